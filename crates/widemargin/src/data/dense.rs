@@ -1,0 +1,93 @@
+//! Dense rows.
+
+use super::{Element, Rows};
+use crate::error::{Error, Result};
+
+/// A borrowed row-major matrix of samples × features.
+#[derive(Clone, Copy, Debug)]
+pub struct DenseView<'a, T> {
+    values: &'a [T],
+    n_rows: usize,
+    n_cols: usize,
+}
+
+impl<'a, T: Element> DenseView<'a, T> {
+    /// A view of `values`, `n_rows` rows of `n_cols` numbers each.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] unless `values.len() == n_rows * n_cols`.
+    pub fn new(values: &'a [T], n_rows: usize, n_cols: usize) -> Result<Self> {
+        if n_rows.checked_mul(n_cols) != Some(values.len()) {
+            return Err(Error::Shape {
+                what: "dense samples".into(),
+                found: format!("{} values", values.len()),
+                expected: format!("{n_rows} rows × {n_cols} columns"),
+            });
+        }
+        Ok(DenseView { values, n_rows, n_cols })
+    }
+
+    /// One row, `n_cols` numbers.
+    pub fn row(&self, row: usize) -> &'a [T] {
+        &self.values[row * self.n_cols..(row + 1) * self.n_cols]
+    }
+
+    /// All values, row by row.
+    pub fn values(&self) -> &'a [T] {
+        self.values
+    }
+
+    /// The given rows, copied in the given order.
+    pub fn select(&self, rows: &[usize]) -> DenseMatrix<T> {
+        let mut values = Vec::with_capacity(rows.len() * self.n_cols);
+        for &row in rows {
+            values.extend_from_slice(self.row(row));
+        }
+        DenseMatrix { values, n_rows: rows.len(), n_cols: self.n_cols }
+    }
+}
+
+impl<T: Element> Rows for DenseView<'_, T> {
+    fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    fn n_cols(&self) -> usize {
+        self.n_cols
+    }
+
+    #[inline]
+    fn for_each_nonzero(&self, row: usize, mut visit: impl FnMut(usize, f64)) {
+        for (column, &value) in self.row(row).iter().enumerate() {
+            let value: f64 = value.into();
+            if value != 0.0 {
+                visit(column, value);
+            }
+        }
+    }
+
+    fn is_sparse(&self) -> bool {
+        false
+    }
+}
+
+/// An owned row-major matrix, for callers that have no array of their own.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DenseMatrix<T> {
+    /// The numbers, row by row.
+    pub values: Vec<T>,
+    /// Number of samples.
+    pub n_rows: usize,
+    /// Number of features.
+    pub n_cols: usize,
+}
+
+impl<T: Element> DenseMatrix<T> {
+    /// The view that every method of the library takes.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where the public fields do not fit each other.
+    pub fn view(&self) -> Result<DenseView<'_, T>> {
+        DenseView::new(&self.values, self.n_rows, self.n_cols)
+    }
+}

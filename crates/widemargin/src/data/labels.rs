@@ -1,0 +1,165 @@
+//! Class labels: any integer or any text.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+/// One class label. Integers sort before texts, integers by value and texts by their bytes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Label {
+    /// A whole number.
+    Integer(i64),
+    /// Anything else.
+    Text(String),
+}
+
+impl Label {
+    /// Reads a label from text: a whole number in any usual spelling (`3`, `+1`, `-1.0`) becomes an
+    /// integer, so that files which spell the same class differently agree; the rest stays text.
+    pub fn parse(text: &str) -> Label {
+        if let Ok(integer) = text.parse::<i64>() {
+            return Label::Integer(integer);
+        }
+        let looks_numeric = text.bytes().all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b));
+        match text.parse::<f64>() {
+            // Up to 2^53 every whole f64 is exactly the integer that was written.
+            Ok(number) if looks_numeric && number.fract() == 0.0 && number.abs() < 9.0e15 => {
+                Label::Integer(number as i64)
+            }
+            _ => Label::Text(text.to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Label::Integer(integer) => integer.fmt(f),
+            Label::Text(text) => text.fmt(f),
+        }
+    }
+}
+
+impl From<i64> for Label {
+    fn from(integer: i64) -> Self {
+        Label::Integer(integer)
+    }
+}
+
+impl From<&str> for Label {
+    fn from(text: &str) -> Self {
+        Label::Text(text.to_owned())
+    }
+}
+
+/// The labels of a set of samples: the classes in order, and for each sample the number of its class.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Labels {
+    classes: Vec<Label>,
+    codes: Vec<u32>,
+}
+
+impl Labels {
+    /// Encodes one label a sample; the classes are those that occur, sorted.
+    pub fn new<L: Into<Label>>(labels: impl IntoIterator<Item = L>) -> Labels {
+        let mut seen: BTreeMap<Label, u32> = BTreeMap::new();
+        let mut codes: Vec<u32> = Vec::new();
+        for label in labels {
+            let next = seen.len() as u32;
+            codes.push(*seen.entry(label.into()).or_insert(next));
+        }
+        let mut sorted = vec![0u32; seen.len()];
+        for (position, &first_seen) in seen.values().enumerate() {
+            sorted[first_seen as usize] = position as u32;
+        }
+        for code in &mut codes {
+            *code = sorted[*code as usize];
+        }
+        Labels { classes: seen.into_keys().collect(), codes }
+    }
+
+    /// The classes, sorted.
+    pub fn classes(&self) -> &[Label] {
+        &self.classes
+    }
+
+    /// For each sample the position of its class in [`Labels::classes`].
+    pub fn codes(&self) -> &[u32] {
+        &self.codes
+    }
+
+    /// Number of samples.
+    pub fn len(&self) -> usize {
+        self.codes.len()
+    }
+
+    /// True without samples.
+    pub fn is_empty(&self) -> bool {
+        self.codes.is_empty()
+    }
+
+    /// The label of one sample.
+    pub fn get(&self, row: usize) -> &Label {
+        &self.classes[self.codes[row] as usize]
+    }
+
+    /// The labels of the given rows, in the given order. Classes that none of them has are dropped.
+    pub fn select(&self, rows: &[usize]) -> Labels {
+        Labels::new(rows.iter().map(|&row| self.get(row).clone()))
+    }
+
+    /// Checks that there is a label for each of `n_rows` samples and at least two classes among them.
+    ///
+    /// # Errors
+    /// [`Error::Shape`], [`Error::NoSamples`] or [`Error::OneClass`].
+    pub fn check(&self, n_rows: usize) -> Result<()> {
+        if self.len() != n_rows {
+            return Err(Error::Shape {
+                what: "labels".into(),
+                found: format!("{} labels", self.len()),
+                expected: format!("{n_rows}, one a sample"),
+            });
+        }
+        match self.classes.as_slice() {
+            [] => Err(Error::NoSamples("")),
+            [only] => Err(Error::OneClass { label: only.to_string(), n_samples: n_rows }),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_are_sorted_and_codes_follow() {
+        let labels = Labels::new([7i64, -1, 7, 3]);
+        assert_eq!(labels.classes(), [Label::Integer(-1), Label::Integer(3), Label::Integer(7)]);
+        assert_eq!(labels.codes(), [2, 0, 2, 1]);
+        let part = labels.select(&[0, 1]);
+        assert_eq!(part.classes(), [Label::Integer(-1), Label::Integer(7)]);
+        assert_eq!(part.codes(), [1, 0]);
+    }
+
+    #[test]
+    fn one_class_spelled_several_ways_is_one_class() {
+        for text in ["1", "+1", "1.0", "1e0"] {
+            assert_eq!(Label::parse(text), Label::Integer(1), "{text}");
+        }
+        for text in ["1.5", "one", "", "inf", "nan", "0x1", "1e300"] {
+            assert_eq!(Label::parse(text), Label::Text(text.into()));
+        }
+    }
+
+    #[test]
+    fn one_class_and_missing_labels_are_told() {
+        assert!(matches!(Labels::new([1i64, 1]).check(2), Err(Error::OneClass { n_samples: 2, .. })));
+        assert!(matches!(Labels::new([1i64, 2]).check(3), Err(Error::Shape { .. })));
+        assert!(matches!(Labels::new(Vec::<i64>::new()).check(0), Err(Error::NoSamples(_))));
+    }
+}

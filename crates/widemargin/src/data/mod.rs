@@ -1,0 +1,33 @@
+//! Views of what a sample can be, and the labels and weights that go with it.
+//!
+//! Nothing here reads files or knows of similarities: a view borrows the caller's slices, checks
+//! once that they fit each other, and hands out rows.
+
+mod dense;
+mod folds;
+mod labels;
+mod rows;
+mod sparse;
+mod weights;
+
+pub use dense::{DenseMatrix, DenseView};
+pub use folds::stratified_folds;
+pub use labels::{Label, Labels};
+pub use rows::{Rows, check_histograms};
+pub use sparse::{CsrMatrix, CsrView, Index};
+pub use weights::{ClassWeight, effective_weights};
+
+/// A floating-point number a view can hold: `f32` or `f64`.
+pub trait Element: Copy + Send + Sync + Into<f64> + sealed::Sealed + 'static {}
+impl Element for f32 {}
+impl Element for f64 {}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+    impl Sealed for i32 {}
+    impl Sealed for i64 {}
+    impl Sealed for u32 {}
+    impl Sealed for usize {}
+}

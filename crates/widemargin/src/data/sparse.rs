@@ -1,0 +1,154 @@
+//! Sparse rows in compressed form (CSR, as SciPy has it).
+
+use super::{Element, Rows, sealed::Sealed};
+use crate::error::{Error, Result};
+
+/// An integer that can index a sparse matrix: `u32`, `i32`, `i64` or `usize`.
+pub trait Index: Copy + Send + Sync + Sealed + 'static {
+    /// The index as `usize`, or `None` where it is negative.
+    fn to_usize(self) -> Option<usize>;
+}
+
+macro_rules! index {
+    ($($t:ty),*) => {$(
+        impl Index for $t {
+            #[inline]
+            fn to_usize(self) -> Option<usize> {
+                usize::try_from(self).ok()
+            }
+        }
+    )*};
+}
+index!(u32, i32, i64, usize);
+
+/// A borrowed CSR matrix of samples × features.
+///
+/// Row `i` has its columns in `indices[indptr[i]..indptr[i + 1]]` and its values at the same places.
+#[derive(Clone, Copy, Debug)]
+pub struct CsrView<'a, T, I = u32, P = usize> {
+    indptr: &'a [P],
+    indices: &'a [I],
+    values: &'a [T],
+    n_cols: usize,
+}
+
+impl<'a, T: Element, I: Index, P: Index> CsrView<'a, T, I, P> {
+    /// A view of the three CSR arrays.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where the arrays do not fit each other, a column is not below `n_cols`, or the
+    /// columns of a row do not ascend strictly (sort them and sum the duplicates first).
+    pub fn new(indptr: &'a [P], indices: &'a [I], values: &'a [T], n_cols: usize) -> Result<Self> {
+        let wrong = |what: &str, found: String, expected: String| {
+            Err(Error::Shape { what: format!("sparse samples, {what}"), found, expected })
+        };
+        if indices.len() != values.len() {
+            return wrong("indices", format!("{} of them", indices.len()), format!("{}, one a value", values.len()));
+        }
+        let Some(last) = indptr.last() else {
+            return wrong("indptr", "it is empty".into(), "n_rows + 1 entries".into());
+        };
+        if indptr[0].to_usize() != Some(0) || last.to_usize() != Some(values.len()) {
+            return wrong("indptr", "other ends".into(), format!("first 0 and last {}", values.len()));
+        }
+        for row in 0..indptr.len() - 1 {
+            let (start, end) = (indptr[row].to_usize(), indptr[row + 1].to_usize());
+            let (Some(start), Some(end)) = (start, end) else {
+                return wrong("indptr", format!("a negative entry at row {row}"), "entries of at least 0".into());
+            };
+            if start > end || end > values.len() {
+                return wrong("indptr", format!("it falls at row {row}"), "entries that never fall".into());
+            }
+            let mut previous = None;
+            for index in &indices[start..end] {
+                match index.to_usize() {
+                    Some(column) if column < n_cols => {
+                        if previous.is_some_and(|p| p >= column) {
+                            return wrong(
+                                "indices",
+                                format!("column {column} out of order or twice in row {row}"),
+                                "strictly ascending columns in each row".into(),
+                            );
+                        }
+                        previous = Some(column);
+                    }
+                    Some(column) => {
+                        return wrong("indices", format!("column {column} in row {row}"), format!("below {n_cols}"));
+                    }
+                    None => return wrong("indices", format!("a negative one in row {row}"), "at least 0".into()),
+                }
+            }
+        }
+        Ok(CsrView { indptr, indices, values, n_cols })
+    }
+
+    fn range(&self, row: usize) -> std::ops::Range<usize> {
+        // `new` has checked every entry: the fallback is never taken.
+        self.indptr[row].to_usize().unwrap_or(0)..self.indptr[row + 1].to_usize().unwrap_or(0)
+    }
+
+    /// Number of stored values.
+    pub fn n_stored(&self) -> usize {
+        self.values.len()
+    }
+
+    /// The given rows, copied in the given order.
+    pub fn select(&self, rows: &[usize]) -> CsrMatrix<T> {
+        let mut out = CsrMatrix { indptr: vec![0], indices: Vec::new(), values: Vec::new(), n_cols: self.n_cols };
+        for &row in rows {
+            let range = self.range(row);
+            out.indices.extend(self.indices[range.clone()].iter().map(|i| i.to_usize().unwrap_or(0) as u32));
+            out.values.extend_from_slice(&self.values[range]);
+            out.indptr.push(out.values.len());
+        }
+        out
+    }
+}
+
+impl<T: Element, I: Index, P: Index> Rows for CsrView<'_, T, I, P> {
+    fn n_rows(&self) -> usize {
+        self.indptr.len() - 1
+    }
+
+    fn n_cols(&self) -> usize {
+        self.n_cols
+    }
+
+    #[inline]
+    fn for_each_nonzero(&self, row: usize, mut visit: impl FnMut(usize, f64)) {
+        let range = self.range(row);
+        for (index, &value) in self.indices[range.clone()].iter().zip(&self.values[range]) {
+            let value: f64 = value.into();
+            if value != 0.0 {
+                visit(index.to_usize().unwrap_or(0), value);
+            }
+        }
+    }
+
+    fn is_sparse(&self) -> bool {
+        true
+    }
+}
+
+/// An owned CSR matrix, as readers of files make it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CsrMatrix<T> {
+    /// Where each row starts; `n_rows + 1` entries.
+    pub indptr: Vec<usize>,
+    /// The column of each value, strictly ascending in a row.
+    pub indices: Vec<u32>,
+    /// The values.
+    pub values: Vec<T>,
+    /// Number of features.
+    pub n_cols: usize,
+}
+
+impl<T: Element> CsrMatrix<T> {
+    /// The view that every method of the library takes.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where the public fields do not fit each other.
+    pub fn view(&self) -> Result<CsrView<'_, T>> {
+        CsrView::new(&self.indptr, &self.indices, &self.values, self.n_cols)
+    }
+}

@@ -1,0 +1,131 @@
+//! Sample weights and class weights.
+
+use std::collections::BTreeMap;
+
+use super::{Label, Labels};
+use crate::error::{Error, Result};
+
+/// How much the samples of a class count.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum ClassWeight {
+    /// All alike.
+    #[default]
+    Uniform,
+    /// n / (classes · samples of the class), so that every class counts the same in total.
+    Balanced,
+    /// A factor a class; classes not named count 1.
+    PerClass(BTreeMap<Label, f64>),
+}
+
+/// The weight of each sample: the caller's (1 where none are given) times that of its class.
+///
+/// Weight k is the same as k copies of the sample, weight 0 the same as leaving it out; `Balanced`
+/// counts samples by their weight for that reason.
+///
+/// # Errors
+/// [`Error::Shape`] for another number of weights than samples, [`Error::Weight`] for a weight that is
+/// negative or not finite, [`Error::NoSamples`] where every weight is 0, [`Error::OneClass`] where all
+/// samples with a weight above 0 are of one class.
+pub fn effective_weights(
+    labels: &Labels,
+    sample_weight: Option<&[f64]>,
+    class_weight: &ClassWeight,
+) -> Result<Vec<f64>> {
+    let n = labels.len();
+    let mut weights = match sample_weight {
+        None => vec![1.0; n],
+        Some(given) if given.len() == n => given.to_vec(),
+        Some(given) => {
+            return Err(Error::Shape {
+                what: "sample weights".into(),
+                found: format!("{} weights", given.len()),
+                expected: format!("{n}, one a sample"),
+            });
+        }
+    };
+    if let Some(row) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
+        return Err(Error::Weight { row, value: weights[row] });
+    }
+    let factors = class_factors(labels, &weights, class_weight)?;
+    for (weight, &code) in weights.iter_mut().zip(labels.codes()) {
+        *weight *= factors[code as usize];
+    }
+    check_two_classes(labels, &weights)?;
+    Ok(weights)
+}
+
+fn class_factors(labels: &Labels, weights: &[f64], class_weight: &ClassWeight) -> Result<Vec<f64>> {
+    let classes = labels.classes();
+    match class_weight {
+        ClassWeight::Uniform => Ok(vec![1.0; classes.len()]),
+        ClassWeight::Balanced => {
+            let mut totals = vec![0.0; classes.len()];
+            for (&code, weight) in labels.codes().iter().zip(weights) {
+                totals[code as usize] += weight;
+            }
+            let all: f64 = totals.iter().sum();
+            let share = all / totals.iter().filter(|t| **t > 0.0).count().max(1) as f64;
+            Ok(totals.iter().map(|t| if *t > 0.0 { share / t } else { 0.0 }).collect())
+        }
+        ClassWeight::PerClass(map) => {
+            for (label, &weight) in map {
+                let known = classes.contains(label);
+                if !known || !(weight.is_finite() && weight >= 0.0) {
+                    return Err(Error::Parameter {
+                        name: "class_weight",
+                        value: format!("{label}: {weight}"),
+                        expected: if known {
+                            "a weight is finite and at least 0".into()
+                        } else {
+                            "no sample has this label".into()
+                        },
+                    });
+                }
+            }
+            Ok(classes.iter().map(|label| map.get(label).copied().unwrap_or(1.0)).collect())
+        }
+    }
+}
+
+fn check_two_classes(labels: &Labels, weights: &[f64]) -> Result<()> {
+    let mut counted = labels.codes().iter().zip(weights).filter(|(_, w)| **w > 0.0).map(|(code, _)| *code);
+    let Some(first) = counted.next() else {
+        return Err(Error::NoSamples(": every sample weight is 0"));
+    };
+    let rest: Vec<u32> = counted.collect();
+    if rest.iter().all(|code| *code == first) {
+        let label = labels.classes()[first as usize].to_string();
+        return Err(Error::OneClass { label, n_samples: rest.len() + 1 });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn balanced_classes_weigh_the_same_in_total() {
+        let labels = Labels::new([0i64, 0, 0, 1]);
+        let weights = effective_weights(&labels, None, &ClassWeight::Balanced).unwrap();
+        assert!((weights[..3].iter().sum::<f64>() - weights[3]).abs() < 1e-12);
+        // A copy and a weight of two are the same thing.
+        let doubled = effective_weights(&labels, Some(&[1.0, 1.0, 2.0, 1.0]), &ClassWeight::Balanced).unwrap();
+        let copied = Labels::new([0i64, 0, 0, 0, 1]);
+        let copied = effective_weights(&copied, None, &ClassWeight::Balanced).unwrap();
+        assert_eq!(doubled[2], copied[2] + copied[3]);
+        assert_eq!(doubled[3], copied[4]);
+    }
+
+    #[test]
+    fn bad_weights_are_named() {
+        let labels = Labels::new([0i64, 1]);
+        let uniform = ClassWeight::Uniform;
+        assert!(matches!(effective_weights(&labels, Some(&[1.0]), &uniform), Err(Error::Shape { .. })));
+        assert!(matches!(effective_weights(&labels, Some(&[1.0, -1.0]), &uniform), Err(Error::Weight { row: 1, .. })));
+        assert!(matches!(effective_weights(&labels, Some(&[0.0, 0.0]), &uniform), Err(Error::NoSamples(_))));
+        assert!(matches!(effective_weights(&labels, Some(&[1.0, 0.0]), &uniform), Err(Error::OneClass { .. })));
+        let unknown = ClassWeight::PerClass([(Label::Integer(5), 1.0)].into());
+        assert!(effective_weights(&labels, None, &unknown).unwrap_err().to_string().contains("class_weight = 5"));
+    }
+}

@@ -1,0 +1,136 @@
+//! The one error type of the library.
+//!
+//! Every variant says what was wrong, where, and what would be right. Rows and columns are counted
+//! from 0, as they are in the arrays the caller passed; a reader of files translates them to lines.
+
+use std::path::PathBuf;
+
+/// `Result` with the library's [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What can go wrong between samples and a model.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A parameter is outside its domain.
+    #[error("{name} = {value} is not allowed: {expected}")]
+    Parameter {
+        /// The parameter's public name.
+        name: &'static str,
+        /// The value as it was given.
+        value: String,
+        /// What would be right.
+        expected: String,
+    },
+    /// A name or a spec is not one we know.
+    #[error("unknown {what} '{given}': {expected}")]
+    UnknownName {
+        /// What was being named (a kernel, a loss, …).
+        what: &'static str,
+        /// The name as it was given.
+        given: String,
+        /// The known names.
+        expected: String,
+    },
+    /// Arrays that belong together differ in length, or a view's parts do not fit each other.
+    #[error("{what}: {found}, expected {expected}")]
+    Shape {
+        /// Which array or pair of arrays.
+        what: String,
+        /// What was found.
+        found: String,
+        /// What would be right.
+        expected: String,
+    },
+    /// A feature value that the method cannot take.
+    #[error("row {row}, column {column}: {value} {problem}")]
+    Value {
+        /// Row of the sample, from 0.
+        row: usize,
+        /// Column of the feature, from 0.
+        column: usize,
+        /// The value found there.
+        value: f64,
+        /// What is wrong with it, and what would be right.
+        problem: &'static str,
+    },
+    /// A sample weight that is negative or not finite.
+    #[error("weight of row {row} is {value}: a weight is finite and at least 0")]
+    Weight {
+        /// Row of the sample, from 0.
+        row: usize,
+        /// The weight found there.
+        value: f64,
+    },
+    /// No sample to learn from (none at all, or every weight is 0).
+    #[error("no samples to train on{0}")]
+    NoSamples(&'static str),
+    /// Only one class among the labels.
+    #[error("all {n_samples} samples have the label '{label}': a classifier needs at least two classes")]
+    OneClass {
+        /// The single label.
+        label: String,
+        /// How many samples carry it.
+        n_samples: usize,
+    },
+    /// Samples at predict have another number of features than the model.
+    #[error("the samples have {found} features, the model was trained with {trained}{hint}")]
+    FeatureCount {
+        /// Features of the samples given.
+        found: usize,
+        /// Features of the training samples.
+        trained: usize,
+        /// What to do about it, or nothing.
+        hint: &'static str,
+    },
+    /// A model file that cannot be read as one.
+    #[error("{}: not a usable model file: {problem}", .path.display())]
+    ModelFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A model file written by a newer format version than this library reads.
+    #[error("{}: model format {found} is newer than {known}, the newest this version reads: update widemargin", .path.display())]
+    ModelVersion {
+        /// The file.
+        path: PathBuf,
+        /// The version it states.
+        found: u32,
+        /// The newest version we read.
+        known: u32,
+    },
+    /// The operating system refused a file operation.
+    #[error("{}: {action}: {source}", .path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What was being done.
+        action: &'static str,
+        /// The system's own words.
+        source: std::io::Error,
+    },
+    /// The caller asked to stop.
+    #[error("cancelled during {stage}")]
+    Cancelled {
+        /// What was being done at that moment.
+        stage: &'static str,
+    },
+    /// The thread pool could not be made.
+    #[error("cannot start {threads} threads: {problem}")]
+    Threads {
+        /// How many were asked for.
+        threads: usize,
+        /// The system's own words.
+        problem: String,
+    },
+}
+
+impl Error {
+    /// True for errors whose cause is the caller's input (parameters, samples, labels, a model file),
+    /// false for those of the work itself (cancelled, disk, threads).
+    pub fn is_input(&self) -> bool {
+        !matches!(self, Error::Io { .. } | Error::Cancelled { .. } | Error::Threads { .. })
+    }
+}

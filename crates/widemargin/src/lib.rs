@@ -3,5 +3,9 @@
 
 pub mod data;
 mod error;
+pub mod expansion;
+pub mod problem;
+pub mod similarity;
+pub mod solve;
 
 pub use error::{Error, Result};

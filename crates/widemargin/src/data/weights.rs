@@ -43,7 +43,7 @@ pub fn effective_weights(
             });
         }
     };
-    if let Some(row) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
+    if let Some(row) = weights.iter().position(|w| !w.is_finite() || *w < 0.0) {
         return Err(Error::Weight { row, value: weights[row] });
     }
     let factors = class_factors(labels, &weights, class_weight)?;

@@ -1,0 +1,262 @@
+//! Training rows in the form the additive solvers read: (feature, code) pairs over a book of values.
+//!
+//! Counts repeat: a bag of words scaled to [0, 1] has some hundreds of distinct values, so what a kernel
+//! makes of a value is computed once a distinct value and a non-zero takes 4 bytes (a 16-bit feature and
+//! a 16-bit code) instead of the 12 of CSR. Data with more distinct values than [`BOOK_LIMIT`] get a book
+//! entry a non-zero, which the solver then reads in order.
+
+use rustc_hash::FxHashMap;
+
+use crate::data::Rows;
+use crate::error::{Error, Result};
+
+/// The most distinct values that are looked up; beyond it every non-zero has its own entry.
+const BOOK_LIMIT: usize = 1 << 16;
+
+/// A non-zero of a row: which feature, and where in the book of values.
+pub trait Entry: Copy + Send + Sync + 'static {
+    /// The feature's column.
+    fn feature(self) -> usize;
+    /// The position in [`CodedRows::book`].
+    fn code(self) -> usize;
+}
+
+/// 16 bits each, in one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Narrow(u32);
+
+/// 32 bits each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wide {
+    feature: u32,
+    code: u32,
+}
+
+impl Entry for Narrow {
+    #[inline(always)]
+    fn feature(self) -> usize {
+        (self.0 >> 16) as usize
+    }
+    #[inline(always)]
+    fn code(self) -> usize {
+        (self.0 & 0xffff) as usize
+    }
+}
+
+impl Entry for Wide {
+    #[inline(always)]
+    fn feature(self) -> usize {
+        self.feature as usize
+    }
+    #[inline(always)]
+    fn code(self) -> usize {
+        self.code as usize
+    }
+}
+
+/// The non-zeros of all rows, in the narrowest form that holds them.
+#[derive(Clone, Debug)]
+pub enum Entries {
+    /// Up to 65,536 features and as many distinct values.
+    Narrow(Vec<Narrow>),
+    /// Anything else.
+    Wide(Vec<Wide>),
+}
+
+/// Rows of (feature, code) pairs. Every feature is below `n_features` and every code below the book's
+/// length: the constructor sees to it, and the vectorised solvers rely on it.
+#[derive(Clone, Debug)]
+pub struct CodedRows {
+    indptr: Vec<usize>,
+    entries: Entries,
+    book: Vec<f32>,
+    counts: Vec<u64>,
+    n_features: usize,
+}
+
+impl CodedRows {
+    /// Codes the given rows of `samples`, each value multiplied by its feature's factor.
+    ///
+    /// Values are rounded to f32, in which the solvers compute; those that become 0 are dropped.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for a value that f32 cannot hold; [`Error::Shape`] for 2³² non-zeros or more with
+    /// more distinct values than are looked up.
+    pub fn new(samples: &impl Rows, rows: &[usize], factors: Option<&[f64]>) -> Result<Self> {
+        let mut coder = Coder::new(samples.n_cols());
+        let mut indptr = Vec::with_capacity(rows.len() + 1);
+        indptr.push(0);
+        for &row in rows {
+            let mut too_large = None;
+            samples.for_each_nonzero(row, |column, value| {
+                let scaled = (value * factors.map_or(1.0, |f| f[column])) as f32;
+                if !scaled.is_finite() {
+                    too_large = Some((column, value));
+                } else if scaled > 0.0 {
+                    coder.push(column, scaled);
+                }
+            });
+            if let Some((column, value)) = too_large {
+                let problem = "is beyond single precision: scale the data (the default feature range does)";
+                return Err(Error::Value { row, column, value, problem });
+            }
+            indptr.push(coder.len());
+        }
+        coder.finish(indptr)
+    }
+
+    /// Number of rows.
+    pub fn n_rows(&self) -> usize {
+        self.indptr.len() - 1
+    }
+
+    /// Number of features.
+    pub fn n_features(&self) -> usize {
+        self.n_features
+    }
+
+    /// Number of non-zeros.
+    pub fn n_nonzero(&self) -> usize {
+        self.indptr[self.n_rows()]
+    }
+
+    /// Where each row starts among the entries; `n_rows + 1` positions.
+    pub fn indptr(&self) -> &[usize] {
+        &self.indptr
+    }
+
+    /// The non-zeros of all rows.
+    pub fn entries(&self) -> &Entries {
+        &self.entries
+    }
+
+    /// The value of each code.
+    pub fn book(&self) -> &[f32] {
+        &self.book
+    }
+
+    /// How many non-zeros have each code.
+    pub fn counts(&self) -> &[u64] {
+        &self.counts
+    }
+}
+
+/// Collects entries: wide while it works, narrowed at the end where they fit.
+struct Coder {
+    n_features: usize,
+    entries: Vec<Wide>,
+    book: Vec<f32>,
+    counts: Vec<u64>,
+    /// Codes by the bits of the value; `None` once the values proved too many.
+    codes: Option<FxHashMap<u32, u32>>,
+}
+
+impl Coder {
+    fn new(n_features: usize) -> Self {
+        let codes = Some(FxHashMap::default());
+        Coder { n_features, entries: Vec::new(), book: Vec::new(), counts: Vec::new(), codes }
+    }
+
+    fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    #[inline]
+    fn push(&mut self, column: usize, value: f32) {
+        if let Some(codes) = &mut self.codes {
+            let next = codes.len() as u32;
+            let code = *codes.entry(value.to_bits()).or_insert(next);
+            if code == next {
+                self.book.push(value);
+                self.counts.push(0);
+            }
+            self.counts[code as usize] += 1;
+            self.entries.push(Wide { feature: column as u32, code });
+            if self.book.len() > BOOK_LIMIT {
+                self.give_up_codes();
+            }
+        } else {
+            let code = self.entries.len() as u32;
+            self.book.push(value);
+            self.entries.push(Wide { feature: column as u32, code });
+        }
+    }
+
+    /// From a code a distinct value to a code a non-zero.
+    fn give_up_codes(&mut self) {
+        self.codes = None;
+        self.book = self.entries.iter().map(|entry| self.book[entry.code()]).collect();
+        for (position, entry) in self.entries.iter_mut().enumerate() {
+            entry.code = position as u32;
+        }
+    }
+
+    fn finish(mut self, indptr: Vec<usize>) -> Result<CodedRows> {
+        if self.codes.is_none() {
+            if self.entries.len() > u32::MAX as usize {
+                return Err(Error::Shape {
+                    what: "samples".into(),
+                    found: format!("{} non-zeros of more than {BOOK_LIMIT} distinct values", self.entries.len()),
+                    expected: "fewer than 2^32 (round the values, or train on a part)".into(),
+                });
+            }
+            self.counts = vec![1; self.entries.len()];
+        }
+        let narrow = self.n_features <= 1 << 16 && self.book.len() <= 1 << 16;
+        let entries = if narrow {
+            let pack = |entry: &Wide| Narrow(entry.feature << 16 | entry.code);
+            Entries::Narrow(self.entries.iter().map(pack).collect())
+        } else {
+            Entries::Wide(self.entries)
+        };
+        Ok(CodedRows { indptr, entries, book: self.book, counts: self.counts, n_features: self.n_features })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::DenseView;
+
+    fn decoded(rows: &CodedRows) -> Vec<Vec<(usize, f32)>> {
+        fn pairs<E: Entry>(rows: &CodedRows, entries: &[E]) -> Vec<Vec<(usize, f32)>> {
+            let pair = |e: &E| (e.feature(), rows.book()[e.code()]);
+            rows.indptr().windows(2).map(|w| entries[w[0]..w[1]].iter().map(pair).collect()).collect()
+        }
+        match rows.entries() {
+            Entries::Narrow(entries) => pairs(rows, entries),
+            Entries::Wide(entries) => pairs(rows, entries),
+        }
+    }
+
+    #[test]
+    fn few_values_are_coded_narrow() {
+        let values = [1.0, 0.0, 2.0, 2.0, 2.0, 0.0];
+        let samples = DenseView::new(&values, 2, 3).unwrap();
+        let rows = CodedRows::new(&samples, &[1, 0], Some(&[0.5, 1.0, 1.0])).unwrap();
+        assert!(matches!(rows.entries(), Entries::Narrow(_)));
+        assert_eq!(decoded(&rows), [vec![(0, 1.0), (1, 2.0)], vec![(0, 0.5), (2, 2.0)]]);
+        assert_eq!((rows.book(), rows.counts()), (&[1.0f32, 2.0, 0.5][..], &[1u64, 2, 1][..]));
+    }
+
+    #[test]
+    fn many_values_have_an_entry_each() {
+        let values: Vec<f64> = (0..100_000).map(|i| f64::from(i + 1)).collect();
+        let samples = DenseView::new(&values, 1000, 100).unwrap();
+        let all: Vec<usize> = (0..1000).collect();
+        let rows = CodedRows::new(&samples, &all, None).unwrap();
+        assert!(matches!(rows.entries(), Entries::Wide(_)));
+        assert_eq!((rows.n_nonzero(), rows.book().len()), (100_000, 100_000));
+        let back: Vec<f64> = decoded(&rows).concat().iter().map(|(_, value)| f64::from(*value)).collect();
+        assert_eq!(back, values);
+    }
+
+    #[test]
+    fn values_beyond_single_precision() {
+        let samples = DenseView::new(&[1.0, 1e300], 2, 1).unwrap();
+        let error = CodedRows::new(&samples, &[0, 1], None).unwrap_err();
+        assert!(error.to_string().starts_with("row 1, column 0: "), "{error}");
+        let tiny = DenseView::new(&[1.0, 1e-300], 2, 1).unwrap();
+        assert_eq!(CodedRows::new(&tiny, &[0, 1], None).unwrap().n_nonzero(), 1);
+    }
+}

@@ -1,0 +1,9 @@
+//! φ(x): coordinates in which a similarity becomes a dot product, or nearly.
+
+mod additive_map;
+mod coded_rows;
+mod nodes;
+
+pub use additive_map::{AdditiveMap, Approximation, MAX_NODES, PAPER_NODES};
+pub use coded_rows::{CodedRows, Entries, Entry, Narrow, Wide};
+pub use nodes::choose_nodes;

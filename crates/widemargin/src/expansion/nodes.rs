@@ -1,0 +1,169 @@
+//! Which nodes a Nyström map should have: those that keep most of the kernel on the data at hand.
+//!
+//! For nodes c the map loses Σ_x ω(x) · (k(x, x) − k̂(x, x)), ω counting how often the value x occurs.
+//! A sketch of the values (at most [`GRID`] of them, at the quantiles of the kernel's mass) is searched
+//! greedily, node by node, then each node is exchanged for a better one until none is found.
+
+use super::additive_map::unit_kernel;
+use crate::similarity::AdditiveKernel;
+
+/// How many representative values are searched. The loss is smooth in log c: a finer grid gains nothing.
+const GRID: usize = 128;
+
+/// Rounds of exchange; two or three are enough in practice.
+const ROUNDS: usize = 4;
+
+/// The best `n_nodes` nodes for values that occur with the given counts.
+///
+/// Fewer nodes are returned where there are fewer distinct values, or where fewer already keep the whole
+/// kernel. Values must be finite and above 0; those with a count of 0 are ignored.
+pub fn choose_nodes(kernel: AdditiveKernel, values: &[f32], counts: &[u64], n_nodes: usize) -> Vec<f64> {
+    let (grid, mass) = sketch(values, counts);
+    if grid.is_empty() {
+        return Vec::new();
+    }
+    let n = grid.len();
+    let unit: Vec<f64> =
+        (0..n * n).map(|at| unit_kernel(kernel, f64::from(grid[at / n]), f64::from(grid[at % n]))).collect();
+    let mut chosen: Vec<usize> = Vec::new();
+    for _ in 0..n_nodes.min(n) {
+        match best_addition(&residual(&unit, n, &chosen), &mass) {
+            Some((candidate, _)) => chosen.push(candidate),
+            None => break,
+        }
+    }
+    for _ in 0..ROUNDS {
+        let before = chosen.clone();
+        for position in 0..chosen.len() {
+            let kept = chosen[position];
+            let mut others = chosen.clone();
+            others.remove(position);
+            let rest = residual(&unit, n, &others);
+            if let Some((candidate, gain)) = best_addition(&rest, &mass)
+                && gain > gain_of(&rest, &mass, kept) * (1.0 + 1e-9)
+            {
+                chosen[position] = candidate;
+            }
+        }
+        if chosen == before {
+            break;
+        }
+    }
+    chosen.iter().map(|&at| f64::from(grid[at])).collect()
+}
+
+/// At most [`GRID`] of the values, each standing for its share of Σ count · x, the kernel's mass.
+fn sketch(values: &[f32], counts: &[u64]) -> (Vec<f32>, Vec<f64>) {
+    let mut pairs: Vec<(f32, f64)> = values
+        .iter()
+        .zip(counts)
+        .filter(|(_, count)| **count > 0)
+        .map(|(&value, &count)| (value, count as f64 * f64::from(value)))
+        .collect();
+    pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let total: f64 = pairs.iter().map(|(_, mass)| mass).sum();
+    let (mut grid, mut mass): (Vec<f32>, Vec<f64>) = (Vec::new(), Vec::new());
+    let (mut done, mut last_bin) = (0.0, usize::MAX);
+    for (value, share) in pairs {
+        // A value belongs to the bin of its middle, so a heavy one has a bin to itself.
+        let bin = (((done + 0.5 * share) / total * GRID as f64) as usize).min(GRID - 1);
+        done += share;
+        if bin == last_bin {
+            // The bin is stood for by its heaviest value so far.
+            let at = grid.len() - 1;
+            if share > mass[at] {
+                grid[at] = value;
+            }
+            mass[at] += share;
+        } else {
+            grid.push(value);
+            mass.push(share);
+            last_bin = bin;
+        }
+    }
+    (grid, mass)
+}
+
+/// The kernel matrix of the grid less what the chosen nodes explain (a Schur complement).
+fn residual(unit: &[f64], n: usize, chosen: &[usize]) -> Vec<f64> {
+    let mut rest = unit.to_vec();
+    for &node in chosen {
+        let pivot = rest[node * n + node];
+        if pivot <= NEGLIGIBLE {
+            continue;
+        }
+        let column: Vec<f64> = rest[node * n..(node + 1) * n].to_vec();
+        for (row, left) in rest.chunks_exact_mut(n).zip(&column) {
+            let factor = left / pivot;
+            for (value, right) in row.iter_mut().zip(&column) {
+                *value -= factor * right;
+            }
+        }
+    }
+    rest
+}
+
+/// A value of which less than this is unexplained cannot serve as a further node.
+const NEGLIGIBLE: f64 = 1e-9;
+
+/// The mass that a further node at `node` would explain.
+fn gain_of(rest: &[f64], mass: &[f64], node: usize) -> f64 {
+    let n = mass.len();
+    let pivot = rest[node * n + node];
+    if pivot <= NEGLIGIBLE {
+        return 0.0;
+    }
+    let row = &rest[node * n..(node + 1) * n];
+    row.iter().zip(mass).map(|(r, m)| m * r * r).sum::<f64>() / pivot
+}
+
+fn best_addition(rest: &[f64], mass: &[f64]) -> Option<(usize, f64)> {
+    (0..mass.len())
+        .map(|node| (node, gain_of(rest, mass, node)))
+        .filter(|(_, gain)| *gain > 0.0)
+        .max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::expansion::AdditiveMap;
+
+    fn loss(kernel: AdditiveKernel, values: &[f32], counts: &[u64], nodes: &[f64]) -> f64 {
+        let map = AdditiveMap::nystrom(kernel, nodes).unwrap();
+        values
+            .iter()
+            .zip(counts)
+            .map(|(&x, &count)| count as f64 * (f64::from(x) - map.value(x.into(), x.into())))
+            .sum()
+    }
+
+    #[test]
+    fn as_good_as_trying_every_pair() {
+        let values: Vec<f32> = (1..=40).map(|i| (i * i) as f32 / 1600.0).collect();
+        let counts: Vec<u64> = (1..=40).map(|i| 1 + 400 / i).collect();
+        for kernel in [AdditiveKernel::Chi2, AdditiveKernel::Intersection, AdditiveKernel::JensenShannon] {
+            let chosen = loss(kernel, &values, &counts, &choose_nodes(kernel, &values, &counts, 2));
+            let mut best = f64::INFINITY;
+            for a in 0..values.len() {
+                for b in 0..a {
+                    best = best.min(loss(kernel, &values, &counts, &[values[a].into(), values[b].into()]));
+                }
+            }
+            assert!(chosen <= best * 1.0001, "{kernel}: {chosen} against {best}");
+        }
+    }
+
+    #[test]
+    fn nodes_follow_the_scale_and_end_where_nothing_is_left() {
+        let values: Vec<f32> = (1..=1000).map(|i| i as f32).collect();
+        let small: Vec<f32> = values.iter().map(|v| v / 1024.0).collect();
+        let counts = vec![1; values.len()];
+        let at_scale = choose_nodes(AdditiveKernel::Chi2, &values, &counts, 3);
+        let at_small = choose_nodes(AdditiveKernel::Chi2, &small, &counts, 3);
+        assert_eq!(at_scale.iter().map(|c| c / 1024.0).collect::<Vec<_>>(), at_small);
+        assert_eq!(choose_nodes(AdditiveKernel::Hellinger, &values, &counts, 5).len(), 1);
+        assert_eq!(choose_nodes(AdditiveKernel::Chi2, &[0.5, 0.25], &[3, 1], 5).len(), 2);
+        assert_eq!(choose_nodes(AdditiveKernel::Chi2, &[0.5], &[0], 5).len(), 0);
+    }
+}

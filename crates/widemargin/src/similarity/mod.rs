@@ -1,0 +1,5 @@
+//! Similarities s(x, y), one file a family.
+
+mod additive;
+
+pub use additive::AdditiveKernel;

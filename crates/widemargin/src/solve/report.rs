@@ -1,0 +1,74 @@
+//! What a fit tells about itself.
+
+use serde::{Deserialize, Serialize};
+
+/// How a fit ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Status {
+    /// The stop rule was met.
+    Converged,
+    /// The iterations ran out first; the report says what gap was reached.
+    IterationLimit,
+    /// The time limit came first; the report says what gap was reached.
+    TimeLimit,
+}
+
+impl Status {
+    /// The status as it is written in files and on the screen.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Status::Converged => "converged",
+            Status::IterationLimit => "iteration-limit",
+            Status::TimeLimit => "time-limit",
+        }
+    }
+}
+
+/// One stage of a fit and how long it took.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stage {
+    /// What was done.
+    pub name: String,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+}
+
+/// The account of a fit: every fit returns one, and the model file keeps it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// How it ended: the worst status among the two-class problems.
+    pub status: Status,
+    /// Iterations (epochs, Newton steps) a two-class problem.
+    pub iterations: Vec<u32>,
+    /// Objective ½‖f‖² + C Σ loss, summed over the two-class problems.
+    pub objective: f64,
+    /// Dual objective, summed likewise; never above the objective but for rounding.
+    pub dual_objective: f64,
+    /// Relative duality gap (objective − dual) / objective of each two-class problem.
+    pub gaps: Vec<f64>,
+    /// Samples with a dual variable above 0, a two-class problem.
+    pub n_support: Vec<u32>,
+    /// Stages in their order.
+    pub stages: Vec<Stage>,
+    /// What the user should know; empty when there is nothing.
+    pub warnings: Vec<String>,
+}
+
+impl Report {
+    /// The largest relative gap among the two-class problems.
+    pub fn gap(&self) -> f64 {
+        self.gaps.iter().copied().fold(0.0, f64::max)
+    }
+
+    /// The most iterations any two-class problem took.
+    pub fn max_iterations(&self) -> u32 {
+        self.iterations.iter().copied().max().unwrap_or(0)
+    }
+
+    /// Seconds of all stages together.
+    pub fn seconds(&self) -> f64 {
+        self.stages.iter().map(|stage| stage.seconds).sum()
+    }
+}

@@ -1,10 +1,34 @@
 //! Large-margin classifiers for any similarity, at linear cost.
+//!
+//! A sample comes in on the left and leaves as a class on the right; nothing on the left knows of anything
+//! on its right:
+//!
+//! [`data`] → [`descriptor`] → [`similarity`] → [`expansion`] → [`problem`] → [`solve`] → [`model`] → [`select`]
+//!
+//! ```
+//! use widemargin::data::{DenseView, Labels};
+//! use widemargin::model::PowerMeanParams;
+//! use widemargin::similarity::AdditiveKernel;
+//!
+//! let histograms = [4.0, 1.0, 0.0, 3.0, 2.0, 0.0, 0.0, 1.0, 4.0, 0.0, 2.0, 5.0];
+//! let samples = DenseView::new(&histograms, 4, 3)?;
+//! let labels = Labels::new(["cat", "cat", "dog", "dog"]);
+//! let model = PowerMeanParams::new(AdditiveKernel::Chi2).c(1.0).fit(&samples, &labels)?;
+//! assert_eq!(model.predict(&samples, 1)?[2].to_string(), "dog");
+//! assert!(model.report().gap() <= 0.01);
+//! # Ok::<(), widemargin::Error>(())
+//! ```
 #![deny(missing_docs)]
 
 pub mod data;
+pub mod descriptor;
 mod error;
 pub mod expansion;
+mod memory;
+pub mod model;
+mod par;
 pub mod problem;
+pub mod select;
 pub mod similarity;
 pub mod solve;
 

@@ -2,6 +2,7 @@
 
 use super::{Element, Rows};
 use crate::error::{Error, Result};
+use crate::memory::prefetch;
 
 /// A borrowed row-major matrix of samples × features.
 #[derive(Clone, Copy, Debug)]
@@ -64,6 +65,14 @@ impl<T: Element> Rows for DenseView<'_, T> {
                 visit(column, value);
             }
         }
+    }
+
+    fn prefetch(&self, row: usize) {
+        prefetch(self.row(row));
+    }
+
+    fn max_nonzeros(&self) -> usize {
+        self.values.len()
     }
 
     fn is_sparse(&self) -> bool {

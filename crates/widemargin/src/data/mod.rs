@@ -13,7 +13,7 @@ mod weights;
 pub use dense::{DenseMatrix, DenseView};
 pub use folds::stratified_folds;
 pub use labels::{Label, Labels};
-pub use rows::{Rows, check_histograms};
+pub use rows::{Rows, visit_histogram};
 pub use sparse::{CsrMatrix, CsrView, Index};
 pub use weights::{ClassWeight, effective_weights};
 

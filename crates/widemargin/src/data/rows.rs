@@ -15,35 +15,43 @@ pub trait Rows: Sync {
     /// Stored zeros are skipped, so a dense row and its sparse copy are visited alike.
     fn for_each_nonzero(&self, row: usize, visit: impl FnMut(usize, f64));
 
+    /// Hints that a row will be visited soon.
+    fn prefetch(&self, _row: usize) {}
+
+    /// An upper bound of the number of non-zeros, for reserving memory.
+    fn max_nonzeros(&self) -> usize;
+
     /// True where a row lists only the columns it has, so that a sample may be narrower than the model.
     fn is_sparse(&self) -> bool;
 }
 
-/// Checks that every feature is finite and at least 0, as additive kernels need.
-pub fn check_histograms(samples: &impl Rows) -> Result<()> {
-    for row in 0..samples.n_rows() {
-        check_histogram_row(samples, row)?;
-    }
-    Ok(())
-}
-
-fn check_histogram_row(samples: &impl Rows, row: usize) -> Result<()> {
+/// Checks that every feature of a row is finite and at least 0, as additive kernels need, and returns its
+/// non-zeros to `visit` as [`Rows::for_each_nonzero`] does.
+///
+/// # Errors
+/// [`Error::Value`] naming the first bad value of the row.
+#[inline]
+pub fn visit_histogram(samples: &impl Rows, row: usize, mut visit: impl FnMut(usize, f64)) -> Result<()> {
     let mut bad = None;
     samples.for_each_nonzero(row, |column, value| {
-        if bad.is_none() && !(value >= 0.0 && value.is_finite()) {
+        if value > 0.0 && value < f64::INFINITY {
+            visit(column, value);
+        } else if bad.is_none() {
             bad = Some((column, value));
         }
     });
     match bad {
         None => Ok(()),
-        Some((column, value)) if value < 0.0 => Err(Error::Value {
-            row,
-            column,
-            value,
-            problem: "is negative: additive kernels need features of at least 0 (shift or scale the data first)",
-        }),
-        Some((column, value)) => {
-            Err(Error::Value { row, column, value, problem: "is not a finite number: remove or impute it" })
-        }
+        Some((column, value)) => Err(not_a_histogram(row, column, value)),
     }
+}
+
+#[cold]
+fn not_a_histogram(row: usize, column: usize, value: f64) -> Error {
+    let problem = if value < 0.0 && value.is_finite() {
+        "is negative: additive kernels need features of at least 0 (shift or scale the data first)"
+    } else {
+        "is not a finite number: remove or impute it"
+    };
+    Error::Value { row, column, value, problem }
 }

@@ -2,6 +2,7 @@
 
 use super::{Element, Rows, sealed::Sealed};
 use crate::error::{Error, Result};
+use crate::memory::prefetch;
 
 /// An integer that can index a sparse matrix: `u32`, `i32`, `i64` or `usize`.
 pub trait Index: Copy + Send + Sync + Sealed + 'static {
@@ -123,6 +124,16 @@ impl<T: Element, I: Index, P: Index> Rows for CsrView<'_, T, I, P> {
                 visit(index.to_usize().unwrap_or(0), value);
             }
         }
+    }
+
+    fn prefetch(&self, row: usize) {
+        let range = self.range(row);
+        prefetch(&self.indices[range.clone()]);
+        prefetch(&self.values[range]);
+    }
+
+    fn max_nonzeros(&self) -> usize {
+        self.values.len()
     }
 
     fn is_sparse(&self) -> bool {

@@ -5,8 +5,7 @@
 //! a 16-bit code) instead of the 12 of CSR. Data with more distinct values than [`BOOK_LIMIT`] get a book
 //! entry a non-zero, which the solver then reads in order.
 
-use rustc_hash::FxHashMap;
-
+use super::ValueCodes;
 use crate::data::Rows;
 use crate::error::{Error, Result};
 
@@ -83,10 +82,13 @@ impl CodedRows {
     /// [`Error::Value`] for a value that f32 cannot hold; [`Error::Shape`] for 2³² non-zeros or more with
     /// more distinct values than are looked up.
     pub fn new(samples: &impl Rows, rows: &[usize], factors: Option<&[f64]>) -> Result<Self> {
-        let mut coder = Coder::new(samples.n_cols());
+        let mut coder = Coder::new(samples.n_cols(), samples.max_nonzeros());
         let mut indptr = Vec::with_capacity(rows.len() + 1);
         indptr.push(0);
-        for &row in rows {
+        for (at, &row) in rows.iter().enumerate() {
+            if let Some(&soon) = rows.get(at + 2) {
+                samples.prefetch(soon);
+            }
             let mut too_large = None;
             samples.for_each_nonzero(row, |column, value| {
                 let scaled = (value * factors.map_or(1.0, |f| f[column])) as f32;
@@ -141,76 +143,97 @@ impl CodedRows {
     }
 }
 
-/// Collects entries: wide while it works, narrowed at the end where they fit.
+/// Collects entries, narrow as long as they fit.
 struct Coder {
     n_features: usize,
-    entries: Vec<Wide>,
+    entries: Entries,
     book: Vec<f32>,
     counts: Vec<u64>,
-    /// Codes by the bits of the value; `None` once the values proved too many.
-    codes: Option<FxHashMap<u32, u32>>,
+    /// `None` once the values proved too many.
+    codes: Option<ValueCodes>,
 }
 
 impl Coder {
-    fn new(n_features: usize) -> Self {
-        let codes = Some(FxHashMap::default());
-        Coder { n_features, entries: Vec::new(), book: Vec::new(), counts: Vec::new(), codes }
+    fn new(n_features: usize, most: usize) -> Self {
+        // Reserved at once: growing by doubling would copy a large set several times over.
+        let entries = if n_features <= 1 << 16 {
+            Entries::Narrow(Vec::with_capacity(most))
+        } else {
+            Entries::Wide(Vec::with_capacity(most))
+        };
+        Coder { n_features, entries, book: Vec::new(), counts: Vec::new(), codes: Some(ValueCodes::new()) }
     }
 
     fn len(&self) -> usize {
-        self.entries.len()
+        match &self.entries {
+            Entries::Narrow(entries) => entries.len(),
+            Entries::Wide(entries) => entries.len(),
+        }
     }
 
     #[inline]
     fn push(&mut self, column: usize, value: f32) {
-        if let Some(codes) = &mut self.codes {
-            let next = codes.len() as u32;
-            let code = *codes.entry(value.to_bits()).or_insert(next);
-            if code == next {
-                self.book.push(value);
-                self.counts.push(0);
+        let known = self.codes.as_mut().and_then(|codes| codes.get(value));
+        let code = match known {
+            Some(code) => {
+                self.counts[code as usize] += 1;
+                code
             }
-            self.counts[code as usize] += 1;
-            self.entries.push(Wide { feature: column as u32, code });
-            if self.book.len() > BOOK_LIMIT {
-                self.give_up_codes();
+            None => self.new_code(value),
+        };
+        match &mut self.entries {
+            Entries::Narrow(entries) => entries.push(Narrow((column as u32) << 16 | code)),
+            Entries::Wide(entries) => entries.push(Wide { feature: column as u32, code }),
+        }
+    }
+
+    /// The code of a value met for the first time, or of any value where each non-zero has its own.
+    fn new_code(&mut self, value: f32) -> u32 {
+        if self.codes.as_ref().is_some_and(|codes| codes.len() == BOOK_LIMIT) {
+            self.give_up_codes();
+        }
+        self.book.push(value);
+        match &mut self.codes {
+            Some(codes) => {
+                self.counts.push(1);
+                codes.insert(value)
             }
-        } else {
-            let code = self.entries.len() as u32;
-            self.book.push(value);
-            self.entries.push(Wide { feature: column as u32, code });
+            None => (self.book.len() - 1) as u32,
         }
     }
 
     /// From a code a distinct value to a code a non-zero.
     fn give_up_codes(&mut self) {
         self.codes = None;
-        self.book = self.entries.iter().map(|entry| self.book[entry.code()]).collect();
-        for (position, entry) in self.entries.iter_mut().enumerate() {
+        let mut entries: Vec<Wide> = match &self.entries {
+            Entries::Narrow(entries) => entries.iter().map(|entry| widen(*entry)).collect(),
+            Entries::Wide(entries) => entries.iter().map(|entry| widen(*entry)).collect(),
+        };
+        self.book = entries.iter().map(|entry| self.book[entry.code()]).collect();
+        for (position, entry) in entries.iter_mut().enumerate() {
             entry.code = position as u32;
         }
+        self.entries = Entries::Wide(entries);
     }
 
     fn finish(mut self, indptr: Vec<usize>) -> Result<CodedRows> {
         if self.codes.is_none() {
-            if self.entries.len() > u32::MAX as usize {
+            if self.len() > u32::MAX as usize {
                 return Err(Error::Shape {
                     what: "samples".into(),
-                    found: format!("{} non-zeros of more than {BOOK_LIMIT} distinct values", self.entries.len()),
+                    found: format!("{} non-zeros of more than {BOOK_LIMIT} distinct values", self.len()),
                     expected: "fewer than 2^32 (round the values, or train on a part)".into(),
                 });
             }
-            self.counts = vec![1; self.entries.len()];
+            self.counts = vec![1; self.len()];
         }
-        let narrow = self.n_features <= 1 << 16 && self.book.len() <= 1 << 16;
-        let entries = if narrow {
-            let pack = |entry: &Wide| Narrow(entry.feature << 16 | entry.code);
-            Entries::Narrow(self.entries.iter().map(pack).collect())
-        } else {
-            Entries::Wide(self.entries)
-        };
-        Ok(CodedRows { indptr, entries, book: self.book, counts: self.counts, n_features: self.n_features })
+        let Coder { n_features, entries, book, counts, .. } = self;
+        Ok(CodedRows { indptr, entries, book, counts, n_features })
     }
+}
+
+fn widen(entry: impl Entry) -> Wide {
+    Wide { feature: entry.feature() as u32, code: entry.code() as u32 }
 }
 
 #[cfg(test)]

@@ -5,3 +5,4 @@ mod one_vs_rest;
 
 pub use loss::Loss;
 pub use one_vs_rest::OneVsRest;
+pub(crate) use one_vs_rest::n_problems;

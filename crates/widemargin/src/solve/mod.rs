@@ -1,5 +1,6 @@
 //! How it is minimised. A solver sees rows of an expansion, never samples.
 
+pub mod dual;
 mod report;
 mod watch;
 

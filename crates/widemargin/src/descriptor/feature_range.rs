@@ -1,0 +1,74 @@
+//! Scaling histograms to [0, 1] by the largest value of each feature.
+
+use crate::data::{Rows, visit_histogram};
+use crate::error::Result;
+
+/// Divides each feature by its largest value among the training samples.
+///
+/// Held as factors, so that fit and predict multiply by the same numbers and agree to the last bit.
+/// A feature that is always 0 keeps the factor 1; samples seen later may exceed 1.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FeatureMax {
+    factors: Vec<f64>,
+}
+
+impl FeatureMax {
+    /// The factors of the given rows; see [`largest_values`] for the errors.
+    pub fn fit(samples: &impl Rows, rows: &[usize]) -> Result<Self> {
+        let factor = |largest: f64| if largest > 0.0 { 1.0 / largest } else { 1.0 };
+        // A subnormal maximum has no finite inverse: such a feature is left as it is.
+        let finite = |factor: f64| if factor.is_finite() { factor } else { 1.0 };
+        let factors = largest_values(samples, rows)?.into_iter().map(|largest| finite(factor(largest))).collect();
+        Ok(FeatureMax { factors })
+    }
+
+    /// A scaling from factors kept elsewhere.
+    pub fn from_factors(factors: Vec<f64>) -> Self {
+        FeatureMax { factors }
+    }
+
+    /// What each feature is multiplied by.
+    pub fn factors(&self) -> &[f64] {
+        &self.factors
+    }
+}
+
+/// The largest value of each feature over the given rows, checking each value on the way.
+///
+/// # Errors
+/// [`Error::Value`](crate::Error::Value) for a value that is negative or not finite.
+pub fn largest_values(samples: &impl Rows, rows: &[usize]) -> Result<Vec<f64>> {
+    let mut largest = vec![0.0; samples.n_cols()];
+    for &row in rows {
+        visit_histogram(samples, row, |column, value| {
+            if value > largest[column] {
+                largest[column] = value;
+            }
+        })?;
+    }
+    Ok(largest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::DenseView;
+
+    #[test]
+    fn the_largest_value_becomes_one_and_only_given_rows_count() {
+        let values = [0.0, 4.0, 0.0, 8.0, 2.0, 100.0];
+        let samples = DenseView::new(&values, 2, 3).unwrap();
+        assert_eq!(FeatureMax::fit(&samples, &[0, 1]).unwrap().factors(), [0.125, 0.25, 0.01]);
+        assert_eq!(FeatureMax::fit(&samples, &[0]).unwrap().factors(), [1.0, 0.25, 1.0]);
+    }
+
+    #[test]
+    fn bad_values_are_named_with_their_place() {
+        for (bad, word) in [(-1.0, "negative"), (f64::NAN, "finite"), (f64::INFINITY, "finite")] {
+            let values = [0.0, 1.0, 2.0, bad];
+            let samples = DenseView::new(&values, 2, 2).unwrap();
+            let message = FeatureMax::fit(&samples, &[0, 1]).unwrap_err().to_string();
+            assert!(message.starts_with("row 1, column 1: ") && message.contains(word), "{message}");
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Numbering distinct values as they come.
+
+use rustc_hash::FxHashMap;
+
+/// Places in [`ValueCodes::recent`]: 32 KiB, what a first-level cache holds.
+const RECENT_BITS: u32 = 12;
+
+/// Codes 0, 1, 2, … of distinct values above 0.
+pub(crate) struct ValueCodes {
+    /// The last (bits, code) met at each of some places, in front of the map: it answers nearly always.
+    /// No value has the bits 0: that would be a zero.
+    recent: Vec<(u32, u32)>,
+    codes: FxHashMap<u32, u32>,
+}
+
+impl ValueCodes {
+    pub fn new() -> Self {
+        ValueCodes { recent: vec![(0, 0); 1 << RECENT_BITS], codes: FxHashMap::default() }
+    }
+
+    /// How many values have a code.
+    pub fn len(&self) -> usize {
+        self.codes.len()
+    }
+
+    /// The code of a value, if it has one.
+    #[inline]
+    pub fn get(&mut self, value: f32) -> Option<u32> {
+        let bits = value.to_bits();
+        let place = (bits.wrapping_mul(0x9e37_79b1) >> (u32::BITS - RECENT_BITS)) as usize;
+        if self.recent[place].0 == bits {
+            return Some(self.recent[place].1);
+        }
+        let code = *self.codes.get(&bits)?;
+        self.recent[place] = (bits, code);
+        Some(code)
+    }
+
+    /// Gives a value that has none the next code.
+    pub fn insert(&mut self, value: f32) -> u32 {
+        let code = self.codes.len() as u32;
+        self.codes.insert(value.to_bits(), code);
+        code
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_a_map_would() {
+        let mut codes = ValueCodes::new();
+        let mut truth = std::collections::HashMap::new();
+        // More values than places, each met several times.
+        for i in 0..40_000u32 {
+            let value = ((i * 7919) % 9001 + 1) as f32 / 3.0;
+            let next = truth.len() as u32;
+            let expected = *truth.entry(value.to_bits()).or_insert(next);
+            let code = codes.get(value).unwrap_or_else(|| codes.insert(value));
+            assert_eq!(code, expected);
+        }
+        assert_eq!(codes.len(), 9001);
+    }
+}

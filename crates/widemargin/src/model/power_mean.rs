@@ -1,0 +1,451 @@
+//! The power mean SVM: an additive-kernel classifier on histograms that trains like a linear one.
+//!
+//! Wu, *Power Mean SVM for Large Scale Visual Classification*, CVPR 2012. A sample is scaled by the
+//! largest training value of each feature; the scalar kernel is reduced to a few numbers a value
+//! ([`AdditiveMap`]); one-vs-rest problems are solved by dual coordinate descent ([`dual`]).
+
+use std::time::Instant;
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::Scores;
+use crate::data::{ClassWeight, Label, Labels, Rows, effective_weights, visit_histogram};
+use crate::descriptor::{FeatureMax, largest_values};
+use crate::error::{Error, Result};
+use crate::expansion::{AdditiveMap, Approximation, CodedRows, MAX_NODES, ValueCodes, choose_nodes};
+use crate::par;
+use crate::problem::{Loss, OneVsRest, n_problems};
+use crate::similarity::AdditiveKernel;
+use crate::solve::dual::{self, DualProblem, DualSettings, DualSolution, Engine};
+use crate::solve::{Progress, Report, Stage, Status, Watch};
+
+/// Rows scored by one thread at a time.
+const ROWS_A_CHUNK: usize = 1024;
+
+/// Parameters of a power mean SVM, with their defaults.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PowerMeanParams {
+    kernel: AdditiveKernel,
+    loss: Loss,
+    c: f64,
+    approximation: Approximation,
+    n_nodes: usize,
+    nodes: Option<Vec<f64>>,
+    scale: bool,
+    class_weight: ClassWeight,
+    tol: f64,
+    max_epochs: u32,
+    seed: u64,
+    threads: usize,
+    shrinking: bool,
+    engine: Engine,
+}
+
+impl PowerMeanParams {
+    /// The defaults for a kernel: squared hinge, C = 0.01, three Nyström nodes that follow the data,
+    /// features scaled by their maximum, a relative duality gap of 0.01, one thread a core.
+    pub fn new(kernel: AdditiveKernel) -> Self {
+        PowerMeanParams {
+            kernel,
+            loss: Loss::SquaredHinge,
+            c: 0.01,
+            approximation: Approximation::Nystrom,
+            n_nodes: 3,
+            nodes: None,
+            scale: true,
+            class_weight: ClassWeight::Uniform,
+            tol: 1e-2,
+            max_epochs: 1000,
+            seed: 0,
+            threads: 0,
+            shrinking: true,
+            engine: Engine::Auto,
+        }
+    }
+
+    /// The weight C of the losses in ½‖f‖² + C Σ loss; above 0.
+    pub fn c(self, c: f64) -> Self {
+        PowerMeanParams { c, ..self }
+    }
+
+    /// The loss.
+    pub fn loss(self, loss: Loss) -> Self {
+        PowerMeanParams { loss, ..self }
+    }
+
+    /// How the kernel is reduced to a few numbers a feature.
+    pub fn approximation(self, approximation: Approximation) -> Self {
+        PowerMeanParams { approximation, ..self }
+    }
+
+    /// How many Nyström nodes, 1 to [`MAX_NODES`]; the polynomial always has 3.
+    pub fn n_nodes(self, n_nodes: usize) -> Self {
+        PowerMeanParams { n_nodes, ..self }
+    }
+
+    /// Given Nyström nodes (in units of the scaled features) instead of ones that follow the data.
+    pub fn nodes(self, nodes: Vec<f64>) -> Self {
+        PowerMeanParams { n_nodes: nodes.len(), nodes: Some(nodes), ..self }
+    }
+
+    /// Whether features are divided by their largest training value first.
+    pub fn scale(self, scale: bool) -> Self {
+        PowerMeanParams { scale, ..self }
+    }
+
+    /// How much the samples of each class count.
+    pub fn class_weight(self, class_weight: ClassWeight) -> Self {
+        PowerMeanParams { class_weight, ..self }
+    }
+
+    /// The relative duality gap at which a two-class problem counts as solved; in (0, 1).
+    pub fn tol(self, tol: f64) -> Self {
+        PowerMeanParams { tol, ..self }
+    }
+
+    /// The most passes over the samples.
+    pub fn max_epochs(self, max_epochs: u32) -> Self {
+        PowerMeanParams { max_epochs, ..self }
+    }
+
+    /// Seed of the order in which samples are visited.
+    pub fn seed(self, seed: u64) -> Self {
+        PowerMeanParams { seed, ..self }
+    }
+
+    /// Threads, 0 meaning one a core. The result does not depend on it.
+    pub fn threads(self, threads: usize) -> Self {
+        PowerMeanParams { threads, ..self }
+    }
+
+    /// Whether samples that stay outside the margin are passed over for a while.
+    pub fn shrinking(self, shrinking: bool) -> Self {
+        PowerMeanParams { shrinking, ..self }
+    }
+
+    /// Which implementation of the solver; the choice changes speed only.
+    pub fn engine(self, engine: Engine) -> Self {
+        PowerMeanParams { engine, ..self }
+    }
+
+    /// Checks the parameters without fitting.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] naming the first that is outside its domain.
+    pub fn check(&self) -> Result<()> {
+        let wrong =
+            |name, value: String, expected: &str| Err(Error::Parameter { name, value, expected: expected.to_owned() });
+        if !(self.c > 0.0 && self.c.is_finite()) {
+            return wrong("C", self.c.to_string(), "a finite number above 0");
+        }
+        if !(self.tol > 0.0 && self.tol < 1.0) {
+            return wrong("tol", self.tol.to_string(), "a relative duality gap between 0 and 1, such as 0.01");
+        }
+        if self.max_epochs == 0 {
+            return wrong("max_iter", "0".into(), "at least 1");
+        }
+        if self.n_nodes == 0 || self.n_nodes > MAX_NODES {
+            return wrong("n_nodes", self.n_nodes.to_string(), "from 1 to 16");
+        }
+        if self.approximation == Approximation::Polynomial && self.n_nodes != 3 {
+            return wrong("n_nodes", self.n_nodes.to_string(), "3, which the polynomial approximation is made for");
+        }
+        Ok(())
+    }
+
+    /// Trains on samples and their labels.
+    ///
+    /// # Errors
+    /// See [`PowerMeanParams::fit_with`].
+    pub fn fit(&self, samples: &impl Rows, labels: &Labels) -> Result<PowerMeanSvc> {
+        self.fit_with(samples, labels, None, &Watch::none())
+    }
+
+    /// Trains with a weight a sample (weight k is k copies) and a watch.
+    ///
+    /// Not converging is a status in the report and a warning there, not an error.
+    ///
+    /// # Errors
+    /// Parameters, shapes, values or labels that cannot be used, each saying which and what would be
+    /// right; [`Error::Cancelled`] where the watch was.
+    pub fn fit_with(
+        &self,
+        samples: &impl Rows,
+        labels: &Labels,
+        sample_weight: Option<&[f64]>,
+        watch: &Watch<'_>,
+    ) -> Result<PowerMeanSvc> {
+        self.check()?;
+        labels.check(samples.n_rows())?;
+        let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
+        let mut clock = Clock::start(watch);
+
+        // Samples of weight 0 are absent from everything, the scaling included.
+        let mut kept: Vec<usize> = (0..weights.len()).filter(|&row| weights[row] > 0.0).collect();
+        let scaling = if self.scale {
+            Some(FeatureMax::fit(samples, &kept)?)
+        } else {
+            largest_values(samples, &kept)?;
+            None
+        };
+        clock.end("scale")?;
+
+        // Laid out in random order, so that rows near each other in memory are a random sample.
+        kept.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(self.seed));
+        let rows = CodedRows::new(samples, &kept, scaling.as_ref().map(FeatureMax::factors))?;
+        let codes: Vec<u32> = kept.iter().map(|&row| labels.codes()[row]).collect();
+        let costs: Vec<f64> = kept.iter().map(|&row| self.c * weights[row]).collect();
+        clock.end("encode")?;
+
+        let map = self.map(&rows)?;
+        clock.end("nodes")?;
+
+        let targets = OneVsRest::new(&codes, labels.classes().len());
+        let problem = DualProblem { rows: &rows, map: &map, targets, loss: self.loss, costs: &costs };
+        let settings = DualSettings {
+            tol: self.tol,
+            max_epochs: self.max_epochs,
+            seed: self.seed,
+            threads: self.threads,
+            shrinking: self.shrinking,
+            engine: self.engine,
+        };
+        let solution = dual::solve(&problem, &settings, watch)?;
+        clock.end("solve")?;
+
+        let report = report(&solution, clock.stages, self);
+        Ok(PowerMeanSvc {
+            map,
+            loss: self.loss,
+            c: self.c,
+            scaling,
+            n_features: samples.n_cols(),
+            classes: labels.classes().to_vec(),
+            weights: solution.weights,
+            report,
+        })
+    }
+
+    fn map(&self, rows: &CodedRows) -> Result<AdditiveMap> {
+        if self.approximation == Approximation::Polynomial {
+            return Ok(AdditiveMap::polynomial(self.kernel));
+        }
+        if let Some(nodes) = &self.nodes {
+            return AdditiveMap::nystrom(self.kernel, nodes);
+        }
+        let mut nodes = choose_nodes(self.kernel, rows.book(), rows.counts(), self.n_nodes);
+        if nodes.is_empty() {
+            // Every sample is empty: any node will do, all decision values are 0.
+            nodes.push(1.0);
+        }
+        AdditiveMap::nystrom(self.kernel, &nodes)
+    }
+}
+
+/// Times the stages of a fit and asks the watch between them.
+struct Clock<'a> {
+    watch: &'a Watch<'a>,
+    since: Instant,
+    stages: Vec<Stage>,
+}
+
+impl<'a> Clock<'a> {
+    fn start(watch: &'a Watch<'a>) -> Self {
+        Clock { watch, since: Instant::now(), stages: Vec::new() }
+    }
+
+    fn end(&mut self, stage: &'static str) -> Result<()> {
+        self.stages.push(Stage { name: stage.into(), seconds: self.since.elapsed().as_secs_f64() });
+        self.since = Instant::now();
+        self.watch.tell(Progress { stage, done: 1, total: 1, gap: None });
+        // A time limit that has passed is the solver's to honour: it still returns what it has.
+        match self.watch.ask() {
+            Err(crate::solve::Stopped::Cancelled) => Err(Error::Cancelled { stage }),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn report(solution: &DualSolution, stages: Vec<Stage>, params: &PowerMeanParams) -> Report {
+    let worst = |a: Status, b: Status| if a == Status::Converged { b } else { a };
+    let gaps: Vec<f64> = (0..solution.primal.len()).map(|k| solution.gap(k)).collect();
+    let mut report = Report {
+        status: solution.status.iter().copied().fold(Status::Converged, worst),
+        iterations: solution.epochs.clone(),
+        objective: solution.primal.iter().sum(),
+        dual_objective: solution.dual.iter().sum(),
+        gaps,
+        n_support: solution.alphas.iter().map(|a| a.iter().filter(|a| **a > 0.0).count() as u32).collect(),
+        stages,
+        warnings: Vec::new(),
+    };
+    let what = match report.status {
+        Status::Converged => return report,
+        Status::IterationLimit => format!("after {} epochs (raise max_iter)", params.max_epochs),
+        Status::TimeLimit => "when the time limit passed".to_owned(),
+    };
+    report.warnings.push(format!(
+        "not converged {what}: the largest relative duality gap is {:.2e}, {:.2e} was asked for",
+        report.gap(),
+        params.tol,
+    ));
+    report
+}
+
+/// A trained power mean SVM.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PowerMeanSvc {
+    pub(super) map: AdditiveMap,
+    pub(super) loss: Loss,
+    pub(super) c: f64,
+    pub(super) scaling: Option<FeatureMax>,
+    pub(super) n_features: usize,
+    pub(super) classes: Vec<Label>,
+    /// `weights[(feature * n_nodes + node) * n_problems + problem]`.
+    pub(super) weights: Vec<f32>,
+    pub(super) report: Report,
+}
+
+impl PowerMeanSvc {
+    /// Decision values of the samples; several threads share the rows, 0 meaning one a core.
+    ///
+    /// # Errors
+    /// [`Error::FeatureCount`] for more features than trained with (for dense samples: another number),
+    /// [`Error::Value`] for a value that is negative or not finite.
+    pub fn decision_function(&self, samples: &impl Rows, threads: usize) -> Result<Scores> {
+        self.check_width(samples)?;
+        let (n, k) = (samples.n_rows(), self.n_problems());
+        let pool = par::Pool::new(if n <= ROWS_A_CHUNK { 1 } else { threads })?;
+        let chunk = |at: usize| {
+            let rows = at * ROWS_A_CHUNK..((at + 1) * ROWS_A_CHUNK).min(n);
+            let mut values = vec![0.0; rows.len() * k];
+            let mut memory = Memory::new(&self.map);
+            for (row, scores) in rows.zip(values.chunks_exact_mut(k)) {
+                self.score(samples, row, &mut memory, scores)?;
+            }
+            Ok::<_, Error>(values)
+        };
+        Ok(Scores::new(pool.try_map(n.div_ceil(ROWS_A_CHUNK), chunk)?.concat(), k))
+    }
+
+    /// The predicted label of each sample.
+    ///
+    /// # Errors
+    /// As for [`PowerMeanSvc::decision_function`].
+    pub fn predict(&self, samples: &impl Rows, threads: usize) -> Result<Vec<&Label>> {
+        Ok(self.decision_function(samples, threads)?.decide(&self.classes))
+    }
+
+    /// The account of the fit.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// The classes, in the order of the decision values' columns.
+    pub fn classes(&self) -> &[Label] {
+        &self.classes
+    }
+
+    /// Number of features of the training samples.
+    pub fn n_features(&self) -> usize {
+        self.n_features
+    }
+
+    /// The reduced kernel, with its nodes.
+    pub fn map(&self) -> &AdditiveMap {
+        &self.map
+    }
+
+    /// The loss it was trained with.
+    pub fn loss(&self) -> Loss {
+        self.loss
+    }
+
+    /// The C it was trained with.
+    pub fn c(&self) -> f64 {
+        self.c
+    }
+
+    /// The scaling of the features, where there is one.
+    pub fn scaling(&self) -> Option<&FeatureMax> {
+        self.scaling.as_ref()
+    }
+
+    /// a_j, in the order feature, node, problem.
+    pub fn weights(&self) -> &[f32] {
+        &self.weights
+    }
+
+    pub(super) fn n_problems(&self) -> usize {
+        n_problems(self.classes.len())
+    }
+
+    fn check_width(&self, samples: &impl Rows) -> Result<()> {
+        let (found, trained) = (samples.n_cols(), self.n_features);
+        if found == trained || (samples.is_sparse() && found < trained) {
+            return Ok(());
+        }
+        let hint = if samples.is_sparse() {
+            ": a feature that training never saw cannot be used"
+        } else {
+            ": the columns must be the same, in the same order"
+        };
+        Err(Error::FeatureCount { found, trained, hint })
+    }
+
+    /// Adds read(x_j) · a_j over a row's non-zeros to `scores`, which is 0.
+    fn score(&self, samples: &impl Rows, row: usize, memory: &mut Memory<'_>, scores: &mut [f32]) -> Result<()> {
+        let (m, k) = (self.map.n_nodes(), scores.len());
+        let factors = self.scaling.as_ref().map(FeatureMax::factors);
+        visit_histogram(samples, row, |column, value| {
+            let scaled = (value * factors.map_or(1.0, |f| f[column])) as f32;
+            let weights = &self.weights[column * m * k..(column + 1) * m * k];
+            for (read, weights) in memory.read(scaled).iter().zip(weights.chunks_exact(k)) {
+                for (score, weight) in scores.iter_mut().zip(weights) {
+                    *score += read * weight;
+                }
+            }
+        })
+    }
+}
+
+/// read(x) of the values met so far: histograms repeat them, and a general power mean costs a microsecond.
+struct Memory<'a> {
+    map: &'a AdditiveMap,
+    codes: ValueCodes,
+    table: Vec<f32>,
+    last: [f32; MAX_NODES],
+}
+
+impl<'a> Memory<'a> {
+    /// Beyond this many distinct values they hardly repeat.
+    const MOST: usize = 1 << 14;
+
+    fn new(map: &'a AdditiveMap) -> Self {
+        Memory { map, codes: ValueCodes::new(), table: Vec::new(), last: [0.0; MAX_NODES] }
+    }
+
+    #[inline]
+    fn read(&mut self, x: f32) -> &[f32] {
+        let m = self.map.n_nodes();
+        if let Some(code) = self.codes.get(x) {
+            return &self.table[code as usize * m..][..m];
+        }
+        self.compute(x)
+    }
+
+    #[cold]
+    fn compute(&mut self, x: f32) -> &[f32] {
+        let m = self.map.n_nodes();
+        let mut read = [0.0; MAX_NODES];
+        self.map.read(x.into(), &mut read);
+        self.last = read.map(|r| r as f32);
+        if self.codes.len() < Self::MOST {
+            self.codes.insert(x);
+            self.table.extend_from_slice(&self.last[..m]);
+        }
+        &self.last[..m]
+    }
+}

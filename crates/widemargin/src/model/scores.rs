@@ -1,0 +1,43 @@
+//! Decision values, and the classes they vote for.
+
+use crate::data::Label;
+use crate::problem::OneVsRest;
+
+/// Decision values of some samples: a row a sample; one column for two classes (above 0 votes for the second
+/// class), else a column a class.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scores {
+    values: Vec<f32>,
+    n_cols: usize,
+}
+
+impl Scores {
+    pub(crate) fn new(values: Vec<f32>, n_cols: usize) -> Self {
+        Scores { values, n_cols }
+    }
+
+    /// Number of samples.
+    pub fn n_rows(&self) -> usize {
+        self.values.len() / self.n_cols
+    }
+
+    /// Number of columns.
+    pub fn n_cols(&self) -> usize {
+        self.n_cols
+    }
+
+    /// The decision values of one sample.
+    pub fn row(&self, row: usize) -> &[f32] {
+        &self.values[row * self.n_cols..(row + 1) * self.n_cols]
+    }
+
+    /// All decision values, row by row.
+    pub fn values(&self) -> &[f32] {
+        &self.values
+    }
+
+    /// The label each sample's decision values vote for.
+    pub fn decide<'a>(&self, classes: &'a [Label]) -> Vec<&'a Label> {
+        self.values.chunks_exact(self.n_cols).map(|row| &classes[OneVsRest::decide(row)]).collect()
+    }
+}

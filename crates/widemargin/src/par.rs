@@ -1,0 +1,45 @@
+//! Parallelism: the only file that names `rayon`. Work runs in a pool of the caller's size, never in the
+//! process-wide one.
+
+use rayon::prelude::*;
+
+use crate::error::{Error, Result};
+
+/// A pool of a fixed number of threads; with one thread, the caller's own.
+pub(crate) struct Pool {
+    pool: Option<rayon::ThreadPool>,
+}
+
+impl Pool {
+    /// A pool of `threads` threads, 0 meaning one a core.
+    pub fn new(threads: usize) -> Result<Self> {
+        let threads = match threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            n => n,
+        };
+        if threads == 1 {
+            return Ok(Pool { pool: None });
+        }
+        match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
+            Ok(pool) => Ok(Pool { pool: Some(pool) }),
+            Err(problem) => Err(Error::Threads { threads, problem: problem.to_string() }),
+        }
+    }
+
+    /// How many threads work.
+    pub fn threads(&self) -> usize {
+        self.pool.as_ref().map_or(1, |pool| pool.current_num_threads())
+    }
+
+    /// `work(0)` … `work(n - 1)` in order of their numbers, or the first error met.
+    pub fn try_map<T: Send, E: Send>(
+        &self,
+        n: usize,
+        work: impl Fn(usize) -> Result<T, E> + Sync + Send,
+    ) -> Result<Vec<T>, E> {
+        match &self.pool {
+            None => (0..n).map(work).collect(),
+            Some(pool) => pool.install(|| (0..n).into_par_iter().map(work).collect()),
+        }
+    }
+}

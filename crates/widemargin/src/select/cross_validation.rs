@@ -1,0 +1,64 @@
+//! Stratified cross-validation of anything that can be fitted on some rows and scored on others.
+
+use crate::data::{Labels, stratified_folds};
+use crate::error::Result;
+
+/// The score of each fold.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CrossValidation {
+    /// One score a fold.
+    pub scores: Vec<f64>,
+}
+
+impl CrossValidation {
+    /// Mean score.
+    pub fn mean(&self) -> f64 {
+        self.scores.iter().sum::<f64>() / self.scores.len() as f64
+    }
+
+    /// Standard deviation of the scores over the folds (of the sample: divided by folds − 1).
+    pub fn standard_deviation(&self) -> f64 {
+        let mean = self.mean();
+        let squares: f64 = self.scores.iter().map(|score| (score - mean).powi(2)).sum();
+        (squares / (self.scores.len() - 1) as f64).sqrt()
+    }
+}
+
+/// Calls `fit_and_score(train_rows, test_rows)` for each of `n_folds` stratified folds.
+///
+/// # Errors
+/// [`Error::Parameter`](crate::Error::Parameter) for a number of folds that cannot be, and whatever
+/// `fit_and_score` returns.
+pub fn cross_validate(
+    labels: &Labels,
+    n_folds: usize,
+    seed: u64,
+    mut fit_and_score: impl FnMut(&[usize], &[usize]) -> Result<f64>,
+) -> Result<CrossValidation> {
+    let folds = stratified_folds(labels, n_folds, seed)?;
+    let mut scores = Vec::with_capacity(n_folds);
+    for fold in 0..n_folds {
+        let (test, train): (Vec<usize>, Vec<usize>) = (0..folds.len()).partition(|&row| folds[row] == fold);
+        scores.push(fit_and_score(&train, &test)?);
+    }
+    Ok(CrossValidation { scores })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_is_tested_once_and_trained_on_in_all_other_folds() {
+        let labels = Labels::new((0..20i64).map(|i| i % 2));
+        let (mut tested, mut trained) = (vec![0; 20], vec![0; 20]);
+        let cv = cross_validate(&labels, 4, 3, |train, test| {
+            test.iter().for_each(|&row| tested[row] += 1);
+            train.iter().for_each(|&row| trained[row] += 1);
+            Ok(test.len() as f64)
+        })
+        .unwrap();
+        assert_eq!((tested, trained), (vec![1; 20], vec![3; 20]));
+        assert_eq!((cv.mean(), cv.standard_deviation()), (5.0, 0.0));
+    }
+}

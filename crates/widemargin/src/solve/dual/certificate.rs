@@ -1,0 +1,92 @@
+//! The two objectives and the gap between them.
+//!
+//! During an epoch the margins are those at the moment of each visit, so the sums gathered then only estimate
+//! the objectives; a last pass at fixed weights makes them exact. For a symmetric map the gap then bounds the
+//! distance to the optimum. The polynomial map poses no minimisation problem; its fixed point makes
+//! the same expression zero, so the figure still says how far the iteration is from its end.
+
+use crate::problem::Loss;
+
+/// The objectives of one two-class problem at the end of its solver.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Certificate {
+    pub primal: f64,
+    pub dual: f64,
+}
+
+impl Certificate {
+    pub fn new(sums: &Sums, quadratic: f64) -> Self {
+        Certificate { primal: 0.5 * quadratic + sums.loss, dual: sums.linear - 0.5 * quadratic }
+    }
+
+    pub fn gap(&self) -> f64 {
+        relative_gap(self.primal, self.dual)
+    }
+}
+
+/// (primal − dual) / primal; both zero (nothing to learn, nothing lost) is a gap of 0.
+pub(super) fn relative_gap(primal: f64, dual: f64) -> f64 {
+    if primal > 0.0 { (primal - dual) / primal } else { 0.0 }
+}
+
+/// Sums over the rows of one problem.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sums {
+    /// Σ cost · loss(margin).
+    pub loss: f64,
+    /// Σ α − D α² / 2.
+    pub linear: f64,
+    /// Σ α · margin, which is the quadratic form at fixed weights.
+    pub alpha_margin: f64,
+}
+
+impl Sums {
+    #[inline]
+    pub fn add(&mut self, loss: Loss, cost: f64, alpha: f64, margin: f64) {
+        self.loss += cost * loss.value(margin);
+        self.linear += alpha - 0.5 * loss.diagonal(cost) * alpha * alpha;
+        self.alpha_margin += alpha * margin;
+    }
+
+    /// The relative gap from sums gathered in an epoch, each row's before its step: the sum of what each
+    /// coordinate lacked when it was visited. No term is negative (Fenchel and Young's inequality).
+    pub fn estimate(&self) -> f64 {
+        relative_gap(self.loss + 0.5 * self.alpha_margin, self.linear - 0.5 * self.alpha_margin)
+    }
+}
+
+/// When to look closely: decides from the estimates of the epochs when an exact pass is worth its cost
+/// (about half an epoch), and learns from each pass how the two compare.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StopRule {
+    tol: f64,
+    last: f64,
+    /// What the exact gap is expected to be after the last epoch.
+    expected: f64,
+    /// Exact gap / expected gap, as the last pass had it.
+    bias: f64,
+}
+
+impl StopRule {
+    /// After a pass that came too early the next shall not.
+    const CAUTION: f64 = 1.2;
+
+    pub fn new(tol: f64) -> Self {
+        StopRule { tol, last: 1.0, expected: f64::INFINITY, bias: 1.0 }
+    }
+
+    /// Whether an epoch with this estimate should be followed by an exact pass.
+    ///
+    /// The estimate is what the epoch found; what it left is less by about the rate of the descent.
+    pub fn is_near(&mut self, estimate: f64) -> bool {
+        self.expected = estimate * (estimate / self.last).clamp(0.1, 1.0);
+        self.last = estimate;
+        self.expected * self.bias <= self.tol
+    }
+
+    /// Whether the exact gap after the epoch last asked about ends the descent.
+    pub fn is_met(&mut self, exact: f64) -> bool {
+        self.bias = (exact / self.expected * Self::CAUTION).max(self.bias);
+        exact <= self.tol
+    }
+}

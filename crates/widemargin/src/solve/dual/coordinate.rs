@@ -1,0 +1,142 @@
+//! The step of one row in sixteen two-class problems, written lane by lane without branches so that the
+//! compiler makes vector instructions of it.
+
+use super::certificate::Sums;
+use super::lanes::LANES;
+use crate::problem::Loss;
+
+/// The bounds and curvature of one row's dual variables.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    squared: bool,
+    cost: f32,
+    upper: f32,
+    ridge: f32,
+    /// 1 / (Q_ii + D). Infinite for an empty row under hinge, whose gradient stays −1: its variable goes
+    /// to the upper bound, as it should.
+    inverse: f32,
+}
+
+impl Limits {
+    #[inline]
+    pub fn new(loss: Loss, cost: f64, diagonal: f32) -> Self {
+        let ridge = loss.diagonal(cost) as f32;
+        Limits {
+            squared: loss == Loss::SquaredHinge,
+            cost: cost as f32,
+            upper: loss.upper_bound(cost) as f32,
+            ridge,
+            inverse: 1.0 / (diagonal + ridge),
+        }
+    }
+}
+
+/// What a visit came to.
+pub(super) enum Visit {
+    /// No live lane needs this row for now.
+    NotNeeded,
+    /// Nothing changed.
+    Still,
+    /// Δα · y of each lane.
+    Moved([f32; LANES]),
+}
+
+/// The bookkeeping of an epoch, lane by lane.
+#[derive(Clone, Debug)]
+pub(super) struct Lanes {
+    /// Lanes that still move; never one past the classes.
+    pub live: [bool; LANES],
+    /// Largest projected gradient of the last epoch: rows beyond it are not needed in the next.
+    threshold: [f32; LANES],
+    largest: [f32; LANES],
+    loss: [f64; LANES],
+    linear: [f64; LANES],
+    alpha_margin: [f64; LANES],
+}
+
+impl Lanes {
+    pub fn new(classes: usize) -> Self {
+        Lanes {
+            live: std::array::from_fn(|lane| lane < classes),
+            threshold: [f32::INFINITY; LANES],
+            largest: [0.0; LANES],
+            loss: [0.0; LANES],
+            linear: [0.0; LANES],
+            alpha_margin: [0.0; LANES],
+        }
+    }
+
+    pub fn begin_epoch(&mut self) {
+        self.largest = [0.0; LANES];
+        self.loss = [0.0; LANES];
+        self.linear = [0.0; LANES];
+        self.alpha_margin = [0.0; LANES];
+    }
+
+    pub fn end_epoch(&mut self) {
+        self.threshold = self.largest.map(|l| if l > 0.0 { l } else { f32::INFINITY });
+    }
+
+    /// The sums of one lane over the epoch.
+    pub fn sums(&self, lane: usize) -> Sums {
+        Sums { loss: self.loss[lane], linear: self.linear[lane], alpha_margin: self.alpha_margin[lane] }
+    }
+
+    /// Packs the lanes marked true to the front, in their order.
+    pub fn keep(&mut self, keep: [bool; LANES]) {
+        let kept: Vec<usize> = (0..LANES).filter(|&lane| keep[lane]).collect();
+        let mut packed = Lanes::new(kept.len());
+        for (to, &from) in kept.iter().enumerate() {
+            packed.threshold[to] = self.threshold[from];
+        }
+        *self = packed;
+    }
+
+    /// Solves the coordinate of one row in every live lane.
+    ///
+    /// Inlined into functions compiled for each instruction set.
+    #[inline(always)]
+    pub fn visit(
+        &mut self,
+        scores: &[f32; LANES],
+        signs: &[f32; LANES],
+        alphas: &mut [f32; LANES],
+        limits: &Limits,
+        shrinking: bool,
+    ) -> Visit {
+        let mut margins = [0.0; LANES];
+        let mut gradients = [0.0; LANES];
+        for l in 0..LANES {
+            margins[l] = signs[l] * scores[l];
+            gradients[l] = margins[l] - 1.0 + alphas[l] * limits.ridge;
+        }
+        if shrinking {
+            let mut needed = false;
+            for l in 0..LANES {
+                needed |= self.live[l] & ((alphas[l] != 0.0) | (gradients[l] <= self.threshold[l]));
+            }
+            if !needed {
+                return Visit::NotNeeded;
+            }
+        }
+        let mut steps = [0.0; LANES];
+        let mut moves = false;
+        for l in 0..LANES {
+            let (alpha, gradient) = (alphas[l], gradients[l]);
+            let projected = if alpha == 0.0 { gradient.min(0.0) } else { gradient };
+            let projected = if self.live[l] { projected.abs() } else { 0.0 };
+            self.largest[l] = self.largest[l].max(projected);
+            let solved = (alpha - gradient * limits.inverse).max(0.0).min(limits.upper);
+            let moved = if self.live[l] { solved } else { alpha };
+            steps[l] = (moved - alpha) * signs[l];
+            moves |= moved != alpha;
+            alphas[l] = moved;
+            let slack = (1.0 - margins[l]).max(0.0);
+            let loss = if limits.squared { slack * slack } else { slack };
+            self.loss[l] += f64::from(limits.cost * loss);
+            self.linear[l] += f64::from(alpha - 0.5 * limits.ridge * alpha * alpha);
+            self.alpha_margin[l] += f64::from(alpha * margins[l]);
+        }
+        if moves { Visit::Moved(steps) } else { Visit::Still }
+    }
+}

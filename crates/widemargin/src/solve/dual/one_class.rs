@@ -1,0 +1,181 @@
+//! One two-class problem, scalar: the clear version, and the truth for the batched one.
+
+use super::Solved;
+use super::certificate::{Certificate, StopRule, Sums};
+use super::order::Order;
+use super::problem::{DualProblem, DualSettings};
+use super::tables::{Tables, cast};
+use crate::expansion::{Entries, Entry};
+use crate::solve::{Progress, Status, Stopped, Watch};
+use num_traits::Float;
+
+/// How many rows are visited between two questions to the watch.
+pub(super) const ROWS_A_QUESTION: usize = 1024;
+
+/// Solves problem `k`. `Err` is a cancellation; a time limit ends with what there is.
+pub(super) fn solve<T: Float>(
+    problem: &DualProblem<'_>,
+    tables: &Tables<T>,
+    k: usize,
+    settings: &DualSettings,
+    watch: &Watch<'_>,
+) -> Result<Solved, ()> {
+    match problem.rows.entries() {
+        Entries::Narrow(entries) => Solver { problem, tables, entries, k }.run(settings, watch),
+        Entries::Wide(entries) => Solver { problem, tables, entries, k }.run(settings, watch),
+    }
+}
+
+struct Solver<'a, T, E> {
+    problem: &'a DualProblem<'a>,
+    tables: &'a Tables<T>,
+    entries: &'a [E],
+    k: usize,
+}
+
+/// What changes during the descent.
+struct State<T> {
+    weights: Vec<T>,
+    alphas: Vec<T>,
+    order: Order,
+    left_out: Vec<bool>,
+    /// Largest projected gradient of the last epoch: rows beyond it are left out of the next.
+    threshold: T,
+}
+
+impl<T: Float, E: Entry> Solver<'_, T, E> {
+    fn run(&self, settings: &DualSettings, watch: &Watch<'_>) -> Result<Solved, ()> {
+        let n = self.problem.rows.n_rows();
+        let mut state = State {
+            weights: vec![T::zero(); self.problem.rows.n_features() * self.problem.map.n_nodes()],
+            alphas: vec![T::zero(); n],
+            order: Order::new(n, settings.seed),
+            left_out: vec![false; n],
+            threshold: T::infinity(),
+        };
+        let (mut epochs, mut rule) = (0, StopRule::new(settings.tol));
+        let (status, certificate) = loop {
+            if epochs == settings.max_epochs {
+                break (Status::IterationLimit, self.certify(&state));
+            }
+            epochs += 1;
+            let estimate = match self.epoch(&mut state, settings.shrinking, watch) {
+                Ok(estimate) => estimate,
+                Err(Stopped::Cancelled) => return Err(()),
+                Err(Stopped::TimeLimit) => break (Status::TimeLimit, self.certify(&state)),
+            };
+            let gap = Some(estimate);
+            let total = u64::from(settings.max_epochs);
+            watch.tell(Progress { stage: "solve", done: u64::from(epochs), total, gap });
+            if rule.is_near(estimate) {
+                let certificate = self.certify(&state);
+                if rule.is_met(certificate.gap()) {
+                    break (Status::Converged, certificate);
+                }
+                state.order.restore();
+                state.left_out.fill(false);
+                state.threshold = T::infinity();
+            }
+        };
+        let narrow = |values: Vec<T>| values.into_iter().map(|v| v.to_f32().unwrap_or(f32::NAN)).collect();
+        let (weights, alphas) = (narrow(state.weights), narrow(state.alphas));
+        Ok(Solved { weights, alphas, epochs, status, certificate })
+    }
+
+    /// One pass over the active rows; returns the relative gap as the pass met it.
+    fn epoch(&self, state: &mut State<T>, shrinking: bool, watch: &Watch<'_>) -> Result<f64, Stopped> {
+        let loss = self.problem.loss;
+        let mut sums = Sums::default();
+        let mut largest = T::neg_infinity();
+        let mut n_left_out = 0;
+        for (at, &row) in state.order.next().iter().enumerate() {
+            if at % ROWS_A_QUESTION == 0 {
+                watch.ask()?;
+            }
+            let row = row as usize;
+            let cost = self.problem.costs[row];
+            let (upper, ridge) = (cast::<T>(loss.upper_bound(cost)), cast::<T>(loss.diagonal(cost)));
+            let sign = cast::<T>(self.problem.targets.sign(row, self.k));
+            let alpha = state.alphas[row];
+            let margin = sign * self.score(&state.weights, row);
+            let gradient = margin - T::one() + alpha * ridge;
+            let at_zero = alpha == T::zero();
+            if shrinking && at_zero && gradient > state.threshold {
+                state.left_out[row] = true;
+                n_left_out += 1;
+                continue;
+            }
+            let projected = if at_zero { gradient.min(T::zero()) } else { gradient };
+            largest = largest.max(projected.abs());
+            let curvature = self.tables.diagonal[row] + ridge;
+            let moved = if curvature > T::zero() {
+                (alpha - gradient / curvature).max(T::zero()).min(upper)
+            } else {
+                // An empty row under hinge: its margin is 0 for ever, so its α goes to the bound.
+                upper
+            };
+            if moved != alpha {
+                state.alphas[row] = moved;
+                self.update(&mut state.weights, row, (moved - alpha) * sign);
+            }
+            let as_f64 = |value: T| value.to_f64().unwrap_or(f64::NAN);
+            sums.add(loss, cost, as_f64(alpha), as_f64(margin));
+        }
+        state.order.leave_out(&state.left_out, n_left_out);
+        state.threshold = largest.max(T::zero());
+        if state.threshold == T::zero() {
+            state.threshold = T::infinity();
+        }
+        Ok(sums.estimate())
+    }
+
+    /// The objectives at fixed weights, over all rows.
+    fn certify(&self, state: &State<T>) -> Certificate {
+        let mut sums = Sums::default();
+        for row in 0..self.problem.rows.n_rows() {
+            let score = self.score(&state.weights, row).to_f64().unwrap_or(f64::NAN);
+            let alpha = state.alphas[row].to_f64().unwrap_or(f64::NAN);
+            let margin = self.problem.targets.sign(row, self.k) * score;
+            sums.add(self.problem.loss, self.problem.costs[row], alpha, margin);
+        }
+        Certificate::new(&sums, self.quadratic(&state.weights, &sums))
+    }
+
+    /// ‖f‖²: from the weights where they are coordinates of f, else from the margins.
+    fn quadratic(&self, weights: &[T], sums: &Sums) -> f64 {
+        if self.problem.map.is_symmetric() {
+            weights.iter().map(|w| w.to_f64().unwrap_or(f64::NAN).powi(2)).sum()
+        } else {
+            sums.alpha_margin
+        }
+    }
+
+    fn row(&self, row: usize) -> &[E] {
+        let indptr = self.problem.rows.indptr();
+        &self.entries[indptr[row]..indptr[row + 1]]
+    }
+
+    fn score(&self, weights: &[T], row: usize) -> T {
+        let (m, stride) = (self.problem.map.n_nodes(), self.tables.stride);
+        let mut sum = T::zero();
+        for entry in self.row(row) {
+            let at = entry.feature() * m;
+            let read = &self.tables.read()[entry.code() * stride..];
+            for (weight, &read) in weights[at..at + m].iter().zip(read) {
+                sum = sum + *weight * read;
+            }
+        }
+        sum
+    }
+
+    fn update(&self, weights: &mut [T], row: usize, step: T) {
+        let (m, stride) = (self.problem.map.n_nodes(), self.tables.stride);
+        for entry in self.row(row) {
+            let at = entry.feature() * m;
+            let write = &self.tables.write()[entry.code() * stride..];
+            for (weight, &write) in weights[at..at + m].iter_mut().zip(write) {
+                *weight = *weight + step * write;
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! What the dual solvers are given and what they give back.
+
+use super::Solved;
+use crate::expansion::{AdditiveMap, CodedRows};
+use crate::problem::{Loss, OneVsRest};
+use crate::solve::Status;
+
+/// One-vs-rest problems over shared rows.
+#[derive(Clone, Copy, Debug)]
+pub struct DualProblem<'a> {
+    /// The training samples.
+    pub rows: &'a CodedRows,
+    /// The reduced kernel.
+    pub map: &'a AdditiveMap,
+    /// Which row is positive in which problem.
+    pub targets: OneVsRest<'a>,
+    /// The loss.
+    pub loss: Loss,
+    /// C · weight of each row, above 0.
+    pub costs: &'a [f64],
+}
+
+/// Which implementation solves the problems. They agree to rounding; all but the tests want `Auto`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Engine {
+    /// The faster one.
+    #[default]
+    Auto,
+    /// Up to 16 problems at a time in the lanes of vector registers.
+    Batched,
+    /// One problem at a time, scalar.
+    OneClass,
+}
+
+/// When and how the solvers stop.
+#[derive(Clone, Copy, Debug)]
+pub struct DualSettings {
+    /// Relative duality gap, (objective − dual) / objective, at which a problem is solved.
+    pub tol: f64,
+    /// The most passes over the rows.
+    pub max_epochs: u32,
+    /// Seed of the order in which rows are visited.
+    pub seed: u64,
+    /// Threads, 0 meaning one a core.
+    pub threads: usize,
+    /// Whether rows that stay outside the margin are passed over for a while.
+    pub shrinking: bool,
+    /// Which implementation.
+    pub engine: Engine,
+}
+
+/// The solved problems. All vectors but `weights` have one element a problem.
+#[derive(Clone, Debug)]
+pub struct DualSolution {
+    /// a_j: `weights[(feature * n_nodes + node) * n_problems + problem]`.
+    pub weights: Vec<f32>,
+    /// Dual variables, one a row.
+    pub alphas: Vec<Vec<f32>>,
+    /// Passes over the rows.
+    pub epochs: Vec<u32>,
+    /// How each problem ended.
+    pub status: Vec<Status>,
+    /// Objectives ½‖f‖² + C Σ loss.
+    pub primal: Vec<f64>,
+    /// Dual objectives.
+    pub dual: Vec<f64>,
+}
+
+impl DualSolution {
+    pub(super) fn join(problem: &DualProblem<'_>, solved: Vec<Solved>) -> Self {
+        let n_problems = solved.len();
+        let mut weights = vec![0.0; problem.rows.n_features() * problem.map.n_nodes() * n_problems];
+        for (k, one) in solved.iter().enumerate() {
+            for (slot, &weight) in weights[k..].iter_mut().step_by(n_problems).zip(&one.weights) {
+                *slot = weight;
+            }
+        }
+        DualSolution {
+            weights,
+            epochs: solved.iter().map(|one| one.epochs).collect(),
+            status: solved.iter().map(|one| one.status).collect(),
+            primal: solved.iter().map(|one| one.certificate.primal).collect(),
+            dual: solved.iter().map(|one| one.certificate.dual).collect(),
+            alphas: solved.into_iter().map(|one| one.alphas).collect(),
+        }
+    }
+
+    /// Relative duality gap of one problem.
+    pub fn gap(&self, k: usize) -> f64 {
+        super::certificate::relative_gap(self.primal[k], self.dual[k])
+    }
+}

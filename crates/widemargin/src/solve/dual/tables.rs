@@ -1,0 +1,82 @@
+//! The map's numbers for each value in the book, computed once.
+
+use num_traits::{Float, NumCast};
+
+use crate::expansion::{AdditiveMap, CodedRows, Entries, Entry};
+
+/// Numbers a code in units of which tables are laid out: vectors load 4 or 16 at once.
+const NARROW_STRIDE: usize = 4;
+const WIDE_STRIDE: usize = 16;
+
+/// read(x) and write(x) for each value x of the book, `stride` numbers each, those past m being 0.
+#[derive(Clone, Debug)]
+pub(super) struct Tables<T> {
+    pub stride: usize,
+    read: Vec<T>,
+    /// Empty where the map is symmetric: the two sides are the same numbers.
+    write: Vec<T>,
+    /// Q_ii: the largest of K(x_i, x_i) and K̂(x_i, x_i), one a row. Where K̂ is not symmetric the step
+    /// 1 / K(x_i, x_i) of the paper diverges once K̂_ii is more than twice K_ii; the larger never does.
+    pub diagonal: Vec<T>,
+}
+
+impl<T: Float> Tables<T> {
+    pub fn new(map: &AdditiveMap, rows: &CodedRows) -> Self {
+        let m = map.n_nodes();
+        let stride = if m <= NARROW_STRIDE { NARROW_STRIDE } else { WIDE_STRIDE };
+        let mut read = vec![T::zero(); rows.book().len() * stride];
+        let mut write = vec![T::zero(); if map.is_symmetric() { 0 } else { read.len() }];
+        let mut per_value = Vec::with_capacity(rows.book().len());
+        let (mut side_r, mut side_w) = ([0.0; WIDE_STRIDE], [0.0; WIDE_STRIDE]);
+        for (code, &x) in rows.book().iter().enumerate() {
+            map.read(x.into(), &mut side_r);
+            copy(&side_r[..m], &mut read[code * stride..]);
+            if map.is_symmetric() {
+                side_w = side_r;
+            } else {
+                map.write(x.into(), &mut side_w);
+                copy(&side_w[..m], &mut write[code * stride..]);
+            }
+            per_value.push(side_r[..m].iter().zip(&side_w).map(|(r, w)| r * w).sum::<f64>());
+        }
+        // Every kernel here has k(x, x) = x. The Nyström map stays below that, and its own diagonal is
+        // the exact curvature of the problem it poses.
+        let exact = |code: usize| if map.is_symmetric() { 0.0 } else { rows.book()[code].into() };
+        let diagonal = match rows.entries() {
+            Entries::Narrow(entries) => row_sums(rows.indptr(), entries, &per_value, exact),
+            Entries::Wide(entries) => row_sums(rows.indptr(), entries, &per_value, exact),
+        };
+        Tables { stride, read, write, diagonal: diagonal.into_iter().map(cast).collect() }
+    }
+
+    pub fn read(&self) -> &[T] {
+        &self.read
+    }
+
+    pub fn write(&self) -> &[T] {
+        if self.write.is_empty() { &self.read } else { &self.write }
+    }
+}
+
+pub(super) fn cast<T: Float>(value: f64) -> T {
+    // From f64 to f32 or f64: always a number.
+    <T as NumCast>::from(value).unwrap_or_else(T::nan)
+}
+
+fn copy<T: Float>(from: &[f64], to: &mut [T]) {
+    for (to, &from) in to.iter_mut().zip(from) {
+        *to = cast(from);
+    }
+}
+
+fn row_sums<E: Entry>(indptr: &[usize], entries: &[E], approximate: &[f64], exact: impl Fn(usize) -> f64) -> Vec<f64> {
+    let row = |bounds: &[usize]| {
+        let (mut sum, mut true_sum) = (0.0, 0.0);
+        for entry in &entries[bounds[0]..bounds[1]] {
+            sum += approximate[entry.code()];
+            true_sum += exact(entry.code());
+        }
+        f64::max(sum, true_sum)
+    };
+    indptr.windows(2).map(row).collect()
+}

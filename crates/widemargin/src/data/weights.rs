@@ -70,7 +70,7 @@ fn class_factors(labels: &Labels, weights: &[f64], class_weight: &ClassWeight) -
         ClassWeight::PerClass(map) => {
             for (label, &weight) in map {
                 let known = classes.contains(label);
-                if !known || !(weight.is_finite() && weight >= 0.0) {
+                if !(known && weight.is_finite() && weight >= 0.0) {
                     return Err(Error::Parameter {
                         name: "class_weight",
                         value: format!("{label}: {weight}"),

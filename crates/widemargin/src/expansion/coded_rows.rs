@@ -69,23 +69,24 @@ pub struct CodedRows {
     indptr: Vec<usize>,
     entries: Entries,
     book: Vec<f32>,
-    counts: Vec<u64>,
+    counts: Vec<f64>,
     n_features: usize,
 }
 
 impl CodedRows {
-    /// Codes the given rows of `samples`, each value multiplied by its feature's factor.
+    /// Codes the given rows of `samples`, each value multiplied by its feature's factor. `weights` says how
+    /// much each of these rows counts.
     ///
     /// Values are rounded to f32, in which the solvers compute; those that become 0 are dropped.
     ///
     /// # Errors
     /// [`Error::Value`] for a value that f32 cannot hold; [`Error::Shape`] for 2³² non-zeros or more with
     /// more distinct values than are looked up.
-    pub fn new(samples: &impl Rows, rows: &[usize], factors: Option<&[f64]>) -> Result<Self> {
+    pub fn new(samples: &impl Rows, rows: &[usize], weights: &[f64], factors: Option<&[f64]>) -> Result<Self> {
         let mut coder = Coder::new(samples.n_cols(), samples.max_nonzeros());
         let mut indptr = Vec::with_capacity(rows.len() + 1);
         indptr.push(0);
-        for (at, &row) in rows.iter().enumerate() {
+        for (at, (&row, &weight)) in rows.iter().zip(weights).enumerate() {
             if let Some(&soon) = rows.get(at + 2) {
                 samples.prefetch(soon);
             }
@@ -95,7 +96,7 @@ impl CodedRows {
                 if !scaled.is_finite() {
                     too_large = Some((column, value));
                 } else if scaled > 0.0 {
-                    coder.push(column, scaled);
+                    coder.push(column, scaled, weight);
                 }
             });
             if let Some((column, value)) = too_large {
@@ -137,8 +138,8 @@ impl CodedRows {
         &self.book
     }
 
-    /// How many non-zeros have each code.
-    pub fn counts(&self) -> &[u64] {
+    /// How many non-zeros have each code, each counted by the weight of its row.
+    pub fn counts(&self) -> &[f64] {
         &self.counts
     }
 }
@@ -148,7 +149,7 @@ struct Coder {
     n_features: usize,
     entries: Entries,
     book: Vec<f32>,
-    counts: Vec<u64>,
+    counts: Vec<f64>,
     /// `None` once the values proved too many.
     codes: Option<ValueCodes>,
 }
@@ -172,14 +173,14 @@ impl Coder {
     }
 
     #[inline]
-    fn push(&mut self, column: usize, value: f32) {
+    fn push(&mut self, column: usize, value: f32, weight: f64) {
         let known = self.codes.as_mut().and_then(|codes| codes.get(value));
         let code = match known {
             Some(code) => {
-                self.counts[code as usize] += 1;
+                self.counts[code as usize] += weight;
                 code
             }
-            None => self.new_code(value),
+            None => self.new_code(value, weight),
         };
         match &mut self.entries {
             Entries::Narrow(entries) => entries.push(Narrow((column as u32) << 16 | code)),
@@ -188,16 +189,14 @@ impl Coder {
     }
 
     /// The code of a value met for the first time, or of any value where each non-zero has its own.
-    fn new_code(&mut self, value: f32) -> u32 {
+    fn new_code(&mut self, value: f32, weight: f64) -> u32 {
         if self.codes.as_ref().is_some_and(|codes| codes.len() == BOOK_LIMIT) {
             self.give_up_codes();
         }
         self.book.push(value);
+        self.counts.push(weight);
         match &mut self.codes {
-            Some(codes) => {
-                self.counts.push(1);
-                codes.insert(value)
-            }
+            Some(codes) => codes.insert(value),
             None => (self.book.len() - 1) as u32,
         }
     }
@@ -209,6 +208,15 @@ impl Coder {
             Entries::Narrow(entries) => entries.iter().map(|entry| widen(*entry)).collect(),
             Entries::Wide(entries) => entries.iter().map(|entry| widen(*entry)).collect(),
         };
+        // How the weight of a value spreads over its non-zeros does not matter: their sum is what is asked for.
+        let mut counts = vec![0.0; entries.len()];
+        let mut seen = vec![false; self.book.len()];
+        for (count, entry) in counts.iter_mut().zip(&entries) {
+            if !std::mem::replace(&mut seen[entry.code()], true) {
+                *count = self.counts[entry.code()];
+            }
+        }
+        self.counts = counts;
         self.book = entries.iter().map(|entry| self.book[entry.code()]).collect();
         for (position, entry) in entries.iter_mut().enumerate() {
             entry.code = position as u32;
@@ -225,7 +233,6 @@ impl Coder {
                     expected: "fewer than 2^32 (round the values, or train on a part)".into(),
                 });
             }
-            self.counts = vec![1; self.len()];
         }
         let Coder { n_features, entries, book, counts, .. } = self;
         Ok(CodedRows { indptr, entries, book, counts, n_features })
@@ -256,10 +263,10 @@ mod tests {
     fn few_values_are_coded_narrow() {
         let values = [1.0, 0.0, 2.0, 2.0, 2.0, 0.0];
         let samples = DenseView::new(&values, 2, 3).unwrap();
-        let rows = CodedRows::new(&samples, &[1, 0], Some(&[0.5, 1.0, 1.0])).unwrap();
+        let rows = CodedRows::new(&samples, &[1, 0], &[3.0, 1.0], Some(&[0.5, 1.0, 1.0])).unwrap();
         assert!(matches!(rows.entries(), Entries::Narrow(_)));
         assert_eq!(decoded(&rows), [vec![(0, 1.0), (1, 2.0)], vec![(0, 0.5), (2, 2.0)]]);
-        assert_eq!((rows.book(), rows.counts()), (&[1.0f32, 2.0, 0.5][..], &[1u64, 2, 1][..]));
+        assert_eq!((rows.book(), rows.counts()), (&[1.0f32, 2.0, 0.5][..], &[3.0, 4.0, 1.0][..]));
     }
 
     #[test]
@@ -267,7 +274,7 @@ mod tests {
         let values: Vec<f64> = (0..100_000).map(|i| f64::from(i + 1)).collect();
         let samples = DenseView::new(&values, 1000, 100).unwrap();
         let all: Vec<usize> = (0..1000).collect();
-        let rows = CodedRows::new(&samples, &all, None).unwrap();
+        let rows = CodedRows::new(&samples, &all, &[1.0; 1000], None).unwrap();
         assert!(matches!(rows.entries(), Entries::Wide(_)));
         assert_eq!((rows.n_nonzero(), rows.book().len()), (100_000, 100_000));
         let back: Vec<f64> = decoded(&rows).concat().iter().map(|(_, value)| f64::from(*value)).collect();
@@ -277,9 +284,9 @@ mod tests {
     #[test]
     fn values_beyond_single_precision() {
         let samples = DenseView::new(&[1.0, 1e300], 2, 1).unwrap();
-        let error = CodedRows::new(&samples, &[0, 1], None).unwrap_err();
+        let error = CodedRows::new(&samples, &[0, 1], &[1.0; 2], None).unwrap_err();
         assert!(error.to_string().starts_with("row 1, column 0: "), "{error}");
         let tiny = DenseView::new(&[1.0, 1e-300], 2, 1).unwrap();
-        assert_eq!(CodedRows::new(&tiny, &[0, 1], None).unwrap().n_nonzero(), 1);
+        assert_eq!(CodedRows::new(&tiny, &[0, 1], &[1.0; 2], None).unwrap().n_nonzero(), 1);
     }
 }

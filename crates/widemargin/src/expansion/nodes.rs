@@ -17,7 +17,7 @@ const ROUNDS: usize = 4;
 ///
 /// Fewer nodes are returned where there are fewer distinct values, or where fewer already keep the whole
 /// kernel. Values must be finite and above 0; those with a count of 0 are ignored.
-pub fn choose_nodes(kernel: AdditiveKernel, values: &[f32], counts: &[u64], n_nodes: usize) -> Vec<f64> {
+pub fn choose_nodes(kernel: AdditiveKernel, values: &[f32], counts: &[f64], n_nodes: usize) -> Vec<f64> {
     let (grid, mass) = sketch(values, counts);
     if grid.is_empty() {
         return Vec::new();
@@ -53,12 +53,12 @@ pub fn choose_nodes(kernel: AdditiveKernel, values: &[f32], counts: &[u64], n_no
 }
 
 /// At most [`GRID`] of the values, each standing for its share of Σ count · x, the kernel's mass.
-fn sketch(values: &[f32], counts: &[u64]) -> (Vec<f32>, Vec<f64>) {
+fn sketch(values: &[f32], counts: &[f64]) -> (Vec<f32>, Vec<f64>) {
     let mut pairs: Vec<(f32, f64)> = values
         .iter()
         .zip(counts)
-        .filter(|(_, count)| **count > 0)
-        .map(|(&value, &count)| (value, count as f64 * f64::from(value)))
+        .filter(|(_, count)| **count > 0.0)
+        .map(|(&value, &count)| (value, count * f64::from(value)))
         .collect();
     pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
     let total: f64 = pairs.iter().map(|(_, mass)| mass).sum();
@@ -129,19 +129,15 @@ mod tests {
     use super::*;
     use crate::expansion::AdditiveMap;
 
-    fn loss(kernel: AdditiveKernel, values: &[f32], counts: &[u64], nodes: &[f64]) -> f64 {
+    fn loss(kernel: AdditiveKernel, values: &[f32], counts: &[f64], nodes: &[f64]) -> f64 {
         let map = AdditiveMap::nystrom(kernel, nodes).unwrap();
-        values
-            .iter()
-            .zip(counts)
-            .map(|(&x, &count)| count as f64 * (f64::from(x) - map.value(x.into(), x.into())))
-            .sum()
+        values.iter().zip(counts).map(|(&x, &count)| count * (f64::from(x) - map.value(x.into(), x.into()))).sum()
     }
 
     #[test]
     fn as_good_as_trying_every_pair() {
         let values: Vec<f32> = (1..=40).map(|i| (i * i) as f32 / 1600.0).collect();
-        let counts: Vec<u64> = (1..=40).map(|i| 1 + 400 / i).collect();
+        let counts: Vec<f64> = (1..=40).map(|i| f64::from(1 + 400 / i)).collect();
         for kernel in [AdditiveKernel::Chi2, AdditiveKernel::Intersection, AdditiveKernel::JensenShannon] {
             let chosen = loss(kernel, &values, &counts, &choose_nodes(kernel, &values, &counts, 2));
             let mut best = f64::INFINITY;
@@ -158,12 +154,12 @@ mod tests {
     fn nodes_follow_the_scale_and_end_where_nothing_is_left() {
         let values: Vec<f32> = (1..=1000).map(|i| i as f32).collect();
         let small: Vec<f32> = values.iter().map(|v| v / 1024.0).collect();
-        let counts = vec![1; values.len()];
+        let counts = vec![1.0; values.len()];
         let at_scale = choose_nodes(AdditiveKernel::Chi2, &values, &counts, 3);
         let at_small = choose_nodes(AdditiveKernel::Chi2, &small, &counts, 3);
         assert_eq!(at_scale.iter().map(|c| c / 1024.0).collect::<Vec<_>>(), at_small);
         assert_eq!(choose_nodes(AdditiveKernel::Hellinger, &values, &counts, 5).len(), 1);
-        assert_eq!(choose_nodes(AdditiveKernel::Chi2, &[0.5, 0.25], &[3, 1], 5).len(), 2);
-        assert_eq!(choose_nodes(AdditiveKernel::Chi2, &[0.5], &[0], 5).len(), 0);
+        assert_eq!(choose_nodes(AdditiveKernel::Chi2, &[0.5, 0.25], &[3.0, 1.0], 5).len(), 2);
+        assert_eq!(choose_nodes(AdditiveKernel::Chi2, &[0.5], &[0.0], 5).len(), 0);
     }
 }

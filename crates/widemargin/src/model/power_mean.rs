@@ -100,7 +100,8 @@ impl PowerMeanParams {
         PowerMeanParams { class_weight, ..self }
     }
 
-    /// The relative duality gap at which a two-class problem counts as solved; in (0, 1).
+    /// The relative duality gap at which a two-class problem counts as solved; in (0, 1). Weights are single
+    /// precision: below about 1e-5 the gap may not be reached.
     pub fn tol(self, tol: f64) -> Self {
         PowerMeanParams { tol, ..self }
     }
@@ -194,9 +195,10 @@ impl PowerMeanParams {
 
         // Laid out in random order, so that rows near each other in memory are a random sample.
         kept.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(self.seed));
-        let rows = CodedRows::new(samples, &kept, scaling.as_ref().map(FeatureMax::factors))?;
+        let weights: Vec<f64> = kept.iter().map(|&row| weights[row]).collect();
+        let rows = CodedRows::new(samples, &kept, &weights, scaling.as_ref().map(FeatureMax::factors))?;
         let codes: Vec<u32> = kept.iter().map(|&row| labels.codes()[row]).collect();
-        let costs: Vec<f64> = kept.iter().map(|&row| self.c * weights[row]).collect();
+        let costs: Vec<f64> = weights.iter().map(|weight| self.c * weight).collect();
         clock.end("encode")?;
 
         let map = self.map(&rows)?;

@@ -65,6 +65,8 @@ struct Pack<E> {
     weights: Vec<Vector>,
     /// One vector a row; lane c belongs to `problems[c]`.
     alphas: Vec<Vector>,
+    /// The lanes, a bit each, that pass over a row until their next exact pass.
+    left_out: Vec<u16>,
 }
 
 /// What each problem of the shard has come to.
@@ -94,10 +96,14 @@ impl<E: Entry> Shard<'_, E> {
             .collect();
         let mut order = Order::new(n_rows, settings.seed);
         loop {
-            let open: Vec<usize> = (0..all.len()).filter(|&i| all[i].status.is_none()).collect();
-            if open.is_empty() {
+            // Problems that go on after an exact pass may have done different numbers of epochs. Only those
+            // at the same epoch share an order of the rows.
+            let unsolved = |one: &&Progressing| one.status.is_none();
+            let Some(epoch) = all.iter().filter(unsolved).map(|one| one.epochs).min() else {
                 break;
-            }
+            };
+            let open: Vec<usize> =
+                (0..all.len()).filter(|&i| all[i].status.is_none() && all[i].epochs == epoch).collect();
             let ended = match self.descend(&mut all, &open, &mut order, settings, watch) {
                 Ok(()) => None,
                 Err(Stopped::TimeLimit) => Some(Status::TimeLimit),
@@ -136,43 +142,46 @@ impl<E: Entry> Shard<'_, E> {
     ) -> Result<(), Stopped> {
         let mut live = open.to_vec();
         let mut pack = self.pack(all, &live);
-        order.restore();
         let mut lanes = Lanes::new(live.len());
+        let mut epochs = all[open[0]].epochs;
         loop {
-            let epoch = self.epoch(&mut pack, &mut lanes, order, settings.shrinking, watch);
+            epochs += 1;
+            let epoch = self.epoch(&mut pack, &mut lanes, order.of(epochs), settings.shrinking, watch);
             let mut frozen = 0;
-            let mut worst: f64 = 0.0;
-            for (lane, &i) in live.iter().enumerate() {
-                if !lanes.live[lane] {
-                    continue;
-                }
-                let one = &mut all[i];
-                one.epochs += 1;
-                let estimate = lanes.sums(lane).estimate();
-                worst = worst.max(estimate);
-                if one.rule.is_near(estimate) || one.epochs >= settings.max_epochs {
-                    lanes.live[lane] = false;
-                    frozen += 1;
-                }
-            }
             if let Err(stopped) = epoch {
                 self.unpack(&pack, all, &live);
                 return Err(stopped);
             }
-            let done = live.iter().map(|&i| all[i].epochs).max().unwrap_or(0);
-            let total = u64::from(settings.max_epochs);
-            watch.tell(Progress { stage: "solve", done: u64::from(done), total, gap: Some(worst) });
-            let left = lanes.live.iter().filter(|live| **live).count();
+            let mut worst: f64 = 0.0;
+            for (lane, &i) in live.iter().enumerate().filter(|(lane, _)| lanes.live() >> lane & 1 == 1) {
+                let one = &mut all[i];
+                one.epochs = epochs;
+                let estimate = lanes.sums(lane).estimate();
+                worst = worst.max(estimate);
+                if one.rule.is_near(estimate) || epochs >= settings.max_epochs {
+                    frozen |= 1 << lane;
+                }
+            }
+            let (done, total) = (u64::from(epochs), u64::from(settings.max_epochs));
+            watch.tell(Progress { stage: "solve", done, total, gap: Some(worst) });
+            lanes.freeze(frozen);
+            let left = lanes.live().count_ones() as usize;
             if left == 0 {
                 self.unpack(&pack, all, &live);
                 return Ok(());
             }
-            if frozen > 0 && self.vectors_for(left) < pack.vectors {
+            if self.vectors_for(left) < pack.vectors {
                 self.unpack(&pack, all, &live);
-                let keep = lanes.live;
-                live = live.iter().zip(keep).filter(|(_, keep)| *keep).map(|(&i, _)| i).collect();
+                let left_out = pack.left_out.iter().map(|&bits| squeeze(bits, lanes.live())).collect();
+                live = live
+                    .iter()
+                    .enumerate()
+                    .filter(|(lane, _)| lanes.live() >> lane & 1 == 1)
+                    .map(|(_, &i)| i)
+                    .collect();
                 pack = self.pack(all, &live);
-                lanes.keep(keep);
+                pack.left_out = left_out;
+                lanes.pack();
             }
         }
     }
@@ -210,7 +219,8 @@ impl<E: Entry> Shard<'_, E> {
             lane_of[k] = lane as u8;
         }
         let loops = loops(self.isa, vectors, self.tables.stride > 4);
-        Pack { problems, lane_of, loops, pattern, vectors, weights, alphas }
+        let left_out = vec![0; self.problem.rows.n_rows()];
+        Pack { problems, lane_of, loops, pattern, vectors, weights, alphas, left_out }
     }
 
     /// Scatters the lanes back to the problems they belong to.
@@ -227,32 +237,33 @@ impl<E: Entry> Shard<'_, E> {
         }
     }
 
-    /// One pass over `order`; rows that no live problem needs for now are taken out of it.
+    /// One pass over the rows that some live problem does not leave out.
     fn epoch(
         &self,
         pack: &mut Pack<E>,
         lanes: &mut Lanes,
-        order: &mut Order,
+        order: &[u32],
         shrinking: bool,
         watch: &Watch<'_>,
     ) -> Result<(), Stopped> {
         lanes.begin_epoch();
         let classes = pack.problems.len();
         let m = self.problem.map.n_nodes();
-        let (mut left_out, mut n_left_out) = (vec![false; self.problem.rows.n_rows()], 0);
-        let visits = order.next();
         // Room past the last lane: a node's steps are copied sixteen at a time.
         let mut spread = [0.0; LANES * (MAX_VECTORS + 1)];
-        for (at, &row) in visits.iter().enumerate() {
+        for (at, &row) in order.iter().enumerate() {
             if at % ROWS_A_QUESTION == 0 {
                 watch.ask()?;
             }
             // Without this the first non-zeros of each row would wait for memory.
-            if let Some(&soon) = visits.get(at + AHEAD) {
+            if let Some(&soon) = order.get(at + AHEAD) {
                 prefetch(self.row(soon as usize));
                 prefetch(std::slice::from_ref(&pack.alphas[soon as usize]));
             }
             let row = row as usize;
+            if lanes.live() & !pack.left_out[row] == 0 {
+                continue;
+            }
             let mut signs = [-1.0; LANES];
             if let Some(k) = self.problem.targets.positive_problem(row)
                 && let Some(sign) = signs.get_mut(usize::from(pack.lane_of[k]))
@@ -262,11 +273,11 @@ impl<E: Entry> Shard<'_, E> {
             let scores = self.scores(pack, row);
             let limits = Limits::new(self.problem.loss, self.problem.costs[row], self.tables.diagonal[row]);
             // SAFETY: the loops are those of an instruction set that this machine has.
-            match unsafe { (pack.loops.visit)(lanes, &scores, &signs, &mut pack.alphas[row].0, &limits, shrinking) } {
-                Visit::NotNeeded => {
-                    left_out[row] = true;
-                    n_left_out += 1;
-                }
+            let visit = unsafe {
+                let (alphas, left_out) = (&mut pack.alphas[row].0, &mut pack.left_out[row]);
+                (pack.loops.visit)(lanes, &scores, &signs, alphas, left_out, &limits, shrinking)
+            };
+            match visit {
                 Visit::Still => {}
                 Visit::Moved(steps) => {
                     for node in 0..m {
@@ -283,7 +294,6 @@ impl<E: Entry> Shard<'_, E> {
                 }
             }
         }
-        order.leave_out(&left_out, n_left_out);
         lanes.end_epoch();
         Ok(())
     }
@@ -345,5 +355,119 @@ impl<E: Entry> Shard<'_, E> {
         for (class, &i) in open.iter().enumerate() {
             all[i].certificate = Certificate::new(&sums[class], self.quadratic(&pack, class, &sums[class]));
         }
+    }
+}
+
+/// The bits of `bits` at the places set in `places`, moved together.
+fn squeeze(bits: u16, places: u16) -> u16 {
+    let (mut out, mut to) = (0, 0);
+    for from in (0..LANES).filter(|from| places >> from & 1 == 1) {
+        out |= (bits >> from & 1) << to;
+        to += 1;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::DenseView;
+    use crate::expansion::{AdditiveMap, CodedRows, choose_nodes};
+    use crate::problem::{Loss, OneVsRest};
+    use crate::similarity::AdditiveKernel;
+    use crate::solve::dual::{Engine, one_class};
+    use rand::RngExt;
+    use rand::SeedableRng;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    /// Histograms whose classes differ in which bins are full.
+    fn histograms(n: usize, d: usize, classes: usize, distinct: bool) -> (Vec<f64>, Vec<u32>) {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
+        let codes: Vec<u32> = (0..n).map(|i| (i % classes) as u32).collect();
+        let mut values = Vec::new();
+        for &code in &codes {
+            for j in 0..d {
+                let full = (j + code as usize) % classes < 2;
+                let value: f64 = if rng.random_bool(if full { 0.7 } else { 0.3 }) { rng.random() } else { 0.0 };
+                values.push(if distinct { value } else { (value * 9.0).ceil() / 9.0 });
+            }
+        }
+        (values, codes)
+    }
+
+    fn settings() -> DualSettings {
+        DualSettings { tol: 1e-3, max_epochs: 500, seed: 1, threads: 1, shrinking: false, engine: Engine::Batched }
+    }
+
+    /// Every instruction set of this machine × few and many values × numbers of nodes and classes × losses,
+    /// against the scalar solver in double precision.
+    #[test]
+    fn every_path_takes_the_steps_of_the_scalar_solver() {
+        let (n, d) = (300, 40);
+        for (classes, n_nodes, distinct, loss) in [
+            (2, 3, false, Loss::SquaredHinge),
+            (7, 3, true, Loss::SquaredHinge),
+            (10, 3, false, Loss::Hinge),
+            (16, 4, false, Loss::SquaredHinge),
+            (9, 7, true, Loss::Hinge),
+            (4, 16, false, Loss::SquaredHinge),
+        ] {
+            let (values, codes) = histograms(n, d, classes, distinct);
+            let samples = DenseView::new(&values, n, d).unwrap();
+            let rows = CodedRows::new(&samples, &(0..n).collect::<Vec<_>>(), &vec![1.0; n], None).unwrap();
+            let nodes = choose_nodes(AdditiveKernel::Intersection, rows.book(), rows.counts(), n_nodes);
+            for map in [
+                AdditiveMap::nystrom(AdditiveKernel::Intersection, &nodes).unwrap(),
+                AdditiveMap::polynomial(AdditiveKernel::Chi2),
+            ] {
+                let costs = vec![0.01; n];
+                let targets = OneVsRest::new(&codes, classes);
+                let problem = DualProblem { rows: &rows, map: &map, targets, loss, costs: &costs };
+                let all = 0..targets.n_problems();
+                let exact = Tables::<f64>::new(&map, &rows);
+                let truth: Vec<Solved> = all
+                    .clone()
+                    .map(|k| one_class::solve(&problem, &exact, k, &settings(), &Watch::none()).unwrap())
+                    .collect();
+                let tables = Tables::<f32>::new(&map, &rows);
+                let single = one_class::solve(&problem, &tables, 0, &settings(), &Watch::none()).unwrap();
+                assert_alike(&single, &truth[0], "single precision");
+                let Entries::Narrow(entries) = rows.entries() else { panic!("12,000 values fit a narrow book") };
+                for isa in Isa::available() {
+                    let shard = Shard { problem: &problem, tables: &tables, entries, isa };
+                    let solved = shard.run(all.clone(), &settings(), &Watch::none()).unwrap();
+                    for (ours, truth) in solved.iter().zip(&truth) {
+                        assert_alike(ours, truth, &format!("{isa:?} {classes} classes {n_nodes} nodes"));
+                    }
+                }
+            }
+        }
+    }
+
+    fn assert_alike(ours: &Solved, truth: &Solved, what: &str) {
+        assert_eq!((ours.epochs, ours.status), (truth.epochs, truth.status), "{what}");
+        let largest = truth.weights.iter().fold(0.0f32, |a, w| a.max(w.abs()));
+        for (ours, truth) in ours.weights.iter().zip(&truth.weights) {
+            assert!((ours - truth).abs() <= 1e-5 * largest, "{what}: {ours} {truth} of {largest}");
+        }
+        let gap = ours.certificate.gap() - truth.certificate.gap();
+        assert!(gap.abs() < 1e-5, "{what}: {gap}");
+    }
+
+    #[test]
+    fn shards_cover_the_problems_and_share_them_evenly() {
+        for (problems, nodes, threads, sizes) in [
+            (1, 3, 2, vec![1]),
+            (10, 3, 1, vec![10]),
+            (10, 3, 2, vec![5, 5]),
+            (96, 3, 2, vec![16; 6]),
+            (20, 16, 1, vec![4; 5]),
+            (3, 3, 8, vec![1, 1, 1]),
+        ] {
+            let shards = shards(problems, nodes, threads);
+            assert_eq!(shards.iter().map(|s| s.len()).collect::<Vec<_>>(), sizes);
+            assert_eq!((shards[0].start, shards[shards.len() - 1].end), (0, problems));
+        }
+        assert_eq!(squeeze(0b1010_0101, 0b1111_0000), 0b1010);
     }
 }

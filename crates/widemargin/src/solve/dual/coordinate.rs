@@ -33,8 +33,6 @@ impl Limits {
 
 /// What a visit came to.
 pub(super) enum Visit {
-    /// No live lane needs this row for now.
-    NotNeeded,
     /// Nothing changed.
     Still,
     /// Δα · y of each lane.
@@ -44,9 +42,9 @@ pub(super) enum Visit {
 /// The bookkeeping of an epoch, lane by lane.
 #[derive(Clone, Debug)]
 pub(super) struct Lanes {
-    /// Lanes that still move; never one past the classes.
-    pub live: [bool; LANES],
-    /// Largest projected gradient of the last epoch: rows beyond it are not needed in the next.
+    /// Lanes that still move, a bit each; never one past the classes.
+    live: u16,
+    /// Largest projected gradient of the last epoch (LIBLINEAR's PGmax): rows at 0 beyond it are left out.
     threshold: [f32; LANES],
     largest: [f32; LANES],
     loss: [f64; LANES],
@@ -57,13 +55,23 @@ pub(super) struct Lanes {
 impl Lanes {
     pub fn new(classes: usize) -> Self {
         Lanes {
-            live: std::array::from_fn(|lane| lane < classes),
+            live: ((1u32 << classes) - 1) as u16,
             threshold: [f32::INFINITY; LANES],
             largest: [0.0; LANES],
             loss: [0.0; LANES],
             linear: [0.0; LANES],
             alpha_margin: [0.0; LANES],
         }
+    }
+
+    /// The lanes that still move, a bit each.
+    pub fn live(&self) -> u16 {
+        self.live
+    }
+
+    /// Ends the movement of these lanes, a bit each.
+    pub fn freeze(&mut self, lanes: u16) {
+        self.live &= !lanes;
     }
 
     pub fn begin_epoch(&mut self) {
@@ -82,17 +90,16 @@ impl Lanes {
         Sums { loss: self.loss[lane], linear: self.linear[lane], alpha_margin: self.alpha_margin[lane] }
     }
 
-    /// Packs the lanes marked true to the front, in their order.
-    pub fn keep(&mut self, keep: [bool; LANES]) {
-        let kept: Vec<usize> = (0..LANES).filter(|&lane| keep[lane]).collect();
-        let mut packed = Lanes::new(kept.len());
-        for (to, &from) in kept.iter().enumerate() {
+    /// Packs the live lanes to the front, in their order.
+    pub fn pack(&mut self) {
+        let mut packed = Lanes::new(self.live.count_ones() as usize);
+        for (to, from) in (0..LANES).filter(|&lane| self.live >> lane & 1 == 1).enumerate() {
             packed.threshold[to] = self.threshold[from];
         }
         *self = packed;
     }
 
-    /// Solves the coordinate of one row in every live lane.
+    /// Solves the coordinate of one row in every live lane that has not left the row out, a bit each.
     ///
     /// Inlined into functions compiled for each instruction set.
     #[inline(always)]
@@ -101,6 +108,7 @@ impl Lanes {
         scores: &[f32; LANES],
         signs: &[f32; LANES],
         alphas: &mut [f32; LANES],
+        left_out: &mut u16,
         limits: &Limits,
         shrinking: bool,
     ) -> Visit {
@@ -110,28 +118,30 @@ impl Lanes {
             margins[l] = signs[l] * scores[l];
             gradients[l] = margins[l] - 1.0 + alphas[l] * limits.ridge;
         }
+        let mut moving = self.live & !*left_out;
         if shrinking {
-            let mut needed = false;
+            let mut beyond = 0;
             for l in 0..LANES {
-                needed |= self.live[l] & ((alphas[l] != 0.0) | (gradients[l] <= self.threshold[l]));
+                beyond |= u16::from((alphas[l] == 0.0) & (gradients[l] > self.threshold[l])) << l;
             }
-            if !needed {
-                return Visit::NotNeeded;
-            }
+            *left_out |= moving & beyond;
+            moving &= !beyond;
         }
         let mut steps = [0.0; LANES];
         let mut moves = false;
         for l in 0..LANES {
+            let moving = moving >> l & 1 == 1;
             let (alpha, gradient) = (alphas[l], gradients[l]);
             let projected = if alpha == 0.0 { gradient.min(0.0) } else { gradient };
-            let projected = if self.live[l] { projected.abs() } else { 0.0 };
+            let projected = if moving { projected } else { 0.0 };
             self.largest[l] = self.largest[l].max(projected);
             let solved = (alpha - gradient * limits.inverse).max(0.0).min(limits.upper);
-            let moved = if self.live[l] { solved } else { alpha };
+            let moved = if moving { solved } else { alpha };
             steps[l] = (moved - alpha) * signs[l];
             moves |= moved != alpha;
             alphas[l] = moved;
-            let slack = (1.0 - margins[l]).max(0.0);
+            // Rows left out lie outside the margin with α = 0: all their terms are 0.
+            let slack = if moving { (1.0 - margins[l]).max(0.0) } else { 0.0 };
             let loss = if limits.squared { slack * slack } else { slack };
             self.loss[l] += f64::from(limits.cost * loss);
             self.linear[l] += f64::from(alpha - 0.5 * limits.ridge * alpha * alpha);

@@ -37,9 +37,9 @@ struct Solver<'a, T, E> {
 struct State<T> {
     weights: Vec<T>,
     alphas: Vec<T>,
-    order: Order,
+    /// Rows passed over until the next exact pass.
     left_out: Vec<bool>,
-    /// Largest projected gradient of the last epoch: rows beyond it are left out of the next.
+    /// Largest projected gradient of the last epoch: rows at 0 beyond it are left out.
     threshold: T,
 }
 
@@ -49,17 +49,17 @@ impl<T: Float, E: Entry> Solver<'_, T, E> {
         let mut state = State {
             weights: vec![T::zero(); self.problem.rows.n_features() * self.problem.map.n_nodes()],
             alphas: vec![T::zero(); n],
-            order: Order::new(n, settings.seed),
             left_out: vec![false; n],
             threshold: T::infinity(),
         };
+        let mut order = Order::new(n, settings.seed);
         let (mut epochs, mut rule) = (0, StopRule::new(settings.tol));
         let (status, certificate) = loop {
             if epochs == settings.max_epochs {
                 break (Status::IterationLimit, self.certify(&state));
             }
             epochs += 1;
-            let estimate = match self.epoch(&mut state, settings.shrinking, watch) {
+            let estimate = match self.epoch(&mut state, order.of(epochs), settings.shrinking, watch) {
                 Ok(estimate) => estimate,
                 Err(Stopped::Cancelled) => return Err(()),
                 Err(Stopped::TimeLimit) => break (Status::TimeLimit, self.certify(&state)),
@@ -72,7 +72,6 @@ impl<T: Float, E: Entry> Solver<'_, T, E> {
                 if rule.is_met(certificate.gap()) {
                     break (Status::Converged, certificate);
                 }
-                state.order.restore();
                 state.left_out.fill(false);
                 state.threshold = T::infinity();
             }
@@ -82,17 +81,19 @@ impl<T: Float, E: Entry> Solver<'_, T, E> {
         Ok(Solved { weights, alphas, epochs, status, certificate })
     }
 
-    /// One pass over the active rows; returns the relative gap as the pass met it.
-    fn epoch(&self, state: &mut State<T>, shrinking: bool, watch: &Watch<'_>) -> Result<f64, Stopped> {
+    /// One pass over the rows that are not left out; returns the relative gap as the pass met it.
+    fn epoch(&self, state: &mut State<T>, order: &[u32], shrinking: bool, watch: &Watch<'_>) -> Result<f64, Stopped> {
         let loss = self.problem.loss;
         let mut sums = Sums::default();
         let mut largest = T::neg_infinity();
-        let mut n_left_out = 0;
-        for (at, &row) in state.order.next().iter().enumerate() {
+        for (at, &row) in order.iter().enumerate() {
             if at % ROWS_A_QUESTION == 0 {
                 watch.ask()?;
             }
             let row = row as usize;
+            if state.left_out[row] {
+                continue;
+            }
             let cost = self.problem.costs[row];
             let (upper, ridge) = (cast::<T>(loss.upper_bound(cost)), cast::<T>(loss.diagonal(cost)));
             let sign = cast::<T>(self.problem.targets.sign(row, self.k));
@@ -102,11 +103,10 @@ impl<T: Float, E: Entry> Solver<'_, T, E> {
             let at_zero = alpha == T::zero();
             if shrinking && at_zero && gradient > state.threshold {
                 state.left_out[row] = true;
-                n_left_out += 1;
                 continue;
             }
             let projected = if at_zero { gradient.min(T::zero()) } else { gradient };
-            largest = largest.max(projected.abs());
+            largest = largest.max(projected);
             let curvature = self.tables.diagonal[row] + ridge;
             let moved = if curvature > T::zero() {
                 (alpha - gradient / curvature).max(T::zero()).min(upper)
@@ -121,7 +121,6 @@ impl<T: Float, E: Entry> Solver<'_, T, E> {
             let as_f64 = |value: T| value.to_f64().unwrap_or(f64::NAN);
             sums.add(loss, cost, as_f64(alpha), as_f64(margin));
         }
-        state.order.leave_out(&state.left_out, n_left_out);
         state.threshold = largest.max(T::zero());
         if state.threshold == T::zero() {
             state.threshold = T::infinity();

@@ -130,7 +130,7 @@ unsafe fn update<S: Simd, E: Entry, const V: usize, const WIDE: bool>(
 }
 
 type Dot<E> = unsafe fn(&[E], *const f32, &Pattern, *const Vector, &mut [Vector; MAX_VECTORS]);
-type Step = unsafe fn(&mut Lanes, &[f32; LANES], &[f32; LANES], &mut [f32; LANES], &Limits, bool) -> Visit;
+type Step = unsafe fn(&mut Lanes, &[f32; LANES], &[f32; LANES], &mut [f32; LANES], &mut u16, &Limits, bool) -> Visit;
 type Update<E> = unsafe fn(&[E], *const f32, &Pattern, *mut Vector, &[Vector; MAX_VECTORS]);
 
 /// The loops for one number of vectors and one instruction set.

@@ -73,10 +73,11 @@ unsafe fn visit_portable(
     scores: &[f32; LANES],
     signs: &[f32; LANES],
     alphas: &mut [f32; LANES],
+    left_out: &mut u16,
     limits: &Limits,
     shrinking: bool,
 ) -> Visit {
-    lanes.visit(scores, signs, alphas, limits, shrinking)
+    lanes.visit(scores, signs, alphas, left_out, limits, shrinking)
 }
 
 pub(super) fn loops<E: Entry>(vectors: usize, wide: bool) -> Loops<E> {

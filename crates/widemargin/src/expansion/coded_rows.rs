@@ -224,15 +224,13 @@ impl Coder {
         self.entries = Entries::Wide(entries);
     }
 
-    fn finish(mut self, indptr: Vec<usize>) -> Result<CodedRows> {
-        if self.codes.is_none() {
-            if self.len() > u32::MAX as usize {
-                return Err(Error::Shape {
-                    what: "samples".into(),
-                    found: format!("{} non-zeros of more than {BOOK_LIMIT} distinct values", self.len()),
-                    expected: "fewer than 2^32 (round the values, or train on a part)".into(),
-                });
-            }
+    fn finish(self, indptr: Vec<usize>) -> Result<CodedRows> {
+        if self.codes.is_none() && self.len() > u32::MAX as usize {
+            return Err(Error::Shape {
+                what: "samples".into(),
+                found: format!("{} non-zeros of more than {BOOK_LIMIT} distinct values", self.len()),
+                expected: "fewer than 2^32 (round the values, or train on a part)".into(),
+            });
         }
         let Coder { n_features, entries, book, counts, .. } = self;
         Ok(CodedRows { indptr, entries, book, counts, n_features })

@@ -56,37 +56,37 @@ impl Sums {
 }
 
 /// When to look closely: decides from the estimates of the epochs when an exact pass is worth its cost
-/// (about half an epoch), and learns from each pass how the two compare.
+/// (about half an epoch).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StopRule {
     tol: f64,
+    /// The gap that must be expected for an exact pass to be made.
+    wanted: f64,
     last: f64,
-    /// What the exact gap is expected to be after the last epoch.
-    expected: f64,
-    /// Exact gap / expected gap, as the last pass had it.
-    bias: f64,
 }
 
 impl StopRule {
-    /// After a pass that came too early the next shall not.
-    const CAUTION: f64 = 1.2;
+    /// What an epoch leaves of the gap it found, at the least, as measured on histograms: descent that slows
+    /// down leaves more, up to all.
+    const LEFT: f64 = 0.4;
+    /// How much smaller the gap must be after a pass that came too early. The primal objective is not
+    /// monotone, so the next epoch may well do.
+    const CAUTION: f64 = 0.7;
 
     pub fn new(tol: f64) -> Self {
-        StopRule { tol, last: 1.0, expected: f64::INFINITY, bias: 1.0 }
+        StopRule { tol, wanted: tol, last: 1.0 }
     }
 
     /// Whether an epoch with this estimate should be followed by an exact pass.
-    ///
-    /// The estimate is what the epoch found; what it left is less by about the rate of the descent.
     pub fn is_near(&mut self, estimate: f64) -> bool {
-        self.expected = estimate * (estimate / self.last).clamp(0.1, 1.0);
+        let left = (estimate / self.last).clamp(Self::LEFT, 1.0);
         self.last = estimate;
-        self.expected * self.bias <= self.tol
+        estimate * left <= self.wanted
     }
 
-    /// Whether the exact gap after the epoch last asked about ends the descent.
+    /// Whether the exact gap ends the descent.
     pub fn is_met(&mut self, exact: f64) -> bool {
-        self.bias = (exact / self.expected * Self::CAUTION).max(self.bias);
+        self.wanted *= Self::CAUTION;
         exact <= self.tol
     }
 }

@@ -1,1 +1,46 @@
 //! Files to views and back.
+//!
+//! [`read`] loads a whole file as a [`Table`], [`Blocks`] reads one block of rows at a time in constant
+//! memory, and [`write()`] puts a table into a file such that a failure leaves the old file as it was.
+//! [`Format`] says which formats there are; the ending of the file's name tells them apart, and the
+//! path `-` is standard input.
+//!
+//! | format | samples | labels |
+//! |---|---|---|
+//! | LIBSVM text (`.svm`, `.libsvm`, `.txt`) | sparse, `f32` | first on each line |
+//! | CSV, TSV (`.csv`, `.tsv`) | dense, `f64` | a column, see [`LabelColumn`] |
+//! | NPY (`.npy`) | dense, `f32` or `f64` as stored | none, or a column |
+//! | NPZ (`.npz`) | SciPy's sparse layout, or the dense array `X` | the array `labels` or `y` |
+//!
+//! LIBSVM values are read to `f32`: such files hold counts, fractions and scaled features, and the
+//! values are most of the memory. Integer arrays become `f32` where all their values are exact in it,
+//! otherwise `f64`, never rounded.
+//!
+//! Work in parallel runs in the rayon pool the caller has installed. Nothing here prints, and nothing
+//! reads the environment.
+#![deny(missing_docs)]
+
+mod atomic_write;
+mod blocks;
+mod csv;
+mod error;
+mod format;
+mod input;
+mod libsvm;
+mod npy;
+mod npz;
+mod options;
+mod problem;
+mod read;
+mod table;
+mod write;
+
+pub use atomic_write::AtomicFile;
+pub use blocks::{Block, Blocks};
+pub use error::{IoError, Result};
+pub use format::Format;
+pub use options::{LabelColumn, ReadOptions};
+pub use problem::{ArrayProblem, CsvProblem, LibsvmProblem};
+pub use read::read;
+pub use table::{RowLines, Samples, Table};
+pub use write::{write, write_to};

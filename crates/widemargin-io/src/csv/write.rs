@@ -1,0 +1,56 @@
+//! Tables as CSV.
+
+use std::io::{self, Write};
+
+use widemargin::data::Rows;
+
+use crate::table::{Samples, Table};
+use crate::write::{Failure, Number, with_rows};
+
+/// Writes a header and a sample a line, every feature a column and the label last.
+///
+/// Features without a name are called x1, x2, …: the header says which column is the label, and that a
+/// file without labels has none.
+pub(crate) fn write(table: &Table, delimiter: u8, out: &mut impl Write) -> Result<(), Failure> {
+    let mut csv = csv::WriterBuilder::new().delimiter(delimiter).from_writer(out);
+    let n_cols = table.samples.n_cols();
+    for column in 0..n_cols {
+        match &table.feature_names {
+            Some(names) => csv.write_field(&names[column]),
+            None => csv.write_field(format!("x{}", column + 1)),
+        }
+        .map_err(broken)?;
+    }
+    if table.labels.is_some() {
+        csv.write_field("label").map_err(broken)?;
+    }
+    csv.write_record(None::<&[u8]>).map_err(broken)?;
+    let single = table.samples.is_single();
+    let mut cell = Vec::new();
+    with_rows!(&table.samples, view => {
+        let mut nonzeros = Vec::new();
+        for row in 0..view.n_rows() {
+            nonzeros.clear();
+            view.for_each_nonzero(row, |column, value| nonzeros.push((column, value)));
+            let mut left = nonzeros.iter().peekable();
+            for column in 0..n_cols {
+                let value = left.next_if(|(at, _)| *at == column).map_or(0.0, |(_, value)| *value);
+                cell.clear();
+                write!(cell, "{}", Number { value, single })?;
+                csv.write_field(&cell).map_err(broken)?;
+            }
+            if let Some(labels) = &table.labels {
+                csv.write_field(labels.get(row).to_string()).map_err(broken)?;
+            }
+            csv.write_record(None::<&[u8]>).map_err(broken)?;
+        }
+    });
+    Ok(csv.flush()?)
+}
+
+fn broken(error: csv::Error) -> Failure {
+    match error.into_kind() {
+        csv::ErrorKind::Io(source) => source.into(),
+        kind => io::Error::other(format!("{kind:?}")).into(),
+    }
+}

@@ -1,0 +1,169 @@
+//! The one error type of this crate.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::problem::{ArrayProblem, CsvProblem, LibsvmProblem};
+
+/// `Result` with the crate's [`IoError`].
+pub type Result<T, E = IoError> = std::result::Result<T, E>;
+
+/// What can go wrong between a file and a table.
+///
+/// Every variant names the file; those about a place in it name line or row and column as well.
+/// [`IoError::help`] says what to do about it, where we know.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum IoError {
+    /// The operating system refused to open or read a file.
+    #[error("{}: {action}: {source}", .file.display())]
+    Read {
+        /// The file.
+        file: PathBuf,
+        /// What was being done.
+        action: &'static str,
+        /// The system's own words.
+        source: io::Error,
+    },
+    /// The operating system refused to write a file.
+    #[error("{}: {action}: {source} ({outcome})", .file.display())]
+    Write {
+        /// The file that was to be written.
+        file: PathBuf,
+        /// What was being done.
+        action: &'static str,
+        /// The system's own words.
+        source: io::Error,
+        /// What has become of the file.
+        outcome: &'static str,
+    },
+    /// A format's name that is not one we know.
+    #[error("unknown format '{given}': expected libsvm, csv, tsv, npy or npz")]
+    UnknownFormat {
+        /// The name as it was given.
+        given: String,
+    },
+    /// The file's name does not end in a way that tells its format.
+    #[error("{}: cannot tell the format from the name: known endings are {}", .file.display(), crate::Format::ENDINGS)]
+    UnknownEnding {
+        /// The file.
+        file: PathBuf,
+    },
+    /// A place in LIBSVM text.
+    #[error("{}: line {line}, column {column}: {problem}", .file.display())]
+    Libsvm {
+        /// The file.
+        file: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// The byte in the line, from 1.
+        column: usize,
+        /// What is wrong there.
+        problem: LibsvmProblem,
+    },
+    /// A place in CSV or TSV.
+    #[error("{}: line {line}{}: {problem}", .file.display(), .column.as_ref().map(|c| format!(", column {c}")).unwrap_or_default())]
+    Csv {
+        /// The file.
+        file: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// The column's number, from 1, or its name in quotes; absent where the whole line is meant.
+        column: Option<String>,
+        /// What is wrong there.
+        problem: CsvProblem,
+    },
+    /// An NPY array, alone or inside an NPZ archive.
+    #[error("{}: {}{problem}", .file.display(), .array.as_ref().map(|a| format!("array '{a}': ")).unwrap_or_default())]
+    Array {
+        /// The file.
+        file: PathBuf,
+        /// The array's name in the archive.
+        array: Option<String>,
+        /// What is wrong with it.
+        problem: ArrayProblem,
+    },
+    /// An NPZ archive as a whole.
+    #[error("{}: {problem}", .file.display())]
+    Archive {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+        /// What would be right.
+        help: Option<&'static str>,
+    },
+    /// Nothing to read.
+    #[error("{}: {what}", .file.display())]
+    Empty {
+        /// The file.
+        file: PathBuf,
+        /// What it lacks.
+        what: &'static str,
+    },
+    /// The column asked for as label does not exist, or the format has none.
+    #[error("{}: no label column {given}: {reason}", .file.display())]
+    LabelColumn {
+        /// The file.
+        file: PathBuf,
+        /// The column as it was given.
+        given: String,
+        /// Why there is none.
+        reason: String,
+    },
+    /// The samples have no labels and the task needs them.
+    #[error("{}: no labels", .file.display())]
+    NoLabels {
+        /// The file.
+        file: PathBuf,
+    },
+    /// The table cannot be written in the format asked for.
+    #[error("{}: cannot be written as {format}: {reason}", .file.display())]
+    NotInFormat {
+        /// The file that was to be written.
+        file: PathBuf,
+        /// The format asked for.
+        format: crate::Format,
+        /// What the format cannot hold.
+        reason: String,
+        /// What to do about it.
+        help: &'static str,
+    },
+}
+
+impl IoError {
+    /// What to do about it, where we know: one sentence for a separate line.
+    pub fn help(&self) -> Option<String> {
+        let text = match self {
+            IoError::Libsvm { problem, .. } => return problem.help().map(str::to_owned),
+            IoError::Csv { problem, .. } => return problem.help(),
+            IoError::Array { problem, .. } => return problem.help().map(str::to_owned),
+            IoError::Archive { help, .. } => return help.map(str::to_owned),
+            IoError::NotInFormat { help, .. } => help,
+            IoError::UnknownEnding { .. } => "name the format with --format libsvm, csv, tsv, npy or npz",
+            IoError::LabelColumn { .. } => "--label takes a name or a number: 1 is the first column, -1 the last",
+            IoError::NoLabels { .. } => "say which column holds them with --label, or use a format that has them",
+            IoError::Read { .. } | IoError::Write { .. } | IoError::UnknownFormat { .. } | IoError::Empty { .. } => {
+                return None;
+            }
+        };
+        Some(text.to_owned())
+    }
+
+    /// True for errors whose cause is the caller's input (a path, a file's contents, an option), false
+    /// for those of the system underneath (a failing disk, a full one).
+    pub fn is_input(&self) -> bool {
+        use io::ErrorKind::{IsADirectory, NotADirectory, NotFound, PermissionDenied};
+        match self {
+            IoError::Read { source, .. } | IoError::Write { source, .. } => {
+                matches!(source.kind(), NotFound | PermissionDenied | IsADirectory | NotADirectory)
+            }
+            _ => true,
+        }
+    }
+
+    pub(crate) fn reading(file: &Path) -> impl FnOnce(io::Error) -> IoError {
+        let file = file.to_owned();
+        move |source| IoError::Read { file, action: "cannot read", source }
+    }
+}

@@ -1,0 +1,77 @@
+//! Where bytes come from: a file, or standard input.
+
+use std::fs::File;
+use std::io::{self, Cursor, Read, Seek, Stdin};
+use std::path::{Path, PathBuf};
+
+use crate::error::{IoError, Result};
+
+/// An opened input.
+#[derive(Debug)]
+pub(crate) struct Input {
+    /// What messages call it.
+    pub file: PathBuf,
+    /// How many bytes it holds, where that is known beforehand.
+    pub length: Option<u64>,
+    source: Source,
+}
+
+#[derive(Debug)]
+enum Source {
+    File(File),
+    Stdin(Stdin),
+}
+
+/// True for the path that means standard input.
+pub(crate) fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+impl Input {
+    /// Opens the file, or standard input for `-`.
+    pub fn open(path: &Path) -> Result<Input> {
+        if is_stdin(path) {
+            return Ok(Input { file: "standard input".into(), length: None, source: Source::Stdin(io::stdin()) });
+        }
+        let refused = |source| IoError::Read { file: path.to_owned(), action: "cannot open", source };
+        let file = File::open(path).map_err(refused)?;
+        let metadata = file.metadata().map_err(refused)?;
+        if metadata.is_dir() {
+            return Err(refused(io::ErrorKind::IsADirectory.into()));
+        }
+        // Pipes and devices state a length of 0 and mean nothing by it.
+        let length = metadata.is_file().then_some(metadata.len());
+        Ok(Input { file: path.to_owned(), length, source: Source::File(file) })
+    }
+
+    /// The input as something to jump about in; what is not a regular file is taken into memory for it.
+    pub fn seekable(mut self) -> Result<Box<dyn ReadSeek>> {
+        match self.source {
+            Source::File(file) if self.length.is_some() => Ok(Box::new(io::BufReader::new(file))),
+            _ => {
+                let mut bytes = Vec::new();
+                self.source.read_to_end(&mut bytes).map_err(IoError::reading(&self.file))?;
+                Ok(Box::new(Cursor::new(bytes)))
+            }
+        }
+    }
+}
+
+/// What a zip archive needs.
+pub(crate) trait ReadSeek: Read + Seek {}
+impl<T: Read + Seek> ReadSeek for T {}
+
+impl Read for Source {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Source::File(file) => file.read(buffer),
+            Source::Stdin(stdin) => stdin.lock().read(buffer),
+        }
+    }
+}
+
+impl Read for Input {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.source.read(buffer)
+    }
+}

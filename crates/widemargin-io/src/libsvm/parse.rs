@@ -1,0 +1,192 @@
+//! One piece of LIBSVM text into rows.
+
+use memchr::memchr;
+use widemargin::data::{CsrMatrix, Label};
+
+use super::number::{is_blank, short_pair};
+use crate::problem::LibsvmProblem;
+use crate::table::RowLines;
+
+/// What the caller expects of the text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    /// Whether each line starts with a label; otherwise a first word that is no pair is passed over.
+    pub labels: bool,
+    /// The number of features, where it is known.
+    pub n_features: Option<usize>,
+}
+
+/// The rows of some text, in vectors that can be filled again.
+#[derive(Clone, Debug)]
+pub(crate) struct ParsedRows {
+    pub labels: Vec<Label>,
+    pub matrix: CsrMatrix<f32>,
+    /// The line of each row, counted from 1 in this text.
+    pub lines: RowLines,
+    /// How many lines the text had.
+    pub n_lines: usize,
+}
+
+/// A problem and its place: the line and the byte in it, both from 1.
+#[derive(Debug)]
+pub(crate) struct Misfit {
+    pub line: usize,
+    pub column: usize,
+    pub problem: LibsvmProblem,
+}
+
+impl Default for ParsedRows {
+    fn default() -> Self {
+        ParsedRows {
+            labels: Vec::new(),
+            matrix: CsrMatrix { indptr: vec![0], indices: Vec::new(), values: Vec::new(), n_cols: 0 },
+            lines: RowLines::default(),
+            n_lines: 0,
+        }
+    }
+}
+
+impl ParsedRows {
+    /// No rows, and all memory kept.
+    pub fn clear(&mut self) {
+        self.labels.clear();
+        self.matrix.indptr.clear();
+        self.matrix.indptr.push(0);
+        self.matrix.indices.clear();
+        self.matrix.values.clear();
+        self.matrix.n_cols = 0;
+        self.lines.clear();
+        self.n_lines = 0;
+    }
+
+    /// Appends the rows of the text that follows, and empties it.
+    pub fn append(&mut self, piece: &mut ParsedRows) {
+        self.labels.append(&mut piece.labels);
+        let before = self.matrix.values.len();
+        self.matrix.indptr.extend(piece.matrix.indptr[1..].iter().map(|end| before + end));
+        self.matrix.indices.extend_from_slice(&piece.matrix.indices);
+        self.matrix.values.extend_from_slice(&piece.matrix.values);
+        self.matrix.n_cols = self.matrix.n_cols.max(piece.matrix.n_cols);
+        self.lines.append(&piece.lines, self.n_lines);
+        self.n_lines += piece.n_lines;
+        piece.clear();
+    }
+
+    /// Parses whole lines (the last may lack its end) and appends their rows.
+    pub fn parse(&mut self, text: &[u8], rules: Rules) -> Result<(), Misfit> {
+        let mut line_start = 0;
+        while line_start < text.len() {
+            self.n_lines += 1;
+            line_start = self.parse_line(text, line_start, rules).map_err(|(at, problem)| Misfit {
+                line: self.n_lines,
+                column: at - line_start + 1,
+                problem,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Parses the line that starts at `start`; returns where the next one does.
+    fn parse_line(&mut self, text: &[u8], start: usize, rules: Rules) -> Result<usize, (usize, LibsvmProblem)> {
+        let mut at = skip_blanks(text, start);
+        if let Some(next) = line_end(text, at) {
+            return Ok(next);
+        }
+        let label = word(text, at);
+        let is_pair = label.contains(&b':');
+        if rules.labels {
+            if is_pair {
+                return Err((at, LibsvmProblem::LabelMissing(shown(label))));
+            }
+            let label = std::str::from_utf8(label).map_err(|_| (at, LibsvmProblem::LabelNotText))?;
+            self.labels.push(Label::parse(label));
+        }
+        if rules.labels || !is_pair {
+            at += label.len();
+        }
+        let mut previous = 0;
+        let next = loop {
+            at = skip_blanks(text, at);
+            let (index, value, length) = match short_pair(&text[at..]) {
+                Some(pair) => pair,
+                None => match line_end(text, at) {
+                    Some(next) => break next,
+                    None => any_pair(word(text, at)).map_err(|(offset, problem)| (at + offset, problem))?,
+                },
+            };
+            if index <= previous {
+                return Err((at, index_problem(index, previous)));
+            }
+            previous = index;
+            if value != 0.0 {
+                self.matrix.indices.push(index - 1);
+                self.matrix.values.push(value);
+            }
+            at += length;
+            if let Some(n_features) = rules.n_features.filter(|n| index as usize > *n) {
+                return Err((at - length, LibsvmProblem::IndexTooLarge { index, n_features }));
+            }
+        };
+        // A stored zero counts here: it says that the feature exists.
+        self.matrix.n_cols = self.matrix.n_cols.max(previous as usize);
+        self.matrix.indptr.push(self.matrix.values.len());
+        self.lines.push(self.n_lines);
+        Ok(next)
+    }
+}
+
+#[inline]
+fn skip_blanks(text: &[u8], mut at: usize) -> usize {
+    while text.get(at).is_some_and(|byte| is_blank(*byte)) {
+        at += 1;
+    }
+    at
+}
+
+/// Where the next line starts, if this one has nothing more to say.
+fn line_end(text: &[u8], at: usize) -> Option<usize> {
+    match text.get(at) {
+        None => Some(text.len()),
+        Some(b'\n') => Some(at + 1),
+        Some(b'#') => Some(memchr(b'\n', &text[at..]).map_or(text.len(), |end| at + end + 1)),
+        Some(_) => None,
+    }
+}
+
+/// The bytes up to the next blank, comment or line end.
+fn word(text: &[u8], at: usize) -> &[u8] {
+    let rest = &text[at..];
+    let end = rest.iter().position(|byte| is_blank(*byte) || matches!(byte, b'\n' | b'#'));
+    &rest[..end.unwrap_or(rest.len())]
+}
+
+/// A pair in any spelling. A problem comes with the byte of the word at which it is.
+fn any_pair(word: &[u8]) -> Result<(u32, f32, usize), (usize, LibsvmProblem)> {
+    let Some(colon) = memchr(b':', word) else {
+        return Err((0, LibsvmProblem::NotAPair(shown(word))));
+    };
+    let (index, value) = (&word[..colon], &word[colon + 1..]);
+    let Some(index) = std::str::from_utf8(index).ok().and_then(|text| text.parse().ok()) else {
+        let problem = if index == b"qid" { LibsvmProblem::RankingGroup } else { LibsvmProblem::BadIndex };
+        return Err((0, problem(shown(if index == b"qid" { word } else { index }))));
+    };
+    match std::str::from_utf8(value).ok().and_then(|text| text.parse::<f32>().ok()) {
+        Some(number) if number.is_finite() => Ok((index, number, word.len())),
+        Some(_) => Err((colon + 1, LibsvmProblem::NotFinite(shown(value)))),
+        None => Err((colon + 1, LibsvmProblem::BadValue(shown(value)))),
+    }
+}
+
+#[cold]
+fn index_problem(index: u32, previous: u32) -> LibsvmProblem {
+    match index {
+        0 => LibsvmProblem::IndexZero,
+        _ if index == previous => LibsvmProblem::DuplicateIndex(index),
+        _ => LibsvmProblem::OutOfOrder { index, previous },
+    }
+}
+
+/// Bytes of a file as a message shows them: not more than a few, and no control characters.
+fn shown(bytes: &[u8]) -> String {
+    crate::problem::excerpt(&String::from_utf8_lossy(&bytes[..bytes.len().min(160)]))
+}

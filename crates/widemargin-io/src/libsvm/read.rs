@@ -1,0 +1,142 @@
+//! A LIBSVM file, block by block, each block parsed in parallel.
+
+use rayon::prelude::*;
+use widemargin::data::{CsrMatrix, Labels};
+
+use super::parse::{ParsedRows, Rules};
+use super::text::{TextBlocks, split_lines};
+use crate::error::{IoError, Result};
+use crate::input::Input;
+use crate::options::{LabelColumn, ReadOptions};
+use crate::table::{Samples, Table};
+
+/// Less text than this is not worth a second thread.
+const MIN_PIECE: usize = 128 << 10;
+
+/// Reads tables of successive lines.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    file: std::path::PathBuf,
+    text: TextBlocks<Input>,
+    rules: Rules,
+    /// Bytes in the file, where that is known, and how many of them have been parsed.
+    length: Option<u64>,
+    bytes_parsed: u64,
+    lines_before: usize,
+    /// One a piece of the block, kept for its memory.
+    pieces: Vec<ParsedRows>,
+}
+
+impl Reader {
+    pub fn new(input: Input, options: &ReadOptions) -> Result<Reader> {
+        let labels = match options.label {
+            LabelColumn::Auto => true,
+            LabelColumn::None => false,
+            LabelColumn::Name(_) | LabelColumn::Number(_) => {
+                return Err(IoError::LabelColumn {
+                    file: input.file,
+                    given: options.label.to_string(),
+                    reason: "in LIBSVM text the label is the first word of each line".into(),
+                });
+            }
+        };
+        Ok(Reader {
+            file: input.file.clone(),
+            length: input.length,
+            text: TextBlocks::new(input, options.block_bytes()),
+            rules: Rules { labels, n_features: options.n_features },
+            lines_before: 0,
+            bytes_parsed: 0,
+            pieces: Vec::new(),
+        })
+    }
+
+    /// The rows of the next block of text in `table`, whose memory is used again; false at the end.
+    pub fn next_into(&mut self, table: &mut Table) -> Result<bool> {
+        let mut rows = ParsedRows::default();
+        if let Samples::SparseF32(matrix) = &mut table.samples {
+            rows.matrix = std::mem::take(matrix);
+        }
+        if let Some(lines) = &mut table.lines {
+            rows.lines = std::mem::take(lines);
+        }
+        rows.clear();
+        rows.n_lines = self.lines_before;
+        // A block of comments has no rows, and is not the end.
+        while rows.matrix.indptr.len() == 1 && self.parse_block(&mut rows)? {}
+        let any = rows.matrix.indptr.len() > 1;
+        *table = self.table(rows);
+        Ok(any)
+    }
+
+    /// All rows.
+    pub fn read_all(mut self) -> Result<Table> {
+        let mut rows = ParsedRows::default();
+        if self.parse_block(&mut rows)? {
+            // The rest is taken to be like the start, which spares copies as the vectors grow.
+            let parsed = self.bytes_parsed.max(1) as f64;
+            let more = self.length.map_or(0.0, |length| (length as f64 / parsed - 1.0).max(0.0));
+            let n_more = (rows.matrix.values.len() as f64 * more) as usize;
+            rows.matrix.indices.reserve(n_more);
+            rows.matrix.values.reserve(n_more);
+        }
+        while self.parse_block(&mut rows)? {}
+        let empty = |what| Err(IoError::Empty { file: self.file.clone(), what });
+        if rows.matrix.indptr.len() == 1 {
+            return empty("no samples in the file");
+        }
+        if rows.matrix.n_cols == 0 && self.rules.n_features.is_none() {
+            return empty("no index:value pair in the file; if this is another format, name it with --format");
+        }
+        rows.matrix.indices.shrink_to_fit();
+        rows.matrix.values.shrink_to_fit();
+        Ok(self.table(rows))
+    }
+
+    /// Appends the rows of the next block of text; false at the end.
+    fn parse_block(&mut self, rows: &mut ParsedRows) -> Result<bool> {
+        let Some(text) = self.text.next().map_err(IoError::reading(&self.file))? else {
+            return Ok(false);
+        };
+        self.bytes_parsed += text.len() as u64;
+        let n_pieces = (text.len() / MIN_PIECE).clamp(1, 2 * rayon::current_num_threads());
+        let rules = self.rules;
+        let parsed = if n_pieces == 1 || rayon::current_num_threads() == 1 {
+            rows.parse(text, rules)
+        } else {
+            let texts = split_lines(text, n_pieces);
+            self.pieces.resize_with(texts.len().max(self.pieces.len()), ParsedRows::default);
+            let results: Vec<_> =
+                self.pieces.par_iter_mut().zip(texts).map(|(piece, text)| piece.parse(text, rules)).collect();
+            // In the order of the text, so that the first problem of the file is the one told.
+            self.pieces.iter_mut().zip(results).try_for_each(|(piece, result)| {
+                let lines_before = rows.n_lines;
+                rows.append(piece);
+                result.map_err(|mut misfit| {
+                    misfit.line += lines_before;
+                    misfit
+                })
+            })
+        };
+        self.lines_before = rows.n_lines;
+        let file = &self.file;
+        parsed.map_err(|m| IoError::Libsvm {
+            file: file.clone(),
+            line: m.line,
+            column: m.column,
+            problem: m.problem,
+        })?;
+        Ok(true)
+    }
+
+    fn table(&self, mut rows: ParsedRows) -> Table {
+        rows.matrix.n_cols = self.rules.n_features.unwrap_or(rows.matrix.n_cols);
+        let matrix: CsrMatrix<f32> = rows.matrix;
+        Table {
+            samples: Samples::SparseF32(matrix),
+            labels: self.rules.labels.then(|| Labels::new(rows.labels)),
+            feature_names: None,
+            lines: Some(rows.lines),
+        }
+    }
+}

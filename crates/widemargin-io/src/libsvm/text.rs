@@ -1,0 +1,119 @@
+//! Text in blocks of whole lines, in constant memory.
+
+use std::io::{self, Read};
+
+use memchr::memrchr;
+
+/// The longest line we take. A file without line ends must not fill the memory.
+const MAX_LINE: usize = 1 << 30;
+
+/// Cuts what a reader gives into blocks that end where a line ends.
+#[derive(Debug)]
+pub(crate) struct TextBlocks<R> {
+    reader: R,
+    buffer: Vec<u8>,
+    /// How much of the buffer holds bytes of the file, and how much of that has been handed out.
+    filled: usize,
+    taken: usize,
+    at_start: bool,
+}
+
+impl<R: Read> TextBlocks<R> {
+    /// Blocks of about `block_bytes`, more where a line is longer.
+    pub fn new(reader: R, block_bytes: usize) -> TextBlocks<R> {
+        TextBlocks { reader, buffer: vec![0; block_bytes], filled: 0, taken: 0, at_start: true }
+    }
+
+    /// The next block, or `None` at the end. A byte-order mark at the start of the file is passed over.
+    pub fn next(&mut self) -> io::Result<Option<&[u8]>> {
+        self.buffer.copy_within(self.taken..self.filled, 0);
+        self.filled -= self.taken;
+        self.taken = 0;
+        loop {
+            let ended = self.fill()?;
+            if std::mem::take(&mut self.at_start) && self.buffer[..self.filled].starts_with(b"\xEF\xBB\xBF") {
+                self.buffer.copy_within(3..self.filled, 0);
+                self.filled -= 3;
+            }
+            let last_end = memrchr(b'\n', &self.buffer[..self.filled]).map(|end| end + 1);
+            match last_end {
+                _ if ended => self.taken = self.filled,
+                Some(end) => self.taken = end,
+                None if self.buffer.len() >= MAX_LINE => {
+                    return Err(io::Error::new(io::ErrorKind::InvalidData, "a line is longer than 1 GiB"));
+                }
+                None => {
+                    self.buffer.resize(self.buffer.len().saturating_mul(2).min(MAX_LINE), 0);
+                    continue;
+                }
+            }
+            return Ok((self.taken > 0).then_some(&self.buffer[..self.taken]));
+        }
+    }
+
+    /// Fills the buffer; true at the end of the file.
+    fn fill(&mut self) -> io::Result<bool> {
+        while self.filled < self.buffer.len() {
+            match self.reader.read(&mut self.buffer[self.filled..]) {
+                Ok(0) => return Ok(true),
+                Ok(read) => self.filled += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// Cuts text into at most `n` pieces of similar size that end where a line ends.
+pub(crate) fn split_lines(text: &[u8], n: usize) -> Vec<&[u8]> {
+    let mut pieces = Vec::with_capacity(n);
+    let mut rest = text;
+    for left in (1..=n).rev() {
+        let about = rest.len() / left;
+        let cut = match memchr::memchr(b'\n', &rest[about..]) {
+            Some(end) if left > 1 => about + end + 1,
+            _ => rest.len(),
+        };
+        let (piece, after) = rest.split_at(cut);
+        if !piece.is_empty() {
+            pieces.push(piece);
+        }
+        rest = after;
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(text: &[u8], block_bytes: usize) -> Vec<Vec<u8>> {
+        let mut blocks = TextBlocks::new(text, block_bytes);
+        std::iter::from_fn(|| blocks.next().unwrap().map(<[u8]>::to_vec)).collect()
+    }
+
+    #[test]
+    fn blocks_are_whole_lines_and_all_of_the_text() {
+        let text = b"one\ntwo\n\na line longer than the block\nlast";
+        for size in 1..60 {
+            let blocks = cut(text, size);
+            assert_eq!(blocks.concat(), text, "{size}");
+            assert!(blocks[..blocks.len() - 1].iter().all(|block| block.ends_with(b"\n")), "{size}");
+        }
+        assert!(cut(b"", 8).is_empty());
+        for size in [3, 4, 100] {
+            assert_eq!(cut(b"\xEF\xBB\xBF1 2:3\n", size).concat(), b"1 2:3\n");
+        }
+    }
+
+    #[test]
+    fn pieces_are_whole_lines_and_all_of_the_text() {
+        let text = b"one\ntwo\n\nthree\nlast";
+        for n in 1..12 {
+            let pieces = split_lines(text, n);
+            assert_eq!(pieces.concat(), text);
+            assert!(pieces.len() <= n && pieces[..pieces.len() - 1].iter().all(|piece| piece.ends_with(b"\n")));
+        }
+    }
+}

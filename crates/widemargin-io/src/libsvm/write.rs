@@ -1,0 +1,46 @@
+//! Tables as LIBSVM text.
+
+use std::io::Write;
+
+use widemargin::data::{Label, Rows};
+
+use crate::Format;
+use crate::table::{Samples, Table};
+use crate::write::{Failure, Number, with_rows};
+
+/// Writes `label index:value …` for each sample; zeros are left out.
+pub(crate) fn write(table: &Table, out: &mut impl Write) -> Result<(), Failure> {
+    let Some(labels) = &table.labels else {
+        return Err(Failure::not_in(
+            Format::Libsvm,
+            "each line starts with a label, and the samples have none",
+            "write .csv, .npy or .npz, which can do without",
+        ));
+    };
+    for label in labels.classes() {
+        if let Label::Text(text) = label
+            && (text.is_empty() || text.chars().any(|c| c.is_whitespace() || c.is_control() || ":#".contains(c)))
+        {
+            return Err(Failure::not_in(
+                Format::Libsvm,
+                format!("the label '{}' would not be read back", crate::problem::excerpt(text)),
+                "rename the class, or write .csv or .npz",
+            ));
+        }
+    }
+    let single = table.samples.is_single();
+    let mut line = Vec::new();
+    with_rows!(&table.samples, view => {
+        for row in 0..view.n_rows() {
+            line.clear();
+            write!(line, "{}", labels.get(row))?;
+            // Writing to a vector cannot fail.
+            view.for_each_nonzero(row, |column, value| {
+                let _ = write!(line, " {}:{}", column + 1, Number { value, single });
+            });
+            line.push(b'\n');
+            out.write_all(&line)?;
+        }
+    });
+    Ok(())
+}

@@ -1,0 +1,116 @@
+//! The types of element that NumPy arrays have.
+
+use crate::problem::ArrayProblem;
+
+/// A type of element that some array of ours may have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Dtype {
+    pub kind: Kind,
+    /// Bytes an element.
+    pub size: usize,
+    /// Whether the bytes of a number come highest first.
+    pub big_endian: bool,
+    /// As the header spells it.
+    spelling: String,
+}
+
+/// What an element is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Bool,
+    Signed,
+    Unsigned,
+    Float,
+    /// Unicode text, four bytes a character.
+    Unicode,
+    /// Bytes.
+    Bytes,
+    /// Anything else.
+    Other,
+}
+
+impl Dtype {
+    /// Reads a spelling such as `<f8`. What is not read at all becomes [`Kind::Other`], for the place
+    /// that needs the numbers to refuse by name.
+    pub fn parse(spelling: &str) -> Dtype {
+        let other = Dtype { kind: Kind::Other, size: 0, big_endian: false, spelling: spelling.to_owned() };
+        let (order, rest) = match spelling.as_bytes() {
+            [order @ (b'<' | b'>' | b'|' | b'='), ..] => (*order, &spelling[1..]),
+            _ => return other,
+        };
+        let big_endian = order == b'>' || (order == b'=' && cfg!(target_endian = "big"));
+        let Some((code, size)) = rest.split_at_checked(1) else { return other };
+        let Ok(count) = size.parse::<usize>() else { return other };
+        let (kind, size) = match (code, count) {
+            ("b", 1) => (Kind::Bool, Some(1)),
+            ("i", 1 | 2 | 4 | 8) => (Kind::Signed, Some(count)),
+            ("u", 1 | 2 | 4 | 8) => (Kind::Unsigned, Some(count)),
+            ("f", 4 | 8) => (Kind::Float, Some(count)),
+            ("U", _) => (Kind::Unicode, count.checked_mul(4)),
+            ("S", _) => (Kind::Bytes, Some(count)),
+            _ => return other,
+        };
+        size.map_or(other.clone(), |size| Dtype { kind, size, big_endian, ..other })
+    }
+
+    pub fn is_text(&self) -> bool {
+        matches!(self.kind, Kind::Unicode | Kind::Bytes)
+    }
+
+    /// Bools count as the integers 0 and 1.
+    pub fn is_integer(&self) -> bool {
+        matches!(self.kind, Kind::Bool | Kind::Signed | Kind::Unsigned)
+    }
+
+    pub fn is_float(&self) -> bool {
+        self.kind == Kind::Float
+    }
+
+    /// The error of finding this type where others are read.
+    pub fn unexpected(&self, expected: &'static str) -> ArrayProblem {
+        let name = match self.spelling.trim_start_matches(['<', '>', '|', '=']) {
+            "f2" => "float16",
+            "f12" | "f16" => "longdouble",
+            "c8" | "c16" | "c32" => "complex",
+            "O" => "object",
+            text if text.starts_with('[') => "structured",
+            text if text.starts_with(['M', 'm']) => "datetime",
+            text if text.starts_with('U') => "text",
+            text if text.starts_with('S') => "bytes",
+            _ => "",
+        };
+        let spelling = crate::problem::excerpt(&self.spelling);
+        let found = if name.is_empty() { format!("'{spelling}'") } else { format!("'{spelling}' ({name})") };
+        ArrayProblem::Dtype { found, expected }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings_are_read() {
+        for (spelling, kind, size, big_endian) in [
+            ("<f8", Kind::Float, 8, false),
+            (">f4", Kind::Float, 4, true),
+            ("|u1", Kind::Unsigned, 1, false),
+            ("|b1", Kind::Bool, 1, false),
+            ("<i8", Kind::Signed, 8, false),
+            ("<U3", Kind::Unicode, 12, false),
+            ("|S3", Kind::Bytes, 3, false),
+            ("<f2", Kind::Other, 0, false),
+            ("", Kind::Other, 0, false),
+            ("<", Kind::Other, 0, false),
+            ("<é4", Kind::Other, 0, false),
+            ("<U18446744073709551615", Kind::Other, 0, false),
+        ] {
+            let dtype = Dtype::parse(spelling);
+            assert_eq!((dtype.kind, dtype.size, dtype.big_endian), (kind, size, big_endian), "{spelling}");
+        }
+        assert_eq!(
+            Dtype::parse("<c16").unexpected("numbers").to_string(),
+            "dtype '<c16' (complex) is not read, expected numbers"
+        );
+    }
+}

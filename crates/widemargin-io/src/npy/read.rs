@@ -1,0 +1,172 @@
+//! An NPY file, whole or block by block.
+
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use widemargin::data::{DenseMatrix, Element, Label, Labels};
+
+use super::data::{Values, expect_end, read_values};
+use super::{Failure, Header};
+use crate::error::{IoError, Result};
+use crate::input::Input;
+use crate::options::{LabelColumn, ReadOptions};
+use crate::problem::ArrayProblem;
+use crate::table::{Samples, Table};
+
+/// Reads tables of successive rows.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    file: PathBuf,
+    reader: BufReader<Input>,
+    header: Header,
+    n_rows: usize,
+    n_cols: usize,
+    label: Option<usize>,
+    block_rows: usize,
+    next_row: usize,
+}
+
+impl Reader {
+    pub fn new(input: Input, options: &ReadOptions) -> Result<Reader> {
+        let (file, length) = (input.file.clone(), input.length);
+        let mut reader = BufReader::with_capacity(1 << 16, input);
+        let failed = |failure| array_error(&file, failure);
+        let header = Header::read(&mut reader).map_err(failed)?;
+        let (n_rows, n_cols) = header.matrix().map_err(|problem| failed(problem.into()))?;
+        let claimed = header.n_bytes().map_err(|problem| failed(problem.into()))?;
+        if let Some(held) = length.map(|length| length.saturating_sub(header.length)).filter(|held| *held < claimed) {
+            return Err(failed(ArrayProblem::Truncated { claimed, held }.into()));
+        }
+        let label = label_column(&file, &options.label, n_cols)?;
+        let block_rows = options.block_bytes() / (n_cols.saturating_mul(header.dtype.size)).max(1);
+        Ok(Reader { file, reader, header, n_rows, n_cols, label, block_rows: block_rows.max(1), next_row: 0 })
+    }
+
+    /// The next rows in `table`; false at the end.
+    pub fn next_into(&mut self, table: &mut Table) -> Result<bool> {
+        let left = self.n_rows - self.next_row;
+        // The rows of a column-ordered array lie all over the file.
+        let n_rows = if self.header.fortran { left } else { self.block_rows.min(left) };
+        if n_rows == 0 {
+            return Ok(false);
+        }
+        *table = self.rows(n_rows).map_err(|failure| array_error(&self.file, failure))?;
+        Ok(true)
+    }
+
+    /// All rows.
+    pub fn read_all(mut self) -> Result<Table> {
+        let n_rows = self.n_rows;
+        self.rows(n_rows).map_err(|failure| array_error(&self.file, failure))
+    }
+
+    fn rows(&mut self, n_rows: usize) -> Result<Table, Failure> {
+        let n = n_rows * self.n_cols;
+        let values = read_values(&mut self.reader, &self.header.dtype, n).map_err(|failure| match failure {
+            Failure::Problem(ArrayProblem::Truncated { held, .. }) => {
+                let before = (self.next_row * self.n_cols * self.header.dtype.size) as u64;
+                let claimed = (self.n_rows * self.n_cols * self.header.dtype.size) as u64;
+                ArrayProblem::Truncated { claimed, held: before + held }.into()
+            }
+            other => other,
+        })?;
+        let samples = dense(values, n_rows, self.n_cols, self.header.fortran);
+        find_non_finite(&samples).map_err(|problem| match problem {
+            ArrayProblem::NotFinite { row, column, value } => {
+                ArrayProblem::NotFinite { row: self.next_row + row, column, value }
+            }
+            other => other,
+        })?;
+        self.next_row += n_rows;
+        if self.next_row == self.n_rows {
+            expect_end(&mut self.reader, (self.n_rows * self.n_cols * self.header.dtype.size) as u64)?;
+        }
+        Ok(match self.label {
+            None => Table::new(samples, None),
+            Some(column) => {
+                let (samples, labels) = match samples {
+                    Samples::DenseF32(matrix) => take_column(matrix, column, Samples::DenseF32),
+                    Samples::DenseF64(matrix) => take_column(matrix, column, Samples::DenseF64),
+                    sparse => (sparse, Vec::new()),
+                };
+                Table::new(samples, Some(Labels::new(labels)))
+            }
+        })
+    }
+}
+
+/// The values as rows, wherever they were columns.
+pub(crate) fn dense(values: Values, n_rows: usize, n_cols: usize, fortran: bool) -> Samples {
+    fn matrix<T: Element>(values: Vec<T>, n_rows: usize, n_cols: usize, fortran: bool) -> DenseMatrix<T> {
+        if !fortran {
+            return DenseMatrix { values, n_rows, n_cols };
+        }
+        let by_rows = (0..n_rows).flat_map(|row| (0..n_cols).map(move |column| column * n_rows + row));
+        DenseMatrix { values: by_rows.map(|at| values[at]).collect(), n_rows, n_cols }
+    }
+    match values {
+        Values::F32(values) => Samples::DenseF32(matrix(values, n_rows, n_cols, fortran)),
+        Values::F64(values) => Samples::DenseF64(matrix(values, n_rows, n_cols, fortran)),
+    }
+}
+
+/// Tells the first value of dense samples that is infinite or not a number.
+pub(crate) fn find_non_finite(samples: &Samples) -> Result<(), ArrayProblem> {
+    fn find<T: Element>(matrix: &DenseMatrix<T>) -> Result<(), ArrayProblem> {
+        let not_finite = |value: &T| !Into::<f64>::into(*value).is_finite();
+        match matrix.values.iter().position(not_finite) {
+            None => Ok(()),
+            Some(at) => Err(ArrayProblem::NotFinite {
+                row: at / matrix.n_cols,
+                column: at % matrix.n_cols,
+                value: matrix.values[at].into(),
+            }),
+        }
+    }
+    match samples {
+        Samples::DenseF32(matrix) => find(matrix),
+        Samples::DenseF64(matrix) => find(matrix),
+        Samples::SparseF32(_) | Samples::SparseF64(_) => Ok(()),
+    }
+}
+
+fn take_column<T: Element>(
+    matrix: DenseMatrix<T>,
+    column: usize,
+    samples: impl Fn(DenseMatrix<T>) -> Samples,
+) -> (Samples, Vec<Label>) {
+    let DenseMatrix { mut values, n_rows, n_cols } = matrix;
+    let labels = values.chunks_exact(n_cols).map(|row| label(row[column].into())).collect();
+    let mut at = 0;
+    values.retain(|_| {
+        at += 1;
+        (at - 1) % n_cols != column
+    });
+    (samples(DenseMatrix { values, n_rows, n_cols: n_cols - 1 }), labels)
+}
+
+/// A class that is written as a number: `1.0` is the class 1.
+fn label(number: f64) -> Label {
+    Label::parse(&number.to_string())
+}
+
+fn label_column(file: &Path, label: &LabelColumn, n_cols: usize) -> Result<Option<usize>> {
+    let refused =
+        |reason: String| Err(IoError::LabelColumn { file: file.to_owned(), given: label.to_string(), reason });
+    match label {
+        LabelColumn::Auto | LabelColumn::None => Ok(None),
+        LabelColumn::Name(_) => refused("the columns of an array have numbers, not names".into()),
+        LabelColumn::Number(_) if n_cols == 1 => refused("it is the only column".into()),
+        LabelColumn::Number(number) => match LabelColumn::position(*number, n_cols) {
+            Some(column) => Ok(Some(column)),
+            None => refused(format!("there are {n_cols} columns")),
+        },
+    }
+}
+
+fn array_error(file: &Path, failure: Failure) -> IoError {
+    match failure {
+        Failure::System(source) => IoError::reading(file)(source),
+        Failure::Problem(problem) => IoError::Array { file: file.to_owned(), array: None, problem },
+    }
+}

@@ -1,0 +1,59 @@
+//! Arrays as NPY.
+
+use std::io::{self, Write};
+
+use widemargin::data::Rows;
+
+use crate::Format;
+use crate::table::{Samples, Table};
+use crate::write::{Failure, with_rows};
+
+/// Writes the samples as a dense matrix.
+pub(crate) fn write(table: &Table, out: &mut impl Write) -> Result<(), Failure> {
+    if table.labels.is_some() {
+        return Err(Failure::not_in(
+            Format::Npy,
+            "it holds one array, and the samples have labels",
+            "write .npz, which holds both, or read the samples with --label none",
+        ));
+    }
+    write_matrix(&table.samples, out)
+}
+
+/// Writes header and values of the samples, zeros and all.
+pub(crate) fn write_matrix(samples: &Samples, out: &mut impl Write) -> Result<(), Failure> {
+    let (n_rows, n_cols, single) = (samples.n_rows(), samples.n_cols(), samples.is_single());
+    write_header(out, if single { "<f4" } else { "<f8" }, &[n_rows, n_cols])?;
+    with_rows!(samples, view => {
+        let mut nonzeros = Vec::new();
+        for row in 0..n_rows {
+            nonzeros.clear();
+            view.for_each_nonzero(row, |column, value| nonzeros.push((column, value)));
+            let mut left = nonzeros.iter().peekable();
+            for column in 0..n_cols {
+                let value = left.next_if(|(at, _)| *at == column).map_or(0.0, |(_, value)| *value);
+                if single {
+                    out.write_all(&(value as f32).to_le_bytes())?;
+                } else {
+                    out.write_all(&value.to_le_bytes())?;
+                }
+            }
+        }
+    });
+    Ok(())
+}
+
+/// Writes the header of an array in row order.
+pub(crate) fn write_header(out: &mut impl Write, descr: &str, shape: &[usize]) -> io::Result<()> {
+    let sizes: String = shape.iter().map(|size| format!("{size},")).collect();
+    let sizes = if shape.len() > 1 { sizes.trim_end_matches(',') } else { &sizes };
+    let mut text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({sizes}), }}");
+    // Magic, version, length and text together fill a multiple of 64 bytes, so that the data is aligned.
+    while !(10 + text.len() + 1).is_multiple_of(64) {
+        text.push(' ');
+    }
+    text.push('\n');
+    out.write_all(b"\x93NUMPY\x01\x00")?;
+    out.write_all(&(text.len() as u16).to_le_bytes())?;
+    out.write_all(text.as_bytes())
+}

@@ -1,0 +1,13 @@
+//! NPZ: a zip archive of NPY arrays.
+//!
+//! Read are SciPy's `save_npz` layouts csr, csc and coo, and dense archives with the array `X`; either
+//! may also hold `labels` or `y`, and `feature_names`. Written is SciPy's csr layout, or `X`, with `y`
+//! or `labels` beside.
+
+mod archive;
+mod read;
+mod sparse;
+mod write;
+
+pub(crate) use read::read;
+pub(crate) use write::write;

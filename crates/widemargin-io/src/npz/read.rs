@@ -1,0 +1,216 @@
+//! An archive into a table.
+
+use widemargin::data::{CsrMatrix, Element, Label, Labels};
+
+use super::archive::Archive;
+use super::sparse::{from_compressed, from_triplets};
+use crate::error::{IoError, Result};
+use crate::input::Input;
+use crate::npy::{Values, dense, find_non_finite, read_ints, read_texts, read_values};
+use crate::options::{LabelColumn, ReadOptions};
+use crate::problem::ArrayProblem;
+use crate::table::{Samples, Table};
+
+/// More rows than this for each stored value, and a million besides, are not believed.
+const MAX_ROWS_A_VALUE: usize = 16;
+
+/// Reads the whole archive.
+pub(crate) fn read(input: Input, options: &ReadOptions) -> Result<Table> {
+    if let LabelColumn::Name(_) | LabelColumn::Number(_) = options.label {
+        return Err(IoError::LabelColumn {
+            file: input.file,
+            given: options.label.to_string(),
+            reason: "in an NPZ archive the labels are the array 'labels' or 'y'".into(),
+        });
+    }
+    let mut archive = Archive::open(input)?;
+    let samples = if archive.has("format") {
+        read_sparse(&mut archive)?
+    } else if archive.has("X") {
+        let (header, values) = archive.matrix("X")?;
+        let (n_rows, n_cols) = header.matrix().map_err(|problem| archive.problem("X", problem))?;
+        let samples = dense(values, n_rows, n_cols, header.fortran);
+        find_non_finite(&samples).map_err(|problem| archive.problem("X", problem))?;
+        samples
+    } else {
+        return Err(IoError::Archive {
+            problem: format!("no samples: the archive holds {}", archive.names()),
+            file: archive.file,
+            help: Some("save with scipy.sparse.save_npz, or with numpy.savez(file, X=…, y=…)"),
+        });
+    };
+    let labels = match ["labels", "y"].into_iter().find(|name| archive.has(name)) {
+        Some(name) if options.label == LabelColumn::Auto => Some(read_labels(&mut archive, name, samples.n_rows())?),
+        _ => None,
+    };
+    let feature_names = if archive.has("feature_names") {
+        let names = archive.texts("feature_names")?;
+        check_length(&archive, "feature_names", names.len(), samples.n_cols(), "a feature")?;
+        Some(names)
+    } else {
+        None
+    };
+    Ok(Table { samples, labels, feature_names, lines: None })
+}
+
+fn read_labels(archive: &mut Archive, name: &str, n_rows: usize) -> Result<Labels> {
+    let labels: Vec<Label> = archive.read(name, |header, data| {
+        let [n] = header.shape[..] else {
+            return Err(header.wrong_shape("one dimension").into());
+        };
+        Ok(match () {
+            () if header.dtype.is_text() => {
+                read_texts(data, &header.dtype, n)?.iter().map(|text| Label::parse(text)).collect()
+            }
+            () if header.dtype.is_float() => match read_values(data, &header.dtype, n)? {
+                Values::F32(values) => values.iter().map(|v| Label::parse(&v.to_string())).collect(),
+                Values::F64(values) => values.iter().map(|v| Label::parse(&v.to_string())).collect(),
+            },
+            () if !header.dtype.is_integer() => return Err(header.dtype.unexpected("integers, floats or text").into()),
+            () => read_ints::<i64>(data, &header.dtype, n)?.into_iter().map(Label::Integer).collect(),
+        })
+    })?;
+    check_length(archive, name, labels.len(), n_rows, "a sample")?;
+    Ok(Labels::new(labels))
+}
+
+fn check_length(archive: &Archive, name: &str, found: usize, expected: usize, each: &str) -> Result<()> {
+    if found == expected {
+        return Ok(());
+    }
+    let expected = format!("({expected},), one {each}");
+    Err(archive.problem(name, ArrayProblem::Shape { found: format!("({found},)"), expected }))
+}
+
+fn read_sparse(archive: &mut Archive) -> Result<Samples> {
+    let format = archive.texts("format")?.concat();
+    let shape = archive.ints::<usize>("shape")?;
+    let [n_rows, n_cols] = shape[..] else {
+        let problem = ArrayProblem::Shape { found: format!("({},)", shape.len()), expected: "(2,)".into() };
+        return Err(archive.problem("shape", problem));
+    };
+    if n_rows == 0 || n_cols == 0 || n_cols > u32::MAX as usize || n_rows > u32::MAX as usize {
+        return Err(archive.problem(
+            "shape",
+            ArrayProblem::Shape {
+                found: format!("({n_rows}, {n_cols}) for the matrix"),
+                expected: format!("1 to {} samples and features", u32::MAX),
+            },
+        ));
+    }
+    match format.as_str() {
+        "csr" => {
+            let starts = read_starts(archive, n_rows)?;
+            let indices = read_indices(archive, "indices", n_cols)?;
+            match archive.values("data")? {
+                Values::F32(v) => csr(archive, starts, indices, v, n_cols).map(Samples::SparseF32),
+                Values::F64(v) => csr(archive, starts, indices, v, n_cols).map(Samples::SparseF64),
+            }
+        }
+        "csc" | "coo" => {
+            let (rows, columns) = if format == "csc" {
+                let starts = read_starts(archive, n_cols)?;
+                let rows = read_indices(archive, "indices", n_rows)?;
+                check_starts(archive, &starts, rows.len())?;
+                let of_column = |column: usize| std::iter::repeat_n(column as u32, starts[column + 1] - starts[column]);
+                (rows, (0..n_cols).flat_map(of_column).collect())
+            } else {
+                (read_indices(archive, "row", n_rows)?, read_indices(archive, "col", n_cols)?)
+            };
+            if n_rows > columns.len().saturating_mul(MAX_ROWS_A_VALUE).saturating_add(1 << 20) {
+                let expected = format!("fewer rows for {} stored values", columns.len());
+                let problem = ArrayProblem::Shape { found: format!("({n_rows}, {n_cols}) for the matrix"), expected };
+                return Err(archive.problem("shape", problem));
+            }
+            let values = archive.values("data")?;
+            check_length(archive, "row", rows.len(), columns.len(), "a column index")?;
+            match values {
+                Values::F32(v) => triplets(archive, &rows, &columns, &v, n_rows, n_cols).map(Samples::SparseF32),
+                Values::F64(v) => triplets(archive, &rows, &columns, &v, n_rows, n_cols).map(Samples::SparseF64),
+            }
+        }
+        other => Err(IoError::Archive {
+            file: archive.file.clone(),
+            problem: format!(
+                "sparse format '{}' is not read, expected csr, csc or coo",
+                crate::problem::excerpt(other)
+            ),
+            help: Some("convert the matrix with .tocsr() before saving it"),
+        }),
+    }
+}
+
+fn csr<T: Element + std::ops::AddAssign>(
+    archive: &Archive,
+    starts: Vec<usize>,
+    indices: Vec<u32>,
+    values: Vec<T>,
+    n_cols: usize,
+) -> Result<CsrMatrix<T>> {
+    check_length(archive, "data", values.len(), indices.len(), "an index")?;
+    check_starts(archive, &starts, values.len())?;
+    let matrix = from_compressed(starts, indices, values, n_cols);
+    check_finite(archive, matrix)
+}
+
+fn triplets<T: Element + std::ops::AddAssign + Default>(
+    archive: &Archive,
+    rows: &[u32],
+    columns: &[u32],
+    values: &[T],
+    n_rows: usize,
+    n_cols: usize,
+) -> Result<CsrMatrix<T>> {
+    check_length(archive, "data", values.len(), columns.len(), "an index")?;
+    check_finite(archive, from_triplets(rows, columns, values, n_rows, n_cols))
+}
+
+fn read_starts(archive: &mut Archive, n: usize) -> Result<Vec<usize>> {
+    let starts = archive.ints::<usize>("indptr")?;
+    check_length(archive, "indptr", starts.len(), n + 1, "a row or column and one more")?;
+    Ok(starts)
+}
+
+fn check_starts(archive: &Archive, starts: &[usize], n_values: usize) -> Result<()> {
+    let wrong = |position: usize, expected: String| {
+        let value = starts[position] as i128;
+        Err(archive.problem("indptr", ArrayProblem::OutOfRange { value, position, expected }))
+    };
+    let last = starts.len() - 1;
+    if starts[0] != 0 {
+        return wrong(0, "0".into());
+    }
+    if let Some(fall) = starts.windows(2).position(|pair| pair[0] > pair[1]) {
+        return wrong(fall + 1, format!("at least {}", starts[fall]));
+    }
+    if starts[last] != n_values {
+        return wrong(last, format!("{n_values}, the number of stored values"));
+    }
+    Ok(())
+}
+
+fn read_indices(archive: &mut Archive, name: &str, n: usize) -> Result<Vec<u32>> {
+    let indices = archive.ints::<u32>(name)?;
+    match indices.iter().position(|index| *index as usize >= n) {
+        None => Ok(indices),
+        Some(position) => {
+            let (value, expected) = (i128::from(indices[position]), format!("0 to {}", n - 1));
+            Err(archive.problem(name, ArrayProblem::OutOfRange { value, position, expected }))
+        }
+    }
+}
+
+fn check_finite<T: Element>(archive: &Archive, matrix: CsrMatrix<T>) -> Result<CsrMatrix<T>> {
+    let not_finite = |value: &T| !Into::<f64>::into(*value).is_finite();
+    match matrix.values.iter().position(not_finite) {
+        None => Ok(matrix),
+        Some(at) => Err(archive.problem(
+            "data",
+            ArrayProblem::NotFinite {
+                row: matrix.indptr.partition_point(|start| *start <= at) - 1,
+                column: matrix.indices[at] as usize,
+                value: matrix.values[at].into(),
+            },
+        )),
+    }
+}

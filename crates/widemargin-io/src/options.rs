@@ -1,0 +1,94 @@
+//! What the caller may say about a file.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::Format;
+
+/// How to read a file. The default fits files that say themselves what they are.
+#[derive(Clone, Debug, Default)]
+pub struct ReadOptions {
+    /// The format, where the name of the file does not tell it or tells it wrongly.
+    pub format: Option<Format>,
+    /// Which column holds the labels.
+    pub label: LabelColumn,
+    /// Whether a CSV file has a header; by default that is told from its first two lines.
+    pub header: Option<bool>,
+    /// The number of features of a LIBSVM file; by default the largest index in it. An index above it is an error.
+    pub n_features: Option<usize>,
+    /// About how many bytes of the file a block of [`crate::Blocks`] covers; by default 8 MiB.
+    pub block_bytes: Option<usize>,
+}
+
+impl ReadOptions {
+    pub(crate) fn block_bytes(&self) -> usize {
+        self.block_bytes.unwrap_or(8 << 20).max(1)
+    }
+}
+
+/// Which column of a table holds the labels.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum LabelColumn {
+    /// LIBSVM: the first word of each line. NPZ: the array `labels` or `y`. NPY: none. CSV: the last
+    /// column named `label`, `class`, `target` or `y`; without one, the only column that holds text;
+    /// without that, the first column where there is no header, and none where there is one.
+    #[default]
+    Auto,
+    /// No labels: every column is a feature, and LIBSVM lines may begin with a pair.
+    None,
+    /// The column of that name in the header.
+    Name(String),
+    /// The column of that number: 1 is the first, -1 the last.
+    Number(i64),
+}
+
+impl LabelColumn {
+    /// Position, from 0, of column `number` (from 1, or from the end where negative) among `n_columns`.
+    pub(crate) fn position(number: i64, n_columns: usize) -> Option<usize> {
+        let n = i64::try_from(n_columns).ok()?;
+        let position = if number > 0 { number - 1 } else { n.checked_add(number)? };
+        (number != 0 && (0..n).contains(&position)).then_some(position as usize)
+    }
+}
+
+impl FromStr for LabelColumn {
+    type Err = std::convert::Infallible;
+
+    /// `none`, a number, or a name.
+    fn from_str(text: &str) -> Result<LabelColumn, Self::Err> {
+        Ok(match text.parse::<i64>() {
+            Ok(number) => LabelColumn::Number(number),
+            Err(_) if text == "none" => LabelColumn::None,
+            Err(_) => LabelColumn::Name(text.to_owned()),
+        })
+    }
+}
+
+impl fmt::Display for LabelColumn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LabelColumn::Auto => f.write_str("auto"),
+            LabelColumn::None => f.write_str("none"),
+            LabelColumn::Name(name) => write!(f, "'{name}'"),
+            LabelColumn::Number(number) => write!(f, "{number}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_count_from_one_and_from_the_end() {
+        for (number, position) in
+            [(1, Some(0)), (3, Some(2)), (4, None), (0, None), (-1, Some(2)), (-3, Some(0)), (-4, None)]
+        {
+            assert_eq!(LabelColumn::position(number, 3), position, "{number}");
+        }
+        assert_eq!(LabelColumn::position(i64::MIN, 3), None);
+        assert_eq!("none".parse(), Ok(LabelColumn::None));
+        assert_eq!("-1".parse(), Ok(LabelColumn::Number(-1)));
+        assert_eq!("species".parse(), Ok(LabelColumn::Name("species".into())));
+    }
+}

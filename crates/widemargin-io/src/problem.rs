@@ -1,0 +1,211 @@
+//! What can be wrong at one place of a file, a list a format.
+
+/// What is wrong at a place in LIBSVM text.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LibsvmProblem {
+    /// The line starts with a pair.
+    #[error("label missing: the line starts with '{0}'")]
+    LabelMissing(String),
+    /// The label is not text.
+    #[error("the label is not UTF-8 text")]
+    LabelNotText,
+    /// A word that is not a pair.
+    #[error("'{0}' is not an index:value pair")]
+    NotAPair(String),
+    /// A ranking group.
+    #[error("'{0}': ranking groups are not read")]
+    RankingGroup(String),
+    /// Index 0.
+    #[error("index 0: LIBSVM indices start at 1")]
+    IndexZero,
+    /// The index is not a whole number we can hold.
+    #[error("index '{0}' is not a whole number from 1 to {max}", max = u32::MAX)]
+    BadIndex(String),
+    /// The index is above the number of features the caller has named.
+    #[error("index {index}: there are only {n_features} features")]
+    IndexTooLarge {
+        /// The index in the file.
+        index: u32,
+        /// The number of features.
+        n_features: usize,
+    },
+    /// The same index twice in a line.
+    #[error("index {0} occurs twice")]
+    DuplicateIndex(u32),
+    /// Indices that fall.
+    #[error("index {index} after {previous}: indices must ascend")]
+    OutOfOrder {
+        /// The index in the file.
+        index: u32,
+        /// The one before it.
+        previous: u32,
+    },
+    /// The value is not a number.
+    #[error("value '{0}' is not a number")]
+    BadValue(String),
+    /// The value is infinite, not a number, or too large for `f32`.
+    #[error("value '{0}' is not a finite single-precision number")]
+    NotFinite(String),
+}
+
+impl LibsvmProblem {
+    /// What to do about it, where we know.
+    pub fn help(&self) -> Option<&'static str> {
+        match self {
+            LibsvmProblem::LabelMissing(_) => {
+                Some("begin each line with a label, or pass --label none if the samples have none")
+            }
+            LibsvmProblem::NotAPair(_) => Some("if this is another format, name it with --format"),
+            LibsvmProblem::RankingGroup(_) => Some("remove the qid entries"),
+            LibsvmProblem::IndexZero => Some("add 1 to every index"),
+            LibsvmProblem::DuplicateIndex(_) | LibsvmProblem::OutOfOrder { .. } => {
+                Some("sort the pairs of each line by index and sum those that share one")
+            }
+            LibsvmProblem::NotFinite(_) => Some("remove or impute it"),
+            _ => None,
+        }
+    }
+}
+
+/// What is wrong at a place in CSV or TSV.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CsvProblem {
+    /// Another number of cells than the first line.
+    #[error("{found} cells, expected {expected} as in line {as_in_line}")]
+    Ragged {
+        /// Cells in this line.
+        found: usize,
+        /// Cells in the first line.
+        expected: usize,
+        /// The first line with cells.
+        as_in_line: usize,
+    },
+    /// An empty cell, or one that says so.
+    #[error("missing value")]
+    Missing,
+    /// A cell that is not a number.
+    #[error("'{cell}' is not a number")]
+    NotANumber {
+        /// The cell's text.
+        cell: String,
+        /// The column's number, from 1.
+        column: usize,
+    },
+    /// An infinite value, or one that is not a number.
+    #[error("'{0}' is not a finite number")]
+    NotFinite(String),
+    /// Bytes that are not UTF-8 where text is needed.
+    #[error("not UTF-8 text")]
+    NotText,
+}
+
+impl CsvProblem {
+    /// What to do about it, where we know.
+    pub fn help(&self) -> Option<String> {
+        match self {
+            CsvProblem::Missing | CsvProblem::NotFinite(_) => Some("remove the row or impute the value".into()),
+            CsvProblem::NotANumber { column, .. } => {
+                Some(format!("if this column holds the labels, pass --label {column}"))
+            }
+            CsvProblem::Ragged { .. } | CsvProblem::NotText => None,
+        }
+    }
+}
+
+/// What is wrong with an NPY array.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ArrayProblem {
+    /// The magic bytes are not there.
+    #[error("not an NPY array (it does not start with \\x93NUMPY)")]
+    NotNpy,
+    /// A header that cannot be read.
+    #[error("damaged NPY header: {0}")]
+    Header(String),
+    /// A type of element that we do not read.
+    #[error("dtype {found} is not read, expected {expected}")]
+    Dtype {
+        /// The type the header names.
+        found: String,
+        /// The types we read here.
+        expected: &'static str,
+    },
+    /// The wrong number or size of dimensions.
+    #[error("shape {found}, expected {expected}")]
+    Shape {
+        /// The shape in the header.
+        found: String,
+        /// What would be right.
+        expected: String,
+    },
+    /// Less data than the header claims.
+    #[error("truncated: the header claims {claimed} bytes of data, there are {held}")]
+    Truncated {
+        /// Bytes that the shape and the dtype need.
+        claimed: u64,
+        /// Bytes that are there.
+        held: u64,
+    },
+    /// More data than the header claims.
+    #[error("more data than the {claimed} bytes its header claims")]
+    Trailing {
+        /// Bytes that the shape and the dtype need.
+        claimed: u64,
+    },
+    /// An infinite value, or one that is not a number.
+    #[error("row {row}, column {column} (from 0): {value} is not a finite number")]
+    NotFinite {
+        /// Row of the sample, from 0.
+        row: usize,
+        /// Column of the feature, from 0.
+        column: usize,
+        /// The value.
+        value: f64,
+    },
+    /// A whole number too large to be exact as `f64`.
+    #[error("{0} is too large to be exact in double precision")]
+    Inexact(i128),
+    /// A number where another range is needed.
+    #[error("{value} at position {position}, expected {expected}")]
+    OutOfRange {
+        /// The number.
+        value: i128,
+        /// Its place, from 0.
+        position: usize,
+        /// What would be right.
+        expected: String,
+    },
+    /// A string that is not one.
+    #[error("the string at position {0} is not Unicode text")]
+    NotText(usize),
+}
+
+impl ArrayProblem {
+    /// What to do about it, where we know.
+    pub fn help(&self) -> Option<&'static str> {
+        match self {
+            ArrayProblem::Dtype { .. } => Some("convert the array with .astype() before saving it"),
+            ArrayProblem::NotFinite { .. } => Some("remove the row or impute the value"),
+            _ => None,
+        }
+    }
+}
+
+/// Text of a file as a message shows it: at most 40 characters, control characters escaped.
+pub(crate) fn excerpt(text: &str) -> String {
+    let mut out = String::new();
+    for (position, character) in text.chars().enumerate() {
+        if position == 40 {
+            out.push('…');
+            break;
+        }
+        if character.is_control() {
+            out.extend(character.escape_default());
+        } else {
+            out.push(character);
+        }
+    }
+    out
+}

@@ -1,0 +1,154 @@
+//! Samples with their labels and names, as a file holds them.
+
+use std::path::Path;
+
+use widemargin::data::{CsrMatrix, DenseMatrix, Labels};
+
+use crate::error::{IoError, Result};
+
+/// Samples, and what a file says about them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// The samples.
+    pub samples: Samples,
+    /// One label a sample, where the file has labels.
+    pub labels: Option<Labels>,
+    /// One name a feature, where the file has names.
+    pub feature_names: Option<Vec<String>>,
+    /// The line of each row, where the file has lines.
+    pub lines: Option<RowLines>,
+}
+
+impl Table {
+    /// A table of samples and labels that did not come from a file.
+    pub fn new(samples: Samples, labels: Option<Labels>) -> Table {
+        Table { samples, labels, feature_names: None, lines: None }
+    }
+
+    /// The line of the file, from 1, that holds row `row`, from 0.
+    pub fn line(&self, row: usize) -> Option<usize> {
+        self.lines.as_ref()?.line(row)
+    }
+
+    /// The labels, for tasks that need them; `file` is named in the error.
+    ///
+    /// # Errors
+    /// [`IoError::NoLabels`].
+    pub fn require_labels(&self, file: &Path) -> Result<&Labels> {
+        self.labels.as_ref().ok_or_else(|| IoError::NoLabels { file: file.to_owned() })
+    }
+}
+
+/// Vector samples: sparse or dense, in single or double precision.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Samples {
+    /// Sparse rows in single precision.
+    SparseF32(CsrMatrix<f32>),
+    /// Sparse rows in double precision.
+    SparseF64(CsrMatrix<f64>),
+    /// Dense rows in single precision.
+    DenseF32(DenseMatrix<f32>),
+    /// Dense rows in double precision.
+    DenseF64(DenseMatrix<f64>),
+}
+
+impl Samples {
+    /// Number of samples.
+    pub fn n_rows(&self) -> usize {
+        match self {
+            Samples::SparseF32(m) => m.indptr.len().saturating_sub(1),
+            Samples::SparseF64(m) => m.indptr.len().saturating_sub(1),
+            Samples::DenseF32(m) => m.n_rows,
+            Samples::DenseF64(m) => m.n_rows,
+        }
+    }
+
+    /// Number of features.
+    pub fn n_cols(&self) -> usize {
+        match self {
+            Samples::SparseF32(m) => m.n_cols,
+            Samples::SparseF64(m) => m.n_cols,
+            Samples::DenseF32(m) => m.n_cols,
+            Samples::DenseF64(m) => m.n_cols,
+        }
+    }
+
+    /// True where a row lists only the columns it has.
+    pub fn is_sparse(&self) -> bool {
+        matches!(self, Samples::SparseF32(_) | Samples::SparseF64(_))
+    }
+
+    /// True where the values are `f32`.
+    pub fn is_single(&self) -> bool {
+        matches!(self, Samples::SparseF32(_) | Samples::DenseF32(_))
+    }
+}
+
+impl Default for Samples {
+    fn default() -> Self {
+        Samples::DenseF32(DenseMatrix::default())
+    }
+}
+
+/// The line of each row. Rows on successive lines cost nothing, so a usual file costs one entry.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RowLines {
+    /// (row, its line) wherever a row is not on the line after the row before.
+    runs: Vec<(usize, usize)>,
+    n_rows: usize,
+}
+
+impl RowLines {
+    /// The line, from 1, of row `row`, from 0.
+    pub fn line(&self, row: usize) -> Option<usize> {
+        if row >= self.n_rows {
+            return None;
+        }
+        let run = self.runs.partition_point(|(start, _)| *start <= row).checked_sub(1)?;
+        let (start, line) = self.runs[run];
+        Some(line + (row - start))
+    }
+
+    pub(crate) fn push(&mut self, line: usize) {
+        let follows = self.runs.last().is_some_and(|(start, first)| first + (self.n_rows - start) == line);
+        if !follows {
+            self.runs.push((self.n_rows, line));
+        }
+        self.n_rows += 1;
+    }
+
+    /// Appends the rows of a later piece of the file, whose lines count on from `lines_before`.
+    pub(crate) fn append(&mut self, piece: &RowLines, lines_before: usize) {
+        for (index, &(start, line)) in piece.runs.iter().enumerate() {
+            let end = piece.runs.get(index + 1).map_or(piece.n_rows, |next| next.0);
+            self.push(line + lines_before);
+            self.n_rows += end - start - 1;
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.runs.clear();
+        self.n_rows = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_found_again_in_pieces_and_whole() {
+        let lines = [1, 2, 3, 7, 8, 20, 22, 23];
+        for cut in 0..=lines.len() {
+            let (mut whole, mut piece) = (RowLines::default(), RowLines::default());
+            lines[..cut].iter().for_each(|line| whole.push(*line));
+            lines[cut..].iter().for_each(|line| piece.push(*line - 1));
+            whole.append(&piece, 1);
+            for (row, line) in lines.iter().enumerate() {
+                assert_eq!(whole.line(row), Some(*line), "cut {cut}");
+            }
+            assert_eq!(whole.line(lines.len()), None);
+            assert_eq!(whole.runs.len(), 4);
+        }
+    }
+}

@@ -61,6 +61,15 @@ pub(super) fn write(path: &Path, header: &impl Serialize, tensors: Vec<(&str, Te
     write_atomically(path, |out| out.write_all(&bytes))
 }
 
+/// The method of the model in a file, as its header names it.
+///
+/// # Errors
+/// [`Error::ModelFile`], [`Error::ModelVersion`] or [`Error::Io`], as for loading the model.
+pub fn method_of(path: impl AsRef<Path>) -> Result<String> {
+    let reader = Reader::open_any(path.as_ref())?;
+    Ok(reader.parse::<Preamble>()?.method)
+}
+
 /// A model file's bytes, its format and version already checked.
 pub(super) struct Reader<'a> {
     path: &'a Path,
@@ -71,6 +80,16 @@ pub(super) struct Reader<'a> {
 impl<'a> Reader<'a> {
     /// Reads a file that should hold a model of `method`.
     pub fn open(path: &'a Path, method: &str) -> Result<Self> {
+        let reader = Reader::open_any(path)?;
+        let preamble: Preamble = reader.parse()?;
+        if preamble.method != method {
+            return Err(reader.wrong(format!("it holds a model of '{}', expected '{method}'", preamble.method)));
+        }
+        Ok(reader)
+    }
+
+    /// Reads a file that should hold a model of any method.
+    fn open_any(path: &'a Path) -> Result<Self> {
         let bytes =
             fs::read(path).map_err(|source| Error::Io { path: path.to_owned(), action: "cannot read", source })?;
         let mut reader = Reader { path, bytes, header: String::new() };
@@ -82,9 +101,6 @@ impl<'a> Reader<'a> {
         if preamble.format_version > FORMAT_VERSION {
             let (found, known) = (preamble.format_version, FORMAT_VERSION);
             return Err(Error::ModelVersion { path: path.to_owned(), found, known });
-        }
-        if preamble.method != method {
-            return Err(reader.wrong(format!("it holds a model of '{}', expected '{method}'", preamble.method)));
         }
         Ok(reader)
     }

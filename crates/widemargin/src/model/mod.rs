@@ -5,6 +5,6 @@ mod power_mean;
 mod power_mean_file;
 mod scores;
 
-pub use file::{FORMAT_VERSION, write_atomically};
+pub use file::{FORMAT_VERSION, method_of, write_atomically};
 pub use power_mean::{PowerMeanParams, PowerMeanSvc};
 pub use scores::Scores;

@@ -1,12 +1,12 @@
 //! Dual coordinate descent on additive kernels.
 //!
 //! A two-class problem is min over α of ½ Σ_ij α_i α_j y_i y_j K̂(x_i, x_j) + Σ_i (D_i α_i² / 2 − α_i),
-//! 0 ≤ α_i ≤ U_i, K̂ being the [`AdditiveMap`]'s kernel. One coordinate at a time is solved exactly, as
+//! 0 ≤ α_i ≤ U_i, K̂ being the [`AdditiveMap`](crate::expansion::AdditiveMap)'s kernel. One coordinate at a time is solved exactly, as
 //! in Hsieh et al. (ICML 2008) for linear kernels and Wu (CVPR 2012, Algorithm 3) for additive ones: the
 //! gradient is y_i Σ_j read(x_ij)·a_j − 1 + D_i α_i, and a step adds Δα·y_i·write(x_ij) to each a_j.
 //!
-//! [`one_class`] does this for one problem in the clearest way and is the truth in the tests;
-//! [`batched`] does the same for up to 16 problems in the lanes of vector registers.
+//! `one_class` does this for one problem in the clearest way and is the truth in the tests;
+//! `batched` does the same for up to 16 problems in the lanes of vector registers.
 
 mod batched;
 mod certificate;

@@ -155,25 +155,50 @@ impl<T: Float, E: Entry> Solver<'_, T, E> {
     }
 
     fn score(&self, weights: &[T], row: usize) -> T {
-        let (m, stride) = (self.problem.map.n_nodes(), self.tables.stride);
+        match self.problem.map.n_nodes() {
+            3 => self.score_with::<3>(weights, row),
+            m => self.score_of(m, weights, row),
+        }
+    }
+
+    /// Three nodes are the default: a constant lets the compiler unroll them.
+    fn score_with<const M: usize>(&self, weights: &[T], row: usize) -> T {
+        self.score_of(M, weights, row)
+    }
+
+    #[inline(always)]
+    fn score_of(&self, m: usize, weights: &[T], row: usize) -> T {
+        let (stride, table) = (self.tables.stride, self.tables.read());
         let mut sum = T::zero();
         for entry in self.row(row) {
-            let at = entry.feature() * m;
-            let read = &self.tables.read()[entry.code() * stride..];
-            for (weight, &read) in weights[at..at + m].iter().zip(read) {
-                sum = sum + *weight * read;
+            let weights = &weights[entry.feature() * m..][..m];
+            let read = &table[entry.code() * stride..][..m];
+            for (weight, read) in weights.iter().zip(read) {
+                sum = sum + *weight * *read;
             }
         }
         sum
     }
 
     fn update(&self, weights: &mut [T], row: usize, step: T) {
-        let (m, stride) = (self.problem.map.n_nodes(), self.tables.stride);
+        match self.problem.map.n_nodes() {
+            3 => self.update_with::<3>(weights, row, step),
+            m => self.update_of(m, weights, row, step),
+        }
+    }
+
+    fn update_with<const M: usize>(&self, weights: &mut [T], row: usize, step: T) {
+        self.update_of(M, weights, row, step);
+    }
+
+    #[inline(always)]
+    fn update_of(&self, m: usize, weights: &mut [T], row: usize, step: T) {
+        let (stride, table) = (self.tables.stride, self.tables.write());
         for entry in self.row(row) {
-            let at = entry.feature() * m;
-            let write = &self.tables.write()[entry.code() * stride..];
-            for (weight, &write) in weights[at..at + m].iter_mut().zip(write) {
-                *weight = *weight + step * write;
+            let weights = &mut weights[entry.feature() * m..][..m];
+            let write = &table[entry.code() * stride..][..m];
+            for (weight, write) in weights.iter_mut().zip(write) {
+                *weight = *weight + step * *write;
             }
         }
     }

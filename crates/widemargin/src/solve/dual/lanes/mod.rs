@@ -117,7 +117,8 @@ unsafe fn update<S: Simd, E: Entry, const V: usize, const WIDE: bool>(
         for v in 0..V {
             steps[v] = S::load(step[v].0.as_ptr());
         }
-        for entry in row {
+        // Backwards: what `dot` read last is still in the first-level cache.
+        for entry in row.iter().rev() {
             let at = weights.add(entry.feature() * V);
             let numbers = table.add(entry.code() * stride);
             for v in 0..V {

@@ -1,1 +1,81 @@
-fn main() {}
+//! The `widemargin` command: files in, models and labels out.
+//!
+//! Here are the command line, progress and messages; formats are `widemargin-io`'s and the methods the
+//! library's. A subcommand is a file in [`commands`], a method's flags are a file beside this one.
+
+mod args;
+mod cancel;
+mod commands;
+mod context;
+mod demo;
+mod machine;
+mod output;
+mod power_mean;
+mod progress;
+mod report;
+mod samples;
+mod stream;
+mod text_table;
+
+use std::process::ExitCode;
+
+use args::{Cli, Command};
+use clap::Parser;
+use clap::error::ErrorKind;
+use context::Context;
+use report::{Exit, Failure};
+
+fn main() -> ExitCode {
+    let exit = match parse().and_then(run) {
+        Ok(()) => Exit::Well,
+        Err(failure) => {
+            failure.print();
+            failure.exit
+        }
+    };
+    ExitCode::from(exit as u8)
+}
+
+fn run(cli: Cli) -> Result<(), Failure> {
+    cancel::listen();
+    let context = Context::new(cli.common)?;
+    match cli.command {
+        Command::Train(train) => train.run(&context),
+        Command::Predict(predict) => predict.run(&context),
+        Command::Evaluate(evaluate) => evaluate.run(&context),
+        Command::Cv(cv) => cv.run(&context),
+        Command::Inspect(inspect) => inspect.run(),
+        Command::Convert(convert) => convert.run(&context),
+        Command::Demo(demo) => demo.run(&context),
+    }
+}
+
+/// Reads the command line; help and version are printed here, mistakes become one line.
+fn parse() -> Result<Cli, Failure> {
+    let error = match Cli::try_parse() {
+        Ok(cli) => return Ok(cli),
+        Err(error) => error,
+    };
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            error.print().map_err(|error| Failure::stdout(&error))?;
+            Err(Failure { message: String::new(), help: None, exit: Exit::Well })
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            drop(error.print());
+            Err(Failure { message: String::new(), help: None, exit: Exit::WrongInput })
+        }
+        _ => Err(usage(&error.to_string())),
+    }
+}
+
+/// The first paragraph of the parser's message as the error, its tip as the help.
+fn usage(message: &str) -> Failure {
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let first = words(message.split("\n\n").next().unwrap_or(message));
+    let failure = Failure::input(first.strip_prefix("error: ").unwrap_or(&first));
+    match message.lines().find_map(|line| line.trim().strip_prefix("tip: ")) {
+        Some(tip) => failure.help(tip),
+        None => failure.help("add --help to see the usage"),
+    }
+}

@@ -1,0 +1,68 @@
+//! `widemargin convert`: samples from one format to another.
+
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use widemargin_io::{Format, IoError};
+
+use crate::args::Input;
+use crate::context::Context;
+use crate::output::check_folder;
+use crate::report::{Failure, shown};
+use crate::text_table::grouped;
+
+/// Arguments of `convert`.
+#[derive(Debug, Args)]
+pub struct Convert {
+    #[command(flatten)]
+    input: Input,
+    /// The file to write; `-` is standard output
+    #[arg(value_name = "OUT")]
+    output: PathBuf,
+    /// Format of the output, where its name does not tell it: libsvm, csv, tsv, npy, npz
+    #[arg(long, value_name = "FORMAT")]
+    output_format: Option<Format>,
+}
+
+impl Convert {
+    /// Runs the command.
+    pub fn run(self, context: &Context) -> Result<(), Failure> {
+        let stdout = self.output.as_os_str() == "-";
+        let format = match self.output_format {
+            Some(format) => format,
+            None if stdout => {
+                let failure = Failure::input("standard output has no name to tell a format");
+                return Err(failure.help("name it with --output-format libsvm, csv, tsv, npy or npz"));
+            }
+            None => Format::from_path(&self.output).map_err(|error| {
+                Failure::from(error).help("name the format with --output-format libsvm, csv, tsv, npy or npz")
+            })?,
+        };
+        check_folder(&self.output)?;
+        let (table, _) = context.read(&self.input.data, &self.input.options())?;
+        context.go_on()?;
+        context.bar.say(format!("writing {}", self.output.display()));
+        if stdout {
+            let mut out = BufWriter::new(std::io::stdout().lock());
+            widemargin_io::write_to(&table, format, &mut out, Path::new("standard output")).map_err(to_stdout)?;
+            return out.flush().map_err(|error| Failure::stdout(&error));
+        }
+        widemargin_io::write(&table, &self.output, Some(format))?;
+        context.note(&format!(
+            "{} samples of {} features: {} to {}",
+            grouped(table.samples.n_rows() as u64),
+            grouped(table.samples.n_cols() as u64),
+            shown(&self.input.data),
+            self.output.display(),
+        ));
+        Ok(())
+    }
+}
+
+fn to_stdout(error: IoError) -> Failure {
+    match error {
+        IoError::Write { source, .. } => Failure::stdout(&source),
+        error => error.into(),
+    }
+}

@@ -1,0 +1,207 @@
+//! `widemargin cv`: stratified cross-validation of every point of a grid.
+
+use std::time::Instant;
+
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+use widemargin::data::Labels;
+use widemargin::select::{CrossValidation, Evaluation, cross_validate};
+use widemargin::solve::{Status, Stopped, Watch};
+use widemargin::{Error, Result};
+use widemargin_io::Table;
+
+use crate::args::Input;
+use crate::context::Context;
+use crate::output::{print, print_json};
+use crate::power_mean::{Point, PowerMeanArgs};
+use crate::report::{Failure, in_file};
+use crate::samples::with_rows;
+use crate::text_table::text_table;
+
+/// Arguments of `cv`.
+#[derive(Debug, Args)]
+pub struct Cv {
+    #[command(subcommand)]
+    method: Method,
+}
+
+#[derive(Debug, Subcommand)]
+enum Method {
+    /// Power mean SVM; --p, --kernel, -C, --loss, --approximation and --nodes take lists
+    PowerMean(PowerMean),
+}
+
+#[derive(Debug, Args)]
+struct PowerMean {
+    #[command(flatten)]
+    folds: Folds,
+    #[command(flatten)]
+    method: PowerMeanArgs,
+}
+
+#[derive(Debug, Args)]
+struct Folds {
+    #[command(flatten)]
+    input: Input,
+    /// Number of folds
+    #[arg(long, default_value_t = 5, value_name = "N")]
+    folds: usize,
+    /// Print one JSON object instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+/// A point of the grid, tried out.
+struct Tried {
+    point: Point,
+    scores: CrossValidation,
+    seconds: f64,
+    converged: bool,
+}
+
+impl Cv {
+    /// Runs the command.
+    pub fn run(self, context: &Context) -> Result<(), Failure> {
+        let Method::PowerMean(PowerMean { folds, method }) = self.method;
+        let points = method.grid(&context.common)?;
+        let file = &folds.input.data;
+        let (table, _) = context.read(file, &folds.input.options())?;
+        let labels = table.require_labels(file)?;
+        labels.check(table.samples.n_rows()).map_err(|error| in_file(error, file, &table, 0))?;
+        let n_points = points.len();
+        context.bar.say("");
+        context.bar.count(n_points * folds.folds);
+        let search = Search { context, table: &table, labels, n_folds: folds.folds };
+        let mut tried = Vec::new();
+        for point in points {
+            match search.try_out(point) {
+                Ok(Some(point)) => tried.push(point),
+                Ok(None) => break,
+                Err(Error::OneClass { label, .. }) => {
+                    let all = format!("{}: a fold leaves only samples of '{label}' to train on", file.display());
+                    return Err(
+                        Failure::input(all).help("ask for fewer --folds, or bring more samples of the rare class")
+                    );
+                }
+                Err(error) => return Err(in_file(error, file, &table, 0)),
+            }
+        }
+        context.bar.hide();
+        if tried.is_empty() {
+            return Err(Failure::work("the time limit passed before the first point of the grid was done"));
+        }
+        if tried.len() < n_points {
+            context.note(&format!("warning: the time limit passed after {} of {n_points} points", tried.len()));
+        }
+        let best = (0..tried.len()).fold(0, |best, i| if mean(&tried[i]) > mean(&tried[best]) { i } else { best });
+        match folds.json {
+            true => print_json(&as_json(context, &folds, &table, labels, &tried, best)),
+            false => print(&as_text(&tried, best)),
+        }
+    }
+}
+
+/// What every point of the grid is tried on.
+struct Search<'a> {
+    context: &'a Context,
+    table: &'a Table,
+    labels: &'a Labels,
+    n_folds: usize,
+}
+
+impl Search<'_> {
+    /// All folds of a point; none where the time limit passes first.
+    fn try_out(&self, point: Point) -> Result<Option<Tried>> {
+        let (start, sink) = (Instant::now(), |_| ());
+        let watch = self.context.watch(&sink);
+        let mut converged = true;
+        let scores = cross_validate(self.labels, self.n_folds, self.context.common.seed, |train, test| {
+            // The rest of the folds of a point that is given up.
+            if watch.ask() == Err(Stopped::TimeLimit) {
+                return Ok(f64::NAN);
+            }
+            let (accuracy, status) = self.fold(&point, train, test, &watch)?;
+            converged &= status == Status::Converged;
+            self.context.bar.step();
+            Ok(if status == Status::TimeLimit { f64::NAN } else { accuracy })
+        })?;
+        let seconds = start.elapsed().as_secs_f64();
+        Ok(scores.mean().is_finite().then_some(Tried { point, scores, seconds, converged }))
+    }
+
+    fn fold(&self, point: &Point, train: &[usize], test: &[usize], watch: &Watch<'_>) -> Result<(f64, Status)> {
+        let (labels, threads) = (self.labels, self.context.common.threads);
+        with_rows!(&self.table.samples, |view| {
+            let part = view.select(train);
+            let model = point.params.fit_with(&part.view()?, &labels.select(train), None, watch);
+            let model = model.map_err(|error| in_whole(error, train))?;
+            let part = view.select(test);
+            let predicted = model.predict(&part.view()?, threads).map_err(|error| in_whole(error, test))?;
+            let mut evaluation = Evaluation::default();
+            predicted.iter().zip(test).for_each(|(predicted, &row)| evaluation.add(labels.get(row), predicted));
+            Ok((evaluation.accuracy(), model.report().status))
+        })
+    }
+}
+
+/// An error about a row of some rows, as one about a row of all.
+fn in_whole(error: Error, rows: &[usize]) -> Error {
+    match error {
+        Error::Value { row, column, value, problem } => Error::Value { row: rows[row], column, value, problem },
+        error => error,
+    }
+}
+
+fn mean(tried: &Tried) -> f64 {
+    tried.scores.mean()
+}
+
+fn as_json(context: &Context, folds: &Folds, table: &Table, labels: &Labels, tried: &[Tried], best: usize) -> Value {
+    let points: Vec<_> = tried
+        .iter()
+        .map(|tried| {
+            json!({
+                "parameters": tried.point.json,
+                "scores": tried.scores.scores,
+                "mean": tried.scores.mean(),
+                "standard_deviation": tried.scores.standard_deviation(),
+                "converged": tried.converged,
+                "seconds": tried.seconds,
+            })
+        })
+        .collect();
+    json!({
+        "method": "power-mean",
+        "n_samples": table.samples.n_rows(),
+        "n_features": table.samples.n_cols(),
+        "classes": labels.classes(),
+        "folds": folds.folds,
+        "seed": context.common.seed,
+        "points": points,
+        "best": best,
+    })
+}
+
+/// A line a point. Columns in which nothing varies are left out, but for the kernel and C.
+fn as_text(tried: &[Tried], best: usize) -> String {
+    let varies = |column: usize| tried.iter().any(|t| t.point.cells[column] != tried[0].point.cells[column]);
+    let shown: Vec<usize> = (0..Point::HEADS.len()).filter(|&column| column < 2 || varies(column)).collect();
+    let mut heads: Vec<&str> = shown.iter().map(|&column| Point::HEADS[column]).collect();
+    heads.extend(["accuracy %", "seconds", ""]);
+    let rows: Vec<Vec<String>> = (0..tried.len())
+        .map(|i| {
+            let (t, scores) = (&tried[i], &tried[i].scores);
+            let mut row: Vec<String> = shown.iter().map(|&column| t.point.cells[column].clone()).collect();
+            row.push(format!("{:.2} ± {:.2}", 100.0 * scores.mean(), 100.0 * scores.standard_deviation()));
+            row.push(format!("{:.2}", t.seconds));
+            row.push(match (i == best, t.converged) {
+                (true, true) => "* best".into(),
+                (true, false) => "* best, not converged".into(),
+                (false, true) => String::new(),
+                (false, false) => "not converged".into(),
+            });
+            row
+        })
+        .collect();
+    text_table(&heads, &rows)
+}

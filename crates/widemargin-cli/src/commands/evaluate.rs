@@ -1,0 +1,87 @@
+//! `widemargin evaluate`: how good a model is on labelled samples.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use serde_json::json;
+use widemargin::select::Evaluation;
+
+use crate::args::Input;
+use crate::context::Context;
+use crate::machine::Machine;
+use crate::output::{print, print_json};
+use crate::report::Failure;
+use crate::stream::score;
+use crate::text_table::{grouped, text_table};
+
+/// Arguments of `evaluate`.
+#[derive(Debug, Args)]
+pub struct Evaluate {
+    /// The model file
+    model: PathBuf,
+    #[command(flatten)]
+    input: Input,
+    /// Print one JSON object instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+impl Evaluate {
+    /// Runs the command.
+    pub fn run(self, context: &Context) -> Result<(), Failure> {
+        let machine = Machine::load(&self.model)?;
+        let start = Instant::now();
+        let mut evaluation = Evaluation::default();
+        let label = self.input.label.clone().unwrap_or_default();
+        score(context, &machine, &self.input, label, |block, scores| {
+            let labels = block.table.require_labels(&self.input.data)?;
+            for (row, predicted) in scores.decide(machine.classes()).into_iter().enumerate() {
+                evaluation.add(labels.get(row), predicted);
+            }
+            Ok(())
+        })?;
+        let seconds = start.elapsed().as_secs_f64();
+        self.tell(context, &machine, &evaluation, seconds)
+    }
+
+    fn tell(&self, context: &Context, machine: &Machine, evaluation: &Evaluation, seconds: f64) -> Result<(), Failure> {
+        let scores = evaluation.class_scores();
+        let unknown: Vec<_> = scores.iter().filter(|score| !machine.classes().contains(&score.label)).collect();
+        let n_unknown: u64 = unknown.iter().map(|score| score.support).sum();
+        if let Some(first) = unknown.first() {
+            context.note(&format!(
+                "warning: {n_unknown} samples have a label that the model does not know, such as '{}'",
+                first.label
+            ));
+        }
+        let rate = evaluation.n_samples() as f64 / seconds;
+        if self.json {
+            return print_json(&json!({
+                "model": self.model.display().to_string(),
+                "method": machine.method(),
+                "n_samples": evaluation.n_samples(),
+                "n_unknown": n_unknown,
+                "accuracy": evaluation.accuracy(),
+                "classes": scores,
+                "seconds": seconds,
+                "rows_per_second": rate,
+            }));
+        }
+        let percent = |ratio: Option<f64>| ratio.map_or("-".into(), |ratio| format!("{:.2}", 100.0 * ratio));
+        let rows: Vec<_> = scores
+            .iter()
+            .map(|score| {
+                let support = grouped(score.support);
+                vec![score.label.to_string(), support, percent(score.precision), percent(score.recall)]
+            })
+            .collect();
+        print(&format!(
+            "{}\naccuracy {:.2} % of {} samples; {seconds:.2} s, {} rows/s\n",
+            text_table(&["label", "support", "precision %", "recall %"], &rows),
+            100.0 * evaluation.accuracy(),
+            grouped(evaluation.n_samples()),
+            grouped(rate as u64),
+        ))
+    }
+}

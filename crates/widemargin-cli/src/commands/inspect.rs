@@ -1,0 +1,78 @@
+//! `widemargin inspect`: what is in a model file.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::machine::{Machine, report_json};
+use crate::output::{print, print_json};
+use crate::report::Failure;
+use crate::text_table::{bytes, grouped};
+
+/// Arguments of `inspect`.
+#[derive(Debug, Args)]
+pub struct Inspect {
+    /// The model file
+    model: PathBuf,
+    /// Print one JSON object instead of lines
+    #[arg(long)]
+    json: bool,
+}
+
+impl Inspect {
+    /// Runs the command.
+    pub fn run(self) -> Result<(), Failure> {
+        let machine = Machine::load(&self.model)?;
+        let size = std::fs::metadata(&self.model).map_or(0, |file| file.len());
+        if self.json {
+            return print_json(&json!({
+                "model": self.model.display().to_string(),
+                "method": machine.method(),
+                "parameters": machine.parameters(),
+                "classes": machine.classes(),
+                "n_features": machine.n_features(),
+                "n_weights": machine.n_weights(),
+                "model_bytes": size,
+                "report": report_json(machine.report()),
+            }));
+        }
+        print(&text(&machine, size))
+    }
+}
+
+fn text(machine: &Machine, size: u64) -> String {
+    let report = machine.report();
+    let mut lines = vec![("method".to_owned(), machine.method().to_owned())];
+    if let Value::Object(parameters) = machine.parameters() {
+        lines.extend(parameters.into_iter().map(|(name, value)| (name, plain(&value))));
+    }
+    let classes: Vec<_> = machine.classes().iter().take(20).map(ToString::to_string).collect();
+    let more = if machine.classes().len() > classes.len() { ", …" } else { "" };
+    let stages: Vec<_> = report.stages.iter().map(|s| format!("{} {:.2}", s.name, s.seconds)).collect();
+    lines.extend([
+        ("classes".to_owned(), format!("{}: {}{more}", machine.classes().len(), classes.join(", "))),
+        ("features".to_owned(), grouped(machine.n_features() as u64)),
+        ("weights".to_owned(), format!("{} in a file of {}", grouped(machine.n_weights() as u64), bytes(size))),
+        ("training".to_owned(), format!("{} after {} epochs", report.status.as_str(), report.max_iterations())),
+        ("gap".to_owned(), format!("{:.1e} at most, of the objective {:.6e}", report.gap(), report.objective)),
+        ("seconds".to_owned(), format!("{:.2}: {}", report.seconds(), stages.join(", "))),
+    ]);
+    lines.extend(report.warnings.iter().map(|warning| ("warning".to_owned(), warning.clone())));
+    let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    lines.iter().map(|(name, value)| format!("{name:<width$}  {value}\n")).collect()
+}
+
+/// A value without the marks of JSON.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Bool(yes) => if *yes { "yes" } else { "no" }.into(),
+        Value::Array(values) => values.iter().map(plain).collect::<Vec<_>>().join(", "),
+        Value::Number(number) if number.is_f64() => {
+            let rounded = format!("{:.4}", number.as_f64().unwrap_or(f64::NAN));
+            if rounded.parse() == Ok(0.0) { number.to_string() } else { rounded.trim_end_matches('0').into() }
+        }
+        other => other.to_string(),
+    }
+}

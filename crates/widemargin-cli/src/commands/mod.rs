@@ -1,0 +1,9 @@
+//! The subcommands, a file each.
+
+pub mod convert;
+pub mod cv;
+pub mod demo;
+pub mod evaluate;
+pub mod inspect;
+pub mod predict;
+pub mod train;

@@ -1,0 +1,83 @@
+//! `widemargin predict`: one label a line.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use widemargin::problem::OneVsRest;
+use widemargin_io::{Block, Blocks, Format, LabelColumn, ReadOptions};
+
+use crate::args::Input;
+use crate::context::Context;
+use crate::machine::Machine;
+use crate::output::Output;
+use crate::report::Failure;
+use crate::stream::score;
+
+/// Arguments of `predict`.
+#[derive(Debug, Args)]
+pub struct Predict {
+    /// The model file
+    model: PathBuf,
+    #[command(flatten)]
+    input: Input,
+    /// Write to this file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Also the decision values, after a tab each: one for two classes (above 0 is the second), else one a class
+    #[arg(long)]
+    scores: bool,
+}
+
+impl Predict {
+    /// Runs the command.
+    pub fn run(self, context: &Context) -> Result<(), Failure> {
+        let machine = Machine::load(&self.model)?;
+        let label = label_column(&self.input, &machine)?;
+        let mut output = Output::open(self.output.as_deref())?;
+        let names: Vec<String> = machine.classes().iter().map(ToString::to_string).collect();
+        let mut text = Vec::new();
+        score(context, &machine, &self.input, label, |_, scores| {
+            text.clear();
+            for row in 0..scores.n_rows() {
+                let values = scores.row(row);
+                text.extend_from_slice(names[OneVsRest::decide(values)].as_bytes());
+                if self.scores {
+                    // Into memory, which refuses nothing.
+                    values.iter().for_each(|value| drop(write!(text, "\t{value}")));
+                }
+                text.push(b'\n');
+            }
+            output.write(&text)
+        })?;
+        output.finish()
+    }
+}
+
+/// Which column holds labels, to be passed over.
+///
+/// Where the user does not say: in LIBSVM text a first word that is no pair, and in a table the column that
+/// training would take, unless the table is as wide as the model only with it.
+fn label_column(input: &Input, machine: &Machine) -> Result<LabelColumn, Failure> {
+    if let Some(label) = &input.label {
+        return Ok(label.clone());
+    }
+    let data = input.data.as_path();
+    match input.format.map_or_else(|| Format::from_path(data), Ok)? {
+        Format::Libsvm => Ok(LabelColumn::None),
+        // Only a regular file can be looked into and then read from its start.
+        Format::Csv | Format::Tsv if data.is_file() => guess(data, &input.options(), machine.n_features()),
+        _ => Ok(LabelColumn::Auto),
+    }
+}
+
+fn guess(data: &Path, options: &ReadOptions, n_features: usize) -> Result<LabelColumn, Failure> {
+    let options = ReadOptions { label: LabelColumn::None, block_bytes: Some(1), ..options.clone() };
+    // Text in a column is no number: then that is the label, or an error to be told later.
+    let Ok(mut blocks) = Blocks::open(data, &options) else { return Ok(LabelColumn::Auto) };
+    let mut block = Block::default();
+    match blocks.read_into(&mut block) {
+        Ok(true) if block.table.samples.n_cols() == n_features => Ok(LabelColumn::None),
+        _ => Ok(LabelColumn::Auto),
+    }
+}

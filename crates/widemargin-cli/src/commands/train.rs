@@ -1,0 +1,150 @@
+//! `widemargin train`: a file of labelled samples into a model file.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+use widemargin::Result;
+use widemargin::solve::Watch;
+use widemargin_io::Table;
+
+use crate::args::Input;
+use crate::context::Context;
+use crate::machine::{Machine, report_json};
+use crate::output::{check_model_file, print_json};
+use crate::power_mean::PowerMeanArgs;
+use crate::report::{Failure, in_file};
+use crate::samples::{count_nonzeros, with_rows};
+use crate::text_table::{bytes, grouped};
+
+/// Arguments of `train`.
+#[derive(Debug, Args)]
+pub struct Train {
+    #[command(subcommand)]
+    method: Method,
+}
+
+#[derive(Debug, Subcommand)]
+enum Method {
+    /// Power mean SVM: additive kernels on histograms, features of at least 0
+    PowerMean(PowerMean),
+}
+
+#[derive(Debug, Args)]
+struct PowerMean {
+    #[command(flatten)]
+    files: Files,
+    #[command(flatten)]
+    method: PowerMeanArgs,
+}
+
+#[derive(Debug, Args)]
+struct Files {
+    #[command(flatten)]
+    input: Input,
+    /// The model file to write
+    #[arg(short, long, value_name = "MODEL")]
+    output: PathBuf,
+    /// Print one JSON object instead of a summary
+    #[arg(long)]
+    json: bool,
+}
+
+impl Train {
+    /// Runs the command.
+    pub fn run(self, context: &Context) -> Result<(), Failure> {
+        match self.method {
+            Method::PowerMean(PowerMean { files, method }) => {
+                let point = method.single(&context.common)?;
+                train(context, &files, point.json, |table, watch| {
+                    let labels = table.labels.as_ref().expect("asked for before");
+                    let model = with_rows!(&table.samples, |view| point.params.fit_with(&view, labels, None, watch))?;
+                    Ok(Machine::PowerMean(model))
+                })
+            }
+        }
+    }
+}
+
+/// What all methods have in common: check, read, fit, save, tell.
+fn train(
+    context: &Context,
+    files: &Files,
+    parameters: Value,
+    fit: impl FnOnce(&Table, &Watch<'_>) -> Result<Machine>,
+) -> Result<(), Failure> {
+    let (data, output) = (&files.input.data, &files.output);
+    check_model_file(output)?;
+    if let (Ok(from), Ok(to)) = (data.canonicalize(), output.canonicalize())
+        && from == to
+    {
+        return Err(Failure::input(format!("{}: is the data itself", output.display())));
+    }
+    let (table, seconds_read) = context.read(data, &files.input.options())?;
+    table.require_labels(data)?;
+    let sink = |progress| context.bar.fit("", progress);
+    let machine = fit(&table, &context.watch(&sink)).map_err(|error| in_file(error, data, &table, 0))?;
+    context.bar.say(format!("writing {}", output.display()));
+    machine.save(output)?;
+    context.bar.hide();
+    let told = Told { machine: &machine, table: &table, seconds_read, output };
+    for warning in &machine.report().warnings {
+        context.note(&format!("warning: {warning}"));
+    }
+    if files.json {
+        return print_json(&told.json(parameters)?);
+    }
+    context.note(&told.summary()?);
+    Ok(())
+}
+
+struct Told<'a> {
+    machine: &'a Machine,
+    table: &'a Table,
+    seconds_read: f64,
+    output: &'a Path,
+}
+
+impl Told<'_> {
+    fn json(&self, parameters: Value) -> Result<Value> {
+        Ok(json!({
+            "method": self.machine.method(),
+            "model": self.output.display().to_string(),
+            "n_samples": self.table.samples.n_rows(),
+            "n_features": self.machine.n_features(),
+            "n_nonzero": count_nonzeros(&self.table.samples)?,
+            "classes": self.machine.classes(),
+            "parameters": parameters,
+            "report": report_json(self.machine.report()),
+            "seconds_read": self.seconds_read,
+            "model_bytes": self.size(),
+        }))
+    }
+
+    fn summary(&self) -> Result<String> {
+        let report = self.machine.report();
+        let stages: Vec<_> = report.stages.iter().map(|s| format!("{} {:.2}", s.name, s.seconds)).collect();
+        Ok(format!(
+            "{} samples, {} features, {} non-zeros, {} classes\n\
+             {} after {} epochs, largest relative duality gap {:.1e}\n\
+             {:.2} s: read {:.2}, {}\n\
+             {}: {}",
+            grouped(self.table.samples.n_rows() as u64),
+            grouped(self.machine.n_features() as u64),
+            grouped(count_nonzeros(&self.table.samples)?),
+            self.machine.classes().len(),
+            report.status.as_str(),
+            report.max_iterations(),
+            report.gap(),
+            self.seconds_read + report.seconds(),
+            self.seconds_read,
+            stages.join(", "),
+            self.output.display(),
+            bytes(self.size()),
+        ))
+    }
+
+    fn size(&self) -> u64 {
+        std::fs::metadata(self.output).map_or(0, |file| file.len())
+    }
+}

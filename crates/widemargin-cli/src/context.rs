@@ -1,0 +1,76 @@
+//! What every command works with: the common flags, the threads, the progress line, and the watch.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use widemargin::Error;
+use widemargin::solve::{Progress, Stopped, Watch};
+use widemargin_io::{ReadOptions, Table};
+
+use crate::args::Common;
+use crate::cancel::{CANCELLED, at_once, cancelled};
+use crate::progress::Bar;
+use crate::report::{Failure, shown};
+
+/// One run of the command.
+#[derive(Debug)]
+pub struct Context {
+    /// The common flags.
+    pub common: Common,
+    /// The progress line.
+    pub bar: Bar,
+    started: Instant,
+    pool: Arc<rayon::ThreadPool>,
+}
+
+impl Context {
+    /// Starts the clock, the threads and the progress line.
+    pub fn new(common: Common) -> Result<Self, Failure> {
+        let started = Instant::now();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(common.threads).build().map_err(|problem| {
+            Failure::from(Error::Threads { threads: common.threads, problem: problem.to_string() })
+        })?;
+        Ok(Context { bar: Bar::new(common.quiet), common, started, pool: Arc::new(pool) })
+    }
+
+    /// The threads that read files.
+    pub fn pool(&self) -> &Arc<rayon::ThreadPool> {
+        &self.pool
+    }
+
+    /// A watch that shows its progress with `sink`, and stops at Ctrl-C or at the time limit.
+    pub fn watch<'a>(&self, sink: &'a (dyn Fn(Progress) + Sync)) -> Watch<'a> {
+        let watch = Watch::none().with_progress(sink).with_cancel(&CANCELLED);
+        match self.common.time_limit {
+            Some(limit) => watch.with_time_limit(limit.saturating_sub(self.started.elapsed())),
+            None => watch,
+        }
+    }
+
+    /// Whether to go on with work that is worth nothing before it is whole.
+    pub fn go_on(&self) -> Result<(), Failure> {
+        match self.watch(&|_| ()).ask() {
+            Ok(()) => Ok(()),
+            Err(Stopped::Cancelled) => Err(cancelled()),
+            Err(Stopped::TimeLimit) => {
+                Err(Failure::work("the time limit passed before the work was done: nothing was written"))
+            }
+        }
+    }
+
+    /// A whole file, and the seconds it took.
+    pub fn read(&self, file: &Path, options: &ReadOptions) -> Result<(Table, f64), Failure> {
+        self.bar.say(format!("reading {}", shown(file)));
+        let start = Instant::now();
+        let table = at_once(|| self.pool.install(|| widemargin_io::read(file, options)))?;
+        Ok((table, start.elapsed().as_secs_f64()))
+    }
+
+    /// A line on standard error, unless the user wants none.
+    pub fn note(&self, line: &str) {
+        if !self.common.quiet {
+            self.bar.suspend(|| eprintln!("{line}"));
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Where results go: standard output, or a file that appears whole or not at all.
+
+use std::io::{BufWriter, StdoutLock, Write, stdout};
+use std::path::{Path, PathBuf};
+
+use widemargin_io::AtomicFile;
+
+use crate::report::{Exit, Failure};
+
+const BUFFER: usize = 1 << 18;
+
+/// An opened destination.
+#[derive(Debug)]
+pub enum Output {
+    /// Standard output.
+    Stdout(BufWriter<StdoutLock<'static>>),
+    /// A file, which takes its name at the end.
+    File(BufWriter<AtomicFile>, PathBuf),
+}
+
+impl Output {
+    /// Opens the file, or standard output for `-` and for none.
+    pub fn open(file: Option<&Path>) -> Result<Self, Failure> {
+        match file.filter(|file| file.as_os_str() != "-") {
+            None => Ok(Output::Stdout(BufWriter::with_capacity(BUFFER, stdout().lock()))),
+            Some(file) => {
+                check_folder(file)?;
+                Ok(Output::File(BufWriter::with_capacity(BUFFER, AtomicFile::create(file)?), file.to_owned()))
+            }
+        }
+    }
+
+    /// Writes some bytes.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        match self {
+            Output::Stdout(out) => out.write_all(bytes).map_err(|error| Failure::stdout(&error)),
+            Output::File(out, file) => out.write_all(bytes).map_err(|error| refused(file, &error)),
+        }
+    }
+
+    /// Writes what is left, and gives a file its name.
+    pub fn finish(self) -> Result<(), Failure> {
+        match self {
+            Output::Stdout(mut out) => out.flush().map_err(|error| Failure::stdout(&error)),
+            Output::File(out, file) => {
+                out.into_inner().map_err(|error| refused(&file, error.error()))?.commit()?;
+                Ok(())
+            }
+        }
+    }
+}
+
+fn refused(file: &Path, error: &std::io::Error) -> Failure {
+    Failure { exit: Exit::WorkFailed, ..Failure::input(format!("{}: cannot write: {error}", file.display())) }
+}
+
+/// Prints to standard output.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut out = Output::open(None)?;
+    out.write(text.as_bytes())?;
+    out.finish()
+}
+
+/// Prints one JSON object.
+pub fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
+    print(&format!("{value}\n"))
+}
+
+/// Checks that the folder of a file to be written is there.
+pub fn check_folder(file: &Path) -> Result<(), Failure> {
+    match file.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
+        None => Ok(()),
+        Some(folder) => {
+            let folder = folder.display();
+            let failure = Failure::input(format!("{}: there is no folder {folder}", file.display()));
+            Err(failure.help(format!("make it first: mkdir -p {folder}")))
+        }
+    }
+}
+
+/// Checks that a model can be written to a file, before the work that makes it.
+///
+/// # Errors
+/// A folder that is missing or closed to us, and a target that is no regular file.
+pub fn check_model_file(file: &Path) -> Result<(), Failure> {
+    let name = file.display();
+    if file.as_os_str() == "-" {
+        return Err(Failure::input("a model is not written to standard output").help("name a file with -o"));
+    }
+    check_folder(file)?;
+    if file.is_dir() {
+        return Err(Failure::input(format!("{name}: is a folder")).help("name a file in it"));
+    }
+    if file.exists() && !file.is_file() {
+        return Err(Failure::input(format!("{name}: not a regular file")).help("a model needs a file of its own"));
+    }
+    // Made beside the file, and gone again when dropped.
+    AtomicFile::create(file).map(drop)?;
+    Ok(())
+}

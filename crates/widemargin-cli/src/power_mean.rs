@@ -1,0 +1,217 @@
+//! The flags of the power mean SVM, and the parameters they stand for.
+
+use std::collections::BTreeMap;
+
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+use widemargin::data::{ClassWeight, Label};
+use widemargin::expansion::Approximation;
+use widemargin::model::PowerMeanParams;
+use widemargin::problem::Loss;
+use widemargin::similarity::AdditiveKernel;
+use widemargin::solve::dual::Engine;
+
+use crate::args::Common;
+use crate::report::Failure;
+
+/// Parameters of the method. Those that may be searched hold a list.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Method options")]
+pub struct PowerMeanArgs {
+    /// Exponent of the power mean kernel, from -inf to 0: -1 is chi-squared, 0 Hellinger, -inf intersection
+    /// [default: -1]
+    #[arg(long, value_delimiter = ',', allow_hyphen_values = true, value_parser = power_mean, value_name = "P")]
+    p: Vec<AdditiveKernel>,
+    /// Kernel by name: chi2, hellinger, intersection, jensen-shannon, power-mean:p=NUMBER
+    #[arg(long, value_delimiter = ',', value_name = "NAME")]
+    kernel: Vec<AdditiveKernel>,
+    /// Weight of the losses
+    #[arg(short = 'C', value_delimiter = ',', allow_hyphen_values = true, default_value = "0.01", value_name = "C")]
+    c: Vec<f64>,
+    /// Loss: squared-hinge or hinge
+    #[arg(long, value_delimiter = ',', default_value = "squared-hinge")]
+    loss: Vec<Loss>,
+    /// How the kernel is reduced to a few numbers a feature: nystrom or polynomial
+    #[arg(long, value_delimiter = ',', default_value = "nystrom", value_name = "NAME")]
+    approximation: Vec<Approximation>,
+    /// How many numbers a feature (Nystrom nodes), 1 to 16
+    #[arg(long, value_delimiter = ',', default_value = "3", value_name = "N")]
+    nodes: Vec<usize>,
+    /// Use the features as they are, instead of dividing each by its largest training value
+    #[arg(long)]
+    no_scale: bool,
+    /// How much the classes count: `balanced`, or LABEL:WEIGHT,... with 1 for those not named
+    #[arg(long, value_parser = class_weight, value_name = "WEIGHTS")]
+    class_weight: Option<ClassWeight>,
+    /// Relative duality gap at which to stop
+    #[arg(long, default_value_t = 0.01, allow_hyphen_values = true)]
+    tol: f64,
+    /// Most passes over the samples
+    #[arg(long, default_value_t = 1000, value_name = "N")]
+    max_iter: u32,
+    /// Visit every sample in every pass
+    #[arg(long)]
+    no_shrinking: bool,
+    /// Implementation of the solver; changes the speed only
+    #[arg(long, value_enum, default_value_t = Solver::Auto)]
+    solver: Solver,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Solver {
+    Auto,
+    Batched,
+    OneClass,
+}
+
+/// One choice of the parameters.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// The parameters, already checked.
+    pub params: PowerMeanParams,
+    /// The same by name.
+    pub json: Value,
+    /// Those that may be searched, as a table shows them.
+    pub cells: [String; 5],
+}
+
+impl Point {
+    /// What the cells are.
+    pub const HEADS: [&str; 5] = ["kernel", "C", "loss", "approximation", "nodes"];
+}
+
+impl PowerMeanArgs {
+    /// The only choice of the parameters.
+    pub fn single(&self, common: &Common) -> Result<Point, Failure> {
+        let lists = [
+            ("--p and --kernel", self.p.len() + self.kernel.len()),
+            ("-C", self.c.len()),
+            ("--loss", self.loss.len()),
+            ("--approximation", self.approximation.len()),
+            ("--nodes", self.nodes.len()),
+        ];
+        if let Some((name, n)) = lists.into_iter().find(|(_, n)| *n > 1) {
+            let failure = Failure::input(format!("{name}: {n} values given, `train` takes one"));
+            return Err(failure.help("`widemargin cv power-mean` searches lists of values"));
+        }
+        Ok(self.grid(common)?.swap_remove(0))
+    }
+
+    /// Every combination of the values given.
+    pub fn grid(&self, common: &Common) -> Result<Vec<Point>, Failure> {
+        let mut kernels: Vec<_> = self.p.iter().chain(&self.kernel).copied().collect();
+        if kernels.is_empty() {
+            kernels.push(AdditiveKernel::PowerMean { p: -1.0 });
+        }
+        let mut points = Vec::new();
+        for &kernel in &kernels {
+            for &loss in &self.loss {
+                for &approximation in &self.approximation {
+                    for &nodes in &self.nodes {
+                        for &c in &self.c {
+                            points.push(self.point(common, kernel, loss, approximation, nodes, c)?);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(points)
+    }
+
+    fn point(
+        &self,
+        common: &Common,
+        kernel: AdditiveKernel,
+        loss: Loss,
+        approximation: Approximation,
+        nodes: usize,
+        c: f64,
+    ) -> Result<Point, Failure> {
+        let engine = match self.solver {
+            Solver::Auto => Engine::Auto,
+            Solver::Batched => Engine::Batched,
+            Solver::OneClass => Engine::OneClass,
+        };
+        let params = PowerMeanParams::new(kernel)
+            .c(c)
+            .loss(loss)
+            .approximation(approximation)
+            .n_nodes(nodes)
+            .scale(!self.no_scale)
+            .class_weight(self.class_weight.clone().unwrap_or_default())
+            .tol(self.tol)
+            .max_epochs(self.max_iter)
+            .shrinking(!self.no_shrinking)
+            .engine(engine)
+            .seed(common.seed)
+            .threads(common.threads);
+        params.check()?;
+        let json = json!({
+            "kernel": kernel.to_string(),
+            "C": c,
+            "loss": loss.to_string(),
+            "approximation": approximation.to_string(),
+            "n_nodes": nodes,
+            "scale": !self.no_scale,
+            "class_weight": class_weight_json(self.class_weight.as_ref()),
+            "tol": self.tol,
+            "max_iter": self.max_iter,
+            "shrinking": !self.no_shrinking,
+            "seed": common.seed,
+        });
+        let cells = [kernel.to_string(), c.to_string(), loss.to_string(), approximation.to_string(), nodes.to_string()];
+        Ok(Point { params, json, cells })
+    }
+}
+
+fn power_mean(text: &str) -> Result<AdditiveKernel, String> {
+    let p = text.parse().map_err(|_| "not a number".to_owned())?;
+    AdditiveKernel::power_mean(p).map_err(|error| match error {
+        widemargin::Error::Parameter { expected, .. } => expected,
+        error => error.to_string(),
+    })
+}
+
+fn class_weight(text: &str) -> Result<ClassWeight, String> {
+    if text == "balanced" {
+        return Ok(ClassWeight::Balanced);
+    }
+    let mut weights = BTreeMap::new();
+    for pair in text.split(',') {
+        let parsed = pair.rsplit_once(':').and_then(|(label, weight)| Some((label, weight.parse::<f64>().ok()?)));
+        let Some((label, weight)) = parsed else {
+            return Err(format!("'{pair}' is not LABEL:WEIGHT; `balanced` is the other choice"));
+        };
+        if weights.insert(Label::parse(label), weight).is_some() {
+            return Err(format!("the label '{label}' occurs twice"));
+        }
+    }
+    Ok(ClassWeight::PerClass(weights))
+}
+
+fn class_weight_json(weight: Option<&ClassWeight>) -> Value {
+    match weight {
+        Some(ClassWeight::Balanced) => "balanced".into(),
+        Some(ClassWeight::PerClass(map)) => map
+            .iter()
+            .map(|(label, weight)| (label.to_string(), json!(weight)))
+            .collect::<serde_json::Map<_, _>>()
+            .into(),
+        _ => Value::Null,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn class_weights_are_read() {
+        assert_eq!(class_weight("balanced"), Ok(ClassWeight::Balanced));
+        let expected = ClassWeight::PerClass([(Label::Integer(-1), 2.0), ("a:b".into(), 0.5)].into());
+        assert_eq!(class_weight("-1:2,a:b:0.5"), Ok(expected));
+        for wrong in ["", "1", "1:x", "1:2,", "1:2,1:3", "1:2,+1:3"] {
+            assert!(class_weight(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! How the command fails: one `error:` line, a `help:` line where we can say what to do, and the exit code.
+
+use std::fmt::Display;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use widemargin::Error;
+use widemargin_io::{IoError, Table};
+
+/// The process's exit codes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// All went well.
+    Well = 0,
+    /// The work failed: cancelled, a full disk, no threads.
+    WorkFailed = 1,
+    /// Wrong usage or input.
+    WrongInput = 2,
+}
+
+/// Why the command did not do what it was asked to.
+#[derive(Debug)]
+pub struct Failure {
+    /// One line.
+    pub message: String,
+    /// What to do about it.
+    pub help: Option<String>,
+    /// The exit code.
+    pub exit: Exit,
+}
+
+impl Failure {
+    /// The caller's input is wrong.
+    pub fn input(message: impl Into<String>) -> Self {
+        Failure { message: message.into(), help: None, exit: Exit::WrongInput }
+    }
+
+    /// The work failed.
+    pub fn work(message: impl Into<String>) -> Self {
+        Failure { message: message.into(), help: None, exit: Exit::WorkFailed }
+    }
+
+    /// With what to do about it.
+    pub fn help(self, help: impl Into<String>) -> Self {
+        Failure { help: Some(help.into()), ..self }
+    }
+
+    /// What a refused write to standard output means: nothing where the reader has had enough.
+    pub fn stdout(error: &std::io::Error) -> Self {
+        match error.kind() {
+            ErrorKind::BrokenPipe => Failure { message: String::new(), help: None, exit: Exit::Well },
+            _ => Failure::work(format!("standard output: cannot write: {error}")),
+        }
+    }
+
+    /// Prints the lines, if there is something to say.
+    pub fn print(&self) {
+        if self.message.is_empty() {
+            return;
+        }
+        eprintln!("error: {}", one_line(&self.message));
+        if let Some(help) = &self.help {
+            eprintln!("help: {}", one_line(help));
+        }
+    }
+}
+
+/// A text without line ends and other control characters, which a file's name or contents may have brought in.
+fn one_line(text: &str) -> String {
+    text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
+}
+
+impl From<IoError> for Failure {
+    fn from(error: IoError) -> Self {
+        let exit = if error.is_input() { Exit::WrongInput } else { Exit::WorkFailed };
+        Failure { message: error.to_string(), help: error.help(), exit }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        if let Error::Cancelled { .. } = error {
+            return crate::cancel::cancelled();
+        }
+        let absent = matches!(&error, Error::Io { source, .. } if is_about_path(source.kind()));
+        let exit = if error.is_input() || absent { Exit::WrongInput } else { Exit::WorkFailed };
+        let message = match &error {
+            Error::Parameter { name, value, expected } => format!("{} {value} is not allowed: {expected}", flag(name)),
+            _ => error.to_string(),
+        };
+        Failure { message, help: help(&error).map(str::to_owned), exit }
+    }
+}
+
+/// True where the path is to blame, false where the system underneath is.
+fn is_about_path(kind: ErrorKind) -> bool {
+    use ErrorKind::{IsADirectory, NotADirectory, NotFound, PermissionDenied};
+    matches!(kind, NotFound | PermissionDenied | IsADirectory | NotADirectory)
+}
+
+/// What a parameter of the library is called here.
+fn flag(name: &str) -> String {
+    match name {
+        "C" => "-C".into(),
+        "n_nodes" => "--nodes".into(),
+        _ => format!("--{}", name.replace('_', "-")),
+    }
+}
+
+fn help(error: &Error) -> Option<&'static str> {
+    Some(match error {
+        Error::OneClass { .. } => "check that the label column is the right one (--label), and that the file is whole",
+        Error::ModelVersion { .. } => "update widemargin, or train the model again with this version",
+        Error::ModelFile { .. } => "give a file that `widemargin train` wrote; if it was copied, copy it again",
+        Error::Threads { .. } => "ask for fewer threads with --threads",
+        _ => return None,
+    })
+}
+
+/// An error of the library about the rows of a table, in the words of the file they came from.
+///
+/// `first_row` rows of the file came before the table.
+pub fn in_file(error: Error, file: &Path, table: &Table, first_row: usize) -> Failure {
+    let file = shown(file);
+    let labelled = table.labels.is_some();
+    let width_help = match &error {
+        Error::FeatureCount { found, trained, .. } if *found == trained + 1 && !labelled => {
+            Some("if one of the columns holds the labels, name it with --label COLUMN")
+        }
+        Error::FeatureCount { found, trained, .. } if found + 1 == *trained && labelled => {
+            Some("a column was taken for the labels; if there are none, pass --label none")
+        }
+        _ => None,
+    };
+    let is_about_file = match &error {
+        Error::Value { row, column, value, problem } => {
+            let (place, problem) = (Place { table, row: *row, first_row }, short(problem));
+            let message = format!("{file}: {}, {}: {value} {}", place.row(), place.column(*column), problem.0);
+            return Failure { help: problem.1, ..Failure::input(message) };
+        }
+        Error::OneClass { .. } | Error::NoSamples(_) | Error::Shape { .. } | Error::FeatureCount { .. } => true,
+        _ => false,
+    };
+    let failure = Failure::from(error);
+    let help = width_help.map(str::to_owned).or(failure.help);
+    let message = if is_about_file { format!("{file}: {}", failure.message) } else { failure.message };
+    Failure { message, help, exit: failure.exit }
+}
+
+/// Splits what is wrong from what to do about it.
+fn short(problem: &str) -> (String, Option<String>) {
+    match problem.split_once(" (") {
+        Some((problem, help)) => (problem.into(), Some(help.trim_end_matches(')').into())),
+        None => match problem.split_once(": ") {
+            Some((problem, help)) => (problem.into(), Some(help.into())),
+            None => (problem.into(), None),
+        },
+    }
+}
+
+struct Place<'a> {
+    table: &'a Table,
+    row: usize,
+    first_row: usize,
+}
+
+impl Place<'_> {
+    fn row(&self) -> String {
+        match self.table.line(self.row) {
+            Some(line) => format!("line {line}"),
+            None => format!("row {}", self.first_row + self.row),
+        }
+    }
+
+    fn column(&self, column: usize) -> String {
+        match &self.table.feature_names {
+            Some(names) if !names[column].is_empty() => format!("column '{}'", names[column]),
+            // Lines with indices are LIBSVM's, which count from 1; arrays have neither and count from 0.
+            _ if self.table.lines.is_some() && self.table.samples.is_sparse() => format!("index {}", column + 1),
+            _ if self.table.lines.is_some() => format!("feature {} (the label column not counted)", column + 1),
+            _ => format!("column {column} (from 0)"),
+        }
+    }
+}
+
+/// What messages call an input.
+pub fn shown(file: &Path) -> impl Display + '_ {
+    let stdin = file.as_os_str() == "-";
+    if stdin { Path::new("standard input") } else { file }.display()
+}

@@ -1,0 +1,92 @@
+//! Files through a model, block by block in constant memory: the next block is read while one is scored.
+
+use std::path::Path;
+use std::sync::mpsc::{channel, sync_channel};
+use std::thread;
+
+use widemargin::model::Scores;
+use widemargin_io::{Block, Blocks, IoError, LabelColumn, LibsvmProblem, ReadOptions};
+
+use crate::args::Input;
+use crate::context::Context;
+use crate::machine::Machine;
+use crate::report::{Failure, in_file, shown};
+use crate::samples::with_rows;
+use crate::text_table::grouped;
+
+/// Calls `each` with every block of the input, in order, and the decision values of its rows. Returns the
+/// number of rows.
+pub fn score(
+    context: &Context,
+    machine: &Machine,
+    input: &Input,
+    label: LabelColumn,
+    mut each: impl FnMut(&Block, &Scores) -> Result<(), Failure>,
+) -> Result<u64, Failure> {
+    let (file, name) = (input.data.as_path(), shown(&input.data).to_string());
+    // Rows of indices are then as wide as the model, and an index beyond it is told with its line.
+    let options = ReadOptions { label, n_features: Some(machine.n_features()), ..input.options() };
+    context.bar.say(format!("reading {name}"));
+    let blocks = Blocks::open(file, &options)?;
+    let mut n_rows = 0;
+    for_each_block(context, blocks, file, |block| {
+        let threads = context.common.threads;
+        let scores = with_rows!(&block.table.samples, |view| machine.decision_function(&view, threads))
+            .map_err(|error| in_file(error, file, &block.table, block.first_row))?;
+        each(block, &scores)?;
+        n_rows += scores.n_rows() as u64;
+        context.bar.say(format!("{name}: {} samples", grouped(n_rows)));
+        Ok(())
+    })?;
+    context.bar.hide();
+    Ok(n_rows)
+}
+
+fn for_each_block(
+    context: &Context,
+    mut blocks: Blocks,
+    file: &Path,
+    mut work: impl FnMut(&Block) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let pool = context.pool().clone();
+    if pool.current_num_threads() == 1 {
+        let mut block = Block::default();
+        while pool.install(|| blocks.read_into(&mut block)).map_err(misread)? {
+            context.go_on()?;
+            work(&block)?;
+        }
+        return Ok(());
+    }
+    // Two blocks are in memory, and go round: one is read, one is worked on.
+    let (full, filled) = sync_channel(0);
+    let (empty, emptied) = channel::<Block>();
+    // Not joined: where the work fails, nobody waits for an input that may never end.
+    let reader = thread::Builder::new().name("reader".into()).spawn(move || {
+        loop {
+            let mut block = emptied.try_recv().unwrap_or_default();
+            match pool.install(|| blocks.read_into(&mut block)) {
+                Ok(true) if full.send(Ok(block)).is_ok() => {}
+                Err(error) => return drop(full.send(Err(error))),
+                _ => return,
+            }
+        }
+    });
+    let reader = reader.map_err(|error| Failure::work(format!("cannot start a thread: {error}")))?;
+    for block in &filled {
+        let block = block.map_err(misread)?;
+        context.go_on()?;
+        work(&block)?;
+        // Refused where the reader has come to the end.
+        drop(empty.send(block));
+    }
+    reader.join().map_err(|_| Failure::work(format!("{}: the reader broke down", shown(file))))
+}
+
+fn misread(error: IoError) -> Failure {
+    let beyond = matches!(&error, IoError::Libsvm { problem: LibsvmProblem::IndexTooLarge { .. }, .. });
+    let failure = Failure::from(error);
+    if beyond {
+        return failure.help("the model was trained without that feature, and cannot use it: leave it out");
+    }
+    failure
+}

@@ -1,0 +1,72 @@
+//! Converting between formats, and training from each of them.
+
+use crate::Folder;
+
+const FORMATS: [&str; 4] = ["svm", "csv", "tsv", "npz"];
+
+#[test]
+fn every_format_becomes_every_other_and_comes_back() {
+    let folder = Folder::trained();
+    let original = folder.read("test.svm");
+    for first in FORMATS {
+        folder.run(&format!("convert test.svm a.{first} --quiet")).well();
+        for second in FORMATS {
+            folder.run(&format!("convert a.{first} b.{second}")).well();
+            folder.run(&format!("convert b.{second} back.svm")).well();
+            assert_eq!(folder.read("back.svm"), original, "{first}, {second}");
+        }
+    }
+}
+
+#[test]
+fn an_array_alone_has_the_samples_and_takes_labels_as_a_column() {
+    let folder = Folder::new();
+    folder.write("a.csv", "x,z,label\n1,2,1\n0,4,2\n5,6,1\n7,0,2\n");
+    folder.run("convert a.csv a.npy --label none").well();
+    folder.run("convert a.npy b.csv --label -1").well();
+    let cells = folder.read("b.csv");
+    assert!(cells.lines().next_back().unwrap().contains('7'), "{cells}");
+    folder.run("train power-mean a.npy -o m --label -1 -C 1").well();
+    assert_eq!(folder.run("predict m a.npy --label 3").well().out, folder.run("predict m a.csv").well().out);
+    folder.run("train power-mean a.npy -o m2").fails(2, &["a.npy", "no labels"]);
+    let run = folder.run("predict m a.npy").fails(2, &["3 features", "trained with 2"]);
+    assert!(run.err.contains("--label COLUMN"));
+}
+
+#[test]
+fn standard_input_and_output_are_files_too() {
+    let folder = Folder::trained();
+    let text = folder.read("test.svm");
+    let csv = folder.run("convert test.svm - --output-format csv").well().out;
+    let back = folder.run_with_input("convert - - --format csv --output-format libsvm", &csv).well().out;
+    assert_eq!(back, text);
+    let run = folder.run("convert test.svm -").fails(2, &["no name"]);
+    assert!(run.err.contains("--output-format"));
+    folder.run_with_input("train power-mean - -o m2 -C 1", &folder.read("train.svm")).well();
+    assert_eq!(std::fs::read(folder.path("m")).unwrap().len(), std::fs::read(folder.path("m2")).unwrap().len());
+    assert_eq!(
+        folder.run_with_input("predict m2 -", &text).well().out,
+        folder.run("predict m test.svm -o -").well().out
+    );
+}
+
+#[test]
+fn odd_names_need_their_format_named() {
+    let folder = Folder::trained();
+    let run = folder.run("convert test.svm a.data").fails(2, &["a.data"]);
+    assert!(run.err.contains("--output-format"));
+    folder.run("convert test.svm a.data --output-format tsv").well();
+    folder.run("predict m a.data").fails(2, &["a.data", "format"]);
+    assert_eq!(folder.run("predict m a.data --format tsv").well().out, folder.run("predict m test.svm").well().out);
+}
+
+#[test]
+fn every_format_trains_the_same_model() {
+    let folder = Folder::trained();
+    let expected = folder.run("predict m test.svm --scores").well().out;
+    for format in FORMATS {
+        folder.run(&format!("convert train.svm a.{format}")).well();
+        folder.run(&format!("train power-mean a.{format} -o m2 -C 1")).well();
+        assert_eq!(folder.run("predict m2 test.svm --scores").well().out, expected, "{format}");
+    }
+}

@@ -1,0 +1,143 @@
+//! The command as its users meet it: arguments in; output, messages, exit codes and files out.
+
+mod bad_input;
+mod demo;
+mod formats;
+mod model_file;
+mod round_trip;
+mod trouble;
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// What one run of the command left behind.
+struct Run {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+impl Run {
+    /// It went well.
+    #[track_caller]
+    fn well(self) -> Run {
+        assert_eq!(self.code, Some(0), "{}", self.err);
+        self
+    }
+
+    /// The one JSON object it printed.
+    #[track_caller]
+    fn json(self) -> Value {
+        serde_json::from_str(&self.well().out).expect("one JSON object")
+    }
+
+    /// It failed with this code, one `error:` line that has all these words, and at most a `help:` line more.
+    #[track_caller]
+    fn fails(self, code: i32, words: &[&str]) -> Run {
+        assert_eq!(self.code, Some(code), "{}", self.err);
+        let lines: Vec<&str> = self.err.lines().collect();
+        assert!(lines[0].starts_with("error: "), "{}", self.err);
+        assert!(lines.len() <= 2 && lines.get(1).is_none_or(|line| line.starts_with("help: ")), "{}", self.err);
+        assert!(words.iter().all(|word| lines[0].contains(word)), "{words:?} not all in: {}", self.err);
+        assert_eq!(self.out, "");
+        self
+    }
+}
+
+/// A folder of its own, in which commands run.
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Folder {
+        Folder(TempDir::new().unwrap())
+    }
+
+    /// A folder with `train.svm`, `test.svm` and the model `m` trained on the first.
+    fn trained() -> Folder {
+        let folder = Folder::new();
+        folder.write("train.svm", histograms(1, 120));
+        folder.write("test.svm", histograms(2, 60));
+        folder.run("train power-mean train.svm -o m -C 1").well();
+        folder
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        std::fs::write(self.path(name), content).unwrap();
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.path(name).exists()
+    }
+
+    /// The files in it, sorted.
+    fn files(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.0.path()).unwrap();
+        let mut names: Vec<_> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    /// Runs the command with arguments between blanks.
+    fn run(&self, arguments: &str) -> Run {
+        self.run_with_input(arguments, "")
+    }
+
+    fn run_with_input(&self, arguments: &str, input: &str) -> Run {
+        let mut child = command(self.0.path())
+            .args(arguments.split_whitespace())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // A command that fails may not read it.
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        let output = child.wait_with_output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Run { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    }
+}
+
+fn command(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_widemargin"));
+    command.current_dir(folder);
+    command
+}
+
+/// LIBSVM text of three kinds of histograms with 12 bins, labelled `ant`, `bee`, `fly`. Counts are whole, so
+/// every format holds them exactly; the last bin is never empty, so every part of the text has all bins.
+fn histograms(seed: u64, n: usize) -> String {
+    let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = |below: u64| {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        random % below
+    };
+    let mut text = String::new();
+    for row in 0..n {
+        let kind = row % 3;
+        text += ["ant", "bee", "fly"][kind];
+        for bin in 0..12 {
+            let count = if bin / 4 == kind { 2 + next(8) } else { next(4) } + u64::from(bin == 11);
+            if count > 0 {
+                write!(text, " {}:{count}", bin + 1).unwrap();
+            }
+        }
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,160 @@
+//! Train, predict, evaluate, inspect, cross-validate.
+
+use std::fmt::Write as _;
+
+use crate::{Folder, histograms};
+
+#[test]
+fn a_model_goes_through_its_file() {
+    let folder = Folder::new();
+    folder.write("train.svm", histograms(1, 120));
+    folder.write("test.svm", histograms(2, 60));
+    let trained = folder.run("train power-mean train.svm -o m --json -C 1 --p -1").json();
+    assert_eq!(trained["method"], "power-mean");
+    assert_eq!((&trained["n_samples"], &trained["n_features"]), (&120.into(), &12.into()));
+    assert_eq!(trained["classes"], serde_json::json!(["ant", "bee", "fly"]));
+    assert_eq!(trained["report"]["status"], "converged");
+    assert!(trained["report"]["gap"].as_f64().unwrap() <= 0.01);
+    assert!(trained["report"]["seconds"]["solve"].is_f64() && trained["seconds_read"].is_f64());
+    assert_eq!(trained["model_bytes"], std::fs::metadata(folder.path("m")).unwrap().len());
+
+    let evaluated = folder.run("evaluate m test.svm --json").json();
+    let accuracy = evaluated["accuracy"].as_f64().unwrap();
+    assert!(accuracy > 0.9, "{accuracy}");
+    assert_eq!(evaluated["classes"][1]["label"], "bee");
+    assert_eq!(evaluated["classes"][1]["support"], 20);
+    assert!(folder.run("evaluate m test.svm").well().out.contains("bee"));
+
+    let predicted = folder.run("predict m test.svm").well().out;
+    let truth = histograms(2, 60);
+    let right = predicted.lines().zip(truth.lines()).filter(|(p, t)| t.starts_with(p)).count();
+    assert_eq!(predicted.lines().count(), 60);
+    assert!((right as f64 / 60.0 - accuracy).abs() < 1e-12);
+
+    let inspected = folder.run("inspect m --json").json();
+    assert_eq!(inspected["parameters"]["kernel"], "power-mean:p=-1");
+    assert_eq!(inspected["parameters"]["C"], 1.0);
+    assert_eq!(inspected["report"]["objective"], trained["report"]["objective"]);
+    assert!(folder.run("inspect m").well().out.contains("power-mean:p=-1"));
+}
+
+#[test]
+fn a_summary_goes_to_standard_error_and_quiet_silences_it() {
+    let folder = Folder::trained();
+    let told = folder.run("train power-mean train.svm -o m2").well();
+    assert!(told.out.is_empty() && told.err.contains("3 classes") && told.err.contains("gap"), "{}", told.err);
+    let quiet = folder.run("--quiet train power-mean train.svm -o m2").well();
+    assert_eq!((quiet.out, quiet.err), (String::new(), String::new()));
+}
+
+#[test]
+fn every_flag_of_the_method_is_taken() {
+    let folder = Folder::trained();
+    for flags in [
+        "--p -inf",
+        "--p=-8 --nodes 5",
+        "--p 0 --loss hinge",
+        "--kernel jensen-shannon --no-scale",
+        "--kernel power-mean:p=-0.5 --approximation polynomial",
+        "--kernel chi2 --class-weight balanced --solver one-class",
+        "--kernel hellinger --class-weight ant:2,bee:0.5 --solver batched --no-shrinking --tol 0.05 --max-iter 50",
+        "--kernel intersection --seed 3 --threads 2",
+    ] {
+        folder.run(&format!("train power-mean train.svm -o m2 --quiet -C 1 {flags}")).well();
+        let accuracy = folder.run("evaluate m2 test.svm --json").json()["accuracy"].as_f64().unwrap();
+        assert!(accuracy > 0.85, "{flags}: {accuracy}");
+    }
+}
+
+#[test]
+fn many_blocks_and_threads_give_the_answers_of_one_block() {
+    let folder = Folder::trained();
+    // 20 MB of text: three blocks.
+    let once = folder.run("predict m test.svm --scores").well().out;
+    let (text, times) = (folder.read("test.svm"), 20_000_000 / folder.read("test.svm").len());
+    folder.write("long.svm", text.repeat(times));
+    for threads in [1, 2, 3] {
+        folder.run(&format!("predict m long.svm --scores -o long --threads {threads}")).well();
+        let long = folder.read("long");
+        assert_eq!(long.len(), once.len() * times);
+        assert!(long == once.repeat(times), "{threads} threads");
+    }
+}
+
+#[test]
+fn scores_are_a_column_a_class() {
+    let folder = Folder::trained();
+    let labels = folder.run("predict m test.svm").well().out;
+    let scores = folder.run("predict m test.svm --scores").well().out;
+    for (label, line) in labels.lines().zip(scores.lines()) {
+        let cells: Vec<&str> = line.split('\t').collect();
+        let values: Vec<f64> = cells[1..].iter().map(|cell| cell.parse().unwrap()).collect();
+        let best = (0..3).max_by(|a, b| values[*a].total_cmp(&values[*b])).unwrap();
+        assert_eq!((cells.len(), cells[0], label), (4, ["ant", "bee", "fly"][best], label));
+    }
+    folder.write("two.svm", "-1 1:1 2:5\n+1 1:5 2:1\n-1 1:1 2:4\n+1 1:6 2:1\n");
+    folder.run("train power-mean two.svm -o two -C 1").well();
+    let scores = folder.run("predict two two.svm --scores").well().out;
+    let first: Vec<&str> = scores.lines().next().unwrap().split('\t').collect();
+    assert_eq!((first.len(), first[0]), (2, "-1"));
+    assert!(first[1].parse::<f64>().unwrap() < 0.0);
+}
+
+#[test]
+fn samples_without_labels_and_narrower_ones_are_predicted() {
+    let folder = Folder::trained();
+    let expected = folder.run("predict m test.svm").well().out;
+    let bare: String = folder.read("test.svm").lines().fold(String::new(), |mut text, line| {
+        writeln!(text, "{}", line.split_once(' ').unwrap().1).unwrap();
+        text
+    });
+    folder.write("bare.svm", &bare);
+    assert_eq!(folder.run("predict m bare.svm").well().out, expected);
+    assert_eq!(folder.run_with_input("predict m -", &bare).well().out, expected);
+    folder.write("narrow.svm", "1:9 2:9\n");
+    assert_eq!(folder.run("predict m narrow.svm").well().out, "ant\n");
+}
+
+#[test]
+fn tables_are_predicted_with_and_without_their_labels() {
+    let folder = Folder::trained();
+    let expected = folder.run("predict m test.svm").well().out;
+    folder.run("convert test.svm test.csv").well();
+    assert_eq!(folder.run("predict m test.csv").well().out, expected);
+    let cells = |line: &str| line.split(',').filter(|cell| cell.parse::<f64>().is_ok()).collect::<Vec<_>>().join(",");
+    let rows: Vec<String> = folder.read("test.csv").lines().map(cells).filter(|line| !line.is_empty()).collect();
+    folder.write("bare.csv", rows.join("\n"));
+    assert_eq!(folder.run("predict m bare.csv").well().out, expected);
+    let input = rows.join("\n");
+    assert_eq!(folder.run_with_input("predict m - --format csv --label none", &input).well().out, expected);
+    folder.run("predict m - --format csv --label none").fails(2, &["standard input"]);
+}
+
+#[test]
+fn a_grid_is_searched_and_its_best_point_marked() {
+    let folder = Folder::trained();
+    let found =
+        folder.run("cv power-mean train.svm --folds 4 -C 0.000001,1 --p -1,-inf --kernel jensen-shannon --json");
+    let found = found.json();
+    let points = found["points"].as_array().unwrap();
+    assert_eq!((points.len(), &found["folds"]), (6, &4.into()));
+    let mean = |i: usize| points[i]["mean"].as_f64().unwrap();
+    let best = found["best"].as_u64().unwrap() as usize;
+    assert!((0..6).all(|i| mean(i) <= mean(best)));
+    assert_eq!(points[best]["scores"].as_array().unwrap().len(), 4);
+    assert_eq!(points[4]["parameters"]["kernel"], "jensen-shannon");
+    let table = folder.run("cv power-mean train.svm -C 0.01,1").well().out;
+    assert_eq!((table.lines().count(), table.matches("* best").count()), (3, 1), "{table}");
+    assert_eq!(folder.run("cv power-mean train.svm --seed 7 --json").json()["points"][0]["scores"], {
+        folder.run("cv power-mean train.svm --seed 7 --threads 1 --json").json()["points"][0]["scores"].clone()
+    });
+}
+
+#[test]
+fn labels_the_model_does_not_know_count_as_wrong_and_are_told() {
+    let folder = Folder::trained();
+    folder.write("new.svm", "wasp 1:9 2:9\nant 1:9 2:9\n");
+    let run = folder.run("evaluate m new.svm --json").well();
+    assert!(run.err.starts_with("warning: 1 samples have a label") && run.err.contains("'wasp'"), "{}", run.err);
+    assert_eq!(run.json()["accuracy"], 0.5);
+}

@@ -1,0 +1,18 @@
+# Each target is one line that calls cargo or a script.
+.PHONY: demo test bench docs
+
+## The methods on data that comes with the program, beside a linear SVM.
+demo:
+	cargo run --release --locked --package widemargin-cli -- demo
+
+## Everything that is checked: formatting, lints, tests, documentation.
+test:
+	./scripts/test
+
+## Ourselves beside the peers (needs Python and CIFAR-10: see benchmarks/power_mean/README.md).
+bench:
+	python3 benchmarks/power_mean/run.py $(ARGS)
+
+## The library's reference.
+docs:
+	cargo doc --no-deps --locked --workspace

@@ -24,6 +24,7 @@ pub mod data;
 pub mod descriptor;
 mod error;
 pub mod expansion;
+mod linalg;
 mod memory;
 pub mod model;
 mod par;

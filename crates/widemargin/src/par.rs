@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use crate::error::{Error, Result};
 
 /// A pool of a fixed number of threads; with one thread, the caller's own.
+#[derive(Debug)]
 pub(crate) struct Pool {
     pool: Option<rayon::ThreadPool>,
 }
@@ -40,6 +41,18 @@ impl Pool {
         match &self.pool {
             None => (0..n).map(work).collect(),
             Some(pool) => pool.install(|| (0..n).into_par_iter().map(work).collect()),
+        }
+    }
+
+    /// `work(i, &mut items[i])` for every item, the results in the items' order.
+    pub fn map_mut<I: Send, T: Send>(
+        &self,
+        items: &mut [I],
+        work: impl Fn(usize, &mut I) -> T + Sync + Send,
+    ) -> Vec<T> {
+        match &self.pool {
+            None => items.iter_mut().enumerate().map(|(i, item)| work(i, item)).collect(),
+            Some(pool) => pool.install(|| items.par_iter_mut().enumerate().map(|(i, item)| work(i, item)).collect()),
         }
     }
 }

@@ -78,12 +78,13 @@ fn a_reader_that_has_had_enough_is_no_failure() {
 fn at_the_time_limit_the_model_so_far_is_kept() {
     let folder = Folder::new();
     folder.write("train.svm", histograms(1, 3000));
-    let run = folder.run("train power-mean train.svm -o m --tol 1e-7 -C 1000 --time-limit 0.05 --max-iter 1000000000");
+    let run = folder
+        .run("train power-mean train.svm -o m --loss hinge --tol 1e-7 -C 1000 --time-limit 0.05 --max-iter 1000000000");
     let run = run.well();
     assert!(run.err.contains("warning: not converged when the time limit passed"), "{}", run.err);
     assert_eq!(folder.run("inspect m --json").json()["report"]["status"], "time-limit");
     folder.run("predict m train.svm -o p --time-limit 0.000001").fails(1, &["time limit"]);
-    let search = "cv power-mean train.svm --tol 1e-7 -C 1000 --time-limit 0.05 --max-iter 1000000000";
+    let search = "cv power-mean train.svm --loss hinge --tol 1e-7 -C 1000 --time-limit 0.05 --max-iter 1000000000";
     folder.run(search).fails(1, &["time limit"]);
     assert_eq!(folder.files(), ["m", "train.svm"]);
 }
@@ -93,7 +94,7 @@ fn an_interrupted_fit_leaves_nothing() {
     let folder = Folder::new();
     folder.write("train.svm", histograms(1, 3000));
     let mut command = command(folder.0.path());
-    let endless = "train power-mean train.svm -o m --tol 1e-7 -C 100000 --max-iter 1000000000";
+    let endless = "train power-mean train.svm -o m --loss hinge --tol 1e-7 -C 100000 --max-iter 1000000000";
     let mut child = command.args(endless.split(' ')).stderr(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(700));
     let start = Instant::now();

@@ -11,6 +11,7 @@ use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::Scores;
+use super::power_mean_primal::PrimalFinish;
 use crate::data::{ClassWeight, Label, Labels, Rows, effective_weights, visit_histogram};
 use crate::descriptor::{FeatureMax, largest_values};
 use crate::error::{Error, Result};
@@ -214,8 +215,14 @@ impl PowerMeanParams {
             shrinking: self.shrinking,
             engine: self.engine,
         };
-        let solution = dual::solve(&problem, &settings, watch)?;
+        let primal = PrimalFinish { tol: self.tol, max_epochs: self.max_epochs, threads: self.threads };
+        let settings = primal.limit(&problem, settings);
+        let mut solution = dual::solve(&problem, &settings, watch)?;
         clock.end("solve")?;
+        if primal.is_wanted(&problem, &solution, settings.max_epochs) {
+            primal.run(&problem, &mut solution, watch)?;
+            clock.end("newton")?;
+        }
 
         let report = report(&solution, clock.stages, self);
         Ok(PowerMeanSvc {
@@ -279,13 +286,13 @@ fn report(solution: &DualSolution, stages: Vec<Stage>, params: &PowerMeanParams)
         objective: solution.primal.iter().sum(),
         dual_objective: solution.dual.iter().sum(),
         gaps,
-        n_support: solution.alphas.iter().map(|a| a.iter().filter(|a| **a > 0.0).count() as u32).collect(),
+        n_support: solution.n_support.clone(),
         stages,
         warnings: Vec::new(),
     };
     let what = match report.status {
         Status::Converged => return report,
-        Status::IterationLimit => format!("after {} epochs (raise max_iter)", params.max_epochs),
+        Status::IterationLimit => format!("after {} epochs and steps (raise max_iter)", report.max_iterations()),
         Status::TimeLimit => "when the time limit passed".to_owned(),
     };
     report.warnings.push(format!(

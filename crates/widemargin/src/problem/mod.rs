@@ -1,8 +1,17 @@
 //! What is minimised: losses and the two-class problems that a multi-class one is made of.
 
+mod block;
+mod block_objective;
+mod linear_objective;
 mod loss;
+mod objective;
 mod one_vs_rest;
+mod smooth_loss;
 
+pub use block::Block;
+pub use linear_objective::LinearObjective;
 pub use loss::Loss;
+pub use objective::{Cost, Gradient, Gram, Intercept, Line, LineSums, Objective, PointSums, Shape};
 pub use one_vs_rest::OneVsRest;
 pub(crate) use one_vs_rest::n_problems;
+pub use smooth_loss::{LossAt, SmoothLoss};

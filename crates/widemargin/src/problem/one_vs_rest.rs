@@ -13,6 +13,16 @@ impl<'a> OneVsRest<'a> {
         OneVsRest { codes, n_classes }
     }
 
+    /// Number of samples.
+    pub fn n_samples(&self) -> usize {
+        self.codes.len()
+    }
+
+    /// The targets of some of the samples.
+    pub(crate) fn part(&self, rows: std::ops::Range<usize>) -> Self {
+        OneVsRest { codes: &self.codes[rows], n_classes: self.n_classes }
+    }
+
     /// Number of two-class problems: one for two classes (its positive side is the second class, as in
     /// scikit-learn), else one a class.
     pub fn n_problems(&self) -> usize {

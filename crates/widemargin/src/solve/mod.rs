@@ -1,7 +1,9 @@
 //! How it is minimised. A solver sees rows of an expansion, never samples.
 
 pub mod dual;
+pub mod newton;
 mod report;
+pub mod thin_plate;
 mod watch;
 
 pub use report::{Report, Stage, Status};

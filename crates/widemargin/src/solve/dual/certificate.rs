@@ -68,7 +68,7 @@ pub(super) struct StopRule {
 impl StopRule {
     /// What an epoch leaves of the gap it found, at the least, as measured on histograms: descent that slows
     /// down leaves more, up to all.
-    const LEFT: f64 = 0.4;
+    const LEFT: f64 = 0.5;
     /// How much smaller the gap must be after a pass that came too early. The primal objective is not
     /// monotone, so the next epoch may well do.
     const CAUTION: f64 = 0.7;

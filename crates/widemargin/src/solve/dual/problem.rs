@@ -57,6 +57,8 @@ pub struct DualSolution {
     pub weights: Vec<f32>,
     /// Dual variables, one a row.
     pub alphas: Vec<Vec<f32>>,
+    /// Rows with a dual variable above 0.
+    pub n_support: Vec<u32>,
     /// Passes over the rows.
     pub epochs: Vec<u32>,
     /// How each problem ended.
@@ -78,6 +80,7 @@ impl DualSolution {
         }
         DualSolution {
             weights,
+            n_support: solved.iter().map(|one| one.alphas.iter().filter(|a| **a > 0.0).count() as u32).collect(),
             epochs: solved.iter().map(|one| one.epochs).collect(),
             status: solved.iter().map(|one| one.status).collect(),
             primal: solved.iter().map(|one| one.certificate.primal).collect(),

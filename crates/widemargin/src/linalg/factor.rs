@@ -1,0 +1,323 @@
+//! Factorisations of dense double-precision matrices: Cholesky, singular values, and the products they need.
+//!
+//! Everything runs on the calling thread, so that a result never depends on how many threads there are.
+
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt;
+use faer::linalg::matmul::triangular::BlockStructure;
+use faer::linalg::{matmul, svd, triangular_inverse, triangular_solve};
+use faer::{Accum, MatMut, MatRef, Par};
+
+/// A matrix in column-major order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Matrix {
+    values: Vec<f64>,
+    n_rows: usize,
+    n_cols: usize,
+}
+
+impl Matrix {
+    /// A matrix of zeros.
+    pub fn zeros(n_rows: usize, n_cols: usize) -> Self {
+        Matrix { values: vec![0.0; n_rows * n_cols], n_rows, n_cols }
+    }
+
+    /// A matrix from its columns, one after the other; `values` has `n_rows * n_cols` numbers.
+    pub fn from_columns(values: Vec<f64>, n_rows: usize, n_cols: usize) -> Self {
+        debug_assert_eq!(values.len(), n_rows * n_cols);
+        Matrix { values, n_rows, n_cols }
+    }
+
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    pub fn n_cols(&self) -> usize {
+        self.n_cols
+    }
+
+    pub fn col(&self, col: usize) -> &[f64] {
+        &self.values[col * self.n_rows..(col + 1) * self.n_rows]
+    }
+
+    pub fn col_mut(&mut self, col: usize) -> &mut [f64] {
+        &mut self.values[col * self.n_rows..(col + 1) * self.n_rows]
+    }
+
+    /// All values, column by column.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    pub fn at(&self, row: usize, col: usize) -> f64 {
+        self.values[col * self.n_rows + row]
+    }
+
+    pub fn set(&mut self, row: usize, col: usize, value: f64) {
+        self.values[col * self.n_rows + row] = value;
+    }
+
+    /// The first `n` columns.
+    pub fn truncated(mut self, n: usize) -> Self {
+        self.n_cols = self.n_cols.min(n);
+        self.values.truncate(self.n_rows * self.n_cols);
+        self
+    }
+
+    /// The given rows of every column.
+    pub fn select_rows(&self, rows: &[usize]) -> Matrix {
+        let mut out = Matrix::zeros(rows.len(), self.n_cols);
+        for at in 0..self.n_cols {
+            let from = self.col(at);
+            for (to, &row) in out.col_mut(at).iter_mut().zip(rows) {
+                *to = from[row];
+            }
+        }
+        out
+    }
+
+    /// `self · x`.
+    pub fn times(&self, x: &[f64]) -> Vec<f64> {
+        let mut out = vec![0.0; self.n_rows];
+        for (at, &x) in x.iter().enumerate() {
+            add_scaled(&mut out, x, self.col(at));
+        }
+        out
+    }
+
+    /// `selfᵀ · x`.
+    pub fn transposed_times(&self, x: &[f64]) -> Vec<f64> {
+        (0..self.n_cols).map(|at| dot(self.col(at), x)).collect()
+    }
+
+    /// Copies the lower triangle of a square matrix onto the upper one.
+    pub fn mirror_lower(&mut self) {
+        // In tiles: a walk down a column and along a row at once would miss the cache at every step.
+        const TILE: usize = 64;
+        let n = self.n_rows;
+        for left in (0..n).step_by(TILE) {
+            for top in (left..n).step_by(TILE) {
+                for col in left..(left + TILE).min(n) {
+                    for row in top.max(col + 1)..(top + TILE).min(n) {
+                        self.values[row * n + col] = self.values[col * n + row];
+                    }
+                }
+            }
+        }
+    }
+
+    fn view(&self) -> MatRef<'_, f64> {
+        MatRef::from_column_major_slice(&self.values, self.n_rows, self.n_cols)
+    }
+
+    fn view_mut(&mut self) -> MatMut<'_, f64> {
+        MatMut::from_column_major_slice_mut(&mut self.values, self.n_rows, self.n_cols)
+    }
+}
+
+/// `to += scale · from`.
+pub(crate) fn add_scaled(to: &mut [f64], scale: f64, from: &[f64]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to += scale * from;
+    }
+}
+
+/// x · y, in eight running sums.
+pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
+    let mut sums = [0.0; 8];
+    let (x_chunks, y_chunks) = (x.chunks_exact(8), y.chunks_exact(8));
+    let rest: f64 = x_chunks.remainder().iter().zip(y_chunks.remainder()).map(|(x, y)| x * y).sum();
+    for (x, y) in x_chunks.zip(y_chunks) {
+        for lane in 0..8 {
+            sums[lane] += x[lane] * y[lane];
+        }
+    }
+    sums.iter().sum::<f64>() + rest
+}
+
+/// A matrix, or its transpose.
+#[derive(Clone, Copy)]
+pub(crate) enum Side<'a> {
+    Plain(&'a Matrix),
+    Transposed(&'a Matrix),
+}
+
+impl<'a> Side<'a> {
+    fn view(self) -> MatRef<'a, f64> {
+        match self {
+            Side::Plain(matrix) => matrix.view(),
+            Side::Transposed(matrix) => matrix.view().transpose(),
+        }
+    }
+}
+
+/// a · b.
+pub(crate) fn product(a: Side<'_>, b: Side<'_>) -> Matrix {
+    let mut out = Matrix::zeros(a.view().nrows(), b.view().ncols());
+    matmul::matmul(out.view_mut(), Accum::Replace, a.view(), b.view(), 1.0, Par::Seq);
+    out
+}
+
+/// Adds `scale · a · b` to `out`.
+pub(crate) fn add_product(out: &mut Matrix, scale: f64, a: Side<'_>, b: Side<'_>) {
+    matmul::matmul(out.view_mut(), Accum::Add, a.view(), b.view(), scale, Par::Seq);
+}
+
+/// Adds the lower triangle of `scale · a · b` to that of the square `out`; the rest is left as it is.
+pub(crate) fn add_lower_product(out: &mut Matrix, scale: f64, a: Side<'_>, b: Side<'_>) {
+    matmul::triangular::matmul(
+        out.view_mut(),
+        BlockStructure::TriangularLower,
+        Accum::Add,
+        a.view(),
+        BlockStructure::Rectangular,
+        b.view(),
+        BlockStructure::Rectangular,
+        scale,
+        Par::Seq,
+    );
+}
+
+/// A = L Lᵀ of a positive definite matrix.
+#[derive(Clone, Debug)]
+pub(crate) struct Cholesky {
+    factor: Matrix,
+}
+
+impl Cholesky {
+    /// Factors a symmetric matrix, of which only the lower triangle is read; `None` where it is not positive
+    /// definite in double precision.
+    pub fn new(matrix: Matrix) -> Option<Self> {
+        let n = matrix.n_rows();
+        let mut factor = matrix;
+        let scratch = llt::factor::cholesky_in_place_scratch::<f64>(n, Par::Seq, Default::default());
+        let mut memory = MemBuffer::new(scratch);
+        let stack = MemStack::new(&mut memory);
+        let result =
+            llt::factor::cholesky_in_place(factor.view_mut(), Default::default(), Par::Seq, stack, Default::default());
+        // A NaN passes for a pivot: it has to be looked for.
+        let sound = result.is_ok() && (0..n).all(|i| factor.at(i, i) > 0.0 && factor.at(i, i).is_finite());
+        sound.then_some(Cholesky { factor })
+    }
+
+    /// L⁻¹ · x, in place.
+    pub fn solve_lower(&self, x: &mut Matrix) {
+        triangular_solve::solve_lower_triangular_in_place(self.factor.view(), x.view_mut(), Par::Seq);
+    }
+
+    /// L⁻ᵀ · x, in place.
+    pub fn solve_lower_transposed(&self, x: &mut Matrix) {
+        triangular_solve::solve_upper_triangular_in_place(self.factor.view().transpose(), x.view_mut(), Par::Seq);
+    }
+
+    /// The diagonal of A⁻¹: the squared norms of the columns of L⁻¹.
+    pub fn inverse_diagonal(&self) -> Vec<f64> {
+        let n = self.factor.n_rows();
+        let mut inverse = Matrix::zeros(n, n);
+        triangular_inverse::invert_lower_triangular(inverse.view_mut(), self.factor.view(), Par::Seq);
+        (0..n).map(|i| inverse.col(i)[i..].iter().map(|x| x * x).sum()).collect()
+    }
+}
+
+/// A = U diag(s) Vᵀ, thin: U is rows × k, V columns × k, k the smaller side; s falls.
+#[derive(Clone, Debug)]
+pub(crate) struct Svd {
+    pub u: Matrix,
+    pub s: Vec<f64>,
+    pub v: Matrix,
+}
+
+impl Svd {
+    /// The decomposition, cut to the singular values above `threshold` times the largest; `None` where the
+    /// numbers are not finite.
+    pub fn new(matrix: &Matrix, threshold: f64) -> Option<Self> {
+        let (m, n) = (matrix.n_rows(), matrix.n_cols());
+        let k = m.min(n);
+        if k == 0 {
+            return Some(Svd { u: Matrix::zeros(m, 0), s: Vec::new(), v: Matrix::zeros(n, 0) });
+        }
+        let (mut u, mut v) = (Matrix::zeros(m, k), Matrix::zeros(n, k));
+        let mut s = faer::diag::Diag::<f64>::zeros(k);
+        let thin = svd::ComputeSvdVectors::Thin;
+        let scratch = svd::svd_scratch::<f64>(m, n, thin, thin, Par::Seq, Default::default());
+        svd::svd(
+            matrix.view(),
+            s.as_mut(),
+            Some(u.view_mut()),
+            Some(v.view_mut()),
+            Par::Seq,
+            MemStack::new(&mut MemBuffer::new(scratch)),
+            Default::default(),
+        )
+        .ok()?;
+        let mut s: Vec<f64> = s.column_vector().iter().copied().collect();
+        if !s[0].is_finite() {
+            return None;
+        }
+        let rank = s.iter().take_while(|value| **value > threshold * s[0]).count();
+        s.truncate(rank);
+        Some(Svd { u: u.truncated(rank), s, v: v.truncated(rank) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A small matrix of repeatable numbers without structure.
+    fn made(n_rows: usize, n_cols: usize) -> Matrix {
+        Matrix::from_columns((0..n_rows * n_cols).map(|i| (1.7 * (i * i) as f64 + 0.3).sin()).collect(), n_rows, n_cols)
+    }
+
+    #[test]
+    fn cholesky_solves_and_inverts() {
+        let half = made(9, 6);
+        let mut matrix = Matrix::zeros(6, 6);
+        add_lower_product(&mut matrix, 1.0, Side::Transposed(&half), Side::Plain(&half));
+        let mut full = matrix.clone();
+        full.mirror_lower();
+        let factor = Cholesky::new(matrix).unwrap();
+        let mut inverse = Matrix::zeros(6, 6);
+        (0..6).for_each(|i| inverse.set(i, i, 1.0));
+        factor.solve_lower(&mut inverse);
+        factor.solve_lower_transposed(&mut inverse);
+        let unit = product(Side::Plain(&full), Side::Plain(&inverse));
+        for i in 0..6 {
+            for j in 0..6 {
+                assert!((unit.at(i, j) - f64::from(i == j)).abs() < 1e-12);
+            }
+            assert!((factor.inverse_diagonal()[i] - inverse.at(i, i)).abs() < 1e-12);
+        }
+        full.set(3, 3, -1.0);
+        assert!(Cholesky::new(full).is_none());
+    }
+
+    #[test]
+    fn singular_values_show_the_rank() {
+        let mut matrix = made(7, 4);
+        let copy = matrix.col(0).to_vec();
+        matrix.col_mut(2).copy_from_slice(&copy);
+        let svd = Svd::new(&matrix, 1e-10).unwrap();
+        assert_eq!((svd.s.len(), svd.u.n_cols(), svd.v.n_cols()), (3, 3, 3));
+        let mut scaled = svd.u.clone();
+        for k in 0..3 {
+            scaled.col_mut(k).iter_mut().for_each(|x| *x *= svd.s[k]);
+        }
+        let again = product(Side::Plain(&scaled), Side::Transposed(&svd.v));
+        assert!(again.values().iter().zip(matrix.values()).all(|(x, y)| (x - y).abs() < 1e-13));
+        assert_eq!(Svd::new(&Matrix::zeros(3, 2), 1e-10).unwrap().s.len(), 0);
+        assert_eq!(Svd::new(&Matrix::zeros(3, 0), 1e-10).unwrap().s.len(), 0);
+    }
+
+    #[test]
+    fn products_by_hand() {
+        let matrix = made(11, 3);
+        let x = [0.5, -1.0, 2.0];
+        let y = matrix.times(&x);
+        let gram = product(Side::Transposed(&matrix), Side::Plain(&matrix));
+        for (i, value) in matrix.transposed_times(&y).into_iter().enumerate() {
+            let direct: f64 = (0..3).map(|j| gram.at(i, j) * x[j]).sum();
+            assert!((value - direct).abs() < 1e-13);
+        }
+    }
+}

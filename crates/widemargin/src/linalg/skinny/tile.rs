@@ -1,0 +1,222 @@
+//! The two products as loops over register tiles, for any vector register.
+#![expect(clippy::needless_range_loop, reason = "constant indices into register tiles are what the compiler unrolls")]
+
+use super::Panel;
+
+/// Features of one block of [`scores`]: 4 rows and 6 problems of it are 40 KiB, so that a problem tile stays in
+/// the first-level cache while the rows of the panel go by.
+const FEATURES_A_BLOCK: usize = 1024;
+
+/// The most problems of a tile.
+const PROBLEMS: usize = 6;
+
+/// One instruction set's way with a vector of f32.
+///
+/// # Safety
+/// All methods need the instruction set; pointers must be good for what the method reads or writes.
+pub(super) unsafe trait Simd {
+    type V: Copy;
+    const LANES: usize;
+    unsafe fn zero() -> Self::V;
+    unsafe fn splat(value: f32) -> Self::V;
+    unsafe fn load(from: *const f32) -> Self::V;
+    unsafe fn store(value: Self::V, to: *mut f32);
+    /// The first `n` lanes from memory, the others 0.
+    unsafe fn load_part(from: *const f32, n: usize) -> Self::V;
+    /// The first `n` lanes to memory.
+    unsafe fn store_part(value: Self::V, to: *mut f32, n: usize);
+    unsafe fn multiply_add(a: Self::V, b: Self::V, sum: Self::V) -> Self::V;
+    /// Asks for a line of memory that will be read soon; any address will do.
+    unsafe fn prefetch(address: *const f32);
+    /// The sum of all lanes.
+    unsafe fn sum(value: Self::V) -> f32;
+}
+
+/// Calls `$tile::<…, P>` with the run-time number of problems as a constant.
+macro_rules! with_problems {
+    ($n:expr, $tile:ident, $s:ty, $m:expr, ($($arg:expr),*)) => {
+        match $n {
+            1 => $tile::<$s, { $m }, 1>($($arg),*),
+            2 => $tile::<$s, { $m }, 2>($($arg),*),
+            3 => $tile::<$s, { $m }, 3>($($arg),*),
+            4 => $tile::<$s, { $m }, 4>($($arg),*),
+            5 => $tile::<$s, { $m }, 5>($($arg),*),
+            _ => $tile::<$s, { $m }, 6>($($arg),*),
+        }
+    };
+}
+
+/// Start and length of the problem tiles: as level as can be, so that ten problems are 5 + 5 and not 6 + 4.
+fn problem_tiles(n: usize) -> impl Iterator<Item = (usize, usize)> {
+    let tiles = n.div_ceil(PROBLEMS);
+    (0..tiles).map(move |t| {
+        let (from, to) = (t * n / tiles, (t + 1) * n / tiles);
+        (from, to - from)
+    })
+}
+
+/// out += Φ·Wᵀ, with tiles of `R` rows.
+///
+/// # Safety
+/// The rows of the panel are in its matrix, `weights` is `k` × features, `out` `k` × rows.
+#[inline(always)]
+pub(super) unsafe fn scores<S: Simd, const R: usize>(panel: Panel<'_>, weights: &[f32], out: &mut [f32], k: usize) {
+    let (n, d) = (panel.rows.len(), panel.n_cols);
+    for from in (0..d).step_by(FEATURES_A_BLOCK) {
+        let width = FEATURES_A_BLOCK.min(d - from);
+        for (problem, count) in problem_tiles(k) {
+            // SAFETY: `from` + `width` features of rows and problems that exist.
+            unsafe {
+                let weights = weights.as_ptr().add(problem * d + from);
+                let mut row = 0;
+                while row < n {
+                    let out = out.as_mut_ptr().add(problem * n + row);
+                    let first = panel.values.as_ptr().add(from);
+                    if n - row >= R {
+                        let rows: [*const f32; R] =
+                            std::array::from_fn(|r| first.add(panel.rows[row + r] as usize * d));
+                        // What comes after the panel is asked for as far as the panel knows it: not at all.
+                        let next = if n - row >= 2 * R { row + R } else { row };
+                        let next: [*const f32; R] =
+                            std::array::from_fn(|r| first.add(panel.rows[next + r] as usize * d));
+                        with_problems!(count, scores_tile, S, R, (rows, next, weights, d, width, out, n));
+                        row += R;
+                    } else {
+                        let rows = [first.add(panel.rows[row] as usize * d)];
+                        with_problems!(count, scores_tile, S, 1, (rows, rows, weights, d, width, out, n));
+                        row += 1;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// R rows against P problems over `width` features: R + P loads for R · P multiply-adds. Meanwhile the `next` rows
+/// are called to the cache: they lie a whole row apart, which no hardware prefetcher foresees.
+///
+/// # Safety
+/// `width` numbers may be read at every row and at `weights + p * stride`; `out + p * n + r` may be written.
+#[inline(always)]
+unsafe fn scores_tile<S: Simd, const R: usize, const P: usize>(
+    rows: [*const f32; R],
+    next: [*const f32; R],
+    weights: *const f32,
+    stride: usize,
+    width: usize,
+    out: *mut f32,
+    n: usize,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut sums = [[S::zero(); P]; R];
+        let mut at = 0;
+        while at + S::LANES <= width {
+            let features: [S::V; R] = std::array::from_fn(|r| S::load(rows[r].add(at)));
+            for next in next {
+                S::prefetch(next.add(at));
+            }
+            for p in 0..P {
+                let weight = S::load(weights.add(p * stride + at));
+                for r in 0..R {
+                    sums[r][p] = S::multiply_add(features[r], weight, sums[r][p]);
+                }
+            }
+            at += S::LANES;
+        }
+        if at < width {
+            let rest = width - at;
+            let features: [S::V; R] = std::array::from_fn(|r| S::load_part(rows[r].add(at), rest));
+            for p in 0..P {
+                let weight = S::load_part(weights.add(p * stride + at), rest);
+                for r in 0..R {
+                    sums[r][p] = S::multiply_add(features[r], weight, sums[r][p]);
+                }
+            }
+        }
+        for p in 0..P {
+            for r in 0..R {
+                *out.add(p * n + r) += S::sum(sums[r][p]);
+            }
+        }
+    }
+}
+
+/// sums += Rᵀ·Φ, with tiles of `V` vectors of features.
+///
+/// # Safety
+/// The rows of the panel are in its matrix, `factors` is `k` × rows, `sums` `k` × features.
+#[inline(always)]
+pub(super) unsafe fn combine<S: Simd, const V: usize>(panel: Panel<'_>, factors: &[f32], sums: &mut [f32], k: usize) {
+    let (n, d) = (panel.rows.len(), panel.n_cols);
+    let mut at = 0;
+    while at < d {
+        let wide = d - at >= V * S::LANES;
+        for (problem, count) in problem_tiles(k) {
+            // SAFETY: features from `at` on, of rows and problems that exist.
+            unsafe {
+                let factors = factors.as_ptr().add(problem * n);
+                let sums = sums.as_mut_ptr().add(problem * d + at);
+                if wide {
+                    with_problems!(count, combine_tile, S, V, (panel, at, factors, sums, V * S::LANES));
+                } else {
+                    let width = S::LANES.min(d - at);
+                    with_problems!(count, combine_tile, S, 1, (panel, at, factors, sums, width));
+                }
+            }
+        }
+        at += if wide { V * S::LANES } else { S::LANES };
+    }
+}
+
+/// V vectors of features against P problems over all rows: V + P loads for V · P multiply-adds.
+///
+/// # Safety
+/// `width` (V vectors, or less than one where V = 1) numbers may be read from feature `at` of every row and
+/// written at `sums + p * features`; `factors` has `p * rows` numbers.
+#[inline(always)]
+unsafe fn combine_tile<S: Simd, const V: usize, const P: usize>(
+    panel: Panel<'_>,
+    at: usize,
+    factors: *const f32,
+    sums: *mut f32,
+    width: usize,
+) {
+    let (n, d) = (panel.rows.len(), panel.n_cols);
+    // SAFETY: the caller's promise.
+    unsafe {
+        let first = panel.values.as_ptr().add(at);
+        let mut tile = [[S::zero(); V]; P];
+        if width == V * S::LANES {
+            for (i, &row) in panel.rows.iter().enumerate() {
+                let row = first.add(row as usize * d);
+                let features: [S::V; V] = std::array::from_fn(|v| S::load(row.add(v * S::LANES)));
+                for p in 0..P {
+                    let factor = S::splat(*factors.add(p * n + i));
+                    for v in 0..V {
+                        tile[p][v] = S::multiply_add(features[v], factor, tile[p][v]);
+                    }
+                }
+            }
+            let one = S::splat(1.0);
+            for p in 0..P {
+                for v in 0..V {
+                    let to = sums.add(p * d + v * S::LANES);
+                    S::store(S::multiply_add(tile[p][v], one, S::load(to)), to);
+                }
+            }
+        } else {
+            for (i, &row) in panel.rows.iter().enumerate() {
+                let features = S::load_part(first.add(row as usize * d), width);
+                for p in 0..P {
+                    tile[p][0] = S::multiply_add(features, S::splat(*factors.add(p * n + i)), tile[p][0]);
+                }
+            }
+            let one = S::splat(1.0);
+            for p in 0..P {
+                let to = sums.add(p * d);
+                S::store_part(S::multiply_add(tile[p][0], one, S::load_part(to, width)), to, width);
+            }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Samples into the matrices of the thin plate solver.
+
+use crate::data::Rows;
+use crate::error::{Error, Result};
+use crate::linalg::factor::Matrix;
+use crate::par::Pool;
+use crate::similarity::{ConditionalKernel, PolynomialSpace};
+
+/// Rows of the kernel matrix filled by one thread at a time.
+const ROWS_A_CHUNK: usize = 64;
+
+/// The given rows, dense, row-major, `n_features` wide.
+///
+/// # Errors
+/// [`Error::Value`] for a number that is not finite.
+pub(super) fn dense_rows(samples: &impl Rows, rows: &[usize], n_features: usize) -> Result<Vec<f64>> {
+    let mut values = vec![0.0; rows.len() * n_features];
+    for (&row, to) in rows.iter().zip(values.chunks_mut(n_features)) {
+        let mut bad = None;
+        samples.for_each_nonzero(row, |column, value| {
+            to[column] = value;
+            if !value.is_finite() && bad.is_none() {
+                bad = Some((column, value));
+            }
+        });
+        if let Some((column, value)) = bad {
+            return Err(Error::Value { row, column, value, problem: "is not a finite number: remove or impute it" });
+        }
+    }
+    Ok(values)
+}
+
+/// √W Φ √W of row-major samples.
+pub(super) fn weighted_gram(
+    kernel: ConditionalKernel,
+    samples: &[f64],
+    n_features: usize,
+    roots: &[f64],
+    pool: &Pool,
+) -> Result<Matrix> {
+    let n = roots.len();
+    let mut gram = Matrix::zeros(n, n);
+    let chunks = n.div_ceil(ROWS_A_CHUNK);
+    let rows_of = |chunk: usize| chunk * ROWS_A_CHUNK..((chunk + 1) * ROWS_A_CHUNK).min(n);
+    // In waves: the chunks of one wave are held twice, never the whole matrix.
+    let wave = 4 * pool.threads();
+    for first in (0..chunks).step_by(wave) {
+        let fill = |at: usize| {
+            let rows = rows_of(first + at);
+            let mut block = vec![0.0; rows.len() * (n - rows.start)];
+            let others = &samples[rows.start * n_features..];
+            kernel.block(&samples[rows.start * n_features..rows.end * n_features], others, n_features, &mut block);
+            Ok::<_, Error>(block)
+        };
+        let blocks = pool.try_map(wave.min(chunks - first), fill)?;
+        for (at, block) in blocks.iter().enumerate() {
+            let rows = rows_of(first + at);
+            let start = rows.start;
+            for (row, values) in rows.zip(block.chunks_exact(n - start)) {
+                let below = gram.col_mut(row)[row..].iter_mut().zip(&values[row - start..]).zip(&roots[row..]);
+                below.for_each(|((to, value), root)| *to = value * roots[row] * root);
+            }
+        }
+    }
+    gram.mirror_lower();
+    Ok(gram)
+}
+
+/// Φ(bases, samples) √W, a column a sample.
+pub(super) fn weighted_block(
+    kernel: ConditionalKernel,
+    samples: &[f64],
+    bases: &[f64],
+    n_features: usize,
+    roots: &[f64],
+    pool: &Pool,
+) -> Result<Matrix> {
+    let (n, b) = (roots.len(), bases.len() / n_features);
+    let chunks = n.div_ceil(ROWS_A_CHUNK);
+    let mut values = Vec::with_capacity(n * b);
+    let wave = 4 * pool.threads();
+    for first in (0..chunks).step_by(wave) {
+        let fill = |at: usize| {
+            let rows = (first + at) * ROWS_A_CHUNK..((first + at + 1) * ROWS_A_CHUNK).min(n);
+            let mut block = vec![0.0; rows.len() * b];
+            kernel.block(&samples[rows.start * n_features..rows.end * n_features], bases, n_features, &mut block);
+            for (values, root) in block.chunks_exact_mut(b).zip(&roots[rows]) {
+                values.iter_mut().for_each(|value| *value *= root);
+            }
+            Ok::<_, Error>(block)
+        };
+        for block in pool.try_map(wave.min(chunks - first), fill)? {
+            values.extend(block);
+        }
+    }
+    Ok(Matrix::from_columns(values, b, n))
+}
+
+/// √W P of row-major samples.
+pub(super) fn weighted_polynomials(
+    space: &PolynomialSpace,
+    samples: &[f64],
+    n_features: usize,
+    roots: &[f64],
+) -> Matrix {
+    let mut out = Matrix::zeros(roots.len(), space.len());
+    let mut monomials = vec![0.0; space.len()];
+    for (row, (sample, root)) in samples.chunks(n_features).zip(roots).enumerate() {
+        space.write(sample, &mut monomials);
+        for (column, value) in monomials.iter().enumerate() {
+            out.set(row, column, value * root);
+        }
+    }
+    out
+}
+
+/// For each sample the first with the same coordinates.
+pub(super) fn first_of_equals(samples: &[f64], n_features: usize) -> Vec<usize> {
+    let n = samples.len() / n_features;
+    let row = |i: usize| &samples[i * n_features..(i + 1) * n_features];
+    let compare = |a: usize, b: usize| {
+        let pairs = row(a).iter().zip(row(b));
+        pairs.map(|(x, y)| x.total_cmp(y)).find(|order| order.is_ne()).unwrap_or(a.cmp(&b))
+    };
+    let mut order: Vec<usize> = (0..n).collect();
+    order.sort_by(|&a, &b| compare(a, b));
+    let mut first: Vec<usize> = (0..n).collect();
+    for pair in order.windows(2) {
+        if row(pair[0]) == row(pair[1]) {
+            first[pair[1]] = first[pair[0]];
+        }
+    }
+    first
+}

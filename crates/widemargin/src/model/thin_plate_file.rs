@@ -1,0 +1,124 @@
+//! The thin plate SVM in a model file.
+
+use std::path::Path;
+
+use safetensors::tensor::TensorView;
+use serde::{Deserialize, Serialize};
+
+use super::ThinPlateSvc;
+use super::file::{FORMAT_VERSION, Number, Reader, write};
+use crate::data::Label;
+use crate::error::{Error, Result};
+use crate::problem::n_problems;
+use crate::similarity::{ConditionalKernel, PolynomialSpace};
+use crate::solve::Report;
+use crate::solve::thin_plate::PathPoint;
+
+const METHOD: &str = "thin-plate";
+
+/// The JSON header.
+#[derive(Serialize, Deserialize)]
+struct Header {
+    format_version: u32,
+    method: String,
+    kernel: String,
+    #[serde(rename = "C")]
+    c: f64,
+    lambda: f64,
+    null_space: String,
+    rank: usize,
+    n_features: usize,
+    n_bases: usize,
+    n_left_out: usize,
+    classes: Vec<Label>,
+    path: Vec<PathPoint>,
+    support: Vec<u64>,
+    report: Report,
+}
+
+impl ThinPlateSvc {
+    /// Writes the model to a file, whole or not at all.
+    ///
+    /// # Errors
+    /// [`Error::Io`] saying what could not be done.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        let k = self.n_problems();
+        let header = Header {
+            format_version: FORMAT_VERSION,
+            method: METHOD.into(),
+            kernel: self.kernel.to_string(),
+            c: self.c,
+            lambda: self.lambda,
+            null_space: self.null_space.to_string(),
+            rank: self.rank,
+            n_features: self.n_features,
+            n_bases: self.n_bases(),
+            n_left_out: self.left_out.len() / k,
+            classes: self.classes.clone(),
+            path: self.path.clone(),
+            support: self.support.clone(),
+            report: self.report.clone(),
+        };
+        let path = path.as_ref();
+        let arrays = [
+            ("bases", vec![self.n_bases(), self.n_features], &self.bases[..]),
+            ("coefficients", vec![k, self.n_bases()], &self.coefficients[..]),
+            ("polynomial", vec![k, self.space.len()], &self.polynomial[..]),
+            ("centre", vec![self.n_features], self.space.centre()),
+            ("factors", vec![self.n_features], self.space.factors()),
+            ("left_out", vec![k, header.n_left_out], &self.left_out[..]),
+        ];
+        let arrays = arrays.map(|(name, shape, values)| (name, shape, f64::to_bytes(values)));
+        let invalid = |error: safetensors::SafeTensorError| Error::ModelFile {
+            path: path.to_owned(),
+            problem: error.to_string(),
+        };
+        let mut tensors = Vec::new();
+        for (name, shape, bytes) in &arrays {
+            tensors.push((*name, TensorView::new(f64::DTYPE, shape.clone(), bytes).map_err(invalid)?));
+        }
+        write(path, &header, tensors)
+    }
+
+    /// Reads a model that [`ThinPlateSvc::save`] wrote.
+    ///
+    /// # Errors
+    /// [`Error::ModelFile`] for a file that is cut short, damaged or not a thin plate model,
+    /// [`Error::ModelVersion`] for one of a newer format, [`Error::Io`] where it cannot be read.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+        let reader = Reader::open(path.as_ref(), METHOD)?;
+        let header: Header = reader.parse()?;
+        let (n_features, n_bases, classes) = (header.n_features, header.n_bases, header.classes.len());
+        if classes < 2 || n_features == 0 || !(header.support.is_empty() || header.support.len() == n_bases) {
+            let problem = format!(
+                "{classes} classes, {n_features} features and {} rows of {n_bases} bases cannot be",
+                header.support.len()
+            );
+            return Err(reader.wrong(problem));
+        }
+        let retold = |error: Error| reader.wrong(error.to_string());
+        let kernel: ConditionalKernel = header.kernel.parse().map_err(retold)?;
+        // The tensors' sizes are checked against the file's before the monomials take memory.
+        let centre = reader.tensor("centre", &[n_features])?;
+        let factors = reader.tensor("factors", &[n_features])?;
+        let space = PolynomialSpace::new(kernel.degree(), centre, factors).map_err(retold)?;
+        let k = n_problems(classes);
+        Ok(ThinPlateSvc {
+            bases: reader.tensor("bases", &[n_bases, n_features])?,
+            coefficients: reader.tensor("coefficients", &[k, n_bases])?,
+            polynomial: reader.tensor("polynomial", &[k, space.len()])?,
+            left_out: reader.tensor("left_out", &[k, header.n_left_out])?,
+            kernel,
+            c: header.c,
+            lambda: header.lambda,
+            null_space: header.null_space.parse().map_err(retold)?,
+            rank: header.rank,
+            n_features,
+            classes: header.classes,
+            support: header.support,
+            space,
+            path: header.path,
+            report: header.report,
+        })
+    }
+}

@@ -1,0 +1,184 @@
+//! A trained thin plate SVM.
+
+use super::Scores;
+use super::thin_plate_blocks::dense_rows;
+use crate::data::{Label, Rows};
+use crate::error::{Error, Result};
+use crate::linalg::factor::dot;
+use crate::par::Pool;
+use crate::problem::n_problems;
+use crate::similarity::{ConditionalKernel, PolynomialSpace};
+use crate::solve::Report;
+use crate::solve::thin_plate::{NullSpace, PathPoint};
+
+/// Rows scored by one thread at a time.
+const ROWS_A_CHUNK: usize = 64;
+
+/// A trained thin plate SVM: f(x) = Σ α_i φ(‖x − x_i‖) + Σ β_m p_m(x) for each two-class problem.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ThinPlateSvc {
+    pub(super) kernel: ConditionalKernel,
+    pub(super) c: f64,
+    pub(super) lambda: f64,
+    pub(super) null_space: NullSpace,
+    pub(super) rank: usize,
+    pub(super) n_features: usize,
+    pub(super) classes: Vec<Label>,
+    /// Row-major, bases × features.
+    pub(super) bases: Vec<f64>,
+    /// Rows of the bases among the training samples; empty where they are means of samples.
+    pub(super) support: Vec<u64>,
+    /// α, problems × bases.
+    pub(super) coefficients: Vec<f64>,
+    pub(super) space: PolynomialSpace,
+    /// β, problems × monomials.
+    pub(super) polynomial: Vec<f64>,
+    /// Problems × training samples of weight above 0.
+    pub(super) left_out: Vec<f64>,
+    pub(super) path: Vec<PathPoint>,
+    pub(super) report: Report,
+}
+
+impl ThinPlateSvc {
+    /// Decision values of the samples in double precision, row-major, samples × problems; several threads
+    /// share the rows, 0 meaning one a core.
+    ///
+    /// # Errors
+    /// As for [`ThinPlateSvc::decision_function`].
+    pub fn decision_values(&self, samples: &impl Rows, threads: usize) -> Result<Vec<f64>> {
+        self.check_width(samples)?;
+        let (n, k, n_bases) = (samples.n_rows(), self.n_problems(), self.n_bases());
+        let pool = Pool::new(if n <= ROWS_A_CHUNK { 1 } else { threads })?;
+        let chunk = |at: usize| {
+            let rows: Vec<usize> = (at * ROWS_A_CHUNK..((at + 1) * ROWS_A_CHUNK).min(n)).collect();
+            let dense = dense_rows(samples, &rows, self.n_features)?;
+            let mut block = vec![0.0; rows.len() * n_bases];
+            self.kernel.block(&dense, &self.bases, self.n_features, &mut block);
+            let mut monomials = vec![0.0; self.space.len()];
+            let mut values = Vec::with_capacity(rows.len() * k);
+            for (at, sample) in dense.chunks(self.n_features).enumerate() {
+                self.space.write(sample, &mut monomials);
+                let similar = &block[at * n_bases..(at + 1) * n_bases];
+                for problem in 0..k {
+                    let alpha = &self.coefficients[problem * n_bases..(problem + 1) * n_bases];
+                    let beta = &self.polynomial[problem * monomials.len()..(problem + 1) * monomials.len()];
+                    values.push(dot(alpha, similar) + dot(beta, &monomials));
+                }
+            }
+            Ok::<_, Error>(values)
+        };
+        Ok(pool.try_map(n.div_ceil(ROWS_A_CHUNK), chunk)?.concat())
+    }
+
+    /// Decision values of the samples; several threads share the rows, 0 meaning one a core.
+    ///
+    /// # Errors
+    /// [`Error::FeatureCount`] for more features than trained with (for dense samples: another number),
+    /// [`Error::Value`] for a value that is not finite.
+    pub fn decision_function(&self, samples: &impl Rows, threads: usize) -> Result<Scores> {
+        let values = self.decision_values(samples, threads)?;
+        Ok(Scores::new(values.into_iter().map(|value| value as f32).collect(), self.n_problems()))
+    }
+
+    /// The predicted label of each sample.
+    ///
+    /// # Errors
+    /// As for [`ThinPlateSvc::decision_function`].
+    pub fn predict(&self, samples: &impl Rows, threads: usize) -> Result<Vec<&Label>> {
+        Ok(self.decision_function(samples, threads)?.decide(&self.classes))
+    }
+
+    /// The account of the fit.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// What was seen at every C that was tried, by falling λ.
+    pub fn path(&self) -> &[PathPoint] {
+        &self.path
+    }
+
+    /// The classes, in the order of the decision values' columns.
+    pub fn classes(&self) -> &[Label] {
+        &self.classes
+    }
+
+    /// Number of features of the training samples.
+    pub fn n_features(&self) -> usize {
+        self.n_features
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> ConditionalKernel {
+        self.kernel
+    }
+
+    /// The C it was trained with, chosen or given.
+    pub fn c(&self) -> f64 {
+        self.c
+    }
+
+    /// λ = 1/(2C) in scale-free units, those of the mean of the projected kernel's diagonal.
+    pub fn lambda(&self) -> f64 {
+        self.lambda
+    }
+
+    /// What became of the polynomials; never [`NullSpace::Auto`].
+    pub fn null_space(&self) -> NullSpace {
+        self.null_space
+    }
+
+    /// Rank of the polynomials at the training samples.
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// Number of bases: training samples with a coefficient, or landmarks.
+    pub fn n_bases(&self) -> usize {
+        self.bases.len() / self.n_features
+    }
+
+    /// Row of each base among the training samples; empty where the bases are means of samples.
+    pub fn support(&self) -> &[u64] {
+        &self.support
+    }
+
+    /// The bases, row-major, bases × features.
+    pub fn bases(&self) -> &[f64] {
+        &self.bases
+    }
+
+    /// α, row-major, problems × bases.
+    pub fn coefficients(&self) -> &[f64] {
+        &self.coefficients
+    }
+
+    /// β, row-major, problems × monomials of the centred and scaled features: the constant, the features, their
+    /// products of degree two, and so on.
+    pub fn polynomial(&self) -> &[f64] {
+        &self.polynomial
+    }
+
+    /// The decision value each training sample gets when it is left out, problems × samples (those of weight
+    /// above 0); empty where the fit did not converge.
+    pub fn left_out(&self) -> &[f64] {
+        &self.left_out
+    }
+
+    pub(super) fn n_problems(&self) -> usize {
+        n_problems(self.classes.len())
+    }
+
+    fn check_width(&self, samples: &impl Rows) -> Result<()> {
+        let (found, trained) = (samples.n_cols(), self.n_features);
+        if found == trained || (samples.is_sparse() && found < trained) {
+            return Ok(());
+        }
+        let hint = if samples.is_sparse() {
+            ": a feature that training never saw cannot be used"
+        } else {
+            ": the columns must be the same, in the same order"
+        };
+        Err(Error::FeatureCount { found, trained, hint })
+    }
+}

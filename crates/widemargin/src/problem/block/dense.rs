@@ -1,0 +1,96 @@
+//! Products of dense rows.
+
+use super::Sums;
+use crate::data::{DenseView, Rows};
+use crate::error::{Error, Result};
+use crate::linalg::{self, Columns, Isa, Panel};
+use crate::par::Pool;
+use crate::solve::{Stopped, Watch};
+
+pub(super) fn scores(view: &DenseView<'_, f32>, rows: &[u32], packed: &[f32], out: &mut [f32]) {
+    linalg::scores(Isa::best(), Panel::new(view.values(), view.n_cols(), rows), packed, out);
+}
+
+pub(super) fn add_combination(view: &DenseView<'_, f32>, rows: &[u32], factors: &[f32], sums: &mut Sums) {
+    linalg::add_combination(Isa::best(), Panel::new(view.values(), view.n_cols(), rows), factors, &mut sums.narrow);
+    sums.in_narrow += rows.len();
+    if sums.in_narrow >= Sums::ROWS {
+        sums.flush();
+    }
+}
+
+/// Rows and columns of a tile of the Gram matrix; fixed, so that the number of threads changes no bit.
+const TILE: usize = 512;
+
+/// Bytes of the rows that all tiles go through before the next rows: what should stay in the last-level cache.
+const PANEL_BYTES: usize = 16 << 20;
+
+struct Tile {
+    row: usize,
+    col: usize,
+    values: Vec<f32>,
+}
+
+/// n · d² flops (half of a full product), in d²/2T² tiles that each read two strips of T columns: with T = 512
+/// that is 128 flops a byte.
+pub(super) fn gram(
+    view: &DenseView<'_, f32>,
+    factors: &[f32],
+    pool: &Pool,
+    watch: &Watch<'_>,
+) -> Result<Option<Vec<f32>>> {
+    let (n, d) = (view.n_rows(), view.n_cols());
+    let width = |tile: usize| TILE.min(d - tile * TILE);
+    let mut tiles = Vec::new();
+    for row in 0..d.div_ceil(TILE) {
+        tiles.extend((0..=row).map(|col| Tile { row, col, values: vec![0.0; width(row) * width(col)] }));
+    }
+    // Rows that all count the same need no scaled copy.
+    let same = factors.first().copied().filter(|first| factors.iter().all(|f| f == first));
+    let rows_a_panel = (PANEL_BYTES / (4 * d.max(1))).max(256);
+    let mut scaled = Vec::new();
+    for from in (0..n).step_by(rows_a_panel) {
+        let rows = from..n.min(from + rows_a_panel);
+        let panel = match same {
+            Some(_) => &view.values()[rows.start * d..rows.end * d],
+            None => {
+                scaled.clear();
+                for row in rows.filter(|&row| factors[row] != 0.0) {
+                    let root = factors[row].sqrt();
+                    scaled.extend(view.row(row).iter().map(|value| root * value));
+                }
+                &scaled
+            }
+        };
+        if panel.is_empty() {
+            continue;
+        }
+        let done = pool.map_mut(&mut tiles, |_, tile| {
+            watch.ask()?;
+            let a = Columns::new(panel, d, tile.row * TILE, width(tile.row));
+            if tile.row == tile.col {
+                linalg::add_gram(&mut tile.values, a);
+            } else {
+                let b = Columns::new(panel, d, tile.col * TILE, width(tile.col));
+                linalg::add_cross_product(&mut tile.values, a, b);
+            }
+            Ok(())
+        });
+        match done.into_iter().collect() {
+            Ok(()) => (),
+            Err(Stopped::TimeLimit) => return Ok(None),
+            Err(Stopped::Cancelled) => return Err(Error::Cancelled { stage: "gram" }),
+        }
+    }
+    let factor = same.unwrap_or(1.0);
+    let mut lower = vec![0.0; d * d];
+    for tile in tiles {
+        for (i, values) in tile.values.chunks(width(tile.col)).enumerate() {
+            let at = (tile.row * TILE + i) * d + tile.col * TILE;
+            for (to, value) in lower[at..at + values.len()].iter_mut().zip(values) {
+                *to = factor * value;
+            }
+        }
+    }
+    Ok(Some(lower))
+}

@@ -1,0 +1,200 @@
+//! A block of rows of Φ, dense or sparse, and the few products an objective needs of it.
+
+mod dense;
+mod sparse;
+
+use crate::data::{CsrView, DenseView, Rows};
+use crate::error::{Error, Result};
+use crate::par::Pool;
+use crate::solve::Watch;
+
+/// Some rows of Φ in single precision.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Block<'a> {
+    /// Row-major.
+    Dense(DenseView<'a, f32>),
+    /// Compressed rows.
+    Sparse(CsrView<'a, f32>),
+}
+
+impl<'a> From<DenseView<'a, f32>> for Block<'a> {
+    fn from(view: DenseView<'a, f32>) -> Self {
+        Block::Dense(view)
+    }
+}
+
+impl<'a> From<CsrView<'a, f32>> for Block<'a> {
+    fn from(view: CsrView<'a, f32>) -> Self {
+        Block::Sparse(view)
+    }
+}
+
+/// Values beyond this cannot be squared and summed in single precision.
+const LARGEST: f64 = 1e17;
+
+impl Block<'_> {
+    /// Number of rows.
+    pub fn n_rows(&self) -> usize {
+        match self {
+            Block::Dense(view) => view.n_rows(),
+            Block::Sparse(view) => view.n_rows(),
+        }
+    }
+
+    /// Number of features.
+    pub fn n_features(&self) -> usize {
+        match self {
+            Block::Dense(view) => view.n_cols(),
+            Block::Sparse(view) => view.n_cols(),
+        }
+    }
+
+    /// Multiply-adds of one product of Φ with a vector.
+    pub(super) fn n_values(&self) -> usize {
+        match self {
+            Block::Dense(view) => view.values().len(),
+            Block::Sparse(view) => view.max_nonzeros(),
+        }
+    }
+
+    /// Rows that stay in the second-level cache between [`Block::scores`] and [`Block::add_combination`].
+    pub(super) fn rows_a_panel(&self) -> usize {
+        const BYTES: usize = 512 << 10;
+        let row = 4 * self.n_values() / self.n_rows().max(1);
+        // Fewer than 24 rows would leave the sums, not the rows, as what is read and written most.
+        (BYTES / row.max(1)).clamp(24, 256) / 4 * 4
+    }
+
+    /// Weights `[problem][feature]` (each `stride` apart) in the order and precision the products take.
+    pub(super) fn pack(&self, points: &[f64], stride: usize) -> Vec<f32> {
+        let d = self.n_features();
+        match self {
+            Block::Dense(_) => points.chunks(stride).flat_map(|point| &point[..d]).map(|&w| w as f32).collect(),
+            Block::Sparse(_) => {
+                let k = points.len() / stride;
+                let mut packed = vec![0.0; d * k];
+                for (p, point) in points.chunks(stride).enumerate() {
+                    for (slot, &w) in packed[p..].iter_mut().step_by(k).zip(&point[..d]) {
+                        *slot = w as f32;
+                    }
+                }
+                packed
+            }
+        }
+    }
+
+    /// out\[problem\]\[i\] = φ_{rows\[i\]} · w for packed weights.
+    pub(super) fn scores(&self, rows: &[u32], packed: &[f32], out: &mut [f32]) {
+        match self {
+            Block::Dense(view) => dense::scores(view, rows, packed, out),
+            Block::Sparse(view) => sparse::scores(view, rows, packed, out),
+        }
+    }
+
+    /// Adds Σ_i factors\[problem\]\[i\] φ_{rows\[i\]} to the sums.
+    pub(super) fn add_combination(&self, rows: &[u32], factors: &[f32], sums: &mut Sums) {
+        match self {
+            Block::Dense(view) => dense::add_combination(view, rows, factors, sums),
+            Block::Sparse(view) => sparse::add_combination(view, rows, factors, sums),
+        }
+    }
+
+    /// Sums for so many problems, all 0.
+    pub(super) fn sums(&self, n_problems: usize) -> Sums {
+        let n = self.n_features() * n_problems;
+        let narrow = if matches!(self, Block::Dense(_)) { vec![0.0; n] } else { Vec::new() };
+        Sums { n_problems, wide: vec![0.0; n], narrow, in_narrow: 0 }
+    }
+
+    /// The sums as `[problem][feature]`.
+    pub(super) fn unpack(&self, mut sums: Sums) -> Vec<f64> {
+        match self {
+            Block::Dense(_) => {
+                sums.flush();
+                sums.wide
+            }
+            Block::Sparse(_) => {
+                let k = sums.n_problems;
+                (0..k).flat_map(|p| sums.wide[p.min(sums.wide.len())..].iter().step_by(k)).copied().collect()
+            }
+        }
+    }
+
+    /// Multiply-adds of [`Block::gram`], or what takes as long.
+    pub(super) fn gram_cost(&self) -> f64 {
+        match self {
+            Block::Dense(view) => 0.5 * (view.n_rows() * view.n_cols()) as f64 * view.n_cols() as f64,
+            Block::Sparse(view) => sparse::gram_cost(view),
+        }
+    }
+
+    /// The lower triangle of Σ_i factors_i φ_i φ_iᵀ, row-major; `None` where the watch says to stop.
+    pub(super) fn gram(&self, factors: &[f32], pool: &Pool, watch: &Watch<'_>) -> Result<Option<Vec<f32>>> {
+        match self {
+            Block::Dense(view) => dense::gram(view, factors, pool, watch),
+            Block::Sparse(view) => sparse::gram(view, factors, pool, watch),
+        }
+    }
+
+    /// sums_j += Σ_i factors_i φ_ij² over a range of rows.
+    pub(super) fn add_squares(&self, first: usize, factors: &[f32], sums: &mut [f64]) {
+        for (row, &factor) in factors.iter().enumerate().filter(|(_, factor)| **factor != 0.0) {
+            let mut add = |column: usize, value: f64| sums[column] += f64::from(factor) * value * value;
+            match self {
+                Block::Dense(view) => view.for_each_nonzero(first + row, &mut add),
+                Block::Sparse(view) => view.for_each_nonzero(first + row, &mut add),
+            }
+        }
+    }
+
+    /// The error that names the first value which single precision cannot work with, if there is one.
+    pub(super) fn check(&self, first_row: usize) -> Result<()> {
+        for row in 0..self.n_rows() {
+            let mut bad = None;
+            let mut look = |column: usize, value: f64| {
+                // NaN is not below the limit either.
+                let usable = value.abs() < LARGEST;
+                if !usable && bad.is_none() {
+                    bad = Some((column, value));
+                }
+            };
+            match self {
+                Block::Dense(view) => view.for_each_nonzero(row, &mut look),
+                Block::Sparse(view) => view.for_each_nonzero(row, &mut look),
+            }
+            if let Some((column, value)) = bad {
+                let problem = if value.is_finite() {
+                    "is too large for single precision: scale the features"
+                } else {
+                    "is not a finite number: remove or impute it"
+                };
+                return Err(Error::Value { row: first_row + row, column, value, problem });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Sums of rows: in single precision for as long as that is harmless, then in double.
+#[derive(Clone, Debug)]
+pub(super) struct Sums {
+    n_problems: usize,
+    wide: Vec<f64>,
+    narrow: Vec<f32>,
+    /// Rows summed in `narrow`.
+    in_narrow: usize,
+}
+
+impl Sums {
+    /// Rows summed in single precision before they go to the double-precision sums: the rounding is then that
+    /// of 256 terms, and moving the sums costs less than a tenth of making them.
+    const ROWS: usize = 256;
+
+    fn flush(&mut self) {
+        for (wide, narrow) in self.wide.iter_mut().zip(&mut self.narrow) {
+            *wide += f64::from(std::mem::take(narrow));
+        }
+        self.in_narrow = 0;
+    }
+}

@@ -1,0 +1,335 @@
+//! The objective over one block of rows in memory: the place where losses, targets and costs meet Φ.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::block::Block;
+use super::objective::{Cost, Gradient, Gram, Line, LineSums, Objective, PointSums, Shape};
+use super::{Intercept, OneVsRest, SmoothLoss};
+use crate::error::{Error, Result};
+use crate::par::Pool;
+use crate::solve::Watch;
+
+/// The most tasks of a pass. The partition is fixed by the sizes alone, and sums are added in its order, so that
+/// the number of threads changes no bit.
+const MOST_SHARDS: usize = 32;
+
+/// Rows of the smallest task.
+const LEAST_ROWS: usize = 256;
+
+/// Some neighbouring rows and what is remembered of them: single precision, `[problem][row]`.
+#[derive(Debug)]
+struct Shard {
+    rows: Range<usize>,
+    /// w_kᵀφ_i at the current points.
+    scores: Vec<f32>,
+    /// The same of the current directions.
+    along: Vec<f32>,
+}
+
+/// Sums over the rows of one block.
+#[derive(Debug)]
+pub(super) struct BlockObjective<'a> {
+    pub block: Block<'a>,
+    /// Number of the block's first row in the whole training set.
+    pub first_row: usize,
+    pub targets: OneVsRest<'a>,
+    /// Of the block's rows.
+    pub costs: &'a [f64],
+    pub loss: SmoothLoss,
+    pub intercept: Intercept,
+    pub pool: Arc<Pool>,
+    shards: Vec<Shard>,
+}
+
+impl<'a> BlockObjective<'a> {
+    pub fn new(
+        block: Block<'a>,
+        first_row: usize,
+        targets: OneVsRest<'a>,
+        costs: &'a [f64],
+        (loss, intercept): (SmoothLoss, Intercept),
+        pool: Arc<Pool>,
+    ) -> Self {
+        let (n, k) = (block.n_rows(), targets.n_problems());
+        let rows = n.div_ceil(MOST_SHARDS).next_multiple_of(LEAST_ROWS);
+        let shards = (0..n).step_by(rows).map(|from| {
+            let rows = from..n.min(from + rows);
+            Shard { scores: vec![0.0; rows.len() * k], along: vec![0.0; rows.len() * k], rows }
+        });
+        let shards = shards.collect();
+        BlockObjective { block, first_row, targets, costs, loss, intercept, pool, shards }
+    }
+
+    /// Products of all rows with `points`, into the shards' scores or directions.
+    fn multiply(&mut self, live: &[usize], points: &[f64], into: fn(&mut Shard) -> &mut Vec<f32>) -> Result<()> {
+        let d = self.block.n_features();
+        if points.chunks(d + 1).all(|point| point[..d].iter().all(|w| *w == 0.0)) {
+            for shard in &mut self.shards {
+                let n = shard.rows.len();
+                live.iter().for_each(|&k| into(shard)[k * n..(k + 1) * n].fill(0.0));
+            }
+            return Ok(());
+        }
+        let packed = self.block.pack(points, d + 1);
+        let (block, panel) = (&self.block, self.block.rows_a_panel());
+        let finite = self.pool.map_mut(&mut self.shards, |_, shard| {
+            let rows: Vec<u32> = shard.rows.clone().map(|row| row as u32).collect();
+            let mut out = vec![0.0; panel * live.len()];
+            let mut finite = true;
+            for (from, rows) in (0..).step_by(panel).zip(rows.chunks(panel)) {
+                let out = &mut out[..rows.len() * live.len()];
+                block.scores(rows, &packed, out);
+                finite &= out.iter().all(|score| score.is_finite());
+                for (scores, &k) in out.chunks(rows.len()).zip(live) {
+                    let at = k * shard.rows.len() + from;
+                    into(shard)[at..at + rows.len()].copy_from_slice(scores);
+                }
+            }
+            finite
+        });
+        if finite.contains(&false) { Err(self.not_finite()) } else { Ok(()) }
+    }
+
+    fn not_finite(&self) -> Error {
+        let expected = "features and C such that scores fit single precision: scale the features";
+        self.block.check(self.first_row).err().unwrap_or(Error::Parameter {
+            name: "C",
+            value: "too large".into(),
+            expected: expected.into(),
+        })
+    }
+
+    /// Calls `visit(i, y, cost, score)` for the rows of a shard in problem `k`.
+    #[inline(always)]
+    fn for_each(&self, shard: &Shard, k: usize, mut visit: impl FnMut(usize, f64, f64, f64)) {
+        let n = shard.rows.len();
+        let scores = &shard.scores[k * n..(k + 1) * n];
+        let costs = &self.costs[shard.rows.clone()];
+        for (i, (&score, &cost)) in scores.iter().zip(costs).enumerate() {
+            visit(i, self.targets.sign(shard.rows.start + i, k), cost, f64::from(score));
+        }
+    }
+
+    /// c · loss″ of a shard's rows, `[live problem][row]`.
+    fn curvatures(&self, shard: &Shard, live: &[usize], intercepts: &[f64]) -> Vec<f32> {
+        let n = shard.rows.len();
+        let mut factors = vec![0.0; n * live.len()];
+        for ((factors, &k), b) in factors.chunks_mut(n).zip(live).zip(intercepts) {
+            self.for_each(shard, k, |i, y, cost, score| {
+                factors[i] = (cost * self.loss.at(y * (score + b)).curvature) as f32;
+            });
+        }
+        factors
+    }
+
+    /// Curvatures of all rows of the block, averaged over the live problems.
+    fn mean_curvatures(&self, live: &[usize], intercepts: &[f64]) -> Vec<f32> {
+        let share = 1.0 / live.len().max(1) as f64;
+        let mut all = Vec::with_capacity(self.block.n_rows());
+        for shard in &self.shards {
+            let factors = self.curvatures(shard, live, intercepts);
+            let n = shard.rows.len();
+            all.extend((0..n).map(|i| {
+                let sum: f64 = factors[i..].iter().step_by(n).map(|&factor| f64::from(factor)).sum();
+                (sum * share) as f32
+            }));
+        }
+        all
+    }
+
+    /// Calls `work(rows, factors)` panel by panel for the rows of which any live problem has a factor: in a pass
+    /// for squared hinge that is the rows inside the margin.
+    fn for_each_panel(&self, shard: &Shard, factors: &[f32], mut work: impl FnMut(&[u32], &mut [f32])) {
+        let n = shard.rows.len();
+        let active: Vec<usize> = (0..n).filter(|&i| factors[i..].iter().step_by(n).any(|f| *f != 0.0)).collect();
+        let mut rows: Vec<u32> = Vec::new();
+        let mut mine = Vec::new();
+        for panel in active.chunks(self.block.rows_a_panel()) {
+            rows.clear();
+            rows.extend(panel.iter().map(|&i| (shard.rows.start + i) as u32));
+            mine.clear();
+            for factors in factors.chunks(n) {
+                mine.extend(panel.iter().map(|&i| factors[i]));
+            }
+            work(&rows, &mut mine);
+        }
+    }
+
+    /// Adds what each shard gives, in their order, as points: features' sums and the intercept's.
+    fn add_up(&self, n_live: usize, parts: impl IntoIterator<Item = (Vec<f64>, Vec<f64>)>) -> Vec<f64> {
+        let d = self.block.n_features();
+        let mut total = vec![0.0; n_live * (d + 1)];
+        for (features, intercepts) in parts {
+            for (k, total) in total.chunks_mut(d + 1).enumerate() {
+                for (sum, part) in total.iter_mut().zip(&features[k * d..(k + 1) * d]) {
+                    *sum += part;
+                }
+                total[d] += intercepts[k];
+            }
+        }
+        total
+    }
+}
+
+impl Objective for BlockObjective<'_> {
+    fn shape(&self) -> Shape {
+        Shape {
+            n_rows: self.block.n_rows(),
+            n_features: self.block.n_features(),
+            n_problems: self.targets.n_problems(),
+            loss: self.loss,
+            intercept: self.intercept,
+        }
+    }
+
+    /// Measured beside a matrix product at 80 Gflop/s: a pass takes the time of 15 multiply-adds a value for
+    /// reading it and of 2.5 for each problem.
+    fn cost(&self) -> Cost {
+        let values = self.block.n_values() as f64;
+        Cost { pass: 15.0 * values, problem: 2.5 * values, gram: self.block.gram_cost() }
+    }
+
+    fn place(&mut self, live: &[usize], points: &[f64]) -> Result<()> {
+        self.multiply(live, points, |shard| &mut shard.scores)
+    }
+
+    fn aim(&mut self, live: &[usize], directions: &[f64]) -> Result<()> {
+        self.multiply(live, directions, |shard| &mut shard.along)
+    }
+
+    fn along(&mut self, live: &[usize], lines: &[Line]) -> Result<Vec<LineSums>> {
+        let parts = self.pool.try_map(self.shards.len(), |s| {
+            let shard = &self.shards[s];
+            let n = shard.rows.len();
+            let sums = live.iter().zip(lines).map(|(&k, line)| {
+                let along = &shard.along[k * n..(k + 1) * n];
+                let mut sums = LineSums::default();
+                self.for_each(shard, k, |i, y, cost, score| {
+                    let moves = line.along * f64::from(along[i]) + line.turn;
+                    let loss = self.loss.at(y * (score + line.intercept + line.step * moves));
+                    sums.value += cost * loss.value;
+                    sums.slope -= cost * loss.pull * y * moves;
+                    sums.curvature += cost * loss.curvature * moves * moves;
+                    sums.pull += cost * loss.pull;
+                });
+                sums
+            });
+            Ok::<_, Error>(sums.collect::<Vec<_>>())
+        })?;
+        let mut total = vec![LineSums::default(); live.len()];
+        for part in &parts {
+            total.iter_mut().zip(part).for_each(|(total, part)| total.add(part));
+        }
+        Ok(total)
+    }
+
+    fn advance(&mut self, live: &[usize], steps: &[f64]) -> Result<()> {
+        self.pool.map_mut(&mut self.shards, |_, shard| {
+            let n = shard.rows.len();
+            for (&k, &step) in live.iter().zip(steps) {
+                let range = k * n..(k + 1) * n;
+                for (score, along) in shard.scores[range.clone()].iter_mut().zip(&shard.along[range]) {
+                    *score = (f64::from(*score) + step * f64::from(*along)) as f32;
+                }
+            }
+        });
+        Ok(())
+    }
+
+    fn gradient(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Gradient> {
+        let parts = self.pool.try_map(self.shards.len(), |s| {
+            let shard = &self.shards[s];
+            let n = shard.rows.len();
+            let mut factors = vec![0.0; n * live.len()];
+            let mut all = Vec::with_capacity(live.len());
+            for ((factors, &k), b) in factors.chunks_mut(n).zip(live).zip(intercepts) {
+                let mut sums = PointSums::default();
+                self.for_each(shard, k, |i, y, cost, score| {
+                    let margin = y * (score + b);
+                    let loss = self.loss.at(margin);
+                    let alpha = cost * loss.pull;
+                    sums.value += cost * loss.value;
+                    sums.pull += alpha;
+                    sums.balance += alpha * y;
+                    // α · margin is 0 · ∞ where both are at their ends.
+                    sums.conjugate += cost * loss.value + if alpha > 0.0 { alpha * margin } else { 0.0 };
+                    sums.n_support += u64::from(alpha > 0.0);
+                    factors[i] = (-alpha * y) as f32;
+                });
+                all.push(sums);
+            }
+            let mut slopes = self.block.sums(live.len());
+            self.for_each_panel(shard, &factors, |rows, factors| {
+                self.block.add_combination(rows, factors, &mut slopes)
+            });
+            Ok::<_, Error>((all, self.block.unpack(slopes)))
+        })?;
+        let mut sums = vec![PointSums::default(); live.len()];
+        for (part, _) in &parts {
+            sums.iter_mut().zip(part).for_each(|(total, part)| total.add(part));
+        }
+        let parts = parts.into_iter().map(|(sums, slopes)| (slopes, sums.iter().map(|s| -s.balance).collect()));
+        let slopes = self.add_up(live.len(), parts);
+        if !slopes.iter().all(|slope| slope.is_finite()) || !sums.iter().all(|sums| sums.value.is_finite()) {
+            return Err(self.not_finite());
+        }
+        Ok(Gradient { sums, slopes })
+    }
+
+    fn product(&mut self, live: &[usize], intercepts: &[f64], directions: &[f64]) -> Result<Vec<f64>> {
+        let d = self.block.n_features();
+        let packed = self.block.pack(directions, d + 1);
+        let turns: Vec<f32> = directions.chunks(d + 1).map(|direction| direction[d] as f32).collect();
+        let parts = self.pool.try_map(self.shards.len(), |s| {
+            let shard = &self.shards[s];
+            let factors = self.curvatures(shard, live, intercepts);
+            let mut sums = self.block.sums(live.len());
+            let mut balances = vec![0.0f64; live.len()];
+            let mut scores = Vec::new();
+            // Both products of a panel while it is in the cache: Φ is read once.
+            self.for_each_panel(shard, &factors, |rows, factors| {
+                scores.resize(factors.len(), 0.0);
+                self.block.scores(rows, &packed, &mut scores);
+                let problems = factors.chunks_mut(rows.len()).zip(scores.chunks(rows.len()));
+                for ((factors, scores), (turn, balance)) in problems.zip(turns.iter().zip(&mut balances)) {
+                    for (factor, score) in factors.iter_mut().zip(scores) {
+                        *factor *= score + turn;
+                        *balance += f64::from(*factor);
+                    }
+                }
+                self.block.add_combination(rows, factors, &mut sums);
+            });
+            Ok::<_, Error>((self.block.unpack(sums), balances))
+        })?;
+        Ok(self.add_up(live.len(), parts))
+    }
+
+    fn gram(&mut self, live: &[usize], intercepts: &[f64], watch: &Watch<'_>) -> Result<Option<Gram>> {
+        let factors = self.mean_curvatures(live, intercepts);
+        let Some(lower) = self.block.gram(&factors, &self.pool, watch)? else { return Ok(None) };
+        let parts = self.pool.try_map(self.shards.len(), |s| {
+            let shard = &self.shards[s];
+            let mut sums = self.block.sums(1);
+            let factors = &factors[shard.rows.clone()];
+            self.for_each_panel(shard, factors, |rows, factors| self.block.add_combination(rows, factors, &mut sums));
+            let corner = factors.iter().map(|&factor| f64::from(factor)).sum();
+            Ok::<_, Error>((self.block.unpack(sums), vec![corner]))
+        })?;
+        let mut column = self.add_up(1, parts);
+        let corner = column.pop().unwrap_or(0.0);
+        Ok(Some(Gram { lower, column, corner }))
+    }
+
+    fn diagonal(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Vec<f64>> {
+        let factors = self.mean_curvatures(live, intercepts);
+        let parts = self.pool.try_map(self.shards.len(), |s| {
+            let rows = self.shards[s].rows.clone();
+            let factors = &factors[rows.clone()];
+            let mut sums = vec![0.0; self.block.n_features()];
+            self.block.add_squares(rows.start, factors, &mut sums);
+            Ok::<_, Error>((sums, vec![factors.iter().map(|&factor| f64::from(factor)).sum()]))
+        })?;
+        Ok(self.add_up(1, parts))
+    }
+}

@@ -1,0 +1,173 @@
+//! The sum of objectives over different rows, which is how a training set in several blocks is one objective.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::block::Block;
+use super::block_objective::BlockObjective;
+use super::objective::{Cost, Gradient, Gram, Line, LineSums, Objective, PointSums, Shape};
+use super::{Intercept, OneVsRest, SmoothLoss};
+use crate::error::{Error, Result};
+use crate::par::Pool;
+use crate::solve::Watch;
+
+/// One-vs-rest problems over the rows of several parts.
+pub struct LinearObjective<'a> {
+    parts: Vec<Box<dyn Objective + Send + 'a>>,
+    shape: Shape,
+}
+
+impl<'a> LinearObjective<'a> {
+    /// The objective over blocks of rows in memory, which follow each other as `targets` and `costs` do.
+    ///
+    /// `costs` are C · weight, one a row, finite and at least 0; `threads` work on each pass, 0 meaning one a
+    /// core. Results do not depend on the number of threads.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where blocks, targets and costs do not fit each other, [`Error::Weight`] for a cost that
+    /// is negative or not finite, [`Error::NoSamples`] without rows, [`Error::Threads`].
+    pub fn new(
+        blocks: &[Block<'a>],
+        targets: OneVsRest<'a>,
+        costs: &'a [f64],
+        loss: SmoothLoss,
+        intercept: Intercept,
+        threads: usize,
+    ) -> Result<Self> {
+        let wrong = |what: &str, found: String, expected: String| Error::Shape { what: what.into(), found, expected };
+        let n_rows: usize = blocks.iter().map(Block::n_rows).sum();
+        let n_features = blocks.first().map_or(0, Block::n_features);
+        if n_rows == 0 {
+            return Err(Error::NoSamples(""));
+        }
+        for (what, found) in [("targets", targets.n_samples()), ("costs", costs.len())] {
+            if found != n_rows {
+                return Err(wrong(what, format!("{found} {what}"), format!("{n_rows}, one a row of the blocks")));
+            }
+        }
+        if let Some((at, block)) = blocks.iter().enumerate().find(|(_, block)| block.n_features() != n_features) {
+            let found = format!("{} features", block.n_features());
+            return Err(wrong(&format!("block {at}"), found, format!("{n_features}, as block 0 has")));
+        }
+        if let Some(row) = costs.iter().position(|cost| !cost.is_finite() || *cost < 0.0) {
+            return Err(Error::Weight { row, value: costs[row] });
+        }
+        let pool = Arc::new(Pool::new(threads)?);
+        let mut first = 0;
+        let parts = blocks.iter().map(|&block| {
+            let rows = first..first + block.n_rows();
+            first = rows.end;
+            let (targets, costs) = (targets.part(rows.clone()), &costs[rows.clone()]);
+            let part = BlockObjective::new(block, rows.start, targets, costs, (loss, intercept), pool.clone());
+            Box::new(part) as Box<dyn Objective + Send>
+        });
+        LinearObjective::from_parts(parts.collect())
+    }
+
+    /// The sum of objectives over different rows, wherever those are.
+    ///
+    /// # Errors
+    /// [`Error::NoSamples`] without parts, [`Error::Shape`] where they are not of one kind.
+    pub fn from_parts(parts: Vec<Box<dyn Objective + Send + 'a>>) -> Result<Self> {
+        let mut shape = parts.first().ok_or(Error::NoSamples(""))?.shape();
+        shape.n_rows = 0;
+        for (at, part) in parts.iter().enumerate() {
+            let other = part.shape();
+            if (Shape { n_rows: 0, ..other }) != (Shape { n_rows: 0, ..shape }) {
+                let (found, expected) = (format!("{other:?}"), format!("{shape:?}, as part 0 has"));
+                return Err(Error::Shape { what: format!("part {at} of an objective"), found, expected });
+            }
+            shape.n_rows += other.n_rows;
+        }
+        Ok(LinearObjective { parts, shape })
+    }
+}
+
+impl fmt::Debug for LinearObjective<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LinearObjective").field("parts", &self.parts.len()).field("shape", &self.shape).finish()
+    }
+}
+
+/// a += b, element by element.
+fn add(a: &mut [f64], b: &[f64]) {
+    a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+}
+
+impl Objective for LinearObjective<'_> {
+    fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    fn cost(&self) -> Cost {
+        self.parts.iter().map(|part| part.cost()).fold(Cost::default(), |a, b| Cost {
+            pass: a.pass + b.pass,
+            problem: a.problem + b.problem,
+            gram: a.gram + b.gram,
+        })
+    }
+
+    fn place(&mut self, live: &[usize], points: &[f64]) -> Result<()> {
+        self.parts.iter_mut().try_for_each(|part| part.place(live, points))
+    }
+
+    fn aim(&mut self, live: &[usize], directions: &[f64]) -> Result<()> {
+        self.parts.iter_mut().try_for_each(|part| part.aim(live, directions))
+    }
+
+    fn along(&mut self, live: &[usize], lines: &[Line]) -> Result<Vec<LineSums>> {
+        let mut total = vec![LineSums::default(); live.len()];
+        for part in &mut self.parts {
+            total.iter_mut().zip(part.along(live, lines)?).for_each(|(total, part)| total.add(&part));
+        }
+        Ok(total)
+    }
+
+    fn advance(&mut self, live: &[usize], steps: &[f64]) -> Result<()> {
+        self.parts.iter_mut().try_for_each(|part| part.advance(live, steps))
+    }
+
+    fn gradient(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Gradient> {
+        let mut sums = vec![PointSums::default(); live.len()];
+        let mut slopes = vec![0.0; live.len() * (self.shape.n_features + 1)];
+        for part in &mut self.parts {
+            let gradient = part.gradient(live, intercepts)?;
+            sums.iter_mut().zip(&gradient.sums).for_each(|(total, part)| total.add(part));
+            add(&mut slopes, &gradient.slopes);
+        }
+        Ok(Gradient { sums, slopes })
+    }
+
+    fn product(&mut self, live: &[usize], intercepts: &[f64], directions: &[f64]) -> Result<Vec<f64>> {
+        let mut total = vec![0.0; directions.len()];
+        for part in &mut self.parts {
+            add(&mut total, &part.product(live, intercepts, directions)?);
+        }
+        Ok(total)
+    }
+
+    fn gram(&mut self, live: &[usize], intercepts: &[f64], watch: &Watch<'_>) -> Result<Option<Gram>> {
+        let mut total: Option<Gram> = None;
+        for part in &mut self.parts {
+            let Some(gram) = part.gram(live, intercepts, watch)? else { return Ok(None) };
+            total = Some(match total {
+                None => gram,
+                Some(mut total) => {
+                    total.lower.iter_mut().zip(&gram.lower).for_each(|(a, b)| *a += b);
+                    add(&mut total.column, &gram.column);
+                    total.corner += gram.corner;
+                    total
+                }
+            });
+        }
+        Ok(total)
+    }
+
+    fn diagonal(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Vec<f64>> {
+        let mut total = vec![0.0; self.shape.n_features + 1];
+        for part in &mut self.parts {
+            add(&mut total, &part.diagonal(live, intercepts)?);
+        }
+        Ok(total)
+    }
+}

@@ -1,0 +1,197 @@
+//! The one thing a primal solver sees: sums over the rows of a training set.
+//!
+//! Minimised is, for every problem k,
+//!
+//! ½‖w_k‖² + Σ_i c_i · loss(y_ik · (w_kᵀφ_i + b_k)),
+//!
+//! the square of b_k being added where the intercept is penalised. An [`Objective`] gives the sums over i, for
+//! many problems in one pass; the penalty is the solver's, since it has nothing to do with rows. Because every
+//! result is a sum over rows, the sum of two objectives over different rows is again an objective
+//! ([`super::LinearObjective`]): rows may lie in several blocks, on disk, or on other machines.
+//!
+//! An objective remembers, row by row, the scores w_kᵀφ_i of the current point and those of one direction, so
+//! that a search along a line needs no look at φ. *Points* are `[problem][coordinate]`: the features' weights
+//! and then the intercept, `n_features + 1` numbers a problem. `live` lists the problems a call is about; all
+//! that is passed with it, and all that comes back, is in its order.
+
+use super::SmoothLoss;
+use crate::error::Result;
+use crate::solve::Watch;
+
+/// What is done about a constant in the decision function.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Intercept {
+    /// There is one, and it costs nothing.
+    #[default]
+    Free,
+    /// There is one, and ½b² is part of the objective: a feature that is always 1, as LIBLINEAR's `-B 1`.
+    Penalised,
+    /// There is none.
+    None,
+}
+
+/// The sizes of a problem and what kind it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Rows that the sums are over.
+    pub n_rows: usize,
+    /// Features of a row, the intercept not counted.
+    pub n_features: usize,
+    /// Two-class problems.
+    pub n_problems: usize,
+    /// The loss.
+    pub loss: SmoothLoss,
+    /// The intercept.
+    pub intercept: Intercept,
+}
+
+/// What calls cost, in multiply-adds of a large matrix product or what takes as long.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cost {
+    /// Reading the rows once.
+    pub pass: f64,
+    /// A Hessian product of one problem during a pass.
+    pub problem: f64,
+    /// The Gram matrix.
+    pub gram: f64,
+}
+
+/// A place on a line through the current point of a problem: scores + intercept + step · (along · direction + turn).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Line {
+    /// The intercept at the line's start.
+    pub intercept: f64,
+    /// How far to go.
+    pub step: f64,
+    /// 1 to move the weights along the direction, 0 to leave them.
+    pub along: f64,
+    /// What the intercept changes a step.
+    pub turn: f64,
+}
+
+/// Sums at a place on a line.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LineSums {
+    /// Σ c loss.
+    pub value: f64,
+    /// Its derivative by the step.
+    pub slope: f64,
+    /// Its second derivative by the step.
+    pub curvature: f64,
+    /// Σ c pull, the sum of the dual variables.
+    pub pull: f64,
+}
+
+/// Sums at the current point of a problem.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PointSums {
+    /// Σ c loss.
+    pub value: f64,
+    /// Σ α with α_i = c_i · pull_i, the dual variables that belong to the point.
+    pub pull: f64,
+    /// Σ α y, which is 0 for dual variables that a free intercept allows.
+    pub balance: f64,
+    /// The conjugate's share of the dual objective, Σ c (loss + pull · margin) by Fenchel and Young's equality.
+    pub conjugate: f64,
+    /// Rows with α > 0.
+    pub n_support: u64,
+}
+
+impl LineSums {
+    /// Adds the sums over other rows.
+    pub fn add(&mut self, other: &LineSums) {
+        self.value += other.value;
+        self.slope += other.slope;
+        self.curvature += other.curvature;
+        self.pull += other.pull;
+    }
+}
+
+impl PointSums {
+    /// Adds the sums over other rows.
+    pub fn add(&mut self, other: &PointSums) {
+        self.value += other.value;
+        self.pull += other.pull;
+        self.balance += other.balance;
+        self.conjugate += other.conjugate;
+        self.n_support += other.n_support;
+    }
+}
+
+/// Sums and gradients at the current points.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gradient {
+    /// One a problem.
+    pub sums: Vec<PointSums>,
+    /// −Σ α_i y_i (φ_i, 1) as points: the gradient of the sum of losses.
+    pub slopes: Vec<f64>,
+}
+
+/// Σ_i h_i (φ_i, 1)(φ_i, 1)ᵀ, h_i being row i's curvature c · loss″ averaged over the live problems.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gram {
+    /// Features × features, row-major, the lower triangle alone.
+    pub lower: Vec<f32>,
+    /// Σ h φ.
+    pub column: Vec<f64>,
+    /// Σ h.
+    pub corner: f64,
+}
+
+/// Sums over rows, for many problems at once. See the head of the file for the layout of the arguments.
+pub trait Objective {
+    /// Sizes and kind.
+    fn shape(&self) -> Shape;
+
+    /// What the calls below cost.
+    fn cost(&self) -> Cost;
+
+    /// Makes `points` the current ones: scores ← Φw. Reads φ once.
+    ///
+    /// # Errors
+    /// [`Error::Value`](crate::Error::Value) for a score that is not finite, naming the feature to blame.
+    fn place(&mut self, live: &[usize], points: &[f64]) -> Result<()>;
+
+    /// Makes `directions` the current ones. Reads φ once.
+    ///
+    /// # Errors
+    /// As [`Objective::place`].
+    fn aim(&mut self, live: &[usize], directions: &[f64]) -> Result<()>;
+
+    /// Sums at a place on each problem's line. Does not read φ.
+    ///
+    /// # Errors
+    /// Of the machine that holds the rows, if it is not this one.
+    fn along(&mut self, live: &[usize], lines: &[Line]) -> Result<Vec<LineSums>>;
+
+    /// Moves the current points: scores ← scores + step · direction. Does not read φ.
+    ///
+    /// # Errors
+    /// As [`Objective::along`].
+    fn advance(&mut self, live: &[usize], steps: &[f64]) -> Result<()>;
+
+    /// Sums and gradients at the current points with these intercepts. Reads φ once.
+    ///
+    /// # Errors
+    /// [`Error::Value`](crate::Error::Value) for a gradient that is not finite.
+    fn gradient(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Gradient>;
+
+    /// Σ_i c_i loss″_ik (φ_i, 1)(φ_i, 1)ᵀ d_k for `directions` d, as points. Reads φ once.
+    ///
+    /// # Errors
+    /// As [`Objective::along`].
+    fn product(&mut self, live: &[usize], intercepts: &[f64], directions: &[f64]) -> Result<Vec<f64>>;
+
+    /// One matrix that stands for the Hessians of all live problems, or `None` where the watch says to stop.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`](crate::Error::Cancelled) where the watch was, else as [`Objective::along`].
+    fn gram(&mut self, live: &[usize], intercepts: &[f64], watch: &Watch<'_>) -> Result<Option<Gram>>;
+
+    /// The diagonal of that matrix, `n_features + 1` numbers. Reads φ once.
+    ///
+    /// # Errors
+    /// As [`Objective::along`].
+    fn diagonal(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Vec<f64>>;
+}

@@ -1,0 +1,116 @@
+//! Losses that a Newton method can take: convex, with a slope that is continuous.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::Loss;
+use crate::error::{Error, Result};
+
+/// The loss of ½‖w‖² + Σ c loss(y·f(x)) in the primal.
+///
+/// The plain hinge is not among them: its corner leaves Newton's method without a Hessian, and smoothing the
+/// corner would answer another question. Asking for it gives an error that names what to use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SmoothLoss {
+    /// max(0, 1 − m)².
+    #[default]
+    SquaredHinge,
+    /// ln(1 + e^−m).
+    Logistic,
+}
+
+/// A loss at one margin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LossAt {
+    /// The loss itself.
+    pub value: f64,
+    /// Minus its slope: how hard the sample pulls; times its cost, its dual variable.
+    pub pull: f64,
+    /// Its second derivative (from the left where there are two).
+    pub curvature: f64,
+}
+
+impl SmoothLoss {
+    /// The loss and its derivatives at `margin`.
+    #[inline]
+    pub fn at(self, margin: f64) -> LossAt {
+        match self {
+            SmoothLoss::SquaredHinge => {
+                let slack = (1.0 - margin).max(0.0);
+                LossAt { value: slack * slack, pull: 2.0 * slack, curvature: if slack > 0.0 { 2.0 } else { 0.0 } }
+            }
+            SmoothLoss::Logistic => {
+                // e^−|m| never overflows; both branches are the same function.
+                let small = (-margin.abs()).exp();
+                let (near, far) = (1.0 / (1.0 + small), small / (1.0 + small));
+                let pull = if margin > 0.0 { far } else { near };
+                LossAt { value: (-margin).max(0.0) + small.ln_1p(), pull, curvature: near * far }
+            }
+        }
+    }
+}
+
+impl TryFrom<Loss> for SmoothLoss {
+    type Error = Error;
+
+    fn try_from(loss: Loss) -> Result<Self> {
+        match loss {
+            Loss::SquaredHinge => Ok(SmoothLoss::SquaredHinge),
+            _ => Err(not_smooth(loss.to_string())),
+        }
+    }
+}
+
+impl fmt::Display for SmoothLoss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            SmoothLoss::SquaredHinge => "squared-hinge",
+            SmoothLoss::Logistic => "logistic",
+        })
+    }
+}
+
+impl FromStr for SmoothLoss {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        match name {
+            "squared-hinge" => Ok(SmoothLoss::SquaredHinge),
+            "logistic" => Ok(SmoothLoss::Logistic),
+            "hinge" => Err(not_smooth(name.to_owned())),
+            _ => Err(Error::UnknownName {
+                what: "loss",
+                given: name.to_owned(),
+                expected: "known are squared-hinge, logistic".into(),
+            }),
+        }
+    }
+}
+
+fn not_smooth(value: String) -> Error {
+    let expected = "the primal Newton solver needs a smooth loss: use squared-hinge or logistic \
+                    (the hinge is offered where the dual is solved, by the power mean classifier)";
+    Error::Parameter { name: "loss", value, expected: expected.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn derivatives_are_those_of_the_value() {
+        for loss in [SmoothLoss::SquaredHinge, SmoothLoss::Logistic] {
+            for margin in [-30.0, -2.0, 0.0, 0.5, 0.999, 1.5, 40.0] {
+                let h = 1e-5;
+                let (here, up, down) = (loss.at(margin), loss.at(margin + h), loss.at(margin - h));
+                assert!((here.pull + (up.value - down.value) / (2.0 * h)).abs() < 1e-5, "{loss} {margin}");
+                assert!((here.curvature + (up.pull - down.pull) / (2.0 * h)).abs() < 1e-4, "{loss} {margin}");
+            }
+            assert_eq!(loss.to_string().parse::<SmoothLoss>().unwrap(), loss);
+            assert!(loss.at(-1e300).value.is_infinite() == (loss == SmoothLoss::SquaredHinge));
+        }
+        assert!("hinge".parse::<SmoothLoss>().unwrap_err().to_string().contains("use squared-hinge"));
+        assert!(SmoothLoss::try_from(Loss::Hinge).is_err());
+    }
+}

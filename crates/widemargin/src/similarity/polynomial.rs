@@ -1,0 +1,153 @@
+//! The polynomials that go with a conditionally positive definite kernel.
+
+use crate::error::{Error, Result};
+
+/// Most monomials that are still handled as columns of a dense matrix.
+const MOST: usize = 20_000;
+
+/// A column whose spread is below this share of its size counts as constant: that is rounding, not data.
+const CONSTANT: f64 = 1e-14;
+
+/// All monomials up to a degree in centred, unit-scaled coordinates.
+///
+/// Centring and scaling change the basis, not the space of polynomials; without them data far from the origin
+/// would make the columns all but equal.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct PolynomialSpace {
+    degree: Option<u32>,
+    centre: Vec<f64>,
+    /// One over the spread of each column; 0 for a constant one.
+    factors: Vec<f64>,
+    monomials: Vec<Vec<usize>>,
+}
+
+impl PolynomialSpace {
+    /// The space for row-major samples with weights above 0; `degree` `None` is the space of no polynomial.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] where the monomials are too many.
+    pub fn fit(samples: &[f64], weights: &[f64], n_features: usize, degree: Option<u32>) -> Result<Self> {
+        let total: f64 = weights.iter().sum();
+        let mut centre = vec![0.0; n_features];
+        for (row, weight) in samples.chunks(n_features).zip(weights) {
+            centre.iter_mut().zip(row).for_each(|(sum, x)| *sum += weight / total * x);
+        }
+        let mut spread = vec![0.0; n_features];
+        for (row, weight) in samples.chunks(n_features).zip(weights) {
+            for ((sum, x), centre) in spread.iter_mut().zip(row).zip(&centre) {
+                *sum += weight / total * (x - centre) * (x - centre);
+            }
+        }
+        let constant = |spread: f64, centre: f64| spread.sqrt() <= CONSTANT * centre.abs();
+        let factors = spread
+            .iter()
+            .zip(&centre)
+            .map(|(&spread, &centre)| if constant(spread, centre) || spread == 0.0 { 0.0 } else { 1.0 / spread.sqrt() })
+            .collect();
+        Self::new(degree, centre, factors)
+    }
+
+    /// The space with a known centre and known factors.
+    pub fn new(degree: Option<u32>, centre: Vec<f64>, factors: Vec<f64>) -> Result<Self> {
+        let monomials = match degree {
+            None => Vec::new(),
+            Some(degree) => monomials(centre.len(), degree)?,
+        };
+        Ok(PolynomialSpace { degree, centre, factors, monomials })
+    }
+
+    /// Number of monomials; the first is the constant.
+    pub fn len(&self) -> usize {
+        self.monomials.len()
+    }
+
+    pub fn centre(&self) -> &[f64] {
+        &self.centre
+    }
+
+    pub fn factors(&self) -> &[f64] {
+        &self.factors
+    }
+
+    /// Writes the monomials of one sample.
+    pub fn write(&self, sample: &[f64], out: &mut [f64]) {
+        let scaled: Vec<f64> =
+            sample.iter().zip(&self.centre).zip(&self.factors).map(|((x, centre), f)| (x - centre) * f).collect();
+        for (out, columns) in out.iter_mut().zip(&self.monomials) {
+            *out = columns.iter().map(|&column| scaled[column]).product();
+        }
+    }
+
+    /// What the user should know of the columns.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let constant: Vec<usize> = (0..self.factors.len()).filter(|&column| self.factors[column] == 0.0).collect();
+        if let Some(first) = constant.first() {
+            warnings.push(format!(
+                "{} of {} columns are constant (the first is column {first}): they carry nothing and were passed over",
+                constant.len(),
+                self.factors.len(),
+            ));
+        }
+        let spreads = self.factors.iter().filter(|f| **f > 0.0).map(|f| 1.0 / f);
+        let (small, large) = spreads.fold((f64::INFINITY, 0.0_f64), |(a, b), s| (a.min(s), b.max(s)));
+        if large > 100.0 * small {
+            warnings.push(format!(
+                "the columns differ in spread by a factor of {:.0}: distances see only the widest; standardise the \
+                 columns unless their units are meant",
+                large / small,
+            ));
+        }
+        warnings
+    }
+}
+
+/// The columns that each monomial multiplies, by rising degree.
+fn monomials(n_features: usize, degree: u32) -> Result<Vec<Vec<usize>>> {
+    let mut all: Vec<Vec<usize>> = vec![Vec::new()];
+    let mut last = 0..1;
+    for _ in 0..degree {
+        for at in last.clone() {
+            let from = all[at].last().copied().unwrap_or(0);
+            for column in from..n_features {
+                let mut next = all[at].clone();
+                next.push(column);
+                all.push(next);
+            }
+            if all.len() > MOST {
+                return Err(Error::Parameter {
+                    name: "kernel",
+                    value: format!("polynomials of degree {degree} in {n_features} features"),
+                    expected: format!("at most {MOST} monomials: take a kernel of lower order"),
+                });
+            }
+        }
+        last = last.end..all.len();
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn monomials_are_counted_and_written() {
+        let space = PolynomialSpace::new(Some(2), vec![1.0, 0.0], vec![1.0, 0.5]).unwrap();
+        let mut out = vec![0.0; space.len()];
+        space.write(&[3.0, 6.0], &mut out);
+        assert_eq!(out, [1.0, 2.0, 3.0, 4.0, 6.0, 9.0]);
+        assert_eq!(PolynomialSpace::new(None, vec![0.0; 5], vec![1.0; 5]).unwrap().len(), 0);
+        assert_eq!(monomials(5, 3).unwrap().len(), 56);
+        assert!(monomials(1000, 4).is_err());
+    }
+
+    #[test]
+    fn constant_and_uneven_columns_are_told() {
+        let samples = [1e6, 0.0, 5.0, 1e6, 1.0, 7000.0, 1e6, 0.5, -3000.0];
+        let space = PolynomialSpace::fit(&samples, &[1.0; 3], 3, Some(1)).unwrap();
+        assert_eq!(space.factors()[0], 0.0);
+        let warnings = space.warnings();
+        assert!(warnings[0].contains("column 0") && warnings[1].contains("standardise"), "{warnings:?}");
+    }
+}

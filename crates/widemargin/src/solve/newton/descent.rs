@@ -1,0 +1,254 @@
+//! The loop: centre, gradient, certify, prepare, directions, step; the first half, which says where we stand.
+//! `step.rs` has the half that moves.
+
+use super::certificate::{dual_bound, relative_gap};
+use super::conjugate::dot;
+use super::preconditioner::Preconditioner;
+use super::{NewtonSettings, NewtonSolution, NewtonStart};
+use crate::error::{Error, Result};
+use crate::par::Pool;
+use crate::problem::{Gradient, Intercept, Line, Objective, Shape};
+use crate::solve::{Progress, Status, Stopped, Watch};
+
+/// Newton steps without progress after which a problem is given up. Progress is a gap smaller by a tenth, or an
+/// objective smaller by this share of the allowed gap: at large C the bound follows late.
+const PATIENCE: u32 = 10;
+const PROGRESS: f64 = 0.01;
+
+/// What is known of one problem.
+#[derive(Clone, Debug)]
+pub(super) struct Problem {
+    pub(super) primal: f64,
+    pub(super) dual: f64,
+    pub(super) iterations: u32,
+    pub(super) products: u32,
+    pub(super) n_support: u64,
+    pub(super) status: Status,
+    /// Gap and objective at the last step that made progress, and its number.
+    pub(super) best: (f64, f64, u32),
+}
+
+pub(super) struct Descent<'a, O> {
+    pub(super) objective: &'a mut O,
+    pub(super) settings: &'a NewtonSettings,
+    pub(super) watch: &'a Watch<'a>,
+    pub(super) shape: Shape,
+    /// Coordinates of a point.
+    pub(super) size: usize,
+    pub(super) points: Vec<f64>,
+    pub(super) problems: Vec<Problem>,
+    /// Problems not solved yet.
+    pub(super) live: Vec<usize>,
+    pub(super) pool: Pool,
+    pub(super) passes: u32,
+    pub(super) n_factors: u32,
+    pub(super) preconditioner: Option<Preconditioner>,
+    /// Cost of the products since the preconditioner was made.
+    pub(super) spent: f64,
+}
+
+pub(super) fn run<O: Objective>(
+    objective: &mut O,
+    settings: &NewtonSettings,
+    start: Option<NewtonStart<'_>>,
+    watch: &Watch<'_>,
+) -> Result<NewtonSolution> {
+    let shape = objective.shape();
+    let size = shape.n_features + 1;
+    let mut points = vec![0.0; shape.n_problems * size];
+    if let Some(start) = start {
+        let weights = start.weights.chunks(shape.n_features.max(1));
+        for (point, weights) in points.chunks_mut(size).zip(weights) {
+            point.iter_mut().zip(weights).for_each(|(w, start)| *w = f64::from(*start));
+        }
+        if shape.intercept != Intercept::None {
+            points.chunks_mut(size).zip(start.intercepts).for_each(|(point, &b)| point[size - 1] = b);
+        }
+    }
+    let (primal, dual, best) = (f64::INFINITY, 0.0, (f64::INFINITY, f64::INFINITY, 0));
+    let status = Status::IterationLimit;
+    let problem = Problem { primal, dual, iterations: 0, products: 0, n_support: 0, status, best };
+    let problems = vec![problem; shape.n_problems];
+    let live: Vec<usize> = (0..shape.n_problems).collect();
+    objective.place(&live, &points)?;
+    let mut descent = Descent {
+        objective,
+        settings,
+        watch,
+        shape,
+        size,
+        points,
+        problems,
+        live,
+        pool: Pool::new(settings.threads)?,
+        passes: 0,
+        n_factors: 0,
+        preconditioner: None,
+        spent: 0.0,
+    };
+    let status = descent.descend()?;
+    descent.finish(status)
+}
+
+impl<O: Objective> Descent<'_, O> {
+    /// Steps until nothing is live or something ends it.
+    fn descend(&mut self) -> Result<Status> {
+        for iteration in 0.. {
+            self.centre()?;
+            let (mut gradient, bounds) = self.gradient()?;
+            self.certify(iteration, &mut gradient, &bounds)?;
+            if self.live.is_empty() {
+                return Ok(Status::Converged);
+            }
+            if iteration == self.settings.max_iter {
+                return Ok(Status::IterationLimit);
+            }
+            if self.is_time_up()? || !self.prepare()? {
+                return Ok(Status::TimeLimit);
+            }
+            let directions = self.directions(&gradient)?;
+            self.step(&gradient, directions)?;
+            self.live.iter().for_each(|&k| self.problems[k].iterations += 1);
+            if self.is_time_up()? {
+                return Ok(Status::TimeLimit);
+            }
+        }
+        Ok(Status::IterationLimit)
+    }
+
+    pub(super) fn is_time_up(&self) -> Result<bool> {
+        match self.watch.ask() {
+            Ok(()) => Ok(false),
+            Err(Stopped::TimeLimit) => Ok(true),
+            Err(Stopped::Cancelled) => Err(Error::Cancelled { stage: "solve" }),
+        }
+    }
+
+    pub(super) fn point(&self, k: usize) -> &[f64] {
+        &self.points[k * self.size..(k + 1) * self.size]
+    }
+
+    fn live_points(&self, live: &[usize]) -> Vec<f64> {
+        live.iter().flat_map(|&k| self.point(k)).copied().collect()
+    }
+
+    pub(super) fn intercepts(&self) -> Vec<f64> {
+        self.live.iter().map(|&k| self.point(k)[self.size - 1]).collect()
+    }
+
+    /// ½‖w‖², and ½b² where it counts.
+    fn penalty(&self, k: usize) -> f64 {
+        let n = if self.shape.intercept == Intercept::Penalised { self.size } else { self.size - 1 };
+        let point = &self.point(k)[..n];
+        0.5 * dot(point, point)
+    }
+
+    /// Adds the penalty's share to gradients or Hessian products, `points` being what it is the square of.
+    pub(super) fn add_penalty(&self, sums: &mut [f64], points: &[f64]) {
+        let last = self.size - 1;
+        for (sums, point) in sums.chunks_mut(self.size).zip(points.chunks(self.size)) {
+            sums[..last].iter_mut().zip(point).for_each(|(sum, w)| *sum += w);
+            match self.shape.intercept {
+                Intercept::Free => (),
+                Intercept::Penalised => sums[last] += point[last],
+                Intercept::None => sums[last] = 0.0,
+            }
+        }
+    }
+
+    /// Gradients at the live points, and what they say of primal and dual; returns the primal values too.
+    fn gradient(&mut self) -> Result<(Vec<f64>, Vec<f64>)> {
+        let Gradient { sums, mut slopes } = self.objective.gradient(&self.live, &self.intercepts())?;
+        let mut primals = Vec::with_capacity(sums.len());
+        for ((&k, sums), slope) in self.live.iter().zip(&sums).zip(slopes.chunks(self.size)) {
+            let bound = dual_bound(&self.shape, sums, slope);
+            primals.push(sums.value + self.penalty(k));
+            let problem = &mut self.problems[k];
+            problem.dual = problem.dual.max(bound);
+            problem.n_support = sums.n_support;
+        }
+        self.add_penalty(&mut slopes, &self.live_points(&self.live));
+        Ok((slopes, primals))
+    }
+
+    /// Takes the problems out whose gap is small enough, and those that get no better.
+    fn certify(&mut self, iteration: u32, gradients: &mut Vec<f64>, primals: &[f64]) -> Result<()> {
+        let near: Vec<usize> = (self.live.iter().zip(primals))
+            .filter(|&(&k, &primal)| relative_gap(primal, self.problems[k].dual) <= self.settings.tol)
+            .map(|(&k, _)| k)
+            .collect();
+        let mut ended = Vec::new();
+        if !near.is_empty() {
+            self.measure(&near)?;
+            for &k in &near {
+                if relative_gap(self.problems[k].primal, self.problems[k].dual) <= self.settings.tol {
+                    self.problems[k].status = Status::Converged;
+                    ended.push(k);
+                }
+            }
+        }
+        let mut worst: f64 = 0.0;
+        for (k, &primal) in self.live.clone().into_iter().zip(primals) {
+            let problem = &mut self.problems[k];
+            let gap = relative_gap(primal, problem.dual);
+            worst = worst.max(gap);
+            let (last_gap, last_primal, at) = problem.best;
+            if gap < 0.9 * last_gap || primal < last_primal * (1.0 - PROGRESS * self.settings.tol) {
+                problem.best = (gap, primal, iteration);
+            } else if iteration - at >= PATIENCE && !ended.contains(&k) {
+                self.measure(&[k])?;
+                ended.push(k);
+            }
+        }
+        let (done, total) = (u64::from(iteration), u64::from(self.settings.max_iter));
+        self.watch.tell(Progress { stage: "solve", done, total, gap: Some(worst) });
+        if !ended.is_empty() {
+            let size = self.size;
+            let stays = |at: &usize| !ended.contains(&self.live[*at]);
+            let left: Vec<usize> = (0..self.live.len()).filter(stays).collect();
+            *gradients = left.iter().flat_map(|&at| &gradients[at * size..(at + 1) * size]).copied().collect();
+            self.live = left.iter().map(|&at| self.live[at]).collect();
+        }
+        Ok(())
+    }
+
+    /// Rounds points to the precision they are returned in and computes their objectives from scratch.
+    fn measure(&mut self, which: &[usize]) -> Result<()> {
+        for &k in which {
+            let features = k * self.size..(k + 1) * self.size - 1;
+            self.points[features].iter_mut().for_each(|w| *w = f64::from(*w as f32));
+        }
+        self.objective.place(which, &self.live_points(which))?;
+        let here = |&k: &usize| Line { intercept: self.point(k)[self.size - 1], step: 0.0, along: 0.0, turn: 0.0 };
+        let lines: Vec<Line> = which.iter().map(here).collect();
+        for (&k, sums) in which.iter().zip(self.objective.along(which, &lines)?) {
+            self.problems[k].primal = sums.value + self.penalty(k);
+        }
+        Ok(())
+    }
+
+    /// What is live ends as `status`, measured where it stands.
+    fn finish(mut self, status: Status) -> Result<NewtonSolution> {
+        let live = std::mem::take(&mut self.live);
+        if !live.is_empty() {
+            self.measure(&live)?;
+        }
+        for k in live {
+            self.problems[k].status = status;
+        }
+        let each = |what: fn(&Problem) -> u32| self.problems.iter().map(what).collect::<Vec<u32>>();
+        let last = self.size - 1;
+        Ok(NewtonSolution {
+            weights: self.points.chunks(self.size).flat_map(|point| &point[..last]).map(|&w| w as f32).collect(),
+            intercepts: self.points.chunks(self.size).map(|point| point[last]).collect(),
+            iterations: each(|problem| problem.iterations),
+            products: each(|problem| problem.products),
+            n_support: each(|problem| u32::try_from(problem.n_support).unwrap_or(u32::MAX)),
+            status: self.problems.iter().map(|problem| problem.status).collect(),
+            primal: self.problems.iter().map(|problem| problem.primal).collect(),
+            dual: self.problems.iter().map(|problem| problem.dual).collect(),
+            passes: self.passes,
+            n_factors: self.n_factors,
+        })
+    }
+}

@@ -1,0 +1,98 @@
+//! Zeros of increasing functions, several at once: exact minima along lines.
+//!
+//! The slope of the objective along a line is increasing, and for squared hinge piecewise linear, so Newton's
+//! method on it ends in a few steps; a bracket keeps it safe where the curvature vanishes.
+
+use crate::error::Result;
+
+/// The slope at a place, its derivative, and how near to 0 is near enough.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SlopeAt {
+    pub slope: f64,
+    pub curvature: f64,
+    pub tolerance: f64,
+}
+
+/// The most places looked at.
+const MOST_STEPS: u32 = 60;
+
+/// Places where the slopes are near 0, from the given first places and brackets (infinite where unknown).
+///
+/// `look(open, places)` gives the slopes of the problems `open` (positions in `places`) at their places; problems
+/// that have found theirs are not asked for again.
+pub(super) fn find_zeros(
+    places: &mut [f64],
+    mut brackets: Vec<(f64, f64)>,
+    mut look: impl FnMut(&[usize], &[f64]) -> Result<Vec<SlopeAt>>,
+) -> Result<()> {
+    let mut open: Vec<usize> = (0..places.len()).collect();
+    for _ in 0..MOST_STEPS {
+        if open.is_empty() {
+            break;
+        }
+        let here: Vec<f64> = open.iter().map(|&k| places[k]).collect();
+        let found = look(&open, &here)?;
+        let mut still = Vec::new();
+        for (&k, at) in open.iter().zip(found) {
+            // A slope that is not a number ends the search too: there is nothing to go by.
+            if at.slope.is_nan() || at.slope.abs() <= at.tolerance {
+                continue;
+            }
+            let bracket = &mut brackets[k];
+            if at.slope > 0.0 {
+                bracket.1 = places[k];
+            } else {
+                bracket.0 = places[k];
+            }
+            let next = next_place(places[k], &at, *bracket);
+            if next != places[k] {
+                places[k] = next;
+                still.push(k);
+            }
+        }
+        open = still;
+    }
+    Ok(())
+}
+
+/// Newton's step where it stays inside the bracket, else the middle, else twice as far.
+fn next_place(place: f64, at: &SlopeAt, (low, high): (f64, f64)) -> f64 {
+    // 0/0 and x/0 give no place inside any bracket.
+    let newton = place - at.slope / at.curvature;
+    if newton.is_finite() && newton > low && newton < high {
+        return newton;
+    }
+    match (low.is_finite(), high.is_finite()) {
+        (true, true) => 0.5 * (low + high),
+        (true, false) => place + place.abs().max(1.0),
+        (false, true) => place - place.abs().max(1.0),
+        (false, false) => place,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_zeros_of_awkward_functions() {
+        // Piecewise linear with a flat start, a steep one, one that is 0 at once, and one with 0/0.
+        let functions: [fn(f64) -> (f64, f64); 4] = [
+            |t| if t < 3.0 { (-1.0, 0.0) } else { (-1.0 + 4.0 * (t - 3.0), 4.0) },
+            |t| if t < 0.1 { (-1.0 + 9.0 * t, 9.0) } else { (-0.1 + 1e-3 * (t - 0.1), 1e-3) },
+            |_| (0.0, 0.0),
+            |_| (f64::NAN, 0.0),
+        ];
+        let mut places = [1.0; 4];
+        find_zeros(&mut places, vec![(0.0, f64::INFINITY); 4], |open, at| {
+            let slope = |(&k, &t): (&usize, &f64)| {
+                let (slope, curvature) = functions[k](t);
+                SlopeAt { slope, curvature, tolerance: 1e-9 }
+            };
+            Ok(open.iter().zip(at).map(slope).collect())
+        })
+        .unwrap();
+        assert!((places[0] - 3.25).abs() < 1e-8 && (places[1] - 100.1).abs() < 1e-5, "{places:?}");
+        assert_eq!(places[2..], [1.0, 1.0]);
+    }
+}

@@ -1,0 +1,170 @@
+//! The half of the loop that moves: intercepts, preconditioner, directions, lines.
+
+use super::Preconditioning;
+use super::conjugate::{self, Targets, dot};
+use super::descent::Descent;
+use super::line_search::{SlopeAt, find_zeros};
+use super::preconditioner::Preconditioner;
+use crate::error::Result;
+use crate::problem::{Intercept, Line, LineSums, Objective};
+
+/// The share of rᵀM⁻¹r left by conjugate gradients in the first step: against an active set that will change, more
+/// is worth nothing. Where many steps are needed the problem is ill-conditioned, and loose directions would need
+/// more still: every [`TIGHTER`] steps a tenth of that, down to [`LEAST_LEFT`].
+const LEFT: f64 = 1e-2;
+const TIGHTER: f64 = 4.0;
+const LEAST_LEFT: f64 = 1e-10;
+/// The share of the allowed gap at which conjugate gradients rest.
+const REST: f64 = 0.1;
+/// The most products of one step.
+const MOST_PRODUCTS: u32 = 1000;
+/// A line's slope counts as 0 below this share of the slope at its start.
+const FLAT: f64 = 1e-2;
+/// Σ α y counts as 0 below this share of Σ α; below the certificate's.
+const BALANCED: f64 = 1e-11;
+/// Features beyond which the Gram matrix is not made: 2 × 1 GiB.
+const MOST_FEATURES: usize = 16_384;
+/// Passes that a diagonal preconditioner is expected to need at the least: a Gram matrix that costs less is made
+/// at once.
+const LIKELY_PASSES: f64 = 150.0;
+
+impl<O: Objective> Descent<'_, O> {
+    /// Puts free intercepts where Σ α y = 0, the minimum for the weights as they are.
+    pub(super) fn centre(&mut self) -> Result<()> {
+        if self.shape.intercept != Intercept::Free {
+            return Ok(());
+        }
+        let mut places = self.intercepts();
+        let brackets = vec![(f64::NEG_INFINITY, f64::INFINITY); places.len()];
+        let (objective, live) = (&mut *self.objective, &self.live);
+        find_zeros(&mut places, brackets, |open, places| {
+            let ids: Vec<usize> = open.iter().map(|&at| live[at]).collect();
+            let lines: Vec<Line> =
+                places.iter().map(|&intercept| Line { intercept, step: 0.0, along: 0.0, turn: 1.0 }).collect();
+            let sums = objective.along(&ids, &lines)?;
+            let slopes = sums.iter().map(|sums| SlopeAt {
+                slope: sums.slope,
+                curvature: sums.curvature,
+                tolerance: BALANCED * sums.pull,
+            });
+            Ok(slopes.collect())
+        })?;
+        for (&k, place) in self.live.iter().zip(places) {
+            self.points[(k + 1) * self.size - 1] = place;
+        }
+        Ok(())
+    }
+
+    /// Makes the preconditioner, or a better one once products have cost what it costs. False where the time is up.
+    pub(super) fn prepare(&mut self) -> Result<bool> {
+        let d = self.shape.n_features;
+        let cost = self.objective.cost();
+        let factoring = cost.gram + (d as f64).powi(3) / 6.0;
+        let pass = cost.pass + self.live.len() as f64 * cost.problem;
+        let wanted = match self.settings.preconditioner {
+            Preconditioning::Auto => {
+                let cheap = self.preconditioner.is_none() && factoring <= LIKELY_PASSES * pass;
+                d <= MOST_FEATURES && (cheap || self.spent > factoring)
+            }
+            Preconditioning::Gram => d <= MOST_FEATURES && (self.preconditioner.is_none() || self.spent > factoring),
+            Preconditioning::Diagonal => false,
+        };
+        let intercepts = self.intercepts();
+        if wanted {
+            let Some(gram) = self.objective.gram(&self.live, &intercepts, self.watch)? else { return Ok(false) };
+            if let Some(made) = Preconditioner::from_gram(&self.shape, &gram, &self.pool) {
+                self.preconditioner = Some(made);
+                self.n_factors += 1;
+            }
+            self.spent = 0.0;
+        }
+        if matches!(self.preconditioner, None | Some(Preconditioner::Diagonal(_))) {
+            let diagonal = self.objective.diagonal(&self.live, &intercepts)?;
+            self.preconditioner = Some(Preconditioner::from_diagonal(&self.shape, diagonal));
+        }
+        Ok(true)
+    }
+
+    /// Newton directions of the live problems.
+    pub(super) fn directions(&mut self, gradients: &[f64]) -> Result<Vec<f64>> {
+        let Some(preconditioner) = self.preconditioner.take() else { return Ok(Vec::new()) };
+        let allowed = |&k: &usize| REST * self.settings.tol * self.problems[k].dual.max(f64::MIN_POSITIVE);
+        let half_squares: Vec<f64> = self.live.iter().map(allowed).collect();
+        let steps = self.live.iter().map(|&k| self.problems[k].iterations).max().unwrap_or(0);
+        let left = (LEFT * 0.1f64.powf(f64::from(steps) / TIGHTER)).max(LEAST_LEFT);
+        let targets = Targets { left, half_squares: &half_squares, most: MOST_PRODUCTS };
+        let intercepts = self.intercepts();
+        let cost = self.objective.cost();
+        let found = conjugate::solve(gradients, self.size, &preconditioner, &targets, |open, paths| {
+            // Without any product there would be no direction: one is made in any case.
+            let ids: Vec<usize> = open.iter().map(|&at| self.live[at]).collect();
+            let b: Vec<f64> = open.iter().map(|&at| intercepts[at]).collect();
+            let mut products = self.objective.product(&ids, &b, paths)?;
+            self.add_penalty(&mut products, paths);
+            self.passes += 1;
+            self.spent += cost.pass + ids.len() as f64 * cost.problem;
+            Ok(if self.is_time_up()? { None } else { Some(products) })
+        })?;
+        let mut directions = found.points;
+        for (&k, products) in self.live.iter().zip(found.products) {
+            self.problems[k].products += products;
+        }
+        // Where conjugate gradients gave nothing that goes down, the preconditioned gradient does.
+        let down = |at: usize| {
+            let range = at * self.size..(at + 1) * self.size;
+            dot(&gradients[range.clone()], &directions[range]) < 0.0
+        };
+        let bad: Vec<usize> = (0..self.live.len()).filter(|&at| !down(at)).collect();
+        for at in bad {
+            let range = at * self.size..(at + 1) * self.size;
+            let steepest = preconditioner.apply(&gradients[range.clone()]);
+            directions[range].iter_mut().zip(steepest).for_each(|(d, g)| *d = -g);
+        }
+        self.preconditioner = Some(preconditioner);
+        Ok(directions)
+    }
+
+    /// Goes along the directions to the minimum on each line.
+    pub(super) fn step(&mut self, gradients: &[f64], directions: Vec<f64>) -> Result<()> {
+        let (size, live) = (self.size, &self.live);
+        self.objective.aim(live, &directions)?;
+        let counted = if self.shape.intercept == Intercept::Penalised { size } else { size - 1 };
+        let of = |at: usize| &directions[at * size..(at + 1) * size];
+        // The penalty along the line is ½‖w‖² + t·wᵀd + ½t²·dᵀd.
+        let penalty = |at: usize, k: usize| {
+            let direction = &of(at)[..counted];
+            (dot(direction, &self.point(k)[..counted]), dot(direction, direction))
+        };
+        let penalties: Vec<(f64, f64)> = live.iter().enumerate().map(|(at, &k)| penalty(at, k)).collect();
+        let slopes: Vec<f64> = (0..live.len()).map(|at| dot(&gradients[at * size..(at + 1) * size], of(at))).collect();
+        let intercepts = self.intercepts();
+        let mut steps = vec![1.0; live.len()];
+        let objective = &mut *self.objective;
+        find_zeros(&mut steps, vec![(0.0, f64::INFINITY); live.len()], |open, places| {
+            let ids: Vec<usize> = open.iter().map(|&at| live[at]).collect();
+            let line = |(&at, &step): (&usize, &f64)| Line {
+                intercept: intercepts[at],
+                step,
+                along: 1.0,
+                turn: of(at)[size - 1],
+            };
+            let lines: Vec<Line> = open.iter().zip(places).map(line).collect();
+            let sums = objective.along(&ids, &lines)?;
+            let slope = |((&at, &step), sums): ((&usize, &f64), &LineSums)| {
+                let (first, second) = penalties[at];
+                SlopeAt {
+                    slope: sums.slope + first + step * second,
+                    curvature: sums.curvature + second,
+                    tolerance: FLAT * slopes[at].abs(),
+                }
+            };
+            Ok(open.iter().zip(places).zip(&sums).map(slope).collect())
+        })?;
+        self.objective.advance(live, &steps)?;
+        for ((&k, step), direction) in live.iter().zip(&steps).zip(directions.chunks(size)) {
+            let point = &mut self.points[k * size..(k + 1) * size];
+            point.iter_mut().zip(direction).for_each(|(w, d)| *w += step * d);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,131 @@
+//! The exact solver's linear systems: [[λI + K_ss, U_s], [U_sᵀ, 0]] on the violators s.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::system::{Point, System, Target};
+use crate::error::Result;
+use crate::linalg::factor::{Cholesky, Matrix, Svd, add_scaled, dot};
+
+/// Directions of the unpenalised part that the violators determine no better than this are left as they are.
+const UNDETERMINED: f64 = 1e-10;
+
+/// f = K a + U γ with a positive semi-definite K (samples × samples) and orthonormal unpenalised columns U.
+///
+/// At the minimum λ a_i = y_i (√w_i − y_i z_i)₊: only violators have a coefficient, and Uᵀa = 0.
+#[derive(Debug)]
+pub(crate) struct Exact {
+    kernel: Matrix,
+    unpenalised: Matrix,
+    /// Every problem starts with all samples as violators: the same factorisation for each.
+    whole: Mutex<Option<(f64, Arc<Factor>)>>,
+}
+
+/// λI + K_ss = L Lᵀ, and the singular values of L⁻¹U_s.
+#[derive(Debug)]
+pub(crate) struct Factor {
+    cholesky: Cholesky,
+    reduced: Svd,
+}
+
+impl Exact {
+    pub fn new(kernel: Matrix, unpenalised: Matrix) -> Self {
+        Exact { kernel, unpenalised, whole: Mutex::new(None) }
+    }
+
+    fn factor(&self, lambda: f64, violators: &[usize]) -> Option<Arc<Factor>> {
+        let all = violators.len() == self.kernel.n_rows();
+        if !all {
+            return Some(Arc::new(self.fresh_factor(lambda, violators)?));
+        }
+        // Held while factoring, so that other threads wait for it instead of doing the same.
+        let mut whole = self.whole.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, factor)) = whole.as_ref()
+            && *of == lambda
+        {
+            return Some(factor.clone());
+        }
+        let factor = Arc::new(self.fresh_factor(lambda, violators)?);
+        *whole = Some((lambda, factor.clone()));
+        Some(factor)
+    }
+
+    fn fresh_factor(&self, lambda: f64, violators: &[usize]) -> Option<Factor> {
+        let m = violators.len();
+        let mut block = Matrix::zeros(m, m);
+        for (at, &col) in violators.iter().enumerate() {
+            let from = self.kernel.col(col);
+            for (to, &row) in block.col_mut(at)[at..].iter_mut().zip(&violators[at..]) {
+                *to = from[row];
+            }
+            block.set(at, at, from[col] + lambda);
+        }
+        let cholesky = Cholesky::new(block)?;
+        let mut reduced = self.unpenalised.select_rows(violators);
+        cholesky.solve_lower(&mut reduced);
+        Some(Factor { cholesky, reduced: Svd::new(&reduced, UNDETERMINED)? })
+    }
+}
+
+impl System for Exact {
+    type Factor = Arc<Factor>;
+    type Memory = ();
+
+    fn origin(&self) -> Point {
+        let n = self.kernel.n_rows();
+        let free = vec![0.0; self.unpenalised.n_cols()];
+        Point { coefficients: vec![0.0; n], free, smooth: vec![0.0; n], scores: vec![0.0; n] }
+    }
+
+    fn solve(
+        &self,
+        lambda: f64,
+        violators: &[usize],
+        target: Target<'_>,
+        from: &Point,
+        (): &mut (),
+    ) -> Result<Option<(Point, Arc<Factor>)>> {
+        let Some(factor) = self.factor(lambda, violators) else { return Ok(None) };
+        let Factor { cholesky, reduced } = factor.as_ref();
+        // Elimination: with X = L⁻¹U_s and b = L⁻¹y, γ solves min ‖b − Xγ‖ and a = L⁻ᵀ(b − Xγ). The least
+        // change from the present γ is found by solving for the change with X's pseudo-inverse.
+        let wanted = violators.iter().map(|&i| target.signs[i] * target.roots[i]).collect();
+        let mut rest = Matrix::from_columns(wanted, violators.len(), 1);
+        let known = self.unpenalised.select_rows(violators).times(&from.free);
+        add_scaled(rest.col_mut(0), -1.0, &known);
+        cholesky.solve_lower(&mut rest);
+        let parts = reduced.u.transposed_times(rest.col(0));
+        let mut free = from.free.clone();
+        for (k, part) in parts.iter().enumerate() {
+            add_scaled(&mut free, part / reduced.s[k], reduced.v.col(k));
+            add_scaled(rest.col_mut(0), -part, reduced.u.col(k));
+        }
+        cholesky.solve_lower_transposed(&mut rest);
+
+        let mut point = Point { free, ..self.origin() };
+        for (&i, &value) in violators.iter().zip(rest.col(0)) {
+            point.coefficients[i] = value;
+            add_scaled(&mut point.smooth, value, self.kernel.col(i));
+        }
+        point.scores = self.unpenalised.times(&point.free);
+        add_scaled(&mut point.scores, 1.0, &point.smooth);
+        Ok(Some((point, factor)))
+    }
+
+    fn inner(&self, a: &Point, b: &Point) -> f64 {
+        dot(&a.coefficients, &b.smooth)
+    }
+
+    fn leverages(&self, lambda: f64, violators: &[usize], factor: &Arc<Factor>) -> Vec<f64> {
+        // 1 − leverage = λ [A⁻¹]_ii with A the bordered matrix: its upper left block is
+        // L⁻ᵀ(I − X X⁺)L⁻¹.
+        let Factor { cholesky, reduced } = factor.as_ref();
+        let mut diagonal = cholesky.inverse_diagonal();
+        let mut columns = reduced.u.clone();
+        cholesky.solve_lower_transposed(&mut columns);
+        for k in 0..columns.n_cols() {
+            diagonal.iter_mut().zip(columns.col(k)).for_each(|(d, x)| *d -= x * x);
+        }
+        debug_assert_eq!(diagonal.len(), violators.len());
+        diagonal.iter().map(|d| (1.0 - lambda * d).clamp(0.0, 1.0)).collect()
+    }
+}

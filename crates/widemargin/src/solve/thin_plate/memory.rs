@@ -1,0 +1,72 @@
+//! How much memory a fit takes, said before it is taken.
+
+use crate::error::{Error, Result};
+
+const NUMBER: u64 = size_of::<f64>() as u64;
+
+/// Bytes the exact solver holds at its peak: the kernel matrix, the factorisation of the first step, and one
+/// of the violators' block for each problem under way.
+pub(crate) fn exact_bytes(n: usize, n_columns: usize, n_problems: usize, threads: usize) -> u64 {
+    let (n, columns, k) = (n as u64, n_columns as u64, n_problems as u64);
+    let matrices = 2 + 2 * threads.min(n_problems) as u64;
+    let (square, rest) = (n.saturating_mul(n).saturating_mul(matrices), n.saturating_mul(5 * columns + 20 * k));
+    NUMBER.saturating_mul(square.saturating_add(rest))
+}
+
+/// Bytes a fit on landmarks holds at its peak: the samples' features, and a Hessian and its factor a problem.
+pub(crate) fn landmark_bytes(n: usize, n_basis: usize, n_columns: usize, n_problems: usize) -> u64 {
+    let (n, b, k) = (n as u64, (n_basis + n_columns) as u64, n_problems as u64);
+    let (features, hessians) = (n.saturating_mul(2 * b + 20 * k), 3 * b * b * (k + 1));
+    NUMBER.saturating_mul(features.saturating_add(hessians))
+}
+
+/// Refuses what does not fit into `limit` bytes, or where none is given into what the machine has free.
+///
+/// # Errors
+/// [`Error::Parameter`] on `n_basis`, with the figures.
+pub(crate) fn check(needed: u64, limit: Option<u64>, n: usize, n_basis: Option<usize>, cheaper: &str) -> Result<()> {
+    let Some(available) = limit.or_else(available) else { return Ok(()) };
+    if needed <= available {
+        return Ok(());
+    }
+    let gigabytes = |bytes: u64| bytes as f64 / 1e9;
+    let solver = if n_basis.is_some() { "that many landmarks" } else { "the exact solver" };
+    Err(Error::Parameter {
+        name: "n_basis",
+        value: n_basis.map_or_else(|| "none".to_owned(), |n_basis| n_basis.to_string()),
+        expected: format!(
+            "{solver} would take {:.1} GB for {n} samples and {:.1} GB are free: {cheaper}",
+            gigabytes(needed),
+            gigabytes(available),
+        ),
+    })
+}
+
+/// Memory that can be had without swapping, where the system tells. A request beyond it may well be granted,
+/// and the process killed when it uses what it was granted: that is why it is asked for.
+fn available() -> Option<u64> {
+    #[cfg(target_os = "linux")]
+    {
+        let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+        let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+        let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+        Some(kilobytes * 1024)
+    }
+    #[cfg(not(target_os = "linux"))]
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_its_figure() {
+        let needed = exact_bytes(50_000, 23, 1, 1);
+        let told = check(needed, Some(1 << 30), 50_000, None, "set n_basis").unwrap_err().to_string();
+        assert!(told.starts_with("n_basis = none") && told.contains("80.") && told.contains("1.1 GB"), "{told}");
+        assert!(check(needed, Some(1 << 40), 50_000, None, "").is_ok());
+        assert!(check(u64::MAX, Some(u64::MAX), 1, None, "").is_ok());
+        assert!(exact_bytes(usize::MAX, 1, 1, 1) > 1 << 60);
+    }
+}

@@ -1,0 +1,31 @@
+//! The support vector machine with conditionally positive definite kernels.
+//!
+//! Walder & Chapelle, *Learning with Transformation Invariant Kernels*, NIPS 2007: minimise
+//! ½‖f‖² + C Σ max(0, 1 − y f)² over f = Σ α_i φ(·, x_i) + Σ β_m p_m with Pᵀα = 0. With λ = 1/(2C), at the
+//! minimum λα_i = y_i max(0, 1 − y_i f_i).
+//!
+//! What is O(n³): one Cholesky of the violators' block a Newton step (m³/3 for m violators), one inverse of a
+//! triangle a C for leave-one-out (m³/3), one factorisation of the whole matrix where the polynomials are
+//! dropped (n³/3, shared by all problems and all C), and one for the first step (n³/3, shared by all problems).
+//!
+//! On B landmarks f = Σ α_j φ(·, z_j) + Σ β_m p_m: n·B² for the features and for the first Hessian, then the
+//! change of the violators times B² a Newton step, and violators times B² a C for leave-one-out.
+
+mod exact;
+mod exact_fit;
+mod landmark_fit;
+mod landmarks;
+mod left_out;
+mod line_search;
+mod linear;
+pub(crate) mod memory;
+mod newton;
+mod null_space;
+mod path;
+mod system;
+
+pub(crate) use exact_fit::{FitSettings, Fitted, fit_exact};
+pub(crate) use landmark_fit::{LandmarkBlocks, fit_landmarks};
+pub use null_space::NullSpace;
+pub use path::PathPoint;
+pub(crate) use path::Problems;

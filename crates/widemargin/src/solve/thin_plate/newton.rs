@@ -1,0 +1,134 @@
+//! Newton's method on the violators (Algorithm 1 of the paper, with its stop rule put right).
+//!
+//! The printed rule, to stop when the violators do not change, stops too early after a damped step: the set can
+//! stay the same far from the minimum. Here the set must be that of the *full* step.
+
+use super::line_search::search;
+use super::system::{Point, System, Target};
+use crate::error::{Error, Result};
+use crate::solve::{Status, Stopped, Watch};
+
+/// Two sets of violators count as the same where they differ by samples this near the margin, relative to the
+/// scores: that is the last digit of the scores.
+const ROUNDING: f64 = 1e-13;
+
+/// The largest violation of the optimality conditions that still counts as solved when rounding forbids more.
+const KKT: f64 = 1e-8;
+
+/// From one step of a head start to the next λ falls by this factor.
+const HEAD_START: f64 = 5.0;
+
+/// The most steps of a head start.
+const LONGEST_HEAD_START: f64 = 8.0;
+
+/// The λ to solve for, and the larger ones to begin with: from the origin every sample is a violator, and at a
+/// small λ the first steps go far astray.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lambdas {
+    last: f64,
+    /// Steps with a larger λ, taken from the origin only.
+    head: u32,
+}
+
+impl Lambdas {
+    /// For a λ that is `scale_free` in units of the kernel's mean diagonal: begins near one unit.
+    pub fn new(lambda: f64, scale_free: f64) -> Self {
+        let steps = (-scale_free.ln() / HEAD_START.ln()).ceil().clamp(0.0, LONGEST_HEAD_START);
+        Lambdas { last: lambda, head: steps as u32 }
+    }
+}
+
+/// Where Newton's method ended.
+#[derive(Debug)]
+pub(crate) struct Solution<F> {
+    pub point: Point,
+    /// The violators that `factor` belongs to.
+    pub violators: Vec<usize>,
+    /// `None` unless converged.
+    pub factor: Option<F>,
+    pub steps: u32,
+    pub status: Status,
+    /// λ‖h‖² + Σ (√w − y z)²₊.
+    pub objective: f64,
+}
+
+/// Minimises from `start`; `Ok(None)` where λ is too small for double precision.
+pub(crate) fn minimise<S: System>(
+    system: &S,
+    lambdas: Lambdas,
+    target: Target<'_>,
+    start: &Point,
+    max_steps: u32,
+    memory: &mut S::Memory,
+    watch: &Watch<'_>,
+) -> Result<Option<Solution<S::Factor>>> {
+    let mut point = start.clone();
+    let mut violators = target.violators(&point.scores);
+    let mut penalty = system.inner(&point, &point);
+    let mut stalled = 0;
+    let mut steps = 0;
+    let head = if start.scores.iter().all(|z| *z == 0.0) { lambdas.head } else { 0 };
+    let status = loop {
+        let last = steps >= head;
+        let lambda = if last { lambdas.last } else { lambdas.last * HEAD_START.powi((head - steps) as i32) };
+        match watch.ask() {
+            Err(Stopped::Cancelled) => return Err(Error::Cancelled { stage: "solve" }),
+            Err(Stopped::TimeLimit) if steps > 0 => break Status::TimeLimit,
+            _ if steps >= max_steps => break Status::IterationLimit,
+            _ => {}
+        }
+        steps += 1;
+        let Some((next, factor)) = system.solve(lambda, &violators, target, &point, memory)? else {
+            return Ok(None);
+        };
+        let next_penalty = system.inner(&next, &next);
+        let next_violators = target.violators(&next.scores);
+        let apart = difference(&violators, &next_violators, target, &next.scores);
+        let size = next.scores.iter().fold(1.0_f64, |most, z| most.max(z.abs()));
+        let solved = apart <= ROUNDING * size || (stalled >= 2 && apart <= KKT);
+        if last && solved {
+            let objective = lambda * next_penalty + target.loss(&next.scores);
+            let (status, factor) = (Status::Converged, Some(factor));
+            return Ok(Some(Solution { point: next, violators, factor, steps, status, objective }));
+        }
+        let before = lambda * penalty + target.loss(&point.scores);
+        let cross = system.inner(&point, &next);
+        let full = lambda * next_penalty + target.loss(&next.scores);
+        // Most of the time the full step is the better one even where a shorter would be lower: it is the
+        // one that can end the search.
+        let t = if full < before {
+            1.0
+        } else {
+            search(target, &point.scores, &next.scores, lambda, [penalty, cross, next_penalty])
+        };
+        if t < 1.0 {
+            point.mix(&next, t);
+            violators = target.violators(&point.scores);
+        } else {
+            point = next;
+            violators = next_violators;
+        }
+        penalty = system.inner(&point, &point);
+        let after = lambda * penalty + target.loss(&point.scores);
+        stalled = if after < before * (1.0 - 1e-14) { 0 } else { stalled + 1 };
+        if stalled > 20 {
+            break Status::IterationLimit;
+        }
+    };
+    let objective = lambdas.last * penalty + target.loss(&point.scores);
+    Ok(Some(Solution { point, violators, factor: None, steps, status, objective }))
+}
+
+/// The largest distance to the margin among samples in only one of two sorted sets; 0 where they are equal.
+fn difference(a: &[usize], b: &[usize], target: Target<'_>, scores: &[f64]) -> f64 {
+    let (mut i, mut j, mut most) = (0, 0, 0.0_f64);
+    while i < a.len() || j < b.len() {
+        let (x, y) = (a.get(i).copied().unwrap_or(usize::MAX), b.get(j).copied().unwrap_or(usize::MAX));
+        if x != y {
+            most = most.max(target.slack(scores, x.min(y)).abs()).max(f64::MIN_POSITIVE);
+        }
+        i += usize::from(x <= y);
+        j += usize::from(y <= x);
+    }
+    most
+}

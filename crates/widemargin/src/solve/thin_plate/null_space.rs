@@ -1,0 +1,223 @@
+//! The polynomials' side of the problem: their span over the samples, the kernel projected off it, and the
+//! positive definite kernel that is left when they are dropped.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::{Error, Result};
+use crate::linalg::factor::{Cholesky, Matrix, Side, Svd, add_lower_product, add_product, add_scaled, product};
+
+/// Directions of the polynomials smaller than this on unit-scaled columns are rounding.
+const RANK: f64 = 1e-9;
+
+/// Below this share of the kernel's typical value the projected kernel is rounding.
+const FLAT: f64 = 1e-10;
+
+/// What becomes of the polynomials a kernel is definite against.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NullSpace {
+    /// [`NullSpace::Free`] unless the polynomials alone separate the training data: then the free form is a
+    /// linear classifier that ignores C, and [`NullSpace::Constant`] is taken, with a warning.
+    #[default]
+    Auto,
+    /// They enter unpenalised, as in the paper.
+    Free,
+    /// Only the constant stays, unpenalised.
+    Constant,
+    /// None stays: a support vector machine without intercept on a positive definite kernel.
+    None,
+}
+
+impl NullSpace {
+    /// The name as it is written in files and on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            NullSpace::Auto => "auto",
+            NullSpace::Free => "free",
+            NullSpace::Constant => "constant",
+            NullSpace::None => "none",
+        }
+    }
+}
+
+impl fmt::Display for NullSpace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for NullSpace {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        [NullSpace::Auto, NullSpace::Free, NullSpace::Constant, NullSpace::None]
+            .into_iter()
+            .find(|known| known.as_str() == name)
+            .ok_or_else(|| Error::UnknownName {
+                what: "null space",
+                given: name.to_owned(),
+                expected: "known are auto, free, constant, none".into(),
+            })
+    }
+}
+
+/// The polynomials at the samples, √w P = Q diag(s) Vᵀ with orthonormal Q.
+pub(crate) fn span(polynomials: &Matrix) -> Result<Svd> {
+    Svd::new(polynomials, RANK).ok_or_else(overflow)
+}
+
+/// The error for samples whose kernel values are no finite numbers.
+pub(crate) fn overflow() -> Error {
+    Error::Parameter {
+        name: "kernel",
+        value: "its values on these samples".into(),
+        expected: "finite numbers: the samples are too far apart for double precision, scale them down".into(),
+    }
+}
+
+/// G = (I − QQᵀ)Φ(I − QQᵀ), positive semi-definite, and B = ΦQ, from which Φ can be had again.
+#[derive(Debug)]
+pub(crate) struct Projected {
+    pub kernel: Matrix,
+    pub cross: Matrix,
+    /// True where G is nothing but rounding: the polynomials reach every sample.
+    pub flat: bool,
+}
+
+/// Projects the kernel matrix in place.
+///
+/// # Errors
+/// [`Error::Parameter`] where its values are not finite.
+pub(crate) fn project(phi: Matrix, q: &Matrix) -> Result<Projected> {
+    let mut kernel = phi;
+    let n = kernel.n_rows();
+    let size = (kernel.values().iter().map(|x| x * x).sum::<f64>()).sqrt() / n as f64;
+    if !size.is_finite() {
+        return Err(overflow());
+    }
+    if q.n_cols() == 0 {
+        return Ok(Projected { kernel, cross: Matrix::zeros(n, 0), flat: size == 0.0 });
+    }
+    let cross = product(Side::Plain(&kernel), Side::Plain(q));
+    let middle = product(Side::Transposed(q), Side::Plain(&cross));
+    // Q(B − ½QS)ᵀ + (B − ½QS)Qᵀ = QBᵀ + BQᵀ − QSQᵀ with S = QᵀB.
+    let half = minus_product(&cross, q, &middle, 0.5);
+    add_lower_product(&mut kernel, -1.0, Side::Plain(q), Side::Transposed(&half));
+    add_lower_product(&mut kernel, -1.0, Side::Plain(&half), Side::Transposed(q));
+    kernel.mirror_lower();
+    let flat = q.n_cols() == n || trace(&kernel) <= FLAT * size * n as f64;
+    Ok(Projected { kernel, cross, flat })
+}
+
+/// Σ of the diagonal.
+pub(crate) fn trace(matrix: &Matrix) -> f64 {
+    (0..matrix.n_rows()).map(|i| matrix.at(i, i)).sum()
+}
+
+/// The way from coefficients of the positive definite kernel to α.
+#[derive(Debug)]
+pub(crate) struct Definite {
+    /// T = G⁺(I − QQᵀ)B.
+    lift: Matrix,
+}
+
+impl Definite {
+    /// The kernel of { Φα : Pᵀα = 0 } with norm αᵀΦα:
+    /// K₀ = G + QCᵀ + CQᵀ + Q(CᵀG⁺C)Qᵀ with C = (I − QQᵀ)B, in place of G; the same as
+    /// Φ − P(PᵀΦ⁻¹P)⁻¹Pᵀ, but from a positive definite factorisation. It serves every class and every C.
+    pub fn new(projected: Projected, q: &Matrix) -> Result<(Self, Matrix)> {
+        let Projected { mut kernel, cross, .. } = projected;
+        let middle = product(Side::Transposed(q), Side::Plain(&cross));
+        let off = minus_product(&cross, q, &middle, 1.0);
+        let cholesky = filled_factor(&kernel, q)?;
+        let mut lift = off.clone();
+        cholesky.solve_lower(&mut lift);
+        let corner = product(Side::Transposed(&lift), Side::Plain(&lift));
+        cholesky.solve_lower_transposed(&mut lift);
+        drop(cholesky);
+        let along = product(Side::Transposed(q), Side::Plain(&lift));
+        let lift = minus_product(&lift, q, &along, 1.0);
+
+        let half = minus_product(&off, q, &corner, -0.5);
+        add_lower_product(&mut kernel, 1.0, Side::Plain(q), Side::Transposed(&half));
+        add_lower_product(&mut kernel, 1.0, Side::Plain(&half), Side::Transposed(q));
+        kernel.mirror_lower();
+        Ok((Definite { lift }, kernel))
+    }
+
+    /// What is left where the polynomials reach every sample: nothing.
+    pub fn nothing(n: usize, rank: usize) -> Self {
+        Definite { lift: Matrix::zeros(n, rank) }
+    }
+
+    /// α of f = K₀v: α = v − QQᵀv + T Qᵀv, for which Φα = K₀v and Pᵀα = 0.
+    pub fn coefficients(&self, q: &Matrix, v: &[f64]) -> Vec<f64> {
+        let along = q.transposed_times(v);
+        let mut alpha = v.to_vec();
+        add_scaled(&mut alpha, -1.0, &q.times(&along));
+        add_scaled(&mut alpha, 1.0, &self.lift.times(&along));
+        alpha
+    }
+}
+
+/// The factorisation of G made definite along Q, where its results are projected away again.
+///
+/// # Errors
+/// [`Error::Parameter`] where G is not positive semi-definite but for rounding.
+pub(crate) fn filled_factor(kernel: &Matrix, q: &Matrix) -> Result<Cholesky> {
+    let n = kernel.n_rows();
+    let unit = trace(kernel) / n as f64;
+    // What is added elsewhere only guards the pivots of samples that occur twice.
+    let mut guard = 1e-14 * unit;
+    loop {
+        let mut filled = kernel.clone();
+        add_lower_product(&mut filled, unit, Side::Plain(q), Side::Transposed(q));
+        (0..n).for_each(|i| filled.set(i, i, filled.at(i, i) + guard));
+        match Cholesky::new(filled) {
+            Some(cholesky) => return Ok(cholesky),
+            None if guard < 1e-6 * unit => guard *= 10.0,
+            None => return Err(overflow()),
+        }
+    }
+}
+
+/// a − scale · b · c.
+fn minus_product(a: &Matrix, b: &Matrix, c: &Matrix, scale: f64) -> Matrix {
+    let mut out = a.clone();
+    add_product(&mut out, -scale, Side::Plain(b), Side::Plain(c));
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names() {
+        for name in ["auto", "free", "constant", "none"] {
+            assert_eq!(name.parse::<NullSpace>().unwrap().to_string(), name);
+        }
+        assert!("full".parse::<NullSpace>().is_err());
+    }
+
+    #[test]
+    fn projection_and_definite_kernel() {
+        // −|x − y| on the line with constants: Φα = K₀v for the α of any v.
+        let x: Vec<f64> = (0..12).map(|i| (1.9 * f64::from(i)).sin() * 3.0).collect();
+        let n = x.len();
+        let phi: Vec<f64> = (0..n * n).map(|at| -(x[at / n] - x[at % n]).abs()).collect();
+        let phi = Matrix::from_columns(phi, n, n);
+        let svd = span(&Matrix::from_columns(vec![1.0; n], n, 1)).unwrap();
+        let projected = project(phi.clone(), &svd.u).unwrap();
+        assert!(!projected.flat);
+        assert!(projected.kernel.times(&vec![1.0; n]).iter().all(|x| x.abs() < 1e-12));
+        let (definite, kernel) = Definite::new(projected, &svd.u).unwrap();
+        let v: Vec<f64> = (0..n).map(|i| (0.7 * i as f64).cos()).collect();
+        let alpha = definite.coefficients(&svd.u, &v);
+        assert!(alpha.iter().sum::<f64>().abs() < 1e-12);
+        for (a, b) in phi.times(&alpha).iter().zip(kernel.times(&v)) {
+            assert!((a - b).abs() < 1e-10, "{a} {b}");
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! What Newton's method needs of a problem: the solution on a given set of violators.
+
+use crate::error::Result;
+
+/// The two-class problem: minimise λ‖h‖² + Σ (√w − y z)²₊ over the penalised part h and the unpenalised γ,
+/// z = √w · f being the weighted scores.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Target<'a> {
+    /// +1 or −1 a sample.
+    pub signs: &'a [f64],
+    /// √w of each sample: the margin that z must reach.
+    pub roots: &'a [f64],
+}
+
+impl Target<'_> {
+    /// How far sample `i` is inside the margin; above 0 it is a violator.
+    #[inline]
+    pub fn slack(&self, scores: &[f64], i: usize) -> f64 {
+        self.roots[i] - self.signs[i] * scores[i]
+    }
+
+    /// The samples inside the margin.
+    pub fn violators(&self, scores: &[f64]) -> Vec<usize> {
+        (0..scores.len()).filter(|&i| self.slack(scores, i) > 0.0).collect()
+    }
+
+    /// Σ (√w − y z)²₊.
+    pub fn loss(&self, scores: &[f64]) -> f64 {
+        (0..scores.len()).map(|i| self.slack(scores, i).max(0.0).powi(2)).sum()
+    }
+}
+
+/// A candidate solution.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Point {
+    /// Coefficients of the penalised part.
+    pub coefficients: Vec<f64>,
+    /// γ, the unpenalised part.
+    pub free: Vec<f64>,
+    /// Scores of the penalised part alone, where the system needs them for [`System::inner`].
+    pub smooth: Vec<f64>,
+    /// z, the weighted scores of all samples.
+    pub scores: Vec<f64>,
+}
+
+impl Point {
+    /// (1 − t) · self + t · other.
+    pub fn mix(&mut self, other: &Point, t: f64) {
+        let parts = [
+            (&mut self.coefficients, &other.coefficients),
+            (&mut self.free, &other.free),
+            (&mut self.smooth, &other.smooth),
+            (&mut self.scores, &other.scores),
+        ];
+        for (mine, theirs) in parts {
+            for (x, y) in mine.iter_mut().zip(theirs) {
+                *x += t * (y - *x);
+            }
+        }
+    }
+}
+
+/// One parametrisation of the problem: exact, on landmarks, or of polynomials alone.
+pub(crate) trait System: Sync {
+    /// A factorisation for one λ and one set of violators.
+    type Factor;
+    /// What is worth keeping from step to step of one problem.
+    type Memory: Default + Send;
+
+    /// The origin.
+    fn origin(&self) -> Point;
+
+    /// The minimiser of the quadratic that agrees with the objective where exactly `violators` are inside the
+    /// margin; where the unpenalised part is not determined by them, the one nearest to `from`.
+    ///
+    /// `Ok(None)` where the factorisation breaks down in double precision: λ is too small.
+    fn solve(
+        &self,
+        lambda: f64,
+        violators: &[usize],
+        target: Target<'_>,
+        from: &Point,
+        memory: &mut Self::Memory,
+    ) -> Result<Option<(Point, Self::Factor)>>;
+
+    /// ⟨h, h'⟩ of two points.
+    fn inner(&self, a: &Point, b: &Point) -> f64;
+
+    /// How much of each violator's own score is its own doing, in [0, 1]: the diagonal of the matrix that
+    /// takes targets to scores.
+    fn leverages(&self, lambda: f64, violators: &[usize], factor: &Self::Factor) -> Vec<f64>;
+}

@@ -11,8 +11,14 @@ use crate::solve::dual::{DualProblem, DualSettings, DualSolution};
 use crate::solve::newton::{self, NewtonSettings, NewtonStart};
 use crate::solve::{Status, Watch};
 
-/// Epochs of coordinate descent before Newton's method takes over. Well-behaved problems end long before.
+/// Epochs of coordinate descent before Newton's method takes over: well-behaved problems end long before.
 const EPOCHS: u32 = 100;
+
+/// The same where coordinates are not few for the rows: descent gets there, and a Newton step is dear.
+const EPOCHS_IF_WIDE: u32 = 300;
+
+/// Rows a coordinate from which coordinates are few.
+const FEW: usize = 4;
 
 /// φ(x) written out takes 8 bytes a coordinate: beyond this, descent goes on by itself.
 const MOST_BYTES: usize = 4 << 30;
@@ -31,10 +37,13 @@ impl PrimalFinish {
         let able = problem.map.is_symmetric()
             && problem.loss == Loss::SquaredHinge
             && explicit_bytes(problem.rows, problem.map) <= MOST_BYTES;
-        DualSettings {
-            max_epochs: if able { settings.max_epochs.min(EPOCHS) } else { settings.max_epochs },
-            ..settings
+        if !able {
+            return settings;
         }
+        let n_coordinates = problem.rows.n_features() * problem.map.n_nodes();
+        let few = n_coordinates.saturating_mul(FEW) <= problem.rows.n_rows();
+        let patience = if few { EPOCHS } else { EPOCHS_IF_WIDE };
+        DualSettings { max_epochs: settings.max_epochs.min(patience), ..settings }
     }
 
     /// Whether the descent ended early, and unsolved.
@@ -54,7 +63,7 @@ impl PrimalFinish {
         let start = NewtonStart { weights: &start, intercepts: &vec![0.0; n_problems] };
         let settings = NewtonSettings {
             tol: self.tol,
-            max_iter: self.max_epochs - EPOCHS,
+            max_iter: self.max_epochs - solution.epochs.iter().copied().max().unwrap_or(0),
             threads: self.threads,
             ..NewtonSettings::default()
         };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use widemargin::Error;
-use widemargin::solve::{Progress, Stopped, Watch};
+use widemargin::watch::{Progress, Stopped, Watch};
 use widemargin_io::{ReadOptions, Table};
 
 use crate::args::Common;

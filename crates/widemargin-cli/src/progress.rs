@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use widemargin::solve::Progress;
+use widemargin::watch::Progress;
 
 /// Work shorter than this shows nothing.
 const A_MOMENT: Duration = Duration::from_secs(2);

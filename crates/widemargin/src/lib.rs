@@ -24,6 +24,7 @@ pub mod data;
 pub mod descriptor;
 mod error;
 pub mod expansion;
+mod isa;
 mod linalg;
 mod memory;
 pub mod model;
@@ -32,5 +33,6 @@ pub mod problem;
 pub mod select;
 pub mod similarity;
 pub mod solve;
+pub mod watch;
 
 pub use error::{Error, Result};

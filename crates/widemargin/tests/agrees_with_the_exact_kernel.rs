@@ -8,8 +8,8 @@ use widemargin::expansion::{AdditiveMap, CodedRows, choose_nodes};
 use widemargin::model::PowerMeanParams;
 use widemargin::problem::{Loss, OneVsRest};
 use widemargin::similarity::AdditiveKernel;
-use widemargin::solve::Watch;
 use widemargin::solve::dual::{DualProblem, DualSettings, Engine, solve};
+use widemargin::watch::Watch;
 
 const N_TRAIN: usize = 1000;
 const C: f64 = 0.01;

@@ -5,7 +5,7 @@ use widemargin::data::{ClassWeight, CsrView, DenseView, Label, Labels};
 use widemargin::expansion::Approximation;
 use widemargin::model::PowerMeanParams;
 use widemargin::similarity::AdditiveKernel;
-use widemargin::solve::Watch;
+use widemargin::watch::Watch;
 
 fn chi2() -> PowerMeanParams {
     PowerMeanParams::new(AdditiveKernel::Chi2)

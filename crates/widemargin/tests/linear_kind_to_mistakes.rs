@@ -9,8 +9,9 @@ use linear_common::Case;
 use widemargin::Error;
 use widemargin::data::DenseView;
 use widemargin::problem::{Block, Intercept, LinearObjective, SmoothLoss};
+use widemargin::solve::Status;
 use widemargin::solve::newton::{NewtonSettings, NewtonStart, Preconditioning, solve};
-use widemargin::solve::{Status, Watch};
+use widemargin::watch::Watch;
 
 #[test]
 fn values_that_are_not_finite_are_named() {

@@ -5,7 +5,7 @@ mod linear_common;
 
 use linear_common::{Case, INTERCEPTS, LOSSES};
 use widemargin::problem::{Intercept, Line, Objective};
-use widemargin::solve::Watch;
+use widemargin::watch::Watch;
 
 /// Points of all problems, some way from 0.
 fn points(case: &Case) -> Vec<f64> {

@@ -6,8 +6,8 @@ mod linear_common;
 use linear_common::Case;
 use widemargin::data::{CsrMatrix, DenseView};
 use widemargin::problem::{Block, Intercept, LinearObjective, SmoothLoss};
-use widemargin::solve::Watch;
 use widemargin::solve::newton::{NewtonSettings, NewtonSolution, NewtonStart, Preconditioning, solve};
+use widemargin::watch::Watch;
 
 /// Largest relative difference of objectives, and largest difference of weights.
 fn differences(a: &NewtonSolution, b: &NewtonSolution) -> (f64, f64) {

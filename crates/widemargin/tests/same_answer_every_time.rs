@@ -10,8 +10,9 @@ use widemargin::data::{CsrMatrix, DenseView, Rows};
 use widemargin::model::{PowerMeanParams, PowerMeanSvc};
 use widemargin::problem::Loss;
 use widemargin::similarity::AdditiveKernel;
+use widemargin::solve::Status;
 use widemargin::solve::dual::Engine;
-use widemargin::solve::{Status, Watch};
+use widemargin::watch::Watch;
 
 #[test]
 fn thread_counts_change_no_bit() {
@@ -125,7 +126,7 @@ fn a_watch_can_stop_it() {
     let few = params.max_epochs(2).fit(&samples, &labels).unwrap();
     assert_eq!((few.report().status, few.report().max_iterations()), (Status::IterationLimit, 2));
     let seen = std::sync::Mutex::new(Vec::new());
-    let sink = |progress: widemargin::solve::Progress| seen.lock().unwrap().push(progress.stage);
+    let sink = |progress: widemargin::watch::Progress| seen.lock().unwrap().push(progress.stage);
     let params = PowerMeanParams::new(AdditiveKernel::Chi2);
     params.fit_with(&samples, &labels, None, &Watch::none().with_progress(&sink)).unwrap();
     assert!(seen.into_inner().unwrap().contains(&"solve"));

@@ -8,8 +8,9 @@ use thin_plate_common::{blobs, kernel, relative, view};
 use widemargin::Error;
 use widemargin::data::{ClassWeight, CsrView, DenseView, Labels};
 use widemargin::model::{CChoice, ThinPlateParams, ThinPlateSvc};
+use widemargin::solve::Status;
 use widemargin::solve::thin_plate::NullSpace;
-use widemargin::solve::{Status, Watch};
+use widemargin::watch::Watch;
 
 fn thin_plate() -> ThinPlateParams {
     ThinPlateParams::new(kernel("thin-plate")).threads(1)

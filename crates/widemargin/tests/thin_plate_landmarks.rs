@@ -7,8 +7,9 @@ use thin_plate_common::{blobs, kernel, relative, view};
 use widemargin::Error;
 use widemargin::data::Labels;
 use widemargin::model::{LandmarkChoice, ThinPlateParams, ThinPlateSvc};
+use widemargin::solve::Status;
 use widemargin::solve::thin_plate::NullSpace;
-use widemargin::solve::{Status, Watch};
+use widemargin::watch::Watch;
 
 fn params(spec: &str) -> ThinPlateParams {
     ThinPlateParams::new(kernel(spec)).threads(1)

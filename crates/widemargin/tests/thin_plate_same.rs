@@ -6,8 +6,8 @@ use thin_plate_common::{blobs, kernel, relative, view};
 use widemargin::Error;
 use widemargin::data::{ClassWeight, Labels};
 use widemargin::model::{PowerMeanSvc, ThinPlateParams, ThinPlateSvc, method_of};
-use widemargin::solve::Watch;
 use widemargin::solve::thin_plate::NullSpace;
+use widemargin::watch::Watch;
 
 #[test]
 fn weights_are_copies_and_zero_is_absence() {

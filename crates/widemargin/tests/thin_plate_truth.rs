@@ -193,7 +193,7 @@ fn left_out_values_are_those_of_refits() {
         for i in 0..n {
             let mut weights = vec![1.0; n];
             weights[i] = 0.0;
-            let watch = widemargin::solve::Watch::none();
+            let watch = widemargin::watch::Watch::none();
             let refit =
                 params.fit_with(&view(&values, d), &Labels::new(labels.clone()), Some(&weights), &watch).unwrap();
             let others: Vec<u64> = model.support().iter().copied().filter(|&row| row != i as u64).collect();
@@ -215,7 +215,7 @@ fn of_a_weight_one_copy_is_left_out() {
     let (values, labels) = blobs(n, d, 2, 8);
     let weights: Vec<f64> = (0..n).map(|i| [1.0, 3.0, 0.5, 2.0][i % 4]).collect();
     let labels = Labels::new(labels);
-    let watch = widemargin::solve::Watch::none();
+    let watch = widemargin::watch::Watch::none();
     let params = ThinPlateParams::new(kernel("thin-plate")).c(4.0).null_space(NullSpace::Free);
     let fit = |weights: &[f64]| params.fit_with(&view(&values, d), &labels, Some(weights), &watch).unwrap();
     let model = fit(&weights);

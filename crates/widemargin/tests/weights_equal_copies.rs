@@ -6,7 +6,7 @@ use common::{KERNELS, histograms};
 use proptest::prelude::*;
 use widemargin::data::{DenseView, Labels};
 use widemargin::model::{PowerMeanParams, PowerMeanSvc};
-use widemargin::solve::Watch;
+use widemargin::watch::Watch;
 
 const D: usize = 9;
 

@@ -6,7 +6,8 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use widemargin::data::Labels;
 use widemargin::select::{CrossValidation, Evaluation, cross_validate};
-use widemargin::solve::{Status, Stopped, Watch};
+use widemargin::solve::Status;
+use widemargin::watch::{Stopped, Watch};
 use widemargin::{Error, Result};
 use widemargin_io::Table;
 

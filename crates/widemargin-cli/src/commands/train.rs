@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use widemargin::Result;
-use widemargin::solve::Watch;
+use widemargin::watch::Watch;
 use widemargin_io::Table;
 
 use crate::args::Input;

@@ -7,4 +7,4 @@ mod skinny;
 
 pub(crate) use cholesky::Cholesky;
 pub(crate) use product::{Columns, add_cross_product, add_gram};
-pub(crate) use skinny::{Isa, Panel, add_combination, scores};
+pub(crate) use skinny::{Panel, add_combination, scores};

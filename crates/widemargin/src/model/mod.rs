@@ -1,5 +1,6 @@
 //! What the user holds: parameters → fit → model, and the file it is kept in.
 
+mod clock;
 mod file;
 mod power_mean;
 mod power_mean_file;

@@ -4,14 +4,14 @@
 //! largest training value of each feature; the scalar kernel is reduced to a few numbers a value
 //! ([`AdditiveMap`]); one-vs-rest problems are solved by dual coordinate descent ([`dual`]).
 
-use std::time::Instant;
-
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::Scores;
+use super::clock::Clock;
 use super::power_mean_primal::PrimalFinish;
+use super::scores::check_width;
 use crate::data::{ClassWeight, Label, Labels, Rows, effective_weights, visit_histogram};
 use crate::descriptor::{FeatureMax, largest_values};
 use crate::error::{Error, Result};
@@ -20,7 +20,8 @@ use crate::par;
 use crate::problem::{Loss, OneVsRest, n_problems};
 use crate::similarity::AdditiveKernel;
 use crate::solve::dual::{self, DualProblem, DualSettings, DualSolution, Engine};
-use crate::solve::{Progress, Report, Stage, Status, Watch};
+use crate::solve::{Report, Stage, Status};
+use crate::watch::Watch;
 
 /// Rows scored by one thread at a time.
 const ROWS_A_CHUNK: usize = 1024;
@@ -253,30 +254,6 @@ impl PowerMeanParams {
     }
 }
 
-/// Times the stages of a fit and asks the watch between them.
-struct Clock<'a> {
-    watch: &'a Watch<'a>,
-    since: Instant,
-    stages: Vec<Stage>,
-}
-
-impl<'a> Clock<'a> {
-    fn start(watch: &'a Watch<'a>) -> Self {
-        Clock { watch, since: Instant::now(), stages: Vec::new() }
-    }
-
-    fn end(&mut self, stage: &'static str) -> Result<()> {
-        self.stages.push(Stage { name: stage.into(), seconds: self.since.elapsed().as_secs_f64() });
-        self.since = Instant::now();
-        self.watch.tell(Progress { stage, done: 1, total: 1, gap: None });
-        // A time limit that has passed is the solver's to honour: it still returns what it has.
-        match self.watch.ask() {
-            Err(crate::solve::Stopped::Cancelled) => Err(Error::Cancelled { stage }),
-            _ => Ok(()),
-        }
-    }
-}
-
 fn report(solution: &DualSolution, stages: Vec<Stage>, params: &PowerMeanParams) -> Report {
     let worst = |a: Status, b: Status| if a == Status::Converged { b } else { a };
     let gaps: Vec<f64> = (0..solution.primal.len()).map(|k| solution.gap(k)).collect();
@@ -324,7 +301,7 @@ impl PowerMeanSvc {
     /// [`Error::FeatureCount`] for more features than trained with (for dense samples: another number),
     /// [`Error::Value`] for a value that is negative or not finite.
     pub fn decision_function(&self, samples: &impl Rows, threads: usize) -> Result<Scores> {
-        self.check_width(samples)?;
+        check_width(samples, self.n_features)?;
         let (n, k) = (samples.n_rows(), self.n_problems());
         let pool = par::Pool::new(if n <= ROWS_A_CHUNK { 1 } else { threads })?;
         let chunk = |at: usize| {
@@ -389,19 +366,6 @@ impl PowerMeanSvc {
 
     pub(super) fn n_problems(&self) -> usize {
         n_problems(self.classes.len())
-    }
-
-    fn check_width(&self, samples: &impl Rows) -> Result<()> {
-        let (found, trained) = (samples.n_cols(), self.n_features);
-        if found == trained || (samples.is_sparse() && found < trained) {
-            return Ok(());
-        }
-        let hint = if samples.is_sparse() {
-            ": a feature that training never saw cannot be used"
-        } else {
-            ": the columns must be the same, in the same order"
-        };
-        Err(Error::FeatureCount { found, trained, hint })
     }
 
     /// Adds read(x_j) · a_j over a row's non-zeros to `scores`, which is 0.

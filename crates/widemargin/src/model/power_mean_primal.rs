@@ -7,9 +7,10 @@
 use crate::error::Result;
 use crate::expansion::{explicit, explicit_bytes};
 use crate::problem::{Block, Intercept, LinearObjective, Loss, SmoothLoss};
+use crate::solve::Status;
 use crate::solve::dual::{DualProblem, DualSettings, DualSolution};
 use crate::solve::newton::{self, NewtonSettings, NewtonStart};
-use crate::solve::{Status, Watch};
+use crate::watch::Watch;
 
 /// Epochs of coordinate descent before Newton's method takes over: well-behaved problems end long before.
 const EPOCHS: u32 = 100;

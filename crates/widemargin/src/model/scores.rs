@@ -1,6 +1,7 @@
 //! Decision values, and the classes they vote for.
 
-use crate::data::Label;
+use crate::data::{Label, Rows};
+use crate::error::{Error, Result};
 use crate::problem::OneVsRest;
 
 /// Decision values of some samples: a row a sample; one column for two classes (above 0 votes for the second
@@ -40,4 +41,21 @@ impl Scores {
     pub fn decide<'a>(&self, classes: &'a [Label]) -> Vec<&'a Label> {
         self.values.chunks_exact(self.n_cols).map(|row| &classes[OneVsRest::decide(row)]).collect()
     }
+}
+
+/// Checks that samples have the features of a model trained with `trained`; sparse ones may have fewer.
+///
+/// # Errors
+/// [`Error::FeatureCount`].
+pub(super) fn check_width(samples: &impl Rows, trained: usize) -> Result<()> {
+    let found = samples.n_cols();
+    if found == trained || (samples.is_sparse() && found < trained) {
+        return Ok(());
+    }
+    let hint = if samples.is_sparse() {
+        ": a feature that training never saw cannot be used"
+    } else {
+        ": the columns must be the same, in the same order"
+    };
+    Err(Error::FeatureCount { found, trained, hint })
 }

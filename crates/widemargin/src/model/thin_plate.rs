@@ -6,9 +6,9 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::time::Instant;
 
 use super::ThinPlateSvc;
+use super::clock::Clock;
 use super::thin_plate_blocks::{dense_rows, first_of_equals, weighted_block, weighted_gram, weighted_polynomials};
 use super::thin_plate_landmarks::{LandmarkChoice, choose};
 use crate::data::{ClassWeight, Labels, Rows, effective_weights};
@@ -19,7 +19,8 @@ use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::thin_plate::{
     FitSettings, Fitted, LandmarkBlocks, NullSpace, Problems, fit_exact, fit_landmarks, memory,
 };
-use crate::solve::{Progress, Report, Stage, Status, Stopped, Watch};
+use crate::solve::{Report, Stage, Status};
+use crate::watch::Watch;
 
 /// How C is chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -386,28 +387,4 @@ fn warnings(fitted: &Fitted, kernel: ConditionalKernel) -> Vec<String> {
         ));
     }
     warnings
-}
-
-/// Times the stages of a fit and asks the watch between them.
-struct Clock<'a> {
-    watch: &'a Watch<'a>,
-    since: Instant,
-    stages: Vec<Stage>,
-}
-
-impl<'a> Clock<'a> {
-    fn start(watch: &'a Watch<'a>) -> Self {
-        Clock { watch, since: Instant::now(), stages: Vec::new() }
-    }
-
-    fn end(&mut self, stage: &'static str) -> Result<()> {
-        self.stages.push(Stage { name: stage.into(), seconds: self.since.elapsed().as_secs_f64() });
-        self.since = Instant::now();
-        self.watch.tell(Progress { stage, done: 1, total: 1, gap: None });
-        match self.watch.ask() {
-            // A time limit that has passed is the solver's to honour: it still returns what it has.
-            Err(Stopped::Cancelled) => Err(Error::Cancelled { stage }),
-            _ => Ok(()),
-        }
-    }
 }

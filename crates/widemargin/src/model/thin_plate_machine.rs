@@ -1,6 +1,7 @@
 //! A trained thin plate SVM.
 
 use super::Scores;
+use super::scores::check_width;
 use super::thin_plate_blocks::dense_rows;
 use crate::data::{Label, Rows};
 use crate::error::{Error, Result};
@@ -46,7 +47,7 @@ impl ThinPlateSvc {
     /// # Errors
     /// As for [`ThinPlateSvc::decision_function`].
     pub fn decision_values(&self, samples: &impl Rows, threads: usize) -> Result<Vec<f64>> {
-        self.check_width(samples)?;
+        check_width(samples, self.n_features)?;
         let (n, k, n_bases) = (samples.n_rows(), self.n_problems(), self.n_bases());
         let pool = Pool::new(if n <= ROWS_A_CHUNK { 1 } else { threads })?;
         let chunk = |at: usize| {
@@ -167,18 +168,5 @@ impl ThinPlateSvc {
 
     pub(super) fn n_problems(&self) -> usize {
         n_problems(self.classes.len())
-    }
-
-    fn check_width(&self, samples: &impl Rows) -> Result<()> {
-        let (found, trained) = (samples.n_cols(), self.n_features);
-        if found == trained || (samples.is_sparse() && found < trained) {
-            return Ok(());
-        }
-        let hint = if samples.is_sparse() {
-            ": a feature that training never saw cannot be used"
-        } else {
-            ": the columns must be the same, in the same order"
-        };
-        Err(Error::FeatureCount { found, trained, hint })
     }
 }

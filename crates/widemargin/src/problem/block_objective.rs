@@ -8,7 +8,7 @@ use super::objective::{Cost, Gradient, Gram, Line, LineSums, Objective, PointSum
 use super::{Intercept, OneVsRest, SmoothLoss};
 use crate::error::{Error, Result};
 use crate::par::Pool;
-use crate::solve::Watch;
+use crate::watch::Watch;
 
 /// The most tasks of a pass. The partition is fixed by the sizes alone, and sums are added in its order, so that
 /// the number of threads changes no bit.

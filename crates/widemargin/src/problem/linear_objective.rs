@@ -9,7 +9,7 @@ use super::objective::{Cost, Gradient, Gram, Line, LineSums, Objective, PointSum
 use super::{Intercept, OneVsRest, SmoothLoss};
 use crate::error::{Error, Result};
 use crate::par::Pool;
-use crate::solve::Watch;
+use crate::watch::Watch;
 
 /// One-vs-rest problems over the rows of several parts.
 pub struct LinearObjective<'a> {

@@ -16,7 +16,7 @@
 
 use super::SmoothLoss;
 use crate::error::Result;
-use crate::solve::Watch;
+use crate::watch::Watch;
 
 /// What is done about a constant in the decision function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

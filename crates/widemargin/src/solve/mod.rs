@@ -4,7 +4,5 @@ pub mod dual;
 pub mod newton;
 mod report;
 pub mod thin_plate;
-mod watch;
 
 pub use report::{Report, Stage, Status};
-pub use watch::{Progress, Stopped, Watch};

@@ -5,8 +5,8 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use widemargin::data::DenseView;
 use widemargin::problem::{Block, Intercept, LinearObjective, OneVsRest, SmoothLoss};
-use widemargin::solve::Watch;
 use widemargin::solve::newton::{NewtonSettings, NewtonSolution, solve};
+use widemargin::watch::Watch;
 
 /// Rows of Φ, classes, and how they are to be learned.
 #[derive(Clone, Debug)]

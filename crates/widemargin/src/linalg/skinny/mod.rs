@@ -17,39 +17,7 @@ mod tile;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-use std::sync::OnceLock;
-
-/// Instruction sets, best first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Isa {
-    Avx512,
-    Avx2,
-    Portable,
-}
-
-impl Isa {
-    /// Those of this machine, best first.
-    pub fn available() -> Vec<Isa> {
-        let mut all = Vec::new();
-        #[cfg(target_arch = "x86_64")]
-        {
-            if is_x86_feature_detected!("avx512f") {
-                all.push(Isa::Avx512);
-            }
-            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-                all.push(Isa::Avx2);
-            }
-        }
-        all.push(Isa::Portable);
-        all
-    }
-
-    /// The best of this machine.
-    pub fn best() -> Isa {
-        static BEST: OnceLock<Isa> = OnceLock::new();
-        *BEST.get_or_init(|| Isa::available()[0])
-    }
-}
+use crate::isa::Isa;
 
 /// Rows of a row-major matrix, picked by number.
 #[derive(Clone, Copy, Debug)]

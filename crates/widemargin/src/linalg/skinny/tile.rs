@@ -75,7 +75,7 @@ pub(super) unsafe fn scores<S: Simd, const R: usize>(panel: Panel<'_>, weights: 
                     if n - row >= R {
                         let rows: [*const f32; R] =
                             std::array::from_fn(|r| first.add(panel.rows[row + r] as usize * d));
-                        // What comes after the panel is asked for as far as the panel knows it: not at all.
+                        // The last rows of a panel call nothing new: what comes after them the panel does not know.
                         let next = if n - row >= 2 * R { row + R } else { row };
                         let next: [*const f32; R] =
                             std::array::from_fn(|r| first.add(panel.rows[next + r] as usize * d));

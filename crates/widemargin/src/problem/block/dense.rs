@@ -3,9 +3,10 @@
 use super::Sums;
 use crate::data::{DenseView, Rows};
 use crate::error::{Error, Result};
-use crate::linalg::{self, Columns, Isa, Panel};
+use crate::isa::Isa;
+use crate::linalg::{self, Columns, Panel};
 use crate::par::Pool;
-use crate::solve::{Stopped, Watch};
+use crate::watch::{Stopped, Watch};
 
 pub(super) fn scores(view: &DenseView<'_, f32>, rows: &[u32], packed: &[f32], out: &mut [f32]) {
     linalg::scores(Isa::best(), Panel::new(view.values(), view.n_cols(), rows), packed, out);

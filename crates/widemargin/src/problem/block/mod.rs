@@ -6,7 +6,7 @@ mod sparse;
 use crate::data::{CsrView, DenseView, Rows};
 use crate::error::{Error, Result};
 use crate::par::Pool;
-use crate::solve::Watch;
+use crate::watch::Watch;
 
 /// Some rows of Φ in single precision.
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,7 @@ use super::Sums;
 use crate::data::{CsrView, Rows};
 use crate::error::{Error, Result};
 use crate::par::Pool;
-use crate::solve::{Stopped, Watch};
+use crate::watch::{Stopped, Watch};
 
 pub(super) fn scores(view: &CsrView<'_, f32>, rows: &[u32], packed: &[f32], out: &mut [f32]) {
     let n = rows.len();

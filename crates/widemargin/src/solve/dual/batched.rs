@@ -8,14 +8,16 @@ use std::ops::Range;
 use super::Solved;
 use super::certificate::{Certificate, StopRule, Sums};
 use super::coordinate::{Lanes, Limits, Visit};
-use super::lanes::{Isa, LANES, Loops, MAX_VECTORS, Pattern, Vector, loops};
+use super::lanes::{LANES, Loops, MAX_VECTORS, Pattern, Vector, loops};
 use super::one_class::ROWS_A_QUESTION;
 use super::order::Order;
 use super::problem::{DualProblem, DualSettings};
 use super::tables::Tables;
 use crate::expansion::{Entries, Entry};
+use crate::isa::Isa;
 use crate::memory::prefetch;
-use crate::solve::{Progress, Status, Stopped, Watch};
+use crate::solve::Status;
+use crate::watch::{Progress, Stopped, Watch};
 
 /// How many rows ahead memory is called for.
 const AHEAD: usize = 2;
@@ -37,7 +39,7 @@ pub(super) fn solve(
     settings: &DualSettings,
     watch: &Watch<'_>,
 ) -> Result<Vec<Solved>, ()> {
-    let isa = Isa::available()[0];
+    let isa = Isa::best();
     match problem.rows.entries() {
         Entries::Narrow(entries) => Shard { problem, tables, entries, isa }.run(shard, settings, watch),
         Entries::Wide(entries) => Shard { problem, tables, entries, isa }.run(shard, settings, watch),

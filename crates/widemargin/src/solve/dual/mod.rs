@@ -19,7 +19,8 @@ mod tables;
 
 use crate::error::{Error, Result};
 use crate::par;
-use crate::solve::{Status, Watch};
+use crate::solve::Status;
+use crate::watch::Watch;
 
 pub use problem::{DualProblem, DualSettings, DualSolution, Engine};
 

@@ -6,7 +6,8 @@ use super::order::Order;
 use super::problem::{DualProblem, DualSettings};
 use super::tables::{Tables, cast};
 use crate::expansion::{Entries, Entry};
-use crate::solve::{Progress, Status, Stopped, Watch};
+use crate::solve::Status;
+use crate::watch::{Progress, Stopped, Watch};
 use num_traits::Float;
 
 /// How many rows are visited between two questions to the watch.

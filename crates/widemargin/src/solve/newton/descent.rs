@@ -8,7 +8,8 @@ use super::{NewtonSettings, NewtonSolution, NewtonStart};
 use crate::error::{Error, Result};
 use crate::par::Pool;
 use crate::problem::{Gradient, Intercept, Line, Objective, Shape};
-use crate::solve::{Progress, Status, Stopped, Watch};
+use crate::solve::Status;
+use crate::watch::{Progress, Stopped, Watch};
 
 /// Newton steps without progress after which a problem is given up. Progress is a gap smaller by a tenth, or an
 /// objective smaller by this share of the allowed gap: at large C the bound follows late.

@@ -21,7 +21,8 @@ mod step;
 
 use crate::error::{Error, Result};
 use crate::problem::Objective;
-use crate::solve::{Report, Stage, Status, Watch};
+use crate::solve::{Report, Stage, Status};
+use crate::watch::Watch;
 
 /// When the solver stops.
 #[derive(Clone, Copy, Debug, PartialEq)]

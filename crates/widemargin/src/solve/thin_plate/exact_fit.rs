@@ -12,7 +12,8 @@ use super::system::{System, Target};
 use crate::error::Result;
 use crate::linalg::factor::{Matrix, Svd, add_scaled};
 use crate::par::Pool;
-use crate::solve::{Status, Stopped, Watch};
+use crate::solve::Status;
+use crate::watch::{Stopped, Watch};
 
 /// Fewer samples than this many a polynomial are separated by polynomials whatever their labels.
 const CROWDED: usize = 2;

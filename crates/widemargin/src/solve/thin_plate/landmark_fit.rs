@@ -9,7 +9,8 @@ use super::system::Target;
 use crate::error::Result;
 use crate::linalg::factor::{Cholesky, Matrix, Side, Svd, add_product, add_scaled, dot, product};
 use crate::par::Pool;
-use crate::solve::{Status, Watch};
+use crate::solve::Status;
+use crate::watch::Watch;
 
 /// The kernel and the polynomials at landmarks z and samples x.
 pub(crate) struct LandmarkBlocks {

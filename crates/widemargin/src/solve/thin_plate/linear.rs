@@ -4,7 +4,7 @@ use super::newton::{Lambdas, minimise};
 use super::system::{Point, System, Target};
 use crate::error::Result;
 use crate::linalg::factor::{Cholesky, Matrix, Side, Svd, add_lower_product, add_scaled};
-use crate::solve::Watch;
+use crate::watch::Watch;
 
 /// Newton steps before data count as not separated.
 const MAX_STEPS: u32 = 60;

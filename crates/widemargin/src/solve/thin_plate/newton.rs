@@ -6,7 +6,8 @@
 use super::line_search::search;
 use super::system::{Point, System, Target};
 use crate::error::{Error, Result};
-use crate::solve::{Status, Stopped, Watch};
+use crate::solve::Status;
+use crate::watch::{Stopped, Watch};
 
 /// Two sets of violators count as the same where they differ by samples this near the margin, relative to the
 /// scores: that is the last digit of the scores.

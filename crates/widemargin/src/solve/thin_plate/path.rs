@@ -13,7 +13,8 @@ use super::system::{Point, System, Target};
 use crate::error::{Error, Result};
 use crate::par::Pool;
 use crate::problem::OneVsRest;
-use crate::solve::{Progress, Status, Watch};
+use crate::solve::Status;
+use crate::watch::{Progress, Watch};
 
 /// λ in scale-free units where the path starts, as a number of half decades.
 const START: i32 = -4;

@@ -16,6 +16,7 @@ mod x86;
 
 use super::coordinate::{Lanes, Limits, Visit};
 use crate::expansion::Entry;
+use crate::isa::Isa;
 
 /// Lanes of one vector.
 pub(super) const LANES: usize = 16;
@@ -140,32 +141,6 @@ pub(super) struct Loops<E> {
     pub dot: Dot<E>,
     pub update: Update<E>,
     pub visit: Step,
-}
-
-/// Instruction sets, best first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Isa {
-    Avx512,
-    Avx2,
-    Portable,
-}
-
-impl Isa {
-    /// Those of this machine, best first.
-    pub fn available() -> Vec<Isa> {
-        let mut all = Vec::new();
-        #[cfg(target_arch = "x86_64")]
-        {
-            if is_x86_feature_detected!("avx512f") {
-                all.push(Isa::Avx512);
-            }
-            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-                all.push(Isa::Avx2);
-            }
-        }
-        all.push(Isa::Portable);
-        all
-    }
 }
 
 /// The loops for an instruction set of [`Isa::available`], 1 to [`MAX_VECTORS`] vectors and tables of 16

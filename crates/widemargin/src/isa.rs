@@ -1,0 +1,35 @@
+//! The vector instruction sets that loops are compiled for, and which of them this machine has.
+
+use std::sync::OnceLock;
+
+/// Instruction sets, best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Isa {
+    Avx512,
+    Avx2,
+    Portable,
+}
+
+impl Isa {
+    /// Those of this machine, best first.
+    pub fn available() -> Vec<Isa> {
+        let mut all = Vec::new();
+        #[cfg(target_arch = "x86_64")]
+        {
+            if is_x86_feature_detected!("avx512f") {
+                all.push(Isa::Avx512);
+            }
+            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+                all.push(Isa::Avx2);
+            }
+        }
+        all.push(Isa::Portable);
+        all
+    }
+
+    /// The best of this machine.
+    pub fn best() -> Isa {
+        static BEST: OnceLock<Isa> = OnceLock::new();
+        *BEST.get_or_init(|| Isa::available()[0])
+    }
+}

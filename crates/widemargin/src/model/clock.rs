@@ -1,0 +1,32 @@
+//! The stages of a fit: how long each took, and whether to go on after it.
+
+use std::time::Instant;
+
+use crate::error::{Error, Result};
+use crate::solve::Stage;
+use crate::watch::{Progress, Stopped, Watch};
+
+/// Times the stages of a fit and asks the watch between them.
+pub(super) struct Clock<'a> {
+    pub watch: &'a Watch<'a>,
+    since: Instant,
+    pub stages: Vec<Stage>,
+}
+
+impl<'a> Clock<'a> {
+    pub fn start(watch: &'a Watch<'a>) -> Self {
+        Clock { watch, since: Instant::now(), stages: Vec::new() }
+    }
+
+    /// Ends a stage and begins the next.
+    pub fn end(&mut self, stage: &'static str) -> Result<()> {
+        self.stages.push(Stage { name: stage.into(), seconds: self.since.elapsed().as_secs_f64() });
+        self.since = Instant::now();
+        self.watch.tell(Progress { stage, done: 1, total: 1, gap: None });
+        match self.watch.ask() {
+            // A time limit that has passed is the solver's to honour: it still returns what it has.
+            Err(Stopped::Cancelled) => Err(Error::Cancelled { stage }),
+            _ => Ok(()),
+        }
+    }
+}

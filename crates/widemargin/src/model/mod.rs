@@ -9,12 +9,13 @@ mod scores;
 mod thin_plate;
 mod thin_plate_blocks;
 mod thin_plate_file;
+mod thin_plate_fit;
 mod thin_plate_landmarks;
 mod thin_plate_machine;
 
 pub use file::{FORMAT_VERSION, method_of, write_atomically};
 pub use power_mean::{PowerMeanParams, PowerMeanSvc};
 pub use scores::Scores;
-pub use thin_plate::{CChoice, ThinPlateParams};
+pub use thin_plate::{CChoice, Standardize, ThinPlateParams};
 pub use thin_plate_landmarks::LandmarkChoice;
 pub use thin_plate_machine::ThinPlateSvc;

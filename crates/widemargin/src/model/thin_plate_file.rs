@@ -30,6 +30,7 @@ struct Header {
     n_features: usize,
     n_bases: usize,
     n_left_out: usize,
+    standardized: bool,
     classes: Vec<Label>,
     path: Vec<PathPoint>,
     support: Vec<u64>,
@@ -54,13 +55,16 @@ impl ThinPlateSvc {
             n_features: self.n_features,
             n_bases: self.n_bases(),
             n_left_out: self.left_out.len() / k,
+            standardized: self.scale.is_some(),
             classes: self.classes.clone(),
             path: self.path.clone(),
             support: self.support.clone(),
             report: self.report.clone(),
         };
         let path = path.as_ref();
+        let scale = self.scale.as_deref().unwrap_or_default();
         let arrays = [
+            ("scale", vec![scale.len()], scale),
             ("bases", vec![self.n_bases(), self.n_features], &self.bases[..]),
             ("coefficients", vec![k, self.n_bases()], &self.coefficients[..]),
             ("polynomial", vec![k, self.space.len()], &self.polynomial[..]),
@@ -103,7 +107,9 @@ impl ThinPlateSvc {
         let factors = reader.tensor("factors", &[n_features])?;
         let space = PolynomialSpace::new(kernel.degree(), centre, factors).map_err(retold)?;
         let k = n_problems(classes);
+        let scale = reader.tensor("scale", &[if header.standardized { n_features } else { 0 }])?;
         Ok(ThinPlateSvc {
+            scale: header.standardized.then_some(scale),
             bases: reader.tensor("bases", &[n_bases, n_features])?,
             coefficients: reader.tensor("coefficients", &[k, n_bases])?,
             polynomial: reader.tensor("polynomial", &[k, space.len()])?,

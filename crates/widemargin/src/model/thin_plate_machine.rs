@@ -3,6 +3,7 @@
 use super::Scores;
 use super::scores::check_width;
 use super::thin_plate_blocks::dense_rows;
+use super::thin_plate_fit::scale_rows;
 use crate::data::{Label, Rows};
 use crate::error::{Error, Result};
 use crate::linalg::factor::dot;
@@ -25,7 +26,9 @@ pub struct ThinPlateSvc {
     pub(super) rank: usize,
     pub(super) n_features: usize,
     pub(super) classes: Vec<Label>,
-    /// Row-major, bases × features.
+    /// What each feature is multiplied by first, where they were standardised.
+    pub(super) scale: Option<Vec<f64>>,
+    /// Row-major, bases × features, scaled.
     pub(super) bases: Vec<f64>,
     /// Rows of the bases among the training samples; empty where they are means of samples.
     pub(super) support: Vec<u64>,
@@ -52,7 +55,10 @@ impl ThinPlateSvc {
         let pool = Pool::new(if n <= ROWS_A_CHUNK { 1 } else { threads })?;
         let chunk = |at: usize| {
             let rows: Vec<usize> = (at * ROWS_A_CHUNK..((at + 1) * ROWS_A_CHUNK).min(n)).collect();
-            let dense = dense_rows(samples, &rows, self.n_features)?;
+            let mut dense = dense_rows(samples, &rows, self.n_features)?;
+            if let Some(factors) = &self.scale {
+                scale_rows(&mut dense, factors);
+            }
             let mut block = vec![0.0; rows.len() * n_bases];
             self.kernel.block(&dense, &self.bases, self.n_features, &mut block);
             let mut monomials = vec![0.0; self.space.len()];
@@ -144,7 +150,13 @@ impl ThinPlateSvc {
         &self.support
     }
 
-    /// The bases, row-major, bases × features.
+    /// What each feature is multiplied by before anything else (one over its standard deviation), where they were
+    /// standardised.
+    pub fn scale(&self) -> Option<&[f64]> {
+        self.scale.as_deref()
+    }
+
+    /// The bases, row-major, bases × features; their features multiplied by [`ThinPlateSvc::scale`].
     pub fn bases(&self) -> &[f64] {
         &self.bases
     }

@@ -6,6 +6,7 @@
 
 use super::exact::Exact;
 use super::linear::separates;
+use super::newton::Stop;
 use super::null_space::{Definite, NullSpace, Projected, project, span, trace};
 use super::path::{Candidate, Outcome, PathSettings, Problems, cancelled, walk};
 use super::system::{System, Target};
@@ -22,7 +23,7 @@ const CROWDED: usize = 2;
 pub(crate) struct FitSettings {
     pub null_space: NullSpace,
     pub c: Option<f64>,
-    pub max_steps: u32,
+    pub stop: Stop,
 }
 
 /// f(x) = Σ α_i φ(x, x_i) + Σ β_m p_m(x) for each problem, and how it was come by.
@@ -83,7 +84,7 @@ pub(crate) fn fit_exact(
         }
     };
 
-    let path = PathSettings { c: settings.c, unit, max_steps: settings.max_steps };
+    let path = PathSettings { c: settings.c, unit, stop: settings.stop };
     let outcome = walk(&system, problems, &path, pool, watch)?;
     let (mut alpha, mut beta) = (Vec::new(), Vec::new());
     for solution in &outcome.best.solutions {

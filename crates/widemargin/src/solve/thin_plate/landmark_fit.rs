@@ -60,7 +60,7 @@ pub(crate) fn fit_landmarks(
         _ => basis.u.clone(),
     };
     let system = Landmarks::new(stacked(features, &columns, free.then_some(&cross)), n_penalised);
-    let path = PathSettings { c: settings.c, unit, max_steps: settings.max_steps };
+    let path = PathSettings { c: settings.c, unit, stop: settings.stop };
     let outcome = walk(&system, problems, &path, pool, watch)?;
 
     let (mut alpha, mut beta) = (Vec::new(), Vec::new());

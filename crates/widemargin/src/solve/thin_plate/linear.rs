@@ -1,13 +1,13 @@
 //! Do the polynomials alone separate the data? The least squared hinge over them alone tells.
 
-use super::newton::{Lambdas, minimise};
+use super::newton::{Lambdas, Stop, minimise};
 use super::system::{Point, System, Target};
 use crate::error::Result;
 use crate::linalg::factor::{Cholesky, Matrix, Side, Svd, add_lower_product, add_scaled};
 use crate::watch::Watch;
 
-/// Newton steps before data count as not separated.
-const MAX_STEPS: u32 = 60;
+/// After so many steps data count as not separated.
+const STOP: Stop = Stop { max_steps: 60, tol: 0.0 };
 
 /// Mean loss below which data count as separated.
 const NOTHING: f64 = 1e-12;
@@ -22,7 +22,7 @@ pub(crate) fn separates(columns: &Matrix, target: Target<'_>, watch: &Watch<'_>)
     let system = Linear { columns };
     let start = system.origin();
     let total: f64 = target.roots.iter().map(|root| root * root).sum();
-    let solution = minimise(&system, Lambdas::new(0.0, 1.0), target, &start, MAX_STEPS, &mut (), watch)?;
+    let solution = minimise(&system, Lambdas::new(0.0, 1.0), target, &start, STOP, &mut (), watch)?;
     Ok(solution.is_some_and(|solution| solution.objective <= NOTHING * total))
 }
 

@@ -26,6 +26,7 @@ mod system;
 
 pub(crate) use exact_fit::{FitSettings, Fitted, fit_exact};
 pub(crate) use landmark_fit::{LandmarkBlocks, fit_landmarks};
+pub(crate) use newton::Stop;
 pub use null_space::NullSpace;
 pub use path::PathPoint;
 pub(crate) use path::Problems;

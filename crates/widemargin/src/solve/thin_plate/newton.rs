@@ -10,7 +10,7 @@ use crate::solve::Status;
 use crate::watch::{Stopped, Watch};
 
 /// Two sets of violators count as the same where they differ by samples this near the margin, relative to the
-/// scores: that is the last digit of the scores.
+/// scores, whatever tolerance is asked for: that is the last digit of the scores.
 const ROUNDING: f64 = 1e-13;
 
 /// The largest violation of the optimality conditions that still counts as solved when rounding forbids more.
@@ -39,6 +39,15 @@ impl Lambdas {
     }
 }
 
+/// When to stop.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stop {
+    pub max_steps: u32,
+    /// Largest violation of λ a = y (√w − y z)₊ that counts as solved. After a full step it is the distance to the
+    /// margin of the samples that came in or went out.
+    pub tol: f64,
+}
+
 /// Where Newton's method ended.
 #[derive(Debug)]
 pub(crate) struct Solution<F> {
@@ -59,7 +68,7 @@ pub(crate) fn minimise<S: System>(
     lambdas: Lambdas,
     target: Target<'_>,
     start: &Point,
-    max_steps: u32,
+    stop: Stop,
     memory: &mut S::Memory,
     watch: &Watch<'_>,
 ) -> Result<Option<Solution<S::Factor>>> {
@@ -75,7 +84,7 @@ pub(crate) fn minimise<S: System>(
         match watch.ask() {
             Err(Stopped::Cancelled) => return Err(Error::Cancelled { stage: "solve" }),
             Err(Stopped::TimeLimit) if steps > 0 => break Status::TimeLimit,
-            _ if steps >= max_steps => break Status::IterationLimit,
+            _ if steps >= stop.max_steps => break Status::IterationLimit,
             _ => {}
         }
         steps += 1;
@@ -86,7 +95,7 @@ pub(crate) fn minimise<S: System>(
         let next_violators = target.violators(&next.scores);
         let apart = difference(&violators, &next_violators, target, &next.scores);
         let size = next.scores.iter().fold(1.0_f64, |most, z| most.max(z.abs()));
-        let solved = apart <= ROUNDING * size || (stalled >= 2 && apart <= KKT);
+        let solved = apart <= stop.tol.max(ROUNDING * size) || (stalled >= 2 && apart <= KKT);
         if last && solved {
             let objective = lambda * next_penalty + target.loss(&next.scores);
             let (status, factor) = (Status::Converged, Some(factor));

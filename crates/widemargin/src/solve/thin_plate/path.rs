@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use super::left_out::{left_out, means};
-use super::newton::{Lambdas, Solution, minimise};
+use super::newton::{Lambdas, Solution, Stop, minimise};
 use super::system::{Point, System, Target};
 use crate::error::{Error, Result};
 use crate::par::Pool;
@@ -65,7 +65,7 @@ pub(crate) struct PathSettings {
     pub c: Option<f64>,
     /// trace(G)/n.
     pub unit: f64,
-    pub max_steps: u32,
+    pub stop: Stop,
 }
 
 /// The solutions at one C.
@@ -217,8 +217,8 @@ impl<S: System> Walk<'_, S> {
         let one = |problem: usize| -> Result<_> {
             let target = Target { signs: &self.signs[problem], roots: &self.roots };
             let mut memory = self.memories[problem].lock().unwrap_or_else(PoisonError::into_inner);
-            let (start, steps) = (&starts[problem], self.settings.max_steps);
-            let solution = minimise(self.system, lambdas, target, start, steps, &mut memory, self.watch)?;
+            let (start, stop) = (&starts[problem], self.settings.stop);
+            let solution = minimise(self.system, lambdas, target, start, stop, &mut memory, self.watch)?;
             Ok(solution.map(|solution| {
                 let values = left_out(self.system, true_lambda, target, self.problems.units, &solution);
                 let Solution { point, violators, steps, status, objective, .. } = solution;

@@ -1,0 +1,321 @@
+//! The fit of a thin plate SVM: weigh the samples, scale the columns, fill the kernel, solve.
+
+use super::clock::Clock;
+use super::thin_plate::{CChoice, LANDMARKS, Standardize, ThinPlateParams};
+use super::thin_plate_blocks::{dense_rows, first_of_equals, weighted_block, weighted_gram, weighted_polynomials};
+use super::thin_plate_landmarks::choose;
+use super::thin_plate_machine::ThinPlateSvc;
+use crate::data::{Labels, Rows, effective_weights};
+use crate::error::{Error, Result};
+use crate::par::Pool;
+use crate::problem::n_problems;
+use crate::similarity::{ConditionalKernel, PolynomialSpace};
+use crate::solve::thin_plate::{
+    FitSettings, Fitted, LandmarkBlocks, NullSpace, Problems, Stop, fit_exact, fit_landmarks, memory,
+};
+use crate::solve::{Report, Stage, Status};
+use crate::watch::Watch;
+
+/// Columns whose spreads differ by more than this have units of their own, and may need standardising.
+const UNEVEN: f64 = 30.0;
+
+impl ThinPlateParams {
+    /// Trains on samples and their labels.
+    ///
+    /// # Errors
+    /// See [`ThinPlateParams::fit_with`].
+    pub fn fit(&self, samples: &impl Rows, labels: &Labels) -> Result<ThinPlateSvc> {
+        self.fit_with(samples, labels, None, &Watch::none())
+    }
+
+    /// Trains with a weight a sample (weight k is k copies) and a watch.
+    ///
+    /// Not converging is a status in the report and a warning there, not an error.
+    ///
+    /// # Errors
+    /// Parameters, shapes, values or labels that cannot be used, each saying which and what would be right;
+    /// [`Error::Parameter`] on `n_basis`, with the figure, where the kernel matrix does not fit in memory;
+    /// [`Error::Cancelled`] where the watch was.
+    pub fn fit_with(
+        &self,
+        samples: &impl Rows,
+        labels: &Labels,
+        sample_weight: Option<&[f64]>,
+        watch: &Watch<'_>,
+    ) -> Result<ThinPlateSvc> {
+        self.check()?;
+        labels.check(samples.n_rows())?;
+        if samples.n_cols() == 0 {
+            return Err(Error::Shape {
+                what: "samples".into(),
+                found: "no features".into(),
+                expected: "at least one column".into(),
+            });
+        }
+        let all_weights = effective_weights(labels, sample_weight, &self.class_weight)?;
+        let mut clock = Clock::start(watch);
+
+        // Samples of weight 0 are absent from everything, the polynomials' scaling included.
+        let kept: Vec<usize> = (0..all_weights.len()).filter(|&row| all_weights[row] > 0.0).collect();
+        let weights: Vec<f64> = kept.iter().map(|&row| all_weights[row]).collect();
+        let codes: Vec<u32> = kept.iter().map(|&row| labels.codes()[row]).collect();
+        // What leave-one-out takes away is one copy, which weighs what the class makes of it.
+        let copies = |row: usize| sample_weight.map_or(1.0, |weights| weights[row]);
+        let units: Vec<f64> = kept.iter().zip(&weights).map(|(&row, weight)| weight / copies(row).max(1.0)).collect();
+        let problems = Problems { codes: &codes, n_classes: labels.classes().len(), weights: &weights, units: &units };
+        let pool = Pool::new(self.threads)?;
+        let n_features = samples.n_cols();
+        let rows = dense_rows(samples, &kept, n_features)?;
+        let mut fit = Fit { params: self, problems: &problems, n_features, pool: &pool, clock: &mut clock };
+        let (attempt, warnings) = fit.scaled_or_not(rows)?;
+
+        let Attempt { fitted, bases, support, space, scale } = attempt;
+        let best = &fitted.outcome.best;
+        let mut report = self.report(&fitted, clock.stages);
+        report.warnings.splice(0..0, warnings);
+        Ok(ThinPlateSvc {
+            kernel: self.kernel,
+            c: best.point.c,
+            lambda: best.point.lambda,
+            null_space: fitted.null_space,
+            rank: fitted.rank,
+            n_features,
+            classes: labels.classes().to_vec(),
+            scale,
+            bases,
+            support: support.iter().map(|&i| kept[i] as u64).collect(),
+            coefficients: fitted.alpha.concat(),
+            space,
+            polynomial: fitted.beta.concat(),
+            left_out: best.left_out.concat(),
+            path: fitted.outcome.path.clone(),
+            report,
+        })
+    }
+
+    fn settings(&self) -> FitSettings {
+        let c = match self.c {
+            CChoice::Auto => None,
+            CChoice::Value(c) => Some(c),
+        };
+        FitSettings { null_space: self.null_space, c, stop: Stop { max_steps: self.max_steps, tol: self.tol } }
+    }
+
+    fn report(&self, fitted: &Fitted, stages: Vec<Stage>) -> Report {
+        let best = &fitted.outcome.best;
+        let primal: Vec<f64> = best.solutions.iter().map(|solution| best.point.c * solution.objective).collect();
+        let gap = |(primal, dual): (&f64, &f64)| ((primal - dual) / primal.max(f64::MIN_POSITIVE)).max(0.0);
+        let worst = |a: Status, b: Status| if a == Status::Converged { b } else { a };
+        let mut report = Report {
+            status: best.solutions.iter().map(|solution| solution.status).fold(Status::Converged, worst),
+            iterations: best.solutions.iter().map(|solution| solution.steps).collect(),
+            objective: primal.iter().sum(),
+            dual_objective: fitted.dual.iter().sum(),
+            gaps: primal.iter().zip(&fitted.dual).map(gap).collect(),
+            n_support: best.solutions.iter().map(|solution| solution.violators.len() as u32).collect(),
+            stages,
+            warnings: warnings(fitted, self.kernel),
+        };
+        let what = match report.status {
+            Status::Converged => return report,
+            Status::IterationLimit => format!("after {} Newton steps (raise max_iter)", self.max_steps),
+            Status::TimeLimit => "when the time limit passed".to_owned(),
+        };
+        report.warnings.push(format!("not converged {what}: the largest relative duality gap is {:.2e}", report.gap()));
+        report
+    }
+}
+
+/// What all attempts at a fit have in common.
+struct Fit<'a, 'w> {
+    params: &'a ThinPlateParams,
+    problems: &'a Problems<'a>,
+    n_features: usize,
+    pool: &'a Pool,
+    clock: &'a mut Clock<'w>,
+}
+
+/// A fit on rows of one scaling.
+struct Attempt {
+    fitted: Fitted,
+    /// Row-major.
+    bases: Vec<f64>,
+    /// Which samples the bases are, if they are samples.
+    support: Vec<usize>,
+    space: PolynomialSpace,
+    /// What the columns were multiplied by.
+    scale: Option<Vec<f64>>,
+}
+
+impl Attempt {
+    fn loss(&self) -> f64 {
+        self.fitted.outcome.best.point.loo_squared_hinge.unwrap_or(f64::INFINITY)
+    }
+}
+
+impl Fit<'_, '_> {
+    /// The fit on the columns as they are, standardised, or on the better of the two; with warnings.
+    fn scaled_or_not(&mut self, rows: Vec<f64>) -> Result<(Attempt, Vec<String>)> {
+        let params = self.params;
+        let space = self.space(&rows)?;
+        let mut warnings = space.warnings();
+        let (uneven, factors) = (space.unevenness(), space.factors().to_vec());
+        if params.standardize == Standardize::Yes {
+            let attempt = self.standardised(rows, factors)?;
+            warnings.extend(self.crowded(&attempt));
+            return Ok((attempt, warnings));
+        }
+        let plain = self.attempt(&rows, space)?;
+        warnings.extend(self.crowded(&plain));
+        if uneven <= UNEVEN {
+            return Ok((plain, warnings));
+        }
+        let differ = format!("the columns differ in spread by a factor of {uneven:.0}");
+        if params.standardize == Standardize::No || params.c != CChoice::Auto || self.clock.watch.ask().is_err() {
+            warnings.push(format!(
+                "{differ}: distances see little but the widest; standardise them (standardize = yes) unless they are \
+                 of one unit",
+            ));
+            return Ok((plain, warnings));
+        }
+        let standard = self.standardised(rows, factors)?;
+        let (before, after) = (plain.loss(), standard.loss());
+        let (better, done) =
+            if after < before { (standard, "they were standardised") } else { (plain, "they were used as they are") };
+        warnings.push(format!(
+            "{differ}: {done}, for the lower leave-one-out loss ({before:.4} as they are, {after:.4} standardised)",
+        ));
+        Ok((better, warnings))
+    }
+
+    fn space(&self, rows: &[f64]) -> Result<PolynomialSpace> {
+        PolynomialSpace::fit(rows, self.problems.weights, self.n_features, self.params.kernel.degree())
+    }
+
+    fn standardised(&mut self, mut rows: Vec<f64>, factors: Vec<f64>) -> Result<Attempt> {
+        scale_rows(&mut rows, &factors);
+        let space = self.space(&rows)?;
+        Ok(Attempt { scale: Some(factors), ..self.attempt(&rows, space)? })
+    }
+
+    /// Where more samples than `exact_up_to` made landmarks of the exact solver.
+    fn crowded(&self, attempt: &Attempt) -> Option<String> {
+        let (n, k) = (self.problems.codes.len(), n_problems(self.problems.n_classes));
+        (self.params.n_basis.is_none() && n > self.params.exact_up_to).then(|| {
+            let needed = memory::exact_bytes(n, attempt.space.len(), k, self.pool.threads());
+            format!(
+                "{n} samples are many for the exact solver, which would take {:.1} GB: {LANDMARKS} landmarks were taken \
+                 (n_basis = none asks for it all the same)",
+                needed as f64 / 1e9,
+            )
+        })
+    }
+
+    fn attempt(&mut self, rows: &[f64], space: PolynomialSpace) -> Result<Attempt> {
+        let (params, n) = (self.params, self.problems.codes.len());
+        let landmarks = params.n_basis.or((n > params.exact_up_to).then_some(LANDMARKS));
+        // As many landmarks as samples: nothing is saved by them.
+        match landmarks.filter(|&n_basis| n_basis < n) {
+            None => self.exact(rows, space),
+            Some(n_basis) => self.on_landmarks(n_basis, rows, space),
+        }
+    }
+
+    /// The exact fit. Samples at the same place are one base, those without a coefficient are none.
+    fn exact(&mut self, rows: &[f64], space: PolynomialSpace) -> Result<Attempt> {
+        let Fit { params, problems, n_features, pool, .. } = *self;
+        let (n, k) = (problems.codes.len(), n_problems(problems.n_classes));
+        let needed = memory::exact_bytes(n, space.len(), k, pool.threads());
+        memory::check(needed, params.memory_limit, n, None, "set n_basis, the number of landmarks, to 1000 or so")?;
+        let roots: Vec<f64> = problems.weights.iter().map(|w| w.sqrt()).collect();
+        let gram = weighted_gram(params.kernel, rows, n_features, &roots, pool)?;
+        let polynomials = weighted_polynomials(&space, rows, n_features, &roots);
+        self.clock.end("kernel")?;
+        let mut fitted = fit_exact(gram, &polynomials, problems, &params.settings(), pool, self.clock.watch)?;
+        self.clock.end("solve")?;
+
+        let alpha = merged(&fitted.alpha, &first_of_equals(rows, n_features));
+        let support: Vec<usize> = (0..n).filter(|&i| alpha.iter().any(|alpha| alpha[i] != 0.0)).collect();
+        fitted.alpha = alpha.iter().map(|alpha| support.iter().map(|&i| alpha[i]).collect()).collect();
+        let bases = support.iter().flat_map(|&i| &rows[i * n_features..(i + 1) * n_features]).copied().collect();
+        Ok(Attempt { fitted, bases, support, space, scale: None })
+    }
+
+    fn on_landmarks(&mut self, n_basis: usize, rows: &[f64], space: PolynomialSpace) -> Result<Attempt> {
+        let Fit { params, problems, n_features, pool, .. } = *self;
+        let (n, k) = (problems.codes.len(), n_problems(problems.n_classes));
+        let needed = memory::landmark_bytes(n, n_basis, space.len(), k);
+        memory::check(needed, params.memory_limit, n, Some(n_basis), "take fewer landmarks")?;
+        let (bases, support) =
+            choose(params.landmarks, n_basis, rows, n_features, problems.weights, params.seed, pool)?;
+        self.clock.end("landmarks")?;
+        let roots: Vec<f64> = problems.weights.iter().map(|w| w.sqrt()).collect();
+        let ones = vec![1.0; bases.len() / n_features];
+        let blocks = LandmarkBlocks {
+            between: weighted_gram(params.kernel, &bases, n_features, &ones, pool)?,
+            to_samples: weighted_block(params.kernel, rows, &bases, n_features, &roots, pool)?,
+            polynomials: weighted_polynomials(&space, &bases, n_features, &ones),
+            sample_polynomials: weighted_polynomials(&space, rows, n_features, &roots),
+        };
+        self.clock.end("kernel")?;
+        let fitted = fit_landmarks(blocks, problems, &params.settings(), pool, self.clock.watch)?;
+        self.clock.end("solve")?;
+        Ok(Attempt { fitted, bases, support, space, scale: None })
+    }
+}
+
+/// Multiplies every column by its factor.
+pub(super) fn scale_rows(rows: &mut [f64], factors: &[f64]) {
+    for row in rows.chunks_mut(factors.len()) {
+        row.iter_mut().zip(factors).for_each(|(x, factor)| *x *= factor);
+    }
+}
+
+/// Sums the coefficients of equal samples into the first of them.
+fn merged(alpha: &[Vec<f64>], first: &[usize]) -> Vec<Vec<f64>> {
+    let one = |alpha: &Vec<f64>| {
+        let mut sums = vec![0.0; alpha.len()];
+        alpha.iter().zip(first).for_each(|(alpha, &at)| sums[at] += alpha);
+        sums
+    };
+    alpha.iter().map(one).collect()
+}
+
+/// What the user should know of the fit.
+fn warnings(fitted: &Fitted, kernel: ConditionalKernel) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let (rank, columns) = (fitted.rank, fitted.beta.first().map_or(0, Vec::len));
+    if rank < columns {
+        warnings.push(format!(
+            "the {columns} polynomials of {kernel} have rank {rank} on these samples (constant or dependent columns, \
+             or too few samples): the smallest of the equivalent solutions was taken",
+        ));
+    }
+    if fitted.flat {
+        warnings.push(
+            "the polynomials reach every sample, nothing is left for the kernel: the classifier is a polynomial, \
+             and C has no effect"
+                .into(),
+        );
+    }
+    if fitted.separated && fitted.null_space == NullSpace::Constant {
+        warnings.push(
+            "the polynomials alone separate a class from the others, so the free form would ignore C: only the \
+             constant was kept (null_space = constant)"
+                .into(),
+        );
+    } else if fitted.separated {
+        warnings.push(format!(
+            "the polynomials alone separate a class from the others: that classifier is a polynomial and ignores C; \
+             with so few samples for {rank} polynomials they were kept (null_space = free), 'constant' drops them",
+        ));
+    }
+    if let Some(asked) = fitted.outcome.raised {
+        warnings.push(format!(
+            "C is beyond double precision on these samples (λ = {asked:.1e} in units of the kernel's mean diagonal): \
+             C = {:.3e} was used",
+            fitted.outcome.best.point.c,
+        ));
+    }
+    warnings
+}

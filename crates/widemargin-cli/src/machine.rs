@@ -3,16 +3,22 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use widemargin::data::{Label, Rows};
-use widemargin::model::{PowerMeanSvc, Scores, method_of};
+use widemargin::data::Label;
+use widemargin::model::{PowerMeanSvc, Scores, ThinPlateSvc, method_of};
 use widemargin::solve::Report;
 use widemargin::{Error, Result};
+use widemargin_io::Samples;
+
+use crate::samples::with_rows;
+use crate::thin_plate_machine as thin_plate;
 
 /// A model, whatever its method.
 #[derive(Debug)]
 pub enum Machine {
     /// The power mean SVM.
     PowerMean(PowerMeanSvc),
+    /// The thin plate SVM.
+    ThinPlate(ThinPlateSvc),
 }
 
 impl Machine {
@@ -20,6 +26,7 @@ impl Machine {
     pub fn load(path: &Path) -> Result<Self> {
         match method_of(path)?.as_str() {
             "power-mean" => Ok(Machine::PowerMean(PowerMeanSvc::load(path)?)),
+            "thin-plate" => Ok(Machine::ThinPlate(ThinPlateSvc::load(path)?)),
             other => Err(Error::ModelFile {
                 path: path.to_owned(),
                 problem: format!("it holds a model of '{other}', which this version does not know"),
@@ -31,13 +38,15 @@ impl Machine {
     pub fn save(&self, path: &Path) -> Result<()> {
         match self {
             Machine::PowerMean(model) => model.save(path),
+            Machine::ThinPlate(model) => model.save(path),
         }
     }
 
     /// Decision values of samples.
-    pub fn decision_function(&self, samples: &impl Rows, threads: usize) -> Result<Scores> {
+    pub fn decision_function(&self, samples: &Samples, threads: usize) -> Result<Scores> {
         match self {
-            Machine::PowerMean(model) => model.decision_function(samples, threads),
+            Machine::PowerMean(model) => with_rows!(samples, |view| model.decision_function(&view, threads)),
+            Machine::ThinPlate(model) => with_rows!(samples, |view| model.decision_function(&view, threads)),
         }
     }
 
@@ -45,6 +54,7 @@ impl Machine {
     pub fn method(&self) -> &'static str {
         match self {
             Machine::PowerMean(_) => "power-mean",
+            Machine::ThinPlate(_) => "thin-plate",
         }
     }
 
@@ -52,6 +62,7 @@ impl Machine {
     pub fn classes(&self) -> &[Label] {
         match self {
             Machine::PowerMean(model) => model.classes(),
+            Machine::ThinPlate(model) => model.classes(),
         }
     }
 
@@ -59,6 +70,7 @@ impl Machine {
     pub fn n_features(&self) -> usize {
         match self {
             Machine::PowerMean(model) => model.n_features(),
+            Machine::ThinPlate(model) => model.n_features(),
         }
     }
 
@@ -66,6 +78,7 @@ impl Machine {
     pub fn report(&self) -> &Report {
         match self {
             Machine::PowerMean(model) => model.report(),
+            Machine::ThinPlate(model) => model.report(),
         }
     }
 
@@ -81,6 +94,7 @@ impl Machine {
                 "nodes": model.map().nodes(),
                 "scale": model.scaling().is_some(),
             }),
+            Machine::ThinPlate(model) => thin_plate::parameters(model),
         }
     }
 
@@ -88,6 +102,31 @@ impl Machine {
     pub fn n_weights(&self) -> usize {
         match self {
             Machine::PowerMean(model) => model.weights().len(),
+            Machine::ThinPlate(model) => model.bases().len() + model.coefficients().len() + model.polynomial().len(),
+        }
+    }
+
+    /// What the solver's iterations are called.
+    pub fn iterations(&self) -> &'static str {
+        match self {
+            Machine::PowerMean(_) => "epochs",
+            Machine::ThinPlate(_) => "Newton steps",
+        }
+    }
+
+    /// What the method found out on its own, in a line; none where it did not.
+    pub fn findings(&self) -> Option<String> {
+        match self {
+            Machine::PowerMean(_) => None,
+            Machine::ThinPlate(model) => Some(thin_plate::findings(model)),
+        }
+    }
+
+    /// How it was found, as `inspect` prints it: JSON by name, and text below the other lines.
+    pub fn history(&self) -> Option<(Value, String)> {
+        match self {
+            Machine::PowerMean(_) => None,
+            Machine::ThinPlate(model) => Some((json!(model.path()), thin_plate::path_table(model))),
         }
     }
 }

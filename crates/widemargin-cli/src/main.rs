@@ -5,10 +5,12 @@
 
 mod args;
 mod cancel;
+mod class_weight;
 mod commands;
 mod context;
 mod demo;
 mod machine;
+mod method;
 mod output;
 mod power_mean;
 mod progress;
@@ -16,6 +18,8 @@ mod report;
 mod samples;
 mod stream;
 mod text_table;
+mod thin_plate;
+mod thin_plate_machine;
 
 use std::process::ExitCode;
 

@@ -1,18 +1,22 @@
 //! The flags of the power mean SVM, and the parameters they stand for.
 
-use std::collections::BTreeMap;
-
 use clap::{Args, ValueEnum};
-use serde_json::{Value, json};
-use widemargin::data::{ClassWeight, Label};
+use serde_json::json;
+use widemargin::data::{ClassWeight, Labels};
 use widemargin::expansion::Approximation;
 use widemargin::model::PowerMeanParams;
 use widemargin::problem::Loss;
 use widemargin::similarity::AdditiveKernel;
 use widemargin::solve::dual::Engine;
+use widemargin::watch::Watch;
+use widemargin_io::Samples;
 
 use crate::args::Common;
+use crate::class_weight::{class_weight, class_weight_json};
+use crate::machine::Machine;
+use crate::method::{Method, Point};
 use crate::report::Failure;
+use crate::samples::with_rows;
 
 /// Parameters of the method. Those that may be searched hold a list.
 #[derive(Clone, Debug, Args)]
@@ -64,41 +68,21 @@ enum Solver {
     OneClass,
 }
 
-/// One choice of the parameters.
-#[derive(Clone, Debug)]
-pub struct Point {
-    /// The parameters, already checked.
-    pub params: PowerMeanParams,
-    /// The same by name.
-    pub json: Value,
-    /// Those that may be searched, as a table shows them.
-    pub cells: [String; 5],
-}
+impl Method for PowerMeanArgs {
+    const NAME: &'static str = "power-mean";
+    const HEADS: &'static [&'static str] = &["kernel", "C", "loss", "approximation", "nodes"];
 
-impl Point {
-    /// What the cells are.
-    pub const HEADS: [&str; 5] = ["kernel", "C", "loss", "approximation", "nodes"];
-}
-
-impl PowerMeanArgs {
-    /// The only choice of the parameters.
-    pub fn single(&self, common: &Common) -> Result<Point, Failure> {
-        let lists = [
+    fn lists(&self) -> Vec<(&'static str, usize)> {
+        vec![
             ("--p and --kernel", self.p.len() + self.kernel.len()),
             ("-C", self.c.len()),
             ("--loss", self.loss.len()),
             ("--approximation", self.approximation.len()),
             ("--nodes", self.nodes.len()),
-        ];
-        if let Some((name, n)) = lists.into_iter().find(|(_, n)| *n > 1) {
-            let failure = Failure::input(format!("{name}: {n} values given, `train` takes one"));
-            return Err(failure.help("`widemargin cv power-mean` searches lists of values"));
-        }
-        Ok(self.grid(common)?.swap_remove(0))
+        ]
     }
 
-    /// Every combination of the values given.
-    pub fn grid(&self, common: &Common) -> Result<Vec<Point>, Failure> {
+    fn grid(&self, common: &Common) -> Result<Vec<Point>, Failure> {
         let mut kernels: Vec<_> = self.p.iter().chain(&self.kernel).copied().collect();
         if kernels.is_empty() {
             kernels.push(AdditiveKernel::PowerMean { p: -1.0 });
@@ -117,7 +101,9 @@ impl PowerMeanArgs {
         }
         Ok(points)
     }
+}
 
+impl PowerMeanArgs {
     fn point(
         &self,
         common: &Common,
@@ -159,8 +145,12 @@ impl PowerMeanArgs {
             "shrinking": !self.no_shrinking,
             "seed": common.seed,
         });
-        let cells = [kernel.to_string(), c.to_string(), loss.to_string(), approximation.to_string(), nodes.to_string()];
-        Ok(Point { params, json, cells })
+        let cells =
+            vec![kernel.to_string(), c.to_string(), loss.to_string(), approximation.to_string(), nodes.to_string()];
+        let fit = Box::new(move |samples: &Samples, labels: &Labels, watch: &Watch<'_>| {
+            with_rows!(samples, |view| params.fit_with(&view, labels, None, watch)).map(Machine::PowerMean)
+        });
+        Ok(Point { fit, json, cells })
     }
 }
 
@@ -170,48 +160,4 @@ fn power_mean(text: &str) -> Result<AdditiveKernel, String> {
         widemargin::Error::Parameter { expected, .. } => expected,
         error => error.to_string(),
     })
-}
-
-fn class_weight(text: &str) -> Result<ClassWeight, String> {
-    if text == "balanced" {
-        return Ok(ClassWeight::Balanced);
-    }
-    let mut weights = BTreeMap::new();
-    for pair in text.split(',') {
-        let parsed = pair.rsplit_once(':').and_then(|(label, weight)| Some((label, weight.parse::<f64>().ok()?)));
-        let Some((label, weight)) = parsed else {
-            return Err(format!("'{pair}' is not LABEL:WEIGHT; `balanced` is the other choice"));
-        };
-        if weights.insert(Label::parse(label), weight).is_some() {
-            return Err(format!("the label '{label}' occurs twice"));
-        }
-    }
-    Ok(ClassWeight::PerClass(weights))
-}
-
-fn class_weight_json(weight: Option<&ClassWeight>) -> Value {
-    match weight {
-        Some(ClassWeight::Balanced) => "balanced".into(),
-        Some(ClassWeight::PerClass(map)) => map
-            .iter()
-            .map(|(label, weight)| (label.to_string(), json!(weight)))
-            .collect::<serde_json::Map<_, _>>()
-            .into(),
-        _ => Value::Null,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn class_weights_are_read() {
-        assert_eq!(class_weight("balanced"), Ok(ClassWeight::Balanced));
-        let expected = ClassWeight::PerClass([(Label::Integer(-1), 2.0), ("a:b".into(), 0.5)].into());
-        assert_eq!(class_weight("-1:2,a:b:0.5"), Ok(expected));
-        for wrong in ["", "1", "1:x", "1:2,", "1:2,1:3", "1:2,+1:3"] {
-            assert!(class_weight(wrong).is_err(), "{wrong}");
-        }
-    }
 }

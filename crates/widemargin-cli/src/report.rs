@@ -112,6 +112,9 @@ fn help(error: &Error) -> Option<&'static str> {
         Error::OneClass { .. } => "check that the label column is the right one (--label), and that the file is whole",
         Error::ModelVersion { .. } => "update widemargin, or train the model again with this version",
         Error::ModelFile { .. } => "give a file that `widemargin train` wrote; if it was copied, copy it again",
+        Error::Parameter { name: "n_basis", value, .. } if value == "none" => {
+            "give the number of landmarks, such as --n-basis 1000: memory and time then grow linearly with the samples"
+        }
         Error::Threads { .. } => "ask for fewer threads with --threads",
         _ => return None,
     })

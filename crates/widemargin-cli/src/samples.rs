@@ -19,6 +19,16 @@ use widemargin::Result;
 use widemargin::data::Rows;
 use widemargin_io::Samples;
 
+/// Some of the samples.
+pub fn select(samples: &Samples, rows: &[usize]) -> Result<Samples> {
+    Ok(match samples {
+        Samples::SparseF32(matrix) => Samples::SparseF32(matrix.view()?.select(rows)),
+        Samples::SparseF64(matrix) => Samples::SparseF64(matrix.view()?.select(rows)),
+        Samples::DenseF32(matrix) => Samples::DenseF32(matrix.view()?.select(rows)),
+        Samples::DenseF64(matrix) => Samples::DenseF64(matrix.view()?.select(rows)),
+    })
+}
+
 /// Number of non-zeros.
 pub fn count_nonzeros(samples: &Samples) -> Result<u64> {
     with_rows!(samples, |view| {

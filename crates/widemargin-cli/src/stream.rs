@@ -11,7 +11,6 @@ use crate::args::Input;
 use crate::context::Context;
 use crate::machine::Machine;
 use crate::report::{Failure, in_file, shown};
-use crate::samples::with_rows;
 use crate::text_table::grouped;
 
 /// Calls `each` with every block of the input, in order, and the decision values of its rows. Returns the
@@ -31,7 +30,8 @@ pub fn score(
     let mut n_rows = 0;
     for_each_block(context, blocks, file, |block| {
         let threads = context.common.threads;
-        let scores = with_rows!(&block.table.samples, |view| machine.decision_function(&view, threads))
+        let scores = machine
+            .decision_function(&block.table.samples, threads)
             .map_err(|error| in_file(error, file, &block.table, block.first_row))?;
         each(block, &scores)?;
         n_rows += scores.n_rows() as u64;

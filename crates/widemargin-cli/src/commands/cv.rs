@@ -13,31 +13,35 @@ use widemargin_io::Table;
 
 use crate::args::Input;
 use crate::context::Context;
+use crate::method::{Method, Point};
 use crate::output::{print, print_json};
-use crate::power_mean::{Point, PowerMeanArgs};
+use crate::power_mean::PowerMeanArgs;
 use crate::report::{Failure, in_file};
-use crate::samples::with_rows;
+use crate::samples::select;
 use crate::text_table::text_table;
+use crate::thin_plate::ThinPlateArgs;
 
 /// Arguments of `cv`.
 #[derive(Debug, Args)]
 pub struct Cv {
     #[command(subcommand)]
-    method: Method,
+    method: Choice,
 }
 
 #[derive(Debug, Subcommand)]
-enum Method {
+enum Choice {
     /// Power mean SVM; --p, --kernel, -C, --loss, --approximation and --nodes take lists
-    PowerMean(PowerMean),
+    PowerMean(Task<PowerMeanArgs>),
+    /// Thin plate SVM; --kernel, -C, --null-space, --n-basis, --basis and --standardize take lists
+    ThinPlate(Task<ThinPlateArgs>),
 }
 
 #[derive(Debug, Args)]
-struct PowerMean {
+struct Task<M: Args> {
     #[command(flatten)]
     folds: Folds,
     #[command(flatten)]
-    method: PowerMeanArgs,
+    method: M,
 }
 
 #[derive(Debug, Args)]
@@ -63,7 +67,16 @@ struct Tried {
 impl Cv {
     /// Runs the command.
     pub fn run(self, context: &Context) -> Result<(), Failure> {
-        let Method::PowerMean(PowerMean { folds, method }) = self.method;
+        match self.method {
+            Choice::PowerMean(task) => task.run(context),
+            Choice::ThinPlate(task) => task.run(context),
+        }
+    }
+}
+
+impl<M: Method> Task<M> {
+    fn run(self, context: &Context) -> Result<(), Failure> {
+        let Task { folds, method } = self;
         let points = method.grid(&context.common)?;
         let file = &folds.input.data;
         let (table, _) = context.read(file, &folds.input.options())?;
@@ -96,8 +109,8 @@ impl Cv {
         }
         let best = (0..tried.len()).fold(0, |best, i| if mean(&tried[i]) > mean(&tried[best]) { i } else { best });
         match folds.json {
-            true => print_json(&as_json(context, &folds, &table, labels, &tried, best)),
-            false => print(&as_text(&tried, best)),
+            true => print_json(&as_json(M::NAME, context, &folds, &table, labels, &tried, best)),
+            false => print(&as_text(M::HEADS, &tried, best)),
         }
     }
 }
@@ -132,16 +145,14 @@ impl Search<'_> {
 
     fn fold(&self, point: &Point, train: &[usize], test: &[usize], watch: &Watch<'_>) -> Result<(f64, Status)> {
         let (labels, threads) = (self.labels, self.context.common.threads);
-        with_rows!(&self.table.samples, |view| {
-            let part = view.select(train);
-            let model = point.params.fit_with(&part.view()?, &labels.select(train), None, watch);
-            let model = model.map_err(|error| in_whole(error, train))?;
-            let part = view.select(test);
-            let predicted = model.predict(&part.view()?, threads).map_err(|error| in_whole(error, test))?;
-            let mut evaluation = Evaluation::default();
-            predicted.iter().zip(test).for_each(|(predicted, &row)| evaluation.add(labels.get(row), predicted));
-            Ok((evaluation.accuracy(), model.report().status))
-        })
+        let part = select(&self.table.samples, train)?;
+        let machine = (point.fit)(&part, &labels.select(train), watch).map_err(|error| in_whole(error, train))?;
+        let part = select(&self.table.samples, test)?;
+        let scores = machine.decision_function(&part, threads).map_err(|error| in_whole(error, test))?;
+        let mut evaluation = Evaluation::default();
+        let predicted = scores.decide(machine.classes());
+        predicted.iter().zip(test).for_each(|(predicted, &row)| evaluation.add(labels.get(row), predicted));
+        Ok((evaluation.accuracy(), machine.report().status))
     }
 }
 
@@ -157,7 +168,15 @@ fn mean(tried: &Tried) -> f64 {
     tried.scores.mean()
 }
 
-fn as_json(context: &Context, folds: &Folds, table: &Table, labels: &Labels, tried: &[Tried], best: usize) -> Value {
+fn as_json(
+    method: &str,
+    context: &Context,
+    folds: &Folds,
+    table: &Table,
+    labels: &Labels,
+    tried: &[Tried],
+    best: usize,
+) -> Value {
     let points: Vec<_> = tried
         .iter()
         .map(|tried| {
@@ -172,7 +191,7 @@ fn as_json(context: &Context, folds: &Folds, table: &Table, labels: &Labels, tri
         })
         .collect();
     json!({
-        "method": "power-mean",
+        "method": method,
         "n_samples": table.samples.n_rows(),
         "n_features": table.samples.n_cols(),
         "classes": labels.classes(),
@@ -183,11 +202,11 @@ fn as_json(context: &Context, folds: &Folds, table: &Table, labels: &Labels, tri
     })
 }
 
-/// A line a point. Columns in which nothing varies are left out, but for the kernel and C.
-fn as_text(tried: &[Tried], best: usize) -> String {
+/// A line a point. Columns in which nothing varies are left out, but for the first two (the kernel and C).
+fn as_text(names: &[&str], tried: &[Tried], best: usize) -> String {
     let varies = |column: usize| tried.iter().any(|t| t.point.cells[column] != tried[0].point.cells[column]);
-    let shown: Vec<usize> = (0..Point::HEADS.len()).filter(|&column| column < 2 || varies(column)).collect();
-    let mut heads: Vec<&str> = shown.iter().map(|&column| Point::HEADS[column]).collect();
+    let shown: Vec<usize> = (0..names.len()).filter(|&column| column < 2 || varies(column)).collect();
+    let mut heads: Vec<&str> = shown.iter().map(|&column| names[column]).collect();
     heads.extend(["accuracy %", "seconds", ""]);
     let rows: Vec<Vec<String>> = (0..tried.len())
         .map(|i| {

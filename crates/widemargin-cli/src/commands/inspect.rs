@@ -26,7 +26,7 @@ impl Inspect {
         let machine = Machine::load(&self.model)?;
         let size = std::fs::metadata(&self.model).map_or(0, |file| file.len());
         if self.json {
-            return print_json(&json!({
+            let mut object = json!({
                 "model": self.model.display().to_string(),
                 "method": machine.method(),
                 "parameters": machine.parameters(),
@@ -35,7 +35,11 @@ impl Inspect {
                 "n_weights": machine.n_weights(),
                 "model_bytes": size,
                 "report": report_json(machine.report()),
-            }));
+            });
+            if let Some((path, _)) = machine.history() {
+                object["path"] = path;
+            }
+            return print_json(&object);
         }
         print(&text(&machine, size))
     }
@@ -54,13 +58,20 @@ fn text(machine: &Machine, size: u64) -> String {
         ("classes".to_owned(), format!("{}: {}{more}", machine.classes().len(), classes.join(", "))),
         ("features".to_owned(), grouped(machine.n_features() as u64)),
         ("weights".to_owned(), format!("{} in a file of {}", grouped(machine.n_weights() as u64), bytes(size))),
-        ("training".to_owned(), format!("{} after {} epochs", report.status.as_str(), report.max_iterations())),
+        (
+            "training".to_owned(),
+            format!("{} after {} {}", report.status.as_str(), report.max_iterations(), machine.iterations()),
+        ),
         ("gap".to_owned(), format!("{:.1e} at most, of the objective {:.6e}", report.gap(), report.objective)),
         ("seconds".to_owned(), format!("{:.2}: {}", report.seconds(), stages.join(", "))),
     ]);
     lines.extend(report.warnings.iter().map(|warning| ("warning".to_owned(), warning.clone())));
     let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    lines.iter().map(|(name, value)| format!("{name:<width$}  {value}\n")).collect()
+    let mut text: String = lines.iter().map(|(name, value)| format!("{name:<width$}  {value}\n")).collect();
+    if let Some((_, path)) = machine.history() {
+        text += &format!("\n{path}");
+    }
+    text
 }
 
 /// A value without the marks of JSON.
@@ -71,7 +82,11 @@ fn plain(value: &Value) -> String {
         Value::Array(values) => values.iter().map(plain).collect::<Vec<_>>().join(", "),
         Value::Number(number) if number.is_f64() => {
             let rounded = format!("{:.4}", number.as_f64().unwrap_or(f64::NAN));
-            if rounded.parse() == Ok(0.0) { number.to_string() } else { rounded.trim_end_matches('0').into() }
+            if rounded.parse() == Ok(0.0) {
+                number.to_string()
+            } else {
+                rounded.trim_end_matches('0').trim_end_matches('.').into()
+            }
         }
         other => other.to_string(),
     }

@@ -5,37 +5,40 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use widemargin::Result;
-use widemargin::watch::Watch;
 use widemargin_io::Table;
 
 use crate::args::Input;
 use crate::context::Context;
 use crate::machine::{Machine, report_json};
+use crate::method::{Method, Point};
 use crate::output::{check_model_file, print_json};
 use crate::power_mean::PowerMeanArgs;
 use crate::report::{Failure, in_file};
-use crate::samples::{count_nonzeros, with_rows};
+use crate::samples::count_nonzeros;
 use crate::text_table::{bytes, grouped};
+use crate::thin_plate::ThinPlateArgs;
 
 /// Arguments of `train`.
 #[derive(Debug, Args)]
 pub struct Train {
     #[command(subcommand)]
-    method: Method,
+    method: Choice,
 }
 
 #[derive(Debug, Subcommand)]
-enum Method {
+enum Choice {
     /// Power mean SVM: additive kernels on histograms, features of at least 0
-    PowerMean(PowerMean),
+    PowerMean(Task<PowerMeanArgs>),
+    /// Thin plate SVM: nothing to tune, for a few to some thousand columns of numbers
+    ThinPlate(Task<ThinPlateArgs>),
 }
 
 #[derive(Debug, Args)]
-struct PowerMean {
+struct Task<M: Args> {
     #[command(flatten)]
     files: Files,
     #[command(flatten)]
-    method: PowerMeanArgs,
+    method: M,
 }
 
 #[derive(Debug, Args)]
@@ -54,25 +57,20 @@ impl Train {
     /// Runs the command.
     pub fn run(self, context: &Context) -> Result<(), Failure> {
         match self.method {
-            Method::PowerMean(PowerMean { files, method }) => {
-                let point = method.single(&context.common)?;
-                train(context, &files, point.json, |table, watch| {
-                    let labels = table.labels.as_ref().expect("asked for before");
-                    let model = with_rows!(&table.samples, |view| point.params.fit_with(&view, labels, None, watch))?;
-                    Ok(Machine::PowerMean(model))
-                })
-            }
+            Choice::PowerMean(task) => task.run(context),
+            Choice::ThinPlate(task) => task.run(context),
         }
     }
 }
 
+impl<M: Method> Task<M> {
+    fn run(self, context: &Context) -> Result<(), Failure> {
+        train(context, &self.files, self.method.single(&context.common)?)
+    }
+}
+
 /// What all methods have in common: check, read, fit, save, tell.
-fn train(
-    context: &Context,
-    files: &Files,
-    parameters: Value,
-    fit: impl FnOnce(&Table, &Watch<'_>) -> Result<Machine>,
-) -> Result<(), Failure> {
+fn train(context: &Context, files: &Files, point: Point) -> Result<(), Failure> {
     let (data, output) = (&files.input.data, &files.output);
     check_model_file(output)?;
     if let (Ok(from), Ok(to)) = (data.canonicalize(), output.canonicalize())
@@ -81,9 +79,10 @@ fn train(
         return Err(Failure::input(format!("{}: is the data itself", output.display())));
     }
     let (table, seconds_read) = context.read(data, &files.input.options())?;
-    table.require_labels(data)?;
+    let labels = table.require_labels(data)?;
     let sink = |progress| context.bar.fit("", progress);
-    let machine = fit(&table, &context.watch(&sink)).map_err(|error| in_file(error, data, &table, 0))?;
+    let machine = (point.fit)(&table.samples, labels, &context.watch(&sink));
+    let machine = machine.map_err(|error| in_file(error, data, &table, 0))?;
     context.bar.say(format!("writing {}", output.display()));
     machine.save(output)?;
     context.bar.hide();
@@ -92,7 +91,7 @@ fn train(
         context.note(&format!("warning: {warning}"));
     }
     if files.json {
-        return print_json(&told.json(parameters)?);
+        return print_json(&told.json(point.json)?);
     }
     context.note(&told.summary()?);
     Ok(())
@@ -126,7 +125,7 @@ impl Told<'_> {
         let stages: Vec<_> = report.stages.iter().map(|s| format!("{} {:.2}", s.name, s.seconds)).collect();
         Ok(format!(
             "{} samples, {} features, {} non-zeros, {} classes\n\
-             {} after {} epochs, largest relative duality gap {:.1e}\n\
+             {} after {} {}, largest relative duality gap {:.1e}\n{}\
              {:.2} s: read {:.2}, {}\n\
              {}: {}",
             grouped(self.table.samples.n_rows() as u64),
@@ -135,7 +134,9 @@ impl Told<'_> {
             self.machine.classes().len(),
             report.status.as_str(),
             report.max_iterations(),
+            self.machine.iterations(),
             report.gap(),
+            self.machine.findings().map(|line| line + "\n").unwrap_or_default(),
             self.seconds_read + report.seconds(),
             self.seconds_read,
             stages.join(", "),

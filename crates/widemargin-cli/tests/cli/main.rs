@@ -5,6 +5,7 @@ mod demo;
 mod formats;
 mod model_file;
 mod round_trip;
+mod thin_plate;
 mod trouble;
 
 use std::fmt::Write as _;

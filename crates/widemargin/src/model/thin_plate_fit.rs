@@ -226,7 +226,7 @@ impl Fit<'_, '_> {
         let Fit { params, problems, n_features, pool, .. } = *self;
         let (n, k) = (problems.codes.len(), n_problems(problems.n_classes));
         let needed = memory::exact_bytes(n, space.len(), k, pool.threads());
-        memory::check(needed, params.memory_limit, n, None, "set n_basis, the number of landmarks, to 1000 or so")?;
+        memory::check(needed, params.memory_limit, n, None, "take landmarks (n_basis)")?;
         let roots: Vec<f64> = problems.weights.iter().map(|w| w.sqrt()).collect();
         let gram = weighted_gram(params.kernel, rows, n_features, &roots, pool)?;
         let polynomials = weighted_polynomials(&space, rows, n_features, &roots);

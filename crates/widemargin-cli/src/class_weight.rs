@@ -1,0 +1,52 @@
+//! `--class-weight`, which every method has.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use widemargin::data::{ClassWeight, Label};
+
+/// Reads `balanced` or LABEL:WEIGHT,...
+pub fn class_weight(text: &str) -> Result<ClassWeight, String> {
+    if text == "balanced" {
+        return Ok(ClassWeight::Balanced);
+    }
+    let mut weights = BTreeMap::new();
+    for pair in text.split(',') {
+        let parsed = pair.rsplit_once(':').and_then(|(label, weight)| Some((label, weight.parse::<f64>().ok()?)));
+        let Some((label, weight)) = parsed else {
+            return Err(format!("'{pair}' is not LABEL:WEIGHT; `balanced` is the other choice"));
+        };
+        if weights.insert(Label::parse(label), weight).is_some() {
+            return Err(format!("the label '{label}' occurs twice"));
+        }
+    }
+    Ok(ClassWeight::PerClass(weights))
+}
+
+/// The same for `--json`.
+pub fn class_weight_json(weight: Option<&ClassWeight>) -> Value {
+    match weight {
+        Some(ClassWeight::Balanced) => "balanced".into(),
+        Some(ClassWeight::PerClass(map)) => map
+            .iter()
+            .map(|(label, weight)| (label.to_string(), json!(weight)))
+            .collect::<serde_json::Map<_, _>>()
+            .into(),
+        _ => Value::Null,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn class_weights_are_read() {
+        assert_eq!(class_weight("balanced"), Ok(ClassWeight::Balanced));
+        let expected = ClassWeight::PerClass([(Label::Integer(-1), 2.0), ("a:b".into(), 0.5)].into());
+        assert_eq!(class_weight("-1:2,a:b:0.5"), Ok(expected));
+        for wrong in ["", "1", "1:x", "1:2,", "1:2,1:3", "1:2,+1:3"] {
+            assert!(class_weight(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! What `train` and `cv` need of a method: its flags as points of a grid, each of which can be fitted.
+
+use clap::Args;
+use serde_json::Value;
+use widemargin::Result;
+use widemargin::data::Labels;
+use widemargin::watch::Watch;
+use widemargin_io::Samples;
+
+use crate::args::Common;
+use crate::machine::Machine;
+use crate::report::Failure;
+
+/// Trains on samples and their labels.
+pub type Fit = dyn Fn(&Samples, &Labels, &Watch<'_>) -> Result<Machine>;
+
+/// One choice of a method's parameters.
+pub struct Point {
+    /// Fits with them; they are already checked.
+    pub fit: Box<Fit>,
+    /// The parameters by name.
+    pub json: Value,
+    /// Those that may be searched, as a table shows them: one for each of [`Method::HEADS`].
+    pub cells: Vec<String>,
+}
+
+/// The flags of a method. Those that may be searched hold a list.
+pub trait Method: Args {
+    /// The method, as the command line names it.
+    const NAME: &'static str;
+    /// What the cells of its points are; a table always shows the first two.
+    const HEADS: &'static [&'static str];
+
+    /// The flags that take a list, and how many values each was given.
+    fn lists(&self) -> Vec<(&'static str, usize)>;
+
+    /// Every combination of the values given.
+    fn grid(&self, common: &Common) -> Result<Vec<Point>, Failure>;
+
+    /// The only choice of the parameters.
+    fn single(&self, common: &Common) -> Result<Point, Failure> {
+        if let Some((name, n)) = self.lists().into_iter().find(|(_, n)| *n > 1) {
+            let failure = Failure::input(format!("{name}: {n} values given, `train` takes one"));
+            return Err(failure.help(format!("`widemargin cv {}` searches lists of values", Self::NAME)));
+        }
+        Ok(self.grid(common)?.swap_remove(0))
+    }
+}

@@ -1,0 +1,228 @@
+//! The flags of the thin plate SVM, and the parameters they stand for.
+
+use std::fmt;
+use std::str::FromStr;
+
+use clap::{ArgAction, Args};
+use serde_json::{Value, json};
+use widemargin::data::{ClassWeight, Labels};
+use widemargin::model::{CChoice, LandmarkChoice, Standardize, ThinPlateParams};
+use widemargin::similarity::ConditionalKernel;
+use widemargin::solve::thin_plate::NullSpace;
+use widemargin::watch::Watch;
+use widemargin_io::Samples;
+
+use crate::args::Common;
+use crate::class_weight::{class_weight, class_weight_json};
+use crate::machine::Machine;
+use crate::method::{Method, Point};
+use crate::report::Failure;
+use crate::samples::with_rows;
+
+/// Samples up to which `--n-basis auto` is the exact solver. It takes 4 to 8 GB and some minutes there, and memory
+/// grows with the square, time with the cube.
+const EXACT_UP_TO: usize = 10_000;
+
+/// Parameters of the method. Those that may be searched hold a list.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Method options")]
+pub struct ThinPlateArgs {
+    /// Kernel: thin-plate (r^2 log r), distance (-r), cubic (r^3), thin-plate:order=N, polyharmonic:exponent=B,
+    /// spline:order=N,dims=D, rbf:gamma=G
+    #[arg(long, value_parser = kernels, action = ArgAction::Append, default_value = "thin-plate", value_name = "NAME")]
+    kernel: Vec<Kernels>,
+    /// Weight of the losses: a number, or auto, which takes the least leave-one-out loss on a path of values
+    #[arg(short = 'C', value_delimiter = ',', allow_hyphen_values = true, default_value = "auto", value_name = "C")]
+    c: Vec<CChoice>,
+    /// What becomes of the polynomials that the kernel leaves unpenalised: free, constant (only the constant is kept),
+    /// none, or auto, which is free unless they alone separate the data
+    #[arg(long, value_delimiter = ',', default_value = "auto", value_name = "NAME")]
+    null_space: Vec<NullSpace>,
+    /// Number of landmarks that carry the kernel, or none for the exact solver; auto is none for up to 10,000 samples,
+    /// 1000 beyond
+    #[arg(long, value_delimiter = ',', allow_hyphen_values = true, default_value = "auto", value_name = "N")]
+    n_basis: Vec<BasisSize>,
+    /// How landmarks are chosen: index (the first samples), random, kmeans, kmedoids
+    #[arg(long, value_delimiter = ',', default_value = "kmeans", value_name = "NAME")]
+    basis: Vec<LandmarkChoice>,
+    /// Divide each column by its standard deviation: yes, no, or auto, which tries both where the columns' spreads are
+    /// far apart and C is auto, and takes the lower leave-one-out loss
+    #[arg(long, value_delimiter = ',', default_value = "auto", value_name = "WHEN")]
+    standardize: Vec<Standardize>,
+    /// How much the classes count: `balanced`, or LABEL:WEIGHT,... with 1 for those not named
+    #[arg(long, value_parser = class_weight, value_name = "WEIGHTS")]
+    class_weight: Option<ClassWeight>,
+    /// Largest violation of the optimality conditions, in units of the margin, at which to stop
+    #[arg(long, default_value_t = 1e-10, allow_hyphen_values = true)]
+    tol: f64,
+    /// Most Newton steps a class and C
+    #[arg(long, default_value_t = 100, value_name = "N")]
+    max_iter: u32,
+}
+
+/// A list of kernels. A spec may have a comma of its own, so it is not clap that splits the list.
+#[derive(Clone, Debug)]
+struct Kernels(Vec<ConditionalKernel>);
+
+fn kernels(list: &str) -> Result<Kernels, widemargin::Error> {
+    let mut specs: Vec<String> = Vec::new();
+    for part in list.split(',') {
+        match specs.last_mut() {
+            // `dims=2` goes on with the spec before it.
+            Some(spec) if part.contains('=') && !part.contains(':') => *spec += &format!(",{part}"),
+            _ => specs.push(part.to_owned()),
+        }
+    }
+    specs.iter().map(|spec| spec.parse()).collect::<Result<_, _>>().map(Kernels)
+}
+
+/// How many landmarks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum BasisSize {
+    Auto,
+    Exact,
+    Landmarks(usize),
+}
+
+impl FromStr for BasisSize {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "auto" => Ok(BasisSize::Auto),
+            "none" => Ok(BasisSize::Exact),
+            _ => text.parse().map(BasisSize::Landmarks).map_err(|_| "not auto, none or a whole number above 0".into()),
+        }
+    }
+}
+
+impl fmt::Display for BasisSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BasisSize::Auto => f.write_str("auto"),
+            BasisSize::Exact => f.write_str("none"),
+            BasisSize::Landmarks(n) => n.fmt(f),
+        }
+    }
+}
+
+impl Method for ThinPlateArgs {
+    const NAME: &'static str = "thin-plate";
+    const HEADS: &'static [&'static str] = &["kernel", "C", "null space", "landmarks", "basis", "standardize"];
+
+    fn lists(&self) -> Vec<(&'static str, usize)> {
+        vec![
+            ("--kernel", self.kernels().count()),
+            ("-C", self.c.len()),
+            ("--null-space", self.null_space.len()),
+            ("--n-basis", self.n_basis.len()),
+            ("--basis", self.basis.len()),
+            ("--standardize", self.standardize.len()),
+        ]
+    }
+
+    fn grid(&self, common: &Common) -> Result<Vec<Point>, Failure> {
+        let mut points = Vec::new();
+        for kernel in self.kernels() {
+            for &null_space in &self.null_space {
+                for &size in &self.n_basis {
+                    for &basis in &self.basis {
+                        for &standardize in &self.standardize {
+                            for &c in &self.c {
+                                let params = ThinPlateParams::new(kernel)
+                                    .c(c)
+                                    .null_space(null_space)
+                                    .landmarks(basis)
+                                    .standardize(standardize);
+                                points.push(self.point(
+                                    common,
+                                    params,
+                                    size,
+                                    [
+                                        kernel.to_string(),
+                                        c.to_string(),
+                                        null_space.to_string(),
+                                        size.to_string(),
+                                        basis.to_string(),
+                                        standardize.to_string(),
+                                    ],
+                                )?);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        Ok(points)
+    }
+}
+
+impl ThinPlateArgs {
+    fn kernels(&self) -> impl Iterator<Item = ConditionalKernel> {
+        self.kernel.iter().flat_map(|list| list.0.iter().copied())
+    }
+
+    fn point(
+        &self,
+        common: &Common,
+        params: ThinPlateParams,
+        size: BasisSize,
+        cells: [String; 6],
+    ) -> Result<Point, Failure> {
+        let params = params
+            .class_weight(self.class_weight.clone().unwrap_or_default())
+            .tol(self.tol)
+            .max_steps(self.max_iter)
+            .seed(common.seed)
+            .threads(common.threads);
+        let params = match size {
+            BasisSize::Auto => params.exact_up_to(EXACT_UP_TO),
+            BasisSize::Exact => params,
+            BasisSize::Landmarks(n) => params.n_basis(Some(n)),
+        };
+        params.check()?;
+        let [kernel, c, null_space, n_basis, basis, standardize] = &cells;
+        let number = |text: &String| text.parse::<f64>().map_or_else(|_| Value::from(text.as_str()), Value::from);
+        let json = json!({
+            "kernel": kernel,
+            "C": number(c),
+            "null_space": null_space,
+            "n_basis": n_basis.parse::<usize>().map_or_else(|_| Value::from(n_basis.as_str()), Value::from),
+            "basis": basis,
+            "standardize": standardize,
+            "class_weight": class_weight_json(self.class_weight.as_ref()),
+            "tol": self.tol,
+            "max_iter": self.max_iter,
+            "seed": common.seed,
+        });
+        let fit = Box::new(move |samples: &Samples, labels: &Labels, watch: &Watch<'_>| {
+            with_rows!(samples, |view| params.fit_with(&view, labels, None, watch)).map(Machine::ThinPlate)
+        });
+        Ok(Point { fit, json, cells: cells.to_vec() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_kernels_know_their_own_commas() {
+        let specs = |list: &str| kernels(list).map(|list| list.0.iter().map(ToString::to_string).collect::<Vec<_>>());
+        assert_eq!(
+            specs("thin-plate,spline:order=2,dims=3,rbf:gamma=0.5").unwrap(),
+            ["thin-plate", "spline:order=2,dims=3", "rbf:gamma=0.5"]
+        );
+        for wrong in ["", "thin-plate,", "dims=3", "rbf:gamma=0.5,dims=3", "chi2"] {
+            assert!(specs(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn sizes_of_the_basis_are_read() {
+        for text in ["auto", "none", "250"] {
+            assert_eq!(text.parse::<BasisSize>().unwrap().to_string(), text);
+        }
+        assert!("-3".parse::<BasisSize>().is_err() && "some".parse::<BasisSize>().is_err());
+    }
+}

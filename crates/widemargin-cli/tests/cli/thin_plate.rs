@@ -1,0 +1,201 @@
+//! The thin plate SVM on the command line: nothing to tune, told when data are awkward, refused when too large.
+
+use std::fmt::Write as _;
+
+use crate::{Folder, Run};
+
+/// CSV of `n` points in a square, labelled `in` within a circle and `out` elsewhere, with what `more` makes of each.
+fn circle(n: usize, more: impl Fn(f64, f64) -> String) -> String {
+    let mut text = String::new();
+    for i in 0..n {
+        let at = |step: f64| (i as f64 * step).fract() * 2.0 - 1.0;
+        let (x, y) = (at(0.754_877_666), at(0.569_840_291));
+        let label = if x * x + y * y < 0.6 { "in" } else { "out" };
+        writeln!(text, "{},{label}", more(x, y)).unwrap();
+    }
+    text
+}
+
+fn plain(x: f64, y: f64) -> String {
+    format!("{x},{y}")
+}
+
+/// Trains on some rows with nothing else given, and evaluates on the same.
+#[track_caller]
+fn accuracy(text: &str) -> (f64, Run) {
+    let folder = Folder::new();
+    folder.write("a.csv", text);
+    let run = folder.run("train thin-plate a.csv -o m").well();
+    (folder.run("evaluate m a.csv --json").json()["accuracy"].as_f64().unwrap(), run)
+}
+
+#[test]
+fn with_nothing_given_it_is_a_good_classifier() {
+    let folder = Folder::new();
+    folder.write("train.csv", circle(300, plain));
+    let all = circle(900, plain);
+    folder.write("test.csv", all.lines().skip(300).collect::<Vec<_>>().join("\n"));
+    let told = folder.run("train thin-plate train.csv -o m").well();
+    for words in ["leave-one-out loss of", "rank 3 (free)", "violators", "Newton steps", "2 classes"] {
+        assert!(told.err.contains(words), "{words}: {}", told.err);
+    }
+    assert!(!told.err.contains("warning"), "{}", told.err);
+    let evaluated = folder.run("evaluate m test.csv --json").json();
+    assert_eq!(evaluated["method"], "thin-plate");
+    assert!(evaluated["accuracy"].as_f64().unwrap() > 0.95, "{evaluated}");
+    assert_eq!(folder.run("predict m test.csv").well().out.lines().count(), 600);
+    assert!(folder.run("predict m test.csv --scores").well().out.lines().all(|line| line.contains('\t')));
+}
+
+#[test]
+fn inspect_shows_the_path_and_what_was_chosen() {
+    let folder = Folder::new();
+    folder.write("train.csv", circle(200, plain));
+    let trained = folder.run("train thin-plate train.csv -o m --json").json();
+    assert_eq!((&trained["parameters"]["C"], &trained["parameters"]["n_basis"]), (&"auto".into(), &"auto".into()));
+    let inspected = folder.run("inspect m --json").json();
+    let (parameters, path) = (&inspected["parameters"], inspected["path"].as_array().unwrap());
+    assert_eq!((&parameters["rank"], &parameters["n_polynomials"]), (&3.into(), &3.into()));
+    assert_eq!((&parameters["kernel"], &parameters["null_space"]), (&"thin-plate".into(), &"free".into()));
+    assert_eq!(parameters["C_by_leave_one_out"], true);
+    assert!(parameters["violators"].as_u64().unwrap() > 0 && path.len() > 5);
+    let loss = |point: &serde_json::Value| point["loo_squared_hinge"].as_f64().unwrap();
+    let best = path.iter().min_by(|a, b| loss(a).total_cmp(&loss(b))).unwrap();
+    assert_eq!(best["C"], parameters["C"]);
+    let text = folder.run("inspect m").well().out;
+    for words in ["rank ", "violators", "left-out loss", "* chosen", "null_space", "Newton steps"] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    assert_eq!(text.matches("* chosen").count(), 1);
+}
+
+#[test]
+fn every_flag_of_the_method_is_taken() {
+    let folder = Folder::new();
+    folder.write("train.csv", circle(150, plain));
+    for flags in [
+        "--kernel distance -C 10",
+        "--kernel cubic --null-space constant",
+        "--kernel rbf:gamma=2 --null-space none",
+        "--kernel spline:order=2,dims=3 --null-space free",
+        "--kernel thin-plate:order=3 --class-weight balanced",
+        "--n-basis 20 --basis index",
+        "--n-basis 20 --basis random --seed 3",
+        "--n-basis 20 --basis kmeans --class-weight in:2",
+        "--n-basis none --standardize yes --tol 1e-6 --max-iter 50",
+        "--standardize no --threads 1 -C auto",
+    ] {
+        let run = folder.run(&format!("train thin-plate train.csv -o m {flags}")).well();
+        assert!(!run.err.contains("not converged"), "{flags}: {}", run.err);
+        let accuracy = folder.run("evaluate m train.csv --json").json()["accuracy"].as_f64().unwrap();
+        assert!(accuracy > 0.9, "{flags}: {accuracy}");
+    }
+}
+
+#[test]
+fn lists_are_searched() {
+    let folder = Folder::new();
+    folder.write("train.csv", circle(150, plain));
+    let found =
+        folder.run("cv thin-plate train.csv --folds 3 -C auto,1,100 --kernel thin-plate,distance --json").json();
+    assert_eq!((&found["method"], found["points"].as_array().unwrap().len()), (&"thin-plate".into(), 6));
+    assert_eq!(found["points"][0]["parameters"]["C"], "auto");
+    assert_eq!(found["points"][1]["parameters"]["C"], 1.0);
+    assert!(found["points"].as_array().unwrap().iter().all(|point| point["mean"].as_f64().unwrap() > 0.8));
+    let table = folder.run("cv thin-plate train.csv --n-basis 10,none --null-space auto,none").well().out;
+    assert_eq!((table.lines().count(), table.matches("* best").count()), (5, 1), "{table}");
+    assert!(table.contains("landmarks") && table.contains("null space") && !table.contains("basis  "), "{table}");
+    folder.run("train thin-plate train.csv -o m -C auto,1").fails(2, &["-C", "2 values"]);
+    folder.run("train thin-plate train.csv -o m --kernel cubic,distance").fails(2, &["--kernel", "2 values"]);
+}
+
+#[test]
+fn parameters_outside_their_domain() {
+    let folder = Folder::new();
+    folder.write("train.csv", circle(30, plain));
+    for (flags, words) in [
+        ("-C 0", "-C 0"),
+        ("-C nan", "-C NaN"),
+        ("-C best", "'best'"),
+        ("--kernel chi2", "chi2"),
+        ("--kernel polyharmonic:exponent=2", "even"),
+        ("--kernel rbf:gamma=0", "above 0"),
+        ("--null-space some", "some"),
+        ("--n-basis 0", "--n-basis 0"),
+        ("--n-basis -5", "-5"),
+        ("--n-basis few", "few"),
+        ("--basis best", "best"),
+        ("--standardize maybe", "maybe"),
+        ("--tol -1", "--tol -1"),
+        ("--max-iter 0", "--max-iter 0"),
+        ("--class-weight wasp:2", "wasp"),
+    ] {
+        folder.run(&format!("train thin-plate train.csv -o m {flags}")).fails(2, &[words]);
+    }
+    assert_eq!(folder.files(), ["train.csv"]);
+}
+
+#[test]
+fn what_does_not_fit_in_memory_is_refused_with_its_figure_and_a_way_out() {
+    let folder = Folder::new();
+    let mut text = String::new();
+    (0..300_000).for_each(|i| writeln!(text, "{},{}", i * 7 % 1000, i % 2).unwrap());
+    folder.write("many.csv", text);
+    let run = folder.run("train thin-plate many.csv -o m --n-basis none").fails(2, &["GB for 300000 samples"]);
+    assert!(run.err.contains("\nhelp: ") && run.err.contains("--n-basis 1000"), "{}", run.err);
+    folder.run("train thin-plate many.csv -o m --n-basis 100000").fails(2, &["--n-basis 100000", "fewer landmarks"]);
+    assert_eq!(folder.files(), ["many.csv"]);
+}
+
+#[test]
+fn many_samples_go_to_landmarks_by_default_and_are_told() {
+    let folder = Folder::new();
+    folder.write("many.csv", circle(10_001, plain));
+    let run = folder.run("train thin-plate many.csv -o m -C 1").well();
+    assert!(run.err.contains("10001 samples are many") && run.err.contains("1000 landmarks"), "{}", run.err);
+    assert_eq!(folder.run("inspect m --json").json()["parameters"]["n_bases"], 1000);
+}
+
+#[test]
+fn awkward_data_are_solved_and_told() {
+    let (plainly, run) = accuracy(&circle(200, plain));
+    assert!(plainly > 0.97 && !run.err.contains("warning"), "{plainly} {}", run.err);
+    for (rows, words) in [
+        (circle(200, |x, y| format!("{x},7,{y}")), "constant"),
+        (circle(200, |x, y| format!("{x},{y},{x}")), "rank 3"),
+        (circle(200, |x, y| format!("{},{}", 1e-5 * x, y)), "differ in spread"),
+        (circle(3, plain), "alone separate"),
+    ] {
+        let (accuracy, run) = accuracy(&rows);
+        assert!(accuracy > 0.95 && run.err.contains(words), "{words}: {accuracy} {}", run.err);
+        assert!(!run.err.contains("not converged"), "{}", run.err);
+    }
+    for rows in [
+        circle(200, |x, y| format!("{},{}", x + 1e6, y - 1e6)),
+        circle(200, |x, y| format!("{},{}", 1e4 * x, 1e4 * y)),
+        circle(200, plain).repeat(3),
+    ] {
+        let (accuracy, run) = accuracy(&rows);
+        assert!(accuracy > 0.97 && !run.err.contains("warning"), "{accuracy} {}", run.err);
+    }
+    // One column, that a cut separates; and every row with both labels.
+    let (separated, run) = accuracy(&(0..60).fold(String::new(), |text, i| text + &format!("{i},{}\n", ["a", "b"][i / 30])));
+    assert!(separated > 0.98 && run.err.contains("null_space = constant"), "{separated} {}", run.err);
+    let both = circle(60, plain);
+    let (half, _) = accuracy(&(both.clone() + &both.replace("in", "x").replace("out", "in").replace('x', "out")));
+    assert!((0.49..0.51).contains(&half), "{half}");
+}
+
+#[test]
+fn values_that_are_no_numbers_and_samples_of_another_width() {
+    let folder = Folder::new();
+    folder.write("train.csv", circle(30, plain));
+    folder.write("bad.csv", circle(30, plain) + "1,nan,in\n");
+    folder.run("train thin-plate bad.csv -o m").fails(2, &["bad.csv", "line 31", "missing value"]);
+    folder.run("train thin-plate train.csv -o m").well();
+    folder.write("wide.csv", "1,2,3,in\n");
+    folder.run("predict m wide.csv").fails(2, &["wide.csv", "trained with 2"]);
+    folder.write("far.csv", circle(30, |x, y| format!("{},{}", 1e200 * x, 1e200 * y)));
+    folder.run("train thin-plate far.csv -o m2").fails(2, &["too far apart"]);
+    assert!(!folder.has("m2"));
+}

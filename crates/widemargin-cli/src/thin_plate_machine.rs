@@ -45,12 +45,13 @@ pub fn findings(model: &ThinPlateSvc) -> String {
     let error = chosen(model).and_then(|point| point.loo_error);
     let left_out = error.map(|error| format!("; leave-one-out error {:.2} %", 100.0 * error)).unwrap_or_default();
     format!(
-        "C = {:.4e}{how}{left_out}; polynomials of rank {} ({}); {} violators, {} bases",
+        "C = {:.4e}{how}{left_out}; polynomials of rank {} ({}); {} violators, {} bases{}",
         model.c(),
         model.rank(),
         model.null_space(),
         grouped(violators(model)),
         grouped(model.n_bases() as u64),
+        if model.scale().is_some() { "; standardised columns" } else { "" },
     )
 }
 

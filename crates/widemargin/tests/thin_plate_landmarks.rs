@@ -90,7 +90,7 @@ fn few_landmarks_do_nearly_as_well() {
         predicted.iter().enumerate().filter(|(i, label)| **label != of_test.get(*i)).count()
     };
     let exact = errors(&params("thin-plate").fit(&train, &of_train).unwrap());
-    for choice in [LandmarkChoice::Index, LandmarkChoice::Random, LandmarkChoice::KMeans] {
+    for choice in [LandmarkChoice::Index, LandmarkChoice::Random, LandmarkChoice::KMeans, LandmarkChoice::KMedoids] {
         let params = params("thin-plate").landmarks(choice).n_basis(Some(60)).seed(1);
         let model = params.fit(&train, &of_train).unwrap();
         assert!(errors(&model) <= exact + 20, "{choice}: {} {exact}", errors(&model));

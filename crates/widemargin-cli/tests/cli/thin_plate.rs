@@ -82,6 +82,7 @@ fn every_flag_of_the_method_is_taken() {
         "--n-basis 20 --basis index",
         "--n-basis 20 --basis random --seed 3",
         "--n-basis 20 --basis kmeans --class-weight in:2",
+        "--n-basis 20 --basis kmedoids",
         "--n-basis none --standardize yes --tol 1e-6 --max-iter 50",
         "--standardize no --threads 1 -C auto",
     ] {
@@ -179,7 +180,8 @@ fn awkward_data_are_solved_and_told() {
         assert!(accuracy > 0.97 && !run.err.contains("warning"), "{accuracy} {}", run.err);
     }
     // One column, that a cut separates; and every row with both labels.
-    let (separated, run) = accuracy(&(0..60).fold(String::new(), |text, i| text + &format!("{i},{}\n", ["a", "b"][i / 30])));
+    let (separated, run) =
+        accuracy(&(0..60).fold(String::new(), |text, i| text + &format!("{i},{}\n", ["a", "b"][i / 30])));
     assert!(separated > 0.98 && run.err.contains("null_space = constant"), "{separated} {}", run.err);
     let both = circle(60, plain);
     let (half, _) = accuracy(&(both.clone() + &both.replace("in", "x").replace("out", "in").replace('x', "out")));

@@ -65,8 +65,8 @@ pub enum Standardize {
     No,
     /// Every column is; constant ones are passed over.
     Yes,
-    /// Where C is chosen too and the columns' spreads are far apart, whichever of the two leaves the lower
-    /// leave-one-out loss; else as `No`.
+    /// Where C is chosen too and the columns' spreads differ by more than three, whichever of the two leaves the
+    /// lower leave-one-out loss (on 1,500 samples where there are more); else as `No`.
     Auto,
 }
 

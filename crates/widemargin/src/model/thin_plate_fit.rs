@@ -1,5 +1,9 @@
 //! The fit of a thin plate SVM: weigh the samples, scale the columns, fill the kernel, solve.
 
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
 use super::clock::Clock;
 use super::thin_plate::{CChoice, LANDMARKS, Standardize, ThinPlateParams};
 use super::thin_plate_blocks::{dense_rows, first_of_equals, weighted_block, weighted_gram, weighted_polynomials};
@@ -16,8 +20,14 @@ use crate::solve::thin_plate::{
 use crate::solve::{Report, Stage, Status};
 use crate::watch::Watch;
 
-/// Columns whose spreads differ by more than this have units of their own, and may need standardising.
-const UNEVEN: f64 = 30.0;
+/// Columns whose spreads differ by more than this may have units of their own, and need standardising.
+const UNEVEN: f64 = 3.0;
+
+/// Columns whose spreads differ by more than this are worth a word to the user.
+const APART: f64 = 30.0;
+
+/// On so many samples leave-one-out says whether to standardise: two fits that are quick beside one of all samples.
+const SAMPLES_TO_DECIDE: usize = 1500;
 
 impl ThinPlateParams {
     /// Trains on samples and their labels.
@@ -154,48 +164,76 @@ impl Attempt {
 }
 
 impl Fit<'_, '_> {
-    /// The fit on the columns as they are, standardised, or on the better of the two; with warnings.
-    fn scaled_or_not(&mut self, rows: Vec<f64>) -> Result<(Attempt, Vec<String>)> {
-        let params = self.params;
+    /// The fit on the columns as they are, or standardised; with warnings.
+    fn scaled_or_not(&mut self, mut rows: Vec<f64>) -> Result<(Attempt, Vec<String>)> {
         let space = self.space(&rows)?;
         let mut warnings = space.warnings();
         let (uneven, factors) = (space.unevenness(), space.factors().to_vec());
-        if params.standardize == Standardize::Yes {
-            let attempt = self.standardised(rows, factors)?;
-            warnings.extend(self.crowded(&attempt));
-            return Ok((attempt, warnings));
+        let losses = if self.undecided(uneven) { Some(self.losses(&rows, &factors)?) } else { None };
+        let standardize = match losses {
+            Some((plain, standard)) => standard < plain,
+            None => self.params.standardize == Standardize::Yes,
+        };
+        if uneven > APART {
+            let differ = format!("the columns differ in spread by a factor of {uneven:.0}");
+            let done = if standardize { "they were standardised" } else { "they were used as they are" };
+            match losses {
+                Some((plain, standard)) => warnings.push(format!(
+                    "{differ}: {done}, for the lower leave-one-out loss ({plain:.4} as they are, {standard:.4} \
+                     standardised)",
+                )),
+                None if !standardize => warnings.push(format!(
+                    "{differ}: distances see little but the widest; standardise them (standardize = yes) unless they \
+                     are of one unit",
+                )),
+                None => {}
+            }
         }
-        let plain = self.attempt(&rows, space)?;
-        warnings.extend(self.crowded(&plain));
-        if uneven <= UNEVEN {
-            return Ok((plain, warnings));
+        let attempt = if standardize {
+            scale_rows(&mut rows, &factors);
+            Attempt { scale: Some(factors), ..self.attempt(&rows, self.space(&rows)?)? }
+        } else {
+            self.attempt(&rows, space)?
+        };
+        warnings.extend(self.crowded(&attempt));
+        Ok((attempt, warnings))
+    }
+
+    /// Whether leave-one-out is to say if the columns are standardised.
+    fn undecided(&self, uneven: f64) -> bool {
+        let params = self.params;
+        // Losses at a C that was given say nothing: it means another thing in another scaling.
+        params.standardize == Standardize::Auto && params.c == CChoice::Auto && uneven > UNEVEN
+    }
+
+    /// The least leave-one-out losses of the exact solver on some of the samples, as they are and standardised.
+    fn losses(&mut self, rows: &[f64], factors: &[f64]) -> Result<(f64, f64)> {
+        let Fit { params, problems, n_features, pool, .. } = *self;
+        let n = problems.codes.len();
+        let mut some: Vec<usize> = (0..n).collect();
+        if n > SAMPLES_TO_DECIDE {
+            some.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(params.seed));
+            some.truncate(SAMPLES_TO_DECIDE);
+            some.sort_unstable();
         }
-        let differ = format!("the columns differ in spread by a factor of {uneven:.0}");
-        if params.standardize == Standardize::No || params.c != CChoice::Auto || self.clock.watch.ask().is_err() {
-            warnings.push(format!(
-                "{differ}: distances see little but the widest; standardise them (standardize = yes) unless they are \
-                 of one unit",
-            ));
-            return Ok((plain, warnings));
-        }
-        let standard = self.standardised(rows, factors)?;
-        let (before, after) = (plain.loss(), standard.loss());
-        let (better, done) =
-            if after < before { (standard, "they were standardised") } else { (plain, "they were used as they are") };
-        warnings.push(format!(
-            "{differ}: {done}, for the lower leave-one-out loss ({before:.4} as they are, {after:.4} standardised)",
-        ));
-        Ok((better, warnings))
+        let part = |all: &[f64]| -> Vec<f64> { some.iter().map(|&i| all[i]).collect() };
+        let codes: Vec<u32> = some.iter().map(|&i| problems.codes[i]).collect();
+        let (weights, units) = (part(problems.weights), part(problems.units));
+        let problems = Problems { codes: &codes, weights: &weights, units: &units, ..*problems };
+        let mut rows: Vec<f64> =
+            some.iter().flat_map(|&i| &rows[i * n_features..(i + 1) * n_features]).copied().collect();
+        // Its stages are one of the whole fit's.
+        let mut clock = Clock::start(self.clock.watch);
+        let mut fit = Fit { params, problems: &problems, n_features, pool, clock: &mut clock };
+        let plain = fit.exact(&rows, fit.space(&rows)?)?.loss();
+        scale_rows(&mut rows, factors);
+        let standard = fit.exact(&rows, fit.space(&rows)?)?.loss();
+        self.clock.end("scaling")?;
+        Ok((plain, standard))
     }
 
     fn space(&self, rows: &[f64]) -> Result<PolynomialSpace> {
         PolynomialSpace::fit(rows, self.problems.weights, self.n_features, self.params.kernel.degree())
-    }
-
-    fn standardised(&mut self, mut rows: Vec<f64>, factors: Vec<f64>) -> Result<Attempt> {
-        scale_rows(&mut rows, &factors);
-        let space = self.space(&rows)?;
-        Ok(Attempt { scale: Some(factors), ..self.attempt(&rows, space)? })
     }
 
     /// Where more samples than `exact_up_to` made landmarks of the exact solver.

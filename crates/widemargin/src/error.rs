@@ -83,6 +83,26 @@ pub enum Error {
         /// What to do about it, or nothing.
         hint: &'static str,
     },
+    /// A similarity met samples it cannot compare, or gave a value that cannot be used.
+    #[error("similarity '{similarity}': {problem}")]
+    Similarity {
+        /// The spec of the similarity.
+        similarity: String,
+        /// What it met, where, and what would be right.
+        problem: String,
+    },
+    /// Something would not fit in memory.
+    #[error("{what} would take {:.1} GB, {:.1} GB are free: {hint}", *.needed as f64 / 1e9, *.free as f64 / 1e9)]
+    Memory {
+        /// What would be made, with its shape.
+        what: String,
+        /// Its size in bytes.
+        needed: u64,
+        /// Bytes that can be had.
+        free: u64,
+        /// What to do about it.
+        hint: &'static str,
+    },
     /// A model file that cannot be read as one.
     #[error("{}: not a usable model file: {problem}", .path.display())]
     ModelFile {

@@ -3,18 +3,28 @@
 //! Nothing here reads files or knows of similarities: a view borrows the caller's slices, checks
 //! once that they fit each other, and hands out rows.
 
+mod bit_sets;
 mod dense;
 mod folds;
+mod images;
 mod labels;
 mod rows;
+mod samples;
+mod series;
 mod sparse;
+mod vectors;
 mod weights;
 
+pub use bit_sets::BitSets;
 pub use dense::{DenseMatrix, DenseView};
 pub use folds::stratified_folds;
+pub use images::{Grids, Images};
 pub use labels::{Label, Labels};
 pub use rows::{Rows, visit_histogram};
+pub use samples::{Samples, Source};
+pub use series::Series;
 pub use sparse::{CsrMatrix, CsrView, Index};
+pub use vectors::Vectors;
 pub use weights::{ClassWeight, effective_weights};
 
 /// A floating-point number a view can hold: `f32` or `f64`.

@@ -3,7 +3,11 @@
 mod additive;
 mod conditional;
 mod polynomial;
+mod spec;
+mod traits;
 
 pub use additive::AdditiveKernel;
 pub use conditional::ConditionalKernel;
 pub(crate) use polynomial::PolynomialSpace;
+pub use spec::{Arguments, Spec, Step};
+pub use traits::{Similarity, Training, pairwise};

@@ -1,0 +1,59 @@
+//! Sets as bits, such as the fingerprints of molecules.
+
+use super::Samples;
+use crate::error::{Error, Result};
+
+/// Sets over `n_bits` elements, 64 elements a word, the lowest bit first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BitSets {
+    words: Vec<u64>,
+    n_bits: usize,
+    n_sets: usize,
+}
+
+impl BitSets {
+    /// Sets whose `words` are \[set\]\[word\], ⌈n_bits / 64⌉ words a set.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where the words do not make `n_sets` sets, or a bit beyond `n_bits` is set.
+    pub fn new(words: Vec<u64>, n_sets: usize, n_bits: usize) -> Result<Self> {
+        let a_set = n_bits.div_ceil(64);
+        let wrong = |found: String, expected: String| Error::Shape { what: "bit sets".into(), found, expected };
+        if n_sets.checked_mul(a_set) != Some(words.len()) {
+            return Err(wrong(format!("{} words", words.len()), format!("{n_sets} sets of {a_set} words")));
+        }
+        let rest = n_bits % 64;
+        let stray = |set: &[u64]| rest > 0 && set.last().is_some_and(|last| last >> rest != 0);
+        if let Some(at) = words.chunks(a_set.max(1)).position(stray) {
+            return Err(wrong(format!("set {at} has a bit beyond the last"), format!("{n_bits} bits")));
+        }
+        Ok(BitSets { words, n_bits, n_sets })
+    }
+
+    /// The words of one set.
+    pub fn set(&self, at: usize) -> &[u64] {
+        let a_set = self.n_bits.div_ceil(64);
+        &self.words[at * a_set..(at + 1) * a_set]
+    }
+
+    /// All words.
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// Number of elements a set may have.
+    pub fn n_bits(&self) -> usize {
+        self.n_bits
+    }
+}
+
+impl Samples for BitSets {
+    fn len(&self) -> usize {
+        self.n_sets
+    }
+
+    fn select(&self, rows: &[usize]) -> Self {
+        let words = rows.iter().flat_map(|&row| self.set(row)).copied().collect();
+        BitSets { words, n_bits: self.n_bits, n_sets: rows.len() }
+    }
+}

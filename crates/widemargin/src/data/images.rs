@@ -1,0 +1,142 @@
+//! Images of one size, and grids of feature vectors cut from them.
+
+use super::{DenseMatrix, Samples};
+use crate::error::{Error, Result};
+
+/// Images of one size: 8 bits a channel, row by row, the channels of a pixel side by side.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Images {
+    pixels: Vec<u8>,
+    height: usize,
+    width: usize,
+    channels: usize,
+}
+
+impl Images {
+    /// Images whose `pixels` are \[image\]\[row\]\[column\]\[channel\].
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where the pixels do not make whole images, or a side is 0.
+    pub fn new(pixels: Vec<u8>, height: usize, width: usize, channels: usize) -> Result<Self> {
+        let size = height.checked_mul(width).and_then(|size| size.checked_mul(channels)).unwrap_or(0);
+        if size == 0 || !pixels.len().is_multiple_of(size) {
+            return Err(Error::Shape {
+                what: "images".into(),
+                found: format!("{} bytes", pixels.len()),
+                expected: format!("a multiple of {height} × {width} × {channels}, none of them 0"),
+            });
+        }
+        Ok(Images { pixels, height, width, channels })
+    }
+
+    /// One image, row by row.
+    pub fn image(&self, image: usize) -> &[u8] {
+        let size = self.size();
+        &self.pixels[image * size..(image + 1) * size]
+    }
+
+    /// All pixels, image by image.
+    pub fn pixels(&self) -> &[u8] {
+        &self.pixels
+    }
+
+    /// Rows of pixels.
+    pub fn height(&self) -> usize {
+        self.height
+    }
+
+    /// Columns of pixels.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Numbers a pixel: 1 is grey, 3 is colour.
+    pub fn channels(&self) -> usize {
+        self.channels
+    }
+
+    fn size(&self) -> usize {
+        self.height * self.width * self.channels
+    }
+}
+
+impl Samples for Images {
+    fn len(&self) -> usize {
+        // A default collection has no size and no image.
+        self.pixels.len().checked_div(self.size()).unwrap_or(0)
+    }
+
+    fn select(&self, rows: &[usize]) -> Self {
+        let pixels = rows.iter().flat_map(|&row| self.image(row)).copied().collect();
+        Images { pixels, ..*self }
+    }
+}
+
+/// Grids of cells, each cell a vector of `depth` numbers: one row of a matrix a sample, \[row\]\[column\]\[depth\].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Grids {
+    cells: DenseMatrix<f32>,
+    rows: usize,
+    cols: usize,
+    depth: usize,
+}
+
+impl Grids {
+    /// Grids whose `values` are \[sample\]\[row\]\[column\]\[depth\].
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where the values do not make whole grids, or a side is 0.
+    pub fn new(values: Vec<f32>, rows: usize, cols: usize, depth: usize) -> Result<Self> {
+        let n_cols = rows.checked_mul(cols).and_then(|size| size.checked_mul(depth)).unwrap_or(0);
+        if n_cols == 0 || !values.len().is_multiple_of(n_cols) {
+            return Err(Error::Shape {
+                what: "grids".into(),
+                found: format!("{} values", values.len()),
+                expected: format!("a multiple of {rows} × {cols} × {depth}, none of them 0"),
+            });
+        }
+        let cells = DenseMatrix { n_rows: values.len() / n_cols, n_cols, values };
+        Ok(Grids { cells, rows, cols, depth })
+    }
+
+    /// The grids as plain vectors.
+    pub fn cells(&self) -> &DenseMatrix<f32> {
+        &self.cells
+    }
+
+    /// The grids as plain vectors, to be changed in place.
+    pub fn values_mut(&mut self) -> &mut [f32] {
+        &mut self.cells.values
+    }
+
+    /// One grid, \[row\]\[column\]\[depth\].
+    pub fn grid(&self, sample: usize) -> &[f32] {
+        &self.cells.values[sample * self.cells.n_cols..(sample + 1) * self.cells.n_cols]
+    }
+
+    /// Rows of cells.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Columns of cells.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// Numbers a cell.
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+}
+
+impl Samples for Grids {
+    fn len(&self) -> usize {
+        self.cells.n_rows
+    }
+
+    fn select(&self, rows: &[usize]) -> Self {
+        let cells = Samples::select(&self.cells, rows);
+        Grids { cells, ..*self }
+    }
+}

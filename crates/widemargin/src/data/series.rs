@@ -1,0 +1,87 @@
+//! Time series of any length, of one or several channels.
+
+use super::Samples;
+use crate::error::{Error, Result};
+
+/// Series with a common number of channels; each has a length of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// \[series\]\[time\]\[channel\].
+    values: Vec<f32>,
+    /// Where each series starts, in time steps, and the end of the last.
+    starts: Vec<usize>,
+    channels: usize,
+}
+
+impl Series {
+    /// Series of the given `lengths` (time steps), whose `values` are \[series\]\[time\]\[channel\].
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where values and lengths do not fit each other, or a series is empty.
+    pub fn new(values: Vec<f32>, lengths: &[usize], channels: usize) -> Result<Self> {
+        let wrong = |found: String, expected: String| Error::Shape { what: "series".into(), found, expected };
+        if channels == 0 {
+            return Err(wrong("0 channels".into(), "at least 1".into()));
+        }
+        let mut starts = Vec::with_capacity(lengths.len() + 1);
+        let mut end = 0usize;
+        starts.push(end);
+        for (at, &length) in lengths.iter().enumerate() {
+            if length == 0 {
+                return Err(wrong(format!("series {at} is empty"), "at least one time step".into()));
+            }
+            end = end.saturating_add(length);
+            starts.push(end);
+        }
+        if end.checked_mul(channels) != Some(values.len()) {
+            let expected = format!("{end} time steps of {channels} channels");
+            return Err(wrong(format!("{} values", values.len()), expected));
+        }
+        Ok(Series { values, starts, channels })
+    }
+
+    /// One series, \[time\]\[channel\].
+    pub fn series(&self, at: usize) -> &[f32] {
+        &self.values[self.starts[at] * self.channels..self.starts[at + 1] * self.channels]
+    }
+
+    /// Time steps of one series.
+    pub fn length(&self, at: usize) -> usize {
+        self.starts[at + 1] - self.starts[at]
+    }
+
+    /// All values.
+    pub fn values(&self) -> &[f32] {
+        &self.values
+    }
+
+    /// All values, to be changed in place.
+    pub fn values_mut(&mut self) -> &mut [f32] {
+        &mut self.values
+    }
+
+    /// Numbers a time step.
+    pub fn channels(&self) -> usize {
+        self.channels
+    }
+
+    /// Time steps of the series, in their order.
+    pub fn lengths(&self) -> Vec<usize> {
+        self.starts.windows(2).map(|pair| pair[1] - pair[0]).collect()
+    }
+}
+
+impl Samples for Series {
+    fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    fn select(&self, rows: &[usize]) -> Self {
+        let mut picked = Series { values: Vec::new(), starts: vec![0], channels: self.channels };
+        for &row in rows {
+            picked.values.extend_from_slice(self.series(row));
+            picked.starts.push(picked.values.len() / self.channels);
+        }
+        picked
+    }
+}

@@ -1,0 +1,112 @@
+//! Vector samples, dense or sparse, in single precision: what similarities on vectors compare.
+
+use super::{CsrMatrix, DenseMatrix, Rows, Samples};
+use crate::error::Result;
+
+/// Owned vectors in single precision.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Vectors {
+    /// Dense rows.
+    Dense(DenseMatrix<f32>),
+    /// Sparse rows, columns ascending, each column once.
+    Sparse(CsrMatrix<f32>),
+}
+
+impl Vectors {
+    /// The given rows of any view, in the given order; sparse where the view is.
+    ///
+    /// # Errors
+    /// [`crate::Error::Value`] for a value that is not finite in single precision.
+    pub fn of(rows: &impl Rows, picked: impl ExactSizeIterator<Item = usize>) -> Result<Self> {
+        let (n_rows, n_cols) = (picked.len(), rows.n_cols());
+        if rows.is_sparse() {
+            let mut matrix = CsrMatrix { indptr: vec![0], indices: Vec::new(), values: Vec::new(), n_cols };
+            for row in picked {
+                let mut bad = None;
+                rows.for_each_nonzero(row, |column, value| {
+                    let single = value as f32;
+                    if !single.is_finite() {
+                        bad.get_or_insert((column, value));
+                    }
+                    matrix.indices.push(column as u32);
+                    matrix.values.push(single);
+                });
+                not_finite(row, bad)?;
+                matrix.indptr.push(matrix.values.len());
+            }
+            return Ok(Vectors::Sparse(matrix));
+        }
+        let mut values = vec![0.0f32; n_rows * n_cols];
+        for (row, out) in picked.zip(values.chunks_mut(n_cols.max(1))) {
+            let mut bad = None;
+            rows.for_each_nonzero(row, |column, value| {
+                out[column] = value as f32;
+                if !out[column].is_finite() {
+                    bad.get_or_insert((column, value));
+                }
+            });
+            not_finite(row, bad)?;
+        }
+        Ok(Vectors::Dense(DenseMatrix { values, n_rows, n_cols }))
+    }
+
+    /// Number of features.
+    pub fn n_cols(&self) -> usize {
+        match self {
+            Vectors::Dense(matrix) => matrix.n_cols,
+            Vectors::Sparse(matrix) => matrix.n_cols,
+        }
+    }
+}
+
+fn not_finite(row: usize, bad: Option<(usize, f64)>) -> Result<()> {
+    match bad {
+        None => Ok(()),
+        Some((column, value)) => Err(crate::Error::Value {
+            row,
+            column,
+            value,
+            problem: "is not a finite number in single precision: remove, impute or rescale it",
+        }),
+    }
+}
+
+impl Samples for DenseMatrix<f32> {
+    fn len(&self) -> usize {
+        self.n_rows
+    }
+
+    fn select(&self, rows: &[usize]) -> Self {
+        let mut values = Vec::with_capacity(rows.len() * self.n_cols);
+        for &row in rows {
+            values.extend_from_slice(&self.values[row * self.n_cols..(row + 1) * self.n_cols]);
+        }
+        DenseMatrix { values, n_rows: rows.len(), n_cols: self.n_cols }
+    }
+}
+
+impl Samples for Vectors {
+    fn len(&self) -> usize {
+        match self {
+            Vectors::Dense(matrix) => matrix.n_rows,
+            Vectors::Sparse(matrix) => matrix.indptr.len().saturating_sub(1),
+        }
+    }
+
+    fn select(&self, rows: &[usize]) -> Self {
+        match self {
+            Vectors::Dense(matrix) => Vectors::Dense(Samples::select(matrix, rows)),
+            Vectors::Sparse(matrix) => {
+                let mut picked =
+                    CsrMatrix { indptr: vec![0], indices: Vec::new(), values: Vec::new(), n_cols: matrix.n_cols };
+                for &row in rows {
+                    let range = matrix.indptr[row]..matrix.indptr[row + 1];
+                    picked.indices.extend_from_slice(&matrix.indices[range.clone()]);
+                    picked.values.extend_from_slice(&matrix.values[range]);
+                    picked.indptr.push(picked.values.len());
+                }
+                Vectors::Sparse(picked)
+            }
+        }
+    }
+}

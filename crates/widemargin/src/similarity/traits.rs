@@ -1,0 +1,128 @@
+//! The one trait through which samples are compared.
+
+use crate::data::{Samples, Source};
+use crate::error::{Error, Result};
+use crate::watch::Watch;
+
+/// A similarity s(basis, sample), symmetric or not, definite or not.
+///
+/// It compares whole blocks, never one pair at a time, and sees no labels. A user's own needs `Samples`, `spec`
+/// and `block`; `crates/widemargin/examples/own_similarity.rs` has one in twenty lines.
+pub trait Similarity: Send + Sync {
+    /// What it compares: a collection such as `Vec<Molecule>`.
+    type Samples: Samples;
+
+    /// Its name with its parameters, such as `rbf:gamma=1`: reports, errors and model files quote it.
+    fn spec(&self) -> String;
+
+    /// Fills `block`, row-major samples × bases, with s(basis, sample).
+    ///
+    /// Rows are asked for in chunks, in any order and from several threads; the same pair must always get the
+    /// same value, whatever chunk it is in.
+    ///
+    /// # Errors
+    /// Samples it cannot compare; [`Error::Similarity`] is the variant for that.
+    fn block(&self, bases: &Self::Samples, samples: &Self::Samples, block: &mut [f32]) -> Result<()>;
+
+    /// Learns from the training samples what it needs, such as a scale. Most need nothing.
+    ///
+    /// # Errors
+    /// As for [`Similarity::block`].
+    fn fit(&mut self, _training: &Training<'_, Self::Samples>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Turns samples into what [`Similarity::block`] compares: called once for the bases and once for each chunk
+    /// of samples. Most compare samples as they are.
+    ///
+    /// # Errors
+    /// As for [`Similarity::block`].
+    fn describe(&self, samples: Self::Samples) -> Result<Self::Samples> {
+        Ok(samples)
+    }
+
+    /// How many similarities it is side by side. A block of several is \[part\]\[sample\]\[basis\], and each part
+    /// is normalised by itself.
+    fn n_parts(&self) -> usize {
+        1
+    }
+
+    /// The spec of one part.
+    fn part(&self, _part: usize) -> String {
+        self.spec()
+    }
+
+    /// True where s(x, y) = s(y, x) for all x and y by definition, so that a Gram matrix need not be checked.
+    fn is_symmetric(&self, _part: usize) -> bool {
+        false
+    }
+}
+
+/// The training samples as [`Similarity::fit`] sees them: no labels.
+#[derive(Clone, Copy)]
+pub struct Training<'a, S> {
+    /// Where they come from.
+    pub samples: &'a dyn Source<Samples = S>,
+    /// The weight of each; a weight of 0 is absence.
+    pub weights: &'a [f64],
+    /// Threads to use, 0 meaning one a core.
+    pub threads: usize,
+    /// Asked now and then whether to go on.
+    pub watch: &'a Watch<'a>,
+}
+
+impl<S> std::fmt::Debug for Training<'_, S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Training").field("n_samples", &self.weights.len()).finish_non_exhaustive()
+    }
+}
+
+impl<T: Samples> Similarity for Box<dyn Similarity<Samples = T>> {
+    type Samples = T;
+
+    fn spec(&self) -> String {
+        (**self).spec()
+    }
+
+    fn block(&self, bases: &T, samples: &T, block: &mut [f32]) -> Result<()> {
+        (**self).block(bases, samples, block)
+    }
+
+    fn fit(&mut self, training: &Training<'_, T>) -> Result<()> {
+        (**self).fit(training)
+    }
+
+    fn describe(&self, samples: T) -> Result<T> {
+        (**self).describe(samples)
+    }
+
+    fn n_parts(&self) -> usize {
+        (**self).n_parts()
+    }
+
+    fn part(&self, part: usize) -> String {
+        (**self).part(part)
+    }
+
+    fn is_symmetric(&self, part: usize) -> bool {
+        (**self).is_symmetric(part)
+    }
+}
+
+/// The whole block of s(basis, sample), row-major samples × bases, of samples as they were given: small blocks,
+/// tests and looking. A fitted [`crate::expansion::BasisExpansion`] works in chunks and in parallel.
+///
+/// # Errors
+/// What the similarity meets, and [`Error::Shape`] where it has several parts.
+pub fn pairwise<S: Similarity>(similarity: &S, bases: &S::Samples, samples: &S::Samples) -> Result<Vec<f32>> {
+    if similarity.n_parts() != 1 {
+        return Err(Error::Shape {
+            what: "pairwise similarities".into(),
+            found: format!("{} similarities side by side", similarity.n_parts()),
+            expected: "one".into(),
+        });
+    }
+    let mut block = vec![0.0; bases.len() * samples.len()];
+    similarity.block(&similarity.describe(bases.clone())?, &similarity.describe(samples.clone())?, &mut block)?;
+    Ok(block)
+}

@@ -3,7 +3,7 @@
 //! A sample comes in on the left and leaves as a class on the right; nothing on the left knows of anything
 //! on its right:
 //!
-//! [`data`] → [`descriptor`] → [`similarity`] → [`expansion`] → [`problem`] → [`solve`] → [`model`] → [`select`]
+//! [`data`] → [`descriptor`] → [`similarity`] → [`basis`] → [`expansion`] → [`problem`] → [`solve`] → [`model`] → [`select`]
 //!
 //! ```
 //! use widemargin::data::{DenseView, Labels};
@@ -20,6 +20,7 @@
 //! ```
 #![deny(missing_docs)]
 
+pub mod basis;
 pub mod data;
 pub mod descriptor;
 mod error;

@@ -1,4 +1,4 @@
-//! Calling memory to the caches before it is needed.
+//! Calling memory to the caches before it is needed, and how much of it is free.
 
 /// Asks for memory that will be read soon; a hint that changes no result.
 #[inline]
@@ -11,4 +11,18 @@ pub(crate) fn prefetch<T>(memory: &[T]) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = memory;
+}
+
+/// Memory that can be had without swapping, where the system tells. A request beyond it may well be granted,
+/// and the process killed when it uses what it was granted: that is why it is asked for.
+pub(crate) fn available() -> Option<u64> {
+    #[cfg(target_os = "linux")]
+    {
+        let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+        let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+        let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+        Some(kilobytes * 1024)
+    }
+    #[cfg(not(target_os = "linux"))]
+    None
 }

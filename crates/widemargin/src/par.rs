@@ -44,6 +44,25 @@ impl Pool {
         }
     }
 
+    /// Folds `work(rows)` over chunks of `chunk` of `n` rows, in their order; some chunks are under way at a time,
+    /// so that memory does not grow with their number. Results do not depend on the number of threads.
+    pub fn fold_chunks<T: Send, E: Send>(
+        &self,
+        n: usize,
+        chunk: usize,
+        work: impl Fn(std::ops::Range<usize>) -> Result<T, E> + Sync + Send,
+        mut fold: impl FnMut(T) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let n_chunks = n.div_ceil(chunk);
+        let at_a_time = 4 * self.threads();
+        for first in (0..n_chunks).step_by(at_a_time) {
+            let some = at_a_time.min(n_chunks - first);
+            let rows = |at: usize| (first + at) * chunk..((first + at + 1) * chunk).min(n);
+            self.try_map(some, |at| work(rows(at)))?.into_iter().try_for_each(&mut fold)?;
+        }
+        Ok(())
+    }
+
     /// `work(i, &mut items[i])` for every item, the results in the items' order.
     pub fn map_mut<I: Send, T: Send>(
         &self,

@@ -104,6 +104,11 @@ impl Grids {
         &self.cells
     }
 
+    /// The grids as plain vectors, without a copy.
+    pub fn into_cells(self) -> DenseMatrix<f32> {
+        self.cells
+    }
+
     /// The grids as plain vectors, to be changed in place.
     pub fn values_mut(&mut self) -> &mut [f32] {
         &mut self.cells.values

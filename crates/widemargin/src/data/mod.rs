@@ -3,6 +3,7 @@
 //! Nothing here reads files or knows of similarities: a view borrows the caller's slices, checks
 //! once that they fit each other, and hands out rows.
 
+mod any_samples;
 mod bit_sets;
 mod dense;
 mod folds;
@@ -12,9 +13,11 @@ mod rows;
 mod samples;
 mod series;
 mod sparse;
+mod training;
 mod vectors;
 mod weights;
 
+pub use any_samples::{AnySamples, Kind, VectorSource};
 pub use bit_sets::BitSets;
 pub use dense::{DenseMatrix, DenseView};
 pub use folds::stratified_folds;
@@ -24,6 +27,8 @@ pub use rows::{Rows, visit_histogram};
 pub use samples::{Samples, Source};
 pub use series::Series;
 pub use sparse::{CsrMatrix, CsrView, Index};
+pub(crate) use training::Mapped;
+pub use training::Training;
 pub use vectors::Vectors;
 pub use weights::{ClassWeight, effective_weights};
 

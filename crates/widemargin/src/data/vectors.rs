@@ -1,5 +1,7 @@
 //! Vector samples, dense or sparse, in single precision: what similarities on vectors compare.
 
+use std::borrow::Cow;
+
 use super::{CsrMatrix, DenseMatrix, Rows, Samples};
 use crate::error::Result;
 
@@ -48,6 +50,25 @@ impl Vectors {
             not_finite(row, bad)?;
         }
         Ok(Vectors::Dense(DenseMatrix { values, n_rows, n_cols }))
+    }
+
+    /// The vectors as dense rows; sparse ones are written out.
+    ///
+    /// # Errors
+    /// [`crate::Error::Shape`] for sparse rows whose parts do not fit each other.
+    pub fn dense(&self) -> Result<Cow<'_, DenseMatrix<f32>>> {
+        match self {
+            Vectors::Dense(matrix) => Ok(Cow::Borrowed(matrix)),
+            Vectors::Sparse(matrix) => {
+                let view = matrix.view()?;
+                let (n_rows, n_cols) = (view.n_rows(), view.n_cols());
+                let mut values = vec![0.0; n_rows * n_cols];
+                for (row, out) in values.chunks_mut(n_cols.max(1)).enumerate() {
+                    view.for_each_nonzero(row, |column, value| out[column] = value as f32);
+                }
+                Ok(Cow::Owned(DenseMatrix { values, n_rows, n_cols }))
+            }
+        }
     }
 
     /// Number of features.

@@ -1,13 +1,22 @@
 //! φ(x): coordinates in which a similarity becomes a dot product, or nearly.
 
 mod additive_map;
+mod basis_expansion;
 mod coded_rows;
 mod explicit;
 mod nodes;
+mod normalization;
+mod part_map;
+mod spectrum;
 mod value_codes;
 
 pub use additive_map::{AdditiveMap, Approximation, MAX_NODES, PAPER_NODES};
+pub use basis_expansion::BasisExpansion;
+pub(crate) use basis_expansion::ROWS_A_CHUNK;
 pub use coded_rows::{CodedRows, Entries, Entry, Narrow, Wide};
 pub use explicit::{explicit, explicit_bytes};
 pub use nodes::choose_nodes;
+pub use normalization::{Definite, Normalization};
+pub(crate) use part_map::PartMap;
+pub use spectrum::{Negative, Spectrum, spectrum};
 pub(crate) use value_codes::ValueCodes;

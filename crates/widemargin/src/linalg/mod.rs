@@ -1,10 +1,11 @@
 //! Dense linear algebra: the only room that names `faer`. Matrices go in and out as slices with their shapes.
 
 mod cholesky;
+pub(crate) mod eigen;
 pub(crate) mod factor;
 mod product;
 mod skinny;
 
 pub(crate) use cholesky::Cholesky;
-pub(crate) use product::{Columns, add_cross_product, add_gram};
+pub(crate) use product::{Columns, add_cross_product, add_gram, outer, times};
 pub(crate) use skinny::{Panel, add_combination, scores};

@@ -163,3 +163,24 @@ macro_rules! number {
 }
 number!(f32, Dtype::F32);
 number!(f64, Dtype::F64);
+
+macro_rules! whole_number {
+    ($t:ty, $dtype:expr) => {
+        impl Number for $t {
+            const DTYPE: Dtype = $dtype;
+            fn from_bytes(bytes: &[u8]) -> Self {
+                // The caller cuts pieces of exactly this size.
+                <$t>::from_le_bytes(bytes.try_into().unwrap_or_default())
+            }
+            fn is_finite(self) -> bool {
+                true
+            }
+            fn to_bytes(numbers: &[Self]) -> Vec<u8> {
+                numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+            }
+        }
+    };
+}
+whole_number!(u8, Dtype::U8);
+whole_number!(u32, Dtype::U32);
+whole_number!(u64, Dtype::U64);

@@ -1,10 +1,14 @@
 //! What the user holds: parameters → fit → model, and the file it is kept in.
 
+mod basis_expansion;
+mod basis_expansion_file;
+mod basis_expansion_machine;
 mod clock;
 mod file;
 mod power_mean;
 mod power_mean_file;
 mod power_mean_primal;
+mod samples_file;
 mod scores;
 mod thin_plate;
 mod thin_plate_blocks;
@@ -13,6 +17,8 @@ mod thin_plate_fit;
 mod thin_plate_landmarks;
 mod thin_plate_machine;
 
+pub use basis_expansion::BasisExpansionParams;
+pub use basis_expansion_machine::BasisExpansionSvc;
 pub use file::{FORMAT_VERSION, method_of, write_atomically};
 pub use power_mean::{PowerMeanParams, PowerMeanSvc};
 pub use scores::Scores;

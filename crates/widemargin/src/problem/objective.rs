@@ -14,8 +14,11 @@
 //! and then the intercept, `n_features + 1` numbers a problem. `live` lists the problems a call is about; all
 //! that is passed with it, and all that comes back, is in its order.
 
+use std::fmt;
+use std::str::FromStr;
+
 use super::SmoothLoss;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::watch::Watch;
 
 /// What is done about a constant in the decision function.
@@ -29,6 +32,33 @@ pub enum Intercept {
     Penalised,
     /// There is none.
     None,
+}
+
+impl fmt::Display for Intercept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Intercept::Free => "free",
+            Intercept::Penalised => "penalised",
+            Intercept::None => "none",
+        })
+    }
+}
+
+impl FromStr for Intercept {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        match name {
+            "free" => Ok(Intercept::Free),
+            "penalised" => Ok(Intercept::Penalised),
+            "none" => Ok(Intercept::None),
+            _ => Err(Error::UnknownName {
+                what: "intercept",
+                given: name.to_owned(),
+                expected: "known are free, penalised, none".into(),
+            }),
+        }
+    }
 }
 
 /// The sizes of a problem and what kind it is.

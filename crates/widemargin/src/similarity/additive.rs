@@ -8,7 +8,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::data::Rows;
+use super::Similarity;
+use super::shared_features::sum_over_features;
+use crate::data::{Rows, Vectors};
 use crate::error::{Error, Result};
 
 /// The scalar kernel k that an additive kernel sums over features.
@@ -130,6 +132,48 @@ impl FromStr for AdditiveKernel {
                 AdditiveKernel::power_mean(p)?
             }
         })
+    }
+}
+
+impl Similarity for AdditiveKernel {
+    type Samples = Vectors;
+
+    fn spec(&self) -> String {
+        self.to_string()
+    }
+
+    fn block(&self, bases: &Vectors, samples: &Vectors, block: &mut [f32]) -> Result<()> {
+        check_histograms(self, bases)?;
+        check_histograms(self, samples)?;
+        match self.p() {
+            Some(-1.0) => sum_over_features(bases, samples, block, |x, y| {
+                // 0 / 0 where both are 0, which is 0.
+                2.0 * x * y / (x + y).max(f32::MIN_POSITIVE)
+            }),
+            Some(0.0) => sum_over_features(bases, samples, block, |x, y| (x * y).sqrt()),
+            Some(f64::NEG_INFINITY) => sum_over_features(bases, samples, block, f32::min),
+            _ => sum_over_features(bases, samples, block, |x, y| self.value(x.into(), y.into()) as f32),
+        }
+    }
+
+    fn is_symmetric(&self, _part: usize) -> bool {
+        true
+    }
+}
+
+fn check_histograms(kernel: &AdditiveKernel, vectors: &Vectors) -> Result<()> {
+    let values = match vectors {
+        Vectors::Dense(matrix) => &matrix.values,
+        Vectors::Sparse(matrix) => &matrix.values,
+    };
+    match values.iter().find(|value| **value < 0.0 || !value.is_finite()) {
+        None => Ok(()),
+        Some(value) => Err(Error::Similarity {
+            similarity: kernel.to_string(),
+            problem: format!(
+                "it met the value {value}: it compares histograms, whose values are finite and at least 0"
+            ),
+        }),
     }
 }
 

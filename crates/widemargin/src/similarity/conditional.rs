@@ -8,6 +8,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::Similarity;
+use crate::data::{Samples, Vectors};
 use crate::error::{Error, Result};
 
 /// Bases whose coordinates are laid side by side at a time.
@@ -242,6 +244,32 @@ impl FromStr for ConditionalKernel {
         };
         kernel.check()?;
         Ok(kernel)
+    }
+}
+
+impl Similarity for ConditionalKernel {
+    type Samples = Vectors;
+
+    fn spec(&self) -> String {
+        self.to_string()
+    }
+
+    /// From differences, in double precision.
+    fn block(&self, bases: &Vectors, samples: &Vectors, block: &mut [f32]) -> Result<()> {
+        let (bases, samples) = (bases.dense()?, samples.dense()?);
+        if bases.n_cols != samples.n_cols || bases.n_cols == 0 {
+            let hint = ": samples and bases must have the same features, at least one";
+            return Err(Error::FeatureCount { found: samples.n_cols, trained: bases.n_cols, hint });
+        }
+        let wide = |values: &[f32]| values.iter().map(|&value| f64::from(value)).collect::<Vec<f64>>();
+        let mut exact = vec![0.0; bases.len() * samples.len()];
+        self.block(&wide(&samples.values), &wide(&bases.values), bases.n_cols, &mut exact);
+        block.iter_mut().zip(exact).for_each(|(out, exact)| *out = exact as f32);
+        Ok(())
+    }
+
+    fn is_symmetric(&self, _part: usize) -> bool {
+        true
     }
 }
 

@@ -1,13 +1,20 @@
 //! Similarities s(x, y), one file a family.
 
 mod additive;
+mod any;
 mod conditional;
 mod polynomial;
+mod precomputed;
+mod shared_features;
 mod spec;
 mod traits;
+mod vector;
 
 pub use additive::AdditiveKernel;
+pub use any::{AnySimilarity, default_spec, descriptor_names, similarity_names};
 pub use conditional::ConditionalKernel;
 pub(crate) use polynomial::PolynomialSpace;
+pub use precomputed::Precomputed;
 pub use spec::{Arguments, Spec, Step};
-pub use traits::{Similarity, Training, pairwise};
+pub use traits::{Similarity, pairwise};
+pub use vector::{VectorKernel, VectorSimilarity};

@@ -1,8 +1,7 @@
 //! The one trait through which samples are compared.
 
-use crate::data::{Samples, Source};
+use crate::data::{Samples, Training};
 use crate::error::{Error, Result};
-use crate::watch::Watch;
 
 /// A similarity s(basis, sample), symmetric or not, definite or not.
 ///
@@ -17,8 +16,8 @@ pub trait Similarity: Send + Sync {
 
     /// Fills `block`, row-major samples × bases, with s(basis, sample).
     ///
-    /// Rows are asked for in chunks, in any order and from several threads; the same pair must always get the
-    /// same value, whatever chunk it is in.
+    /// Rows are asked for in chunks, in any order and from several threads; a pair must get the same value, but for
+    /// rounding, whatever chunk it is in.
     ///
     /// # Errors
     /// Samples it cannot compare; [`Error::Similarity`] is the variant for that.
@@ -41,6 +40,17 @@ pub trait Similarity: Send + Sync {
         Ok(samples)
     }
 
+    /// How many bases `block` has a column for: one a sample of `bases` unless samples bring their columns with
+    /// them, as precomputed similarities do.
+    fn n_columns(&self, bases: &Self::Samples) -> usize {
+        bases.len()
+    }
+
+    /// True where samples bring their columns with them, so that no bases need be chosen.
+    fn brings_columns(&self) -> bool {
+        false
+    }
+
     /// How many similarities it is side by side. A block of several is \[part\]\[sample\]\[basis\], and each part
     /// is normalised by itself.
     fn n_parts(&self) -> usize {
@@ -58,22 +68,40 @@ pub trait Similarity: Send + Sync {
     }
 }
 
-/// The training samples as [`Similarity::fit`] sees them: no labels.
-#[derive(Clone, Copy)]
-pub struct Training<'a, S> {
-    /// Where they come from.
-    pub samples: &'a dyn Source<Samples = S>,
-    /// The weight of each; a weight of 0 is absence.
-    pub weights: &'a [f64],
-    /// Threads to use, 0 meaning one a core.
-    pub threads: usize,
-    /// Asked now and then whether to go on.
-    pub watch: &'a Watch<'a>,
-}
+/// A borrowed similarity is one too; it has nothing left to learn.
+impl<S: Similarity> Similarity for &S {
+    type Samples = S::Samples;
 
-impl<S> std::fmt::Debug for Training<'_, S> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Training").field("n_samples", &self.weights.len()).finish_non_exhaustive()
+    fn spec(&self) -> String {
+        (**self).spec()
+    }
+
+    fn block(&self, bases: &S::Samples, samples: &S::Samples, block: &mut [f32]) -> Result<()> {
+        (**self).block(bases, samples, block)
+    }
+
+    fn describe(&self, samples: S::Samples) -> Result<S::Samples> {
+        (**self).describe(samples)
+    }
+
+    fn n_columns(&self, bases: &S::Samples) -> usize {
+        (**self).n_columns(bases)
+    }
+
+    fn brings_columns(&self) -> bool {
+        (**self).brings_columns()
+    }
+
+    fn n_parts(&self) -> usize {
+        (**self).n_parts()
+    }
+
+    fn part(&self, part: usize) -> String {
+        (**self).part(part)
+    }
+
+    fn is_symmetric(&self, part: usize) -> bool {
+        (**self).is_symmetric(part)
     }
 }
 
@@ -94,6 +122,14 @@ impl<T: Samples> Similarity for Box<dyn Similarity<Samples = T>> {
 
     fn describe(&self, samples: T) -> Result<T> {
         (**self).describe(samples)
+    }
+
+    fn n_columns(&self, bases: &T) -> usize {
+        (**self).n_columns(bases)
+    }
+
+    fn brings_columns(&self) -> bool {
+        (**self).brings_columns()
     }
 
     fn n_parts(&self) -> usize {
@@ -122,7 +158,8 @@ pub fn pairwise<S: Similarity>(similarity: &S, bases: &S::Samples, samples: &S::
             expected: "one".into(),
         });
     }
-    let mut block = vec![0.0; bases.len() * samples.len()];
-    similarity.block(&similarity.describe(bases.clone())?, &similarity.describe(samples.clone())?, &mut block)?;
+    let (bases, samples) = (similarity.describe(bases.clone())?, similarity.describe(samples.clone())?);
+    let mut block = vec![0.0; similarity.n_columns(&bases) * samples.len()];
+    similarity.block(&bases, &samples, &mut block)?;
     Ok(block)
 }

@@ -1,6 +1,7 @@
 //! How much memory a fit takes, said before it is taken.
 
 use crate::error::{Error, Result};
+use crate::memory::available;
 
 const NUMBER: u64 = size_of::<f64>() as u64;
 
@@ -40,20 +41,6 @@ pub(crate) fn check(needed: u64, limit: Option<u64>, n: usize, n_basis: Option<u
             gigabytes(available),
         ),
     })
-}
-
-/// Memory that can be had without swapping, where the system tells. A request beyond it may well be granted,
-/// and the process killed when it uses what it was granted: that is why it is asked for.
-fn available() -> Option<u64> {
-    #[cfg(target_os = "linux")]
-    {
-        let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-        let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-        let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-        Some(kilobytes * 1024)
-    }
-    #[cfg(not(target_os = "linux"))]
-    None
 }
 
 #[cfg(test)]

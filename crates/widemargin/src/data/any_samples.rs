@@ -1,0 +1,159 @@
+//! Samples of a kind that is known only when the program runs.
+
+use std::ops::Range;
+
+use super::{BitSets, Grids, Images, Rows, Samples, Series, Source, Vectors};
+use crate::error::Result;
+
+/// Samples of one of the kinds the library knows.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum AnySamples {
+    /// Vectors.
+    Vectors(Vectors),
+    /// Images.
+    Images(Images),
+    /// Grids of cells.
+    Grids(Grids),
+    /// Time series.
+    Series(Series),
+    /// Strings.
+    Strings(Vec<String>),
+    /// Sets as bits.
+    BitSets(BitSets),
+    /// The same samples as several similarities see them, side by side.
+    Described(Vec<AnySamples>),
+}
+
+impl AnySamples {
+    /// The kind, as messages name it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            AnySamples::Vectors(_) => "vectors",
+            AnySamples::Images(_) => "images",
+            AnySamples::Grids(_) => "grids of cells",
+            AnySamples::Series(_) => "time series",
+            AnySamples::Strings(_) => "strings",
+            AnySamples::BitSets(_) => "bit sets",
+            AnySamples::Described(_) => "described samples",
+        }
+    }
+}
+
+impl Samples for AnySamples {
+    fn len(&self) -> usize {
+        match self {
+            AnySamples::Vectors(samples) => samples.len(),
+            AnySamples::Images(samples) => samples.len(),
+            AnySamples::Grids(samples) => samples.len(),
+            AnySamples::Series(samples) => samples.len(),
+            AnySamples::Strings(samples) => samples.len(),
+            AnySamples::BitSets(samples) => samples.len(),
+            AnySamples::Described(views) => views.first().map_or(0, Samples::len),
+        }
+    }
+
+    fn select(&self, rows: &[usize]) -> Self {
+        match self {
+            AnySamples::Vectors(samples) => AnySamples::Vectors(Samples::select(samples, rows)),
+            AnySamples::Images(samples) => AnySamples::Images(Samples::select(samples, rows)),
+            AnySamples::Grids(samples) => AnySamples::Grids(Samples::select(samples, rows)),
+            AnySamples::Series(samples) => AnySamples::Series(Samples::select(samples, rows)),
+            AnySamples::Strings(samples) => AnySamples::Strings(Samples::select(samples, rows)),
+            AnySamples::BitSets(samples) => AnySamples::BitSets(Samples::select(samples, rows)),
+            AnySamples::Described(views) => {
+                AnySamples::Described(views.iter().map(|view| Samples::select(view, rows)).collect())
+            }
+        }
+    }
+}
+
+/// A kind of [`AnySamples`].
+pub trait Kind: Samples {
+    /// The kind, as messages name it.
+    const NAME: &'static str;
+
+    /// These samples, where they are of this kind.
+    fn of(any: &AnySamples) -> Option<&Self>;
+
+    /// These samples as this kind, where they are or can be turned into it without loss.
+    fn from_any(any: AnySamples) -> std::result::Result<Self, AnySamples>;
+
+    /// The samples as any.
+    fn into_any(self) -> AnySamples;
+}
+
+macro_rules! kind {
+    ($kind:ty, $variant:ident, $name:literal) => {
+        impl Kind for $kind {
+            const NAME: &'static str = $name;
+
+            fn of(any: &AnySamples) -> Option<&Self> {
+                match any {
+                    AnySamples::$variant(samples) => Some(samples),
+                    _ => None,
+                }
+            }
+
+            fn from_any(any: AnySamples) -> std::result::Result<Self, AnySamples> {
+                match any {
+                    AnySamples::$variant(samples) => Ok(samples),
+                    other => Err(other),
+                }
+            }
+
+            fn into_any(self) -> AnySamples {
+                AnySamples::$variant(self)
+            }
+        }
+    };
+}
+kind!(Images, Images, "images");
+kind!(Grids, Grids, "grids of cells");
+kind!(Series, Series, "time series");
+kind!(Vec<String>, Strings, "strings");
+kind!(BitSets, BitSets, "bit sets");
+
+impl Kind for Vectors {
+    const NAME: &'static str = "vectors";
+
+    fn of(any: &AnySamples) -> Option<&Self> {
+        match any {
+            AnySamples::Vectors(samples) => Some(samples),
+            _ => None,
+        }
+    }
+
+    fn from_any(any: AnySamples) -> std::result::Result<Self, AnySamples> {
+        match any {
+            AnySamples::Vectors(samples) => Ok(samples),
+            // A grid is a vector whose shape nobody asks for.
+            AnySamples::Grids(grids) => Ok(Vectors::Dense(grids.into_cells())),
+            other => Err(other),
+        }
+    }
+
+    fn into_any(self) -> AnySamples {
+        AnySamples::Vectors(self)
+    }
+}
+
+/// A view of rows as a source of [`AnySamples::Vectors`], copied a chunk at a time.
+#[derive(Clone, Copy, Debug)]
+pub struct VectorSource<'a, R>(pub &'a R);
+
+impl<R: Rows> Source for VectorSource<'_, R> {
+    type Samples = AnySamples;
+
+    fn n_samples(&self) -> usize {
+        self.0.n_rows()
+    }
+
+    fn chunk(&self, rows: Range<usize>) -> Result<AnySamples> {
+        Ok(AnySamples::Vectors(Vectors::of(self.0, rows)?))
+    }
+
+    fn select(&self, rows: &[usize]) -> Result<AnySamples> {
+        Ok(AnySamples::Vectors(Vectors::of(self.0, rows.iter().copied())?))
+    }
+}

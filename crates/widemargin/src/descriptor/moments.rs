@@ -1,0 +1,113 @@
+//! Means and spreads of the training samples, a chunk at a time.
+
+use std::borrow::Cow;
+
+use crate::data::{DenseMatrix, Samples, Training};
+use crate::error::Result;
+use crate::par::Pool;
+
+/// Rows worked on at a time by one thread.
+const ROWS_A_CHUNK: usize = 256;
+
+/// What of a row's deviation x − mean is averaged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spread {
+    /// ‖x − mean‖.
+    Norm,
+    /// ‖x − mean‖².
+    Squared,
+    /// ‖x − mean‖₁.
+    Absolute,
+}
+
+/// How samples are seen as dense rows.
+pub(crate) type Dense<S> = fn(&S) -> Result<Cow<'_, DenseMatrix<f32>>>;
+
+/// The weighted mean of the training rows.
+pub(crate) fn mean<S: Samples>(training: &Training<'_, S>, dense: Dense<S>) -> Result<Vec<f64>> {
+    let sums = column_sums(training, dense, |_, value| value)?;
+    let total = training.weights.iter().sum::<f64>();
+    Ok(sums.into_iter().map(|sum| sum / total).collect())
+}
+
+/// The weighted mean of (x_j − mean_j)² of each feature.
+pub(crate) fn variances<S: Samples>(training: &Training<'_, S>, dense: Dense<S>, mean: &[f64]) -> Result<Vec<f64>> {
+    let sums = column_sums(training, dense, |column, value| (value - mean[column]).powi(2))?;
+    let total = training.weights.iter().sum::<f64>();
+    Ok(sums.into_iter().map(|sum| sum / total).collect())
+}
+
+/// The weighted mean over rows of the chosen measure of x − mean.
+pub fn spread<S: Samples>(training: &Training<'_, S>, dense: Dense<S>, measure: Spread) -> Result<f64> {
+    let mean = mean(training, dense)?;
+    spread_about(training, dense, &mean, measure)
+}
+
+/// The same about a given centre.
+pub(crate) fn spread_about<S: Samples>(
+    training: &Training<'_, S>,
+    dense: Dense<S>,
+    centre: &[f64],
+    measure: Spread,
+) -> Result<f64> {
+    let mut total = 0.0;
+    let work = |matrix: &DenseMatrix<f32>, weights: &[f64]| {
+        let rows = matrix.values.chunks(matrix.n_cols.max(1)).zip(weights).filter(|(_, weight)| **weight > 0.0);
+        rows.map(|(row, weight)| {
+            let deviations = row.iter().zip(centre).map(|(x, centre)| f64::from(*x) - centre);
+            weight
+                * match measure {
+                    Spread::Norm => deviations.map(|d| d * d).sum::<f64>().sqrt(),
+                    Spread::Squared => deviations.map(|d| d * d).sum(),
+                    Spread::Absolute => deviations.map(f64::abs).sum(),
+                }
+        })
+        .sum::<f64>()
+    };
+    for_chunks(training, dense, work, |part| total += part)?;
+    Ok(total / training.weights.iter().sum::<f64>())
+}
+
+fn column_sums<S: Samples>(
+    training: &Training<'_, S>,
+    dense: Dense<S>,
+    f: impl Fn(usize, f64) -> f64 + Sync,
+) -> Result<Vec<f64>> {
+    let mut total: Vec<f64> = Vec::new();
+    let work = |matrix: &DenseMatrix<f32>, weights: &[f64]| {
+        let mut sums = vec![0.0; matrix.n_cols];
+        for (row, weight) in matrix.values.chunks(matrix.n_cols.max(1)).zip(weights) {
+            if *weight > 0.0 {
+                let columns = sums.iter_mut().zip(row).enumerate();
+                columns.for_each(|(column, (sum, value))| *sum += weight * f(column, f64::from(*value)));
+            }
+        }
+        sums
+    };
+    let add = |part: Vec<f64>| {
+        if total.len() < part.len() {
+            total.resize(part.len(), 0.0);
+        }
+        total.iter_mut().zip(part).for_each(|(total, part)| *total += part);
+    };
+    for_chunks(training, dense, work, add)?;
+    Ok(total)
+}
+
+fn for_chunks<S: Samples, T: Send>(
+    training: &Training<'_, S>,
+    dense: Dense<S>,
+    work: impl Fn(&DenseMatrix<f32>, &[f64]) -> T + Sync,
+    mut fold: impl FnMut(T),
+) -> Result<()> {
+    let pool = Pool::new(training.threads)?;
+    let chunk = |rows: std::ops::Range<usize>| {
+        training.go_on("describe")?;
+        let samples = training.samples.chunk(rows.clone())?;
+        Ok(work(&*dense(&samples)?, &training.weights[rows]))
+    };
+    pool.fold_chunks(training.samples.n_samples(), ROWS_A_CHUNK, chunk, |part| {
+        fold(part);
+        Ok(())
+    })
+}

@@ -1,0 +1,131 @@
+//! Centring and scaling by what the training samples are like: mean norm, z-score, min-max.
+
+use crate::data::{AnySamples, DenseMatrix, Training, Vectors};
+use crate::descriptor::moments::{Spread, mean, spread_about, variances};
+use crate::error::{Error, Result};
+use std::borrow::Cow;
+
+use super::Descriptor;
+
+/// Which scaling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scaling {
+    /// (x − mean) / mean ‖x − mean‖, the norm being one number for all features (BE-SVM, eq. 4).
+    MeanNorm,
+    /// (x_j − mean_j) / standard deviation_j; a constant feature becomes 0.
+    ZScore,
+}
+
+/// A scaling of vectors or grids, learned from the training samples.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scaler {
+    scaling: Scaling,
+    centre: Vec<f32>,
+    /// One factor for all features, or one each.
+    factors: Vec<f32>,
+}
+
+impl Scaler {
+    /// A scaling that has learned nothing yet.
+    pub fn new(scaling: Scaling) -> Self {
+        Scaler { scaling, centre: Vec::new(), factors: Vec::new() }
+    }
+
+    fn apply(&self, rows: &mut [f32], n_cols: usize) -> Result<()> {
+        if self.centre.len() != n_cols {
+            let (found, trained) = (n_cols, self.centre.len());
+            return Err(Error::FeatureCount { found, trained, hint: ": they were centred with as many" });
+        }
+        for row in rows.chunks_mut(n_cols.max(1)) {
+            let centred = row.iter_mut().zip(&self.centre);
+            match self.factors.as_slice() {
+                [one] => centred.for_each(|(x, centre)| *x = (*x - centre) * one),
+                all => centred.zip(all).for_each(|((x, centre), factor)| *x = (*x - centre) * factor),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Descriptor for Scaler {
+    fn spec(&self) -> String {
+        match self.scaling {
+            Scaling::MeanNorm => "mean-norm".into(),
+            Scaling::ZScore => "z-score".into(),
+        }
+    }
+
+    fn fit(&mut self, training: &Training<'_, AnySamples>) -> Result<()> {
+        let centre = mean(training, dense_of_any)?;
+        let inverse = |spread: f64| if spread > 0.0 { (1.0 / spread) as f32 } else { 0.0 };
+        self.factors = match self.scaling {
+            Scaling::MeanNorm => vec![inverse(spread_about(training, dense_of_any, &centre, Spread::Norm)?)],
+            Scaling::ZScore => {
+                let variances = variances(training, dense_of_any, &centre)?;
+                // Below this a column differs from a constant by rounding only.
+                let constant = |variance: f64, centre: f64| variance.sqrt() <= 1e-6 * centre.abs();
+                let factor = |(v, c): (&f64, &f64)| if constant(*v, *c) { 0.0 } else { inverse(v.sqrt()) };
+                variances.iter().zip(&centre).map(factor).collect()
+            }
+        };
+        self.centre = centre.into_iter().map(|mean| mean as f32).collect();
+        Ok(())
+    }
+
+    fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
+        match samples {
+            AnySamples::Grids(mut grids) => {
+                let n_cols = grids.cells().n_cols;
+                self.apply(grids.values_mut(), n_cols)?;
+                Ok(AnySamples::Grids(grids))
+            }
+            AnySamples::Vectors(vectors) => {
+                // A sparse sample may be narrower than what was trained with.
+                let mut matrix = match vectors {
+                    Vectors::Dense(matrix) => matrix,
+                    Vectors::Sparse(mut matrix) => {
+                        matrix.n_cols = matrix.n_cols.max(self.centre.len());
+                        Vectors::Sparse(matrix).dense()?.into_owned()
+                    }
+                };
+                let n_cols = matrix.n_cols;
+                self.apply(&mut matrix.values, n_cols)?;
+                Ok(AnySamples::Vectors(Vectors::Dense(matrix)))
+            }
+            other => Err(refused(&self.spec(), &other)),
+        }
+    }
+
+    fn state(&self) -> Vec<(&'static str, &[f32])> {
+        vec![("centre", &self.centre), ("factors", &self.factors)]
+    }
+
+    fn restore(&mut self, state: &mut dyn FnMut(&str) -> Result<Vec<f32>>) -> Result<()> {
+        self.centre = state("centre")?;
+        self.factors = state("factors")?;
+        if self.factors.len() == 1 || self.factors.len() == self.centre.len() {
+            return Ok(());
+        }
+        Err(Error::Shape {
+            what: format!("factors of '{}'", self.spec()),
+            found: self.factors.len().to_string(),
+            expected: format!("1 or {}", self.centre.len()),
+        })
+    }
+}
+
+/// Vectors or grids as dense rows.
+fn dense_of_any(samples: &AnySamples) -> Result<Cow<'_, DenseMatrix<f32>>> {
+    match samples {
+        AnySamples::Vectors(vectors) => vectors.dense(),
+        AnySamples::Grids(grids) => Ok(Cow::Borrowed(grids.cells())),
+        other => Err(refused("scaling", other)),
+    }
+}
+
+fn refused(name: &str, met: &AnySamples) -> Error {
+    Error::Similarity {
+        similarity: name.to_owned(),
+        problem: format!("it scales vectors and grids, not {}", met.kind()),
+    }
+}

@@ -1,0 +1,288 @@
+//! φ(x) = [s(b₁, x) … s(b_B, x)], normalised: the empirical kernel map on a few bases, for any similarity.
+//!
+//! Aghazadeh & Carlsson, *Large Scale, Large Margin Classification using Indefinite Similarity Measures*, eq. 2–4.
+//! Several similarities are normalised each by itself and stand side by side.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::Normalization;
+use super::part_map::PartMap;
+use crate::data::{DenseMatrix, Samples, Source, Training};
+use crate::error::{Error, Result};
+use crate::memory;
+use crate::par::Pool;
+use crate::similarity::Similarity;
+use crate::watch::{Progress, Watch};
+
+/// Rows compared by one thread at a time: enough for a matrix product to be one, few enough to stay in the cache.
+pub(crate) const ROWS_A_CHUNK: usize = 256;
+
+/// A fitted expansion: a similarity, its bases, and what normalises each of its parts.
+#[derive(Clone)]
+pub struct BasisExpansion<S: Similarity> {
+    similarity: S,
+    /// As they were given: what a model file keeps.
+    bases: S::Samples,
+    /// As the similarity compares them.
+    described: S::Samples,
+    normalization: Normalization,
+    maps: Vec<PartMap>,
+}
+
+impl<S: Similarity> BasisExpansion<S> {
+    /// Learns the normalization of a fitted similarity on given bases, and returns the features of the training
+    /// samples with it: samples × features, single precision.
+    ///
+    /// # Errors
+    /// What the similarity meets; [`Error::Similarity`] for a value that is not finite, naming the pair, and for a
+    /// Nyström map of a similarity that is not symmetric; [`Error::Memory`] where the features do not fit.
+    pub fn fit(
+        similarity: S,
+        bases: S::Samples,
+        normalization: Normalization,
+        training: &Training<'_, S::Samples>,
+    ) -> Result<(Self, DenseMatrix<f32>)> {
+        let described = similarity.describe(bases.clone())?;
+        let n_columns = similarity.n_columns(&described);
+        let maps = vec![PartMap::identity(n_columns); similarity.n_parts()];
+        let mut expansion = BasisExpansion { similarity, bases, described, normalization, maps };
+        if let Normalization::Nystrom(_) | Normalization::NystromOfSymmetricPart(_) = normalization {
+            expansion.maps = expansion.nystrom(training.threads)?;
+        }
+        let n_rows = training.samples.n_samples();
+        expansion.check_memory(n_rows)?;
+        let mut phi = expansion.features_of(training.samples, training.threads, training.watch)?;
+        match normalization {
+            Normalization::MeanNorm | Normalization::ZScore => expansion.normalise(&mut phi, training)?,
+            _ => {}
+        }
+        Ok((expansion, phi))
+    }
+
+    /// The similarities themselves, of a fitted similarity.
+    ///
+    /// # Errors
+    /// What the similarity meets.
+    pub fn raw(similarity: &S, bases: S::Samples) -> Result<BasisExpansion<&S>> {
+        let described = similarity.describe(bases.clone())?;
+        let maps = vec![PartMap::identity(similarity.n_columns(&described)); similarity.n_parts()];
+        Ok(BasisExpansion { similarity, bases, described, normalization: Normalization::None, maps })
+    }
+
+    /// An expansion from its parts, as a file kept them.
+    pub(crate) fn from_parts(
+        similarity: S,
+        bases: S::Samples,
+        normalization: Normalization,
+        maps: Vec<PartMap>,
+    ) -> Result<Self> {
+        let described = similarity.describe(bases.clone())?;
+        Ok(BasisExpansion { similarity, bases, described, normalization, maps })
+    }
+
+    /// The similarity.
+    pub fn similarity(&self) -> &S {
+        &self.similarity
+    }
+
+    /// The bases, as they were given.
+    pub fn bases(&self) -> &S::Samples {
+        &self.bases
+    }
+
+    /// The normalization.
+    pub fn normalization(&self) -> Normalization {
+        self.normalization
+    }
+
+    pub(crate) fn maps(&self) -> &[PartMap] {
+        &self.maps
+    }
+
+    /// Columns of one similarity: its bases.
+    pub fn n_columns(&self) -> usize {
+        self.similarity.n_columns(&self.described)
+    }
+
+    /// Numbers a sample.
+    pub fn n_features(&self) -> usize {
+        let n_columns = self.n_columns();
+        self.maps.iter().map(|map| map.n_features(n_columns)).sum()
+    }
+
+    /// The features of samples: samples × features, the same for any number of threads.
+    ///
+    /// # Errors
+    /// What the similarity meets, [`Error::Similarity`] for a value that is not finite, [`Error::Cancelled`].
+    pub fn transform(&self, samples: &dyn Source<Samples = S::Samples>, threads: usize) -> Result<DenseMatrix<f32>> {
+        self.features_of(samples, threads, &Watch::none())
+    }
+
+    fn features_of(
+        &self,
+        samples: &dyn Source<Samples = S::Samples>,
+        threads: usize,
+        watch: &Watch<'_>,
+    ) -> Result<DenseMatrix<f32>> {
+        let (n_rows, n_cols) = (samples.n_samples(), self.n_features());
+        let mut values = vec![0.0f32; n_rows * n_cols];
+        let mut chunks: Vec<&mut [f32]> = values.chunks_mut((ROWS_A_CHUNK * n_cols).max(1)).collect();
+        let (pool, done, total) = (Pool::new(threads)?, AtomicU64::new(0), n_rows as u64);
+        let work = |at: usize, out: &mut &mut [f32]| {
+            if watch.ask() == Err(crate::watch::Stopped::Cancelled) {
+                return Err(Error::Cancelled { stage: "similarity" });
+            }
+            let rows = at * ROWS_A_CHUNK..((at + 1) * ROWS_A_CHUNK).min(n_rows);
+            let n = rows.len() as u64;
+            self.features_into(samples.chunk(rows.clone())?, rows.start, out)?;
+            let done = done.fetch_add(n, Ordering::Relaxed) + n;
+            watch.tell(Progress { stage: "similarity", done, total, gap: None });
+            Ok(())
+        };
+        pool.map_mut(&mut chunks, work).into_iter().collect::<Result<()>>()?;
+        Ok(DenseMatrix { values, n_rows, n_cols })
+    }
+
+    /// The features of some samples, row-major; `first_row` is where they stand among all, for messages.
+    pub(crate) fn features_into(&self, samples: S::Samples, first_row: usize, out: &mut [f32]) -> Result<()> {
+        let n = samples.len();
+        let samples = self.similarity.describe(samples)?;
+        let n_columns = self.n_columns();
+        let mut block = vec![0.0f32; self.maps.len() * n * n_columns];
+        self.similarity.block(&self.described, &samples, &mut block)?;
+        if let Some(at) = block.iter().position(|value| !value.is_finite()) {
+            let (part, pair) = (at / (n * n_columns), at % (n * n_columns));
+            let (row, basis) = (first_row + pair / n_columns, pair % n_columns);
+            return Err(Error::Similarity {
+                similarity: self.similarity.part(part),
+                problem: format!("s(basis {basis}, sample {row}) is {}: it must be a finite number", block[at]),
+            });
+        }
+        let (width, mut first) = (self.n_features(), 0);
+        for (map, block) in self.maps.iter().zip(block.chunks_mut((n * n_columns).max(1))) {
+            map.apply(block, n_columns, out, width, first);
+            first += map.n_features(n_columns);
+        }
+        Ok(())
+    }
+
+    fn nystrom(&self, threads: usize) -> Result<Vec<PartMap>> {
+        let n = self.bases.len();
+        if self.n_columns() != n {
+            let (spec, normalization) = (self.similarity.spec(), self.normalization);
+            let problem = format!("{normalization} needs the similarities between the bases, which nobody gave");
+            return Err(Error::Similarity { similarity: spec, problem });
+        }
+        let raw = BasisExpansion::raw(&self.similarity, self.bases.clone())?;
+        let between = raw.transform(&self.bases, threads)?;
+        let part = |part: usize| {
+            let rows = between.values.chunks(between.n_cols.max(1));
+            let block: Vec<f32> = rows.flat_map(|row| &row[part * n..(part + 1) * n]).copied().collect();
+            let spec = self.similarity.part(part);
+            PartMap::nystrom(&block, n, self.normalization, &spec, self.similarity.is_symmetric(part))
+        };
+        (0..self.maps.len()).map(part).collect()
+    }
+
+    /// Learns the centre and the scale of each part from the raw features, and applies them in place.
+    fn normalise(&mut self, phi: &mut DenseMatrix<f32>, training: &Training<'_, S::Samples>) -> Result<()> {
+        let (n_columns, width, n_parts) = (self.n_columns(), phi.n_cols, self.maps.len());
+        let (values, weights) = (&phi.values, training.weights);
+        let pool = Pool::new(training.threads)?;
+        let total: f64 = weights.iter().sum();
+        let rows = |rows: std::ops::Range<usize>| {
+            let weights = &weights[rows.clone()];
+            let rows = values[rows.start * width..rows.end * width].chunks(width.max(1));
+            rows.zip(weights).filter(|(_, weight)| **weight > 0.0)
+        };
+        let add = |total: &mut Vec<f64>, part: Vec<f64>| total.iter_mut().zip(part).for_each(|(a, b)| *a += b);
+
+        let mut mean = vec![0.0f64; width];
+        let sums = |range| {
+            training.go_on("normalise")?;
+            let mut sums = vec![0.0f64; width];
+            for (row, weight) in rows(range) {
+                sums.iter_mut().zip(row).for_each(|(sum, x)| *sum += weight * f64::from(*x));
+            }
+            Ok(sums)
+        };
+        pool.fold_chunks(phi.n_rows, ROWS_A_CHUNK, sums, |part| {
+            add(&mut mean, part);
+            Ok::<(), Error>(())
+        })?;
+        mean.iter_mut().for_each(|sum| *sum /= total);
+
+        let z_score = self.normalization == Normalization::ZScore;
+        let mut spread = vec![0.0f64; if z_score { width } else { n_parts }];
+        let spreads = |range| {
+            training.go_on("normalise")?;
+            let mut sums = vec![0.0f64; spread.len()];
+            for (row, weight) in rows(range) {
+                let squares = row.iter().zip(&mean).map(|(x, mean)| (f64::from(*x) - mean).powi(2));
+                if z_score {
+                    sums.iter_mut().zip(squares).for_each(|(sum, square)| *sum += weight * square);
+                } else {
+                    let squares: Vec<f64> = squares.collect();
+                    let norms = squares.chunks(n_columns.max(1)).map(|part| part.iter().sum::<f64>().sqrt());
+                    sums.iter_mut().zip(norms).for_each(|(sum, norm)| *sum += weight * norm);
+                }
+            }
+            Ok(sums)
+        };
+        let mut all = vec![0.0f64; spread.len()];
+        pool.fold_chunks(phi.n_rows, ROWS_A_CHUNK, spreads, |part| {
+            add(&mut all, part);
+            Ok::<(), Error>(())
+        })?;
+        spread.copy_from_slice(&all);
+
+        let inverse = |spread: f64| if spread > 0.0 { (1.0 / spread) as f32 } else { 0.0 };
+        for (part, map) in self.maps.iter_mut().enumerate() {
+            let columns = part * n_columns..(part + 1) * n_columns;
+            let centre = mean[columns.clone()].iter().map(|mean| *mean as f32).collect();
+            let factors = if z_score {
+                let constant = |variance: f64, mean: f64| variance.sqrt() <= 1e-6 * mean.abs();
+                let deviations = spread[columns.clone()].iter().map(|sum| sum / total).zip(&mean[columns]);
+                deviations.map(|(v, mean)| if constant(v, *mean) { 0.0 } else { inverse(v.sqrt()) }).collect()
+            } else {
+                vec![inverse(spread[part] / total)]
+            };
+            *map = PartMap::Affine { centre, factors };
+        }
+        let maps = &self.maps;
+        let mut chunks: Vec<&mut [f32]> = phi.values.chunks_mut((ROWS_A_CHUNK * width).max(1)).collect();
+        pool.map_mut(&mut chunks, |_, chunk| {
+            for row in chunk.chunks_mut(width) {
+                let parts = row.chunks_mut(n_columns.max(1)).zip(maps);
+                parts.for_each(|(part, map)| map.apply_in_place(part));
+            }
+        });
+        Ok(())
+    }
+
+    /// Refuses features that do not fit into the memory that is free.
+    fn check_memory(&self, n_rows: usize) -> Result<()> {
+        let (n_features, number) = (self.n_features() as u64, size_of::<f32>() as u64);
+        let needed = (n_rows as u64).saturating_mul(n_features).saturating_mul(number);
+        match memory::available() {
+            Some(free) if needed > free => Err(Error::Memory {
+                what: format!("the features of {n_rows} samples, {n_features} each,"),
+                needed,
+                free,
+                hint: "choose fewer bases (n_basis, --n-basis) or fewer similarities",
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl<S: Similarity> fmt::Debug for BasisExpansion<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BasisExpansion")
+            .field("similarity", &self.similarity.spec())
+            .field("n_bases", &self.bases.len())
+            .field("normalization", &self.normalization)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,89 @@
+//! What is done to the similarities before they are features.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::{Error, Result};
+
+/// How φ̃(x) = [s(b₁, x) … s(b_B, x)] becomes φ(x).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Normalization {
+    /// (φ̃ − mean φ̃) / mean ‖φ̃ − mean φ̃‖ (BE-SVM, eq. 3 and 4): `mean-norm`.
+    #[default]
+    MeanNorm,
+    /// Each column centred and divided by its standard deviation: `z-score`.
+    ZScore,
+    /// φ̃ as it is: `none`.
+    None,
+    /// S^(−½) φ̃ with the similarities S between the bases, made positive semi-definite: `nystrom-clip` and so on.
+    /// The similarity must be symmetric.
+    Nystrom(Definite),
+    /// The same with the symmetric part (S + Sᵀ)/2 of a similarity that is not symmetric: `nystrom-symmetric-clip` ….
+    NystromOfSymmetricPart(Definite),
+}
+
+/// How an indefinite symmetric matrix is made positive semi-definite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Definite {
+    /// Negative eigenvalues become 0.
+    Clip,
+    /// Negative eigenvalues change their sign.
+    Flip,
+    /// The least eigenvalue is subtracted from all where it is negative.
+    Shift,
+    /// Eigenvalues are squared.
+    Square,
+}
+
+const NAMES: [(&str, Normalization); 11] = [
+    ("mean-norm", Normalization::MeanNorm),
+    ("z-score", Normalization::ZScore),
+    ("none", Normalization::None),
+    ("nystrom-clip", Normalization::Nystrom(Definite::Clip)),
+    ("nystrom-flip", Normalization::Nystrom(Definite::Flip)),
+    ("nystrom-shift", Normalization::Nystrom(Definite::Shift)),
+    ("nystrom-square", Normalization::Nystrom(Definite::Square)),
+    ("nystrom-symmetric-clip", Normalization::NystromOfSymmetricPart(Definite::Clip)),
+    ("nystrom-symmetric-flip", Normalization::NystromOfSymmetricPart(Definite::Flip)),
+    ("nystrom-symmetric-shift", Normalization::NystromOfSymmetricPart(Definite::Shift)),
+    ("nystrom-symmetric-square", Normalization::NystromOfSymmetricPart(Definite::Square)),
+];
+
+impl fmt::Display for Normalization {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = NAMES.iter().find(|(_, known)| known == self).map_or("none", |(name, _)| name);
+        f.write_str(name)
+    }
+}
+
+impl FromStr for Normalization {
+    type Err = Error;
+
+    /// Reads the name; `nystrom` is `nystrom-clip`.
+    fn from_str(given: &str) -> Result<Self> {
+        let name = if given == "nystrom" { "nystrom-clip" } else { given };
+        NAMES.iter().find(|(known, _)| *known == name).map(|(_, normalization)| *normalization).ok_or_else(|| {
+            let names: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
+            Error::UnknownName {
+                what: "normalization",
+                given: given.to_owned(),
+                expected: format!("known are {}", names.join(", ")),
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_parse_back() {
+        for (name, normalization) in NAMES {
+            assert_eq!(name.parse::<Normalization>().unwrap(), normalization);
+            assert_eq!(normalization.to_string(), name);
+        }
+        assert!("clip".parse::<Normalization>().unwrap_err().to_string().contains("nystrom-clip"));
+    }
+}

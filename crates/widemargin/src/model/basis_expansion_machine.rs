@@ -1,0 +1,131 @@
+//! A trained basis expansion SVM.
+
+use std::fmt;
+
+use super::Scores;
+use crate::data::{Label, Samples, Source};
+use crate::error::Result;
+use crate::expansion::{BasisExpansion, ROWS_A_CHUNK};
+use crate::linalg;
+use crate::par::Pool;
+use crate::problem::{Intercept, SmoothLoss, n_problems};
+use crate::similarity::Similarity;
+use crate::solve::Report;
+
+/// A basis expansion SVM: it holds its bases, and compares every sample with them alone.
+#[derive(Clone)]
+pub struct BasisExpansionSvc<S: Similarity> {
+    pub(super) expansion: BasisExpansion<S>,
+    /// How the bases were chosen.
+    pub(super) basis: String,
+    /// Which training samples they were; empty where they were given.
+    pub(super) basis_rows: Vec<usize>,
+    pub(super) c: f64,
+    pub(super) loss: SmoothLoss,
+    pub(super) intercept: Intercept,
+    pub(super) classes: Vec<Label>,
+    /// `[problem][feature]`.
+    pub(super) weights: Vec<f32>,
+    pub(super) intercepts: Vec<f64>,
+    pub(super) report: Report,
+}
+
+impl<S: Similarity> BasisExpansionSvc<S> {
+    /// Decision values of samples: one column for two classes (above 0 votes for the second), else one a class.
+    ///
+    /// `threads` work in parallel, 0 meaning one a core; the values do not depend on it.
+    ///
+    /// # Errors
+    /// What the similarity meets; [`crate::Error::Similarity`] for a value that is not finite, naming the pair.
+    pub fn decision_function(&self, samples: &dyn Source<Samples = S::Samples>, threads: usize) -> Result<Scores> {
+        let (n, k, d) = (samples.n_samples(), n_problems(self.classes.len()), self.expansion.n_features());
+        let mut values = vec![0.0f32; n * k];
+        let mut chunks: Vec<&mut [f32]> = values.chunks_mut(ROWS_A_CHUNK * k).collect();
+        let pool = Pool::new(if n <= ROWS_A_CHUNK { 1 } else { threads })?;
+        let work = |at: usize, out: &mut &mut [f32]| {
+            let rows = at * ROWS_A_CHUNK..((at + 1) * ROWS_A_CHUNK).min(n);
+            let mut phi = vec![0.0f32; rows.len() * d];
+            self.expansion.features_into(samples.chunk(rows.clone())?, rows.start, &mut phi)?;
+            linalg::outer(out, &phi, &self.weights, d);
+            for row in out.chunks_mut(k) {
+                row.iter_mut().zip(&self.intercepts).for_each(|(score, b)| *score = (f64::from(*score) + b) as f32);
+            }
+            Ok(())
+        };
+        pool.map_mut(&mut chunks, work).into_iter().collect::<Result<()>>()?;
+        Ok(Scores::new(values, k))
+    }
+
+    /// The predicted class of each sample.
+    ///
+    /// # Errors
+    /// As for [`BasisExpansionSvc::decision_function`].
+    pub fn predict(&self, samples: &dyn Source<Samples = S::Samples>, threads: usize) -> Result<Vec<&Label>> {
+        Ok(self.decision_function(samples, threads)?.decide(&self.classes))
+    }
+
+    /// The expansion: similarity, bases and normalization.
+    pub fn expansion(&self) -> &BasisExpansion<S> {
+        &self.expansion
+    }
+
+    /// How the bases were chosen.
+    pub fn basis(&self) -> &str {
+        &self.basis
+    }
+
+    /// Which training samples the bases were; empty where they were given.
+    pub fn basis_rows(&self) -> &[usize] {
+        &self.basis_rows
+    }
+
+    /// Number of bases.
+    pub fn n_bases(&self) -> usize {
+        self.expansion.bases().len()
+    }
+
+    /// The classes, sorted.
+    pub fn classes(&self) -> &[Label] {
+        &self.classes
+    }
+
+    /// The weights, `[problem][feature]`.
+    pub fn weights(&self) -> &[f32] {
+        &self.weights
+    }
+
+    /// The intercepts, one a problem.
+    pub fn intercepts(&self) -> &[f64] {
+        &self.intercepts
+    }
+
+    /// The weight C of the losses.
+    pub fn c(&self) -> f64 {
+        self.c
+    }
+
+    /// The loss.
+    pub fn loss(&self) -> SmoothLoss {
+        self.loss
+    }
+
+    /// What is done about a constant in the decision function.
+    pub fn intercept(&self) -> Intercept {
+        self.intercept
+    }
+
+    /// The account of the fit.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+}
+
+impl<S: Similarity> fmt::Debug for BasisExpansionSvc<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BasisExpansionSvc")
+            .field("expansion", &self.expansion)
+            .field("classes", &self.classes)
+            .field("report", &self.report)
+            .finish_non_exhaustive()
+    }
+}

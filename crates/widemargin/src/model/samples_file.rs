@@ -1,0 +1,151 @@
+//! Samples of any kind as the tensors of a model file, all under one name.
+
+use safetensors::tensor::Dtype;
+use serde::{Deserialize, Serialize};
+
+use super::file::{Number, Reader};
+use crate::data::{AnySamples, BitSets, CsrMatrix, CsrView, DenseMatrix, Grids, Images, Samples, Series, Vectors};
+use crate::error::{Error, Result};
+
+/// A tensor to be written: name, type, shape, bytes.
+pub(super) type Tensor = (String, Dtype, Vec<usize>, Vec<u8>);
+
+/// What the header says of samples: their kind, and the sizes that the tensors must have.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub(super) enum Shape {
+    Dense { n: usize, n_features: usize },
+    Sparse { n: usize, n_features: usize, n_values: usize },
+    Images { n: usize, height: usize, width: usize, channels: usize },
+    Grids { n: usize, rows: usize, cols: usize, depth: usize },
+    Series { n: usize, n_steps: usize, channels: usize },
+    Strings { n: usize, n_bytes: usize },
+    BitSets { n: usize, n_bits: usize },
+}
+
+/// A tensor of numbers.
+pub(super) fn tensor<T: Number>(name: &str, shape: Vec<usize>, numbers: &[T]) -> Tensor {
+    (name.to_owned(), T::DTYPE, shape, T::to_bytes(numbers))
+}
+
+/// Samples as tensors called `name`, or `name.…` where there are several.
+pub(super) fn to_tensors(name: &str, samples: &AnySamples) -> Result<(Shape, Vec<Tensor>)> {
+    let n = samples.len();
+    let sub = |part: &str| format!("{name}.{part}");
+    let wide = |numbers: &[usize]| numbers.iter().map(|&number| number as u64).collect::<Vec<u64>>();
+    Ok(match samples {
+        AnySamples::Vectors(Vectors::Dense(matrix)) => {
+            let shape = vec![n, matrix.n_cols];
+            (Shape::Dense { n, n_features: matrix.n_cols }, vec![tensor(name, shape, &matrix.values)])
+        }
+        AnySamples::Vectors(Vectors::Sparse(matrix)) => {
+            let n_values = matrix.values.len();
+            let tensors = vec![
+                tensor(&sub("starts"), vec![n + 1], &wide(&matrix.indptr)),
+                tensor(&sub("columns"), vec![n_values], &matrix.indices),
+                tensor(&sub("values"), vec![n_values], &matrix.values),
+            ];
+            (Shape::Sparse { n, n_features: matrix.n_cols, n_values }, tensors)
+        }
+        AnySamples::Images(images) => {
+            let (height, width, channels) = (images.height(), images.width(), images.channels());
+            let tensors = vec![tensor(name, vec![n, height, width, channels], images.pixels())];
+            (Shape::Images { n, height, width, channels }, tensors)
+        }
+        AnySamples::Grids(grids) => {
+            let (rows, cols, depth) = (grids.rows(), grids.cols(), grids.depth());
+            let tensors = vec![tensor(name, vec![n, rows, cols, depth], &grids.cells().values)];
+            (Shape::Grids { n, rows, cols, depth }, tensors)
+        }
+        AnySamples::Series(series) => {
+            let (lengths, channels) = (series.lengths(), series.channels());
+            let n_steps = lengths.iter().sum();
+            let tensors = vec![
+                tensor(&sub("lengths"), vec![n], &wide(&lengths)),
+                tensor(&sub("values"), vec![n_steps, channels], series.values()),
+            ];
+            (Shape::Series { n, n_steps, channels }, tensors)
+        }
+        AnySamples::Strings(strings) => {
+            let bytes = strings.concat().into_bytes();
+            let lengths: Vec<usize> = strings.iter().map(String::len).collect();
+            let n_bytes = bytes.len();
+            let tensors =
+                vec![tensor(&sub("lengths"), vec![n], &wide(&lengths)), tensor(&sub("bytes"), vec![n_bytes], &bytes)];
+            (Shape::Strings { n, n_bytes }, tensors)
+        }
+        AnySamples::BitSets(sets) => {
+            let n_bits = sets.n_bits();
+            (Shape::BitSets { n, n_bits }, vec![tensor(name, vec![n, n_bits.div_ceil(64)], sets.words())])
+        }
+        AnySamples::Described(_) => {
+            let problem = "described samples have no place in a model file".to_owned();
+            return Err(Error::Similarity { similarity: name.to_owned(), problem });
+        }
+    })
+}
+
+/// Reads back what [`to_tensors`] made.
+pub(super) fn from_tensors(reader: &Reader<'_>, name: &str, shape: &Shape) -> Result<AnySamples> {
+    let sub = |part: &str| format!("{name}.{part}");
+    let retold = |error: Error| reader.wrong(error.to_string());
+    let narrow = |numbers: Vec<u64>| -> Result<Vec<usize>> {
+        let number =
+            |number: u64| usize::try_from(number).map_err(|_| reader.wrong(format!("{name}: a size of {number}")));
+        numbers.into_iter().map(number).collect()
+    };
+    let product = |sizes: &[usize]| -> Result<()> {
+        let all = sizes.iter().try_fold(1usize, |product, size| product.checked_mul(*size));
+        all.map(|_| ()).ok_or_else(|| reader.wrong(format!("{name}: sizes of {sizes:?} cannot be")))
+    };
+    Ok(match *shape {
+        Shape::Dense { n, n_features } => {
+            let values = reader.tensor(name, &[n, n_features])?;
+            AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows: n, n_cols: n_features }))
+        }
+        Shape::Sparse { n, n_features, n_values } => {
+            product(&[n, 2])?;
+            let indptr = narrow(reader.tensor(&sub("starts"), &[n + 1])?)?;
+            let indices: Vec<u32> = reader.tensor(&sub("columns"), &[n_values])?;
+            let values: Vec<f32> = reader.tensor(&sub("values"), &[n_values])?;
+            CsrView::new(&indptr, &indices, &values, n_features).map_err(retold)?;
+            AnySamples::Vectors(Vectors::Sparse(CsrMatrix { indptr, indices, values, n_cols: n_features }))
+        }
+        Shape::Images { n, height, width, channels } => {
+            let pixels = reader.tensor(name, &[n, height, width, channels])?;
+            AnySamples::Images(Images::new(pixels, height, width, channels).map_err(retold)?)
+        }
+        Shape::Grids { n, rows, cols, depth } => {
+            let values = reader.tensor(name, &[n, rows, cols, depth])?;
+            AnySamples::Grids(Grids::new(values, rows, cols, depth).map_err(retold)?)
+        }
+        Shape::Series { n, n_steps, channels } => {
+            let lengths = narrow(reader.tensor(&sub("lengths"), &[n])?)?;
+            let values = reader.tensor(&sub("values"), &[n_steps, channels])?;
+            AnySamples::Series(Series::new(values, &lengths, channels).map_err(retold)?)
+        }
+        Shape::Strings { n, n_bytes } => {
+            let lengths = narrow(reader.tensor(&sub("lengths"), &[n])?)?;
+            let bytes: Vec<u8> = reader.tensor(&sub("bytes"), &[n_bytes])?;
+            let mut rest = bytes.as_slice();
+            let mut strings = Vec::with_capacity(n);
+            for length in lengths {
+                let (string, after) = rest
+                    .split_at_checked(length)
+                    .ok_or_else(|| reader.wrong(format!("{name}: lengths beyond the end")))?;
+                let string = std::str::from_utf8(string)
+                    .map_err(|_| reader.wrong(format!("{name}: a string that is not UTF-8")))?;
+                strings.push(string.to_owned());
+                rest = after;
+            }
+            if !rest.is_empty() {
+                return Err(reader.wrong(format!("{name}: bytes that belong to no string")));
+            }
+            AnySamples::Strings(strings)
+        }
+        Shape::BitSets { n, n_bits } => {
+            let words = reader.tensor(name, &[n, n_bits.div_ceil(64)])?;
+            AnySamples::BitSets(BitSets::new(words, n, n_bits).map_err(retold)?)
+        }
+    })
+}

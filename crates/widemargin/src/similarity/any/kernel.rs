@@ -1,0 +1,101 @@
+//! A similarity whose kind of samples is known only when the program runs.
+
+use std::any::Any;
+
+use crate::data::{AnySamples, Kind, Mapped, Training};
+use crate::error::{Error, Result};
+use crate::similarity::Similarity;
+
+/// What [`super::AnySimilarity`] asks of its parts; every similarity of a known kind has it.
+pub(super) trait AnyKernel: Send + Sync {
+    fn spec_any(&self) -> String;
+
+    /// The kind of samples it compares.
+    fn kind(&self) -> &'static str;
+
+    /// Samples turned into the kind it compares, where they can be.
+    fn accept(&self, samples: AnySamples) -> Result<AnySamples>;
+
+    fn fit_any(&mut self, training: &Training<'_, AnySamples>) -> Result<()>;
+
+    fn block_any(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f32]) -> Result<()>;
+
+    fn n_columns_any(&self, bases: &AnySamples) -> usize;
+
+    fn brings_columns_any(&self) -> bool;
+
+    fn is_symmetric_any(&self) -> bool;
+
+    /// Itself, for those who know its type.
+    #[allow(dead_code)]
+    fn as_any(&self) -> &dyn Any;
+}
+
+impl<S> AnyKernel for S
+where
+    S: Similarity + 'static,
+    S::Samples: Kind,
+{
+    fn spec_any(&self) -> String {
+        self.spec()
+    }
+
+    fn kind(&self) -> &'static str {
+        S::Samples::NAME
+    }
+
+    fn accept(&self, samples: AnySamples) -> Result<AnySamples> {
+        Ok(typed::<S>(self, samples)?.into_any())
+    }
+
+    fn fit_any(&mut self, training: &Training<'_, AnySamples>) -> Result<()> {
+        // The similarity cannot be asked for its name while it learns.
+        let spec = self.spec();
+        let source = Mapped {
+            source: training.samples,
+            map: |samples| S::Samples::from_any(samples).map_err(|met| other_kind(&spec, S::Samples::NAME, &met)),
+        };
+        self.fit(&training.of(&source))
+    }
+
+    fn block_any(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f32]) -> Result<()> {
+        let of = |samples| S::Samples::of(samples).ok_or_else(|| other_kind(&self.spec(), S::Samples::NAME, samples));
+        self.block(of(bases)?, of(samples)?, block)
+    }
+
+    fn n_columns_any(&self, bases: &AnySamples) -> usize {
+        S::Samples::of(bases).map_or(0, |bases| self.n_columns(bases))
+    }
+
+    fn brings_columns_any(&self) -> bool {
+        self.brings_columns()
+    }
+
+    fn is_symmetric_any(&self) -> bool {
+        self.is_symmetric(0)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+fn typed<S: Similarity>(similarity: &S, samples: AnySamples) -> Result<S::Samples>
+where
+    S::Samples: Kind,
+{
+    S::Samples::from_any(samples).map_err(|met| other_kind(&similarity.spec(), S::Samples::NAME, &met))
+}
+
+fn other_kind(spec: &str, wanted: &str, met: &AnySamples) -> Error {
+    let hint = match (wanted, met) {
+        ("vectors" | "grids of cells", AnySamples::Images(_)) => {
+            format!(" (put a descriptor before it: hog:cell=8>{spec})")
+        }
+        _ => String::new(),
+    };
+    Error::Similarity {
+        similarity: spec.to_owned(),
+        problem: format!("it compares {wanted}, and was given {}{hint}", met.kind()),
+    }
+}

@@ -1,0 +1,244 @@
+//! Similarities chosen by their spec when the program runs, several side by side, each with its own descriptors.
+//!
+//! Descriptions are shared: `hog:cell=8>rbf:gamma=1` and `hog:cell=8>rigid:radius=1` cut the cells of an image once.
+
+mod kernel;
+mod registry;
+
+use std::fmt;
+
+use self::kernel::AnyKernel;
+use super::{Similarity, Spec};
+use crate::data::{AnySamples, Mapped, Samples, Training};
+use crate::descriptor::Descriptor;
+use crate::error::{Error, Result};
+
+pub use self::registry::{default_spec, descriptor_names, similarity_names};
+
+/// One or several similarities of samples of any kind the library knows.
+///
+/// It has learned nothing yet when it is made; [`Similarity::fit`] does that.
+pub struct AnySimilarity {
+    nodes: Vec<Node>,
+    leaves: Vec<Leaf>,
+    parts: Vec<Part>,
+}
+
+/// A descriptor that follows another.
+struct Node {
+    /// The specs of all steps up to here: what makes two chains share it.
+    path: String,
+    parent: Option<usize>,
+    descriptor: Box<dyn Descriptor>,
+}
+
+/// What some similarities compare: samples as a node gives them, as the kind they want.
+struct Leaf {
+    node: Option<usize>,
+    kind: &'static str,
+}
+
+struct Part {
+    spec: Spec,
+    leaf: usize,
+    kernel: Box<dyn AnyKernel>,
+}
+
+impl AnySimilarity {
+    /// The similarities of the given specs, side by side.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`] and [`Error::Parameter`], saying which spec and what is known; [`Error::Parameter`]
+    /// without any spec.
+    pub fn new<T: AsRef<str>>(specs: &[T]) -> Result<Self> {
+        if specs.is_empty() {
+            let expected = "at least one, such as rbf".into();
+            return Err(Error::Parameter { name: "similarity", value: "none".into(), expected });
+        }
+        let mut set = AnySimilarity { nodes: Vec::new(), leaves: Vec::new(), parts: Vec::new() };
+        specs.iter().try_for_each(|spec| set.add(spec.as_ref().parse()?))?;
+        if set.parts.len() > 1 && set.brings_columns() {
+            let expected = "precomputed similarities stand alone: put the blocks side by side in one file".into();
+            return Err(Error::Parameter { name: "similarity", value: set.spec(), expected });
+        }
+        Ok(set)
+    }
+
+    fn add(&mut self, spec: Spec) -> Result<()> {
+        let Some((last, before)) = spec.steps.split_last() else {
+            let expected = "a name, such as rbf".into();
+            return Err(Error::Parameter { name: "similarity", value: "''".into(), expected });
+        };
+        let mut node = None;
+        let mut path = String::new();
+        for step in before {
+            for descriptor in registry::descriptors(step)? {
+                path = format!("{path}{}>", descriptor.spec());
+                let known = self.nodes.iter().position(|node| node.path == path);
+                node = Some(known.unwrap_or_else(|| {
+                    self.nodes.push(Node { path: path.clone(), parent: node, descriptor });
+                    self.nodes.len() - 1
+                }));
+            }
+        }
+        let kernel = registry::similarity(last)?;
+        let kind = kernel.kind();
+        let known = self.leaves.iter().position(|leaf| leaf.node == node && leaf.kind == kind);
+        let leaf = known.unwrap_or_else(|| {
+            self.leaves.push(Leaf { node, kind });
+            self.leaves.len() - 1
+        });
+        self.parts.push(Part { spec: spec.clone(), leaf, kernel });
+        Ok(())
+    }
+
+    /// The specs, with what has been learned in place of what was left open.
+    pub fn specs(&self) -> Vec<String> {
+        (0..self.parts.len()).map(|part| self.part(part)).collect()
+    }
+
+    /// What the descriptors have learned: a name and the numbers, for the model file.
+    pub fn state(&self) -> Vec<(String, &[f32])> {
+        let named = self.nodes.iter().enumerate().flat_map(|(at, node)| {
+            node.descriptor.state().into_iter().map(move |(name, values)| (format!("descriptor.{at}.{name}"), values))
+        });
+        named.collect()
+    }
+
+    /// Takes back what [`AnySimilarity::state`] gave for the same specs.
+    ///
+    /// # Errors
+    /// Numbers that are missing or do not fit each other.
+    pub fn restore(&mut self, state: &mut dyn FnMut(&str) -> Result<Vec<f32>>) -> Result<()> {
+        for (at, node) in self.nodes.iter_mut().enumerate() {
+            node.descriptor.restore(&mut |name| state(&format!("descriptor.{at}.{name}")))?;
+        }
+        Ok(())
+    }
+
+    /// Samples as a node gives them.
+    fn at_node(&self, node: Option<usize>, samples: AnySamples) -> Result<AnySamples> {
+        match node {
+            None => Ok(samples),
+            Some(node) => {
+                let before = self.at_node(self.nodes[node].parent, samples)?;
+                self.nodes[node].descriptor.describe(before)
+            }
+        }
+    }
+
+    /// The parts that compare what a leaf gives.
+    fn of_leaf(&self, leaf: usize) -> impl Iterator<Item = usize> {
+        (0..self.parts.len()).filter(move |&part| self.parts[part].leaf == leaf)
+    }
+}
+
+impl fmt::Debug for AnySimilarity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.specs()).finish()
+    }
+}
+
+impl Similarity for AnySimilarity {
+    type Samples = AnySamples;
+
+    fn spec(&self) -> String {
+        self.specs().join(" ")
+    }
+
+    fn fit(&mut self, training: &Training<'_, AnySamples>) -> Result<()> {
+        for at in 0..self.nodes.len() {
+            let parent = self.nodes[at].parent;
+            // Taken out so that the nodes before it can be asked while it learns.
+            let mut descriptor = std::mem::replace(&mut self.nodes[at].descriptor, Box::new(Nothing));
+            let source = Mapped { source: training.samples, map: |samples| self.at_node(parent, samples) };
+            let fitted = descriptor.fit(&training.of(&source));
+            self.nodes[at].descriptor = descriptor;
+            fitted?;
+        }
+        for at in 0..self.parts.len() {
+            let node = self.leaves[self.parts[at].leaf].node;
+            let mut kernel = std::mem::replace(&mut self.parts[at].kernel, Box::new(registry::nothing()));
+            let source = Mapped { source: training.samples, map: |samples| self.at_node(node, samples) };
+            let fitted = kernel.fit_any(&training.of(&source));
+            self.parts[at].kernel = kernel;
+            fitted?;
+        }
+        Ok(())
+    }
+
+    fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
+        // Each node once, in order; a node's parent is before it.
+        let mut described: Vec<AnySamples> = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            let before = node.parent.map_or(&samples, |parent| &described[parent]).clone();
+            described.push(node.descriptor.describe(before)?);
+        }
+        let leaf = |(at, leaf): (usize, &Leaf)| {
+            let given = leaf.node.map_or(&samples, |node| &described[node]).clone();
+            match self.of_leaf(at).next() {
+                Some(part) => self.parts[part].kernel.accept(given),
+                None => Ok(given),
+            }
+        };
+        Ok(AnySamples::Described(self.leaves.iter().enumerate().map(leaf).collect::<Result<_>>()?))
+    }
+
+    fn n_columns(&self, bases: &AnySamples) -> usize {
+        match (bases, self.parts.first()) {
+            (AnySamples::Described(leaves), Some(part)) => part.kernel.n_columns_any(&leaves[part.leaf]),
+            _ => bases.len(),
+        }
+    }
+
+    fn block(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f32]) -> Result<()> {
+        let (AnySamples::Described(bases), AnySamples::Described(samples)) = (bases, samples) else {
+            let problem = "its samples were not described first".into();
+            return Err(Error::Similarity { similarity: self.spec(), problem });
+        };
+        let size = block.len() / self.parts.len();
+        let mut blocks: Vec<&mut [f32]> = block.chunks_mut(size.max(1)).collect();
+        if blocks.len() < self.parts.len() {
+            return Ok(());
+        }
+        for (part, block) in self.parts.iter().zip(&mut blocks) {
+            part.kernel.block_any(&bases[part.leaf], &samples[part.leaf], block)?;
+        }
+        Ok(())
+    }
+
+    fn brings_columns(&self) -> bool {
+        self.parts.iter().any(|part| part.kernel.brings_columns_any())
+    }
+
+    fn n_parts(&self) -> usize {
+        self.parts.len()
+    }
+
+    fn part(&self, part: usize) -> String {
+        let mut spec = self.parts[part].spec.clone();
+        // The kernel's own spec has what it learned; it is one step, as it was given.
+        match (self.parts[part].kernel.spec_any().parse::<Spec>(), spec.steps.last_mut()) {
+            (Ok(learned), Some(last)) if learned.steps.len() == 1 => *last = learned.steps[0].clone(),
+            _ => {}
+        }
+        spec.to_string()
+    }
+
+    fn is_symmetric(&self, part: usize) -> bool {
+        self.parts[part].kernel.is_symmetric_any()
+    }
+}
+
+/// Stands in for a descriptor while it learns.
+struct Nothing;
+
+impl Descriptor for Nothing {
+    fn spec(&self) -> String {
+        String::new()
+    }
+
+    fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
+        Ok(samples)
+    }
+}

@@ -1,0 +1,98 @@
+//! Which names there are: a similarity or a descriptor is one file of its own and one line here.
+
+use super::kernel::AnyKernel;
+use crate::data::AnySamples;
+use crate::descriptor::{Descriptor, Scaler, Scaling};
+use crate::error::{Error, Result};
+use crate::similarity::{AdditiveKernel, ConditionalKernel, Precomputed, Step, VectorSimilarity};
+
+type Build = fn(&Step) -> Result<Box<dyn AnyKernel>>;
+type BuildDescriptors = fn(&Step) -> Result<Vec<Box<dyn Descriptor>>>;
+
+/// The similarities by name.
+const SIMILARITIES: &[(&str, Build)] = &[
+    ("linear", vector),
+    ("rbf", vector),
+    ("laplacian", vector),
+    ("polynomial", vector),
+    ("sigmoid", vector),
+    ("chi2", additive),
+    ("hellinger", additive),
+    ("intersection", additive),
+    ("jensen-shannon", additive),
+    ("power-mean", additive),
+    ("thin-plate", conditional),
+    ("distance", conditional),
+    ("cubic", conditional),
+    ("polyharmonic", conditional),
+    ("spline", conditional),
+    ("precomputed", |step| step.arguments().end().map(|()| Box::new(Precomputed) as _)),
+];
+
+/// The descriptors by name.
+const DESCRIPTORS: &[(&str, BuildDescriptors)] =
+    &[("mean-norm", |step| scaler(step, Scaling::MeanNorm)), ("z-score", |step| scaler(step, Scaling::ZScore))];
+
+/// The names of the similarities.
+pub fn similarity_names() -> Vec<&'static str> {
+    SIMILARITIES.iter().map(|(name, _)| *name).collect()
+}
+
+/// The names of the descriptors.
+pub fn descriptor_names() -> Vec<&'static str> {
+    DESCRIPTORS.iter().map(|(name, _)| *name).collect()
+}
+
+/// The similarity that is used on samples of a kind where none is named.
+pub fn default_spec(samples: &AnySamples) -> &'static str {
+    match samples {
+        AnySamples::Images(_) => "hog:cell=8>rbf:gamma=1",
+        AnySamples::Grids(_) => "mean-norm>rbf:gamma=1",
+        AnySamples::Series(_) => "dtw:window=0.1",
+        AnySamples::Strings(_) => "edit",
+        AnySamples::BitSets(_) => "tanimoto",
+        _ => "rbf",
+    }
+}
+
+pub(super) fn similarity(step: &Step) -> Result<Box<dyn AnyKernel>> {
+    match SIMILARITIES.iter().find(|(name, _)| *name == step.name()) {
+        Some((_, build)) => build(step),
+        None => Err(unknown("similarity", step.name(), &similarity_names())),
+    }
+}
+
+pub(super) fn descriptors(step: &Step) -> Result<Vec<Box<dyn Descriptor>>> {
+    match DESCRIPTORS.iter().find(|(name, _)| *name == step.name()) {
+        Some((_, build)) => build(step),
+        None => Err(unknown("descriptor", step.name(), &descriptor_names())),
+    }
+}
+
+/// Stands in for a similarity while it learns.
+pub(super) fn nothing() -> Precomputed {
+    Precomputed
+}
+
+fn unknown(what: &'static str, given: &str, known: &[&str]) -> Error {
+    Error::UnknownName { what, given: given.to_owned(), expected: format!("known are {}", known.join(", ")) }
+}
+
+fn vector(step: &Step) -> Result<Box<dyn AnyKernel>> {
+    Ok(Box::new(VectorSimilarity::from_step(step)?))
+}
+
+fn additive(step: &Step) -> Result<Box<dyn AnyKernel>> {
+    let kernel: AdditiveKernel = step.to_string().parse()?;
+    Ok(Box::new(kernel))
+}
+
+fn conditional(step: &Step) -> Result<Box<dyn AnyKernel>> {
+    let kernel: ConditionalKernel = step.to_string().parse()?;
+    Ok(Box::new(kernel))
+}
+
+fn scaler(step: &Step, scaling: Scaling) -> Result<Vec<Box<dyn Descriptor>>> {
+    step.arguments().end()?;
+    Ok(vec![Box::new(Scaler::new(scaling))])
+}

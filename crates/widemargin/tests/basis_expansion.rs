@@ -1,0 +1,241 @@
+//! The basis expansion SVM from samples to model: its features against their definition, weights against copies,
+//! threads, the model file, and what it says of bad input.
+
+use std::f64::consts::TAU;
+
+use widemargin::Error;
+use widemargin::basis::BasisChoice;
+use widemargin::data::{AnySamples, DenseMatrix, DenseView, Labels, Samples, VectorSource, Vectors};
+use widemargin::expansion::Normalization;
+use widemargin::model::{BasisExpansionParams, BasisExpansionSvc};
+use widemargin::similarity::{AnySimilarity, Similarity};
+use widemargin::solve::Status;
+use widemargin::watch::Watch;
+
+/// Two spirals of `n` points each and a third class between them.
+fn spirals(n: usize) -> (Vec<f32>, Labels) {
+    let mut points = Vec::new();
+    let mut classes = Vec::new();
+    for i in 0..3 * n {
+        let (class, at) = ((i % 3) as i64, (i / 3) as f64 / n as f64);
+        let angle = TAU * (1.2 * at + class as f64 / 3.0);
+        let wobble = 0.02 * ((i * 7919) % 13) as f64 / 13.0;
+        points.extend([((0.2 + at + wobble) * angle.cos()) as f32, ((0.2 + at + wobble) * angle.sin()) as f32]);
+        classes.push(class);
+    }
+    (points, Labels::new(classes))
+}
+
+fn vectors(points: &[f32]) -> AnySamples {
+    let matrix = DenseMatrix { values: points.to_vec(), n_rows: points.len() / 2, n_cols: 2 };
+    AnySamples::Vectors(Vectors::Dense(matrix))
+}
+
+fn params(specs: &[&str]) -> BasisExpansionParams<AnySimilarity> {
+    BasisExpansionParams::new(AnySimilarity::new(specs).unwrap())
+}
+
+#[test]
+fn three_spirals_are_told_apart() {
+    let (points, labels) = spirals(80);
+    let (test, truth) = spirals(67);
+    let choices = [BasisChoice::Index, BasisChoice::Random, BasisChoice::Stratified, BasisChoice::KMedoids];
+    for choice in choices {
+        let model = params(&["rbf:gamma=20"]).n_basis(60).basis(choice.clone()).c(100.0);
+        let model = model.fit(&vectors(&points), &labels).unwrap();
+        assert_eq!((model.n_bases(), model.report().status), (60, Status::Converged));
+        let predicted = model.predict(&vectors(&test), 1).unwrap();
+        let right = predicted.iter().enumerate().filter(|(row, label)| truth.get(*row) == **label).count();
+        assert!(right as f64 > 0.97 * truth.len() as f64, "{choice}: {right} of {}", truth.len());
+    }
+}
+
+#[test]
+fn features_follow_their_definition() {
+    let (points, labels) = spirals(30);
+    let samples = vectors(&points);
+    let rows = vec![3, 14, 15, 9, 26];
+    let s = |i: usize, j: usize| {
+        let d = |k: usize| f64::from(points[2 * i + k]) - f64::from(points[2 * j + k]);
+        (-1.5 * (d(0).powi(2) + d(1).powi(2))).exp()
+    };
+    let n = labels.len();
+    let mean: Vec<f64> = rows.iter().map(|&b| (0..n).map(|i| s(b, i)).sum::<f64>() / n as f64).collect();
+    let centred = |i: usize| rows.iter().zip(&mean).map(|(&b, mean)| s(b, i) - mean).collect::<Vec<f64>>();
+    let norm = (0..n).map(|i| centred(i).iter().map(|x| x * x).sum::<f64>().sqrt()).sum::<f64>() / n as f64;
+    let model = params(&["rbf:gamma=1.5", "linear"]).basis(BasisChoice::Given(rows.clone()));
+    let model = model.fit(&samples, &labels).unwrap();
+    let phi = model.expansion().transform(&samples, 1).unwrap();
+    assert_eq!((phi.n_rows, phi.n_cols), (n, 10));
+    for i in 0..n {
+        for (k, expected) in centred(i).iter().enumerate() {
+            assert!((f64::from(phi.values[10 * i + k]) - expected / norm).abs() < 2e-5);
+        }
+    }
+    // Every part has a mean norm of one, whatever its units.
+    let norm = |i: usize| phi.values[10 * i + 5..10 * i + 10].iter().map(|x| x * x).sum::<f32>().sqrt();
+    let mean_norm = (0..n).map(norm).sum::<f32>() / n as f32;
+    assert!((mean_norm - 1.0).abs() < 1e-4, "{mean_norm}");
+}
+
+#[test]
+fn nystrom_of_a_kernel_gives_back_the_kernel_of_the_bases() {
+    let (points, labels) = spirals(20);
+    let samples = vectors(&points);
+    let model = params(&["rbf:gamma=3"]).normalization(Normalization::Nystrom(widemargin::expansion::Definite::Clip));
+    let model = model.n_basis(12).fit(&samples, &labels).unwrap();
+    let phi = model.expansion().transform(model.expansion().bases(), 1).unwrap();
+    let bases = model.expansion().bases();
+    let kernel =
+        widemargin::similarity::pairwise(&AnySimilarity::new(&["rbf:gamma=3"]).unwrap(), bases, bases).unwrap();
+    for i in 0..12 {
+        for j in 0..12 {
+            let row = |i: usize| &phi.values[i * phi.n_cols..(i + 1) * phi.n_cols];
+            let product: f32 = row(i).iter().zip(row(j)).map(|(a, b)| a * b).sum();
+            assert!((product - kernel[i * 12 + j]).abs() < 1e-3, "{product} {}", kernel[i * 12 + j]);
+        }
+    }
+}
+
+#[test]
+fn weights_equal_copies_and_threads_change_no_bit() {
+    let (points, labels) = spirals(30);
+    let weights: Vec<f64> = (0..labels.len()).map(|i| (i % 3 + i / 20 % 2) as f64).collect();
+    let copies: Vec<usize> = (0..labels.len()).flat_map(|i| std::iter::repeat_n(i, weights[i] as usize)).collect();
+    let train = |samples: &AnySamples, labels: &Labels, weights: Option<&[f64]>, threads| {
+        let params = params(&["z-score>rbf", "polynomial:degree=2"]).tol(1e-5).threads(threads);
+        let params = params.bases(Samples::select(&vectors(&points), &[1, 20, 33, 47, 68, 89]));
+        params.fit_with(samples, labels, weights, &Watch::none()).unwrap()
+    };
+    let whole = vectors(&points);
+    let weighted = train(&whole, &labels, Some(&weights), 1);
+    let copied = train(&Samples::select(&whole, &copies), &labels.select(&copies), None, 1);
+    let (a, b) = (weighted.decision_function(&whole, 1).unwrap(), copied.decision_function(&whole, 1).unwrap());
+    for (a, b) in a.values().iter().zip(b.values()) {
+        assert!((a - b).abs() < 3e-3, "{a} {b}");
+    }
+    let again = train(&whole, &labels, Some(&weights), 3);
+    assert_eq!(again.weights(), weighted.weights());
+    assert_eq!(again.decision_function(&whole, 3).unwrap().values(), a.values());
+}
+
+#[test]
+fn a_model_is_read_as_it_was_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let (points, labels) = spirals(20);
+    let samples = vectors(&points);
+    for (at, (specs, normalization)) in [
+        (vec!["rbf"], "mean-norm"),
+        (vec!["z-score>laplacian", "mean-norm>sigmoid:coef0=0.5"], "z-score"),
+        (vec!["rbf:gamma=2"], "nystrom-shift"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let path = folder.path().join(format!("{at}.model"));
+        let model = params(&specs).n_basis(9).normalization(normalization.parse().unwrap());
+        let model = model.fit(&samples, &labels).unwrap();
+        model.save(&path).unwrap();
+        let read = BasisExpansionSvc::load(&path).unwrap();
+        let values = |model: &BasisExpansionSvc<AnySimilarity>| model.decision_function(&samples, 1).unwrap();
+        assert_eq!(values(&read).values(), values(&model).values());
+        assert_eq!(read.report(), model.report());
+        assert_eq!(read.expansion().similarity().specs(), model.expansion().similarity().specs());
+        // Any cut is noticed.
+        let bytes = std::fs::read(&path).unwrap();
+        for cut in [0, 7, 100, bytes.len() / 2, bytes.len() - 1] {
+            std::fs::write(&path, &bytes[..cut]).unwrap();
+            assert!(matches!(BasisExpansionSvc::load(&path), Err(Error::ModelFile { .. })), "{cut}");
+        }
+    }
+}
+
+#[test]
+fn a_view_of_doubles_is_a_source() {
+    let (points, labels) = spirals(20);
+    let doubles: Vec<f64> = points.iter().map(|&x| f64::from(x)).collect();
+    let view = DenseView::new(&doubles, labels.len(), 2).unwrap();
+    let of_view = params(&["rbf"]).n_basis(9).fit(&VectorSource(&view), &labels).unwrap();
+    let of_copy = params(&["rbf"]).n_basis(9).fit(&vectors(&points), &labels).unwrap();
+    assert_eq!(of_view.weights(), of_copy.weights());
+}
+
+#[test]
+fn precomputed_rows_are_their_own_columns() {
+    let (points, labels) = spirals(20);
+    let samples = vectors(&points);
+    let bases = Samples::select(&samples, &[1, 20, 33]);
+    let block = widemargin::similarity::pairwise(&AnySimilarity::new(&["rbf:gamma=2"]).unwrap(), &bases, &samples);
+    let block = DenseMatrix { values: block.unwrap(), n_rows: labels.len(), n_cols: 3 };
+    let block = AnySamples::Vectors(Vectors::Dense(block));
+    let computed = params(&["precomputed"]).fit(&block, &labels).unwrap();
+    let direct = params(&["rbf:gamma=2"]).bases(bases).fit(&samples, &labels).unwrap();
+    assert_eq!(computed.weights(), direct.weights());
+}
+
+#[test]
+fn bad_input_is_named() {
+    let (points, labels) = spirals(20);
+    let samples = vectors(&points);
+    let strings = AnySamples::Strings(vec!["a".into(); labels.len()]);
+    let says = |error: Error, words: &[&str]| {
+        let text = error.to_string();
+        assert!(words.iter().all(|word| text.contains(word)), "{text}");
+    };
+    says(params(&["rbf:gamma=1"]).fit(&strings, &labels).unwrap_err(), &["rbf:gamma=1", "vectors", "strings"]);
+    says(AnySimilarity::new(&["rbff"]).unwrap_err(), &["rbff", "known are", "rbf"]);
+    says(AnySimilarity::new(&["rbf:gamma=-1"]).unwrap_err(), &["gamma", "above 0"]);
+    says(AnySimilarity::new(&["rbf:sigma=1"]).unwrap_err(), &["sigma", "gamma"]);
+    says(AnySimilarity::new::<&str>(&[]).unwrap_err(), &["similarity"]);
+    says(params(&["rbf"]).c(0.0).fit(&samples, &labels).unwrap_err(), &["C = 0"]);
+    says(params(&["rbf"]).n_basis(0).fit(&samples, &labels).unwrap_err(), &["n_basis"]);
+    says(params(&["chi2"]).fit(&samples, &labels).unwrap_err(), &["chi2", "at least 0"]);
+    let given = |rows: Vec<usize>| params(&["rbf"]).basis(BasisChoice::Given(rows)).fit(&samples, &labels).unwrap_err();
+    says(given(vec![0, 60]), &["row 60", "0 to 59"]);
+    says(given(vec![5, 5]), &["twice"]);
+    let model = params(&["rbf"]).n_basis(1000).fit(&samples, &labels).unwrap();
+    assert_eq!(model.n_bases(), 60);
+    assert!(model.report().warnings[0].contains("all 60 samples are used"));
+    let wide = AnySamples::Vectors(Vectors::Dense(DenseMatrix { values: vec![0.0; 6], n_rows: 2, n_cols: 3 }));
+    says(model.predict(&wide, 1).unwrap_err(), &["3 features", "trained with 2"]);
+}
+
+/// A similarity that is not symmetric, and one that breaks on a pair.
+struct Own {
+    broken: bool,
+}
+
+impl Similarity for Own {
+    type Samples = Vec<f64>;
+
+    fn spec(&self) -> String {
+        "own".into()
+    }
+
+    fn block(&self, bases: &Vec<f64>, samples: &Vec<f64>, block: &mut [f32]) -> widemargin::Result<()> {
+        for (row, sample) in block.chunks_mut(bases.len()).zip(samples) {
+            for (out, basis) in row.iter_mut().zip(bases) {
+                *out = if self.broken && *sample == 7.0 { f32::NAN } else { (basis - 2.0 * sample).abs() as f32 };
+            }
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_similarity_of_ones_own_is_watched() {
+    let samples: Vec<f64> = (0..20).map(f64::from).collect();
+    let labels = Labels::new((0..20).map(|i| i / 10));
+    let model = BasisExpansionParams::new(Own { broken: false }).n_basis(6).c(100.0).fit(&samples, &labels).unwrap();
+    let right = model.predict(&samples, 1).unwrap();
+    assert!(right.iter().enumerate().filter(|(row, label)| labels.get(*row) == **label).count() >= 19);
+    let error = BasisExpansionParams::new(Own { broken: true }).n_basis(6).fit(&samples, &labels).unwrap_err();
+    assert!(error.to_string().contains("s(basis 0, sample 7) is NaN"), "{error}");
+    let nystrom = BasisExpansionParams::new(Own { broken: false }).normalization("nystrom-clip".parse().unwrap());
+    let error = nystrom.n_basis(6).fit(&samples, &labels).unwrap_err().to_string();
+    assert!(error.contains("not symmetric") && error.contains("nystrom-symmetric-clip"), "{error}");
+    let symmetric = BasisExpansionParams::new(Own { broken: false });
+    assert!(
+        symmetric.normalization("nystrom-symmetric-flip".parse().unwrap()).n_basis(6).fit(&samples, &labels).is_ok()
+    );
+}

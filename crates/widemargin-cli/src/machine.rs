@@ -4,17 +4,21 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use widemargin::data::Label;
-use widemargin::model::{PowerMeanSvc, Scores, ThinPlateSvc, method_of};
+use widemargin::model::{BasisExpansionSvc, PowerMeanSvc, Scores, ThinPlateSvc, method_of};
+use widemargin::similarity::AnySimilarity;
 use widemargin::solve::Report;
 use widemargin::{Error, Result};
 use widemargin_io::Samples;
 
-use crate::samples::with_rows;
+use crate::basis_expansion_machine as basis_expansion;
+use crate::samples::{with_rows, with_source};
 use crate::thin_plate_machine as thin_plate;
 
 /// A model, whatever its method.
 #[derive(Debug)]
 pub enum Machine {
+    /// The basis expansion SVM.
+    BasisExpansion(BasisExpansionSvc<AnySimilarity>),
     /// The power mean SVM.
     PowerMean(PowerMeanSvc),
     /// The thin plate SVM.
@@ -25,6 +29,7 @@ impl Machine {
     /// Reads a model file.
     pub fn load(path: &Path) -> Result<Self> {
         match method_of(path)?.as_str() {
+            "basis-expansion" => Ok(Machine::BasisExpansion(BasisExpansionSvc::load(path)?)),
             "power-mean" => Ok(Machine::PowerMean(PowerMeanSvc::load(path)?)),
             "thin-plate" => Ok(Machine::ThinPlate(ThinPlateSvc::load(path)?)),
             other => Err(Error::ModelFile {
@@ -37,6 +42,7 @@ impl Machine {
     /// Writes the model file.
     pub fn save(&self, path: &Path) -> Result<()> {
         match self {
+            Machine::BasisExpansion(model) => model.save(path),
             Machine::PowerMean(model) => model.save(path),
             Machine::ThinPlate(model) => model.save(path),
         }
@@ -45,6 +51,9 @@ impl Machine {
     /// Decision values of samples.
     pub fn decision_function(&self, samples: &Samples, threads: usize) -> Result<Scores> {
         match self {
+            Machine::BasisExpansion(model) => {
+                with_source!(samples, |source| model.decision_function(source, threads))
+            }
             Machine::PowerMean(model) => with_rows!(samples, |view| model.decision_function(&view, threads)),
             Machine::ThinPlate(model) => with_rows!(samples, |view| model.decision_function(&view, threads)),
         }
@@ -53,6 +62,7 @@ impl Machine {
     /// The method, as `train` names it.
     pub fn method(&self) -> &'static str {
         match self {
+            Machine::BasisExpansion(_) => "basis-expansion",
             Machine::PowerMean(_) => "power-mean",
             Machine::ThinPlate(_) => "thin-plate",
         }
@@ -61,6 +71,7 @@ impl Machine {
     /// The classes.
     pub fn classes(&self) -> &[Label] {
         match self {
+            Machine::BasisExpansion(model) => model.classes(),
             Machine::PowerMean(model) => model.classes(),
             Machine::ThinPlate(model) => model.classes(),
         }
@@ -69,6 +80,7 @@ impl Machine {
     /// Number of features it was trained with.
     pub fn n_features(&self) -> usize {
         match self {
+            Machine::BasisExpansion(model) => basis_expansion::n_features(model),
             Machine::PowerMean(model) => model.n_features(),
             Machine::ThinPlate(model) => model.n_features(),
         }
@@ -77,6 +89,7 @@ impl Machine {
     /// The account of the fit.
     pub fn report(&self) -> &Report {
         match self {
+            Machine::BasisExpansion(model) => model.report(),
             Machine::PowerMean(model) => model.report(),
             Machine::ThinPlate(model) => model.report(),
         }
@@ -85,6 +98,7 @@ impl Machine {
     /// What the method keeps of itself, by name.
     pub fn parameters(&self) -> Value {
         match self {
+            Machine::BasisExpansion(model) => basis_expansion::parameters(model),
             Machine::PowerMean(model) => json!({
                 "kernel": model.map().kernel().to_string(),
                 "C": model.c(),
@@ -101,6 +115,7 @@ impl Machine {
     /// Number of weights.
     pub fn n_weights(&self) -> usize {
         match self {
+            Machine::BasisExpansion(model) => model.weights().len(),
             Machine::PowerMean(model) => model.weights().len(),
             Machine::ThinPlate(model) => model.bases().len() + model.coefficients().len() + model.polynomial().len(),
         }
@@ -109,6 +124,7 @@ impl Machine {
     /// What the solver's iterations are called.
     pub fn iterations(&self) -> &'static str {
         match self {
+            Machine::BasisExpansion(_) => "Newton steps",
             Machine::PowerMean(_) => "epochs",
             Machine::ThinPlate(_) => "Newton steps",
         }
@@ -117,16 +133,22 @@ impl Machine {
     /// What the method found out on its own, in a line; none where it did not.
     pub fn findings(&self) -> Option<String> {
         match self {
+            Machine::BasisExpansion(_) => None,
             Machine::PowerMean(_) => None,
             Machine::ThinPlate(model) => Some(thin_plate::findings(model)),
         }
     }
 
-    /// How it was found, as `inspect` prints it: JSON by name, and text below the other lines.
-    pub fn history(&self) -> Option<(Value, String)> {
+    /// What `inspect` tells at length, such as the path to the solution: its name, its JSON, and text below the other
+    /// lines.
+    pub fn history(&self) -> Option<(&'static str, Value, String)> {
         match self {
+            Machine::BasisExpansion(model) => {
+                let (json, table) = basis_expansion::bases(model);
+                Some(("bases", json, table))
+            }
             Machine::PowerMean(_) => None,
-            Machine::ThinPlate(model) => Some((json!(model.path()), thin_plate::path_table(model))),
+            Machine::ThinPlate(model) => Some(("path", json!(model.path()), thin_plate::path_table(model))),
         }
     }
 }

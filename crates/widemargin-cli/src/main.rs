@@ -4,6 +4,8 @@
 //! library's. A subcommand is a file in [`commands`], a method's flags are a file beside this one.
 
 mod args;
+mod basis_expansion;
+mod basis_expansion_machine;
 mod cancel;
 mod class_weight;
 mod commands;

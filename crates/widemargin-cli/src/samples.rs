@@ -19,6 +19,22 @@ use widemargin::Result;
 use widemargin::data::Rows;
 use widemargin_io::Samples;
 
+/// Runs an expression with `$source` bound to the samples as a similarity's source, whatever they are.
+macro_rules! with_source {
+    ($samples:expr, |$source:ident| $body:expr) => {
+        crate::samples::with_rows!($samples, |view| {
+            let $source = &widemargin::data::VectorSource(&view);
+            $body
+        })
+    };
+}
+pub(crate) use with_source;
+
+/// The similarity for samples of a kind where none is named.
+pub fn default_similarity(_samples: &Samples) -> &'static str {
+    "rbf"
+}
+
 /// Some of the samples.
 pub fn select(samples: &Samples, rows: &[usize]) -> Result<Samples> {
     Ok(match samples {

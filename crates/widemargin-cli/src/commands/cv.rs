@@ -12,6 +12,7 @@ use widemargin::{Error, Result};
 use widemargin_io::Table;
 
 use crate::args::Input;
+use crate::basis_expansion::BasisExpansionArgs;
 use crate::context::Context;
 use crate::method::{Method, Point};
 use crate::output::{print, print_json};
@@ -30,6 +31,8 @@ pub struct Cv {
 
 #[derive(Debug, Subcommand)]
 enum Choice {
+    /// Basis expansion SVM; -C, --n-basis, --basis, --normalization, --loss and --intercept take lists
+    BasisExpansion(Task<BasisExpansionArgs>),
     /// Power mean SVM; --p, --kernel, -C, --loss, --approximation and --nodes take lists
     PowerMean(Task<PowerMeanArgs>),
     /// Thin plate SVM; --kernel, -C, --null-space, --n-basis, --basis and --standardize take lists
@@ -68,6 +71,7 @@ impl Cv {
     /// Runs the command.
     pub fn run(self, context: &Context) -> Result<(), Failure> {
         match self.method {
+            Choice::BasisExpansion(task) => task.run(context),
             Choice::PowerMean(task) => task.run(context),
             Choice::ThinPlate(task) => task.run(context),
         }

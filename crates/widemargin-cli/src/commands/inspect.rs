@@ -36,8 +36,8 @@ impl Inspect {
                 "model_bytes": size,
                 "report": report_json(machine.report()),
             });
-            if let Some((path, _)) = machine.history() {
-                object["path"] = path;
+            if let Some((name, details, _)) = machine.history() {
+                object[name] = details;
             }
             return print_json(&object);
         }
@@ -68,8 +68,8 @@ fn text(machine: &Machine, size: u64) -> String {
     lines.extend(report.warnings.iter().map(|warning| ("warning".to_owned(), warning.clone())));
     let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let mut text: String = lines.iter().map(|(name, value)| format!("{name:<width$}  {value}\n")).collect();
-    if let Some((_, path)) = machine.history() {
-        text += &format!("\n{path}");
+    if let Some((_, _, details)) = machine.history() {
+        text += &format!("\n{details}");
     }
     text
 }

@@ -8,6 +8,7 @@ use widemargin::Result;
 use widemargin_io::Table;
 
 use crate::args::Input;
+use crate::basis_expansion::BasisExpansionArgs;
 use crate::context::Context;
 use crate::machine::{Machine, report_json};
 use crate::method::{Method, Point};
@@ -27,6 +28,8 @@ pub struct Train {
 
 #[derive(Debug, Subcommand)]
 enum Choice {
+    /// Basis expansion SVM: any similarity, on a few bases
+    BasisExpansion(Task<BasisExpansionArgs>),
     /// Power mean SVM: additive kernels on histograms, features of at least 0
     PowerMean(Task<PowerMeanArgs>),
     /// Thin plate SVM: nothing to tune, for a few to some thousand columns of numbers
@@ -57,6 +60,7 @@ impl Train {
     /// Runs the command.
     pub fn run(self, context: &Context) -> Result<(), Failure> {
         match self.method {
+            Choice::BasisExpansion(task) => task.run(context),
             Choice::PowerMean(task) => task.run(context),
             Choice::ThinPlate(task) => task.run(context),
         }

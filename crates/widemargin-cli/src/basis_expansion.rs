@@ -1,0 +1,199 @@
+//! The flags of the basis expansion SVM, and the parameters they stand for.
+
+use clap::{ArgAction, Args};
+use serde_json::{Value, json};
+use widemargin::Result;
+use widemargin::basis::BasisChoice;
+use widemargin::data::{ClassWeight, Labels};
+use widemargin::expansion::Normalization;
+use widemargin::model::BasisExpansionParams;
+use widemargin::problem::{Intercept, SmoothLoss};
+use widemargin::similarity::AnySimilarity;
+use widemargin::watch::Watch;
+use widemargin_io::Samples;
+
+use crate::args::Common;
+use crate::class_weight::{class_weight, class_weight_json};
+use crate::machine::Machine;
+use crate::method::{Method, Point};
+use crate::report::Failure;
+use crate::samples::{default_similarity, with_source};
+
+/// Parameters of the method. Those that may be searched hold a list.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Method options")]
+pub struct BasisExpansionArgs {
+    /// Similarity, such as rbf:gamma=1, dtw:window=0.1 or hog:cell=4>rigid:radius=2; given several times, they stand
+    /// side by side. In `cv`, `|` separates alternatives. [default: by what the samples are: rbf for vectors,
+    /// hog:cell=8>rbf:gamma=1 for images, dtw:window=0.1 for series, edit for strings]
+    #[arg(long, action = ArgAction::Append, value_name = "SPEC")]
+    similarity: Vec<String>,
+    /// Number of bases
+    #[arg(long, value_delimiter = ',', default_value = "1000", value_name = "N")]
+    n_basis: Vec<usize>,
+    /// How bases are chosen: index (evenly spaced in each class), random, stratified, kmedoids
+    #[arg(long, value_delimiter = ',', default_value = "index", value_name = "NAME")]
+    basis: Vec<BasisChoice>,
+    /// What is done to the similarities: mean-norm, z-score, none, nystrom-clip, nystrom-flip, nystrom-shift,
+    /// nystrom-square, and nystrom-symmetric-clip ... where the similarity is not symmetric
+    #[arg(long, value_delimiter = ',', default_value = "mean-norm", value_name = "NAME")]
+    normalization: Vec<Normalization>,
+    /// Weight of the losses
+    #[arg(short = 'C', value_delimiter = ',', allow_hyphen_values = true, default_value = "1", value_name = "C")]
+    c: Vec<f64>,
+    /// Loss: squared-hinge or logistic
+    #[arg(long, value_delimiter = ',', default_value = "squared-hinge", value_name = "NAME")]
+    loss: Vec<SmoothLoss>,
+    /// A constant in the decision function: free, penalised (as a feature that is always 1) or none
+    #[arg(long, value_delimiter = ',', default_value = "free", value_name = "NAME")]
+    intercept: Vec<Intercept>,
+    /// How much the classes count: `balanced`, or LABEL:WEIGHT,... with 1 for those not named
+    #[arg(long, value_parser = class_weight, value_name = "WEIGHTS")]
+    class_weight: Option<ClassWeight>,
+    /// Relative duality gap at which to stop
+    #[arg(long, default_value_t = 1e-3, allow_hyphen_values = true)]
+    tol: f64,
+    /// Most Newton steps
+    #[arg(long, default_value_t = 100, value_name = "N")]
+    max_iter: u32,
+}
+
+/// One choice of what may be searched.
+#[derive(Clone, Debug)]
+struct Choice {
+    similarity: Vec<String>,
+    n_basis: usize,
+    basis: BasisChoice,
+    normalization: Normalization,
+    c: f64,
+    loss: SmoothLoss,
+    intercept: Intercept,
+}
+
+impl Method for BasisExpansionArgs {
+    const NAME: &'static str = "basis-expansion";
+    const HEADS: &'static [&'static str] = &["similarity", "C", "bases", "basis", "normalization", "loss", "intercept"];
+
+    fn lists(&self) -> Vec<(&'static str, usize)> {
+        vec![
+            ("--similarity", self.similarity.iter().map(|given| given.split('|').count()).max().unwrap_or(1)),
+            ("--n-basis", self.n_basis.len()),
+            ("--basis", self.basis.len()),
+            ("--normalization", self.normalization.len()),
+            ("-C", self.c.len()),
+            ("--loss", self.loss.len()),
+            ("--intercept", self.intercept.len()),
+        ]
+    }
+
+    fn grid(&self, common: &Common) -> Result<Vec<Point>, Failure> {
+        let first = Choice {
+            similarity: Vec::new(),
+            n_basis: self.n_basis[0],
+            basis: self.basis[0].clone(),
+            normalization: self.normalization[0],
+            c: self.c[0],
+            loss: self.loss[0],
+            intercept: self.intercept[0],
+        };
+        // Each flag multiplies what there is by its values.
+        let mut choices = vec![first];
+        for given in &self.similarity {
+            let alternatives: Vec<String> = given.split('|').map(str::to_owned).collect();
+            choices = product(&choices, &alternatives, |choice, spec| choice.similarity.push(spec.clone()));
+        }
+        choices = product(&choices, &self.n_basis, |choice, n| choice.n_basis = *n);
+        choices = product(&choices, &self.basis, |choice, basis| choice.basis = basis.clone());
+        choices = product(&choices, &self.normalization, |choice, n| choice.normalization = *n);
+        choices = product(&choices, &self.loss, |choice, loss| choice.loss = *loss);
+        choices = product(&choices, &self.intercept, |choice, intercept| choice.intercept = *intercept);
+        choices = product(&choices, &self.c, |choice, c| choice.c = *c);
+        choices.into_iter().map(|choice| self.point(common, choice)).collect()
+    }
+}
+
+fn product<T>(choices: &[Choice], values: &[T], set: impl Fn(&mut Choice, &T)) -> Vec<Choice> {
+    let with = |choice: &Choice, value: &T| {
+        let mut choice = choice.clone();
+        set(&mut choice, value);
+        choice
+    };
+    choices.iter().flat_map(|choice| values.iter().map(|value| with(choice, value)).collect::<Vec<_>>()).collect()
+}
+
+impl BasisExpansionArgs {
+    fn point(&self, common: &Common, choice: Choice) -> Result<Point, Failure> {
+        let settings = Settings {
+            choice: choice.clone(),
+            class_weight: self.class_weight.clone().unwrap_or_default(),
+            tol: self.tol,
+            max_iter: self.max_iter,
+            seed: common.seed,
+            threads: common.threads,
+        };
+        // What can be wrong with the flags is told before any file is read.
+        let trial = if choice.similarity.is_empty() { vec!["rbf".to_owned()] } else { choice.similarity.clone() };
+        settings.params(&trial)?.check()?;
+        let similarity: Value =
+            if choice.similarity.is_empty() { Value::Null } else { choice.similarity.clone().into() };
+        let json = json!({
+            "similarity": similarity,
+            "n_basis": choice.n_basis,
+            "basis": choice.basis.to_string(),
+            "normalization": choice.normalization.to_string(),
+            "C": choice.c,
+            "loss": choice.loss.to_string(),
+            "intercept": choice.intercept.to_string(),
+            "class_weight": class_weight_json(self.class_weight.as_ref()),
+            "tol": self.tol,
+            "max_iter": self.max_iter,
+            "seed": common.seed,
+        });
+        let name = if choice.similarity.is_empty() { "default".to_owned() } else { choice.similarity.join(" ") };
+        let cells = vec![
+            name,
+            choice.c.to_string(),
+            choice.n_basis.to_string(),
+            choice.basis.to_string(),
+            choice.normalization.to_string(),
+            choice.loss.to_string(),
+            choice.intercept.to_string(),
+        ];
+        Ok(Point { fit: Box::new(move |samples, labels, watch| settings.fit(samples, labels, watch)), json, cells })
+    }
+}
+
+/// All that a fit needs but the samples.
+struct Settings {
+    choice: Choice,
+    class_weight: ClassWeight,
+    tol: f64,
+    max_iter: u32,
+    seed: u64,
+    threads: usize,
+}
+
+impl Settings {
+    fn params(&self, specs: &[String]) -> Result<BasisExpansionParams<AnySimilarity>> {
+        Ok(BasisExpansionParams::new(AnySimilarity::new(specs)?)
+            .n_basis(self.choice.n_basis)
+            .basis(self.choice.basis.clone())
+            .normalization(self.choice.normalization)
+            .c(self.choice.c)
+            .loss(self.choice.loss)
+            .intercept(self.choice.intercept)
+            .class_weight(self.class_weight.clone())
+            .tol(self.tol)
+            .max_iter(self.max_iter)
+            .seed(self.seed)
+            .threads(self.threads))
+    }
+
+    fn fit(&self, samples: &Samples, labels: &Labels, watch: &Watch<'_>) -> Result<Machine> {
+        let default = [default_similarity(samples).to_owned()];
+        let specs = if self.choice.similarity.is_empty() { &default[..] } else { &self.choice.similarity };
+        let params = self.params(specs)?;
+        let model = with_source!(samples, |source| params.fit_with(source, labels, None, watch))?;
+        Ok(Machine::BasisExpansion(model))
+    }
+}

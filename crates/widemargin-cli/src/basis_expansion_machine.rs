@@ -1,0 +1,78 @@
+//! What `inspect` and others tell of a trained basis expansion SVM.
+
+use serde_json::{Value, json};
+use widemargin::data::AnySamples;
+use widemargin::model::BasisExpansionSvc;
+use widemargin::similarity::AnySimilarity;
+
+use crate::text_table::text_table;
+
+/// Bases that a table shows.
+const BASES_SHOWN: usize = 20;
+
+type Svc = BasisExpansionSvc<AnySimilarity>;
+
+/// What the method keeps of itself, by name.
+pub fn parameters(model: &Svc) -> Value {
+    json!({
+        "similarity": model.expansion().similarity().specs(),
+        "samples": model.kind(),
+        "normalization": model.expansion().normalization().to_string(),
+        "n_basis": model.n_bases(),
+        "basis": model.basis(),
+        "C": model.c(),
+        "loss": model.loss().to_string(),
+        "intercept": model.intercept().to_string(),
+    })
+}
+
+/// Features of the samples, where they are vectors; 0 for other kinds.
+pub fn n_features(model: &Svc) -> usize {
+    match model.expansion().bases() {
+        AnySamples::Vectors(vectors) => vectors.n_cols(),
+        _ => 0,
+    }
+}
+
+/// The bases with how much each weighs: JSON of all, and a table of the heaviest.
+pub fn bases(model: &Svc) -> (Value, String) {
+    let (n, d) = (model.n_bases(), model.expansion().n_features());
+    let n_columns = model.expansion().n_columns();
+    // A Nyström map mixes the bases: their weights are not columns any more.
+    let weigh = |basis: usize| {
+        let of_problem = |weights: &[f32]| {
+            let parts = weights.chunks(n_columns.max(1)).filter_map(|part| part.get(basis));
+            parts.map(|w| f64::from(*w).powi(2)).sum::<f64>()
+        };
+        model.weights().chunks(d.max(1)).map(of_problem).sum::<f64>().sqrt()
+    };
+    let plain = n_columns > 0 && d == n_columns * (d / n_columns) && n_columns == n;
+    let describe = |basis: usize| match model.expansion().bases() {
+        AnySamples::Strings(strings) => Some(strings[basis].clone()),
+        AnySamples::Series(series) => Some(format!("{} steps", series.length(basis))),
+        _ => None,
+    };
+    let mut rows: Vec<(usize, Option<f64>)> = (0..n).map(|basis| (basis, plain.then(|| weigh(basis)))).collect();
+    let json = rows.iter().map(|&(basis, weight)| {
+        json!({
+            "basis": basis,
+            "row": model.basis_rows().get(basis),
+            "weight": weight,
+            "sample": describe(basis),
+        })
+    });
+    let json = Value::Array(json.collect());
+    rows.sort_by(|a, b| b.1.unwrap_or(0.0).total_cmp(&a.1.unwrap_or(0.0)));
+    let cells: Vec<Vec<String>> = rows
+        .iter()
+        .take(BASES_SHOWN)
+        .map(|&(basis, weight)| {
+            let row = model.basis_rows().get(basis).map_or("-".to_owned(), |row| (row + 1).to_string());
+            let weight = weight.map_or("-".to_owned(), |weight| format!("{weight:.4}"));
+            vec![basis.to_string(), row, weight, describe(basis).unwrap_or_default()]
+        })
+        .collect();
+    let shown = cells.len();
+    let head = if shown < n { format!("the {shown} heaviest of {n} bases") } else { format!("{n} bases") };
+    (json, format!("{head}\n{}", text_table(&["basis", "sample", "weight", ""], &cells)))
+}

@@ -3,6 +3,7 @@
 mod additive;
 mod any;
 mod conditional;
+mod exponential;
 mod polynomial;
 mod precomputed;
 mod shared_features;

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::Similarity;
+use super::exponential::exponentials;
 use super::shared_features::{products, sum_over_features};
 use super::spec::{Arguments, Step};
 use crate::data::{Rows, Samples, Training, Vectors};
@@ -116,7 +117,7 @@ impl Similarity for VectorSimilarity {
             VectorKernel::Rbf => {
                 let gamma = self.gamma()?;
                 squared_distances(bases, samples, block)?;
-                block.iter_mut().for_each(|d| *d = (-gamma * *d).exp());
+                exponentials(-gamma, block);
             }
             VectorKernel::Laplacian => {
                 let gamma = self.gamma()?;
@@ -126,9 +127,10 @@ impl Similarity for VectorSimilarity {
                 let n = bases.len();
                 for (row, sample) in block.chunks_mut(n.max(1)).zip(&sample) {
                     for (d, basis) in row.iter_mut().zip(&basis) {
-                        *d = (-gamma * (*d + (basis + sample) as f32).max(0.0)).exp();
+                        *d = (*d + (basis + sample) as f32).max(0.0);
                     }
                 }
+                exponentials(-gamma, block);
             }
             VectorKernel::Polynomial { degree, coef0 } => {
                 let gamma = self.gamma()?;

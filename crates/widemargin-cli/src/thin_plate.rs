@@ -46,7 +46,7 @@ pub struct ThinPlateArgs {
     #[arg(long, value_delimiter = ',', default_value = "kmeans", value_name = "NAME")]
     basis: Vec<LandmarkChoice>,
     /// Divide each column by its standard deviation: yes, no, or auto, which where C is auto and the columns' spreads
-    /// differ by more than 3 tries both on up to 1500 samples and takes the lower leave-one-out loss
+    /// differ by more than 3 tries both on up to 1000 samples and takes the lower leave-one-out loss
     #[arg(long, value_delimiter = ',', default_value = "auto", value_name = "WHEN")]
     standardize: Vec<Standardize>,
     /// How much the classes count: `balanced`, or LABEL:WEIGHT,... with 1 for those not named

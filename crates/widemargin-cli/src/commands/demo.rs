@@ -6,9 +6,9 @@ use clap::Args;
 use serde_json::json;
 use widemargin::Error;
 use widemargin::data::Label;
-use widemargin::model::{PowerMeanParams, PowerMeanSvc};
+use widemargin::model::{PowerMeanParams, PowerMeanSvc, ThinPlateParams, ThinPlateSvc};
 use widemargin::select::{Evaluation, cross_validate};
-use widemargin::similarity::AdditiveKernel;
+use widemargin::similarity::{AdditiveKernel, ConditionalKernel};
 
 use crate::context::Context;
 use crate::demo::digits::{Digits, digits};
@@ -25,22 +25,29 @@ pub struct Demo {
     json: bool,
 }
 
+/// Where a method's C comes from.
+#[derive(Clone, Copy, PartialEq)]
+enum Choice {
+    /// The method's default.
+    Default(f64),
+    /// The best of [`GRID`] by cross-validation on the training images.
+    CrossValidation,
+    /// The method chooses on its own, by leave-one-out.
+    LeaveOneOut,
+}
+
 /// What one method did.
 struct Outcome {
     method: &'static str,
     c: f64,
-    /// By cross-validation.
-    chosen: bool,
+    choice: Choice,
     accuracy: f64,
     seconds_train: f64,
     seconds_predict: f64,
-    n_weights: usize,
+    weight_bytes: usize,
 }
 
 const SOURCE: &str = "UCI optical digits (E. Alpaydin, C. Kaynak, 1998, doi.org/10.24432/C50P49, CC BY 4.0)";
-
-/// Bytes of a weight in a model file.
-const WEIGHT: u64 = 4;
 
 /// What cross-validation on the training images chooses C from.
 const GRID: [f64; 3] = [0.01, 0.1, 1.0];
@@ -50,21 +57,15 @@ impl Demo {
     /// Runs the command.
     pub fn run(self, context: &Context) -> Result<(), Failure> {
         let (train, test) = digits();
-        let seed = context.common.seed;
-        let mut outcomes = Vec::new();
-        for c in [Some(1.0), None] {
-            outcomes.push(outcome(context, "linear SVM", c, &train, &test, |data, c| {
-                Ok(LinearSvm::fit(&data.images.view()?, &data.labels, c, 0.01))
-            })?);
-        }
-        for c in [Some(0.01), None] {
-            outcomes.push(outcome(context, "power mean SVM, chi2", c, &train, &test, |data, c| {
-                // Pixels are in [0, 1] already. Data this small is done before other threads have started.
-                let params = PowerMeanParams::new(AdditiveKernel::Chi2).scale(false).c(c).seed(seed).threads(1);
-                let sink = |progress| context.bar.fit("", progress);
-                params.fit_with(&data.images.view()?, &data.labels, None, &context.watch(&sink))
-            })?);
-        }
+        let trial = Trial { context, train: &train, test: &test };
+        // A line a row of the table. Data this small is done before other threads have started: all use one.
+        let outcomes = [
+            trial.outcome("linear SVM", Choice::Default(1.0), linear)?,
+            trial.outcome("linear SVM", Choice::CrossValidation, linear)?,
+            trial.outcome("power mean SVM, chi2", Choice::Default(0.01), power_mean)?,
+            trial.outcome("power mean SVM, chi2", Choice::CrossValidation, power_mean)?,
+            trial.outcome("thin plate SVM", Choice::LeaveOneOut, thin_plate)?,
+        ];
         let (n_train, n_test) = (train.images.n_rows, test.images.n_rows);
         if self.json {
             let methods: Vec<_> = outcomes.iter().map(Outcome::json).collect();
@@ -80,24 +81,47 @@ impl Demo {
         let rows: Vec<_> = outcomes.iter().map(|outcome| outcome.cells(n_test)).collect();
         print(&format!(
             "{SOURCE}:\n8 x 8 pixels, {} images to train, {n_test} to test.\n\n{}\n\
-             C is the method's default, or by {FOLDS}-fold cross-validation on the training images (cv).\n\
-             Your own data: widemargin train power-mean train.svm -o model.safetensors\n               \
-             widemargin evaluate model.safetensors test.svm\n",
+             C is the method's default, or by {FOLDS}-fold cross-validation on the training images (cv), whose time is \
+             not\nshown; the thin plate SVM chooses its own as it trains, by leave-one-out (loo).\n\
+             Your own data: widemargin train thin-plate train.csv -o model.safetensors\n               \
+             widemargin evaluate model.safetensors test.csv\n",
             grouped(n_train as u64),
             text_table(&heads, &rows),
         ))
     }
 }
 
+fn linear(_: &Context, data: &Digits, c: f64) -> Result<LinearSvm, Error> {
+    Ok(LinearSvm::fit(&data.images.view()?, &data.labels, c, 0.01))
+}
+
+fn power_mean(context: &Context, data: &Digits, c: f64) -> Result<PowerMeanSvc, Error> {
+    // Pixels are in [0, 1] already.
+    let params = PowerMeanParams::new(AdditiveKernel::Chi2).scale(false).c(c).seed(context.common.seed).threads(1);
+    let sink = |progress| context.bar.fit("", progress);
+    params.fit_with(&data.images.view()?, &data.labels, None, &context.watch(&sink))
+}
+
+fn thin_plate(context: &Context, data: &Digits, _: f64) -> Result<ThinPlateSvc, Error> {
+    let sink = |progress| context.bar.fit("", progress);
+    let params = ThinPlateParams::new(ConditionalKernel::THIN_PLATE).threads(1);
+    params.fit_with(&data.images.view()?, &data.labels, None, &context.watch(&sink))
+}
+
 impl Outcome {
     fn cells(&self, n_test: usize) -> Vec<String> {
+        let c = match self.choice {
+            Choice::Default(_) => self.c.to_string(),
+            Choice::CrossValidation => format!("{} (cv)", self.c),
+            Choice::LeaveOneOut => format!("{:.2} (loo)", self.c),
+        };
         vec![
             self.method.into(),
-            format!("{}{}", self.c, if self.chosen { " (cv)" } else { "" }),
+            c,
             format!("{:.2}", 100.0 * self.accuracy),
             format!("{:.1}", 1e3 * self.seconds_train),
             grouped((n_test as f64 / self.seconds_predict) as u64),
-            bytes(WEIGHT * self.n_weights as u64),
+            bytes(self.weight_bytes as u64),
         ]
     }
 
@@ -105,19 +129,27 @@ impl Outcome {
         json!({
             "method": self.method,
             "C": self.c,
-            "C_by_cross_validation": self.chosen,
+            "C_by_cross_validation": self.choice == Choice::CrossValidation,
+            "C_by_leave_one_out": self.choice == Choice::LeaveOneOut,
             "accuracy": self.accuracy,
             "seconds_train": self.seconds_train,
             "seconds_predict": self.seconds_predict,
-            "weight_bytes": WEIGHT * self.n_weights as u64,
+            "weight_bytes": self.weight_bytes,
         })
     }
 }
 
-/// A model of either method.
+/// A model of any method.
 trait Classifier {
     fn labels_of<'a>(&'a self, data: &Digits) -> Result<Vec<&'a Label>, Error>;
-    fn n_weights(&self) -> usize;
+
+    /// What its weights take in a model file.
+    fn weight_bytes(&self) -> usize;
+
+    /// The C it chose, where it did.
+    fn chosen_c(&self) -> Option<f64> {
+        None
+    }
 }
 
 impl Classifier for LinearSvm {
@@ -126,8 +158,8 @@ impl Classifier for LinearSvm {
         Ok((0..data.images.n_rows).map(|row| self.predict(images.row(row))).collect())
     }
 
-    fn n_weights(&self) -> usize {
-        self.n_weights()
+    fn weight_bytes(&self) -> usize {
+        size_of::<f32>() * self.n_weights()
     }
 }
 
@@ -136,51 +168,74 @@ impl Classifier for PowerMeanSvc {
         self.predict(&data.images.view()?, 1)
     }
 
-    fn n_weights(&self) -> usize {
-        self.weights().len()
+    fn weight_bytes(&self) -> usize {
+        size_of_val(self.weights())
     }
 }
 
-/// Trains with `c`, or with the C that cross-validation chooses, and tests.
-fn outcome<M: Classifier>(
-    context: &Context,
-    method: &'static str,
-    c: Option<f64>,
-    train: &Digits,
-    test: &Digits,
-    fit: impl Fn(&Digits, f64) -> Result<M, Error>,
-) -> Result<Outcome, Failure> {
-    let (c, chosen) = match c {
-        Some(c) => (c, false),
-        None => (choose_c(context, train, &fit)?, true),
-    };
-    context.go_on()?;
-    let start = Instant::now();
-    let model = fit(train, c)?;
-    let seconds_train = start.elapsed().as_secs_f64();
-    let start = Instant::now();
-    let accuracy = accuracy(test, &model.labels_of(test)?);
-    let seconds_predict = start.elapsed().as_secs_f64();
-    Ok(Outcome { method, c, chosen, accuracy, seconds_train, seconds_predict, n_weights: model.n_weights() })
+impl Classifier for ThinPlateSvc {
+    fn labels_of<'a>(&'a self, data: &Digits) -> Result<Vec<&'a Label>, Error> {
+        self.predict(&data.images.view()?, 1)
+    }
+
+    fn weight_bytes(&self) -> usize {
+        size_of_val(self.bases()) + size_of_val(self.coefficients()) + size_of_val(self.polynomial())
+    }
+
+    fn chosen_c(&self) -> Option<f64> {
+        Some(self.c())
+    }
 }
 
-fn choose_c<M: Classifier>(
-    context: &Context,
-    train: &Digits,
-    fit: impl Fn(&Digits, f64) -> Result<M, Error>,
-) -> Result<f64, Failure> {
-    let mut best = (f64::NEG_INFINITY, GRID[0]);
-    for c in GRID {
-        context.go_on()?;
-        let scores = cross_validate(&train.labels, FOLDS, context.common.seed, |train_rows, test_rows| {
-            let held_out = train.select(test_rows)?;
-            Ok(accuracy(&held_out, &fit(&train.select(train_rows)?, c)?.labels_of(&held_out)?))
-        })?;
-        if scores.mean() > best.0 {
-            best = (scores.mean(), c);
+/// What every method is tried on.
+struct Trial<'a> {
+    context: &'a Context,
+    train: &'a Digits,
+    test: &'a Digits,
+}
+
+impl Trial<'_> {
+    /// Trains with the C, or with the one that is chosen, and tests.
+    fn outcome<M: Classifier>(
+        &self,
+        method: &'static str,
+        choice: Choice,
+        fit: impl Fn(&Context, &Digits, f64) -> Result<M, Error>,
+    ) -> Result<Outcome, Failure> {
+        let c = match choice {
+            Choice::Default(c) => c,
+            Choice::CrossValidation => self.cross_validated_c(&fit)?,
+            Choice::LeaveOneOut => f64::NAN,
+        };
+        self.context.go_on()?;
+        let start = Instant::now();
+        let model = fit(self.context, self.train, c)?;
+        let seconds_train = start.elapsed().as_secs_f64();
+        let start = Instant::now();
+        let accuracy = accuracy(self.test, &model.labels_of(self.test)?);
+        let seconds_predict = start.elapsed().as_secs_f64();
+        let (c, weight_bytes) = (model.chosen_c().unwrap_or(c), model.weight_bytes());
+        Ok(Outcome { method, c, choice, accuracy, seconds_train, seconds_predict, weight_bytes })
+    }
+
+    fn cross_validated_c<M: Classifier>(
+        &self,
+        fit: impl Fn(&Context, &Digits, f64) -> Result<M, Error>,
+    ) -> Result<f64, Failure> {
+        let Trial { context, train, .. } = *self;
+        let mut best = (f64::NEG_INFINITY, GRID[0]);
+        for c in GRID {
+            context.go_on()?;
+            let scores = cross_validate(&train.labels, FOLDS, context.common.seed, |train_rows, test_rows| {
+                let held_out = train.select(test_rows)?;
+                Ok(accuracy(&held_out, &fit(context, &train.select(train_rows)?, c)?.labels_of(&held_out)?))
+            })?;
+            if scores.mean() > best.0 {
+                best = (scores.mean(), c);
+            }
         }
+        Ok(best.1)
     }
-    Ok(best.1)
 }
 
 fn accuracy(test: &Digits, predicted: &[&Label]) -> f64 {

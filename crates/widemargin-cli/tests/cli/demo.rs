@@ -19,12 +19,16 @@ fn the_demo_reaches_the_known_accuracy() {
     // LIBLINEAR -s 1 reaches 92.8 % at eps = 0.1 and 93.0 % at 0.0001.
     let linear = accuracy("linear", false);
     assert!((0.92..=0.94).contains(&linear), "{linear}");
+    let thin_plate = methods.iter().find(|method| method["C_by_leave_one_out"] == true).unwrap();
+    assert!(thin_plate["method"].as_str().unwrap().contains("thin plate"));
+    let accuracy = thin_plate["accuracy"].as_f64().unwrap();
+    assert!(accuracy > 0.965, "{accuracy}");
 }
 
 #[test]
 fn the_table_names_its_data() {
     let text = Folder::new().run("demo").well().out;
-    for word in ["UCI optical digits", "CC BY 4.0", "power mean SVM", "linear SVM", "accuracy"] {
+    for word in ["UCI optical digits", "CC BY 4.0", "power mean SVM", "thin plate SVM", "linear SVM", "accuracy"] {
         assert!(text.contains(word), "{word}: {text}");
     }
 }

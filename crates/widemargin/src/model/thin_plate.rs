@@ -66,7 +66,7 @@ pub enum Standardize {
     /// Every column is; constant ones are passed over.
     Yes,
     /// Where C is chosen too and the columns' spreads differ by more than three, whichever of the two leaves the
-    /// lower leave-one-out loss (on 1,500 samples where there are more); else as `No`.
+    /// lower leave-one-out loss (on 1,000 samples where there are more); else as `No`.
     Auto,
 }
 

@@ -27,7 +27,7 @@ const UNEVEN: f64 = 3.0;
 const APART: f64 = 30.0;
 
 /// On so many samples leave-one-out says whether to standardise: two fits that are quick beside one of all samples.
-const SAMPLES_TO_DECIDE: usize = 1500;
+const SAMPLES_TO_DECIDE: usize = 1000;
 
 impl ThinPlateParams {
     /// Trains on samples and their labels.

@@ -7,7 +7,10 @@ mod exponential;
 mod polynomial;
 mod precomputed;
 mod shared_features;
+#[cfg(test)]
+mod sequence_tests;
 mod spec;
+mod text;
 mod traits;
 mod vector;
 
@@ -19,3 +22,5 @@ pub use precomputed::Precomputed;
 pub use spec::{Arguments, Spec, Step};
 pub use traits::{Similarity, pairwise};
 pub use vector::{VectorKernel, VectorSimilarity};
+pub use text::{Edit, EditMetric};
+pub use traits::{Similarity, Training, pairwise};

@@ -1,0 +1,246 @@
+//! Similarities of strings by edits: `edit:metric=levenshtein`, character by character.
+//!
+//! | metric | what one edit is | largest distance of lengths m, n | source |
+//! |---|---|---|---|
+//! | `levenshtein` | insert, delete or replace a character | max(m, n) | Levenshtein 1966 |
+//! | `osa` | and swap two neighbours, no part edited twice | max(m, n) | optimal string alignment |
+//! | `damerau` | and swap two neighbours | max(m, n) | Damerau 1964 |
+//! | `indel` | insert or delete | m + n | 2 × common subsequence = m + n − distance |
+//! | `lcs` | the longest common subsequence is what is left | max(m, n) | |
+//! | `jaro`, `jaro-winkler` | not by edits: common characters near each other | | Jaro 1989, Winkler 1990 |
+//!
+//! s(x, y) = 1 − distance / largest distance is 1 for equal strings (two empty ones too) and 0 for those that share
+//! nothing; with `gamma` it is exp(−gamma (1 − s)). None is positive definite in general.
+
+use rapidfuzz::distance::{damerau_levenshtein, indel, jaro, jaro_winkler, lcs_seq, levenshtein, osa};
+
+use super::Similarity;
+use super::spec::Step;
+use crate::error::{Error, Result};
+
+/// What counts as an edit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EditMetric {
+    /// Insertions, deletions and replacements.
+    Levenshtein,
+    /// Levenshtein's and swaps of neighbours, no part of the string edited twice.
+    Osa,
+    /// Levenshtein's and swaps of neighbours.
+    Damerau,
+    /// Insertions and deletions.
+    Indel,
+    /// What the longest common subsequence leaves of the longer string.
+    Lcs,
+    /// Jaro's share of common characters.
+    Jaro,
+    /// Jaro's with a bonus for up to four common first characters, 0.1 each.
+    JaroWinkler,
+}
+
+impl EditMetric {
+    const ALL: [(&'static str, EditMetric); 7] = [
+        ("levenshtein", EditMetric::Levenshtein),
+        ("osa", EditMetric::Osa),
+        ("damerau", EditMetric::Damerau),
+        ("indel", EditMetric::Indel),
+        ("lcs", EditMetric::Lcs),
+        ("jaro", EditMetric::Jaro),
+        ("jaro-winkler", EditMetric::JaroWinkler),
+    ];
+
+    fn from_name(name: &str) -> Result<Self> {
+        let known = Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, metric)| *metric);
+        known.ok_or_else(|| Error::UnknownName {
+            what: "edit metric",
+            given: name.to_owned(),
+            expected: format!("known are {}", Self::ALL.map(|(name, _)| name).join(", ")),
+        })
+    }
+}
+
+/// Similarity of strings by edits, from 0 to 1; see the table of metrics above.
+///
+/// Levenshtein, OSA, indel, LCS and Jaro are bit-parallel: about ⌈m / 64⌉ · n steps a pair. Damerau takes m · n.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Edit {
+    metric: EditMetric,
+    gamma: Option<f64>,
+    step: Step,
+}
+
+impl Edit {
+    /// The similarity of a spec such as `edit`, `edit:metric=osa` or `edit:gamma=4`; `None` for another name.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for parameters it does not know or that are outside their domain, and
+    /// [`Error::UnknownName`] for an unknown metric.
+    pub fn from_step(step: &Step) -> Option<Result<Self>> {
+        (step.name() == "edit").then(|| {
+            let mut arguments = step.arguments();
+            let metric = arguments.text("metric").map_or(Ok(EditMetric::Levenshtein), EditMetric::from_name)?;
+            let gamma = match arguments.text("gamma") {
+                None => None,
+                Some(_) => Some(arguments.positive("gamma", 1.0)?),
+            };
+            arguments.end()?;
+            Ok(Edit { metric, gamma, step: step.clone() })
+        })
+    }
+}
+
+impl Similarity for Edit {
+    type Samples = Vec<String>;
+
+    fn spec(&self) -> String {
+        self.step.to_string()
+    }
+
+    fn block(&self, bases: &Vec<String>, samples: &Vec<String>, block: &mut [f32]) -> Result<()> {
+        let n = bases.len();
+        // Decoded once: each is compared with every basis.
+        let samples: Vec<Vec<char>> = samples.iter().map(|sample| sample.chars().collect()).collect();
+        let gamma = self.gamma;
+        let value = |s: f64| gamma.map_or(s, |gamma| (-gamma * (1.0 - s)).exp()) as f32;
+        for (column, basis) in bases.iter().enumerate() {
+            // A comparator holds where each character of its basis is, and serves all samples.
+            macro_rules! compare {
+                ($metric:ident) => {{
+                    let comparator = $metric::BatchComparator::new(basis.chars());
+                    for (row, sample) in samples.iter().enumerate() {
+                        block[row * n + column] = value(comparator.normalized_similarity(sample.iter().copied()));
+                    }
+                }};
+            }
+            match self.metric {
+                EditMetric::Levenshtein => compare!(levenshtein),
+                EditMetric::Osa => compare!(osa),
+                EditMetric::Damerau => compare!(damerau_levenshtein),
+                EditMetric::Indel => compare!(indel),
+                EditMetric::Lcs => compare!(lcs_seq),
+                EditMetric::Jaro => compare!(jaro),
+                EditMetric::JaroWinkler => compare!(jaro_winkler),
+            }
+        }
+        Ok(())
+    }
+
+    fn is_symmetric(&self, _part: usize) -> bool {
+        // Jaro's takes common characters from the left, of one string in the order of the other.
+        !matches!(self.metric, EditMetric::Jaro | EditMetric::JaroWinkler)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::similarity::sequence_tests::{agrees, chunks_change_nothing, of};
+    use crate::similarity::{Spec, pairwise};
+    use proptest::prelude::*;
+
+    fn edit(spec: &str) -> Edit {
+        of(spec, Edit::from_step)
+    }
+
+    /// Every table entry from its three neighbours and, for swaps, by the definition of the metric.
+    fn distance(x: &str, y: &str, replace: usize, osa: bool) -> usize {
+        let (x, y): (Vec<char>, Vec<char>) = (x.chars().collect(), y.chars().collect());
+        let mut table = vec![vec![0; y.len() + 1]; x.len() + 1];
+        for i in 0..=x.len() {
+            for j in 0..=y.len() {
+                let mut best = if i == 0 || j == 0 { i + j } else { usize::MAX };
+                if i > 0 && j > 0 {
+                    let same = x[i - 1] == y[j - 1];
+                    best = best.min(table[i - 1][j] + 1).min(table[i][j - 1] + 1);
+                    best = best.min(table[i - 1][j - 1] + if same { 0 } else { replace });
+                    if osa && i > 1 && j > 1 && x[i - 1] == y[j - 2] && x[i - 2] == y[j - 1] {
+                        best = best.min(table[i - 2][j - 2] + 1);
+                    }
+                }
+                table[i][j] = best;
+            }
+        }
+        table[x.len()][y.len()]
+    }
+
+    fn brute(metric: &str, x: &str, y: &str) -> f64 {
+        let (m, n) = (x.chars().count() as f64, y.chars().count() as f64);
+        let (d, most) = match metric {
+            "levenshtein" => (distance(x, y, 1, false) as f64, m.max(n)),
+            "osa" => (distance(x, y, 1, true) as f64, m.max(n)),
+            "indel" => (distance(x, y, 2, false) as f64, m + n),
+            _ => (m.max(n) - (m + n - distance(x, y, 2, false) as f64) / 2.0, m.max(n)),
+        };
+        if most == 0.0 { 1.0 } else { 1.0 - d / most }
+    }
+
+    fn words() -> Vec<String> {
+        let long: String = (0..150).map(|i| char::from(b'a' + (i * i % 7) as u8)).collect();
+        let words = ["", "a", "ab", "ba", "kitten", "sitting", "Ångström", "angstrom", "日本語", "本日語", "xyz"];
+        let mut words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+        words.extend([long.clone(), long.replace("ab", "ba"), long[20..].to_owned()]);
+        words
+    }
+
+    #[test]
+    fn agrees_with_the_definitions() {
+        for metric in ["levenshtein", "osa", "indel", "lcs"] {
+            let s = edit(&format!("edit:metric={metric}"));
+            agrees(&s, &words(), &words(), |x, y| brute(metric, x, y));
+            let s = edit(&format!("edit:metric={metric},gamma=3"));
+            agrees(&s, &words(), &words(), |x, y| (-3.0 * (1.0 - brute(metric, x, y))).exp());
+        }
+    }
+
+    #[test]
+    fn published_values() {
+        let value = |metric: &str, x: &str, y: &str| {
+            pairwise(&edit(&format!("edit:metric={metric}")), &vec![x.into()], &vec![y.into()]).unwrap()[0]
+        };
+        // The examples of Winkler's paper, and the one that tells the two distances with swaps apart.
+        assert!((value("jaro", "MARTHA", "MARHTA") - 0.944444).abs() < 1e-5);
+        assert!((value("jaro", "DWAYNE", "DUANE") - 0.822222).abs() < 1e-5);
+        assert!((value("jaro-winkler", "MARTHA", "MARHTA") - 0.961111).abs() < 1e-5);
+        assert!((value("osa", "CA", "ABC") - 0.0).abs() < 1e-6);
+        assert!((value("damerau", "CA", "ABC") - (1.0 - 2.0 / 3.0)).abs() < 1e-6);
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_spec_is_told() {
+        for (wrong, word) in [("edit:metric=hamming", "jaro-winkler"), ("edit:gamma=0", "above 0"), ("edit:n=1", "'n'")]
+        {
+            let spec: Spec = wrong.parse().unwrap();
+            let message = Edit::from_step(&spec.steps[0]).unwrap().unwrap_err().to_string();
+            assert!(message.contains(word), "{message}");
+        }
+        assert_eq!(edit("edit:metric=osa,gamma=2.0").spec(), "edit:metric=osa,gamma=2.0");
+    }
+
+    proptest! {
+        #[test]
+        fn a_distance_and_the_same_in_any_chunk(
+            words in prop::collection::vec("[abé]{0,9}", 3..8), metric in 0usize..EditMetric::ALL.len(),
+        ) {
+            let name = EditMetric::ALL[metric].0;
+            let s = edit(&format!("edit:metric={name}"));
+            let block = chunks_change_nothing(&s, &words, &words);
+            let n = words.len();
+            let length = |i: usize| words[i].chars().count() as f32;
+            let d = |i: usize, j: usize| (1.0 - block[j * n + i]) * length(i).max(length(j));
+            for i in 0..n {
+                prop_assert_eq!(block[i * n + i], 1.0);
+                for j in 0..n {
+                    prop_assert!((0.0..=1.0).contains(&block[i * n + j]));
+                    if s.is_symmetric(0) {
+                        prop_assert_eq!(block[i * n + j], block[j * n + i]);
+                    }
+                    for k in 0..n {
+                        if ["levenshtein", "damerau"].contains(&name) {
+                            prop_assert!(d(i, k) <= d(i, j) + d(j, k) + 1e-4);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! The cosine of the counts of character n-grams: `ngram:n=3`.
+//!
+//! s(x, y) = Σ_g c_g(x) c_g(y) / √(Σ c_g(x)² · Σ c_g(y)²) over the substrings g of n characters, c_g how often g
+//! occurs: the spectrum kernel of Leslie, Eskin and Noble, *The spectrum kernel: a string kernel for SVM protein
+//! classification* (PSB 2002), normalised. It is positive semi-definite, from 0 to 1, and needs no alignment.
+//!
+//! A string of fewer than n characters counts as one n-gram, itself; so s(x, x) = 1 for every string.
+
+use rustc_hash::FxHashMap;
+
+use super::Similarity;
+use super::spec::Step;
+use crate::error::Result;
+
+/// The normalised spectrum kernel of strings, on exact n-grams of characters (no hash collisions).
+#[derive(Clone, Debug, PartialEq)]
+pub struct NGram {
+    n: usize,
+    step: Step,
+}
+
+impl NGram {
+    /// The similarity of a spec such as `ngram` (n = 3) or `ngram:n=5`; `None` for another name.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`](crate::Error::Parameter) for parameters it does not know or an n that is not 1 to 64.
+    pub fn from_step(step: &Step) -> Option<Result<Self>> {
+        (step.name() == "ngram").then(|| {
+            let mut arguments = step.arguments();
+            let n = arguments.whole("n", 3, 1..=64)?;
+            arguments.end()?;
+            Ok(NGram { n, step: step.clone() })
+        })
+    }
+}
+
+/// The n-grams of a string, with repeats.
+fn grams(characters: &[char], n: usize) -> impl Iterator<Item = &[char]> {
+    // One window of all characters where there are fewer; none would make the empty string similar to nothing.
+    let short = characters.len() < n;
+    let windows = if short { [].windows(1) } else { characters.windows(n) };
+    windows.chain(short.then_some(characters))
+}
+
+/// How often each n-gram occurs, and the sum of the squares.
+fn counts(characters: &[char], n: usize) -> (FxHashMap<&[char], u32>, f64) {
+    let mut counts: FxHashMap<&[char], u32> = FxHashMap::default();
+    grams(characters, n).for_each(|gram| *counts.entry(gram).or_default() += 1);
+    let squares: u64 = counts.values().map(|&count| u64::from(count).pow(2)).sum();
+    (counts, squares as f64)
+}
+
+impl Similarity for NGram {
+    type Samples = Vec<String>;
+
+    fn spec(&self) -> String {
+        self.step.to_string()
+    }
+
+    /// The bases' n-grams make an inverted index: a sample touches only the bases that share a gram with it. Sums
+    /// are of whole numbers, so their order does not matter.
+    fn block(&self, bases: &Vec<String>, samples: &Vec<String>, block: &mut [f32]) -> Result<()> {
+        let bases: Vec<Vec<char>> = bases.iter().map(|basis| basis.chars().collect()).collect();
+        let mut index: FxHashMap<&[char], Vec<(u32, u32)>> = FxHashMap::default();
+        let mut squares = Vec::with_capacity(bases.len());
+        for (number, basis) in bases.iter().enumerate() {
+            let (counts, sum) = counts(basis, self.n);
+            counts.into_iter().for_each(|(gram, count)| index.entry(gram).or_default().push((number as u32, count)));
+            squares.push(sum);
+        }
+        let mut products = vec![0u64; bases.len()];
+        for (sample, row) in samples.iter().zip(block.chunks_mut(bases.len().max(1))) {
+            let sample: Vec<char> = sample.chars().collect();
+            let (counts, sum) = counts(&sample, self.n);
+            products.fill(0);
+            for (gram, count) in counts {
+                for &(basis, of_basis) in index.get(gram).into_iter().flatten() {
+                    products[basis as usize] += u64::from(count) * u64::from(of_basis);
+                }
+            }
+            for ((value, &product), squares) in row.iter_mut().zip(&products).zip(&squares) {
+                *value = (product as f64 / (sum * squares).sqrt()) as f32;
+            }
+        }
+        Ok(())
+    }
+
+    fn is_symmetric(&self, _part: usize) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::similarity::sequence_tests::{agrees, chunks_change_nothing, of};
+    use proptest::prelude::*;
+
+    /// By the definition, counting each gram of either string anew.
+    fn brute(n: usize, x: &str, y: &str) -> f64 {
+        let list = |s: &str| {
+            let s: Vec<char> = s.chars().collect();
+            if s.len() < n { vec![s] } else { (0..=s.len() - n).map(|i| s[i..i + n].to_vec()).collect() }
+        };
+        let dot = |x: &[Vec<char>], y: &[Vec<char>]| {
+            x.iter().map(|gram| y.iter().filter(|other| *other == gram).count()).sum::<usize>() as f64
+        };
+        let (x, y) = (list(x), list(y));
+        dot(&x, &y) / (dot(&x, &x) * dot(&y, &y)).sqrt()
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_the_definition(words in prop::collection::vec("[abé]{0,12}", 2..8), n in 1usize..5) {
+            let s = of(&format!("ngram:n={n}"), NGram::from_step);
+            agrees(&s, &words, &words, |x, y| brute(n, x, y));
+            let block = chunks_change_nothing(&s, &words, &words);
+            for i in 0..words.len() {
+                prop_assert_eq!(block[i * words.len() + i], 1.0);
+                for j in 0..words.len() {
+                    prop_assert_eq!(block[i * words.len() + j], block[j * words.len() + i]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn short_and_empty_strings_equal_themselves_alone() {
+        let s = of("ngram", NGram::from_step);
+        let words: Vec<String> = ["", "a", "ab", "abc"].map(str::to_owned).into();
+        agrees(&s, &words, &words, |x, y| f64::from(x == y));
+    }
+}

@@ -1,0 +1,185 @@
+//! Counts, or any numbers, one vector a sample.
+
+use crate::data::{DenseMatrix, Rows, Samples, Vectors};
+use crate::error::{Error, Result};
+use crate::similarity::Similarity;
+use crate::similarity::spec::Step;
+
+/// x·y / (x·x + y·y − x·y): from 0 to 1 for counts, and not below −1/3 for any numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CountTanimoto {
+    step: Step,
+}
+
+/// x·y / √(x·x · y·y): from 0 to 1 for counts, from −1 for any numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CountCosine {
+    step: Step,
+}
+
+macro_rules! measure {
+    ($type:ident, $name:literal, $value:expr) => {
+        impl $type {
+            #[doc = concat!("The similarity of the spec `", $name, "`; `None` for another name.")]
+            ///
+            /// # Errors
+            /// [`Error::Parameter`]: it has no parameters.
+            pub fn from_step(step: &Step) -> Option<Result<Self>> {
+                (step.name() == $name).then(|| step.arguments().end().map(|()| $type { step: step.clone() }))
+            }
+        }
+
+        impl Similarity for $type {
+            type Samples = Vectors;
+
+            fn spec(&self) -> String {
+                self.step.to_string()
+            }
+
+            fn block(&self, bases: &Vectors, samples: &Vectors, block: &mut [f32]) -> Result<()> {
+                let (found, trained) = (samples.n_cols(), bases.n_cols());
+                if found > trained || (found < trained && matches!(samples, Vectors::Dense(_))) {
+                    return Err(Error::FeatureCount { found, trained, hint: ": samples and bases need the same" });
+                }
+                match samples {
+                    Vectors::Dense(matrix) => fill(bases, &matrix.view()?, block, $value),
+                    Vectors::Sparse(matrix) => fill(bases, &matrix.view()?, block, $value),
+                }
+                Ok(())
+            }
+
+            fn is_symmetric(&self, _part: usize) -> bool {
+                true
+            }
+        }
+    };
+}
+
+measure!(CountTanimoto, "tanimoto", |xy: f64, xx: f64, yy: f64| {
+    let either = xx + yy - xy;
+    if either > 0.0 { xy / either } else { 1.0 }
+});
+measure!(CountCosine, "cosine", |xy: f64, xx: f64, yy: f64| {
+    let size = (xx * yy).sqrt();
+    if size > 0.0 { xy / size } else { f64::from(xx == yy) }
+});
+
+/// block\[sample\]\[basis\] = value(x·y, x·x, y·y), the products summed in double precision: of counts they are exact.
+fn fill(bases: &Vectors, samples: &impl Rows, block: &mut [f32], value: impl Fn(f64, f64, f64) -> f64) {
+    let squares: Vec<f64> =
+        (0..bases.len()).map(|basis| product_with(bases, basis, &dense_row(bases, basis))).collect();
+    let mut dense = vec![0.0; bases.n_cols()];
+    for (row, out) in block.chunks_mut(bases.len().max(1)).enumerate() {
+        dense.fill(0.0);
+        samples.for_each_nonzero(row, |column, value| dense[column] = value);
+        let square = product(&dense, &dense);
+        for (basis, out) in out.iter_mut().enumerate() {
+            *out = value(product_with(bases, basis, &dense), square, squares[basis]) as f32;
+        }
+    }
+}
+
+fn dense_row(vectors: &Vectors, row: usize) -> Vec<f64> {
+    match vectors {
+        Vectors::Dense(matrix) => dense_values(matrix, row).iter().map(|&value| value.into()).collect(),
+        Vectors::Sparse(matrix) => {
+            let mut dense = vec![0.0; matrix.n_cols];
+            for at in matrix.indptr[row]..matrix.indptr[row + 1] {
+                dense[matrix.indices[at] as usize] = matrix.values[at].into();
+            }
+            dense
+        }
+    }
+}
+
+fn dense_values(matrix: &DenseMatrix<f32>, row: usize) -> &[f32] {
+    &matrix.values[row * matrix.n_cols..(row + 1) * matrix.n_cols]
+}
+
+/// The product of one basis with a dense row: a multiply-add a stored value of the basis.
+fn product_with(bases: &Vectors, basis: usize, dense: &[f64]) -> f64 {
+    match bases {
+        Vectors::Dense(matrix) => product(dense_values(matrix, basis), dense),
+        Vectors::Sparse(matrix) => {
+            let range = matrix.indptr[basis]..matrix.indptr[basis + 1];
+            let stored = matrix.indices[range.clone()].iter().zip(&matrix.values[range]);
+            stored.map(|(&column, &value)| f64::from(value) * dense[column as usize]).sum()
+        }
+    }
+}
+
+/// Eight sums side by side, since one would wait for each addition.
+fn product<T: Copy + Into<f64>>(x: &[T], y: &[f64]) -> f64 {
+    let mut sums = [0.0; 8];
+    let (x_eights, y_eights) = (x.chunks_exact(8), y.chunks_exact(8));
+    let rest: f64 = x_eights.remainder().iter().zip(y_eights.remainder()).map(|(&x, y)| x.into() * y).sum();
+    for (x, y) in x_eights.zip(y_eights) {
+        for lane in 0..8 {
+            sums[lane] += x[lane].into() * y[lane];
+        }
+    }
+    sums.iter().sum::<f64>() + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::CsrMatrix;
+    use crate::similarity::pairwise;
+    use crate::similarity::sequence_tests::{agrees_by_number, chunks_change_nothing, of};
+    use proptest::prelude::*;
+
+    fn both(rows: &[Vec<f32>]) -> [Vectors; 2] {
+        let n_cols = rows[0].len();
+        let dense = DenseMatrix { values: rows.concat(), n_rows: rows.len(), n_cols };
+        let mut sparse = CsrMatrix { indptr: vec![0], indices: vec![], values: vec![], n_cols };
+        for row in rows {
+            for (column, &value) in row.iter().enumerate().filter(|(_, value)| **value != 0.0) {
+                sparse.indices.push(column as u32);
+                sparse.values.push(value);
+            }
+            sparse.indptr.push(sparse.values.len());
+        }
+        [Vectors::Dense(dense), Vectors::Sparse(sparse)]
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_the_definition(
+            rows in prop::collection::vec(prop::collection::vec(prop::sample::select(vec![0u8, 0, 0, 1, 2, 9]), 19), 1..6),
+        ) {
+            let rows: Vec<Vec<f32>> = rows.iter().map(|row| row.iter().map(|&count| f32::from(count)).collect()).collect();
+            let dot = |i: usize, j: usize| -> f64 {
+                rows[i].iter().zip(&rows[j]).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum()
+            };
+            let tanimoto = of("tanimoto", CountTanimoto::from_step);
+            let cosine = of("cosine", CountCosine::from_step);
+            let kinds = both(&rows);
+            for (bases, samples) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+                let (bases, samples) = (&kinds[bases], &kinds[samples]);
+                let or_equal = |value: f64| if value.is_nan() { 1.0 } else { value };
+                agrees_by_number(&tanimoto, bases, samples, |i, j| {
+                    or_equal(dot(i, j) / (dot(i, i) + dot(j, j) - dot(i, j)))
+                });
+                agrees_by_number(&cosine, bases, samples, |i, j| match (dot(i, i), dot(j, j)) {
+                    (0.0, 0.0) => 1.0,
+                    (0.0, _) | (_, 0.0) => 0.0,
+                    (x, y) => dot(i, j) / (x * y).sqrt(),
+                });
+                let block = chunks_change_nothing(&tanimoto, bases, samples);
+                prop_assert!(block.iter().all(|value| (0.0..=1.0).contains(value)));
+            }
+        }
+    }
+
+    #[test]
+    fn another_width_is_refused_unless_zeros_are_meant() {
+        let tanimoto = of("tanimoto", CountTanimoto::from_step);
+        let (narrow, wide) = (both(&[vec![1.0, 2.0]]), both(&[vec![1.0, 2.0, 0.0]]));
+        assert_eq!(pairwise(&tanimoto, &wide[0], &narrow[1]).unwrap(), [1.0]);
+        for (bases, samples) in [(&wide[0], &narrow[0]), (&narrow[1], &wide[1])] {
+            let error = pairwise(&tanimoto, bases, samples).unwrap_err();
+            assert!(matches!(error, Error::FeatureCount { .. }), "{error}");
+        }
+    }
+}

@@ -2,7 +2,9 @@
 
 mod feature_range;
 mod moments;
+mod ngrams;
 mod scaling;
+mod znorm;
 
 use crate::data::{AnySamples, Training};
 use crate::error::Result;
@@ -10,7 +12,9 @@ use crate::error::Result;
 pub use feature_range::{FeatureMax, largest_values};
 pub use moments::Spread;
 pub(crate) use moments::spread;
+pub use ngrams::NGrams;
 pub use scaling::{Scaler, Scaling};
+pub use znorm::ZNorm;
 
 /// A step before a similarity: samples of one kind become samples of another, or the same kind changed.
 pub trait Descriptor: Send + Sync {

@@ -1,0 +1,142 @@
+//! Strings as hashed sets or counts of character n-grams: `ngrams:n=4,bits=2048`.
+//!
+//! Each substring of n characters is hashed to one of `bits` places. The set of the places is a fingerprint for
+//! [`Tanimoto`](crate::similarity::Tanimoto), as with the text of molecules (SMILES): Vidal, Thormann and Pons, *LINGO,
+//! an efficient holographic text based method to calculate biophysical properties and intermolecular similarities*,
+//! 2005 (n = 4, exact). How often each occurs is a sparse vector for any similarity of vectors.
+
+use crate::data::{BitSets, CsrMatrix, Vectors};
+use crate::error::{Error, Result};
+use crate::similarity::Arguments;
+
+/// Strings to sets or counts of n-grams. A string of fewer than n characters has one n-gram, itself; the empty
+/// string has none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NGrams {
+    n: usize,
+    bits: usize,
+}
+
+impl NGrams {
+    /// N-grams of `n` characters (1 to 64) hashed to `bits` places (1 to 2^24).
+    ///
+    /// # Errors
+    /// [`Error::Parameter`].
+    pub fn new(n: usize, bits: usize) -> Result<Self> {
+        let wrong = |name, value: usize, expected: &str| {
+            Err(Error::Parameter { name, value: value.to_string(), expected: expected.into() })
+        };
+        match (n, bits) {
+            (1..=64, 1..=0x100_0000) => Ok(NGrams { n, bits }),
+            (1..=64, _) => wrong("bits", bits, "a whole number from 1 to 16777216"),
+            _ => wrong("n", n, "a whole number from 1 to 64"),
+        }
+    }
+
+    /// From the parameters `n` (default 3) and `bits` (default 2048) of a spec; the caller says what it is called.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for parameters it does not know or that are outside their domain.
+    pub fn from_arguments(mut arguments: Arguments<'_>) -> Result<Self> {
+        let n = arguments.whole("n", 3, 1..=64)?;
+        let bits = arguments.whole("bits", 2048, 1..=1 << 24)?;
+        arguments.end()?;
+        Ok(NGrams { n, bits })
+    }
+
+    /// Which n-grams each string has.
+    ///
+    /// # Errors
+    /// None that we know of: [`Error::Shape`] would be ours.
+    pub fn sets(&self, strings: &[String]) -> Result<BitSets> {
+        let a_set = self.bits.div_ceil(64);
+        let mut words = vec![0u64; a_set * strings.len()];
+        for (string, set) in strings.iter().zip(words.chunks_mut(a_set)) {
+            self.each_place(string, |place| set[place / 64] |= 1 << (place % 64));
+        }
+        BitSets::new(words, strings.len(), self.bits)
+    }
+
+    /// How often each string has each n-gram.
+    pub fn counts(&self, strings: &[String]) -> Vectors {
+        let mut matrix = CsrMatrix { indptr: vec![0], indices: Vec::new(), values: Vec::new(), n_cols: self.bits };
+        let mut places = Vec::new();
+        for string in strings {
+            places.clear();
+            self.each_place(string, |place| places.push(place as u32));
+            places.sort_unstable();
+            for same in places.chunk_by(|a, b| a == b) {
+                matrix.indices.push(same[0]);
+                matrix.values.push(same.len() as f32);
+            }
+            matrix.indptr.push(matrix.values.len());
+        }
+        Vectors::Sparse(matrix)
+    }
+
+    fn each_place(&self, string: &str, mut place: impl FnMut(usize)) {
+        if string.is_empty() {
+            return;
+        }
+        // Where each character starts, and the end: an n-gram is the bytes between two of these.
+        let starts: Vec<usize> = string.char_indices().map(|(at, _)| at).chain([string.len()]).collect();
+        let n = self.n.min(starts.len() - 1);
+        for bounds in starts.windows(n + 1) {
+            place((hash(&string.as_bytes()[bounds[0]..bounds[n]]) % self.bits as u64) as usize);
+        }
+    }
+}
+
+/// FNV-1a and a last mix, since its low bits alone are poor. Models are kept in files: this must never change.
+fn hash(bytes: &[u8]) -> u64 {
+    let mut hash = 0xCBF2_9CE4_8422_2325u64;
+    for &byte in bytes {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3);
+    }
+    hash = (hash ^ (hash >> 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    hash ^ (hash >> 29)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Samples;
+
+    #[test]
+    fn places_stay_what_they_are() {
+        // A change here would make every stored model wrong.
+        assert_eq!([hash(b""), hash(b"a"), hash(b"CCO")].map(|h| h % 2048), [1139, 802, 1643]);
+    }
+
+    #[test]
+    fn sets_and_counts_are_of_the_same_places() {
+        let strings: Vec<String> = ["abcab", "ab", "", "ééé", "ccccc"].map(str::to_owned).into();
+        let ngrams = NGrams::new(2, 4096).unwrap();
+        let (sets, counts) = (ngrams.sets(&strings).unwrap(), ngrams.counts(&strings));
+        let Vectors::Sparse(counts) = counts else { panic!("dense") };
+        assert!(counts.view().is_ok());
+        let mut totals = Vec::new();
+        for row in 0..strings.len() {
+            let range = counts.indptr[row]..counts.indptr[row + 1];
+            let set = sets.set(row);
+            let ones: u32 = set.iter().map(|word| word.count_ones()).sum();
+            assert_eq!(ones as usize, range.len());
+            for &place in &counts.indices[range.clone()] {
+                assert!(set[place as usize / 64] >> (place % 64) & 1 == 1);
+            }
+            totals.push(counts.values[range].to_vec());
+        }
+        totals.iter_mut().for_each(|values| values.sort_by(f32::total_cmp));
+        assert_eq!(totals, [vec![1.0, 1.0, 2.0], vec![1.0], vec![], vec![2.0], vec![4.0]]);
+        assert_eq!((sets.len(), sets.n_bits()), (5, 4096));
+    }
+
+    #[test]
+    fn parameters_are_checked() {
+        let spec: crate::similarity::Spec = "ngrams:n=4,bits=1024".parse().unwrap();
+        assert_eq!(NGrams::from_arguments(spec.steps[0].arguments()).unwrap(), NGrams::new(4, 1024).unwrap());
+        for (n, bits) in [(0, 1), (65, 1), (3, 0), (3, (1 << 24) + 1)] {
+            assert!(NGrams::new(n, bits).is_err());
+        }
+    }
+}

@@ -5,16 +5,18 @@
 //! an efficient holographic text based method to calculate biophysical properties and intermolecular similarities*,
 //! 2005 (n = 4, exact). How often each occurs is a sparse vector for any similarity of vectors.
 
-use crate::data::{BitSets, CsrMatrix, Vectors};
+use super::Descriptor;
+use crate::data::{AnySamples, BitSets, CsrMatrix, Vectors};
 use crate::error::{Error, Result};
-use crate::similarity::Arguments;
+use crate::similarity::Step;
 
-/// Strings to sets or counts of n-grams. A string of fewer than n characters has one n-gram, itself; the empty
+/// Strings to sets (`ngrams`) or counts (`ngram-counts`) of n-grams. A string of fewer than n characters has one n-gram, itself; the empty
 /// string has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NGrams {
     n: usize,
     bits: usize,
+    counted: bool,
 }
 
 impl NGrams {
@@ -27,27 +29,42 @@ impl NGrams {
             Err(Error::Parameter { name, value: value.to_string(), expected: expected.into() })
         };
         match (n, bits) {
-            (1..=64, 1..=0x100_0000) => Ok(NGrams { n, bits }),
+            (1..=64, 1..=0x100_0000) => Ok(NGrams { n, bits, counted: false }),
             (1..=64, _) => wrong("bits", bits, "a whole number from 1 to 16777216"),
             _ => wrong("n", n, "a whole number from 1 to 64"),
         }
     }
 
-    /// From the parameters `n` (default 3) and `bits` (default 2048) of a spec; the caller says what it is called.
+    /// As a descriptor it gives counts instead of sets.
+    pub fn counted(self) -> Self {
+        NGrams { counted: true, ..self }
+    }
+
+    /// The descriptor of a step `ngrams` or `ngram-counts`, whose parameters are `n` (default 3) and `bits` (2048).
     ///
     /// # Errors
-    /// [`Error::Parameter`] for parameters it does not know or that are outside their domain.
-    pub fn from_arguments(mut arguments: Arguments<'_>) -> Result<Self> {
+    /// [`Error::Parameter`] for parameters it does not know or that are outside their domain, and
+    /// [`Error::UnknownName`] for another name.
+    pub fn from_step(step: &Step) -> Result<Self> {
+        let counted = match step.name() {
+            "ngrams" => false,
+            "ngram-counts" => true,
+            other => {
+                let expected = "here it is ngrams or ngram-counts".into();
+                return Err(Error::UnknownName { what: "descriptor", given: other.to_owned(), expected });
+            }
+        };
+        let mut arguments = step.arguments();
         let n = arguments.whole("n", 3, 1..=64)?;
         let bits = arguments.whole("bits", 2048, 1..=1 << 24)?;
         arguments.end()?;
-        Ok(NGrams { n, bits })
+        Ok(NGrams { n, bits, counted })
     }
 
     /// Which n-grams each string has.
     ///
     /// # Errors
-    /// None that we know of: [`Error::Shape`] would be ours.
+    /// As [`BitSets::new`], which the words made here always fit.
     pub fn sets(&self, strings: &[String]) -> Result<BitSets> {
         let a_set = self.bits.div_ceil(64);
         let mut words = vec![0u64; a_set * strings.len()];
@@ -83,6 +100,24 @@ impl NGrams {
         let n = self.n.min(starts.len() - 1);
         for bounds in starts.windows(n + 1) {
             place((hash(&string.as_bytes()[bounds[0]..bounds[n]]) % self.bits as u64) as usize);
+        }
+    }
+}
+
+impl Descriptor for NGrams {
+    fn spec(&self) -> String {
+        let name = if self.counted { "ngram-counts" } else { "ngrams" };
+        format!("{name}:n={},bits={}", self.n, self.bits)
+    }
+
+    fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
+        match samples {
+            AnySamples::Strings(strings) if self.counted => Ok(AnySamples::Vectors(self.counts(&strings))),
+            AnySamples::Strings(strings) => Ok(AnySamples::BitSets(self.sets(&strings)?)),
+            other => Err(Error::Similarity {
+                similarity: self.spec(),
+                problem: format!("it cuts strings, and was given {}", other.kind()),
+            }),
         }
     }
 }
@@ -134,7 +169,7 @@ mod tests {
     #[test]
     fn parameters_are_checked() {
         let spec: crate::similarity::Spec = "ngrams:n=4,bits=1024".parse().unwrap();
-        assert_eq!(NGrams::from_arguments(spec.steps[0].arguments()).unwrap(), NGrams::new(4, 1024).unwrap());
+        assert_eq!(NGrams::from_step(&spec.steps[0]).unwrap(), NGrams::new(4, 1024).unwrap());
         for (n, bits) in [(0, 1), (65, 1), (3, 0), (3, (1 << 24) + 1)] {
             assert!(NGrams::new(n, bits).is_err());
         }

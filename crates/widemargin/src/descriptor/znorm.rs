@@ -1,6 +1,8 @@
 //! Series brought to mean 0 and standard deviation 1, each by itself.
 
-use crate::data::{Samples, Series};
+use super::Descriptor;
+use crate::data::{AnySamples, Series};
+use crate::error::{Error, Result};
 
 /// Takes from each channel of each series its mean and divides by its standard deviation (over n, not n − 1), as
 /// the UCR archive has its series. It learns nothing.
@@ -11,7 +13,7 @@ pub struct ZNorm;
 
 impl ZNorm {
     /// The normalised series; sums are in double precision.
-    pub fn describe(&self, mut series: Series) -> Series {
+    pub fn normalised(&self, mut series: Series) -> Series {
         let (lengths, channels) = (series.lengths(), series.channels());
         let mut rest = series.values_mut();
         for length in lengths {
@@ -20,6 +22,22 @@ impl ZNorm {
             rest = others;
         }
         series
+    }
+}
+
+impl Descriptor for ZNorm {
+    fn spec(&self) -> String {
+        "znorm".into()
+    }
+
+    fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
+        match samples {
+            AnySamples::Series(series) => Ok(AnySamples::Series(self.normalised(series))),
+            other => Err(Error::Similarity {
+                similarity: self.spec(),
+                problem: format!("it normalises time series, and was given {}", other.kind()),
+            }),
+        }
     }
 }
 
@@ -38,17 +56,18 @@ fn normalise(values: &mut [f32], channels: usize, channel: usize, n: f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::Samples;
 
     #[test]
     fn each_channel_of_each_series_by_itself() {
         let values = [1.0, 7.3, 3.0, 7.3, 5.0, 7.3, 1e6, -2.0, 1e6 + 2.0, 2.0];
-        let series = ZNorm.describe(Series::new(values.to_vec(), &[3, 2], 2).unwrap());
+        let series = ZNorm.normalised(Series::new(values.to_vec(), &[3, 2], 2).unwrap());
         let unit = 1.5f32.sqrt();
         let right = [-unit, 0.0, 0.0, 0.0, unit, 0.0, -1.0, -1.0, 1.0, 1.0];
         for (found, right) in series.values().iter().zip(right) {
             assert!((found - right).abs() < 1e-6, "{:?}", series.values());
         }
         assert_eq!(series.lengths(), [3, 2]);
-        assert_eq!(ZNorm.describe(series.clone()).len(), 2);
+        assert_eq!(ZNorm.normalised(series.clone()).len(), 2);
     }
 }

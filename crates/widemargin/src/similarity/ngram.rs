@@ -9,6 +9,7 @@
 use rustc_hash::FxHashMap;
 
 use super::Similarity;
+use super::named::expect_name;
 use super::spec::Step;
 use crate::error::Result;
 
@@ -20,17 +21,17 @@ pub struct NGram {
 }
 
 impl NGram {
-    /// The similarity of a spec such as `ngram` (n = 3) or `ngram:n=5`; `None` for another name.
+    /// The similarity of a spec such as `ngram` (n = 3) or `ngram:n=5`.
     ///
     /// # Errors
-    /// [`Error::Parameter`](crate::Error::Parameter) for parameters it does not know or an n that is not 1 to 64.
-    pub fn from_step(step: &Step) -> Option<Result<Self>> {
-        (step.name() == "ngram").then(|| {
-            let mut arguments = step.arguments();
-            let n = arguments.whole("n", 3, 1..=64)?;
-            arguments.end()?;
-            Ok(NGram { n, step: step.clone() })
-        })
+    /// [`Error::Parameter`](crate::Error::Parameter) for parameters it does not know or an n that is not 1 to 64,
+    /// and [`Error::UnknownName`](crate::Error::UnknownName) for another name.
+    pub fn from_step(step: &Step) -> Result<Self> {
+        expect_name(step, "ngram")?;
+        let mut arguments = step.arguments();
+        let n = arguments.whole("n", 3, 1..=64)?;
+        arguments.end()?;
+        Ok(NGram { n, step: step.clone() })
     }
 }
 

@@ -6,9 +6,9 @@ use crate::data::Samples;
 use crate::error::Result;
 
 /// The similarity of a spec that is right.
-pub(crate) fn of<S>(spec: &str, from_step: impl Fn(&Step) -> Option<Result<S>>) -> S {
+pub(crate) fn of<S>(spec: &str, from_step: impl Fn(&Step) -> Result<S>) -> S {
     let spec: Spec = spec.parse().unwrap();
-    from_step(&spec.steps[0]).unwrap_or_else(|| panic!("{spec} is not of this family")).unwrap()
+    from_step(&spec.steps[0]).unwrap()
 }
 
 /// The block is what the definition says, pair by pair: `right` is given (basis, sample).

@@ -11,9 +11,10 @@
 //!
 //! s = exp(−gamma d) with a gamma, −d without one. Neither is definite: warping breaks the triangle inequality.
 
+use super::Similarity;
+use super::named::expect_name;
 use super::spec::Step;
-use super::{Similarity, Training};
-use crate::data::{Samples, Series};
+use crate::data::{Samples, Series, Training};
 use crate::error::{Error, Result};
 
 /// How d becomes a similarity.
@@ -42,27 +43,27 @@ pub struct Dtw {
 const PROBES: usize = 64;
 
 impl Dtw {
-    /// The similarity of a spec; `None` where the name is not `dtw`.
+    /// The similarity of a spec such as `dtw` or `dtw:window=0.1,gamma=2`.
     ///
     /// `window` is 0 to 1 (default 1, no band); `root` true or false; `gamma` a number, or `auto`: 1 / mean d over
     /// pairs of training series, learned by `fit` and then written as a number.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for parameters it does not know or that are outside their domain.
-    pub fn from_step(step: &Step) -> Option<Result<Self>> {
-        (step.name() == "dtw").then(|| {
-            let mut arguments = step.arguments();
-            let window = arguments
-                .get("window", 1.0, "a share of the length, from 0 to 1", |window| (0.0..=1.0).contains(window))?;
-            let root = arguments.get("root", false, "true or false", |_| true)?;
-            let form = match arguments.text("gamma") {
-                None => Form::Negative,
-                Some("auto") => Form::Auto,
-                Some(_) => Form::Exponential(arguments.positive("gamma", 1.0)?),
-            };
-            arguments.end()?;
-            Ok(Dtw { window, root, form, step: step.clone() })
-        })
+    /// [`Error::Parameter`] for parameters it does not know or that are outside their domain, and
+    /// [`Error::UnknownName`] for another name.
+    pub fn from_step(step: &Step) -> Result<Self> {
+        expect_name(step, "dtw")?;
+        let mut arguments = step.arguments();
+        let window = arguments
+            .get("window", 1.0, "a share of the length, from 0 to 1", |window| (0.0..=1.0).contains(window))?;
+        let root = arguments.get("root", false, "true or false", |_| true)?;
+        let form = match arguments.text("gamma") {
+            None => Form::Negative,
+            Some("auto") => Form::Auto,
+            Some(_) => Form::Exponential(arguments.positive("gamma", 1.0)?),
+        };
+        arguments.end()?;
+        Ok(Dtw { window, root, form, step: step.clone() })
     }
 
     /// The half-width of the band for two lengths.
@@ -291,7 +292,7 @@ mod tests {
         assert!(message.contains("leave single precision"), "{message}");
         for (wrong, word) in [("dtw:window=2", "from 0 to 1"), ("dtw:gamma=-1", "above 0"), ("dtw:band=1", "'band'")] {
             let spec: Spec = wrong.parse().unwrap();
-            let message = Dtw::from_step(&spec.steps[0]).unwrap().unwrap_err().to_string();
+            let message = Dtw::from_step(&spec.steps[0]).unwrap_err().to_string();
             assert!(message.contains(word), "{message}");
         }
     }

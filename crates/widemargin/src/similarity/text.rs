@@ -15,6 +15,7 @@
 use rapidfuzz::distance::{damerau_levenshtein, indel, jaro, jaro_winkler, lcs_seq, levenshtein, osa};
 
 use super::Similarity;
+use super::named::expect_name;
 use super::spec::Step;
 use crate::error::{Error, Result};
 
@@ -70,22 +71,21 @@ pub struct Edit {
 }
 
 impl Edit {
-    /// The similarity of a spec such as `edit`, `edit:metric=osa` or `edit:gamma=4`; `None` for another name.
+    /// The similarity of a spec such as `edit`, `edit:metric=osa` or `edit:gamma=4`.
     ///
     /// # Errors
     /// [`Error::Parameter`] for parameters it does not know or that are outside their domain, and
-    /// [`Error::UnknownName`] for an unknown metric.
-    pub fn from_step(step: &Step) -> Option<Result<Self>> {
-        (step.name() == "edit").then(|| {
-            let mut arguments = step.arguments();
-            let metric = arguments.text("metric").map_or(Ok(EditMetric::Levenshtein), EditMetric::from_name)?;
-            let gamma = match arguments.text("gamma") {
-                None => None,
-                Some(_) => Some(arguments.positive("gamma", 1.0)?),
-            };
-            arguments.end()?;
-            Ok(Edit { metric, gamma, step: step.clone() })
-        })
+    /// [`Error::UnknownName`] for an unknown metric or another name.
+    pub fn from_step(step: &Step) -> Result<Self> {
+        expect_name(step, "edit")?;
+        let mut arguments = step.arguments();
+        let metric = arguments.text("metric").map_or(Ok(EditMetric::Levenshtein), EditMetric::from_name)?;
+        let gamma = match arguments.text("gamma") {
+            None => None,
+            Some(_) => Some(arguments.positive("gamma", 1.0)?),
+        };
+        arguments.end()?;
+        Ok(Edit { metric, gamma, step: step.clone() })
     }
 }
 
@@ -210,7 +210,7 @@ mod tests {
         for (wrong, word) in [("edit:metric=hamming", "jaro-winkler"), ("edit:gamma=0", "above 0"), ("edit:n=1", "'n'")]
         {
             let spec: Spec = wrong.parse().unwrap();
-            let message = Edit::from_step(&spec.steps[0]).unwrap().unwrap_err().to_string();
+            let message = Edit::from_step(&spec.steps[0]).unwrap_err().to_string();
             assert!(message.contains(word), "{message}");
         }
         assert_eq!(edit("edit:metric=osa,gamma=2.0").spec(), "edit:metric=osa,gamma=2.0");

@@ -3,6 +3,7 @@
 use crate::data::{DenseMatrix, Rows, Samples, Vectors};
 use crate::error::{Error, Result};
 use crate::similarity::Similarity;
+use crate::similarity::named::expect_name;
 use crate::similarity::spec::Step;
 
 /// x·y / (x·x + y·y − x·y): from 0 to 1 for counts, and not below −1/3 for any numbers.
@@ -20,12 +21,14 @@ pub struct CountCosine {
 macro_rules! measure {
     ($type:ident, $name:literal, $value:expr) => {
         impl $type {
-            #[doc = concat!("The similarity of the spec `", $name, "`; `None` for another name.")]
+            #[doc = concat!("The similarity of the spec `", $name, "`.")]
             ///
             /// # Errors
-            /// [`Error::Parameter`]: it has no parameters.
-            pub fn from_step(step: &Step) -> Option<Result<Self>> {
-                (step.name() == $name).then(|| step.arguments().end().map(|()| $type { step: step.clone() }))
+            /// [`Error::Parameter`]: it has no parameters. [`Error::UnknownName`] for another name.
+            pub fn from_step(step: &Step) -> Result<Self> {
+                expect_name(step, $name)?;
+                step.arguments().end()?;
+                Ok($type { step: step.clone() })
             }
         }
 

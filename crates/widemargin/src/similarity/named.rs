@@ -1,0 +1,17 @@
+//! A step that must have one certain name.
+
+use super::spec::Step;
+use crate::error::{Error, Result};
+
+/// # Errors
+/// [`Error::UnknownName`] for another name.
+pub(super) fn expect_name(step: &Step, name: &'static str) -> Result<()> {
+    if step.name() == name {
+        return Ok(());
+    }
+    Err(Error::UnknownName {
+        what: "similarity",
+        given: step.name().to_owned(),
+        expected: format!("here it is {name}"),
+    })
+}

@@ -48,3 +48,5 @@ pub trait Descriptor: Send + Sync {
         Ok(())
     }
 }
+mod hog;
+pub use hog::Hog;

@@ -1,0 +1,176 @@
+//! Histograms of oriented gradients: an image becomes a grid of cells of 31 numbers.
+//!
+//! Felzenszwalb, Girshick, McAllester and Ramanan, *Object Detection with Discriminatively Trained Part-Based
+//! Models*, PAMI 2010, section 6, with the cells at the border kept.
+//!
+//! A walk through three steps, a row of pixels at a time: `gradients` finds the direction and length of each
+//! pixel's gradient, `votes` lets it vote for the cells around it, `blocks` normalises the cells. Nothing is
+//! contracted to fused operations, and integers are kept exact, so an image gives the same bits on every machine.
+
+mod blocks;
+mod gradients;
+mod votes;
+
+use std::fmt;
+
+use crate::data::{Grids, Images, Samples};
+use crate::error::{Error, Result};
+use crate::isa::Isa;
+use crate::similarity::Arguments;
+
+use gradients::RowGradients;
+use votes::Votes;
+
+/// Numbers a cell: 18 signed orientations, 9 unsigned ones, 4 of texture.
+const DEPTH: usize = 31;
+
+/// Signed orientations.
+const SIGNED: usize = 18;
+
+/// Unsigned orientations.
+const UNSIGNED: usize = 9;
+
+/// The HOG descriptor with square cells.
+///
+/// - Gradients are centred differences of pixels 0…255, where both neighbours exist; of three colour channels the
+///   one with the largest gradient counts, the earlier of two that are level.
+/// - Each gradient votes with its length for one of 18 directions (0°, 20°, …), the one with the largest dot
+///   product, and bilinearly for the cells around its pixel; votes outside the grid are dropped.
+/// - A cell is divided by the norm of each of the four blocks of 2 × 2 cells it is in, where a block that leaves
+///   the grid takes the nearest cell inside, clipped at 0.2; the four are summed and halved.
+///
+/// The 31 numbers of a cell are 18 signed directions, 9 unsigned ones, and the texture of the four blocks in the
+/// order below right, above right, below left, above left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hog {
+    cell_size: usize,
+}
+
+impl Hog {
+    /// The descriptor with cells of `cell_size` × `cell_size` pixels.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for a size of 0.
+    pub fn new(cell_size: usize) -> Result<Self> {
+        if cell_size == 0 {
+            return Err(Error::Parameter {
+                name: "cell",
+                value: "0".into(),
+                expected: "pixels of a cell's side, at least 1".into(),
+            });
+        }
+        Ok(Hog { cell_size })
+    }
+
+    /// Reads `cell` (default 8) from a spec such as `hog:cell=4`.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for a cell that is no whole number above 0.
+    pub fn from_arguments(arguments: &mut Arguments<'_>) -> Result<Self> {
+        Ok(Hog { cell_size: arguments.whole("cell", 8, 1..=1 << 16)? })
+    }
+
+    /// Pixels of a cell's side.
+    pub fn cell_size(&self) -> usize {
+        self.cell_size
+    }
+
+    /// The grids of some images, \[image\]\[row\]\[column\]\[31\]: images of 32 × 32 pixels have 8 × 8 cells of
+    /// size 4. Runs on the caller's thread; whoever has several cuts the images into chunks.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for images whose sides the cell size does not divide, or that are neither grey (one
+    /// channel) nor colour (three).
+    pub fn describe(&self, images: &Images) -> Result<Grids> {
+        self.describe_with(Isa::best(), images)
+    }
+
+    fn describe_with(&self, isa: Isa, images: &Images) -> Result<Grids> {
+        let (height, width, channels) = (images.height(), images.width(), images.channels());
+        let wrong = |found: String, expected: String| {
+            Err(Error::Shape { what: format!("images for '{self}'"), found, expected })
+        };
+        if images.is_empty() && height == 0 {
+            return wrong("images without a size".into(), "a height and a width".into());
+        }
+        if channels != 1 && channels != 3 {
+            return wrong(format!("{channels} channels"), "1 (grey) or 3 (colour)".into());
+        }
+        if !height.is_multiple_of(self.cell_size) || !width.is_multiple_of(self.cell_size) {
+            return wrong(
+                format!("{height} × {width} pixels"),
+                format!("sides that the cell size {} divides", self.cell_size),
+            );
+        }
+        let (rows, cols) = (height / self.cell_size, width / self.cell_size);
+        let size = rows * cols * DEPTH;
+        let mut values = vec![0.0; images.len() * size];
+        let mut worker = Worker::new(self.cell_size, height, width, channels);
+        for (image, grid) in values.chunks_exact_mut(size).enumerate() {
+            worker.describe(isa, images.image(image), grid);
+        }
+        Grids::new(values, rows, cols, DEPTH)
+    }
+}
+
+impl fmt::Display for Hog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "hog:cell={}", self.cell_size)
+    }
+}
+
+/// What one image after another is described with: its size, and memory to work in.
+#[derive(Debug)]
+struct Worker {
+    height: usize,
+    gradients: RowGradients,
+    votes: Votes,
+    normalisers: Vec<f32>,
+}
+
+impl Worker {
+    fn new(cell_size: usize, height: usize, width: usize, channels: usize) -> Self {
+        let votes = Votes::new(cell_size, height, width);
+        let normalisers = vec![0.0; blocks::scratch_len(votes.rows(), votes.cols())];
+        Worker { height, gradients: RowGradients::new(width, channels), votes, normalisers }
+    }
+
+    fn describe(&mut self, isa: Isa, pixels: &[u8], grid: &mut [f32]) {
+        match isa {
+            // SAFETY: the instruction set is there (`Isa::available`).
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => unsafe { self.describe_avx512(pixels, grid) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => unsafe { self.describe_avx2(pixels, grid) },
+            _ => self.describe_portable(pixels, grid),
+        }
+    }
+
+    // The loops are plain Rust; compiled once for each instruction set they fill its registers.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f")]
+    fn describe_avx512(&mut self, pixels: &[u8], grid: &mut [f32]) {
+        self.describe_portable(pixels, grid);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma")]
+    fn describe_avx2(&mut self, pixels: &[u8], grid: &mut [f32]) {
+        self.describe_portable(pixels, grid);
+    }
+
+    #[inline(always)]
+    fn describe_portable(&mut self, pixels: &[u8], grid: &mut [f32]) {
+        self.votes.clear();
+        self.gradients.start(pixels);
+        for y in 1..self.height.saturating_sub(1) {
+            let (directions, lengths) = self.gradients.next_row(pixels, y);
+            self.votes.add_row(y, directions, lengths);
+        }
+        blocks::normalise(&self.votes, &mut self.normalisers, grid);
+    }
+}
+
+#[cfg(test)]
+mod tests;

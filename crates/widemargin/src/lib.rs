@@ -32,6 +32,7 @@ pub mod model;
 mod par;
 pub mod problem;
 pub mod select;
+mod simd;
 pub mod similarity;
 pub mod solve;
 pub mod watch;

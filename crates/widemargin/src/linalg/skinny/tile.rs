@@ -2,6 +2,7 @@
 #![expect(clippy::needless_range_loop, reason = "constant indices into register tiles are what the compiler unrolls")]
 
 use super::Panel;
+use crate::simd::Simd;
 
 /// Features of one block of [`scores`]: 4 rows and 6 problems of it are 40 KiB, so that a problem tile stays in
 /// the first-level cache while the rows of the panel go by.
@@ -9,28 +10,6 @@ const FEATURES_A_BLOCK: usize = 1024;
 
 /// The most problems of a tile.
 const PROBLEMS: usize = 6;
-
-/// One instruction set's way with a vector of f32.
-///
-/// # Safety
-/// All methods need the instruction set; pointers must be good for what the method reads or writes.
-pub(super) unsafe trait Simd {
-    type V: Copy;
-    const LANES: usize;
-    unsafe fn zero() -> Self::V;
-    unsafe fn splat(value: f32) -> Self::V;
-    unsafe fn load(from: *const f32) -> Self::V;
-    unsafe fn store(value: Self::V, to: *mut f32);
-    /// The first `n` lanes from memory, the others 0.
-    unsafe fn load_part(from: *const f32, n: usize) -> Self::V;
-    /// The first `n` lanes to memory.
-    unsafe fn store_part(value: Self::V, to: *mut f32, n: usize);
-    unsafe fn multiply_add(a: Self::V, b: Self::V, sum: Self::V) -> Self::V;
-    /// Asks for a line of memory that will be read soon; any address will do.
-    unsafe fn prefetch(address: *const f32);
-    /// The sum of all lanes.
-    unsafe fn sum(value: Self::V) -> f32;
-}
 
 /// Calls `$tile::<…, P>` with the run-time number of problems as a constant.
 macro_rules! with_problems {

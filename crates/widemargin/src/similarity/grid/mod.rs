@@ -1,0 +1,262 @@
+//! Similarities of grids of cells that may be displaced against each other: rigid and deformable matching.
+//!
+//! Aghazadeh and Carlsson, *Large Scale, Large Margin Classification using Indefinite Similarity Measures*,
+//! eq. 7, 11 and 12. With φ_c(x) the cell c of a grid, and zero outside the grid,
+//!
+//! - rigid: s(x, y) = max over shifts z of Σ_c φ_c(x) · φ_{c+z}(y);
+//! - deformable: s(x, y) = max over shifts z of Σ_c max over u of φ_c(x) · φ_{c+z+u}(y).
+//!
+//! `plan` says which products of cells a set of such similarities needs and walks over them, `pack` lays the
+//! cells out for that walk, `tile` holds the two hot loops, `machine` what they are compiled to.
+
+mod machine;
+mod pack;
+mod plan;
+mod portable;
+mod tile;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::{Arguments, Similarity};
+use crate::data::{Grids, Samples};
+use crate::error::{Error, Result};
+use crate::isa::Isa;
+
+use machine::Machine;
+use plan::Plan;
+
+/// The farthest a cell may be displaced: more is never meant, and would only take time.
+const FARTHEST: usize = 1024;
+
+/// In what precision cells are multiplied. Products are summed in single precision in any case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Precision {
+    /// Single precision.
+    #[default]
+    F32,
+    /// Features rounded to bfloat16 (8 bits of mantissa) before they are multiplied: a relative change of each
+    /// feature of up to 2⁻⁹. Machines with and without instructions for it agree to 1e-6 of the value.
+    Bf16,
+}
+
+impl FromStr for Precision {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "f32" => Ok(Precision::F32),
+            "bf16" => Ok(Precision::Bf16),
+            _ => Err(Error::UnknownName {
+                what: "precision",
+                given: text.into(),
+                expected: "f32 and bf16 are known".into(),
+            }),
+        }
+    }
+}
+
+/// Rigid or deformable matching of grids, `rigid:radius=2` or `deformable:rigid=2,local=1`.
+///
+/// s(basis, sample): it is the sample's cells that are displaced, so the deformable similarity is not symmetric.
+/// What lies outside the sample's grid is zero, and its zero product takes part in every maximum.
+///
+/// With a penalty λ > 0 every displacement costs λ times its squared length in cells,
+///
+/// s(x, y) = max over z of ( Σ_c max over u of ( φ_c(x) · φ_{c+z+u}(y) − λ‖u‖² ) − λ‖z‖² ),
+///
+/// the shift z once and the local displacement u once a cell: a quadratic choice of the regulariser of eq. 7.
+///
+/// Values do not depend on what other bases and samples are in a block; they may differ in the last bits between
+/// instruction sets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GridMatching {
+    kind: Kind,
+    radius: usize,
+    penalty: f64,
+    precision: Precision,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Rigid,
+    Deformable { local: usize },
+}
+
+impl GridMatching {
+    /// Rigid matching, eq. 11: shifts by up to `radius` cells along each axis, up to 1024.
+    pub fn rigid(radius: usize) -> Self {
+        GridMatching { kind: Kind::Rigid, radius: radius.min(FARTHEST), penalty: 0.0, precision: Precision::F32 }
+    }
+
+    /// Deformable matching, eq. 12: shifts by up to `rigid` cells along each axis, and on top of them each cell by
+    /// up to `local` cells by itself; both up to 1024.
+    pub fn deformable(rigid: usize, local: usize) -> Self {
+        GridMatching { kind: Kind::Deformable { local: local.min(FARTHEST) }, ..Self::rigid(rigid) }
+    }
+
+    /// What a displacement costs, times its squared length in cells; 0 to begin with.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for a penalty that is negative or not finite.
+    pub fn penalty(self, penalty: f64) -> Result<Self> {
+        if !(penalty >= 0.0 && penalty.is_finite()) {
+            return Err(Error::Parameter {
+                name: "penalty",
+                value: penalty.to_string(),
+                expected: "a finite number, at least 0".into(),
+            });
+        }
+        Ok(GridMatching { penalty, ..self })
+    }
+
+    /// In what precision cells are multiplied; single to begin with.
+    pub fn precision(self, precision: Precision) -> Self {
+        GridMatching { precision, ..self }
+    }
+
+    /// Reads the parameters of `rigid`: `radius` (default 1), `penalty` (0), `precision` (f32).
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for a value that is not allowed.
+    pub fn rigid_from_arguments(arguments: &mut Arguments<'_>) -> Result<Self> {
+        Self::rigid(arguments.whole("radius", 1, 0..=FARTHEST)?).options(arguments)
+    }
+
+    /// Reads the parameters of `deformable`: `rigid` (default 1), `local` (1), `penalty` (0), `precision` (f32).
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for a value that is not allowed.
+    pub fn deformable_from_arguments(arguments: &mut Arguments<'_>) -> Result<Self> {
+        let rigid = arguments.whole("rigid", 1, 0..=FARTHEST)?;
+        Self::deformable(rigid, arguments.whole("local", 1, 0..=FARTHEST)?).options(arguments)
+    }
+
+    fn options(self, arguments: &mut Arguments<'_>) -> Result<Self> {
+        let right = |penalty: &f64| *penalty >= 0.0 && penalty.is_finite();
+        let penalty = arguments.get("penalty", 0.0, "a finite number, at least 0", right)?;
+        let precision = arguments.get("precision", Precision::F32, "f32 or bf16", |_| true)?;
+        Ok(GridMatching { penalty, precision, ..self })
+    }
+
+    /// Multiplications and additions of one pair of grids of `rows` × `cols` cells of `depth` numbers that the
+    /// definition cannot do without: two for each number of each pair of cells that are both inside. Times two a
+    /// multiply-add, as in tables of speed.
+    pub fn useful_flops(&self, rows: usize, cols: usize, depth: usize) -> u64 {
+        let radius = self.radius + self.local();
+        let overlaps = |side: usize| -> u64 {
+            let shifted = (1..=radius).map(|shift| side.saturating_sub(shift) as u64).sum::<u64>();
+            side as u64 + 2 * shifted
+        };
+        2 * depth as u64 * overlaps(rows) * overlaps(cols)
+    }
+
+    fn local(&self) -> usize {
+        match self.kind {
+            Kind::Rigid => 0,
+            Kind::Deformable { local } => local,
+        }
+    }
+}
+
+impl fmt::Display for GridMatching {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind {
+            Kind::Rigid => write!(f, "rigid:radius={}", self.radius)?,
+            Kind::Deformable { local } => write!(f, "deformable:rigid={},local={local}", self.radius)?,
+        }
+        if self.penalty > 0.0 {
+            write!(f, ",penalty={}", self.penalty)?;
+        }
+        if self.precision == Precision::Bf16 {
+            f.write_str(",precision=bf16")?;
+        }
+        Ok(())
+    }
+}
+
+impl Similarity for GridMatching {
+    type Samples = Grids;
+
+    fn spec(&self) -> String {
+        self.to_string()
+    }
+
+    fn block(&self, bases: &Grids, samples: &Grids, block: &mut [f32]) -> Result<()> {
+        fill_shared(&[*self], bases, samples, &mut [block])
+    }
+
+    fn is_symmetric(&self, _part: usize) -> bool {
+        // A shift of one grid is the opposite shift of the other; a cell's own displacement has no opposite.
+        self.local() == 0
+    }
+}
+
+/// Fills one block, row-major samples × bases, for each of several similarities of the same grids, which share
+/// the products of cells they have in common.
+///
+/// A rigid similarity beside deformable ones of the same precision sums the products cell by cell where alone it
+/// would sum them in one go, so that its last bits may differ from those it has alone.
+///
+/// # Errors
+/// [`Error::Similarity`] where bases and samples are grids of different shapes, [`Error::Shape`] for blocks of
+/// another number or size.
+pub(crate) fn fill_shared(
+    similarities: &[GridMatching],
+    bases: &Grids,
+    samples: &Grids,
+    blocks: &mut [&mut [f32]],
+) -> Result<()> {
+    fill_with(Isa::best(), similarities, bases, samples, blocks)
+}
+
+fn fill_with(
+    isa: Isa,
+    similarities: &[GridMatching],
+    bases: &Grids,
+    samples: &Grids,
+    blocks: &mut [&mut [f32]],
+) -> Result<()> {
+    let size = bases.len() * samples.len();
+    if blocks.len() != similarities.len() || blocks.iter().any(|block| block.len() != size) {
+        return Err(Error::Shape {
+            what: "blocks of grid similarities".into(),
+            found: format!("{:?} values", blocks.iter().map(|block| block.len()).collect::<Vec<_>>()),
+            expected: format!("{} blocks of {} samples × {} bases", similarities.len(), samples.len(), bases.len()),
+        });
+    }
+    if size == 0 {
+        return Ok(());
+    }
+    let shape = |grids: &Grids| (grids.rows(), grids.cols(), grids.depth());
+    if let Some(first) = similarities.first()
+        && shape(bases) != shape(samples)
+    {
+        let ((r, c, d), (rows, cols, depth)) = (shape(bases), shape(samples));
+        return Err(Error::Similarity {
+            similarity: first.to_string(),
+            problem: format!(
+                "the bases are grids of {r} × {c} cells of {d} numbers, the samples of {rows} × {cols} cells of \
+                 {depth}: both must have one shape"
+            ),
+        });
+    }
+    for precision in [Precision::F32, Precision::Bf16] {
+        let (mut jobs, mut targets) = (Vec::new(), Vec::new());
+        for (similarity, block) in similarities.iter().zip(blocks.iter_mut()) {
+            if similarity.precision == precision {
+                jobs.push(*similarity);
+                targets.push(&mut **block);
+            }
+        }
+        if !jobs.is_empty() {
+            Plan::new(Machine::new(isa, precision), &jobs, bases).fill(bases, samples, &mut targets);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,336 @@
+//! Which products of cells a set of similarities needs, and the walk over them.
+//!
+//! For a tile of samples × a panel of bases:
+//!
+//! - deformable similarities need the products of a cell with each cell around it by themselves, the *band*; a
+//!   cell of the bases is multiplied with all it may meet, and the windows' maxima are added to the sums of each
+//!   shift while the products are still in the cache;
+//! - rigid similarities need only the sum over all cells for a shift, one long product; a shift inside a band that
+//!   is there anyway takes its products from that.
+//!
+//! Samples are cut into tiles as level as can be, bases into panels of two vectors, the last of one where that
+//! does. A panel's words (64 cells of 31 numbers of 32 bases: 254 KB) stay in the second-level cache while the
+//! tiles of a block of samples go by.
+
+use super::machine::Machine;
+use super::pack::pack;
+use super::tile::{Products, Windows};
+use super::{GridMatching, Kind};
+use crate::data::{Grids, Samples};
+use crate::simd::Words;
+
+/// Samples that are packed at a time.
+const SAMPLES_A_BLOCK: usize = 1024;
+
+/// One similarity: where its block is, how far its displacements go.
+#[derive(Clone, Copy, Debug)]
+struct Job {
+    target: usize,
+    /// Rows and columns of shifts to either side.
+    radius: [usize; 2],
+    /// Local displacements to either side.
+    local: [usize; 2],
+    penalty: f32,
+}
+
+/// What is computed for every tile.
+#[derive(Debug)]
+pub(super) struct Plan {
+    machine: Machine,
+    rows: usize,
+    cols: usize,
+    /// Words of a cell.
+    words: usize,
+    rigid: Vec<Job>,
+    deformable: Vec<Job>,
+    /// The farthest shift of a rigid similarity.
+    reach: [usize; 2],
+    /// The farthest displacement whose products are kept cell by cell.
+    band: [usize; 2],
+}
+
+impl Plan {
+    pub fn new(machine: Machine, similarities: &[GridMatching], grids: &Grids) -> Plan {
+        let sides = [grids.rows(), grids.cols()];
+        let (mut rigid, mut deformable) = (Vec::new(), Vec::new());
+        for (target, similarity) in similarities.iter().enumerate() {
+            // Beyond what leaves the grid altogether a displacement is no other, only dearer.
+            let local = similarity.local();
+            let radius = sides.map(|side| similarity.radius.min(side + local));
+            let local = [0, 1].map(|axis| local.min(sides[axis] + radius[axis]));
+            let job = Job { target, radius, local, penalty: similarity.penalty as f32 };
+            match similarity.kind {
+                Kind::Deformable { .. } if local != [0, 0] => deformable.push(job),
+                _ => rigid.push(job),
+            }
+        }
+        let farthest = |jobs: &[Job], far: fn(&Job, usize) -> usize| {
+            [0, 1].map(|axis| jobs.iter().map(|job| far(job, axis)).max().unwrap_or(0))
+        };
+        Plan {
+            machine,
+            rows: grids.rows(),
+            cols: grids.cols(),
+            words: machine.format.words(grids.depth()),
+            reach: farthest(&rigid, |job, axis| job.radius[axis]),
+            band: farthest(&deformable, |job, axis| job.radius[axis] + job.local[axis]),
+            rigid,
+            deformable,
+        }
+    }
+
+    /// Fills the blocks of the plan's similarities, in the order in which [`Plan::new`] was given them.
+    pub fn fill(&self, bases: &Grids, samples: &Grids, blocks: &mut [&mut [f32]]) {
+        let Machine { format, lanes, most_samples, .. } = self.machine;
+        let grid = self.rows * self.cols * self.words;
+        let block = SAMPLES_A_BLOCK.min(samples.len());
+        let panel = (2 * lanes).min(bases.len().next_multiple_of(lanes));
+        let tile = most_samples.min(block);
+        let mut room = Room::new(self, tile * panel);
+        let mut packed_samples = Words::zeros(block * grid);
+        let mut packed_bases = Words::zeros(panel * grid);
+        let mut scratch = vec![0; grid];
+        for first in (0..samples.len()).step_by(block) {
+            let n = block.min(samples.len() - first);
+            let tiles = || {
+                let count = n.div_ceil(most_samples);
+                (0..count).map(move |t| t * n / count..(t + 1) * n / count)
+            };
+            for tile in tiles() {
+                let rows = first + tile.start..first + tile.end;
+                let words = &mut packed_samples.words_mut()[tile.start * grid..tile.end * grid];
+                pack(format, samples, rows, tile.len(), &mut scratch, words);
+            }
+            for base in (0..bases.len()).step_by(2 * lanes) {
+                let columns = base..bases.len().min(base + 2 * lanes);
+                let vectors = columns.len().div_ceil(lanes);
+                let width = vectors * lanes;
+                let words = &mut packed_bases.words_mut()[..width * grid];
+                pack(format, bases, columns.clone(), width, &mut scratch, words);
+                for tile in tiles() {
+                    let words = &packed_samples.numbers()[tile.start * grid..tile.end * grid];
+                    let side = Tile { samples: tile.len(), vectors, len: tile.len() * width };
+                    self.compare(&mut room, side, words, &packed_bases.numbers()[..width * grid]);
+                    for (best, job) in room.best.iter().zip(self.rigid.iter().chain(&self.deformable)) {
+                        for (row, best) in tile.clone().zip(best.numbers().chunks_exact(width)) {
+                            let to = &mut blocks[job.target][(first + row) * bases.len()..][columns.clone()];
+                            to.copy_from_slice(&best[..columns.len()]);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// All similarities of one tile of samples and one panel of bases, into `room.best`.
+    fn compare(&self, room: &mut Room, tile: Tile, samples: &[f32], bases: &[f32]) {
+        for best in &mut room.best {
+            best.numbers_mut()[..tile.len].fill(f32::NEG_INFINITY);
+        }
+        if !self.deformable.is_empty() {
+            self.walk_band(room, tile, samples, bases);
+        }
+        let (rigid, deformable) = room.best.split_at_mut(self.rigid.len());
+        let keep = |best: &mut Words, values: &[f32], job: &Job, [down, across]: [isize; 2]| {
+            let length = (down * down + across * across) as f32;
+            (self.machine.keep_best)(&mut best.numbers_mut()[..tile.len], values, -job.penalty * length);
+        };
+        for ((best, sums), job) in deformable.iter_mut().zip(&room.sums).zip(&self.deformable) {
+            for (at, shift) in shifts(job.radius).enumerate() {
+                keep(best, &sums.numbers()[at * tile.len..][..tile.len], job, shift);
+            }
+        }
+        if rigid.is_empty() {
+            return;
+        }
+        for (at, shift) in shifts(self.reach).enumerate() {
+            let inside = |radius: [usize; 2]| (0..2).all(|axis| shift[axis].unsigned_abs() <= radius[axis]);
+            let sum = if !self.deformable.is_empty() && inside(self.band) {
+                &room.rigid.numbers()[at * tile.len..][..tile.len]
+            } else {
+                self.shifted(&mut room.one, tile, shift, samples, bases);
+                &room.one.numbers()[..tile.len]
+            };
+            for (best, job) in rigid.iter_mut().zip(&self.rigid) {
+                if inside(job.radius) {
+                    keep(best, sum, job, shift);
+                }
+            }
+        }
+    }
+
+    /// Σ over all cells of base cell c · sample cell c + shift.
+    fn shifted(&self, one: &mut Words, tile: Tile, shift: [isize; 2], samples: &[f32], bases: &[f32]) {
+        let (down, across) = (overlap(self.rows, shift[0]), overlap(self.cols, shift[1]));
+        if down.is_empty() || across.is_empty() {
+            one.numbers_mut()[..tile.len].fill(0.0);
+            return;
+        }
+        let cell = |row: usize, col: usize| (row * self.cols + col) * self.words;
+        let (from_sample, from_base) = (
+            cell(down.start.wrapping_add_signed(shift[0]), across.start.wrapping_add_signed(shift[1])),
+            cell(down.start, across.start),
+        );
+        let width = tile.len / tile.samples;
+        let work = Products {
+            samples: samples[from_sample * tile.samples..].as_ptr(),
+            samples_run: cell(1, 0) * tile.samples,
+            samples_tile: 0,
+            bases: bases[from_base * width..].as_ptr(),
+            bases_run: cell(1, 0) * width,
+            runs: down.len(),
+            inner: across.len() * self.words,
+            out: one.numbers_mut()[..tile.len].as_mut_ptr(),
+            tiles: 1,
+        };
+        // SAFETY: the overlap is inside both grids, which `samples` and `bases` hold whole; `out` is one tile long.
+        unsafe { (self.machine.products)(tile.samples, tile.vectors)(&work) }
+    }
+
+    /// The sums of all shifts of the deformable similarities, and of those rigid ones that lie in the band.
+    fn walk_band(&self, room: &mut Room, tile: Tile, samples: &[f32], bases: &[f32]) {
+        for (sums, job) in room.sums.iter_mut().zip(&self.deformable) {
+            sums.numbers_mut()[..area(job.radius) * tile.len].fill(0.0);
+        }
+        room.rigid.numbers_mut().fill(0.0);
+        let products = (self.machine.products)(tile.samples, tile.vectors);
+        let width = tile.len / tile.samples;
+        let [far_down, far_across] = self.band;
+        let band_row = (2 * far_across + 1) * tile.len;
+        for row in 0..self.rows {
+            for col in 0..self.cols {
+                let base = &bases[(row * self.cols + col) * self.words * width..][..self.words * width];
+                let band = room.band.numbers_mut();
+                for (down, band) in band.chunks_exact_mut(band_row).take(2 * far_down + 1).enumerate() {
+                    // The sample's row of cells, and its columns, that this row of displacements meets.
+                    let from_row = (row + down).checked_sub(far_down).filter(|&row| row < self.rows);
+                    let Some(from_row) = from_row else {
+                        band.fill(0.0);
+                        continue;
+                    };
+                    let from_col = col.saturating_sub(far_across);
+                    let to_col = (col + far_across + 1).min(self.cols);
+                    let skipped = (from_col + far_across - col) * tile.len;
+                    let (before, rest) = band.split_at_mut(skipped);
+                    let (inside, after) = rest.split_at_mut((to_col - from_col) * tile.len);
+                    before.fill(0.0);
+                    after.fill(0.0);
+                    let first = (from_row * self.cols + from_col) * self.words * tile.samples;
+                    let cells = (to_col - from_col) * self.words * tile.samples;
+                    let work = Products {
+                        samples: samples[first..first + cells].as_ptr(),
+                        samples_run: 0,
+                        samples_tile: self.words * tile.samples,
+                        bases: base.as_ptr(),
+                        bases_run: 0,
+                        runs: 1,
+                        inner: self.words,
+                        out: inside.as_mut_ptr(),
+                        tiles: to_col - from_col,
+                    };
+                    // SAFETY: `base` is a cell, `samples` has as many cells from `first` on as there are tiles,
+                    // and `inside` is as many tiles long.
+                    unsafe { products(&work) }
+                }
+                self.add_cell(room, tile);
+            }
+        }
+    }
+
+    /// Adds what one cell of the bases found in the band to the sums.
+    fn add_cell(&self, room: &mut Room, tile: Tile) {
+        let band_cols = 2 * self.band[1] + 1;
+        let place = |down: usize, across: usize| (down * band_cols + across) * tile.len;
+        for (sums, job) in room.sums.iter_mut().zip(&self.deformable) {
+            let skip = [0, 1].map(|axis| self.band[axis] - job.radius[axis] - job.local[axis]);
+            let shifts = job.radius.map(|radius| 2 * radius + 1);
+            let rows = shifts[0] + 2 * job.local[0];
+            let (first, end) = (place(skip[0], skip[1]), place(skip[0] + rows, 0));
+            let work = Windows {
+                products: room.band.numbers()[first..end].as_ptr(),
+                row: band_cols * tile.len,
+                tile: tile.len,
+                shifts,
+                local: job.local,
+                penalty: job.penalty,
+                scratch: room.windows.numbers_mut()[..rows * shifts[1] * self.machine.lanes].as_mut_ptr(),
+                sums: sums.numbers_mut()[..shifts[0] * shifts[1] * tile.len].as_mut_ptr(),
+            };
+            // SAFETY: all windows lie in the band, whose rows from `first` to `end` are there; the other two are as
+            // long as the windows need.
+            unsafe { (self.machine.windows)(job.penalty > 0.0)(&work) }
+        }
+        if self.rigid.is_empty() {
+            return;
+        }
+        let (sums, band) = (room.rigid.numbers_mut(), room.band.numbers());
+        for (at, shift) in shifts(self.reach).enumerate() {
+            let place = [0, 1].map(|axis| self.band[axis].checked_add_signed(shift[axis]));
+            if let [Some(down), Some(across)] = place
+                && down <= 2 * self.band[0]
+                && across < band_cols
+            {
+                let from = (down * band_cols + across) * tile.len;
+                (self.machine.add)(&mut sums[at * tile.len..][..tile.len], &band[from..from + tile.len]);
+            }
+        }
+    }
+}
+
+/// A tile's samples, vectors of bases, and numbers.
+#[derive(Clone, Copy, Debug)]
+struct Tile {
+    samples: usize,
+    vectors: usize,
+    len: usize,
+}
+
+/// Memory for one tile after another.
+#[derive(Debug)]
+struct Room {
+    /// Products of one cell by displacement, \[row\]\[column\]\[tile\].
+    band: Words,
+    /// Sums of the deformable similarities by shift.
+    sums: Vec<Words>,
+    /// Sums of the rigid ones by shift, where they come from the band.
+    rigid: Words,
+    /// One tile.
+    one: Words,
+    windows: Words,
+    /// The best of each similarity, rigid ones first.
+    best: Vec<Words>,
+}
+
+impl Room {
+    fn new(plan: &Plan, tile: usize) -> Room {
+        let deformable = !plan.deformable.is_empty();
+        let lanes = plan.machine.lanes;
+        let windows = |job: &Job| (2 * (job.radius[0] + job.local[0]) + 1) * (2 * job.radius[1] + 1) * lanes;
+        let jobs = plan.rigid.len() + plan.deformable.len();
+        Room {
+            band: Words::zeros(if deformable { area(plan.band) * tile } else { 0 }),
+            sums: plan.deformable.iter().map(|job| Words::zeros(area(job.radius) * tile)).collect(),
+            rigid: Words::zeros(if deformable && !plan.rigid.is_empty() { area(plan.reach) * tile } else { 0 }),
+            one: Words::zeros(tile),
+            windows: Words::zeros(plan.deformable.iter().map(windows).max().unwrap_or(0)),
+            best: (0..jobs).map(|_| Words::zeros(tile)).collect(),
+        }
+    }
+}
+
+/// Number of displacements up to a radius along each axis.
+fn area(radius: [usize; 2]) -> usize {
+    (2 * radius[0] + 1) * (2 * radius[1] + 1)
+}
+
+/// All displacements up to a radius along each axis, row by row.
+fn shifts(radius: [usize; 2]) -> impl Iterator<Item = [isize; 2]> {
+    let [down, across] = radius.map(|radius| radius as isize);
+    (-down..=down).flat_map(move |row| (-across..=across).map(move |col| [row, col]))
+}
+
+/// Cells of a side whose partner, `shift` further, is on it too.
+fn overlap(side: usize, shift: isize) -> std::ops::Range<usize> {
+    let from = shift.min(0).unsigned_abs().min(side);
+    from..(side - shift.max(0).unsigned_abs().min(side)).max(from)
+}

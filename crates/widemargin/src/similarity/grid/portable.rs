@@ -1,0 +1,28 @@
+//! The loops for any machine, left to the compiler to vectorise.
+
+use super::machine::{Machine, pick_products};
+use super::pack::Format;
+use super::tile::{self, Products, Single, Windows};
+use crate::simd::{Portable, Simd};
+
+unsafe fn products<const B: usize, const V: usize>(work: &Products) {
+    // SAFETY: the caller's promise.
+    unsafe { tile::products::<Portable, Single, B, V>(work) }
+}
+
+unsafe fn windows<const PENALISED: bool>(work: &Windows) {
+    // SAFETY: the caller's promise.
+    unsafe { tile::windows::<Portable, PENALISED>(work) }
+}
+
+pub(super) fn machine(format: Format) -> Machine {
+    Machine {
+        format,
+        lanes: Portable::LANES,
+        most_samples: 4,
+        products: |samples, vectors| pick_products!(products, samples, vectors, [1 2 3 4]),
+        windows: |penalised| if penalised { windows::<true> } else { windows::<false> },
+        add: |sums, values| tile::add(sums, values),
+        keep_best: |best, values, offset| tile::keep_best(best, values, offset),
+    }
+}

@@ -1,0 +1,174 @@
+//! The two hot loops: products of cells, and maxima over windows of displacements.
+//!
+//! A tile is a few samples × a panel of bases, bases in the lanes of V vectors: \[sample\]\[base\].
+//!
+//! Products of a displacement: V + B loads for V · B multiply-adds, with B · V sums, V vectors of bases and one
+//! number of a sample in registers (14 · 2 + 2 + 1 of 32, or 6 · 2 + 2 + 1 of 16). With two loads and two
+//! multiply-adds a cycle arithmetic is the limit: 14 cycles against 8 for a number of 14 × 32 pairs of cells.
+//! The cell of the bases (31 × 32 numbers, 4 KB) stays in the first-level cache while the cells of the samples
+//! (31 × 14 numbers, 1.7 KB) come from the second level, 4 bytes a cycle.
+
+use crate::simd::Simd;
+
+/// How two operands of lanes are multiplied and added to f32 sums.
+///
+/// # Safety
+/// Needs the instruction set.
+pub(super) unsafe trait Multiply<S: Simd> {
+    unsafe fn multiply_add(a: S::V, b: S::V, sum: S::V) -> S::V;
+}
+
+/// Operands are numbers in single precision.
+pub(super) struct Single;
+
+// SAFETY: needs what `S` needs.
+unsafe impl<S: Simd> Multiply<S> for Single {
+    #[inline(always)]
+    unsafe fn multiply_add(a: S::V, b: S::V, sum: S::V) -> S::V {
+        // SAFETY: the caller's promise.
+        unsafe { S::multiply_add(a, b, sum) }
+    }
+}
+
+/// Tiles of products: `tiles` of them, one beside another. Steps are in words.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Products {
+    /// The samples' numbers, \[number\]\[B\], for the first tile.
+    pub samples: *const f32,
+    /// From one run of numbers to the next.
+    pub samples_run: usize,
+    /// From a tile's numbers to the next tile's.
+    pub samples_tile: usize,
+    /// The bases' numbers, \[number\]\[V vectors\], the same for all tiles.
+    pub bases: *const f32,
+    pub bases_run: usize,
+    /// Runs of numbers, and the length of each.
+    pub runs: usize,
+    pub inner: usize,
+    /// Where the tiles go, \[tile\]\[B\]\[V vectors\] without gaps.
+    pub out: *mut f32,
+    pub tiles: usize,
+}
+
+/// out\[t\]\[b\]\[lane\] = Σ over runs and numbers of sample b's, displaced by t tiles, and the lane's base's.
+///
+/// Each sum is one chain in the order of the numbers, so a pair has the same bits at any place of any tile.
+///
+/// # Safety
+/// The instruction set is there, and all that [`Products`] points to may be read and written.
+#[inline(always)]
+#[expect(clippy::needless_range_loop, reason = "constant indices into register tiles are what the compiler unrolls")]
+pub(super) unsafe fn products<S: Simd, M: Multiply<S>, const B: usize, const V: usize>(work: &Products) {
+    for tile in 0..work.tiles {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let mut sums = [[S::zero(); V]; B];
+            for run in 0..work.runs {
+                let mut sample = work.samples.add(tile * work.samples_tile + run * work.samples_run);
+                let mut base = work.bases.add(run * work.bases_run);
+                for _ in 0..work.inner {
+                    let vectors: [S::V; V] = std::array::from_fn(|v| S::load(base.add(v * S::LANES)));
+                    for b in 0..B {
+                        let number = S::splat(*sample.add(b));
+                        for v in 0..V {
+                            sums[b][v] = M::multiply_add(number, vectors[v], sums[b][v]);
+                        }
+                    }
+                    sample = sample.add(B);
+                    base = base.add(V * S::LANES);
+                }
+            }
+            let out = work.out.add(tile * B * V * S::LANES);
+            for b in 0..B {
+                for v in 0..V {
+                    S::store(sums[b][v], out.add((b * V + v) * S::LANES));
+                }
+            }
+        }
+    }
+}
+
+/// Maxima over windows: for each shift, over the local displacements around it. Steps are in words.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Windows {
+    /// Tiles of products by displacement, \[row\]\[column\]\[tile\], from the first displacement of the first window.
+    pub products: *const f32,
+    /// From one row of displacements to the next.
+    pub row: usize,
+    /// Numbers of a tile.
+    pub tile: usize,
+    /// Shifts along each axis, and local displacements to either side.
+    pub shifts: [usize; 2],
+    pub local: [usize; 2],
+    /// What a displacement costs, times its squared length.
+    pub penalty: f32,
+    /// Room for (shifts\[0\] + 2 · local\[0\]) · shifts\[1\] vectors.
+    pub scratch: *mut f32,
+    /// Tiles of sums by shift, \[row\]\[column\]\[tile\].
+    pub sums: *mut f32,
+}
+
+/// sums\[z\] += max over u of products\[z + u\] − penalty · ‖u‖².
+///
+/// The maximum is separable: along the columns into `scratch`, then along the rows, a vector of lanes at a time.
+/// With a local radius of 1 that is 2 comparisons a row of displacements and shift and 2 more a shift: for 5 × 5
+/// shifts 120 of them for 49 · 31 multiply-adds of the same lanes.
+///
+/// # Safety
+/// The instruction set is there, and all that [`Windows`] points to may be read and written.
+#[inline(always)]
+pub(super) unsafe fn windows<S: Simd, const PENALISED: bool>(work: &Windows) {
+    let [shifts_down, shifts_across] = work.shifts;
+    let [local_down, local_across] = work.local;
+    let cost = |u: usize, local: usize| -work.penalty * (u.abs_diff(local) as f32).powi(2);
+    for vector in (0..work.tile).step_by(S::LANES) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            for row in 0..shifts_down + 2 * local_down {
+                for shift in 0..shifts_across {
+                    let first = work.products.add(row * work.row + shift * work.tile + vector);
+                    let at = |u: usize| {
+                        let product = S::load(first.add(u * work.tile));
+                        if PENALISED { S::add(product, S::splat(cost(u, local_across))) } else { product }
+                    };
+                    let mut largest = at(0);
+                    for u in 1..=2 * local_across {
+                        largest = S::max(largest, at(u));
+                    }
+                    S::store(largest, work.scratch.add((row * shifts_across + shift) * S::LANES));
+                }
+            }
+            for row in 0..shifts_down {
+                for shift in 0..shifts_across {
+                    let at = |u: usize| {
+                        let from = work.scratch.add(((row + u) * shifts_across + shift) * S::LANES);
+                        if PENALISED { S::add(S::load(from), S::splat(cost(u, local_down))) } else { S::load(from) }
+                    };
+                    let mut largest = at(0);
+                    for u in 1..=2 * local_down {
+                        largest = S::max(largest, at(u));
+                    }
+                    let sum = work.sums.add((row * shifts_across + shift) * work.tile + vector);
+                    S::store(S::add(S::load(sum), largest), sum);
+                }
+            }
+        }
+    }
+}
+
+/// sums += values.
+#[inline(always)]
+pub(super) fn add(sums: &mut [f32], values: &[f32]) {
+    for (sum, value) in sums.iter_mut().zip(values) {
+        *sum += value;
+    }
+}
+
+/// best = max(best, values + offset).
+#[inline(always)]
+pub(super) fn keep_best(best: &mut [f32], values: &[f32], offset: f32) {
+    for (best, value) in best.iter_mut().zip(values) {
+        let value = value + offset;
+        *best = if value > *best { value } else { *best };
+    }
+}

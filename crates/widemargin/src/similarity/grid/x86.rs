@@ -1,0 +1,77 @@
+//! The loops for AVX-512 (32 registers of sixteen lanes) and AVX2 (16 of eight).
+
+use super::machine::{Machine, pick_products};
+use super::pack::Format;
+use super::tile::{self, Products, Single, Windows};
+use crate::simd::{Avx2, Avx512, Simd};
+
+/// The loops compiled for one instruction set. `inline(always)` of the generic bodies into these functions is what
+/// lets the compiler use its registers.
+macro_rules! compiled_for {
+    ($module:ident, $features:literal, $simd:ty) => {
+        mod $module {
+            use super::*;
+
+            /// # Safety
+            /// As [`tile::products`].
+            #[target_feature(enable = $features)]
+            pub unsafe fn products<const B: usize, const V: usize>(work: &Products) {
+                // SAFETY: the caller's promise.
+                unsafe { tile::products::<$simd, Single, B, V>(work) }
+            }
+
+            /// # Safety
+            /// As [`tile::windows`].
+            #[target_feature(enable = $features)]
+            pub unsafe fn windows<const PENALISED: bool>(work: &Windows) {
+                // SAFETY: the caller's promise.
+                unsafe { tile::windows::<$simd, PENALISED>(work) }
+            }
+
+            #[target_feature(enable = $features)]
+            pub fn add(sums: &mut [f32], values: &[f32]) {
+                tile::add(sums, values);
+            }
+
+            #[target_feature(enable = $features)]
+            pub fn keep_best(best: &mut [f32], values: &[f32], offset: f32) {
+                tile::keep_best(best, values, offset);
+            }
+        }
+    };
+}
+
+compiled_for!(with_avx512, "avx512f", Avx512);
+compiled_for!(with_avx2, "avx2,fma", Avx2);
+
+/// The loops of AVX-512; asked for only where it is.
+pub(super) fn avx512(format: Format) -> Machine {
+    use with_avx512::{add, keep_best, products, windows};
+    Machine {
+        format,
+        lanes: Avx512::LANES,
+        most_samples: 14,
+        products: |samples, vectors| pick_products!(products, samples, vectors, [1 2 3 4 5 6 7 8 9 10 11 12 13 14]),
+        windows: |penalised| if penalised { windows::<true> } else { windows::<false> },
+        // SAFETY: AVX-512F is there.
+        add: |sums, values| unsafe { add(sums, values) },
+        // SAFETY: as above.
+        keep_best: |best, values, offset| unsafe { keep_best(best, values, offset) },
+    }
+}
+
+/// The loops of AVX2; asked for only where it is.
+pub(super) fn avx2(format: Format) -> Machine {
+    use with_avx2::{add, keep_best, products, windows};
+    Machine {
+        format,
+        lanes: Avx2::LANES,
+        most_samples: 6,
+        products: |samples, vectors| pick_products!(products, samples, vectors, [1 2 3 4 5 6]),
+        windows: |penalised| if penalised { windows::<true> } else { windows::<false> },
+        // SAFETY: AVX2 and FMA are there.
+        add: |sums, values| unsafe { add(sums, values) },
+        // SAFETY: as above.
+        keep_best: |best, values, offset| unsafe { keep_best(best, values, offset) },
+    }
+}

@@ -35,6 +35,7 @@ pub mod select;
 mod simd;
 pub mod similarity;
 pub mod solve;
+mod spec;
 pub mod watch;
 
 pub use error::{Error, Result};

@@ -1,6 +1,7 @@
 //! From a raw sample to what a similarity is given.
 
 mod feature_range;
+mod hog;
 mod moments;
 mod ngrams;
 mod scaling;
@@ -10,6 +11,7 @@ use crate::data::{AnySamples, Training};
 use crate::error::Result;
 
 pub use feature_range::{FeatureMax, largest_values};
+pub use hog::Hog;
 pub use moments::Spread;
 pub(crate) use moments::spread;
 pub use ngrams::NGrams;
@@ -48,5 +50,3 @@ pub trait Descriptor: Send + Sync {
         Ok(())
     }
 }
-mod hog;
-pub use hog::Hog;

@@ -8,7 +8,7 @@
 use super::Descriptor;
 use crate::data::{AnySamples, BitSets, CsrMatrix, Vectors};
 use crate::error::{Error, Result};
-use crate::similarity::Step;
+use crate::spec::Step;
 
 /// Strings to sets (`ngrams`) or counts (`ngram-counts`) of n-grams. A string of fewer than n characters has one n-gram, itself; the empty
 /// string has none.

@@ -1,7 +1,7 @@
 //! A step that must have one certain name.
 
-use super::spec::Step;
 use crate::error::{Error, Result};
+use crate::spec::Step;
 
 /// # Errors
 /// [`Error::UnknownName`] for another name.

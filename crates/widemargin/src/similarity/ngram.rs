@@ -10,8 +10,8 @@ use rustc_hash::FxHashMap;
 
 use super::Similarity;
 use super::named::expect_name;
-use super::spec::Step;
 use crate::error::Result;
+use crate::spec::Step;
 
 /// The normalised spectrum kernel of strings, on exact n-grams of characters (no hash collisions).
 #[derive(Clone, Debug, PartialEq)]

@@ -1,9 +1,9 @@
 //! What the tests of similarities of sequences and sets share.
 
-use super::spec::{Spec, Step};
 use super::{Similarity, pairwise};
 use crate::data::Samples;
 use crate::error::Result;
+use crate::spec::{Spec, Step};
 
 /// The similarity of a spec that is right.
 pub(crate) fn of<S>(spec: &str, from_step: impl Fn(&Step) -> Result<S>) -> S {

@@ -13,9 +13,9 @@
 
 use super::Similarity;
 use super::named::expect_name;
-use super::spec::Step;
 use crate::data::{Samples, Series, Training};
 use crate::error::{Error, Result};
+use crate::spec::Step;
 
 /// How d becomes a similarity.
 #[derive(Clone, Copy, Debug, PartialEq)]

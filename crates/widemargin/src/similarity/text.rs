@@ -16,8 +16,8 @@ use rapidfuzz::distance::{damerau_levenshtein, indel, jaro, jaro_winkler, lcs_se
 
 use super::Similarity;
 use super::named::expect_name;
-use super::spec::Step;
 use crate::error::{Error, Result};
+use crate::spec::Step;
 
 /// What counts as an edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

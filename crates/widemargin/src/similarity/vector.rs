@@ -5,10 +5,10 @@ use std::fmt;
 use super::Similarity;
 use super::exponential::exponentials;
 use super::shared_features::{products, sum_over_features};
-use super::spec::{Arguments, Step};
 use crate::data::{Rows, Samples, Training, Vectors};
 use crate::descriptor::{Spread, spread};
 use crate::error::{Error, Result};
+use crate::spec::{Arguments, Step};
 
 /// Which function of the product or the difference.
 #[derive(Clone, Copy, Debug, PartialEq)]

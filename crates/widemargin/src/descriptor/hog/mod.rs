@@ -13,10 +13,11 @@ mod votes;
 
 use std::fmt;
 
-use crate::data::{Grids, Images, Samples};
+use crate::data::{AnySamples, Grids, Images, Samples};
+use crate::descriptor::Descriptor;
 use crate::error::{Error, Result};
 use crate::isa::Isa;
-use crate::similarity::Arguments;
+use crate::spec::Arguments;
 
 use gradients::RowGradients;
 use votes::Votes;
@@ -116,6 +117,22 @@ impl Hog {
 impl fmt::Display for Hog {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "hog:cell={}", self.cell_size)
+    }
+}
+
+impl Descriptor for Hog {
+    fn spec(&self) -> String {
+        self.to_string()
+    }
+
+    fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
+        match samples {
+            AnySamples::Images(images) => Ok(AnySamples::Grids(Hog::describe(self, &images)?)),
+            other => Err(Error::Similarity {
+                similarity: self.to_string(),
+                problem: format!("it describes images, and was given {}", other.kind()),
+            }),
+        }
     }
 }
 

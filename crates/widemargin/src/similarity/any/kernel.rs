@@ -27,7 +27,6 @@ pub(super) trait AnyKernel: Send + Sync {
     fn is_symmetric_any(&self) -> bool;
 
     /// Itself, for those who know its type.
-    #[allow(dead_code)]
     fn as_any(&self) -> &dyn Any;
 }
 

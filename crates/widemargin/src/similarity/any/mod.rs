@@ -2,14 +2,16 @@
 //!
 //! Descriptions are shared: `hog:cell=8>rbf:gamma=1` and `hog:cell=8>rigid:radius=1` cut the cells of an image once.
 
+mod either;
 mod kernel;
 mod registry;
 
 use std::fmt;
 
 use self::kernel::AnyKernel;
+use super::grid::{GridMatching, fill_shared};
 use super::{Similarity, Spec};
-use crate::data::{AnySamples, Mapped, Samples, Training};
+use crate::data::{AnySamples, Grids, Kind, Mapped, Samples, Training};
 use crate::descriptor::Descriptor;
 use crate::error::{Error, Result};
 
@@ -127,6 +129,33 @@ impl AnySimilarity {
         }
     }
 
+    /// The blocks of the parts of a leaf. Those that match grids share the products of cells.
+    fn leaf_blocks(
+        &self,
+        leaf: usize,
+        bases: &AnySamples,
+        samples: &AnySamples,
+        blocks: &mut [&mut [f32]],
+    ) -> Result<()> {
+        let matching = |part: usize| self.parts[part].kernel.as_any().downcast_ref::<GridMatching>().copied();
+        let (mut shared, mut shared_blocks) = (Vec::new(), Vec::new());
+        for (part, block) in blocks.iter_mut().enumerate().filter(|(part, _)| self.parts[*part].leaf == leaf) {
+            match matching(part) {
+                Some(matching) => {
+                    shared.push(matching);
+                    shared_blocks.push(&mut **block);
+                }
+                None => self.parts[part].kernel.block_any(bases, samples, block)?,
+            }
+        }
+        match (Grids::of(bases), Grids::of(samples)) {
+            (Some(bases), Some(samples)) if !shared.is_empty() => {
+                fill_shared(&shared, bases, samples, &mut shared_blocks)
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The parts that compare what a leaf gives.
     fn of_leaf(&self, leaf: usize) -> impl Iterator<Item = usize> {
         (0..self.parts.len()).filter(move |&part| self.parts[part].leaf == leaf)
@@ -201,8 +230,8 @@ impl Similarity for AnySimilarity {
         if blocks.len() < self.parts.len() {
             return Ok(());
         }
-        for (part, block) in self.parts.iter().zip(&mut blocks) {
-            part.kernel.block_any(&bases[part.leaf], &samples[part.leaf], block)?;
+        for (leaf, (bases, samples)) in bases.iter().zip(samples).enumerate() {
+            self.leaf_blocks(leaf, bases, samples, &mut blocks)?;
         }
         Ok(())
     }

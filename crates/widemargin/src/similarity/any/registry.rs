@@ -1,10 +1,14 @@
 //! Which names there are: a similarity or a descriptor is one file of its own and one line here.
 
+use super::either::Either;
 use super::kernel::AnyKernel;
 use crate::data::AnySamples;
-use crate::descriptor::{Descriptor, Scaler, Scaling};
+use crate::descriptor::{Descriptor, Hog, NGrams, Scaler, Scaling, ZNorm};
 use crate::error::{Error, Result};
-use crate::similarity::{AdditiveKernel, ConditionalKernel, Precomputed, Step, VectorSimilarity};
+use crate::similarity::{
+    AdditiveKernel, Arguments, ConditionalKernel, CountCosine, CountTanimoto, Dtw, Edit, GridMatching, NGram,
+    Precomputed, SetCosine, Step, Tanimoto, VectorSimilarity,
+};
 
 type Build = fn(&Step) -> Result<Box<dyn AnyKernel>>;
 type BuildDescriptors = fn(&Step) -> Result<Vec<Box<dyn Descriptor>>>;
@@ -26,12 +30,25 @@ const SIMILARITIES: &[(&str, Build)] = &[
     ("cubic", conditional),
     ("polyharmonic", conditional),
     ("spline", conditional),
+    ("rigid", |step| grid(step, GridMatching::rigid_from_arguments)),
+    ("deformable", |step| grid(step, GridMatching::deformable_from_arguments)),
+    ("dtw", |step| Ok(Box::new(Dtw::from_step(step)?))),
+    ("edit", |step| Ok(Box::new(Edit::from_step(step)?))),
+    ("ngram", |step| Ok(Box::new(NGram::from_step(step)?))),
+    ("tanimoto", |step| Ok(Box::new(Either(Tanimoto::from_step(step)?, CountTanimoto::from_step(step)?)))),
+    ("cosine", |step| Ok(Box::new(Either(SetCosine::from_step(step)?, CountCosine::from_step(step)?)))),
     ("precomputed", |step| step.arguments().end().map(|()| Box::new(Precomputed) as _)),
 ];
 
 /// The descriptors by name.
-const DESCRIPTORS: &[(&str, BuildDescriptors)] =
-    &[("mean-norm", |step| scaler(step, Scaling::MeanNorm)), ("z-score", |step| scaler(step, Scaling::ZScore))];
+const DESCRIPTORS: &[(&str, BuildDescriptors)] = &[
+    ("hog", hog),
+    ("mean-norm", |step| scaler(step, Scaling::MeanNorm)),
+    ("z-score", |step| scaler(step, Scaling::ZScore)),
+    ("znorm", |step| step.arguments().end().map(|()| vec![Box::new(ZNorm) as _])),
+    ("ngrams", |step| Ok(vec![Box::new(NGrams::from_step(step)?)])),
+    ("ngram-counts", |step| Ok(vec![Box::new(NGrams::from_step(step)?)])),
+];
 
 /// The names of the similarities.
 pub fn similarity_names() -> Vec<&'static str> {
@@ -95,4 +112,31 @@ fn conditional(step: &Step) -> Result<Box<dyn AnyKernel>> {
 fn scaler(step: &Step, scaling: Scaling) -> Result<Vec<Box<dyn Descriptor>>> {
     step.arguments().end()?;
     Ok(vec![Box::new(Scaler::new(scaling))])
+}
+
+fn grid(step: &Step, read: fn(&mut Arguments<'_>) -> Result<GridMatching>) -> Result<Box<dyn AnyKernel>> {
+    let mut arguments = step.arguments();
+    let matching = read(&mut arguments)?;
+    arguments.end()?;
+    Ok(Box::new(matching))
+}
+
+/// HOG, and the scaling that the similarities of BE-SVM expect of it, unless `scale=none`.
+fn hog(step: &Step) -> Result<Vec<Box<dyn Descriptor>>> {
+    let mut arguments = step.arguments();
+    let hog = Hog::from_arguments(&mut arguments)?;
+    let scaled = match arguments.text("scale") {
+        None | Some("mean-norm") => true,
+        Some("none") => false,
+        Some(other) => {
+            let expected = "mean-norm or none".into();
+            return Err(Error::Parameter { name: "scale", value: format!("{other} in '{step}'"), expected });
+        }
+    };
+    arguments.end()?;
+    let mut descriptors: Vec<Box<dyn Descriptor>> = vec![Box::new(hog)];
+    if scaled {
+        descriptors.push(Box::new(Scaler::new(Scaling::MeanNorm)));
+    }
+    Ok(descriptors)
 }

@@ -4,7 +4,7 @@ use crate::data::{BitSets, Samples};
 use crate::error::{Error, Result};
 use crate::similarity::Similarity;
 use crate::similarity::named::expect_name;
-use crate::similarity::spec::Step;
+use crate::spec::Step;
 
 /// |x ∩ y| / |x ∪ y|, from 0 to 1.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,7 +4,7 @@ use crate::data::{DenseMatrix, Rows, Samples, Vectors};
 use crate::error::{Error, Result};
 use crate::similarity::Similarity;
 use crate::similarity::named::expect_name;
-use crate::similarity::spec::Step;
+use crate::spec::Step;
 
 /// x·y / (x·x + y·y − x·y): from 0 to 1 for counts, and not below −1/3 for any numbers.
 #[derive(Clone, Debug, PartialEq)]

@@ -23,6 +23,8 @@ pub(super) struct Problem {
     pub(super) dual: f64,
     pub(super) iterations: u32,
     pub(super) products: u32,
+    /// Products of the last step that used the preconditioner all problems share.
+    pub(super) products_of_shared: u32,
     pub(super) n_support: u64,
     pub(super) status: Status,
     /// Gap and objective at the last step that made progress, and its number.
@@ -68,7 +70,8 @@ pub(super) fn run<O: Objective>(
     }
     let (primal, dual, best) = (f64::INFINITY, 0.0, (f64::INFINITY, f64::INFINITY, 0));
     let status = Status::IterationLimit;
-    let problem = Problem { primal, dual, iterations: 0, products: 0, n_support: 0, status, best };
+    let problem =
+        Problem { primal, dual, iterations: 0, products: 0, products_of_shared: 0, n_support: 0, status, best };
     let problems = vec![problem; shape.n_problems];
     let live: Vec<usize> = (0..shape.n_problems).collect();
     objective.place(&live, &points)?;

@@ -88,26 +88,21 @@ impl<O: Objective> Descent<'_, O> {
     /// Newton directions of the live problems.
     pub(super) fn directions(&mut self, gradients: &[f64]) -> Result<Vec<f64>> {
         let Some(preconditioner) = self.preconditioner.take() else { return Ok(Vec::new()) };
-        let allowed = |&k: &usize| REST * self.settings.tol * self.problems[k].dual.max(f64::MIN_POSITIVE);
-        let half_squares: Vec<f64> = self.live.iter().map(allowed).collect();
-        let steps = self.live.iter().map(|&k| self.problems[k].iterations).max().unwrap_or(0);
-        let left = (LEFT * 0.1f64.powf(f64::from(steps) / TIGHTER)).max(LEAST_LEFT);
-        let targets = Targets { left, half_squares: &half_squares, most: MOST_PRODUCTS };
-        let intercepts = self.intercepts();
-        let cost = self.objective.cost();
-        let found = conjugate::solve(gradients, self.size, &preconditioner, &targets, |open, paths| {
-            // Without any product there would be no direction: one is made in any case.
-            let ids: Vec<usize> = open.iter().map(|&at| self.live[at]).collect();
-            let b: Vec<f64> = open.iter().map(|&at| intercepts[at]).collect();
-            let mut products = self.objective.product(&ids, &b, paths)?;
-            self.add_penalty(&mut products, paths);
-            self.passes += 1;
-            self.spent += cost.pass + ids.len() as f64 * cost.problem;
-            Ok(if self.is_time_up()? { None } else { Some(products) })
-        })?;
-        let mut directions = found.points;
-        for (&k, products) in self.live.iter().zip(found.products) {
-            self.problems[k].products += products;
+        let mut directions = vec![0.0; gradients.len()];
+        let mut shared = Vec::new();
+        for at in 0..self.live.len() {
+            match self.own_preconditioner(at)? {
+                Some(own) => {
+                    self.solve_group(&[at], &own, gradients, &mut directions)?;
+                }
+                None => shared.push(at),
+            }
+        }
+        if !shared.is_empty() {
+            let products = self.solve_group(&shared, &preconditioner, gradients, &mut directions)?;
+            for (&at, products) in shared.iter().zip(products) {
+                self.problems[self.live[at]].products_of_shared = products;
+            }
         }
         // Where conjugate gradients gave nothing that goes down, the preconditioned gradient does.
         let down = |at: usize| {
@@ -122,6 +117,66 @@ impl<O: Objective> Descent<'_, O> {
         }
         self.preconditioner = Some(preconditioner);
         Ok(directions)
+    }
+
+    /// The factored Hessian of one problem alone, where that costs less than the products that the shared
+    /// preconditioner took in its last step: at large C, where each problem has few active rows and rows of its own.
+    fn own_preconditioner(&mut self, at: usize) -> Result<Option<Preconditioner>> {
+        let k = self.live[at];
+        let d = self.shape.n_features;
+        if d > MOST_FEATURES || self.settings.preconditioner == Preconditioning::Diagonal {
+            return Ok(None);
+        }
+        let cost = self.objective.cost();
+        let active = |k: usize| self.problems[k].n_support as f64 / self.shape.n_rows.max(1) as f64;
+        // A shared pass visits, for every problem, the rows that are active in any.
+        let visited = self.live.iter().map(|&k| active(k)).sum::<f64>().min(1.0);
+        let product = visited * (cost.problem + cost.pass / self.live.len() as f64);
+        let factoring = active(k) * cost.gram + (d as f64).powi(3) / 6.0;
+        if f64::from(self.problems[k].products_of_shared) * product <= factoring {
+            return Ok(None);
+        }
+        let intercept = self.points[(k + 1) * self.size - 1];
+        let Some(gram) = self.objective.gram(&[k], &[intercept], self.watch)? else { return Ok(None) };
+        let made = Preconditioner::from_gram(&self.shape, &gram, &self.pool);
+        self.n_factors += u32::from(made.is_some());
+        Ok(made)
+    }
+
+    /// Conjugate gradients for some of the live problems, into their directions; returns the products each took.
+    fn solve_group(
+        &mut self,
+        group: &[usize],
+        preconditioner: &Preconditioner,
+        gradients: &[f64],
+        directions: &mut [f64],
+    ) -> Result<Vec<u32>> {
+        let size = self.size;
+        let live: Vec<usize> = group.iter().map(|&at| self.live[at]).collect();
+        let allowed = |&k: &usize| REST * self.settings.tol * self.problems[k].dual.max(f64::MIN_POSITIVE);
+        let half_squares: Vec<f64> = live.iter().map(allowed).collect();
+        let steps = live.iter().map(|&k| self.problems[k].iterations).max().unwrap_or(0);
+        let left = (LEFT * 0.1f64.powf(f64::from(steps) / TIGHTER)).max(LEAST_LEFT);
+        let targets = Targets { left, half_squares: &half_squares, most: MOST_PRODUCTS };
+        let all = self.intercepts();
+        let intercepts: Vec<f64> = group.iter().map(|&at| all[at]).collect();
+        let cost = self.objective.cost();
+        let right: Vec<f64> = group.iter().flat_map(|&at| &gradients[at * size..(at + 1) * size]).copied().collect();
+        let found = conjugate::solve(&right, size, preconditioner, &targets, |open, paths| {
+            // Without any product there would be no direction: one is made in any case.
+            let ids: Vec<usize> = open.iter().map(|&at| live[at]).collect();
+            let b: Vec<f64> = open.iter().map(|&at| intercepts[at]).collect();
+            let mut products = self.objective.product(&ids, &b, paths)?;
+            self.add_penalty(&mut products, paths);
+            self.passes += 1;
+            self.spent += cost.pass + ids.len() as f64 * cost.problem;
+            Ok(if self.is_time_up()? { None } else { Some(products) })
+        })?;
+        for ((&at, direction), products) in group.iter().zip(found.points.chunks(size)).zip(&found.products) {
+            directions[at * size..(at + 1) * size].copy_from_slice(direction);
+            self.problems[self.live[at]].products += products;
+        }
+        Ok(found.products)
     }
 
     /// Goes along the directions to the minimum on each line.

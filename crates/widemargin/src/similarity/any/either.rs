@@ -1,0 +1,67 @@
+//! One name for two similarities that compare different kinds of samples: `tanimoto` of sets and of counts.
+
+use std::any::Any;
+
+use super::kernel::AnyKernel;
+use crate::data::{AnySamples, Training};
+use crate::error::{Error, Result};
+
+/// The first where it compares what is given, the second otherwise.
+pub(super) struct Either<A, B>(pub A, pub B);
+
+impl<A: AnyKernel, B: AnyKernel> Either<A, B> {
+    fn is_first(&self, samples: &AnySamples) -> bool {
+        samples.kind() == self.0.kind()
+    }
+}
+
+impl<A: AnyKernel + 'static, B: AnyKernel + 'static> AnyKernel for Either<A, B> {
+    fn spec_any(&self) -> String {
+        self.0.spec_any()
+    }
+
+    fn kind(&self) -> &'static str {
+        "either"
+    }
+
+    fn accept(&self, samples: AnySamples) -> Result<AnySamples> {
+        if self.is_first(&samples) {
+            return self.0.accept(samples);
+        }
+        self.1.accept(samples).map_err(|error| match error {
+            Error::Similarity { similarity, problem } => {
+                Error::Similarity { similarity, problem: format!("{problem}; {} would do as well", self.0.kind()) }
+            }
+            error => error,
+        })
+    }
+
+    fn fit_any(&mut self, _training: &Training<'_, AnySamples>) -> Result<()> {
+        // Neither learns anything.
+        Ok(())
+    }
+
+    fn block_any(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f32]) -> Result<()> {
+        if self.is_first(samples) {
+            self.0.block_any(bases, samples, block)
+        } else {
+            self.1.block_any(bases, samples, block)
+        }
+    }
+
+    fn n_columns_any(&self, bases: &AnySamples) -> usize {
+        if self.is_first(bases) { self.0.n_columns_any(bases) } else { self.1.n_columns_any(bases) }
+    }
+
+    fn brings_columns_any(&self) -> bool {
+        false
+    }
+
+    fn is_symmetric_any(&self) -> bool {
+        self.0.is_symmetric_any() && self.1.is_symmetric_any()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

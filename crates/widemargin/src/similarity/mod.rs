@@ -5,6 +5,7 @@ mod any;
 mod conditional;
 mod exponential;
 mod grid;
+pub(crate) mod grid;
 mod named;
 mod ngram;
 mod polynomial;

@@ -8,6 +8,12 @@ use super::tile::{Products, Windows};
 use super::x86;
 use crate::isa::Isa;
 
+/// A loop for tiles of one shape.
+pub(super) type ProductsLoop = unsafe fn(&Products);
+
+/// A loop for windows of one kind.
+pub(super) type WindowsLoop = unsafe fn(&Windows);
+
 /// Compiled loops, and the shapes they are for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Machine {
@@ -21,15 +27,25 @@ pub(super) struct Machine {
     ///
     /// # Safety of what it returns
     /// All that [`Products`] points to may be read and written.
-    pub products: fn(samples: usize, vectors: usize) -> unsafe fn(&Products),
-    /// Maxima over windows, with a penalty or without. Safe to call as [`Machine::products`] is.
-    pub windows: fn(penalised: bool) -> unsafe fn(&Windows),
+    pub products: fn(samples: usize, vectors: usize) -> ProductsLoop,
+    /// Maxima over windows of given shifts, local radii and penalty. Safe to call as [`Machine::products`] is, with
+    /// windows of that kind.
+    pub windows: fn(shifts: [usize; 2], local: [usize; 2], penalised: bool) -> WindowsLoop,
     pub add: fn(&mut [f32], &[f32]),
     pub keep_best: fn(&mut [f32], &[f32], f32),
 }
 
 impl Machine {
-    /// The loops for an instruction set of [`Isa::available`].
+    /// The fastest of this machine's.
+    pub fn best(precision: Precision) -> Machine {
+        match (Isa::best(), precision) {
+            #[cfg(target_arch = "x86_64")]
+            (isa, Precision::Bf16) if isa.has_bf16() && x86::pairs_pay() => x86::avx512_pairs(),
+            (isa, precision) => Self::new(isa, precision),
+        }
+    }
+
+    /// The loops for an instruction set of [`Isa::available`] with multiplications in single precision.
     pub fn new(isa: Isa, precision: Precision) -> Machine {
         let format = match precision {
             Precision::F32 => Format::Single,
@@ -42,6 +58,17 @@ impl Machine {
             Isa::Avx2 => x86::avx2(format),
             _ => portable::machine(format),
         }
+    }
+
+    /// All that can run here.
+    #[cfg(test)]
+    pub fn all(precision: Precision) -> Vec<Machine> {
+        let mut all: Vec<Machine> = Isa::available().into_iter().map(|isa| Self::new(isa, precision)).collect();
+        #[cfg(target_arch = "x86_64")]
+        if precision == Precision::Bf16 && Isa::best().has_bf16() {
+            all.push(x86::avx512_pairs());
+        }
+        all
     }
 }
 
@@ -56,3 +83,20 @@ macro_rules! pick_products {
     };
 }
 pub(super) use pick_products;
+
+/// Picks the monomorphic windows: those of radius 1 have loops of their own for the usual shifts.
+macro_rules! pick_windows {
+    ($windows:ident, $windows_of_three:ident, $shifts:expr, $local:expr, $penalised:expr) => {
+        match ($shifts[1], $local, $penalised) {
+            (1, [1, 1], false) => $windows_of_three::<1, false>,
+            (3, [1, 1], false) => $windows_of_three::<3, false>,
+            (5, [1, 1], false) => $windows_of_three::<5, false>,
+            (1, [1, 1], true) => $windows_of_three::<1, true>,
+            (3, [1, 1], true) => $windows_of_three::<3, true>,
+            (5, [1, 1], true) => $windows_of_three::<5, true>,
+            (_, _, false) => $windows::<false>,
+            (_, _, true) => $windows::<true>,
+        }
+    };
+}
+pub(super) use pick_windows;

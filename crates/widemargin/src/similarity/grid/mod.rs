@@ -23,7 +23,6 @@ use std::str::FromStr;
 use super::{Arguments, Similarity};
 use crate::data::{Grids, Samples};
 use crate::error::{Error, Result};
-use crate::isa::Isa;
 
 use machine::Machine;
 use plan::Plan;
@@ -209,11 +208,11 @@ pub(crate) fn fill_shared(
     samples: &Grids,
     blocks: &mut [&mut [f32]],
 ) -> Result<()> {
-    fill_with(Isa::best(), similarities, bases, samples, blocks)
+    fill_with(Machine::best, similarities, bases, samples, blocks)
 }
 
 fn fill_with(
-    isa: Isa,
+    machine: impl Fn(Precision) -> Machine,
     similarities: &[GridMatching],
     bases: &Grids,
     samples: &Grids,
@@ -252,7 +251,7 @@ fn fill_with(
             }
         }
         if !jobs.is_empty() {
-            Plan::new(Machine::new(isa, precision), &jobs, bases).fill(bases, samples, &mut targets);
+            Plan::new(machine(precision), &jobs, bases).fill(bases, samples, &mut targets);
         }
     }
     Ok(())

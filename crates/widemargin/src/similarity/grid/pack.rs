@@ -17,7 +17,7 @@ pub(super) enum Format {
     /// round at the same places.
     Rounded,
     /// Pairs of bfloat16, the first in the lower half; an odd depth is filled up with 0.
-    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "only x86 has the instruction"))]
+    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "only x86 has the instruction here"))]
     Pairs,
 }
 

@@ -22,6 +22,9 @@ use crate::simd::Words;
 /// Samples that are packed at a time.
 const SAMPLES_A_BLOCK: usize = 1024;
 
+/// What the products and sums of a tile may take of the first-level cache (48 KB here, 32 elsewhere), beside cells.
+const BAND_BYTES: usize = 32 << 10;
+
 /// One similarity: where its block is, how far its displacements go.
 #[derive(Clone, Copy, Debug)]
 struct Job {
@@ -81,7 +84,8 @@ impl Plan {
 
     /// Fills the blocks of the plan's similarities, in the order in which [`Plan::new`] was given them.
     pub fn fill(&self, bases: &Grids, samples: &Grids, blocks: &mut [&mut [f32]]) {
-        let Machine { format, lanes, most_samples, .. } = self.machine;
+        let Machine { format, lanes, .. } = self.machine;
+        let most_samples = self.samples_a_tile();
         let grid = self.rows * self.cols * self.words;
         let block = SAMPLES_A_BLOCK.min(samples.len());
         let panel = (2 * lanes).min(bases.len().next_multiple_of(lanes));
@@ -120,6 +124,18 @@ impl Plan {
                 }
             }
         }
+    }
+
+    /// The most samples of a tile. Wide bands take smaller ones: half of them still keep the multipliers busy (14 sums
+    /// a number, 7 cycles, against a latency of 4), and their products and sums leave the first-level cache less.
+    fn samples_a_tile(&self) -> usize {
+        let most = self.machine.most_samples;
+        if self.deformable.is_empty() {
+            return most;
+        }
+        let tiles = area(self.band) + self.deformable.iter().map(|job| area(job.radius)).sum::<usize>();
+        let bytes_a_sample = tiles * 2 * self.machine.lanes * size_of::<f32>();
+        (BAND_BYTES / bytes_a_sample).clamp(most.div_ceil(2), most)
     }
 
     /// All similarities of one tile of samples and one panel of bases, into `room.best`.
@@ -205,7 +221,10 @@ impl Plan {
                     // The sample's row of cells, and its columns, that this row of displacements meets.
                     let from_row = (row + down).checked_sub(far_down).filter(|&row| row < self.rows);
                     let Some(from_row) = from_row else {
-                        band.fill(0.0);
+                        // Nothing writes there until the row of cells ends.
+                        if col == 0 {
+                            band.fill(0.0);
+                        }
                         continue;
                     };
                     let from_col = col.saturating_sub(far_across);
@@ -213,8 +232,13 @@ impl Plan {
                     let skipped = (from_col + far_across - col) * tile.len;
                     let (before, rest) = band.split_at_mut(skipped);
                     let (inside, after) = rest.split_at_mut((to_col - from_col) * tile.len);
-                    before.fill(0.0);
-                    after.fill(0.0);
+                    // What was outside for the cell before is still 0, but for the one column more that is now.
+                    if col == 0 {
+                        before.fill(0.0);
+                        after.fill(0.0);
+                    } else if let Some(left) = after.get_mut(..tile.len) {
+                        left.fill(0.0);
+                    }
                     let first = (from_row * self.cols + from_col) * self.words * tile.samples;
                     let cells = (to_col - from_col) * self.words * tile.samples;
                     let work = Products {
@@ -258,7 +282,7 @@ impl Plan {
             };
             // SAFETY: all windows lie in the band, whose rows from `first` to `end` are there; the other two are as
             // long as the windows need.
-            unsafe { (self.machine.windows)(job.penalty > 0.0)(&work) }
+            unsafe { (self.machine.windows)(shifts, job.local, job.penalty > 0.0)(&work) }
         }
         if self.rigid.is_empty() {
             return;

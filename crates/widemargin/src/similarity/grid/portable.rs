@@ -1,6 +1,6 @@
 //! The loops for any machine, left to the compiler to vectorise.
 
-use super::machine::{Machine, pick_products};
+use super::machine::{Machine, pick_products, pick_windows};
 use super::pack::Format;
 use super::tile::{self, Products, Single, Windows};
 use crate::simd::{Portable, Simd};
@@ -15,13 +15,18 @@ unsafe fn windows<const PENALISED: bool>(work: &Windows) {
     unsafe { tile::windows::<Portable, PENALISED>(work) }
 }
 
+unsafe fn windows_of_three<const SHIFTS: usize, const PENALISED: bool>(work: &Windows) {
+    // SAFETY: the caller's promise.
+    unsafe { tile::windows_of_three::<Portable, SHIFTS, PENALISED>(work) }
+}
+
 pub(super) fn machine(format: Format) -> Machine {
     Machine {
         format,
         lanes: Portable::LANES,
         most_samples: 4,
         products: |samples, vectors| pick_products!(products, samples, vectors, [1 2 3 4]),
-        windows: |penalised| if penalised { windows::<true> } else { windows::<false> },
+        windows: |shifts, local, penalised| pick_windows!(windows, windows_of_three, shifts, local, penalised),
         add: |sums, values| tile::add(sums, values),
         keep_best: |best, values, offset| tile::keep_best(best, values, offset),
     }

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::isa::Isa;
 use crate::similarity::{Spec, pairwise};
 
 /// Grids of zero mean and unit norm, as normalised HOG grids are.
@@ -51,21 +52,27 @@ fn plain(s: &GridMatching, bases: &Grids, basis: usize, samples: &Grids, sample:
     square(s.radius).map(of_shift).fold(f64::NEG_INFINITY, f64::max)
 }
 
-fn block(isa: Isa, s: GridMatching, bases: &Grids, samples: &Grids) -> Vec<f32> {
+fn block(machine: Machine, s: GridMatching, bases: &Grids, samples: &Grids) -> Vec<f32> {
     let mut block = vec![f32::NAN; bases.len() * samples.len()];
-    fill_with(isa, &[s], bases, samples, &mut [&mut block]).unwrap();
+    fill_with(|_| machine, &[s], bases, samples, &mut [&mut block]).unwrap();
     block
+}
+
+/// What tells machines apart.
+fn name(machine: Machine) -> String {
+    format!("{} lanes, {:?}", machine.lanes, machine.format)
 }
 
 fn check(s: GridMatching, bases: &Grids, samples: &Grids) {
     let tolerance = if s.precision == Precision::Bf16 { 1e-2 } else { 2e-5 };
-    for isa in Isa::available() {
-        let ours = block(isa, s, bases, samples);
+    for machine in Machine::all(s.precision) {
+        let ours = block(machine, s, bases, samples);
         for i in 0..samples.len() {
             for j in 0..bases.len() {
                 let truth = plain(&s, bases, j, samples, i);
                 let ours = f64::from(ours[i * bases.len() + j]);
-                assert!((ours - truth).abs() <= tolerance, "{s} {isa:?} sample {i} basis {j}: {ours} {truth}");
+                let name = name(machine);
+                assert!((ours - truth).abs() <= tolerance, "{s} {name} sample {i} basis {j}: {ours} {truth}");
             }
         }
     }
@@ -112,15 +119,15 @@ fn a_pair_has_the_same_bits_in_any_block() {
         GridMatching::rigid(2).precision(Precision::Bf16),
         GridMatching::deformable(1, 1).precision(Precision::Bf16),
     ];
-    for isa in Isa::available() {
-        for s in &all {
-            let whole = block(isa, *s, &bases, &samples);
+    for s in &all {
+        for machine in Machine::all(s.precision) {
+            let whole = block(machine, *s, &bases, &samples);
             for (base, sample, n) in [(0, 0, 1), (70, 32, 1), (16, 3, 14), (40, 20, 13), (3, 1, 31), (38, 0, 33)] {
                 let some_bases = bases.select(&(base..71).collect::<Vec<_>>());
                 let some_samples = samples.select(&(sample..sample + n).collect::<Vec<_>>());
-                let part = block(isa, *s, &some_bases, &some_samples);
+                let part = block(machine, *s, &some_bases, &some_samples);
                 for (i, row) in part.chunks(71 - base).enumerate() {
-                    assert_eq!(row, &whole[(sample + i) * 71 + base..(sample + i + 1) * 71], "{s} {isa:?}");
+                    assert_eq!(row, &whole[(sample + i) * 71 + base..(sample + i + 1) * 71], "{s}");
                 }
             }
         }
@@ -146,9 +153,10 @@ fn similarities_side_by_side_are_those_alone() {
         for set in &sets {
             let mut blocks = vec![vec![f32::NAN; 20 * 17]; set.len()];
             let mut views: Vec<&mut [f32]> = blocks.iter_mut().map(Vec::as_mut_slice).collect();
-            fill_with(isa, set, &bases, &samples, &mut views).unwrap();
+            fill_with(|precision| Machine::new(isa, precision), set, &bases, &samples, &mut views).unwrap();
             for (s, shared) in set.iter().zip(&blocks) {
-                for (a, b) in shared.iter().zip(&block(isa, *s, &bases, &samples)) {
+                let alone = block(Machine::new(isa, s.precision), *s, &bases, &samples);
+                for (a, b) in shared.iter().zip(&alone) {
                     assert!((a - b).abs() < 1e-6, "{s} {isa:?}: {a} {b}");
                 }
             }
@@ -161,11 +169,12 @@ fn bfloat16_has_the_same_bits_on_every_machine() {
     let (bases, samples) = (grids(5, [3, 4, 31], 9), grids(6, [3, 4, 31], 10));
     for s in [GridMatching::rigid(1), GridMatching::deformable(1, 1)] {
         let s = s.precision(Precision::Bf16);
-        let first = block(Isa::Portable, s, &bases, &samples);
-        for isa in Isa::available() {
-            assert_eq!(block(isa, s, &bases, &samples), first, "{isa:?}");
+        let first = block(Machine::new(Isa::Portable, Precision::Bf16), s, &bases, &samples);
+        for machine in Machine::all(Precision::Bf16) {
+            assert_eq!(block(machine, s, &bases, &samples), first, "{}", name(machine));
         }
-        let single = block(Isa::Portable, s.precision(Precision::F32), &bases, &samples);
+        assert_eq!(pairwise(&s, &bases, &samples).unwrap(), first);
+        let single = block(Machine::new(Isa::Portable, Precision::F32), s, &bases, &samples);
         assert_ne!(first, single);
     }
 }

@@ -156,6 +156,110 @@ pub(super) unsafe fn windows<S: Simd, const PENALISED: bool>(work: &Windows) {
     }
 }
 
+/// [`windows`] with a local radius of 1 and `SHIFTS` shifts across: three rows of maxima stay in registers, each
+/// product is read once, and two windows beside each other share the maximum of what they have in common.
+///
+/// For 5 × 5 shifts 96 comparisons and 25 additions for the 49 · 31 multiply-adds of a vector of lanes, on the same
+/// two ports: 8 % more arithmetic.
+///
+/// # Safety
+/// As [`windows`], with `local` 1 along both axes and `shifts[1]` equal to `SHIFTS`.
+#[inline(always)]
+pub(super) unsafe fn windows_of_three<S: Simd, const SHIFTS: usize, const PENALISED: bool>(work: &Windows) {
+    for vector in (0..work.tile).step_by(S::LANES) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let cost = S::splat(-work.penalty);
+            let row = work.products.add(vector);
+            let mut above = row_of_threes::<S, SHIFTS, PENALISED>(row, work.tile, cost);
+            let row = row.add(work.row);
+            let mut here = row_of_threes::<S, SHIFTS, PENALISED>(row, work.tile, cost);
+            let mut row = row.add(work.row);
+            let mut sum = work.sums.add(vector);
+            let mut left = work.shifts[0];
+            while left > 1 {
+                let below = row_of_threes::<S, SHIFTS, PENALISED>(row, work.tile, cost);
+                let last = row_of_threes::<S, SHIFTS, PENALISED>(row.add(work.row), work.tile, cost);
+                for shift in 0..SHIFTS {
+                    let window = [above[shift], here[shift], below[shift], last[shift]];
+                    let [first, second] = two_threes::<S, PENALISED>(window, cost);
+                    let to = sum.add(shift * work.tile);
+                    S::store(S::add(S::load(to), first), to);
+                    let to = to.add(SHIFTS * work.tile);
+                    S::store(S::add(S::load(to), second), to);
+                }
+                (above, here) = (below, last);
+                row = row.add(2 * work.row);
+                sum = sum.add(2 * SHIFTS * work.tile);
+                left -= 2;
+            }
+            if left == 1 {
+                let below = row_of_threes::<S, SHIFTS, PENALISED>(row, work.tile, cost);
+                for shift in 0..SHIFTS {
+                    let largest = three::<S, PENALISED>([above[shift], here[shift], below[shift]], cost);
+                    let to = sum.add(shift * work.tile);
+                    S::store(S::add(S::load(to), largest), to);
+                }
+            }
+        }
+    }
+}
+
+/// The windows of one row of displacements: a vector of each of its tiles, `tile` numbers apart.
+///
+/// # Safety
+/// As [`windows_of_three`].
+#[inline(always)]
+unsafe fn row_of_threes<S: Simd, const SHIFTS: usize, const PENALISED: bool>(
+    row: *const f32,
+    tile: usize,
+    cost: S::V,
+) -> [S::V; SHIFTS] {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut largest = [S::zero(); SHIFTS];
+        for pair in 0..SHIFTS / 2 {
+            let first = row.add(2 * pair * tile);
+            let window =
+                [S::load(first), S::load(first.add(tile)), S::load(first.add(2 * tile)), S::load(first.add(3 * tile))];
+            [largest[2 * pair], largest[2 * pair + 1]] = two_threes::<S, PENALISED>(window, cost);
+        }
+        if SHIFTS % 2 == 1 {
+            let first = row.add((SHIFTS - 1) * tile);
+            let window = [S::load(first), S::load(first.add(tile)), S::load(first.add(2 * tile))];
+            largest[SHIFTS - 1] = three::<S, PENALISED>(window, cost);
+        }
+        largest
+    }
+}
+
+/// The largest of three neighbours, of which the outer two have a cost.
+///
+/// # Safety
+/// The instruction set is there.
+#[inline(always)]
+unsafe fn three<S: Simd, const PENALISED: bool>([a, b, c]: [S::V; 3], cost: S::V) -> S::V {
+    // SAFETY: the caller's promise.
+    unsafe { if PENALISED { S::max(S::add(S::max(a, c), cost), b) } else { S::max(a, S::max(b, c)) } }
+}
+
+/// The largest of the first and of the last three of four neighbours.
+///
+/// # Safety
+/// The instruction set is there.
+#[inline(always)]
+unsafe fn two_threes<S: Simd, const PENALISED: bool>([a, b, c, d]: [S::V; 4], cost: S::V) -> [S::V; 2] {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if PENALISED {
+            [three::<S, true>([a, b, c], cost), three::<S, true>([b, c, d], cost)]
+        } else {
+            let both = S::max(b, c);
+            [S::max(a, both), S::max(both, d)]
+        }
+    }
+}
+
 /// sums += values.
 #[inline(always)]
 pub(super) fn add(sums: &mut [f32], values: &[f32]) {

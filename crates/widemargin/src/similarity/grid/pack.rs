@@ -39,13 +39,11 @@ impl Format {
                 }
             }
             Format::Rounded => {
-                for (words, pair) in words.chunks_mut(2).zip(cell.chunks(2)) {
-                    match pair {
-                        [first, second] => {
-                            (words[0], words[1]) = (bf16(*second) << 16, bf16(*first) << 16);
-                        }
-                        rest => words[0] = bf16(rest[0]) << 16,
-                    }
+                for (word, number) in words.iter_mut().zip(cell) {
+                    *word = bf16(*number) << 16;
+                }
+                for pair in words.chunks_exact_mut(2) {
+                    pair.swap(0, 1);
                 }
             }
             Format::Pairs => {
@@ -57,38 +55,32 @@ impl Format {
     }
 }
 
-/// The bits of a number rounded to bfloat16, to the nearest and to even where two are level.
+/// The bits of a number rounded to bfloat16, to the nearest and to even where two are level. Without a branch:
+/// whole vectors are rounded at once.
+#[inline(always)]
 fn bf16(number: f32) -> u32 {
     let bits = number.to_bits();
-    if number.is_nan() {
-        // Rounding could carry its mantissa away.
-        return bits >> 16 | 0x40;
-    }
-    (bits + 0x7fff + (bits >> 16 & 1)) >> 16
+    // Rounding could carry the mantissa of what is no number away.
+    let exact = bits | 0x40_0000;
+    (if number.is_nan() { exact } else { bits.wrapping_add(0x7fff + (bits >> 16 & 1)) }) >> 16
 }
 
 /// Packs the grids of `rows` as \[cell\]\[word\]\[lane\], `lanes` of them; lanes without a grid are 0.
 ///
-/// `scratch` has room for the words of one grid.
-pub(super) fn pack(
-    format: Format,
-    grids: &Grids,
-    rows: Range<usize>,
-    lanes: usize,
-    scratch: &mut [u32],
-    packed: &mut [u32],
-) {
+/// A cell at a time, so that the lines it is spread over (31 of 128 bytes) stay in the first-level cache until
+/// all lanes are there.
+pub(super) fn pack(format: Format, grids: &Grids, rows: Range<usize>, lanes: usize, packed: &mut [u32]) {
     let depth = grids.depth();
-    let words = format.words(depth);
+    let mut words = vec![0; format.words(depth)];
     if rows.len() < lanes {
         packed.fill(0);
     }
-    for (lane, row) in rows.enumerate() {
-        for (cell, words) in grids.grid(row).chunks_exact(depth).zip(scratch.chunks_exact_mut(words)) {
-            format.write(cell, words);
-        }
-        for (place, word) in packed.chunks_exact_mut(lanes).zip(&*scratch) {
-            place[lane] = *word;
+    for (at, packed) in packed.chunks_exact_mut(lanes * words.len()).enumerate() {
+        for (lane, row) in rows.clone().enumerate() {
+            format.write(&grids.grid(row)[at * depth..][..depth], &mut words);
+            for (place, word) in packed.chunks_exact_mut(lanes).zip(&words) {
+                place[lane] = *word;
+            }
         }
     }
 }

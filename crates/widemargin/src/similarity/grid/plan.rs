@@ -93,7 +93,6 @@ impl Plan {
         let mut room = Room::new(self, tile * panel);
         let mut packed_samples = Words::zeros(block * grid);
         let mut packed_bases = Words::zeros(panel * grid);
-        let mut scratch = vec![0; grid];
         for first in (0..samples.len()).step_by(block) {
             let n = block.min(samples.len() - first);
             let tiles = || {
@@ -103,14 +102,14 @@ impl Plan {
             for tile in tiles() {
                 let rows = first + tile.start..first + tile.end;
                 let words = &mut packed_samples.words_mut()[tile.start * grid..tile.end * grid];
-                pack(format, samples, rows, tile.len(), &mut scratch, words);
+                pack(format, samples, rows, tile.len(), words);
             }
             for base in (0..bases.len()).step_by(2 * lanes) {
                 let columns = base..bases.len().min(base + 2 * lanes);
                 let vectors = columns.len().div_ceil(lanes);
                 let width = vectors * lanes;
                 let words = &mut packed_bases.words_mut()[..width * grid];
-                pack(format, bases, columns.clone(), width, &mut scratch, words);
+                pack(format, bases, columns.clone(), width, words);
                 for tile in tiles() {
                     let words = &packed_samples.numbers()[tile.start * grid..tile.end * grid];
                     let side = Tile { samples: tile.len(), vectors, len: tile.len() * width };

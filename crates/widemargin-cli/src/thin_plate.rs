@@ -49,6 +49,10 @@ pub struct ThinPlateArgs {
     /// differ by more than 3 tries both on up to 1000 samples and takes the lower leave-one-out loss
     #[arg(long, value_delimiter = ',', default_value = "auto", value_name = "WHEN")]
     standardize: Vec<Standardize>,
+    /// Memory the fit may take, in GB, where it is not to be all that is free: what the features of landmarks take
+    /// beyond it is computed anew instead, the exact solver refuses
+    #[arg(long, allow_hyphen_values = true, value_parser = gigabytes, value_name = "GB")]
+    memory: Option<u64>,
     /// How much the classes count: `balanced`, or LABEL:WEIGHT,... with 1 for those not named
     #[arg(long, value_parser = class_weight, value_name = "WEIGHTS")]
     class_weight: Option<ClassWeight>,
@@ -74,6 +78,13 @@ fn kernels(list: &str) -> Result<Kernels, widemargin::Error> {
         }
     }
     specs.iter().map(|spec| spec.parse()).collect::<Result<_, _>>().map(Kernels)
+}
+
+fn gigabytes(text: &str) -> Result<u64, String> {
+    match text.parse::<f64>() {
+        Ok(gigabytes) if gigabytes > 0.0 && gigabytes.is_finite() => Ok((gigabytes * 1e9) as u64),
+        _ => Err("a number above 0 is needed".into()),
+    }
 }
 
 /// How many landmarks.
@@ -179,6 +190,10 @@ impl ThinPlateArgs {
             BasisSize::Auto => params.exact_up_to(EXACT_UP_TO),
             BasisSize::Exact => params,
             BasisSize::Landmarks(n) => params.n_basis(Some(n)),
+        };
+        let params = match self.memory {
+            Some(bytes) => params.memory_limit(bytes),
+            None => params,
         };
         params.check()?;
         let [kernel, c, null_space, n_basis, basis, standardize] = &cells;

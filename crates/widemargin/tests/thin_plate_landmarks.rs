@@ -103,6 +103,30 @@ fn few_landmarks_do_nearly_as_well() {
 }
 
 #[test]
+fn features_computed_anew_are_those_held() {
+    // More than sixteen blocks, which are summed in parts.
+    let (n, d) = (9000, 2);
+    let (values, labels) = blobs(n, d, 2, 13);
+    let labels = Labels::new(labels);
+    for null_space in [NullSpace::Free, NullSpace::Constant] {
+        let params =
+            params("thin-plate").null_space(null_space).c(0.1).n_basis(Some(25)).landmarks(LandmarkChoice::Random);
+        let held = params.clone().fit(&view(&values, d), &labels).unwrap();
+        assert!(held.report().warnings.is_empty(), "{:?}", held.report().warnings);
+        // Just more than what it cannot do without, and half of the rest.
+        for bytes in [3_600_000, 4_600_000] {
+            let model = params.clone().memory_limit(bytes).fit(&view(&values, d), &labels).unwrap();
+            let note = model.report().warnings.concat();
+            assert!(note.contains("computed anew"), "{note}");
+            assert_eq!((model.coefficients(), model.polynomial()), (held.coefficients(), held.polynomial()), "{note}");
+            assert_eq!((model.path(), model.left_out()), (held.path(), held.left_out()), "{note}");
+        }
+        let threads = params.threads(3).fit(&view(&values, d), &labels).unwrap();
+        assert_eq!((threads.coefficients(), threads.path()), (held.coefficients(), held.path()));
+    }
+}
+
+#[test]
 fn awkward_landmarks() {
     let (values, labels) = blobs(60, 4, 2, 5);
     let labels = Labels::new(labels);

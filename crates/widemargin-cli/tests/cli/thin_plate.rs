@@ -129,6 +129,8 @@ fn parameters_outside_their_domain() {
         ("--standardize maybe", "maybe"),
         ("--tol -1", "--tol -1"),
         ("--max-iter 0", "--max-iter 0"),
+        ("--memory 0", "above 0"),
+        ("--memory 0.000001", "GB for 30 samples"),
         ("--class-weight wasp:2", "wasp"),
     ] {
         folder.run(&format!("train thin-plate train.csv -o m {flags}")).fails(2, &[words]);
@@ -155,6 +157,12 @@ fn many_samples_go_to_landmarks_by_default_and_are_told() {
     let run = folder.run("train thin-plate many.csv -o m -C 1").well();
     assert!(run.err.contains("10001 samples are many") && run.err.contains("1000 landmarks"), "{}", run.err);
     assert_eq!(folder.run("inspect m --json").json()["parameters"]["n_bases"], 1000);
+    // The features of 10,001 samples on 50 landmarks are 4 MB, the rest 6 MB.
+    let few = folder.run("train thin-plate many.csv -o m -C 1 --n-basis 50 --threads 1").well();
+    assert!(!few.err.contains("warning"), "{}", few.err);
+    let run = folder.run("train thin-plate many.csv -o m2 -C 1 --n-basis 50 --memory 0.008 --threads 1").well();
+    assert!(run.err.contains("computed anew"), "{}", run.err);
+    assert_eq!(folder.run("predict m many.csv --scores").well().out, folder.run("predict m2 many.csv --scores").out);
 }
 
 #[test]

@@ -66,34 +66,21 @@ pub(super) fn weighted_gram(
     Ok(gram)
 }
 
-/// Φ(bases, samples) √W, a column a sample.
+/// Φ(bases, samples) √W of a few samples, a column a sample.
 pub(super) fn weighted_block(
     kernel: ConditionalKernel,
     samples: &[f64],
     bases: &[f64],
     n_features: usize,
     roots: &[f64],
-    pool: &Pool,
-) -> Result<Matrix> {
-    let (n, b) = (roots.len(), bases.len() / n_features);
-    let chunks = n.div_ceil(ROWS_A_CHUNK);
-    let mut values = Vec::with_capacity(n * b);
-    let wave = 4 * pool.threads();
-    for first in (0..chunks).step_by(wave) {
-        let fill = |at: usize| {
-            let rows = (first + at) * ROWS_A_CHUNK..((first + at + 1) * ROWS_A_CHUNK).min(n);
-            let mut block = vec![0.0; rows.len() * b];
-            kernel.block(&samples[rows.start * n_features..rows.end * n_features], bases, n_features, &mut block);
-            for (values, root) in block.chunks_exact_mut(b).zip(&roots[rows]) {
-                values.iter_mut().for_each(|value| *value *= root);
-            }
-            Ok::<_, Error>(block)
-        };
-        for block in pool.try_map(wave.min(chunks - first), fill)? {
-            values.extend(block);
-        }
+) -> Matrix {
+    let b = bases.len() / n_features;
+    let mut values = vec![0.0; roots.len() * b];
+    kernel.block(samples, bases, n_features, &mut values);
+    for (values, root) in values.chunks_exact_mut(b).zip(roots) {
+        values.iter_mut().for_each(|value| *value *= root);
     }
-    Ok(Matrix::from_columns(values, b, n))
+    Matrix::from_columns(values, b, roots.len())
 }
 
 /// √W P of row-major samples.

@@ -1,5 +1,7 @@
 //! The fit of a thin plate SVM: weigh the samples, scale the columns, fill the kernel, solve.
 
+use std::ops::Range;
+
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -15,7 +17,7 @@ use crate::par::Pool;
 use crate::problem::n_problems;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::thin_plate::{
-    FitSettings, Fitted, LandmarkBlocks, NullSpace, Problems, Stop, fit_exact, fit_landmarks, memory,
+    BLOCK, FitSettings, Fitted, LandmarkBlocks, LandmarkFit, NullSpace, Problems, Stop, fit_exact, memory,
 };
 use crate::solve::{Report, Stage, Status};
 use crate::watch::Watch;
@@ -79,7 +81,7 @@ impl ThinPlateParams {
         let mut fit = Fit { params: self, problems: &problems, n_features, pool: &pool, clock: &mut clock };
         let (attempt, warnings) = fit.scaled_or_not(rows)?;
 
-        let Attempt { fitted, bases, support, space, scale } = attempt;
+        let Attempt { fitted, bases, support, space, scale, .. } = attempt;
         let best = &fitted.outcome.best;
         let mut report = self.report(&fitted, clock.stages);
         report.warnings.splice(0..0, warnings);
@@ -155,6 +157,8 @@ struct Attempt {
     space: PolynomialSpace,
     /// What the columns were multiplied by.
     scale: Option<Vec<f64>>,
+    /// What the user should know of how it was done.
+    note: Option<String>,
 }
 
 impl Attempt {
@@ -196,6 +200,7 @@ impl Fit<'_, '_> {
             self.attempt(&rows, space)?
         };
         warnings.extend(self.crowded(&attempt));
+        warnings.extend(attempt.note.clone());
         Ok((attempt, warnings))
     }
 
@@ -276,29 +281,46 @@ impl Fit<'_, '_> {
         let support: Vec<usize> = (0..n).filter(|&i| alpha.iter().any(|alpha| alpha[i] != 0.0)).collect();
         fitted.alpha = alpha.iter().map(|alpha| support.iter().map(|&i| alpha[i]).collect()).collect();
         let bases = support.iter().flat_map(|&i| &rows[i * n_features..(i + 1) * n_features]).copied().collect();
-        Ok(Attempt { fitted, bases, support, space, scale: None })
+        Ok(Attempt { fitted, bases, support, space, scale: None, note: None })
     }
 
     fn on_landmarks(&mut self, n_basis: usize, rows: &[f64], space: PolynomialSpace) -> Result<Attempt> {
         let Fit { params, problems, n_features, pool, .. } = *self;
         let (n, k) = (problems.codes.len(), n_problems(problems.n_classes));
-        let needed = memory::landmark_bytes(n, n_basis, space.len(), k);
-        memory::check(needed, params.memory_limit, n, Some(n_basis), "take fewer landmarks")?;
+        let needed = memory::landmark_bytes(n, n_basis, space.len(), k, pool.threads());
+        memory::check(needed.least, params.memory_limit, n, Some(n_basis), "take fewer landmarks")?;
         let (bases, support) =
             choose(params.landmarks, n_basis, rows, n_features, problems.weights, params.seed, pool)?;
         self.clock.end("landmarks")?;
         let roots: Vec<f64> = problems.weights.iter().map(|w| w.sqrt()).collect();
         let ones = vec![1.0; bases.len() / n_features];
+        let n_blocks = n.div_ceil(BLOCK);
+        let (n_held, free) = needed.held(n_blocks, params.memory_limit);
+        let to_samples = |range: Range<usize>| {
+            let samples = &rows[range.start * n_features..range.end * n_features];
+            weighted_block(params.kernel, samples, &bases, n_features, &roots[range])
+        };
         let blocks = LandmarkBlocks {
             between: weighted_gram(params.kernel, &bases, n_features, &ones, pool)?,
-            to_samples: weighted_block(params.kernel, rows, &bases, n_features, &roots, pool)?,
+            to_samples: &to_samples,
             polynomials: weighted_polynomials(&space, &bases, n_features, &ones),
             sample_polynomials: weighted_polynomials(&space, rows, n_features, &roots),
+            n_held,
         };
-        self.clock.end("kernel")?;
-        let fitted = fit_landmarks(blocks, problems, &params.settings(), pool, self.clock.watch)?;
+        let prepared = LandmarkFit::prepare(blocks, problems, pool, self.clock.watch)?;
+        self.clock.end("features")?;
+        let fitted = prepared.solve(problems, &params.settings(), pool, self.clock.watch)?;
         self.clock.end("solve")?;
-        Ok(Attempt { fitted, bases, support, space, scale: None })
+        let note = free.map(|free| {
+            format!(
+                "the features of {n} samples on {n_basis} landmarks take {:.1} GB and {:.1} GB are free: {:.0} % of them \
+                 were held, the others computed anew at every pass, which takes longer (fewer landmarks would fit)",
+                needed.features as f64 / 1e9,
+                free as f64 / 1e9,
+                100.0 * n_held as f64 / n_blocks as f64,
+            )
+        });
+        Ok(Attempt { fitted, bases, support, space, scale: None, note })
     }
 }
 

@@ -115,7 +115,7 @@ impl System for Exact {
         dot(&a.coefficients, &b.smooth)
     }
 
-    fn leverages(&self, lambda: f64, violators: &[usize], factor: &Arc<Factor>) -> Vec<f64> {
+    fn leverages(&self, lambda: f64, violators: &[usize], factor: &Arc<Factor>) -> Result<Vec<f64>> {
         // 1 − leverage = λ [A⁻¹]_ii with A the bordered matrix: its upper left block is
         // L⁻ᵀ(I − X X⁺)L⁻¹.
         let Factor { cholesky, reduced } = factor.as_ref();
@@ -126,6 +126,6 @@ impl System for Exact {
             diagonal.iter_mut().zip(columns.col(k)).for_each(|(d, x)| *d -= x * x);
         }
         debug_assert_eq!(diagonal.len(), violators.len());
-        diagonal.iter().map(|d| (1.0 - lambda * d).clamp(0.0, 1.0)).collect()
+        Ok(diagonal.iter().map(|d| (1.0 - lambda * d).clamp(0.0, 1.0)).collect())
     }
 }

@@ -2,108 +2,105 @@
 //! same path as the exact fit.
 
 use super::exact_fit::{FitSettings, Fitted, ask, settle, unit_column};
+use super::feature_blocks::{FeatureBlocks, Raw, Seen, Source};
 use super::landmarks::Landmarks;
-use super::null_space::{NullSpace, filled_factor, project, span};
+use super::null_space::{NullSpace, filled_factor, overflow, project, span};
 use super::path::{Candidate, PathSettings, Problems, walk};
 use super::system::Target;
 use crate::error::Result;
-use crate::linalg::factor::{Cholesky, Matrix, Side, Svd, add_product, add_scaled, dot, product};
+use crate::linalg::factor::{Cholesky, Matrix, Svd, add_scaled, dot};
 use crate::par::Pool;
 use crate::solve::Status;
 use crate::watch::Watch;
 
 /// The kernel and the polynomials at landmarks z and samples x.
-pub(crate) struct LandmarkBlocks {
+pub(crate) struct LandmarkBlocks<'a> {
     /// Φ(z, z).
     pub between: Matrix,
-    /// Φ(z, x) √W, a column a sample.
-    pub to_samples: Matrix,
+    /// Φ(z, x) √W of some samples.
+    pub to_samples: &'a Source<'a>,
     /// P(z).
     pub polynomials: Matrix,
     /// √W P(x).
     pub sample_polynomials: Matrix,
+    /// Blocks of features that are held; the others are computed anew at every pass.
+    pub n_held: usize,
 }
 
-/// Fits f = Σ α_j φ(·, z_j) + Σ β_m p_m with P(z)ᵀα = 0; [`Fitted::alpha`] is on the landmarks.
-pub(crate) fn fit_landmarks(
-    blocks: LandmarkBlocks,
-    problems: &Problems<'_>,
-    settings: &FitSettings,
-    pool: &Pool,
-    watch: &Watch<'_>,
-) -> Result<Fitted> {
-    let LandmarkBlocks { between, to_samples, polynomials, sample_polynomials } = blocks;
-    let n_columns = polynomials.n_cols();
-    let at_landmarks = span(&polynomials)?;
-    let projected = project(between, &at_landmarks.u)?;
-    let flat = projected.flat;
-    // α = (I − QQᵀ)L⁻ᵀt has αᵀΦα = ‖t‖² for LLᵀ the projected kernel: the features are L⁻¹(I − QQᵀ)Φ(z, x).
-    let lift = if flat { None } else { Some(filled_factor(&projected.kernel, &at_landmarks.u)?) };
-    drop(projected);
-    let features = features(to_samples, lift.as_ref(), &at_landmarks.u);
-    ask(watch, "features")?;
-
-    let basis = span(&sample_polynomials)?;
-    let rank = basis.s.len();
-    let cross = product(Side::Plain(&features), Side::Plain(&basis.u));
-    let squares = |matrix: &Matrix| matrix.values().iter().map(|x| x * x).sum::<f64>();
-    let spread = squares(&features) - squares(&cross);
-    let flat = flat || spread <= 1e-12 * squares(&features);
-    let unit = if flat { 1.0 } else { spread / problems.weights.iter().sum::<f64>() };
-
-    let (null_space, separated) = settle(settings.null_space, &basis, problems, watch)?;
-    let n_penalised = features.n_rows();
-    let free = null_space == NullSpace::Free || rank == 0;
-    let columns = match null_space {
-        NullSpace::Constant if rank > 0 => unit_column(problems.weights),
-        NullSpace::None => Matrix::zeros(features.n_cols(), 0),
-        _ => basis.u.clone(),
-    };
-    let system = Landmarks::new(stacked(features, &columns, free.then_some(&cross)), n_penalised);
-    let path = PathSettings { c: settings.c, unit, stop: settings.stop };
-    let outcome = walk(&system, problems, &path, pool, watch)?;
-
-    let (mut alpha, mut beta) = (Vec::new(), Vec::new());
-    for solution in &outcome.best.solutions {
-        let (t, gamma) = (&solution.point.coefficients, &solution.point.free);
-        alpha.push(landmark_coefficients(t, lift.as_ref(), &at_landmarks.u));
-        beta.push(polynomial_coefficients(t, gamma, free, &basis, &cross, n_columns, problems.weights));
-    }
-    let dual = duals(&system, &outcome.best, problems);
-    Ok(Fitted { alpha, beta, null_space, separated, rank, flat, dual, outcome })
+/// The features, computed once and held as far as was asked for, and what was settled on the way.
+pub(crate) struct LandmarkFit<'a> {
+    raw: Raw<'a>,
+    seen: Seen,
+    basis: Svd,
+    n_columns: usize,
+    flat: bool,
+    unit: f64,
 }
 
-/// L⁻¹(I − QQᵀ)Φ, in place; zero where the landmarks leave nothing for the kernel.
-fn features(to_samples: Matrix, lift: Option<&Cholesky>, q: &Matrix) -> Matrix {
-    let Some(cholesky) = lift else {
-        return Matrix::zeros(to_samples.n_rows(), to_samples.n_cols());
-    };
-    // In place: this is the largest matrix of the fit.
-    let mut features = to_samples;
-    if q.n_cols() > 0 {
-        let along = product(Side::Transposed(q), Side::Plain(&features));
-        add_product(&mut features, -1.0, Side::Plain(q), Side::Plain(&along));
-    }
-    cholesky.solve_lower(&mut features);
-    features
-}
+impl<'a> LandmarkFit<'a> {
+    /// Goes over all samples once.
+    pub fn prepare(
+        blocks: LandmarkBlocks<'a>,
+        problems: &Problems<'_>,
+        pool: &Pool,
+        watch: &Watch<'_>,
+    ) -> Result<Self> {
+        let LandmarkBlocks { between, to_samples, polynomials, sample_polynomials, n_held } = blocks;
+        let (n_columns, n_landmarks) = (polynomials.n_cols(), between.n_rows());
+        let at_landmarks = span(&polynomials)?.u;
+        let projected = project(between, &at_landmarks)?;
+        // α = (I − QQᵀ)L⁻ᵀt has αᵀΦα = ‖t‖² for LLᵀ the projected kernel: the features are L⁻¹(I − QQᵀ)Φ(z, x).
+        let lift = if projected.flat { None } else { Some(filled_factor(&projected.kernel, &at_landmarks)?) };
+        drop(projected);
+        ask(watch, "features")?;
 
-/// The features over the unpenalised columns, the former less their part along the latter where `cross` tells
-/// it: a change of variables that makes the Hessian well conditioned.
-fn stacked(features: Matrix, columns: &Matrix, cross: Option<&Matrix>) -> Matrix {
-    let (b, q, n) = (features.n_rows(), columns.n_cols(), features.n_cols());
-    let mut out = Matrix::zeros(b + q, n);
-    let mut row = vec![0.0; q];
-    for i in 0..n {
-        row.iter_mut().enumerate().for_each(|(k, x)| *x = columns.at(i, k));
-        let (top, bottom) = out.col_mut(i).split_at_mut(b);
-        top.copy_from_slice(features.col(i));
-        bottom.copy_from_slice(&row);
-        if let Some(cross) = cross {
-            row.iter().enumerate().for_each(|(k, x)| add_scaled(top, -x, cross.col(k)));
+        let basis = span(&sample_polynomials)?;
+        let n_samples = problems.codes.len();
+        let raw = Raw { source: to_samples, n_samples, n_landmarks, lift, at_landmarks };
+        let seen = raw.seen(&basis.u, n_held, pool)?;
+        let along: f64 = seen.cross.values().iter().map(|x| x * x).sum();
+        let spread = seen.squares - along;
+        if !spread.is_finite() {
+            return Err(overflow());
         }
+        let flat = raw.lift.is_none() || spread <= 1e-12 * seen.squares;
+        let unit = if flat { 1.0 } else { spread / problems.weights.iter().sum::<f64>() };
+        Ok(LandmarkFit { raw, seen, basis, n_columns, flat, unit })
     }
-    out
+
+    /// Fits f = Σ α_j φ(·, z_j) + Σ β_m p_m with P(z)ᵀα = 0; [`Fitted::alpha`] is on the landmarks.
+    pub fn solve(
+        self,
+        problems: &Problems<'_>,
+        settings: &FitSettings,
+        pool: &Pool,
+        watch: &Watch<'_>,
+    ) -> Result<Fitted> {
+        let LandmarkFit { raw, seen, basis, n_columns, flat, unit } = self;
+        let rank = basis.s.len();
+        let (null_space, separated) = settle(settings.null_space, &basis, problems, watch)?;
+        let free = null_space == NullSpace::Free || rank == 0;
+        let columns = match null_space {
+            NullSpace::Constant if rank > 0 => unit_column(problems.weights),
+            NullSpace::None => Matrix::zeros(problems.codes.len(), 0),
+            _ => basis.u.clone(),
+        };
+        let Seen { cross, held, .. } = seen;
+        let features = FeatureBlocks::new(raw, held, columns, free.then(|| cross.clone()), pool);
+        let system = Landmarks::new(features, pool);
+        let path = PathSettings { c: settings.c, unit, stop: settings.stop };
+        let outcome = walk(&system, problems, &path, pool, watch)?;
+
+        let (mut alpha, mut beta) = (Vec::new(), Vec::new());
+        for solution in &outcome.best.solutions {
+            let (t, gamma) = (&solution.point.coefficients, &solution.point.free);
+            let features = system.features();
+            alpha.push(landmark_coefficients(t, features.lift(), features.at_landmarks()));
+            beta.push(polynomial_coefficients(t, gamma, free, &basis, &cross, n_columns, problems.weights));
+        }
+        let dual = duals(&system, &outcome.best, problems);
+        Ok(Fitted { alpha, beta, null_space, separated, rank, flat, dual, outcome })
+    }
 }
 
 /// α = (I − QQᵀ)L⁻ᵀt.
@@ -140,7 +137,7 @@ fn polynomial_coefficients(
 }
 
 /// The dual objective at a = y (√w − y z)₊ / λ: 2λ Σ y_i a_i √w_i − λ‖Σ a_i x_i‖² − λ² Σ a_i², times C.
-fn duals(system: &Landmarks, best: &Candidate, problems: &Problems<'_>) -> Vec<f64> {
+fn duals(system: &Landmarks<'_>, best: &Candidate, problems: &Problems<'_>) -> Vec<f64> {
     let (lambda, targets) = (best.lambda, problems.targets());
     let roots: Vec<f64> = problems.weights.iter().map(|w| w.sqrt()).collect();
     let one = |(problem, solution): (usize, &super::newton::Solution<()>)| {

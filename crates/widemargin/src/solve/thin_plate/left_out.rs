@@ -2,6 +2,7 @@
 
 use super::newton::Solution;
 use super::system::{System, Target};
+use crate::error::Result;
 use crate::problem::OneVsRest;
 
 /// Below this a left-out sample's score is not determined by the others.
@@ -15,8 +16,9 @@ pub(crate) fn left_out<S: System>(
     target: Target<'_>,
     units: &[f64],
     solution: &Solution<S::Factor>,
-) -> Option<Vec<f64>> {
-    let leverages = system.leverages(lambda, &solution.violators, solution.factor.as_ref()?);
+) -> Result<Option<Vec<f64>>> {
+    let Some(factor) = solution.factor.as_ref() else { return Ok(None) };
+    let leverages = system.leverages(lambda, &solution.violators, factor)?;
     let scores = &solution.point.scores;
     let mut values: Vec<f64> = scores.iter().zip(target.roots).map(|(z, root)| z / root).collect();
     for (&i, leverage) in solution.violators.iter().zip(leverages) {
@@ -27,7 +29,7 @@ pub(crate) fn left_out<S: System>(
         let margin = if kept > UNDETERMINED { 1.0 - slack / kept } else { 0.0 };
         values[i] = target.signs[i] * margin;
     }
-    Some(values)
+    Ok(Some(values))
 }
 
 /// Mean squared hinge over samples and problems, and the share of samples of the wrong class, of left-out

@@ -65,8 +65,8 @@ impl System for Linear<'_> {
         0.0
     }
 
-    fn leverages(&self, _: f64, violators: &[usize], (): &()) -> Vec<f64> {
-        vec![0.0; violators.len()]
+    fn leverages(&self, _: f64, violators: &[usize], (): &()) -> Result<Vec<f64>> {
+        Ok(vec![0.0; violators.len()])
     }
 }
 

@@ -1,5 +1,6 @@
 //! How much memory a fit takes, said before it is taken.
 
+use super::feature_blocks::BLOCK;
 use crate::error::{Error, Result};
 use crate::memory::available;
 
@@ -14,11 +15,47 @@ pub(crate) fn exact_bytes(n: usize, n_columns: usize, n_problems: usize, threads
     NUMBER.saturating_mul(square.saturating_add(rest))
 }
 
-/// Bytes a fit on landmarks holds at its peak: the samples' features, and a Hessian and its factor a problem.
-pub(crate) fn landmark_bytes(n: usize, n_basis: usize, n_columns: usize, n_problems: usize) -> u64 {
+/// What a fit on landmarks holds at its peak.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LandmarkBytes {
+    /// What it cannot do without: the polynomials and the scores at the samples, a Hessian and its factors a problem,
+    /// the blocks that the threads work on.
+    pub least: u64,
+    /// The samples' features, which may be computed anew instead.
+    pub features: u64,
+}
+
+pub(crate) fn landmark_bytes(
+    n: usize,
+    n_basis: usize,
+    n_columns: usize,
+    n_problems: usize,
+    threads: usize,
+) -> LandmarkBytes {
     let (n, b, k) = (n as u64, (n_basis + n_columns) as u64, n_problems as u64);
-    let (features, hessians) = (n.saturating_mul(2 * b + 20 * k), 3 * b * b * (k + 1));
-    NUMBER.saturating_mul(features.saturating_add(hessians))
+    let (samples, working) = (n.saturating_mul(5 * n_columns as u64 + 20 * k), 8 * threads as u64 * BLOCK as u64 * b);
+    let hessians = (b * b).saturating_mul(4 * (k + 1) + 8 * threads as u64);
+    let bytes = |numbers: u64| NUMBER.saturating_mul(numbers);
+    LandmarkBytes {
+        least: bytes(samples.saturating_add(hessians).saturating_add(working)),
+        features: bytes(n.saturating_mul(b)),
+    }
+}
+
+impl LandmarkBytes {
+    /// How many of `n_blocks` blocks of features are held in the limit, or in what the machine has free; and that
+    /// figure, where it is not all of them.
+    pub fn held(&self, n_blocks: usize, limit: Option<u64>) -> (usize, Option<u64>) {
+        // Some of what is free is left to others, whose needs may grow.
+        let free = || available().map(|bytes| bytes / 10 * 9);
+        let Some(available) = limit.or_else(free) else { return (n_blocks, None) };
+        let left = available.saturating_sub(self.least);
+        if self.features <= left {
+            return (n_blocks, None);
+        }
+        let share = left as f64 / self.features as f64;
+        ((share * n_blocks as f64) as usize, Some(available))
+    }
 }
 
 /// Refuses what does not fit into `limit` bytes, or where none is given into what the machine has free.

@@ -9,10 +9,12 @@
 //! dropped (n³/3, shared by all problems and all C), and one for the first step (n³/3, shared by all problems).
 //!
 //! On B landmarks f = Σ α_j φ(·, z_j) + Σ β_m p_m: n·B² for the features and for the first Hessian, then the
-//! change of the violators times B² a Newton step, and violators times B² a C for leave-one-out.
+//! change of the violators times B² a Newton step, and violators times B² a C for leave-one-out. Features that memory
+//! does not hold are computed anew, at n·B² a pass: two passes a Newton step and one a C.
 
 mod exact;
 mod exact_fit;
+mod feature_blocks;
 mod landmark_fit;
 mod landmarks;
 mod left_out;
@@ -25,7 +27,8 @@ mod path;
 mod system;
 
 pub(crate) use exact_fit::{FitSettings, Fitted, fit_exact};
-pub(crate) use landmark_fit::{LandmarkBlocks, fit_landmarks};
+pub(crate) use feature_blocks::BLOCK;
+pub(crate) use landmark_fit::{LandmarkBlocks, LandmarkFit};
 pub(crate) use newton::Stop;
 pub use null_space::NullSpace;
 pub use path::PathPoint;

@@ -219,11 +219,10 @@ impl<S: System> Walk<'_, S> {
             let mut memory = self.memories[problem].lock().unwrap_or_else(PoisonError::into_inner);
             let (start, stop) = (&starts[problem], self.settings.stop);
             let solution = minimise(self.system, lambdas, target, start, stop, &mut memory, self.watch)?;
-            Ok(solution.map(|solution| {
-                let values = left_out(self.system, true_lambda, target, self.problems.units, &solution);
-                let Solution { point, violators, steps, status, objective, .. } = solution;
-                (Solution { point, violators, factor: None, steps, status, objective }, values)
-            }))
+            let Some(solution) = solution else { return Ok(None) };
+            let values = left_out(self.system, true_lambda, target, self.problems.units, &solution)?;
+            let Solution { point, violators, steps, status, objective, .. } = solution;
+            Ok(Some((Solution { point, violators, factor: None, steps, status, objective }, values)))
         };
         let solved: Vec<Option<_>> = self.pool.try_map(starts.len(), one)?;
         let Some(solved) = solved.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };

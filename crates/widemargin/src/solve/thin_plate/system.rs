@@ -88,5 +88,5 @@ pub(crate) trait System: Sync {
 
     /// How much of each violator's own score is its own doing, in [0, 1]: the diagonal of the matrix that
     /// takes targets to scores.
-    fn leverages(&self, lambda: f64, violators: &[usize], factor: &Self::Factor) -> Vec<f64>;
+    fn leverages(&self, lambda: f64, violators: &[usize], factor: &Self::Factor) -> Result<Vec<f64>>;
 }

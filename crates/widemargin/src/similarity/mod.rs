@@ -4,7 +4,6 @@ mod additive;
 mod any;
 mod conditional;
 mod exponential;
-mod grid;
 pub(crate) mod grid;
 mod named;
 mod ngram;

@@ -34,6 +34,10 @@ pub enum Command {
     Cv(commands::cv::Cv),
     /// What is in a model file
     Inspect(commands::inspect::Inspect),
+    /// How far a similarity is from being a kernel: its negative eigenvalues
+    Spectrum(commands::spectrum::SpectrumArgs),
+    /// Samples into vectors: HOG features of images, or the basis expansion of a model
+    Describe(commands::describe::Describe),
     /// Convert samples from one file format to another
     Convert(commands::convert::Convert),
     /// Train and evaluate on handwritten digits, beside a linear SVM

@@ -51,6 +51,8 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Evaluate(evaluate) => evaluate.run(&context),
         Command::Cv(cv) => cv.run(&context),
         Command::Inspect(inspect) => inspect.run(),
+        Command::Spectrum(spectrum) => spectrum.run(&context),
+        Command::Describe(describe) => describe.run(&context),
         Command::Convert(convert) => convert.run(&context),
         Command::Demo(demo) => demo.run(&context),
     }

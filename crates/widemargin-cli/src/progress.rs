@@ -8,6 +8,8 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use widemargin::watch::Progress;
 
+use crate::text_table::grouped;
+
 /// Work shorter than this shows nothing.
 const A_MOMENT: Duration = Duration::from_secs(2);
 
@@ -44,7 +46,12 @@ impl Bar {
 
     /// Shows where a fit stands; `before` says what it is part of.
     pub fn fit(&self, before: &str, progress: Progress) {
-        let epoch = if progress.total > 1 { format!(", epoch {}", progress.done) } else { String::new() };
+        let epoch = match (progress.total > 1, progress.gap) {
+            (false, _) => String::new(),
+            // Work without a gap goes through samples, once.
+            (true, None) => format!(", {} of {}", grouped(progress.done), grouped(progress.total)),
+            (true, Some(_)) => format!(", step {}", progress.done),
+        };
         let gap = progress.gap.map(|gap| format!(", largest gap {gap:.1e}")).unwrap_or_default();
         self.say(format!("{before}{}{epoch}{gap}", progress.stage));
     }

@@ -16,7 +16,7 @@ macro_rules! with_rows {
 pub(crate) use with_rows;
 
 use widemargin::Result;
-use widemargin::data::Rows;
+use widemargin::data::{AnySamples, Rows, Source};
 use widemargin_io::Samples;
 
 /// Runs an expression with `$source` bound to the samples as a similarity's source, whatever they are.
@@ -29,6 +29,11 @@ macro_rules! with_source {
     };
 }
 pub(crate) use with_source;
+
+/// The samples as any similarity takes them: a copy.
+pub fn any_samples(samples: &Samples) -> Result<AnySamples> {
+    with_source!(samples, |source| Source::chunk(source, 0..source.n_samples()))
+}
 
 /// The similarity for samples of a kind where none is named.
 pub fn default_similarity(_samples: &Samples) -> &'static str {

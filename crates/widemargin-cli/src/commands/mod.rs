@@ -3,7 +3,9 @@
 pub mod convert;
 pub mod cv;
 pub mod demo;
+pub mod describe;
 pub mod evaluate;
 pub mod inspect;
 pub mod predict;
+pub mod spectrum;
 pub mod train;

@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Normalization;
 use super::part_map::PartMap;
-use crate::data::{DenseMatrix, Samples, Source, Training};
+use crate::data::{AnySamples, DenseMatrix, Kind, Samples, Source, Training, Vectors};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::par::Pool;
-use crate::similarity::Similarity;
+use crate::similarity::{AnySimilarity, Similarity};
 use crate::watch::{Progress, Watch};
 
 /// Rows compared by one thread at a time: enough for a matrix product to be one, few enough to stay in the cache.
@@ -285,4 +285,38 @@ impl<S: Similarity> fmt::Debug for BasisExpansion<S> {
             .field("normalization", &self.normalization)
             .finish_non_exhaustive()
     }
+}
+
+/// The samples as the descriptors before a single fitted similarity give them, as dense rows.
+///
+/// # Errors
+/// What the descriptors meet; [`Error::Similarity`] where what they give is neither vectors nor grids.
+pub fn describe(
+    similarity: &AnySimilarity,
+    samples: &dyn Source<Samples = AnySamples>,
+    threads: usize,
+) -> Result<DenseMatrix<f32>> {
+    let mut all = DenseMatrix::default();
+    let pool = Pool::new(threads)?;
+    let chunk = |rows: std::ops::Range<usize>| {
+        let described = similarity.describe(samples.chunk(rows)?)?;
+        let AnySamples::Described(views) = described else { return Ok(None) };
+        let Some(view) = views.into_iter().next() else { return Ok(None) };
+        match Vectors::from_any(view) {
+            Ok(vectors) => Ok(Some(vectors.dense()?.into_owned())),
+            Err(other) => Err(Error::Similarity {
+                similarity: similarity.spec(),
+                problem: format!("its descriptors give {}, which are no vectors", other.kind()),
+            }),
+        }
+    };
+    pool.fold_chunks(samples.n_samples(), ROWS_A_CHUNK, chunk, |part| {
+        if let Some(part) = part {
+            all.n_cols = part.n_cols;
+            all.n_rows += part.n_rows;
+            all.values.extend_from_slice(&part.values);
+        }
+        Ok(())
+    })?;
+    Ok(all)
 }

@@ -11,8 +11,8 @@ mod spectrum;
 mod value_codes;
 
 pub use additive_map::{AdditiveMap, Approximation, MAX_NODES, PAPER_NODES};
-pub use basis_expansion::BasisExpansion;
 pub(crate) use basis_expansion::ROWS_A_CHUNK;
+pub use basis_expansion::{BasisExpansion, describe};
 pub use coded_rows::{CodedRows, Entries, Entry, Narrow, Wide};
 pub use explicit::{explicit, explicit_bytes};
 pub use nodes::choose_nodes;

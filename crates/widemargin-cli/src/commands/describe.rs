@@ -1,0 +1,106 @@
+//! `widemargin describe`: samples into vectors that something else can use.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use widemargin::data::DenseMatrix;
+use widemargin::expansion::describe;
+use widemargin::similarity::AnySimilarity;
+use widemargin_io::{Samples, Table};
+
+use crate::args::Input;
+use crate::context::Context;
+use crate::machine::Machine;
+use crate::output::check_folder;
+use crate::report::{Failure, in_file};
+use crate::samples::with_source;
+use crate::text_table::grouped;
+
+/// Arguments of `describe`.
+#[derive(Debug, Args)]
+pub struct Describe {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Histograms of oriented gradients of images, 31 numbers a cell, as they are: neither centred nor scaled
+    Hog(HogTask),
+    /// What a basis expansion SVM gives its linear part: the normalised similarities to its bases
+    BasisExpansion(ExpansionTask),
+}
+
+#[derive(Debug, Args)]
+struct HogTask {
+    #[command(flatten)]
+    files: Files,
+    /// Pixels of a cell's side
+    #[arg(long, default_value_t = 8, value_name = "N")]
+    cell_size: usize,
+}
+
+#[derive(Debug, Args)]
+struct ExpansionTask {
+    /// The model file
+    model: PathBuf,
+    #[command(flatten)]
+    files: Files,
+}
+
+#[derive(Debug, Args)]
+struct Files {
+    #[command(flatten)]
+    input: Input,
+    /// The file to write: .npz with the labels, .npy, .csv, .tsv or LIBSVM text
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+}
+
+impl Describe {
+    /// Runs the command.
+    pub fn run(self, context: &Context) -> Result<(), Failure> {
+        let threads = context.common.threads;
+        match self.what {
+            What::Hog(task) => {
+                let spec = format!("hog:cell={},scale=none>linear", task.cell_size);
+                let similarity = AnySimilarity::new(&[spec])?;
+                task.files
+                    .run(context, |samples| with_source!(samples, |source| describe(&similarity, source, threads)))
+            }
+            What::BasisExpansion(task) => match Machine::load(&task.model)? {
+                Machine::BasisExpansion(model) => task.files.run(context, |samples| {
+                    with_source!(samples, |source| model.expansion().transform(source, threads))
+                }),
+                machine => Err(Failure::input(format!(
+                    "{}: a model of '{}', which has no basis expansion",
+                    task.model.display(),
+                    machine.method()
+                ))),
+            },
+        }
+    }
+}
+
+impl Files {
+    fn run(
+        &self,
+        context: &Context,
+        work: impl Fn(&Samples) -> widemargin::Result<DenseMatrix<f32>>,
+    ) -> Result<(), Failure> {
+        check_folder(&self.output)?;
+        widemargin_io::Format::from_path(&self.output)?;
+        let file = &self.input.data;
+        let (table, _) = context.read(file, &self.input.options())?;
+        context.go_on()?;
+        context.bar.say("describing");
+        let described = work(&table.samples).map_err(|error| in_file(error, file, &table, 0))?;
+        context.bar.say(format!("writing {}", self.output.display()));
+        let (n, d) = (described.n_rows as u64, described.n_cols as u64);
+        let table = Table::new(Samples::DenseF32(described), table.labels);
+        widemargin_io::write(&table, &self.output, None)?;
+        context.bar.hide();
+        context.note(&format!("{} samples, {} numbers each: {}", grouped(n), grouped(d), self.output.display()));
+        Ok(())
+    }
+}

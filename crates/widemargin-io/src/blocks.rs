@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::error::{IoError, Result};
 use crate::options::ReadOptions;
-use crate::read::open;
+use crate::read::open_vectors;
 use crate::table::Table;
 use crate::{Format, csv, libsvm, npy, npz};
 
@@ -47,7 +47,7 @@ impl Blocks {
     /// As [`crate::read`].
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Blocks> {
         let format = options.format.map_or_else(|| Format::from_path(path), Ok)?;
-        let input = open(path)?;
+        let input = open_vectors(path, format)?;
         let file = input.file.clone();
         let reader = match format {
             Format::Libsvm => Reader::Libsvm(libsvm::Reader::new(input, options)?),
@@ -55,6 +55,7 @@ impl Blocks {
             Format::Tsv => Reader::Csv(csv::Reader::new(input, b'\t', options)?),
             Format::Npy => Reader::Npy(npy::Reader::new(input, options)?),
             Format::Npz => Reader::Whole(Some(npz::read(input, options)?)),
+            _ => return Err(IoError::NotVectors { file, format }),
         };
         Ok(Blocks { reader, file, next_row: 0, ended: false })
     }

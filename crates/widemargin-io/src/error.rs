@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::problem::{ArrayProblem, CsvProblem, LibsvmProblem};
+use crate::sample_problem::{ImageProblem, SeriesProblem};
 
 /// `Result` with the crate's [`IoError`].
 pub type Result<T, E = IoError> = std::result::Result<T, E>;
@@ -38,7 +39,7 @@ pub enum IoError {
         outcome: &'static str,
     },
     /// A format's name that is not one we know.
-    #[error("unknown format '{given}': expected libsvm, csv, tsv, npy or npz")]
+    #[error("unknown format '{given}': expected {}", crate::Format::names())]
     UnknownFormat {
         /// The name as it was given.
         given: String,
@@ -93,6 +94,32 @@ pub enum IoError {
         /// What would be right.
         help: Option<&'static str>,
     },
+    /// A line of time series.
+    #[error("{}: line {line}: {problem}", .file.display())]
+    Series {
+        /// The file.
+        file: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong there.
+        problem: SeriesProblem,
+    },
+    /// An image, or a file or folder of them.
+    #[error("{}: {problem}", .file.display())]
+    Images {
+        /// The file or folder.
+        file: PathBuf,
+        /// What is wrong with it.
+        problem: ImageProblem,
+    },
+    /// Vectors are needed, and the format holds something else.
+    #[error("{}: the format '{format}' does not hold vectors", .file.display())]
+    NotVectors {
+        /// The file or folder.
+        file: PathBuf,
+        /// Its format.
+        format: crate::Format,
+    },
     /// Nothing to read.
     #[error("{}: {what}", .file.display())]
     Empty {
@@ -138,9 +165,16 @@ impl IoError {
             IoError::Libsvm { problem, .. } => return problem.help().map(str::to_owned),
             IoError::Csv { problem, .. } => return problem.help(),
             IoError::Array { problem, .. } => return problem.help().map(str::to_owned),
+            IoError::Series { problem, .. } => return problem.help().map(str::to_owned),
+            IoError::Images { problem, .. } => return problem.help().map(str::to_owned),
+            IoError::NotVectors { .. } => {
+                "only similarities can take it; if the format is another, name it with --format"
+            }
             IoError::Archive { help, .. } => return help.map(str::to_owned),
             IoError::NotInFormat { help, .. } => help,
-            IoError::UnknownEnding { .. } => "name the format with --format libsvm, csv, tsv, npy or npz",
+            IoError::UnknownEnding { .. } => {
+                return Some(format!("name the format with --format {}", crate::Format::names()));
+            }
             IoError::LabelColumn { .. } => "--label takes a name or a number: 1 is the first column, -1 the last",
             IoError::NoLabels { .. } => "say which column holds them with --label, or use a format that has them",
             IoError::Read { .. } | IoError::Write { .. } | IoError::UnknownFormat { .. } | IoError::Empty { .. } => {
@@ -154,7 +188,10 @@ impl IoError {
     /// for those of the system underneath (a failing disk, a full one).
     pub fn is_input(&self) -> bool {
         use io::ErrorKind::{IsADirectory, NotADirectory, NotFound, PermissionDenied};
+        // What a damaged gzip file gives; a failing disk says none of them.
+        use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
         match self {
+            IoError::Read { source, .. } if matches!(source.kind(), InvalidData | InvalidInput | UnexpectedEof) => true,
             IoError::Read { source, .. } | IoError::Write { source, .. } => {
                 matches!(source.kind(), NotFound | PermissionDenied | IsADirectory | NotADirectory)
             }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use crate::error::{IoError, Result};
+use crate::images::cifar10;
 use crate::input::is_stdin;
 
 /// A file format.
@@ -21,13 +22,42 @@ pub enum Format {
     Npy,
     /// A zip archive of NumPy arrays: SciPy's sparse layout, or `X` and `y`.
     Npz,
+    /// Strings: a label and a string a line, between them a tab; or two columns of a `.csv`.
+    Strings,
+    /// Time series as the UCR archive has them: a label and the values on each line.
+    Ucr,
+    /// Time series in the `.ts` format of sktime and aeon: several channels, any length.
+    Ts,
+    /// A folder of images, a folder a class in it.
+    Images,
+    /// The binary files of CIFAR-10, one or a folder of them.
+    Cifar10,
+    /// The IDX files of MNIST, the labels' beside the images'.
+    Idx,
 }
+
+/// Every format, as messages list them.
+const ALL: [(&str, Format); 11] = [
+    ("libsvm", Format::Libsvm),
+    ("csv", Format::Csv),
+    ("tsv", Format::Tsv),
+    ("npy", Format::Npy),
+    ("npz", Format::Npz),
+    ("strings", Format::Strings),
+    ("ucr", Format::Ucr),
+    ("ts", Format::Ts),
+    ("images", Format::Images),
+    ("cifar10", Format::Cifar10),
+    ("idx", Format::Idx),
+];
 
 impl Format {
     /// The endings of file names we know, for messages.
-    pub(crate) const ENDINGS: &'static str = ".svm, .libsvm, .txt (LIBSVM), .csv, .tsv, .npy and .npz";
+    pub(crate) const ENDINGS: &'static str = ".svm, .libsvm, .txt (LIBSVM), .csv, .tsv, .npy, .npz, .ts, \
+         .bin (CIFAR-10) and -ubyte (IDX), each with .gz too; a folder is one of images";
 
-    /// The format that the ending of a file's name tells; LIBSVM for `-`, which is standard input.
+    /// The format that the ending of a file's name tells, `.gz` after it or not; LIBSVM for `-`, which is standard
+    /// input. A folder is one of images, or of CIFAR-10 where there is a `.bin` in it.
     ///
     /// # Errors
     /// [`IoError::UnknownEnding`].
@@ -35,26 +65,41 @@ impl Format {
         if is_stdin(path) {
             return Ok(Format::Libsvm);
         }
-        let ending = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
-        match ending.as_str() {
+        if path.is_dir() {
+            return Ok(if cifar10::has_batches(path) { Format::Cifar10 } else { Format::Images });
+        }
+        let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+        let name = name.strip_suffix(".gz").unwrap_or(&name);
+        if name.ends_with("-ubyte") || name.ends_with(".idx") {
+            return Ok(Format::Idx);
+        }
+        match name.rsplit_once('.').map_or("", |(_, ending)| ending) {
             "svm" | "libsvm" | "txt" => Ok(Format::Libsvm),
             "csv" => Ok(Format::Csv),
             "tsv" => Ok(Format::Tsv),
             "npy" => Ok(Format::Npy),
             "npz" => Ok(Format::Npz),
+            "ts" => Ok(Format::Ts),
+            "bin" => Ok(Format::Cifar10),
             _ => Err(IoError::UnknownEnding { file: path.to_owned() }),
         }
     }
 
+    /// True where the samples are vectors, as [`crate::read`] gives them; [`crate::read_samples`] reads all.
+    pub fn is_vectors(self) -> bool {
+        matches!(self, Format::Libsvm | Format::Csv | Format::Tsv | Format::Npy | Format::Npz)
+    }
+
+    /// The names of all formats, for messages.
+    pub(crate) fn names() -> String {
+        let names = ALL.map(|(name, _)| name);
+        let (last, others) = names.split_last().unwrap_or((&"", &[]));
+        format!("{} or {last}", others.join(", "))
+    }
+
     /// The name that [`Format::from_str`] takes.
     pub fn name(self) -> &'static str {
-        match self {
-            Format::Libsvm => "libsvm",
-            Format::Csv => "csv",
-            Format::Tsv => "tsv",
-            Format::Npy => "npy",
-            Format::Npz => "npz",
-        }
+        ALL.iter().find(|(_, format)| *format == self).map_or("", |(name, _)| name)
     }
 }
 
@@ -68,10 +113,8 @@ impl FromStr for Format {
     type Err = IoError;
 
     fn from_str(name: &str) -> Result<Format> {
-        [Format::Libsvm, Format::Csv, Format::Tsv, Format::Npy, Format::Npz]
-            .into_iter()
-            .find(|format| format.name() == name)
-            .ok_or_else(|| IoError::UnknownFormat { given: name.to_owned() })
+        let known = ALL.iter().find(|(known, _)| *known == name).map(|(_, format)| *format);
+        known.ok_or_else(|| IoError::UnknownFormat { given: name.to_owned() })
     }
 }
 
@@ -90,6 +133,10 @@ mod tests {
             ("a.tsv", Format::Tsv),
             ("a.npy", Format::Npy),
             ("a.npz", Format::Npz),
+            ("a.tsv.GZ", Format::Tsv),
+            ("a_TRAIN.ts", Format::Ts),
+            ("data_batch_1.bin", Format::Cifar10),
+            ("train-images-idx3-ubyte.gz", Format::Idx),
         ] {
             assert_eq!(Format::from_path(Path::new(path)).unwrap(), format, "{path}");
         }
@@ -97,14 +144,15 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "data.xlsx: cannot tell the format from the name: \
-             known endings are .svm, .libsvm, .txt (LIBSVM), .csv, .tsv, .npy and .npz"
+             known endings are .svm, .libsvm, .txt (LIBSVM), .csv, .tsv, .npy, .npz, .ts, .bin (CIFAR-10) \
+             and -ubyte (IDX), each with .gz too; a folder is one of images"
         );
         assert!(error.help().unwrap().contains("--format"));
     }
 
     #[test]
     fn names_parse_back() {
-        for format in [Format::Libsvm, Format::Csv, Format::Tsv, Format::Npy, Format::Npz] {
+        for (_, format) in ALL {
             assert_eq!(format.to_string().parse::<Format>().unwrap(), format);
         }
         assert!("excel".parse::<Format>().unwrap_err().to_string().contains("unknown format 'excel'"));

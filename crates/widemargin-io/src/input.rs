@@ -1,8 +1,10 @@
 //! Where bytes come from: a file, or standard input.
 
 use std::fs::File;
-use std::io::{self, Cursor, Read, Seek, Stdin};
+use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom, Stdin};
 use std::path::{Path, PathBuf};
+
+use flate2::read::MultiGzDecoder;
 
 use crate::error::{IoError, Result};
 
@@ -19,6 +21,8 @@ pub(crate) struct Input {
 #[derive(Debug)]
 enum Source {
     File(File),
+    /// Compressed by gzip, whatever its name.
+    Gzip(Box<MultiGzDecoder<BufReader<File>>>),
     Stdin(Stdin),
 }
 
@@ -41,6 +45,13 @@ impl Input {
         }
         // Pipes and devices state a length of 0 and mean nothing by it.
         let length = metadata.is_file().then_some(metadata.len());
+        let file = match length {
+            Some(2..) => match ungzipped(file).map_err(refused)? {
+                Ok(file) => file,
+                Err(source) => return Ok(Input { file: path.to_owned(), length: None, source }),
+            },
+            _ => file,
+        };
         Ok(Input { file: path.to_owned(), length, source: Source::File(file) })
     }
 
@@ -57,6 +68,18 @@ impl Input {
     }
 }
 
+/// The file as it was, or its decompressed bytes where it begins as gzip does.
+fn ungzipped(mut file: File) -> io::Result<Result<File, Source>> {
+    let mut start = [0; 2];
+    file.read_exact(&mut start)?;
+    file.seek(SeekFrom::Start(0))?;
+    if start != [0x1F, 0x8B] {
+        return Ok(Ok(file));
+    }
+    let decoder = MultiGzDecoder::new(BufReader::with_capacity(1 << 16, file));
+    Ok(Err(Source::Gzip(Box::new(decoder))))
+}
+
 /// What a zip archive needs.
 pub(crate) trait ReadSeek: Read + Seek {}
 impl<T: Read + Seek> ReadSeek for T {}
@@ -65,6 +88,7 @@ impl Read for Source {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Source::File(file) => file.read(buffer),
+            Source::Gzip(decoder) => decoder.read(buffer),
             Source::Stdin(stdin) => stdin.lock().read(buffer),
         }
     }

@@ -1,9 +1,9 @@
 //! Files to views and back.
 //!
-//! [`read`] loads a whole file as a [`Table`], [`Blocks`] reads one block of rows at a time in constant
+//! [`read`] loads a whole file of vectors as a [`Table`], [`Blocks`] reads one block of rows at a time in constant
 //! memory, and [`write()`] puts a table into a file such that a failure leaves the old file as it was.
-//! [`Format`] says which formats there are; the ending of the file's name tells them apart, and the
-//! path `-` is standard input.
+//! [`read_samples`] and [`SampleBlocks`] do so for samples of any kind. [`Format`] says which formats there are; the
+//! ending of the file's name tells them apart, and the path `-` is standard input. Files may be compressed by gzip.
 //!
 //! | format | samples | labels |
 //! |---|---|---|
@@ -11,6 +11,12 @@
 //! | CSV, TSV (`.csv`, `.tsv`) | dense, `f64` | a column, see [`LabelColumn`] |
 //! | NPY (`.npy`) | dense, `f32` or `f64` as stored | none, or a column |
 //! | NPZ (`.npz`) | SciPy's sparse layout, or the dense array `X` | the array `labels` or `y` |
+//! | strings (`--format strings`) | text | a column, see [`LabelColumn`] |
+//! | UCR lines (`--format ucr`) | series of one channel | first on each line |
+//! | sktime's series (`.ts`) | series of any channels | last on each line |
+//! | a folder of images | images of one size | the folder in it that an image is in |
+//! | CIFAR-10 (`.bin`, or a folder of them) | images, 32 × 32 × 3 | in the file |
+//! | IDX (`-ubyte`, `.idx`) | images, grey | the file of labels beside it |
 //!
 //! LIBSVM values are read to `f32`: such files hold counts, fractions and scaled features, and the
 //! values are most of the memory. Integer arrays become `f32` where all their values are exact in it,
@@ -22,9 +28,11 @@
 
 mod atomic_write;
 mod blocks;
+mod collection;
 mod csv;
 mod error;
 mod format;
+mod images;
 mod input;
 mod libsvm;
 mod npy;
@@ -32,15 +40,22 @@ mod npz;
 mod options;
 mod problem;
 mod read;
+mod sample_blocks;
+mod sample_problem;
+mod series;
+mod strings;
 mod table;
 mod write;
 
 pub use atomic_write::AtomicFile;
 pub use blocks::{Block, Blocks};
+pub use collection::{Collection, LabelledSamples};
 pub use error::{IoError, Result};
 pub use format::Format;
 pub use options::{LabelColumn, ReadOptions};
 pub use problem::{ArrayProblem, CsvProblem, LibsvmProblem};
 pub use read::read;
+pub use sample_blocks::{SampleBlock, SampleBlocks, read_samples};
+pub use sample_problem::{ImageProblem, SeriesProblem};
 pub use table::{RowLines, Samples, Table};
 pub use write::{write, write_to};

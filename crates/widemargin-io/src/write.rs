@@ -17,6 +17,10 @@ use crate::{AtomicFile, Format, csv, libsvm, npy, npz};
 /// [`IoError::Write`] where the system refuses.
 pub fn write(table: &Table, path: &Path, format: Option<Format>) -> Result<()> {
     let format = format.map_or_else(|| Format::from_path(path), Ok)?;
+    if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz")) {
+        let (file, reason) = (path.to_owned(), "compressed files are read, not written".into());
+        return Err(IoError::NotInFormat { file, format, reason, help: "leave off .gz, and compress it afterwards" });
+    }
     let mut file = AtomicFile::create(path)?;
     write_to(table, format, &mut file, path)?;
     file.commit()
@@ -34,6 +38,7 @@ pub fn write_to(table: &Table, format: Format, out: &mut dyn Write, file: &Path)
         Format::Tsv => csv::write(table, b'\t', &mut out),
         Format::Npy => npy::write(table, &mut out),
         Format::Npz => npz::write(table, &mut out),
+        _ => Err(Failure::not_in(format, "it holds no vectors", "choose libsvm, csv, tsv, npy or npz")),
     });
     written.and_then(|()| Ok(out.flush()?)).map_err(|failure| failure.in_file(file))
 }

@@ -4,7 +4,8 @@ mod common;
 
 use common::{file, npz};
 use proptest::prelude::*;
-use widemargin_io::{Blocks, LabelColumn, ReadOptions, Samples, Table, read};
+use widemargin::data::AnySamples;
+use widemargin_io::{Blocks, Format, LabelColumn, ReadOptions, SampleBlocks, Samples, Table, read, read_samples};
 
 const NAMES: [&str; 5] = ["a.svm", "a.csv", "a.tsv", "a.npy", "a.npz"];
 
@@ -36,6 +37,40 @@ fn check(table: &Table) {
     assert!(table.samples.n_rows() > 0);
     assert!(table.labels.as_ref().is_none_or(|labels| labels.len() == table.samples.n_rows()));
     assert!(table.feature_names.as_ref().is_none_or(|names| names.len() == table.samples.n_cols()));
+}
+
+/// As [`survive`] for formats that hold no vectors.
+fn survive_samples(name: &str, format: Format, bytes: &[u8]) {
+    let scratch = file(name, bytes);
+    for label in [LabelColumn::Auto, LabelColumn::None, LabelColumn::Number(1)] {
+        let options = ReadOptions { format: Some(format), label, block_bytes: Some(64), ..Default::default() };
+        match read_samples(&scratch.path, &options) {
+            Ok(samples) => {
+                let n = samples.samples.len();
+                assert!(n > 0 && samples.labels.is_none_or(|labels| labels.len() == n));
+                if let AnySamples::Series(series) = samples.samples.into_any().unwrap() {
+                    assert!(series.values().iter().all(|value| value.is_finite()));
+                }
+            }
+            Err(error) => assert!(error.to_string().contains(name), "{error}"),
+        }
+        SampleBlocks::open(&scratch.path, &options).into_iter().flatten().for_each(drop);
+    }
+}
+
+const SAMPLE_FORMATS: [(&str, Format, &[u8]); 5] = [
+    ("a.tsv", Format::Strings, b"label\tx\ttext\na\t1\tb\tc\r\n\n2\t\t\"d\n"),
+    ("a.csv", Format::Strings, b"smiles,y\n\"C,\nC\",1\nO,0\n"),
+    ("a.tsv", Format::Ucr, b"1\t1.5\t-2\n-1\t3\tNaN\n"),
+    ("a.ts", Format::Ts, b"#\n@dimensions 2\n@classLabel true a b\n@data\n1,2,3:4,5,6:a\n7:8:b\n"),
+    ("a-ubyte", Format::Idx, &[0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 2, 1, 2, 3, 4]),
+];
+
+#[test]
+fn truncated_samples_are_survived() {
+    for (name, format, bytes) in SAMPLE_FORMATS {
+        (0..=bytes.len()).for_each(|length| survive_samples(name, format, &bytes[..length]));
+    }
 }
 
 /// A small valid file of each format.
@@ -94,6 +129,23 @@ proptest! {
     #[test]
     fn any_text_of_the_right_letters_is_survived(text in "[0-9:., \t\r\n#\"ea+-]{0,200}") {
         NAMES[..3].iter().for_each(|name| survive(name, text.as_bytes()));
+    }
+
+    #[test]
+    fn any_bytes_are_survived_as_samples(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        SAMPLE_FORMATS.iter().for_each(|(name, format, _)| survive_samples(name, *format, &bytes));
+    }
+
+    #[test]
+    fn changed_samples_are_survived(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6)) {
+        for (name, format, bytes) in SAMPLE_FORMATS {
+            let mut bytes = bytes.to_vec();
+            for (at, byte) in &changes {
+                let at = at.index(bytes.len());
+                bytes[at] = *byte;
+            }
+            survive_samples(name, format, &bytes);
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::options::{LabelColumn, ReadOptions};
 use crate::problem::CsvProblem;
 
 /// Names that a label column goes by.
-const LABEL_NAMES: [&str; 4] = ["label", "class", "target", "y"];
+pub(crate) const LABEL_NAMES: [&str; 4] = ["label", "class", "target", "y"];
 
 /// The columns of a file.
 #[derive(Debug)]

@@ -4,5 +4,6 @@ mod columns;
 mod read;
 mod write;
 
-pub(crate) use read::Reader;
+pub(crate) use columns::LABEL_NAMES;
+pub(crate) use read::{Bytes, Reader, label, next_line};
 pub(crate) use write::write;

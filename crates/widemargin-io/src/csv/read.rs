@@ -14,7 +14,7 @@ use crate::problem::{CsvProblem, excerpt};
 use crate::table::{RowLines, Samples, Table};
 
 /// The file, and a line's end, so that every line has one.
-type Bytes = Chain<Input, &'static [u8]>;
+pub(crate) type Bytes = Chain<Input, &'static [u8]>;
 
 /// Reads tables of successive lines.
 #[derive(Debug)]
@@ -151,7 +151,7 @@ fn feature(cell: &[u8], column: usize) -> Result<f64, CsvProblem> {
     }
 }
 
-fn label(cell: &[u8]) -> Result<Label, CsvProblem> {
+pub(crate) fn label(cell: &[u8]) -> Result<Label, CsvProblem> {
     match std::str::from_utf8(cell) {
         Ok("") => Err(CsvProblem::Missing),
         Ok(text) => Ok(Label::parse(text)),
@@ -164,7 +164,7 @@ fn shown(cell: &[u8]) -> String {
 }
 
 /// Reads the next line that has cells, and tells which line it is.
-fn next_line(file: &Path, csv: &mut csv::Reader<Bytes>, record: &mut ByteRecord) -> Result<Option<usize>> {
+pub(crate) fn next_line(file: &Path, csv: &mut csv::Reader<Bytes>, record: &mut ByteRecord) -> Result<Option<usize>> {
     loop {
         // With flexible rows of bytes only the system can refuse.
         if !csv.read_byte_record(record).map_err(|error| IoError::reading(file)(error.into()))? {

@@ -1,0 +1,145 @@
+//! IDX, the format of MNIST: `…-images-idx3-ubyte`, and the labels in `…-labels-idx1-ubyte` beside it.
+//!
+//! Two zero bytes, the type of the numbers (8: one byte each), how many dimensions, their sizes (four bytes, the
+//! highest first), then the numbers. The labels are found by `images` and `idx3` in the name becoming `labels` and
+//! `idx1`, `.gz` after it or not; without such a file there are none.
+
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use widemargin::data::{Label, Labels};
+
+use super::{collection, problem, read_up_to, with_labels};
+use crate::collection::LabelledSamples;
+use crate::error::{IoError, Result};
+use crate::input::Input;
+use crate::options::ReadOptions;
+use crate::read::open;
+use crate::sample_blocks::SampleReader;
+use crate::sample_problem::ImageProblem;
+
+/// Reads successive images.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    images: Stream,
+    labels: Option<Stream>,
+    height: usize,
+    width: usize,
+}
+
+/// One file, behind its header.
+#[derive(Debug)]
+struct Stream {
+    input: BufReader<Input>,
+    file: PathBuf,
+    sizes: Vec<u32>,
+    /// Records that are still to come.
+    left: usize,
+    record: usize,
+}
+
+/// No photograph is wider, and a hostile header must not make us ask for terabytes.
+const MAX_SIDE: u32 = 1 << 16;
+
+impl Stream {
+    fn open(path: &Path, dimensions: usize, expected: &'static str) -> Result<Stream> {
+        let input = open(path)?;
+        let (file, length) = (input.file.clone(), input.length);
+        let mut input = BufReader::with_capacity(1 << 18, input);
+        let mut header = vec![0; 4 + 4 * dimensions];
+        let held = read_up_to(&mut input, &mut header).map_err(IoError::reading(&file))?;
+        let wrong = |found: String| Err(problem(&file, ImageProblem::Header { found, expected }));
+        if held < header.len() {
+            return wrong(format!("{held} bytes are no header"));
+        }
+        if header[..3] != [0, 0, 8] || usize::from(header[3]) != dimensions {
+            return wrong(format!("it begins with the bytes {:?}", &header[..4]));
+        }
+        let size = |at: usize| u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
+        let sizes: Vec<u32> = (1..=dimensions).map(|dimension| size(4 * dimension)).collect();
+        if sizes[1..].iter().any(|side| *side == 0 || *side > MAX_SIDE) {
+            return wrong(format!("its sizes are {sizes:?}"));
+        }
+        let stream = Stream { input, file, left: sizes[0] as usize, record: 0, sizes };
+        let claimed = (stream.left as u64).saturating_mul(stream.size() as u64).saturating_add(header.len() as u64);
+        // Compressed and piped files show their length only at the end.
+        match length {
+            Some(held) if held < claimed => {
+                let (of_records, size) = ((held - header.len() as u64) as usize, stream.size());
+                Err(stream.truncated(of_records / size, of_records % size))
+            }
+            Some(held) if held > claimed => Err(problem(&stream.file, ImageProblem::Trailing)),
+            _ => Ok(stream),
+        }
+    }
+
+    fn size(&self) -> usize {
+        self.sizes[1..].iter().map(|&side| side as usize).product()
+    }
+
+    fn truncated(&self, record: usize, held: usize) -> IoError {
+        problem(&self.file, ImageProblem::Truncated { format: "IDX", record, size: self.size(), held })
+    }
+
+    /// Appends up to `n` records; the number of them.
+    fn read(&mut self, n: usize, bytes: &mut Vec<u8>) -> Result<usize> {
+        let (n, size) = (n.min(self.left), self.size());
+        for done in 0..n {
+            let start = bytes.len();
+            // Grows with what is there, not with what the header claims.
+            bytes.resize(start + size, 0);
+            let held = read_up_to(&mut self.input, &mut bytes[start..]).map_err(IoError::reading(&self.file))?;
+            if held < size {
+                return Err(self.truncated(self.record + done, held));
+            }
+        }
+        self.record += n;
+        self.left -= n;
+        if self.left == 0 && self.input.read(&mut [0]).map_err(IoError::reading(&self.file))? > 0 {
+            return Err(problem(&self.file, ImageProblem::Trailing));
+        }
+        Ok(n)
+    }
+}
+
+impl Reader {
+    pub fn new(path: &Path, options: &ReadOptions) -> Result<Reader> {
+        let wanted = with_labels(path, options)?;
+        let images = Stream::open(path, 3, "images of one byte a pixel")?;
+        let beside = labels_beside(path).filter(|_| wanted);
+        let labels = beside.map(|labels| Stream::open(&labels, 1, "labels of one byte")).transpose()?;
+        if let Some(labels) = labels.as_ref().filter(|labels| labels.left != images.left) {
+            let count = ImageProblem::Count { labels: labels.left as u64, images: images.left as u64 };
+            return Err(problem(&labels.file, count));
+        }
+        let (height, width) = (images.sizes[1] as usize, images.sizes[2] as usize);
+        Ok(Reader { images, labels, height, width })
+    }
+}
+
+impl SampleReader for Reader {
+    fn next(&mut self, bytes: usize) -> Result<Option<LabelledSamples>> {
+        let (mut pixels, mut labels) = (Vec::new(), Vec::new());
+        let n = self.images.read((bytes / self.images.size()).max(1), &mut pixels)?;
+        if n == 0 {
+            return Ok(None);
+        }
+        let labels = match &mut self.labels {
+            Some(stream) => {
+                stream.read(n, &mut labels)?;
+                Some(Labels::new(labels.iter().map(|&label| Label::Integer(label.into()))))
+            }
+            None => None,
+        };
+        collection(&self.images.file, pixels, (self.height, self.width, 1), labels, None).map(Some)
+    }
+}
+
+/// The file of the labels, where there is one.
+fn labels_beside(path: &Path) -> Option<PathBuf> {
+    let name = path.file_name()?.to_str()?;
+    let other = name.replace("images", "labels").replace("idx3", "idx1");
+    let (plain, packed) = (other.trim_end_matches(".gz").to_owned(), format!("{}.gz", other.trim_end_matches(".gz")));
+    let candidates = [other.clone(), plain, packed].map(|name| path.with_file_name(name));
+    candidates.into_iter().find(|candidate| other != name && candidate.is_file())
+}

@@ -1,0 +1,59 @@
+//! Images: folders of files, the binary files of CIFAR-10, the IDX files of MNIST.
+
+pub(crate) mod cifar10;
+pub(crate) mod folder;
+pub(crate) mod idx;
+
+use std::path::Path;
+
+use widemargin::data::{Images, Labels};
+
+use crate::collection::{Collection, LabelledSamples};
+use crate::error::{IoError, Result};
+use crate::options::{LabelColumn, ReadOptions};
+use crate::sample_problem::ImageProblem;
+
+fn problem(file: &Path, problem: ImageProblem) -> IoError {
+    IoError::Images { file: file.to_owned(), problem }
+}
+
+/// Images of `(height, width, channels)`.
+fn collection(
+    file: &Path,
+    pixels: Vec<u8>,
+    (height, width, channels): (usize, usize, usize),
+    labels: Option<Labels>,
+    files: Option<Vec<String>>,
+) -> Result<LabelledSamples> {
+    // The pixels were read image by image: only a size of 0 comes here.
+    let images = Images::new(pixels, height, width, channels)
+        .map_err(|error| problem(file, ImageProblem::Undecodable(error.to_string())))?;
+    Ok(LabelledSamples { samples: Collection::Images(images), labels, lines: None, files })
+}
+
+/// Whether labels are wanted; images have no columns that could hold them elsewhere.
+fn with_labels(file: &Path, options: &ReadOptions) -> Result<bool> {
+    match options.label {
+        LabelColumn::Auto => Ok(true),
+        LabelColumn::None => Ok(false),
+        LabelColumn::Name(_) | LabelColumn::Number(_) => Err(IoError::LabelColumn {
+            file: file.to_owned(),
+            given: options.label.to_string(),
+            reason: "images have no columns".into(),
+        }),
+    }
+}
+
+/// Reads until the buffer is full or the input ends; the number of bytes read.
+fn read_up_to(input: &mut impl std::io::Read, buffer: &mut [u8]) -> std::io::Result<usize> {
+    let mut held = 0;
+    while held < buffer.len() {
+        match input.read(&mut buffer[held..]) {
+            Ok(0) => break,
+            Ok(read) => held += read,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(held)
+}

@@ -1,0 +1,165 @@
+//! What can be wrong with series and images, a list each.
+
+/// What is wrong in a line of time series.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SeriesProblem {
+    /// A value that is missing.
+    #[error("value {position}{}: missing", of_channel(.channel))]
+    Missing {
+        /// The value's number in the line or the channel, from 1.
+        position: usize,
+        /// The channel's number, from 1, where there are several.
+        channel: Option<usize>,
+    },
+    /// A value that is no number, or not a finite one in single precision.
+    #[error("value {position}{}: '{text}' is not a finite single-precision number", of_channel(.channel))]
+    NotANumber {
+        /// The value's number in the line or the channel, from 1.
+        position: usize,
+        /// The channel's number, from 1, where there are several.
+        channel: Option<usize>,
+        /// The text found there.
+        text: String,
+    },
+    /// A series without values.
+    #[error("no values")]
+    NoValues,
+    /// A line without a label where one is due.
+    #[error("label missing")]
+    LabelMissing,
+    /// Channels of one series that differ in length.
+    #[error("channel {channel} has {found} values, channel 1 has {expected}")]
+    ChannelLength {
+        /// The channel's number, from 1.
+        channel: usize,
+        /// Its values.
+        found: usize,
+        /// Those of the first.
+        expected: usize,
+    },
+    /// Another number of channels than the lines before, or than the header says.
+    #[error("{found} channels, expected {expected}")]
+    Channels {
+        /// Channels of this line.
+        found: usize,
+        /// Channels there should be.
+        expected: usize,
+    },
+    /// A line before `@data` that is not of the header.
+    #[error("'{0}' is not of a .ts header: expected a line that starts with @")]
+    Header(String),
+    /// What the header announces and we do not read.
+    #[error("{0} are not read")]
+    Unread(&'static str),
+    /// Bytes that are not UTF-8.
+    #[error("not UTF-8 text")]
+    NotText,
+}
+
+fn of_channel(channel: &Option<usize>) -> String {
+    channel.map(|channel| format!(" of channel {channel}")).unwrap_or_default()
+}
+
+impl SeriesProblem {
+    /// What to do about it, where we know.
+    pub fn help(&self) -> Option<&'static str> {
+        match self {
+            SeriesProblem::Missing { .. } => Some("interpolate it, or remove the series"),
+            SeriesProblem::ChannelLength { .. } => {
+                Some("the channels of a series are sampled together: cut or resample")
+            }
+            SeriesProblem::LabelMissing => Some("begin each line with a label and a tab, or pass --label none"),
+            SeriesProblem::Header(_) => Some("if this is another format, name it with --format"),
+            SeriesProblem::Unread(_) => Some("resample to even times and leave the times out"),
+            _ => None,
+        }
+    }
+}
+
+/// What is wrong with an image or a collection of them.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ImageProblem {
+    /// The decoder's words.
+    #[error("cannot be decoded: {0}")]
+    Undecodable(String),
+    /// Images of different sizes.
+    #[error("{} × {} pixels, but {as_in} has {} × {}", .found.0, .found.1, .expected.0, .expected.1)]
+    Size {
+        /// Width and height.
+        found: (usize, usize),
+        /// Width and height of the first image.
+        expected: (usize, usize),
+        /// The first image.
+        as_in: String,
+    },
+    /// More pixels than memory holds.
+    #[error("{images} images of {size} bytes do not fit in memory")]
+    TooLarge {
+        /// Number of images.
+        images: usize,
+        /// Bytes of one.
+        size: usize,
+    },
+    /// Images beside folders of images, or folders in class folders.
+    #[error("{0}")]
+    Layout(&'static str),
+    /// A binary file that is not whole records.
+    #[error("ends within record {record} (from 0): a record of {format} has {size} bytes, {held} are there")]
+    Truncated {
+        /// The format's name.
+        format: &'static str,
+        /// The record's number, from 0.
+        record: usize,
+        /// Bytes of a record.
+        size: usize,
+        /// Bytes of the last.
+        held: usize,
+    },
+    /// A label beyond the classes.
+    #[error("record {record} (from 0) has label {label}, expected at most {most}")]
+    Label {
+        /// The record's number, from 0.
+        record: usize,
+        /// Its label.
+        label: u8,
+        /// The last class.
+        most: usize,
+    },
+    /// The header of an IDX file.
+    #[error("not an IDX file of {expected}: {found}")]
+    Header {
+        /// What was found.
+        found: String,
+        /// What would be right.
+        expected: &'static str,
+    },
+    /// Labels that do not fit the images.
+    #[error("{labels} labels for {images} images")]
+    Count {
+        /// Number of labels.
+        labels: u64,
+        /// Number of images.
+        images: u64,
+    },
+    /// More bytes than the header claims.
+    #[error("more bytes than its header claims")]
+    Trailing,
+}
+
+impl ImageProblem {
+    /// What to do about it, where we know.
+    pub fn help(&self) -> Option<&'static str> {
+        match self {
+            ImageProblem::Size { .. } => Some("resize or crop all images to one size"),
+            ImageProblem::Layout(_) => {
+                Some("put the images of each class into a folder of its own, or all into one folder")
+            }
+            ImageProblem::Truncated { format: "CIFAR-10", .. } | ImageProblem::Label { .. } => {
+                Some("it may be a file of CIFAR-100, whose records have two labels: that is not read")
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Lines of text with their numbers.
+
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+
+use crate::error::{IoError, Result};
+use crate::input::Input;
+use crate::sample_problem::SeriesProblem;
+
+/// An input, line by line.
+#[derive(Debug)]
+pub(super) struct Lines {
+    pub file: PathBuf,
+    input: BufReader<Input>,
+    buffer: Vec<u8>,
+    /// The number of the last line read, from 1.
+    pub number: usize,
+    /// Bytes read.
+    pub bytes: u64,
+}
+
+impl Lines {
+    pub fn new(input: Input) -> Lines {
+        let file = input.file.clone();
+        Lines { file, input: BufReader::with_capacity(1 << 16, input), buffer: Vec::new(), number: 0, bytes: 0 }
+    }
+
+    /// The next line that is not blank, without the white space around it; false at the end.
+    ///
+    /// The line is then in [`Lines::text`]: so that the reader can be asked for errors while the line is in use.
+    pub fn advance(&mut self) -> Result<bool> {
+        loop {
+            self.buffer.clear();
+            let read = self.input.read_until(b'\n', &mut self.buffer).map_err(IoError::reading(&self.file))?;
+            if read == 0 {
+                return Ok(false);
+            }
+            self.number += 1;
+            self.bytes += read as u64;
+            if !self.buffer.trim_ascii().is_empty() {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// The line.
+    pub fn text(&self) -> Result<&str> {
+        // Trimmed at the end only: a label may be empty, and then the line begins with what follows it.
+        let text = std::str::from_utf8(self.buffer.trim_ascii_end());
+        text.map_err(|_| self.problem(SeriesProblem::NotText))
+    }
+
+    /// The error of the line.
+    pub fn problem(&self, problem: SeriesProblem) -> IoError {
+        IoError::Series { file: self.file.clone(), line: self.number, problem }
+    }
+}

@@ -1,0 +1,71 @@
+//! Time series: the UCR archive's lines, and the `.ts` format.
+
+mod lines;
+mod ts;
+mod ucr;
+
+pub(crate) use ts::Reader as TsReader;
+pub(crate) use ucr::Reader as UcrReader;
+
+use std::path::Path;
+
+use widemargin::data::{Label, Labels, Series};
+
+use crate::collection::{Collection, LabelledSamples};
+use crate::error::{IoError, Result};
+use crate::options::{LabelColumn, ReadOptions};
+use crate::problem::excerpt;
+use crate::sample_problem::SeriesProblem;
+use crate::table::RowLines;
+
+/// The series read so far.
+#[derive(Debug, Default)]
+struct ReadSeries {
+    /// \[series\]\[time\]\[channel\].
+    values: Vec<f32>,
+    lengths: Vec<usize>,
+    labels: Vec<Label>,
+    lines: RowLines,
+}
+
+impl ReadSeries {
+    /// The samples, or nothing where there are none.
+    fn finish(self, file: &Path, channels: usize, labelled: bool) -> Result<Option<LabelledSamples>> {
+        if self.lengths.is_empty() {
+            return Ok(None);
+        }
+        let wrong = |error: widemargin::Error| {
+            // The lines were counted as they were read: only a mistake of ours comes here.
+            IoError::Archive { file: file.to_owned(), problem: error.to_string(), help: None }
+        };
+        let series = Series::new(self.values, &self.lengths, channels).map_err(wrong)?;
+        let labels = labelled.then(|| Labels::new(self.labels));
+        Ok(Some(LabelledSamples { samples: Collection::Series(series), labels, lines: Some(self.lines), files: None }))
+    }
+}
+
+/// A value, or what is wrong with it; `position` counts from 0.
+fn value(text: &str, position: usize, channel: Option<usize>) -> Result<f32, SeriesProblem> {
+    let (text, position) = (text.trim(), position + 1);
+    if is_missing(text) {
+        return Err(SeriesProblem::Missing { position, channel });
+    }
+    let number = text.parse().ok().filter(|number: &f32| number.is_finite());
+    number.ok_or_else(|| SeriesProblem::NotANumber { position, channel, text: excerpt(text) })
+}
+
+fn is_missing(text: &str) -> bool {
+    text.is_empty() || text == "?" || text.eq_ignore_ascii_case("nan")
+}
+
+/// Whether labels are wanted; a series has no columns that could hold them elsewhere.
+fn with_labels(file: &Path, options: &ReadOptions, where_else: &'static str) -> Result<bool> {
+    match options.label {
+        LabelColumn::Auto => Ok(true),
+        LabelColumn::None => Ok(false),
+        LabelColumn::Name(_) | LabelColumn::Number(_) => {
+            let (file, given) = (file.to_owned(), options.label.to_string());
+            Err(IoError::LabelColumn { file, given, reason: where_else.into() })
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! A label and the values on each line, as the UCR archive has its series.
+//!
+//! The label ends at the first tab or, where there is none, at the first comma or white space; the values are
+//! separated by tabs, commas or white space. Series of the archive that are shorter than the longest are filled up
+//! with NaN: missing values at the end are not part of the series, elsewhere they are refused.
+
+use widemargin::data::Label;
+
+use super::lines::Lines;
+use super::{ReadSeries, is_missing, value, with_labels};
+use crate::collection::LabelledSamples;
+use crate::error::Result;
+use crate::input::Input;
+use crate::options::ReadOptions;
+use crate::sample_blocks::SampleReader;
+use crate::sample_problem::SeriesProblem;
+
+/// Reads successive lines.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    lines: Lines,
+    labelled: bool,
+}
+
+impl Reader {
+    pub fn new(input: Input, options: &ReadOptions) -> Result<Reader> {
+        let labelled = with_labels(&input.file, options, "in lines of the UCR archive it is what comes first")?;
+        Ok(Reader { lines: Lines::new(input), labelled })
+    }
+}
+
+impl SampleReader for Reader {
+    fn next(&mut self, bytes: usize) -> Result<Option<LabelledSamples>> {
+        let mut series = ReadSeries::default();
+        let start = self.lines.bytes;
+        while (series.lengths.is_empty() || self.lines.bytes - start < bytes as u64) && self.lines.advance()? {
+            read_line(self.lines.text()?, self.labelled, &mut series).map_err(|p| self.lines.problem(p))?;
+            series.lines.push(self.lines.number);
+        }
+        series.finish(&self.lines.file, 1, self.labelled)
+    }
+}
+
+fn read_line(line: &str, labelled: bool, series: &mut ReadSeries) -> Result<(), SeriesProblem> {
+    let values = if labelled {
+        let separator = if line.contains('\t') { |c| c == '\t' } else { |c: char| c == ',' || c.is_whitespace() };
+        let line = if line.contains('\t') { line } else { line.trim_start() };
+        let (label, values) = line.split_once(separator).ok_or(SeriesProblem::NoValues)?;
+        if label.trim().is_empty() {
+            return Err(SeriesProblem::LabelMissing);
+        }
+        series.labels.push(Label::parse(label.trim()));
+        values
+    } else {
+        line
+    };
+    // A cell between two tabs or commas may be empty; white space beside a separator is part of it.
+    let cells = values.trim().split([',', '\t']).flat_map(|cell| {
+        let mut words = cell.split_whitespace().peekable();
+        let empty = words.peek().is_none().then_some("");
+        words.chain(empty)
+    });
+    let cells: Vec<&str> = cells.collect();
+    let length = cells.iter().rposition(|cell| !is_missing(cell)).map_or(0, |last| last + 1);
+    if length == 0 {
+        return Err(SeriesProblem::NoValues);
+    }
+    for (position, cell) in cells[..length].iter().enumerate() {
+        series.values.push(value(cell, position, None)?);
+    }
+    series.lengths.push(length);
+    Ok(())
+}

@@ -10,22 +10,30 @@ macro_rules! with_rows {
             widemargin_io::Samples::SparseF64(matrix) => matrix.view().and_then(|$view| $body),
             widemargin_io::Samples::DenseF32(matrix) => matrix.view().and_then(|$view| $body),
             widemargin_io::Samples::DenseF64(matrix) => matrix.view().and_then(|$view| $body),
+            widemargin_io::Samples::Other(samples) => Err(crate::samples::no_vectors(samples)),
         }
     };
 }
 pub(crate) use with_rows;
 
-use widemargin::Result;
 use widemargin::data::{AnySamples, Rows, Source};
+use widemargin::similarity::default_spec;
+use widemargin::{Error, Result};
 use widemargin_io::Samples;
 
 /// Runs an expression with `$source` bound to the samples as a similarity's source, whatever they are.
 macro_rules! with_source {
     ($samples:expr, |$source:ident| $body:expr) => {
-        crate::samples::with_rows!($samples, |view| {
-            let $source = &widemargin::data::VectorSource(&view);
-            $body
-        })
+        match $samples {
+            widemargin_io::Samples::Other(samples) => {
+                let $source = samples;
+                $body
+            }
+            vectors => crate::samples::with_rows!(vectors, |view| {
+                let $source = &widemargin::data::VectorSource(&view);
+                $body
+            }),
+        }
     };
 }
 pub(crate) use with_source;
@@ -36,8 +44,16 @@ pub fn any_samples(samples: &Samples) -> Result<AnySamples> {
 }
 
 /// The similarity for samples of a kind where none is named.
-pub fn default_similarity(_samples: &Samples) -> &'static str {
-    "rbf"
+pub fn default_similarity(samples: &Samples) -> &'static str {
+    match samples {
+        Samples::Other(samples) => default_spec(samples),
+        _ => "rbf",
+    }
+}
+
+/// What a method that compares vectors says of other samples.
+pub fn no_vectors(samples: &AnySamples) -> Error {
+    Error::Kind { given: samples.kind(), method: "this method".into(), wanted: "vectors (basis-expansion takes all)" }
 }
 
 /// Some of the samples.
@@ -47,11 +63,15 @@ pub fn select(samples: &Samples, rows: &[usize]) -> Result<Samples> {
         Samples::SparseF64(matrix) => Samples::SparseF64(matrix.view()?.select(rows)),
         Samples::DenseF32(matrix) => Samples::DenseF32(matrix.view()?.select(rows)),
         Samples::DenseF64(matrix) => Samples::DenseF64(matrix.view()?.select(rows)),
+        Samples::Other(samples) => Samples::Other(widemargin::data::Samples::select(samples, rows)),
     })
 }
 
-/// Number of non-zeros.
+/// Number of non-zeros; 0 where the samples are no vectors.
 pub fn count_nonzeros(samples: &Samples) -> Result<u64> {
+    if let Samples::Other(_) = samples {
+        return Ok(0);
+    }
     with_rows!(samples, |view| {
         let mut n = 0;
         (0..view.n_rows()).for_each(|row| view.for_each_nonzero(row, |_, _| n += 1));

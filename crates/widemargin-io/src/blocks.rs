@@ -1,12 +1,13 @@
 //! Files in blocks of rows, for those larger than memory.
 
+use std::fmt::Debug;
 use std::path::Path;
 
 use crate::error::{IoError, Result};
 use crate::options::ReadOptions;
-use crate::read::open_vectors;
+use crate::read::open;
 use crate::table::Table;
-use crate::{Format, csv, libsvm, npy, npz};
+use crate::{Format, csv, images, libsvm, npy, npz, series, strings};
 
 /// Successive rows of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -38,6 +39,26 @@ enum Reader {
     Csv(csv::Reader),
     Npy(npy::Reader),
     Whole(Option<Table>),
+    Other { reader: Box<dyn SampleReader>, bytes: usize },
+}
+
+/// A format's way to give samples that are no vectors, piece by piece.
+pub(crate) trait SampleReader: Debug + Send {
+    /// The next samples, at least one and about `bytes` of the file (of the pixels, for folders); `None` at the end.
+    fn next(&mut self, bytes: usize) -> Result<Option<Table>>;
+}
+
+/// The reader of a format that holds no vectors.
+pub(crate) fn sample_reader(path: &Path, format: Format, options: &ReadOptions) -> Result<Box<dyn SampleReader>> {
+    Ok(match format {
+        Format::Strings => Box::new(strings::Reader::new(open(path)?, options)?),
+        Format::Ucr => Box::new(series::UcrReader::new(open(path)?, options)?),
+        Format::Ts => Box::new(series::TsReader::new(open(path)?, options)?),
+        Format::Images => Box::new(images::folder::Reader::new(path, options)?),
+        Format::Cifar10 => Box::new(images::cifar10::Reader::new(path, options)?),
+        Format::Idx => Box::new(images::idx::Reader::new(path, options)?),
+        _ => return Err(IoError::UnknownFormat { given: format.to_string() }),
+    })
 }
 
 impl Blocks {
@@ -47,7 +68,11 @@ impl Blocks {
     /// As [`crate::read`].
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Blocks> {
         let format = options.format.map_or_else(|| Format::from_path(path), Ok)?;
-        let input = open_vectors(path, format)?;
+        if !format.is_vectors() {
+            let reader = Reader::Other { reader: sample_reader(path, format, options)?, bytes: options.block_bytes() };
+            return Ok(Blocks { reader, file: path.to_owned(), next_row: 0, ended: false });
+        }
+        let input = open(path)?;
         let file = input.file.clone();
         let reader = match format {
             Format::Libsvm => Reader::Libsvm(libsvm::Reader::new(input, options)?),
@@ -55,7 +80,7 @@ impl Blocks {
             Format::Tsv => Reader::Csv(csv::Reader::new(input, b'\t', options)?),
             Format::Npy => Reader::Npy(npy::Reader::new(input, options)?),
             Format::Npz => Reader::Whole(Some(npz::read(input, options)?)),
-            _ => return Err(IoError::NotVectors { file, format }),
+            _ => return Err(IoError::UnknownFormat { given: format.to_string() }),
         };
         Ok(Blocks { reader, file, next_row: 0, ended: false })
     }
@@ -74,6 +99,7 @@ impl Blocks {
             Reader::Libsvm(reader) => reader.next_into(&mut block.table)?,
             Reader::Csv(reader) => reader.next_into(&mut block.table)?,
             Reader::Npy(reader) => reader.next_into(&mut block.table)?,
+            Reader::Other { reader, bytes } => reader.next(*bytes)?.map(|table| block.table = table).is_some(),
             Reader::Whole(table) => table.take().map(|table| block.table = table).is_some(),
         };
         if !any && self.next_row == 0 {

@@ -112,14 +112,6 @@ pub enum IoError {
         /// What is wrong with it.
         problem: ImageProblem,
     },
-    /// Vectors are needed, and the format holds something else.
-    #[error("{}: the format '{format}' does not hold vectors", .file.display())]
-    NotVectors {
-        /// The file or folder.
-        file: PathBuf,
-        /// Its format.
-        format: crate::Format,
-    },
     /// Nothing to read.
     #[error("{}: {what}", .file.display())]
     Empty {
@@ -167,9 +159,6 @@ impl IoError {
             IoError::Array { problem, .. } => return problem.help().map(str::to_owned),
             IoError::Series { problem, .. } => return problem.help().map(str::to_owned),
             IoError::Images { problem, .. } => return problem.help().map(str::to_owned),
-            IoError::NotVectors { .. } => {
-                "only similarities can take it; if the format is another, name it with --format"
-            }
             IoError::Archive { help, .. } => return help.map(str::to_owned),
             IoError::NotInFormat { help, .. } => help,
             IoError::UnknownEnding { .. } => {

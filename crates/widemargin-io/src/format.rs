@@ -85,7 +85,7 @@ impl Format {
         }
     }
 
-    /// True where the samples are vectors, as [`crate::read`] gives them; [`crate::read_samples`] reads all.
+    /// True where the samples are vectors.
     pub fn is_vectors(self) -> bool {
         matches!(self, Format::Libsvm | Format::Csv | Format::Tsv | Format::Npy | Format::Npz)
     }

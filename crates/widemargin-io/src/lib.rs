@@ -1,9 +1,9 @@
 //! Files to views and back.
 //!
-//! [`read`] loads a whole file of vectors as a [`Table`], [`Blocks`] reads one block of rows at a time in constant
-//! memory, and [`write()`] puts a table into a file such that a failure leaves the old file as it was.
-//! [`read_samples`] and [`SampleBlocks`] do so for samples of any kind. [`Format`] says which formats there are; the
-//! ending of the file's name tells them apart, and the path `-` is standard input. Files may be compressed by gzip.
+//! [`read`] loads a whole file as a [`Table`], [`Blocks`] reads one block of rows at a time in constant memory, and
+//! [`write()`] puts a table of vectors into a file such that a failure leaves the old file as it was. [`Format`] says
+//! which formats there are; the ending of the file's name tells them apart, and the path `-` is standard input. Files
+//! may be compressed by gzip.
 //!
 //! | format | samples | labels |
 //! |---|---|---|
@@ -28,7 +28,6 @@
 
 mod atomic_write;
 mod blocks;
-mod collection;
 mod csv;
 mod error;
 mod format;
@@ -40,7 +39,6 @@ mod npz;
 mod options;
 mod problem;
 mod read;
-mod sample_blocks;
 mod sample_problem;
 mod series;
 mod strings;
@@ -49,13 +47,11 @@ mod write;
 
 pub use atomic_write::AtomicFile;
 pub use blocks::{Block, Blocks};
-pub use collection::{Collection, LabelledSamples};
 pub use error::{IoError, Result};
 pub use format::Format;
 pub use options::{LabelColumn, ReadOptions};
 pub use problem::{ArrayProblem, CsvProblem, LibsvmProblem};
 pub use read::read;
-pub use sample_blocks::{SampleBlock, SampleBlocks, read_samples};
 pub use sample_problem::{ImageProblem, SeriesProblem};
 pub use table::{RowLines, Samples, Table};
 pub use write::{write, write_to};

@@ -13,16 +13,15 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use csv::ByteRecord;
-use widemargin::data::{Label, Labels};
+use widemargin::data::{AnySamples, Label, Labels};
 
-use crate::collection::{Collection, LabelledSamples};
+use crate::blocks::SampleReader;
 use crate::csv::{Bytes, LABEL_NAMES, label, next_line};
 use crate::error::{IoError, Result};
 use crate::input::Input;
 use crate::options::{LabelColumn, ReadOptions};
 use crate::problem::CsvProblem;
-use crate::sample_blocks::SampleReader;
-use crate::table::RowLines;
+use crate::table::{RowLines, Samples, Table};
 
 /// Names that a column of strings goes by.
 const STRING_NAMES: [&str; 8] = ["text", "string", "sequence", "smiles", "sentence", "message", "word", "name"];
@@ -103,7 +102,7 @@ impl Reader {
 }
 
 impl SampleReader for Reader {
-    fn next(&mut self, bytes: usize) -> Result<Option<LabelledSamples>> {
+    fn next(&mut self, bytes: usize) -> Result<Option<Table>> {
         let (mut strings, mut labels, mut lines) = (Vec::new(), Vec::<Label>::new(), RowLines::default());
         let start = self.csv.position().byte();
         while strings.is_empty() || self.csv.position().byte() - start < bytes as u64 {
@@ -124,7 +123,12 @@ impl SampleReader for Reader {
             return Ok(None);
         }
         let labels = self.columns.label.map(|_| Labels::new(labels));
-        Ok(Some(LabelledSamples { samples: Collection::Strings(strings), labels, lines: Some(lines), files: None }))
+        Ok(Some(Table {
+            samples: Samples::Other(AnySamples::Strings(strings)),
+            labels,
+            lines: Some(lines),
+            ..Table::default()
+        }))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use widemargin::data::{CsrMatrix, DenseMatrix, Labels};
+use widemargin::data::{AnySamples, CsrMatrix, DenseMatrix, Labels, Samples as _};
 
 use crate::error::{IoError, Result};
 
@@ -17,17 +17,26 @@ pub struct Table {
     pub feature_names: Option<Vec<String>>,
     /// The line of each row, where the file has lines.
     pub lines: Option<RowLines>,
+    /// The file of each sample, where each has its own.
+    pub files: Option<Vec<String>>,
 }
 
 impl Table {
     /// A table of samples and labels that did not come from a file.
     pub fn new(samples: Samples, labels: Option<Labels>) -> Table {
-        Table { samples, labels, feature_names: None, lines: None }
+        Table { samples, labels, ..Table::default() }
     }
 
     /// The line of the file, from 1, that holds row `row`, from 0.
     pub fn line(&self, row: usize) -> Option<usize> {
         self.lines.as_ref()?.line(row)
+    }
+
+    /// What messages call sample `row`, from 0: its line, its file, or its number.
+    pub fn place(&self, row: usize) -> String {
+        let line = self.line(row).map(|line| format!("line {line}"));
+        let file = || self.files.as_ref().and_then(|files| files.get(row)).cloned();
+        line.or_else(file).unwrap_or_else(|| format!("sample {row} (from 0)"))
     }
 
     /// The labels, for tasks that need them; `file` is named in the error.
@@ -39,7 +48,7 @@ impl Table {
     }
 }
 
-/// Vector samples: sparse or dense, in single or double precision.
+/// Samples: vectors, sparse or dense, in single or double precision, or of another kind.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Samples {
     /// Sparse rows in single precision.
@@ -50,6 +59,8 @@ pub enum Samples {
     DenseF32(DenseMatrix<f32>),
     /// Dense rows in double precision.
     DenseF64(DenseMatrix<f64>),
+    /// Strings, series or images.
+    Other(AnySamples),
 }
 
 impl Samples {
@@ -60,16 +71,18 @@ impl Samples {
             Samples::SparseF64(m) => m.indptr.len().saturating_sub(1),
             Samples::DenseF32(m) => m.n_rows,
             Samples::DenseF64(m) => m.n_rows,
+            Samples::Other(samples) => samples.len(),
         }
     }
 
-    /// Number of features.
+    /// Number of features; 0 where the samples are no vectors.
     pub fn n_cols(&self) -> usize {
         match self {
             Samples::SparseF32(m) => m.n_cols,
             Samples::SparseF64(m) => m.n_cols,
             Samples::DenseF32(m) => m.n_cols,
             Samples::DenseF64(m) => m.n_cols,
+            Samples::Other(_) => 0,
         }
     }
 

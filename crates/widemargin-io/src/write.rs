@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::{IoError, Result};
-use crate::table::Table;
+use crate::table::{Samples, Table};
 use crate::{AtomicFile, Format, csv, libsvm, npy, npz};
 
 /// Writes a table to a file, in the format its ending tells or the one given.
@@ -32,7 +32,7 @@ pub fn write(table: &Table, path: &Path, format: Option<Format>) -> Result<()> {
 /// As [`write()`].
 pub fn write_to(table: &Table, format: Format, out: &mut dyn Write, file: &Path) -> Result<()> {
     let mut out = BufWriter::with_capacity(1 << 18, out);
-    let written = check_labels(table, format).and_then(|()| match format {
+    let written = check_samples(table, format).and_then(|()| match format {
         Format::Libsvm => libsvm::write(table, &mut out),
         Format::Csv => csv::write(table, b',', &mut out),
         Format::Tsv => csv::write(table, b'\t', &mut out),
@@ -85,6 +85,8 @@ macro_rules! with_rows {
             Samples::SparseF64(matrix) => with_rows!(@ matrix, $view, $body),
             Samples::DenseF32(matrix) => with_rows!(@ matrix, $view, $body),
             Samples::DenseF64(matrix) => with_rows!(@ matrix, $view, $body),
+            // Refused before any format is asked.
+            Samples::Other(_) => {}
         }
     };
     (@ $matrix:ident, $view:ident, $body:block) => {{
@@ -114,7 +116,11 @@ impl fmt::Display for Number {
     }
 }
 
-fn check_labels(table: &Table, format: Format) -> Result<(), Failure> {
+fn check_samples(table: &Table, format: Format) -> Result<(), Failure> {
+    if let Samples::Other(samples) = &table.samples {
+        let help = "describe them first, or keep them in the format they came in";
+        return Err(Failure::not_in(format, format!("{} are no vectors", samples.kind()), help));
+    }
     let n_rows = table.samples.n_rows();
     let wrong = |what: &str, n: usize, expected: usize| {
         Err(Failure::not_in(format, format!("{n} {what}, expected {expected}"), "give one to each"))

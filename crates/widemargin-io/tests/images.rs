@@ -5,15 +5,16 @@ mod common;
 use std::path::{Path, PathBuf};
 
 use image::{DynamicImage, GrayImage, RgbImage, RgbaImage};
+use widemargin::data::AnySamples;
 use widemargin::data::Images;
-use widemargin_io::{Collection, LabelColumn, LabelledSamples, ReadOptions, SampleBlocks, read_samples};
+use widemargin_io::{Blocks, LabelColumn, ReadOptions, Samples, Table, read};
 
-fn images(samples: &LabelledSamples) -> &Images {
-    let Collection::Images(images) = &samples.samples else { panic!("{samples:?}") };
+fn images(samples: &Table) -> &Images {
+    let Samples::Other(AnySamples::Images(images)) = &samples.samples else { panic!("{samples:?}") };
     images
 }
 
-fn labels(samples: &LabelledSamples) -> Vec<String> {
+fn labels(samples: &Table) -> Vec<String> {
     let labels = samples.labels.as_ref().unwrap();
     (0..labels.len()).map(|row| labels.get(row).to_string()).collect()
 }
@@ -26,7 +27,7 @@ fn save(folder: &Path, name: &str, image: impl Into<DynamicImage>) -> PathBuf {
 }
 
 fn message(path: &Path) -> String {
-    let error = read_samples(path, &ReadOptions::default()).unwrap_err();
+    let error = read(path, &ReadOptions::default()).unwrap_err();
     assert!(error.is_input(), "{error}");
     error.to_string()
 }
@@ -45,7 +46,7 @@ fn a_folder_a_class() {
     std::fs::write(folder.path().join("cat/.hidden.png"), "x").unwrap();
     std::fs::write(folder.path().join("cat/notes.txt"), "x").unwrap();
     std::fs::write(folder.path().join("readme.md"), "x").unwrap();
-    let samples = read_samples(folder.path(), &ReadOptions::default()).unwrap();
+    let samples = read(folder.path(), &ReadOptions::default()).unwrap();
     let all = images(&samples);
     assert_eq!((all.height(), all.width(), all.channels()), (2, 3, 3));
     assert_eq!(labels(&samples), ["cat", "cat", "cat", "dog"]);
@@ -55,15 +56,15 @@ fn a_folder_a_class() {
     assert_eq!(all.image(2)[..6], [1, 0, 0, 1, 1, 0]);
     assert_eq!(all.image(3), colour(7).as_raw().as_slice());
     let small = ReadOptions { block_bytes: Some(20), ..Default::default() };
-    let blocks: Vec<_> = SampleBlocks::open(folder.path(), &small).unwrap().map(Result::unwrap).collect();
+    let blocks: Vec<_> = Blocks::open(folder.path(), &small).unwrap().map(Result::unwrap).collect();
     assert_eq!(blocks.len(), 4);
-    let pixels: Vec<u8> = blocks.iter().flat_map(|block| images(&block.samples).pixels().to_vec()).collect();
+    let pixels: Vec<u8> = blocks.iter().flat_map(|block| images(&block.table).pixels().to_vec()).collect();
     assert_eq!(pixels, all.pixels());
     // One class alone is a folder without labels.
-    let cats = read_samples(&folder.path().join("cat"), &ReadOptions::default()).unwrap();
+    let cats = read(&folder.path().join("cat"), &ReadOptions::default()).unwrap();
     assert_eq!((images(&cats).pixels(), cats.labels.is_none()), (&all.pixels()[..54], true));
     let unlabelled = ReadOptions { label: LabelColumn::None, ..Default::default() };
-    assert_eq!(read_samples(folder.path(), &unlabelled).unwrap().labels, None);
+    assert_eq!(read(folder.path(), &unlabelled).unwrap().labels, None);
 }
 
 #[test]
@@ -72,7 +73,7 @@ fn grey_images_have_one_channel() {
     let grey = GrayImage::from_fn(4, 4, |x, y| image::Luma([(x * 16 + y) as u8]));
     save(folder.path(), "a.png", grey.clone());
     save(folder.path(), "b.png", DynamicImage::ImageLuma8(grey.clone()).into_luma16());
-    let samples = read_samples(folder.path(), &ReadOptions::default()).unwrap();
+    let samples = read(folder.path(), &ReadOptions::default()).unwrap();
     assert_eq!(images(&samples).channels(), 1);
     assert_eq!(images(&samples).image(0), grey.as_raw().as_slice());
     assert_eq!(images(&samples).image(1), grey.as_raw().as_slice());
@@ -83,7 +84,7 @@ fn jpeg_is_read_whatever_it_is_called() {
     let folder = tempfile::tempdir().unwrap();
     let path = save(folder.path(), "a.jpg", RgbImage::from_pixel(8, 8, image::Rgb([200, 100, 50])));
     std::fs::rename(&path, folder.path().join("a.png")).unwrap();
-    let samples = read_samples(folder.path(), &ReadOptions::default()).unwrap();
+    let samples = read(folder.path(), &ReadOptions::default()).unwrap();
     for (found, right) in images(&samples).image(0).iter().zip([200u8, 100, 50]) {
         assert!(found.abs_diff(right) <= 3);
     }
@@ -105,7 +106,7 @@ fn what_is_wrong_in_a_folder_is_told() {
     for length in 0..png.len() {
         std::fs::write(&wide, &png[..length]).unwrap();
         // The last bytes of a PNG say only that it ends.
-        let read = read_samples(folder.path(), &ReadOptions::default());
+        let read = read(folder.path(), &ReadOptions::default());
         assert!(read.is_err() || length + 16 > png.len(), "{length} of {}", png.len());
     }
     std::fs::create_dir_all(folder.path().join("b/deeper")).unwrap();
@@ -140,16 +141,16 @@ fn cifar_records() {
     std::fs::write(&batch, [record(3, 0), record(9, 1)].concat()).unwrap();
     std::fs::write(folder.path().join("data_batch_2.bin"), record(0, 2)).unwrap();
     std::fs::write(folder.path().join("test_batch.bin"), record(1, 3)).unwrap();
-    let samples = read_samples(folder.path(), &ReadOptions::default()).unwrap();
+    let samples = read(folder.path(), &ReadOptions::default()).unwrap();
     let all = images(&samples);
     assert_eq!((all.height(), all.width(), all.channels()), (32, 32, 3));
     assert_eq!(all.image(1)[3 * 5..3 * 6], [5 ^ 1, 50 ^ 1, 102 ^ 1]);
     assert_eq!(labels(&samples), ["3", "9", "0"]);
     let small = ReadOptions { block_bytes: Some(1), ..Default::default() };
-    let blocks: Vec<_> = SampleBlocks::open(folder.path(), &small).unwrap().map(Result::unwrap).collect();
+    let blocks: Vec<_> = Blocks::open(folder.path(), &small).unwrap().map(Result::unwrap).collect();
     assert_eq!(blocks.iter().map(|block| block.first_row).collect::<Vec<_>>(), [0, 1, 2]);
     std::fs::write(folder.path().join("batches.meta.txt"), "airplane\nautomobile\n\n").unwrap();
-    let test = read_samples(&folder.path().join("test_batch.bin"), &ReadOptions::default()).unwrap();
+    let test = read(&folder.path().join("test_batch.bin"), &ReadOptions::default()).unwrap();
     assert_eq!(labels(&test), ["automobile"]);
 
     std::fs::write(&batch, [record(3, 0), record(1, 1)[..100].to_vec()].concat()).unwrap();
@@ -177,15 +178,15 @@ fn idx_files() {
     let path = folder.path().join("t10k-images-idx3-ubyte");
     let pixels: Vec<u8> = (0..18).collect();
     std::fs::write(&path, idx(&[3, 2, 3], &pixels)).unwrap();
-    let samples = read_samples(&path, &ReadOptions::default()).unwrap();
+    let samples = read(&path, &ReadOptions::default()).unwrap();
     assert_eq!((images(&samples).pixels(), samples.labels.is_none()), (pixels.as_slice(), true));
     let beside = folder.path().join("t10k-labels-idx1-ubyte");
     std::fs::write(&beside, idx(&[3], &[7, 2, 7])).unwrap();
-    let samples = read_samples(&path, &ReadOptions::default()).unwrap();
+    let samples = read(&path, &ReadOptions::default()).unwrap();
     assert_eq!(labels(&samples), ["7", "2", "7"]);
     let small = ReadOptions { block_bytes: Some(7), ..Default::default() };
-    let blocks: Vec<_> = SampleBlocks::open(&path, &small).unwrap().map(Result::unwrap).collect();
-    assert_eq!(blocks.iter().map(|block| labels(&block.samples)[0].clone()).collect::<Vec<_>>(), ["7", "2", "7"]);
+    let blocks: Vec<_> = Blocks::open(&path, &small).unwrap().map(Result::unwrap).collect();
+    assert_eq!(blocks.iter().map(|block| labels(&block.table)[0].clone()).collect::<Vec<_>>(), ["7", "2", "7"]);
 
     std::fs::write(&beside, idx(&[2], &[7, 2])).unwrap();
     assert!(message(&path).ends_with("2 labels for 3 images"));

@@ -91,6 +91,16 @@ pub enum Error {
         /// What it met, where, and what would be right.
         problem: String,
     },
+    /// Samples of a kind that the method cannot take.
+    #[error("the samples are {given}, and {method} takes {wanted}")]
+    Kind {
+        /// What was given: "strings", "images", …
+        given: &'static str,
+        /// The method, or a similarity's spec.
+        method: String,
+        /// What it takes.
+        wanted: &'static str,
+    },
     /// Something would not fit in memory.
     #[error("{what} would take {:.1} GB, {:.1} GB are free: {hint}", *.needed as f64 / 1e9, *.free as f64 / 1e9)]
     Memory {

@@ -103,6 +103,7 @@ impl Reader {
             labels: self.columns.label.map(|_| Labels::new(rows.labels)),
             feature_names: self.columns.feature_names(),
             lines: Some(rows.lines),
+            files: None,
         }
     }
 

@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use widemargin::data::{Label, Labels};
 
 use super::{collection, problem, read_up_to, with_labels};
-use crate::collection::LabelledSamples;
+use crate::blocks::SampleReader;
 use crate::error::{IoError, Result};
 use crate::input::{Input, is_stdin};
 use crate::options::ReadOptions;
 use crate::read::open;
-use crate::sample_blocks::SampleReader;
 use crate::sample_problem::ImageProblem;
+use crate::table::Table;
 
 const SIDE: usize = 32;
 const PLANE: usize = SIDE * SIDE;
@@ -76,7 +76,7 @@ impl Reader {
 }
 
 impl SampleReader for Reader {
-    fn next(&mut self, bytes: usize) -> Result<Option<LabelledSamples>> {
+    fn next(&mut self, bytes: usize) -> Result<Option<Table>> {
         let (mut pixels, mut labels) = (Vec::new(), Vec::new());
         let mut record = [0; RECORD];
         let mut place = PathBuf::new();

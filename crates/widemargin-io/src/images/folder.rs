@@ -13,11 +13,11 @@ use rayon::prelude::*;
 use widemargin::data::{Label, Labels};
 
 use super::{collection, problem, with_labels};
-use crate::collection::LabelledSamples;
+use crate::blocks::SampleReader;
 use crate::error::{IoError, Result};
 use crate::options::ReadOptions;
-use crate::sample_blocks::SampleReader;
 use crate::sample_problem::ImageProblem;
+use crate::table::Table;
 
 /// Pixels of one image.
 const MAX_PIXELS: u64 = 1 << 27;
@@ -108,7 +108,7 @@ impl Reader {
 }
 
 impl SampleReader for Reader {
-    fn next(&mut self, bytes: usize) -> Result<Option<LabelledSamples>> {
+    fn next(&mut self, bytes: usize) -> Result<Option<Table>> {
         let size = self.height * self.width * self.channels();
         let n = (bytes / size.max(1)).clamp(1, self.files.len());
         let files = &self.files[self.next..self.files.len().min(self.next + n)];

@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use widemargin::data::{Label, Labels};
 
 use super::{collection, problem, read_up_to, with_labels};
-use crate::collection::LabelledSamples;
+use crate::blocks::SampleReader;
 use crate::error::{IoError, Result};
 use crate::input::Input;
 use crate::options::ReadOptions;
 use crate::read::open;
-use crate::sample_blocks::SampleReader;
 use crate::sample_problem::ImageProblem;
+use crate::table::Table;
 
 /// Reads successive images.
 #[derive(Debug)]
@@ -118,7 +118,7 @@ impl Reader {
 }
 
 impl SampleReader for Reader {
-    fn next(&mut self, bytes: usize) -> Result<Option<LabelledSamples>> {
+    fn next(&mut self, bytes: usize) -> Result<Option<Table>> {
         let (mut pixels, mut labels) = (Vec::new(), Vec::new());
         let n = self.images.read((bytes / self.images.size()).max(1), &mut pixels)?;
         if n == 0 {

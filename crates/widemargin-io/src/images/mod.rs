@@ -6,12 +6,12 @@ pub(crate) mod idx;
 
 use std::path::Path;
 
-use widemargin::data::{Images, Labels};
+use widemargin::data::{AnySamples, Images, Labels};
 
-use crate::collection::{Collection, LabelledSamples};
 use crate::error::{IoError, Result};
 use crate::options::{LabelColumn, ReadOptions};
 use crate::sample_problem::ImageProblem;
+use crate::table::{Samples, Table};
 
 fn problem(file: &Path, problem: ImageProblem) -> IoError {
     IoError::Images { file: file.to_owned(), problem }
@@ -24,11 +24,11 @@ fn collection(
     (height, width, channels): (usize, usize, usize),
     labels: Option<Labels>,
     files: Option<Vec<String>>,
-) -> Result<LabelledSamples> {
+) -> Result<Table> {
     // The pixels were read image by image: only a size of 0 comes here.
     let images = Images::new(pixels, height, width, channels)
         .map_err(|error| problem(file, ImageProblem::Undecodable(error.to_string())))?;
-    Ok(LabelledSamples { samples: Collection::Images(images), labels, lines: None, files })
+    Ok(Table { samples: Samples::Other(AnySamples::Images(images)), labels, lines: None, files, ..Table::default() })
 }
 
 /// Whether labels are wanted; images have no columns that could hold them elsewhere.

@@ -137,6 +137,7 @@ impl Reader {
             labels: self.rules.labels.then(|| Labels::new(rows.labels)),
             feature_names: None,
             lines: Some(rows.lines),
+            files: None,
         }
     }
 }

@@ -126,7 +126,7 @@ pub(crate) fn find_non_finite(samples: &Samples) -> Result<(), ArrayProblem> {
     match samples {
         Samples::DenseF32(matrix) => find(matrix),
         Samples::DenseF64(matrix) => find(matrix),
-        Samples::SparseF32(_) | Samples::SparseF64(_) => Ok(()),
+        Samples::SparseF32(_) | Samples::SparseF64(_) | Samples::Other(_) => Ok(()),
     }
 }
 

@@ -9,14 +9,13 @@ pub(crate) use ucr::Reader as UcrReader;
 
 use std::path::Path;
 
-use widemargin::data::{Label, Labels, Series};
+use widemargin::data::{AnySamples, Label, Labels, Series};
 
-use crate::collection::{Collection, LabelledSamples};
 use crate::error::{IoError, Result};
 use crate::options::{LabelColumn, ReadOptions};
 use crate::problem::excerpt;
 use crate::sample_problem::SeriesProblem;
-use crate::table::RowLines;
+use crate::table::{RowLines, Samples, Table};
 
 /// The series read so far.
 #[derive(Debug, Default)]
@@ -30,7 +29,7 @@ struct ReadSeries {
 
 impl ReadSeries {
     /// The samples, or nothing where there are none.
-    fn finish(self, file: &Path, channels: usize, labelled: bool) -> Result<Option<LabelledSamples>> {
+    fn finish(self, file: &Path, channels: usize, labelled: bool) -> Result<Option<Table>> {
         if self.lengths.is_empty() {
             return Ok(None);
         }
@@ -40,7 +39,12 @@ impl ReadSeries {
         };
         let series = Series::new(self.values, &self.lengths, channels).map_err(wrong)?;
         let labels = labelled.then(|| Labels::new(self.labels));
-        Ok(Some(LabelledSamples { samples: Collection::Series(series), labels, lines: Some(self.lines), files: None }))
+        Ok(Some(Table {
+            samples: Samples::Other(AnySamples::Series(series)),
+            labels,
+            lines: Some(self.lines),
+            ..Table::default()
+        }))
     }
 }
 

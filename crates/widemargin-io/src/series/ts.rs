@@ -7,13 +7,13 @@ use widemargin::data::Label;
 
 use super::lines::Lines;
 use super::{ReadSeries, value, with_labels};
-use crate::collection::LabelledSamples;
+use crate::blocks::SampleReader;
 use crate::error::{IoError, Result};
 use crate::input::Input;
 use crate::options::ReadOptions;
 use crate::problem::excerpt;
-use crate::sample_blocks::SampleReader;
 use crate::sample_problem::SeriesProblem;
+use crate::table::Table;
 
 /// Reads successive lines.
 #[derive(Debug)]
@@ -108,7 +108,7 @@ impl Reader {
 }
 
 impl SampleReader for Reader {
-    fn next(&mut self, bytes: usize) -> Result<Option<LabelledSamples>> {
+    fn next(&mut self, bytes: usize) -> Result<Option<Table>> {
         let mut series = ReadSeries::default();
         let start = self.lines.bytes;
         while (series.lengths.is_empty() || self.lines.bytes - start < bytes as u64) && self.lines.advance()? {

@@ -8,12 +8,12 @@ use widemargin::data::Label;
 
 use super::lines::Lines;
 use super::{ReadSeries, is_missing, value, with_labels};
-use crate::collection::LabelledSamples;
+use crate::blocks::SampleReader;
 use crate::error::Result;
 use crate::input::Input;
 use crate::options::ReadOptions;
-use crate::sample_blocks::SampleReader;
 use crate::sample_problem::SeriesProblem;
+use crate::table::Table;
 
 /// Reads successive lines.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl Reader {
 }
 
 impl SampleReader for Reader {
-    fn next(&mut self, bytes: usize) -> Result<Option<LabelledSamples>> {
+    fn next(&mut self, bytes: usize) -> Result<Option<Table>> {
         let mut series = ReadSeries::default();
         let start = self.lines.bytes;
         while (series.lengths.is_empty() || self.lines.bytes - start < bytes as u64) && self.lines.advance()? {

@@ -52,6 +52,7 @@ pub fn rows(table: &Table) -> Vec<Vec<f64>> {
         Samples::SparseF64(m) => of(&m.view().unwrap()),
         Samples::DenseF32(m) => of(&m.view().unwrap()),
         Samples::DenseF64(m) => of(&m.view().unwrap()),
+        Samples::Other(samples) => panic!("{} are no rows", samples.kind()),
     }
 }
 

@@ -51,7 +51,8 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 #[test]
 fn columns_of_strings_are_told_by_names_or_places() {
     let strings_options = options(Format::Strings);
-    let cases: [(&str, &str, &[&str], Option<&[&str]>); 8] = [
+    type Case = (&'static str, &'static str, &'static [&'static str], Option<&'static [&'static str]>);
+    let cases: [Case; 8] = [
         ("a.tsv", "ham\tGo on\nspam\tWin \"now\n", &["Go on", "Win \"now"], Some(&["ham", "spam"])),
         ("a.txt", "label\ttext\r\nham\tan x\ty\r\n\r\nspam\t\r\n", &["an x\ty", ""], Some(&["ham", "spam"])),
         ("a.tsv", "language\tname\nArabic\tKhoury\n", &["Khoury"], Some(&["Arabic"])),

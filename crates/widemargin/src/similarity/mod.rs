@@ -1,6 +1,7 @@
 //! Similarities s(x, y), one file a family.
 
 mod additive;
+mod alignment;
 mod any;
 mod conditional;
 mod exponential;
@@ -20,6 +21,7 @@ mod vector;
 
 pub use crate::spec::{Arguments, Spec, Step};
 pub use additive::AdditiveKernel;
+pub use alignment::Alignment;
 pub use any::{AnySimilarity, default_spec, descriptor_names, similarity_names};
 pub use conditional::ConditionalKernel;
 pub use grid::{GridMatching, Precision};

@@ -1,0 +1,157 @@
+//! Similarity of strings by their best alignment: `align:mode=local,match=2,mismatch=-1,open=-2,extend=-1`.
+//!
+//! An alignment writes two strings below each other with gaps. A pair of characters scores `match`, `mismatch` or
+//! what a substitution matrix says, a gap of k characters `open` + (k − 1)·`extend` (as EMBOSS and Biopython count;
+//! BLAST's costs 11 and 1 are open=-12,extend=-1). The score of the best alignment is `global` (Needleman and Wunsch
+//! 1970) or, of any two substrings, `local` (Smith and Waterman 1981), by the recursion of Gotoh (1982):
+//!
+//! > E = max(E↑ + extend, H↑ + open), F = max(F← + extend, H← + open), H = max(H↖ + score, E, F), and 0 where local.
+//!
+//! s(x, y) = score(x, y) / √(score(x, x)·score(y, y)) is 1 for equal strings, and not below 0 where local; the plain
+//! score with `normalize=false`. Neither is positive definite in general (Saigo et al. 2004 sum over alignments
+//! instead).
+
+mod lanes;
+mod scores;
+
+use self::lanes::Gaps;
+use self::scores::Scores;
+use super::Similarity;
+use super::named::expect_name;
+use super::spec::Step;
+use crate::error::{Error, Result};
+use crate::isa::Isa;
+
+/// Similarity of strings by their best alignment, character by character. Scores are whole numbers and exact.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Alignment {
+    local: bool,
+    scores: Scores,
+    gaps: Gaps,
+    normalized: bool,
+    step: Step,
+}
+
+impl Alignment {
+    /// The similarity of a spec such as `align` or `align:mode=global,matrix=blosum62`.
+    ///
+    /// `mode` is local (default) or global; `match` (default 2) is above 0, `mismatch` (−1) at most 0; `matrix` is
+    /// blosum62, in place of these two; `open` (−2, with a matrix −11) and `extend` (−1) are at most 0, and opening
+    /// a gap is no cheaper than extending one. `normalize` is true (default) or false.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for parameters it does not know or that are outside their domain, and
+    /// [`Error::UnknownName`] for another name, mode or matrix.
+    pub fn from_step(step: &Step) -> Result<Self> {
+        expect_name(step, "align")?;
+        let mut arguments = step.arguments();
+        let local = match arguments.text("mode") {
+            None | Some("local") => true,
+            Some("global") => false,
+            Some(other) => return Err(unknown("mode of alignment", other, "local, global")),
+        };
+        let score = |value: &i32| (-1000..=0).contains(value);
+        let of_zero = "a whole number from -1000 to 0";
+        let scores = match arguments.text("matrix") {
+            None => {
+                let matched = |value: &i32| (1..=1000).contains(value);
+                let same = arguments.get("match", 2, "a whole number from 1 to 1000", matched)?;
+                Scores::Equal { same, other: arguments.get("mismatch", -1, of_zero, score)? }
+            }
+            Some("blosum62") => Scores::Blosum62,
+            Some(other) => return Err(unknown("substitution matrix", other, "blosum62")),
+        };
+        let usual = if scores == Scores::Blosum62 { -11 } else { -2 };
+        let open = arguments.get("open", usual, of_zero, score)?;
+        let dearer = |extend: &i32| (open..=0).contains(extend);
+        let expected = format!("a whole number from open = {open} to 0");
+        let extend = arguments.get("extend", open.max(-1), &expected, dearer)?;
+        let normalized = arguments.get("normalize", true, "true or false", |_| true)?;
+        arguments.end()?;
+        Ok(Alignment { local, scores, gaps: Gaps { open, extend }, normalized, step: step.clone() })
+    }
+
+    /// The strings as the codes that are scored.
+    fn encode(&self, what: &str, strings: &[String]) -> Result<Vec<Vec<i32>>> {
+        let wrong = |problem| Error::Similarity { similarity: self.spec(), problem };
+        let code = |(number, string): (usize, &String)| {
+            // Scores of longer ones could leave 32 bits; their tables would take hours.
+            if string.len() > 1 << 19 {
+                return Err(wrong(format!("{what} {number} (from 0) has more than 2^19 bytes")));
+            }
+            self.scores.encode(string).map_err(|letter| Error::Similarity {
+                similarity: self.spec(),
+                problem: format!(
+                    "{what} {number} (from 0) has '{}', which is not a letter of blosum62: {}",
+                    letter.escape_default(),
+                    scores::LETTERS
+                ),
+            })
+        };
+        strings.iter().enumerate().map(code).collect()
+    }
+
+    /// The scores of one string against up to sixteen.
+    fn scores(&self, isa: Isa, group: &lanes::Group, sample: &[i32], work: &mut lanes::Work) -> [i32; lanes::LANES] {
+        lanes::scores(isa, self.local, self.gaps, group, sample, work)
+    }
+
+    /// The score of each string with itself.
+    fn with_itself(&self, isa: Isa, strings: &[Vec<i32>], work: &mut lanes::Work) -> Vec<f64> {
+        let score = |string: &Vec<i32>| match self.scores {
+            // Nothing beats matching every character.
+            Scores::Equal { same, .. } => f64::from(same) * string.len() as f64,
+            Scores::Blosum62 => {
+                let group = lanes::Group::new(&self.scores, &[string.as_slice()]);
+                f64::from(self.scores(isa, &group, string, work)[0])
+            }
+        };
+        strings.iter().map(score).collect()
+    }
+}
+
+fn unknown(what: &'static str, given: &str, known: &str) -> Error {
+    Error::UnknownName { what, given: given.to_owned(), expected: format!("known are {known}") }
+}
+
+impl Similarity for Alignment {
+    type Samples = Vec<String>;
+
+    fn spec(&self) -> String {
+        self.step.to_string()
+    }
+
+    fn block(&self, bases: &Vec<String>, samples: &Vec<String>, block: &mut [f32]) -> Result<()> {
+        let (isa, n, mut work) = (Isa::best(), bases.len(), lanes::Work::default());
+        let (bases, samples) = (self.encode("basis", bases)?, self.encode("sample", samples)?);
+        let of_bases = self.with_itself(isa, &bases, &mut work);
+        let of_samples = self.with_itself(isa, &samples, &mut work);
+        // By length, so that the strings of a group end together. Whole numbers are the same in any lane.
+        let mut order: Vec<usize> = (0..n).collect();
+        order.sort_by_key(|&basis| bases[basis].len());
+        for members in order.chunks(lanes::LANES) {
+            let strings: Vec<&[i32]> = members.iter().map(|&basis| bases[basis].as_slice()).collect();
+            let group = lanes::Group::new(&self.scores, &strings);
+            for (row, sample) in samples.iter().enumerate() {
+                let scores = self.scores(isa, &group, sample, &mut work);
+                for (&basis, score) in members.iter().zip(scores) {
+                    let size = (of_bases[basis] * of_samples[row]).sqrt();
+                    block[row * n + basis] = match self.normalized {
+                        false => score as f32,
+                        true if size > 0.0 => (f64::from(score) / size) as f32,
+                        // An empty string, or one of unknown residues, is like none but itself.
+                        true => f32::from(bases[basis] == *sample),
+                    };
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn is_symmetric(&self, _part: usize) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,130 @@
+use super::*;
+use crate::similarity::sequence_tests::{agrees, chunks_change_nothing, of};
+use crate::similarity::{Spec, pairwise};
+use proptest::prelude::*;
+
+/// The best score with gaps of any length tried one by one: Waterman, Smith and Beyer's recursion, no Gotoh in it.
+fn brute(local: bool, x: &str, y: &str, pair: impl Fn(char, char) -> i64, gap: impl Fn(usize) -> i64) -> i64 {
+    let (x, y): (Vec<char>, Vec<char>) = (x.chars().collect(), y.chars().collect());
+    let mut table = vec![vec![0i64; y.len() + 1]; x.len() + 1];
+    for i in 0..=x.len() {
+        for j in 0..=y.len() {
+            let mut best = if local || i + j == 0 { 0 } else { i64::MIN };
+            if i > 0 && j > 0 {
+                best = best.max(table[i - 1][j - 1] + pair(x[i - 1], y[j - 1]));
+            }
+            best = (1..=i).map(|k| table[i - k][j] + gap(k)).fold(best, i64::max);
+            best = (1..=j).map(|k| table[i][j - k] + gap(k)).fold(best, i64::max);
+            table[i][j] = best;
+        }
+    }
+    let all = table.iter().flatten().copied().max().unwrap();
+    if local { all } else { table[x.len()][y.len()] }
+}
+
+fn residues(x: char, y: char) -> i64 {
+    let code = |letter: char| scores::LETTERS.find(letter).unwrap() as i32;
+    scores::blosum62(code(x), code(y)).into()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn agrees_with_the_definition(
+        words in prop::collection::vec("[ACGé]{0,14}", 2..22), local in any::<bool>(), open in -4i64..=0, same in 1i64..4,
+    ) {
+        let mode = if local { "local" } else { "global" };
+        let extend = (open + 1).min(0);
+        let parameters = format!("mode={mode},match={same},mismatch=-2,open={open},extend={extend}");
+        let score = |x: &str, y: &str| {
+            let pair = |x, y| if x == y { same } else { -2 };
+            brute(local, x, y, pair, |k| open + extend * (k as i64 - 1)) as f64
+        };
+        let plain = of(&format!("align:{parameters},normalize=false"), Alignment::from_step);
+        agrees(&plain, &words, &words, |x, y| score(x, y));
+        let normal = of(&format!("align:{parameters}"), Alignment::from_step);
+        agrees(&normal, &words, &words, |x, y| match score(x, x) * score(y, y) {
+            0.0 => f64::from(x == y),
+            size => score(x, y) / size.sqrt(),
+        });
+        let block = chunks_change_nothing(&normal, &words, &words);
+        let n = words.len();
+        for i in 0..n {
+            prop_assert_eq!(block[i * n + i], 1.0);
+            for j in 0..n {
+                prop_assert_eq!(block[i * n + j], block[j * n + i]);
+                prop_assert!(!local || (0.0..=1.0).contains(&block[i * n + j]));
+            }
+        }
+    }
+
+    #[test]
+    fn residues_agree_with_the_definition(
+        words in prop::collection::vec("[ARNDCQEGHILKMFPSTWYVBZX]{1,18}", 2..20), local in any::<bool>(),
+    ) {
+        let mode = if local { "local" } else { "global" };
+        let s = of(&format!("align:matrix=blosum62,normalize=false,mode={mode}"), Alignment::from_step);
+        let score = |x: &str, y: &str| brute(local, x, y, residues, |k| -11 - (k as i64 - 1)) as f64;
+        agrees(&s, &words, &words, |x, y| score(x, y));
+        let s = of(&format!("align:matrix=blosum62,mode={mode}"), Alignment::from_step);
+        agrees(&s, &words, &words, |x, y| match (score(x, x) * score(y, y)).sqrt() {
+            size if size > 0.0 => score(x, y) / size,
+            _ => f64::from(x == y),
+        });
+        chunks_change_nothing(&s, &words, &words);
+    }
+}
+
+#[test]
+fn every_instruction_set_agrees() {
+    let words = ["HEAGAWGHEE", "PAWHEAE", "", "WWWWWWWWWWWWWWWWWWWWWWWW", "heagawghee"].map(str::to_owned);
+    let s = of("align:matrix=blosum62", Alignment::from_step);
+    let codes = s.encode("sample", &words).unwrap();
+    let strings: Vec<&[i32]> = codes.iter().map(Vec::as_slice).collect();
+    for (scores, local) in
+        [(Scores::Blosum62, true), (Scores::Blosum62, false), (Scores::Equal { same: 2, other: -1 }, true)]
+    {
+        let group = lanes::Group::new(&scores, &strings);
+        let all = Isa::available().into_iter().map(|isa| {
+            let mut work = lanes::Work::default();
+            strings.iter().map(|x| lanes::scores(isa, local, s.gaps, &group, x, &mut work)).collect::<Vec<_>>()
+        });
+        let all: Vec<_> = all.collect();
+        assert!(all.iter().all(|scores| *scores == all[0]));
+        assert_eq!(all[0][0], all[0][4]);
+    }
+}
+
+#[test]
+fn worked_examples() {
+    let score = |spec: &str, x: &str, y: &str| {
+        pairwise(&of(spec, Alignment::from_step), &vec![x.to_owned()], &vec![y.to_owned()]).unwrap()[0]
+    };
+    // GGTTGACTA and TGTTACGG: the usual lecture example of local alignment, 3 / −3 / gaps −2 each.
+    let lecture = "align:match=3,mismatch=-3,open=-2,extend=-2,normalize=false";
+    assert_eq!(score(lecture, "GGTTGACTA", "TGTTACGG"), 13.0);
+    // GCATGCG and GATTACA: the usual one of global alignment, 1 / −1 / gaps −1.
+    let lecture = "align:mode=global,match=1,mismatch=-1,open=-1,extend=-1,normalize=false";
+    assert_eq!(score(lecture, "GCATGCG", "GATTACA"), 0.0);
+}
+
+#[test]
+fn what_is_wrong_is_told() {
+    for (wrong, word) in [
+        ("align:mode=semi", "local, global"),
+        ("align:matrix=pam250", "blosum62"),
+        ("align:matrix=blosum62,match=3", "'match' is not known"),
+        ("align:mismatch=1", "-1000 to 0"),
+        ("align:match=0", "1 to 1000"),
+        ("align:open=-1,extend=-2", "from open = -1 to 0"),
+        ("local", "here it is align"),
+    ] {
+        let spec: Spec = wrong.parse().unwrap();
+        let message = Alignment::from_step(&spec.steps[0]).unwrap_err().to_string();
+        assert!(message.contains(word), "{message}");
+    }
+    let s = of("align:matrix=blosum62", Alignment::from_step);
+    let message = pairwise(&s, &vec!["ACD".into()], &vec!["A".into(), "AC-D".into()]).unwrap_err().to_string();
+    assert!(message.contains("sample 1 (from 0) has '-', which is not a letter of blosum62"), "{message}");
+}

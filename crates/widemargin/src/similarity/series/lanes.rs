@@ -1,0 +1,98 @@
+//! One series against a group of bases, a basis a lane.
+
+use super::tile::{self, Table};
+#[cfg(target_arch = "x86_64")]
+use super::x86;
+use crate::data::Series;
+use crate::isa::Isa;
+
+/// Bases of a group: as many as a vector register has numbers.
+pub(super) fn width(isa: Isa) -> usize {
+    match isa {
+        Isa::Avx512 => 16,
+        Isa::Avx2 | Isa::Portable => 8,
+    }
+}
+
+/// As many bases as lanes, or fewer: then the first stands in the other lanes as well.
+#[derive(Debug)]
+pub(super) struct Group {
+    /// \[time\]\[channel\]\[lane\]; a shorter series goes on with zeros, which nothing before them sees.
+    values: Vec<f32>,
+    /// Time steps of each lane.
+    lengths: Vec<usize>,
+    longest: usize,
+    channels: usize,
+    n_members: usize,
+}
+
+/// Memory that is used again.
+#[derive(Debug, Default)]
+pub(super) struct Work {
+    row: Vec<f32>,
+    limits: Vec<f32>,
+    found: Vec<f32>,
+}
+
+impl Group {
+    /// A group of at least one of the bases.
+    pub fn new(isa: Isa, bases: &Series, members: &[usize]) -> Group {
+        let (lanes, channels) = (width(isa), bases.channels());
+        let of_lane = |lane: usize| members.get(lane).copied().unwrap_or(members[0]);
+        let lengths: Vec<usize> = (0..lanes).map(|lane| bases.length(of_lane(lane))).collect();
+        let longest = lengths.iter().copied().max().unwrap_or(0);
+        let mut values = vec![0.0; longest * channels * lanes];
+        for lane in 0..lanes {
+            for (at, &value) in bases.series(of_lane(lane)).iter().enumerate() {
+                values[at * lanes + lane] = value;
+            }
+        }
+        Group { values, lengths, longest, channels, n_members: members.len() }
+    }
+
+    /// d of `x` and each member, in the members' bands.
+    pub fn distances<'w>(
+        &self,
+        isa: Isa,
+        x: &[f32],
+        bands: impl Iterator<Item = usize> + Clone,
+        work: &'w mut Work,
+    ) -> &'w [f32] {
+        let lanes = self.lengths.len();
+        // The lanes that repeat the first member have its band.
+        let first = bands.clone().next().unwrap_or(0);
+        let (widest, narrowest) = bands.clone().fold((0, usize::MAX), |(w, n), band| (w.max(band), n.min(band)));
+        work.limits.clear();
+        work.limits.extend(bands.map(|band| band as f32));
+        work.limits.resize(lanes, first as f32);
+        work.row.clear();
+        work.row.resize(self.longest * lanes, f32::INFINITY);
+        // Where the band of every lane holds the whole table, the bands need not be asked for.
+        let whole = narrowest + 1 >= self.longest.max(x.len() / self.channels);
+        let table = Table {
+            x,
+            y: &self.values,
+            channels: self.channels,
+            columns: self.longest,
+            band: widest,
+            limits: (narrowest < widest && !whole).then_some(work.limits.as_slice()),
+        };
+        debug_assert!(
+            x.len() / self.channels <= self.longest + widest && self.longest <= x.len() / self.channels + widest
+        );
+        match isa {
+            // SAFETY: the instruction set is there (`Isa::available`); the group was laid out for its lanes.
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => unsafe { x86::fill_avx512(table, &mut work.row) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => unsafe { x86::fill_avx2(table, &mut work.row) },
+            // SAFETY: the group was laid out for its lanes.
+            _ => unsafe { tile::fill::<tile::Portable, 2>(table, &mut work.row) },
+        }
+        work.found.clear();
+        let last = self.lengths.iter().enumerate().map(|(lane, length)| work.row[(length - 1) * lanes + lane]);
+        work.found.extend(last.take(self.n_members));
+        &work.found
+    }
+}

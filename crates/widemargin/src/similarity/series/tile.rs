@@ -1,0 +1,265 @@
+//! The table of dynamic time warping, some rows at a time, for any vector register.
+//!
+//! A cell waits for its left neighbour: a minimum and a multiply-add, six cycles, in which a register could do three
+//! cells. So R rows go together, each a column behind the one above it, and hand their values down in registers:
+//!
+//! | R cells of each lane (one channel) | |
+//! |---|---|
+//! | operations | R · (subtraction, 2 minima, multiply-add) = 5 R flops a lane |
+//! | memory | 2 vectors read (the row above, the basis), 1 written |
+//!
+//! With 16 lanes and R = 4 that is 192 bytes in the first cache for 320 flops: arithmetic is the limit.
+#![expect(clippy::needless_range_loop, reason = "constant indices into register tiles are what the compiler unrolls")]
+
+/// One instruction set's way with a vector of f32.
+///
+/// # Safety
+/// All methods need the instruction set; pointers must be good for what the method reads or writes.
+pub(super) unsafe trait Simd {
+    type V: Copy;
+    const LANES: usize;
+    unsafe fn splat(value: f32) -> Self::V;
+    unsafe fn load(from: *const f32) -> Self::V;
+    unsafe fn store(value: Self::V, to: *mut f32);
+    unsafe fn subtract(a: Self::V, b: Self::V) -> Self::V;
+    unsafe fn add(a: Self::V, b: Self::V) -> Self::V;
+    unsafe fn minimum(a: Self::V, b: Self::V) -> Self::V;
+    /// a² + sum.
+    unsafe fn add_square(a: Self::V, sum: Self::V) -> Self::V;
+    /// The value where a ≤ b, and infinity elsewhere.
+    unsafe fn where_at_most(a: Self::V, b: Self::V, value: Self::V) -> Self::V;
+}
+
+/// A sample against a group of bases.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Table<'a> {
+    /// The sample, \[time\]\[channel\]: a time step a row of the table.
+    pub x: &'a [f32],
+    /// The bases, \[time\]\[channel\]\[lane\]: a time step a column.
+    pub y: &'a [f32],
+    pub channels: usize,
+    pub columns: usize,
+    /// The widest band of any lane, at least the difference of rows and columns.
+    pub band: usize,
+    /// The band of each lane, where they differ.
+    pub limits: Option<&'a [f32]>,
+}
+
+/// Fills `row`, \[column\]\[lane\] and infinite before, with the last row of the table.
+///
+/// # Safety
+/// The instruction set is there. `y`, `limits` and `row` hold `S::LANES` numbers for each of their places.
+#[inline(always)]
+pub(super) unsafe fn fill<S: Simd, const R: usize>(table: Table<'_>, row: &mut [f32]) {
+    assert!(row.len() == table.columns * S::LANES && table.y.len() == row.len() * table.channels);
+    assert!(table.limits.is_none_or(|limits| limits.len() == S::LANES));
+    let n_rows = table.x.len() / table.channels;
+    let row = row.as_mut_ptr();
+    // SAFETY: the sizes were checked.
+    unsafe {
+        match (table.limits.is_some(), table.channels == 1) {
+            (false, true) => rows::<S, R, false, true>(table, n_rows, row),
+            (false, false) => rows::<S, R, false, false>(table, n_rows, row),
+            (true, true) => rows::<S, R, true, true>(table, n_rows, row),
+            (true, false) => rows::<S, R, true, false>(table, n_rows, row),
+        }
+    }
+}
+
+/// # Safety
+/// As [`fill`], whose sizes were checked.
+#[inline(always)]
+unsafe fn rows<S: Simd, const R: usize, const LIMITED: bool, const ONE: bool>(
+    table: Table<'_>,
+    n_rows: usize,
+    row: *mut f32,
+) {
+    let mut at = 0;
+    while at < n_rows {
+        // SAFETY: the rows of a tile are rows of the table.
+        unsafe {
+            if at + R <= n_rows {
+                Tile::<S, R, LIMITED, ONE>::new(table, at, row).run();
+                at += R;
+            } else {
+                Tile::<S, 1, LIMITED, ONE>::new(table, at, row).run();
+                at += 1;
+            }
+        }
+    }
+}
+
+/// R rows from `first` on. At step t row r is at column t − r.
+struct Tile<'a, S: Simd, const R: usize, const LIMITED: bool, const ONE: bool> {
+    table: Table<'a>,
+    first: usize,
+    row: *mut f32,
+    /// The last value of each row, infinite outside its band, and the one above that, a column earlier.
+    current: [S::V; R],
+    diagonal: [S::V; R],
+    /// Of one channel: the sample at each row, and the bases where each row is.
+    x: [S::V; R],
+    y: [S::V; R],
+    infinite: S::V,
+}
+
+impl<'a, S: Simd, const R: usize, const LIMITED: bool, const ONE: bool> Tile<'a, S, R, LIMITED, ONE> {
+    #[inline(always)]
+    unsafe fn new(table: Table<'a>, first: usize, row: *mut f32) -> Self {
+        // SAFETY: the instruction set is there; the row above holds the column before the band's first.
+        unsafe {
+            let infinite = S::splat(f32::INFINITY);
+            let from = first.saturating_sub(table.band);
+            let corner = match (first, from) {
+                (0, _) => S::splat(0.0),
+                (_, 0) => infinite,
+                _ => S::load(row.add((from - 1) * S::LANES)),
+            };
+            let diagonal = std::array::from_fn(|r| if r == 0 { corner } else { infinite });
+            let x = std::array::from_fn(|r| if ONE { S::splat(table.x[first + r]) } else { infinite });
+            Tile { table, first, row, current: [infinite; R], diagonal, x, y: [infinite; R], infinite }
+        }
+    }
+
+    /// The columns of row r in the band.
+    #[inline(always)]
+    fn columns(&self, r: usize) -> (usize, usize) {
+        let (row, band) = (self.first + r, self.table.band);
+        (row.saturating_sub(band), self.table.columns.min(row.saturating_add(band + 1)))
+    }
+
+    #[inline(always)]
+    unsafe fn run(mut self) {
+        let ((start, top_end), (bottom_start, bottom_end)) = (self.columns(0), self.columns(R - 1));
+        let end = bottom_end + R - 1;
+        // Between these all rows are in their bands.
+        let inner_start = (bottom_start + R - 1).clamp(start, end);
+        let inner_end = top_end.clamp(inner_start, end);
+        // SAFETY: outside the inner steps each row is asked whether it is in its band.
+        unsafe {
+            (start..inner_start).for_each(|t| self.step::<true>(t));
+            (inner_start..inner_end).for_each(|t| self.step::<false>(t));
+            (inner_end..end).for_each(|t| self.step::<true>(t));
+        }
+    }
+
+    /// One column for each row, the lowest row first: it needs what the one above had before.
+    ///
+    /// # Safety
+    /// Without `ASK` every row is inside its band at step `t`.
+    #[inline(always)]
+    unsafe fn step<const ASK: bool>(&mut self, t: usize) {
+        // SAFETY: columns in the band are columns of the table, and there are as many of y and of the row.
+        unsafe {
+            if ONE {
+                for r in (1..R).rev() {
+                    self.y[r] = self.y[r - 1];
+                }
+                if t < self.table.columns {
+                    self.y[0] = S::load(self.table.y.as_ptr().add(t * S::LANES));
+                }
+            }
+            for r in (0..R).rev() {
+                let column = t.wrapping_sub(r);
+                let inside = !ASK || {
+                    let (from, to) = self.columns(r);
+                    t >= r && (from..to).contains(&column)
+                };
+                let above = match r {
+                    0 if inside => S::load(self.row.add(column * S::LANES)),
+                    0 => self.infinite,
+                    _ => self.current[r - 1],
+                };
+                let mut value = self.infinite;
+                if inside {
+                    let least = S::minimum(S::minimum(above, self.diagonal[r]), self.current[r]);
+                    value = self.cell(r, column, least);
+                    if r + 1 == R {
+                        S::store(value, self.row.add(column * S::LANES));
+                    }
+                }
+                self.diagonal[r] = above;
+                self.current[r] = value;
+            }
+        }
+    }
+
+    /// ‖x − y‖² at row r and a column, and the least of the neighbours.
+    #[inline(always)]
+    unsafe fn cell(&self, r: usize, column: usize, least: S::V) -> S::V {
+        let Table { x, y, channels, limits, .. } = self.table;
+        // SAFETY: as in `step`.
+        unsafe {
+            let value = if ONE {
+                S::add_square(S::subtract(self.x[r], self.y[r]), least)
+            } else {
+                let mut cost = S::splat(0.0);
+                for channel in 0..channels {
+                    let y = S::load(y.as_ptr().add((column * channels + channel) * S::LANES));
+                    let x = S::splat(*x.get_unchecked((self.first + r) * channels + channel));
+                    cost = S::add_square(S::subtract(x, y), cost);
+                }
+                S::add(cost, least)
+            };
+            match limits {
+                Some(limits) if LIMITED => {
+                    let away = S::splat((self.first + r).abs_diff(column) as f32);
+                    S::where_at_most(away, S::load(limits.as_ptr()), value)
+                }
+                _ => value,
+            }
+        }
+    }
+}
+
+/// Eight lanes as an array: what every machine can do, left to the compiler to vectorise.
+pub(super) struct Portable;
+
+// SAFETY: needs no instruction set.
+unsafe impl Simd for Portable {
+    type V = [f32; 8];
+    const LANES: usize = 8;
+
+    #[inline(always)]
+    unsafe fn splat(value: f32) -> Self::V {
+        [value; 8]
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const f32) -> Self::V {
+        // SAFETY: the caller's pointer is good for eight numbers.
+        unsafe { from.cast::<Self::V>().read_unaligned() }
+    }
+
+    #[inline(always)]
+    unsafe fn store(value: Self::V, to: *mut f32) {
+        // SAFETY: the caller's pointer is good for eight numbers.
+        unsafe { to.cast::<Self::V>().write_unaligned(value) }
+    }
+
+    #[inline(always)]
+    unsafe fn subtract(a: Self::V, b: Self::V) -> Self::V {
+        std::array::from_fn(|l| a[l] - b[l])
+    }
+
+    #[inline(always)]
+    unsafe fn add(a: Self::V, b: Self::V) -> Self::V {
+        std::array::from_fn(|l| a[l] + b[l])
+    }
+
+    #[inline(always)]
+    unsafe fn minimum(a: Self::V, b: Self::V) -> Self::V {
+        // Not `f32::min`, which asks for NaN: there is none.
+        std::array::from_fn(|l| if a[l] < b[l] { a[l] } else { b[l] })
+    }
+
+    #[inline(always)]
+    unsafe fn add_square(a: Self::V, sum: Self::V) -> Self::V {
+        std::array::from_fn(|l| a[l] * a[l] + sum[l])
+    }
+
+    #[inline(always)]
+    unsafe fn where_at_most(a: Self::V, b: Self::V, value: Self::V) -> Self::V {
+        std::array::from_fn(|l| if a[l] <= b[l] { value[l] } else { f32::INFINITY })
+    }
+}

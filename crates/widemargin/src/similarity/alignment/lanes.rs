@@ -1,20 +1,26 @@
-//! One string against sixteen at once: the recursion with a string a lane.
+//! One string against a group of others, one of them a lane.
 //!
-//! | a step of sixteen cells | |
+//! | a step of a cell in each lane | |
 //! |---|---|
-//! | operations | 5 additions, 4 maxima (6 where local), one comparison and choice or one load for the score |
-//! | memory | 2 or 3 vectors of 64 bytes read, 2 written: H and E of the row above, the score |
+//! | operations | 5 additions, 4 maxima (6 where local), and a comparison and choice where scores go by equality |
+//! | memory | 3 vectors read (H and E of the row above, the codes or the scores), 2 written |
 //!
-//! The table's row lies in the first cache up to some 250 characters (128 bytes each), in the second beyond. The
-//! loops are over arrays of sixteen, which the compiler turns into one or two vectors.
+//! With 16 lanes a step moves 320 bytes, all in the first cache up to some 150 characters. F waits for its left
+//! neighbour: an addition and two maxima.
 
 use super::scores::{NOTHING, Scores, blosum62};
+use super::simd::{Portable, Simd};
+#[cfg(target_arch = "x86_64")]
+use super::x86;
 use crate::isa::Isa;
 
-/// Strings of a group.
-pub(super) const LANES: usize = 16;
-
-type Lanes = [i32; LANES];
+/// Strings of a group: as many as a vector register has numbers.
+pub(super) fn width(isa: Isa) -> usize {
+    match isa {
+        Isa::Avx512 => 16,
+        Isa::Avx2 | Isa::Portable => 8,
+    }
+}
 
 /// The score of a gap's first character and of each further one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,150 +31,155 @@ pub(super) struct Gaps {
 
 impl Gaps {
     fn score(self, length: usize) -> i32 {
-        if length == 0 { 0 } else { self.open.saturating_add(self.extend.saturating_mul(length as i32 - 1)) }
+        if length == 0 { 0 } else { self.open + self.extend * (length as i32 - 1) }
     }
 }
 
 /// Far below any score, and far above the smallest number.
 const NEVER: i32 = i32::MIN / 2;
 
-/// Up to sixteen strings, a lane each; shorter ones end with [`NOTHING`].
+/// As many strings as lanes, or fewer; shorter ones end with [`NOTHING`].
 #[derive(Debug)]
 pub(super) struct Group {
-    lengths: [usize; LANES],
+    lengths: Vec<usize>,
     longest: usize,
+    lanes: usize,
     pairs: Pairs,
 }
 
 /// The scores of a character with a place of the strings.
 #[derive(Debug)]
 enum Pairs {
-    /// \[place\] of the codes, compared with the character.
-    Equal { codes: Vec<Lanes>, same: i32, other: i32 },
-    /// \[character\]\[place\].
-    Profile(Vec<Vec<[i8; LANES]>>),
+    /// \[place\]\[lane\] of the codes, compared with the character.
+    Equal { codes: Vec<i32>, same: i32, other: i32 },
+    /// \[character\], then \[place\]\[lane\].
+    Profile(Vec<Vec<i32>>),
 }
 
 impl Group {
-    pub fn new(scores: &Scores, strings: &[&[i32]]) -> Group {
-        let mut lengths = [0; LANES];
-        lengths.iter_mut().zip(strings).for_each(|(length, string)| *length = string.len());
-        let longest = lengths.into_iter().max().unwrap_or(0);
-        let code = |place: usize, lane: usize| strings.get(lane).and_then(|string| string.get(place)).copied();
-        let at = |place| std::array::from_fn(|lane| code(place, lane).unwrap_or(NOTHING));
-        let codes: Vec<Lanes> = (0..longest).map(at).collect();
+    pub fn new(isa: Isa, scores: &Scores, strings: &[&[i32]]) -> Group {
+        let lanes = width(isa);
+        let lengths: Vec<usize> = strings.iter().map(|string| string.len()).collect();
+        let longest = lengths.iter().copied().max().unwrap_or(0);
+        let mut codes = vec![NOTHING; longest * lanes];
+        for (lane, string) in strings.iter().enumerate().take(lanes) {
+            string.iter().enumerate().for_each(|(place, &code)| codes[place * lanes + lane] = code);
+        }
         let pairs = match *scores {
             Scores::Equal { same, other } => Pairs::Equal { codes, same, other },
             Scores::Blosum62 => {
-                let profile = |letter| codes.iter().map(|codes| codes.map(|code| blosum62(letter, code))).collect();
+                let profile = |letter| codes.iter().map(|&code| blosum62(letter, code).into()).collect();
                 Pairs::Profile((0..super::scores::LETTERS.len() as i32).map(profile).collect())
             }
         };
-        Group { lengths, longest, pairs }
+        Group { lengths, longest, lanes, pairs }
+    }
+
+    /// The score of the best alignment of `sample` with each string.
+    pub fn scores<'w>(&self, isa: Isa, local: bool, gaps: Gaps, sample: &[i32], work: &'w mut Work) -> &'w [i32] {
+        let (edge, places) = (|length| if local { 0 } else { gaps.score(length) }, self.longest + 1);
+        work.best.clear();
+        work.best.extend((0..places * self.lanes).map(|at| edge(at / self.lanes)));
+        work.down.clear();
+        work.down.resize(self.longest * self.lanes, NEVER);
+        work.highest.clear();
+        work.highest.resize(self.lanes, 0);
+        match isa {
+            // SAFETY: the instruction set is there (`Isa::available`); the memory was laid out for its lanes.
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => unsafe { x86::fill_avx512(self, local, gaps, sample, work) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => unsafe { x86::fill_avx2(self, local, gaps, sample, work) },
+            // SAFETY: the memory was laid out for its lanes.
+            _ => unsafe { fill::<Portable>(self, local, gaps, sample, work) },
+        }
+        if !local {
+            let last = self.lengths.iter().enumerate().map(|(lane, length)| work.best[length * self.lanes + lane]);
+            work.highest.clear();
+            work.highest.extend(last);
+        }
+        &work.highest[..self.lengths.len()]
     }
 }
 
 /// The last row of the table, kept for its memory.
 #[derive(Debug, Default)]
 pub(super) struct Work {
-    /// H, one more than places.
-    best: Vec<Lanes>,
-    /// E.
-    down: Vec<Lanes>,
+    /// H, \[place\]\[lane\], one more than places.
+    best: Vec<i32>,
+    /// E, \[place\]\[lane\].
+    down: Vec<i32>,
+    /// The highest H of each lane, where local.
+    highest: Vec<i32>,
 }
 
-/// The score of the best alignment of `sample` with each string of the group.
-pub(super) fn scores(isa: Isa, local: bool, gaps: Gaps, group: &Group, sample: &[i32], work: &mut Work) -> Lanes {
-    match isa {
-        // SAFETY: the instruction set is there (`Isa::available`).
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => unsafe { scores_avx512(local, gaps, group, sample, work) },
-        // SAFETY: as above.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => unsafe { scores_avx2(local, gaps, group, sample, work) },
-        _ => scores_anywhere(local, gaps, group, sample, work),
-    }
-}
-
+/// The table, row by row.
+///
 /// # Safety
-/// AVX-512 is there.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f")]
-unsafe fn scores_avx512(local: bool, gaps: Gaps, group: &Group, sample: &[i32], work: &mut Work) -> Lanes {
-    scores_anywhere(local, gaps, group, sample, work)
-}
-
-/// # Safety
-/// AVX2 is there.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-unsafe fn scores_avx2(local: bool, gaps: Gaps, group: &Group, sample: &[i32], work: &mut Work) -> Lanes {
-    scores_anywhere(local, gaps, group, sample, work)
-}
-
+/// The instruction set is there, and group and memory were laid out for its lanes.
 #[inline(always)]
-fn scores_anywhere(local: bool, gaps: Gaps, group: &Group, sample: &[i32], work: &mut Work) -> Lanes {
-    match (&group.pairs, local) {
-        (Pairs::Equal { codes, same, other }, true) => {
-            table::<true, _>(gaps, group, sample, work, |letter| equal(codes, letter, *same, *other))
-        }
-        (Pairs::Equal { codes, same, other }, false) => {
-            table::<false, _>(gaps, group, sample, work, |letter| equal(codes, letter, *same, *other))
-        }
-        (Pairs::Profile(letters), true) => {
-            table::<true, _>(gaps, group, sample, work, |letter| profile(letters, letter))
-        }
-        (Pairs::Profile(letters), false) => {
-            table::<false, _>(gaps, group, sample, work, |letter| profile(letters, letter))
-        }
-    }
-}
-
-#[inline(always)]
-fn equal(codes: &[Lanes], letter: i32, same: i32, other: i32) -> impl Iterator<Item = Lanes> {
-    codes.iter().map(move |codes| codes.map(|code| if code == letter { same } else { other }))
-}
-
-#[inline(always)]
-fn profile(letters: &[Vec<[i8; LANES]>], letter: i32) -> impl Iterator<Item = Lanes> {
-    letters[letter as usize].iter().map(|scores| scores.map(i32::from))
-}
-
-/// The table, row by row; `pairs` gives the scores of a character with each place.
-#[inline(always)]
-fn table<const LOCAL: bool, P: Iterator<Item = Lanes>>(
-    gaps: Gaps,
-    group: &Group,
-    sample: &[i32],
-    work: &mut Work,
-    pairs: impl Fn(i32) -> P,
-) -> Lanes {
-    let edge = |length: usize| if LOCAL { 0 } else { gaps.score(length) };
-    work.best.clear();
-    work.best.extend((0..=group.longest).map(|place| [edge(place); LANES]));
-    work.down.clear();
-    work.down.resize(group.longest, [NEVER; LANES]);
-    let mut highest = [0; LANES];
+pub(super) unsafe fn fill<S: Simd>(group: &Group, local: bool, gaps: Gaps, sample: &[i32], work: &mut Work) {
+    let size = group.longest * S::LANES;
+    assert!(work.down.len() == size && work.best.len() == size + S::LANES && work.highest.len() == S::LANES);
     for (row, &letter) in sample.iter().enumerate() {
-        let (mut diagonal, mut left) = (work.best[0], [edge(row + 1); LANES]);
-        work.best[0] = left;
-        let mut along = [NEVER; LANES];
-        let cells = work.best[1..].iter_mut().zip(&mut work.down).zip(pairs(letter));
-        for ((best, down), pair) in cells {
-            // One loop a value: each is a vector operation.
-            let above = *best;
-            let mut value = [0; LANES];
-            for lane in 0..LANES {
-                down[lane] = (down[lane] + gaps.extend).max(above[lane] + gaps.open);
-                along[lane] = (along[lane] + gaps.extend).max(left[lane] + gaps.open);
-                value[lane] = (diagonal[lane] + pair[lane]).max(down[lane]).max(along[lane]);
-                if LOCAL {
-                    value[lane] = value[lane].max(0);
-                    highest[lane] = highest[lane].max(value[lane]);
+        let edge = if local { 0 } else { gaps.score(row + 1) };
+        // SAFETY: the sizes were checked; codes and profiles are of `size` as well.
+        unsafe {
+            match (&group.pairs, local) {
+                (Pairs::Equal { codes, same, other }, _) => {
+                    assert!(codes.len() == size);
+                    let (letter, same, other) = (S::splat(letter), S::splat(*same), S::splat(*other));
+                    let pair = |codes| S::where_equal(codes, letter, same, other);
+                    match local {
+                        true => fill_row::<S, true>(codes, pair, gaps, edge, work),
+                        false => fill_row::<S, false>(codes, pair, gaps, edge, work),
+                    }
+                }
+                (Pairs::Profile(letters), true) => {
+                    fill_row::<S, true>(&letters[letter as usize], |score| score, gaps, edge, work);
+                }
+                (Pairs::Profile(letters), false) => {
+                    fill_row::<S, false>(&letters[letter as usize], |score| score, gaps, edge, work);
                 }
             }
-            (diagonal, left, *best) = (above, value, value);
         }
     }
-    if LOCAL { highest } else { std::array::from_fn(|lane| work.best[group.lengths[lane]][lane]) }
+}
+
+/// One row: `pair` makes scores of what is in `pairs`.
+///
+/// # Safety
+/// As [`fill`], and `pairs` is as long as `work.down`.
+#[inline(always)]
+unsafe fn fill_row<S: Simd, const LOCAL: bool>(
+    pairs: &[i32],
+    pair: impl Fn(S::V) -> S::V,
+    gaps: Gaps,
+    edge: i32,
+    work: &mut Work,
+) {
+    let (best, down) = (work.best.as_mut_ptr(), work.down.as_mut_ptr());
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (open, extend, zero) = (S::splat(gaps.open), S::splat(gaps.extend), S::splat(0));
+        let (mut diagonal, mut left, mut along) = (S::load(best), S::splat(edge), S::splat(NEVER));
+        let mut highest = S::load(work.highest.as_ptr());
+        S::store(left, best);
+        for at in (0..pairs.len()).step_by(S::LANES) {
+            let above = S::load(best.add(at + S::LANES));
+            let below = S::maximum(S::add(S::load(down.add(at)), extend), S::add(above, open));
+            along = S::maximum(S::add(along, extend), S::add(left, open));
+            let pair = pair(S::load(pairs.as_ptr().add(at)));
+            let mut value = S::maximum(S::maximum(S::add(diagonal, pair), below), along);
+            if LOCAL {
+                value = S::maximum(value, zero);
+                highest = S::maximum(highest, value);
+            }
+            S::store(below, down.add(at));
+            S::store(value, best.add(at + S::LANES));
+            (diagonal, left) = (above, value);
+        }
+        S::store(highest, work.highest.as_mut_ptr());
+    }
 }

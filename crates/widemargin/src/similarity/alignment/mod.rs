@@ -13,8 +13,11 @@
 
 mod lanes;
 mod scores;
+mod simd;
+#[cfg(target_arch = "x86_64")]
+mod x86;
 
-use self::lanes::Gaps;
+use self::lanes::{Gaps, Group, Work};
 use self::scores::Scores;
 use super::Similarity;
 use super::named::expect_name;
@@ -91,19 +94,14 @@ impl Alignment {
         strings.iter().enumerate().map(code).collect()
     }
 
-    /// The scores of one string against up to sixteen.
-    fn scores(&self, isa: Isa, group: &lanes::Group, sample: &[i32], work: &mut lanes::Work) -> [i32; lanes::LANES] {
-        lanes::scores(isa, self.local, self.gaps, group, sample, work)
-    }
-
     /// The score of each string with itself.
-    fn with_itself(&self, isa: Isa, strings: &[Vec<i32>], work: &mut lanes::Work) -> Vec<f64> {
+    fn with_itself(&self, isa: Isa, strings: &[Vec<i32>], work: &mut Work) -> Vec<f64> {
         let score = |string: &Vec<i32>| match self.scores {
             // Nothing beats matching every character.
             Scores::Equal { same, .. } => f64::from(same) * string.len() as f64,
             Scores::Blosum62 => {
-                let group = lanes::Group::new(&self.scores, &[string.as_slice()]);
-                f64::from(self.scores(isa, &group, string, work)[0])
+                let group = Group::new(isa, &self.scores, &[string.as_slice()]);
+                f64::from(group.scores(isa, self.local, self.gaps, string, work)[0])
             }
         };
         strings.iter().map(score).collect()
@@ -122,19 +120,19 @@ impl Similarity for Alignment {
     }
 
     fn block(&self, bases: &Vec<String>, samples: &Vec<String>, block: &mut [f32]) -> Result<()> {
-        let (isa, n, mut work) = (Isa::best(), bases.len(), lanes::Work::default());
+        let (isa, n, mut work) = (Isa::best(), bases.len(), Work::default());
         let (bases, samples) = (self.encode("basis", bases)?, self.encode("sample", samples)?);
         let of_bases = self.with_itself(isa, &bases, &mut work);
         let of_samples = self.with_itself(isa, &samples, &mut work);
         // By length, so that the strings of a group end together. Whole numbers are the same in any lane.
         let mut order: Vec<usize> = (0..n).collect();
         order.sort_by_key(|&basis| bases[basis].len());
-        for members in order.chunks(lanes::LANES) {
+        for members in order.chunks(lanes::width(isa)) {
             let strings: Vec<&[i32]> = members.iter().map(|&basis| bases[basis].as_slice()).collect();
-            let group = lanes::Group::new(&self.scores, &strings);
+            let group = Group::new(isa, &self.scores, &strings);
             for (row, sample) in samples.iter().enumerate() {
-                let scores = self.scores(isa, &group, sample, &mut work);
-                for (&basis, score) in members.iter().zip(scores) {
+                let scores = group.scores(isa, self.local, self.gaps, sample, &mut work);
+                for (&basis, &score) in members.iter().zip(scores) {
                     let size = (of_bases[basis] * of_samples[row]).sqrt();
                     block[row * n + basis] = match self.normalized {
                         false => score as f32,

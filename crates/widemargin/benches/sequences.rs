@@ -1,0 +1,129 @@
+//! How fast similarities of sequences and sets are on one thread: `cargo bench --package widemargin --bench sequences`.
+//!
+//! For each the time a pair, and for those that fill a table the cells a second; time warping beside the plain loop.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use widemargin::data::{AnySamples, BitSets, Series};
+use widemargin::descriptor::{Descriptor, NGrams};
+use widemargin::similarity::{Alignment, Dtw, Edit, NGram, Similarity, Spec, Step, Tanimoto};
+
+const N_BASES: usize = 128;
+
+fn main() {
+    println!("{:<52} {:>12} {:>12}", "similarity", "ns a pair", "Mcells/s");
+    for (length, channels) in [(24, 1), (150, 1), (500, 1), (100, 6)] {
+        let (bases, samples) = (series(N_BASES, length, channels, 1), series(8, length, channels, 2));
+        for window in [0.05, 0.1, 1.0] {
+            let dtw = Dtw::from_step(&step(&format!("dtw:window={window}"))).expect("a right spec");
+            let band = (window * length as f64) as usize;
+            let cells = (0..length).map(|i| (length - 1).min(i + band) - i.saturating_sub(band) + 1).sum::<usize>();
+            let what = format!("{}, {length} steps, {channels} channels", dtw.spec());
+            time(&what, cells, || fill(&dtw, &bases, &samples));
+            time("  the plain loop", cells, || plain(&bases, &samples, band));
+        }
+    }
+    for (alphabet, length) in [("ACGT", 60), ("abcdefghijklmnopqrstuvwxyz ", 8), ("CNO()=1234c[]+-", 45)] {
+        let (bases, samples) = (strings(N_BASES, alphabet, length, 1), strings(32, alphabet, length, 2));
+        for spec in ["edit", "edit:metric=osa", "edit:metric=jaro-winkler", "edit:metric=damerau"] {
+            let edit = Edit::from_step(&step(spec)).expect("a right spec");
+            let what = format!("{spec}, {length} characters");
+            time(&what, 0, || fill(&edit, &bases, &samples));
+        }
+        let ngram = NGram::from_step(&step("ngram")).expect("a right spec");
+        time(&format!("ngram, {length} characters"), 0, || fill(&ngram, &bases, &samples));
+        for spec in ["align", "align:mode=global", "align:matrix=blosum62"] {
+            if spec.contains("blosum") && alphabet != "ACGT" {
+                continue;
+            }
+            let align = Alignment::from_step(&step(spec)).expect("a right spec");
+            time(&format!("{spec}, {length} characters"), length * length, || fill(&align, &bases, &samples));
+        }
+        let sets = |strings: Vec<String>| -> BitSets {
+            let ngrams = NGrams::new(3, 2048).expect("right sizes");
+            match ngrams.describe(AnySamples::Strings(strings)).expect("strings") {
+                AnySamples::BitSets(sets) => sets,
+                other => panic!("{}", other.kind()),
+            }
+        };
+        let tanimoto = Tanimoto::from_step(&step("tanimoto")).expect("a right spec");
+        let (bases, samples) = (sets(bases), sets(samples));
+        time("tanimoto, 2048 bits", 0, || fill(&tanimoto, &bases, &samples));
+    }
+}
+
+fn step(spec: &str) -> Step {
+    spec.parse::<Spec>().expect("a right spec").steps[0].clone()
+}
+
+/// Calls for a third of a second after a first time, and prints the best.
+fn time(what: &str, cells: usize, mut work: impl FnMut() -> usize) {
+    work();
+    let (start, mut best) = (Instant::now(), f64::INFINITY);
+    while start.elapsed().as_secs_f64() < 0.33 {
+        let start = Instant::now();
+        let pairs = work();
+        best = best.min(start.elapsed().as_secs_f64() / pairs as f64);
+    }
+    let rate = if cells > 0 { format!("{:.0}", cells as f64 / best / 1e6) } else { String::new() };
+    println!("{what:<52} {:>12.1} {rate:>12}", best * 1e9);
+}
+
+fn fill<S: Similarity>(similarity: &S, bases: &S::Samples, samples: &S::Samples) -> usize {
+    use widemargin::data::Samples;
+    let mut block = vec![0.0; bases.len() * samples.len()];
+    similarity.block(bases, samples, &mut block).expect("samples that can be compared");
+    black_box(&block);
+    block.len()
+}
+
+/// A pair at a time, a cell at a time.
+fn plain(bases: &Series, samples: &Series, band: usize) -> usize {
+    use widemargin::data::Samples;
+    let channels = bases.channels();
+    let mut sum = 0.0;
+    for sample in 0..samples.len() {
+        for basis in 0..bases.len() {
+            let (x, y) = (samples.series(sample), bases.series(basis));
+            let (m, n) = (samples.length(sample), bases.length(basis));
+            let mut row = vec![f32::INFINITY; n + 1];
+            row[0] = 0.0;
+            for i in 0..m {
+                let (from, to) = (i.saturating_sub(band), n.min(i + band + 1));
+                let (mut diagonal, mut left) = (row[from], f32::INFINITY);
+                row[from] = f32::INFINITY;
+                for j in from..to {
+                    let (x, y) = (&x[i * channels..][..channels], &y[j * channels..][..channels]);
+                    let cost: f32 = x.iter().zip(y).map(|(x, y)| (x - y) * (x - y)).sum();
+                    let above = row[j + 1];
+                    left = cost + left.min(above).min(diagonal);
+                    (diagonal, row[j + 1]) = (above, left);
+                }
+            }
+            sum += row[n];
+        }
+    }
+    black_box(sum);
+    bases.len() * samples.len()
+}
+
+fn random(seed: u32) -> impl FnMut(usize) -> usize {
+    let mut state = seed;
+    move |below| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as usize % below
+    }
+}
+
+fn series(n: usize, length: usize, channels: usize, seed: u32) -> Series {
+    let mut next = random(seed);
+    let values = (0..n * length * channels).map(|_| next(1000) as f32 / 500.0 - 1.0).collect();
+    Series::new(values, &vec![length; n], channels).expect("sizes that fit")
+}
+
+fn strings(n: usize, alphabet: &str, length: usize, seed: u32) -> Vec<String> {
+    let letters: Vec<char> = alphabet.chars().collect();
+    let mut next = random(seed);
+    (0..n).map(|_| (0..length).map(|_| letters[next(letters.len())]).collect()).collect()
+}

@@ -1,0 +1,58 @@
+//! Vectors of whole numbers.
+
+/// One instruction set's way with a vector of i32.
+///
+/// # Safety
+/// All methods need the instruction set; pointers must be good for what the method reads or writes.
+pub(super) unsafe trait Simd {
+    type V: Copy;
+    const LANES: usize;
+    unsafe fn splat(value: i32) -> Self::V;
+    unsafe fn load(from: *const i32) -> Self::V;
+    unsafe fn store(value: Self::V, to: *mut i32);
+    unsafe fn add(a: Self::V, b: Self::V) -> Self::V;
+    unsafe fn maximum(a: Self::V, b: Self::V) -> Self::V;
+    /// `yes` where a = b, `no` elsewhere.
+    unsafe fn where_equal(a: Self::V, b: Self::V, yes: Self::V, no: Self::V) -> Self::V;
+}
+
+/// Eight lanes as an array: what every machine can do, left to the compiler to vectorise.
+pub(super) struct Portable;
+
+// SAFETY: needs no instruction set.
+unsafe impl Simd for Portable {
+    type V = [i32; 8];
+    const LANES: usize = 8;
+
+    #[inline(always)]
+    unsafe fn splat(value: i32) -> Self::V {
+        [value; 8]
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const i32) -> Self::V {
+        // SAFETY: the caller's pointer is good for eight numbers.
+        unsafe { from.cast::<Self::V>().read_unaligned() }
+    }
+
+    #[inline(always)]
+    unsafe fn store(value: Self::V, to: *mut i32) {
+        // SAFETY: the caller's pointer is good for eight numbers.
+        unsafe { to.cast::<Self::V>().write_unaligned(value) }
+    }
+
+    #[inline(always)]
+    unsafe fn add(a: Self::V, b: Self::V) -> Self::V {
+        std::array::from_fn(|l| a[l] + b[l])
+    }
+
+    #[inline(always)]
+    unsafe fn maximum(a: Self::V, b: Self::V) -> Self::V {
+        std::array::from_fn(|l| a[l].max(b[l]))
+    }
+
+    #[inline(always)]
+    unsafe fn where_equal(a: Self::V, b: Self::V, yes: Self::V, no: Self::V) -> Self::V {
+        std::array::from_fn(|l| if a[l] == b[l] { yes[l] } else { no[l] })
+    }
+}

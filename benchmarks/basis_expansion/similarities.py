@@ -58,7 +58,11 @@ def measured(options: list[str]) -> list[Row]:
 
 def best(runs: list[list[Row]]) -> list[Row]:
     """The fastest of each line: what disturbs a machine only ever slows it."""
-    return [max(same, key=lambda row: row.get("gflops", row.get("images_a_second", 0.0))) for same in zip(*runs)]
+    return [max(same, key=speed) for same in zip(*runs, strict=True)]
+
+
+def speed(row: Row) -> float:
+    return row.get("gflops", row.get("images_a_second", 0.0))
 
 
 def table(result: Row) -> str:

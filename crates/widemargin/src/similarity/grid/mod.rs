@@ -6,9 +6,10 @@
 //! - rigid: s(x, y) = max over shifts z of Σ_c φ_c(x) · φ_{c+z}(y);
 //! - deformable: s(x, y) = max over shifts z of Σ_c max over u of φ_c(x) · φ_{c+z+u}(y).
 //!
-//! `plan` says which products of cells a set of such similarities needs and walks over them, `pack` lays the
+//! `bases` is where a set of them is asked, `plan` says which products of cells a set of such similarities needs and walks over them, `pack` lays the
 //! cells out for that walk, `tile` holds the two hot loops, `machine` what they are compiled to.
 
+mod bases;
 mod machine;
 mod pack;
 mod plan;
@@ -21,11 +22,10 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{Arguments, Similarity};
-use crate::data::{Grids, Samples};
+use crate::data::Grids;
 use crate::error::{Error, Result};
 
-use machine::Machine;
-use plan::Plan;
+pub(crate) use bases::PackedBases;
 
 /// The farthest a cell may be displaced: more is never meant, and would only take time.
 const FARTHEST: usize = 1024;
@@ -194,67 +194,17 @@ impl Similarity for GridMatching {
 }
 
 /// Fills one block, row-major samples × bases, for each of several similarities of the same grids, which share
-/// the products of cells they have in common.
-///
-/// A rigid similarity beside deformable ones of the same precision sums the products cell by cell where alone it
-/// would sum them in one go, so that its last bits may differ from those it has alone.
+/// the products of cells they have in common. See [`PackedBases`], which is for more than one call.
 ///
 /// # Errors
-/// [`Error::Similarity`] where bases and samples are grids of different shapes, [`Error::Shape`] for blocks of
-/// another number or size.
+/// As for [`PackedBases::fill`].
 pub(crate) fn fill_shared(
     similarities: &[GridMatching],
     bases: &Grids,
     samples: &Grids,
     blocks: &mut [&mut [f32]],
 ) -> Result<()> {
-    fill_with(Machine::best, similarities, bases, samples, blocks)
-}
-
-fn fill_with(
-    machine: impl Fn(Precision) -> Machine,
-    similarities: &[GridMatching],
-    bases: &Grids,
-    samples: &Grids,
-    blocks: &mut [&mut [f32]],
-) -> Result<()> {
-    let size = bases.len() * samples.len();
-    if blocks.len() != similarities.len() || blocks.iter().any(|block| block.len() != size) {
-        return Err(Error::Shape {
-            what: "blocks of grid similarities".into(),
-            found: format!("{:?} values", blocks.iter().map(|block| block.len()).collect::<Vec<_>>()),
-            expected: format!("{} blocks of {} samples × {} bases", similarities.len(), samples.len(), bases.len()),
-        });
-    }
-    if size == 0 {
-        return Ok(());
-    }
-    let shape = |grids: &Grids| (grids.rows(), grids.cols(), grids.depth());
-    if let Some(first) = similarities.first()
-        && shape(bases) != shape(samples)
-    {
-        let ((r, c, d), (rows, cols, depth)) = (shape(bases), shape(samples));
-        return Err(Error::Similarity {
-            similarity: first.to_string(),
-            problem: format!(
-                "the bases are grids of {r} × {c} cells of {d} numbers, the samples of {rows} × {cols} cells of \
-                 {depth}: both must have one shape"
-            ),
-        });
-    }
-    for precision in [Precision::F32, Precision::Bf16] {
-        let (mut jobs, mut targets) = (Vec::new(), Vec::new());
-        for (similarity, block) in similarities.iter().zip(blocks.iter_mut()) {
-            if similarity.precision == precision {
-                jobs.push(*similarity);
-                targets.push(&mut **block);
-            }
-        }
-        if !jobs.is_empty() {
-            Plan::new(machine(precision), &jobs, bases).fill(bases, samples, &mut targets);
-        }
-    }
-    Ok(())
+    PackedBases::new(similarities, bases).fill(samples, blocks)
 }
 
 #[cfg(test)]

@@ -9,8 +9,10 @@
 //!   is there anyway takes its products from that.
 //!
 //! Samples are cut into tiles as level as can be, bases into panels of two vectors, the last of one where that
-//! does. A panel's words (64 cells of 31 numbers of 32 bases: 254 KB) stay in the second-level cache while the
+//! does, and packed once. A panel's words (64 cells of 31 numbers of 32 bases: 254 KB) stay in the second-level cache while the
 //! tiles of a block of samples go by.
+
+use std::ops::Range;
 
 use super::machine::Machine;
 use super::pack::pack;
@@ -44,6 +46,9 @@ pub(super) struct Plan {
     cols: usize,
     /// Words of a cell.
     words: usize,
+    n_bases: usize,
+    /// The bases, panel by panel.
+    bases: Words,
     rigid: Vec<Job>,
     deformable: Vec<Job>,
     /// The farthest shift of a rigid similarity.
@@ -53,10 +58,11 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    pub fn new(machine: Machine, similarities: &[GridMatching], grids: &Grids) -> Plan {
-        let sides = [grids.rows(), grids.cols()];
+    /// The plan of some similarities, each with the number of its block.
+    pub fn new(machine: Machine, similarities: &[(usize, GridMatching)], bases: &Grids) -> Plan {
+        let sides = [bases.rows(), bases.cols()];
         let (mut rigid, mut deformable) = (Vec::new(), Vec::new());
-        for (target, similarity) in similarities.iter().enumerate() {
+        for &(target, similarity) in similarities {
             // Beyond what leaves the grid altogether a displacement is no other, only dearer.
             let local = similarity.local();
             let radius = sides.map(|side| similarity.radius.min(side + local));
@@ -70,11 +76,21 @@ impl Plan {
         let farthest = |jobs: &[Job], far: fn(&Job, usize) -> usize| {
             [0, 1].map(|axis| jobs.iter().map(|job| far(job, axis)).max().unwrap_or(0))
         };
+        let words = machine.format.words(bases.depth());
+        let grid = sides[0] * sides[1] * words;
+        let mut packed = Words::zeros(bases.len().next_multiple_of(machine.lanes) * grid);
+        for columns in panels(bases.len(), machine.lanes) {
+            let width = columns.len().next_multiple_of(machine.lanes);
+            let panel = &mut packed.words_mut()[columns.start * grid..][..width * grid];
+            pack(machine.format, bases, columns, width, panel);
+        }
         Plan {
             machine,
-            rows: grids.rows(),
-            cols: grids.cols(),
-            words: machine.format.words(grids.depth()),
+            rows: sides[0],
+            cols: sides[1],
+            words,
+            n_bases: bases.len(),
+            bases: packed,
             reach: farthest(&rigid, |job, axis| job.radius[axis]),
             band: farthest(&deformable, |job, axis| job.radius[axis] + job.local[axis]),
             rigid,
@@ -82,17 +98,16 @@ impl Plan {
         }
     }
 
-    /// Fills the blocks of the plan's similarities, in the order in which [`Plan::new`] was given them.
-    pub fn fill(&self, bases: &Grids, samples: &Grids, blocks: &mut [&mut [f32]]) {
+    /// Fills the blocks of the plan's similarities; others are left alone.
+    pub fn fill(&self, samples: &Grids, blocks: &mut [&mut [f32]]) {
         let Machine { format, lanes, .. } = self.machine;
         let most_samples = self.samples_a_tile();
         let grid = self.rows * self.cols * self.words;
         let block = SAMPLES_A_BLOCK.min(samples.len());
-        let panel = (2 * lanes).min(bases.len().next_multiple_of(lanes));
+        let panel = (2 * lanes).min(self.n_bases.next_multiple_of(lanes));
         let tile = most_samples.min(block);
         let mut room = Room::new(self, tile * panel);
-        let mut packed_samples = Words::zeros(block * grid);
-        let mut packed_bases = Words::zeros(panel * grid);
+        let mut packed = Words::zeros(block * grid);
         for first in (0..samples.len()).step_by(block) {
             let n = block.min(samples.len() - first);
             let tiles = || {
@@ -101,22 +116,20 @@ impl Plan {
             };
             for tile in tiles() {
                 let rows = first + tile.start..first + tile.end;
-                let words = &mut packed_samples.words_mut()[tile.start * grid..tile.end * grid];
+                let words = &mut packed.words_mut()[tile.start * grid..tile.end * grid];
                 pack(format, samples, rows, tile.len(), words);
             }
-            for base in (0..bases.len()).step_by(2 * lanes) {
-                let columns = base..bases.len().min(base + 2 * lanes);
+            for columns in panels(self.n_bases, lanes) {
                 let vectors = columns.len().div_ceil(lanes);
                 let width = vectors * lanes;
-                let words = &mut packed_bases.words_mut()[..width * grid];
-                pack(format, bases, columns.clone(), width, words);
+                let bases = &self.bases.numbers()[columns.start * grid..][..width * grid];
                 for tile in tiles() {
-                    let words = &packed_samples.numbers()[tile.start * grid..tile.end * grid];
+                    let words = &packed.numbers()[tile.start * grid..tile.end * grid];
                     let side = Tile { samples: tile.len(), vectors, len: tile.len() * width };
-                    self.compare(&mut room, side, words, &packed_bases.numbers()[..width * grid]);
+                    self.compare(&mut room, side, words, bases);
                     for (best, job) in room.best.iter().zip(self.rigid.iter().chain(&self.deformable)) {
                         for (row, best) in tile.clone().zip(best.numbers().chunks_exact(width)) {
-                            let to = &mut blocks[job.target][(first + row) * bases.len()..][columns.clone()];
+                            let to = &mut blocks[job.target][(first + row) * self.n_bases..][columns.clone()];
                             to.copy_from_slice(&best[..columns.len()]);
                         }
                     }
@@ -341,6 +354,11 @@ impl Room {
     }
 }
 
+/// The bases of each panel: two vectors, the last of one where that does.
+fn panels(n_bases: usize, lanes: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..n_bases).step_by(2 * lanes).map(move |first| first..n_bases.min(first + 2 * lanes))
+}
+
 /// Number of displacements up to a radius along each axis.
 fn area(radius: [usize; 2]) -> usize {
     (2 * radius[0] + 1) * (2 * radius[1] + 1)
@@ -353,7 +371,7 @@ fn shifts(radius: [usize; 2]) -> impl Iterator<Item = [isize; 2]> {
 }
 
 /// Cells of a side whose partner, `shift` further, is on it too.
-fn overlap(side: usize, shift: isize) -> std::ops::Range<usize> {
+fn overlap(side: usize, shift: isize) -> Range<usize> {
     let from = shift.min(0).unsigned_abs().min(side);
     from..(side - shift.max(0).unsigned_abs().min(side)).max(from)
 }

@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 
+use super::machine::Machine;
 use super::*;
+use crate::data::Samples;
 use crate::isa::Isa;
 use crate::similarity::{Spec, pairwise};
 
@@ -54,7 +56,7 @@ fn plain(s: &GridMatching, bases: &Grids, basis: usize, samples: &Grids, sample:
 
 fn block(machine: Machine, s: GridMatching, bases: &Grids, samples: &Grids) -> Vec<f32> {
     let mut block = vec![f32::NAN; bases.len() * samples.len()];
-    fill_with(|_| machine, &[s], bases, samples, &mut [&mut block]).unwrap();
+    PackedBases::with(|_| machine, &[s], bases).fill(samples, &mut [&mut block]).unwrap();
     block
 }
 
@@ -153,7 +155,8 @@ fn similarities_side_by_side_are_those_alone() {
         for set in &sets {
             let mut blocks = vec![vec![f32::NAN; 20 * 17]; set.len()];
             let mut views: Vec<&mut [f32]> = blocks.iter_mut().map(Vec::as_mut_slice).collect();
-            fill_with(|precision| Machine::new(isa, precision), set, &bases, &samples, &mut views).unwrap();
+            let packed = PackedBases::with(|precision| Machine::new(isa, precision), set, &bases);
+            packed.fill(&samples, &mut views).unwrap();
             for (s, shared) in set.iter().zip(&blocks) {
                 let alone = block(Machine::new(isa, s.precision), *s, &bases, &samples);
                 for (a, b) in shared.iter().zip(&alone) {

@@ -1,0 +1,92 @@
+//! Bases laid out once, to be compared with one chunk of samples after another.
+
+use super::machine::Machine;
+use super::plan::Plan;
+use super::{GridMatching, Precision};
+use crate::data::{Grids, Samples};
+use crate::error::{Error, Result};
+
+/// Bases packed for several similarities of the same grids, which share the products of cells they have in common.
+///
+/// Packing costs as much as comparing the bases with some ten samples. As large as the bases are, once more for
+/// each precision.
+///
+/// A rigid similarity beside deformable ones of the same precision sums the products cell by cell where alone it
+/// would sum them in one go, so that its last bits may differ from those it has alone.
+#[derive(Debug)]
+pub(crate) struct PackedBases {
+    similarities: Vec<GridMatching>,
+    shape: [usize; 3],
+    n_bases: usize,
+    /// One a precision.
+    plans: Vec<Plan>,
+}
+
+impl PackedBases {
+    pub fn new(similarities: &[GridMatching], bases: &Grids) -> PackedBases {
+        Self::with(Machine::best, similarities, bases)
+    }
+
+    /// The same with the loops of a given machine.
+    pub(super) fn with(
+        machine: impl Fn(Precision) -> Machine,
+        similarities: &[GridMatching],
+        bases: &Grids,
+    ) -> PackedBases {
+        let plan = |precision: Precision| {
+            let numbered = similarities.iter().copied().enumerate();
+            let these: Vec<_> = numbered.filter(|(_, similarity)| similarity.precision == precision).collect();
+            let empty = these.is_empty() || bases.is_empty();
+            (!empty).then(|| Plan::new(machine(precision), &these, bases))
+        };
+        PackedBases {
+            similarities: similarities.to_vec(),
+            shape: shape(bases),
+            n_bases: bases.len(),
+            plans: [Precision::F32, Precision::Bf16].into_iter().filter_map(plan).collect(),
+        }
+    }
+
+    /// Fills one block, row-major samples × bases, for each similarity.
+    ///
+    /// # Errors
+    /// [`Error::Similarity`] where bases and samples are grids of different shapes, [`Error::Shape`] for blocks of
+    /// another number or size.
+    pub fn fill(&self, samples: &Grids, blocks: &mut [&mut [f32]]) -> Result<()> {
+        let size = self.n_bases * samples.len();
+        if blocks.len() != self.similarities.len() || blocks.iter().any(|block| block.len() != size) {
+            return Err(Error::Shape {
+                what: "blocks of grid similarities".into(),
+                found: format!("{:?} values", blocks.iter().map(|block| block.len()).collect::<Vec<_>>()),
+                expected: format!(
+                    "{} blocks of {} samples × {} bases",
+                    self.similarities.len(),
+                    samples.len(),
+                    self.n_bases
+                ),
+            });
+        }
+        let Some(first) = self.similarities.first() else { return Ok(()) };
+        if size == 0 {
+            return Ok(());
+        }
+        if self.shape != shape(samples) {
+            let ([r, c, d], [rows, cols, depth]) = (self.shape, shape(samples));
+            return Err(Error::Similarity {
+                similarity: first.to_string(),
+                problem: format!(
+                    "the bases are grids of {r} × {c} cells of {d} numbers, the samples of {rows} × {cols} cells of \
+                     {depth}: both must have one shape"
+                ),
+            });
+        }
+        for plan in &self.plans {
+            plan.fill(samples, blocks);
+        }
+        Ok(())
+    }
+}
+
+fn shape(grids: &Grids) -> [usize; 3] {
+    [grids.rows(), grids.cols(), grids.depth()]
+}

@@ -41,45 +41,66 @@ pub(super) fn normalise(votes: &Votes, scratch: &mut [f32], grid: &mut [f32]) {
             blocks[r * (cols + 1) + c] = 1.0 / (energy + SMALL).sqrt();
         }
     }
-    for (at, out) in grid.chunks_exact_mut(DEPTH).enumerate() {
-        let (row, col) = (at / cols, at % cols);
-        let block = row * (cols + 1) + col;
-        let below = block + cols + 1;
-        cell(votes.cell(row, col), [blocks[below + 1], blocks[block + 1], blocks[below], blocks[block]], out);
+    let (cells, _) = grid.as_chunks_mut::<DEPTH>();
+    for (row, cells) in cells.chunks_exact_mut(cols).enumerate() {
+        let above = &blocks[row * (cols + 1)..][..cols + 1];
+        let below = &blocks[(row + 1) * (cols + 1)..][..cols + 1];
+        for (col, out) in cells.iter_mut().enumerate() {
+            let normalisers = [below[col + 1], above[col + 1], below[col], above[col]];
+            write_cell(votes.cell(row, col), normalisers, out);
+        }
     }
 }
 
-/// The 31 numbers of a cell from its histogram and the normalisers of its four blocks.
+/// The 31 numbers of a cell from its histogram and the normalisers of its four blocks: sixteen signed ones, then
+/// the last two with the nine unsigned ones, as two vectors.
 #[inline(always)]
-fn cell(histogram: &[f32; SIGNED], normalisers: [f32; 4], out: &mut [f32]) {
-    let mut numbers = [0.0; 32];
-    numbers[..SIGNED].copy_from_slice(histogram);
+fn write_cell(histogram: &[f32; SIGNED], normalisers: [f32; 4], out: &mut [f32; DEPTH]) {
+    let mut first = [0.0; 16];
+    let mut rest = [0.0; 16];
+    first.copy_from_slice(&histogram[..16]);
+    rest[..2].copy_from_slice(&histogram[16..]);
     for o in 0..UNSIGNED {
-        numbers[SIGNED + o] = histogram[o] + histogram[o + UNSIGNED];
+        rest[2 + o] = histogram[o] + histogram[o + UNSIGNED];
     }
-    let mut sums = [0.0; 32];
+    let (mut first_sums, mut rest_sums) = ([0.0; 16], [0.0; 16]);
     for (b, normaliser) in normalisers.into_iter().enumerate() {
-        let clipped: [f32; 32] = std::array::from_fn(|l| (numbers[l] * normaliser).min(CLIP));
-        for l in 0..32 {
-            sums[l] += clipped[l];
+        let first = clipped(&first, normaliser);
+        let rest = clipped(&rest, normaliser);
+        for l in 0..16 {
+            first_sums[l] += first[l];
+            rest_sums[l] += rest[l];
         }
-        out[SIGNED + UNSIGNED + b] = TEXTURE * sum_of_signed(&clipped);
+        out[SIGNED + UNSIGNED + b] = TEXTURE * sum_of_signed(&first, &rest);
     }
-    for (out, sum) in out[..SIGNED + UNSIGNED].iter_mut().zip(sums) {
-        *out = 0.5 * sum;
+    for l in 0..16 {
+        out[l] = 0.5 * first_sums[l];
+    }
+    for l in 16..SIGNED + UNSIGNED {
+        out[l] = 0.5 * rest_sums[l - 16];
     }
 }
 
-/// The sum of the first 18, as a tree that vectors can climb.
 #[inline(always)]
-fn sum_of_signed(numbers: &[f32; 32]) -> f32 {
-    let mut tree: [f32; 16] = std::array::from_fn(|l| numbers[l]);
-    tree[0] += numbers[16];
-    tree[1] += numbers[17];
-    for half in [8, 4, 2, 1] {
-        for l in 0..half {
-            tree[l] += tree[l + half];
-        }
+fn clipped(numbers: &[f32; 16], normaliser: f32) -> [f32; 16] {
+    let mut clipped = [0.0; 16];
+    for l in 0..16 {
+        let value = numbers[l] * normaliser;
+        // Not `min`, which would also ask whether it is a number.
+        clipped[l] = if value < CLIP { value } else { CLIP };
     }
-    tree[0]
+    clipped
+}
+
+/// The sum of the signed ones, as a tree that vectors can climb.
+#[inline(always)]
+fn sum_of_signed(first: &[f32; 16], rest: &[f32; 16]) -> f32 {
+    let (mut eight, mut four) = ([0.0; 8], [0.0; 4]);
+    for l in 0..8 {
+        eight[l] = first[l] + first[l + 8];
+    }
+    for l in 0..4 {
+        four[l] = eight[l] + eight[l + 4];
+    }
+    (four[0] + four[2]) + (four[1] + four[3]) + (rest[0] + rest[1])
 }

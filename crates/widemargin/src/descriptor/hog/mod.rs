@@ -6,6 +6,10 @@
 //! A walk through three steps, a row of pixels at a time: `gradients` finds the direction and length of each
 //! pixel's gradient, `votes` lets it vote for the cells around it, `blocks` normalises the cells. Nothing is
 //! contracted to fused operations, and integers are kept exact, so an image gives the same bits on every machine.
+//!
+//! A colour image of 32 × 32 pixels with cells of 4 has 900 gradients of some 65 operations, 1,800 scattered
+//! additions, 16 · 640 sums of votes and 64 cells of some 400 operations: in vectors of 16 that is 3 µs at best, of
+//! which the scattered additions, one after another, are half. It takes 9 µs.
 
 mod blocks;
 mod gradients;

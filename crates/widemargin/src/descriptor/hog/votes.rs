@@ -63,21 +63,12 @@ impl Votes {
         let [even, odd] = &mut self.row;
         even.fill(0.0);
         odd.fill(0.0);
-        let n = self.left.len();
-        let (left, share) = (&self.left[..n], &self.right_share[..n]);
-        let (directions, lengths) = (&directions[..n], &lengths[..n]);
-        let vote = |row: &mut [f32], x: usize| {
-            let at = (left[x] + directions[x]) as usize;
-            let right = share[x] * lengths[x];
-            row[at] += lengths[x] - right;
-            row[at + SIGNED] += right;
-        };
-        for x in 0..n / 2 {
-            vote(even, 2 * x);
-            vote(odd, 2 * x + 1);
-        }
-        if n % 2 == 1 {
-            vote(even, n - 1);
+        let mut pixels = self.left.iter().zip(&self.right_share).zip(directions.iter().zip(lengths));
+        while let Some(((left, share), (direction, length))) = pixels.next() {
+            vote(even, left + direction, *length, *share);
+            if let Some(((left, share), (direction, length))) = pixels.next() {
+                vote(odd, left + direction, *length, *share);
+            }
         }
         let (above, below_share) = self.above[y];
         let above_share = 1.0 - below_share;
@@ -96,4 +87,13 @@ impl Votes {
         let at = ((row + 1) * (self.cols + 2) + col + 1) * SIGNED;
         self.cells[at..].first_chunk().expect("a cell inside the frame")
     }
+}
+
+/// Gives `share` of a vote to the cell that is one further than `at`, the rest to `at`.
+#[inline(always)]
+fn vote(row: &mut [f32], at: u32, length: f32, share: f32) {
+    let at = at as usize;
+    let right = share * length;
+    row[at] += length - right;
+    row[at + SIGNED] += right;
 }

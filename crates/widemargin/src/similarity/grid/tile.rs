@@ -9,9 +9,10 @@
 //! multiply-adds a cycle arithmetic is the limit: 14 cycles against 8 for a number of 14 × 32 pairs of cells.
 //! Where the products are summed cell by cell, the cell of the bases (31 × 32 numbers, 4 KB) stays in the first-level
 //! cache and the cells of the samples (31 × 14 numbers, 1.7 KB) come from the second, 4 bytes a cycle; the sum over
-//! all cells for a shift takes both from there, 13 bytes a cycle. On a Xeon whose multipliers do 170 GFLOP/s the
-//! latter reaches 92 to 96 % of that, everything included; maxima over windows, which use the same ports, and the
-//! stores and loads of what they compare leave 83 % at one shift and 71 % at 25 (`benchmarks/basis_expansion`).
+//! all cells for a shift takes both from there, 13 bytes a cycle. The latter runs at the speed of a plain matrix
+//! product, laying out included (150 of the 170 GFLOP/s of the multipliers of a Xeon); maxima over windows, which use
+//! the same two ports, and what they store and load leave 90 % of that at one shift and 75 % at 25
+//! (`benchmarks/basis_expansion`).
 
 use crate::simd::Simd;
 

@@ -119,7 +119,8 @@ pub(super) fn avx512_pairs() -> Machine {
 
 /// True where a product of pairs is faster than the two products in single precision it stands for. Some cores
 /// have it at the full rate, others at a quarter, where it does not pay; no flag tells, so the two loops are timed
-/// once, some 50 µs. The choice changes no value.
+/// once, some 50 µs. As the instruction is specified the
+/// choice changes no value.
 pub(super) fn pairs_pay() -> bool {
     static PAY: OnceLock<bool> = OnceLock::new();
     *PAY.get_or_init(|| {

@@ -6,6 +6,7 @@ use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_uppe
 use faer::{Auto, MatMut, MatRef, Par, Spec};
 
 use super::product::{Real, subtract_outer};
+use super::registers::clear_upper_halves;
 use crate::par::Pool;
 
 /// Rows and columns of one task. The partition is fixed, so that the number of threads changes no bit.
@@ -54,6 +55,7 @@ impl<T: Real> Cholesky<T> {
         let mut sides = MatMut::from_column_major_slice_mut(sides, self.size, n_sides);
         solve_lower_triangular_in_place(lower, sides.as_mut(), Par::Seq);
         solve_upper_triangular_in_place(lower.transpose(), sides, Par::Seq);
+        clear_upper_halves();
     }
 }
 
@@ -64,8 +66,9 @@ fn factor_diagonal<T: Real>(matrix: &mut [T], size: usize, from: usize, width: u
     let params: Spec<LltParams, T> = <LltParams as Auto<T>>::auto().into();
     let mut memory = MemBuffer::new(cholesky_in_place_scratch::<T>(width, Par::Seq, params));
     // faer wants columns to be contiguous for speed only; a row-major block is small enough not to matter.
-    cholesky_in_place(block, Default::default(), Par::Seq, MemStack::new(&mut memory), params).ok()?;
-    Some(())
+    let done = cholesky_in_place(block, Default::default(), Par::Seq, MemStack::new(&mut memory), params);
+    clear_upper_halves();
+    done.ok().map(drop)
 }
 
 /// X := X L⁻ᵀ for the columns `from .. from + width` of a block of rows, L being that block of `diagonal`.
@@ -74,6 +77,7 @@ fn solve_right<T: Real>(diagonal: &[T], rows: &mut [T], size: usize, from: usize
     let lower = MatRef::from_row_major_slice(&diagonal[..width * size], width, size).subcols(from, width);
     let panel = MatMut::from_row_major_slice_mut(rows, n, size).subcols_mut(from, width);
     solve_lower_triangular_in_place(lower, panel.transpose_mut(), Par::Seq);
+    clear_upper_halves();
 }
 
 /// Row block `at` of the trailing matrix (which starts at row and column `from`) minus its share of L₂₁ L₂₁ᵀ.

@@ -8,6 +8,8 @@ use faer::linalg::matmul::triangular::BlockStructure;
 use faer::linalg::{matmul, svd, triangular_inverse, triangular_solve};
 use faer::{Accum, MatMut, MatRef, Par};
 
+use super::registers::clear_upper_halves;
+
 /// A matrix in column-major order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Matrix {
@@ -155,12 +157,14 @@ impl<'a> Side<'a> {
 pub(crate) fn product(a: Side<'_>, b: Side<'_>) -> Matrix {
     let mut out = Matrix::zeros(a.view().nrows(), b.view().ncols());
     matmul::matmul(out.view_mut(), Accum::Replace, a.view(), b.view(), 1.0, Par::Seq);
+    clear_upper_halves();
     out
 }
 
 /// Adds `scale · a · b` to `out`.
 pub(crate) fn add_product(out: &mut Matrix, scale: f64, a: Side<'_>, b: Side<'_>) {
     matmul::matmul(out.view_mut(), Accum::Add, a.view(), b.view(), scale, Par::Seq);
+    clear_upper_halves();
 }
 
 /// Adds the lower triangle of `scale · a · b` to that of the square `out`; the rest is left as it is.
@@ -176,6 +180,7 @@ pub(crate) fn add_lower_product(out: &mut Matrix, scale: f64, a: Side<'_>, b: Si
         scale,
         Par::Seq,
     );
+    clear_upper_halves();
 }
 
 /// A = L Lᵀ of a positive definite matrix.
@@ -195,6 +200,7 @@ impl Cholesky {
         let stack = MemStack::new(&mut memory);
         let result =
             llt::factor::cholesky_in_place(factor.view_mut(), Default::default(), Par::Seq, stack, Default::default());
+        clear_upper_halves();
         // A NaN passes for a pivot: it has to be looked for.
         let sound = result.is_ok() && (0..n).all(|i| factor.at(i, i) > 0.0 && factor.at(i, i).is_finite());
         sound.then_some(Cholesky { factor })
@@ -203,11 +209,13 @@ impl Cholesky {
     /// L⁻¹ · x, in place.
     pub fn solve_lower(&self, x: &mut Matrix) {
         triangular_solve::solve_lower_triangular_in_place(self.factor.view(), x.view_mut(), Par::Seq);
+        clear_upper_halves();
     }
 
     /// L⁻ᵀ · x, in place.
     pub fn solve_lower_transposed(&self, x: &mut Matrix) {
         triangular_solve::solve_upper_triangular_in_place(self.factor.view().transpose(), x.view_mut(), Par::Seq);
+        clear_upper_halves();
     }
 
     /// The diagonal of A⁻¹: the squared norms of the columns of L⁻¹.
@@ -215,6 +223,7 @@ impl Cholesky {
         let n = self.factor.n_rows();
         let mut inverse = Matrix::zeros(n, n);
         triangular_inverse::invert_lower_triangular(inverse.view_mut(), self.factor.view(), Par::Seq);
+        clear_upper_halves();
         (0..n).map(|i| inverse.col(i)[i..].iter().map(|x| x * x).sum()).collect()
     }
 }
@@ -240,7 +249,7 @@ impl Svd {
         let mut s = faer::diag::Diag::<f64>::zeros(k);
         let thin = svd::ComputeSvdVectors::Thin;
         let scratch = svd::svd_scratch::<f64>(m, n, thin, thin, Par::Seq, Default::default());
-        svd::svd(
+        let done = svd::svd(
             matrix.view(),
             s.as_mut(),
             Some(u.view_mut()),
@@ -248,8 +257,9 @@ impl Svd {
             Par::Seq,
             MemStack::new(&mut MemBuffer::new(scratch)),
             Default::default(),
-        )
-        .ok()?;
+        );
+        clear_upper_halves();
+        done.ok()?;
         let mut s: Vec<f64> = s.column_vector().iter().copied().collect();
         if !s[0].is_finite() {
             return None;

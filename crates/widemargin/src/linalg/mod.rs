@@ -4,6 +4,7 @@ mod cholesky;
 pub(crate) mod eigen;
 pub(crate) mod factor;
 mod product;
+mod registers;
 mod skinny;
 
 pub(crate) use cholesky::Cholesky;

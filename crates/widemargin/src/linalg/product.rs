@@ -4,6 +4,8 @@ use faer::linalg::matmul::{matmul, triangular};
 use faer::traits::ComplexField;
 use faer::{Accum, Conj, MatMut, MatRef, Par};
 
+use super::registers::clear_upper_halves;
+
 /// A number that matrices are made of: `f32` or `f64`.
 pub(crate) trait Real: ComplexField<Conj = Self> + num_traits::Float + Send + Sync {}
 impl Real for f32 {}
@@ -38,6 +40,7 @@ impl<'a, T: Real> Columns<'a, T> {
 pub(crate) fn add_cross_product<T: Real>(tile: &mut [T], a: Columns<'_, T>, b: Columns<'_, T>) {
     let tile = MatMut::from_row_major_slice_mut(tile, a.n_cols, b.n_cols);
     matmul(tile, Accum::Add, a.view().transpose(), b.view(), T::one(), Par::Seq);
+    clear_upper_halves();
 }
 
 /// The lower triangle of tile += AᵀA; what is above the diagonal is not touched.
@@ -46,12 +49,14 @@ pub(crate) fn add_gram<T: Real>(tile: &mut [T], a: Columns<'_, T>) {
     let tile = MatMut::from_row_major_slice_mut(tile, a.n_cols, a.n_cols);
     let (left, right) = (a.view().transpose(), a.view());
     triangular::matmul(tile, TriangularLower, Accum::Add, left, Rectangular, right, Rectangular, T::one(), Par::Seq);
+    clear_upper_halves();
 }
 
 /// tile −= A Bᵀ, all three row-major with `stride` numbers a row inside larger matrices: the update of a blocked
 /// Cholesky factorisation.
 pub(crate) fn subtract_outer<T: Real>(tile: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>) {
     faer::linalg::matmul::matmul_with_conj(tile, Accum::Add, a, Conj::No, b.transpose(), Conj::No, -T::one(), Par::Seq);
+    clear_upper_halves();
 }
 
 /// out = A Bᵀ for row-major A (n × d) and B (m × d); `out` is row-major, n × m.

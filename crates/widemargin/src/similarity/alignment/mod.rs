@@ -21,9 +21,9 @@ use self::lanes::{Gaps, Group, Work};
 use self::scores::Scores;
 use super::Similarity;
 use super::named::expect_name;
-use super::spec::Step;
 use crate::error::{Error, Result};
 use crate::isa::Isa;
+use crate::spec::Step;
 
 /// Similarity of strings by their best alignment, character by character. Scores are whole numbers and exact.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,8 +6,8 @@ use crate::data::AnySamples;
 use crate::descriptor::{Descriptor, Hog, NGrams, Scaler, Scaling, ZNorm};
 use crate::error::{Error, Result};
 use crate::similarity::{
-    AdditiveKernel, Arguments, ConditionalKernel, CountCosine, CountTanimoto, Dtw, Edit, GridMatching, NGram,
-    Precomputed, SetCosine, Step, Tanimoto, VectorSimilarity,
+    AdditiveKernel, Alignment, Arguments, ConditionalKernel, CountCosine, CountTanimoto, Dtw, Edit, GridMatching,
+    NGram, Precomputed, SetCosine, Step, Tanimoto, VectorSimilarity,
 };
 
 type Build = fn(&Step) -> Result<Box<dyn AnyKernel>>;
@@ -34,6 +34,7 @@ const SIMILARITIES: &[(&str, Build)] = &[
     ("deformable", |step| grid(step, GridMatching::deformable_from_arguments)),
     ("dtw", |step| Ok(Box::new(Dtw::from_step(step)?))),
     ("edit", |step| Ok(Box::new(Edit::from_step(step)?))),
+    ("align", |step| Ok(Box::new(Alignment::from_step(step)?))),
     ("ngram", |step| Ok(Box::new(NGram::from_step(step)?))),
     ("tanimoto", |step| Ok(Box::new(Either(Tanimoto::from_step(step)?, CountTanimoto::from_step(step)?)))),
     ("cosine", |step| Ok(Box::new(Either(SetCosine::from_step(step)?, CountCosine::from_step(step)?)))),

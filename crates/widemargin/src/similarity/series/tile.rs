@@ -9,7 +9,6 @@
 //! | memory | 2 vectors read (the row above, the basis), 1 written |
 //!
 //! With 16 lanes and R = 4 that is 192 bytes in the first cache for 320 flops: arithmetic is the limit.
-#![expect(clippy::needless_range_loop, reason = "constant indices into register tiles are what the compiler unrolls")]
 
 /// One instruction set's way with a vector of f32.
 ///

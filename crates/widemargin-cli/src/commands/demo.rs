@@ -5,13 +5,15 @@ use std::time::Instant;
 use clap::Args;
 use serde_json::json;
 use widemargin::Error;
-use widemargin::data::Label;
-use widemargin::model::{PowerMeanParams, PowerMeanSvc, ThinPlateParams, ThinPlateSvc};
+use widemargin::data::{Label, VectorSource};
+use widemargin::model::{
+    BasisExpansionParams, BasisExpansionSvc, PowerMeanParams, PowerMeanSvc, ThinPlateParams, ThinPlateSvc,
+};
 use widemargin::select::{Evaluation, cross_validate};
-use widemargin::similarity::{AdditiveKernel, ConditionalKernel};
+use widemargin::similarity::{AdditiveKernel, AnySimilarity, ConditionalKernel};
 
 use crate::context::Context;
-use crate::demo::digits::{Digits, digits};
+use crate::demo::digits::{Digits, N_PIXELS, digits};
 use crate::demo::linear_svm::LinearSvm;
 use crate::output::{print, print_json};
 use crate::report::Failure;
@@ -53,6 +55,9 @@ const SOURCE: &str = "UCI optical digits (E. Alpaydin, C. Kaynak, 1998, doi.org/
 const GRID: [f64; 3] = [0.01, 0.1, 1.0];
 const FOLDS: usize = 5;
 
+/// Bases of the basis expansion: 20 a digit.
+const N_BASES: usize = 200;
+
 impl Demo {
     /// Runs the command.
     pub fn run(self, context: &Context) -> Result<(), Failure> {
@@ -64,6 +69,8 @@ impl Demo {
             trial.outcome("linear SVM", Choice::CrossValidation, linear)?,
             trial.outcome("power mean SVM, chi2", Choice::Default(0.01), power_mean)?,
             trial.outcome("power mean SVM, chi2", Choice::CrossValidation, power_mean)?,
+            trial.outcome("basis expansion SVM, rbf", Choice::Default(1.0), basis_expansion)?,
+            trial.outcome("basis expansion SVM, rbf", Choice::CrossValidation, basis_expansion)?,
             trial.outcome("thin plate SVM", Choice::LeaveOneOut, thin_plate)?,
         ];
         let (n_train, n_test) = (train.images.n_rows, test.images.n_rows);
@@ -100,6 +107,12 @@ fn power_mean(context: &Context, data: &Digits, c: f64) -> Result<PowerMeanSvc, 
     let params = PowerMeanParams::new(AdditiveKernel::Chi2).scale(false).c(c).seed(context.common.seed).threads(1);
     let sink = |progress| context.bar.fit("", progress);
     params.fit_with(&data.images.view()?, &data.labels, None, &context.watch(&sink))
+}
+
+fn basis_expansion(context: &Context, data: &Digits, c: f64) -> Result<BasisExpansionSvc<AnySimilarity>, Error> {
+    let params = BasisExpansionParams::new(AnySimilarity::new(&["rbf"])?).n_basis(N_BASES).c(c).threads(1);
+    let sink = |progress| context.bar.fit("", progress);
+    params.fit_with(&VectorSource(&data.images.view()?), &data.labels, None, &context.watch(&sink))
 }
 
 fn thin_plate(context: &Context, data: &Digits, _: f64) -> Result<ThinPlateSvc, Error> {
@@ -170,6 +183,16 @@ impl Classifier for PowerMeanSvc {
 
     fn weight_bytes(&self) -> usize {
         size_of_val(self.weights())
+    }
+}
+
+impl Classifier for BasisExpansionSvc<AnySimilarity> {
+    fn labels_of<'a>(&'a self, data: &Digits) -> Result<Vec<&'a Label>, Error> {
+        self.predict(&VectorSource(&data.images.view()?), 1)
+    }
+
+    fn weight_bytes(&self) -> usize {
+        size_of_val(self.weights()) + size_of::<f32>() * self.n_bases() * N_PIXELS
     }
 }
 

@@ -9,7 +9,8 @@ use widemargin::data::{DenseMatrix, Labels};
 pub const N_TRAIN: usize = 1000;
 
 const TEXT: &str = include_str!("../../data/digits.txt");
-const N_PIXELS: usize = 64;
+/// Pixels of an image.
+pub const N_PIXELS: usize = 64;
 
 /// Images and their labels.
 pub struct Digits {

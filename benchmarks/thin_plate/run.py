@@ -84,7 +84,7 @@ def ijcnn1_section(bench: Bench) -> Row:
 
 def million_section(bench: Bench) -> Row:
     split = data_sets.made(1_000_000)
-    return {"rows": [told(bench.fit(split, ["--n-basis=200", *more])) for more in ([], ["--memory=1"])]}
+    return {"rows": [told(bench.fit(split, ["--n-basis=200", *more])) for more in ([], ["--memory=1.5"])]}
 
 
 def told(row: Row) -> Row:

@@ -142,6 +142,24 @@ fn any_c_is_solved_and_within_few_steps() {
 }
 
 #[test]
+fn solutions_that_begin_on_a_part_of_the_samples_are_optimal() {
+    let (values, labels) = blobs(1300, 2, 2, 7);
+    let sorted: Vec<usize> = (0..2).flat_map(|class| (0..1300).filter(move |i| i % 2 == class)).collect();
+    for order in [(0..1300).collect(), sorted] {
+        let rows: Vec<f64> = order.iter().flat_map(|&i| values[2 * i..2 * i + 2].to_vec()).collect();
+        let labels = Labels::new(order.iter().map(|&i| labels[i]));
+        for c in [1e-3, 1.0, 1e3] {
+            let model = thin_plate().c(c).fit(&view(&rows, 2), &labels).unwrap();
+            let report = model.report();
+            assert!(report.status == Status::Converged && report.gap() <= 1e-8, "{c}: {report:?}");
+        }
+        // One step of all is the least there is: the parts leave it to that step.
+        let model = thin_plate().c(1.0).max_steps(1).fit(&view(&rows, 2), &labels).unwrap();
+        assert!(model.decision_values(&view(&rows, 2), 1).unwrap().iter().all(|f| f.is_finite()));
+    }
+}
+
+#[test]
 fn parameters_and_samples() {
     let (values, labels) = blobs(20, 2, 2, 1);
     let labels = Labels::new(labels);

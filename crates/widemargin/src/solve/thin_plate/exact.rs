@@ -76,6 +76,10 @@ impl System for Exact {
         Point { coefficients: vec![0.0; n], free, smooth: vec![0.0; n], scores: vec![0.0; n] }
     }
 
+    fn parts_are_cheap(&self) -> bool {
+        true
+    }
+
     fn solve(
         &self,
         lambda: f64,

@@ -6,7 +6,8 @@
 //!
 //! What is O(n³): one Cholesky of the violators' block a Newton step (m³/3 for m violators), one inverse of a
 //! triangle a C for leave-one-out (m³/3), one factorisation of the whole matrix where the polynomials are
-//! dropped (n³/3, shared by all problems and all C), and one for the first step (n³/3, shared by all problems).
+//! dropped (n³/3, shared by all problems and all C), and for fewer
+//! than 1,000 samples one for the first step (n³/3, shared by all problems); more begin on a part of them.
 //!
 //! On B landmarks f = Σ α_j φ(·, z_j) + Σ β_m p_m: n·B² for the features and for the first Hessian, then the
 //! change of the violators times B² a Newton step, and violators times B² a C for leave-one-out. Features that memory

@@ -4,7 +4,7 @@
 //! stay the same far from the minimum. Here the set must be that of the *full* step.
 
 use super::line_search::search;
-use super::system::{Point, System, Target};
+use super::system::{Part, Point, System, Target};
 use crate::error::{Error, Result};
 use crate::solve::Status;
 use crate::watch::{Stopped, Watch};
@@ -18,6 +18,14 @@ const KKT: f64 = 1e-8;
 
 /// From one step of a head start to the next λ falls by this factor.
 const HEAD_START: f64 = 5.0;
+
+/// From the origin the solution on a part of so many samples comes first, then those on twice as many, each beginning
+/// where the one before ended: Chapelle's recursion (*Training a Support Vector Machine in the Primal*, 2007). The
+/// violators of all samples, whose cube the first step would cost, are never factored. Decision 0003 has figures.
+const FIRST_PART: usize = 500;
+
+/// Newton steps on a part, after the head start; the next part goes on from where they end.
+const STEPS_ON_A_PART: u32 = 6;
 
 /// The most steps of a head start.
 const LONGEST_HEAD_START: f64 = 8.0;
@@ -56,6 +64,7 @@ pub(crate) struct Solution<F> {
     pub violators: Vec<usize>,
     /// `None` unless converged.
     pub factor: Option<F>,
+    /// Newton steps on all samples; those on parts of them cost a small part of one.
     pub steps: u32,
     pub status: Status,
     /// λ‖h‖² + Σ (√w − y z)²₊.
@@ -73,11 +82,17 @@ pub(crate) fn minimise<S: System>(
     watch: &Watch<'_>,
 ) -> Result<Option<Solution<S::Factor>>> {
     let mut point = start.clone();
+    let fresh = start.scores.iter().all(|z| *z == 0.0);
+    let mut on_parts = 0;
+    if fresh && system.parts_are_cheap() {
+        on_parts = grow(system, lambdas, target, &mut point, stop, memory, watch)?;
+    }
+    let fresh = fresh && on_parts == 0;
     let mut violators = target.violators(&point.scores);
     let mut penalty = system.inner(&point, &point);
     let mut stalled = 0;
     let mut steps = 0;
-    let head = if start.scores.iter().all(|z| *z == 0.0) { lambdas.head } else { 0 };
+    let head = if fresh { lambdas.head } else { 0 };
     let status = loop {
         let last = steps >= head;
         let lambda = if last { lambdas.last } else { lambdas.last * HEAD_START.powi((head - steps) as i32) };
@@ -127,6 +142,51 @@ pub(crate) fn minimise<S: System>(
     };
     let objective = lambdas.last * penalty + target.loss(&point.scores);
     Ok(Some(Solution { point, violators, factor: None, steps, status, objective }))
+}
+
+/// Goes from the origin towards the solutions on ever larger parts of the samples, short of all of them; how many
+/// steps that took. Where a step breaks down or the time is up the point stays as it was.
+fn grow<S: System>(
+    system: &S,
+    lambdas: Lambdas,
+    target: Target<'_>,
+    point: &mut Point,
+    stop: Stop,
+    memory: &mut S::Memory,
+    watch: &Watch<'_>,
+) -> Result<u32> {
+    let (mut part, mut total) = (Part::first(target.signs.len(), FIRST_PART), 0);
+    let mut head = lambdas.head;
+    while part.0 > 0 {
+        let mut violators = target.violators_in(&point.scores, part);
+        for step in 0..head + STEPS_ON_A_PART {
+            match watch.ask() {
+                Err(Stopped::Cancelled) => return Err(Error::Cancelled { stage: "solve" }),
+                Err(Stopped::TimeLimit) => return Ok(total),
+                _ if total + 1 >= stop.max_steps => return Ok(total),
+                _ => total += 1,
+            }
+            let lambda = lambdas.last * HEAD_START.powi(head.saturating_sub(step) as i32);
+            let Some((next, _)) = system.solve(lambda, &violators, target, point, memory)? else {
+                return Ok(total);
+            };
+            let next_violators = target.violators_in(&next.scores, part);
+            let objective = |point: &Point| lambda * system.inner(point, point) + target.loss_in(&point.scores, part);
+            let solved = step >= head && next_violators == violators;
+            if objective(&next) >= objective(point) {
+                // As good a start for the next part as any: a line search is for where it ends.
+                break;
+            }
+            *point = next;
+            violators = next_violators;
+            if solved {
+                break;
+            }
+        }
+        head = 0;
+        part = Part(part.0 - 1);
+    }
+    Ok(total)
 }
 
 /// The largest distance to the margin among samples in only one of two sorted sets; 0 where they are equal.

@@ -24,9 +24,38 @@ impl Target<'_> {
         (0..scores.len()).filter(|&i| self.slack(scores, i) > 0.0).collect()
     }
 
+    /// Those of a part of the samples.
+    pub fn violators_in(&self, scores: &[f64], part: Part) -> Vec<usize> {
+        (0..scores.len()).filter(|&i| part.has(i) && self.slack(scores, i) > 0.0).collect()
+    }
+
+    /// Σ (√w − y z)²₊ over a part of the samples.
+    pub fn loss_in(&self, scores: &[f64], part: Part) -> f64 {
+        (0..scores.len()).filter(|&i| part.has(i)).map(|i| self.slack(scores, i).max(0.0).powi(2)).sum()
+    }
+
     /// Σ (√w − y z)²₊.
     pub fn loss(&self, scores: &[f64]) -> f64 {
         (0..scores.len()).map(|i| self.slack(scores, i).max(0.0).powi(2)).sum()
+    }
+}
+
+/// One sample in 2^k, picked as by chance, so that neither their order nor a period in it matters; k = 0 is all. Each
+/// part holds the next smaller one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Part(pub u32);
+
+impl Part {
+    /// The part to begin with: not much below `least` of `n` samples.
+    pub fn first(n: usize, least: usize) -> Part {
+        Part((n / least).max(1).ilog2())
+    }
+
+    fn has(self, i: usize) -> bool {
+        // The last steps of SplitMix64.
+        let mixed = (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb) >> 32 & ((1 << self.0) - 1) == 0
     }
 }
 
@@ -69,6 +98,11 @@ pub(crate) trait System: Sync {
 
     /// The origin.
     fn origin(&self) -> Point;
+
+    /// Whether a solution on a part of the samples is far cheaper than one on all, so that it pays to begin with it.
+    fn parts_are_cheap(&self) -> bool {
+        false
+    }
 
     /// The minimiser of the quadratic that agrees with the objective where exactly `violators` are inside the
     /// margin; where the unpenalised part is not determined by them, the one nearest to `from`.

@@ -99,6 +99,10 @@ impl Alignment {
         let score = |string: &Vec<i32>| match self.scores {
             // Nothing beats matching every character.
             Scores::Equal { same, .. } => f64::from(same) * string.len() as f64,
+            // No pair of residues scores more than the mean of each with itself; only X with itself is below 0.
+            Scores::Blosum62 if string.iter().all(|&code| scores::blosum62(code, code) > 0) => {
+                string.iter().map(|&code| f64::from(scores::blosum62(code, code))).sum()
+            }
             Scores::Blosum62 => {
                 let group = Group::new(isa, &self.scores, &[string.as_slice()]);
                 f64::from(group.scores(isa, self.local, self.gaps, string, work)[0])

@@ -127,3 +127,12 @@ fn what_is_wrong_is_told() {
     let message = pairwise(&s, &vec!["ACD".into()], &vec!["A".into(), "AC-D".into()]).unwrap_err().to_string();
     assert!(message.contains("sample 1 (from 0) has '-', which is not a letter of blosum62"), "{message}");
 }
+
+#[test]
+fn no_two_residues_score_more_than_each_with_itself() {
+    let codes = 0..scores::LETTERS.len() as i32;
+    for (x, y) in codes.clone().flat_map(|x| codes.clone().map(move |y| (x, y))) {
+        let with_itself = |x| i32::from(scores::blosum62(x, x));
+        assert!(2 * i32::from(scores::blosum62(x, y)) <= with_itself(x) + with_itself(y), "{x} {y}");
+    }
+}

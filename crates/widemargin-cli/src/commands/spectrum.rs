@@ -81,8 +81,8 @@ impl SpectrumArgs {
         let verdict = if kernel {
             "no negative eigenvalue: on these samples it is a kernel"
         } else {
-            "negative: share of the eigenvalues of the symmetric part that are, and of their absolute sum; raw: of the \
-             real parts of the matrix as it is"
+            "negative: share of the eigenvalues of the symmetric part; energy: their absolute sum over the sum of the \
+             positive ones; raw: of the real parts of the matrix as it is"
         };
         print(&format!("{}\n{size} samples; {verdict}\n", text_table(&heads, &rows)))
     }

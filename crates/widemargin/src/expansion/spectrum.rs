@@ -28,7 +28,7 @@ pub struct Spectrum {
 pub struct Negative {
     /// Share of the eigenvalues that are negative (NgRat of the paper).
     pub ratio: f64,
-    /// Σ |negative eigenvalues| / Σ |eigenvalues| (NgEng).
+    /// Σ |negative eigenvalues| / Σ positive eigenvalues (NgEng).
     pub energy: f64,
 }
 
@@ -38,8 +38,10 @@ impl Negative {
         // What rounding leaves of a 0 is not negative.
         let cut = 1e-10 * values.clone().map(f64::abs).fold(0.0, f64::max);
         let negative = values.clone().filter(|value| *value < -cut);
-        let total: f64 = values.map(f64::abs).sum();
-        let energy = if total > 0.0 { negative.clone().map(f64::abs).sum::<f64>() / total } else { 0.0 };
+        let lost: f64 = negative.clone().map(f64::abs).sum();
+        let kept: f64 = values.filter(|value| *value > 0.0).sum();
+        // Nothing but negative eigenvalues has an infinite share.
+        let energy = if lost > 0.0 { lost / kept } else { 0.0 };
         Negative { ratio: negative.count() as f64 / n, energy }
     }
 }
@@ -127,7 +129,7 @@ mod tests {
         // Eigenvalues 3 and −1.
         let found = of_matrix(&[1.0, 2.0, 2.0, 1.0], 2, "a".into()).unwrap();
         assert_eq!(found.negative().ratio, 0.5);
-        assert!((found.negative().energy - 0.25).abs() < 1e-12 && found.n_complex() == 0);
+        assert!((found.negative().energy - 1.0 / 3.0).abs() < 1e-12 && found.n_complex() == 0);
         // A rotation has none but complex ones, its symmetric part is 0.
         let found = of_matrix(&[0.0, -1.0, 1.0, 0.0], 2, "b".into()).unwrap();
         assert_eq!((found.n_complex(), found.negative().ratio, found.asymmetry), (2, 0.0, 2.0));

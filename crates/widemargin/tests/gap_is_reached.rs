@@ -33,6 +33,21 @@ proptest! {
         prop_assert!(report.dual_objective <= report.objective * (1.0 + 1e-5));
     }
 
+    /// Where coordinate descent takes thousands of epochs, Newton's method in the primal ends the fit.
+    #[test]
+    fn at_large_c(
+        c in (2.0f64..4.0).prop_map(|e| 10f64.powf(e)),
+        kernel in 0..KERNELS.len(),
+        classes in 2usize..5,
+        seed in 0u64..1000,
+    ) {
+        let (values, labels) = histograms(90, 14, classes, seed);
+        let samples = DenseView::new(&values, 90, 14).unwrap();
+        let params = PowerMeanParams::new(KERNELS[kernel]).c(c).max_epochs(100_000);
+        let report = params.fit(&samples, &labels).unwrap().report().clone();
+        prop_assert!(report.status == Status::Converged && report.gap() <= 1e-2, "{:?}", report);
+    }
+
     /// Without the ridge of the squared loss, coordinate descent is slow once C is large for the data: the
     /// hinge is held to C up to 1 on features up to 1.
     #[test]

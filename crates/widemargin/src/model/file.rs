@@ -145,7 +145,7 @@ pub(super) trait Number: Copy {
 }
 
 macro_rules! number {
-    ($t:ty, $dtype:expr) => {
+    ($t:ty, $dtype:expr, $is_finite:expr) => {
         impl Number for $t {
             const DTYPE: Dtype = $dtype;
             fn from_bytes(bytes: &[u8]) -> Self {
@@ -153,7 +153,8 @@ macro_rules! number {
                 <$t>::from_le_bytes(bytes.try_into().unwrap_or_default())
             }
             fn is_finite(self) -> bool {
-                <$t>::is_finite(self)
+                let is_finite: fn($t) -> bool = $is_finite;
+                is_finite(self)
             }
             fn to_bytes(numbers: &[Self]) -> Vec<u8> {
                 numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
@@ -161,26 +162,8 @@ macro_rules! number {
         }
     };
 }
-number!(f32, Dtype::F32);
-number!(f64, Dtype::F64);
-
-macro_rules! whole_number {
-    ($t:ty, $dtype:expr) => {
-        impl Number for $t {
-            const DTYPE: Dtype = $dtype;
-            fn from_bytes(bytes: &[u8]) -> Self {
-                // The caller cuts pieces of exactly this size.
-                <$t>::from_le_bytes(bytes.try_into().unwrap_or_default())
-            }
-            fn is_finite(self) -> bool {
-                true
-            }
-            fn to_bytes(numbers: &[Self]) -> Vec<u8> {
-                numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
-            }
-        }
-    };
-}
-whole_number!(u8, Dtype::U8);
-whole_number!(u32, Dtype::U32);
-whole_number!(u64, Dtype::U64);
+number!(f32, Dtype::F32, f32::is_finite);
+number!(f64, Dtype::F64, f64::is_finite);
+number!(u8, Dtype::U8, |_| true);
+number!(u32, Dtype::U32, |_| true);
+number!(u64, Dtype::U64, |_| true);

@@ -110,12 +110,12 @@ def one_set(program: Program, train: Path, test: Path, parts: dict[str, np.ndarr
     )
     accuracy = program.accuracy(model, test)
     # Every training series as a base, and the similarities as they are: the largest is the nearest neighbour's.
-    raw, block = train.with_suffix(".raw"), train.with_suffix(".npy")
+    raw, block = train.with_suffix(".raw"), train.with_suffix(".npz")
     all_bases = ["--n-basis", len(labels), "--normalization=none", "--max-iter=1"]
     program("train", "basis-expansion", train, "-o", raw, "--similarity", SIMILARITIES[0], *all_bases)
     program("describe", "basis-expansion", raw, test, "-o", block)
     rows = [entry["row"] for entry in program.json("inspect", raw)["bases"]]
-    nearest = labels[np.array(rows)[np.load(block).argmax(axis=1)]]
+    nearest = labels[np.array(rows)[np.load(block)["X"].argmax(axis=1)]]
     return {
         "n_basis": int(flags[1]),
         "accuracy": accuracy,

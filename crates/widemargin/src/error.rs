@@ -91,6 +91,18 @@ pub enum Error {
         /// What it met, where, and what would be right.
         problem: String,
     },
+    /// A similarity met one sample it cannot compare.
+    #[error("similarity '{similarity}': {} {number} (from 0) {problem}", if *.is_basis { "basis" } else { "sample" })]
+    Sample {
+        /// The spec of the similarity.
+        similarity: String,
+        /// Whether it is one of the bases.
+        is_basis: bool,
+        /// The number of the basis or the sample, from 0.
+        number: usize,
+        /// What it met there, and what would be right.
+        problem: String,
+    },
     /// Samples of a kind that the method cannot take.
     #[error("the samples are {given}, and {method} takes {wanted}")]
     Kind {
@@ -158,6 +170,31 @@ pub enum Error {
 }
 
 impl Error {
+    /// An error about a sample of a part, as one about a sample of all: the part begins at `first`.
+    pub(crate) fn in_part_from(self, first: usize) -> Self {
+        match self {
+            Error::Sample { similarity, is_basis: false, number, problem } => {
+                Error::Sample { similarity, is_basis: false, number: first + number, problem }
+            }
+            other => other,
+        }
+    }
+
+    /// An error about one of some chosen samples or bases, as one about the sample that it is among all.
+    pub(crate) fn of_rows(self, rows: &[usize]) -> Self {
+        match self {
+            Error::Sample { similarity, number, problem, .. } if number < rows.len() => {
+                Error::Sample { similarity, is_basis: false, number: rows[number], problem }
+            }
+            other => other,
+        }
+    }
+
+    /// An error about a basis, as one about the sample that it is.
+    pub(crate) fn of_bases(self, rows: &[usize]) -> Self {
+        if let Error::Sample { is_basis: true, .. } = self { self.of_rows(rows) } else { self }
+    }
+
     /// True for errors whose cause is the caller's input (parameters, samples, labels, a model file),
     /// false for those of the work itself (cancelled, disk, threads).
     pub fn is_input(&self) -> bool {

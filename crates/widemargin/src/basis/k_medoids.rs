@@ -62,7 +62,8 @@ fn distances<S: Similarity>(rows: &[usize], similarity: &S, training: &Training<
         training.go_on("bases")?;
         let some = similarity.describe(training.samples.select(&rows[chunk.clone()])?)?;
         let mut block = vec![0.0f32; n_parts * chunk.len() * n];
-        similarity.block(&all, &some, &mut block)?;
+        let first = chunk.start;
+        similarity.block(&all, &some, &mut block).map_err(|error| error.in_part_from(first).of_rows(rows))?;
         Ok(block)
     };
     pool.fold_chunks(n, ROWS_A_CHUNK, work, |block| {

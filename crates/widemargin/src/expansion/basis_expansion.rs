@@ -50,8 +50,6 @@ impl<S: Similarity> BasisExpansion<S> {
         if let Normalization::Nystrom(_) | Normalization::NystromOfSymmetricPart(_) = normalization {
             expansion.maps = expansion.nystrom(training.threads)?;
         }
-        let n_rows = training.samples.n_samples();
-        expansion.check_memory(n_rows)?;
         let mut phi = expansion.features_of(training.samples, training.threads, training.watch)?;
         match normalization {
             Normalization::MeanNorm | Normalization::ZScore => expansion.normalise(&mut phi, training)?,
@@ -126,6 +124,7 @@ impl<S: Similarity> BasisExpansion<S> {
         watch: &Watch<'_>,
     ) -> Result<DenseMatrix<f32>> {
         let (n_rows, n_cols) = (samples.n_samples(), self.n_features());
+        self.check_memory(n_rows)?;
         let mut values = vec![0.0f32; n_rows * n_cols];
         let mut chunks: Vec<&mut [f32]> = values.chunks_mut((ROWS_A_CHUNK * n_cols).max(1)).collect();
         let (pool, done, total) = (Pool::new(threads)?, AtomicU64::new(0), n_rows as u64);
@@ -150,13 +149,15 @@ impl<S: Similarity> BasisExpansion<S> {
         let samples = self.similarity.describe(samples)?;
         let n_columns = self.n_columns();
         let mut block = vec![0.0f32; self.maps.len() * n * n_columns];
-        self.similarity.block(&self.described, &samples, &mut block)?;
+        self.similarity.block(&self.described, &samples, &mut block).map_err(|error| error.in_part_from(first_row))?;
         if let Some(at) = block.iter().position(|value| !value.is_finite()) {
             let (part, pair) = (at / (n * n_columns), at % (n * n_columns));
-            let (row, basis) = (first_row + pair / n_columns, pair % n_columns);
-            return Err(Error::Similarity {
+            let (number, basis) = (first_row + pair / n_columns, pair % n_columns);
+            return Err(Error::Sample {
                 similarity: self.similarity.part(part),
-                problem: format!("s(basis {basis}, sample {row}) is {}: it must be a finite number", block[at]),
+                is_basis: false,
+                number,
+                problem: format!("has the value {} with basis {basis}: it must be a finite number", block[at]),
             });
         }
         let (width, mut first) = (self.n_features(), 0);
@@ -175,7 +176,13 @@ impl<S: Similarity> BasisExpansion<S> {
             return Err(Error::Similarity { similarity: spec, problem });
         }
         let raw = BasisExpansion::raw(&self.similarity, self.bases.clone())?;
-        let between = raw.transform(&self.bases, threads)?;
+        let between = raw.transform(&self.bases, threads).map_err(|error| match error {
+            // Here the samples are the bases.
+            Error::Sample { similarity, number, problem, .. } => {
+                Error::Sample { similarity, is_basis: true, number, problem }
+            }
+            other => other,
+        })?;
         let part = |part: usize| {
             let rows = between.values.chunks(between.n_cols.max(1));
             let block: Vec<f32> = rows.flat_map(|row| &row[part * n..(part + 1) * n]).copied().collect();

@@ -172,7 +172,8 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let (bases, chosen) = self.choose_bases(&training, labels)?;
         clock.end("bases")?;
 
-        let (expansion, phi) = BasisExpansion::fit(self.similarity, bases, self.normalization, &training)?;
+        let (expansion, phi) = BasisExpansion::fit(self.similarity, bases, self.normalization, &training)
+            .map_err(|error| error.of_bases(&chosen.rows))?;
         clock.end("similarity")?;
 
         let costs: Vec<f64> = weights.iter().map(|weight| self.c * weight).collect();

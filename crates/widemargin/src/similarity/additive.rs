@@ -143,8 +143,8 @@ impl Similarity for AdditiveKernel {
     }
 
     fn block(&self, bases: &Vectors, samples: &Vectors, block: &mut [f32]) -> Result<()> {
-        check_histograms(self, bases)?;
-        check_histograms(self, samples)?;
+        check_histograms(self, true, bases)?;
+        check_histograms(self, false, samples)?;
         match self.p() {
             Some(-1.0) => sum_over_features(bases, samples, block, |x, y| {
                 // 0 / 0 where both are 0, which is 0.
@@ -161,20 +161,19 @@ impl Similarity for AdditiveKernel {
     }
 }
 
-fn check_histograms(kernel: &AdditiveKernel, vectors: &Vectors) -> Result<()> {
+fn check_histograms(kernel: &AdditiveKernel, is_basis: bool, vectors: &Vectors) -> Result<()> {
     let values = match vectors {
         Vectors::Dense(matrix) => &matrix.values,
         Vectors::Sparse(matrix) => &matrix.values,
     };
-    match values.iter().find(|value| **value < 0.0 || !value.is_finite()) {
-        None => Ok(()),
-        Some(value) => Err(Error::Similarity {
-            similarity: kernel.to_string(),
-            problem: format!(
-                "it met the value {value}: it compares histograms, whose values are finite and at least 0"
-            ),
-        }),
-    }
+    let Some(at) = values.iter().position(|value| *value < 0.0 || !value.is_finite()) else { return Ok(()) };
+    let number = match vectors {
+        Vectors::Dense(matrix) => at / matrix.n_cols,
+        // Rows may be empty: the last that begins at or before it.
+        Vectors::Sparse(matrix) => matrix.indptr.partition_point(|start| *start <= at) - 1,
+    };
+    let problem = format!("has the value {}: histograms have values that are finite and at least 0", values[at]);
+    Err(Error::Sample { similarity: kernel.to_string(), is_basis, number, problem })
 }
 
 #[cfg(test)]

@@ -75,20 +75,16 @@ impl Alignment {
     }
 
     /// The strings as the codes that are scored.
-    fn encode(&self, what: &str, strings: &[String]) -> Result<Vec<Vec<i32>>> {
-        let wrong = |problem| Error::Similarity { similarity: self.spec(), problem };
+    fn encode(&self, is_basis: bool, strings: &[String]) -> Result<Vec<Vec<i32>>> {
         let code = |(number, string): (usize, &String)| {
+            let wrong = |problem| Error::Sample { similarity: self.spec(), is_basis, number, problem };
             // Scores of longer ones could leave 32 bits; their tables would take hours.
             if string.len() > 1 << 19 {
-                return Err(wrong(format!("{what} {number} (from 0) has more than 2^19 bytes")));
+                return Err(wrong("has more than 2^19 bytes".into()));
             }
-            self.scores.encode(string).map_err(|letter| Error::Similarity {
-                similarity: self.spec(),
-                problem: format!(
-                    "{what} {number} (from 0) has '{}', which is not a letter of blosum62: {}",
-                    letter.escape_default(),
-                    scores::LETTERS
-                ),
+            self.scores.encode(string).map_err(|letter| {
+                let (letter, known) = (letter.escape_default(), scores::LETTERS);
+                wrong(format!("has '{letter}', which is not a letter of blosum62: {known}"))
             })
         };
         strings.iter().enumerate().map(code).collect()
@@ -125,7 +121,7 @@ impl Similarity for Alignment {
 
     fn block(&self, bases: &Vec<String>, samples: &Vec<String>, block: &mut [f32]) -> Result<()> {
         let (isa, n, mut work) = (Isa::best(), bases.len(), Work::default());
-        let (bases, samples) = (self.encode("basis", bases)?, self.encode("sample", samples)?);
+        let (bases, samples) = (self.encode(true, bases)?, self.encode(false, samples)?);
         let of_bases = self.with_itself(isa, &bases, &mut work);
         let of_samples = self.with_itself(isa, &samples, &mut work);
         // By length, so that the strings of a group end together. Whole numbers are the same in any lane.

@@ -80,7 +80,7 @@ proptest! {
 fn every_instruction_set_agrees() {
     let words = ["HEAGAWGHEE", "PAWHEAE", "", "WWWWWWWWWWWWWWWWWWWWWWWW", "heagawghee"].map(str::to_owned);
     let s = of("align:matrix=blosum62", Alignment::from_step);
-    let codes = s.encode("sample", &words).unwrap();
+    let codes = s.encode(false, &words).unwrap();
     let strings: Vec<&[i32]> = codes.iter().map(Vec::as_slice).collect();
     let equal = Scores::Equal { same: 2, other: -1 };
     for (scores, local) in [(Scores::Blosum62, true), (Scores::Blosum62, false), (equal, true), (equal, false)] {

@@ -30,7 +30,11 @@ impl<A: AnyKernel + 'static, B: AnyKernel + 'static> AnyKernel for Either<A, B> 
         }
         self.1.accept(samples).map_err(|error| match error {
             Error::Similarity { similarity, problem } => {
-                Error::Similarity { similarity, problem: format!("{problem}; {} would do as well", self.0.kind()) }
+                // What may be done about it stays at the end.
+                let (problem, hint) = problem.split_once(" (").unwrap_or((&problem, ""));
+                let hint = if hint.is_empty() { String::new() } else { format!(" ({hint}") };
+                let problem = format!("{problem}; {} would do as well{hint}", self.0.kind());
+                Error::Similarity { similarity, problem }
             }
             error => error,
         })

@@ -91,6 +91,11 @@ fn other_kind(spec: &str, wanted: &str, met: &AnySamples) -> Error {
         ("vectors" | "grids of cells", AnySamples::Images(_)) => {
             format!(" (put a descriptor before it: hog:cell=8>{spec})")
         }
+        ("vectors", AnySamples::Strings(_)) => {
+            format!(" (edit, align and ngram compare strings, and ngram-counts>{spec} their parts)")
+        }
+        ("bit sets", AnySamples::Strings(_)) => format!(" (put a descriptor before it: ngrams>{spec})"),
+        (_, AnySamples::Series(_)) => " (dtw compares time series)".to_owned(),
         _ => String::new(),
     };
     Error::Similarity {

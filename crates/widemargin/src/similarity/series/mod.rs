@@ -94,19 +94,20 @@ impl Dtw {
                 bases.channels()
             )));
         }
-        for (what, series) in [("basis", bases), ("sample", samples)] {
+        for (is_basis, series) in [(true, bases), (false, samples)] {
             let Some(at) = series.values().iter().position(|value| !value.is_finite()) else { continue };
             let (mut number, mut time) = (0, at / series.channels());
             while time >= series.length(number) {
                 time -= series.length(number);
                 number += 1;
             }
-            return Err(self.problem(format!(
-                "{what} {number}, time step {time}, channel {} (from 0) is {}: a value must be a finite number; cut or \
-                 interpolate what is missing",
-                at % series.channels(),
-                series.values()[at]
-            )));
+            let problem = format!(
+                "is {} at time step {time}, channel {} (from 0): a value must be a finite number; cut or interpolate \
+                 what is missing",
+                series.values()[at],
+                at % series.channels()
+            );
+            return Err(Error::Sample { similarity: self.step.to_string(), is_basis, number, problem });
         }
         Ok(())
     }

@@ -103,7 +103,7 @@ fn what_cannot_be_compared_is_told_with_its_place() {
     broken.values_mut()[6 + 5] = f32::NAN;
     let whole = series(&[3], 2, 1);
     let message = pairwise(&dtw("dtw:window=0.5"), &whole, &broken).unwrap_err().to_string();
-    let expected = "similarity 'dtw:window=0.5': sample 1, time step 2, channel 1 (from 0) is NaN: ";
+    let expected = "similarity 'dtw:window=0.5': sample 1 (from 0) is NaN at time step 2, channel 1 (from 0): ";
     assert!(message.starts_with(expected), "{message}");
     let message = pairwise(&dtw("dtw"), &whole, &series(&[3], 1, 1)).unwrap_err().to_string();
     assert!(message.contains("1 channels, the bases 2"), "{message}");

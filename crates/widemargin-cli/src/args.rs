@@ -10,8 +10,9 @@ use crate::commands;
 
 /// Large-margin classifiers for any similarity, at linear cost.
 ///
-/// Files are LIBSVM text (.svm, .libsvm, .txt), CSV (.csv, .tsv) or NumPy arrays (.npy, .npz), told by
-/// their ending; `-` is standard input.
+/// Files are LIBSVM text (.svm, .libsvm, .txt), CSV (.csv, .tsv), NumPy arrays (.npy, .npz), time series (.ts) or
+/// images (a folder, CIFAR-10's .bin, IDX), told by their ending; --format names those of strings and of the UCR
+/// archive's series. `-` is standard input.
 #[derive(Debug, Parser)]
 #[command(name = "widemargin", version, max_term_width = 100)]
 pub struct Cli {
@@ -68,7 +69,8 @@ pub struct Input {
     /// The samples; `-` is standard input
     #[arg(value_name = "DATA")]
     pub data: PathBuf,
-    /// Format of the samples, where the name of the file does not tell it: libsvm, csv, tsv, npy, npz
+    /// Format of the samples, where the name of the file does not tell it: libsvm, csv, tsv, npy, npz, strings, ucr,
+    /// ts, images, cifar10, idx
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<Format>,
     /// Column of the labels: a name, a number (1 is the first, -1 the last), or `none`

@@ -17,7 +17,7 @@ use crate::class_weight::{class_weight, class_weight_json};
 use crate::machine::Machine;
 use crate::method::{Method, Point};
 use crate::report::Failure;
-use crate::samples::{default_similarity, with_source};
+use crate::samples::{check_specs, default_similarity, with_source};
 
 /// Parameters of the method. Those that may be searched hold a list.
 #[derive(Clone, Debug, Args)]
@@ -133,6 +133,7 @@ impl BasisExpansionArgs {
         };
         // What can be wrong with the flags is told before any file is read.
         let trial = if choice.similarity.is_empty() { vec!["rbf".to_owned()] } else { choice.similarity.clone() };
+        check_specs(&trial)?;
         settings.params(&trial)?.check()?;
         let similarity: Value =
             if choice.similarity.is_empty() { Value::Null } else { choice.similarity.clone().into() };

@@ -1,9 +1,11 @@
 //! What `inspect` and others tell of a trained basis expansion SVM.
 
 use serde_json::{Value, json};
-use widemargin::data::AnySamples;
+use widemargin::data::{AnySamples, Images};
 use widemargin::model::BasisExpansionSvc;
 use widemargin::similarity::AnySimilarity;
+use widemargin::{Error, Result};
+use widemargin_io::Samples;
 
 use crate::text_table::text_table;
 
@@ -26,12 +28,35 @@ pub fn parameters(model: &Svc) -> Value {
     })
 }
 
-/// Features of the samples, where they are vectors; 0 for other kinds.
-pub fn n_features(model: &Svc) -> usize {
+/// Features of the samples, where they are vectors.
+pub fn n_features(model: &Svc) -> Option<usize> {
     match model.expansion().bases() {
-        AnySamples::Vectors(vectors) => vectors.n_cols(),
-        _ => 0,
+        AnySamples::Vectors(vectors) => Some(vectors.n_cols()),
+        _ => None,
     }
+}
+
+/// The length of all bases, where they are series and have one.
+pub fn series_length(model: &Svc) -> Option<usize> {
+    let AnySamples::Series(series) = model.expansion().bases() else { return None };
+    let mut lengths = series.lengths().into_iter();
+    let first = lengths.next()?;
+    lengths.all(|length| length == first).then_some(first)
+}
+
+/// Refuses images of another size than the model's in the words of images: what a descriptor makes of them would be
+/// refused as well, but in numbers that nobody has seen.
+pub fn check_size(model: &Svc, samples: &Samples) -> Result<()> {
+    let (AnySamples::Images(known), Samples::Other(AnySamples::Images(given))) = (model.expansion().bases(), samples)
+    else {
+        return Ok(());
+    };
+    if (given.height(), given.width()) == (known.height(), known.width()) {
+        return Ok(());
+    }
+    let pixels = |images: &Images| format!("{} × {} pixels", images.height(), images.width());
+    let expected = format!("{} as the model was trained with", pixels(known));
+    Err(Error::Shape { what: "images".into(), found: pixels(given), expected })
 }
 
 /// The bases with how much each weighs: JSON of all, and a table of the heaviest.

@@ -52,6 +52,7 @@ impl Machine {
     pub fn decision_function(&self, samples: &Samples, threads: usize) -> Result<Scores> {
         match self {
             Machine::BasisExpansion(model) => {
+                basis_expansion::check_size(model, samples)?;
                 with_source!(samples, |source| model.decision_function(source, threads))
             }
             Machine::PowerMean(model) => with_rows!(samples, |view| model.decision_function(&view, threads)),
@@ -77,12 +78,28 @@ impl Machine {
         }
     }
 
-    /// Number of features it was trained with.
-    pub fn n_features(&self) -> usize {
+    /// Number of features it was trained with; none where its samples are no vectors.
+    pub fn n_features(&self) -> Option<usize> {
         match self {
             Machine::BasisExpansion(model) => basis_expansion::n_features(model),
-            Machine::PowerMean(model) => model.n_features(),
-            Machine::ThinPlate(model) => model.n_features(),
+            Machine::PowerMean(model) => Some(model.n_features()),
+            Machine::ThinPlate(model) => Some(model.n_features()),
+        }
+    }
+
+    /// The kind of samples it takes, as messages name it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Machine::BasisExpansion(model) => model.kind(),
+            Machine::PowerMean(_) | Machine::ThinPlate(_) => "vectors",
+        }
+    }
+
+    /// The length of all series it holds, where it holds series and all have one.
+    pub fn series_length(&self) -> Option<usize> {
+        match self {
+            Machine::BasisExpansion(model) => basis_expansion::series_length(model),
+            _ => None,
         }
     }
 

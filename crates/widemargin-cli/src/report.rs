@@ -5,7 +5,8 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use widemargin::Error;
-use widemargin_io::{IoError, Table};
+use widemargin::data::AnySamples;
+use widemargin_io::{IoError, Samples, Table};
 
 /// The process's exit codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,6 +87,10 @@ impl From<Error> for Failure {
         let exit = if error.is_input() || absent { Exit::WrongInput } else { Exit::WorkFailed };
         let message = match &error {
             Error::Parameter { name, value, expected } => format!("{} {value} is not allowed: {expected}", flag(name)),
+            Error::Memory { what, needed, free, .. } => {
+                let gigabytes = |bytes: &u64| *bytes as f64 / 1e9;
+                format!("{what} would take {:.1} GB, {:.1} GB are free", gigabytes(needed), gigabytes(free))
+            }
             _ => error.to_string(),
         };
         Failure { message, help: help(&error).map(str::to_owned), exit }
@@ -96,6 +101,20 @@ impl From<Error> for Failure {
 fn is_about_path(kind: ErrorKind) -> bool {
     use ErrorKind::{IsADirectory, NotADirectory, NotFound, PermissionDenied};
     matches!(kind, NotFound | PermissionDenied | IsADirectory | NotADirectory)
+}
+
+/// What is wrong with the spec of a similarity: its parameters are no flags.
+pub fn in_spec(error: Error, spec: &str) -> Failure {
+    match error {
+        Error::Parameter { name, value, expected } if name != "similarity" => {
+            let value = value.split(" in '").next().unwrap_or_default();
+            Failure::input(format!("--similarity {spec}: {name} {value} is not allowed: {expected}"))
+        }
+        Error::UnknownName { what, given, expected } => {
+            Failure::input(format!("--similarity {spec}: unknown {what} '{given}'")).help(expected)
+        }
+        error => Failure::from(error),
+    }
 }
 
 /// What a parameter of the library is called here.
@@ -109,6 +128,7 @@ fn flag(name: &str) -> String {
 
 fn help(error: &Error) -> Option<&'static str> {
     Some(match error {
+        Error::Memory { hint, .. } => hint,
         Error::OneClass { .. } => "check that the label column is the right one (--label), and that the file is whole",
         Error::ModelVersion { .. } => "update widemargin, or train the model again with this version",
         Error::ModelFile { .. } => "give a file that `widemargin train` wrote; if it was copied, copy it again",
@@ -141,11 +161,22 @@ pub fn in_file(error: Error, file: &Path, table: &Table, first_row: usize) -> Fa
             let message = format!("{file}: {}, {}: {value} {}", place.row(), place.column(*column), problem.0);
             return Failure { help: problem.1, ..Failure::input(message) };
         }
+        Error::Sample { similarity, is_basis: false, number, problem } => {
+            let (place, problem) = (Place { table, row: *number, first_row }, short(problem));
+            let message = format!("{file}: {}: similarity '{similarity}': it {}", place.row(), problem.0);
+            return Failure { help: problem.1, ..Failure::input(message) };
+        }
+        Error::Similarity { similarity, problem } => {
+            let (problem, help) = short_at_end(problem);
+            let failure = Failure::input(format!("{file}: similarity '{similarity}': {problem}"));
+            return Failure { help, ..failure };
+        }
+        Error::Kind { .. } => true,
         Error::OneClass { .. } | Error::NoSamples(_) | Error::Shape { .. } | Error::FeatureCount { .. } => true,
         _ => false,
     };
     let failure = Failure::from(error);
-    let help = width_help.map(str::to_owned).or(failure.help);
+    let help = width_help.map(str::to_owned).or(failure.help).or_else(|| cells_help(&failure.message, table));
     let message = if is_about_file { format!("{file}: {}", failure.message) } else { failure.message };
     Failure { message, help, exit: failure.exit }
 }
@@ -161,6 +192,23 @@ fn short(problem: &str) -> (String, Option<String>) {
     }
 }
 
+/// The same where what to do stands in parentheses at the very end.
+fn short_at_end(problem: &str) -> (String, Option<String>) {
+    match problem.strip_suffix(')').and_then(|problem| problem.rsplit_once(" (")) {
+        Some((problem, help)) => (problem.into(), Some(help.into())),
+        None => (problem.into(), None),
+    }
+}
+
+/// Which cells fit the images that a descriptor refused.
+fn cells_help(message: &str, table: &Table) -> Option<String> {
+    let Samples::Other(AnySamples::Images(images)) = &table.samples else { return None };
+    let fits = |cell: &usize| images.height().is_multiple_of(*cell) && images.width().is_multiple_of(*cell);
+    let cells: Vec<String> = (2..=images.height()).filter(fits).take(8).map(|cell| cell.to_string()).collect();
+    let about_cells = message.contains("cell size") && !cells.is_empty();
+    about_cells.then(|| format!("cells that fit these images: {}", cells.join(", ")))
+}
+
 struct Place<'a> {
     table: &'a Table,
     row: usize,
@@ -171,7 +219,10 @@ impl Place<'_> {
     fn row(&self) -> String {
         match self.table.line(self.row) {
             Some(line) => format!("line {line}"),
-            None => format!("row {}", self.first_row + self.row),
+            None => match self.table.files.as_ref().and_then(|files| files.get(self.row)) {
+                Some(file) => file.clone(),
+                None => format!("row {}", self.first_row + self.row),
+            },
         }
     }
 

@@ -17,9 +17,12 @@ macro_rules! with_rows {
 pub(crate) use with_rows;
 
 use widemargin::data::{AnySamples, Rows, Source};
-use widemargin::similarity::default_spec;
+use widemargin::similarity::{AnySimilarity, default_spec};
 use widemargin::{Error, Result};
-use widemargin_io::Samples;
+use widemargin_io::{Format, Samples};
+
+use crate::report::{Failure, in_spec};
+use crate::text_table::grouped;
 
 /// Runs an expression with `$source` bound to the samples as a similarity's source, whatever they are.
 macro_rules! with_source {
@@ -56,6 +59,50 @@ pub fn no_vectors(samples: &AnySamples) -> Error {
     Error::Kind { given: samples.kind(), method: "this method".into(), wanted: "vectors (basis-expansion takes all)" }
 }
 
+/// Tells what is wrong with specs of similarities, before any sample is read.
+pub fn check_specs(specs: &[String]) -> Result<(), Failure> {
+    for spec in specs {
+        AnySimilarity::new(std::slice::from_ref(spec)).map_err(|error| in_spec(error, spec))?;
+    }
+    AnySimilarity::new(specs)?;
+    Ok(())
+}
+
+/// The kind of the samples, as messages name it.
+pub fn kind(samples: &Samples) -> &'static str {
+    match samples {
+        Samples::Other(samples) => samples.kind(),
+        _ => "vectors",
+    }
+}
+
+/// The kind of samples that a format holds.
+pub fn kind_in(format: Format) -> &'static str {
+    match format {
+        Format::Strings => "strings",
+        Format::Ucr | Format::Ts => "time series",
+        Format::Images | Format::Cifar10 | Format::Idx => "images",
+        _ => "vectors",
+    }
+}
+
+/// How many samples there are and how large: the line of a summary.
+pub fn extent(samples: &Samples, n_features: usize) -> Result<String> {
+    let n = grouped(samples.n_rows() as u64);
+    Ok(match samples {
+        Samples::Other(AnySamples::Images(images)) => {
+            let (height, width) = (images.height(), images.width());
+            let colour = if images.channels() == 1 { "grey" } else { "colour" };
+            format!("{n} images, {height} × {width} pixels, {colour}")
+        }
+        Samples::Other(samples) => format!("{n} {}", samples.kind()),
+        vectors => {
+            let (features, nonzeros) = (grouped(n_features as u64), grouped(count_nonzeros(vectors)?));
+            format!("{n} samples, {features} features, {nonzeros} non-zeros")
+        }
+    })
+}
+
 /// Some of the samples.
 pub fn select(samples: &Samples, rows: &[usize]) -> Result<Samples> {
     Ok(match samples {
@@ -65,6 +112,17 @@ pub fn select(samples: &Samples, rows: &[usize]) -> Result<Samples> {
         Samples::DenseF64(matrix) => Samples::DenseF64(matrix.view()?.select(rows)),
         Samples::Other(samples) => Samples::Other(widemargin::data::Samples::select(samples, rows)),
     })
+}
+
+/// An error about a row of some rows, as one about a row of all.
+pub fn in_whole(error: Error, rows: &[usize]) -> Error {
+    match error {
+        Error::Value { row, column, value, problem } => Error::Value { row: rows[row], column, value, problem },
+        Error::Sample { similarity, number, problem, .. } => {
+            Error::Sample { similarity, is_basis: false, number: rows[number], problem }
+        }
+        error => error,
+    }
 }
 
 /// Number of non-zeros; 0 where the samples are no vectors.

@@ -5,12 +5,13 @@ use std::sync::mpsc::{channel, sync_channel};
 use std::thread;
 
 use widemargin::model::Scores;
-use widemargin_io::{Block, Blocks, IoError, LabelColumn, LibsvmProblem, ReadOptions};
+use widemargin_io::{Block, Blocks, Format, IoError, LabelColumn, LibsvmProblem, ReadOptions};
 
 use crate::args::Input;
 use crate::context::Context;
 use crate::machine::Machine;
 use crate::report::{Failure, in_file, shown};
+use crate::samples::kind_in;
 use crate::text_table::grouped;
 
 /// Calls `each` with every block of the input, in order, and the decision values of its rows. Returns the
@@ -24,7 +25,7 @@ pub fn score(
 ) -> Result<u64, Failure> {
     let (file, name) = (input.data.as_path(), shown(&input.data).to_string());
     // Rows of indices are then as wide as the model, and an index beyond it is told with its line.
-    let options = ReadOptions { label, n_features: Some(machine.n_features()), ..input.options() };
+    let options = ReadOptions { label, n_features: machine.n_features(), ..input.options() };
     context.bar.say(format!("reading {name}"));
     let blocks = Blocks::open(file, &options)?;
     let mut n_rows = 0;
@@ -40,6 +41,23 @@ pub fn score(
     })?;
     context.bar.hide();
     Ok(n_rows)
+}
+
+/// Refuses a file whose format holds another kind of samples than the model takes, before it is read.
+pub fn check_kind(input: &Input, machine: &Machine) -> Result<(), Failure> {
+    let format = input.format.map_or_else(|| Format::from_path(&input.data), Ok)?;
+    let (wanted, held) = (machine.kind(), kind_in(format));
+    if wanted == held {
+        return Ok(());
+    }
+    let message = format!("{}: the model takes {wanted}, and {format} holds {held}", shown(&input.data));
+    let formats = match wanted {
+        "strings" => "--format strings",
+        "time series" => "--format ucr or ts",
+        "images" => "--format images, cifar10 or idx",
+        _ => "--format libsvm, csv, tsv, npy or npz",
+    };
+    Err(Failure::input(message).help(format!("if the file does hold {wanted}, say how: {formats}")))
 }
 
 fn for_each_block(

@@ -18,7 +18,7 @@ use crate::method::{Method, Point};
 use crate::output::{print, print_json};
 use crate::power_mean::PowerMeanArgs;
 use crate::report::{Failure, in_file};
-use crate::samples::select;
+use crate::samples::{in_whole, kind, select};
 use crate::text_table::text_table;
 use crate::thin_plate::ThinPlateArgs;
 
@@ -160,14 +160,6 @@ impl Search<'_> {
     }
 }
 
-/// An error about a row of some rows, as one about a row of all.
-fn in_whole(error: Error, rows: &[usize]) -> Error {
-    match error {
-        Error::Value { row, column, value, problem } => Error::Value { row: rows[row], column, value, problem },
-        error => error,
-    }
-}
-
 fn mean(tried: &Tried) -> f64 {
     tried.scores.mean()
 }
@@ -197,7 +189,8 @@ fn as_json(
     json!({
         "method": method,
         "n_samples": table.samples.n_rows(),
-        "n_features": table.samples.n_cols(),
+        "samples": kind(&table.samples),
+        "n_features": (kind(&table.samples) == "vectors").then(|| table.samples.n_cols()),
         "classes": labels.classes(),
         "folds": folds.folds,
         "seed": context.common.seed,

@@ -9,11 +9,13 @@ use widemargin::similarity::AnySimilarity;
 use widemargin_io::{Samples, Table};
 
 use crate::args::Input;
+use crate::basis_expansion_machine::check_size;
 use crate::context::Context;
 use crate::machine::Machine;
 use crate::output::check_folder;
 use crate::report::{Failure, in_file};
 use crate::samples::with_source;
+use crate::stream::check_kind;
 use crate::text_table::grouped;
 
 /// Arguments of `describe`.
@@ -68,8 +70,9 @@ impl Describe {
                 task.files
                     .run(context, |samples| with_source!(samples, |source| describe(&similarity, source, threads)))
             }
-            What::BasisExpansion(task) => match Machine::load(&task.model)? {
+            What::BasisExpansion(task) => match load_for(&task)? {
                 Machine::BasisExpansion(model) => task.files.run(context, |samples| {
+                    check_size(&model, samples)?;
                     with_source!(samples, |source| model.expansion().transform(source, threads))
                 }),
                 machine => Err(Failure::input(format!(
@@ -80,6 +83,13 @@ impl Describe {
             },
         }
     }
+}
+
+/// The model, which takes what the file holds.
+fn load_for(task: &ExpansionTask) -> Result<Machine, Failure> {
+    let machine = Machine::load(&task.model)?;
+    check_kind(&task.files.input, &machine)?;
+    Ok(machine)
 }
 
 impl Files {

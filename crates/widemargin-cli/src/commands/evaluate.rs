@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::machine::Machine;
 use crate::output::{print, print_json};
 use crate::report::Failure;
-use crate::stream::score;
+use crate::stream::{check_kind, score};
 use crate::text_table::{grouped, text_table};
 
 /// Arguments of `evaluate`.
@@ -31,6 +31,7 @@ impl Evaluate {
     /// Runs the command.
     pub fn run(self, context: &Context) -> Result<(), Failure> {
         let machine = Machine::load(&self.model)?;
+        check_kind(&self.input, &machine)?;
         let start = Instant::now();
         let mut evaluation = Evaluation::default();
         let label = self.input.label.clone().unwrap_or_default();

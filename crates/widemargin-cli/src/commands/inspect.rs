@@ -54,9 +54,9 @@ fn text(machine: &Machine, size: u64) -> String {
     let classes: Vec<_> = machine.classes().iter().take(20).map(ToString::to_string).collect();
     let more = if machine.classes().len() > classes.len() { ", …" } else { "" };
     let stages: Vec<_> = report.stages.iter().map(|s| format!("{} {:.2}", s.name, s.seconds)).collect();
+    lines.extend(machine.n_features().map(|n| ("features".to_owned(), grouped(n as u64))));
     lines.extend([
         ("classes".to_owned(), format!("{}: {}{more}", machine.classes().len(), classes.join(", "))),
-        ("features".to_owned(), grouped(machine.n_features() as u64)),
         ("weights".to_owned(), format!("{} in a file of {}", grouped(machine.n_weights() as u64), bytes(size))),
         (
             "training".to_owned(),

@@ -4,15 +4,16 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use widemargin::data::AnySamples;
 use widemargin::problem::OneVsRest;
-use widemargin_io::{Block, Blocks, Format, LabelColumn, ReadOptions};
+use widemargin_io::{Block, Blocks, Format, LabelColumn, ReadOptions, Samples};
 
 use crate::args::Input;
 use crate::context::Context;
 use crate::machine::Machine;
 use crate::output::Output;
 use crate::report::Failure;
-use crate::stream::score;
+use crate::stream::{check_kind, score};
 
 /// Arguments of `predict`.
 #[derive(Debug, Args)]
@@ -33,6 +34,7 @@ impl Predict {
     /// Runs the command.
     pub fn run(self, context: &Context) -> Result<(), Failure> {
         let machine = Machine::load(&self.model)?;
+        check_kind(&self.input, &machine)?;
         let label = label_column(&self.input, &machine)?;
         let mut output = Output::open(self.output.as_deref())?;
         let names: Vec<String> = machine.classes().iter().map(ToString::to_string).collect();
@@ -57,7 +59,8 @@ impl Predict {
 /// Which column holds labels, to be passed over.
 ///
 /// Where the user does not say: in LIBSVM text a first word that is no pair, and in a table the column that
-/// training would take, unless the table is as wide as the model only with it.
+/// training would take, unless the table is as wide as the model only with it. A series begins with a label, unless it
+/// is as long as all of the model only with it.
 fn label_column(input: &Input, machine: &Machine) -> Result<LabelColumn, Failure> {
     if let Some(label) = &input.label {
         return Ok(label.clone());
@@ -66,18 +69,23 @@ fn label_column(input: &Input, machine: &Machine) -> Result<LabelColumn, Failure
     match input.format.map_or_else(|| Format::from_path(data), Ok)? {
         Format::Libsvm => Ok(LabelColumn::None),
         // Only a regular file can be looked into and then read from its start.
-        Format::Csv | Format::Tsv if data.is_file() => guess(data, &input.options(), machine.n_features()),
+        Format::Csv | Format::Tsv if data.is_file() => guess(data, &input.options(), machine),
+        Format::Ucr if data.is_file() => guess(data, &input.options(), machine),
         _ => Ok(LabelColumn::Auto),
     }
 }
 
-fn guess(data: &Path, options: &ReadOptions, n_features: usize) -> Result<LabelColumn, Failure> {
+fn guess(data: &Path, options: &ReadOptions, machine: &Machine) -> Result<LabelColumn, Failure> {
     let options = ReadOptions { label: LabelColumn::None, block_bytes: Some(1), ..options.clone() };
     // Text in a column is no number: then that is the label, or an error to be told later.
     let Ok(mut blocks) = Blocks::open(data, &options) else { return Ok(LabelColumn::Auto) };
     let mut block = Block::default();
-    match blocks.read_into(&mut block) {
-        Ok(true) if block.table.samples.n_cols() == n_features => Ok(LabelColumn::None),
-        _ => Ok(LabelColumn::Auto),
+    if !matches!(blocks.read_into(&mut block), Ok(true)) {
+        return Ok(LabelColumn::Auto);
     }
+    let (found, trained) = match &block.table.samples {
+        Samples::Other(AnySamples::Series(series)) => (Some(series.length(0)), machine.series_length()),
+        vectors => (Some(vectors.n_cols()), machine.n_features()),
+    };
+    Ok(if found == trained { LabelColumn::None } else { LabelColumn::Auto })
 }

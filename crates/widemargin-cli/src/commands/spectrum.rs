@@ -11,7 +11,7 @@ use crate::args::Input;
 use crate::context::Context;
 use crate::output::{print, print_json};
 use crate::report::{Failure, in_file};
-use crate::samples::{any_samples, default_similarity};
+use crate::samples::{any_samples, check_specs, default_similarity, in_whole};
 use crate::text_table::text_table;
 
 /// Arguments of `spectrum`.
@@ -36,7 +36,7 @@ impl SpectrumArgs {
     pub fn run(self, context: &Context) -> Result<(), Failure> {
         let file = &self.input.data;
         let trial = if self.similarity.is_empty() { vec!["rbf".to_owned()] } else { self.similarity.clone() };
-        AnySimilarity::new(&trial)?;
+        check_specs(&trial)?;
         let (table, _) = context.read(file, &self.input.options())?;
         let n = table.samples.n_rows();
         let specs = match self.similarity.is_empty() {
@@ -106,5 +106,6 @@ impl SpectrumArgs {
             basis::choose(&BasisChoice::Index, self.n_basis, labels.codes(), n_classes, 0, &similarity, &training)?;
         context.bar.say("eigenvalues");
         spectrum(&similarity, &source.select(&chosen.rows)?, context.common.threads)
+            .map_err(|error| in_whole(error, &chosen.rows))
     }
 }

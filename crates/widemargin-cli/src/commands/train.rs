@@ -15,8 +15,8 @@ use crate::method::{Method, Point};
 use crate::output::{check_model_file, print_json};
 use crate::power_mean::PowerMeanArgs;
 use crate::report::{Failure, in_file};
-use crate::samples::count_nonzeros;
-use crate::text_table::{bytes, grouped};
+use crate::samples::{count_nonzeros, extent, kind};
+use crate::text_table::bytes;
 use crate::thin_plate::ThinPlateArgs;
 
 /// Arguments of `train`.
@@ -114,8 +114,9 @@ impl Told<'_> {
             "method": self.machine.method(),
             "model": self.output.display().to_string(),
             "n_samples": self.table.samples.n_rows(),
+            "samples": kind(&self.table.samples),
             "n_features": self.machine.n_features(),
-            "n_nonzero": count_nonzeros(&self.table.samples)?,
+            "n_nonzero": self.machine.n_features().map(|_| count_nonzeros(&self.table.samples)).transpose()?,
             "classes": self.machine.classes(),
             "parameters": parameters,
             "report": report_json(self.machine.report()),
@@ -128,13 +129,11 @@ impl Told<'_> {
         let report = self.machine.report();
         let stages: Vec<_> = report.stages.iter().map(|s| format!("{} {:.2}", s.name, s.seconds)).collect();
         Ok(format!(
-            "{} samples, {} features, {} non-zeros, {} classes\n\
+            "{}, {} classes\n\
              {} after {} {}, largest relative duality gap {:.1e}\n{}\
              {:.2} s: read {:.2}, {}\n\
              {}: {}",
-            grouped(self.table.samples.n_rows() as u64),
-            grouped(self.machine.n_features() as u64),
-            grouped(count_nonzeros(&self.table.samples)?),
+            extent(&self.table.samples, self.machine.n_features().unwrap_or(0))?,
             self.machine.classes().len(),
             report.status.as_str(),
             report.max_iterations(),

@@ -1,8 +1,11 @@
 //! The command as its users meet it: arguments in; output, messages, exit codes and files out.
 
 mod bad_input;
+mod basis_expansion;
+mod basis_expansion_trouble;
 mod demo;
 mod formats;
+mod kinds;
 mod model_file;
 mod round_trip;
 mod thin_plate;

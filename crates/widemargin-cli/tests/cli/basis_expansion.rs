@@ -1,0 +1,249 @@
+//! The basis expansion SVM on samples of every kind: each command takes each of them.
+
+use serde_json::Value;
+
+use crate::kinds::{cifar10, image_folder, labels, rings, strings, ts, ucr};
+use crate::{Folder, histograms};
+
+/// Trains on one file and goes through the commands with another, whose labels are given.
+struct Case<'a> {
+    folder: &'a Folder,
+    train: &'a str,
+    test: &'a str,
+    truth: &'a [&'a str],
+    /// Of all commands, such as `--format`.
+    reading: &'a str,
+}
+
+impl Case<'_> {
+    /// Every command with these flags of the method; what `inspect` and the summary of `train` say.
+    #[track_caller]
+    fn runs(&self, flags: &str) -> (Value, String) {
+        let Case { folder, train, test, truth, reading } = self;
+        let told = folder.run(&format!("train basis-expansion {train} -o m {reading} {flags}")).well().err;
+        let accuracy = folder.run(&format!("evaluate m {test} --json {reading}")).json()["accuracy"].clone();
+        let predicted = folder.run(&format!("predict m {test} {reading}")).well().out;
+        let predicted: Vec<&str> = predicted.lines().collect();
+        assert_eq!(predicted.len(), truth.len());
+        let right = predicted.iter().zip(*truth).filter(|(predicted, truth)| predicted == truth).count();
+        let share = right as f64 / truth.len() as f64;
+        assert_eq!(accuracy.as_f64().unwrap(), share, "{flags}");
+        assert!(share > 0.85, "{flags}: {share}");
+        // One thread reads and predicts in turns, two side by side.
+        let scores =
+            |threads| folder.run(&format!("predict m {test} --scores {reading} --threads {threads}")).well().out;
+        assert_eq!(scores(1), scores(2));
+        let described = folder.run(&format!("describe basis-expansion m {test} -o d.csv {reading}")).well().err;
+        assert!(described.starts_with(&format!("{} samples", truth.len())), "{described}");
+        let inspected = folder.run("inspect m --json").json();
+        assert!(folder.run("inspect m").well().out.contains("basis-expansion"));
+        (inspected, told)
+    }
+
+    /// A grid of two values of C, and the spectrum.
+    #[track_caller]
+    fn searches(&self, flags: &str) {
+        let Case { folder, train, reading, .. } = self;
+        let search = format!("cv basis-expansion {train} -C 0.1,1 --folds 3 --json {reading} {flags}");
+        let found = folder.run(&search).json();
+        assert_eq!(found["points"].as_array().unwrap().len(), 2);
+        assert!(found["points"][1]["mean"].as_f64().unwrap() > 0.85, "{found}");
+        let found = folder.run(&format!("spectrum {train} --n-basis 10 --json {reading} {}", only_similarity(flags)));
+        assert_eq!(found.json()["n_samples"], 10);
+    }
+}
+
+fn only_similarity(flags: &str) -> String {
+    let words: Vec<&str> = flags.split_whitespace().collect();
+    let pairs = words.windows(2).filter(|pair| pair[0] == "--similarity");
+    pairs.map(|pair| pair.join(" ")).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn vectors() {
+    let folder = Folder::new();
+    folder.write("train.csv", rings(1, 80, true));
+    folder.write("test.csv", rings(2, 40, true));
+    let truth = labels(40);
+    let case = Case { folder: &folder, train: "train.csv", test: "test.csv", truth: &truth, reading: "" };
+    let (inspected, told) = case.runs("--n-basis 20");
+    assert!(told.starts_with("80 samples, 2 features, "), "{told}");
+    assert_eq!((&inspected["n_features"], &inspected["parameters"]["samples"]), (&2.into(), &"vectors".into()));
+    assert_eq!(inspected["bases"].as_array().unwrap().len(), 20);
+    // Gamma was learned, and is kept.
+    let similarity = inspected["parameters"]["similarity"][0].as_str().unwrap();
+    assert!(similarity.starts_with("rbf:gamma="), "{similarity}");
+    for flags in [
+        "--similarity rbf:gamma=0.5 --similarity z-score>laplacian --n-basis 10 --normalization z-score",
+        "--similarity polynomial:degree=2 --basis kmedoids --n-basis 10 --loss logistic",
+        "--similarity distance --basis random --n-basis 30 --intercept penalised",
+        "--similarity rbf --normalization nystrom-clip --basis stratified --n-basis 30 --class-weight balanced",
+    ] {
+        case.runs(flags);
+    }
+    case.searches("--similarity rbf --n-basis 20");
+    let grid = "cv basis-expansion train.csv --similarity linear|rbf --n-basis 5,20 --folds 3 --json";
+    let found = folder.run(grid).json();
+    assert_eq!(found["points"].as_array().unwrap().len(), 4);
+    assert_eq!(found["points"][found["best"].as_u64().unwrap() as usize]["parameters"]["similarity"][0], "rbf");
+    // Without labels, and with the model in another format.
+    folder.run("train basis-expansion train.csv -o m --n-basis 20").well();
+    folder.write("bare.csv", rings(2, 40, false));
+    folder.run("convert test.csv test.npz").well();
+    let predicted = folder.run("predict m test.csv").well().out;
+    assert_eq!(folder.run("predict m bare.csv").well().out, predicted);
+    assert_eq!(folder.run("predict m test.npz").well().out, predicted);
+}
+
+#[test]
+fn sparse_vectors() {
+    let folder = Folder::new();
+    folder.write("train.svm", histograms(1, 90));
+    folder.write("test.svm", histograms(2, 60));
+    let truth: Vec<&str> = (0..60).map(|row| ["ant", "bee", "fly"][row % 3]).collect();
+    let case = Case { folder: &folder, train: "train.svm", test: "test.svm", truth: &truth, reading: "" };
+    for flags in ["", "--similarity chi2 --n-basis 30", "--similarity cosine --similarity intersection --n-basis 9"] {
+        let (inspected, _) = case.runs(flags);
+        assert_eq!(inspected["n_features"], 12);
+    }
+    case.searches("--similarity jensen-shannon --n-basis 30");
+    folder.write("wide.svm", "ant 1:1\nant 13:1\n");
+    folder.run("predict m wide.svm").fails(2, &["wide.svm", "line 2", "index 13", "12 features"]);
+    // A row of few indices is as wide as the model.
+    folder.write("short.svm", "1:8 2:8 3:9\n");
+    assert_eq!(folder.run("predict m short.svm").well().out, "ant\n");
+    folder.run_with_input("predict m -", "1:8 2:8 3:9\n").well();
+    // A line of the second block, of 8 MiB, is told by its number in the file.
+    folder.run("train basis-expansion train.svm -o m --similarity hellinger --n-basis 3").well();
+    let text = histograms(2, 60);
+    let times = (9 << 20) / text.len() + 1;
+    folder.write("long.svm", text.repeat(times) + "ant 1:-1\n");
+    let run = folder.run("predict m long.svm -o p").fails(2, &["long.svm", "value -1"]);
+    assert!(run.err.contains(&format!("line {}:", 60 * times + 1)), "{}", run.err);
+}
+
+#[test]
+fn similarities_that_were_computed_before() {
+    let folder = Folder::new();
+    folder.write("raw.svm", histograms(1, 60));
+    folder.run("train basis-expansion raw.svm -o raw --similarity chi2 --n-basis 12 --normalization none").well();
+    folder.run("describe basis-expansion raw raw.svm -o block.npz").well();
+    let truth: Vec<&str> = (0..60).map(|row| ["ant", "bee", "fly"][row % 3]).collect();
+    let case = Case { folder: &folder, train: "block.npz", test: "block.npz", truth: &truth, reading: "" };
+    let (inspected, _) = case.runs("--similarity precomputed --normalization none");
+    assert_eq!((&inspected["n_features"], &inspected["n_weights"]), (&12.into(), &36.into()));
+    // The same numbers, so the same weights, whoever computed them.
+    let [direct, before] =
+        ["predict raw raw.svm --scores", "predict m block.npz --scores"].map(|c| folder.run(c).well().out);
+    assert_eq!(direct, before);
+    let nystrom = "train basis-expansion block.npz -o x --similarity precomputed --normalization nystrom-clip";
+    folder.run(nystrom).fails(2, &["block.npz", "similarities between the bases"]);
+    folder.run("spectrum block.npz --similarity precomputed").fails(2, &["between the samples themselves"]);
+}
+
+#[test]
+fn strings_by_every_similarity_of_them() {
+    let folder = Folder::new();
+    folder.write("train.tsv", strings(1, 60, 12, true));
+    folder.write("test.tsv", strings(2, 40, 12, true));
+    let truth = labels(40);
+    let reading = "--format strings";
+    let case = Case { folder: &folder, train: "train.tsv", test: "test.tsv", truth: &truth, reading };
+    let (inspected, told) = case.runs("--n-basis 20");
+    assert!(told.starts_with("60 strings, 2 classes\n"), "{told}");
+    assert_eq!((&inspected["n_features"], &inspected["parameters"]["samples"]), (&Value::Null, &"strings".into()));
+    assert_eq!(inspected["parameters"]["similarity"][0], "edit");
+    assert!(inspected["bases"][0]["sample"].as_str().unwrap().len() >= 12);
+    for flags in [
+        "--similarity ngram:n=2",
+        "--similarity align:mode=local --n-basis 10",
+        "--similarity ngrams:n=2>tanimoto --n-basis 30",
+        "--similarity ngram-counts:n=2>rbf --similarity edit:metric=jaro --n-basis 20",
+    ] {
+        case.runs(flags);
+    }
+    case.searches("--similarity ngrams:n=1>tanimoto --n-basis 20");
+    // Strings alone, from a file and from standard input.
+    folder.run("train basis-expansion train.tsv -o m --format strings --n-basis 20").well();
+    let predicted = folder.run("predict m test.tsv --format strings").well().out;
+    let bare = strings(2, 40, 12, false);
+    folder.write("bare.txt", &bare);
+    assert_eq!(folder.run("predict m bare.txt --format strings").well().out, predicted);
+    assert_eq!(folder.run_with_input("predict m - --format strings", &bare).well().out, predicted);
+    let trained = folder.run_with_input("train basis-expansion - -o n --format strings", &strings(1, 60, 12, true));
+    assert!(trained.well().err.contains("60 strings"));
+}
+
+#[test]
+fn strings_in_blocks_are_the_same_as_whole() {
+    let folder = Folder::new();
+    folder.write("train.tsv", strings(1, 40, 300, true));
+    folder.run("train basis-expansion train.tsv -o m --format strings --similarity edit --n-basis 6").well();
+    let test = strings(2, 50, 300, true);
+    folder.write("test.tsv", &test);
+    // More than a block of 8 MiB.
+    let times = (9 << 20) / test.len() + 1;
+    folder.write("long.tsv", test.repeat(times));
+    let once = folder.run("predict m test.tsv --format strings --scores").well().out;
+    assert_eq!(folder.run("predict m long.tsv --format strings --scores").well().out, once.repeat(times));
+}
+
+#[test]
+fn time_series() {
+    let folder = Folder::new();
+    folder.write("train.tsv", ucr(1, 40, true));
+    folder.write("test.tsv", ucr(2, 30, true));
+    let truth = labels(30);
+    let case = Case { folder: &folder, train: "train.tsv", test: "test.tsv", truth: &truth, reading: "--format ucr" };
+    let (inspected, told) = case.runs("--n-basis 10");
+    assert!(told.starts_with("40 time series, 2 classes\n"), "{told}");
+    assert_eq!(inspected["parameters"]["samples"], "time series");
+    assert_eq!(inspected["bases"][0]["sample"], "24 steps");
+    case.runs("--similarity znorm>dtw:gamma=auto --n-basis 10 --normalization nystrom-flip");
+    case.searches("--similarity dtw:window=0.2 --n-basis 10");
+    // Without labels: told by the length of the series.
+    let predicted = folder.run("predict m test.tsv --format ucr").well().out;
+    folder.write("bare.tsv", ucr(2, 30, false));
+    assert_eq!(folder.run("predict m bare.tsv --format ucr").well().out, predicted);
+    assert_eq!(folder.run("predict m bare.tsv --format ucr --label none").well().out, predicted);
+    // Two channels and lengths that differ.
+    folder.write("train.ts", ts(1, 40));
+    folder.write("test.ts", ts(2, 30));
+    let case = Case { train: "train.ts", test: "test.ts", reading: "", ..case };
+    case.runs("--similarity dtw:window=0.1 --similarity dtw:gamma=auto --n-basis 10");
+    folder.run("predict m test.tsv --format ucr").fails(2, &["test.tsv", "1 channels, the bases 2"]);
+}
+
+#[test]
+fn images() {
+    let folder = Folder::new();
+    image_folder(&folder, "train", 1, 40, 16, true);
+    let truth = image_folder(&folder, "test", 2, 20, 16, true);
+    let case = Case { folder: &folder, train: "train", test: "test", truth: &truth, reading: "" };
+    let (inspected, told) = case.runs("--n-basis 10");
+    assert!(told.starts_with("40 images, 16 × 16 pixels, grey, 2 classes\n"), "{told}");
+    assert_eq!(inspected["parameters"]["similarity"][0], "hog:cell=8>rbf:gamma=1");
+    case.runs("--similarity hog:cell=4>rigid --n-basis 10");
+    case.runs("--similarity hog:cell=4>deformable --similarity hog:cell=4>rbf --similarity hog:cell=8>linear");
+    case.searches("--similarity hog:cell=4>deformable --n-basis 10");
+    // Without classes, in the order of the names.
+    image_folder(&folder, "bare", 3, 10, 16, false);
+    assert_eq!(folder.run("predict m bare").well().out.lines().collect::<Vec<_>>(), labels(10));
+    folder.run("evaluate m bare").fails(2, &["bare", "no labels"]);
+    folder.run("describe hog train -o hog.npz --cell-size 4").well();
+    folder.run("train thin-plate hog.npz -o tps").well();
+}
+
+#[test]
+fn images_of_cifar_in_blocks_are_the_same_as_whole() {
+    let folder = Folder::new();
+    folder.write("train.bin", cifar10(1, 60));
+    folder.write("test.bin", cifar10(2, 30));
+    let truth: Vec<&str> = (0..30).map(|row| ["0", "1"][row % 2]).collect();
+    let case = Case { folder: &folder, train: "train.bin", test: "test.bin", truth: &truth, reading: "" };
+    case.runs("--similarity hog:cell=8>rbf --n-basis 20");
+    let times = (9 << 20) / (30 * 3073) + 1;
+    folder.write("long.bin", cifar10(2, 30).repeat(times));
+    let once = folder.run("predict m test.bin --scores").well().out;
+    assert_eq!(folder.run("predict m long.bin --scores").well().out, once.repeat(times));
+}

@@ -1,0 +1,194 @@
+//! What the basis expansion SVM says of specs and samples that it cannot take.
+
+use crate::Folder;
+use crate::kinds::{Chance, image_folder, rings, strings, ts, ucr};
+
+/// A folder with samples of every kind.
+fn every_kind() -> Folder {
+    let folder = Folder::new();
+    folder.write("rings.csv", rings(1, 40, true));
+    folder.write("words.tsv", strings(1, 40, 8, true));
+    folder.write("waves.tsv", ucr(1, 20, true));
+    folder.write("waves.ts", ts(1, 20));
+    image_folder(&folder, "images", 1, 20, 16, true);
+    folder
+}
+
+const WORDS: &str = "words.tsv --format strings";
+
+#[test]
+fn samples_that_a_similarity_does_not_compare() {
+    let folder = every_kind();
+    for (data, similarity, words, help) in [
+        (WORDS, "rbf", "compares vectors, and was given strings", "ngram-counts>rbf"),
+        (WORDS, "tanimoto", "was given strings", "ngram"),
+        (WORDS, "hog>rbf", "describes images, and was given strings", ""),
+        ("waves.ts", "edit", "compares strings, and was given time series", "dtw"),
+        ("waves.ts", "ngrams>tanimoto", "cuts strings, and was given time series", ""),
+        ("images", "rbf", "compares vectors, and was given images", "hog:cell=8>rbf"),
+        ("images", "rigid", "compares grids of cells, and was given images", "hog:cell=8>rigid"),
+        ("rings.csv", "edit", "compares strings, and was given vectors", ""),
+        ("rings.csv", "hog>rbf", "describes images, and was given vectors", ""),
+        ("images", "hog:cell=3>rbf", "16 × 16 pixels, expected sides that the cell size 3 divides", "2, 4, 8, 16"),
+        ("rings.csv", "chi2", "it has the value -", "histograms"),
+    ] {
+        let file = data.split(' ').next().unwrap();
+        for command in ["train basis-expansion", "cv basis-expansion", "spectrum"] {
+            let output = if command.starts_with("train") { "-o m" } else { "" };
+            let run = folder.run(&format!("{command} {data} {output} --similarity {similarity}"));
+            let run = run.fails(2, &[&format!("{file}: "), words]);
+            assert!(run.err.lines().nth(1).unwrap_or("help").contains(help) || run.err.contains(help), "{}", run.err);
+        }
+    }
+    for method in ["power-mean", "thin-plate"] {
+        for (data, kind) in [(WORDS, "strings"), ("waves.ts", "time series"), ("images", "images")] {
+            let file = data.split(' ').next().unwrap();
+            let run = folder.run(&format!("train {method} {data} -o m"));
+            run.fails(2, &[file, &format!("the samples are {kind}"), "vectors", "basis-expansion"]);
+            folder.run(&format!("cv {method} {data}")).fails(2, &[file, &format!("the samples are {kind}")]);
+        }
+    }
+    folder.run("describe hog rings.csv -o d.npz").fails(2, &["rings.csv", "describes images, and was given vectors"]);
+    assert!(!folder.has("m") && !folder.has("d.npz"));
+}
+
+#[test]
+fn specs_are_checked_before_the_samples_are_read() {
+    let folder = Folder::new();
+    for (similarity, words, help) in [
+        ("rbff", "unknown similarity 'rbff'", "rbf"),
+        ("hogg>rbf", "unknown descriptor 'hogg'", "hog"),
+        ("rbf:gama=1", "'gama' is not known", ""),
+        ("rbf:gamma=0", "gamma 0 is not allowed: a finite number above 0", ""),
+        ("rbf:gamma", "'gamma' is not key=value", ""),
+        ("hog:cell=x>rbf", "cell x is not allowed", ""),
+        ("dtw:window=2", "window 2 is not allowed: a share of the length", ""),
+        ("edit:metric=typos", "unknown edit metric 'typos'", "levenshtein"),
+        ("ngram:n=0", "n 0 is not allowed", ""),
+        ("align:matrix=pam250", "unknown substitution matrix 'pam250'", "blosum62"),
+        ("power-mean:p=2", "p 2 is not allowed", ""),
+        ("tanimoto:bits=3", "'tanimoto' has no parameters", ""),
+        ("rigid:radius=-1", "radius -1 is not allowed", ""),
+        (">rbf", "'' is not a name", ""),
+        ("precomputed --similarity rbf", "stand alone", ""),
+    ] {
+        for command in ["train basis-expansion none.csv -o m", "cv basis-expansion none.csv", "spectrum none.csv"] {
+            let run = folder.run(&format!("{command} --similarity {similarity}")).fails(2, &["--similarity", words]);
+            assert!(run.err.contains(help), "{}", run.err);
+        }
+    }
+    for (flags, words) in [
+        ("--n-basis 0", "--n-basis 0"),
+        ("--n-basis 1,2", "2 values"),
+        ("--similarity rbf|linear", "2 values"),
+        ("--basis best", "'best'"),
+        ("--normalization clip", "'clip'"),
+        ("--loss hinge", "'hinge'"),
+        ("-C 0", "-C 0"),
+        ("--tol 2", "--tol 2"),
+    ] {
+        folder.run(&format!("train basis-expansion none.csv -o m {flags}")).fails(2, &[words]);
+    }
+}
+
+#[test]
+fn samples_are_named_by_their_lines_and_files() {
+    let folder = Folder::new();
+    folder.write("words.tsv", strings(1, 400, 8, true) + "low\tAC?\n");
+    // The bases are evenly spaced, so that the last line is none of five, and all lines are bases of 500.
+    for (n_basis, basis) in [(5, "index"), (500, "index"), (300, "kmedoids")] {
+        let flags = format!("--similarity align:matrix=blosum62 --n-basis {n_basis} --basis {basis}");
+        let run = folder.run(&format!("train basis-expansion words.tsv --format strings -o m {flags}"));
+        run.fails(2, &["words.tsv: line 401: ", "'?'", "blosum62"]);
+    }
+    let flags = "--similarity align:matrix=blosum62 --n-basis 50";
+    folder.run(&format!("cv basis-expansion words.tsv --format strings {flags}")).fails(2, &["line 401: ", "'?'"]);
+    folder.run(&format!("spectrum words.tsv --format strings {flags}0")).fails(2, &["line 401: ", "'?'"]);
+    folder.write("a.csv", "x,y,label\n1,2,a\n\n3,-4,b\n");
+    folder.run("train basis-expansion a.csv -o m --similarity chi2").fails(2, &["a.csv: line 4: ", "value -4"]);
+    folder.write("a.csv", "x,y,label\n1,2,a\n\n3,inf,b\n");
+    folder.run("train basis-expansion a.csv -o m").fails(2, &["a.csv: line 4, column 'y'", "finite"]);
+    folder.write("a.tsv", "1\t0.5\t0.7\n2\t0.5\t?\t0.1\n");
+    let run =
+        folder.run("train basis-expansion a.tsv --format ucr -o m").fails(2, &["a.tsv: line 2: value 2: missing"]);
+    assert!(run.err.contains("help: interpolate"), "{}", run.err);
+    folder.write("a.ts", "@classLabel true a b\n@data\n1,2:a\n1,?:b\n");
+    folder.run("train basis-expansion a.ts -o m").fails(2, &["a.ts: line 4: value 2: missing"]);
+    image_folder(&folder, "images", 1, 6, 8, true);
+    folder.write("images/low/000.png", "not a picture");
+    folder.run("train basis-expansion images -o m").fails(2, &["000.png", "cannot be decoded"]);
+}
+
+#[test]
+fn similarities_that_are_not_symmetric_have_no_nystrom_map() {
+    let folder = every_kind();
+    let train = "train basis-expansion images -o m --similarity hog:cell=4>deformable --n-basis 10 --normalization";
+    let run = folder.run(&format!("{train} nystrom-clip"));
+    let run = run.fails(2, &["images", "not symmetric", "nystrom-symmetric-clip", "mean-norm"]);
+    assert!(!run.err.contains("NaN"), "{}", run.err);
+    folder.run(&format!("{train} nystrom-symmetric-clip")).well();
+}
+
+#[test]
+fn more_bases_than_samples_are_a_warning() {
+    let folder = every_kind();
+    let run = folder.run("train basis-expansion rings.csv -o m --n-basis 50").well();
+    assert!(run.err.contains("warning: 50 bases were asked for: all 40 samples are used"), "{}", run.err);
+    let report = folder.run("inspect m --json").json()["report"].clone();
+    assert_eq!(report["warnings"][0], "50 bases were asked for: all 40 samples are used");
+    assert!(
+        folder
+            .run("train basis-expansion rings.csv -o m --n-basis 40")
+            .well()
+            .err
+            .lines()
+            .all(|l| !l.contains("warning"))
+    );
+}
+
+#[test]
+fn samples_of_another_kind_than_the_models() {
+    let folder = every_kind();
+    for (model, data) in [("words", WORDS), ("rings", "rings.csv"), ("waves", "waves.ts"), ("images", "images")] {
+        folder.run(&format!("train basis-expansion {data} -o {model}.model --n-basis 10")).well();
+    }
+    for (model, data, takes, holds) in [
+        ("words", "rings.csv", "strings", "csv holds vectors"),
+        ("words", "waves.ts", "strings", "ts holds time series"),
+        ("rings", WORDS, "vectors", "strings holds strings"),
+        ("rings", "images", "vectors", "images holds images"),
+        ("waves", "images", "time series", "images holds images"),
+        ("images", "rings.csv", "images", "csv holds vectors"),
+    ] {
+        let file = data.split(' ').next().unwrap();
+        for command in ["predict", "evaluate"] {
+            let run = folder.run(&format!("{command} {model}.model {data}"));
+            let run = run.fails(2, &[file, &format!("the model takes {takes}, and {holds}")]);
+            assert!(run.err.contains("help: ") && run.err.contains("--format"), "{}", run.err);
+        }
+        let described = folder.run(&format!("describe basis-expansion {model}.model {data} -o d.npz"));
+        described.fails(2, &[file, &format!("the model takes {takes}")]);
+    }
+    folder.run_with_input("predict words.model -", "abc\n").fails(2, &["standard input", "strings", "libsvm"]);
+    image_folder(&folder, "large", 1, 6, 24, true);
+    for command in ["predict images.model large", "describe basis-expansion images.model large -o d.npz"] {
+        folder.run(command).fails(2, &["large", "24 × 24 pixels, expected 16 × 16 pixels", "trained with"]);
+    }
+    folder.write("wide.csv", "1,2,3\n4,5,6\n");
+    folder.run("predict rings.model wide.csv --label none").fails(2, &["wide.csv", "3 features", "2"]);
+    folder.run("describe basis-expansion rings.csv rings.csv -o d.npz").fails(2, &["rings.csv", "not a usable model"]);
+    assert!(!folder.has("d.npz"));
+}
+
+/// The features would be 4 TB: refused before any of them is made.
+#[test]
+#[cfg(target_os = "linux")]
+fn features_that_no_memory_holds() {
+    let folder = Folder::new();
+    let mut chance = Chance::new(1);
+    let lines = (0..1_000_000)
+        .map(|row| if row % 2 == 0 { "1 1:1\n" } else { ["2 1:2\n", "2 1:3\n"][chance.below(2) as usize] });
+    folder.write("many.svm", lines.collect::<String>());
+    let run = folder.run("train basis-expansion many.svm -o m --n-basis 1000000").fails(2, &["1000000 samples", "GB"]);
+    assert!(run.err.contains("help: ") && run.err.contains("--n-basis"), "{}", run.err);
+}

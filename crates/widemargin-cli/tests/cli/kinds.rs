@@ -1,0 +1,158 @@
+//! Samples of every kind in files of every format, made by rules so simple that any classifier must find them.
+
+use std::fmt::Write as _;
+
+use crate::Folder;
+
+/// The labels of rows made by the generators below.
+pub fn labels(n: usize) -> Vec<&'static str> {
+    (0..n).map(|row| ["low", "high"][row % 2]).collect()
+}
+
+/// Numbers by chance, the same in every run.
+pub struct Chance(u64);
+
+impl Chance {
+    pub fn new(seed: u64) -> Chance {
+        Chance(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    pub fn below(&mut self, n: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % n
+    }
+}
+
+/// A disc and a ring around it, as CSV: no line separates them.
+pub fn rings(seed: u64, n: usize, labelled: bool) -> String {
+    let mut chance = Chance::new(seed);
+    let mut text = String::from(if labelled { "x,y,label\n" } else { "x,y\n" });
+    for label in labels(n) {
+        let radius = (if label == "low" { 1.0 } else { 3.0 }) + chance.below(100) as f64 / 200.0;
+        let angle = chance.below(628) as f64 / 100.0;
+        write!(text, "{:.3},{:.3}", radius * angle.cos(), radius * angle.sin()).unwrap();
+        text += &if labelled { format!(",{label}\n") } else { "\n".into() };
+    }
+    text
+}
+
+/// Strings of the letters of two alphabets that have a letter in common.
+pub fn strings(seed: u64, n: usize, length: u64, labelled: bool) -> String {
+    let mut chance = Chance::new(seed);
+    let mut text = String::new();
+    for label in labels(n) {
+        let alphabet: &[u8] = if label == "low" { b"ACDE" } else { b"EFGH" };
+        if labelled {
+            text += &format!("{label}\t");
+        }
+        let letters = (0..length + chance.below(5)).map(|_| char::from(alphabet[chance.below(4) as usize]));
+        text.extend(letters);
+        text.push('\n');
+    }
+    text
+}
+
+/// A slow or a quick wave that begins anywhere.
+fn wave(label: &str, length: usize, chance: &mut Chance) -> Vec<String> {
+    let (speed, start) = (if label == "low" { 0.2 } else { 0.8 }, chance.below(30) as f64 / 10.0);
+    (0..length).map(|time| format!("{:.3}", (start + speed * time as f64).sin())).collect()
+}
+
+/// Waves as the UCR archive has them.
+pub fn ucr(seed: u64, n: usize, labelled: bool) -> String {
+    let mut chance = Chance::new(seed);
+    let line = |label: &str| {
+        let values = wave(label, 24, &mut chance).join("\t");
+        if labelled { format!("{label}\t{values}\n") } else { format!("{values}\n") }
+    };
+    labels(n).into_iter().map(line).collect()
+}
+
+/// Waves of two channels and of lengths that differ, with a header.
+pub fn ts(seed: u64, n: usize) -> String {
+    let mut chance = Chance::new(seed);
+    let mut text =
+        "@problemName waves\n@univariate false\n@dimensions 2\n@classLabel true low high\n@data\n".to_owned();
+    for label in labels(n) {
+        let length = 18 + chance.below(10) as usize;
+        let (one, other) = (wave(label, length, &mut chance), wave(label, length, &mut chance));
+        writeln!(text, "{}:{}:{label}", one.join(","), other.join(",")).unwrap();
+    }
+    text
+}
+
+/// Pixels of stripes that lie or stand, `depth` equal channels one after another in each pixel.
+fn stripes(label: &str, side: usize, depth: usize, chance: &mut Chance) -> Vec<u8> {
+    let shift = chance.below(4) as usize;
+    let pixel = |at: usize| {
+        let along = if label == "low" { at % side } else { at / side };
+        if (along + shift) % 4 < 2 { 40 } else { 200 }
+    };
+    let noisy = |at| vec![pixel(at) + chance.below(20) as u8; depth];
+    (0..side * side).flat_map(noisy).collect()
+}
+
+/// Writes `name/low/*.png` and `name/high/*.png`, or the same images straight into `name`; their labels as they are
+/// read, by their paths.
+pub fn image_folder(
+    folder: &Folder,
+    name: &str,
+    seed: u64,
+    n: usize,
+    side: usize,
+    labelled: bool,
+) -> Vec<&'static str> {
+    let mut chance = Chance::new(seed);
+    let mut paths = Vec::new();
+    for (row, label) in labels(n).into_iter().enumerate() {
+        let path = if labelled { format!("{name}/{label}/{row:03}.png") } else { format!("{name}/{row:03}.png") };
+        std::fs::create_dir_all(folder.path(&path).parent().unwrap()).unwrap();
+        folder.write(&path, png(&stripes(label, side, 1, &mut chance), side));
+        paths.push((path, label));
+    }
+    paths.sort();
+    paths.into_iter().map(|(_, label)| label).collect()
+}
+
+/// Records of CIFAR-10 with the labels 0 (low) and 1 (high).
+pub fn cifar10(seed: u64, n: usize) -> Vec<u8> {
+    let mut chance = Chance::new(seed);
+    let mut bytes = Vec::new();
+    for label in labels(n) {
+        bytes.push(u8::from(label == "high"));
+        let plane = stripes(label, 32, 1, &mut chance);
+        (0..3).for_each(|_| bytes.extend(&plane));
+    }
+    bytes
+}
+
+/// A grey image as a PNG that is not compressed.
+fn png(pixels: &[u8], side: usize) -> Vec<u8> {
+    // Each row begins with how it is filtered: not at all.
+    let rows: Vec<u8> = pixels.chunks(side).flat_map(|row| [&[0], row].concat()).collect();
+    let length = rows.len() as u16;
+    let mut data = vec![0x78, 0x01, 1];
+    data.extend(length.to_le_bytes());
+    data.extend((!length).to_le_bytes());
+    data.extend(&rows);
+    let (a, b) = rows.iter().fold((1u32, 0u32), |(a, b), &byte| {
+        let a = (a + u32::from(byte)) % 65521;
+        (a, (b + a) % 65521)
+    });
+    data.extend((b << 16 | a).to_be_bytes());
+    let size = (side as u32).to_be_bytes();
+    let header = [&size[..], &size[..], &[8, 0, 0, 0, 0]].concat();
+    let mut bytes = b"\x89PNG\r\n\x1a\n".to_vec();
+    for (kind, data) in [(b"IHDR", header), (b"IDAT", data), (b"IEND", Vec::new())] {
+        bytes.extend((data.len() as u32).to_be_bytes());
+        let named = [&kind[..], &data].concat();
+        let sum = named.iter().fold(u32::MAX, |sum, &byte| {
+            (0..8).fold(sum ^ u32::from(byte), |sum, _| if sum & 1 == 1 { sum >> 1 ^ 0xedb8_8320 } else { sum >> 1 })
+        });
+        bytes.extend(named);
+        bytes.extend((!sum).to_be_bytes());
+    }
+    bytes
+}

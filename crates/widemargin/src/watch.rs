@@ -56,6 +56,11 @@ impl<'a> Watch<'a> {
         Watch { deadline: Instant::now().checked_add(limit), ..self }
     }
 
+    /// The same watch with nobody to tell: for work that is a small part of a larger one.
+    pub(crate) fn without_progress(self) -> Self {
+        Watch { sink: None, ..self }
+    }
+
     /// Whether to go on; cheap enough to ask every millisecond.
     ///
     /// # Errors

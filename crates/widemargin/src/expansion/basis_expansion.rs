@@ -4,6 +4,7 @@
 //! Several similarities are normalised each by itself and stand side by side.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Normalization;
@@ -107,6 +108,14 @@ impl<S: Similarity> BasisExpansion<S> {
     pub fn n_features(&self) -> usize {
         let n_columns = self.n_columns();
         self.maps.iter().map(|map| map.n_features(n_columns)).sum()
+    }
+
+    /// The columns that one similarity (part) has among the features; `None` where there is no such part.
+    pub fn part_columns(&self, part: usize) -> Option<Range<usize>> {
+        let n_columns = self.n_columns();
+        let n_features = self.maps.get(part)?.n_features(n_columns);
+        let first = self.maps[..part].iter().map(|map| map.n_features(n_columns)).sum();
+        Some(first..first + n_features)
     }
 
     /// The features of samples: samples × features, the same for any number of threads.

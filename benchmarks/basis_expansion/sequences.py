@@ -4,7 +4,7 @@
 
 `DATA` has the folders `ucr` (one NAME.npz a set: X_train, y_train, X_test, y_test) and `strings` (surnames, sms_spam,
 splice_junctions as .tsv.gz with a header, mol_bbbp as .csv.gz). Series: half of the training series are bases, C and
-the similarity chosen by cross-validation on the training series (5 folds, fewer where a class has few); the rival is
+the similarity chosen by cross-validation on the training series (3 folds); the rival is
 the nearest neighbour among all training series by the same warping distance. Strings: a random fifth is for testing.
 """
 
@@ -21,29 +21,14 @@ import numpy as np
 
 from program import DEFAULT, Program, markdown, write
 
+# The sets with 100 to 2,000 training series and no missing value: with fewer there is nothing to be spared.
 SETS = [
-    "ArrowHead",
-    "CBF",
-    "Chinatown",
-    "Coffee",
-    "ECG200",
-    "ECG5000",
-    "ECGFiveDays",
-    "GunPoint",
-    "Ham",
-    "ItalyPowerDemand",
-    "PowerCons",
-    "SmoothSubspace",
-    "SonyAIBORobotSurface1",
-    "TwoPatterns",
-    "UMD",
-    "Adiac",
-    "PhalangesOutlinesCorrect",
-    "BasicMotions",
+    *("ACSF1", "Adiac", "Computers", "ECG200", "ECG5000", "Earthquakes", "Ham"),
+    *("PhalangesOutlinesCorrect", "PLAID", "PowerCons", "SmoothSubspace", "TwoPatterns", "Wafer"),
 ]
 WINDOW = 0.1
 SIMILARITIES = [f"dtw:window={WINDOW}", f"dtw:window={WINDOW},gamma=auto"]
-C_GRID = "0.1,1,10,100,1000"
+C_GRID = "1,10,100"
 
 
 def main() -> None:
@@ -89,7 +74,7 @@ def one_set(program: Program, train: Path, test: Path, parts: dict[str, np.ndarr
     labels = parts["y_train"]
     model = train.with_suffix(".model")
     n_basis = max(len(labels) // 2, len(np.unique(labels)))
-    folds = int(min(5, np.bincount(labels.astype(int))[np.unique(labels).astype(int)].min()))
+    folds = int(min(3, np.bincount(labels.astype(int))[np.unique(labels).astype(int)].min()))
     flags = ["--n-basis", min(n_basis, 500)]
     chosen = {"similarity": [SIMILARITIES[0]], "C": 1.0}
     if folds > 1:

@@ -7,7 +7,7 @@ use widemargin::basis::BasisChoice;
 use widemargin::data::{ClassWeight, Labels};
 use widemargin::expansion::Normalization;
 use widemargin::model::BasisExpansionParams;
-use widemargin::problem::{Intercept, SmoothLoss};
+use widemargin::problem::{AnyLoss, Intercept};
 use widemargin::similarity::AnySimilarity;
 use widemargin::watch::Watch;
 use widemargin_io::Samples;
@@ -41,10 +41,11 @@ pub struct BasisExpansionArgs {
     /// Weight of the losses
     #[arg(short = 'C', value_delimiter = ',', allow_hyphen_values = true, default_value = "1", value_name = "C")]
     c: Vec<f64>,
-    /// Loss: squared-hinge or logistic
+    /// Loss: hinge, squared-hinge or logistic
     #[arg(long, value_delimiter = ',', default_value = "squared-hinge", value_name = "NAME")]
-    loss: Vec<SmoothLoss>,
-    /// A constant in the decision function: free, penalised (as a feature that is always 1) or none
+    loss: Vec<AnyLoss>,
+    /// A constant in the decision function: free, penalised (as a feature that is always 1; so is free under hinge)
+    /// or none
     #[arg(long, value_delimiter = ',', default_value = "free", value_name = "NAME")]
     intercept: Vec<Intercept>,
     /// How much the classes count: `balanced`, or LABEL:WEIGHT,... with 1 for those not named
@@ -53,9 +54,9 @@ pub struct BasisExpansionArgs {
     /// Relative duality gap at which to stop
     #[arg(long, default_value_t = 1e-3, allow_hyphen_values = true)]
     tol: f64,
-    /// Most Newton steps
-    #[arg(long, default_value_t = 100, value_name = "N")]
-    max_iter: u32,
+    /// Most Newton steps, under hinge passes over the samples [default: 100; 1000 under hinge]
+    #[arg(long, value_name = "N")]
+    max_iter: Option<u32>,
 }
 
 /// One choice of what may be searched.
@@ -66,7 +67,7 @@ struct Choice {
     basis: BasisChoice,
     normalization: Normalization,
     c: f64,
-    loss: SmoothLoss,
+    loss: AnyLoss,
     intercept: Intercept,
 }
 
@@ -169,14 +170,14 @@ struct Settings {
     choice: Choice,
     class_weight: ClassWeight,
     tol: f64,
-    max_iter: u32,
+    max_iter: Option<u32>,
     seed: u64,
     threads: usize,
 }
 
 impl Settings {
     fn params(&self, specs: &[String]) -> Result<BasisExpansionParams<AnySimilarity>> {
-        Ok(BasisExpansionParams::new(AnySimilarity::new(specs)?)
+        let params = BasisExpansionParams::new(AnySimilarity::new(specs)?)
             .n_basis(self.choice.n_basis)
             .basis(self.choice.basis.clone())
             .normalization(self.choice.normalization)
@@ -185,9 +186,12 @@ impl Settings {
             .intercept(self.choice.intercept)
             .class_weight(self.class_weight.clone())
             .tol(self.tol)
-            .max_iter(self.max_iter)
             .seed(self.seed)
-            .threads(self.threads))
+            .threads(self.threads);
+        Ok(match self.max_iter {
+            Some(max_iter) => params.max_iter(max_iter),
+            None => params,
+        })
     }
 
     fn fit(&self, samples: &Samples, labels: &Labels, watch: &Watch<'_>) -> Result<Machine> {

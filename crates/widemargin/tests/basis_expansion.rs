@@ -8,6 +8,7 @@ use widemargin::basis::BasisChoice;
 use widemargin::data::{AnySamples, DenseMatrix, DenseView, Labels, Samples, VectorSource, Vectors};
 use widemargin::expansion::Normalization;
 use widemargin::model::{BasisExpansionParams, BasisExpansionSvc};
+use widemargin::problem::{AnyLoss, Intercept, Loss};
 use widemargin::similarity::{AnySimilarity, Similarity};
 use widemargin::solve::Status;
 use widemargin::watch::Watch;
@@ -238,4 +239,61 @@ fn a_similarity_of_ones_own_is_watched() {
     assert!(
         symmetric.normalization("nystrom-symmetric-flip".parse().unwrap()).n_basis(6).fit(&samples, &labels).is_ok()
     );
+}
+
+#[test]
+fn the_hinge_is_trained_kept_and_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let (points, labels) = spirals(60);
+    let samples = vectors(&points);
+    let hinge = |threads| params(&["rbf:gamma=20"]).n_basis(60).c(100.0).loss(Loss::Hinge).threads(threads);
+    let model = hinge(1).fit(&samples, &labels).unwrap();
+    assert_eq!((model.loss(), model.intercept()), (AnyLoss::Hinge, Intercept::Penalised));
+    assert_eq!((model.report().status, model.report().warnings.len()), (Status::Converged, 1));
+    assert!(model.report().warnings[0].contains("intercept is penalised"));
+    let predicted = model.predict(&samples, 1).unwrap();
+    assert!(predicted.iter().enumerate().filter(|(row, label)| labels.get(*row) == **label).count() > 172);
+    let threaded = hinge(3).fit(&samples, &labels).unwrap();
+    assert_eq!((threaded.weights(), threaded.intercepts()), (model.weights(), model.intercepts()));
+    let quiet = hinge(1).intercept(Intercept::Penalised).fit(&samples, &labels).unwrap();
+    assert_eq!((quiet.weights(), quiet.report().warnings.len()), (model.weights(), 0));
+    let path = folder.path().join("hinge.model");
+    model.save(&path).unwrap();
+    let read = BasisExpansionSvc::load(&path).unwrap();
+    assert_eq!((read.loss(), read.intercept(), read.weights()), (model.loss(), model.intercept(), model.weights()));
+}
+
+#[test]
+fn margins_are_distances_from_the_boundary() {
+    let (points, labels) = spirals(30);
+    let samples = vectors(&points);
+    let model = params(&["rbf:gamma=20"]).n_basis(30).fit(&samples, &labels).unwrap();
+    let (scores, margins) = (model.decision_function(&samples, 1).unwrap(), model.margins());
+    let distances = model.sample_margins(&samples, &labels, 1).unwrap();
+    assert_eq!((margins.len(), distances.n_rows, distances.n_cols), (3, 90, 3));
+    let phi = model.expansion().transform(&samples, 1).unwrap();
+    for row in [0, 7, 44, 89] {
+        for (k, margin) in margins.iter().enumerate() {
+            let weights = &model.weights()[30 * k..30 * (k + 1)];
+            let norm = weights.iter().map(|w| f64::from(*w).powi(2)).sum::<f64>().sqrt();
+            let sign = if labels.codes()[row] as usize == k { 1.0 } else { -1.0 };
+            let expected = sign * f64::from(scores.row(row)[k]) / norm;
+            assert!((margin - 1.0 / norm).abs() < 1e-12);
+            assert!((distances.values[3 * row + k] - expected).abs() < 1e-12);
+            // The foot of the perpendicular is on the boundary.
+            let features = &phi.values[30 * row..30 * (row + 1)];
+            let foot = features
+                .iter()
+                .zip(weights)
+                .map(|(x, w)| (f64::from(*x) - sign * expected * f64::from(*w) / norm) * f64::from(*w));
+            assert!((foot.sum::<f64>() + model.intercepts()[k]).abs() < 1e-5);
+        }
+    }
+    // Labels are matched by what they are, not by their place among the labels given.
+    let ones = Labels::new(vec![1i64; 90]);
+    let of_ones = model.sample_margins(&samples, &ones, 1).unwrap();
+    assert!((of_ones.values[1] - f64::from(scores.row(0)[1]) * margins[1]).abs() < 1e-12);
+    let error = model.sample_margins(&samples, &Labels::new(vec![7i64; 90]), 1).unwrap_err().to_string();
+    assert!(error.contains("label = 7"), "{error}");
+    assert!(model.sample_margins(&samples, &Labels::new([1i64]), 1).is_err());
 }

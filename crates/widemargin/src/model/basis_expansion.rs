@@ -2,18 +2,20 @@
 //!
 //! Aghazadeh & Carlsson, *Large Scale, Large Margin Classification using Indefinite Similarity Measures*: samples are
 //! compared with a few bases, the similarities normalised ([`BasisExpansion`]), and a linear SVM trained on them by
-//! Newton's method in the primal ([`newton`]).
+//! Newton's method in the primal ([`newton`]), or for the hinge by coordinate descent on its dual ([`linear_dual`]).
 
 use std::fmt;
 
 use super::BasisExpansionSvc;
 use super::clock::Clock;
 use crate::basis::{self, Bases, BasisChoice};
-use crate::data::{ClassWeight, DenseMatrix, Labels, Samples, Source, Training, effective_weights};
+use crate::data::{ClassWeight, DenseMatrix, DenseView, Labels, Samples, Source, Training, effective_weights};
 use crate::error::{Error, Result};
 use crate::expansion::{BasisExpansion, Normalization};
-use crate::problem::{Block, Intercept, LinearObjective, OneVsRest, SmoothLoss};
+use crate::problem::{AnyLoss, Block, Intercept, LinearObjective, OneVsRest};
 use crate::similarity::Similarity;
+use crate::solve::Report;
+use crate::solve::linear_dual::{self, LinearDualSettings};
 use crate::solve::newton::{self, NewtonSettings};
 use crate::watch::Watch;
 
@@ -26,11 +28,11 @@ pub struct BasisExpansionParams<S: Similarity> {
     given: Option<S::Samples>,
     normalization: Normalization,
     c: f64,
-    loss: SmoothLoss,
+    loss: AnyLoss,
     intercept: Intercept,
     class_weight: ClassWeight,
     tol: f64,
-    max_iter: u32,
+    max_iter: Option<u32>,
     seed: u64,
     threads: usize,
 }
@@ -46,11 +48,11 @@ impl<S: Similarity> BasisExpansionParams<S> {
             given: None,
             normalization: Normalization::MeanNorm,
             c: 1.0,
-            loss: SmoothLoss::SquaredHinge,
+            loss: AnyLoss::default(),
             intercept: Intercept::Free,
             class_weight: ClassWeight::Uniform,
             tol: 1e-3,
-            max_iter: 100,
+            max_iter: None,
             seed: 0,
             threads: 0,
         }
@@ -81,12 +83,13 @@ impl<S: Similarity> BasisExpansionParams<S> {
         BasisExpansionParams { c, ..self }
     }
 
-    /// The loss.
-    pub fn loss(self, loss: SmoothLoss) -> Self {
-        BasisExpansionParams { loss, ..self }
+    /// The loss: a [`SmoothLoss`](crate::problem::SmoothLoss), a [`Loss`](crate::problem::Loss) or an [`AnyLoss`].
+    pub fn loss(self, loss: impl Into<AnyLoss>) -> Self {
+        BasisExpansionParams { loss: loss.into(), ..self }
     }
 
-    /// What is done about a constant in the decision function.
+    /// What is done about a constant in the decision function. Under the hinge a free one is penalised instead, and
+    /// the report says so: the dual solved there cannot have a free one.
     pub fn intercept(self, intercept: Intercept) -> Self {
         BasisExpansionParams { intercept, ..self }
     }
@@ -101,12 +104,12 @@ impl<S: Similarity> BasisExpansionParams<S> {
         BasisExpansionParams { tol, ..self }
     }
 
-    /// The most Newton steps.
+    /// The most Newton steps (100 unless set), or under the hinge passes over the samples (1,000 unless set).
     pub fn max_iter(self, max_iter: u32) -> Self {
-        BasisExpansionParams { max_iter, ..self }
+        BasisExpansionParams { max_iter: Some(max_iter), ..self }
     }
 
-    /// Seed of the choice of bases, where that is by chance.
+    /// Seed of the choice of bases, where that is by chance, and of the order of samples under the hinge.
     pub fn seed(self, seed: u64) -> Self {
         BasisExpansionParams { seed, ..self }
     }
@@ -129,7 +132,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         if !(self.tol > 0.0 && self.tol < 1.0) {
             return wrong("tol", self.tol.to_string(), "a relative duality gap between 0 and 1, such as 0.001");
         }
-        if self.max_iter == 0 {
+        if self.max_iter == Some(0) {
             return wrong("max_iter", "0".into(), "at least 1");
         }
         if self.n_basis == 0 {
@@ -180,29 +183,27 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let solver = Solver {
             loss: self.loss,
             intercept: self.intercept,
-            settings: NewtonSettings {
-                tol: self.tol,
-                max_iter: self.max_iter,
-                threads: self.threads,
-                ..NewtonSettings::default()
-            },
+            tol: self.tol,
+            max_iter: self.max_iter,
+            seed: self.seed,
+            threads: self.threads,
         };
-        let solution = solver.solve(&phi, labels, &costs, watch)?;
+        let mut solution = solver.solve(&phi, labels, &costs, watch)?;
         clock.end("solve")?;
 
-        let mut report = solution.report(clock.stages, &solver.settings);
-        report.warnings.extend(chosen.warning);
+        solution.report.stages = clock.stages;
+        solution.report.warnings.extend(chosen.warning);
         Ok(BasisExpansionSvc {
             expansion,
             basis: if chosen.rows.is_empty() { "given".into() } else { self.basis.to_string() },
             basis_rows: chosen.rows,
             c: self.c,
             loss: self.loss,
-            intercept: self.intercept,
+            intercept: solution.intercept,
             classes: labels.classes().to_vec(),
             weights: solution.weights,
             intercepts: solution.intercepts,
-            report,
+            report: solution.report,
         })
     }
 
@@ -228,24 +229,59 @@ impl<S: Similarity> BasisExpansionParams<S> {
 
 /// The linear SVM on the features.
 struct Solver {
-    loss: SmoothLoss,
+    loss: AnyLoss,
     intercept: Intercept,
-    settings: NewtonSettings,
+    tol: f64,
+    max_iter: Option<u32>,
+    seed: u64,
+    threads: usize,
+}
+
+/// What a machine keeps of it.
+struct Solution {
+    /// `[problem][feature]`.
+    weights: Vec<f32>,
+    intercepts: Vec<f64>,
+    /// As it was solved.
+    intercept: Intercept,
+    report: Report,
 }
 
 impl Solver {
-    fn solve(
+    fn solve(&self, phi: &DenseMatrix<f32>, labels: &Labels, costs: &[f64], watch: &Watch<'_>) -> Result<Solution> {
+        let targets = OneVsRest::new(labels.codes(), labels.classes().len());
+        let (rows, threads, tol) = (phi.view()?, self.threads, self.tol);
+        let AnyLoss::Smooth(loss) = self.loss else { return self.solve_dual(rows, targets, costs, watch) };
+        let (default, intercept) = (NewtonSettings::default(), self.intercept);
+        let max_iter = self.max_iter.unwrap_or(default.max_iter);
+        let settings = NewtonSettings { tol, max_iter, threads, ..default };
+        let mut objective = LinearObjective::new(&[Block::from(rows)], targets, costs, loss, intercept, threads)?;
+        let solution = newton::solve(&mut objective, &settings, None, watch)?;
+        let report = solution.report(Vec::new(), &settings);
+        Ok(Solution { weights: solution.weights, intercepts: solution.intercepts, intercept, report })
+    }
+
+    fn solve_dual(
         &self,
-        phi: &DenseMatrix<f32>,
-        labels: &Labels,
+        rows: DenseView<'_, f32>,
+        targets: OneVsRest<'_>,
         costs: &[f64],
         watch: &Watch<'_>,
-    ) -> Result<newton::NewtonSolution> {
-        let targets = OneVsRest::new(labels.codes(), labels.classes().len());
-        let block = Block::from(phi.view()?);
-        let threads = self.settings.threads;
-        let mut objective = LinearObjective::new(&[block], targets, costs, self.loss, self.intercept, threads)?;
-        newton::solve(&mut objective, &self.settings, None, watch)
+    ) -> Result<Solution> {
+        let default = LinearDualSettings::default();
+        let max_epochs = self.max_iter.unwrap_or(default.max_epochs);
+        let (tol, seed, threads) = (self.tol, self.seed, self.threads);
+        let settings = LinearDualSettings { tol, max_epochs, seed, threads, ..default };
+        let is_free = self.intercept == Intercept::Free;
+        let intercept = if is_free { Intercept::Penalised } else { self.intercept };
+        let solution = linear_dual::solve(rows, targets, costs, intercept, &settings, watch)?;
+        let mut report = solution.report(Vec::new(), &settings);
+        if is_free {
+            let told = "the intercept is penalised: the hinge is solved in its dual, which cannot have a free one \
+                        (intercept penalised or none says so without this warning)";
+            report.warnings.push(told.into());
+        }
+        Ok(Solution { weights: solution.weights, intercepts: solution.intercepts, intercept, report })
     }
 }
 

@@ -11,7 +11,7 @@ use super::samples_file::{self, tensor};
 use crate::data::{AnySamples, Label, Samples};
 use crate::error::{Error, Result};
 use crate::expansion::{BasisExpansion, Normalization, PartMap};
-use crate::problem::{Intercept, SmoothLoss, n_problems};
+use crate::problem::{AnyLoss, Intercept, n_problems};
 use crate::similarity::AnySimilarity;
 use crate::solve::Report;
 
@@ -152,7 +152,7 @@ impl BasisExpansionSvc<AnySimilarity> {
             basis: header.basis,
             basis_rows: header.basis_rows,
             c: header.c,
-            loss: header.loss.parse::<SmoothLoss>().map_err(retold)?,
+            loss: header.loss.parse::<AnyLoss>().map_err(retold)?,
             intercept: header.intercept.parse::<Intercept>().map_err(retold)?,
             classes: header.classes,
             weights,

@@ -3,12 +3,12 @@
 use std::fmt;
 
 use super::Scores;
-use crate::data::{Label, Samples, Source};
-use crate::error::Result;
+use crate::data::{DenseMatrix, Label, Labels, Samples, Source};
+use crate::error::{Error, Result};
 use crate::expansion::{BasisExpansion, ROWS_A_CHUNK};
 use crate::linalg;
 use crate::par::Pool;
-use crate::problem::{Intercept, SmoothLoss, n_problems};
+use crate::problem::{AnyLoss, Intercept, OneVsRest, n_problems};
 use crate::similarity::Similarity;
 use crate::solve::Report;
 
@@ -21,7 +21,7 @@ pub struct BasisExpansionSvc<S: Similarity> {
     /// Which training samples they were; empty where they were given.
     pub(super) basis_rows: Vec<usize>,
     pub(super) c: f64,
-    pub(super) loss: SmoothLoss,
+    pub(super) loss: AnyLoss,
     pub(super) intercept: Intercept,
     pub(super) classes: Vec<Label>,
     /// `[problem][feature]`.
@@ -62,6 +62,66 @@ impl<S: Similarity> BasisExpansionSvc<S> {
     /// As for [`BasisExpansionSvc::decision_function`].
     pub fn predict(&self, samples: &dyn Source<Samples = S::Samples>, threads: usize) -> Result<Vec<&Label>> {
         Ok(self.decision_function(samples, threads)?.decide(&self.classes))
+    }
+
+    /// The geometric margin 1/‖w‖ of each two-class problem: how far, in the normalised feature space, the points
+    /// with decision values of ±1 are from the boundary. Infinite where all weights are 0.
+    ///
+    /// It is a distance between features φ(x), not between samples, and its unit is that of the normalization (under
+    /// `mean-norm`, the mean distance of a sample from the centre). An intercept is no part of ‖w‖, penalised or not:
+    /// it moves the boundary and does not turn it.
+    pub fn margins(&self) -> Vec<f64> {
+        self.norms().into_iter().map(|norm| 1.0 / norm).collect()
+    }
+
+    /// The signed distance y·f(x)/‖w‖ of each sample from the boundary of each two-class problem in the normalised
+    /// feature space: samples × problems, above 0 where the sample is on its own side.
+    ///
+    /// `labels` has one a sample; y is 1 in the problem of the sample's class and −1 in the others (for two classes,
+    /// 1 for the second). Where all weights are 0 the distance is infinite with the sign of y·f(x), or 0.
+    ///
+    /// # Errors
+    /// As for [`BasisExpansionSvc::decision_function`]; [`Error::Shape`] where labels and samples differ in number;
+    /// [`Error::Parameter`] for a label that is none of the classes trained.
+    pub fn sample_margins(
+        &self,
+        samples: &dyn Source<Samples = S::Samples>,
+        labels: &Labels,
+        threads: usize,
+    ) -> Result<DenseMatrix<f64>> {
+        let n_rows = samples.n_samples();
+        if labels.len() != n_rows {
+            let (found, expected) = (format!("{} labels", labels.len()), format!("{n_rows}, one a sample"));
+            return Err(Error::Shape { what: "labels".into(), found, expected });
+        }
+        let code = |label: &Label| {
+            let known = self.classes.iter().position(|class| class == label);
+            known.map(|code| code as u32).ok_or_else(|| Error::Parameter {
+                name: "label",
+                value: label.to_string(),
+                expected: "one of the classes the machine was trained with".into(),
+            })
+        };
+        let own: Vec<u32> = labels.classes().iter().map(code).collect::<Result<_>>()?;
+        let codes: Vec<u32> = labels.codes().iter().map(|&code| own[code as usize]).collect();
+        let (targets, norms) = (OneVsRest::new(&codes, self.classes.len()), self.norms());
+        let scores = self.decision_function(samples, threads)?;
+        let n_cols = norms.len();
+        let margin = |(at, score): (usize, &f32)| {
+            let (row, problem) = (at / n_cols, at % n_cols);
+            let signed = targets.sign(row, problem) * f64::from(*score);
+            if signed == 0.0 { 0.0 } else { signed / norms[problem] }
+        };
+        let values = scores.values().iter().enumerate().map(margin).collect();
+        Ok(DenseMatrix { values, n_rows, n_cols })
+    }
+
+    /// ‖w‖ of each problem.
+    fn norms(&self) -> Vec<f64> {
+        let d = self.expansion.n_features();
+        let norm =
+            |k: usize| self.weights[k * d..(k + 1) * d].iter().map(|w| f64::from(*w).powi(2)).sum::<f64>().sqrt();
+        (0..self.intercepts.len()).map(norm).collect()
     }
 
     /// The expansion: similarity, bases and normalization.
@@ -105,7 +165,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
     }
 
     /// The loss.
-    pub fn loss(&self) -> SmoothLoss {
+    pub fn loss(&self) -> AnyLoss {
         self.loss
     }
 

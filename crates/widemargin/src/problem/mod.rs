@@ -1,5 +1,6 @@
 //! What is minimised: losses and the two-class problems that a multi-class one is made of.
 
+mod any_loss;
 mod block;
 mod block_objective;
 mod linear_objective;
@@ -8,6 +9,7 @@ mod objective;
 mod one_vs_rest;
 mod smooth_loss;
 
+pub use any_loss::AnyLoss;
 pub use block::Block;
 pub use linear_objective::LinearObjective;
 pub use loss::Loss;

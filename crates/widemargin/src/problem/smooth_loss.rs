@@ -90,7 +90,7 @@ impl FromStr for SmoothLoss {
 
 fn not_smooth(value: String) -> Error {
     let expected = "the primal Newton solver needs a smooth loss: use squared-hinge or logistic \
-                    (the hinge is offered where the dual is solved, by the power mean classifier)";
+                    (the hinge is solved in the dual: solve::linear_dual)";
     Error::Parameter { name: "loss", value, expected: expected.into() }
 }
 

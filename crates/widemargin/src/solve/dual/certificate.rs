@@ -25,7 +25,7 @@ impl Certificate {
 }
 
 /// (primal − dual) / primal; both zero (nothing to learn, nothing lost) is a gap of 0.
-pub(super) fn relative_gap(primal: f64, dual: f64) -> f64 {
+pub(in crate::solve) fn relative_gap(primal: f64, dual: f64) -> f64 {
     if primal > 0.0 { (primal - dual) / primal } else { 0.0 }
 }
 
@@ -58,7 +58,7 @@ impl Sums {
 /// When to look closely: decides from the estimates of the epochs when an exact pass is worth its cost
 /// (about half an epoch).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct StopRule {
+pub(in crate::solve) struct StopRule {
     tol: f64,
     /// The gap that must be expected for an exact pass to be made.
     wanted: f64,

@@ -9,7 +9,7 @@
 //! `batched` does the same for up to 16 problems in the lanes of vector registers.
 
 mod batched;
-mod certificate;
+pub(super) mod certificate;
 mod coordinate;
 mod lanes;
 mod one_class;

@@ -1,0 +1,397 @@
+//! Dual coordinate descent for the hinge on dense rows of Φ, one two-class problem a thread.
+//!
+//! Hsieh, Chang, Lin, Keerthi & Sundararajan, *A Dual Coordinate Descent Method for Large-scale Linear SVM*,
+//! ICML 2008, algorithm 3. The problem ½‖w‖² + Σ c_i max(0, 1 − y_i wᵀφ_i) has the dual
+//!
+//! max over 0 ≤ α_i ≤ c_i of Σ α_i − ½‖w(α)‖², w(α) = Σ α_i y_i φ_i,
+//!
+//! of which one coordinate at a time is solved exactly. Any α within its bounds gives a lower bound of the minimum:
+//! a problem is solved when that bound and the objective of w(α), both in double precision, are as close as asked for.
+//!
+//! The intercept, where there is one, is penalised: a feature that is always 1. A free one would add Σ α_i y_i = 0,
+//! which no step along a single coordinate keeps.
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::dual::certificate::{StopRule, relative_gap};
+use super::{Report, Stage, Status};
+use crate::data::{DenseView, Rows};
+use crate::error::{Error, Result};
+use crate::par::Pool;
+use crate::problem::{Intercept, Loss, OneVsRest};
+use crate::watch::{Progress, Stopped, Watch};
+
+/// When the solver stops, and how it goes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinearDualSettings {
+    /// Relative duality gap, (objective − dual) / objective, at which a problem is solved; in (0, 1).
+    pub tol: f64,
+    /// The most passes over the rows; at least 1.
+    pub max_epochs: u32,
+    /// Passes over rows that seem to stay at a bound. It changes speed, and the solution within `tol`.
+    pub shrinking: bool,
+    /// Seed of the order in which rows are visited.
+    pub seed: u64,
+    /// Threads, 0 meaning one a core; more than there are problems find no work. Results do not depend on it.
+    pub threads: usize,
+}
+
+impl Default for LinearDualSettings {
+    fn default() -> Self {
+        LinearDualSettings { tol: 1e-3, max_epochs: 1000, shrinking: true, seed: 0, threads: 0 }
+    }
+}
+
+/// The solved problems. All vectors but `weights` have one element a problem.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinearDualSolution {
+    /// `[problem][feature]`.
+    pub weights: Vec<f32>,
+    /// 0 where there is no intercept.
+    pub intercepts: Vec<f64>,
+    /// Passes over the rows.
+    pub epochs: Vec<u32>,
+    /// How each problem ended.
+    pub status: Vec<Status>,
+    /// Objectives ½‖w‖² + ½b² + Σ c loss of the weights before they were rounded to single precision.
+    pub primal: Vec<f64>,
+    /// Lower bounds of the minimum: the dual objectives at the end.
+    pub dual: Vec<f64>,
+    /// Rows with a dual variable above 0.
+    pub n_support: Vec<u32>,
+}
+
+impl LinearDualSolution {
+    /// Relative duality gap of one problem: (objective − minimum) / objective is at most this.
+    pub fn gap(&self, k: usize) -> f64 {
+        relative_gap(self.primal[k], self.dual[k])
+    }
+
+    /// The account of the fit, with a warning where a problem did not converge.
+    pub fn report(&self, stages: Vec<Stage>, settings: &LinearDualSettings) -> Report {
+        let worst = |a: Status, b: Status| if a == Status::Converged { b } else { a };
+        let mut report = Report {
+            status: self.status.iter().copied().fold(Status::Converged, worst),
+            iterations: self.epochs.clone(),
+            objective: self.primal.iter().sum(),
+            dual_objective: self.dual.iter().sum(),
+            gaps: (0..self.primal.len()).map(|k| self.gap(k)).collect(),
+            n_support: self.n_support.clone(),
+            stages,
+            warnings: Vec::new(),
+        };
+        let what = match report.status {
+            Status::Converged => return report,
+            Status::IterationLimit => format!("after {} epochs (raise max_iter or tol)", report.max_iterations()),
+            Status::TimeLimit => "when the time limit passed".to_owned(),
+        };
+        report.warnings.push(format!(
+            "not converged {what}: the largest relative duality gap is {:.2e}, {:.2e} was asked for",
+            report.gap(),
+            settings.tol,
+        ));
+        report
+    }
+}
+
+/// Minimises ½‖w_k‖² + Σ_i costs_i · max(0, 1 − y_ik · (w_kᵀφ_i + b_k)) for every problem k, ½b_k² being added where
+/// the intercept is penalised.
+///
+/// `rows` are samples × features, `targets` and `costs` (C · weight, finite, at least 0) one a row.
+///
+/// # Errors
+/// [`Error::Parameter`] for settings outside their domain and for [`Intercept::Free`]; [`Error::Shape`] where rows,
+/// targets and costs do not fit each other; [`Error::Weight`], [`Error::Value`] for a cost or a feature that cannot be
+/// used; [`Error::NoSamples`], [`Error::Threads`]; [`Error::Cancelled`] where the watch says so (a time limit is a
+/// status instead).
+pub fn solve(
+    rows: DenseView<'_, f32>,
+    targets: OneVsRest<'_>,
+    costs: &[f64],
+    intercept: Intercept,
+    settings: &LinearDualSettings,
+    watch: &Watch<'_>,
+) -> Result<LinearDualSolution> {
+    check(rows, targets, costs, intercept, settings)?;
+    let constant = if intercept == Intercept::None { 0.0 } else { 1.0 };
+    let pool = Pool::new(settings.threads)?;
+    let squares = |range: std::ops::Range<usize>| {
+        Ok(range.map(|row| square(rows.row(row)) + constant * constant).collect::<Vec<f64>>())
+    };
+    let mut diagonal = Vec::with_capacity(rows.n_rows());
+    pool.fold_chunks(rows.n_rows(), 256, squares, |some: Vec<f64>| {
+        diagonal.extend(some);
+        Ok::<(), Error>(())
+    })?;
+    let of_problem = |k: usize| {
+        let signs: Vec<f64> = (0..rows.n_rows()).map(|row| targets.sign(row, k)).collect();
+        Descent { rows, costs, diagonal: &diagonal, constant, signs: &signs }.run(settings, watch)
+    };
+    let solved = pool.try_map(targets.n_problems(), of_problem);
+    let solved = solved.map_err(|()| Error::Cancelled { stage: "solve" })?;
+    let mut solution = LinearDualSolution {
+        weights: Vec::with_capacity(solved.len() * rows.n_cols()),
+        intercepts: Vec::new(),
+        epochs: Vec::new(),
+        status: Vec::new(),
+        primal: Vec::new(),
+        dual: Vec::new(),
+        n_support: Vec::new(),
+    };
+    for one in solved {
+        solution.weights.extend(one.exact.weights);
+        solution.intercepts.push(one.exact.intercept);
+        solution.epochs.push(one.epochs);
+        solution.status.push(one.status);
+        solution.primal.push(one.exact.primal);
+        solution.dual.push(one.exact.dual);
+        solution.n_support.push(one.exact.n_support);
+    }
+    Ok(solution)
+}
+
+fn check(
+    rows: DenseView<'_, f32>,
+    targets: OneVsRest<'_>,
+    costs: &[f64],
+    intercept: Intercept,
+    settings: &LinearDualSettings,
+) -> Result<()> {
+    let wrong = |name, value: String, expected: &str| Err(Error::Parameter { name, value, expected: expected.into() });
+    if intercept == Intercept::Free {
+        let why = "penalised or none: with a free intercept the dual of the hinge has an equality, Σ α y = 0, beside \
+                   its bounds, and a step along one coordinate would break it";
+        return wrong("intercept", intercept.to_string(), why);
+    }
+    if !(settings.tol > 0.0 && settings.tol < 1.0) {
+        return wrong("tol", settings.tol.to_string(), "a relative duality gap between 0 and 1, such as 0.001");
+    }
+    if settings.max_epochs == 0 {
+        return wrong("max_epochs", "0".into(), "at least 1");
+    }
+    let n_rows = rows.n_rows();
+    if n_rows == 0 {
+        return Err(Error::NoSamples(""));
+    }
+    for (what, found) in [("targets", targets.n_samples()), ("costs", costs.len())] {
+        if found != n_rows {
+            let (found, expected) = (format!("{found} {what}"), format!("{n_rows}, one a row"));
+            return Err(Error::Shape { what: what.into(), found, expected });
+        }
+    }
+    if let Some(row) = costs.iter().position(|cost| !cost.is_finite() || *cost < 0.0) {
+        return Err(Error::Weight { row, value: costs[row] });
+    }
+    if let Some(at) = rows.values().iter().position(|value| !value.is_finite()) {
+        let (row, column) = (at / rows.n_cols(), at % rows.n_cols());
+        let problem = "is not a finite number: remove or impute it";
+        return Err(Error::Value { row, column, value: f64::from(rows.values()[at]), problem });
+    }
+    Ok(())
+}
+
+/// Epochs after which the gap is computed exactly, and all rows are visited again, at the latest.
+const EPOCHS_A_LOOK: u32 = 64;
+
+/// Rows between two questions to the watch.
+const ROWS_A_QUESTION: usize = 256;
+
+/// One two-class problem.
+struct Descent<'a> {
+    rows: DenseView<'a, f32>,
+    costs: &'a [f64],
+    /// ‖φ_i‖², with the constant feature's share.
+    diagonal: &'a [f64],
+    /// The feature that carries the intercept: 1, or 0 where there is none.
+    constant: f64,
+    signs: &'a [f64],
+}
+
+struct Solved {
+    exact: Exact,
+    epochs: u32,
+    status: Status,
+}
+
+/// The weights that belong to the dual variables, and both objectives, from their definitions.
+struct Exact {
+    weights: Vec<f32>,
+    intercept: f64,
+    primal: f64,
+    dual: f64,
+    n_support: u32,
+}
+
+/// What changes during the descent.
+struct State {
+    alphas: Vec<f64>,
+    weights: Vec<f64>,
+    intercept: f64,
+    /// The rows still visited, in the order of the last pass.
+    active: Vec<u32>,
+    /// Least and largest projected gradient of the last pass: rows at a bound beyond them are passed over.
+    thresholds: (f64, f64),
+}
+
+/// What the rows of a pass lacked, each as it was met.
+#[derive(Default)]
+struct Met {
+    /// Σ c·loss − α + α·margin: what the objectives are apart. No term is negative, and that of a row which is
+    /// rightly passed over is 0.
+    lack: f64,
+    /// Σ c·loss.
+    loss: f64,
+}
+
+impl Descent<'_> {
+    fn run(&self, settings: &LinearDualSettings, watch: &Watch<'_>) -> Result<Solved, ()> {
+        // A row without cost is absent.
+        let present: Vec<u32> = (0..self.costs.len() as u32).filter(|&row| self.costs[row as usize] > 0.0).collect();
+        let mut state = State {
+            alphas: vec![0.0; self.costs.len()],
+            weights: vec![0.0; self.rows.n_cols()],
+            intercept: 0.0,
+            active: present.clone(),
+            thresholds: (f64::NEG_INFINITY, f64::INFINITY),
+        };
+        // Every problem begins with the same generator, so its steps do not depend on the other problems.
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(settings.seed);
+        let (mut epochs, mut rule, mut primal) = (0, StopRule::new(settings.tol), 0.0);
+        let (status, exact) = loop {
+            if epochs == settings.max_epochs {
+                break (Status::IterationLimit, self.exact(&state));
+            }
+            epochs += 1;
+            state.active.shuffle(&mut rng);
+            let whole = state.active.len() == present.len();
+            let met = match self.epoch(&mut state, settings.shrinking, watch) {
+                Ok(met) => met,
+                Err(Stopped::Cancelled) => return Err(()),
+                Err(Stopped::TimeLimit) => break (Status::TimeLimit, self.exact(&state)),
+            };
+            if whole {
+                let quadratic = state.weights.iter().map(|w| w * w).sum::<f64>() + state.intercept.powi(2);
+                primal = 0.5 * quadratic + met.loss;
+            }
+            let estimate = if primal > 0.0 { met.lack / primal } else { 0.0 };
+            let total = u64::from(settings.max_epochs);
+            watch.tell(Progress { stage: "solve", done: u64::from(epochs), total, gap: Some(estimate) });
+            // Where nothing is left to gain on the active rows, only a look at all of them can tell more; now and
+            // then it is worth its cost whatever the estimate, which is blind to rows wrongly passed over.
+            let is_blind = estimate <= 0.0 || epochs % EPOCHS_A_LOOK == 0;
+            if rule.is_near(estimate) || is_blind {
+                let exact = self.exact(&state);
+                if rule.is_met(relative_gap(exact.primal, exact.dual)) {
+                    break (Status::Converged, exact);
+                }
+                primal = exact.primal;
+                state.active.clone_from(&present);
+                state.thresholds = (f64::NEG_INFINITY, f64::INFINITY);
+            }
+        };
+        Ok(Solved { exact, epochs, status })
+    }
+
+    /// One pass over the active rows.
+    fn epoch(&self, state: &mut State, shrinking: bool, watch: &Watch<'_>) -> Result<Met, Stopped> {
+        let mut met = Met::default();
+        let (mut least, mut largest) = (f64::INFINITY, f64::NEG_INFINITY);
+        let (low, high) = state.thresholds;
+        let mut kept = 0;
+        for at in 0..state.active.len() {
+            if at % ROWS_A_QUESTION == 0 {
+                watch.ask()?;
+            }
+            let row = state.active[at] as usize;
+            let (features, sign, cost, alpha) =
+                (self.rows.row(row), self.signs[row], self.costs[row], state.alphas[row]);
+            let margin = sign * (dot(features, &state.weights) + self.constant * state.intercept);
+            let gradient = margin - 1.0;
+            let loss = cost * Loss::Hinge.value(margin);
+            met.loss += loss;
+            met.lack += loss + alpha * gradient;
+            let projected = if alpha <= 0.0 {
+                if shrinking && gradient > high {
+                    continue;
+                }
+                gradient.min(0.0)
+            } else if alpha >= cost {
+                if shrinking && gradient < low {
+                    continue;
+                }
+                gradient.max(0.0)
+            } else {
+                gradient
+            };
+            // Rows that stay move to the front.
+            state.active.swap(kept, at);
+            kept += 1;
+            least = least.min(projected);
+            largest = largest.max(projected);
+            if projected == 0.0 {
+                continue;
+            }
+            let curvature = self.diagonal[row];
+            // A row of zeros has margin 0 for ever: its dual variable goes to the bound.
+            let moved = if curvature > 0.0 { (alpha - gradient / curvature).clamp(0.0, cost) } else { cost };
+            if moved != alpha {
+                state.alphas[row] = moved;
+                let step = sign * (moved - alpha);
+                add(features, step, &mut state.weights);
+                state.intercept += step * self.constant;
+            }
+        }
+        state.active.truncate(kept);
+        // Without a gradient of a sign nothing may be left out for it.
+        let low = if least < 0.0 { least } else { f64::NEG_INFINITY };
+        let high = if largest > 0.0 { largest } else { f64::INFINITY };
+        state.thresholds = (low, high);
+        Ok(met)
+    }
+
+    fn exact(&self, state: &State) -> Exact {
+        let mut sums = vec![0.0f64; self.rows.n_cols()];
+        let (mut intercept, mut linear, mut n_support) = (0.0, 0.0, 0);
+        for (row, &alpha) in state.alphas.iter().enumerate().filter(|(_, alpha)| **alpha > 0.0) {
+            add(self.rows.row(row), alpha * self.signs[row], &mut sums);
+            intercept += alpha * self.signs[row] * self.constant;
+            linear += alpha;
+            n_support += 1;
+        }
+        // Not at the rounded weights: the hinge has its corner where the support vectors are, and rounding all of
+        // them off it costs C times as much, which at a large C hides the gap.
+        let quadratic = sums.iter().map(|w| w * w).sum::<f64>() + intercept * intercept;
+        let mut primal = 0.5 * quadratic;
+        for (row, &cost) in self.costs.iter().enumerate().filter(|(_, cost)| **cost > 0.0) {
+            let score = dot(self.rows.row(row), &sums) + self.constant * intercept;
+            primal += cost * Loss::Hinge.value(self.signs[row] * score);
+        }
+        let weights = sums.iter().map(|&w| w as f32).collect();
+        Exact { weights, intercept, primal, dual: linear - 0.5 * quadratic, n_support }
+    }
+}
+
+/// Sums that run side by side, so that one addition need not wait for the last.
+const LANES: usize = 8;
+
+fn dot(row: &[f32], weights: &[f64]) -> f64 {
+    let mut sums = [0.0f64; LANES];
+    let (rows, rest) = row.as_chunks::<LANES>();
+    let (heads, tail) = weights.as_chunks::<LANES>();
+    for (x, w) in rows.iter().zip(heads) {
+        for lane in 0..LANES {
+            sums[lane] += f64::from(x[lane]) * w[lane];
+        }
+    }
+    sums.iter().sum::<f64>() + rest.iter().zip(tail).map(|(x, w)| f64::from(*x) * w).sum::<f64>()
+}
+
+fn square(row: &[f32]) -> f64 {
+    row.iter().map(|&x| f64::from(x) * f64::from(x)).sum()
+}
+
+fn add(row: &[f32], step: f64, weights: &mut [f64]) {
+    weights.iter_mut().zip(row).for_each(|(w, x)| *w += step * f64::from(*x));
+}

@@ -1,6 +1,7 @@
 //! How it is minimised. A solver sees rows of an expansion, never samples.
 
 pub mod dual;
+pub mod l1;
 pub mod linear_dual;
 pub mod newton;
 mod report;

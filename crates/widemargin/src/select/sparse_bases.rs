@@ -1,0 +1,72 @@
+//! Which bases are worth keeping: those that an L1-penalised SVM gives a weight.
+
+use crate::data::{DenseMatrix, Labels, Rows};
+use crate::error::{Error, Result};
+use crate::expansion::BasisExpansion;
+use crate::problem::{Intercept, OneVsRest};
+use crate::similarity::Similarity;
+use crate::solve::l1::{self, L1Settings};
+use crate::watch::Watch;
+
+/// The bases, by their number, that have a weight other than 0 in any two-class problem and any similarity, when the
+/// linear SVM on `phi` (the features of the training samples) is trained with an L1 penalty and the weight `c` of the
+/// losses: the smaller `c`, the fewer. Fit again on these bases alone, with the usual penalty.
+///
+/// # Errors
+/// [`Error::Parameter`] for a `c` that is not above 0, or an expansion whose features are not one a basis (Nyström);
+/// [`Error::Shape`] where features and labels do not fit each other; as [`l1::solve`].
+pub fn pick_bases<S: Similarity>(
+    expansion: &BasisExpansion<S>,
+    phi: &DenseMatrix<f32>,
+    labels: &Labels,
+    c: f64,
+    settings: &L1Settings,
+    watch: &Watch<'_>,
+) -> Result<Vec<usize>> {
+    let n_columns = expansion.n_columns();
+    if !(c > 0.0 && c.is_finite()) {
+        return Err(Error::Parameter { name: "C", value: c.to_string(), expected: "a finite number above 0".into() });
+    }
+    if n_columns == 0 || !expansion.n_features().is_multiple_of(n_columns) || phi.n_cols != expansion.n_features() {
+        return Err(Error::Parameter {
+            name: "normalization",
+            value: expansion.normalization().to_string(),
+            expected: "mean-norm, z-score or none, whose features are one a basis".into(),
+        });
+    }
+    labels.check(phi.n_rows)?;
+    let view = phi.view()?;
+    let costs = vec![c; view.n_rows()];
+    let targets = OneVsRest::new(labels.codes(), labels.classes().len());
+    let solved = l1::solve(&view, targets, &costs, Intercept::Free, settings, watch)?;
+    let used = |basis: &usize| {
+        let weighs = |weights: &[f64]| weights.iter().skip(*basis).step_by(n_columns).any(|w| *w != 0.0);
+        solved.iter().any(|solution| weighs(&solution.weights))
+    };
+    Ok((0..n_columns).filter(used).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::basis::BasisChoice;
+    use crate::data::{AnySamples, Vectors};
+    use crate::model::BasisExpansionParams;
+    use crate::similarity::AnySimilarity;
+
+    #[test]
+    fn a_smaller_c_keeps_fewer_bases() {
+        let points: Vec<f32> = (0..120).map(|i| (i % 40) as f32 + if i % 2 == 0 { 0.0 } else { 50.0 }).collect();
+        let labels = Labels::new((0..120).map(|i| i64::from(i % 2 == 0)));
+        let samples = DenseMatrix { values: points, n_rows: 120, n_cols: 1 };
+        let samples = AnySamples::Vectors(Vectors::Dense(samples));
+        let params = BasisExpansionParams::new(AnySimilarity::new(&["rbf:gamma=0.01"]).unwrap());
+        let model = params.basis(BasisChoice::Index).n_basis(20).fit(&samples, &labels).unwrap();
+        let phi = model.expansion().transform(&samples, 1).unwrap();
+        let pick =
+            |c| pick_bases(model.expansion(), &phi, &labels, c, &L1Settings::default(), &Watch::none()).unwrap().len();
+        let (few, more) = (pick(0.05), pick(10.0));
+        assert!(few > 0 && few < more && more < 20, "{few} {more}");
+        assert!(pick_bases(model.expansion(), &phi, &labels, 0.0, &L1Settings::default(), &Watch::none()).is_err());
+    }
+}

@@ -1,0 +1,373 @@
+//! Squared hinge with an L1 penalty on dense rows of Φ: most weights become 0, which picks features.
+//!
+//! Minimised is ‖w‖₁ + Σ c_i max(0, 1 − y_i (wᵀφ_i + b))², one two-class problem a thread, by coordinate descent with a
+//! Newton step and a line search a coordinate (Yuan, Chang, Hsieh & Lin, *A Comparison of Optimization Methods and
+//! Software for Large-scale L1-regularized Linear Classification*, JMLR 2010, section 4.1.2). Any α ≥ 0 with
+//! |Σ α_i y_i φ_ij| ≤ 1 for every j (and Σ α_i y_i = 0 where there is an intercept) gives the lower bound
+//! Σ α_i − Σ α_i² / (4 c_i); the slopes of the losses, scaled until they comply, certify the end.
+
+use crate::data::{DenseView, Rows};
+use crate::error::{Error, Result};
+use crate::par::Pool;
+use crate::problem::{Intercept, OneVsRest};
+use crate::solve::Status;
+use crate::watch::{Stopped, Watch};
+
+/// Passes over the non-zero weights between two over all.
+const INNER: u32 = 10;
+
+/// The share of the expected decrease that a step must bring.
+const SUFFICIENT: f64 = 0.01;
+
+/// Halvings of a step before a coordinate is left as it is.
+const MOST_HALVINGS: u32 = 30;
+
+/// When the solver stops.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct L1Settings {
+    /// Relative duality gap, (objective − dual) / objective, at which a problem is solved; in (0, 1).
+    pub tol: f64,
+    /// The most passes over all features; at least 1.
+    pub max_epochs: u32,
+    /// Threads, 0 meaning one a core. Results do not depend on it.
+    pub threads: usize,
+}
+
+impl Default for L1Settings {
+    fn default() -> Self {
+        L1Settings { tol: 1e-2, max_epochs: 1000, threads: 0 }
+    }
+}
+
+/// One solved problem.
+#[derive(Clone, Debug, PartialEq)]
+pub struct L1Solution {
+    /// One a feature; most are 0 where C is small.
+    pub weights: Vec<f64>,
+    /// 0 where there is no intercept.
+    pub intercept: f64,
+    /// Objective at these weights.
+    pub primal: f64,
+    /// A lower bound of the minimum.
+    pub dual: f64,
+    /// Passes over all features.
+    pub epochs: u32,
+    /// How it ended.
+    pub status: Status,
+}
+
+impl L1Solution {
+    /// (objective − minimum) / objective is at most this.
+    pub fn gap(&self) -> f64 {
+        if self.primal > 0.0 { (self.primal - self.dual) / self.primal } else { 0.0 }
+    }
+}
+
+/// Solves every problem; `costs` are C · weight, one a row. A copy of Φ is made, column by column.
+///
+/// # Errors
+/// [`Error::Parameter`] for settings outside their domain and a penalised intercept, [`Error::Shape`] where rows,
+/// targets and costs do not fit each other, [`Error::Weight`] for a cost that is negative or not finite,
+/// [`Error::Cancelled`] where the watch says so (a time limit is a status).
+pub fn solve(
+    rows: &DenseView<'_, f32>,
+    targets: OneVsRest<'_>,
+    costs: &[f64],
+    intercept: Intercept,
+    settings: &L1Settings,
+    watch: &Watch<'_>,
+) -> Result<Vec<L1Solution>> {
+    let (n, d) = (rows.n_rows(), rows.n_cols());
+    let wrong = |name, value: String, expected: &str| Err(Error::Parameter { name, value, expected: expected.into() });
+    if !(settings.tol > 0.0 && settings.tol < 1.0) {
+        return wrong("tol", settings.tol.to_string(), "a relative duality gap between 0 and 1, such as 0.01");
+    }
+    if settings.max_epochs == 0 {
+        return wrong("max_iter", "0".into(), "at least 1");
+    }
+    if intercept == Intercept::Penalised {
+        return wrong("intercept", intercept.to_string(), "free or none: it is no weight to be made 0");
+    }
+    for (what, found) in [("targets", targets.n_samples()), ("costs", costs.len())] {
+        if found != n {
+            let expected = format!("{n}, one a row");
+            return Err(Error::Shape { what: what.into(), found: format!("{found} {what}"), expected });
+        }
+    }
+    if let Some(row) = costs.iter().position(|cost| !cost.is_finite() || *cost < 0.0) {
+        return Err(Error::Weight { row, value: costs[row] });
+    }
+    let mut columns = vec![0.0f32; n * d];
+    for (row, values) in rows.values().chunks(d.max(1)).enumerate() {
+        values.iter().enumerate().for_each(|(column, value)| columns[column * n + row] = *value);
+    }
+    let solve_one = |problem: usize| {
+        let signs: Vec<f64> = (0..n).map(|row| targets.sign(row, problem)).collect();
+        let state = State {
+            columns: &columns,
+            signs,
+            costs,
+            slacks: vec![1.0; n],
+            weights: vec![0.0; d],
+            intercept: 0.0,
+            is_free: intercept == Intercept::Free,
+        };
+        state.descend(settings, watch)
+    };
+    Pool::new(settings.threads)?.try_map(targets.n_problems(), solve_one)
+}
+
+/// One problem under way.
+struct State<'a> {
+    /// \[feature\]\[row\].
+    columns: &'a [f32],
+    signs: Vec<f64>,
+    costs: &'a [f64],
+    /// 1 − y (wᵀφ + b), below 0 too.
+    slacks: Vec<f64>,
+    weights: Vec<f64>,
+    intercept: f64,
+    is_free: bool,
+}
+
+impl State<'_> {
+    fn descend(mut self, settings: &L1Settings, watch: &Watch<'_>) -> Result<L1Solution> {
+        let d = self.weights.len();
+        let mut best_dual = 0.0f64;
+        for epoch in 1..=settings.max_epochs {
+            (0..d).for_each(|j| self.move_weight(j));
+            self.move_intercept();
+            for _ in 0..INNER {
+                let kept: Vec<usize> = (0..d).filter(|&j| self.weights[j] != 0.0).collect();
+                kept.into_iter().for_each(|j| self.move_weight(j));
+                self.move_intercept();
+            }
+            let primal = self.objective();
+            best_dual = best_dual.max(self.dual_bound());
+            let status = match watch.ask() {
+                _ if primal - best_dual <= settings.tol * primal => Status::Converged,
+                Err(Stopped::Cancelled) => return Err(Error::Cancelled { stage: "solve" }),
+                Err(Stopped::TimeLimit) => Status::TimeLimit,
+                Ok(()) if epoch == settings.max_epochs => Status::IterationLimit,
+                Ok(()) => continue,
+            };
+            let (weights, intercept) = (self.weights, self.intercept);
+            return Ok(L1Solution { weights, intercept, primal, dual: best_dual, epochs: epoch, status });
+        }
+        Err(Error::Parameter { name: "max_iter", value: "0".into(), expected: "at least 1".into() })
+    }
+
+    fn column(&self, j: usize) -> &[f32] {
+        let n = self.slacks.len();
+        &self.columns[j * n..(j + 1) * n]
+    }
+
+    fn loss(&self) -> f64 {
+        self.slacks.iter().zip(self.costs).map(|(slack, cost)| cost * slack.max(0.0).powi(2)).sum()
+    }
+
+    fn objective(&self) -> f64 {
+        self.loss() + self.weights.iter().map(|w| w.abs()).sum::<f64>()
+    }
+
+    /// Slope and curvature of the losses along something that moves row i's score by `move_of(i)`.
+    fn slope(&self, move_of: impl Fn(usize) -> f64) -> (f64, f64) {
+        let (mut slope, mut curvature) = (0.0, 0.0);
+        for (i, &slack) in self.slacks.iter().enumerate() {
+            if slack > 0.0 {
+                let x = move_of(i);
+                slope -= 2.0 * self.costs[i] * self.signs[i] * x * slack;
+                curvature += 2.0 * self.costs[i] * x * x;
+            }
+        }
+        (slope, curvature)
+    }
+
+    /// Loss after a step along the same.
+    fn loss_after(&self, step: f64, move_of: impl Fn(usize) -> f64) -> f64 {
+        let after = |(i, slack): (usize, &f64)| {
+            let slack = (slack - self.signs[i] * step * move_of(i)).max(0.0);
+            self.costs[i] * slack * slack
+        };
+        self.slacks.iter().enumerate().map(after).sum()
+    }
+
+    fn move_weight(&mut self, j: usize) {
+        let (slope, curvature) = {
+            let column = self.column(j);
+            self.slope(|i| f64::from(column[i]))
+        };
+        let w = self.weights[j];
+        if curvature <= 0.0 || (w == 0.0 && slope.abs() <= 1.0) {
+            return;
+        }
+        // The minimum of slope·z + ½ curvature·z² + |w + z|.
+        let mut step = if slope + 1.0 <= curvature * w {
+            -(slope + 1.0) / curvature
+        } else if slope - 1.0 >= curvature * w {
+            -(slope - 1.0) / curvature
+        } else {
+            -w
+        };
+        let expected = slope * step + (w + step).abs() - w.abs();
+        let before = self.loss() + w.abs();
+        let mut share = 1.0;
+        for _ in 0..MOST_HALVINGS {
+            let column = self.column(j);
+            let after = self.loss_after(step, |i| f64::from(column[i])) + (w + step).abs();
+            if after <= before + SUFFICIENT * share * expected {
+                let n = self.slacks.len();
+                let column = &self.columns[j * n..(j + 1) * n];
+                for ((slack, sign), x) in self.slacks.iter_mut().zip(&self.signs).zip(column) {
+                    *slack -= sign * step * f64::from(*x);
+                }
+                self.weights[j] = w + step;
+                return;
+            }
+            step *= 0.5;
+            share *= 0.5;
+        }
+    }
+
+    /// The intercept that minimises the losses, by Newton's method: they are piecewise quadratic in it.
+    fn move_intercept(&mut self) {
+        for _ in 0..if self.is_free { 20 } else { 0 } {
+            let (slope, curvature) = self.slope(|_| 1.0);
+            if curvature <= 0.0 {
+                return;
+            }
+            let mut step = -slope / curvature;
+            let before = self.loss();
+            while self.loss_after(step, |_| 1.0) > before + SUFFICIENT * slope * step {
+                step *= 0.5;
+                if step.abs() <= f64::EPSILON * self.intercept.abs().max(1.0) {
+                    return;
+                }
+            }
+            self.intercept += step;
+            self.slacks.iter_mut().zip(&self.signs).for_each(|(slack, sign)| *slack -= sign * step);
+        }
+    }
+
+    /// The bound of the slopes of the losses, made to comply with the dual's constraints.
+    fn dual_bound(&self) -> f64 {
+        let mut alphas: Vec<f64> =
+            self.slacks.iter().zip(self.costs).map(|(slack, cost)| 2.0 * cost * slack.max(0.0)).collect();
+        if self.is_free {
+            let side = |sign: f64| -> f64 {
+                alphas.iter().zip(&self.signs).filter(|(_, s)| **s == sign).map(|(alpha, _)| alpha).sum()
+            };
+            let (plus, minus) = (side(1.0), side(-1.0));
+            // The heavier side gives way; where one side has nothing, no α complies but 0.
+            let shrink = |sign: f64| if sign > 0.0 { minus.min(plus) / plus } else { plus.min(minus) / minus };
+            if plus <= 0.0 || minus <= 0.0 {
+                return 0.0;
+            }
+            alphas.iter_mut().zip(&self.signs).for_each(|(alpha, sign)| *alpha *= shrink(*sign));
+        }
+        let pull = |j: usize| -> f64 {
+            let terms = self.column(j).iter().zip(&alphas).zip(&self.signs);
+            terms.map(|((x, alpha), sign)| f64::from(*x) * alpha * sign).sum::<f64>().abs()
+        };
+        let largest = (0..self.weights.len()).map(pull).fold(0.0, f64::max);
+        let linear: f64 = alphas.iter().sum();
+        let square: f64 =
+            alphas.iter().zip(self.costs).filter(|(_, c)| **c > 0.0).map(|(alpha, c)| alpha * alpha / (4.0 * c)).sum();
+        // The best multiple of α that complies.
+        let most = if largest > 0.0 { 1.0 / largest } else { f64::INFINITY };
+        let scale = if square > 0.0 { (linear / (2.0 * square)).min(most) } else { 0.0 };
+        scale * linear - scale * scale * square
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Labels;
+
+    /// Rows whose first two features tell the class, the others nothing.
+    fn made(n: usize, d: usize) -> (Vec<f32>, Labels) {
+        let noise = |i: usize| ((i as f64 * 12.9898).sin() * 43758.5453).fract() as f32;
+        let mut values = Vec::new();
+        let mut classes = Vec::new();
+        for row in 0..n {
+            let class = row % 3;
+            let signal = [(class == 0) as u8 as f32, (class == 1) as u8 as f32];
+            values.extend((0..d).map(|j| signal.get(j).map_or(0.0, |s| 2.0 * s) + noise(row * d + j)));
+            classes.push(class as i64);
+        }
+        (values, Labels::new(classes))
+    }
+
+    #[test]
+    fn the_optimality_conditions_hold() {
+        let (n, d) = (90, 12);
+        let (values, labels) = made(n, d);
+        let rows = DenseView::new(&values, n, d).unwrap();
+        let targets = OneVsRest::new(labels.codes(), 3);
+        for intercept in [Intercept::Free, Intercept::None] {
+            let costs = vec![0.3; n];
+            let settings = L1Settings { tol: 1e-7, threads: 1, ..L1Settings::default() };
+            let solved = solve(&rows, targets, &costs, intercept, &settings, &Watch::none()).unwrap();
+            for (problem, solution) in solved.iter().enumerate() {
+                assert!(solution.status == Status::Converged && solution.gap() <= 1e-7, "{solution:?}");
+                let slack = |row: usize| {
+                    let f: f64 = rows.row(row).iter().zip(&solution.weights).map(|(x, w)| f64::from(*x) * w).sum();
+                    (1.0 - targets.sign(row, problem) * (f + solution.intercept)).max(0.0)
+                };
+                let pull = |j: usize| -> f64 {
+                    let term = |row: usize| {
+                        2.0 * costs[row] * targets.sign(row, problem) * f64::from(values[row * d + j]) * slack(row)
+                    };
+                    (0..n).map(term).sum()
+                };
+                for (j, &w) in solution.weights.iter().enumerate() {
+                    let right =
+                        if w == 0.0 { pull(j).abs() <= 1.0 + 1e-3 } else { (pull(j) - w.signum()).abs() < 1e-3 };
+                    assert!(right, "{problem} {j}: {w} {}", pull(j));
+                }
+                let balance: f64 = (0..n).map(|row| targets.sign(row, problem) * slack(row)).sum();
+                assert!(intercept == Intercept::None || balance.abs() < 1e-6);
+            }
+            // What tells the classes is kept, and not everything is.
+            assert!(solved[0].weights[0] != 0.0 && solved[1].weights[1] != 0.0);
+            assert!(solved[0].weights.contains(&0.0));
+        }
+    }
+
+    #[test]
+    fn threads_change_no_bit_and_copies_are_weights() {
+        let (n, d) = (60, 8);
+        let (values, labels) = made(n, d);
+        let rows = DenseView::new(&values, n, d).unwrap();
+        let targets = OneVsRest::new(labels.codes(), 3);
+        let costs: Vec<f64> = (0..n).map(|i| 0.2 * (1 + i % 2) as f64).collect();
+        let settings = |threads| L1Settings { tol: 1e-8, threads, ..L1Settings::default() };
+        let free = Intercept::Free;
+        let one = solve(&rows, targets, &costs, free, &settings(1), &Watch::none()).unwrap();
+        assert_eq!(one, solve(&rows, targets, &costs, free, &settings(3), &Watch::none()).unwrap());
+        let copies: Vec<usize> = (0..n).flat_map(|i| std::iter::repeat_n(i, 1 + i % 2)).collect();
+        let (copied, labels) = (rows.select(&copies), labels.select(&copies));
+        let targets = OneVsRest::new(labels.codes(), 3);
+        let same = vec![0.2; copies.len()];
+        let other = solve(&copied.view().unwrap(), targets, &same, free, &settings(1), &Watch::none()).unwrap();
+        for (one, other) in one.iter().zip(&other) {
+            assert!((one.primal - other.primal).abs() <= 1e-7 * one.primal);
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told() {
+        let (values, labels) = made(6, 3);
+        let rows = DenseView::new(&values, 6, 3).unwrap();
+        let targets = OneVsRest::new(labels.codes(), 3);
+        let run = |costs: &[f64], intercept, settings: L1Settings| {
+            solve(&rows, targets, costs, intercept, &settings, &Watch::none()).unwrap_err().to_string()
+        };
+        let usual = L1Settings::default();
+        assert!(run(&[1.0; 5], Intercept::None, usual).contains("costs"));
+        assert!(run(&[1.0, 1.0, -1.0, 1.0, 1.0, 1.0], Intercept::None, usual).contains("row 2"));
+        assert!(run(&[1.0; 6], Intercept::Penalised, usual).contains("intercept"));
+        assert!(run(&[1.0; 6], Intercept::None, L1Settings { tol: 0.0, ..usual }).contains("tol"));
+    }
+}

@@ -231,7 +231,7 @@ fn a_similarity_of_ones_own_is_watched() {
     let right = model.predict(&samples, 1).unwrap();
     assert!(right.iter().enumerate().filter(|(row, label)| labels.get(*row) == **label).count() >= 19);
     let error = BasisExpansionParams::new(Own { broken: true }).n_basis(6).fit(&samples, &labels).unwrap_err();
-    assert!(error.to_string().contains("s(basis 0, sample 7) is NaN"), "{error}");
+    assert!(error.to_string().contains("sample 7 (from 0) has the value NaN with basis 0"), "{error}");
     let nystrom = BasisExpansionParams::new(Own { broken: false }).normalization("nystrom-clip".parse().unwrap());
     let error = nystrom.n_basis(6).fit(&samples, &labels).unwrap_err().to_string();
     assert!(error.contains("not symmetric") && error.contains("nystrom-symmetric-clip"), "{error}");

@@ -212,10 +212,12 @@ fn compressed_files_of_every_kind_and_damaged_ones() {
 }
 
 #[test]
-fn what_is_no_vector_is_refused_by_those_who_need_vectors() {
+fn what_is_no_vector_is_not_written_as_vectors() {
     let scratch = file("a.ts", "@data\n1\n");
-    for path in [&scratch.path, scratch.folder.path()] {
-        let error = read(path, &ReadOptions::default()).unwrap_err();
-        assert!(error.to_string().ends_with("does not hold vectors") && error.help().is_some(), "{error}");
+    let table = read(&scratch.path, &ReadOptions::default()).unwrap();
+    for name in ["b.csv", "b.svm", "b.npz"] {
+        let error = widemargin_io::write(&table, &scratch.folder.path().join(name), None).unwrap_err();
+        assert!(error.to_string().contains("time series are no vectors") && error.help().is_some(), "{error}");
+        assert!(!scratch.folder.path().join(name).exists());
     }
 }

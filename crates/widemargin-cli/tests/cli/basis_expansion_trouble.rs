@@ -83,7 +83,7 @@ fn specs_are_checked_before_the_samples_are_read() {
         ("--similarity rbf|linear", "2 values"),
         ("--basis best", "'best'"),
         ("--normalization clip", "'clip'"),
-        ("--loss hinge", "'hinge'"),
+        ("--loss absolute", "'absolute'"),
         ("-C 0", "-C 0"),
         ("--tol 2", "--tol 2"),
     ] {

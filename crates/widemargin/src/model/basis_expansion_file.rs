@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
-use safetensors::tensor::TensorView;
 use serde::{Deserialize, Serialize};
 
 use super::BasisExpansionSvc;
-use super::file::{FORMAT_VERSION, Reader, write};
-use super::samples_file::{self, tensor};
+use super::file::{FORMAT_VERSION, NO_FILE, Reader, read, save, tensor, to_bytes};
+use super::samples_file;
 use crate::data::{AnySamples, Label, Samples};
 use crate::error::{Error, Result};
 use crate::expansion::{BasisExpansion, Normalization, PartMap};
@@ -54,7 +53,14 @@ impl BasisExpansionSvc<AnySimilarity> {
     /// # Errors
     /// [`Error::Io`] saying what could not be done.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        let path = path.as_ref();
+        save(path.as_ref(), &self.to_bytes()?)
+    }
+
+    /// The model as the bytes of its file: what [`BasisExpansionSvc::save`] writes.
+    ///
+    /// # Errors
+    /// [`Error::ModelFile`] for a model that cannot be written, which no fit makes.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let n_columns = self.expansion.n_columns();
         let (bases, mut tensors) = samples_file::to_tensors("bases", self.expansion.bases())?;
         let mut maps = Vec::new();
@@ -95,15 +101,7 @@ impl BasisExpansionSvc<AnySimilarity> {
             classes: self.classes.clone(),
             report: self.report.clone(),
         };
-        let invalid = |error: safetensors::SafeTensorError| Error::ModelFile {
-            path: path.to_owned(),
-            problem: error.to_string(),
-        };
-        let mut views = Vec::new();
-        for tensor in &tensors {
-            views.push((tensor.0.as_str(), TensorView::new(tensor.1, tensor.2.clone(), &tensor.3).map_err(invalid)?));
-        }
-        write(path, &header, views)
+        to_bytes(&header, &tensors)
     }
 
     /// Reads a model that [`BasisExpansionSvc::save`] wrote.
@@ -112,7 +110,20 @@ impl BasisExpansionSvc<AnySimilarity> {
     /// [`Error::ModelFile`] for a file that is cut short, damaged or not a basis expansion model,
     /// [`Error::ModelVersion`] for one of a newer format, [`Error::Io`] where it cannot be read.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
-        let reader = Reader::open(path.as_ref(), METHOD)?;
+        let path = path.as_ref();
+        BasisExpansionSvc::parse(path, &read(path)?)
+    }
+
+    /// The model that [`BasisExpansionSvc::to_bytes`] made the bytes of.
+    ///
+    /// # Errors
+    /// As for [`BasisExpansionSvc::load`], with `<bytes>` for the path.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        BasisExpansionSvc::parse(Path::new(NO_FILE), bytes)
+    }
+
+    fn parse(path: &Path, bytes: &[u8]) -> Result<Self> {
+        let reader = Reader::new(path, bytes, METHOD)?;
         let header: Header = reader.parse()?;
         let retold = |error: Error| reader.wrong(error.to_string());
         if header.classes.len() < 2 {

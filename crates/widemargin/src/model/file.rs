@@ -52,13 +52,38 @@ pub fn write_atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::
     Ok(())
 }
 
-/// Writes a header and its tensors.
-pub(super) fn write(path: &Path, header: &impl Serialize, tensors: Vec<(&str, TensorView<'_>)>) -> Result<()> {
-    let invalid = |problem: String| Error::ModelFile { path: path.to_owned(), problem };
+/// What messages call a model that is in no file.
+pub(super) const NO_FILE: &str = "<bytes>";
+
+/// A tensor to be written: name, type, shape, bytes.
+pub(super) type Tensor = (String, Dtype, Vec<usize>, Vec<u8>);
+
+/// A tensor of numbers.
+pub(super) fn tensor<T: Number>(name: &str, shape: Vec<usize>, numbers: &[T]) -> Tensor {
+    (name.to_owned(), T::DTYPE, shape, T::to_bytes(numbers))
+}
+
+/// A header and its tensors as the bytes of a model file.
+pub(super) fn to_bytes(header: &impl Serialize, tensors: &[Tensor]) -> Result<Vec<u8>> {
+    let invalid = |problem: String| Error::ModelFile { path: NO_FILE.into(), problem };
     let header = serde_json::to_string(header).map_err(|error| invalid(error.to_string()))?;
     let metadata = HashMap::from([(KEY.to_owned(), header)]);
-    let bytes = safetensors::serialize(tensors, Some(metadata)).map_err(|error| invalid(error.to_string()))?;
-    write_atomically(path, |out| out.write_all(&bytes))
+    let mut views = Vec::with_capacity(tensors.len());
+    for (name, dtype, shape, bytes) in tensors {
+        let view = TensorView::new(*dtype, shape.clone(), bytes).map_err(|error| invalid(error.to_string()))?;
+        views.push((name, view));
+    }
+    safetensors::serialize(views, Some(metadata)).map_err(|error| invalid(error.to_string()))
+}
+
+/// Writes the bytes of a model to a file, whole or not at all.
+pub(super) fn save(path: &Path, bytes: &[u8]) -> Result<()> {
+    write_atomically(path, |out| out.write_all(bytes))
+}
+
+/// The bytes of a model file.
+pub(super) fn read(path: &Path) -> Result<Vec<u8>> {
+    fs::read(path).map_err(|source| Error::Io { path: path.to_owned(), action: "cannot read", source })
 }
 
 /// The method of the model in a file, as its header names it.
@@ -66,21 +91,30 @@ pub(super) fn write(path: &Path, header: &impl Serialize, tensors: Vec<(&str, Te
 /// # Errors
 /// [`Error::ModelFile`], [`Error::ModelVersion`] or [`Error::Io`], as for loading the model.
 pub fn method_of(path: impl AsRef<Path>) -> Result<String> {
-    let reader = Reader::open_any(path.as_ref())?;
-    Ok(reader.parse::<Preamble>()?.method)
+    let path = path.as_ref();
+    Ok(Reader::of_any(path, &read(path)?)?.parse::<Preamble>()?.method)
+}
+
+/// The method of the model in the bytes of a model file, as its header names it.
+///
+/// # Errors
+/// [`Error::ModelFile`] or [`Error::ModelVersion`], as for making the model from them.
+pub fn method_of_bytes(bytes: &[u8]) -> Result<String> {
+    Ok(Reader::of_any(Path::new(NO_FILE), bytes)?.parse::<Preamble>()?.method)
 }
 
 /// A model file's bytes, its format and version already checked.
 pub(super) struct Reader<'a> {
+    /// Where they come from, for messages.
     path: &'a Path,
-    bytes: Vec<u8>,
+    bytes: &'a [u8],
     header: String,
 }
 
 impl<'a> Reader<'a> {
-    /// Reads a file that should hold a model of `method`.
-    pub fn open(path: &'a Path, method: &str) -> Result<Self> {
-        let reader = Reader::open_any(path)?;
+    /// Bytes that should hold a model of `method`; they come from `path`.
+    pub fn new(path: &'a Path, bytes: &'a [u8], method: &str) -> Result<Self> {
+        let reader = Reader::of_any(path, bytes)?;
         let preamble: Preamble = reader.parse()?;
         if preamble.method != method {
             return Err(reader.wrong(format!("it holds a model of '{}', expected '{method}'", preamble.method)));
@@ -88,12 +122,10 @@ impl<'a> Reader<'a> {
         Ok(reader)
     }
 
-    /// Reads a file that should hold a model of any method.
-    fn open_any(path: &'a Path) -> Result<Self> {
-        let bytes =
-            fs::read(path).map_err(|source| Error::Io { path: path.to_owned(), action: "cannot read", source })?;
+    /// Bytes that should hold a model of any method.
+    fn of_any(path: &'a Path, bytes: &'a [u8]) -> Result<Self> {
         let mut reader = Reader { path, bytes, header: String::new() };
-        let (_, metadata) = SafeTensors::read_metadata(&reader.bytes)
+        let (_, metadata) = SafeTensors::read_metadata(bytes)
             .map_err(|error| reader.wrong(format!("not a safetensors file, or cut short ({error})")))?;
         let header = metadata.metadata().as_ref().and_then(|m| m.get(KEY)).cloned();
         reader.header = header.ok_or_else(|| reader.wrong("a safetensors file, but not of widemargin".into()))?;
@@ -117,7 +149,7 @@ impl<'a> Reader<'a> {
 
     /// The numbers of one tensor, which must have exactly this type and shape.
     pub fn tensor<T: Number>(&self, name: &str, shape: &[usize]) -> Result<Vec<T>> {
-        let tensors = SafeTensors::deserialize(&self.bytes)
+        let tensors = SafeTensors::deserialize(self.bytes)
             .map_err(|error| self.wrong(format!("damaged or cut short ({error})")))?;
         let tensor = tensors.tensor(name).map_err(|_| self.wrong(format!("the tensor '{name}' is missing")))?;
         if tensor.dtype() != T::DTYPE || tensor.shape() != shape {

@@ -19,7 +19,7 @@ mod thin_plate_machine;
 
 pub use basis_expansion::BasisExpansionParams;
 pub use basis_expansion_machine::BasisExpansionSvc;
-pub use file::{FORMAT_VERSION, method_of, write_atomically};
+pub use file::{FORMAT_VERSION, method_of, method_of_bytes, write_atomically};
 pub use power_mean::{PowerMeanParams, PowerMeanSvc};
 pub use scores::Scores;
 pub use thin_plate::{CChoice, Standardize, ThinPlateParams};

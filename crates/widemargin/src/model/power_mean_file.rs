@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use safetensors::tensor::TensorView;
 use serde::{Deserialize, Serialize};
 
 use super::PowerMeanSvc;
-use super::file::{FORMAT_VERSION, Number, Reader, write};
+use super::file::{FORMAT_VERSION, NO_FILE, Reader, read, save, tensor, to_bytes};
 use crate::data::Label;
 use crate::descriptor::FeatureMax;
 use crate::error::{Error, Result};
@@ -38,6 +37,14 @@ impl PowerMeanSvc {
     /// # Errors
     /// [`Error::Io`] saying what could not be done.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        save(path.as_ref(), &self.to_bytes()?)
+    }
+
+    /// The model as the bytes of its file: what [`PowerMeanSvc::save`] writes.
+    ///
+    /// # Errors
+    /// [`Error::ModelFile`] for a model that cannot be written, which no fit makes.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let header = Header {
             format_version: FORMAT_VERSION,
             method: METHOD.into(),
@@ -51,22 +58,13 @@ impl PowerMeanSvc {
             classes: self.classes.clone(),
             report: self.report.clone(),
         };
-        let path = path.as_ref();
         let factors = self.scaling.as_ref().map_or(&[][..], FeatureMax::factors);
-        let arrays = [
-            ("weights", f32::DTYPE, self.shape().to_vec(), f32::to_bytes(&self.weights)),
-            ("nodes", f64::DTYPE, vec![self.map.n_nodes()], f64::to_bytes(self.map.nodes())),
-            ("factors", f64::DTYPE, vec![factors.len()], f64::to_bytes(factors)),
+        let tensors = [
+            tensor("weights", self.shape().to_vec(), &self.weights),
+            tensor("nodes", vec![self.map.n_nodes()], self.map.nodes()),
+            tensor("factors", vec![factors.len()], factors),
         ];
-        let invalid = |error: safetensors::SafeTensorError| Error::ModelFile {
-            path: path.to_owned(),
-            problem: error.to_string(),
-        };
-        let mut tensors = Vec::new();
-        for (name, dtype, shape, bytes) in &arrays {
-            tensors.push((*name, TensorView::new(*dtype, shape.clone(), bytes).map_err(invalid)?));
-        }
-        write(path, &header, tensors)
+        to_bytes(&header, &tensors)
     }
 
     /// Reads a model that [`PowerMeanSvc::save`] wrote.
@@ -75,7 +73,20 @@ impl PowerMeanSvc {
     /// [`Error::ModelFile`] for a file that is cut short, damaged or not a power mean model,
     /// [`Error::ModelVersion`] for one of a newer format, [`Error::Io`] where it cannot be read.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
-        let reader = Reader::open(path.as_ref(), METHOD)?;
+        let path = path.as_ref();
+        PowerMeanSvc::parse(path, &read(path)?)
+    }
+
+    /// The model that [`PowerMeanSvc::to_bytes`] made the bytes of.
+    ///
+    /// # Errors
+    /// As for [`PowerMeanSvc::load`], with `<bytes>` for the path.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        PowerMeanSvc::parse(Path::new(NO_FILE), bytes)
+    }
+
+    fn parse(path: &Path, bytes: &[u8]) -> Result<Self> {
+        let reader = Reader::new(path, bytes, METHOD)?;
         let header: Header = reader.parse()?;
         if header.classes.len() < 2 || header.n_nodes == 0 || header.n_nodes > MAX_NODES {
             let (classes, nodes) = (header.classes.len(), header.n_nodes);

@@ -1,14 +1,10 @@
 //! Samples of any kind as the tensors of a model file, all under one name.
 
-use safetensors::tensor::Dtype;
 use serde::{Deserialize, Serialize};
 
-use super::file::{Number, Reader};
+use super::file::{Reader, Tensor, tensor};
 use crate::data::{AnySamples, BitSets, CsrMatrix, CsrView, DenseMatrix, Grids, Images, Samples, Series, Vectors};
 use crate::error::{Error, Result};
-
-/// A tensor to be written: name, type, shape, bytes.
-pub(super) type Tensor = (String, Dtype, Vec<usize>, Vec<u8>);
 
 /// What the header says of samples: their kind, and the sizes that the tensors must have.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,11 +17,6 @@ pub(super) enum Shape {
     Series { n: usize, n_steps: usize, channels: usize },
     Strings { n: usize, n_bytes: usize },
     BitSets { n: usize, n_bits: usize },
-}
-
-/// A tensor of numbers.
-pub(super) fn tensor<T: Number>(name: &str, shape: Vec<usize>, numbers: &[T]) -> Tensor {
-    (name.to_owned(), T::DTYPE, shape, T::to_bytes(numbers))
 }
 
 /// Samples as tensors called `name`, or `name.…` where there are several.

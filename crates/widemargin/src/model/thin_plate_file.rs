@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use safetensors::tensor::TensorView;
 use serde::{Deserialize, Serialize};
 
 use super::ThinPlateSvc;
-use super::file::{FORMAT_VERSION, Number, Reader, write};
+use super::file::{FORMAT_VERSION, NO_FILE, Reader, read, save, tensor, to_bytes};
 use crate::data::Label;
 use crate::error::{Error, Result};
 use crate::problem::n_problems;
@@ -43,6 +42,14 @@ impl ThinPlateSvc {
     /// # Errors
     /// [`Error::Io`] saying what could not be done.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        save(path.as_ref(), &self.to_bytes()?)
+    }
+
+    /// The model as the bytes of its file: what [`ThinPlateSvc::save`] writes.
+    ///
+    /// # Errors
+    /// [`Error::ModelFile`] for a model that cannot be written, which no fit makes.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let k = self.n_problems();
         let header = Header {
             format_version: FORMAT_VERSION,
@@ -61,7 +68,6 @@ impl ThinPlateSvc {
             support: self.support.clone(),
             report: self.report.clone(),
         };
-        let path = path.as_ref();
         let scale = self.scale.as_deref().unwrap_or_default();
         let arrays = [
             ("scale", vec![scale.len()], scale),
@@ -72,16 +78,7 @@ impl ThinPlateSvc {
             ("factors", vec![self.n_features], self.space.factors()),
             ("left_out", vec![k, header.n_left_out], &self.left_out[..]),
         ];
-        let arrays = arrays.map(|(name, shape, values)| (name, shape, f64::to_bytes(values)));
-        let invalid = |error: safetensors::SafeTensorError| Error::ModelFile {
-            path: path.to_owned(),
-            problem: error.to_string(),
-        };
-        let mut tensors = Vec::new();
-        for (name, shape, bytes) in &arrays {
-            tensors.push((*name, TensorView::new(f64::DTYPE, shape.clone(), bytes).map_err(invalid)?));
-        }
-        write(path, &header, tensors)
+        to_bytes(&header, &arrays.map(|(name, shape, values)| tensor(name, shape, values)))
     }
 
     /// Reads a model that [`ThinPlateSvc::save`] wrote.
@@ -90,7 +87,20 @@ impl ThinPlateSvc {
     /// [`Error::ModelFile`] for a file that is cut short, damaged or not a thin plate model,
     /// [`Error::ModelVersion`] for one of a newer format, [`Error::Io`] where it cannot be read.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
-        let reader = Reader::open(path.as_ref(), METHOD)?;
+        let path = path.as_ref();
+        ThinPlateSvc::parse(path, &read(path)?)
+    }
+
+    /// The model that [`ThinPlateSvc::to_bytes`] made the bytes of.
+    ///
+    /// # Errors
+    /// As for [`ThinPlateSvc::load`], with `<bytes>` for the path.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        ThinPlateSvc::parse(Path::new(NO_FILE), bytes)
+    }
+
+    fn parse(path: &Path, bytes: &[u8]) -> Result<Self> {
+        let reader = Reader::new(path, bytes, METHOD)?;
         let header: Header = reader.parse()?;
         let (n_features, n_bases, classes) = (header.n_features, header.n_bases, header.classes.len());
         if classes < 2 || n_features == 0 || !(header.support.is_empty() || header.support.len() == n_bases) {

@@ -7,6 +7,7 @@ use widemargin::data::Label;
 use widemargin::model::{BasisExpansionSvc, PowerMeanSvc, Scores, ThinPlateSvc, method_of};
 use widemargin::similarity::AnySimilarity;
 use widemargin::solve::Report;
+use widemargin::watch::Watch;
 use widemargin::{Error, Result};
 use widemargin_io::Samples;
 
@@ -48,15 +49,19 @@ impl Machine {
         }
     }
 
-    /// Decision values of samples.
-    pub fn decision_function(&self, samples: &Samples, threads: usize) -> Result<Scores> {
+    /// Decision values of samples; the watch is told how many are done, and may cancel.
+    pub fn decision_function(&self, samples: &Samples, threads: usize, watch: &Watch<'_>) -> Result<Scores> {
         match self {
             Machine::BasisExpansion(model) => {
                 basis_expansion::check_size(model, samples)?;
-                with_source!(samples, |source| model.decision_function(source, threads))
+                with_source!(samples, |source| model.decision_function_with(source, threads, watch))
             }
-            Machine::PowerMean(model) => with_rows!(samples, |view| model.decision_function(&view, threads)),
-            Machine::ThinPlate(model) => with_rows!(samples, |view| model.decision_function(&view, threads)),
+            Machine::PowerMean(model) => {
+                with_rows!(samples, |view| model.decision_function_with(&view, threads, watch))
+            }
+            Machine::ThinPlate(model) => {
+                with_rows!(samples, |view| model.decision_function_with(&view, threads, watch))
+            }
         }
     }
 

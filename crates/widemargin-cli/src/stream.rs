@@ -5,6 +5,7 @@ use std::sync::mpsc::{channel, sync_channel};
 use std::thread;
 
 use widemargin::model::Scores;
+use widemargin::watch::Progress;
 use widemargin_io::{Block, Blocks, Format, IoError, LabelColumn, LibsvmProblem, ReadOptions};
 
 use crate::args::Input;
@@ -30,13 +31,13 @@ pub fn score(
     let blocks = Blocks::open(file, &options)?;
     let mut n_rows = 0;
     for_each_block(context, blocks, file, |block| {
-        let threads = context.common.threads;
+        let say = |n: u64| context.bar.say(format!("{name}: {} samples", grouped(n)));
+        let sink = |progress: Progress| say(n_rows + progress.done);
         let scores = machine
-            .decision_function(&block.table.samples, threads)
+            .decision_function(&block.table.samples, context.common.threads, &context.watch(&sink))
             .map_err(|error| in_file(error, file, &block.table, block.first_row))?;
         each(block, &scores)?;
         n_rows += scores.n_rows() as u64;
-        context.bar.say(format!("{name}: {} samples", grouped(n_rows)));
         Ok(())
     })?;
     context.bar.hide();

@@ -1,8 +1,10 @@
 //! Progress out, cancellation in: the one mechanism for progress bars, Ctrl-C and time limits.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+
+use crate::error::{Error, Result};
 
 /// Where a long piece of work stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -75,11 +77,48 @@ impl<'a> Watch<'a> {
         Ok(())
     }
 
+    /// Whether to go on with work that is worth nothing before it is whole, so that no time limit ends it.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`], naming the stage.
+    pub(crate) fn go_on(&self, stage: &'static str) -> Result<()> {
+        match self.ask() {
+            Err(Stopped::Cancelled) => Err(Error::Cancelled { stage }),
+            _ => Ok(()),
+        }
+    }
+
     /// Tells where the work stands.
     pub fn tell(&self, progress: Progress) {
         if let Some(sink) = self.sink {
             sink(progress);
         }
+    }
+}
+
+/// Rows that go through some work a chunk at a time, from several threads: how many are done is told after each.
+pub(crate) struct RowCount<'a> {
+    watch: &'a Watch<'a>,
+    stage: &'static str,
+    done: AtomicU64,
+    total: u64,
+}
+
+impl<'a> RowCount<'a> {
+    pub fn new(watch: &'a Watch<'a>, stage: &'static str, n_rows: usize) -> Self {
+        RowCount { watch, stage, done: AtomicU64::new(0), total: n_rows as u64 }
+    }
+
+    /// Whether to begin another chunk.
+    pub fn go_on(&self) -> Result<()> {
+        self.watch.go_on(self.stage)
+    }
+
+    /// A chunk is done.
+    pub fn add(&self, n_rows: usize) {
+        let n = n_rows as u64;
+        let done = self.done.fetch_add(n, Ordering::Relaxed) + n;
+        self.watch.tell(Progress { stage: self.stage, done, total: self.total, gap: None });
     }
 }
 

@@ -152,7 +152,7 @@ impl Search<'_> {
         let part = select(&self.table.samples, train)?;
         let machine = (point.fit)(&part, &labels.select(train), watch).map_err(|error| in_whole(error, train))?;
         let part = select(&self.table.samples, test)?;
-        let scores = machine.decision_function(&part, threads).map_err(|error| in_whole(error, test))?;
+        let scores = machine.decision_function(&part, threads, watch).map_err(|error| in_whole(error, test))?;
         let mut evaluation = Evaluation::default();
         let predicted = scores.decide(machine.classes());
         predicted.iter().zip(test).for_each(|(predicted, &row)| evaluation.add(labels.get(row), predicted));

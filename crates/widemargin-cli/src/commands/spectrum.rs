@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use widemargin::basis::{self, BasisChoice};
 use widemargin::data::{AnySamples, Labels, Samples as _, Source, Training};
-use widemargin::expansion::{Negative, Spectrum, spectrum};
+use widemargin::expansion::{Negative, Spectrum, spectrum_with};
 use widemargin::similarity::{AnySimilarity, Similarity};
 
 use crate::args::Input;
@@ -104,8 +104,7 @@ impl SpectrumArgs {
         let n_classes = labels.classes().len();
         let chosen =
             basis::choose(&BasisChoice::Index, self.n_basis, labels.codes(), n_classes, 0, &similarity, &training)?;
-        context.bar.say("eigenvalues");
-        spectrum(&similarity, &source.select(&chosen.rows)?, context.common.threads)
+        spectrum_with(&similarity, &source.select(&chosen.rows)?, context.common.threads, &watch)
             .map_err(|error| in_whole(error, &chosen.rows))
     }
 }

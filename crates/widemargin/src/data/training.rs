@@ -4,8 +4,8 @@ use std::fmt;
 use std::ops::Range;
 
 use super::{Samples, Source};
-use crate::error::{Error, Result};
-use crate::watch::{Stopped, Watch};
+use crate::error::Result;
+use crate::watch::Watch;
 
 /// The training samples, their weights, and how to work on them.
 #[derive(Clone, Copy)]
@@ -32,12 +32,9 @@ impl<'a, S: Samples> Training<'a, S> {
     /// Whether to go on with a stage that is worth nothing before it is whole.
     ///
     /// # Errors
-    /// [`Error::Cancelled`]; a time limit is the solver's to honour.
+    /// [`crate::Error::Cancelled`]; a time limit is the solver's to honour.
     pub fn go_on(&self, stage: &'static str) -> Result<()> {
-        match self.watch.ask() {
-            Err(Stopped::Cancelled) => Err(Error::Cancelled { stage }),
-            _ => Ok(()),
-        }
+        self.watch.go_on(stage)
     }
 }
 

@@ -5,7 +5,6 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Normalization;
 use super::part_map::PartMap;
@@ -14,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::memory;
 use crate::par::Pool;
 use crate::similarity::{AnySimilarity, Similarity};
-use crate::watch::{Progress, Watch};
+use crate::watch::{RowCount, Watch};
 
 /// Rows compared by one thread at a time: enough for a matrix product to be one, few enough to stay in the cache.
 pub(crate) const ROWS_A_CHUNK: usize = 256;
@@ -49,9 +48,9 @@ impl<S: Similarity> BasisExpansion<S> {
         let maps = vec![PartMap::identity(n_columns); similarity.n_parts()];
         let mut expansion = BasisExpansion { similarity, bases, described, normalization, maps };
         if let Normalization::Nystrom(_) | Normalization::NystromOfSymmetricPart(_) = normalization {
-            expansion.maps = expansion.nystrom(training.threads)?;
+            expansion.maps = expansion.nystrom(training)?;
         }
-        let mut phi = expansion.features_of(training.samples, training.threads, training.watch)?;
+        let mut phi = expansion.transform_with(training.samples, training.threads, training.watch)?;
         match normalization {
             Normalization::MeanNorm | Normalization::ZScore => expansion.normalise(&mut phi, training)?,
             _ => {}
@@ -121,12 +120,17 @@ impl<S: Similarity> BasisExpansion<S> {
     /// The features of samples: samples × features, the same for any number of threads.
     ///
     /// # Errors
-    /// What the similarity meets, [`Error::Similarity`] for a value that is not finite, [`Error::Cancelled`].
+    /// What the similarity meets, [`Error::Sample`] for a value that is not finite, [`Error::Memory`] where they do
+    /// not fit.
     pub fn transform(&self, samples: &dyn Source<Samples = S::Samples>, threads: usize) -> Result<DenseMatrix<f32>> {
-        self.features_of(samples, threads, &Watch::none())
+        self.transform_with(samples, threads, &Watch::none())
     }
 
-    fn features_of(
+    /// The same with a watch: it is told how many samples are done, and may cancel (a time limit is not heard).
+    ///
+    /// # Errors
+    /// As for [`BasisExpansion::transform`]; [`Error::Cancelled`].
+    pub fn transform_with(
         &self,
         samples: &dyn Source<Samples = S::Samples>,
         threads: usize,
@@ -136,16 +140,12 @@ impl<S: Similarity> BasisExpansion<S> {
         self.check_memory(n_rows)?;
         let mut values = vec![0.0f32; n_rows * n_cols];
         let mut chunks: Vec<&mut [f32]> = values.chunks_mut((ROWS_A_CHUNK * n_cols).max(1)).collect();
-        let (pool, done, total) = (Pool::new(threads)?, AtomicU64::new(0), n_rows as u64);
+        let (pool, count) = (Pool::new(threads)?, RowCount::new(watch, "similarity", n_rows));
         let work = |at: usize, out: &mut &mut [f32]| {
-            if watch.ask() == Err(crate::watch::Stopped::Cancelled) {
-                return Err(Error::Cancelled { stage: "similarity" });
-            }
+            count.go_on()?;
             let rows = at * ROWS_A_CHUNK..((at + 1) * ROWS_A_CHUNK).min(n_rows);
-            let n = rows.len() as u64;
             self.features_into(samples.chunk(rows.clone())?, rows.start, out)?;
-            let done = done.fetch_add(n, Ordering::Relaxed) + n;
-            watch.tell(Progress { stage: "similarity", done, total, gap: None });
+            count.add(rows.len());
             Ok(())
         };
         pool.map_mut(&mut chunks, work).into_iter().collect::<Result<()>>()?;
@@ -177,7 +177,7 @@ impl<S: Similarity> BasisExpansion<S> {
         Ok(())
     }
 
-    fn nystrom(&self, threads: usize) -> Result<Vec<PartMap>> {
+    fn nystrom(&self, training: &Training<'_, S::Samples>) -> Result<Vec<PartMap>> {
         let n = self.bases.len();
         if self.n_columns() != n {
             let (spec, normalization) = (self.similarity.spec(), self.normalization);
@@ -185,7 +185,8 @@ impl<S: Similarity> BasisExpansion<S> {
             return Err(Error::Similarity { similarity: spec, problem });
         }
         let raw = BasisExpansion::raw(&self.similarity, self.bases.clone())?;
-        let between = raw.transform(&self.bases, threads).map_err(|error| match error {
+        let watch = training.watch.without_progress();
+        let between = raw.transform_with(&self.bases, training.threads, &watch).map_err(|error| match error {
             // Here the samples are the bases.
             Error::Sample { similarity, number, problem, .. } => {
                 Error::Sample { similarity, is_basis: true, number, problem }

@@ -18,5 +18,5 @@ pub use explicit::{explicit, explicit_bytes};
 pub use nodes::choose_nodes;
 pub use normalization::{Definite, Normalization};
 pub(crate) use part_map::PartMap;
-pub use spectrum::{Negative, Spectrum, spectrum};
+pub use spectrum::{Negative, Spectrum, spectrum, spectrum_with};
 pub(crate) use value_codes::ValueCodes;

@@ -11,6 +11,7 @@ use crate::par::Pool;
 use crate::problem::{AnyLoss, Intercept, OneVsRest, n_problems};
 use crate::similarity::Similarity;
 use crate::solve::Report;
+use crate::watch::{RowCount, Watch};
 
 /// A basis expansion SVM: it holds its bases, and compares every sample with them alone.
 #[derive(Clone)]
@@ -38,11 +39,26 @@ impl<S: Similarity> BasisExpansionSvc<S> {
     /// # Errors
     /// What the similarity meets; [`crate::Error::Similarity`] for a value that is not finite, naming the pair.
     pub fn decision_function(&self, samples: &dyn Source<Samples = S::Samples>, threads: usize) -> Result<Scores> {
+        self.decision_function_with(samples, threads, &Watch::none())
+    }
+
+    /// The same with a watch: it is told how many samples are done, and may cancel (a time limit is not heard).
+    ///
+    /// # Errors
+    /// As for [`BasisExpansionSvc::decision_function`]; [`Error::Cancelled`].
+    pub fn decision_function_with(
+        &self,
+        samples: &dyn Source<Samples = S::Samples>,
+        threads: usize,
+        watch: &Watch<'_>,
+    ) -> Result<Scores> {
         let (n, k, d) = (samples.n_samples(), n_problems(self.classes.len()), self.expansion.n_features());
         let mut values = vec![0.0f32; n * k];
         let mut chunks: Vec<&mut [f32]> = values.chunks_mut(ROWS_A_CHUNK * k).collect();
         let pool = Pool::new(if n <= ROWS_A_CHUNK { 1 } else { threads })?;
+        let count = RowCount::new(watch, "predict", n);
         let work = |at: usize, out: &mut &mut [f32]| {
+            count.go_on()?;
             let rows = at * ROWS_A_CHUNK..((at + 1) * ROWS_A_CHUNK).min(n);
             let mut phi = vec![0.0f32; rows.len() * d];
             self.expansion.features_into(samples.chunk(rows.clone())?, rows.start, &mut phi)?;
@@ -50,6 +66,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
             for row in out.chunks_mut(k) {
                 row.iter_mut().zip(&self.intercepts).for_each(|(score, b)| *score = (f64::from(*score) + b) as f32);
             }
+            count.add(rows.len());
             Ok(())
         };
         pool.map_mut(&mut chunks, work).into_iter().collect::<Result<()>>()?;

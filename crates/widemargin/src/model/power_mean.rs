@@ -21,7 +21,7 @@ use crate::problem::{Loss, OneVsRest, n_problems};
 use crate::similarity::AdditiveKernel;
 use crate::solve::dual::{self, DualProblem, DualSettings, DualSolution, Engine};
 use crate::solve::{Report, Stage, Status};
-use crate::watch::Watch;
+use crate::watch::{RowCount, Watch};
 
 /// Rows scored by one thread at a time.
 const ROWS_A_CHUNK: usize = 1024;
@@ -301,16 +301,27 @@ impl PowerMeanSvc {
     /// [`Error::FeatureCount`] for more features than trained with (for dense samples: another number),
     /// [`Error::Value`] for a value that is negative or not finite.
     pub fn decision_function(&self, samples: &impl Rows, threads: usize) -> Result<Scores> {
+        self.decision_function_with(samples, threads, &Watch::none())
+    }
+
+    /// The same with a watch: it is told how many samples are done, and may cancel (a time limit is not heard).
+    ///
+    /// # Errors
+    /// As for [`PowerMeanSvc::decision_function`]; [`Error::Cancelled`].
+    pub fn decision_function_with(&self, samples: &impl Rows, threads: usize, watch: &Watch<'_>) -> Result<Scores> {
         check_width(samples, self.n_features)?;
         let (n, k) = (samples.n_rows(), self.n_problems());
         let pool = par::Pool::new(if n <= ROWS_A_CHUNK { 1 } else { threads })?;
+        let count = RowCount::new(watch, "predict", n);
         let chunk = |at: usize| {
+            count.go_on()?;
             let rows = at * ROWS_A_CHUNK..((at + 1) * ROWS_A_CHUNK).min(n);
             let mut values = vec![0.0; rows.len() * k];
             let mut memory = Memory::new(&self.map);
-            for (row, scores) in rows.zip(values.chunks_exact_mut(k)) {
+            for (row, scores) in rows.clone().zip(values.chunks_exact_mut(k)) {
                 self.score(samples, row, &mut memory, scores)?;
             }
+            count.add(rows.len());
             Ok::<_, Error>(values)
         };
         Ok(Scores::new(pool.try_map(n.div_ceil(ROWS_A_CHUNK), chunk)?.concat(), k))

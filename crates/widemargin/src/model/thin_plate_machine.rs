@@ -12,6 +12,7 @@ use crate::problem::n_problems;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::Report;
 use crate::solve::thin_plate::{NullSpace, PathPoint};
+use crate::watch::{RowCount, Watch};
 
 /// Rows scored by one thread at a time.
 const ROWS_A_CHUNK: usize = 64;
@@ -50,10 +51,20 @@ impl ThinPlateSvc {
     /// # Errors
     /// As for [`ThinPlateSvc::decision_function`].
     pub fn decision_values(&self, samples: &impl Rows, threads: usize) -> Result<Vec<f64>> {
+        self.decision_values_with(samples, threads, &Watch::none())
+    }
+
+    /// The same with a watch: it is told how many samples are done, and may cancel (a time limit is not heard).
+    ///
+    /// # Errors
+    /// As for [`ThinPlateSvc::decision_function`]; [`Error::Cancelled`].
+    pub fn decision_values_with(&self, samples: &impl Rows, threads: usize, watch: &Watch<'_>) -> Result<Vec<f64>> {
         check_width(samples, self.n_features)?;
         let (n, k, n_bases) = (samples.n_rows(), self.n_problems(), self.n_bases());
         let pool = Pool::new(if n <= ROWS_A_CHUNK { 1 } else { threads })?;
+        let count = RowCount::new(watch, "predict", n);
         let chunk = |at: usize| {
+            count.go_on()?;
             let rows: Vec<usize> = (at * ROWS_A_CHUNK..((at + 1) * ROWS_A_CHUNK).min(n)).collect();
             let mut dense = dense_rows(samples, &rows, self.n_features)?;
             if let Some(factors) = &self.scale {
@@ -72,6 +83,7 @@ impl ThinPlateSvc {
                     values.push(dot(alpha, similar) + dot(beta, &monomials));
                 }
             }
+            count.add(rows.len());
             Ok::<_, Error>(values)
         };
         Ok(pool.try_map(n.div_ceil(ROWS_A_CHUNK), chunk)?.concat())
@@ -83,7 +95,15 @@ impl ThinPlateSvc {
     /// [`Error::FeatureCount`] for more features than trained with (for dense samples: another number),
     /// [`Error::Value`] for a value that is not finite.
     pub fn decision_function(&self, samples: &impl Rows, threads: usize) -> Result<Scores> {
-        let values = self.decision_values(samples, threads)?;
+        self.decision_function_with(samples, threads, &Watch::none())
+    }
+
+    /// The same with a watch, as [`ThinPlateSvc::decision_values_with`] has it.
+    ///
+    /// # Errors
+    /// As for [`ThinPlateSvc::decision_function`]; [`Error::Cancelled`].
+    pub fn decision_function_with(&self, samples: &impl Rows, threads: usize, watch: &Watch<'_>) -> Result<Scores> {
+        let values = self.decision_values_with(samples, threads, watch)?;
         Ok(Scores::new(values.into_iter().map(|value| value as f32).collect(), self.n_problems()))
     }
 

@@ -1,6 +1,6 @@
 //! Class labels: any integer or any text.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -82,7 +82,29 @@ impl Labels {
         Labels { classes: seen.into_keys().collect(), codes }
     }
 
-    /// The classes, sorted.
+    /// Labels that are encoded already: the classes in the caller's order, and for each sample the number of its
+    /// class. A class may be without samples.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for a class that is there twice, [`Error::Shape`] for a code that is not below their
+    /// number.
+    pub fn from_codes(classes: Vec<Label>, codes: Vec<u32>) -> Result<Labels> {
+        let mut seen = BTreeSet::new();
+        if let Some(twice) = classes.iter().find(|label| !seen.insert(*label)) {
+            let (value, expected) = (format!("'{twice}', twice"), "each class once".into());
+            return Err(Error::Parameter { name: "classes", value, expected });
+        }
+        if let Some(row) = codes.iter().position(|&code| code as usize >= classes.len()) {
+            return Err(Error::Shape {
+                what: "codes of labels".into(),
+                found: format!("{} at row {row}", codes[row]),
+                expected: format!("numbers below {}, that of the classes", classes.len()),
+            });
+        }
+        Ok(Labels { classes, codes })
+    }
+
+    /// The classes: sorted, or in the caller's order where [`Labels::from_codes`] took them.
     pub fn classes(&self) -> &[Label] {
         &self.classes
     }
@@ -107,7 +129,8 @@ impl Labels {
         &self.classes[self.codes[row] as usize]
     }
 
-    /// The labels of the given rows, in the given order. Classes that none of them has are dropped.
+    /// The labels of the given rows, in the given order. Classes that none of them has are dropped, the others are
+    /// sorted, whatever their order was.
     pub fn select(&self, rows: &[usize]) -> Labels {
         Labels::new(rows.iter().map(|&row| self.get(row).clone()))
     }
@@ -144,6 +167,21 @@ mod tests {
         let part = labels.select(&[0, 1]);
         assert_eq!(part.classes(), [Label::Integer(-1), Label::Integer(7)]);
         assert_eq!(part.codes(), [1, 0]);
+    }
+
+    #[test]
+    fn codes_keep_the_callers_order_of_classes() {
+        let classes = vec![Label::from("no"), Label::from("yes"), Label::from("maybe")];
+        let labels = Labels::from_codes(classes.clone(), vec![1, 0, 1]).unwrap();
+        assert_eq!((labels.classes(), labels.codes(), labels.get(0)), (&classes[..], &[1u32, 0, 1][..], &classes[1]));
+        assert!(labels.check(3).is_ok());
+        // A part is as if it had been encoded here.
+        assert_eq!(labels.select(&[0, 1, 2]), Labels::new(["yes", "no", "yes"]));
+        assert_eq!(labels.select(&[2]), Labels::new(["yes"]));
+        let wrong = Labels::from_codes(classes.clone(), vec![0, 3]).unwrap_err();
+        assert!(matches!(wrong, Error::Shape { .. }) && wrong.to_string().contains("3 at row 1"), "{wrong}");
+        let wrong = Labels::from_codes([classes, vec!["yes".into()]].concat(), vec![0]).unwrap_err();
+        assert!(wrong.to_string().starts_with("classes = 'yes', twice"), "{wrong}");
     }
 
     #[test]

@@ -161,7 +161,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         self.expansion.bases().len()
     }
 
-    /// The classes, sorted.
+    /// The classes, in the order of the decision values' columns.
     pub fn classes(&self) -> &[Label] {
         &self.classes
     }

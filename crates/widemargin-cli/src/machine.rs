@@ -33,6 +33,10 @@ impl Machine {
             "basis-expansion" => Ok(Machine::BasisExpansion(BasisExpansionSvc::load(path)?)),
             "power-mean" => Ok(Machine::PowerMean(PowerMeanSvc::load(path)?)),
             "thin-plate" => Ok(Machine::ThinPlate(ThinPlateSvc::load(path)?)),
+            "expansion" => Err(Error::ModelFile {
+                path: path.to_owned(),
+                problem: "it holds an expansion alone, which is no classifier".into(),
+            }),
             other => Err(Error::ModelFile {
                 path: path.to_owned(),
                 problem: format!("it holds a model of '{other}', which this version does not know"),

@@ -140,18 +140,24 @@ impl Labels {
     /// # Errors
     /// [`Error::Shape`], [`Error::NoSamples`] or [`Error::OneClass`].
     pub fn check(&self, n_rows: usize) -> Result<()> {
-        if self.len() != n_rows {
-            return Err(Error::Shape {
-                what: "labels".into(),
-                found: format!("{} labels", self.len()),
-                expected: format!("{n_rows}, one a sample"),
-            });
-        }
+        self.check_number(n_rows)?;
         match self.classes.as_slice() {
             [] => Err(Error::NoSamples("")),
             [only] => Err(Error::OneClass { label: only.to_string(), n_samples: n_rows }),
             _ => Ok(()),
         }
+    }
+
+    /// Checks that there is a label for each of `n_rows` samples.
+    pub(crate) fn check_number(&self, n_rows: usize) -> Result<()> {
+        if self.len() == n_rows {
+            return Ok(());
+        }
+        Err(Error::Shape {
+            what: "labels".into(),
+            found: format!("{} labels", self.len()),
+            expected: format!("{n_rows}, one a sample"),
+        })
     }
 }
 

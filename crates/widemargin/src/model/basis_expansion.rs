@@ -1,17 +1,18 @@
 //! The basis expansion SVM: a large-margin classifier for any similarity at the cost of a linear one.
 //!
 //! Aghazadeh & Carlsson, *Large Scale, Large Margin Classification using Indefinite Similarity Measures*: samples are
-//! compared with a few bases, the similarities normalised ([`BasisExpansion`]), and a linear SVM trained on them by
-//! Newton's method in the primal ([`newton`]), or for the hinge by coordinate descent on its dual ([`linear_dual`]).
+//! compared with a few bases, the similarities normalised ([`Expander`]), and a linear SVM trained on them by Newton's
+//! method in the primal ([`newton`]), or for the hinge by coordinate descent on its dual ([`linear_dual`]).
 
 use std::fmt;
 
 use super::BasisExpansionSvc;
 use super::clock::Clock;
-use crate::basis::{self, Bases, BasisChoice};
-use crate::data::{ClassWeight, DenseMatrix, DenseView, Labels, Samples, Source, Training, effective_weights};
+use super::expand::Expander;
+use crate::basis::BasisChoice;
+use crate::data::{ClassWeight, DenseMatrix, DenseView, Labels, Source, Training, effective_weights};
 use crate::error::{Error, Result};
-use crate::expansion::{BasisExpansion, Normalization};
+use crate::expansion::Normalization;
 use crate::problem::{AnyLoss, Block, Intercept, LinearObjective, OneVsRest};
 use crate::similarity::Similarity;
 use crate::solve::Report;
@@ -22,19 +23,14 @@ use crate::watch::Watch;
 /// Parameters of a basis expansion SVM, with their defaults.
 #[derive(Clone)]
 pub struct BasisExpansionParams<S: Similarity> {
-    similarity: S,
-    n_basis: usize,
-    basis: BasisChoice,
-    given: Option<S::Samples>,
-    normalization: Normalization,
+    pub(super) expander: Expander<S>,
     c: f64,
     loss: AnyLoss,
     intercept: Intercept,
-    class_weight: ClassWeight,
+    pub(super) class_weight: ClassWeight,
     tol: f64,
     max_iter: Option<u32>,
-    seed: u64,
-    threads: usize,
+    pub(super) threads: usize,
 }
 
 impl<S: Similarity> BasisExpansionParams<S> {
@@ -42,40 +38,42 @@ impl<S: Similarity> BasisExpansionParams<S> {
     /// squared hinge, an intercept that is not penalised, a relative duality gap of 0.001, one thread a core.
     pub fn new(similarity: S) -> Self {
         BasisExpansionParams {
-            similarity,
-            n_basis: 1000,
-            basis: BasisChoice::Index,
-            given: None,
-            normalization: Normalization::MeanNorm,
+            expander: Expander {
+                similarity,
+                n_basis: 1000,
+                basis: BasisChoice::Index,
+                given: None,
+                normalization: Normalization::MeanNorm,
+                seed: 0,
+            },
             c: 1.0,
             loss: AnyLoss::default(),
             intercept: Intercept::Free,
             class_weight: ClassWeight::Uniform,
             tol: 1e-3,
             max_iter: None,
-            seed: 0,
             threads: 0,
         }
     }
 
     /// How many bases. Where there are fewer samples, all are used and the report says so.
     pub fn n_basis(self, n_basis: usize) -> Self {
-        BasisExpansionParams { n_basis, ..self }
+        BasisExpansionParams { expander: Expander { n_basis, ..self.expander }, ..self }
     }
 
     /// How bases are chosen among the training samples.
     pub fn basis(self, basis: BasisChoice) -> Self {
-        BasisExpansionParams { basis, ..self }
+        BasisExpansionParams { expander: Expander { basis, ..self.expander }, ..self }
     }
 
     /// Samples to be the bases, in place of training samples.
     pub fn bases(self, bases: S::Samples) -> Self {
-        BasisExpansionParams { given: Some(bases), ..self }
+        BasisExpansionParams { expander: Expander { given: Some(bases), ..self.expander }, ..self }
     }
 
     /// What is done to the similarities before they are features.
     pub fn normalization(self, normalization: Normalization) -> Self {
-        BasisExpansionParams { normalization, ..self }
+        BasisExpansionParams { expander: Expander { normalization, ..self.expander }, ..self }
     }
 
     /// The weight C of the losses in ½‖w‖² + C Σ loss; above 0.
@@ -111,7 +109,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
 
     /// Seed of the choice of bases, where that is by chance, and of the order of samples under the hinge.
     pub fn seed(self, seed: u64) -> Self {
-        BasisExpansionParams { seed, ..self }
+        BasisExpansionParams { expander: Expander { seed, ..self.expander }, ..self }
     }
 
     /// Threads, 0 meaning one a core. The result does not depend on it.
@@ -135,7 +133,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         if self.max_iter == Some(0) {
             return wrong("max_iter", "0".into(), "at least 1");
         }
-        if self.n_basis == 0 {
+        if self.expander.n_basis == 0 {
             return wrong("n_basis", "0".into(), "at least 1");
         }
         Ok(())
@@ -157,7 +155,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
     /// Parameters, labels or samples that cannot be used, each saying which and what would be right;
     /// [`Error::Memory`] where the features do not fit; [`Error::Cancelled`] where the watch was.
     pub fn fit_with(
-        mut self,
+        self,
         samples: &dyn Source<Samples = S::Samples>,
         labels: &Labels,
         sample_weight: Option<&[f64]>,
@@ -169,15 +167,8 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let training = Training { samples, weights: &weights, threads: self.threads, watch };
         let mut clock = Clock::start(watch);
 
-        self.similarity.fit(&training)?;
-        clock.end("descriptor")?;
-
-        let (bases, chosen) = self.choose_bases(&training, labels)?;
-        clock.end("bases")?;
-
-        let (expansion, phi) = BasisExpansion::fit(self.similarity, bases, self.normalization, &training)
-            .map_err(|error| error.of_bases(&chosen.rows))?;
-        clock.end("similarity")?;
+        let (seed, n_classes) = (self.expander.seed, labels.classes().len());
+        let made = self.expander.fit(&training, labels.codes(), n_classes, &mut clock)?;
 
         let costs: Vec<f64> = weights.iter().map(|weight| self.c * weight).collect();
         let solver = Solver {
@@ -185,18 +176,18 @@ impl<S: Similarity> BasisExpansionParams<S> {
             intercept: self.intercept,
             tol: self.tol,
             max_iter: self.max_iter,
-            seed: self.seed,
+            seed,
             threads: self.threads,
         };
-        let mut solution = solver.solve(&phi, labels, &costs, watch)?;
+        let mut solution = solver.solve(&made.phi, labels, &costs, watch)?;
         clock.end("solve")?;
 
         solution.report.stages = clock.stages;
-        solution.report.warnings.extend(chosen.warning);
+        solution.report.warnings.extend(made.chosen.warning);
         Ok(BasisExpansionSvc {
-            expansion,
-            basis: if chosen.rows.is_empty() { "given".into() } else { self.basis.to_string() },
-            basis_rows: chosen.rows,
+            expansion: made.expansion,
+            basis: made.basis,
+            basis_rows: made.chosen.rows,
             c: self.c,
             loss: self.loss,
             intercept: solution.intercept,
@@ -205,25 +196,6 @@ impl<S: Similarity> BasisExpansionParams<S> {
             intercepts: solution.intercepts,
             report: solution.report,
         })
-    }
-
-    fn choose_bases(&mut self, training: &Training<'_, S::Samples>, labels: &Labels) -> Result<(S::Samples, Bases)> {
-        if let Some(given) = self.given.take() {
-            if given.is_empty() {
-                let expected = "at least one sample".into();
-                return Err(Error::Parameter { name: "bases", value: "none".into(), expected });
-            }
-            return Ok((given, Bases { rows: Vec::new(), warning: None }));
-        }
-        let choice = if self.similarity.brings_columns() {
-            // Any sample tells how many columns there are.
-            BasisChoice::Given(vec![training.weights.iter().position(|weight| *weight > 0.0).unwrap_or(0)])
-        } else {
-            self.basis.clone()
-        };
-        let (codes, n_classes) = (labels.codes(), labels.classes().len());
-        let chosen = basis::choose(&choice, self.n_basis, codes, n_classes, self.seed, &self.similarity, training)?;
-        Ok((training.samples.select(&chosen.rows)?, chosen))
     }
 }
 
@@ -288,8 +260,8 @@ impl Solver {
 impl<S: Similarity> fmt::Debug for BasisExpansionParams<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("BasisExpansionParams")
-            .field("similarity", &self.similarity.spec())
-            .field("n_basis", &self.n_basis)
+            .field("similarity", &self.expander.similarity.spec())
+            .field("n_basis", &self.expander.n_basis)
             .field("C", &self.c)
             .finish_non_exhaustive()
     }

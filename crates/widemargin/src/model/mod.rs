@@ -4,6 +4,8 @@ mod basis_expansion;
 mod basis_expansion_file;
 mod basis_expansion_machine;
 mod clock;
+mod expand;
+mod expansion_file;
 mod file;
 mod power_mean;
 mod power_mean_file;
@@ -19,6 +21,7 @@ mod thin_plate_machine;
 
 pub use basis_expansion::BasisExpansionParams;
 pub use basis_expansion_machine::BasisExpansionSvc;
+pub use expand::Expanded;
 pub use file::{FORMAT_VERSION, method_of, method_of_bytes, write_atomically};
 pub use power_mean::{PowerMeanParams, PowerMeanSvc};
 pub use scores::Scores;

@@ -10,13 +10,44 @@ use crate::error::{Error, Result};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub(super) enum Shape {
-    Dense { n: usize, n_features: usize },
-    Sparse { n: usize, n_features: usize, n_values: usize },
-    Images { n: usize, height: usize, width: usize, channels: usize },
-    Grids { n: usize, rows: usize, cols: usize, depth: usize },
-    Series { n: usize, n_steps: usize, channels: usize },
-    Strings { n: usize, n_bytes: usize },
-    BitSets { n: usize, n_bits: usize },
+    Dense {
+        n: usize,
+        n_features: usize,
+    },
+    Sparse {
+        n: usize,
+        n_features: usize,
+        n_values: usize,
+    },
+    Images {
+        n: usize,
+        height: usize,
+        width: usize,
+        channels: usize,
+    },
+    Grids {
+        n: usize,
+        rows: usize,
+        cols: usize,
+        depth: usize,
+    },
+    Series {
+        n: usize,
+        n_steps: usize,
+        channels: usize,
+    },
+    Strings {
+        n: usize,
+        n_bytes: usize,
+    },
+    BitSets {
+        n: usize,
+        n_bits: usize,
+    },
+    /// They are not in the file: the caller keeps them.
+    Elsewhere {
+        n: usize,
+    },
 }
 
 /// Samples as tensors called `name`, or `name.…` where there are several.
@@ -137,6 +168,12 @@ pub(super) fn from_tensors(reader: &Reader<'_>, name: &str, shape: &Shape) -> Re
         Shape::BitSets { n, n_bits } => {
             let words = reader.tensor(name, &[n, n_bits.div_ceil(64)])?;
             AnySamples::BitSets(BitSets::new(words, n, n_bits).map_err(retold)?)
+        }
+        Shape::Elsewhere { n } => {
+            return Err(reader.wrong(format!(
+                "its similarity is code of the program that trained it, which keeps the {n} {name} too: only that \
+                 program can load it"
+            )));
         }
     })
 }

@@ -1,0 +1,159 @@
+//! An expansion without a classifier is the first half of one, and both have bytes of their own.
+
+use widemargin::basis::BasisChoice;
+use widemargin::data::{AnySamples, ClassWeight, DenseMatrix, Labels, Samples, Vectors};
+use widemargin::expansion::BasisExpansion;
+use widemargin::model::{BasisExpansionParams, BasisExpansionSvc, method_of_bytes};
+use widemargin::similarity::{AnySimilarity, Similarity};
+use widemargin::watch::Watch;
+use widemargin::{Error, Result};
+
+/// Points on a wave, in three classes.
+fn samples(n: usize) -> (AnySamples, Labels) {
+    let values = (0..n).flat_map(|i| [(0.7 * i as f32).sin(), (0.3 * i as f32).cos()]).collect();
+    let matrix = DenseMatrix { values, n_rows: n, n_cols: 2 };
+    (AnySamples::Vectors(Vectors::Dense(matrix)), Labels::new((0..n).map(|i| (i % 7 % 3) as i64)))
+}
+
+fn params(specs: &[&str]) -> BasisExpansionParams<AnySimilarity> {
+    BasisExpansionParams::new(AnySimilarity::new(specs).unwrap()).n_basis(11).threads(1)
+}
+
+#[test]
+fn it_is_the_first_half_of_a_classifier() {
+    let (samples, labels) = samples(80);
+    for (choice, normalization) in [("index", "mean-norm"), ("random", "z-score"), ("kmedoids", "nystrom-clip")] {
+        let params = || {
+            let params = params(&["mean-norm>rbf", "laplacian:gamma=0.5"]).basis(choice.parse().unwrap());
+            params.normalization(normalization.parse().unwrap()).class_weight(ClassWeight::Balanced)
+        };
+        let model = params().fit(&samples, &labels).unwrap();
+        let alone = params().expand(&samples, Some(&labels), &Watch::none()).unwrap();
+        assert_eq!(alone.basis_rows, model.basis_rows());
+        assert_eq!(alone.features, model.expansion().transform(&samples, 1).unwrap(), "{choice}");
+        assert_eq!(alone.features, alone.expansion.transform(&samples, 1).unwrap(), "{choice}");
+        assert!(alone.warnings.is_empty());
+    }
+}
+
+#[test]
+fn without_labels_all_samples_are_one_class() {
+    let (samples, labels) = samples(80);
+    let alone = params(&["rbf"]).n_basis(8).expand(&samples, None, &Watch::none()).unwrap();
+    let mut rows = alone.basis_rows.clone();
+    rows.sort_unstable();
+    assert_eq!(rows, [0, 10, 20, 30, 40, 50, 60, 70]);
+    let given = params(&["rbf"]).basis(BasisChoice::Given(rows)).expand(&samples, Some(&labels), &Watch::none());
+    assert_eq!(given.unwrap().features, alone.features);
+    let one = Labels::new(vec!["a"; 80]);
+    let one = params(&["rbf"]).n_basis(8).expand(&samples, Some(&one), &Watch::none()).unwrap();
+    assert_eq!(one.features, alone.features);
+    // Bases of the caller's own are none of the samples.
+    let own = params(&["rbf"]).bases(Samples::select(&samples, &[3, 5])).expand(&samples, None, &Watch::none());
+    assert_eq!(own.unwrap().basis_rows, [0usize; 0]);
+    let all = params(&["rbf"]).n_basis(1000).expand(&samples, None, &Watch::none()).unwrap();
+    assert!(all.warnings[0].contains("1000 bases were asked for"), "{:?}", all.warnings);
+}
+
+#[test]
+fn it_tells_what_is_wrong() {
+    let (samples, _) = samples(20);
+    let none = Samples::select(&samples, &[]);
+    let error = params(&["rbf"]).expand(&none, None, &Watch::none()).unwrap_err();
+    assert!(matches!(error, Error::NoSamples(_)), "{error}");
+    let error = params(&["rbf"]).expand(&samples, Some(&Labels::new([1i64])), &Watch::none()).unwrap_err();
+    assert!(error.to_string().contains("1 labels, expected 20"), "{error}");
+    assert!(params(&["edit"]).expand(&samples, None, &Watch::none()).is_err());
+}
+
+#[test]
+fn its_bytes_give_it_back() {
+    let (samples, labels) = samples(50);
+    for (specs, normalization) in
+        [(vec!["z-score>rbf", "linear"], "mean-norm"), (vec!["laplacian"], "nystrom-flip"), (vec!["rbf"], "none")]
+    {
+        let params = params(&specs).normalization(normalization.parse().unwrap());
+        let alone = params.expand(&samples, None, &Watch::none()).unwrap();
+        let bytes = alone.expansion.to_bytes().unwrap();
+        assert_eq!(method_of_bytes(&bytes).unwrap(), "expansion");
+        let read = BasisExpansion::from_bytes(&bytes).unwrap();
+        assert_eq!(read.transform(&samples, 1).unwrap(), alone.features);
+        assert_eq!(read.to_bytes().unwrap(), bytes);
+        for cut in [0, 50, bytes.len() / 2, bytes.len() - 1] {
+            assert!(matches!(BasisExpansion::from_bytes(&bytes[..cut]), Err(Error::ModelFile { .. })), "{cut}");
+        }
+        let error = BasisExpansionSvc::from_bytes(&bytes).unwrap_err().to_string();
+        assert!(error.contains("a model of 'expansion', expected 'basis-expansion'"), "{error}");
+    }
+    let model = params(&["rbf"]).fit(&samples, &labels).unwrap().to_bytes().unwrap();
+    assert!(BasisExpansion::from_bytes(&model).is_err());
+}
+
+/// A similarity that no file knows.
+#[derive(Clone)]
+struct Nearness {
+    scale: f64,
+}
+
+impl Similarity for Nearness {
+    type Samples = Vec<f64>;
+
+    fn spec(&self) -> String {
+        "nearness".into()
+    }
+
+    fn block(&self, bases: &Vec<f64>, samples: &Vec<f64>, block: &mut [f32]) -> Result<()> {
+        for (row, sample) in block.chunks_mut(bases.len()).zip(samples) {
+            row.iter_mut().zip(bases).for_each(|(out, basis)| *out = (-(basis - sample).abs() / self.scale) as f32);
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_similarity_of_ones_own_is_kept_by_the_caller() {
+    let samples: Vec<f64> = (0..60).map(|i| f64::from(i * 17 % 60)).collect();
+    let labels = Labels::new(samples.iter().map(|x| i64::from(*x > 20.0)));
+    let own = Nearness { scale: 9.0 };
+    for normalization in ["mean-norm", "z-score", "nystrom-symmetric-flip"] {
+        let params = BasisExpansionParams::new(own.clone()).n_basis(7).normalization(normalization.parse().unwrap());
+        let model = params.clone().fit(&samples, &labels).unwrap();
+        let bytes = model.to_bytes_without_bases().unwrap();
+        let bases = model.expansion().bases().clone();
+        let read = BasisExpansionSvc::from_bytes_with(&bytes, own.clone(), bases.clone()).unwrap();
+        let values = |model: &BasisExpansionSvc<Nearness>| model.decision_function(&samples, 1).unwrap();
+        assert_eq!(values(&read), values(&model));
+        assert_eq!(
+            (read.basis_rows(), read.classes(), read.report()),
+            (model.basis_rows(), model.classes(), model.report())
+        );
+        assert_eq!(read.to_bytes_without_bases().unwrap(), bytes);
+
+        let error = BasisExpansionSvc::from_bytes_with(&bytes, own.clone(), bases[1..].to_vec()).unwrap_err();
+        assert!(error.to_string().contains("6 of them, expected the 7 it was trained with"), "{error}");
+        let error = BasisExpansionSvc::from_bytes(&bytes).unwrap_err().to_string();
+        assert!(error.contains("its similarity is code of the program that trained it"), "{error}");
+
+        let alone = params.expand(&samples, Some(&labels), &Watch::none()).unwrap();
+        let bytes = alone.expansion.to_bytes_without_bases().unwrap();
+        let bases = alone.expansion.bases().clone();
+        let read = BasisExpansion::from_bytes_with(&bytes, own.clone(), bases).unwrap();
+        assert_eq!(read.transform(&samples, 1).unwrap(), alone.features);
+        let error = BasisExpansion::from_bytes(&bytes).unwrap_err().to_string();
+        assert!(error.contains("only that program can load it"), "{error}");
+    }
+}
+
+#[test]
+fn a_known_similarity_may_be_kept_by_the_caller_too() {
+    let (samples, labels) = samples(40);
+    let fit = || params(&["rbf"]).fit(&samples, &labels).unwrap();
+    let model = fit();
+    let bytes = model.to_bytes_without_bases().unwrap();
+    let similarity = AnySimilarity::new(&model.expansion().similarity().specs()).unwrap();
+    let read = BasisExpansionSvc::from_bytes_with(&bytes, similarity, model.expansion().bases().clone()).unwrap();
+    assert_eq!(read.decision_function(&samples, 1).unwrap(), model.decision_function(&samples, 1).unwrap());
+    let (whole, similarity) = (model.to_bytes().unwrap(), AnySimilarity::new(&["rbf"]).unwrap());
+    let error = BasisExpansionSvc::from_bytes_with(&whole, similarity, model.expansion().bases().clone()).unwrap_err();
+    assert!(error.to_string().contains("none need be given"), "{error}");
+}

@@ -73,6 +73,9 @@ pub trait Kind: Samples {
     /// The kind, as messages name it.
     const NAME: &'static str;
 
+    /// The names of the kinds that [`Kind::from_any`] takes, this one first.
+    const TAKES: &'static [&'static str] = &[Self::NAME];
+
     /// These samples, where they are of this kind.
     fn of(any: &AnySamples) -> Option<&Self>;
 
@@ -110,12 +113,12 @@ macro_rules! kind {
 }
 kind!(Images, Images, "images");
 kind!(Grids, Grids, "grids of cells");
-kind!(Series, Series, "time series");
 kind!(Vec<String>, Strings, "strings");
 kind!(BitSets, BitSets, "bit sets");
 
 impl Kind for Vectors {
     const NAME: &'static str = "vectors";
+    const TAKES: &'static [&'static str] = &[Self::NAME, Grids::NAME];
 
     fn of(any: &AnySamples) -> Option<&Self> {
         match any {
@@ -135,6 +138,33 @@ impl Kind for Vectors {
 
     fn into_any(self) -> AnySamples {
         AnySamples::Vectors(self)
+    }
+}
+
+impl Kind for Series {
+    const NAME: &'static str = "time series";
+    const TAKES: &'static [&'static str] = &[Self::NAME, Vectors::NAME];
+
+    fn of(any: &AnySamples) -> Option<&Self> {
+        match any {
+            AnySamples::Series(samples) => Some(samples),
+            _ => None,
+        }
+    }
+
+    fn from_any(any: AnySamples) -> std::result::Result<Self, AnySamples> {
+        match any {
+            AnySamples::Series(samples) => Ok(samples),
+            // A dense row is a series of one channel. In a sparse one nothing says how long it is.
+            AnySamples::Vectors(Vectors::Dense(rows)) => {
+                Series::of_rows(rows).map_err(|rows| AnySamples::Vectors(Vectors::Dense(rows)))
+            }
+            other => Err(other),
+        }
+    }
+
+    fn into_any(self) -> AnySamples {
+        AnySamples::Series(self)
     }
 }
 

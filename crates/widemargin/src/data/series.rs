@@ -1,6 +1,6 @@
 //! Time series of any length, of one or several channels.
 
-use super::Samples;
+use super::{DenseMatrix, Samples};
 use crate::error::{Error, Result};
 
 /// Series with a common number of channels; each has a length of its own.
@@ -38,6 +38,15 @@ impl Series {
             return Err(wrong(format!("{} values", values.len()), expected));
         }
         Ok(Series { values, starts, channels })
+    }
+
+    /// Dense rows as series of one channel and equal length; the rows back where they have no columns.
+    pub(super) fn of_rows(rows: DenseMatrix<f32>) -> std::result::Result<Self, DenseMatrix<f32>> {
+        if rows.n_cols == 0 || rows.values.len() != rows.n_rows * rows.n_cols {
+            return Err(rows);
+        }
+        let starts = (0..=rows.n_rows).map(|row| row * rows.n_cols).collect();
+        Ok(Series { values: rows.values, starts, channels: 1 })
     }
 
     /// One series, \[time\]\[channel\].

@@ -23,6 +23,14 @@ pub trait Descriptor: Send + Sync {
     /// Its name with its parameters, such as `hog:cell=8`.
     fn spec(&self) -> String;
 
+    /// The kinds of samples it takes, named as [`AnySamples::kind`] does, what it is made for first.
+    fn takes(&self) -> &'static [&'static str];
+
+    /// The kind that it makes of one of those.
+    fn gives(&self, kind: &'static str) -> &'static str {
+        kind
+    }
+
     /// Turns samples into what comes next.
     ///
     /// # Errors

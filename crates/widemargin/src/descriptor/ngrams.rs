@@ -6,7 +6,7 @@
 //! 2005 (n = 4, exact). How often each occurs is a sparse vector for any similarity of vectors.
 
 use super::Descriptor;
-use crate::data::{AnySamples, BitSets, CsrMatrix, Vectors};
+use crate::data::{AnySamples, BitSets, CsrMatrix, Kind, Vectors};
 use crate::error::{Error, Result};
 use crate::spec::Step;
 
@@ -108,6 +108,14 @@ impl Descriptor for NGrams {
     fn spec(&self) -> String {
         let name = if self.counted { "ngram-counts" } else { "ngrams" };
         format!("{name}:n={},bits={}", self.n, self.bits)
+    }
+
+    fn takes(&self) -> &'static [&'static str] {
+        Vec::<String>::TAKES
+    }
+
+    fn gives(&self, _kind: &'static str) -> &'static str {
+        if self.counted { Vectors::NAME } else { BitSets::NAME }
     }
 
     fn describe(&self, samples: AnySamples) -> Result<AnySamples> {

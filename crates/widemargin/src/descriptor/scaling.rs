@@ -1,6 +1,6 @@
 //! Centring and scaling by what the training samples are like: mean norm, z-score, min-max.
 
-use crate::data::{AnySamples, DenseMatrix, Training, Vectors};
+use crate::data::{AnySamples, DenseMatrix, Grids, Kind, Training, Vectors};
 use crate::descriptor::moments::{Spread, mean, spread_about, variances};
 use crate::error::{Error, Result};
 use std::borrow::Cow;
@@ -53,6 +53,10 @@ impl Descriptor for Scaler {
             Scaling::MeanNorm => "mean-norm".into(),
             Scaling::ZScore => "z-score".into(),
         }
+    }
+
+    fn takes(&self) -> &'static [&'static str] {
+        &[Vectors::NAME, Grids::NAME]
     }
 
     fn fit(&mut self, training: &Training<'_, AnySamples>) -> Result<()> {

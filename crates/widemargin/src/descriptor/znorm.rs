@@ -1,7 +1,7 @@
 //! Series brought to mean 0 and standard deviation 1, each by itself.
 
 use super::Descriptor;
-use crate::data::{AnySamples, Series};
+use crate::data::{AnySamples, Kind, Series};
 use crate::error::{Error, Result};
 
 /// Takes from each channel of each series its mean and divides by its standard deviation (over n, not n − 1), as
@@ -30,10 +30,18 @@ impl Descriptor for ZNorm {
         "znorm".into()
     }
 
+    fn takes(&self) -> &'static [&'static str] {
+        Series::TAKES
+    }
+
+    fn gives(&self, _kind: &'static str) -> &'static str {
+        Series::NAME
+    }
+
     fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
-        match samples {
-            AnySamples::Series(series) => Ok(AnySamples::Series(self.normalised(series))),
-            other => Err(Error::Similarity {
+        match Series::from_any(samples) {
+            Ok(series) => Ok(AnySamples::Series(self.normalised(series))),
+            Err(other) => Err(Error::Similarity {
                 similarity: self.spec(),
                 problem: format!("it normalises time series, and was given {}", other.kind()),
             }),

@@ -17,7 +17,7 @@ mod votes;
 
 use std::fmt;
 
-use crate::data::{AnySamples, Grids, Images, Samples};
+use crate::data::{AnySamples, Grids, Images, Kind, Samples};
 use crate::descriptor::Descriptor;
 use crate::error::{Error, Result};
 use crate::isa::Isa;
@@ -127,6 +127,14 @@ impl fmt::Display for Hog {
 impl Descriptor for Hog {
     fn spec(&self) -> String {
         self.to_string()
+    }
+
+    fn takes(&self) -> &'static [&'static str] {
+        Images::TAKES
+    }
+
+    fn gives(&self, _kind: &'static str) -> &'static str {
+        Grids::NAME
     }
 
     fn describe(&self, samples: AnySamples) -> Result<AnySamples> {

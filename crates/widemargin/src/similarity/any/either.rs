@@ -24,6 +24,12 @@ impl<A: AnyKernel + 'static, B: AnyKernel + 'static> AnyKernel for Either<A, B> 
         "either"
     }
 
+    fn takes_any(&self) -> Vec<&'static str> {
+        let mut kinds = self.0.takes_any();
+        kinds.extend(self.1.takes_any().into_iter().filter(|kind| !self.0.takes_any().contains(kind)));
+        kinds
+    }
+
     fn accept(&self, samples: AnySamples) -> Result<AnySamples> {
         if self.is_first(&samples) {
             return self.0.accept(samples);

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use crate::data::{AnySamples, Kind, Mapped, Training};
+use crate::data::{AnySamples, Kind, Mapped, Training, Vectors};
 use crate::error::{Error, Result};
 use crate::similarity::Similarity;
 
@@ -12,6 +12,9 @@ pub(super) trait AnyKernel: Send + Sync {
 
     /// The kind of samples it compares.
     fn kind(&self) -> &'static str;
+
+    /// The kinds that can be turned into it, the best first.
+    fn takes_any(&self) -> Vec<&'static str>;
 
     /// Samples turned into the kind it compares, where they can be.
     fn accept(&self, samples: AnySamples) -> Result<AnySamples>;
@@ -41,6 +44,10 @@ where
 
     fn kind(&self) -> &'static str {
         S::Samples::NAME
+    }
+
+    fn takes_any(&self) -> Vec<&'static str> {
+        S::Samples::TAKES.to_vec()
     }
 
     fn accept(&self, samples: AnySamples) -> Result<AnySamples> {
@@ -95,6 +102,7 @@ fn other_kind(spec: &str, wanted: &str, met: &AnySamples) -> Error {
             format!(" (edit, align and ngram compare strings, and ngram-counts>{spec} their parts)")
         }
         ("bit sets", AnySamples::Strings(_)) => format!(" (put a descriptor before it: ngrams>{spec})"),
+        ("time series", AnySamples::Vectors(Vectors::Sparse(_))) => " (rows of a dense array would do)".to_owned(),
         (_, AnySamples::Series(_)) => " (dtw compares time series)".to_owned(),
         _ => String::new(),
     };

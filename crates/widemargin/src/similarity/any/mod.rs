@@ -99,6 +99,28 @@ impl AnySimilarity {
         (0..self.parts.len()).map(|part| self.part(part)).collect()
     }
 
+    /// The kinds of samples that all parts can take, named as [`AnySamples::kind`] does, in the order in which the
+    /// first part prefers them; none where no kind suits all.
+    pub fn takes(&self) -> Vec<&'static str> {
+        let mut parts = self.parts.iter().map(|part| self.part_takes(part));
+        let first = parts.next().unwrap_or_default();
+        parts.fold(first, |kinds, part| kinds.into_iter().filter(|kind| part.contains(kind)).collect())
+    }
+
+    fn part_takes(&self, part: &Part) -> Vec<&'static str> {
+        let nodes = std::iter::successors(self.leaves[part.leaf].node, |&node| self.nodes[node].parent);
+        let mut descriptors: Vec<&dyn Descriptor> = nodes.map(|node| &*self.nodes[node].descriptor).collect();
+        descriptors.reverse();
+        let wanted = part.kernel.takes_any();
+        let Some(first) = descriptors.first() else { return wanted };
+        let suits = |kind: &&'static str| {
+            let next =
+                |kind, descriptor: &&dyn Descriptor| descriptor.takes().contains(&kind).then(|| descriptor.gives(kind));
+            descriptors.iter().try_fold(*kind, next).is_some_and(|given| wanted.contains(&given))
+        };
+        first.takes().iter().copied().filter(suits).collect()
+    }
+
     /// What the descriptors have learned: a name and the numbers, for the model file.
     pub fn state(&self) -> Vec<(String, &[f32])> {
         let named = self.nodes.iter().enumerate().flat_map(|(at, node)| {
@@ -265,6 +287,10 @@ struct Nothing;
 impl Descriptor for Nothing {
     fn spec(&self) -> String {
         String::new()
+    }
+
+    fn takes(&self) -> &'static [&'static str] {
+        &[]
     }
 
     fn describe(&self, samples: AnySamples) -> Result<AnySamples> {

@@ -1,0 +1,82 @@
+//! Which kinds of samples a similarity takes, and that it does take them.
+
+use widemargin::data::{AnySamples, CsrMatrix, DenseMatrix, Labels, Series, Vectors};
+use widemargin::model::{BasisExpansionParams, BasisExpansionSvc};
+use widemargin::similarity::{AnySimilarity, pairwise, similarity_names};
+
+fn takes(specs: &[&str]) -> Vec<&'static str> {
+    AnySimilarity::new(specs).unwrap().takes()
+}
+
+#[test]
+fn what_each_takes() {
+    let table: [(&[&str], &[&str]); 19] = [
+        (&["rbf"], &["vectors", "grids of cells"]),
+        (&["chi2"], &["vectors", "grids of cells"]),
+        (&["thin-plate"], &["vectors", "grids of cells"]),
+        (&["precomputed"], &["vectors", "grids of cells"]),
+        (&["rigid"], &["grids of cells"]),
+        (&["hog:cell=8>rbf"], &["images"]),
+        (&["hog:cell=8>deformable", "hog:cell=4>linear"], &["images"]),
+        (&["mean-norm>rbf", "linear"], &["vectors", "grids of cells"]),
+        (&["mean-norm>rigid"], &["grids of cells"]),
+        (&["edit"], &["strings"]),
+        (&["align", "ngram", "ngrams>tanimoto", "ngram-counts:n=2>rbf"], &["strings"]),
+        (&["dtw"], &["time series", "vectors"]),
+        (&["znorm>dtw"], &["time series", "vectors"]),
+        (&["dtw", "rbf"], &["vectors"]),
+        (&["tanimoto"], &["bit sets", "vectors", "grids of cells"]),
+        (&["cosine", "rbf"], &["vectors", "grids of cells"]),
+        // Nothing suits these.
+        (&["edit", "rbf"], &[]),
+        (&["mean-norm>edit"], &[]),
+        (&["ngrams>rbf"], &[]),
+    ];
+    for (specs, kinds) in table {
+        assert_eq!(takes(specs), kinds, "{specs:?}");
+    }
+    for name in similarity_names() {
+        let spec = match name {
+            "power-mean" => "power-mean:p=-2",
+            "polyharmonic" => "polyharmonic:exponent=1",
+            "spline" => "spline:order=2,dims=3",
+            name => name,
+        };
+        assert!(!takes(&[spec]).is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn dense_rows_are_series() {
+    let (n, steps) = (24, 15);
+    let value = |row: usize, t: usize| ((1 + row % 2) as f32 * 0.6 * t as f32 + row as f32).sin() * (1 + row) as f32;
+    let values: Vec<f32> = (0..n).flat_map(|row| (0..steps).map(move |t| value(row, t))).collect();
+    let series = AnySamples::Series(Series::new(values.clone(), &vec![steps; n], 1).unwrap());
+    let rows = AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows: n, n_cols: steps }));
+    let labels = Labels::new((0..n).map(|row| (row % 2) as i64));
+    for spec in ["dtw:window=0.2", "znorm>dtw:window=0.1", "dtw:gamma=auto"] {
+        let params = || BasisExpansionParams::new(AnySimilarity::new(&[spec]).unwrap()).n_basis(6);
+        let (of_series, of_rows) = (params().fit(&series, &labels).unwrap(), params().fit(&rows, &labels).unwrap());
+        assert_eq!((of_series.kind(), of_rows.kind()), ("time series", "vectors"));
+        let scores = of_rows.decision_function(&rows, 1).unwrap();
+        assert_eq!(scores, of_series.decision_function(&series, 1).unwrap());
+        // Either machine takes either.
+        assert_eq!(scores, of_series.decision_function(&rows, 1).unwrap());
+        let read = BasisExpansionSvc::from_bytes(&of_rows.to_bytes().unwrap()).unwrap();
+        assert_eq!(scores, read.decision_function(&rows, 1).unwrap());
+    }
+    // With vectors beside them, each sees its own.
+    let both = AnySimilarity::new(&["dtw", "rbf"]).unwrap();
+    assert!(BasisExpansionParams::new(both).n_basis(6).fit(&rows, &labels).is_ok());
+}
+
+#[test]
+fn rows_that_are_no_series_are_told() {
+    let dtw = AnySimilarity::new(&["dtw"]).unwrap();
+    let sparse = CsrMatrix { indptr: vec![0, 1], indices: vec![2], values: vec![1.0f32], n_cols: 5 };
+    let sparse = AnySamples::Vectors(Vectors::Sparse(sparse));
+    let error = pairwise(&dtw, &sparse, &sparse).unwrap_err().to_string();
+    assert!(error.contains("was given vectors (rows of a dense array would do)"), "{error}");
+    let empty = AnySamples::Vectors(Vectors::Dense(DenseMatrix { values: Vec::new(), n_rows: 3, n_cols: 0 }));
+    assert!(pairwise(&dtw, &empty, &empty).is_err());
+}

@@ -1,0 +1,198 @@
+//! The features of the basis expansion alone.
+
+use numpy::{PyArray2, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use widemargin::Result;
+use widemargin::data::{Label, Labels};
+use widemargin::expansion::BasisExpansion;
+use widemargin::model::{BasisExpansionParams, Expanded};
+use widemargin::similarity::{AnySimilarity, Similarity};
+
+use crate::basis_expansion::{PythonCall, PythonObjects, basis_choice, both, needed};
+use crate::call::{Call, Mixed, State};
+use crate::convert::{array, reduced};
+use crate::errors::raise;
+use crate::samples::{Given, with_source};
+use crate::work::{Patience, conduct};
+
+/// A fitted expansion.
+#[pyclass(frozen, module = "widemargin._core")]
+pub(crate) struct ExpansionMachine {
+    expansion: Expansion,
+    #[pyo3(get)]
+    basis_rows: Vec<usize>,
+    #[pyo3(get)]
+    warnings: Vec<String>,
+}
+
+enum Expansion {
+    Ours(BasisExpansion<AnySimilarity>),
+    Mixed(BasisExpansion<Mixed>),
+}
+
+type WithFeatures<'py> = (ExpansionMachine, Bound<'py, PyArray2<f32>>);
+
+fn finished<'py, S: Similarity>(
+    py: Python<'py>,
+    expanded: Expanded<S>,
+    kind: fn(BasisExpansion<S>) -> Expansion,
+) -> PyResult<WithFeatures<'py>> {
+    let Expanded { expansion, features, basis_rows, warnings } = expanded;
+    Ok((ExpansionMachine { expansion: kind(expansion), basis_rows, warnings }, array(py, features)?))
+}
+
+#[pymethods]
+impl ExpansionMachine {
+    #[staticmethod]
+    #[pyo3(signature = (samples, objects, codes, n_classes, *, similarity, calls, n_basis, basis, basis_rows,
+        normalization, seed, threads, watch))]
+    #[expect(clippy::too_many_arguments, reason = "they are the transformer's parameters, passed by name")]
+    fn fit<'py>(
+        py: Python<'py>,
+        samples: Option<Given<'_>>,
+        objects: Option<PythonObjects>,
+        codes: Option<PyReadonlyArray1<'_, u32>>,
+        n_classes: usize,
+        similarity: Vec<String>,
+        calls: Vec<PythonCall>,
+        n_basis: usize,
+        basis: &str,
+        basis_rows: Option<PyReadonlyArray1<'_, i64>>,
+        normalization: &str,
+        seed: u64,
+        threads: usize,
+        watch: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<WithFeatures<'py>> {
+        let labels = match codes {
+            None => None,
+            Some(codes) => {
+                let classes = (0..n_classes as i64).map(Label::Integer).collect();
+                Some(Labels::from_codes(classes, codes.as_slice()?.to_vec()).map_err(raise)?)
+            }
+        };
+        let (choice, normalization) = (basis_choice(basis, basis_rows)?, normalization.parse().map_err(raise)?);
+        fn params<S: Similarity>(similarity: S, seed: u64, threads: usize) -> BasisExpansionParams<S> {
+            BasisExpansionParams::new(similarity).seed(seed).threads(threads)
+        }
+        let patience = Patience::new(None, watch)?;
+        if calls.is_empty() {
+            let similarity = AnySimilarity::new(&similarity).map_err(raise)?;
+            let params = params(similarity, seed, threads).n_basis(n_basis).basis(choice).normalization(normalization);
+            let samples = needed(samples)?;
+            let expanded = with_source!(&samples, source => {
+                conduct(py, &patience, |watch, _| params.expand(source, labels.as_ref(), watch))
+            });
+            return finished(py, expanded?, Expansion::Ours);
+        }
+        let similarity = Mixed::new(&similarity, Call::many(calls)).map_err(raise)?;
+        let params = params(similarity, seed, threads).n_basis(n_basis).basis(choice).normalization(normalization);
+        let source = both(samples, objects)?;
+        let expanded =
+            conduct(py, &patience, |watch, to_caller| params.expand(&source(to_caller), labels.as_ref(), watch))?;
+        finished(py, expanded, Expansion::Mixed)
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (data, similarity = None, calls = None, objects = None, samples = None, state = None))]
+    fn from_bytes(
+        py: Python<'_>,
+        data: &[u8],
+        similarity: Option<Vec<String>>,
+        calls: Option<Vec<PythonCall>>,
+        objects: Option<PythonObjects>,
+        samples: Option<Given<'_>>,
+        state: Option<State>,
+    ) -> PyResult<Self> {
+        let expansion = match calls {
+            None => Expansion::Ours(BasisExpansion::from_bytes(data).map_err(raise)?),
+            Some(calls) => {
+                let similarity = Mixed::new(&similarity.unwrap_or_default(), Call::many(calls)).map_err(raise)?;
+                let similarity = similarity.restored(&state.unwrap_or_default()).map_err(raise)?;
+                let bases = both(samples, objects)?;
+                Expansion::Mixed(conduct(py, &Patience::default(), |_, to_caller| {
+                    BasisExpansion::from_bytes_with(data, similarity, bases(to_caller))
+                })?)
+            }
+        };
+        Ok(ExpansionMachine { expansion, basis_rows: Vec::new(), warnings: Vec::new() })
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes: Result<Vec<u8>> = match &self.expansion {
+            Expansion::Ours(expansion) => expansion.to_bytes(),
+            Expansion::Mixed(expansion) => expansion.to_bytes_without_bases(),
+        };
+        Ok(PyBytes::new(py, &bytes.map_err(raise)?))
+    }
+
+    fn state(&self) -> State {
+        match &self.expansion {
+            Expansion::Ours(_) => State::new(),
+            Expansion::Mixed(expansion) => expansion.similarity().state(),
+        }
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        if let Expansion::Mixed(_) = slf.get().expansion {
+            let problem = "an expansion whose similarity is Python's is pickled with its transformer only";
+            return Err(pyo3::exceptions::PyTypeError::new_err(problem));
+        }
+        reduced(slf.as_any(), slf.get().to_bytes(slf.py())?)
+    }
+
+    fn transform<'py>(
+        &self,
+        py: Python<'py>,
+        samples: Option<Given<'_>>,
+        objects: Option<PythonObjects>,
+        threads: usize,
+        watch: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let patience = Patience::new(None, watch)?;
+        let features = match &self.expansion {
+            Expansion::Ours(expansion) => {
+                let samples = needed(samples)?;
+                with_source!(&samples, source => {
+                    conduct(py, &patience, |watch, _| expansion.transform_with(source, threads, watch))
+                })?
+            }
+            Expansion::Mixed(expansion) => {
+                let source = both(samples, objects)?;
+                conduct(py, &patience, |watch, to_caller| expansion.transform_with(&source(to_caller), threads, watch))?
+            }
+        };
+        array(py, features)
+    }
+
+    #[getter]
+    fn similarity(&self) -> Vec<String> {
+        fn parts(similarity: &impl Similarity) -> Vec<String> {
+            (0..similarity.n_parts()).map(|part| similarity.part(part)).collect()
+        }
+        match &self.expansion {
+            Expansion::Ours(expansion) => parts(expansion.similarity()),
+            Expansion::Mixed(expansion) => parts(expansion.similarity()),
+        }
+    }
+
+    #[getter]
+    fn n_features(&self) -> usize {
+        match &self.expansion {
+            Expansion::Ours(expansion) => expansion.n_features(),
+            Expansion::Mixed(expansion) => expansion.n_features(),
+        }
+    }
+
+    /// The first column of each part and the one after its last.
+    #[getter]
+    fn part_columns(&self) -> Vec<(usize, usize)> {
+        fn columns<S: Similarity>(expansion: &BasisExpansion<S>) -> Vec<(usize, usize)> {
+            (0..).map_while(|part| expansion.part_columns(part)).map(|columns| (columns.start, columns.end)).collect()
+        }
+        match &self.expansion {
+            Expansion::Ours(expansion) => columns(expansion),
+            Expansion::Mixed(expansion) => columns(expansion),
+        }
+    }
+}

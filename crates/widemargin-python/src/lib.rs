@@ -1,0 +1,34 @@
+//! `widemargin._core`: the library as Python sees it. Conversions only; a loop found here is in the wrong crate.
+//!
+//! `python/widemargin/_core.pyi` says what each function takes and gives.
+
+mod basis_expansion;
+mod call;
+mod convert;
+mod errors;
+mod expansion;
+mod looking;
+mod power_mean;
+mod samples;
+mod thin_plate;
+mod work;
+
+use pyo3::prelude::*;
+
+/// The compiled half of the package `widemargin`.
+#[pymodule(gil_used = false)]
+mod _core {
+    #[pymodule_export]
+    use crate::basis_expansion::BasisExpansionMachine;
+    #[pymodule_export]
+    use crate::expansion::ExpansionMachine;
+    #[pymodule_export]
+    use crate::looking::{
+        canonical, choose_bases, descriptor_names, hog, method_of, pairwise, select_similarities, similarity_names,
+        spectrum, takes, version,
+    };
+    #[pymodule_export]
+    use crate::power_mean::PowerMeanMachine;
+    #[pymodule_export]
+    use crate::thin_plate::ThinPlateMachine;
+}

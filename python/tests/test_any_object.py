@@ -1,0 +1,338 @@
+"""Similarities that are Python's, on samples of any kind."""
+
+import pickle
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import GridSearchCV, cross_val_score
+
+import widemargin as wm
+from widemargin.similarity import RBF, Edit, pairs
+
+
+class Counting:
+    """Shared characters of two strings over all, counting the pairs."""
+
+    def __init__(self):
+        self.pairs = 0
+        self.calls = 0
+
+    def __call__(self, samples, bases):
+        self.calls += 1
+        self.pairs += len(samples) * len(bases)
+        sets = [set(text) for text in bases]
+        return np.array([[len(set(a) & b) / max(len(set(a) | b), 1) for b in sets] for a in samples])
+
+
+def words(n, seed=0):
+    """Words of two alphabets that overlap, and which it is."""
+    rng = np.random.default_rng(seed)
+    letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))
+    y = rng.integers(0, 2, n)
+    made = ["".join(rng.choice(letters[8 * c : 8 * c + 16], rng.integers(4, 9))) for c in y]
+    return made, y
+
+
+def test_only_samples_times_bases_are_compared():
+    X, y = words(10_000)
+    similarity = Counting()
+    svc = wm.BasisExpansionSVC(similarity, n_basis=200).fit(X, y)
+    assert similarity.pairs == 2_000_000
+    similarity.pairs = 0
+    more, truth = words(37, seed=1)
+    assert svc.score(more, truth) > 0.8
+    assert similarity.pairs == 37 * 200
+    assert len(svc.bases_) == 200
+    assert svc.bases_ == [X[row] for row in svc.basis_indices_]
+
+
+def test_what_the_choice_of_bases_asks_is_documented():
+    X, y = words(300)
+    similarity = Counting()
+    wm.BasisExpansionSVC(similarity, n_basis=20, basis="kmedoids").fit(X, y)
+    assert similarity.pairs > 300 * 20
+    for basis, pairs_asked in [("random", 6000), ("stratified", 6000), ([3, 5, 250, 299], 1200)]:
+        similarity.pairs = 0
+        wm.BasisExpansionSVC(similarity, n_basis=20, basis=basis).fit(X, y)
+        assert similarity.pairs == pairs_asked
+
+
+def test_a_callable_is_as_good_as_the_same_similarity_by_name():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 4))
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    ours = wm.BasisExpansionSVC("rbf:gamma=0.5", n_basis=60).fit(X, y)
+    theirs = wm.BasisExpansionSVC(lambda A, B: rbf_kernel(A, B, gamma=0.5), n_basis=60).fit(X, y)
+    np.testing.assert_allclose(theirs.decision_function(X), ours.decision_function(X), atol=2e-4)
+    assert theirs.n_features_in_ == 4
+    for normalization in ("nystrom", "z_score", "none"):
+        svc = wm.BasisExpansionSVC(lambda A, B: rbf_kernel(A, B), n_basis=30, normalization=normalization).fit(X, y)
+        assert svc.score(X, y) > 0.85
+
+
+def test_frames_arrive_as_frames():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"length": [1.0, 2.0, 3.0, 4.0] * 10, "name": list("abcd") * 10})
+    y = [0, 0, 1, 1] * 10
+    kinds = set()
+
+    def similarity(samples, bases):
+        kinds.add((type(samples), type(bases)))
+        return -np.abs(samples["length"].to_numpy()[:, None] - bases["length"].to_numpy())
+
+    svc = wm.BasisExpansionSVC(similarity, n_basis=4).fit(frame, y)
+    assert svc.score(frame, y) == 1.0
+    assert kinds == {(pandas.DataFrame, pandas.DataFrame)}
+    assert list(svc.feature_names_in_) == ["length", "name"]
+
+
+def test_graphs_or_anything_else_in_a_list():
+    rng = np.random.default_rng(0)
+
+    def graph(dense):
+        return {"edges": int(rng.integers(20, 30) if dense else rng.integers(5, 15)), "nodes": 10}
+
+    y = rng.integers(0, 2, 80)
+    X = [graph(c) for c in y]
+    svc = wm.BasisExpansionSVC(pairs(lambda a, b: float(-abs(a["edges"] - b["edges"]))), n_basis=10).fit(X, y)
+    assert svc.score(X, y) == 1.0
+
+
+def test_named_and_python_similarities_side_by_side():
+    X, y = words(200)
+    both = wm.BasisExpansionSVC([Counting(), "edit", Edit(metric="lcs")], n_basis=25).fit(X, y)
+    assert both.coef_.shape == (1, 75)
+    assert both.similarities_[:2] == ["edit", "edit:metric=lcs"]
+    again = pickle.loads(pickle.dumps(both))
+    np.testing.assert_array_equal(again.decision_function(X), both.decision_function(X))
+
+
+def test_a_descriptor_beside_a_callable_keeps_what_it_learned():
+    rng = np.random.default_rng(0)
+    X = rng.normal(3.0, 2.0, size=(150, 5))
+    y = (np.linalg.norm(X - 3, axis=1) > 4).astype(int)
+    both = wm.BasisExpansionSVC(["mean-norm>rbf", shifted_linear], n_basis=25).fit(X, y)
+    again = pickle.loads(pickle.dumps(both))
+    np.testing.assert_array_equal(again.decision_function(X), both.decision_function(X))
+    assert both.score(X, y) > 0.8
+
+
+def shifted_linear(A, B):
+    return A @ B.T + 1.0
+
+
+def test_the_whole_training_set_is_not_kept():
+    X, y = words(2000)
+    svc = wm.BasisExpansionSVC(Counting(), n_basis=10).fit(X, y)
+    assert len(pickle.dumps(svc)) < 20_000
+
+
+def test_errors_of_a_similarity_keep_their_traceback():
+    X, y = words(50)
+
+    def broken(samples, bases):
+        raise LookupError("no such word")
+
+    with pytest.raises(LookupError, match="no such word") as raised:
+        wm.BasisExpansionSVC(broken, n_basis=5).fit(X, y)
+    assert "broken" in [entry.name for entry in raised.traceback]
+    for returned, kind, words_of_it in [
+        (lambda a, b: np.zeros((len(b), len(a))), ValueError, "rows are samples"),
+        (lambda a, b: np.full((len(a), len(b)), np.nan), ValueError, "nan"),
+        (lambda a, b: [["x"] * len(b)] * len(a), TypeError, ""),
+        (lambda a, b: None, ValueError, "returned shape"),
+    ]:
+        with pytest.raises(kind, match=words_of_it):
+            wm.BasisExpansionSVC(returned, n_basis=5).fit(X, y)
+
+
+def test_precomputed_blocks():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    y = (np.linalg.norm(X, axis=1) > 1.5).astype(int)
+    gram = rbf_kernel(X)
+    svc = wm.BasisExpansionSVC("precomputed", n_basis=30)
+    assert cross_val_score(svc, gram, y, cv=3).mean() > 0.85
+    svc.fit(gram, y)
+    named = wm.BasisExpansionSVC("rbf:gamma=0.3333333333333333", n_basis=30).fit(X, y)
+    np.testing.assert_array_equal(np.sort(svc.basis_indices_), np.sort(named.basis_indices_))
+    np.testing.assert_allclose(svc.decision_function(gram), named.decision_function(X), atol=2e-3)
+    # At predict the columns of the bases will do.
+    columns = rbf_kernel(X, X[svc.basis_indices_])
+    np.testing.assert_allclose(svc.decision_function(columns), svc.decision_function(gram), atol=1e-5)
+    # A block of samples and bases of one's own.
+    block = rbf_kernel(X, rng.normal(size=(40, 3)))
+    fitted = wm.BasisExpansionSVC("precomputed").fit(block, y)
+    assert fitted.score(block, y) > 0.85
+    with pytest.raises(ValueError, match="features"):
+        fitted.predict(block[:, :7])
+
+
+def test_a_search_over_the_parameters_of_a_similarity():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 2))
+    y = (np.linalg.norm(X, axis=1) > 1.2).astype(int)
+    svc = wm.BasisExpansionSVC(RBF(gamma=1.0), n_basis=30)
+    search = GridSearchCV(svc, {"similarity__gamma": [1e3, 1.0]}, cv=3).fit(X, y)
+    assert search.best_params_ == {"similarity__gamma": 1.0}
+    assert clone(svc).similarity == svc.similarity
+
+
+def test_several_threads_at_once():
+    rng = np.random.default_rng(0)
+    X = rng.random((300, 8))
+    y = rng.integers(0, 3, 300)
+    strings, of_them = words(120)
+    tasks = [
+        (wm.PowerMeanSVC(C=1.0, random_state=0), X, y),
+        (wm.ThinPlateSVC(n_basis=40, random_state=0), X, y),
+        (wm.BasisExpansionSVC(n_basis=40, n_jobs=2), X, y),
+        (wm.BasisExpansionSVC(Counting(), n_basis=15), strings, of_them),
+    ]
+    alone = [clone(e).fit(A, b).decision_function(A) for e, A, b in tasks]
+    shared = [clone(e).fit(A, b) for e, A, b in tasks]
+    wrong: list[object] = []
+
+    def work(which):
+        try:
+            for _ in range(5):
+                estimator, samples, labels = tasks[which]
+                fitted = clone(estimator).fit(samples, labels)
+                np.testing.assert_array_equal(fitted.decision_function(samples), alone[which])
+                np.testing.assert_array_equal(shared[which].decision_function(samples), alone[which])
+        except BaseException as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=work, args=(i % 4,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+INTERRUPTED = """
+import os, signal, sys, threading, time
+import numpy as np
+import widemargin as wm
+
+def slow(samples, bases):
+    time.sleep(30)
+    return np.zeros((len(samples), len(bases)))
+
+rng = np.random.default_rng(0)
+if sys.argv[1] == "call":
+    svc, X = wm.BasisExpansionSVC(slow, n_basis=10), list(range(4000))
+elif sys.argv[1] == "block":
+    svc, X = wm.BasisExpansionSVC("dtw", n_basis=1000), rng.normal(size=(4000, 400))
+elif sys.argv[1] == "solve":
+    svc, X = wm.ThinPlateSVC(), rng.normal(size=(4000, 20))
+else:
+    svc, X = wm.PowerMeanSVC(C=1e4, tol=1e-9, max_iter=10**6), rng.random((4000, 200))
+y = rng.integers(0, 5, 4000)
+sent = []
+def interrupt():
+    sent.append(time.perf_counter())
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Timer(float(sys.argv[2]), interrupt).start()
+try:
+    svc.fit(X, y)
+except KeyboardInterrupt:
+    print(time.perf_counter() - sent[0])
+    assert not hasattr(svc, "_machine") and not hasattr(svc, "report_")
+    # The process is well.
+    wm.PowerMeanSVC().fit([[1.0, 0.0], [0.0, 1.0]], [0, 1]).predict([[1.0, 0.0]])
+    print("well")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
+@pytest.mark.parametrize("where", ["call", "block", "solve", "descent"])
+def test_ctrl_c_is_heard_within_a_second(where):
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, where, "1.0"], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    seconds, well = done.stdout.split()
+    assert well == "well"
+    # Generous, for loaded machines: uninterrupted, each of these works for half a minute and more.
+    assert float(seconds) < 5.0
+
+
+def test_an_interrupted_fit_leaves_an_estimator_unfitted():
+    X, y = words(600)
+    svc = wm.BasisExpansionSVC(Counting(), n_basis=5).fit(X, y)
+
+    def interrupted(samples, bases):
+        raise KeyboardInterrupt
+
+    svc.set_params(similarity=interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        svc.fit(X, y)
+    with pytest.raises(NotFittedError):
+        svc.predict(X)
+
+
+def test_progress_is_told_and_may_stop_the_work(capsys):
+    X, y = words(800)
+    svc = wm.BasisExpansionSVC(Counting(), n_basis=20, verbose=1).fit(X, y)
+    told = capsys.readouterr().err
+    assert "BasisExpansionSVC: similarity" in told
+    svc.set_params(verbose=0).fit(X, y)
+    assert capsys.readouterr().err == ""
+
+
+def test_scikit_learns_callbacks_hear_of_every_stage():
+    pytest.importorskip("sklearn.callback")
+
+    class Recorder:
+        def __init__(self):
+            self.begun, self.ended, self.state = [], [], []
+
+        def setup(self, estimator, context):
+            self.state.append("setup")
+
+        def teardown(self, estimator, context):
+            self.state.append("teardown")
+
+        def on_fit_task_begin(self, estimator, context, **kwargs):
+            self.begun.append(context.task_name)
+
+        def on_fit_task_end(self, estimator, context, **kwargs):
+            self.ended.append(context.task_name)
+
+    X, y = words(600)
+    recorder = Recorder()
+    wm.BasisExpansionSVC(Counting(), n_basis=5).set_callbacks(recorder).fit(X, y)
+    assert recorder.state == ["setup", "teardown"]
+    assert {"fit", "similarity", "solve"} <= set(recorder.begun)
+    assert sorted(recorder.begun) == sorted(recorder.ended)
+
+
+def test_a_slow_fit_does_not_hold_the_interpreter():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(1500, 10)), rng.integers(0, 3, 1500)
+    ticks = 0
+    done = threading.Event()
+
+    def tick():
+        nonlocal ticks
+        while not done.is_set():
+            ticks += 1
+            time.sleep(0.001)
+
+    clock = threading.Thread(target=tick)
+    clock.start()
+    start = time.perf_counter()
+    wm.ThinPlateSVC().fit(X, y)
+    spent = time.perf_counter() - start
+    done.set()
+    clock.join()
+    assert ticks > 100 * spent

@@ -1,0 +1,301 @@
+"""scikit-learn's own checks, and its habits beyond them."""
+
+import pickle
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_digits, load_iris, make_blobs, make_classification
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.inspection import DecisionBoundaryDisplay
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.utils import estimator_checks
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import widemargin as wm
+
+ALL = [
+    wm.PowerMeanSVC(),
+    wm.BasisExpansionSVC(),
+    wm.ThinPlateSVC(),
+    wm.BasisExpansion(),
+    wm.HOG(),
+    wm.MeanNormScaler(),
+]
+CLASSIFIERS = [
+    wm.PowerMeanSVC(random_state=0),
+    wm.BasisExpansionSVC(n_basis=50, random_state=0),
+    wm.ThinPlateSVC(random_state=0),
+]
+
+
+@parametrize_with_checks(ALL)
+def test_scikit_learns_checks(estimator, check, monkeypatch):
+    """No failure is expected: none is listed."""
+    if isinstance(estimator, wm.PowerMeanSVC) and "check_class_weight_classifiers" in str(check):
+        # The one check that does not heed the tag `positive_only`: it is given its data moved to where they may be.
+        monkeypatch.setattr(estimator_checks, "make_blobs", non_negative_blobs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        check(estimator)
+
+
+def non_negative_blobs(*args, **kwargs):
+    X, y = make_blobs(*args, **kwargs)
+    return X - X.min(), y
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    return X[:600], y[:600], X[600:1000], y[600:1000]
+
+
+@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=lambda e: type(e).__name__)
+def test_float32_sparse_frames_and_lists_agree(estimator, digits):
+    X, y, X_test, _ = digits
+    plain = clone(estimator).fit(X, y).decision_function(X_test)
+    assert plain.shape == (400, 10)
+    assert plain.dtype == np.float64
+    scale = np.abs(plain).max()
+    for made in (np.float32, sparse.csr_array, sparse.csr_matrix, lambda a: a.tolist(), np.asfortranarray):
+        other = clone(estimator).fit(made(X), y).decision_function(made(X_test))
+        np.testing.assert_allclose(other, plain, atol=1e-4 * scale)
+    for library in ("pandas", "polars"):
+        frames = pytest.importorskip(library)
+        columns = [f"pixel {i}" for i in range(64)]
+        fitted = clone(estimator).fit(frames.DataFrame(dict(zip(columns, X.T, strict=True))), y)
+        assert list(fitted.feature_names_in_) == columns
+        np.testing.assert_allclose(
+            fitted.decision_function(frames.DataFrame(dict(zip(columns, X_test.T, strict=True)))),
+            plain,
+            atol=1e-6 * scale,
+        )
+
+
+@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=lambda e: type(e).__name__)
+def test_labels_of_any_kind(estimator):
+    X, codes = load_iris(return_X_y=True)
+    truth = clone(estimator).fit(X, codes).predict(X)
+    for names in (np.array(["c", "a", "b"]), np.array([10, -3, 7]), np.array([2.0, 10.0, 3.0]), [True, False, True]):
+        classes = np.asarray(names)
+        if classes.dtype == bool:
+            fitted = clone(estimator).fit(X, codes > 0)
+            assert fitted.classes_.dtype == bool
+            assert fitted.decision_function(X).shape == (150,)
+            continue
+        fitted = clone(estimator).fit(X, classes[codes])
+        np.testing.assert_array_equal(fitted.classes_, np.unique(classes))
+        # One against the rest does not depend on what the classes are called.
+        assert np.mean(fitted.predict(X) == classes[truth]) > 0.98
+
+
+@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=lambda e: type(e).__name__)
+def test_weights_are_copies_to_the_last_bit(estimator):
+    rng = np.random.default_rng(3)
+    X, y = rng.random((60, 5)), rng.integers(0, 3, 60)
+    weights = rng.integers(0, 4, 60)
+    shuffled = rng.permutation(60)
+    weighted = clone(estimator).fit(X[shuffled], y[shuffled], sample_weight=weights[shuffled])
+    copied = clone(estimator).fit(X.repeat(weights, axis=0), y.repeat(weights))
+    one, other = weighted.decision_function(X), copied.decision_function(X)
+    if isinstance(estimator, wm.ThinPlateSVC):
+        np.testing.assert_allclose(one, other, rtol=1e-8)
+    else:
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=lambda e: type(e).__name__)
+def test_class_weight(estimator):
+    X, y = make_classification(400, 6, n_informative=4, weights=[0.9], random_state=0, class_sep=0.4)
+    X = MinMaxScaler().fit_transform(X)
+    share = [np.mean(clone(estimator).set_params(class_weight=w).fit(X, y).predict(X) == 1) for w in (None, "balanced")]
+    assert share[0] < share[1]
+    # Leave-one-out takes away a copy of a sample, and weighs it as its class does: C is given here.
+    estimator = clone(estimator).set_params(C=0.1)
+    by_hand = clone(estimator).set_params(class_weight={0: 1.0, 1: 3.0}).fit(X, y)
+    by_sample = clone(estimator).fit(X, y, sample_weight=np.where(y == 1, 3.0, 1.0))
+    np.testing.assert_allclose(by_hand.decision_function(X), by_sample.decision_function(X), rtol=1e-5, atol=1e-6)
+    with pytest.raises(ValueError, match=r"class_weight names the classes \[7\].*it has 0, 1"):
+        clone(estimator).set_params(class_weight={7: 2.0}).fit(X, y)
+
+
+@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=lambda e: type(e).__name__)
+def test_a_step_among_others(estimator, digits):
+    X, y, X_test, y_test = digits
+    pipe = make_pipeline(MinMaxScaler(clip=True), clone(estimator))
+    name = type(estimator).__name__.lower()
+    search = GridSearchCV(pipe, {f"{name}__C": [0.1, 1.0]}, cv=2, n_jobs=2).fit(X, y)
+    assert search.score(X_test, y_test) > 0.85
+    calibrated = CalibratedClassifierCV(clone(estimator), cv=2).fit(X, y)
+    np.testing.assert_allclose(calibrated.predict_proba(X_test).sum(axis=1), 1.0)
+    rest = OneVsRestClassifier(clone(estimator)).fit(X, y)
+    assert rest.score(X_test, y_test) > 0.85
+
+
+@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=lambda e: type(e).__name__)
+def test_decision_boundaries_are_drawn(estimator):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    X, y = load_iris(return_X_y=True)
+    fitted = clone(estimator).fit(X[:, :2], y == 1)
+    shown = DecisionBoundaryDisplay.from_estimator(fitted, X[:, :2], response_method="decision_function", eps=0.5)
+    assert np.isfinite(shown.response).all()
+    plt.close("all")
+
+
+@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=lambda e: type(e).__name__)
+def test_pickles_go_through_a_fresh_process(estimator, digits, tmp_path):
+    X, y, X_test, _ = digits
+    fitted = clone(estimator).fit(X, y)
+    (tmp_path / "model.pickle").write_bytes(pickle.dumps(fitted))
+    np.save(tmp_path / "X.npy", X_test)
+    code = (
+        "import pickle, sys, pathlib, numpy as np; folder = pathlib.Path(sys.argv[1]);"
+        "model = pickle.loads((folder / 'model.pickle').read_bytes());"
+        "np.save(folder / 'scores.npy', model.decision_function(np.load(folder / 'X.npy')))"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
+    np.testing.assert_array_equal(np.load(tmp_path / "scores.npy"), fitted.decision_function(X_test))
+
+
+@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=lambda e: type(e).__name__)
+def test_wrong_parameters_are_named(estimator):
+    X, y = load_iris(return_X_y=True)
+    for params, words in [
+        ({"C": -1.0}, "'C' parameter"),
+        ({"tol": 2.0}, "'tol' parameter"),
+        ({"max_iter": 0}, "'max_iter' parameter"),
+        ({"time_limit": -1.0}, "'time_limit' parameter"),
+        ({"class_weight": "balance"}, "'class_weight' parameter"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            clone(estimator).set_params(**params).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "words"),
+    [
+        (wm.PowerMeanSVC(kernel="ch2"), "'kernel' parameter of PowerMeanSVC.*Did you mean 'chi2'"),
+        (wm.PowerMeanSVC(loss="square_hinge"), "Did you mean 'squared_hinge'"),
+        (wm.PowerMeanSVC(approximation="poly"), "'polynomial'"),
+        (wm.PowerMeanSVC(feature_range="min"), "'feature_range' parameter"),
+        (wm.PowerMeanSVC(p=1.0), "'p' parameter"),
+        (wm.PowerMeanSVC(approximation="polynomial", n_nodes=5), "n_nodes = 5"),
+        (wm.BasisExpansionSVC(similarity="rfb"), "rbf"),
+        (wm.BasisExpansionSVC(normalization="nystroem"), "Did you mean 'nystrom'"),
+        (wm.BasisExpansionSVC(basis="indexes"), "Did you mean 'index'"),
+        (wm.BasisExpansionSVC(basis=[0, 0, 1]), "twice|more than once"),
+        (wm.BasisExpansionSVC(basis=[5, 100000]), "100000"),
+        (wm.BasisExpansionSVC(n_basis=0), "'n_basis' parameter"),
+        (wm.ThinPlateSVC(kernel="thinplate"), "Did you mean 'thin_plate'"),
+        (wm.ThinPlateSVC(null_space="fre"), "Did you mean 'free'"),
+        (wm.ThinPlateSVC(C="best"), "'C' parameter.*'auto'"),
+        (wm.ThinPlateSVC(basis="medoids", n_basis=3), "Did you mean 'kmedoids'"),
+    ],
+)
+def test_names_and_their_nearest_spelling(estimator, words):
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match=words):
+        estimator.fit(X, y)
+
+
+@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=lambda e: type(e).__name__)
+def test_a_fit_that_is_cut_short_says_what_gap_it_reached(estimator, digits):
+    X, y, *_ = digits
+    if isinstance(estimator, wm.PowerMeanSVC):
+        cut = clone(estimator).set_params(C=100.0, max_iter=1, tol=1e-6)
+    else:
+        cut = clone(estimator).set_params(C=100.0, max_iter=1)
+    with pytest.warns(ConvergenceWarning, match="not converged.*gap is"):
+        cut.fit(X, y)
+    assert cut.report_["status"] == "iteration-limit"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted = clone(estimator).fit(X, y)
+    assert fitted.report_["status"] == "converged"
+
+
+def test_a_time_limit_ends_the_fit():
+    rng = np.random.default_rng(0)
+    X, y = rng.random((20000, 40)), rng.integers(0, 10, 20000)
+    with pytest.warns(ConvergenceWarning, match="time limit"):
+        fitted = wm.PowerMeanSVC(C=100.0, tol=1e-5, time_limit=0.05).fit(X, y)
+    assert fitted.report_["status"] == "time-limit"
+    assert fitted.predict(X[:3]).shape == (3,)
+
+
+def test_threads_do_not_change_the_result(digits):
+    X, y, X_test, _ = digits
+    for estimator in CLASSIFIERS:
+        one, two = (clone(estimator).set_params(n_jobs=n).fit(X, y).decision_function(X_test) for n in (1, 2))
+        np.testing.assert_array_equal(one, two)
+
+
+def test_what_is_not_fitted_says_so():
+    for estimator in CLASSIFIERS:
+        with pytest.raises(NotFittedError):
+            clone(estimator).predict([[1.0]])
+
+
+def test_thin_plate_tells_its_path_and_chooses_c(digits):
+    X, y, X_test, y_test = digits
+    fitted = make_pipeline(StandardScaler(), wm.ThinPlateSVC()).fit(X, y)
+    machine = fitted[-1]
+    assert fitted.score(X_test, y_test) > 0.9
+    assert machine.C_ in machine.path_["C"]
+    best = np.nanargmin(machine.path_["loo_squared_hinge"])
+    assert machine.path_["C"][best] == machine.C_
+    assert machine.dual_coef_.shape == (10, machine.n_bases_)
+    assert machine.bases_.shape == (machine.n_bases_, 64)
+
+
+def test_decisions_follow_from_the_published_arrays(digits):
+    X, y, X_test, _ = digits
+    svc = wm.BasisExpansionSVC("rbf:gamma=0.001", n_basis=100, normalization="none").fit(X, y)
+    squared = ((X_test[:, None, :] - svc.bases_[None, :, :]) ** 2).sum(-1)
+    by_hand = np.exp(-0.001 * squared) @ svc.coef_.T + svc.intercept_
+    np.testing.assert_allclose(svc.decision_function(X_test), by_hand, atol=2e-4 * np.abs(by_hand).max())
+    np.testing.assert_array_equal(svc.bases_, X[svc.basis_indices_].astype(np.float32))
+
+
+def test_metadata_routing_hands_weights_on(digits):
+    import sklearn
+
+    X, y, *_ = digits
+    with sklearn.config_context(enable_metadata_routing=True):
+        svc = wm.PowerMeanSVC().set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        scores = cross_val_score(svc, X, y, params={"sample_weight": np.ones(len(y))}, cv=2)
+    assert scores.mean() > 0.8
+
+
+def test_transformers_name_their_features(digits):
+    pandas = pytest.importorskip("pandas")
+    X, y, *_ = digits
+    frame = wm.BasisExpansion(n_basis=20).set_output(transform="pandas").fit_transform(X, y)
+    assert isinstance(frame, pandas.DataFrame)
+    assert list(frame.columns)[:2] == ["basisexpansion0", "basisexpansion1"]
+    same = make_pipeline(wm.BasisExpansion(n_basis=20), StandardScaler(), wm.ThinPlateSVC(n_basis=30)).fit(X, y)
+    assert same.score(X, y) > 0.7
+
+
+def test_importing_brings_no_more_than_scikit_learn_needs():
+    heavy = "{'matplotlib', 'onnx', 'tqdm', 'dask', 'IPython'}"
+    code = f"import widemargin, sys; widemargin.PowerMeanSVC; assert not {heavy} & set(sys.modules), sys.modules.keys()"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_report_is_shown_in_notebooks(digits):
+    X, y, *_ = digits
+    svc = wm.ThinPlateSVC(n_basis=30).fit(X, y)
+    for page in (svc._repr_html_(), svc._repr_mimebundle_()["text/html"]):
+        assert "widemargin-report" in page
+        assert "relative duality gap" in page
+    assert "widemargin-report" not in wm.ThinPlateSVC()._repr_html_()

@@ -1,0 +1,69 @@
+"""Large-margin classifiers for any similarity, at linear cost, with scikit-learn's conventions.
+
+- `BasisExpansionSVC`: any similarity, definite or not, on a number of bases;
+- `PowerMeanSVC`: additive kernels on histograms;
+- `ThinPlateSVC`: nothing to tune.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from . import inspection, selection, similarity, testing
+    from ._onnx import to_onnx
+    from .basis_expansion import BasisExpansionSVC
+    from .files import load, save
+    from .power_mean import PowerMeanSVC
+    from .thin_plate import ThinPlateSVC
+    from .transformers import HOG, BasisExpansion, MeanNormScaler
+
+__version__: str
+
+# Where each public name lives: it is imported when it is first asked for, so that `import widemargin` costs little.
+_HOME = {
+    "BasisExpansionSVC": "basis_expansion",
+    "PowerMeanSVC": "power_mean",
+    "ThinPlateSVC": "thin_plate",
+    "BasisExpansion": "transformers",
+    "HOG": "transformers",
+    "MeanNormScaler": "transformers",
+    "load": "files",
+    "save": "files",
+    "to_onnx": "_onnx",
+}
+_ROOMS = ("inspection", "selection", "similarity", "testing")
+
+__all__ = [
+    "HOG",
+    "BasisExpansion",
+    "BasisExpansionSVC",
+    "MeanNormScaler",
+    "PowerMeanSVC",
+    "ThinPlateSVC",
+    "inspection",
+    "load",
+    "save",
+    "selection",
+    "similarity",
+    "testing",
+    "to_onnx",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name in _HOME:
+        found = getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
+    elif name in _ROOMS:
+        found = importlib.import_module(f".{name}", __name__)
+    elif name == "__version__":
+        found = importlib.import_module("._core", __name__).version()
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

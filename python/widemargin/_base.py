@@ -1,0 +1,201 @@
+"""What the three classifiers have in common."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
+
+from ._html import facts_of, report_table
+from ._model_file import header, parse
+from ._progress import Progress
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # before scikit-learn 1.9
+    CallbackSupportMixin = object
+
+    _Fit = TypeVar("_Fit", bound=Callable[..., Any])
+
+    def with_callbacks(method: _Fit) -> _Fit:
+        return method
+
+
+class WatchedMixin(CallbackSupportMixin):
+    """Progress while the work is done, on the screen and to scikit-learn's callbacks."""
+
+    @contextmanager
+    def _watched(self, **tasks: Any) -> Iterator[Progress]:
+        context = None
+        if getattr(self, "_skl_callbacks", None):
+            context = self._init_callback_context(max_subtasks=None)
+            context.call_on_fit_task_begin(estimator=self, **tasks)
+        with Progress(type(self).__name__, self.verbose, context, self) as progress:
+            yield progress
+        if context is not None:
+            context.call_on_fit_task_end(estimator=self, **tasks)
+
+    def _threads(self) -> int:
+        return int(effective_n_jobs(self.n_jobs))
+
+    def _seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+
+def watched(progress: Progress) -> Progress | None:
+    """The watch to hand over: none where nobody looks."""
+    return progress if progress.is_watching else None
+
+
+class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
+    """A large-margin classifier: one decision value a class, or a single one for two classes."""
+
+    def _encode(self, y: Any) -> npt.NDArray[np.uint32]:
+        """Sets `classes_`, and returns the number of each sample's class."""
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        return codes.astype(np.uint32).reshape(-1)
+
+    def _weights(self, sample_weight: Any, n_samples: int) -> npt.NDArray[np.float64] | None:
+        if sample_weight is None:
+            return None
+        # It asks the samples for their number alone.
+        stand_in = np.empty((n_samples, 0))
+        weights = _check_sample_weight(sample_weight, stand_in, dtype=np.float64)
+        return np.ascontiguousarray(weights)
+
+    def _class_factors(self) -> str | list[float] | None:
+        given = self.class_weight
+        if given is None or given == "balanced":
+            return given
+        if not isinstance(given, dict):
+            raise ValueError(
+                f"The 'class_weight' parameter of {type(self).__name__} must be a dict, 'balanced' or None. "
+                f"Got {given!r} instead."
+            )
+        known = self.classes_.tolist()
+        if unknown := [label for label in given if label not in known]:
+            raise ValueError(f"class_weight names the classes {unknown}, which y does not have: it has {_some(known)}")
+        return [float(given.get(label, 1.0)) for label in known]
+
+    def _keep(self, machine: Any) -> None:
+        """Sets what every fitted classifier has, and says where the solver fell short.
+
+        The report's other remarks (a constant column, say) wait in `report_`, unless `verbose` asks for them.
+        """
+        self._machine = machine
+        self._describe(header(machine.to_bytes()))
+        for text in self.report_["warnings"]:
+            if text.startswith("not converged"):
+                warnings.warn(text, ConvergenceWarning, stacklevel=4)
+            elif self.verbose:
+                print(f"{type(self).__name__}: {text}", file=sys.stderr)
+
+    def _describe(self, told: dict[str, Any]) -> None:
+        """Fitted attributes from a model file's header."""
+        self.report_ = told["report"]
+        self.n_iter_ = max(self.report_["iterations"], default=0)
+
+    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
+        check_is_fitted(self)
+        return parse(self._machine.to_bytes())[1]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_machine")
+
+    def _scores(self, X: Any) -> npt.NDArray[Any]:
+        """(samples, problems)."""
+        raise NotImplementedError
+
+    def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
+        """Decision values of samples.
+
+        Parameters
+        ----------
+        X : samples, as in ``fit``
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) for two classes, above 0 for ``classes_[1]``, else (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        scores = self._scores(X).astype(np.float64, copy=False)
+        return scores.ravel() if len(self.classes_) == 2 else scores
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The class of each sample.
+
+        Parameters
+        ----------
+        X : samples, as in ``fit``
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        scores = self.decision_function(X)
+        chosen = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[chosen]
+
+    def _facts(self) -> dict[str, str]:
+        return facts_of(self.report_)
+
+    def _with_report(self, page: str) -> str:
+        return page + report_table(self._facts(), self.report_["warnings"]) if hasattr(self, "report_") else page
+
+    def _repr_html_inner(self) -> str:
+        return self._with_report(super()._repr_html_inner())
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] = self._with_report(bundle["text/html"])
+        return bundle
+
+
+def labels_of(classes: npt.NDArray[Any]) -> list[int | str]:
+    """Classes as a model file keeps them: integers, or else texts."""
+    labels: list[int | str] = []
+    for label in classes.tolist():
+        whole = isinstance(label, int) or (isinstance(label, float) and label.is_integer() and abs(label) < 2**53)
+        labels.append(int(label) if whole else str(label))
+    return labels
+
+
+def classes_of(labels: list[int | str]) -> npt.NDArray[Any]:
+    """Classes of a model file as an array."""
+    if all(isinstance(label, int) for label in labels):
+        return np.array(labels, dtype=np.int64)
+    if all(isinstance(label, str) for label in labels):
+        return np.array(labels)
+    return np.array(labels, dtype=object)
+
+
+def _some(values: list[Any]) -> str:
+    shown = ", ".join(repr(value) for value in values[:10])
+    return shown if len(values) <= 10 else f"{shown}, … ({len(values)} in all)"
+
+
+def fitting(method: Any) -> Any:
+    """Decorates ``fit``: what an earlier one left is forgotten first, so that an interrupted fit leaves none."""
+
+    @functools.wraps(method)
+    def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
+        self.__dict__.pop("_machine", None)
+        self._validate_params()
+        return method(self, *args, **kwargs)
+
+    return with_callbacks(fit)

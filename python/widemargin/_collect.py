@@ -1,0 +1,89 @@
+"""Samples of whatever kind a similarity compares, as the compiled half takes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import validate_data
+
+from ._samples import count, from_other, from_vectors, pick
+from .similarity import Resolved
+
+
+@dataclass(frozen=True)
+class Collected:
+    """Samples for the library's similarities, for Python's, and how many they are."""
+
+    samples: Any
+    objects: Any
+    n: int
+
+
+def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> Collected:
+    """The samples of X; checks and remembers features where X has columns.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where X is nothing that the similarities can compare, naming the sample.
+    """
+    if resolved.calls and not resolved.specs:
+        n = _remember(estimator, X, reset)
+        return Collected(None, (X, n, pick), n)
+    if _are_vectors(X, resolved.takes):
+        X = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=[np.float32, np.float64], order="C")
+        samples, n = from_vectors(X), X.shape[0]
+    else:
+        n = _remember(estimator, X, reset)
+        samples, found = from_other(X, resolved.takes)
+        n = found if n is None else n
+    return Collected(samples, (X, n, pick) if resolved.calls else None, n)
+
+
+def chosen(X: Any, rows: npt.NDArray[np.int64]) -> Any:
+    """Some samples of what a user gave."""
+    return pick(X, rows)
+
+
+def _are_vectors(X: Any, takes: list[str]) -> bool:
+    """True unless X is plainly of another kind that the similarities take: whatever is no table of numbers is then
+    told off as scikit-learn does it."""
+    if "vectors" not in takes:
+        return False
+    if "bit sets" in takes and _are_sets(X):
+        return False
+    if "time series" in takes and _are_series(X):
+        return False
+    return not ("grids of cells" in takes and getattr(X, "ndim", 0) == 4)
+
+
+def _are_sets(X: Any) -> bool:
+    if hasattr(X, "dtypes") and hasattr(X, "columns"):
+        kinds = [str(kind).lower() for kind in X.dtypes]
+        return bool(kinds) and all(kind.startswith("bool") for kind in kinds)
+    if isinstance(X, np.ndarray):
+        return X.dtype == bool and X.ndim == 2
+    return isinstance(X, (list, tuple)) and len(X) > 0 and isinstance(X[0], (set, frozenset))
+
+
+def _are_series(X: Any) -> bool:
+    """Several channels, or lengths that differ; rows of one length are as good as vectors."""
+    if isinstance(X, np.ndarray):
+        return X.ndim == 3 or (X.dtype == object and X.ndim == 1 and len(X) > 0 and hasattr(X[0], "__len__"))
+    if not isinstance(X, (list, tuple)) or not all(hasattr(one, "__len__") for one in X):
+        return False
+    return len({len(one) for one in X}) > 1 or (len(X) > 0 and np.ndim(X[0]) == 2)
+
+
+def _remember(estimator: Any, X: Any, reset: bool) -> int:
+    n = count(X)
+    is_array = getattr(X, "ndim", 0) == 2 and getattr(getattr(X, "dtype", None), "kind", "O") != "O"
+    if is_array or hasattr(X, "columns"):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+    elif reset:
+        for name in ("n_features_in_", "feature_names_in_"):
+            estimator.__dict__.pop(name, None)
+    return n

@@ -1,0 +1,244 @@
+"""The compiled half: conversions between NumPy and the Rust library, nothing else.
+
+Samples are handed over as one of these, without a copy where it says an array is used as it is:
+
+- a C-contiguous 2-D array of float32 or float64, used as it is;
+- ``("csr", data, indices, indptr, n_columns)`` with data of float32 or float64, indices of int32 and indptr of int64,
+  used as they are;
+- ``("images", pixels)`` with uint8 of shape (n, height, width, channels);
+- ``("grids", cells)`` with float32 of shape (n, rows, columns, depth);
+- ``("series", values, lengths)`` with float32 of shape (steps of all series, channels) and int64 lengths;
+- ``("strings", list_of_str)``;
+- ``("bits", words, n_bits)`` with uint64 of shape (n, words a set).
+
+A *call* is a Python similarity: ``(function, name)`` where ``function(samples, bases)`` returns an array
+(samples, bases). What calls compare is handed over beside the samples as ``objects=(sequence, n, pick)`` where
+``pick(sequence, rows)`` gives the rows (an int64 array) of the sequence.
+
+Machines are opaque: what is in one is read from its bytes, which are those of a model file (``_model_file.parse``).
+
+A *watch* is called on the calling thread with ``(stage, done, total, gap)``; what it raises ends the work.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+
+_Samples = Any
+_Objects = tuple[Any, int, Callable[[Any, npt.NDArray[np.int64]], Any]]
+_Call = tuple[Callable[[Any, Any], Any], str]
+_State = list[tuple[str, list[float]]]
+_Watch = Callable[[str, int, int, float | None], object]
+_ClassWeight = str | list[float] | None
+
+def version() -> str: ...
+
+@final
+class PowerMeanMachine:
+    @staticmethod
+    def fit(
+        samples: _Samples,
+        classes: Sequence[int | str],
+        codes: npt.NDArray[np.uint32],
+        sample_weight: npt.NDArray[np.float64] | None,
+        *,
+        kernel: str,
+        loss: str,
+        C: float,
+        approximation: str,
+        n_nodes: int,
+        nodes: Sequence[float] | None,
+        scale: bool,
+        class_weight: _ClassWeight,
+        tol: float,
+        max_iter: int,
+        seed: int,
+        threads: int,
+        time_limit: float | None,
+        watch: _Watch | None,
+    ) -> PowerMeanMachine: ...
+    @staticmethod
+    def from_bytes(data: bytes) -> PowerMeanMachine: ...
+    def to_bytes(self) -> bytes: ...
+    def decision_function(self, samples: _Samples, threads: int) -> npt.NDArray[np.float32]: ...
+
+@final
+class ThinPlateMachine:
+    @staticmethod
+    def fit(
+        samples: _Samples,
+        classes: Sequence[int | str],
+        codes: npt.NDArray[np.uint32],
+        sample_weight: npt.NDArray[np.float64] | None,
+        *,
+        kernel: str,
+        C: float | None,
+        null_space: str,
+        standardize: str,
+        n_basis: int | None,
+        exact_up_to: int | None,
+        basis: str,
+        class_weight: _ClassWeight,
+        tol: float,
+        max_iter: int,
+        seed: int,
+        threads: int,
+        time_limit: float | None,
+        watch: _Watch | None,
+    ) -> ThinPlateMachine: ...
+    @staticmethod
+    def from_bytes(data: bytes) -> ThinPlateMachine: ...
+    def to_bytes(self) -> bytes: ...
+    def decision_function(self, samples: _Samples, threads: int) -> npt.NDArray[np.float64]: ...
+
+@final
+class BasisExpansionMachine:
+    @staticmethod
+    def fit(
+        samples: _Samples | None,
+        objects: _Objects | None,
+        classes: Sequence[int | str],
+        codes: npt.NDArray[np.uint32],
+        sample_weight: npt.NDArray[np.float64] | None,
+        *,
+        similarity: Sequence[str],
+        calls: Sequence[_Call],
+        n_basis: int,
+        basis: str,
+        basis_rows: npt.NDArray[np.int64] | None,
+        normalization: str,
+        C: float,
+        intercept: str,
+        loss: str,
+        class_weight: _ClassWeight,
+        tol: float,
+        max_iter: int | None,
+        seed: int,
+        threads: int,
+        time_limit: float | None,
+        watch: _Watch | None,
+    ) -> BasisExpansionMachine: ...
+    @staticmethod
+    def from_bytes(
+        data: bytes,
+        similarity: Sequence[str] | None = None,
+        calls: Sequence[_Call] | None = None,
+        objects: _Objects | None = None,
+        samples: _Samples | None = None,
+        state: _State | None = None,
+    ) -> BasisExpansionMachine:
+        """Without calls the bytes are a model file; with calls the bases are handed over too."""
+    def to_bytes(self) -> bytes:
+        """The model file's bytes; with calls, everything but the bases and the calls."""
+    def state(self) -> _State:
+        """With calls, what the descriptors of the library's similarities learned."""
+    def decision_function(
+        self, samples: _Samples | None, objects: _Objects | None, threads: int, watch: _Watch | None
+    ) -> npt.NDArray[np.float32]: ...
+
+@final
+class ExpansionMachine:
+    @staticmethod
+    def fit(
+        samples: _Samples | None,
+        objects: _Objects | None,
+        codes: npt.NDArray[np.uint32] | None,
+        n_classes: int,
+        *,
+        similarity: Sequence[str],
+        calls: Sequence[_Call],
+        n_basis: int,
+        basis: str,
+        basis_rows: npt.NDArray[np.int64] | None,
+        normalization: str,
+        seed: int,
+        threads: int,
+        watch: _Watch | None,
+    ) -> tuple[ExpansionMachine, npt.NDArray[np.float32]]: ...
+    @staticmethod
+    def from_bytes(
+        data: bytes,
+        similarity: Sequence[str] | None = None,
+        calls: Sequence[_Call] | None = None,
+        objects: _Objects | None = None,
+        samples: _Samples | None = None,
+        state: _State | None = None,
+    ) -> ExpansionMachine: ...
+    def to_bytes(self) -> bytes: ...
+    def state(self) -> _State: ...
+    def transform(
+        self, samples: _Samples | None, objects: _Objects | None, threads: int, watch: _Watch | None
+    ) -> npt.NDArray[np.float32]: ...
+    @property
+    def similarity(self) -> list[str]:
+        """The spec of each part, with what was learned; the names of the calls after them."""
+
+    @property
+    def basis_rows(self) -> list[int]: ...
+    @property
+    def warnings(self) -> list[str]: ...
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def part_columns(self) -> list[tuple[int, int]]:
+        """The first column of each part and the one after its last."""
+
+def choose_bases(codes: npt.NDArray[np.uint32], n_basis: int, basis: str, seed: int) -> npt.NDArray[np.int64]:
+    """Rows that become bases; not by k-medoids, which would need the similarities."""
+
+def method_of(data: bytes) -> str:
+    """ "power-mean", "basis-expansion" or "thin-plate": what a model file's bytes hold."""
+
+def canonical(spec: str) -> str:
+    """The spec as it is written back; an unknown name or a bad parameter is a ValueError."""
+
+def takes(specs: Sequence[str]) -> list[str]:
+    """The kinds of samples that all the similarities can take, the preferred first."""
+
+def similarity_names() -> list[str]: ...
+def descriptor_names() -> list[str]: ...
+def pairwise(
+    similarity: Sequence[str],
+    calls: Sequence[_Call],
+    samples: tuple[_Samples | None, _Objects | None],
+    bases: tuple[_Samples | None, _Objects | None],
+    threads: int,
+) -> npt.NDArray[np.float32]:
+    """(parts, samples, bases); descriptors learn from the bases."""
+
+def spectrum(
+    similarity: Sequence[str],
+    calls: Sequence[_Call],
+    samples: _Samples | None,
+    objects: _Objects | None,
+    threads: int,
+) -> list[dict[str, Any]]:
+    """For each part: similarity, symmetric (eigenvalues, falling), raw (complex), asymmetry, negative_ratio,
+    negative_energy, and of the raw ones negative_ratio_raw, negative_energy_raw."""
+
+def select_similarities(
+    similarity: Sequence[str],
+    calls: Sequence[_Call],
+    samples: _Samples | None,
+    objects: _Objects | None,
+    classes: Sequence[int | str],
+    codes: npt.NDArray[np.uint32],
+    *,
+    n_basis: int,
+    basis: str,
+    normalization: str,
+    n_folds: int,
+    most: int | None,
+    least_gain: float,
+    C: float,
+    fit_intercept: bool,
+    seed: int,
+    threads: int,
+    watch: _Watch | None,
+) -> dict[str, Any]:
+    """chosen (numbers of the parts), rounds (a list of {accuracies: {part: accuracy}, chosen, accuracy}), warnings."""
+
+def hog(pixels: npt.NDArray[np.uint8], cell_size: int, threads: int) -> npt.NDArray[np.float32]:
+    """One row an image of (n, height, width, channels): [row][column][31]."""

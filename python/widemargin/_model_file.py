@@ -1,0 +1,45 @@
+"""The bytes of a model file, as `docs/model-file.md` describes them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+_DTYPES = {"F32": "<f4", "F64": "<f8", "U8": "u1", "U32": "<u4", "U64": "<u8"}
+_KEY = "widemargin"
+
+
+def parse(data: bytes) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    """The header, and the arrays as views of the bytes; of bytes that the library itself wrote or has checked."""
+    layout, start = _layout(data)
+    arrays = {}
+    for name, tensor in layout.items():
+        if name == "__metadata__":
+            continue
+        first, last = tensor["data_offsets"]
+        part = memoryview(data)[start + first : start + last]
+        arrays[name] = np.frombuffer(part, dtype=_DTYPES[tensor["dtype"]]).reshape(tensor["shape"])
+    return json.loads(layout["__metadata__"][_KEY]), arrays
+
+
+def header(data: bytes) -> dict[str, Any]:
+    """The header alone."""
+    return json.loads(_layout(data)[0]["__metadata__"][_KEY])
+
+
+def with_payload(data: bytes, name: str, payload: bytes) -> bytes:
+    """The same file with one more tensor of bytes."""
+    layout, start = _layout(data)
+    end = len(data) - start
+    layout[name] = {"dtype": "U8", "shape": [len(payload)], "data_offsets": [end, end + len(payload)]}
+    text = json.dumps(layout).encode()
+    text += b" " * (-len(text) % 8)
+    return len(text).to_bytes(8, "little") + text + data[start:] + payload
+
+
+def _layout(data: bytes) -> tuple[dict[str, Any], int]:
+    length = int.from_bytes(data[:8], "little")
+    return json.loads(data[8 : 8 + length]), 8 + length

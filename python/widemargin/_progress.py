@@ -1,0 +1,131 @@
+"""Progress on the screen and to scikit-learn's callbacks."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import Any
+
+# So often a line on a terminal is drawn anew, in seconds.
+_REDRAW = 0.1
+
+
+class Progress:
+    """What a fit is watched with: call it with (stage, done, total, gap); use it as a context.
+
+    `verbose` 0 shows nothing; 1 a bar a stage on a terminal or in a notebook (with tqdm where it is installed), and
+    elsewhere a line when a stage ends; 2 also the duality gap. `context` is scikit-learn's callback context, of which
+    every stage is a task and every step it tells a task of that.
+    """
+
+    def __init__(self, name: str, verbose: int = 0, context: Any = None, estimator: Any = None) -> None:
+        self._name, self._verbose, self._context, self._estimator = name, int(verbose), context, estimator
+        self._stage: str | None = None
+        self._since = time.perf_counter()
+        self._task: Any = None
+        self._bar: Any = None
+
+    @property
+    def is_watching(self) -> bool:
+        """False where nobody would see anything, so that the library need not tell."""
+        return self._verbose > 0 or self._context is not None
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._end_stage(finished=kind is None)
+
+    def __call__(self, stage: str, done: int, total: int, gap: float | None) -> None:
+        if stage != self._stage:
+            self._end_stage()
+            self._begin_stage(stage, total)
+        if self._task is not None:
+            step = self._task.subcontext(task_name="step")
+            step.call_on_fit_task_begin(estimator=self._estimator)
+            step.call_on_fit_task_end(estimator=self._estimator)
+        if self._bar is not None:
+            self._bar.tell(done, total, gap if self._verbose > 1 else None)
+
+    def _begin_stage(self, stage: str, total: int) -> None:
+        self._stage, self._since = stage, time.perf_counter()
+        if self._context is not None:
+            self._task = self._context.subcontext(task_name=stage, max_subtasks=None)
+            self._task.call_on_fit_task_begin(estimator=self._estimator)
+        if self._verbose > 0:
+            self._bar = _bar(f"{self._name}: {stage}", total)
+
+    def _end_stage(self, finished: bool = True) -> None:
+        if self._stage is None:
+            return
+        if self._bar is not None:
+            self._bar.close(time.perf_counter() - self._since)
+        if self._task is not None and finished:
+            self._task.call_on_fit_task_end(estimator=self._estimator)
+        self._stage = self._bar = self._task = None
+
+
+def _bar(title: str, total: int) -> Any:
+    if not (_in_notebook() or sys.stderr.isatty()):
+        return _Line(title)
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return _Redrawn(title)
+    return _Tqdm(tqdm(desc=title, total=total or None, leave=True))
+
+
+def _in_notebook() -> bool:
+    shell = sys.modules.get("IPython")
+    return shell is not None and getattr(shell.get_ipython(), "kernel", None) is not None
+
+
+class _Tqdm:
+    def __init__(self, bar: Any) -> None:
+        self._bar = bar
+
+    def tell(self, done: int, total: int, gap: float | None) -> None:
+        if gap is not None:
+            self._bar.set_postfix_str(f"gap {gap:.1e}", refresh=False)
+        # Several threads tell: an older number may come after a newer one.
+        self._bar.update(max(done - self._bar.n, 0))
+
+    def close(self, seconds: float) -> None:
+        self._bar.close()
+
+
+class _Redrawn:
+    """One line of a terminal, drawn over and over."""
+
+    def __init__(self, title: str) -> None:
+        self._title, self._drawn = title, 0.0
+
+    def tell(self, done: int, total: int, gap: float | None) -> None:
+        now = time.perf_counter()
+        if now - self._drawn >= _REDRAW:
+            self._drawn = now
+            print(f"\r{self._title} {_share(done, total, gap)}\x1b[K", end="", file=sys.stderr, flush=True)
+
+    def close(self, seconds: float) -> None:
+        print(f"\r{self._title} {seconds:.1f} s\x1b[K", file=sys.stderr, flush=True)
+
+
+class _Line:
+    """Where output is kept in a file: one line a stage."""
+
+    def __init__(self, title: str) -> None:
+        self._title, self._last = title, ""
+
+    def tell(self, done: int, total: int, gap: float | None) -> None:
+        self._last = f", gap {gap:.1e}" if gap is not None else ""
+
+    def close(self, seconds: float) -> None:
+        print(f"{self._title} {seconds:.1f} s{self._last}", file=sys.stderr, flush=True)
+
+
+def _share(done: int, total: int, gap: float | None) -> str:
+    share = f"{100 * done // total} %" if total else str(done)
+    return share if gap is None else f"{share}, gap {gap:.1e}"

@@ -1,0 +1,442 @@
+"""From users' collections to the forms that the compiled half takes (`_core.pyi` lists them).
+
+Frames and columns of pandas and polars are told by their methods, so that neither is imported here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+# A set of this many possible elements is the largest that the library counts exactly.
+_MOST_BITS = 1 << 24
+# Sets have at least so many, and always a power of two: sets that come later then seldom have another number.
+_FEWEST_BITS = 2048
+
+
+def from_vectors(X: Any) -> Any:
+    """Vectors, already validated, as the compiled half takes them.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n_samples, n_features)
+
+    Returns
+    -------
+    ndarray, C-contiguous, or the tuple ("csr", data, indices, indptr, n_columns)
+        float32 and float64 are kept, other numbers become float64. What is given is not changed, and not copied where
+        it is of the right form.
+
+    Raises
+    ------
+    ValueError
+        For a sparse matrix of more columns than 32 bits count.
+    """
+    if not sparse.issparse(X):
+        X = np.asarray(X)
+        return np.ascontiguousarray(X, dtype=_float_of(X.dtype))
+    X = X.tocsr()
+    if X.shape[1] > np.iinfo(np.int32).max:
+        raise ValueError(f"X has {X.shape[1]} columns: a sparse matrix may have at most {np.iinfo(np.int32).max}")
+    if not X.has_canonical_format:
+        # Sorting and summing happen in place: in a copy, since the matrix is the caller's.
+        X = X.copy()
+        X.sum_duplicates()
+    indptr = X.indptr.astype(np.int64, copy=False)
+    data, indices = X.data[: indptr[-1]], X.indices[: indptr[-1]]
+    return (
+        "csr",
+        np.ascontiguousarray(data, dtype=_float_of(data.dtype)),
+        np.ascontiguousarray(indices, dtype=np.int32),
+        np.ascontiguousarray(indptr),
+        int(X.shape[1]),
+    )
+
+
+def from_other(X: Any, takes: Sequence[str], name: str = "X", *, n_bits: int | None = None) -> tuple[Any, int]:
+    """Samples that need not be vectors, as the compiled half takes them.
+
+    Parameters
+    ----------
+    X : array, list, tuple, sparse matrix, or frame or column of pandas or polars
+        - images: uint8 of shape (n, height, width) or (n, height, width, channels), or a list of equal arrays;
+        - grids of cells: floats of shape (n, rows, columns, depth);
+        - time series: a list of arrays (length,) or (length, channels), rows of a 2-D array, a 3-D array
+          (n, length, channels), a column of lists;
+        - strings: a list, an array, a column of strings or a frame of one such;
+        - bit sets: a 2-D array of bool, or a list of sets of integers, at least 0.
+    takes : sequence of str
+        The kinds of samples that will do, the preferred first.
+    name : str
+        What messages call X.
+    n_bits : int or None
+        How many elements bit sets may have, where they go with others; None takes what X needs.
+
+    Returns
+    -------
+    samples : array or tuple
+    n_samples : int
+
+    Raises
+    ------
+    ValueError, TypeError
+        Where X is of another kind or a sample cannot be used, naming the sample.
+    """
+    n = count(X, name)
+    X = _plain(X)
+    # "grids of cells" and "time series" have short names too.
+    kinds = [{"grids of cells": "grids", "series": "time series"}.get(kind, kind) for kind in takes]
+    if not kinds:
+        raise ValueError(f"{name} cannot be read: no kind of samples will do")
+    if n == 0:
+        raise ValueError(f"{name} has no samples: at least one is needed")
+    # A table of bool is a table of numbers too.
+    kind = next((kind for kind in sorted(kinds, key="vectors".__eq__) if _looks_like(kind, X)), None)
+    if kind is None and len(kinds) > 1:
+        raise TypeError(f"{name} is {_what(X)}; the similarity takes {' or '.join(_FORMS[kind] for kind in kinds)}")
+    kind = kind or kinds[0]
+    if kind == "bit sets":
+        return _bit_sets(X, name, n_bits), n
+    return _CONVERT[kind](X, name), n
+
+
+def count(X: Any, name: str = "X") -> int:
+    """How many samples there are.
+
+    Parameters
+    ----------
+    X : any sequence, array, sparse matrix or frame
+    name : str
+        What messages call X.
+
+    Raises
+    ------
+    TypeError
+        For what is no collection of samples, such as a string or a generator.
+    """
+    if isinstance(X, (str, bytes)):
+        raise TypeError(f"{name} is one {'string' if isinstance(X, str) else 'bytes object'}: samples come in a list")
+    if isinstance(X, (dict, set, frozenset)):
+        raise TypeError(f"{name} is a {type(X).__name__}, which has no order: samples come in a list or an array")
+    shape = getattr(X, "shape", None)
+    if isinstance(shape, tuple):
+        if not shape:
+            raise TypeError(f"{name} is a single value: samples come in a list or an array")
+        return int(shape[0])
+    if not hasattr(X, "__len__"):
+        hint = f": list({name}) makes a list of it" if hasattr(X, "__iter__") else ""
+        raise TypeError(f"{name} is a {type(X).__name__}, which has no length{hint}")
+    return len(X)
+
+
+def pick(X: Any, rows: npt.NDArray[np.integer]) -> Any:
+    """Some of the samples, as a collection of the same kind where there is a way, else as a list.
+
+    Parameters
+    ----------
+    X : any sequence, array, sparse matrix or frame
+    rows : ndarray of int of shape (n_rows,)
+    """
+    if isinstance(X, np.ndarray):
+        return X[rows]
+    if isinstance(X, (list, tuple)):
+        return [X[row] for row in rows.tolist()]
+    if sparse.issparse(X):
+        return X.tocsr()[rows]
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    if _is_polars(X) or hasattr(X, "shape"):
+        return X[rows]
+    return [X[row] for row in rows.tolist()]
+
+
+def items(X: Any) -> list[Any]:
+    """The samples one by one: rows of arrays and frames (as tuples), elements of sequences."""
+    if hasattr(X, "itertuples"):
+        return list(X.itertuples(index=False, name=None))
+    if _is_polars(X) and hasattr(X, "iter_rows"):
+        return list(X.iter_rows())
+    if sparse.issparse(X):
+        X = X.tocsr()
+    return [X[row] for row in range(count(X))] if hasattr(X, "shape") and not hasattr(X, "to_list") else list(X)
+
+
+def alike(samples: Any, bases: Any, X: Any, Y: Any) -> tuple[Any, Any]:
+    """What X and Y have become, checked to have as many features, and as many elements where they are Python's sets.
+
+    Raises
+    ------
+    ValueError
+        Where vectors differ in the number of features.
+    """
+    forms = samples, bases
+    if all(isinstance(form, tuple) and form[0] == "bits" for form in forms) and len(getattr(X, "shape", (0,))) == 1:
+        n_bits = max(samples[2], bases[2])
+        n_words = math.ceil(n_bits / 64)
+        first, second = (
+            (form, np.pad(words, ((0, 0), (0, n_words - words.shape[1]))), n_bits) for form, words, _ in forms
+        )
+        return first, second
+    widths = [form.shape[1] if isinstance(form, np.ndarray) else form[4] for form in forms if _is_vectors(form)]
+    if len(widths) == 2 and widths[0] != widths[1]:
+        raise ValueError(f"X has {widths[0]} features, Y has {widths[1]}: samples and bases need the same")
+    return forms
+
+
+def _is_vectors(form: Any) -> bool:
+    return isinstance(form, np.ndarray) or (isinstance(form, tuple) and form[0] == "csr")
+
+
+def _plain(X: Any) -> Any:
+    """Frames and columns, tables of one column of objects, and tuples, as arrays and lists."""
+    if isinstance(X, tuple):
+        return list(X)
+    if hasattr(X, "columns") and hasattr(X, "to_numpy"):  # a frame
+        if len(X.columns) == 1:
+            column = _plain(X[X.columns[0]])
+            return column if isinstance(column, list) or column.ndim != 1 else column[:, None]
+        X = X.to_numpy()
+    elif hasattr(X, "to_numpy") and hasattr(X, "to_list"):  # a column
+        values = X.to_numpy()
+        X = X.to_list() if values.dtype.kind not in "biuf" else values
+    if isinstance(X, np.ndarray) and X.dtype.kind in "OUT":
+        if X.ndim == 2 and X.shape[1] == 1:
+            X = X[:, 0]
+        if X.ndim == 1:
+            return X.tolist()
+    return X
+
+
+def _is_polars(X: Any) -> bool:
+    return type(X).__module__.partition(".")[0] == "polars"
+
+
+def _float_of(dtype: np.dtype[Any]) -> type[np.floating[Any]]:
+    return np.float32 if dtype == np.float32 else np.float64
+
+
+def _looks_like(kind: str, X: Any) -> bool:
+    """Whether X is most likely meant as samples of a kind."""
+    first = X[0] if isinstance(X, list) else None
+    dtype, ndim = getattr(X, "dtype", None), getattr(X, "ndim", 0)
+    if isinstance(X, list):
+        match kind:
+            case "strings":
+                return isinstance(first, str) or any(isinstance(x, str) for x in X)
+            case "bit sets":
+                return isinstance(first, (set, frozenset))
+            case "images":
+                return getattr(first, "dtype", None) == np.uint8 and getattr(first, "ndim", 0) in (2, 3)
+            case "time series":
+                return not isinstance(first, (str, set, frozenset)) and _depth(first) in (1, 2)
+            case "vectors":
+                return not isinstance(first, (str, set, frozenset)) and _depth(first) == 1
+        return _depth(first) == 3
+    if sparse.issparse(X) or dtype is None:
+        return kind == "vectors"
+    match kind:
+        case "images":
+            return bool(dtype == np.uint8) and ndim in (3, 4)
+        case "bit sets":
+            return dtype.kind == "b" and ndim == 2
+        case "time series":
+            return dtype.kind in "iufb" and ndim in (2, 3)
+        case "vectors":
+            return dtype.kind in "iufb" and ndim == 2
+        case "grids":
+            return dtype.kind in "iuf" and dtype != np.uint8 and ndim == 4
+    return False
+
+
+def _depth(x: Any) -> int:
+    """How many axes something has, by its first elements."""
+    if hasattr(x, "ndim"):
+        return int(x.ndim)
+    return 1 + _depth(x[0]) if isinstance(x, (list, tuple)) and x else int(isinstance(x, (list, tuple)))
+
+
+def _what(X: Any) -> str:
+    if isinstance(X, np.ndarray):
+        return f"an array of {X.dtype} of shape {X.shape}"
+    if isinstance(X, list):
+        return f"a sequence of {type(X[0]).__name__}" if X else "an empty sequence"
+    return f"a {type(X).__name__}"
+
+
+def _array(X: Any, name: str, form: str) -> npt.NDArray[Any]:
+    """X as an array of numbers of more than one axis."""
+    if sparse.issparse(X):
+        raise TypeError(f"{name} is a sparse matrix; the similarity takes {form}")
+    try:
+        array = np.asarray(X)
+    except ValueError as error:
+        raise ValueError(f"{name} holds samples that differ in shape ({error}); the similarity takes {form}") from None
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} is {_what(X)}; the similarity takes {form}")
+    return array
+
+
+def _images(X: Any, name: str) -> Any:
+    form = _FORMS["images"]
+    if isinstance(X, list):
+        X = [np.asarray(image) for image in X]
+        for number, image in enumerate(X):
+            if image.shape != X[0].shape:
+                raise ValueError(
+                    f"{name}: all images must have one size, but image {number} has shape {image.shape} and image 0 "
+                    f"{X[0].shape}: resize or crop them"
+                )
+    pixels = _array(X, name, form)
+    if pixels.dtype != np.uint8:
+        hint = "" if pixels.dtype.kind != "f" else ", or (255 * X).astype(np.uint8) where they are from 0 to 1"
+        raise TypeError(
+            f"{name} has pixels of {pixels.dtype}: pixels are uint8, 0 to 255. Convert them: X.astype(np.uint8){hint}"
+        )
+    if pixels.ndim not in (3, 4):
+        form = "(n, height, width) or (n, height, width, channels)"
+        raise ValueError(f"{name} has shape {pixels.shape}: images are {form}")
+    return "images", np.ascontiguousarray(pixels if pixels.ndim == 4 else pixels[..., None])
+
+
+def _grids(X: Any, name: str) -> Any:
+    cells = _array(X, name, _FORMS["grids"])
+    if cells.dtype == np.uint8:
+        raise TypeError(
+            f"{name} is {_what(cells)}, which are images: a descriptor comes before the similarity, HOG() >> Rigid()"
+        )
+    if cells.ndim != 4:
+        raise ValueError(f"{name} has shape {cells.shape}: grids of cells are (n, rows, columns, depth)")
+    cells = np.ascontiguousarray(cells, dtype=np.float32)
+    if not np.isfinite(cells).all():
+        number, row, column, at = np.argwhere(~np.isfinite(cells))[0]
+        value = cells[number, row, column, at]
+        raise ValueError(f"{name}: grid {number} has the value {value} in cell ({row}, {column}): it must be finite")
+    return "grids", cells
+
+
+def _series(X: Any, name: str) -> Any:
+    if not isinstance(X, list):
+        X = _array(X, name, _FORMS["time series"])
+        if X.ndim not in (2, 3):
+            raise ValueError(f"{name} has shape {X.shape}: series are (n, length) or (n, length, channels)")
+    padded = isinstance(X, np.ndarray)
+    series = [_one_series(x, number, name, padded) for number, x in enumerate(X)]
+    channels = series[0].shape[1]
+    for number, x in enumerate(series):
+        if x.shape[1] != channels:
+            raise ValueError(
+                f"{name}: all series must have as many channels, but series {number} has {x.shape[1]} and series 0 "
+                f"{channels} (a series is (length,) or (length, channels))"
+            )
+    lengths = np.array([len(x) for x in series], dtype=np.int64)
+    return "series", np.ascontiguousarray(np.concatenate(series)), lengths
+
+
+def _one_series(x: Any, number: int, name: str, padded: bool) -> npt.NDArray[np.float32]:
+    """(length, channels)."""
+    where = f"{name}: series {number}"
+    if x is None or (isinstance(x, float) and math.isnan(x)):
+        raise ValueError(f"{where} is missing ({x})")
+    try:
+        given = np.asarray(x.to_numpy() if hasattr(x, "to_numpy") else x)
+        if given.dtype.kind == "O":  # as with None for a missing value
+            given = given.astype(np.float64)
+    except (ValueError, TypeError) as error:
+        raise TypeError(f"{where} is no array of numbers: {error}") from None
+    if given.dtype.kind not in "biuf":
+        raise TypeError(f"{where} is {_what(given)}: a series is an array of numbers")
+    if given.ndim not in (1, 2):
+        raise ValueError(f"{where} has shape {given.shape}: a series is (length,) or (length, channels)")
+    if given.size == 0:
+        raise ValueError(f"{where} is empty: it needs at least one time step")
+    with np.errstate(over="ignore"):
+        values = given.astype(np.float32).reshape(len(given), -1)
+    if not np.isfinite(values).all():
+        time, channel = np.argwhere(~np.isfinite(values))[0]
+        at = given.reshape(len(given), -1)[time, channel]
+        hint = "cut or interpolate what is missing"
+        if padded:
+            hint += "; series of unequal length are given as a list of arrays, without padding"
+        elif np.isfinite(at):
+            hint = "it leaves single precision, scale the series"
+        raise ValueError(f"{where} is {at} at time step {time}, channel {channel} (from 0): {hint}")
+    return values
+
+
+def _strings(X: Any, name: str) -> Any:
+    if not isinstance(X, list):
+        shown = _what(X) if not sparse.issparse(X) else "a sparse matrix"
+        raise TypeError(f"{name} is {shown}; the similarity takes {_FORMS['strings']}")
+    for row, text in enumerate(X):
+        if isinstance(text, str):
+            continue
+        if text is None or type(text).__name__ == "NAType" or (isinstance(text, float) and math.isnan(text)):
+            raise ValueError(f"{name}: row {row} is missing ({text}): a string is needed, '' being the empty one")
+        hint = ": decode it" if isinstance(text, bytes) else ""
+        raise TypeError(f"{name}: row {row} is a {type(text).__name__}, not a string{hint}")
+    return "strings", X
+
+
+def _bit_sets(X: Any, name: str, n_bits: int | None) -> Any:
+    if not isinstance(X, list):
+        if not isinstance(X, np.ndarray) or X.dtype.kind != "b" or X.ndim != 2:
+            raise TypeError(f"{name} is {_what(X)}; the similarity takes {_FORMS['bit sets']}")
+        if n_bits is not None and X.shape[1] != n_bits:
+            raise ValueError(f"{name} has {X.shape[1]} columns, expected {n_bits}")
+        packed = np.packbits(X, axis=1, bitorder="little")
+        n_bytes = 8 * math.ceil(X.shape[1] / 64)
+        packed = np.pad(packed, ((0, 0), (0, n_bytes - packed.shape[1])))
+        return "bits", np.ascontiguousarray(packed).view("<u8").astype(np.uint64, copy=False), int(X.shape[1])
+    sets = [_one_set(elements, number, name) for number, elements in enumerate(X)]
+    largest = max((int(elements[-1]) for elements in sets if len(elements)), default=0)
+    if n_bits is None:
+        n_bits = max(_FEWEST_BITS, 1 << largest.bit_length())
+    elif largest >= n_bits:
+        number = next(k for k, elements in enumerate(sets) if len(elements) and elements[-1] == largest)
+        raise ValueError(f"{name}: set {number} has the element {largest}: the sets here have elements below {n_bits}")
+    words = np.zeros((len(sets), math.ceil(n_bits / 64)), dtype=np.uint64)
+    for row, elements in zip(words, sets, strict=True):
+        np.bitwise_or.at(row, elements // 64, np.uint64(1) << (elements % 64).astype(np.uint64))
+    return "bits", words, n_bits
+
+
+def _one_set(elements: Any, number: int, name: str) -> npt.NDArray[np.int64]:
+    """The elements, rising."""
+    where = f"{name}: set {number}"
+    if not isinstance(elements, (set, frozenset)):
+        raise TypeError(f"{where} is a {type(elements).__name__}, not a set")
+    for element in elements:
+        if isinstance(element, (bool, np.bool_)) or not isinstance(element, (int, np.integer)):
+            raise TypeError(f"{where} has the element {element!r}: elements are integers, numbered from 0")
+        if not 0 <= element < _MOST_BITS:
+            raise ValueError(f"{where} has the element {element}: elements are numbered from 0 to {_MOST_BITS - 1}")
+    return np.array(sorted(int(element) for element in elements), dtype=np.int64)
+
+
+def _vectors(X: Any, name: str) -> Any:
+    from sklearn.utils import check_array
+
+    return from_vectors(check_array(X, accept_sparse="csr", dtype=[np.float32, np.float64], order="C", input_name=name))
+
+
+_FORMS = {
+    "vectors": "vectors (n, features)",
+    "images": "images (uint8 of shape (n, height, width) or (n, height, width, channels), or a list of equal arrays)",
+    "grids": "grids of cells (floats of shape (n, rows, columns, depth))",
+    "time series": "time series (a list of arrays (length,) or (length, channels), or an array (n, length))",
+    "strings": "strings (a list or a column of str)",
+    "bit sets": "bit sets (an array of bool of shape (n, elements), or a list of sets of integers)",
+}
+
+_CONVERT: dict[str, Callable[[Any, str], Any]] = {
+    "vectors": _vectors,
+    "images": _images,
+    "grids": _grids,
+    "time series": _series,
+    "strings": _strings,
+}

@@ -1,0 +1,356 @@
+"""The basis expansion SVM."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from . import _core
+from ._base import MarginClassifier, classes_of, fitting, labels_of, watched
+from ._collect import Collected, chosen, collect
+from ._names import one_of
+from ._samples import from_vectors
+from ._stored_bases import bases_of
+from .similarity import Resolved, resolve
+
+LOSSES = ("squared_hinge", "hinge", "logistic")
+BASES = ("index", "random", "stratified", "kmedoids")
+NORMALIZATIONS = (
+    "mean_norm",
+    "z_score",
+    "none",
+    "nystrom",
+    "nystrom_clip",
+    "nystrom_flip",
+    "nystrom_shift",
+    "nystrom_square",
+    "nystrom_symmetric_clip",
+    "nystrom_symmetric_flip",
+    "nystrom_symmetric_shift",
+    "nystrom_symmetric_square",
+)
+
+
+class BasisExpansionSVC(MarginClassifier):
+    """A large-margin classifier for any similarity, definite or not, at the cost of a linear one.
+
+    Samples are compared with a number of bases, the similarities normalised, and a linear SVM learns from them
+    (Aghazadeh & Carlsson, *Large Scale, Large Margin Classification using Indefinite Similarity Measures*). Only
+    samples × bases similarities are ever asked for, at prediction one a basis.
+
+    Parameters
+    ----------
+    similarity : str, similarity, callable, or a list of these, default="rbf"
+        A spec such as ``"rbf:gamma=1"`` or ``"hog:cell=4>rigid"``, an object of `widemargin.similarity`,
+        ``"precomputed"``, or any ``f(samples, bases)`` that returns an array (samples, bases); it is given parts of
+        what ``fit`` and ``predict`` are given, lists as lists, frames as frames. Several are normalised each by itself
+        and stand side by side, the named ones before the callables.
+    n_basis : int, default=1000
+        How many bases; where there are fewer samples, all.
+    basis : {"index", "random", "stratified", "kmedoids"} or array of int, default="index"
+        How bases are chosen among the training samples: evenly spaced in each class, by chance, or medoids by the
+        similarity itself; or the rows themselves. "kmedoids" asks a callable for more pairs than samples × bases.
+    normalization : str, default="mean_norm"
+        "mean_norm", "z_score", "none", or "nystrom_clip", "nystrom_flip", "nystrom_shift", "nystrom_square" (of a
+        symmetric similarity; "nystrom_symmetric_…" of any).
+    C : float, default=1.0
+        The weight of the losses in ½‖w‖² + C Σ loss, above 0.
+    fit_intercept : bool, default=True
+        A constant that is not penalised (under the hinge: penalised), or none.
+    loss : {"squared_hinge", "hinge", "logistic"}, default="squared_hinge"
+    class_weight : dict, "balanced" or None, default=None
+    tol : float, default=1e-3
+        The relative duality gap at which a problem counts as solved, in (0, 1).
+    max_iter : int, default=100
+        The most Newton steps; under the hinge, passes over the samples.
+    n_jobs : int or None, default=None
+        Threads; -1 is one a core. The result does not depend on it. Callables are called one at a time.
+    random_state : int, RandomState or None, default=None
+    verbose : int, default=0
+    time_limit : float or None, default=None
+        Seconds after which the solver ends with what it has, and a warning that says what gap was reached.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    similarities_ : list of str
+        The spec of each part, with what was learned.
+    basis_indices_ : ndarray of int
+        Which training samples are bases.
+    bases_ : array or list
+        The bases, as they were given.
+    coef_ : ndarray of shape (n_problems, n_features)
+        On the normalised similarities, part after part.
+    intercept_ : ndarray of shape (n_problems,)
+    n_iter_ : int
+    report_ : dict
+        Status, objectives, duality gaps, seconds a stage, warnings.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_basis": [Interval(Integral, 1, None, closed="left")],
+        "C": [Interval(Real, 0, None, closed="neither")],
+        "fit_intercept": ["boolean"],
+        "tol": [Interval(Real, 0, 1, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "n_jobs": [None, Integral],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+        "time_limit": [None, Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        similarity: Any = "rbf",
+        *,
+        n_basis: int = 1000,
+        basis: Any = "index",
+        normalization: str = "mean_norm",
+        C: float = 1.0,
+        fit_intercept: bool = True,
+        loss: str = "squared_hinge",
+        class_weight: dict[Any, float] | str | None = None,
+        tol: float = 1e-3,
+        max_iter: int = 100,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        time_limit: float | None = None,
+    ) -> None:
+        self.similarity = similarity
+        self.n_basis = n_basis
+        self.basis = basis
+        self.normalization = normalization
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.loss = loss
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.time_limit = time_limit
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = isinstance(self.similarity, str) and self.similarity == "precomputed"
+        return tags
+
+    @fitting
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BasisExpansionSVC:
+        """Trains on samples of whatever kind the similarity compares.
+
+        Parameters
+        ----------
+        X : samples
+            Vectors (arrays, CSR, frames), images (n, h, w) or (n, h, w, 3) of uint8, grids (n, rows, columns, depth),
+            series, strings, sets; for a callable any sequence. For "precomputed" the similarities of the samples to
+            all bases, or if it is square, to each other.
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,) or None
+            Weight k is k copies of the sample, 0 its absence.
+
+        Returns
+        -------
+        BasisExpansionSVC
+            Itself, fitted.
+        """
+        loss = one_of("loss", self.loss, LOSSES, estimator=self)
+        normalization = one_of("normalization", self.normalization, NORMALIZATIONS, estimator=self)
+        basis, basis_rows = basis_of(self.basis, self)
+        resolved = resolve(self.similarity)
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        self._columns: npt.NDArray[np.int64] | None = None
+        if resolved.is_precomputed:
+            collected, y = self._precomputed(X, y, sample_weight)
+        else:
+            collected = collect(self, X, resolved, reset=True)
+        codes = self._encode(y)
+        same_length(collected.n, len(codes))
+        with self._watched(X=X, y=y) as progress:
+            machine = _core.BasisExpansionMachine.fit(
+                collected.samples,
+                collected.objects,
+                labels_of(self.classes_),
+                codes,
+                self._weights(sample_weight, len(codes)),
+                similarity=resolved.specs,
+                calls=resolved.calls,
+                n_basis=min(int(self.n_basis), max(len(codes), 1)),
+                basis=basis,
+                basis_rows=basis_rows,
+                normalization=normalization,
+                C=float(self.C),
+                intercept="free" if self.fit_intercept and loss != "hinge" else _penalised(self.fit_intercept),
+                loss=loss,
+                class_weight=self._class_factors(),
+                tol=float(self.tol),
+                max_iter=int(self.max_iter),
+                seed=self._seed(),
+                threads=self._threads(),
+                time_limit=self.time_limit,
+                watch=watched(progress),
+            )
+        self._keep(machine)
+        self._resolved = resolved
+        if resolved.calls:
+            self._python_bases = chosen(X, self.basis_indices_)
+            self._rebuild(machine.to_bytes(), machine.state())
+        return self
+
+    def _precomputed(self, X: Any, y: Any, sample_weight: Any) -> tuple[Collected, Any]:
+        """Similarities to all bases; where they are those of the samples to each other, to some of them."""
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float32, np.float64], order="C")
+        n = X.shape[0]
+        if n == X.shape[1]:
+            codes = np.unique(column_or_1d(y), return_inverse=True)[1].astype(np.uint32).reshape(-1)
+            weights = self._weights(sample_weight, n)
+            present = np.arange(n) if weights is None else np.flatnonzero(weights > 0)
+            basis, given = basis_of(self.basis, self)
+            if basis == "kmedoids":
+                raise ValueError("basis='kmedoids' is not possible with similarity='precomputed': choose another")
+            n_basis = min(int(self.n_basis), max(len(present), 1))
+            drawn = _core.choose_bases(codes[present], n_basis, basis, self._seed())
+            rows = present[drawn].astype(np.int64) if given is None else given
+            if rows.min() < 0 or rows.max() >= n:
+                raise ValueError(f"The 'basis' parameter names rows that X does not have: it has {n}")
+            self._columns = rows
+            X = X[:, rows]
+        return Collected(from_vectors(X), None, n), y
+
+    def _describe(self, told: dict[str, Any]) -> None:
+        super()._describe(told)
+        self.similarities_ = told["similarity"]
+        self.basis_indices_ = np.array(told["basis_rows"], dtype=np.int64)
+        columns: npt.NDArray[np.int64] | None = getattr(self, "_columns", None)
+        if columns is not None:
+            self.basis_indices_ = columns
+
+    def _rebuild(self, data: bytes, state: Any) -> None:
+        """The machine on its bases alone, so that it does not hold on to all training samples."""
+        resolved: Resolved = self._resolved
+        bases = collect(NoEstimator(), self._python_bases, resolved, reset=True)
+        specs = self.similarities_[: len(resolved.specs)]
+        self._machine = _core.BasisExpansionMachine.from_bytes(
+            data, specs, resolved.calls, bases.objects, bases.samples, state
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        machine = state.get("_machine")
+        resolved = state.pop("_resolved", None)
+        if machine is not None and resolved is not None and resolved.calls:
+            state["_machine"] = (machine.to_bytes(), machine.state())
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        machine = self.__dict__.get("_machine")
+        if machine is None:
+            return
+        self._resolved = resolve(self.similarity)
+        if isinstance(machine, tuple):
+            self._rebuild(*machine)
+
+    def _scores(self, X: Any) -> npt.NDArray[np.float32]:
+        resolved: Resolved = self._resolved
+        rows = self._precomputed_rows(X) if resolved.is_precomputed else None
+        collected = rows or collect(self, X, resolved, reset=False)
+        return self._machine.decision_function(collected.samples, collected.objects, self._threads(), None)
+
+    def _precomputed_rows(self, X: Any) -> Collected:
+        columns = getattr(self, "_columns", None)
+        wide = getattr(X, "shape", (0, 0))
+        if columns is not None and len(wide) == 2 and wide[1] == len(columns) != self.n_features_in_:
+            # The similarities to the bases alone will do.
+            X = validate_data(NoEstimator(), X, accept_sparse="csr", dtype=[np.float32, np.float64], order="C")
+        else:
+            X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float32, np.float64], order="C")
+            X = X if columns is None else X[:, columns]
+        return Collected(from_vectors(X), None, X.shape[0])
+
+    @property
+    def bases_(self) -> Any:
+        """The bases, as they were given."""
+        check_is_fitted(self)
+        return self._python_bases if self._resolved.calls else bases_of(self._machine.to_bytes())
+
+    @property
+    def coef_(self) -> npt.NDArray[np.float32]:
+        """Weights on the normalised similarities: (problems, features)."""
+        return self._arrays()["weights"]
+
+    @property
+    def intercept_(self) -> npt.NDArray[np.float64]:
+        """One a problem."""
+        return self._arrays()["intercepts"]
+
+    def _facts(self) -> dict[str, str]:
+        similarities = ", ".join(self.similarities_)
+        return {"similarity": similarities, "bases": str(len(self.basis_indices_)), **super()._facts()}
+
+    @classmethod
+    def _from_bytes(cls, data: bytes, told: dict[str, Any]) -> BasisExpansionSVC:
+        specs = told["similarity"]
+        fitted = cls(specs[0] if len(specs) == 1 else specs)
+        fitted._machine = _core.BasisExpansionMachine.from_bytes(data)
+        fitted._resolved = resolve(fitted.similarity)
+        fitted._restore(told)
+        return fitted
+
+    def _restore(self, told: dict[str, Any]) -> None:
+        """Parameters and attributes from a model file's header."""
+        self.set_params(
+            C=told["C"],
+            loss=told["loss"].replace("-", "_"),
+            normalization=told["normalization"].replace("-", "_"),
+            fit_intercept=told["intercept"] != "none",
+        )
+        if told["basis"] in BASES:
+            self.set_params(basis=told["basis"])
+        self._describe(told)
+        self.classes_ = classes_of(told["classes"])
+        shape = told["bases"]
+        self.set_params(n_basis=shape.get("n", self.n_basis))
+        if "n_features" in shape:
+            self.n_features_in_ = shape["n_features"]
+
+
+class NoEstimator(BaseEstimator):
+    """Stands in for an estimator where nothing is to be remembered."""
+
+
+def basis_of(basis: Any, estimator: Any) -> tuple[str, npt.NDArray[np.int64] | None]:
+    """How bases are chosen: a name, or "index" and the rows."""
+    if isinstance(basis, str):
+        return one_of("basis", basis, BASES, estimator=estimator), None
+    rows = np.asarray(basis)
+    if rows.ndim != 1 or rows.size == 0 or not np.issubdtype(rows.dtype, np.integer):
+        names = ", ".join(repr(name) for name in BASES)
+        raise ValueError(
+            f"The 'basis' parameter of {type(estimator).__name__} must be one of {names} or the rows of the bases "
+            f"(a one-dimensional array of integers). Got {basis!r} instead."
+        )
+    return "index", np.ascontiguousarray(rows, dtype=np.int64)
+
+
+def same_length(n_samples: int, n_labels: int) -> None:
+    """Raises ValueError where samples and labels are not equally many."""
+    if n_samples != n_labels:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: {[n_samples, n_labels]} (X and y)"
+        )
+
+
+def _penalised(fit_intercept: bool) -> str:
+    # The dual of the hinge cannot have a free one.
+    return "penalised" if fit_intercept else "none"

@@ -1,0 +1,209 @@
+"""The thin plate SVM."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import validate_data
+
+from . import _core
+from ._base import MarginClassifier, classes_of, fitting, labels_of, watched
+from ._names import one_of
+from ._samples import from_vectors
+
+_KERNELS = ("thin_plate", "distance", "cubic", "polyharmonic", "spline", "rbf")
+_NULL_SPACES = ("auto", "free", "constant", "none")
+_BASES = ("kmeans", "kmedoids", "random", "index")
+
+
+class ThinPlateSVC(MarginClassifier):
+    """A nonlinear SVM with no length scale, which chooses its C by leave-one-out in closed form: nothing to tune.
+
+    Minimises ½‖f‖² + C Σ max(0, 1 − y f)² over f = Σ α_i φ(‖x − x_i‖) + polynomials (Walder & Chapelle, *Learning with
+    Transformation Invariant Kernels*, NIPS 2007). The result does not change when the data are moved, turned or
+    stretched; it does when columns have other units, so standardise such (``StandardScaler`` before it).
+
+    Parameters
+    ----------
+    kernel : str or similarity, default="thin_plate"
+        ``"thin_plate"`` (r² log r), ``"distance"`` (−r), ``"cubic"`` (r³), ``"rbf:gamma=…"``, or an object of
+        `widemargin.similarity`.
+    C : float or "auto", default="auto"
+        The weight of the losses, above 0; "auto" takes the best of a path by leave-one-out.
+    null_space : {"auto", "free", "constant", "none"}, default="auto"
+        What becomes of the polynomials that the kernel does not penalise; "auto" leaves them free unless they alone
+        separate the data.
+    n_basis : int or None, default=None
+        Landmarks that carry the kernel; None is exact: every sample is one, memory grows with their square and the fit
+        says so where it would not fit.
+    basis : {"kmeans", "kmedoids", "random", "index"}, default="kmeans"
+        How landmarks are chosen.
+    class_weight : dict, "balanced" or None, default=None
+    tol : float, default=1e-10
+        The largest violation of the optimality conditions, in units of the margin.
+    max_iter : int, default=100
+        The most Newton steps a problem and C; a few suffice.
+    n_jobs : int or None, default=None
+        Threads; -1 is one a core. The result does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Of the landmarks' choice.
+    verbose : int, default=0
+    time_limit : float or None, default=None
+        Seconds after which the fit ends with what it has, and a warning that says what gap was reached.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    C_ : float
+        The C of the model, given or chosen.
+    lambda_ : float
+        1/(2C) in units of the projected kernel's mean diagonal: comparable between data sets.
+    path_ : dict of ndarray
+        For every C tried: C, lambda, objective, loo_squared_hinge, loo_error, violators, steps.
+    null_space_ : str
+    bases_ : ndarray of shape (n_bases, n_features)
+    dual_coef_ : ndarray of shape (n_problems, n_bases)
+    support_ : ndarray
+        The training row of each base; empty where bases are means of samples.
+    n_iter_ : int
+    report_ : dict
+        Status, objectives, duality gaps, seconds a stage, warnings.
+    n_features_in_ : int
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "C": [Interval(Real, 0, None, closed="neither"), str],
+        "n_basis": [None, Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, 1, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "n_jobs": [None, Integral],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+        "time_limit": [None, Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        kernel: Any = "thin_plate",
+        *,
+        C: float | str = "auto",
+        null_space: str = "auto",
+        n_basis: int | None = None,
+        basis: str = "kmeans",
+        class_weight: dict[Any, float] | str | None = None,
+        tol: float = 1e-10,
+        max_iter: int = 100,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        time_limit: float | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.C = C
+        self.null_space = null_space
+        self.n_basis = n_basis
+        self.basis = basis
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.time_limit = time_limit
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    @fitting
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ThinPlateSVC:
+        """Trains on vectors.
+
+        Parameters
+        ----------
+        X : array, sparse array or frame of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,) or None
+            Weight k is k copies of the sample, 0 its absence.
+
+        Returns
+        -------
+        ThinPlateSVC
+            Itself, fitted.
+        """
+        if isinstance(self.C, str) and self.C != "auto":
+            raise ValueError(f"The 'C' parameter of ThinPlateSVC must be a number above 0 or 'auto'. Got {self.C!r}.")
+        kernel = self._kernel()
+        null_space = one_of("null_space", self.null_space, _NULL_SPACES, estimator=self)
+        basis = one_of("basis", self.basis, _BASES, estimator=self)
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
+        codes = self._encode(y)
+        with self._watched(X=X, y=y) as progress:
+            machine = _core.ThinPlateMachine.fit(
+                from_vectors(X),
+                labels_of(self.classes_),
+                codes,
+                self._weights(sample_weight, len(codes)),
+                kernel=kernel,
+                C=None if self.C == "auto" else float(self.C),
+                null_space=null_space,
+                standardize="no",
+                n_basis=None if self.n_basis is None else int(self.n_basis),
+                exact_up_to=None,
+                basis=basis,
+                class_weight=self._class_factors(),
+                tol=float(self.tol),
+                max_iter=int(self.max_iter),
+                seed=self._seed(),
+                threads=self._threads(),
+                time_limit=self.time_limit,
+                watch=watched(progress),
+            )
+        self._keep(machine)
+        return self
+
+    def _kernel(self) -> str:
+        spec = str(getattr(self.kernel, "spec", self.kernel))
+        name, colon, rest = spec.partition(":")
+        return one_of("kernel", name, _KERNELS, estimator=self) + colon + rest
+
+    def _describe(self, told: dict[str, Any]) -> None:
+        super()._describe(told)
+        self.C_, self.lambda_, self.null_space_ = told["C"], told["lambda"], told["null_space"]
+        self.support_ = np.array(told["support"], dtype=np.int64)
+        self.n_bases_ = told["n_bases"]
+        points = told["path"]
+        columns = points[0] if points else ()
+        self.path_ = {name: np.array([point[name] for point in points], dtype=np.float64) for name in columns}
+
+    def _scores(self, X: Any) -> npt.NDArray[np.float64]:
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
+        return self._machine.decision_function(from_vectors(X), self._threads())
+
+    @property
+    def bases_(self) -> npt.NDArray[np.float64]:
+        """The bases."""
+        return self._arrays()["bases"]
+
+    @property
+    def dual_coef_(self) -> npt.NDArray[np.float64]:
+        """α: (problems, bases)."""
+        return self._arrays()["coefficients"]
+
+    def _facts(self) -> dict[str, str]:
+        return {"C": f"{self.C_:.4g}", "bases": str(self.n_bases_), **super()._facts()}
+
+    @classmethod
+    def _from_bytes(cls, data: bytes, told: dict[str, Any]) -> ThinPlateSVC:
+        fitted = cls(told["kernel"].replace("-", "_"), C=told["C"], null_space=told["null_space"])
+        if not told["support"]:
+            fitted.set_params(n_basis=told["n_bases"])
+        fitted._machine = _core.ThinPlateMachine.from_bytes(data)
+        fitted._describe(told)
+        fitted.classes_, fitted.n_features_in_ = classes_of(told["classes"]), told["n_features"]
+        return fitted

@@ -1,0 +1,132 @@
+"""An ONNX graph while it is written; imported only once onnx is known to be there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+from onnx import helper, numpy_helper
+
+# The name of a value in the graph, or a constant that is to become one.
+Operand = str | npt.NDArray[Any] | np.generic
+
+# What a model may weigh: protobuf has 32-bit lengths, and the nodes need some room too.
+_MOST_BYTES = 2**31 - 2**20
+
+
+class Graph:
+    """Nodes and constants, named as they come.
+
+    Parameters
+    ----------
+    prefix : str, default=""
+        Begins every name: an inner graph sees the names of the outer one, so they must differ.
+    """
+
+    def __init__(self, prefix: str = "") -> None:
+        self._prefix = prefix
+        self._n_names = 0
+        self._nodes: list[onnx.NodeProto] = []
+        self._constants: list[onnx.TensorProto] = []
+        self._shared: dict[tuple[str, float], str] = {}
+        self.n_bytes = 0
+
+    def __call__(self, operator: str, *operands: Operand, output: str | None = None, **attributes: Any) -> str:
+        """Adds a node with one output, and returns the output's name."""
+        output = output or self._name(operator)
+        inputs = [one if isinstance(one, str) else self.constant(one) for one in operands]
+        self._nodes.append(helper.make_node(operator, inputs, [output], **attributes))
+        return output
+
+    def constant(self, value: npt.NDArray[Any] | np.generic) -> str:
+        """Adds a constant of the array's own type; a scalar that is there already is not added again."""
+        array = np.asarray(value)
+        key = (array.dtype.str, float(array)) if array.ndim == 0 else None
+        if key is not None and key in self._shared:
+            return self._shared[key]
+        self._weigh(array.nbytes)
+        name = self._name("constant")
+        self._constants.append(numpy_helper.from_array(np.ascontiguousarray(array).reshape(array.shape), name))
+        if key is not None:
+            self._shared[key] = name
+        return name
+
+    def texts(self, values: Sequence[str]) -> str:
+        """Adds a constant of strings."""
+        name = self._name("constant")
+        self._constants.append(numpy_helper.from_array(np.array(values, dtype=object), name))
+        return name
+
+    def cast(self, value: str, dtype: npt.DTypeLike) -> str:
+        """The value in another type."""
+        return self("Cast", value, to=_element(dtype))
+
+    def total(self, value: str, axis: int, *, keepdims: int = 1) -> str:
+        """The sum along an axis."""
+        return self("ReduceSum", value, np.array([axis]), keepdims=keepdims)
+
+    def scan(
+        self,
+        x: str,
+        rows: npt.NDArray[Any],
+        step: Callable[[Graph, str, str], str],
+    ) -> str:
+        """Σ_j step(x_j, rows_j), of x [N, d] and rows [d, B]: [N, B], of which each step holds a few and no more.
+
+        `step` is given [N, 1] and [B], and writes into the inner graph it is given.
+        """
+        dtype, (_, n_columns) = rows.dtype, rows.shape
+        body = Graph(self._name("scan") + ".")
+        so_far, column, row = body._name("sum"), body._name("x"), body._name("row")
+        term = step(body, body("Unsqueeze", column, np.array([1])), row)
+        after = body("Add", so_far, term)
+        self._weigh(body.n_bytes)
+        inner = body.proto(
+            [value(so_far, dtype, ["N", n_columns]), value(column, dtype, ["N"]), value(row, dtype, [n_columns])],
+            [value(after, dtype, ["N", n_columns])],
+        )
+        n_rows = self("Gather", self("Shape", x), np.array([0]), axis=0)
+        zeros = self(
+            "ConstantOfShape",
+            self("Concat", n_rows, np.array([n_columns]), axis=0),
+            value=numpy_helper.from_array(np.zeros(1, dtype)),
+        )
+        return self("Scan", zeros, self("Transpose", x, perm=[1, 0]), rows, body=inner, num_scan_inputs=2)
+
+    def proto(
+        self, inputs: list[onnx.ValueInfoProto], outputs: list[onnx.ValueInfoProto], name: str = "widemargin"
+    ) -> onnx.GraphProto:
+        """The finished graph."""
+        return helper.make_graph(self._nodes, name, inputs, outputs, initializer=self._constants)
+
+    def _name(self, stem: str) -> str:
+        self._n_names += 1
+        return f"{self._prefix}{stem.lower()}.{self._n_names}"
+
+    def _weigh(self, n_bytes: int) -> None:
+        self.n_bytes += n_bytes
+        check_size(self.n_bytes)
+
+
+def check_size(n_bytes: int) -> None:
+    """Raises ValueError for constants beyond what a model can hold, so that they need not be copied to find out."""
+    if n_bytes > _MOST_BYTES:
+        raise ValueError(
+            f"the model's constants take {n_bytes / 1e9:.1f} GB or more, and an ONNX model holds 2 GB: train with "
+            "fewer bases (n_basis) or features, or use widemargin.save"
+        )
+
+
+def value(name: str, dtype: npt.DTypeLike, shape: Sequence[str | int]) -> onnx.ValueInfoProto:
+    """The type of an input or an output; "str" is the type of strings."""
+    return helper.make_tensor_value_info(name, _element(dtype), list(shape))
+
+
+def _element(dtype: npt.DTypeLike) -> int:
+    found = np.dtype(dtype)
+    if found.kind == "U":
+        return int(onnx.TensorProto.STRING)
+    return int(helper.np_dtype_to_tensor_dtype(found))

@@ -1,0 +1,206 @@
+"""Kernels as ONNX expressions, with the library's care for zeros and for digits.
+
+A kernel takes the samples x, the name of a value [N, d], and bases, an array (B, d), and gives the name of a value
+[N, B].
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ._onnx_graph import Graph, Operand
+
+Array = npt.NDArray[Any]
+Arrays = dict[str, npt.NDArray[Any]]
+_F64 = np.float64
+
+
+def step_of(step: str) -> tuple[str, dict[str, str]]:
+    """Name and parameters of a spec without descriptors."""
+    name, _, rest = step.partition(":")
+    return name, dict(pair.split("=", 1) for pair in rest.split(",") if pair)
+
+
+def float64(graph: Graph, x: str) -> str:
+    """The value in double precision."""
+    return graph.cast(x, _F64)
+
+
+def float32(graph: Graph, x: str) -> str:
+    """The value in single precision."""
+    return graph.cast(x, np.float32)
+
+
+def products(graph: Graph, x: str, bases: Array) -> str:
+    """x·y, in the type of the bases."""
+    return graph("MatMul", x, bases.T)
+
+
+def squares(graph: Graph, x: str) -> str:
+    """x·x: [N, 1]."""
+    return graph.total(graph("Mul", x, x), 1)
+
+
+def squared_distances(graph: Graph, x: str, bases: Array) -> str:
+    """‖x − y‖² = ‖x‖² + ‖y‖² − 2 x·y in the type of the bases, summed in double precision.
+
+    About the bases' mean: far from the origin the difference of large norms would leave nothing of a small distance.
+    """
+    mean = bases.mean(axis=0, dtype=_F64).astype(bases.dtype)
+    x, bases = graph("Sub", x, mean), bases - mean
+    crossed = graph("MatMul", x, -2 * bases.T)
+    if bases.dtype != _F64:
+        x, crossed = float64(graph, x), float64(graph, crossed)
+    norms = np.square(bases, dtype=_F64).sum(axis=1)
+    summed = graph("Add", graph("Add", squares(graph, x), norms), crossed)
+    # Rounding may leave less than 0 of a distance of 0.
+    kept = graph("Max", summed, _F64(0))
+    return kept if bases.dtype == _F64 else graph.cast(kept, bases.dtype)
+
+
+def squared_differences(graph: Graph, x: str, bases: Array) -> str:
+    """‖x − y‖² from the differences, a feature at a time: exact where x is a base, and much slower than products."""
+
+    def step(inner: Graph, x: str, y: str) -> str:
+        difference = inner("Sub", x, y)
+        return inner("Mul", difference, difference)
+
+    return graph.scan(x, bases.T, step)
+
+
+def absolute_differences(graph: Graph, x: str, bases: Array) -> str:
+    """‖x − y‖₁."""
+    return graph.scan(x, bases.T, lambda inner, x, y: inner("Abs", inner("Sub", x, y)))
+
+
+@dataclass(frozen=True)
+class Additive:
+    """Σ_j k(x_j, y_j) on histograms, k the mean of power p, or Jensen-Shannon's where p is None."""
+
+    p: float | None
+
+    @classmethod
+    def of(cls, name: str, arguments: dict[str, str]) -> Additive:
+        """From the parts of a spec."""
+        named = {"chi2": -1.0, "hellinger": 0.0, "intersection": -math.inf, "jensen-shannon": None}
+        return cls(named[name]) if name in named else cls(float(arguments["p"]))
+
+    def block(self, graph: Graph, x: str, bases: Array) -> str:
+        """Sums over features, and NaN for a sample that is no histogram."""
+        if self.p == 0:
+            summed = graph("MatMul", graph("Sqrt", x), np.sqrt(bases.T))
+        else:
+            summed = graph.scan(x, bases.T, self._narrow_term)
+        return graph("Add", summed, refusal(graph, x))
+
+    def _narrow_term(self, graph: Graph, x: str, y: str) -> str:
+        """k(x, y) in single precision, in which the library sums them, too."""
+        if self.p in (-1, -math.inf):
+            return self.term(graph, x, y, np.float32)
+        return float32(graph, self.term(graph, float64(graph, x), float64(graph, y)))
+
+    def term(self, graph: Graph, x: str, y: Operand, dtype: type[np.floating[Any]] = _F64) -> str:
+        """k(x, y) of values that are at least 0; only χ², Hellinger and intersection do with single precision."""
+        if self.p == -1:
+            # 0 / 0 where both are 0, which is 0.
+            either = graph("Max", graph("Add", x, y), np.finfo(dtype).tiny)
+            return graph("Div", graph("Mul", graph("Add", x, x), y), either)
+        if self.p == 0:
+            return graph("Mul", graph("Sqrt", x), graph("Sqrt", y))
+        if self.p == -math.inf:
+            return graph("Min", x, y)
+        small, large = graph("Min", x, y), graph("Max", x, y)
+        is_zero = graph("LessOrEqual", small, _F64(0))
+        small, large = graph("Where", is_zero, _F64(1), small), graph("Where", is_zero, _F64(1), large)
+        mean = self._entropy(graph, small, large) if self.p is None else self._mean(graph, self.p, small, large)
+        return graph("Where", is_zero, _F64(0), mean)
+
+    def _entropy(self, graph: Graph, small: str, large: str) -> str:
+        of_small = graph("Mul", small, graph("Log", graph("Add", graph("Div", large, small), _F64(1))))
+        of_large = graph("Mul", large, _log1p(graph, graph("Div", small, large)))
+        return graph("Mul", graph("Add", of_small, of_large), _F64(0.5 * math.log2(math.e)))
+
+    def _mean(self, graph: Graph, p: float, small: str, large: str) -> str:
+        # Relative to the smaller value, where no power overflows. (e^t − 1)/2 = tanh(t/2) · (e^t + 1)/2.
+        t = graph("Mul", graph("Log", graph("Div", large, small)), _F64(p))
+        half = graph("Mul", graph("Add", graph("Exp", t), _F64(1)), _F64(0.5))
+        gain = graph("Mul", graph("Tanh", graph("Mul", t, _F64(0.5))), half)
+        return graph("Mul", small, graph("Exp", graph("Div", _log1p(graph, gain), _F64(p))))
+
+    def value(self, x: Array, y: Array) -> Array:
+        """k(x, y) of numbers above 0."""
+        small, large = np.minimum(x, y), np.maximum(x, y)
+        if self.p is None:
+            ratio = small / large
+            entropy: Array = small * np.log1p(1 / ratio) + large * np.log1p(ratio)
+            return entropy * (0.5 * math.log2(math.e))
+        if self.p == 0:
+            return np.sqrt(small) * np.sqrt(large)
+        if self.p == -math.inf:
+            return small
+        logarithms: Array = np.log1p(0.5 * np.expm1(self.p * np.log(large / small)))
+        return small * np.exp(logarithms / self.p)
+
+
+def refusal(graph: Graph, x: str) -> str:
+    """[N, 1]: 0, or NaN where a value is negative or not finite: what the library refuses gets no score."""
+    root = graph("Sqrt", x)
+    return graph.total(graph("Sub", root, root), 1)
+
+
+@dataclass(frozen=True)
+class Radial:
+    """φ(‖x − y‖): ± r^exponent, times log r where `logarithmic`; or exp(−gamma r²)."""
+
+    exponent: float = math.inf
+    logarithmic: bool = False
+    gamma: float | None = None
+
+    @classmethod
+    def of(cls, name: str, arguments: dict[str, str]) -> Radial:
+        """From the parts of a spec."""
+        if name == "rbf":
+            return cls(gamma=float(arguments["gamma"]))
+        if name == "thin-plate":
+            return cls(2.0 * (int(arguments.get("order", "2")) - 1), logarithmic=True)
+        if name == "spline":
+            order, dims = int(arguments["order"]), int(arguments["dims"])
+            return cls(float(2 * order - dims), logarithmic=dims % 2 == 0)
+        return cls({"distance": 1.0, "cubic": 3.0}.get(name) or float(arguments["exponent"]))
+
+    def block(self, graph: Graph, x: str, bases: Array) -> str:
+        """φ in double precision, of x and bases in double precision."""
+        # A root magnifies what rounding leaves of a distance of 0; higher powers do not feel it.
+        smooth = self.exponent >= 2
+        squared = (squared_distances if smooth else squared_differences)(graph, x, bases)
+        if self.gamma is not None:
+            return graph("Exp", graph("Mul", squared, _F64(-self.gamma)))
+        power = self._power(graph, squared)
+        if self.logarithmic:
+            # r^2k log r = ½ (r²)^k log r², whose limit at 0 is 0.
+            nonzero = graph("Where", graph("LessOrEqual", squared, _F64(0)), _F64(1), squared)
+            power = graph("Mul", power, graph("Mul", graph("Log", nonzero), _F64(0.5)))
+        return power if self._sign() > 0 else graph("Neg", power)
+
+    def _power(self, graph: Graph, squared: str) -> str:
+        if self.exponent == 2:
+            return squared
+        return graph("Sqrt", squared) if self.exponent == 1 else graph("Pow", squared, _F64(self.exponent / 2))
+
+    def _sign(self) -> int:
+        """What makes the kernel definite."""
+        if self.logarithmic:
+            return 1 if self.exponent / 2 % 2 == 1 else -1
+        return -1 if math.ceil(self.exponent / 2) % 2 == 1 else 1
+
+
+def _log1p(graph: Graph, u: str) -> str:
+    """ln(1 + u) to the last digit: the logarithm of 1 + u as rounded, and what the rounding took."""
+    near = graph("Add", u, _F64(1))
+    added = graph("Sub", graph("Sub", near, _F64(1)), u)
+    return graph("Sub", graph("Log", near), graph("Div", added, near))

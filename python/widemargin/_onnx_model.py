@@ -1,0 +1,178 @@
+"""Model files as ONNX models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import onnx
+from onnx import helper
+
+from . import _onnx_kernels as kernels
+from ._model_file import parse
+from ._onnx_expansion import check, expansion
+from ._onnx_graph import Graph, value
+from ._onnx_kernels import Additive, Array, Arrays, Radial, step_of
+
+# What the polynomial of the power mean adds to x before the logarithm.
+_LOG_OFFSET = 0.05
+
+# How many precomputed similarities a sample has, and which of them are used.
+Columns = tuple[int, npt.NDArray[np.int64]]
+
+
+def model_of(
+    data: bytes, *, opset: int, name: str = "", version: str = "", columns: Columns | None = None
+) -> onnx.ModelProto:
+    """The ONNX model of a model file's bytes, or of those of an expansion alone.
+
+    Parameters
+    ----------
+    data : bytes
+    opset : int
+    name, version : str
+        The estimator's and the library's, for the model's reader.
+    columns : Columns or None
+        None is all.
+
+    Raises
+    ------
+    ValueError
+        For a similarity that is no expression on vectors, and for more than a model can hold.
+    """
+    told, arrays = parse(data)
+    graph = Graph()
+    dtype = np.dtype(np.float64 if told["method"] == "thin-plate" else np.float32)
+    if told["method"] in _SCORES:
+        n_features, result = told["n_features"], _SCORES[told["method"]](graph, "X", told, arrays)
+    else:
+        n_features, result = _expanded(graph, "X", data, told, arrays, columns)
+    if "classes" in told:
+        if told["method"] not in _SCORES:
+            result = _linear(graph, result, arrays)
+        outputs = _decided(graph, result, dtype, told["classes"])
+    else:
+        width = sum(shape.get("n_features", shape["n_columns"]) for shape in told["maps"])
+        graph("Identity", result, output="features")
+        outputs = [value("features", dtype, ["N", width])]
+    opsets = [helper.make_opsetid("", opset)]
+    model = helper.make_model(
+        graph.proto([value("X", dtype, ["N", n_features])], outputs),
+        opset_imports=opsets,
+        ir_version=helper.find_min_ir_version_for(opsets),
+        producer_name="widemargin",
+        producer_version=version,
+    )
+    facts = _facts(told, name)
+    model.doc_string = "\n".join(f"{fact}: {text}" for fact, text in facts.items())
+    helper.set_model_props(model, {f"widemargin.{fact}": text for fact, text in facts.items()})
+    return model
+
+
+def _facts(told: dict[str, Any], name: str) -> dict[str, str]:
+    """What a reader of the model should know."""
+    specs = told["similarity"] if "similarity" in told else [told["kernel"]]
+    known = ("approximation", "normalization", "null_space", "loss", "C")
+    facts = {"estimator": name or told["method"], "similarity": " | ".join(specs)}
+    return facts | {fact: str(told[fact]) for fact in known if fact in told}
+
+
+def _decided(graph: Graph, scores: str, dtype: npt.DTypeLike, classes: list[int | str]) -> list[onnx.ValueInfoProto]:
+    """The outputs `label` and `scores`, of scores [N, K]."""
+    if len(classes) == 2:
+        graph("Squeeze", scores, np.array([1]), output="scores")
+        chosen = graph.cast(graph("Greater", "scores", np.zeros((), dtype)), np.int64)
+        shape: list[str | int] = ["N"]
+    else:
+        graph("Identity", scores, output="scores")
+        chosen = graph("ArgMax", scores, axis=1, keepdims=0)
+        shape = ["N", len(classes)]
+    are_whole = all(isinstance(label, int) for label in classes)
+    labels = np.array(classes, dtype=np.int64) if are_whole else graph.texts([str(label) for label in classes])
+    graph("Gather", labels, chosen, axis=0, output="label")
+    return [value("label", np.int64 if are_whole else np.str_, ["N"]), value("scores", dtype, shape)]
+
+
+def _expanded(
+    graph: Graph, x: str, data: bytes, told: dict[str, Any], arrays: Arrays, columns: Columns | None
+) -> tuple[int, str]:
+    """The width of the samples, and their features [N, D] in single precision."""
+    check(told)
+    shape = told["bases"]
+    n_features = shape["n_bits"] if shape["kind"] == "bit-sets" else shape["n_features"]
+    if columns is not None and told["similarity"] == ["precomputed"]:
+        n_features, chosen = columns
+        x = graph("Gather", x, chosen, axis=1)
+    return n_features, expansion(graph, x, data, told, arrays)
+
+
+def _linear(graph: Graph, features: str, arrays: Arrays) -> str:
+    """Scores [N, K] of features [N, D]."""
+    products = graph("MatMul", features, arrays["weights"].T)
+    return graph("Add", products, arrays["intercepts"].astype(np.float32))
+
+
+def _power_mean(graph: Graph, x: str, told: dict[str, Any], arrays: Arrays) -> str:
+    """Scores [N, K] of x [N, d] in single precision: Σ_j read(x_j) · a_j."""
+    wide = kernels.float64(graph, x)
+    if told["scaled"]:
+        # The library rounds what it has scaled, too.
+        wide = kernels.float64(graph, kernels.float32(graph, graph("Mul", wide, arrays["factors"])))
+    read = _nystrom if told["approximation"] == "nystrom" else _parabola
+    numbers = kernels.float32(graph, read(graph, graph("Unsqueeze", wide, np.array([2])), told, arrays))
+    weights = arrays["weights"]
+    size = weights.shape[0] * weights.shape[1]
+    flat = graph("Reshape", numbers, np.array([0, size]))
+    scores = graph("MatMul", flat, weights.reshape(size, weights.shape[2]))
+    return graph("Add", scores, kernels.refusal(graph, x))
+
+
+def _nystrom(graph: Graph, x: str, told: dict[str, Any], arrays: Arrays) -> str:
+    """L⁻¹ k(c, x)/√c: [N, d, m]."""
+    kernel, nodes = Additive.of(*step_of(told["kernel"])), arrays["nodes"]
+    roots = np.sqrt(nodes)
+    correlations = kernel.value(nodes[:, None], nodes[None, :]) / np.outer(roots, roots)
+    inverse = np.linalg.inv(np.linalg.cholesky(correlations))
+    return graph("MatMul", kernel.term(graph, x, nodes), (inverse / roots).T)
+
+
+def _parabola(graph: Graph, x: str, told: dict[str, Any], arrays: Arrays) -> str:
+    """(1, t, t²) with t = ln(x + 0.05), and 0 at 0: [N, d, 3]."""
+    t = graph("Log", graph("Add", x, np.float64(_LOG_OFFSET)))
+    powers = graph("Pow", t, np.arange(3.0))
+    return graph("Where", graph("LessOrEqual", x, np.float64(0)), np.float64(0), powers)
+
+
+def _thin_plate(graph: Graph, x: str, told: dict[str, Any], arrays: Arrays) -> str:
+    """Scores [N, K] of x [N, d] in double precision: Σ_j α_j φ(‖x − z_j‖) + Σ_m β_m p_m(x)."""
+    if told["standardized"]:
+        x = graph("Mul", x, arrays["scale"])
+    block = Radial.of(*step_of(told["kernel"])).block(graph, x, arrays["bases"])
+    scores = graph("MatMul", block, arrays["coefficients"].T)
+    polynomial = arrays["polynomial"]
+    if polynomial.any():
+        scaled = graph("Mul", graph("Sub", x, arrays["centre"]), arrays["factors"])
+        scores = graph("Add", scores, _polynomials(graph, scaled, polynomial, told["n_features"]))
+    return scores
+
+
+def _polynomials(graph: Graph, x: str, beta: Array, n_features: int) -> str:
+    """Σ_m β_m p_m(x), the monomials of each degree made of those of the degree before."""
+    summed = graph.constant(beta[:, 0])
+    done, last_columns, monomials = 1, np.arange(n_features), x
+    while True:
+        part = beta[:, done : done + len(last_columns)]
+        if part.any():
+            summed = graph("Add", graph("MatMul", monomials, part.T), summed)
+        done += len(last_columns)
+        if done >= beta.shape[1]:
+            return summed
+        # Each is continued by its last column and all after it.
+        parents = np.repeat(np.arange(len(last_columns)), n_features - last_columns)
+        last_columns = np.concatenate([np.arange(column, n_features) for column in last_columns])
+        factors = graph("Gather", x, last_columns, axis=1)
+        monomials = graph("Mul", graph("Gather", monomials, parents, axis=1), factors)
+
+
+_SCORES = {"power-mean": _power_mean, "thin-plate": _thin_plate}

@@ -248,6 +248,14 @@ impl Similarity for Mixed {
         Ok(())
     }
 
+    fn seconds_a_pair(&self, bases: &Both) -> f64 {
+        // A signal interrupts Python's where they are.
+        match (&self.ours, &bases.ours) {
+            (Some(similarity), Some(bases)) => similarity.seconds_a_pair(bases),
+            _ => 0.0,
+        }
+    }
+
     fn n_parts(&self) -> usize {
         self.n_ours() + self.calls.len()
     }

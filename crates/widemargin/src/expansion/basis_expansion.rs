@@ -18,6 +18,12 @@ use crate::watch::{RowCount, Watch};
 /// Rows compared by one thread at a time: enough for a matrix product to be one, few enough to stay in the cache.
 pub(crate) const ROWS_A_CHUNK: usize = 256;
 
+/// A block of a slow similarity is to take no longer than this, in seconds, so that Ctrl-C is heard in time.
+const PATIENCE: f64 = 0.25;
+
+/// Fewer rows than this share too little of what a block does once, however slow the similarity.
+const FEWEST_ROWS: usize = 4;
+
 /// A fitted expansion: a similarity, its bases, and what normalises each of its parts.
 #[derive(Clone)]
 pub struct BasisExpansion<S: Similarity> {
@@ -139,17 +145,24 @@ impl<S: Similarity> BasisExpansion<S> {
         let (n_rows, n_cols) = (samples.n_samples(), self.n_features());
         self.check_memory(n_rows)?;
         let mut values = vec![0.0f32; n_rows * n_cols];
-        let mut chunks: Vec<&mut [f32]> = values.chunks_mut((ROWS_A_CHUNK * n_cols).max(1)).collect();
+        let a_chunk = self.rows_a_chunk();
+        let mut chunks: Vec<&mut [f32]> = values.chunks_mut((a_chunk * n_cols).max(1)).collect();
         let (pool, count) = (Pool::new(threads)?, RowCount::new(watch, "similarity", n_rows));
         let work = |at: usize, out: &mut &mut [f32]| {
             count.go_on()?;
-            let rows = at * ROWS_A_CHUNK..((at + 1) * ROWS_A_CHUNK).min(n_rows);
+            let rows = at * a_chunk..((at + 1) * a_chunk).min(n_rows);
             self.features_into(samples.chunk(rows.clone())?, rows.start, out)?;
             count.add(rows.len());
             Ok(())
         };
         pool.map_mut(&mut chunks, work).into_iter().collect::<Result<()>>()?;
         Ok(DenseMatrix { values, n_rows, n_cols })
+    }
+
+    /// How many rows are compared at a time.
+    pub(crate) fn rows_a_chunk(&self) -> usize {
+        let a_row = self.similarity.seconds_a_pair(&self.described) * self.n_columns() as f64;
+        ((PATIENCE / a_row) as usize).clamp(FEWEST_ROWS, ROWS_A_CHUNK)
     }
 
     /// The features of some samples, row-major; `first_row` is where they stand among all, for messages.

@@ -5,7 +5,7 @@ use std::fmt;
 use super::Scores;
 use crate::data::{DenseMatrix, Label, Labels, Samples, Source};
 use crate::error::{Error, Result};
-use crate::expansion::{BasisExpansion, ROWS_A_CHUNK};
+use crate::expansion::BasisExpansion;
 use crate::linalg;
 use crate::par::Pool;
 use crate::problem::{AnyLoss, Intercept, OneVsRest, n_problems};
@@ -54,12 +54,13 @@ impl<S: Similarity> BasisExpansionSvc<S> {
     ) -> Result<Scores> {
         let (n, k, d) = (samples.n_samples(), n_problems(self.classes.len()), self.expansion.n_features());
         let mut values = vec![0.0f32; n * k];
-        let mut chunks: Vec<&mut [f32]> = values.chunks_mut(ROWS_A_CHUNK * k).collect();
-        let pool = Pool::new(if n <= ROWS_A_CHUNK { 1 } else { threads })?;
+        let a_chunk = self.expansion.rows_a_chunk();
+        let mut chunks: Vec<&mut [f32]> = values.chunks_mut(a_chunk * k).collect();
+        let pool = Pool::new(if n <= a_chunk { 1 } else { threads })?;
         let count = RowCount::new(watch, "predict", n);
         let work = |at: usize, out: &mut &mut [f32]| {
             count.go_on()?;
-            let rows = at * ROWS_A_CHUNK..((at + 1) * ROWS_A_CHUNK).min(n);
+            let rows = at * a_chunk..((at + 1) * a_chunk).min(n);
             let mut phi = vec![0.0f32; rows.len() * d];
             self.expansion.features_into(samples.chunk(rows.clone())?, rows.start, &mut phi)?;
             linalg::outer(out, &phi, &self.weights, d);

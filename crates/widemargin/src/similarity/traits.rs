@@ -40,6 +40,12 @@ pub trait Similarity: Send + Sync {
         Ok(samples)
     }
 
+    /// Roughly how long one pair takes on one core, in seconds, where that is long: work is cut into pieces by it, so
+    /// that it can be interrupted. 0 says that no block of a few hundred samples takes long.
+    fn seconds_a_pair(&self, _bases: &Self::Samples) -> f64 {
+        0.0
+    }
+
     /// How many bases `block` has a column for: one a sample of `bases` unless samples bring their columns with
     /// them, as precomputed similarities do.
     fn n_columns(&self, bases: &Self::Samples) -> usize {
@@ -84,6 +90,10 @@ impl<S: Similarity> Similarity for &S {
         (**self).describe(samples)
     }
 
+    fn seconds_a_pair(&self, bases: &S::Samples) -> f64 {
+        (**self).seconds_a_pair(bases)
+    }
+
     fn n_columns(&self, bases: &S::Samples) -> usize {
         (**self).n_columns(bases)
     }
@@ -122,6 +132,10 @@ impl<T: Samples> Similarity for Box<dyn Similarity<Samples = T>> {
 
     fn describe(&self, samples: T) -> Result<T> {
         (**self).describe(samples)
+    }
+
+    fn seconds_a_pair(&self, bases: &T) -> f64 {
+        (**self).seconds_a_pair(bases)
     }
 
     fn n_columns(&self, bases: &T) -> usize {

@@ -108,6 +108,9 @@ impl Alignment {
     }
 }
 
+/// With eight lanes or more.
+const SECONDS_A_CELL: f64 = 0.5e-9;
+
 fn unknown(what: &'static str, given: &str, known: &str) -> Error {
     Error::UnknownName { what, given: given.to_owned(), expected: format!("known are {known}") }
 }
@@ -117,6 +120,11 @@ impl Similarity for Alignment {
 
     fn spec(&self) -> String {
         self.step.to_string()
+    }
+
+    fn seconds_a_pair(&self, bases: &Vec<String>) -> f64 {
+        let cells: f64 = bases.iter().map(|base| (base.len() as f64).powi(2)).sum();
+        SECONDS_A_CELL * cells / bases.len().max(1) as f64
     }
 
     fn block(&self, bases: &Vec<String>, samples: &Vec<String>, block: &mut [f32]) -> Result<()> {

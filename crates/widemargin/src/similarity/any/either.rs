@@ -59,6 +59,10 @@ impl<A: AnyKernel + 'static, B: AnyKernel + 'static> AnyKernel for Either<A, B> 
         }
     }
 
+    fn seconds_a_pair_any(&self, bases: &AnySamples) -> f64 {
+        if self.is_first(bases) { self.0.seconds_a_pair_any(bases) } else { self.1.seconds_a_pair_any(bases) }
+    }
+
     fn n_columns_any(&self, bases: &AnySamples) -> usize {
         if self.is_first(bases) { self.0.n_columns_any(bases) } else { self.1.n_columns_any(bases) }
     }

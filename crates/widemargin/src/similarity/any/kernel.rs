@@ -23,6 +23,8 @@ pub(super) trait AnyKernel: Send + Sync {
 
     fn block_any(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f32]) -> Result<()>;
 
+    fn seconds_a_pair_any(&self, bases: &AnySamples) -> f64;
+
     fn n_columns_any(&self, bases: &AnySamples) -> usize;
 
     fn brings_columns_any(&self) -> bool;
@@ -67,6 +69,10 @@ where
     fn block_any(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f32]) -> Result<()> {
         let of = |samples| S::Samples::of(samples).ok_or_else(|| other_kind(&self.spec(), S::Samples::NAME, samples));
         self.block(of(bases)?, of(samples)?, block)
+    }
+
+    fn seconds_a_pair_any(&self, bases: &AnySamples) -> f64 {
+        S::Samples::of(bases).map_or(0.0, |bases| self.seconds_a_pair(bases))
     }
 
     fn n_columns_any(&self, bases: &AnySamples) -> usize {

@@ -235,6 +235,11 @@ impl Similarity for AnySimilarity {
         Ok(AnySamples::Described(self.leaves.iter().enumerate().map(leaf).collect::<Result<_>>()?))
     }
 
+    fn seconds_a_pair(&self, bases: &AnySamples) -> f64 {
+        let AnySamples::Described(leaves) = bases else { return 0.0 };
+        self.parts.iter().map(|part| part.kernel.seconds_a_pair_any(&leaves[part.leaf])).sum()
+    }
+
     fn n_columns(&self, bases: &AnySamples) -> usize {
         match (bases, self.parts.first()) {
             (AnySamples::Described(leaves), Some(part)) => part.kernel.n_columns_any(&leaves[part.leaf]),

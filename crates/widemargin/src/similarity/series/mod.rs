@@ -48,6 +48,9 @@ pub struct Dtw {
     step: Step,
 }
 
+/// With eight lanes or more.
+const SECONDS_A_CELL: f64 = 0.3e-9;
+
 /// Series on each side from which `gamma=auto` takes the mean distance; where there are fewer, some come twice.
 const PROBES: usize = 64;
 
@@ -162,6 +165,12 @@ impl Similarity for Dtw {
         self.form = Form::Exponential(gamma);
         self.step.set("gamma", gamma);
         Ok(())
+    }
+
+    fn seconds_a_pair(&self, bases: &Series) -> f64 {
+        let cells = |length: usize| (length * (2 * self.band(length, length) + 1).min(length)) as f64;
+        let total: f64 = bases.lengths().into_iter().map(cells).sum();
+        SECONDS_A_CELL * bases.channels() as f64 * total / bases.len().max(1) as f64
     }
 
     fn block(&self, bases: &Series, samples: &Series, block: &mut [f32]) -> Result<()> {

@@ -141,7 +141,7 @@ class BasisExpansionSVC(MarginClassifier):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = isinstance(self.similarity, str) and self.similarity == "precomputed"
+        tags.input_tags.pairwise = getattr(self.similarity, "spec", self.similarity) == "precomputed"
         return tags
 
     @fitting

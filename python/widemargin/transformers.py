@@ -62,7 +62,7 @@ class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WatchedM
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = isinstance(self.similarity, str) and self.similarity == "precomputed"
+        tags.input_tags.pairwise = getattr(self.similarity, "spec", self.similarity) == "precomputed"
         tags.transformer_tags.preserves_dtype = ["float32"]
         return tags
 

@@ -63,15 +63,13 @@ measure!(SetCosine, "cosine", |both: f32, x: f32, y: f32| {
     if size > 0.0 { both / size } else { f32::from(x == y) }
 });
 
-/// The bits the two collections have in common are compared, so their numbers must be the same.
+/// Elements are numbers: a collection of fewer bits has none of the further ones.
 fn check(step: &Step, bases: &BitSets, samples: &BitSets) -> Result<()> {
-    let problem = if bases.n_bits() != samples.n_bits() {
-        format!("the samples have {} bits, the bases {}", samples.n_bits(), bases.n_bits())
-    } else if bases.n_bits() > 1 << 24 {
-        format!("{} bits: sets of at most 2^24 are counted exactly", bases.n_bits())
-    } else {
+    let n_bits = bases.n_bits().max(samples.n_bits());
+    if n_bits <= 1 << 24 {
         return Ok(());
-    };
+    }
+    let problem = format!("{n_bits} bits: sets of at most 2^24 are counted exactly");
     Err(Error::Similarity { similarity: step.to_string(), problem })
 }
 
@@ -141,13 +139,14 @@ unsafe fn common_bits_popcnt(bases: &BitSets, samples: &BitSets, block: &mut [f3
 #[inline(always)]
 fn pairs(bases: &BitSets, samples: &BitSets, block: &mut [f32], common: impl Fn(&[u64], &[u64]) -> u64) {
     let a_set = bases.n_bits().div_ceil(64);
-    if a_set == 0 {
+    let shared = a_set.min(samples.n_bits().div_ceil(64));
+    if shared == 0 {
         return block.fill(0.0);
     }
     for (sample, row) in block.chunks_mut(bases.len().max(1)).enumerate() {
-        let sample = samples.set(sample);
+        let sample = &samples.set(sample)[..shared];
         for (basis, entry) in bases.words().chunks_exact(a_set).zip(row) {
-            *entry = common(sample, basis) as f32;
+            *entry = common(sample, &basis[..shared]) as f32;
         }
     }
 }
@@ -224,12 +223,15 @@ mod tests {
     }
 
     #[test]
-    fn sets_of_another_universe_are_refused() {
-        let (few, many) = (sets(&[vec![1]], 64), sets(&[vec![1]], 65));
+    fn sets_of_fewer_bits_have_none_of_the_further_ones() {
+        let (few, many) = (sets(&[vec![1, 3], vec![]], 64), sets(&[vec![1, 3, 700], vec![700], vec![1]], 701));
         let tanimoto = of("tanimoto", Tanimoto::from_step);
-        let message = pairwise(&tanimoto, &few, &many).unwrap_err().to_string();
-        assert_eq!(message, "similarity 'tanimoto': the samples have 65 bits, the bases 64");
+        let third = 2.0f32 / 3.0;
+        assert_eq!(pairwise(&tanimoto, &few, &many).unwrap(), [third, 0.0, 0.0, 0.0, 0.5, 0.0]);
+        assert_eq!(pairwise(&tanimoto, &many, &few).unwrap(), [third, 0.0, 0.5, 0.0, 0.0, 0.0]);
         let nothing = sets(&[vec![], vec![]], 0);
         assert_eq!(pairwise(&tanimoto, &nothing, &nothing).unwrap(), [1.0; 4]);
+        let huge = sets(&[vec![1]], (1 << 24) + 1);
+        assert!(pairwise(&tanimoto, &huge, &few).unwrap_err().to_string().contains("at most 2^24"));
     }
 }

@@ -1,0 +1,340 @@
+"""Spectra against NumPy's, and pictures that can be read without the text around them."""
+
+import sys
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_digits, make_moons
+from sklearn.metrics import pairwise as truth
+
+import widemargin as wm
+from widemargin.inspection import BasisDisplay, PathDisplay, Spectrum, SpectrumDisplay, spectrum
+from widemargin.similarity import RBF, Deformable, MeanNorm
+
+X, Y = (A[:150] for A in load_digits(return_X_y=True))
+WORDS = ["".join(np.random.default_rng(i).choice(list("abcdef" if i % 2 else "defghi"), 6)) for i in range(60)]
+HALF = np.arange(60) % 2
+
+
+@pytest.fixture
+def plt():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    yield plt
+    plt.close("all")
+
+
+def drawn(display):
+    """Everything that is drawn once, so that a picture that cannot be drawn fails; and all its texts."""
+    import matplotlib.text
+
+    display.figure_.canvas.draw()
+    return " | ".join(text.get_text() for text in display.figure_.findobj(matplotlib.text.Text) if text.get_text())
+
+
+# Spectra
+
+
+def test_spectrum_of_a_kernel():
+    found = spectrum(RBF(1e-3), X)
+    expected = np.linalg.eigvalsh(truth.rbf_kernel(X, gamma=1e-3))[::-1]
+    np.testing.assert_allclose(found.eigenvalues, expected, atol=1e-4)
+    assert (found.negative_ratio, found.negative_energy, found.similarity) == (0.0, 0.0, "rbf:gamma=0.001")
+    assert found.asymmetry < 1e-6
+    assert "0.0 % of 150 eigenvalues are negative" in str(found)
+
+
+def test_spectrum_of_an_indefinite_similarity():
+    found = spectrum("sigmoid:gamma=0.0005,coef0=-1", X)
+    expected = np.linalg.eigvalsh(truth.sigmoid_kernel(X, gamma=5e-4, coef0=-1))[::-1]
+    np.testing.assert_allclose(found.eigenvalues, expected, atol=1e-3)
+    assert found.negative_ratio == pytest.approx((expected < -1e-4).mean(), abs=0.2)
+    assert found.negative_ratio > 0.3
+    assert found.negative_energy == pytest.approx(
+        -expected[expected < 0].sum() / expected[expected > 0].sum(), rel=1e-3
+    )
+
+
+def test_spectrum_of_what_is_not_symmetric():
+    cells = np.random.default_rng(0).normal(size=(12, 3, 3, 4))
+    found = spectrum(Deformable(), cells)
+    S = Deformable()(cells).astype(float)
+    assert found.asymmetry == pytest.approx(np.abs(S - S.T).max() / np.abs(S).max(), rel=1e-4)
+    np.testing.assert_allclose(found.eigenvalues, np.linalg.eigvalsh((S + S.T) / 2)[::-1], rtol=1e-3, atol=1e-3)
+    raw = np.linalg.eigvals(S)
+    np.testing.assert_allclose(np.sort(found.raw_eigenvalues.real), np.sort(raw.real), rtol=1e-3, atol=1e-3)
+
+
+def negative_distance(A, B):
+    return -truth.euclidean_distances(A, B)
+
+
+def test_spectra_of_several_in_their_order():
+    found = spectrum([negative_distance, "linear", RBF(1e-3)], X, n_jobs=2)
+    assert [one.similarity for one in found] == ["negative_distance", "linear", "rbf:gamma=0.001"]
+    np.testing.assert_allclose(found[1].eigenvalues, spectrum("linear", X).eigenvalues)
+    assert found[0].negative_ratio == pytest.approx(1 / 150)
+    S = truth.linear_kernel(X)
+    np.testing.assert_allclose(spectrum("precomputed", S).eigenvalues, spectrum("linear", X).eigenvalues, atol=1)
+
+
+def test_spectra_of_any_samples():
+    assert len(spectrum("edit", WORDS).eigenvalues) == 60
+    assert len(spectrum("rbf", sparse.csr_array(X)).eigenvalues) == 150
+    with pytest.raises(ValueError, match="row 1 is missing"):
+        spectrum("edit", ["a", None])
+    with pytest.raises(ValueError, match="Did you mean 'rbf'"):
+        spectrum("rfb", X)
+
+
+def test_display_of_one_spectrum(plt):
+    display = SpectrumDisplay.from_similarity("sigmoid:gamma=0.0005,coef0=-1", X)
+    texts = drawn(display)
+    for text in (
+        "sigmoid:gamma=0.0005,coef0=-1",
+        "% negative",
+        "energy",
+        "rank of the eigenvalue",
+        "eigenvalue / largest",
+    ):
+        assert text in texts
+    assert display.ax_.get_legend() is None
+    (line,) = display.lines_
+    values = spectrum("sigmoid:gamma=0.0005,coef0=-1", X).eigenvalues
+    np.testing.assert_allclose(line.get_ydata(), values / np.abs(values).max())
+    np.testing.assert_array_equal(line.get_xdata(), np.arange(1, 151))
+
+
+def test_display_of_several_spectra(plt):
+    figure, ax = plt.subplots()
+    display = SpectrumDisplay.from_similarity(["rbf", negative_distance], X, ax=ax, linewidth=3)
+    assert (display.ax_, display.figure_) == (ax, figure)
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert labels[0].startswith("rbf:gamma=0.0")
+    assert len(labels[0].split(":")[1]) < 20  # a learned number is not shown to its last digit
+    assert labels[1].startswith("negative_distance: 0.667 % negative")
+    assert [line.get_linewidth() for line in display.lines_] == [3, 3]
+    drawn(display)
+
+
+def test_display_of_an_estimators_spectrum(plt):
+    svc = wm.BasisExpansionSVC(["rbf", "linear"], n_basis=40).fit(X, Y)
+    display = SpectrumDisplay.from_estimator(svc)
+    # What was learned at fit, not what the bases would teach.
+    assert [one.similarity for one in display.spectra] == svc.similarities_
+    assert len(display.spectra[0].eigenvalues) == 40
+    assert len(SpectrumDisplay.from_estimator(svc, X).spectra[0].eigenvalues) == 150
+    expansion = wm.BasisExpansion("edit", n_basis=20).fit(WORDS)
+    assert len(SpectrumDisplay.from_estimator(expansion).spectra[0].eigenvalues) == 20
+    own = wm.BasisExpansionSVC(shared_letters, n_basis=20).fit(WORDS, HALF)
+    assert SpectrumDisplay.from_estimator(own).spectra[0].similarity == "shared_letters"
+    S = truth.rbf_kernel(X)
+    with pytest.raises(ValueError, match=r"X is None.*square matrix"):
+        SpectrumDisplay.from_estimator(wm.BasisExpansionSVC("precomputed").fit(S, Y))
+    assert isinstance(SpectrumDisplay(Spectrum("s", np.ones(2), np.ones(2), 0, 0, 0)).plot().ax_, plt.Axes)
+
+
+def shared_letters(A, B):
+    return np.array([[len(set(a) & set(b)) for b in B] for a in A], dtype=float)
+
+
+# The path
+
+
+def test_display_of_a_path(plt):
+    A, b = make_moons(100, noise=0.3, random_state=0)
+    svc = wm.ThinPlateSVC().fit(A, b)
+    display = PathDisplay.from_estimator(svc)
+    texts = drawn(display)
+    for text in ("leave-one-out error (%)", "leave-one-out squared hinge loss", "chosen C = ", "thin_plate"):
+        assert text in texts
+    assert display.ax_.get_xscale() == "log"
+    assert display.ax_.get_xlabel() == "C"
+    order = np.argsort(svc.path_["C"])
+    error, loss = display.ax_.lines[0], display.ax_right_.lines[0]
+    np.testing.assert_allclose(error.get_xdata(), svc.path_["C"][order])
+    np.testing.assert_allclose(error.get_ydata(), 100 * svc.path_["loo_error"][order])
+    np.testing.assert_allclose(loss.get_ydata(), svc.path_["loo_squared_hinge"][order])
+    assert display.ax_.lines[1].get_xdata()[0] == pytest.approx(svc.C_)
+
+
+def test_display_of_a_path_with_gaps(plt):
+    nothing = np.full(2, np.nan)
+    drawn(PathDisplay(C=np.array([1.0, 2.0]), loo_error=nothing, loo_squared_hinge=nothing, chosen_C=1.0).plot())
+    A, b = make_moons(60, noise=0.3, random_state=0)
+    _, ax = plt.subplots()
+    assert PathDisplay.from_estimator(wm.ThinPlateSVC(C=1.0).fit(A, b), ax=ax).ax_ is ax
+
+
+# Bases
+
+
+def importance(svc, part=slice(None)):
+    weights = svc.coef_.reshape(len(svc.coef_), len(svc.similarities_), -1)[:, part]
+    return np.sqrt((weights.astype(float) ** 2).sum(axis=(0, 1)))
+
+
+def test_the_weightiest_bases_are_shown(plt):
+    svc = wm.BasisExpansionSVC("rbf", n_basis=50).fit(X, Y)
+    display = BasisDisplay.from_estimator(svc, 7)
+    ((_, order, weights),) = display.groups
+    expected = importance(svc)
+    np.testing.assert_allclose(weights, np.sort(expected)[::-1][:7])
+    np.testing.assert_allclose(expected[order], weights)
+    texts = drawn(display)
+    for row in svc.basis_indices_[order]:
+        assert f"#{row}" in texts
+    assert "Bases of largest weight: rbf:gamma=0.0" in texts
+    assert "feature" in texts
+
+
+def test_the_weightiest_bases_of_each_class(plt):
+    svc = wm.BasisExpansionSVC("rbf", n_basis=50).fit(X, Y)
+    display = BasisDisplay.from_estimator(svc, 3, per_class=True)
+    assert [name for name, _, _ in display.groups] == [f"class {label}" for label in range(10)]
+    for (_, order, weights), row in zip(display.groups, svc.coef_, strict=True):
+        np.testing.assert_allclose(weights, row[order])
+        assert set(order) == set(np.argsort(-np.abs(row))[:3])
+    assert len(display.axes_) == 10
+    two = wm.BasisExpansionSVC("edit", n_basis=20).fit(WORDS, np.array(["even", "odd"])[HALF])
+    (name, order, against), (other, same, weights) = BasisDisplay.from_estimator(two, 4, per_class=True).groups
+    assert (name, other) == ("class even", "class odd")
+    np.testing.assert_array_equal(order, same)
+    np.testing.assert_allclose(weights, two.coef_[0][order])
+    np.testing.assert_allclose(against, -weights)
+
+
+def test_parts_are_shown_together_or_alone(plt):
+    svc = wm.BasisExpansionSVC(["rbf", MeanNorm() >> RBF(1)], n_basis=30).fit(X, Y)
+    together, second = BasisDisplay.from_estimator(svc, 5), BasisDisplay.from_estimator(svc, 5, part=1)
+    np.testing.assert_allclose(together.groups[0][2], np.sort(importance(svc))[::-1][:5])
+    np.testing.assert_allclose(second.groups[0][2], np.sort(importance(svc, slice(1, 2)))[::-1][:5])
+    assert "rbf:gamma=0" in drawn(together)
+    assert drawn(second).count("mean-norm>rbf:gamma=1") == 1
+    assert "rbf:gamma=0" not in drawn(second)
+    BasisDisplay.from_estimator(svc, 5, per_class=True)
+    with pytest.raises(ValueError, match="part is 2: it must be a number from 0 to 1"):
+        BasisDisplay.from_estimator(svc, part=2)
+
+
+def test_images_are_shown_as_images(plt):
+    images = np.random.default_rng(0).integers(0, 256, (30, 16, 16, 3), dtype=np.uint8)
+    svc = wm.BasisExpansionSVC("hog:cell=8>rbf:gamma=1", n_basis=12).fit(images, np.arange(30) % 3)
+    display = BasisDisplay.from_estimator(svc, 11)
+    assert (display.kind, len(display.axes_)) == ("images", 11)
+    ((_, order, _),) = display.groups
+    for panel, at in zip(display.axes_, order, strict=True):
+        np.testing.assert_array_equal(panel.images[0].get_array(), images[svc.basis_indices_[at]])
+    assert "above each its weight" in drawn(display)
+    grey = wm.BasisExpansionSVC("hog:cell=8>rigid", n_basis=6).fit(images[..., 0], np.arange(30) % 3)
+    assert BasisDisplay.from_estimator(grey, 2).axes_[0].images[0].get_array().shape == (16, 16)
+    cells = wm.BasisExpansionSVC("rigid", n_basis=6).fit(wm.HOG(8, flatten=False).transform(images), np.arange(30) % 3)
+    assert BasisDisplay.from_estimator(cells, 2).axes_[0].images[0].get_array().shape == (2, 2)
+
+
+def test_vectors_are_shown_as_images_where_told(plt):
+    svc = wm.BasisExpansionSVC("rbf", n_basis=30).fit(sparse.csr_array(X), Y)
+    display = BasisDisplay.from_estimator(svc, 3, image_shape=(8, 8), per_class=True)
+    assert (display.kind, len(display.axes_)) == ("images", 30)
+    assert display.axes_[0].images[0].get_array().shape == (8, 8)
+    assert BasisDisplay.from_estimator(svc, 3).kind == "vectors"
+    drawn(display)
+    with pytest.raises(ValueError, match=r"image_shape is \(7, 8\): the bases have 64 features"):
+        BasisDisplay.from_estimator(svc, image_shape=(7, 8))
+
+
+def test_series_are_shown_as_curves(plt):
+    random = np.random.default_rng(0)
+    series = [np.sin(np.arange(n) * (0.2 if at % 2 else 0.4)) for at, n in enumerate(random.integers(20, 40, 40))]
+    svc = wm.BasisExpansionSVC("dtw:window=0.1", n_basis=20).fit(series, np.arange(40) % 2)
+    display = BasisDisplay.from_estimator(svc, 4)
+    ((_, order, _),) = display.groups
+    for panel, at in zip(display.axes_, order, strict=True):
+        np.testing.assert_allclose(panel.lines[0].get_ydata().ravel(), series[svc.basis_indices_[at]], rtol=1e-5)
+    assert "time step" in drawn(display)
+    assert len({panel.get_ylim() for panel in display.axes_}) == 1
+    channels = [np.stack([one, -one], axis=1) for one in series]
+    two = wm.BasisExpansionSVC("dtw", n_basis=10).fit(channels, np.arange(40) % 2)
+    assert len(BasisDisplay.from_estimator(two, 2).axes_[0].lines) == 2
+
+
+@pytest.mark.parametrize("similarity", ["edit", shared_letters], ids=str)
+def test_strings_are_shown_by_their_text(plt, similarity):
+    svc = wm.BasisExpansionSVC(similarity, n_basis=20).fit(WORDS, HALF)
+    display = BasisDisplay.from_estimator(svc, 5)
+    ((_, order, weights),) = display.groups
+    assert [label.get_text() for label in display.axes_[0].get_yticklabels()] == [svc.bases_[at] for at in order]
+    np.testing.assert_allclose([bar.get_width() for bar in display.axes_[0].patches], weights)
+    assert "weight (norm over the classes)" in drawn(display)
+    assert "for or against the class" in drawn(BasisDisplay.from_estimator(svc, 5, per_class=True))
+
+
+def overlap(A, B):
+    return np.array([[len(a & b) for b in B] for a in A], dtype=float)
+
+
+def test_other_objects_are_shown_by_their_representation(plt):
+    sets = [frozenset({i % 4, i % 7, 10 + i}) for i in range(40)]
+    svc = wm.BasisExpansionSVC(overlap, n_basis=10).fit(sets, np.arange(40) % 2)
+    assert "frozenset" in drawn(BasisDisplay.from_estimator(svc, 3))
+    svc = wm.BasisExpansionSVC("tanimoto", n_basis=10).fit(sets, np.arange(40) % 2)
+    drawn(BasisDisplay.from_estimator(svc, 3))
+    S = truth.rbf_kernel(X, gamma=1e-3)
+    svc = wm.BasisExpansionSVC("precomputed", n_basis=10).fit(S, Y)
+    display = BasisDisplay.from_estimator(svc, 3)
+    assert {label.get_text() for label in display.axes_[0].get_yticklabels()} <= {
+        f"#{row}" for row in svc.basis_indices_
+    }
+
+
+def test_panels_within_given_axes(plt):
+    figure, axes = plt.subplots(1, 2)
+    svc = wm.BasisExpansionSVC("edit", n_basis=20).fit(WORDS, HALF)
+    display = BasisDisplay.from_estimator(svc, 3, ax=axes[1])
+    assert (display.ax_, display.figure_) == (axes[1], figure)
+    drawn(display)
+
+
+def test_bases_without_weights_of_their_own(plt):
+    svc = wm.BasisExpansionSVC("rbf", n_basis=20, normalization="nystrom_clip").fit(X, Y)
+    with pytest.raises(ValueError, match=r"normalization='nystrom_clip' mixes the bases.*'mean_norm'"):
+        BasisDisplay.from_estimator(svc)
+
+
+# Mistakes
+
+
+def test_estimators_that_do_not_fit(plt):
+    from sklearn.exceptions import NotFittedError
+    from sklearn.svm import LinearSVC
+
+    svc = wm.BasisExpansionSVC("rbf", n_basis=20)
+    for display in (BasisDisplay, SpectrumDisplay):
+        with pytest.raises(NotFittedError):
+            display.from_estimator(svc)
+    with pytest.raises(NotFittedError):
+        PathDisplay.from_estimator(wm.ThinPlateSVC())
+    linear = LinearSVC().fit(X, Y)
+    for display, wanted in (
+        (PathDisplay, "ThinPlateSVC"),
+        (SpectrumDisplay, "BasisExpansionSVC"),
+        (BasisDisplay, "Basis"),
+    ):
+        with pytest.raises(TypeError, match=f"estimator is a LinearSVC: it must be a fitted {wanted}"):
+            display.from_estimator(linear)
+        with pytest.raises(TypeError, match="it must be a fitted"):
+            display.from_estimator(3)
+    with pytest.raises(ValueError, match="n_basis is 0"):
+        BasisDisplay.from_estimator(svc.fit(X, Y), 0)
+
+
+def test_without_matplotlib(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r"SpectrumDisplay\.from_similarity requires matplotlib"):
+        SpectrumDisplay.from_similarity("rbf", X)
+    for display, name in ((SpectrumDisplay, "Spectrum"), (PathDisplay, "Path"), (BasisDisplay, "Basis")):
+        with pytest.raises(ImportError, match=f"{name}Display.from_estimator requires matplotlib"):
+            display.from_estimator(None)

@@ -1,0 +1,346 @@
+"""Whether a user's own similarity is fit to be one."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import traceback
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ._samples import count, items, pick
+from .similarity import Checked, numbers_of, resolve
+
+__all__ = ["SimilarityError", "SimilarityReport", "check_similarity"]
+
+# Values of a pair may differ by so much of the largest value: rounding depends on what is computed together.
+_TOLERANCE = 1e-5
+# Pairs that are asked for one by one.
+_MOST_PAIRS = 100
+
+
+class SimilarityError(AssertionError):
+    """A similarity that is not fit to be one.
+
+    Attributes
+    ----------
+    problems : list of str
+        All that were found.
+    """
+
+    def __init__(self, name: str, problems: list[str]) -> None:
+        listed = "\n".join(f"  - {problem}" for problem in problems)
+        number = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+        super().__init__(f"similarity '{name}' has {number}:\n{listed}")
+        self.problems = problems
+
+
+@dataclass
+class SimilarityReport:
+    """What `check_similarity` found.
+
+    Attributes
+    ----------
+    similarity : str
+        Its name.
+    n_samples : int
+        How many samples were compared with each other.
+    value_range : tuple of float
+        The least and the largest similarity.
+    asymmetry : float
+        The largest |s_ij - s_ji|; 0 where it is symmetric.
+    asymmetric_pair : tuple of int or None
+        The samples i, j of that difference.
+    n_negative : int
+        Eigenvalues of (S + Sᵀ)/2 below 0: none for a kernel.
+    least_eigenvalue, largest_eigenvalue : float
+    not_checked : list of str
+        What could not be looked at.
+    """
+
+    similarity: str
+    n_samples: int
+    value_range: tuple[float, float]
+    asymmetry: float
+    asymmetric_pair: tuple[int, int] | None
+    n_negative: int
+    least_eigenvalue: float
+    largest_eigenvalue: float
+    not_checked: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        low, high = self.value_range
+        lines = [f"similarity '{self.similarity}' on {self.n_samples} samples: no problem found"]
+        lines.append(f"  values        from {low:.4g} to {high:.4g}")
+        if self.asymmetric_pair is None:
+            lines.append("  symmetric     yes")
+        else:
+            lines.append(f"  symmetric     no: samples {_and(self.asymmetric_pair)} differ by {self.asymmetry:.4g}")
+        if self.n_negative == 0:
+            lines.append("  definite      yes, as far as these samples tell: no eigenvalue is negative")
+        else:
+            lines.append(
+                f"  definite      no: {self.n_negative} of {self.n_samples} eigenvalues are negative, from "
+                f"{self.least_eigenvalue:.4g} (the largest is {self.largest_eigenvalue:.4g})"
+            )
+        lines += [f"  not checked   {what}" for what in self.not_checked]
+        return "\n".join(lines)
+
+
+def check_similarity(similarity: Any, samples: Any, *, n: int = 20, random_state: Any = 0) -> SimilarityReport:
+    """Checks a function that is to be a ``similarity``: that a pair has one finite value, whatever is asked with it.
+
+    Parameters
+    ----------
+    similarity : callable
+        ``f(samples, bases)`` that returns an array (samples, bases), such as `pairs` makes.
+    samples : any sequence, array or frame
+        What it compares; at least two.
+    n : int, default=20
+        How many of the samples are taken, by chance; at least 2.
+    random_state : int, RandomState or None, default=0
+
+    Returns
+    -------
+    SimilarityReport
+        Whether it is symmetric and definite, neither of which it needs to be. ``print`` it.
+
+    Raises
+    ------
+    SimilarityError
+        An AssertionError that lists all problems, each with the pair where it was met: another value for a pair in
+        another block or another call, a wrong shape, values that are not finite, samples that were changed, a
+        function that cannot be pickled.
+
+    Warns
+    -----
+    UserWarning
+        Where it is not symmetric.
+    """
+    from sklearn.utils import check_random_state
+
+    function, name = _callable_of(similarity)
+    if not isinstance(n, (int, np.integer)) or n < 2:
+        raise ValueError(f"n is {n!r}: it must be an integer of at least 2")
+    n_samples = count(samples, "samples")
+    if n_samples < 2:
+        raise ValueError(f"samples has {n_samples}: at least 2 are needed to compare")
+    random = check_random_state(random_state)
+    taken = np.sort(random.choice(n_samples, min(n, n_samples), replace=False))
+    check = _Check(function, name, samples, taken, random)
+    block = check.run()
+    if check.problems or block is None:
+        raise SimilarityError(name, check.problems)
+    report = _report(name, block, taken, check.not_checked)
+    if report.asymmetric_pair is not None:
+        warnings.warn(
+            f"similarity '{name}' is not symmetric: samples {_and(report.asymmetric_pair)} differ by "
+            f"{report.asymmetry:.4g}, one way and the other. The normalizations 'nystrom_…' need symmetry, 'mean_norm' "
+            "does not",
+            UserWarning,
+            stacklevel=2,
+        )
+    return report
+
+
+def _callable_of(similarity: Any) -> tuple[Any, str]:
+    resolved = resolve(similarity)
+    if len(resolved.calls) != 1 or resolved.specs:
+        raise TypeError(
+            f"similarity is {similarity!r}: check_similarity checks one function f(samples, bases); the library's own "
+            "similarities are known to be sound"
+        )
+    checked, name = resolved.calls[0]
+    return checked.function if isinstance(checked, Checked) else checked, name
+
+
+@dataclass
+class _Check:
+    """One run through all checks. Rows and columns are numbers among the samples taken, messages name the sample."""
+
+    function: Any
+    name: str
+    samples: Any
+    taken: npt.NDArray[np.int64]
+    random: np.random.RandomState
+    problems: list[str] = field(default_factory=list)
+    not_checked: list[str] = field(default_factory=list)
+
+    @property
+    def n(self) -> int:
+        return len(self.taken)
+
+    def run(self) -> npt.NDArray[np.float64] | None:
+        everything = np.arange(self.n)
+        block = self._block(everything, everything, "the block of all samples with each other", notices_changes=True)
+        if block is not None and self._is_finite(block):
+            self._compare(block, everything, everything, "in another call")
+            for rows, columns, when in self._parts():
+                self._compare(block, rows, columns, when)
+            self._one_by_one(block)
+            self._pickles(block)
+        return block
+
+    def _pair(self, row: int, column: int) -> str:
+        return f"sample {self.taken[row]} and basis {self.taken[column]}"
+
+    def _block(
+        self, rows: Any, columns: Any, what: str, notices_changes: bool = False
+    ) -> npt.NDArray[np.float64] | None:
+        """A block, or None and a problem."""
+        samples, bases = pick(self.samples, self.taken[rows]), pick(self.samples, self.taken[columns])
+        before = [_Unchanged(samples), _Unchanged(bases)] if notices_changes else []
+        try:
+            block = numbers_of(self.function(samples, bases), self.name)
+        except Exception as error:
+            at = traceback.extract_tb(error.__traceback__)[-1]
+            where = f"{at.filename}, line {at.lineno}"
+            self.problems.append(f"{what} raised {type(error).__name__}: {error} ({where})")
+            return None
+        changed = sorted({int(self.taken[at]) for unchanged in before for at in unchanged.changed()})
+        self.problems += [f"sample {at} was changed by comparing it" for at in changed[:3]]
+        self.not_checked += before[0].not_checked if before else []
+        shape = len(rows), len(columns)
+        if block.shape != shape:
+            self.problems.append(
+                f"{what} has shape {block.shape}, expected {shape}: rows are samples, columns are bases"
+            )
+            return None
+        return block.astype(np.float64)
+
+    def _is_finite(self, block: npt.NDArray[np.float64]) -> bool:
+        # As single precision sees it, in which the library computes.
+        with np.errstate(over="ignore"):
+            wrong = np.argwhere(~np.isfinite(block.astype(np.float32)))
+        if len(wrong):
+            row, column = wrong[0]
+            others = f" ({len(wrong) - 1} other pairs too)" if len(wrong) > 1 else ""
+            self.problems.append(
+                f"{self._pair(row, column)} have the value {block[row, column]}, which is not finite in single "
+                f"precision{others}"
+            )
+        return not len(wrong)
+
+    def _parts(self) -> Iterator[tuple[Any, Any, str]]:
+        """Other blocks of the same pairs: fewer rows than columns, fewer columns than rows, another order."""
+        few, everything = max(1, self.n // 3), np.arange(self.n)
+        some = self.random.permutation(self.n)
+        yield everything[:few], everything, f"in a block of {few} samples and {self.n} bases"
+        yield everything, everything[-few:], f"in a block of {self.n} samples and {few} bases"
+        yield some, some[::-1].copy(), "in a block of another order"
+
+    def _one_by_one(self, block: npt.NDArray[np.float64]) -> None:
+        pairs = self.random.permutation(self.n * self.n)[:_MOST_PAIRS]
+        for pair in pairs.tolist():
+            row, column = divmod(pair, self.n)
+            if not self._compare(block, np.array([row]), np.array([column]), "alone"):
+                return  # one tells enough
+
+    def _compare(self, block: npt.NDArray[np.float64], rows: Any, columns: Any, when: str) -> bool:
+        """Whether pairs have in another block the values that they have in the block of all."""
+        is_pair = len(rows) == len(columns) == 1
+        what = f"the pair of {self._pair(rows[0], columns[0])}" if is_pair else f"the block asked for {when}"
+        other = self._block(rows, columns, what)
+        if other is None:
+            return False
+        known = block[np.ix_(rows, columns)]
+        difference = np.abs(other - known)
+        difference[np.isnan(difference)] = np.inf
+        worst = np.unravel_index(difference.argmax(), difference.shape)
+        if difference[worst] <= _TOLERANCE * max(np.abs(block).max(), np.finfo(np.float32).tiny):
+            return True
+        self.problems.append(
+            f"{self._pair(rows[worst[0]], columns[worst[1]])} have the value {known[worst]:.7g} in the block of all, "
+            f"and {other[worst]:.7g} {when}"
+        )
+        return False
+
+    def _pickles(self, block: npt.NDArray[np.float64]) -> None:
+        try:
+            again = pickle.loads(pickle.dumps(self.function))
+        except Exception as error:
+            self.problems.append(
+                f"it cannot be pickled ({type(error).__name__}: {error}), so that no model with it can be kept or "
+                "fitted by several processes: define it at the top of a module, without lambdas"
+            )
+            return
+        everything = np.arange(self.n)
+        restored = _Check(again, self.name, self.samples, self.taken, self.random)
+        restored._compare(block, everything, everything, "once the function was pickled")
+        self.problems += restored.problems
+
+
+class _Unchanged:
+    """Remembers samples to tell later whether they are still the same."""
+
+    def __init__(self, samples: Any) -> None:
+        self.not_checked: list[str] = []
+        self._samples = items(samples)
+        self._first = [_copy(sample) for sample in self._samples]
+        if any(copied is _UNKNOWN for copied in self._first):
+            self.not_checked.append("whether samples are left as they are: they cannot be copied and compared")
+
+    def changed(self) -> list[int]:
+        pairs = enumerate(zip(self._samples, self._first, strict=True))
+        return [at for at, (now, first) in pairs if first is not _UNKNOWN and not _equal(now, first)]
+
+
+_UNKNOWN = object()
+
+
+def _copy(sample: Any) -> Any:
+    # Objects without an equality of their own may well keep what they computed; that says nothing of their value.
+    equality: Any = type(sample).__eq__
+    is_comparable = hasattr(sample, "toarray") or equality is not object.__eq__
+    try:
+        return copy.deepcopy(sample) if is_comparable else _UNKNOWN
+    except Exception:
+        return _UNKNOWN
+
+
+def _equal(a: Any, b: Any) -> bool:
+    if hasattr(a, "toarray"):
+        a, b = a.toarray(), b.toarray()
+    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+        return len(a) == len(b) and all(_equal(x, y) for x, y in zip(a, b, strict=True))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_equal(a[key], b[key]) for key in a)
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        a, b = np.asarray(a), np.asarray(b)
+        return a.shape == b.shape and a.dtype == b.dtype and bool(np.array_equal(a, b, equal_nan=a.dtype.kind in "fc"))
+    try:
+        return a is b or bool(np.all(a == b)) or (a != a and b != b)
+    except Exception:
+        return True
+
+
+def _report(
+    name: str, block: npt.NDArray[np.float64], taken: npt.NDArray[np.int64], not_checked: list[str]
+) -> SimilarityReport:
+    difference = np.abs(block - block.T)
+    pair = np.unravel_index(difference.argmax(), difference.shape)
+    scale = np.abs(block).max()
+    is_symmetric = difference[pair] <= _TOLERANCE * scale
+    eigenvalues = np.linalg.eigvalsh((block + block.T) / 2)
+    # What rounding to single precision leaves of a 0 is not negative.
+    cut = 1e-6 * np.abs(eigenvalues).max()
+    return SimilarityReport(
+        similarity=name,
+        n_samples=len(block),
+        value_range=(float(block.min()), float(block.max())),
+        asymmetry=0.0 if is_symmetric else float(difference[pair]),
+        asymmetric_pair=None if is_symmetric else (int(taken[pair[0]]), int(taken[pair[1]])),
+        n_negative=int((eigenvalues < -cut).sum()),
+        least_eigenvalue=float(eigenvalues[0]),
+        largest_eigenvalue=float(eigenvalues[-1]),
+        not_checked=not_checked,
+    )
+
+
+def _and(pair: tuple[int, ...]) -> str:
+    return f"{pair[0]} and {pair[1]}"

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ._calls import Checked, numbers_of
 from ._samples import count, items, pick
-from .similarity import Checked, numbers_of, resolve
+from .similarity import resolve
 
 __all__ = ["SimilarityError", "SimilarityReport", "check_similarity"]
 

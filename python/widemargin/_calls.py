@@ -1,0 +1,206 @@
+"""Similarities that are a user's own functions."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import reprlib
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from ._samples import count, items
+
+Block = Callable[[Any, Any], Any]
+
+
+class Pairs:
+    """A function of pairs as a function of blocks; what `pairs` makes.
+
+    Parameters
+    ----------
+    function : callable
+        ``f(sample, basis) -> float``.
+    n_jobs : int or None, default=None
+        Processes that share the rows of a block; None computes them here.
+    symmetric : bool, default=False
+        f(a, b) = f(b, a): a block of samples with themselves takes half of the calls.
+    """
+
+    def __init__(
+        self, function: Callable[[Any, Any], float], *, n_jobs: int | None = None, symmetric: bool = False
+    ) -> None:
+        if not callable(function):
+            raise TypeError(f"pairs takes a function f(a, b) -> float, not {function!r}")
+        if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+            raise ValueError(f"n_jobs is {n_jobs!r}: it must be None or an integer other than 0, -1 being all cores")
+        self.__name__ = name_of(function)
+        functools.update_wrapper(self, function)
+        self.n_jobs = n_jobs
+        self.symmetric = symmetric
+
+    def __call__(self, samples: Any, bases: Any) -> npt.NDArray[np.float64]:
+        """The block (samples, bases)."""
+        rows, columns = items(samples), items(bases)
+        half = self.symmetric and (samples is bases or _same_objects(rows, columns))
+        if self.n_jobs is None:
+            block = _rows_of_pairs(self.__wrapped__, rows, columns, 0, half)  # type: ignore[attr-defined]
+        else:
+            block = self._in_processes(rows, columns, half)
+        if half:
+            upper = np.triu_indices(len(rows), 1)
+            block[upper] = block.T[upper]
+        return block
+
+    def _in_processes(self, rows: list[Any], columns: list[Any], half: bool) -> npt.NDArray[np.float64]:
+        from joblib import Parallel, delayed, effective_n_jobs
+
+        n_parts = min(len(rows), 4 * effective_n_jobs(self.n_jobs))
+        bounds = np.linspace(0, len(rows), n_parts + 1).astype(int).tolist()
+        parts = Parallel(n_jobs=self.n_jobs)(
+            delayed(_rows_of_pairs)(self.__wrapped__, rows[first:last], columns, first, half)  # type: ignore[attr-defined]
+            for first, last in itertools.pairwise(bounds)
+        )
+        return np.concatenate(parts) if parts else np.empty((0, len(columns)))
+
+    def __repr__(self) -> str:
+        jobs = f", n_jobs={self.n_jobs}" if self.n_jobs is not None else ""
+        return f"Pairs({self.__name__}{jobs}{', symmetric=True' if self.symmetric else ''})"
+
+    def __deepcopy__(self, memo: Any) -> Pairs:
+        return self  # nothing in it changes
+
+    def __reduce__(self) -> Any:
+        function = self.__wrapped__  # type: ignore[attr-defined]
+        module = sys.modules.get(getattr(function, "__module__", None) or "")
+        name = getattr(function, "__qualname__", "")
+        # A decorated function is no longer found under its name, where this object stands now, but it is in it.
+        if name and getattr(module, name, None) is self:
+            function.__qualname__ = f"{name}.__wrapped__"
+        return _pairs_of, (function, self.n_jobs, self.symmetric)
+
+
+def _pairs_of(function: Callable[[Any, Any], float], n_jobs: int | None, symmetric: bool) -> Pairs:
+    return Pairs(function, n_jobs=n_jobs, symmetric=symmetric)
+
+
+def _same_objects(a: list[Any], b: list[Any]) -> bool:
+    return len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True))
+
+
+def _rows_of_pairs(
+    function: Callable[[Any, Any], float], rows: list[Any], columns: list[Any], first: int, half: bool
+) -> npt.NDArray[np.float64]:
+    """Rows of a block from row `first` on; of half a block what is left of the diagonal and on it."""
+    block = np.zeros((len(rows), len(columns)))
+    row = column = 0
+    try:
+        for row, a in enumerate(rows):
+            for column, b in enumerate(columns[: first + row + 1] if half else columns):
+                block[row, column] = function(a, b)
+    except Exception as error:
+        error.add_note(f"for the pair of sample {first + row} and basis {column} of the block{_shown(a, b)}")
+        raise
+    return block
+
+
+@overload
+def pairs(function: Callable[[Any, Any], float]) -> Pairs: ...
+@overload
+def pairs(*, n_jobs: int | None = None, symmetric: bool = False) -> Callable[[Callable[[Any, Any], float]], Pairs]: ...
+def pairs(
+    function: Callable[[Any, Any], float] | None = None, *, n_jobs: int | None = None, symmetric: bool = False
+) -> Any:
+    """Decorates a function of a pair, ``f(sample, basis) -> float``, so that it can be a ``similarity``.
+
+    Parameters
+    ----------
+    function : callable
+    n_jobs : int or None, default=None
+        Processes that share the rows of a block; None computes them one after another. Samples and the function
+        must be picklable.
+    symmetric : bool, default=False
+        f(a, b) = f(b, a): a block of samples with themselves takes half of the calls.
+
+    Returns
+    -------
+    Pairs
+        A function of a block, which returns an array (samples, bases).
+
+    Examples
+    --------
+    >>> @pairs(n_jobs=2)
+    ... def same_first_letter(a, b):
+    ...     return float(a[:1] == b[:1])
+    """
+    if function is None:
+        return functools.partial(Pairs, n_jobs=n_jobs, symmetric=symmetric)
+    return Pairs(function, n_jobs=n_jobs, symmetric=symmetric)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A user's function of blocks, whose answers are checked and come in the compiled half's form."""
+
+    function: Block
+    name: str
+
+    def __call__(self, samples: Any, bases: Any) -> npt.NDArray[np.float32]:
+        shape = count(samples), count(bases)
+        try:
+            block = self.function(samples, bases)
+        except Exception as error:
+            error.add_note(
+                f"in the similarity '{self.name}', asked for the block of {shape[0]} samples and {shape[1]} bases"
+            )
+            raise
+        block = numbers_of(block, self.name)
+        if block.shape != shape:
+            hint = " (it looks transposed)" if block.shape == shape[::-1] else ""
+            raise ValueError(
+                f"similarity '{self.name}' returned shape {block.shape} for {shape[0]} samples and {shape[1]} bases, "
+                f"expected {shape}: rows are samples, columns are bases{hint}"
+            )
+        with np.errstate(over="ignore"):
+            single = np.ascontiguousarray(block, dtype=np.float32)
+        if not np.isfinite(single).all():
+            row, column = (int(at) for at in np.argwhere(~np.isfinite(single))[0])
+            pair = _shown(*(items(X)[at] for X, at in ((samples, row), (bases, column))))
+            why = "which leaves single precision" if np.isfinite(block[row, column]) else "which is not finite"
+            raise ValueError(
+                f"similarity '{self.name}' returned {block[row, column]}, {why}, for sample {row} and basis {column} "
+                f"of a block of {shape[0]} samples and {shape[1]} bases{pair}"
+            )
+        return single
+
+
+def numbers_of(block: Any, name: str) -> npt.NDArray[Any]:
+    """What a user's function returned, as an array of real numbers."""
+    if hasattr(block, "toarray"):  # sparse
+        block = block.toarray()
+    try:
+        array = np.asarray(block)
+        if array.dtype == object:
+            array = array.astype(np.float64)
+    except (ValueError, TypeError) as error:
+        raise TypeError(f"similarity '{name}' returned no array of numbers: {error}") from None
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"similarity '{name}' returned an array of {array.dtype}: similarities are real numbers")
+    return array
+
+
+def _shown(a: Any, b: Any) -> str:
+    """A pair for a message, where it is short."""
+    texts = [reprlib.repr(x) for x in (a, b)]
+    return f": {texts[0]} and {texts[1]}" if all(len(text) < 60 and "\n" not in text for text in texts) else ""
+
+
+def name_of(function: Any) -> str:
+    while isinstance(function, functools.partial):
+        function = function.func
+    return str(getattr(function, "__name__", type(function).__name__))

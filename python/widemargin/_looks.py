@@ -1,0 +1,48 @@
+"""What all displays share: colours, axes, and what they need."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+INK, SOFT, NEGATIVE = "#333333", "#888888", "#c0392b"
+HUES = ("#1f5fa8", "#d9822b", "#2e8b57", "#7b4fa3", "#8c6d46", "#3aa0a8")
+
+
+def short(spec: str) -> str:
+    """A spec with its learned numbers to three digits."""
+    return re.sub(r"\d+\.\d{4,}(e-?\d+)?", lambda number: f"{float(number[0]):.3g}", spec)
+
+
+def cycle(hues: Sequence[str]) -> list[str]:
+    return list(hues) * 20
+
+
+def axes_for(display: object, ax: Any, size: tuple[float, float]) -> tuple[Any, Any]:
+    """Given axes or new ones, with thin lines."""
+    check_matplotlib(type(display), "plot")
+    import matplotlib.pyplot as plt
+
+    if ax is None:
+        _, ax = plt.subplots(figsize=size, layout="constrained")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[:].set(linewidth=0.8, color=SOFT)
+    ax.tick_params(colors=INK, width=0.8)
+    return ax, ax.figure
+
+
+def check_matplotlib(cls: type, method: str) -> None:
+    from sklearn.utils._optional_dependencies import check_matplotlib_support
+
+    check_matplotlib_support(f"{cls.__name__}.{method}")
+
+
+def check_has(estimator: Any, what: str, *attributes: str) -> None:
+    from sklearn.utils.validation import check_is_fitted
+
+    if isinstance(estimator, type) or not hasattr(estimator, "fit"):
+        raise TypeError(f"estimator is {estimator!r}: it must be {what}")
+    check_is_fitted(estimator)
+    if not all(hasattr(estimator, attribute) for attribute in attributes):
+        raise TypeError(f"estimator is a {type(estimator).__name__}: it must be {what}")

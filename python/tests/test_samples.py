@@ -117,7 +117,7 @@ def test_images(shape):
             r"image 1 has shape \(8, 9\) and image 0",
         ),
         (["a.png", "b.png"], TypeError, "takes images"),
-        (sparse.eye_array(3, format="csr"), TypeError, "sparse matrix; the similarity takes images"),
+        (sparse.eye(3, format="csr"), TypeError, "sparse matrix; the similarity takes images"),
     ],
 )
 def test_what_is_no_image(X, error, message):

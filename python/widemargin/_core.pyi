@@ -33,6 +33,24 @@ _State = list[tuple[str, list[float]]]
 _Watch = Callable[[str, int, int, float | None], object]
 _ClassWeight = str | list[float] | None
 
+__all__ = [
+    "BasisExpansionMachine",
+    "ExpansionMachine",
+    "PowerMeanMachine",
+    "ThinPlateMachine",
+    "canonical",
+    "choose_bases",
+    "descriptor_names",
+    "hog",
+    "method_of",
+    "pairwise",
+    "select_similarities",
+    "similarity_names",
+    "spectrum",
+    "takes",
+    "version",
+]
+
 def version() -> str: ...
 
 @final

@@ -167,25 +167,26 @@ def items(X: Any) -> list[Any]:
 
 
 def alike(samples: Any, bases: Any, X: Any, Y: Any) -> tuple[Any, Any]:
-    """What X and Y have become, checked to have as many features, and as many elements where they are Python's sets.
+    """What X and Y have become, checked to have as many features where they are tables.
 
     Raises
     ------
     ValueError
-        Where vectors differ in the number of features.
+        Where they differ in the number of features.
     """
-    forms = samples, bases
-    if all(isinstance(form, tuple) and form[0] == "bits" for form in forms) and len(getattr(X, "shape", (0,))) == 1:
-        n_bits = max(samples[2], bases[2])
-        n_words = math.ceil(n_bits / 64)
-        first, second = (
-            (form, np.pad(words, ((0, 0), (0, n_words - words.shape[1]))), n_bits) for form, words, _ in forms
-        )
-        return first, second
-    widths = [form.shape[1] if isinstance(form, np.ndarray) else form[4] for form in forms if _is_vectors(form)]
+    widths = [
+        form.shape[1] if isinstance(form, np.ndarray) else form[4] for form in (samples, bases) if _is_vectors(form)
+    ]
+    if _are_bits(samples, X) and _are_bits(bases, Y):
+        widths = [samples[2], bases[2]]
     if len(widths) == 2 and widths[0] != widths[1]:
         raise ValueError(f"X has {widths[0]} features, Y has {widths[1]}: samples and bases need the same")
-    return forms
+    return samples, bases
+
+
+def _are_bits(form: Any, X: Any) -> bool:
+    """True for rows of bool; Python's sets have no width."""
+    return isinstance(form, tuple) and form[0] == "bits" and len(getattr(X, "shape", (0,))) == 2
 
 
 def _is_vectors(form: Any) -> bool:

@@ -190,9 +190,9 @@ impl Error {
         }
     }
 
-    /// An error about a basis, as one about the sample that it is.
-    pub(crate) fn of_bases(self, rows: &[usize]) -> Self {
-        if let Error::Sample { is_basis: true, .. } = self { self.of_rows(rows) } else { self }
+    /// An error about one of some chosen bases and samples, as one about the sample that it is among all.
+    pub(crate) fn of_bases_and_rows(self, bases: &[usize], rows: &[usize]) -> Self {
+        if let Error::Sample { is_basis: true, .. } = self { self.of_rows(bases) } else { self.of_rows(rows) }
     }
 
     /// True for errors whose cause is the caller's input (parameters, samples, labels, a model file),

@@ -63,6 +63,14 @@ impl Pool {
         Ok(())
     }
 
+    /// Sorts items of which no two are equal.
+    pub fn sort<T: Ord + Send>(&self, items: &mut [T]) {
+        match &self.pool {
+            None => items.sort_unstable(),
+            Some(pool) => pool.install(|| items.par_sort_unstable()),
+        }
+    }
+
     /// `work(i, &mut items[i])` for every item, the results in the items' order.
     pub fn map_mut<I: Send, T: Send>(
         &self,

@@ -171,7 +171,10 @@ fn precomputed_rows_are_their_own_columns() {
     let block = AnySamples::Vectors(Vectors::Dense(block));
     let computed = params(&["precomputed"]).fit(&block, &labels).unwrap();
     let direct = params(&["rbf:gamma=2"]).bases(bases).fit(&samples, &labels).unwrap();
-    assert_eq!(computed.weights(), direct.weights());
+    // Rows of similarities have another order than the samples they are of: the same but for rounding.
+    for (a, b) in computed.weights().iter().zip(direct.weights()) {
+        assert!((a - b).abs() < 1e-5, "{a} {b}");
+    }
 }
 
 #[test]

@@ -147,7 +147,7 @@ pub fn choose<S: Similarity>(
     Ok(Bases { rows, warning })
 }
 
-fn check_given(rows: &[usize], n_samples: usize) -> Result<()> {
+pub(crate) fn check_given(rows: &[usize], n_samples: usize) -> Result<()> {
     let wrong = |value: String, expected: String| Err(Error::Parameter { name: "basis", value, expected });
     if rows.is_empty() {
         return wrong("no rows".into(), "at least one row".into());

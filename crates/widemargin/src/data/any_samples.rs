@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{BitSets, Grids, Images, Rows, Samples, Series, Source, Vectors};
+use super::{BitSets, Fingerprint, Grids, Images, Rows, Samples, Series, Source, Vectors};
 use crate::error::Result;
 
 /// Samples of one of the kinds the library knows.
@@ -64,6 +64,19 @@ impl Samples for AnySamples {
             AnySamples::Described(views) => {
                 AnySamples::Described(views.iter().map(|view| Samples::select(view, rows)).collect())
             }
+        }
+    }
+
+    fn fingerprint(&self, at: usize) -> Option<u128> {
+        match self {
+            AnySamples::Vectors(samples) => samples.fingerprint(at),
+            AnySamples::Images(samples) => samples.fingerprint(at),
+            AnySamples::Grids(samples) => samples.fingerprint(at),
+            AnySamples::Series(samples) => samples.fingerprint(at),
+            AnySamples::Strings(samples) => Some(Fingerprint::of_bytes(samples[at].as_bytes())),
+            AnySamples::BitSets(samples) => samples.fingerprint(at),
+            // Made from samples that were looked at before.
+            AnySamples::Described(_) => None,
         }
     }
 }
@@ -185,5 +198,10 @@ impl<R: Rows> Source for VectorSource<'_, R> {
 
     fn select(&self, rows: &[usize]) -> Result<AnySamples> {
         Ok(AnySamples::Vectors(Vectors::of(self.0, rows.iter().copied())?))
+    }
+
+    /// Of the rows in single precision, which are what is compared; without a copy of them.
+    fn fingerprints(&self, rows: &[usize]) -> Result<Option<Vec<u128>>> {
+        Ok(Some(rows.iter().map(|&row| Fingerprint::of_single_row(self.0, row)).collect()))
     }
 }

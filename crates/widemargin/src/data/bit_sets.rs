@@ -1,6 +1,6 @@
 //! Sets as bits, such as the fingerprints of molecules.
 
-use super::Samples;
+use super::{Fingerprint, Samples};
 use crate::error::{Error, Result};
 
 /// Sets over `n_bits` elements, 64 elements a word, the lowest bit first.
@@ -55,5 +55,11 @@ impl Samples for BitSets {
     fn select(&self, rows: &[usize]) -> Self {
         let words = rows.iter().flat_map(|&row| self.set(row)).copied().collect();
         BitSets { words, n_bits: self.n_bits, n_sets: rows.len() }
+    }
+
+    fn fingerprint(&self, at: usize) -> Option<u128> {
+        let mut fingerprint = Fingerprint::default();
+        self.set(at).iter().enumerate().for_each(|(at, word)| fingerprint.add(at, *word));
+        Some(fingerprint.finish())
     }
 }

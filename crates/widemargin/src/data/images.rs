@@ -1,6 +1,6 @@
 //! Images of one size, and grids of feature vectors cut from them.
 
-use super::{DenseMatrix, Samples};
+use super::{DenseMatrix, Fingerprint, Samples};
 use crate::error::{Error, Result};
 
 /// Images of one size: 8 bits a channel, row by row, the channels of a pixel side by side.
@@ -69,6 +69,10 @@ impl Samples for Images {
     fn select(&self, rows: &[usize]) -> Self {
         let pixels = rows.iter().flat_map(|&row| self.image(row)).copied().collect();
         Images { pixels, ..*self }
+    }
+
+    fn fingerprint(&self, at: usize) -> Option<u128> {
+        Some(Fingerprint::of_bytes(self.image(at)))
     }
 }
 
@@ -143,5 +147,9 @@ impl Samples for Grids {
     fn select(&self, rows: &[usize]) -> Self {
         let cells = Samples::select(&self.cells, rows);
         Grids { cells, ..*self }
+    }
+
+    fn fingerprint(&self, at: usize) -> Option<u128> {
+        self.cells.fingerprint(at)
     }
 }

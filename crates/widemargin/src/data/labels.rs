@@ -135,6 +135,11 @@ impl Labels {
         Labels::new(rows.iter().map(|&row| self.get(row).clone()))
     }
 
+    /// The labels of the given rows, with all classes as they are.
+    pub(crate) fn of_rows(&self, rows: &[usize]) -> Labels {
+        Labels { classes: self.classes.clone(), codes: rows.iter().map(|&row| self.codes[row]).collect() }
+    }
+
     /// Checks that there is a label for each of `n_rows` samples and at least two classes among them.
     ///
     /// # Errors

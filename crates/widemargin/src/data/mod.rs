@@ -6,6 +6,8 @@
 mod any_samples;
 mod bit_sets;
 mod dense;
+mod distinct;
+mod fingerprint;
 mod folds;
 mod images;
 mod labels;
@@ -20,6 +22,9 @@ mod weights;
 pub use any_samples::{AnySamples, Kind, VectorSource};
 pub use bit_sets::BitSets;
 pub use dense::{DenseMatrix, DenseView};
+pub(crate) use distinct::{ABSENT, Distinct, Given};
+pub use fingerprint::Fingerprint;
+pub(crate) use fingerprint::fingerprints;
 pub use folds::stratified_folds;
 pub use images::{Grids, Images};
 pub use labels::{Label, Labels};
@@ -27,8 +32,8 @@ pub use rows::{Rows, visit_histogram};
 pub use samples::{Samples, Source};
 pub use series::Series;
 pub use sparse::{CsrMatrix, CsrView, Index};
-pub(crate) use training::Mapped;
 pub use training::Training;
+pub(crate) use training::{Mapped, Picked};
 pub use vectors::Vectors;
 pub use weights::{ClassWeight, effective_weights};
 

@@ -18,6 +18,13 @@ pub trait Samples: Clone + Send + Sync {
 
     /// The given samples, copied in the given order.
     fn select(&self, rows: &[usize]) -> Self;
+
+    /// What tells a sample from others by its content (see [`Fingerprint`](super::Fingerprint)), where these samples
+    /// can be told apart. A fit then takes copies of a sample as one of their summed weight, and its result does not
+    /// depend on the order of samples, to the last bit.
+    fn fingerprint(&self, _at: usize) -> Option<u128> {
+        None
+    }
 }
 
 impl<T: Clone + Send + Sync> Samples for Vec<T> {
@@ -50,6 +57,15 @@ pub trait Source: Sync {
     /// # Errors
     /// As for [`Source::chunk`].
     fn select(&self, rows: &[usize]) -> Result<Self::Samples>;
+
+    /// The fingerprints of the given samples, in the given order; none where they have none.
+    ///
+    /// # Errors
+    /// As for [`Source::chunk`].
+    fn fingerprints(&self, rows: &[usize]) -> Result<Option<Vec<u128>>> {
+        let picked = self.select(rows)?;
+        Ok((0..picked.len()).map(|at| picked.fingerprint(at)).collect())
+    }
 }
 
 impl<S: Samples> Source for S {
@@ -65,5 +81,9 @@ impl<S: Samples> Source for S {
 
     fn select(&self, rows: &[usize]) -> Result<S> {
         Ok(Samples::select(self, rows))
+    }
+
+    fn fingerprints(&self, rows: &[usize]) -> Result<Option<Vec<u128>>> {
+        Ok(rows.iter().map(|&row| self.fingerprint(row)).collect())
     }
 }

@@ -1,6 +1,6 @@
 //! Time series of any length, of one or several channels.
 
-use super::{DenseMatrix, Samples};
+use super::{DenseMatrix, Fingerprint, Samples};
 use crate::error::{Error, Result};
 
 /// Series with a common number of channels; each has a length of its own.
@@ -92,5 +92,13 @@ impl Samples for Series {
             picked.starts.push(picked.values.len() / self.channels);
         }
         picked
+    }
+
+    fn fingerprint(&self, at: usize) -> Option<u128> {
+        let mut fingerprint = Fingerprint::default();
+        // Zeros of either sign are one number, and at the end they count.
+        let values = self.series(at).iter().enumerate();
+        values.for_each(|(at, value)| fingerprint.add(at, f64::from(value + 0.0).to_bits()));
+        Some(fingerprint.finish())
     }
 }

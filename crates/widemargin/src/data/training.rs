@@ -44,6 +44,28 @@ impl<S> fmt::Debug for Training<'_, S> {
     }
 }
 
+/// Some rows of a source, in an order of their own.
+pub(crate) struct Picked<'a, S> {
+    pub source: &'a dyn Source<Samples = S>,
+    pub rows: &'a [usize],
+}
+
+impl<S: Samples> Source for Picked<'_, S> {
+    type Samples = S;
+
+    fn n_samples(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn chunk(&self, rows: Range<usize>) -> Result<S> {
+        self.source.select(&self.rows[rows])
+    }
+
+    fn select(&self, rows: &[usize]) -> Result<S> {
+        self.source.select(&rows.iter().map(|&row| self.rows[row]).collect::<Vec<_>>())
+    }
+}
+
 /// A source whose samples are turned into others as they are asked for.
 pub(crate) struct Mapped<'a, A, F> {
     pub source: &'a dyn Source<Samples = A>,

@@ -2,8 +2,12 @@
 
 use std::borrow::Cow;
 
-use super::{CsrMatrix, DenseMatrix, Rows, Samples};
+use super::{CsrMatrix, DenseMatrix, Fingerprint, Rows, Samples};
 use crate::error::Result;
+use crate::memory::prefetch;
+
+/// Rows are picked in any order: the one so many further on is called to the cache meanwhile.
+const AHEAD: usize = 4;
 
 /// Owned vectors in single precision.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,9 +25,16 @@ impl Vectors {
     /// [`crate::Error::Value`] for a value that is not finite in single precision.
     pub fn of(rows: &impl Rows, picked: impl ExactSizeIterator<Item = usize>) -> Result<Self> {
         let (n_rows, n_cols) = (picked.len(), rows.n_cols());
+        let picked: Vec<usize> = picked.collect();
+        let call = |at: usize| {
+            if let Some(&soon) = picked.get(at + AHEAD) {
+                rows.prefetch(soon);
+            }
+        };
         if rows.is_sparse() {
             let mut matrix = CsrMatrix { indptr: vec![0], indices: Vec::new(), values: Vec::new(), n_cols };
-            for row in picked {
+            for (at, &row) in picked.iter().enumerate() {
+                call(at);
                 let mut bad = None;
                 rows.for_each_nonzero(row, |column, value| {
                     let single = value as f32;
@@ -39,7 +50,8 @@ impl Vectors {
             return Ok(Vectors::Sparse(matrix));
         }
         let mut values = vec![0.0f32; n_rows * n_cols];
-        for (row, out) in picked.zip(values.chunks_mut(n_cols.max(1))) {
+        for (at, (&row, out)) in picked.iter().zip(values.chunks_mut(n_cols.max(1))).enumerate() {
+            call(at);
             let mut bad = None;
             rows.for_each_nonzero(row, |column, value| {
                 out[column] = value as f32;
@@ -98,11 +110,19 @@ impl Samples for DenseMatrix<f32> {
     }
 
     fn select(&self, rows: &[usize]) -> Self {
+        let row = |row: usize| &self.values[row * self.n_cols..(row + 1) * self.n_cols];
         let mut values = Vec::with_capacity(rows.len() * self.n_cols);
-        for &row in rows {
-            values.extend_from_slice(&self.values[row * self.n_cols..(row + 1) * self.n_cols]);
+        for (at, &picked) in rows.iter().enumerate() {
+            if let Some(&soon) = rows.get(at + AHEAD) {
+                prefetch(row(soon));
+            }
+            values.extend_from_slice(row(picked));
         }
         DenseMatrix { values, n_rows: rows.len(), n_cols: self.n_cols }
+    }
+
+    fn fingerprint(&self, at: usize) -> Option<u128> {
+        Some(Fingerprint::of_singles(&self.values[at * self.n_cols..(at + 1) * self.n_cols]))
     }
 }
 
@@ -127,6 +147,19 @@ impl Samples for Vectors {
                     picked.indptr.push(picked.values.len());
                 }
                 Vectors::Sparse(picked)
+            }
+        }
+    }
+
+    fn fingerprint(&self, at: usize) -> Option<u128> {
+        match self {
+            Vectors::Dense(matrix) => matrix.fingerprint(at),
+            Vectors::Sparse(matrix) => {
+                let range = matrix.indptr[at]..matrix.indptr[at + 1];
+                let mut fingerprint = Fingerprint::default();
+                let pairs = matrix.indices[range.clone()].iter().zip(&matrix.values[range]);
+                pairs.for_each(|(&column, &value)| fingerprint.add_number(column as usize, f64::from(value)));
+                Some(fingerprint.finish())
             }
         }
     }

@@ -8,9 +8,9 @@ use std::fmt;
 
 use super::BasisExpansionSvc;
 use super::clock::Clock;
-use super::expand::Expander;
+use super::expand::{Expander, Learned};
 use crate::basis::BasisChoice;
-use crate::data::{ClassWeight, DenseMatrix, DenseView, Labels, Source, Training, effective_weights};
+use crate::data::{ClassWeight, DenseMatrix, DenseView, Distinct, Given, Labels, Source, effective_weights};
 use crate::error::{Error, Result};
 use crate::expansion::Normalization;
 use crate::problem::{AnyLoss, Block, Intercept, LinearObjective, OneVsRest};
@@ -147,7 +147,10 @@ impl<S: Similarity> BasisExpansionParams<S> {
         self.fit_with(samples, labels, None, &Watch::none())
     }
 
-    /// Trains with a weight a sample (weight k is k copies) and a watch.
+    /// Trains with a weight a sample and a watch. Weight k is k copies, weight 0 is absence, and the order of the
+    /// samples makes no difference beyond the choice of bases: all to the last bit, where samples can be told apart
+    /// by their content ([`Samples::fingerprint`](crate::data::Samples::fingerprint)). Bases that are chosen are held
+    /// in an order that their content gives, equal ones once; given ones as they are.
     ///
     /// Not converging is a status in the report and a warning there, not an error.
     ///
@@ -163,12 +166,18 @@ impl<S: Similarity> BasisExpansionParams<S> {
     ) -> Result<BasisExpansionSvc<S>> {
         self.check()?;
         labels.check(samples.n_samples())?;
-        let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
-        let training = Training { samples, weights: &weights, threads: self.threads, watch };
+        let effective = effective_weights(labels, sample_weight, &self.class_weight)?;
         let mut clock = Clock::start(watch);
 
-        let (seed, n_classes) = (self.expander.seed, labels.classes().len());
-        let made = self.expander.fit(&training, labels.codes(), n_classes, &mut clock)?;
+        let given = Given { codes: labels.codes(), weights: sample_weight, effective: &effective };
+        let distinct = Distinct::find(|rows| samples.fingerprints(rows), given, 0, self.threads, watch)?;
+        let (labels, weights) = distinct.labelled(labels, &self.class_weight)?;
+        clock.end("merge")?;
+
+        let (seed, threads) = (self.expander.seed, self.threads);
+        let (codes, n_classes) = (labels.codes(), labels.classes().len());
+        let learned = Learned { samples, distinct: &distinct, weights: &weights, codes, n_classes, threads, watch };
+        let made = self.expander.fit(&learned, &mut clock)?;
 
         let costs: Vec<f64> = weights.iter().map(|weight| self.c * weight).collect();
         let solver = Solver {
@@ -177,9 +186,9 @@ impl<S: Similarity> BasisExpansionParams<S> {
             tol: self.tol,
             max_iter: self.max_iter,
             seed,
-            threads: self.threads,
+            threads,
         };
-        let mut solution = solver.solve(&made.phi, labels, &costs, watch)?;
+        let mut solution = solver.solve(&made.phi, &labels, &costs, watch)?;
         clock.end("solve")?;
 
         solution.report.stages = clock.stages;

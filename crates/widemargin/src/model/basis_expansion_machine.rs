@@ -152,7 +152,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         &self.basis
     }
 
-    /// Which training samples the bases were; empty where they were given.
+    /// Which training samples the bases were, one a basis; empty where they were given.
     pub fn basis_rows(&self) -> &[usize] {
         &self.basis_rows
     }

@@ -4,8 +4,11 @@ use std::fmt;
 
 use super::BasisExpansionParams;
 use super::clock::Clock;
+use super::features_of_all::features_of_all;
 use crate::basis::{self, Bases, BasisChoice};
-use crate::data::{ClassWeight, DenseMatrix, Labels, Samples, Source, Training, effective_weights};
+use crate::data::{
+    ClassWeight, DenseMatrix, Distinct, Given, Labels, Picked, Samples, Source, Training, effective_weights,
+};
 use crate::error::{Error, Result};
 use crate::expansion::{BasisExpansion, Normalization};
 use crate::similarity::Similarity;
@@ -25,43 +28,51 @@ pub(super) struct Expander<S: Similarity> {
 /// What became of it.
 pub(super) struct Expansion<S: Similarity> {
     pub expansion: BasisExpansion<S>,
-    /// The features of the training samples.
+    /// The features of the distinct samples.
     pub phi: DenseMatrix<f32>,
-    /// No rows where the bases were given.
+    /// The caller's rows that are bases; none where the bases were given.
     pub chosen: Bases,
     /// How the bases were chosen.
     pub basis: String,
 }
 
+/// The samples that are learned from.
+pub(super) struct Learned<'a, S> {
+    /// As the caller has them.
+    pub samples: &'a dyn Source<Samples = S>,
+    /// Which of them there are, each once.
+    pub distinct: &'a Distinct,
+    /// Effective weights of these.
+    pub weights: &'a [f64],
+    /// Classes of these, each below `n_classes`; only the choice of bases sees them.
+    pub codes: &'a [u32],
+    pub n_classes: usize,
+    pub threads: usize,
+    pub watch: &'a Watch<'a>,
+}
+
 impl<S: Similarity> Expander<S> {
-    /// Learns from samples whose classes are `codes`, each below `n_classes`; only the choice of bases sees these.
-    pub fn fit(
-        mut self,
-        training: &Training<'_, S::Samples>,
-        codes: &[u32],
-        n_classes: usize,
-        clock: &mut Clock<'_>,
-    ) -> Result<Expansion<S>> {
-        self.similarity.fit(training)?;
+    /// Learns from the distinct samples, and gives their features.
+    pub fn fit(mut self, learned: &Learned<'_, S::Samples>, clock: &mut Clock<'_>) -> Result<Expansion<S>> {
+        let Learned { weights, threads, watch, .. } = *learned;
+        let rows = &learned.distinct.rows;
+        let source = Picked { source: learned.samples, rows };
+        let training = Training { samples: &source, weights, threads, watch };
+        self.similarity.fit(&training).map_err(|error| error.of_rows(rows))?;
         clock.end("descriptor")?;
 
-        let (bases, chosen) = self.choose_bases(training, codes, n_classes)?;
+        let (bases, chosen) = self.choose_bases(learned)?;
         clock.end("bases")?;
 
-        let (expansion, phi) = BasisExpansion::fit(self.similarity, bases, self.normalization, training)
-            .map_err(|error| error.of_bases(&chosen.rows))?;
+        let (expansion, phi) = BasisExpansion::fit(self.similarity, bases, self.normalization, &training)
+            .map_err(|error| error.of_bases_and_rows(&chosen.rows, rows))?;
         clock.end("similarity")?;
 
         let basis = if chosen.rows.is_empty() { "given".into() } else { self.basis.to_string() };
         Ok(Expansion { expansion, phi, chosen, basis })
     }
 
-    fn choose_bases(
-        &mut self,
-        training: &Training<'_, S::Samples>,
-        codes: &[u32],
-        n_classes: usize,
-    ) -> Result<(S::Samples, Bases)> {
+    fn choose_bases(&mut self, learned: &Learned<'_, S::Samples>) -> Result<(S::Samples, Bases)> {
         if let Some(given) = self.given.take() {
             if given.is_empty() {
                 let expected = "at least one sample".into();
@@ -69,14 +80,43 @@ impl<S: Similarity> Expander<S> {
             }
             return Ok((given, Bases { rows: Vec::new(), warning: None }));
         }
-        let choice = if self.similarity.brings_columns() {
+        let distinct = learned.distinct;
+        let chosen = match &self.basis {
             // Any sample tells how many columns there are.
-            BasisChoice::Given(vec![training.weights.iter().position(|weight| *weight > 0.0).unwrap_or(0)])
-        } else {
-            self.basis.clone()
+            _ if self.similarity.brings_columns() => {
+                Bases { rows: distinct.rows.iter().min().copied().into_iter().collect(), warning: None }
+            }
+            BasisChoice::Given(rows) => {
+                basis::check_given(rows, learned.samples.n_samples())?;
+                Bases { rows: rows.clone(), warning: None }
+            }
+            choice => self.choose(choice, learned)?,
         };
-        let chosen = basis::choose(&choice, self.n_basis, codes, n_classes, self.seed, &self.similarity, training)?;
-        Ok((training.samples.select(&chosen.rows)?, chosen))
+        Ok((learned.samples.select(&chosen.rows)?, chosen))
+    }
+
+    /// Chooses among the samples as the caller has them in order, and holds what was chosen in the order of the
+    /// distinct ones: where all become bases, the order of the caller's rows then makes no difference.
+    fn choose(&self, choice: &BasisChoice, learned: &Learned<'_, S::Samples>) -> Result<Bases> {
+        let (distinct, order) = (learned.distinct, learned.distinct.in_callers_order());
+        let rows: Vec<usize> = order.iter().map(|&at| distinct.rows[at]).collect();
+        let weights: Vec<f64> = order.iter().map(|&at| learned.weights[at]).collect();
+        let codes: Vec<u32> = order.iter().map(|&at| learned.codes[at]).collect();
+        let source = Picked { source: learned.samples, rows: &rows };
+        let training = Training { samples: &source, weights: &weights, threads: learned.threads, watch: learned.watch };
+        let chosen =
+            basis::choose(choice, self.n_basis, &codes, learned.n_classes, self.seed, &self.similarity, &training)
+                .map_err(|error| error.of_rows(&rows))?;
+        let mut places: Vec<usize> = chosen.rows.iter().map(|&at| order[at]).collect();
+        if distinct.is_canonical {
+            places.sort_unstable();
+            // One content in two classes is one basis.
+            places.dedup_by_key(|at| distinct.content(*at));
+        }
+        let is_merged = distinct.n_present() > distinct.rows.len();
+        let told = |warning| if is_merged { format!("{warning} (equal samples are one)") } else { warning };
+        let warning = chosen.warning.map(told);
+        Ok(Bases { rows: places.into_iter().map(|at| distinct.rows[at]).collect(), warning })
     }
 }
 
@@ -113,21 +153,30 @@ impl<S: Similarity> BasisExpansionParams<S> {
             return Err(Error::NoSamples(""));
         }
         labels.map_or(Ok(()), |labels| labels.check_number(n))?;
-        let weights = match labels {
-            Some(labels) if self.class_weight != ClassWeight::Uniform => {
-                effective_weights(labels, None, &self.class_weight)?
-            }
-            _ => vec![1.0; n],
-        };
         let (codes, n_classes) = match labels {
             Some(labels) => (labels.codes().to_vec(), labels.classes().len()),
             None => (vec![0; n], 1),
         };
-        let training = Training { samples, weights: &weights, threads: self.threads, watch };
-        let made = self.expander.fit(&training, &codes, n_classes, &mut Clock::start(watch))?;
+        let weighed = labels.filter(|_| self.class_weight != ClassWeight::Uniform);
+        let effective = match weighed {
+            Some(labels) => effective_weights(labels, None, &self.class_weight)?,
+            None => vec![1.0; n],
+        };
+        let mut clock = Clock::start(watch);
+        let given = Given { codes: &codes, weights: None, effective: &effective };
+        let distinct = Distinct::find(|rows| samples.fingerprints(rows), given, 0, self.threads, watch)?;
+        let weights = match weighed {
+            Some(labels) => distinct.labelled(labels, &self.class_weight)?.1,
+            None => distinct.weights.clone(),
+        };
+        let codes: Vec<u32> = distinct.rows.iter().map(|&row| codes[row]).collect();
+        clock.end("merge")?;
+        let (threads, weights, codes) = (self.threads, &weights, &codes);
+        let learned = Learned { samples, distinct: &distinct, weights, codes, n_classes, threads, watch };
+        let made = self.expander.fit(&learned, &mut clock)?;
         Ok(Expanded {
+            features: features_of_all(made.phi, &distinct, &made.expansion, samples, threads, watch)?,
             expansion: made.expansion,
-            features: made.phi,
             basis_rows: made.chosen.rows,
             warnings: made.chosen.warning.into_iter().collect(),
         })

@@ -6,6 +6,7 @@ mod basis_expansion_machine;
 mod clock;
 mod expand;
 mod expansion_file;
+mod features_of_all;
 mod file;
 mod power_mean;
 mod power_mean_file;

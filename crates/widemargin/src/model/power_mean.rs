@@ -4,15 +4,13 @@
 //! largest training value of each feature; the scalar kernel is reduced to a few numbers a value
 //! ([`AdditiveMap`]); one-vs-rest problems are solved by dual coordinate descent ([`dual`]).
 
-use rand::SeedableRng;
-use rand::seq::SliceRandom;
-use rand_xoshiro::Xoshiro256PlusPlus;
-
 use super::Scores;
 use super::clock::Clock;
 use super::power_mean_primal::PrimalFinish;
 use super::scores::check_width;
-use crate::data::{ClassWeight, Label, Labels, Rows, effective_weights, visit_histogram};
+use crate::data::{
+    ClassWeight, Distinct, Given, Label, Labels, Rows, effective_weights, fingerprints, visit_histogram,
+};
 use crate::descriptor::{FeatureMax, largest_values};
 use crate::error::{Error, Result};
 use crate::expansion::{AdditiveMap, Approximation, CodedRows, MAX_NODES, ValueCodes, choose_nodes};
@@ -166,7 +164,8 @@ impl PowerMeanParams {
         self.fit_with(samples, labels, None, &Watch::none())
     }
 
-    /// Trains with a weight a sample (weight k is k copies) and a watch.
+    /// Trains with a weight a sample and a watch. Weight k is k copies, weight 0 is absence, and the order of the
+    /// samples makes no difference: all to the last bit.
     ///
     /// Not converging is a status in the report and a warning there, not an error.
     ///
@@ -182,11 +181,11 @@ impl PowerMeanParams {
     ) -> Result<PowerMeanSvc> {
         self.check()?;
         labels.check(samples.n_rows())?;
-        let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
+        let effective = effective_weights(labels, sample_weight, &self.class_weight)?;
         let mut clock = Clock::start(watch);
 
         // Samples of weight 0 are absent from everything, the scaling included.
-        let mut kept: Vec<usize> = (0..weights.len()).filter(|&row| weights[row] > 0.0).collect();
+        let kept: Vec<usize> = (0..effective.len()).filter(|&row| effective[row] > 0.0).collect();
         let scaling = if self.scale {
             Some(FeatureMax::fit(samples, &kept)?)
         } else {
@@ -195,18 +194,21 @@ impl PowerMeanParams {
         };
         clock.end("scale")?;
 
-        // Laid out in random order, so that rows near each other in memory are a random sample.
-        kept.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(self.seed));
-        let weights: Vec<f64> = kept.iter().map(|&row| weights[row]).collect();
-        let rows = CodedRows::new(samples, &kept, &weights, scaling.as_ref().map(FeatureMax::factors))?;
-        let codes: Vec<u32> = kept.iter().map(|&row| labels.codes()[row]).collect();
+        // Copies are one sample. The order is random, so that rows near each other in memory are a random sample.
+        let fingerprints = |rows: &[usize]| Ok(Some(fingerprints(samples, rows)));
+        let given = Given { codes: labels.codes(), weights: sample_weight, effective: &effective };
+        let distinct = Distinct::find(fingerprints, given, self.seed, self.threads, watch)?;
+        let (labels, weights) = distinct.labelled(labels, &self.class_weight)?;
+        clock.end("merge")?;
+
+        let rows = CodedRows::new(samples, &distinct.rows, &weights, scaling.as_ref().map(FeatureMax::factors))?;
         let costs: Vec<f64> = weights.iter().map(|weight| self.c * weight).collect();
         clock.end("encode")?;
 
         let map = self.map(&rows)?;
         clock.end("nodes")?;
 
-        let targets = OneVsRest::new(&codes, labels.classes().len());
+        let targets = OneVsRest::new(labels.codes(), labels.classes().len());
         let problem = DualProblem { rows: &rows, map: &map, targets, loss: self.loss, costs: &costs };
         let settings = DualSettings {
             tol: self.tol,

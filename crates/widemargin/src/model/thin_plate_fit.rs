@@ -9,9 +9,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::clock::Clock;
 use super::thin_plate::{CChoice, LANDMARKS, Standardize, ThinPlateParams};
 use super::thin_plate_blocks::{dense_rows, first_of_equals, weighted_block, weighted_gram, weighted_polynomials};
-use super::thin_plate_landmarks::choose;
+use super::thin_plate_landmarks::{Placed, choose};
 use super::thin_plate_machine::ThinPlateSvc;
-use crate::data::{Labels, Rows, effective_weights};
+use crate::data::{Distinct, Given, Labels, Rows, effective_weights, fingerprints};
 use crate::error::{Error, Result};
 use crate::par::Pool;
 use crate::problem::n_problems;
@@ -40,7 +40,9 @@ impl ThinPlateParams {
         self.fit_with(samples, labels, None, &Watch::none())
     }
 
-    /// Trains with a weight a sample (weight k is k copies) and a watch.
+    /// Trains with a weight a sample and a watch. Weight k is k copies, weight 0 is absence, and the order of the
+    /// samples makes no difference (but to [`LandmarkChoice::Index`](super::LandmarkChoice::Index)): all to the last
+    /// bit. Leave-one-out takes away one copy of a sample.
     ///
     /// Not converging is a status in the report and a warning there, not an error.
     ///
@@ -64,21 +66,31 @@ impl ThinPlateParams {
                 expected: "at least one column".into(),
             });
         }
-        let all_weights = effective_weights(labels, sample_weight, &self.class_weight)?;
+        let effective = effective_weights(labels, sample_weight, &self.class_weight)?;
         let mut clock = Clock::start(watch);
 
-        // Samples of weight 0 are absent from everything, the polynomials' scaling included.
-        let kept: Vec<usize> = (0..all_weights.len()).filter(|&row| all_weights[row] > 0.0).collect();
-        let weights: Vec<f64> = kept.iter().map(|&row| all_weights[row]).collect();
-        let codes: Vec<u32> = kept.iter().map(|&row| labels.codes()[row]).collect();
+        // Samples of weight 0 are absent from everything, the polynomials' scaling included. Copies are one sample.
+        let given = Given { codes: labels.codes(), weights: sample_weight, effective: &effective };
+        let read = |rows: &[usize]| Ok(Some(fingerprints(samples, rows)));
+        let distinct = Distinct::find(read, given, 0, self.threads, watch)?;
+        let (labels, weights) = distinct.labelled(labels, &self.class_weight)?;
+        let n_classes = labels.classes().len();
         // What leave-one-out takes away is one copy, which weighs what the class makes of it.
-        let copies = |row: usize| sample_weight.map_or(1.0, |weights| weights[row]);
-        let units: Vec<f64> = kept.iter().zip(&weights).map(|(&row, weight)| weight / copies(row).max(1.0)).collect();
-        let problems = Problems { codes: &codes, n_classes: labels.classes().len(), weights: &weights, units: &units };
+        let units: Vec<f64> =
+            weights.iter().zip(&distinct.weights).map(|(weight, copies)| weight / copies.max(1.0)).collect();
+        let problems = Problems { codes: labels.codes(), n_classes, weights: &weights, units: &units };
         let pool = Pool::new(self.threads)?;
         let n_features = samples.n_cols();
-        let rows = dense_rows(samples, &kept, n_features)?;
-        let mut fit = Fit { params: self, problems: &problems, n_features, pool: &pool, clock: &mut clock };
+        let rows = dense_rows(samples, &distinct.rows, n_features)?;
+        let first_come = distinct.in_callers_order();
+        let mut fit = Fit {
+            params: self,
+            problems: &problems,
+            first_come: &first_come,
+            n_features,
+            pool: &pool,
+            clock: &mut clock,
+        };
         let (attempt, warnings) = fit.scaled_or_not(rows)?;
 
         let Attempt { fitted, bases, support, space, scale, .. } = attempt;
@@ -95,11 +107,11 @@ impl ThinPlateParams {
             classes: labels.classes().to_vec(),
             scale,
             bases,
-            support: support.iter().map(|&i| kept[i] as u64).collect(),
+            support: support.iter().map(|&i| distinct.rows[i] as u64).collect(),
             coefficients: fitted.alpha.concat(),
             space,
             polynomial: fitted.beta.concat(),
-            left_out: best.left_out.concat(),
+            left_out: best.left_out.iter().flat_map(|values| distinct.of_present(values)).collect(),
             path: fitted.outcome.path.clone(),
             report,
         })
@@ -142,6 +154,8 @@ impl ThinPlateParams {
 struct Fit<'a, 'w> {
     params: &'a ThinPlateParams,
     problems: &'a Problems<'a>,
+    /// The samples in the caller's order.
+    first_come: &'a [usize],
     n_features: usize,
     pool: &'a Pool,
     clock: &'a mut Clock<'w>,
@@ -213,7 +227,7 @@ impl Fit<'_, '_> {
 
     /// The least leave-one-out losses of the exact solver on some of the samples, as they are and standardised.
     fn losses(&mut self, rows: &[f64], factors: &[f64]) -> Result<(f64, f64)> {
-        let Fit { params, problems, n_features, pool, .. } = *self;
+        let Fit { params, problems, first_come, n_features, pool, .. } = *self;
         let n = problems.codes.len();
         let mut some: Vec<usize> = (0..n).collect();
         if n > SAMPLES_TO_DECIDE {
@@ -229,7 +243,7 @@ impl Fit<'_, '_> {
             some.iter().flat_map(|&i| &rows[i * n_features..(i + 1) * n_features]).copied().collect();
         // Its stages are one of the whole fit's.
         let mut clock = Clock::start(self.clock.watch);
-        let mut fit = Fit { params, problems: &problems, n_features, pool, clock: &mut clock };
+        let mut fit = Fit { params, problems: &problems, first_come, n_features, pool, clock: &mut clock };
         let plain = fit.exact(&rows, fit.space(&rows)?)?.loss();
         scale_rows(&mut rows, factors);
         let standard = fit.exact(&rows, fit.space(&rows)?)?.loss();
@@ -289,8 +303,8 @@ impl Fit<'_, '_> {
         let (n, k) = (problems.codes.len(), n_problems(problems.n_classes));
         let needed = memory::landmark_bytes(n, n_basis, space.len(), k, pool.threads());
         memory::check(needed.least, params.memory_limit, n, Some(n_basis), "take fewer landmarks")?;
-        let (bases, support) =
-            choose(params.landmarks, n_basis, rows, n_features, problems.weights, params.seed, pool)?;
+        let samples = Placed { rows, n_features, weights: problems.weights, first_come: self.first_come };
+        let (bases, support) = choose(params.landmarks, n_basis, samples, params.seed, pool)?;
         self.clock.end("landmarks")?;
         let roots: Vec<f64> = problems.weights.iter().map(|w| w.sqrt()).collect();
         let ones = vec![1.0; bases.len() / n_features];

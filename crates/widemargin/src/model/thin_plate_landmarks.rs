@@ -68,22 +68,34 @@ impl FromStr for LandmarkChoice {
     }
 }
 
-/// At most `n_basis` distinct landmarks of row-major samples, row-major, and which samples they are; none of
+/// Samples that landmarks are chosen among.
+#[derive(Clone, Copy)]
+pub(super) struct Placed<'a> {
+    /// Row-major.
+    pub rows: &'a [f64],
+    pub n_features: usize,
+    pub weights: &'a [f64],
+    /// Their numbers in the caller's order.
+    pub first_come: &'a [usize],
+}
+
+/// At most `n_basis` distinct landmarks, row-major, and which samples they are; none of
 /// them for k-means.
 pub(super) fn choose(
     choice: LandmarkChoice,
     n_basis: usize,
-    samples: &[f64],
-    n_features: usize,
-    weights: &[f64],
+    samples: Placed<'_>,
     seed: u64,
     pool: &Pool,
 ) -> Result<(Vec<f64>, Vec<usize>)> {
+    let Placed { rows: samples, n_features, weights, first_come } = samples;
     // Two landmarks at one place are one.
     let first = first_of_equals(samples, n_features);
-    let distinct: Vec<usize> = (0..first.len()).filter(|&i| first[i] == i).collect();
-    let mut order = distinct;
-    if choice != LandmarkChoice::Index {
+    let mut order: Vec<usize> = (0..first.len()).filter(|&i| first[i] == i).collect();
+    if choice == LandmarkChoice::Index {
+        let mut taken = vec![false; first.len()];
+        order = first_come.iter().map(|&i| first[i]).filter(|&i| !std::mem::replace(&mut taken[i], true)).collect();
+    } else {
         order.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
     }
     let taken = &order[..n_basis.min(order.len())];
@@ -242,17 +254,19 @@ mod tests {
     fn landmarks_are_distinct_and_repeatable() {
         let samples: Vec<f64> = (0..200).map(|i| f64::from(i % 40)).collect();
         let pool = Pool::new(1).unwrap();
+        let first_come: Vec<usize> = (0..200).collect();
+        let samples = Placed { rows: &samples, n_features: 1, weights: &[1.0; 200], first_come: &first_come };
         for name in ["index", "random", "kmeans", "kmedoids"] {
             let choice: LandmarkChoice = name.parse().unwrap();
             assert_eq!(choice.to_string(), name);
-            let (bases, rows) = choose(choice, 7, &samples, 1, &[1.0; 200], 3, &pool).unwrap();
+            let (bases, rows) = choose(choice, 7, samples, 3, &pool).unwrap();
             assert_eq!(bases.len(), 7);
             assert_eq!(rows.len(), if choice == LandmarkChoice::KMeans { 0 } else { 7 });
             let mut sorted = bases.clone();
             sorted.sort_by(f64::total_cmp);
             assert!(sorted.windows(2).all(|pair| pair[0] < pair[1]));
-            assert_eq!(bases, choose(choice, 7, &samples, 1, &[1.0; 200], 3, &pool).unwrap().0);
-            assert_eq!(choose(choice, 100, &samples, 1, &[1.0; 200], 3, &pool).unwrap().0.len(), 40);
+            assert_eq!(bases, choose(choice, 7, samples, 3, &pool).unwrap().0);
+            assert_eq!(choose(choice, 100, samples, 3, &pool).unwrap().0.len(), 40);
         }
     }
 

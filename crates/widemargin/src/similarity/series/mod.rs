@@ -154,10 +154,10 @@ impl Similarity for Dtw {
             return Ok(());
         }
         // Evenly spaced in the sum of the weights: the same series where a weight stands for copies.
-        let series = |offset: f64| training.samples.select(&evenly(training.weights, offset));
-        let (x, y) = (series(0.25)?, series(0.75)?);
+        let (rows, bases) = (evenly(training.weights, 0.25), evenly(training.weights, 0.75));
+        let (x, y) = (training.samples.select(&rows)?, training.samples.select(&bases)?);
         let mut block = vec![0.0; x.len() * y.len()];
-        self.distances(&y, &x, &mut block)?;
+        self.distances(&y, &x, &mut block).map_err(|error| error.of_bases_and_rows(&bases, &rows))?;
         // A series beside itself says nothing of the scale.
         let apart: Vec<f64> = block.into_iter().filter(|d| *d > 0.0).map(f64::from).collect();
         let mean = apart.iter().sum::<f64>() / apart.len() as f64;

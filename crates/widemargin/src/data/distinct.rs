@@ -1,0 +1,240 @@
+//! Each training sample once: copies become one sample of their summed weight, in an order that the content gives.
+//!
+//! Sums in floating point depend on their order, so that a sample of weight 2 and two copies of it, or the same samples
+//! in another order, would give machines that differ by rounding. Trained on what comes out of here they are the same
+//! to the last bit, because they are the same input.
+
+use super::fingerprint::shuffled;
+use super::{ClassWeight, Labels, effective_weights};
+use crate::error::{Error, Result};
+use crate::par::Pool;
+use crate::watch::Watch;
+
+/// Samples read by one thread at a time.
+const ROWS_A_CHUNK: usize = 1024;
+
+/// The samples that are there (of weight above 0), each content once in each class.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Distinct {
+    /// The first of the caller's rows with this content, in canonical order: by fingerprint, then by class. Without
+    /// fingerprints the caller's own order.
+    pub rows: Vec<usize>,
+    /// The caller's weights of all its copies, summed.
+    pub weights: Vec<f64>,
+    /// Whether the sample before has the same content, in another class.
+    pub repeats: Vec<bool>,
+    /// False where there were no fingerprints.
+    pub is_canonical: bool,
+    /// For each of the caller's rows, which of these samples it is; [`ABSENT`] where it weighs nothing.
+    pub places: Vec<usize>,
+}
+
+/// The place of a row of weight 0.
+pub(crate) const ABSENT: usize = usize::MAX;
+
+/// What is known of the caller's rows.
+#[derive(Clone, Copy)]
+pub(crate) struct Given<'a> {
+    /// The class of each.
+    pub codes: &'a [u32],
+    /// The caller's weights; 1 where there are none.
+    pub weights: Option<&'a [f64]>,
+    /// With those of the classes: a row is absent where this is 0.
+    pub effective: &'a [f64],
+}
+
+impl Distinct {
+    /// Finds them. `read` gives the fingerprints of some rows, or none where such samples have none: they are then
+    /// neither merged nor reordered. The order is a random permutation that follows from the seed.
+    ///
+    /// One pass over the samples, and a sort of 32 bytes a row in parallel.
+    pub fn find(
+        read: impl Fn(&[usize]) -> Result<Option<Vec<u128>>> + Sync + Send,
+        given: Given<'_>,
+        seed: u64,
+        threads: usize,
+        watch: &Watch<'_>,
+    ) -> Result<Self> {
+        let n = given.codes.len();
+        let present: Vec<usize> = (0..n).filter(|&row| given.effective[row] > 0.0).collect();
+        let weight = |row: usize| given.weights.map_or(1.0, |weights| weights[row]);
+        let Some(keys) = keys(read, &present, given.codes, seed, threads, watch)? else {
+            let mut places = vec![ABSENT; n];
+            present.iter().enumerate().for_each(|(at, &row)| places[row] = at);
+            let weights = present.iter().map(|&row| weight(row)).collect();
+            return Ok(Distinct {
+                repeats: vec![false; present.len()],
+                rows: present,
+                weights,
+                is_canonical: false,
+                places,
+            });
+        };
+        let mut distinct = Distinct {
+            rows: Vec::new(),
+            weights: Vec::new(),
+            repeats: Vec::new(),
+            is_canonical: true,
+            places: vec![ABSENT; n],
+        };
+        let (mut before, mut some) = (None, Vec::new());
+        for copies in keys.chunk_by(|a, b| (a.print, a.code) == (b.print, b.code)) {
+            some.clear();
+            some.extend(copies.iter().map(|copy| weight(copy.row)));
+            // The same sum in whatever order the copies were.
+            some.sort_unstable_by(f64::total_cmp);
+            copies.iter().for_each(|copy| distinct.places[copy.row] = distinct.rows.len());
+            distinct.rows.push(copies[0].row);
+            distinct.weights.push(some.iter().sum());
+            distinct.repeats.push(before == Some(copies[0].print));
+            before = Some(copies[0].print);
+        }
+        Ok(distinct)
+    }
+
+    /// The labels of these samples, with all classes of the caller's, and their effective weights.
+    pub fn labelled(&self, labels: &Labels, class_weight: &ClassWeight) -> Result<(Labels, Vec<f64>)> {
+        let labels = labels.of_rows(&self.rows);
+        let weights = effective_weights(&labels, Some(&self.weights), class_weight).map_err(|error| match error {
+            Error::Weight { row, value } => Error::Weight { row: self.rows[row], value },
+            error => error,
+        })?;
+        Ok((labels, weights))
+    }
+
+    /// How many of the caller's rows there are, copies included.
+    pub fn n_present(&self) -> usize {
+        self.places.iter().filter(|place| **place != ABSENT).count()
+    }
+
+    /// A number of each of these samples as one of each of the caller's rows that are there.
+    pub fn of_present<'a>(&'a self, numbers: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
+        self.places.iter().filter(|place| **place != ABSENT).map(|&place| numbers[place])
+    }
+
+    /// These samples in the caller's order of their first rows.
+    pub fn in_callers_order(&self) -> Vec<usize> {
+        let is_first = |(row, place): &(usize, usize)| *place != ABSENT && self.rows[*place] == *row;
+        self.places.iter().copied().enumerate().filter(is_first).map(|(_, place)| place).collect()
+    }
+
+    /// The first sample with the content of this one.
+    pub fn content(&self, mut at: usize) -> usize {
+        while self.repeats[at] {
+            at -= 1;
+        }
+        at
+    }
+}
+
+/// What rows are sorted by. The row comes last, so that the first of the copies is the first.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    print: u128,
+    code: u32,
+    row: usize,
+}
+
+fn keys(
+    read: impl Fn(&[usize]) -> Result<Option<Vec<u128>>> + Sync + Send,
+    present: &[usize],
+    codes: &[u32],
+    seed: u64,
+    threads: usize,
+    watch: &Watch<'_>,
+) -> Result<Option<Vec<Key>>> {
+    // One row tells whether there are any.
+    if present.is_empty() || read(&present[..1])?.is_none() {
+        return Ok(None);
+    }
+    let pool = Pool::new(if present.len() <= ROWS_A_CHUNK { 1 } else { threads })?;
+    let (mut keys, mut all) = (Vec::with_capacity(present.len()), true);
+    let work = |range: std::ops::Range<usize>| {
+        watch.go_on("merge")?;
+        let rows = &present[range];
+        Ok((rows, read(rows)?))
+    };
+    pool.fold_chunks(present.len(), ROWS_A_CHUNK, work, |(rows, prints)| {
+        let Some(prints) = prints else {
+            all = false;
+            return Ok(());
+        };
+        keys.extend(rows.iter().zip(prints).map(|(&row, print)| Key {
+            print: shuffled(print, seed),
+            code: codes[row],
+            row,
+        }));
+        Ok::<(), Error>(())
+    })?;
+    pool.sort(&mut keys);
+    Ok(all.then_some(keys))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows whose contents are numbers.
+    fn find(contents: &[u128], codes: &[u32], weights: &[f64], seed: u64, threads: usize) -> Distinct {
+        let given = Given { codes, weights: Some(weights), effective: weights };
+        let read = |rows: &[usize]| Ok(Some(rows.iter().map(|&row| contents[row]).collect()));
+        Distinct::find(read, given, seed, threads, &Watch::none()).unwrap()
+    }
+
+    #[test]
+    fn copies_are_one_sample() {
+        let contents = [7 << 64, 3 << 64, 7 << 64, 7 << 64, 9 << 64, 3 << 64];
+        let (codes, weights) = ([0, 1, 0, 1, 0, 1], [1.0, 0.1, 2.0, 1.0, 0.0, 0.2]);
+        let distinct = find(&contents, &codes, &weights, 0, 1);
+        let mut found: Vec<(usize, f64)> = distinct.rows.iter().copied().zip(distinct.weights.clone()).collect();
+        found.sort_by_key(|pair| pair.0);
+        assert_eq!(found, [(0, 3.0), (1, 0.1 + 0.2), (3, 1.0)]);
+        assert_eq!(distinct.places[4], ABSENT);
+        for (row, &place) in distinct.places.iter().enumerate().filter(|(row, _)| *row != 4) {
+            let first = distinct.rows[place];
+            assert!(contents[first] == contents[row] && codes[first] == codes[row] && first <= row);
+        }
+        // Row 3 is row 0 in another class.
+        assert_eq!(distinct.places[3], distinct.places[0] + 1);
+        assert_eq!(distinct.content(distinct.places[3]), distinct.places[0]);
+        assert_eq!(distinct.repeats.iter().filter(|repeats| **repeats).count(), 1);
+        assert_eq!(distinct.in_callers_order(), [distinct.places[0], distinct.places[1], distinct.places[3]]);
+    }
+
+    #[test]
+    fn the_order_of_rows_makes_no_difference() {
+        let n = 5000;
+        let contents: Vec<u128> = (0..n).map(|i| u128::from(i as u64 * i as u64 % 991) << 64 | 5).collect();
+        let codes: Vec<u32> = (0..n).map(|i| i as u32 % 3).collect();
+        let weights: Vec<f64> = (0..n).map(|i| f64::from(i as u32 % 7) * 0.1).collect();
+        let turned = |i: usize| i * 1237 % n;
+        let pick = |rows: usize| turned(rows);
+        let (a, b) = (
+            find(&contents, &codes, &weights, 3, 1),
+            find(
+                &(0..n).map(|i| contents[pick(i)]).collect::<Vec<_>>(),
+                &(0..n).map(|i| codes[pick(i)]).collect::<Vec<_>>(),
+                &(0..n).map(|i| weights[pick(i)]).collect::<Vec<_>>(),
+                3,
+                3,
+            ),
+        );
+        assert!(a.rows.len() < n / 2);
+        let bits = |distinct: &Distinct| distinct.weights.iter().map(|weight| weight.to_bits()).collect::<Vec<_>>();
+        assert_eq!((bits(&a), &a.repeats), (bits(&b), &b.repeats));
+        let contents_of = |distinct: &Distinct, at: &dyn Fn(usize) -> usize| -> Vec<(u128, u32)> {
+            distinct.rows.iter().map(|&row| (contents[at(row)], codes[at(row)])).collect()
+        };
+        assert_eq!(contents_of(&a, &|row| row), contents_of(&b, &pick));
+        assert_ne!(a.rows, find(&contents, &codes, &weights, 4, 1).rows);
+    }
+
+    #[test]
+    fn without_fingerprints_nothing_moves() {
+        let weights = [1.0, 0.0, 2.5, 1.0];
+        let given = Given { codes: &[0; 4], weights: None, effective: &weights };
+        let distinct = Distinct::find(|_: &[usize]| Ok(None), given, 1, 1, &Watch::none()).unwrap();
+        assert_eq!((distinct.rows, distinct.weights), (vec![0, 2, 3], vec![1.0; 3]));
+        assert_eq!(distinct.places, [0, ABSENT, 1, 2]);
+    }
+}

@@ -194,8 +194,13 @@ def fitting(method: Any) -> Any:
 
     @functools.wraps(method)
     def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
-        self.__dict__.pop("_machine", None)
+        earlier = self.__dict__.pop("_machine", None)
         self._validate_params()
-        return method(self, *args, **kwargs)
+        try:
+            # For those that begin where they ended.
+            self._start = earlier if getattr(self, "warm_start", False) else None
+            return method(self, *args, **kwargs)
+        finally:
+            del self._start
 
     return with_callbacks(fit)

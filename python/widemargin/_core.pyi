@@ -137,6 +137,7 @@ class BasisExpansionMachine:
         threads: int,
         time_limit: float | None,
         watch: _Watch | None,
+        start: BasisExpansionMachine | None = None,
     ) -> BasisExpansionMachine: ...
     @staticmethod
     def from_bytes(

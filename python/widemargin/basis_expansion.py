@@ -75,6 +75,9 @@ class BasisExpansionSVC(MarginClassifier):
     verbose : int, default=0
     time_limit : float or None, default=None
         Seconds after which the solver ends with what it has, and a warning that says what gap was reached.
+    warm_start : bool, default=False
+        Begin at the weights of the last fit, where it had as many features and classes: for another C, or a few more
+        samples with the same bases. Not under the hinge.
 
     Attributes
     ----------
@@ -103,6 +106,7 @@ class BasisExpansionSVC(MarginClassifier):
         "random_state": ["random_state"],
         "verbose": ["verbose"],
         "time_limit": [None, Interval(Real, 0, None, closed="left")],
+        "warm_start": ["boolean"],
     }
 
     def __init__(
@@ -122,6 +126,7 @@ class BasisExpansionSVC(MarginClassifier):
         random_state: Any = None,
         verbose: int = 0,
         time_limit: float | None = None,
+        warm_start: bool = False,
     ) -> None:
         self.similarity = similarity
         self.n_basis = n_basis
@@ -137,6 +142,7 @@ class BasisExpansionSVC(MarginClassifier):
         self.random_state = random_state
         self.verbose = verbose
         self.time_limit = time_limit
+        self.warm_start = warm_start
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -199,6 +205,7 @@ class BasisExpansionSVC(MarginClassifier):
                 threads=self._threads(),
                 time_limit=self.time_limit,
                 watch=watched(progress),
+                start=self._start,
             )
         self._keep(machine)
         self._resolved = resolved

@@ -33,6 +33,16 @@ enum Machine {
     Mixed(BasisExpansionSvc<Mixed>),
 }
 
+impl Machine {
+    /// Weights and intercepts.
+    fn solution(&self) -> (Vec<f32>, Vec<f64>) {
+        match self {
+            Machine::Ours(machine) => (machine.weights().to_vec(), machine.intercepts().to_vec()),
+            Machine::Mixed(machine) => (machine.weights().to_vec(), machine.intercepts().to_vec()),
+        }
+    }
+}
+
 /// What is the same for every similarity.
 struct Settings {
     n_basis: usize,
@@ -44,6 +54,8 @@ struct Settings {
     class_weight: ClassWeight,
     tol: f64,
     max_iter: Option<u32>,
+    /// Weights and intercepts of an earlier machine.
+    start: Option<(Vec<f32>, Vec<f64>)>,
     seed: u64,
     threads: usize,
 }
@@ -61,8 +73,12 @@ impl Settings {
             .tol(self.tol)
             .seed(self.seed)
             .threads(self.threads);
-        match self.max_iter {
+        let params = match self.max_iter {
             Some(max_iter) => params.max_iter(max_iter),
+            None => params,
+        };
+        match self.start {
+            Some((weights, intercepts)) => params.start(weights, intercepts),
             None => params,
         }
     }
@@ -92,7 +108,8 @@ pub fn needed<'py>(samples: Option<Given<'py>>) -> PyResult<Given<'py>> {
 impl BasisExpansionMachine {
     #[staticmethod]
     #[pyo3(signature = (samples, objects, classes, codes, sample_weight, *, similarity, calls, n_basis, basis,
-        basis_rows, normalization, C, intercept, loss, class_weight, tol, max_iter, seed, threads, time_limit, watch))]
+        basis_rows, normalization, C, intercept, loss, class_weight, tol, max_iter, seed, threads, time_limit, watch,
+        start = None))]
     #[expect(non_snake_case, reason = "C is the parameter's name")]
     #[expect(clippy::too_many_arguments, reason = "they are the estimator's parameters, passed by name")]
     fn fit(
@@ -118,6 +135,7 @@ impl BasisExpansionMachine {
         threads: usize,
         time_limit: Option<f64>,
         watch: Option<Bound<'_, PyAny>>,
+        start: Option<PyRef<'_, BasisExpansionMachine>>,
     ) -> PyResult<Self> {
         let labels = convert::labels(classes, &codes)?;
         let weights = sample_weight.as_ref().map(|weights| weights.as_slice()).transpose()?;
@@ -131,6 +149,7 @@ impl BasisExpansionMachine {
             class_weight: convert::class_weight(class_weight, &labels)?,
             tol,
             max_iter,
+            start: start.map(|earlier| earlier.0.solution()),
             seed,
             threads,
         };

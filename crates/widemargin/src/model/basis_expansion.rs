@@ -17,7 +17,7 @@ use crate::problem::{AnyLoss, Block, Intercept, LinearObjective, OneVsRest};
 use crate::similarity::Similarity;
 use crate::solve::Report;
 use crate::solve::linear_dual::{self, LinearDualSettings};
-use crate::solve::newton::{self, NewtonSettings};
+use crate::solve::newton::{self, NewtonSettings, NewtonStart};
 use crate::watch::Watch;
 
 /// Parameters of a basis expansion SVM, with their defaults.
@@ -30,6 +30,7 @@ pub struct BasisExpansionParams<S: Similarity> {
     pub(super) class_weight: ClassWeight,
     tol: f64,
     max_iter: Option<u32>,
+    start: Option<Start>,
     pub(super) threads: usize,
 }
 
@@ -52,6 +53,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
             class_weight: ClassWeight::Uniform,
             tol: 1e-3,
             max_iter: None,
+            start: None,
             threads: 0,
         }
     }
@@ -105,6 +107,12 @@ impl<S: Similarity> BasisExpansionParams<S> {
     /// The most Newton steps (100 unless set), or under the hinge passes over the samples (1,000 unless set).
     pub fn max_iter(self, max_iter: u32) -> Self {
         BasisExpansionParams { max_iter: Some(max_iter), ..self }
+    }
+
+    /// Where Newton's method begins: the weights (`[problem][feature]`) and the intercepts of an earlier machine, for a
+    /// solution that is near. Passed over where there are other features or problems, and under the hinge.
+    pub fn start(self, weights: Vec<f32>, intercepts: Vec<f64>) -> Self {
+        BasisExpansionParams { start: Some(Start { weights, intercepts }), ..self }
     }
 
     /// Seed of the choice of bases, where that is by chance, and of the order of samples under the hinge.
@@ -185,6 +193,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
             intercept: self.intercept,
             tol: self.tol,
             max_iter: self.max_iter,
+            start: self.start,
             seed,
             threads,
         };
@@ -208,12 +217,29 @@ impl<S: Similarity> BasisExpansionParams<S> {
     }
 }
 
+/// Where the solver begins.
+#[derive(Clone)]
+struct Start {
+    /// `[problem][feature]`.
+    weights: Vec<f32>,
+    intercepts: Vec<f64>,
+}
+
+impl Start {
+    /// For so many problems of so many features, where it is one of those.
+    fn of(&self, n_problems: usize, n_features: usize) -> Option<NewtonStart<'_>> {
+        let fits = self.weights.len() == n_problems * n_features && self.intercepts.len() == n_problems;
+        fits.then_some(NewtonStart { weights: &self.weights, intercepts: &self.intercepts })
+    }
+}
+
 /// The linear SVM on the features.
 struct Solver {
     loss: AnyLoss,
     intercept: Intercept,
     tol: f64,
     max_iter: Option<u32>,
+    start: Option<Start>,
     seed: u64,
     threads: usize,
 }
@@ -237,7 +263,8 @@ impl Solver {
         let max_iter = self.max_iter.unwrap_or(default.max_iter);
         let settings = NewtonSettings { tol, max_iter, threads, ..default };
         let mut objective = LinearObjective::new(&[Block::from(rows)], targets, costs, loss, intercept, threads)?;
-        let solution = newton::solve(&mut objective, &settings, None, watch)?;
+        let start = self.start.as_ref().and_then(|start| start.of(targets.n_problems(), phi.n_cols));
+        let solution = newton::solve(&mut objective, &settings, start, watch)?;
         let report = solution.report(Vec::new(), &settings);
         Ok(Solution { weights: solution.weights, intercepts: solution.intercepts, intercept, report })
     }

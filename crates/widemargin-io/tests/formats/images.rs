@@ -1,0 +1,205 @@
+//! Images: what is in a file or a folder comes out, and what is wrong is told with the file.
+
+use std::path::{Path, PathBuf};
+
+use image::{DynamicImage, GrayImage, RgbImage, RgbaImage};
+use widemargin::data::AnySamples;
+use widemargin::data::Images;
+use widemargin_io::{Blocks, LabelColumn, ReadOptions, Samples, Table, read};
+
+fn images(samples: &Table) -> &Images {
+    let Samples::Other(AnySamples::Images(images)) = &samples.samples else { panic!("{samples:?}") };
+    images
+}
+
+fn labels(samples: &Table) -> Vec<String> {
+    let labels = samples.labels.as_ref().unwrap();
+    (0..labels.len()).map(|row| labels.get(row).to_string()).collect()
+}
+
+fn save(folder: &Path, name: &str, image: impl Into<DynamicImage>) -> PathBuf {
+    let path = folder.join(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    image.into().save(&path).unwrap();
+    path
+}
+
+fn message(path: &Path) -> String {
+    let error = read(path, &ReadOptions::default()).unwrap_err();
+    assert!(error.is_input(), "{error}");
+    error.to_string()
+}
+
+fn colour(seed: u8) -> RgbImage {
+    RgbImage::from_fn(3, 2, |x, y| image::Rgb([seed, x as u8, y as u8]))
+}
+
+#[test]
+fn a_folder_a_class() {
+    let folder = tempfile::tempdir().unwrap();
+    save(folder.path(), "dog/1.png", colour(7));
+    save(folder.path(), "cat/b.bmp", GrayImage::from_fn(3, 2, |x, _| image::Luma([x as u8])));
+    save(folder.path(), "cat/a.ppm", colour(9));
+    save(folder.path(), "cat/c.PNG", RgbaImage::from_fn(3, 2, |x, y| image::Rgba([1, x as u8, y as u8, 9])));
+    std::fs::write(folder.path().join("cat/.hidden.png"), "x").unwrap();
+    std::fs::write(folder.path().join("cat/notes.txt"), "x").unwrap();
+    std::fs::write(folder.path().join("readme.md"), "x").unwrap();
+    let samples = read(folder.path(), &ReadOptions::default()).unwrap();
+    let all = images(&samples);
+    assert_eq!((all.height(), all.width(), all.channels()), (2, 3, 3));
+    assert_eq!(labels(&samples), ["cat", "cat", "cat", "dog"]);
+    assert_eq!(samples.files.as_ref().unwrap()[3], Path::new("dog").join("1.png").display().to_string());
+    assert_eq!(all.image(0), colour(9).as_raw().as_slice());
+    assert_eq!(all.image(1)[..6], [0, 0, 0, 1, 1, 1]);
+    assert_eq!(all.image(2)[..6], [1, 0, 0, 1, 1, 0]);
+    assert_eq!(all.image(3), colour(7).as_raw().as_slice());
+    let small = ReadOptions { block_bytes: Some(20), ..Default::default() };
+    let blocks: Vec<_> = Blocks::open(folder.path(), &small).unwrap().map(Result::unwrap).collect();
+    assert_eq!(blocks.len(), 4);
+    let pixels: Vec<u8> = blocks.iter().flat_map(|block| images(&block.table).pixels().to_vec()).collect();
+    assert_eq!(pixels, all.pixels());
+    // One class alone is a folder without labels.
+    let cats = read(&folder.path().join("cat"), &ReadOptions::default()).unwrap();
+    assert_eq!((images(&cats).pixels(), cats.labels.is_none()), (&all.pixels()[..54], true));
+    let unlabelled = ReadOptions { label: LabelColumn::None, ..Default::default() };
+    assert_eq!(read(folder.path(), &unlabelled).unwrap().labels, None);
+}
+
+#[test]
+fn grey_images_have_one_channel() {
+    let folder = tempfile::tempdir().unwrap();
+    let grey = GrayImage::from_fn(4, 4, |x, y| image::Luma([(x * 16 + y) as u8]));
+    save(folder.path(), "a.png", grey.clone());
+    save(folder.path(), "b.png", DynamicImage::ImageLuma8(grey.clone()).into_luma16());
+    let samples = read(folder.path(), &ReadOptions::default()).unwrap();
+    assert_eq!(images(&samples).channels(), 1);
+    assert_eq!(images(&samples).image(0), grey.as_raw().as_slice());
+    assert_eq!(images(&samples).image(1), grey.as_raw().as_slice());
+}
+
+#[test]
+fn jpeg_is_read_whatever_it_is_called() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = save(folder.path(), "a.jpg", RgbImage::from_pixel(8, 8, image::Rgb([200, 100, 50])));
+    std::fs::rename(&path, folder.path().join("a.png")).unwrap();
+    let samples = read(folder.path(), &ReadOptions::default()).unwrap();
+    for (found, right) in images(&samples).image(0).iter().zip([200u8, 100, 50]) {
+        assert!(found.abs_diff(right) <= 3);
+    }
+}
+
+#[test]
+fn what_is_wrong_in_a_folder_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(message(folder.path()).contains("no images in the folder"));
+    assert!(message(&folder.path().join("gone.png")).contains("cannot tell the format"));
+    save(folder.path(), "a/1.png", colour(1));
+    let wide = save(folder.path(), "b/2.png", RgbImage::new(4, 2));
+    let told = message(folder.path());
+    assert!(told.contains("2.png: 4 × 2 pixels, but ") && told.contains("1.png has 3 × 2"), "{told}");
+    std::fs::write(&wide, "not an image").unwrap();
+    let told = message(folder.path());
+    assert!(told.contains("2.png: cannot be decoded"), "{told}");
+    let png = std::fs::read(folder.path().join("a/1.png")).unwrap();
+    for length in 0..png.len() {
+        std::fs::write(&wide, &png[..length]).unwrap();
+        // The last bytes of a PNG say only that it ends.
+        let read = read(folder.path(), &ReadOptions::default());
+        assert!(read.is_err() || length + 16 > png.len(), "{length} of {}", png.len());
+    }
+    std::fs::create_dir_all(folder.path().join("b/deeper")).unwrap();
+    assert!(message(folder.path()).contains("a folder in the folder of a class"));
+    save(folder.path(), "0.png", colour(1));
+    assert!(message(folder.path()).contains("images beside folders"));
+}
+
+#[test]
+fn a_header_that_claims_too_much_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = save(folder.path(), "a.bmp", colour(1));
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[18..22].copy_from_slice(&60_000u32.to_le_bytes());
+    bytes[22..26].copy_from_slice(&60_000u32.to_le_bytes());
+    std::fs::write(&path, bytes).unwrap();
+    assert!(message(folder.path()).contains("60000 × 60000 pixels, at most"), "{}", message(folder.path()));
+    std::fs::write(&path, "P5\n4000000000 4000000000\n255\n").unwrap();
+    assert!(message(folder.path()).contains("a.bmp"));
+}
+
+fn record(label: u8, seed: u8) -> Vec<u8> {
+    let mut record = vec![label];
+    record.extend((0..3072).map(|i| (i / 1024 * 50 + i % 7) as u8 ^ seed));
+    record
+}
+
+#[test]
+fn cifar_records() {
+    let folder = tempfile::tempdir().unwrap();
+    let batch = folder.path().join("data_batch_1.bin");
+    std::fs::write(&batch, [record(3, 0), record(9, 1)].concat()).unwrap();
+    std::fs::write(folder.path().join("data_batch_2.bin"), record(0, 2)).unwrap();
+    std::fs::write(folder.path().join("test_batch.bin"), record(1, 3)).unwrap();
+    let samples = read(folder.path(), &ReadOptions::default()).unwrap();
+    let all = images(&samples);
+    assert_eq!((all.height(), all.width(), all.channels()), (32, 32, 3));
+    assert_eq!(all.image(1)[3 * 5..3 * 6], [5 ^ 1, 50 ^ 1, 102 ^ 1]);
+    assert_eq!(labels(&samples), ["3", "9", "0"]);
+    let small = ReadOptions { block_bytes: Some(1), ..Default::default() };
+    let blocks: Vec<_> = Blocks::open(folder.path(), &small).unwrap().map(Result::unwrap).collect();
+    assert_eq!(blocks.iter().map(|block| block.first_row).collect::<Vec<_>>(), [0, 1, 2]);
+    std::fs::write(folder.path().join("batches.meta.txt"), "airplane\nautomobile\n\n").unwrap();
+    let test = read(&folder.path().join("test_batch.bin"), &ReadOptions::default()).unwrap();
+    assert_eq!(labels(&test), ["automobile"]);
+
+    std::fs::write(&batch, [record(3, 0), record(1, 1)[..100].to_vec()].concat()).unwrap();
+    let told = message(folder.path());
+    assert!(
+        told.ends_with("ends within record 1 (from 0): a record of CIFAR-10 has 3073 bytes, 100 are there"),
+        "{told}"
+    );
+    std::fs::write(&batch, [record(3, 0), record(10, 1)].concat()).unwrap();
+    assert!(message(&batch).ends_with("record 1 (from 0) has label 10, expected at most 9"));
+    std::fs::write(&batch, "").unwrap();
+    assert!(message(&batch).ends_with("the file is empty"));
+}
+
+fn idx(sizes: &[u32], data: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![0, 0, 8, sizes.len() as u8];
+    sizes.iter().for_each(|size| bytes.extend(size.to_be_bytes()));
+    bytes.extend(data);
+    bytes
+}
+
+#[test]
+fn idx_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t10k-images-idx3-ubyte");
+    let pixels: Vec<u8> = (0..18).collect();
+    std::fs::write(&path, idx(&[3, 2, 3], &pixels)).unwrap();
+    let samples = read(&path, &ReadOptions::default()).unwrap();
+    assert_eq!((images(&samples).pixels(), samples.labels.is_none()), (pixels.as_slice(), true));
+    let beside = folder.path().join("t10k-labels-idx1-ubyte");
+    std::fs::write(&beside, idx(&[3], &[7, 2, 7])).unwrap();
+    let samples = read(&path, &ReadOptions::default()).unwrap();
+    assert_eq!(labels(&samples), ["7", "2", "7"]);
+    let small = ReadOptions { block_bytes: Some(7), ..Default::default() };
+    let blocks: Vec<_> = Blocks::open(&path, &small).unwrap().map(Result::unwrap).collect();
+    assert_eq!(blocks.iter().map(|block| labels(&block.table)[0].clone()).collect::<Vec<_>>(), ["7", "2", "7"]);
+
+    std::fs::write(&beside, idx(&[2], &[7, 2])).unwrap();
+    assert!(message(&path).ends_with("2 labels for 3 images"));
+    std::fs::remove_file(&beside).unwrap();
+    for (bytes, right) in [
+        (idx(&[3, 2, 3], &pixels[..16]), "ends within record 2 (from 0): a record of IDX has 6 bytes, 4 are there"),
+        (idx(&[2, 2, 3], &pixels), "more bytes than its header claims"),
+        (idx(&[3], &[1, 2, 3, 4, 5, 6, 7, 8, 9]), "it begins with the bytes [0, 0, 8, 1]"),
+        (vec![0, 0, 8, 3, 0], "5 bytes are no header"),
+        (idx(&[1, u32::MAX, u32::MAX], &pixels), "its sizes are [1, 4294967295, 4294967295]"),
+        (idx(&[u32::MAX, 65536, 65536], &pixels), "a record of IDX has 4294967296 bytes, 18 are there"),
+        (idx(&[0, 2, 3], &[]), "no samples"),
+    ] {
+        std::fs::write(&path, bytes).unwrap();
+        let told = message(&path);
+        assert!(told.ends_with(right), "{told}");
+    }
+}

@@ -1,0 +1,12 @@
+//! Files to views and back, one file a format or a claim. One program for all of them.
+
+mod atomic_write;
+mod common;
+mod csv;
+mod hostile;
+mod images;
+mod libsvm;
+mod npy;
+mod npz;
+mod round_trip;
+mod samples;

@@ -1,0 +1,133 @@
+//! The decision values of a sample are the same to the last bit, alone or among others, wherever it stands.
+
+use crate::common::{KERNELS, histograms};
+use widemargin::data::{
+    AnySamples, CsrMatrix, DenseMatrix, DenseView, Grids, Images, Labels, Rows, Samples, Series, Vectors,
+};
+use widemargin::model::{BasisExpansionParams, PowerMeanParams, ThinPlateParams};
+use widemargin::similarity::AnySimilarity;
+
+/// More than a chunk of any method, and no multiple of any lanes.
+const N: usize = 301;
+
+/// The rows of a matrix of `N` rows, reversed.
+fn reversed<T: Copy>(values: &[T]) -> Vec<T> {
+    let width = values.len() / N;
+    values.chunks(width).rev().flatten().copied().collect()
+}
+
+fn check(name: &str, all: &[f32], backwards: &[f32], one: impl Fn(usize) -> Vec<f32>) {
+    assert!(reversed(all) == backwards, "{name}");
+    let width = all.len() / N;
+    // Of every place in a vector register, and the last.
+    for row in (0..N).step_by(15) {
+        assert!(all[row * width..(row + 1) * width] == one(row), "{name}, row {row}");
+    }
+}
+
+fn check_basis_expansion(specs: &[&str], normalization: &str, samples: &AnySamples, classes: usize, n_basis: usize) {
+    let labels = Labels::new((0..N).map(|i| (i % classes) as i64));
+    let similarity = AnySimilarity::new(specs).unwrap();
+    let params = BasisExpansionParams::new(similarity).n_basis(n_basis).max_iter(5);
+    let model = params.normalization(normalization.parse().unwrap()).fit(samples, &labels).unwrap();
+    let values = |rows: &[usize]| {
+        let some = Samples::select(samples, rows);
+        model.decision_function(&some, 2).unwrap().values().to_vec()
+    };
+    let forwards: Vec<usize> = (0..N).collect();
+    let backwards: Vec<usize> = (0..N).rev().collect();
+    check(&format!("{specs:?}"), &values(&forwards), &values(&backwards), |row| values(&[row]));
+}
+
+fn noise(n: usize, seed: u32) -> Vec<f32> {
+    let mut state = seed.wrapping_mul(2_654_435_761).wrapping_add(12345);
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as f32 / (1 << 24) as f32
+    };
+    (0..n).map(|_| next()).collect()
+}
+
+fn dense(n_cols: usize) -> AnySamples {
+    AnySamples::Vectors(Vectors::Dense(DenseMatrix { values: noise(N * n_cols, 3), n_rows: N, n_cols }))
+}
+
+fn sparse(n_cols: usize) -> AnySamples {
+    let values: Vec<f32> = noise(N * n_cols, 4).into_iter().map(|x| if x < 0.6 { 0.0 } else { x }).collect();
+    let view = DenseView::new(&values, N, n_cols).unwrap();
+    let mut matrix = CsrMatrix { indptr: vec![0], indices: Vec::new(), values: Vec::new(), n_cols };
+    for row in 0..N {
+        view.for_each_nonzero(row, |column, value| {
+            matrix.indices.push(column as u32);
+            matrix.values.push(value as f32);
+        });
+        matrix.indptr.push(matrix.values.len());
+    }
+    AnySamples::Vectors(Vectors::Sparse(matrix))
+}
+
+#[test]
+fn vectors() {
+    let all = ["linear", "rbf", "laplacian", "polynomial", "sigmoid", "cosine", "tanimoto", "chi2", "power-mean:p=-8"];
+    let more =
+        ["jensen-shannon", "intersection", "hellinger", "thin-plate", "distance", "mean-norm>rbf", "z-score>linear"];
+    for spec in all.into_iter().chain(more) {
+        for (d, n_basis, classes) in [(20, 11, 2), (3, 1, 2), (70, 200, 3)] {
+            check_basis_expansion(&[spec], "mean-norm", &dense(d), classes, n_basis);
+            check_basis_expansion(&[spec], "mean-norm", &sparse(d), classes, n_basis);
+        }
+    }
+    for normalization in ["nystrom-clip", "z-score", "none"] {
+        check_basis_expansion(&["rbf", "linear"], normalization, &dense(9), 2, 40);
+    }
+    check_basis_expansion(&["precomputed"], "mean-norm", &dense(30), 4, 30);
+}
+
+#[test]
+fn strings_series_and_images() {
+    let bytes = noise(N * 12, 8);
+    let text = |row: usize| {
+        let letters = &bytes[row * 12..row * 12 + 3 + row % 9];
+        letters.iter().map(|x| ["A", "C", "G", "é", " "][(x * 4.99) as usize]).collect::<String>()
+    };
+    let strings = AnySamples::Strings((0..N).map(text).collect());
+    for spec in ["edit", "edit:metric=damerau", "align", "ngram:n=2", "ngrams:n=2>tanimoto", "ngram-counts:n=2>rbf"] {
+        check_basis_expansion(&[spec], "mean-norm", &strings, 3, 17);
+    }
+    for channels in [1, 2] {
+        let lengths: Vec<usize> = (0..N).map(|row| 9 + row % 7).collect();
+        let steps: usize = lengths.iter().sum();
+        let series = AnySamples::Series(Series::new(noise(steps * channels, 9), &lengths, channels).unwrap());
+        for spec in ["dtw", "znorm>dtw:window=0.2", "dtw:gamma=auto"] {
+            check_basis_expansion(&[spec], "mean-norm", &series, 2, 13);
+        }
+    }
+    let grids = AnySamples::Grids(Grids::new(noise(N * 4 * 4 * 7, 10), 4, 4, 7).unwrap());
+    for spec in ["rigid:radius=1", "deformable", "rigid:radius=2,precision=bf16", "linear"] {
+        check_basis_expansion(&[spec], "mean-norm", &grids, 3, 15);
+    }
+    let pixels = noise(N * 16 * 16, 11).into_iter().map(|x| (255.0 * x) as u8).collect();
+    let images = AnySamples::Images(Images::new(pixels, 16, 16, 1).unwrap());
+    check_basis_expansion(&["hog:cell=4>rigid", "hog:cell=8>rbf", "hog:cell=4>deformable"], "mean-norm", &images, 2, 9);
+}
+
+#[test]
+fn power_mean_and_thin_plate() {
+    for classes in [2, 3] {
+        let d = 7;
+        let (values, labels) = histograms(N, d, classes, 21);
+        let back = reversed(&values);
+        let (all, back) = (DenseView::new(&values, N, d).unwrap(), DenseView::new(&back, N, d).unwrap());
+        let one = |row: usize| DenseView::new(&values[row * d..(row + 1) * d], 1, d).unwrap();
+        for kernel in KERNELS {
+            let model = PowerMeanParams::new(kernel).fit(&all, &labels).unwrap();
+            let of = |view: &DenseView<'_, f64>| model.decision_function(view, 2).unwrap().values().to_vec();
+            check("power mean", &of(&all), &of(&back), |row| of(&one(row)));
+        }
+        for kernel in ["thin-plate", "cubic", "rbf:gamma=0.5"] {
+            let model = ThinPlateParams::new(kernel.parse().unwrap()).c(1.0).fit(&all, &labels).unwrap();
+            let of = |view: &DenseView<'_, f64>| model.decision_function(view, 2).unwrap().values().to_vec();
+            check(kernel, &of(&all), &of(&back), |row| of(&one(row)));
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Made linear problems, and a plain dense Newton method in double precision as the truth.
+
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use widemargin::data::DenseView;
+use widemargin::problem::{Block, Intercept, LinearObjective, OneVsRest, SmoothLoss};
+use widemargin::solve::newton::{NewtonSettings, NewtonSolution, solve};
+use widemargin::watch::Watch;
+
+/// Rows of Φ, classes, and how they are to be learned.
+#[derive(Clone, Debug)]
+pub struct Case {
+    pub phi: Vec<f32>,
+    pub n_features: usize,
+    pub codes: Vec<u32>,
+    pub n_classes: usize,
+    pub costs: Vec<f64>,
+    pub loss: SmoothLoss,
+    pub intercept: Intercept,
+}
+
+impl Case {
+    /// `n` rows off centre, of classes of unlike size that overlap.
+    pub fn new(n: usize, d: usize, n_classes: usize, c: f64, seed: u64) -> Case {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut normal = move || (0..6).map(|_| rng.random::<f64>() - 0.5).sum::<f64>();
+        let means: Vec<f64> = (0..n_classes * d).map(|_| 0.7 * normal()).collect();
+        let codes: Vec<u32> = (0..n).map(|i| if i % 3 == 0 { 0 } else { (i % n_classes) as u32 }).collect();
+        let phi = codes.iter().flat_map(|&class| {
+            let mean = &means[class as usize * d..][..d];
+            mean.iter().map(|m| (0.5 + m + normal()) as f32).collect::<Vec<_>>()
+        });
+        let (phi, costs) = (phi.collect(), vec![c; n]);
+        Case { phi, n_features: d, codes, n_classes, costs, loss: SmoothLoss::SquaredHinge, intercept: Intercept::Free }
+    }
+
+    pub fn n_rows(&self) -> usize {
+        self.codes.len()
+    }
+
+    pub fn row(&self, row: usize) -> &[f32] {
+        &self.phi[row * self.n_features..(row + 1) * self.n_features]
+    }
+
+    pub fn targets(&self) -> OneVsRest<'_> {
+        OneVsRest::new(&self.codes, self.n_classes)
+    }
+
+    /// The rows as one dense block.
+    pub fn block(&self) -> Block<'_> {
+        DenseView::new(&self.phi, self.n_rows(), self.n_features).unwrap().into()
+    }
+
+    pub fn objective<'a>(&'a self, blocks: &[Block<'a>], threads: usize) -> LinearObjective<'a> {
+        LinearObjective::new(blocks, self.targets(), &self.costs, self.loss, self.intercept, threads).unwrap()
+    }
+
+    pub fn solve(&self, tol: f64) -> NewtonSolution {
+        self.solve_with(&[self.block()], &NewtonSettings { tol, ..NewtonSettings::default() })
+    }
+
+    pub fn solve_with(&self, blocks: &[Block<'_>], settings: &NewtonSettings) -> NewtonSolution {
+        let mut objective =
+            LinearObjective::new(blocks, self.targets(), &self.costs, self.loss, self.intercept, 1).unwrap();
+        solve(&mut objective, settings, None, &Watch::none()).unwrap()
+    }
+
+    /// The objective of problem `k` at a point (weights, then intercept), from its definition.
+    pub fn value(&self, k: usize, point: &[f64]) -> f64 {
+        let d = self.n_features;
+        let counted = if self.intercept == Intercept::Penalised { d + 1 } else { d };
+        let penalty: f64 = point[..counted].iter().map(|w| w * w).sum();
+        let losses = (0..self.n_rows()).map(|i| self.costs[i] * self.loss.at(self.margin(i, k, point)).value);
+        0.5 * penalty + losses.sum::<f64>()
+    }
+
+    pub fn margin(&self, row: usize, k: usize, point: &[f64]) -> f64 {
+        let score: f64 = self.row(row).iter().zip(point).map(|(x, w)| f64::from(*x) * w).sum();
+        self.targets().sign(row, k) * (score + point[self.n_features])
+    }
+
+    /// Gradient and Hessian of problem `k`, from their definitions.
+    pub fn derivatives(&self, k: usize, point: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let m = self.n_features + 1;
+        let penalty = |j: usize| f64::from(j < m - 1 || self.intercept == Intercept::Penalised);
+        let mut gradient: Vec<f64> = (0..m).map(|j| penalty(j) * point[j]).collect();
+        let mut hessian = vec![0.0; m * m];
+        (0..m).for_each(|j| hessian[j * m + j] = penalty(j));
+        for i in 0..self.n_rows() {
+            let at = self.loss.at(self.margin(i, k, point));
+            let mut x: Vec<f64> = self.row(i).iter().map(|x| f64::from(*x)).collect();
+            x.push(if self.intercept == Intercept::None { 0.0 } else { 1.0 });
+            for a in 0..m {
+                gradient[a] -= self.costs[i] * at.pull * self.targets().sign(i, k) * x[a];
+                for b in 0..m {
+                    hessian[a * m + b] += self.costs[i] * at.curvature * x[a] * x[b];
+                }
+            }
+        }
+        if self.intercept == Intercept::None {
+            hessian[m * m - 1] = 1.0;
+        }
+        (gradient, hessian)
+    }
+
+    /// The minimum of problem `k` by a dense Newton method with halved steps.
+    pub fn minimum(&self, k: usize) -> (f64, Vec<f64>) {
+        let mut point = vec![0.0; self.n_features + 1];
+        let mut value = self.value(k, &point);
+        for _ in 0..200 {
+            let (gradient, mut hessian) = self.derivatives(k, &point);
+            let m = point.len();
+            // No more than rounding, where no row has any curvature.
+            (0..m).for_each(|j| hessian[j * m + j] += 1e-12);
+            let direction = gauss(hessian, gradient);
+            let mut step = 1.0;
+            loop {
+                let next: Vec<f64> = point.iter().zip(&direction).map(|(w, d)| w - step * d).collect();
+                let found = self.value(k, &next);
+                if found < value {
+                    (point, value) = (next, found);
+                    break;
+                }
+                step *= 0.5;
+                if step < 1e-9 {
+                    return (value, point);
+                }
+            }
+        }
+        (value, point)
+    }
+}
+
+/// Solves A·x = b by elimination with pivots.
+fn gauss(mut a: Vec<f64>, mut b: Vec<f64>) -> Vec<f64> {
+    let n = b.len();
+    for i in 0..n {
+        let pivot = (i..n).max_by(|&p, &q| a[p * n + i].abs().total_cmp(&a[q * n + i].abs())).unwrap();
+        (0..n).for_each(|j| a.swap(i * n + j, pivot * n + j));
+        b.swap(i, pivot);
+        for r in i + 1..n {
+            let factor = a[r * n + i] / a[i * n + i];
+            (i..n).for_each(|j| a[r * n + j] -= factor * a[i * n + j]);
+            b[r] -= factor * b[i];
+        }
+    }
+    for i in (0..n).rev() {
+        b[i] = (b[i] - (i + 1..n).map(|j| a[i * n + j] * b[j]).sum::<f64>()) / a[i * n + i];
+    }
+    b
+}
+
+pub const INTERCEPTS: [Intercept; 3] = [Intercept::Free, Intercept::Penalised, Intercept::None];
+pub const LOSSES: [SmoothLoss; 2] = [SmoothLoss::SquaredHinge, SmoothLoss::Logistic];

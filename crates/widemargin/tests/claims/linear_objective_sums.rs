@@ -1,0 +1,128 @@
+//! What an objective says of its rows: gradients by finite differences, Hessian products and Gram matrices by
+//! their formulas, lines by their definition.
+
+use crate::linear_common::{Case, INTERCEPTS, LOSSES};
+use widemargin::problem::{Intercept, Line, Objective};
+use widemargin::watch::Watch;
+
+/// Points of all problems, some way from 0.
+fn points(case: &Case) -> Vec<f64> {
+    let n = case.targets().n_problems() * (case.n_features + 1);
+    (0..n).map(|i| ((i * 37 + 11) % 19) as f64 / 50.0 - 0.2).collect()
+}
+
+fn close(found: f64, right: f64, scale: f64) {
+    assert!((found - right).abs() <= 1e-5 * scale, "{found} instead of {right}");
+}
+
+#[test]
+fn gradients_products_and_lines() {
+    for (d, classes) in [(1, 2), (7, 3), (40, 9)] {
+        for loss in LOSSES {
+            let mut case = Case::new(600, d, classes, 0.3, 5);
+            case.loss = loss;
+            case.costs.iter_mut().enumerate().for_each(|(i, c)| *c *= (i % 4) as f64);
+            let (m, k) = (d + 1, case.targets().n_problems());
+            let all = points(&case);
+            // Every second problem, to hold the order of `live`.
+            let live: Vec<usize> = (0..k).rev().step_by(2).collect();
+            let mine: Vec<f64> = live.iter().flat_map(|&k| &all[k * m..(k + 1) * m]).copied().collect();
+            let directions: Vec<f64> = mine.iter().map(|w| 0.3 - w).collect();
+            let intercepts: Vec<f64> = mine.chunks(m).map(|point| point[d]).collect();
+            let mut objective = case.objective(&[case.block()], 1);
+            objective.place(&live, &mine).unwrap();
+            objective.aim(&live, &directions).unwrap();
+            let gradient = objective.gradient(&live, &intercepts).unwrap();
+            let products = objective.product(&live, &intercepts, &directions).unwrap();
+            let line = |&intercept: &f64| Line { intercept, step: 0.7, along: 1.0, turn: 0.1 };
+            let lines = objective.along(&live, &intercepts.iter().map(line).collect::<Vec<_>>()).unwrap();
+            for (at, &k) in live.iter().enumerate() {
+                let (point, direction) = (&mine[at * m..(at + 1) * m], &directions[at * m..(at + 1) * m]);
+                let penalty = 0.5 * point[..d].iter().map(|w| w * w).sum::<f64>();
+                let value = case.value(k, point);
+                close(gradient.sums[at].value, value - penalty, value);
+                for j in 0..m {
+                    let moved = |h: f64| {
+                        let mut moved = point.to_vec();
+                        moved[j] += h;
+                        case.value(k, &moved) - if j < d { 0.5 * moved[j] * moved[j] } else { 0.0 }
+                    };
+                    let slope = (moved(1e-5) - moved(-1e-5)) / 2e-5;
+                    close(gradient.slopes[at * m + j], slope, value);
+                }
+                let (_, hessian) = case.derivatives(k, point);
+                for j in 0..m {
+                    let right: f64 = (0..m).map(|l| hessian[j * m + l] * direction[l]).sum();
+                    let right = right - if j < d { direction[j] } else { 0.0 };
+                    close(products[at * m + j], right, value);
+                }
+                let end = |t: f64| -> f64 {
+                    let moved = point.iter().zip(direction).map(|(w, d)| w + t * d);
+                    let mut moved: Vec<f64> = moved.collect();
+                    moved[d] = point[d] + 0.1 * t;
+                    case.value(k, &moved) - 0.5 * moved[..d].iter().map(|w| w * w).sum::<f64>()
+                };
+                close(lines[at].value, end(0.7), value);
+                close(lines[at].slope, (end(0.7 + 1e-5) - end(0.7 - 1e-5)) / 2e-5, 10.0 * value);
+            }
+            // Advancing is the same as placing at the other end.
+            objective.advance(&live, &vec![0.5; live.len()]).unwrap();
+            let moved: Vec<f64> = mine.iter().zip(&directions).map(|(w, d)| w + 0.5 * d).collect();
+            let advanced = objective.gradient(&live, &intercepts).unwrap();
+            objective.place(&live, &moved).unwrap();
+            let placed = objective.gradient(&live, &intercepts).unwrap();
+            for (a, b) in advanced.sums.iter().zip(&placed.sums) {
+                close(a.value, b.value, b.value);
+            }
+        }
+    }
+}
+
+#[test]
+fn gram_and_diagonal_are_those_of_the_mean_hessian() {
+    for (n, d, weighted) in [(300, 1, true), (300, 30, false), (270, 600, true)] {
+        let mut case = Case::new(n, d, 3, 0.3, 8);
+        case.intercept = Intercept::Penalised;
+        if weighted {
+            case.costs.iter_mut().enumerate().for_each(|(i, c)| *c *= (i % 3) as f64);
+        }
+        let (m, all) = (d + 1, points(&case));
+        let small: Vec<f64> = all.iter().map(|w| w / d as f64).collect();
+        let mut objective = case.objective(&[case.block()], 2);
+        let live = [0, 1, 2];
+        let intercepts: Vec<f64> = small.chunks(m).map(|point| point[d]).collect();
+        objective.place(&live, &small).unwrap();
+        let gram = objective.gram(&live, &intercepts, &Watch::none()).unwrap().unwrap();
+        let diagonal = objective.diagonal(&live, &intercepts).unwrap();
+        let mut right = vec![0.0; m * m];
+        for (k, point) in small.chunks(m).enumerate() {
+            let (_, hessian) = case.derivatives(k, point);
+            right.iter_mut().zip(hessian).for_each(|(sum, h)| *sum += h / 3.0);
+        }
+        let scale = right[m * m - 1];
+        for i in 0..m {
+            right[i * m + i] -= 1.0;
+            close(diagonal[i], right[i * m + i], scale);
+            for j in 0..=i {
+                let found = match (i == d, j == d) {
+                    (false, false) => f64::from(gram.lower[i * d + j]),
+                    (true, false) => gram.column[j],
+                    _ => gram.corner,
+                };
+                close(found, right[i * m + j], scale);
+            }
+        }
+    }
+}
+
+#[test]
+fn penalties_do_not_enter_the_sums() {
+    let case = Case::new(50, 4, 3, 1.0, 1);
+    for intercept in INTERCEPTS {
+        let case = Case { intercept, ..case.clone() };
+        let mut objective = case.objective(&[case.block()], 1);
+        objective.place(&[0], &[0.0; 5]).unwrap();
+        let sums = objective.gradient(&[0], &[0.0]).unwrap().sums[0];
+        assert_eq!((sums.value, sums.pull, sums.n_support), (50.0, 100.0, 50));
+    }
+}

@@ -1,0 +1,32 @@
+//! What the library claims, one file a claim. One program for all of them: linking each apart takes minutes.
+
+mod a_sample_at_a_time;
+mod agrees_with_brute_force;
+mod agrees_with_the_exact_kernel;
+mod basis_expansion;
+mod common;
+mod expansion_alone;
+mod gap_is_reached;
+mod greedy_selection;
+mod grid_fixtures;
+mod hog_fixtures;
+mod kind_to_mistakes;
+mod kinds_of_samples;
+mod linear_common;
+mod linear_dual;
+mod linear_kind_to_mistakes;
+mod linear_objective_sums;
+mod linear_reaches_the_minimum;
+mod linear_same_answer;
+mod model_bytes;
+mod predictions_are_watched;
+mod same_answer_every_time;
+mod thin_plate_common;
+mod thin_plate_fixtures;
+mod thin_plate_invariances;
+mod thin_plate_kind;
+mod thin_plate_landmarks;
+mod thin_plate_same;
+mod thin_plate_scaling;
+mod thin_plate_truth;
+mod weights_equal_copies;

@@ -1,0 +1,94 @@
+//! A model and the bytes of its file are one and the same, without a file too.
+
+use std::path::Path;
+
+use crate::common::histograms;
+use widemargin::data::{AnySamples, DenseMatrix, DenseView, Vectors};
+use widemargin::model::{
+    BasisExpansionParams, BasisExpansionSvc, PowerMeanParams, PowerMeanSvc, ThinPlateParams, ThinPlateSvc, method_of,
+    method_of_bytes,
+};
+use widemargin::similarity::{AdditiveKernel, AnySimilarity, ConditionalKernel};
+use widemargin::{Error, Result};
+
+/// Holds of every method: bytes are those of the file, and both give back the model; damage is told as such.
+fn check<M>(
+    method: &str,
+    model: &M,
+    save: impl Fn(&M, &Path) -> Result<()>,
+    to_bytes: impl Fn(&M) -> Result<Vec<u8>>,
+    from_bytes: impl Fn(&[u8]) -> Result<M>,
+    values: impl Fn(&M) -> Vec<u64>,
+) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    let bytes = to_bytes(model).unwrap();
+    save(model, &path).unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), bytes);
+    assert_eq!(values(&from_bytes(&bytes).unwrap()), values(model));
+    assert_eq!(to_bytes(&from_bytes(&bytes).unwrap()).unwrap(), bytes);
+    assert_eq!((method_of_bytes(&bytes).unwrap().as_str(), method_of(&path).unwrap().as_str()), (method, method));
+    for cut in [0, 7, 100, bytes.len() / 2, bytes.len() - 1] {
+        let Err(error) = from_bytes(&bytes[..cut]) else { panic!("{method}: cut at {cut}") };
+        assert!(matches!(error, Error::ModelFile { .. }), "{error}");
+        assert!(error.to_string().starts_with("<bytes>: not a usable model file: "), "{error}");
+    }
+    assert!(method_of_bytes(&bytes[..100]).is_err());
+}
+
+#[test]
+fn bytes_are_the_file() {
+    let (n, d) = (60, 5);
+    let (values, labels) = histograms(n, d, 3, 7);
+    let view = DenseView::new(&values, n, d).unwrap();
+
+    let model = PowerMeanParams::new(AdditiveKernel::Chi2).fit(&view, &labels).unwrap();
+    let scores = |model: &PowerMeanSvc| bits(model.decision_function(&view, 1).unwrap().values());
+    check(
+        "power-mean",
+        &model,
+        |model, path| model.save(path),
+        PowerMeanSvc::to_bytes,
+        PowerMeanSvc::from_bytes,
+        scores,
+    );
+
+    let model = ThinPlateParams::new(ConditionalKernel::THIN_PLATE).fit(&view, &labels).unwrap();
+    let scores = |model: &ThinPlateSvc| bits(model.decision_function(&view, 1).unwrap().values());
+    check(
+        "thin-plate",
+        &model,
+        |model, path| model.save(path),
+        ThinPlateSvc::to_bytes,
+        ThinPlateSvc::from_bytes,
+        scores,
+    );
+
+    let single = values.iter().map(|&value| value as f32).collect();
+    let samples = AnySamples::Vectors(Vectors::Dense(DenseMatrix { values: single, n_rows: n, n_cols: d }));
+    let similarity = AnySimilarity::new(&["mean-norm>rbf", "linear"]).unwrap();
+    let model = BasisExpansionParams::new(similarity).n_basis(9).fit(&samples, &labels).unwrap();
+    let scores = |model: &BasisExpansionSvc<_>| bits(model.decision_function(&samples, 1).unwrap().values());
+    check(
+        "basis-expansion",
+        &model,
+        |model, path| model.save(path),
+        BasisExpansionSvc::to_bytes,
+        BasisExpansionSvc::from_bytes,
+        scores,
+    );
+}
+
+#[test]
+fn bytes_of_another_method_are_told() {
+    let (values, labels) = histograms(30, 4, 2, 3);
+    let view = DenseView::new(&values, 30, 4).unwrap();
+    let bytes = PowerMeanParams::new(AdditiveKernel::Chi2).fit(&view, &labels).unwrap().to_bytes();
+    let error = ThinPlateSvc::from_bytes(&bytes.unwrap()).unwrap_err().to_string();
+    assert!(error.contains("a model of 'power-mean', expected 'thin-plate'"), "{error}");
+    assert!(method_of_bytes(b"no model").unwrap_err().to_string().starts_with("<bytes>"));
+}
+
+fn bits(values: &[f32]) -> Vec<u64> {
+    values.iter().map(|value| u64::from(value.to_bits())).collect()
+}

@@ -1,0 +1,70 @@
+//! What the classifier must not notice: where the data are, how they are turned, and C rescaled, how large.
+
+use crate::thin_plate_common::{blobs, kernel, relative, rotation, view};
+use proptest::prelude::*;
+use widemargin::data::Labels;
+use widemargin::model::ThinPlateParams;
+use widemargin::solve::thin_plate::NullSpace;
+
+fn decisions(spec: &str, values: &[f64], d: usize, labels: &[i64], c: f64, null_space: NullSpace) -> Vec<f64> {
+    let n = labels.len();
+    let params = ThinPlateParams::new(kernel(spec)).c(c).null_space(null_space).threads(1);
+    let model = params.fit(&view(&values[..n * d], d), &Labels::new(labels.iter().copied())).unwrap();
+    model.decision_values(&view(values, d), 1).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+
+    #[test]
+    fn translation_rotation_and_dilation(
+        seed in 0u64..1_000_000,
+        d in 1usize..=20,
+        at in 0usize..4,
+        constant in any::<bool>(),
+        log_c in -1.0f64..2.0,
+        shift in -100.0f64..100.0,
+        log_scale in -4.0f64..4.0,
+    ) {
+        let spec = ["thin-plate", "distance", "cubic", "polyharmonic:exponent=2.5"][at];
+        let null_space = if constant { NullSpace::Constant } else { NullSpace::Free };
+        let n = 60 + 2 * d;
+        // The last samples are for decisions only.
+        let (values, labels) = blobs(n + 20, d, 2, seed);
+        let labels = &labels[..n];
+        let c = 10f64.powf(log_c);
+        let truth = decisions(spec, &values, d, labels, c, null_space);
+
+        let shifted: Vec<f64> = values.iter().enumerate().map(|(i, x)| x + shift * (1.0 + (i % d) as f64)).collect();
+        let moved = relative(&truth, &decisions(spec, &shifted, d, labels, c, null_space));
+        prop_assert!(moved <= 1e-8, "translation {} d = {}: {}", spec, d, moved);
+
+        let turn = rotation(d, seed);
+        let turned: Vec<f64> = values
+            .chunks(d)
+            .flat_map(|row| turn.chunks(d).map(|axis| axis.iter().zip(row).map(|(a, x)| a * x).sum::<f64>()).collect::<Vec<_>>())
+            .collect();
+        let moved = relative(&truth, &decisions(spec, &turned, d, labels, c, null_space));
+        prop_assert!(moved <= 1e-8, "rotation {} d = {}: {}", spec, d, moved);
+
+        let scale = 10f64.powf(log_scale);
+        let stretched: Vec<f64> = values.iter().map(|x| x * scale).collect();
+        let b = kernel(spec).dilation_exponent().unwrap();
+        let moved = relative(&truth, &decisions(spec, &stretched, d, labels, c * scale.powf(-b), null_space));
+        prop_assert!(moved <= 1e-8, "dilation {} d = {} by {}: {}", spec, d, scale, moved);
+    }
+}
+
+#[test]
+fn the_choice_of_c_does_not_notice_either() {
+    let (d, n) = (3, 120);
+    let (values, labels) = blobs(n, d, 2, 77);
+    let labels = Labels::new(labels);
+    let fit =
+        |values: &[f64]| ThinPlateParams::new(kernel("thin-plate")).threads(1).fit(&view(values, d), &labels).unwrap();
+    let model = fit(&values);
+    let scaled = fit(&values.iter().map(|x| 1e4 * x + 3e5).collect::<Vec<_>>());
+    assert!((model.lambda() - scaled.lambda()).abs() <= 1e-9 * model.lambda());
+    assert!((model.c() - scaled.c() * 1e8).abs() <= 1e-6 * model.c());
+    assert_eq!(model.path().len(), scaled.path().len());
+}

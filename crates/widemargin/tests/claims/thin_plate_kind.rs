@@ -1,0 +1,238 @@
+//! Awkward data are solved, with a word of warning; mistakes get an error that says what would be right.
+
+use std::sync::atomic::AtomicBool;
+
+use crate::thin_plate_common::{blobs, kernel, relative, view};
+use widemargin::Error;
+use widemargin::data::{ClassWeight, CsrView, DenseView, Labels};
+use widemargin::model::{CChoice, ThinPlateParams, ThinPlateSvc};
+use widemargin::solve::Status;
+use widemargin::solve::thin_plate::NullSpace;
+use widemargin::watch::Watch;
+
+fn thin_plate() -> ThinPlateParams {
+    ThinPlateParams::new(kernel("thin-plate")).threads(1)
+}
+
+fn fit(values: &[f64], d: usize, labels: &[i64]) -> ThinPlateSvc {
+    let model = thin_plate().fit(&view(values, d), &Labels::new(labels.iter().copied())).unwrap();
+    assert_eq!(model.report().status, Status::Converged);
+    let f = model.decision_values(&view(values, d), 1).unwrap();
+    assert!(f.iter().all(|f| f.is_finite()));
+    model
+}
+
+fn errors(model: &ThinPlateSvc, values: &[f64], d: usize, labels: &[i64]) -> usize {
+    let predicted = model.predict(&view(values, d), 1).unwrap();
+    predicted.iter().zip(labels).filter(|(p, y)| p.to_string() != y.to_string()).count()
+}
+
+fn warned(model: &ThinPlateSvc, of: &str) -> bool {
+    model.report().warnings.iter().any(|warning| warning.contains(of))
+}
+
+#[test]
+fn constant_and_duplicate_columns() {
+    let (values, labels) = blobs(120, 2, 2, 3);
+    let plain = fit(&values, 2, &labels);
+    assert!(plain.report().warnings.is_empty(), "{:?}", plain.report().warnings);
+    // A constant column changes nothing but the polynomials' rank.
+    let more: Vec<f64> = values.chunks(2).flat_map(|row| [row[0], 1e6, row[1]]).collect();
+    let model = fit(&more, 3, &labels);
+    assert!(warned(&model, "constant") && warned(&model, "rank 3"), "{:?}", model.report().warnings);
+    assert!(
+        relative(
+            &plain.decision_values(&view(&values, 2), 1).unwrap(),
+            &model.decision_values(&view(&more, 3), 1).unwrap()
+        ) < 1e-7
+    );
+    let twice: Vec<f64> = values.chunks(2).flat_map(|row| [row[0], row[1], row[0]]).collect();
+    let model = fit(&twice, 3, &labels);
+    assert!(warned(&model, "rank 3 on"), "{:?}", model.report().warnings);
+    assert!(errors(&model, &twice, 3, &labels) < 30);
+}
+
+#[test]
+fn shifted_and_scaled_data() {
+    let (values, labels) = blobs(150, 4, 2, 9);
+    let plain = fit(&values, 4, &labels).decision_values(&view(&values, 4), 1).unwrap();
+    for (scale, shift, tolerance) in [(1.0, 1e6, 1e-4), (1e4, 0.0, 1e-7), (1e-4, 0.0, 1e-7), (1e4, 1e6, 1e-4)] {
+        let moved: Vec<f64> = values.iter().map(|x| scale * x + shift).collect();
+        let f = fit(&moved, 4, &labels).decision_values(&view(&moved, 4), 1).unwrap();
+        assert!(relative(&plain, &f) <= tolerance, "{scale} {shift}: {}", relative(&plain, &f));
+    }
+    let uneven: Vec<f64> = values.iter().enumerate().map(|(i, x)| if i % 4 == 2 { 1e4 * x } else { *x }).collect();
+    assert!(warned(&fit(&uneven, 4, &labels), "standardise"));
+}
+
+#[test]
+fn duplicates_and_contradictions() {
+    let (mut values, mut labels) = blobs(60, 2, 2, 4);
+    values.extend(values.clone());
+    labels.extend(labels.clone().iter().map(|label| 1 - label));
+    for null_space in [NullSpace::Free, NullSpace::Constant, NullSpace::None] {
+        let params = thin_plate().null_space(null_space);
+        let model = params.fit(&view(&values, 2), &Labels::new(labels.clone())).unwrap();
+        assert_eq!(model.report().status, Status::Converged, "{:?}", model.report());
+        assert!(model.n_bases() <= 60);
+        // Every point has both labels: there is nothing to learn.
+        let f = model.decision_values(&view(&values, 2), 1).unwrap();
+        assert!(f.iter().all(|f| f.abs() < 0.5), "{null_space}: {f:?}");
+    }
+}
+
+#[test]
+fn few_samples_many_features() {
+    for n in [2, 3, 10, 20, 21, 30] {
+        let (values, mut labels) = blobs(n, 20, 2, 5);
+        labels[0] = 0;
+        labels[1] = 1;
+        let model = fit(&values, 20, &labels);
+        assert!(warned(&model, "alone separate"), "{n}: {:?}", model.report().warnings);
+        assert_eq!(errors(&model, &values, 20, &labels), 0, "{n}");
+        for null_space in [NullSpace::Free, NullSpace::Constant, NullSpace::None] {
+            let params = thin_plate().null_space(null_space).c(2.0);
+            let model = params.fit(&view(&values, 20), &Labels::new(labels.clone())).unwrap();
+            assert!(model.decision_values(&view(&values, 20), 1).unwrap().iter().all(|f| f.is_finite()));
+        }
+    }
+}
+
+#[test]
+fn one_dimension_and_data_that_a_line_separates() {
+    let (values, labels) = blobs(80, 1, 2, 6);
+    let model = fit(&values, 1, &labels);
+    assert!(errors(&model, &values, 1, &labels) < 20);
+    // Two samples of one feature, and all samples at one place.
+    fit(&[0.0, 1.0], 1, &[0, 1]);
+    fit(&[2.0, 2.0, 2.0], 1, &[0, 1, 1]);
+
+    let labels: Vec<i64> = values.iter().map(|x| i64::from(*x > 0.2)).collect();
+    let model = fit(&values, 1, &labels);
+    assert_eq!(model.null_space(), NullSpace::Constant);
+    assert!(warned(&model, "null_space = constant"), "{:?}", model.report().warnings);
+    assert!(errors(&model, &values, 1, &labels) <= 1);
+    // Free, the violators run out: still an answer.
+    let free =
+        thin_plate().null_space(NullSpace::Free).c(1e3).fit(&view(&values, 1), &Labels::new(labels.clone())).unwrap();
+    assert_eq!((free.report().status, errors(&free, &values, 1, &labels)), (Status::Converged, 0));
+}
+
+#[test]
+fn any_c_is_solved_and_within_few_steps() {
+    let (values, labels) = blobs(200, 3, 2, 12);
+    let labels = Labels::new(labels);
+    let unit = {
+        let model = thin_plate().c(1.0).fit(&view(&values, 3), &labels).unwrap();
+        0.5 / model.lambda()
+    };
+    for power in -14..=12 {
+        let lambda = 10f64.powi(power);
+        let model = thin_plate().c(0.5 / (lambda * unit)).fit(&view(&values, 3), &labels).unwrap();
+        let report = model.report();
+        assert_eq!(report.status, Status::Converged, "{lambda}: {report:?}");
+        assert!(power < -4 || report.max_iterations() <= 15, "{lambda}: {report:?}");
+        assert!(power < -7 || report.gap() <= 1e-8, "{lambda}: {report:?}");
+        if power < -12 {
+            assert!(warned(&model, "double precision"), "{report:?}");
+        }
+    }
+}
+
+#[test]
+fn solutions_that_begin_on_a_part_of_the_samples_are_optimal() {
+    let (values, labels) = blobs(1300, 2, 2, 7);
+    let sorted: Vec<usize> = (0..2).flat_map(|class| (0..1300).filter(move |i| i % 2 == class)).collect();
+    for order in [(0..1300).collect(), sorted] {
+        let rows: Vec<f64> = order.iter().flat_map(|&i| values[2 * i..2 * i + 2].to_vec()).collect();
+        let labels = Labels::new(order.iter().map(|&i| labels[i]));
+        for c in [1e-3, 1.0, 1e3] {
+            let model = thin_plate().c(c).fit(&view(&rows, 2), &labels).unwrap();
+            let report = model.report();
+            assert!(report.status == Status::Converged && report.gap() <= 1e-8, "{c}: {report:?}");
+        }
+        // One step of all is the least there is: the parts leave it to that step.
+        let model = thin_plate().c(1.0).max_steps(1).fit(&view(&rows, 2), &labels).unwrap();
+        assert!(model.decision_values(&view(&rows, 2), 1).unwrap().iter().all(|f| f.is_finite()));
+    }
+}
+
+#[test]
+fn parameters_and_samples() {
+    let (values, labels) = blobs(20, 2, 2, 1);
+    let labels = Labels::new(labels);
+    for (params, name) in [
+        (thin_plate().c(0.0), "C = 0"),
+        (thin_plate().c(f64::NAN), "C = NaN"),
+        (thin_plate().max_steps(0), "max_iter = 0"),
+        (thin_plate().memory_limit(1000), "n_basis = none"),
+    ] {
+        let error = params.fit(&view(&values, 2), &labels).unwrap_err();
+        assert!(matches!(error, Error::Parameter { .. }) && error.is_input(), "{error}");
+        assert!(error.to_string().starts_with(name), "{error}");
+    }
+    let mut bad = values.clone();
+    bad[7] = f64::NAN;
+    let error = thin_plate().fit(&view(&bad, 2), &labels).unwrap_err();
+    assert!(error.to_string().starts_with("row 3, column 1: NaN"), "{error}");
+    let model = thin_plate().fit(&view(&values, 2), &labels).unwrap();
+    assert!(matches!(model.predict(&view(&bad, 2), 1), Err(Error::Value { row: 3, column: 1, .. })));
+    assert!(matches!(model.predict(&view(&values, 4), 1), Err(Error::FeatureCount { .. })));
+    assert!(thin_plate().fit(&DenseView::<f64>::new(&[], 20, 0).unwrap(), &labels).is_err());
+    let far: Vec<f64> = values.iter().map(|x| x * 1e200).collect();
+    assert!(thin_plate().fit(&view(&far, 2), &labels).is_err());
+    assert_eq!("auto".parse::<CChoice>().unwrap(), CChoice::Auto);
+    assert_eq!("0.5".parse::<CChoice>().unwrap(), CChoice::Value(0.5));
+    assert!("best".parse::<CChoice>().is_err());
+}
+
+#[test]
+fn single_precision_and_sparse_samples_are_the_same_samples() {
+    let (values, labels) = blobs(60, 3, 2, 2);
+    let values: Vec<f64> =
+        values.iter().enumerate().map(|(i, x)| if i % 5 == 0 { 0.0 } else { f64::from(*x as f32) }).collect();
+    let labels = Labels::new(labels);
+    let dense = thin_plate().fit(&view(&values, 3), &labels).unwrap();
+    let single: Vec<f32> = values.iter().map(|x| *x as f32).collect();
+    let single = thin_plate().fit(&DenseView::new(&single, 60, 3).unwrap(), &labels).unwrap();
+    let (mut indptr, mut indices, mut stored) = (vec![0usize], Vec::new(), Vec::new());
+    for row in values.chunks(3) {
+        for (column, value) in row.iter().enumerate().filter(|(_, value)| **value != 0.0) {
+            indices.push(column as u32);
+            stored.push(*value);
+        }
+        indptr.push(indices.len());
+    }
+    let sparse = thin_plate().fit(&CsrView::new(&indptr, &indices, &stored, 3).unwrap(), &labels).unwrap();
+    assert_eq!(dense.coefficients(), single.coefficients());
+    assert_eq!(dense.coefficients(), sparse.coefficients());
+}
+
+#[test]
+fn stopping() {
+    let (values, labels) = blobs(100, 2, 3, 2);
+    let labels = Labels::new(labels);
+    let cancel = AtomicBool::new(true);
+    let watch = Watch::none().with_cancel(&cancel);
+    assert!(matches!(thin_plate().fit_with(&view(&values, 2), &labels, None, &watch), Err(Error::Cancelled { .. })));
+    let watch = Watch::none().with_time_limit(std::time::Duration::ZERO);
+    let model = thin_plate().fit_with(&view(&values, 2), &labels, None, &watch).unwrap();
+    assert_eq!(model.report().status, Status::TimeLimit);
+    assert!(warned(&model, "time limit"));
+    assert_eq!(model.predict(&view(&values, 2), 1).unwrap().len(), 100);
+    let model = thin_plate().max_steps(1).c(1.0).fit(&view(&values, 2), &labels).unwrap();
+    assert!(warned(&model, "max_iter"));
+}
+
+#[test]
+fn classes_of_unlike_size() {
+    let (values, _) = blobs(200, 2, 2, 2);
+    let labels: Vec<i64> = values.chunks(2).map(|row| i64::from(row[0] + row[1] > 2.0)).collect();
+    let labels = Labels::new(labels);
+    let params = thin_plate().null_space(NullSpace::Constant).c(0.01);
+    let count = |params: &ThinPlateParams| {
+        let model = params.fit(&view(&values, 2), &labels).unwrap();
+        model.predict(&view(&values, 2), 1).unwrap().iter().filter(|label| label.to_string() == "1").count()
+    };
+    assert!(count(&params.clone().class_weight(ClassWeight::Balanced)) > count(&params));
+}

@@ -1,0 +1,150 @@
+//! The thin plate SVM on landmarks: the same as the exact one where every sample is a landmark, near it where
+//! they are fewer, and with leave-one-out values of its own that equal refits.
+
+use std::collections::BTreeSet;
+
+use crate::thin_plate_common::{blobs, kernel, relative, view};
+use widemargin::Error;
+use widemargin::data::Labels;
+use widemargin::model::{LandmarkChoice, ThinPlateParams, ThinPlateSvc};
+use widemargin::solve::Status;
+use widemargin::solve::thin_plate::NullSpace;
+use widemargin::watch::Watch;
+
+fn params(spec: &str) -> ThinPlateParams {
+    ThinPlateParams::new(kernel(spec)).threads(1)
+}
+
+/// Samples whose second half repeats the first, some of them in another class (those of one class are merged): the
+/// first half as landmarks is all there is.
+fn doubled(n: usize, d: usize, classes: usize) -> (Vec<f64>, Labels) {
+    let (mut values, mut labels) = blobs(n, d, classes, 17);
+    values.extend(values.clone());
+    let again: Vec<_> = (0..n).map(|i| labels[if i % 5 == 0 { (i + 1) % n } else { i }]).collect();
+    labels.extend(again);
+    (values, Labels::new(labels))
+}
+
+#[test]
+fn every_place_a_landmark_is_the_exact_solution() {
+    for spec in ["thin-plate", "distance", "cubic", "rbf:gamma=0.4"] {
+        for null_space in [NullSpace::Free, NullSpace::Constant, NullSpace::None] {
+            let (n, d) = (70, 3);
+            let (values, labels) = doubled(n, d, 3);
+            let params = params(spec).null_space(null_space).c(2.0);
+            let exact = params.fit(&view(&values, d), &labels).unwrap();
+            let landmarks = params.landmarks(LandmarkChoice::Index).n_basis(Some(n));
+            let model = landmarks.fit(&view(&values, d), &labels).unwrap();
+            let what = format!("{spec} {null_space} {:?}", model.report());
+            // Of samples that are alike one is a landmark.
+            let distinct: BTreeSet<Vec<u64>> =
+                values.chunks(d).map(|row| row.iter().map(|x| x.to_bits()).collect()).collect();
+            assert_eq!((model.report().status, model.n_bases()), (Status::Converged, distinct.len()), "{what}");
+            let (a, b) = (exact.report().objective, model.report().objective);
+            assert!((a - b).abs() <= 1e-8 * a, "{a} {b} {what}");
+            assert!(model.report().gap() <= 1e-7, "{what}");
+            let decisions = |model: &ThinPlateSvc| model.decision_values(&view(&values, d), 1).unwrap();
+            assert!(relative(&decisions(&exact), &decisions(&model)) <= 1e-6, "{what}");
+            assert!(relative(exact.left_out(), model.left_out()) <= 1e-6, "{what}");
+            assert!((exact.lambda() - model.lambda()).abs() <= 1e-6 * exact.lambda(), "{what}");
+        }
+    }
+}
+
+#[test]
+fn left_out_values_are_those_of_refits() {
+    let (n, d) = (80, 2);
+    let (values, labels) = blobs(n, d, 2, 3);
+    let labels = Labels::new(labels);
+    let params =
+        params("thin-plate").null_space(NullSpace::Free).landmarks(LandmarkChoice::Index).n_basis(Some(12)).c(3.0);
+    let model = params.fit(&view(&values, d), &labels).unwrap();
+    let signs: Vec<f64> = labels.codes().iter().map(|&code| if code == 1 { 1.0 } else { -1.0 }).collect();
+    let violators = |model: &ThinPlateSvc| -> Vec<bool> {
+        let f = model.decision_values(&view(&values, d), 1).unwrap();
+        f.iter().zip(&signs).map(|(f, sign)| f * sign < 1.0).collect()
+    };
+    let mut compared = 0;
+    // The landmarks must stay: only samples after them are left out.
+    for i in 12..n {
+        let weights: Vec<f64> = (0..n).map(|j| f64::from(i != j)).collect();
+        let refit = params.fit_with(&view(&values, d), &labels, Some(&weights), &Watch::none()).unwrap();
+        let (mut before, mut after) = (violators(&model), violators(&refit));
+        (before[i], after[i]) = (false, false);
+        if before != after {
+            continue;
+        }
+        compared += 1;
+        let truth = refit.decision_values(&view(&values[i * d..(i + 1) * d], d), 1).unwrap()[0];
+        assert!((model.left_out()[i] - truth).abs() <= 1e-6, "{i}: {} {truth}", model.left_out()[i]);
+    }
+    assert!(compared >= n / 3, "{compared}");
+}
+
+#[test]
+fn few_landmarks_do_nearly_as_well() {
+    let (n, d) = (1200, 3);
+    let (values, labels) = blobs(n, d, 3, 29);
+    let labels = Labels::new(labels);
+    let (train, test) = (view(&values[..800 * d], d), view(&values[800 * d..], d));
+    let (of_train, of_test) =
+        (labels.select(&(0..800).collect::<Vec<_>>()), labels.select(&(800..n).collect::<Vec<_>>()));
+    let errors = |model: &ThinPlateSvc| {
+        assert_eq!(model.report().status, Status::Converged, "{:?}", model.report());
+        let predicted = model.predict(&test, 1).unwrap();
+        predicted.iter().enumerate().filter(|(i, label)| **label != of_test.get(*i)).count()
+    };
+    let exact = errors(&params("thin-plate").fit(&train, &of_train).unwrap());
+    for choice in [LandmarkChoice::Index, LandmarkChoice::Random, LandmarkChoice::KMeans, LandmarkChoice::KMedoids] {
+        let params = params("thin-plate").landmarks(choice).n_basis(Some(60)).seed(1);
+        let model = params.fit(&train, &of_train).unwrap();
+        assert!(errors(&model) <= exact + 20, "{choice}: {} {exact}", errors(&model));
+        let again = params.threads(3).fit(&train, &of_train).unwrap();
+        assert_eq!((model.coefficients(), model.path()), (again.coefficients(), again.path()));
+        let folder = tempfile::tempdir().unwrap();
+        model.save(folder.path().join("m")).unwrap();
+        assert_eq!(model, ThinPlateSvc::load(folder.path().join("m")).unwrap());
+    }
+}
+
+#[test]
+fn features_computed_anew_are_those_held() {
+    // More than sixteen blocks, which are summed in parts.
+    let (n, d) = (9000, 2);
+    let (values, labels) = blobs(n, d, 2, 13);
+    let labels = Labels::new(labels);
+    for null_space in [NullSpace::Free, NullSpace::Constant] {
+        let params =
+            params("thin-plate").null_space(null_space).c(0.1).n_basis(Some(25)).landmarks(LandmarkChoice::Random);
+        let held = params.clone().fit(&view(&values, d), &labels).unwrap();
+        assert!(held.report().warnings.is_empty(), "{:?}", held.report().warnings);
+        // Just more than what it cannot do without, and half of the rest.
+        for bytes in [3_600_000, 4_600_000] {
+            let model = params.clone().memory_limit(bytes).fit(&view(&values, d), &labels).unwrap();
+            let note = model.report().warnings.concat();
+            assert!(note.contains("computed anew"), "{note}");
+            assert_eq!((model.coefficients(), model.polynomial()), (held.coefficients(), held.polynomial()), "{note}");
+            assert_eq!((model.path(), model.left_out()), (held.path(), held.left_out()), "{note}");
+        }
+        let threads = params.threads(3).fit(&view(&values, d), &labels).unwrap();
+        assert_eq!((threads.coefficients(), threads.path()), (held.coefficients(), held.path()));
+    }
+}
+
+#[test]
+fn awkward_landmarks() {
+    let (values, labels) = blobs(60, 4, 2, 5);
+    let labels = Labels::new(labels);
+    // Fewer landmarks than polynomials: a polynomial classifier, said so.
+    let model = params("thin-plate").n_basis(Some(3)).fit(&view(&values, 4), &labels).unwrap();
+    assert!(model.report().warnings.iter().any(|w| w.contains("nothing is left")), "{:?}", model.report().warnings);
+    assert!(model.decision_values(&view(&values, 4), 1).unwrap().iter().all(|f| f.is_finite()));
+    // As many as samples is the exact solver.
+    let all = params("thin-plate").n_basis(Some(60)).fit(&view(&values, 4), &labels).unwrap();
+    assert_eq!(all.coefficients(), params("thin-plate").fit(&view(&values, 4), &labels).unwrap().coefficients());
+    let error = params("thin-plate").n_basis(Some(0)).fit(&view(&values, 4), &labels).unwrap_err();
+    assert!(error.to_string().starts_with("n_basis = 0"), "{error}");
+    let error = params("thin-plate").n_basis(Some(20)).memory_limit(5000).fit(&view(&values, 4), &labels).unwrap_err();
+    assert!(matches!(error, Error::Parameter { .. }) && error.to_string().starts_with("n_basis = 20"), "{error}");
+    assert!("kmedians".parse::<LandmarkChoice>().is_err());
+}

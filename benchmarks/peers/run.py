@@ -1,0 +1,162 @@
+"""Every engine on every task it can do: accuracy, seconds, memory, size of the model.
+
+    python run.py --data DATA --cache CACHE                       # all of it: hours
+    python run.py --data DATA --cache CACHE --tasks letter,a9a --engines widemargin-rbf,scikit-svc
+    python run.py --list
+
+Results go to results/tasks.json, a row an engine and task, each with its date, versions and machine; a row that is
+there is kept unless `--again`. Then `python tables.py` makes the tables and pictures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "power_mean"))
+
+import timing
+
+import watched
+from one import engines
+
+HERE = Path(__file__).resolve().parent
+
+# The views of each task: `tasks.py` is not loaded to know them, since that needs the packages of all engines' data.
+VIEWS = {
+    "cifar10-hog": ("images", "vectors"),
+    **dict.fromkeys(("mnist", "letter", "shuttle", "ijcnn1", "a9a"), ("vectors",)),
+    **dict.fromkeys(("cifar10-words", "scene15-words", "newsgroups"), ("histograms",)),
+    **dict.fromkeys(("ECG5000", "TwoPatterns", "Wafer", "ElectricDevices", "Crop"), ("series",)),
+    "surnames": ("strings",),
+    "molecules": ("bits", "strings"),
+}
+
+
+def main() -> int:
+    asked = arguments()
+    known = engines()
+    wanted = {
+        (task, engine)
+        for task in asked.tasks or VIEWS
+        for engine in asked.engines or known
+        if known[engine]["view"] in VIEWS[task]
+    }
+    if asked.list:
+        for task in VIEWS:
+            print(f"{task}: {', '.join(engine for engine in known if (task, engine) in wanted)}")
+        return 0
+    results = asked.out / "tasks.json"
+    rows = read(results)
+    for task in VIEWS:
+        for engine in known:
+            there = any((row["task"], row["engine"]) == (task, engine) for row in rows)
+            if (task, engine) not in wanted or (there and not asked.again):
+                continue
+            say(f"{task}: {known[engine]['name']}")
+            row = measured(engine, task, known[engine], asked)
+            rows = [one for one in rows if (one["task"], one["engine"]) != (task, engine)] + [row]
+            write(results, rows)
+            say(f"  {told(row)}")
+    return 0
+
+
+def measured(engine: str, task: str, known: dict[str, Any], asked: argparse.Namespace) -> dict[str, Any]:
+    limits = watched.Limits(asked.seconds, asked.gib, asked.tune_seconds)
+    passed = ["--data", str(asked.data), "--cache", str(asked.cache), "--threads", str(asked.threads), *asked.extra]
+    load = timing.load_average()
+    python = dict(asked.environment).get(known.get("environment"), sys.executable)
+    row = watched.run(engine, task, passed, limits, python)
+    return {
+        "task": task,
+        "engine": engine,
+        **row,
+        "threads": asked.threads,
+        "version": row.get("version") or package_version(known["package"]),
+        "date": timing.now(),
+        "load_average": [load, timing.load_average()],
+        "machine": timing.machine(),
+    }
+
+
+def package_version(package: str) -> str:
+    """Of a Python package, or of the crates that `rust/Cargo.lock` names."""
+    if package == "rust":
+        blocks = (HERE / "rust" / "Cargo.lock").read_text().split("[[package]]")
+        named = [dict(line.split(" = ", 1) for line in block.strip().splitlines() if " = " in line) for block in blocks]
+        found = {one["name"].strip('"'): one["version"].strip('"') for one in named if "name" in one}
+        return f"linfa-svm {found.get('linfa-svm')}, smartcore {found.get('smartcore')}"
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def told(row: dict[str, Any]) -> str:
+    if "failed" in row:
+        return f"failed: {row['failed']}"
+    return (
+        f"{100 * row['accuracy']:.2f} %, fit {row['fit_seconds']:.2f} s, "
+        f"predict {1e6 * row['predict_seconds_a_row']:.1f} µs, {row['peak_bytes'] / 2**20:.0f} MiB, "
+        f"tuned in {row['tune_seconds']:.0f} s: {row['chosen']}"
+    )
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    return json.loads(path.read_text())["rows"] if path.is_file() else []
+
+
+def write(path: Path, rows: list[dict[str, Any]]) -> None:
+    """Whole or not at all: a run of hours must not be lost to a full disk."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_suffix(".part")
+    beside.write_text(json.dumps({"rows": rows}, indent=1) + "\n")
+    os.replace(beside, path)
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def arguments() -> argparse.Namespace:
+    told = parser(__doc__ or "")
+    told.add_argument("--tasks", type=names, help="with commas between")
+    told.add_argument("--list", action="store_true", help="say what would be run")
+    return told.parse_args()
+
+
+def names(text: str) -> list[str]:
+    return text.split(",")
+
+
+def parser(description: str) -> argparse.ArgumentParser:
+    """What `growth.py` is asked too."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=HERE.parents[1] / "data")
+    parser.add_argument("--cache", type=Path, default=HERE.parents[1] / "data" / "cache")
+    parser.add_argument("--out", type=Path, default=HERE / "results")
+    parser.add_argument("--engines", type=names, help="with commas between")
+    parser.add_argument(
+        "--environment",
+        action="append",
+        default=[],
+        type=lambda text: text.split("=", 1),
+        metavar="NAME=PYTHON",
+        help="the Python of an environment that engines.toml names",
+    )
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=600, help="limit of a fit with its prediction")
+    parser.add_argument("--gib", type=float, default=16, help="limit of memory")
+    parser.add_argument("--tune-seconds", type=float, default=300, help="no point of a grid is begun after these")
+    parser.add_argument("--again", action="store_true", help="measure what has a row already")
+    parser.set_defaults(extra=[])
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

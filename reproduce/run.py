@@ -1,0 +1,89 @@
+"""Lists the scripts that reproduce the papers, or runs them all.
+
+python reproduce/run.py                           # the list: what each claims, takes and needs
+python reproduce/run.py --quick --data DATA       # a small version of all, in a few minutes
+python reproduce/run.py --all --data DATA         # all of them
+python reproduce/run.py --all --only thin_plate   # those with this in their path
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+
+from declared import HERE, MISSING, OUTSIDE, TOP, Script, as_text, missing, scripts
+
+
+def main() -> int:
+    asked = _arguments()
+    chosen = [script for folder in _folders() for script in scripts(folder) if asked.only in str(script)]
+    if not asked.quick and not asked.all:
+        print("\n\n".join(_told(script) for script in chosen))
+        print(f"\n{_summary(chosen)}\n`make reproduce-quick ARGS='--data DATA'` runs a small version of all of them.")
+        return 0
+    rows = [[str(script), *_run(script, asked)] for script in chosen]
+    print("\n" + as_text(["script", "exit", "what"], rows))
+    codes = {int(row[1]) for row in rows}
+    # A figure that is wrong, or a script that broke, says more than one that had no data.
+    return max(codes - {MISSING}, default=0) or max(codes, default=0)
+
+
+def _folders() -> list[Path]:
+    return sorted(path.parent for path in HERE.glob("*/expected.toml"))
+
+
+def _told(script: Script) -> str:
+    text = [
+        f"python {script} --data DATA",
+        *textwrap.wrap(script.claim, 110),
+        f"takes {_time(script.seconds)}, quick {_time(script.quick_seconds)}; checks {len(script.figures)} figures",
+        f"reads {_files(script.needs)}",
+    ]
+    return "\n    ".join(text)
+
+
+def _files(needs: Sequence[str]) -> str:
+    """Single files by name, several of a folder by their number."""
+    folders: dict[str, list[str]] = {}
+    for name in needs:
+        folders.setdefault(name.rpartition("/")[0], []).append(name)
+    told = [names[0] if len(names) == 1 else f"{len(names)} files of {folder}/" for folder, names in folders.items()]
+    return ", ".join(told) or "no files"
+
+
+def _summary(chosen: list[Script]) -> str:
+    full, quick = sum(script.seconds for script in chosen), sum(script.quick_seconds for script in chosen)
+    return f"{len(chosen)} scripts, {_time(full)} on one thread, {_time(quick)} quick."
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+
+
+def _run(script: Script, asked: argparse.Namespace) -> tuple[str, str]:
+    """The exit code and a word on it."""
+    print(f"\n== {script}", flush=True)
+    needs = script.quick_needs if asked.quick else script.needs
+    if lines := missing(asked.data, needs):
+        print(f"not run, {len(lines)} files are missing:\n  " + "\n  ".join(lines))
+        return str(MISSING), f"not run: {len(lines)} of {len(needs)} files are missing"
+    command = [sys.executable, str(script.path), "--data", str(asked.data), *(["--quick"] if asked.quick else [])]
+    code = subprocess.run(command, check=False).returncode
+    return str(code), {0: "within what is expected", OUTSIDE: "outside what is expected"}.get(code, "failed")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="run a small version of every script")
+    parser.add_argument("--all", action="store_true", help="run every script")
+    parser.add_argument("--only", default="", metavar="TEXT", help="scripts with TEXT in their path")
+    parser.add_argument("--data", type=Path, default=TOP / "data", help="folder of the data sets (data/)")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from declared import MISSING, OUTSIDE, TOP, as_markdown, as_text, cell, missing, number, say, scripts
+from declared import MISSING, OUTSIDE, TOP, as_markdown, as_text, cell, checks, missing, say, scripts
 
 # Before NumPy is loaded, which reads them once: every figure is of one thread.
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -115,35 +115,19 @@ class Study:
     def finish(self) -> int:
         """Writes the results and holds them against what is expected: the exit code."""
         self._watch.__exit__()
-        checks = self._checks()
-        bad = [row for row in checks if row[-1] != "yes"]
-        self._write(checks)
+        checked = checks(self.script, self._found, self.quick)
+        bad = [row for row in checked if row[-1] != "yes"]
+        self._write(checked)
         head = ["figure", "found", "expected", "paper", "within"]
-        print(as_text(head, checks))
+        print(as_text(head, checked))
         if bad:
-            print(f"\n{len(bad)} of {len(checks)} figures are outside what is expected:\n")
+            print(f"\n{len(bad)} of {len(checked)} figures are outside what is expected:\n")
             print(as_text(head, bad))
         else:
-            print(f"\nall {len(checks)} figures are within what is expected")
+            print(f"\nall {len(checked)} figures are within what is expected")
         return OUTSIDE if bad else 0
 
-    def _checks(self) -> list[list[str]]:
-        rows = []
-        for name, value in self._found.items():
-            expected = self.script.figures.get(name)
-            if expected is None:
-                # A figure that nothing holds is a hole in expected.toml.
-                rows.append([name, number(value), "not in expected.toml", "", "no"])
-                continue
-            told = expected.in_quick() if self.quick else expected
-            within = "yes" if told.holds(value) else "no"
-            rows.append([name, number(value), str(told), cell(told.paper), within])
-        if not self.quick:
-            absent = [name for name in self.script.figures if name not in self._found]
-            rows += [[name, "none", str(self.script.figures[name]), "", "no"] for name in absent]
-        return rows
-
-    def _write(self, checks: list[list[str]]) -> None:
+    def _write(self, checked: list[list[str]]) -> None:
         self._out.mkdir(parents=True, exist_ok=True)
         path = self._out / f"{self._stem()}.json"
         machine, versions = timing.machine(), _versions()
@@ -157,14 +141,14 @@ class Study:
             "seconds": self._watch.seconds,
             "cpu_seconds": self._watch.cpu_seconds,
             "figures": self._found,
-            "outside": [row[0] for row in checks if row[-1] != "yes"],
+            "outside": [row[0] for row in checked if row[-1] != "yes"],
             **self._notes,
         }
         path.write_text(json.dumps(result, indent=1, ensure_ascii=False, default=float) + "\n")
-        path.with_suffix(".md").write_text(self._markdown(result, checks))
+        path.with_suffix(".md").write_text(self._markdown(result, checked))
         say(f"wrote {path.with_suffix('.md').relative_to(TOP) if path.is_relative_to(TOP) else path}")
 
-    def _markdown(self, result: dict[str, Any], checks: list[list[str]]) -> str:
+    def _markdown(self, result: dict[str, Any], checked: list[list[str]]) -> str:
         machine = result["machine"]
         loads = " to ".join("?" if load is None else f"{load:.1f}" for load in result["load_average"])
         parts = [
@@ -179,7 +163,7 @@ class Study:
         parts += [f"## {title}\n\n{text}\n\n{as_markdown(head, rows)}" for title, text, head, rows in self._tables]
         parts.append(
             "## Held against expected.toml\n\n"
-            + as_markdown(["figure", "found", "expected", "paper", "within"], checks)
+            + as_markdown(["figure", "found", "expected", "paper", "within"], checked)
         )
         return "\n\n".join(parts) + "\n"
 

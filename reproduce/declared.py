@@ -78,6 +78,23 @@ def scripts(folder: Path) -> list[Script]:
     return found
 
 
+def checks(script: Script, found: dict[str, float], quick: bool) -> list[list[str]]:
+    """A line for every figure: its name, what was found, what is expected, the paper's, and whether it is within."""
+    rows = []
+    for name, value in found.items():
+        expected = script.figures.get(name)
+        if expected is None:
+            # A figure that nothing holds is a hole in expected.toml.
+            rows.append([name, number(value), "not in expected.toml", "", "no"])
+            continue
+        told = expected.in_quick() if quick else expected
+        rows.append([name, number(value), str(told), cell(told.paper), "yes" if told.holds(value) else "no"])
+    if not quick:
+        absent = [name for name in script.figures if name not in found]
+        rows += [[name, "none", str(script.figures[name]), "", "no"] for name in absent]
+    return rows
+
+
 def missing(data: Path, needs: Iterable[str]) -> list[str]:
     """A line for every file that is not there or does not hold its arrays; a warning for one that is another copy."""
     lines = []

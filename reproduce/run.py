@@ -9,23 +9,24 @@ python reproduce/run.py --all --only thin_plate   # those with this in their pat
 from __future__ import annotations
 
 import argparse
+import json
 import subprocess
 import sys
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
-from declared import HERE, MISSING, OUTSIDE, TOP, Script, as_text, missing, scripts
+from declared import HERE, MISSING, OUTSIDE, TOP, Script, as_text, checks, missing, scripts
 
 
 def main() -> int:
     asked = _arguments()
     chosen = [script for folder in _folders() for script in scripts(folder) if asked.only in str(script)]
-    if not asked.quick and not asked.all:
+    if not (asked.quick or asked.all or asked.check):
         print("\n\n".join(_told(script) for script in chosen))
         print(f"\n{_summary(chosen)}\n`make reproduce-quick ARGS='--data DATA'` runs a small version of all of them.")
         return 0
-    rows = [[str(script), *_run(script, asked)] for script in chosen]
+    rows = [[str(script), *(_check(script) if asked.check else _run(script, asked))] for script in chosen]
     print("\n" + as_text(["script", "exit", "what"], rows))
     codes = {int(row[1]) for row in rows}
     # A figure that is wrong, or a script that broke, says more than one that had no data.
@@ -76,10 +77,21 @@ def _run(script: Script, asked: argparse.Namespace) -> tuple[str, str]:
     return str(code), {0: "within what is expected", OUTSIDE: "outside what is expected"}.get(code, "failed")
 
 
+def _check(script: Script) -> tuple[str, str]:
+    """Of the newest results; the names of what is outside."""
+    results = sorted((script.path.parent / "results").glob(f"*_{script.path.stem}.json"))
+    if not results:
+        return str(MISSING), "no results yet"
+    told = json.loads(results[-1].read_text())
+    bad = [row[0] for row in checks(script, told["figures"], quick=False) if row[-1] != "yes"]
+    return (str(OUTSIDE), "outside: " + "; ".join(bad)) if bad else ("0", f"within, {told['date']}")
+
+
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="run a small version of every script")
     parser.add_argument("--all", action="store_true", help="run every script")
+    parser.add_argument("--check", action="store_true", help="hold the newest results against expected.toml")
     parser.add_argument("--only", default="", metavar="TEXT", help="scripts with TEXT in their path")
     parser.add_argument("--data", type=Path, default=TOP / "data", help="folder of the data sets (data/)")
     return parser.parse_args()

@@ -43,6 +43,13 @@ impl Machine {
     }
 }
 
+impl BasisExpansionMachine {
+    /// Of a machine whose similarities are the library's alone.
+    pub fn ours(machine: BasisExpansionSvc<AnySimilarity>) -> Self {
+        BasisExpansionMachine(Machine::Ours(machine))
+    }
+}
+
 /// What is the same for every similarity.
 struct Settings {
     n_basis: usize,

@@ -11,7 +11,7 @@ use widemargin::data::{AnySamples, Samples, Source, Training};
 use widemargin::similarity::{AnySimilarity, Similarity};
 use widemargin::{Error, Result};
 
-use crate::work::{Message, ToCaller, elsewhere};
+use crate::work::{Message, Question, ToCaller, elsewhere};
 
 /// A Python similarity: a function of samples and bases, and its name.
 pub struct Call {
@@ -78,16 +78,15 @@ impl Objects {
 }
 
 /// A block that the calling thread is asked for.
-pub struct Request {
+struct Request {
     call: Arc<Call>,
     samples: Objects,
     bases: Objects,
     reply: SyncSender<Option<Vec<f32>>>,
 }
 
-impl Request {
-    /// Computes the block and hands it over; without one where Python raises.
-    pub fn serve(self, py: Python<'_>) -> PyResult<()> {
+impl Question for Request {
+    fn serve(self: Box<Self>, py: Python<'_>) -> PyResult<()> {
         let computed = self.compute(py);
         let (block, result) = match computed {
             Ok(block) => (Some(block), Ok(())),
@@ -98,11 +97,12 @@ impl Request {
         result
     }
 
-    /// Hands over nothing.
-    pub fn refuse(self) {
+    fn refuse(self: Box<Self>) {
         let _ = self.reply.send(None);
     }
+}
 
+impl Request {
     fn compute(&self, py: Python<'_>) -> PyResult<Vec<f32>> {
         let (samples, bases) = (self.samples.for_python(py)?, self.bases.for_python(py)?);
         let block = self.call.function.bind(py).call1((samples, bases))?;
@@ -239,7 +239,7 @@ impl Similarity for Mixed {
             let (samples, bases) = (samples.objects.clone(), bases.objects.clone());
             let to_caller = samples.to_caller.clone();
             let request = Request { call: Arc::clone(call), samples, bases, reply };
-            let asked = to_caller.send(Message::Block(request)).is_ok();
+            let asked = to_caller.send(Message::Ask(Box::new(request))).is_ok();
             match answer.recv() {
                 Ok(Some(values)) if asked => out.copy_from_slice(&values),
                 _ => return Err(elsewhere(&call.name)),

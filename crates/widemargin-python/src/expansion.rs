@@ -6,12 +6,14 @@ use pyo3::types::PyBytes;
 use widemargin::Result;
 use widemargin::data::{Label, Labels};
 use widemargin::expansion::BasisExpansion;
-use widemargin::model::{BasisExpansionParams, Expanded};
+use widemargin::model::{Assembled, BasisExpansionParams, BasisExpansionSvc, Expanded};
 use widemargin::similarity::{AnySimilarity, Similarity};
+use widemargin::solve::Stage;
 
-use crate::basis_expansion::{PythonCall, PythonObjects, basis_choice, both, needed};
+use crate::basis_expansion::{BasisExpansionMachine, PythonCall, PythonObjects, basis_choice, both, needed};
 use crate::call::{Call, Mixed, State};
-use crate::convert::{array, reduced};
+use crate::convert::{Class, array, reduced};
+use crate::elsewhere::Solution;
 use crate::errors::raise;
 use crate::samples::{Given, with_source};
 use crate::work::{Patience, conduct};
@@ -182,6 +184,54 @@ impl ExpansionMachine {
             Expansion::Ours(expansion) => expansion.n_features(),
             Expansion::Mixed(expansion) => expansion.n_features(),
         }
+    }
+
+    /// The machine of this expansion under a normalization learned apart, and of weights found apart.
+    #[pyo3(signature = (solution, classes, *, normalization, centre, factors, C, basis, basis_rows, loss, intercept,
+        stages, warnings))]
+    #[expect(non_snake_case, reason = "C is the parameter's name")]
+    #[expect(clippy::too_many_arguments, reason = "they are what a machine is made of, passed by name")]
+    fn assemble(
+        &self,
+        solution: PyRef<'_, Solution>,
+        classes: Vec<Class>,
+        normalization: &str,
+        centre: Option<PyReadonlyArray1<'_, f32>>,
+        factors: Vec<Vec<f32>>,
+        C: f64,
+        basis: String,
+        basis_rows: Vec<usize>,
+        loss: &str,
+        intercept: &str,
+        stages: Vec<(String, f64)>,
+        warnings: Vec<String>,
+    ) -> PyResult<BasisExpansionMachine> {
+        let Expansion::Ours(expansion) = &self.expansion else {
+            let problem = "a similarity that is Python's is not one that a cluster's workers can be given";
+            return Err(pyo3::exceptions::PyTypeError::new_err(problem));
+        };
+        let stages = stages.into_iter().map(|(name, seconds)| Stage { name, seconds }).collect();
+        let mut report = solution.solution.report(stages, &solution.settings);
+        report.warnings.extend(warnings);
+        let parts = Assembled {
+            basis,
+            basis_rows,
+            c: C,
+            loss: loss.parse().map_err(raise)?,
+            intercept: intercept.parse().map_err(raise)?,
+            classes: classes.into_iter().map(Label::from).collect(),
+            weights: solution.solution.weights.clone(),
+            intercepts: solution.solution.intercepts.clone(),
+            report,
+        };
+        // A copy by way of its bytes: similarities behind a name cannot be cloned.
+        let bytes = expansion.to_bytes().map_err(raise)?;
+        let mut expansion = BasisExpansion::<AnySimilarity>::from_bytes(&bytes).map_err(raise)?;
+        if let Some(centre) = centre {
+            let normalization = normalization.parse().map_err(raise)?;
+            expansion = expansion.with_affine(normalization, centre.as_slice()?, &factors).map_err(raise)?;
+        }
+        BasisExpansionSvc::assembled(expansion, parts).map(BasisExpansionMachine::ours).map_err(raise)
     }
 
     /// The first column of each part and the one after its last.

@@ -5,10 +5,12 @@
 mod basis_expansion;
 mod call;
 mod convert;
+mod elsewhere;
 mod errors;
 mod expansion;
 mod looking;
 mod power_mean;
+mod row_sums;
 mod samples;
 mod thin_plate;
 mod work;
@@ -21,6 +23,8 @@ mod _core {
     #[pymodule_export]
     use crate::basis_expansion::BasisExpansionMachine;
     #[pymodule_export]
+    use crate::elsewhere::{Solution, minimise};
+    #[pymodule_export]
     use crate::expansion::ExpansionMachine;
     #[pymodule_export]
     use crate::looking::{
@@ -29,6 +33,8 @@ mod _core {
     };
     #[pymodule_export]
     use crate::power_mean::PowerMeanMachine;
+    #[pymodule_export]
+    use crate::row_sums::RowSums;
     #[pymodule_export]
     use crate::thin_plate::ThinPlateMachine;
 }

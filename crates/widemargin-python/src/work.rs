@@ -16,7 +16,6 @@ use pyo3::prelude::*;
 use widemargin::watch::{Progress, Watch};
 use widemargin::{Error, Result};
 
-use crate::call::Request;
 use crate::errors::raise;
 
 /// How often signals are looked at while nothing else happens.
@@ -25,10 +24,19 @@ const TICK: Duration = Duration::from_millis(50);
 /// Like the main thread's: a recursion in the library is as deep as it is there.
 const STACK: usize = 8 << 20;
 
+/// A question that only Python can answer; the working thread waits for it.
+pub trait Question: Send {
+    /// Answers it; without an answer where Python raises.
+    fn serve(self: Box<Self>, py: Python<'_>) -> PyResult<()>;
+
+    /// Hands over nothing.
+    fn refuse(self: Box<Self>);
+}
+
 /// What the working thread tells the calling one.
 pub enum Message {
     Progress(Progress),
-    Block(Request),
+    Ask(Box<dyn Question>),
     Done,
 }
 
@@ -42,7 +50,7 @@ impl Drop for Farewell {
     }
 }
 
-/// A channel to the thread that called, for samples that only Python can compare.
+/// A channel to the thread that called, for what only Python can answer.
 pub type ToCaller = Sender<Message>;
 
 /// How long, and who is told.
@@ -108,9 +116,9 @@ pub fn conduct<T: Send>(
             let met = match py.detach(wait) {
                 Ok(Message::Done) | Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => Ok(()),
-                Ok(Message::Block(request)) if raised.is_none() => request.serve(py),
-                Ok(Message::Block(request)) => {
-                    request.refuse();
+                Ok(Message::Ask(question)) if raised.is_none() => question.serve(py),
+                Ok(Message::Ask(question)) => {
+                    question.refuse();
                     Ok(())
                 }
                 Ok(Message::Progress(progress)) => match &patience.watch {

@@ -85,6 +85,28 @@ impl<S: Similarity> BasisExpansion<S> {
         Ok(BasisExpansion { similarity, bases, described, normalization, maps })
     }
 
+    /// The same expansion under a mean-norm or z-score normalization whose centre and factors were learned apart, from
+    /// sums over several machines, say: a number of the centre for each column of all parts, and for each part one
+    /// factor or one a column.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where they do not fit the parts and columns.
+    pub fn with_affine(self, normalization: Normalization, centre: &[f32], factors: &[Vec<f32>]) -> Result<Self> {
+        let (n_columns, n_parts) = (self.n_columns(), self.similarity.n_parts());
+        let fits = |factors: &Vec<f32>| factors.len() == 1 || factors.len() == n_columns;
+        if centre.len() != n_columns * n_parts || factors.len() != n_parts || !factors.iter().all(fits) {
+            let lengths: Vec<usize> = factors.iter().map(Vec::len).collect();
+            return Err(Error::Shape {
+                what: "a normalization".into(),
+                found: format!("a centre of {} numbers and factors of {lengths:?}", centre.len()),
+                expected: format!("{n_parts} parts of {n_columns} columns, each with 1 or {n_columns} factors"),
+            });
+        }
+        let parts = centre.chunks(n_columns.max(1)).zip(factors);
+        let maps = parts.map(|(centre, factors)| PartMap::Affine { centre: centre.to_vec(), factors: factors.clone() });
+        Ok(BasisExpansion { normalization, maps: maps.collect(), ..self })
+    }
+
     /// The similarity.
     pub fn similarity(&self) -> &S {
         &self.similarity

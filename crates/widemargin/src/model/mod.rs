@@ -1,5 +1,6 @@
 //! What the user holds: parameters → fit → model, and the file it is kept in.
 
+mod assembled;
 mod basis_expansion;
 mod basis_expansion_file;
 mod basis_expansion_machine;
@@ -20,6 +21,7 @@ mod thin_plate_fit;
 mod thin_plate_landmarks;
 mod thin_plate_machine;
 
+pub use assembled::Assembled;
 pub use basis_expansion::BasisExpansionParams;
 pub use basis_expansion_machine::BasisExpansionSvc;
 pub use expand::Expanded;

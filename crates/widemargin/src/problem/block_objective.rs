@@ -1,4 +1,8 @@
 //! The objective over one block of rows in memory: the place where losses, targets and costs meet Φ.
+//!
+//! What it remembers of its rows can be taken out and given to another over the same rows ([`Remembered`]): a step is
+//! then a pure function of the rows, what was remembered and what is asked, and any machine that has or makes the rows
+//! can take it.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -29,21 +33,81 @@ struct Shard {
 
 /// Sums over the rows of one block.
 #[derive(Debug)]
-pub(super) struct BlockObjective<'a> {
-    pub block: Block<'a>,
+pub struct BlockObjective<'a> {
+    block: Block<'a>,
     /// Number of the block's first row in the whole training set.
-    pub first_row: usize,
-    pub targets: OneVsRest<'a>,
+    first_row: usize,
+    targets: OneVsRest<'a>,
     /// Of the block's rows.
-    pub costs: &'a [f64],
-    pub loss: SmoothLoss,
-    pub intercept: Intercept,
-    pub pool: Arc<Pool>,
+    costs: &'a [f64],
+    loss: SmoothLoss,
+    intercept: Intercept,
+    pool: Arc<Pool>,
     shards: Vec<Shard>,
 }
 
+/// What an objective remembers of its rows from one call to the next: `n_rows × n_problems` numbers each, in an order
+/// that only an objective over the same rows knows. Empty before there were any.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Remembered {
+    /// The scores w_kᵀφ_i of the current points.
+    pub scores: Vec<f32>,
+    /// The same of the current directions.
+    pub along: Vec<f32>,
+}
+
 impl<'a> BlockObjective<'a> {
-    pub fn new(
+    /// The objective over a block that stands alone; the arguments are those of [`LinearObjective::new`].
+    ///
+    /// # Errors
+    /// As for [`LinearObjective::new`].
+    ///
+    /// [`LinearObjective::new`]: super::LinearObjective::new
+    pub fn alone(
+        block: Block<'a>,
+        targets: OneVsRest<'a>,
+        costs: &'a [f64],
+        loss: SmoothLoss,
+        intercept: Intercept,
+        threads: usize,
+    ) -> Result<Self> {
+        check_rows(&[block], &targets, costs)?;
+        Ok(BlockObjective::new(block, 0, targets, costs, (loss, intercept), Arc::new(Pool::new(threads)?)))
+    }
+
+    /// What it remembers.
+    pub fn remembered(&self) -> Remembered {
+        let all = |of: fn(&Shard) -> &Vec<f32>| self.shards.iter().flat_map(of).copied().collect();
+        Remembered { scores: all(|shard| &shard.scores), along: all(|shard| &shard.along) }
+    }
+
+    /// Goes on from what another objective over the same rows remembered.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where it is of other rows or problems.
+    pub fn recall(&mut self, remembered: &Remembered) -> Result<()> {
+        let expected = self.block.n_rows() * self.targets.n_problems();
+        for (what, values) in [("scores", &remembered.scores), ("scores along directions", &remembered.along)] {
+            if !values.is_empty() && values.len() != expected {
+                let (found, expected) = (format!("{} numbers", values.len()), format!("{expected}, rows × problems"));
+                return Err(Error::Shape { what: format!("remembered {what}"), found, expected });
+            }
+        }
+        let mut first = 0;
+        for shard in &mut self.shards {
+            let part = first..first + shard.scores.len();
+            if !remembered.scores.is_empty() {
+                shard.scores.copy_from_slice(&remembered.scores[part.clone()]);
+            }
+            if !remembered.along.is_empty() {
+                shard.along.copy_from_slice(&remembered.along[part.clone()]);
+            }
+            first = part.end;
+        }
+        Ok(())
+    }
+
+    pub(super) fn new(
         block: Block<'a>,
         first_row: usize,
         targets: OneVsRest<'a>,
@@ -169,6 +233,29 @@ impl<'a> BlockObjective<'a> {
             }
         }
         total
+    }
+}
+
+/// Checks that blocks, targets and costs are of the same rows, and the costs' values; the number of rows.
+pub(super) fn check_rows(blocks: &[Block<'_>], targets: &OneVsRest<'_>, costs: &[f64]) -> Result<usize> {
+    let wrong = |what: &str, found: String, expected: String| Error::Shape { what: what.into(), found, expected };
+    let n_rows: usize = blocks.iter().map(Block::n_rows).sum();
+    let n_features = blocks.first().map_or(0, Block::n_features);
+    if n_rows == 0 {
+        return Err(Error::NoSamples(""));
+    }
+    for (what, found) in [("targets", targets.n_samples()), ("costs", costs.len())] {
+        if found != n_rows {
+            return Err(wrong(what, format!("{found} {what}"), format!("{n_rows}, one a row of the blocks")));
+        }
+    }
+    if let Some((at, block)) = blocks.iter().enumerate().find(|(_, block)| block.n_features() != n_features) {
+        let found = format!("{} features", block.n_features());
+        return Err(wrong(&format!("block {at}"), found, format!("{n_features}, as block 0 has")));
+    }
+    match costs.iter().position(|cost| !cost.is_finite() || *cost < 0.0) {
+        Some(row) => Err(Error::Weight { row, value: costs[row] }),
+        None => Ok(n_rows),
     }
 }
 

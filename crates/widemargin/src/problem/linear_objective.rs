@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::block::Block;
-use super::block_objective::BlockObjective;
+use super::block_objective::{BlockObjective, check_rows};
 use super::objective::{Cost, Gradient, Gram, Line, LineSums, Objective, PointSums, Shape};
 use super::{Intercept, OneVsRest, SmoothLoss};
 use crate::error::{Error, Result};
@@ -34,24 +34,7 @@ impl<'a> LinearObjective<'a> {
         intercept: Intercept,
         threads: usize,
     ) -> Result<Self> {
-        let wrong = |what: &str, found: String, expected: String| Error::Shape { what: what.into(), found, expected };
-        let n_rows: usize = blocks.iter().map(Block::n_rows).sum();
-        let n_features = blocks.first().map_or(0, Block::n_features);
-        if n_rows == 0 {
-            return Err(Error::NoSamples(""));
-        }
-        for (what, found) in [("targets", targets.n_samples()), ("costs", costs.len())] {
-            if found != n_rows {
-                return Err(wrong(what, format!("{found} {what}"), format!("{n_rows}, one a row of the blocks")));
-            }
-        }
-        if let Some((at, block)) = blocks.iter().enumerate().find(|(_, block)| block.n_features() != n_features) {
-            let found = format!("{} features", block.n_features());
-            return Err(wrong(&format!("block {at}"), found, format!("{n_features}, as block 0 has")));
-        }
-        if let Some(row) = costs.iter().position(|cost| !cost.is_finite() || *cost < 0.0) {
-            return Err(Error::Weight { row, value: costs[row] });
-        }
+        check_rows(blocks, &targets, costs)?;
         let pool = Arc::new(Pool::new(threads)?);
         let mut first = 0;
         let parts = blocks.iter().map(|&block| {

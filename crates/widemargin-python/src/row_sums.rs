@@ -1,0 +1,241 @@
+//! Sums over a block of rows, for a worker of a cluster: each call is a function of the rows and of what an earlier call
+//! handed back, so that any worker that has the rows, or makes them again, can answer the next.
+
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use widemargin::data::{CsrView, DenseView};
+use widemargin::problem::{
+    Block, BlockObjective, Gradient, Gram, Intercept, Line, Objective, OneVsRest, Remembered, SmoothLoss,
+};
+use widemargin::watch::Watch;
+use widemargin::{Error, Result};
+
+use crate::convert::shaped;
+use crate::errors::raise;
+
+/// Dense rows, or the three arrays of sparse ones and their number of columns.
+#[derive(FromPyObject)]
+enum Features<'py> {
+    Dense(PyReadonlyArray2<'py, f32>),
+    Sparse(PyReadonlyArray1<'py, usize>, PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, f32>, usize),
+}
+
+/// Scores of the current points and along the current directions; empty ones before there are any.
+type Memory<'py> = (PyReadonlyArray1<'py, f32>, PyReadonlyArray1<'py, f32>);
+
+type MemoryOut<'py> = (Bound<'py, PyArray1<f32>>, Bound<'py, PyArray1<f32>>);
+
+/// Sums a problem, and slopes a problem.
+type GradientOut<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>);
+
+/// The lower triangle row-major, the column and the corner.
+type GramOut<'py> = (Bound<'py, PyArray1<f32>>, Bound<'py, PyArray1<f64>>, f64);
+
+/// A line of [`Line`]: intercept, step, along, turn.
+const LINE: usize = 4;
+
+/// One block of rows of features with its classes and costs.
+#[pyclass(frozen, module = "widemargin._core")]
+pub(crate) struct RowSums {
+    features: Py<PyAny>,
+    codes: Vec<u32>,
+    n_classes: usize,
+    costs: Vec<f64>,
+    loss: SmoothLoss,
+    intercept: Intercept,
+    threads: usize,
+}
+
+impl RowSums {
+    /// Does some work on the objective with what is remembered, without holding the interpreter.
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        memory: Option<&Memory<'_>>,
+        work: impl FnOnce(&mut BlockObjective<'_>) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        let remembered = match memory {
+            None => Remembered::default(),
+            Some((scores, along)) => {
+                Remembered { scores: scores.as_slice()?.to_vec(), along: along.as_slice()?.to_vec() }
+            }
+        };
+        let features: Features<'_> = self.features.bind(py).extract()?;
+        let block = match &features {
+            Features::Dense(values) => {
+                let shape = values.shape();
+                Block::from(DenseView::new(values.as_slice()?, shape[0], shape[1]).map_err(raise)?)
+            }
+            Features::Sparse(indptr, indices, values, n_cols) => {
+                let parts = (indptr.as_slice()?, indices.as_slice()?, values.as_slice()?);
+                Block::from(CsrView::new(parts.0, parts.1, parts.2, *n_cols).map_err(raise)?)
+            }
+        };
+        let targets = OneVsRest::new(&self.codes, self.n_classes);
+        py.detach(|| {
+            let mut objective =
+                BlockObjective::alone(block, targets, &self.costs, self.loss, self.intercept, self.threads)?;
+            objective.recall(&remembered)?;
+            work(&mut objective)
+        })
+        .map_err(raise)
+    }
+
+    /// The same for work that changes what is remembered.
+    fn moved<'py>(
+        &self,
+        py: Python<'py>,
+        memory: Option<&Memory<'_>>,
+        work: impl FnOnce(&mut BlockObjective<'_>) -> Result<()> + Send,
+    ) -> PyResult<MemoryOut<'py>> {
+        let Remembered { scores, along } = self.with(py, memory, |objective| {
+            work(objective)?;
+            Ok(objective.remembered())
+        })?;
+        Ok((PyArray1::from_vec(py, scores), PyArray1::from_vec(py, along)))
+    }
+}
+
+#[pymethods]
+impl RowSums {
+    #[new]
+    fn new(
+        features: Py<PyAny>,
+        codes: PyReadonlyArray1<'_, u32>,
+        n_classes: usize,
+        costs: PyReadonlyArray1<'_, f64>,
+        loss: &str,
+        intercept: &str,
+        threads: usize,
+    ) -> PyResult<Self> {
+        let codes = codes.as_slice()?.to_vec();
+        if let Some(row) = codes.iter().position(|&code| code as usize >= n_classes) {
+            let expected = format!("a number below {n_classes}");
+            return Err(raise(Error::Parameter {
+                name: "codes",
+                value: format!("{} in row {row}", codes[row]),
+                expected,
+            }));
+        }
+        Ok(RowSums {
+            features,
+            codes,
+            n_classes,
+            costs: costs.as_slice()?.to_vec(),
+            loss: loss.parse().map_err(raise)?,
+            intercept: intercept.parse().map_err(raise)?,
+            threads,
+        })
+    }
+
+    fn place<'py>(
+        &self,
+        py: Python<'py>,
+        memory: Option<Memory<'py>>,
+        live: Vec<usize>,
+        points: PyReadonlyArray2<'_, f64>,
+    ) -> PyResult<MemoryOut<'py>> {
+        let points = points.as_slice()?;
+        self.moved(py, memory.as_ref(), |objective| objective.place(&live, points))
+    }
+
+    fn aim<'py>(
+        &self,
+        py: Python<'py>,
+        memory: Memory<'py>,
+        live: Vec<usize>,
+        directions: PyReadonlyArray2<'_, f64>,
+    ) -> PyResult<MemoryOut<'py>> {
+        let directions = directions.as_slice()?;
+        self.moved(py, Some(&memory), |objective| objective.aim(&live, directions))
+    }
+
+    fn advance<'py>(
+        &self,
+        py: Python<'py>,
+        memory: Memory<'py>,
+        live: Vec<usize>,
+        steps: PyReadonlyArray1<'_, f64>,
+    ) -> PyResult<MemoryOut<'py>> {
+        let steps = steps.as_slice()?;
+        self.moved(py, Some(&memory), |objective| objective.advance(&live, steps))
+    }
+
+    /// Value, slope, curvature and pull, a row a problem.
+    fn along<'py>(
+        &self,
+        py: Python<'py>,
+        memory: Memory<'py>,
+        live: Vec<usize>,
+        lines: PyReadonlyArray2<'_, f64>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let lines = lines.as_slice()?.chunks_exact(LINE);
+        let lines: Vec<Line> = lines.map(|l| Line { intercept: l[0], step: l[1], along: l[2], turn: l[3] }).collect();
+        let sums = self.with(py, Some(&memory), |objective| objective.along(&live, &lines))?;
+        let numbers = sums.iter().flat_map(|s| [s.value, s.slope, s.curvature, s.pull]).collect();
+        shaped(py, numbers, sums.len(), 4)
+    }
+
+    /// Value, pull, balance, conjugate and number of supports, a row a problem; and the slopes.
+    fn gradient<'py>(
+        &self,
+        py: Python<'py>,
+        memory: Memory<'py>,
+        live: Vec<usize>,
+        intercepts: PyReadonlyArray1<'_, f64>,
+    ) -> PyResult<GradientOut<'py>> {
+        let intercepts = intercepts.as_slice()?;
+        let gradient = self.with(py, Some(&memory), |objective| objective.gradient(&live, intercepts))?;
+        let Gradient { sums, slopes } = gradient;
+        let numbers = sums.iter().flat_map(|s| [s.value, s.pull, s.balance, s.conjugate, s.n_support as f64]).collect();
+        let width = slopes.len() / sums.len().max(1);
+        Ok((shaped(py, numbers, sums.len(), 5)?, shaped(py, slopes, sums.len(), width)?))
+    }
+
+    fn product<'py>(
+        &self,
+        py: Python<'py>,
+        memory: Memory<'py>,
+        live: Vec<usize>,
+        intercepts: PyReadonlyArray1<'_, f64>,
+        directions: PyReadonlyArray2<'_, f64>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let (n, width) = (live.len(), directions.shape()[1]);
+        let (intercepts, directions) = (intercepts.as_slice()?, directions.as_slice()?);
+        let product = self.with(py, Some(&memory), |objective| objective.product(&live, intercepts, directions))?;
+        shaped(py, product, n, width)
+    }
+
+    fn gram<'py>(
+        &self,
+        py: Python<'py>,
+        memory: Memory<'py>,
+        live: Vec<usize>,
+        intercepts: PyReadonlyArray1<'_, f64>,
+    ) -> PyResult<GramOut<'py>> {
+        let intercepts = intercepts.as_slice()?;
+        let cancelled = || Error::Cancelled { stage: "solve" };
+        let Gram { lower, column, corner } = self.with(py, Some(&memory), |objective| {
+            objective.gram(&live, intercepts, &Watch::none())?.ok_or_else(cancelled)
+        })?;
+        Ok((PyArray1::from_vec(py, lower), PyArray1::from_vec(py, column), corner))
+    }
+
+    fn diagonal<'py>(
+        &self,
+        py: Python<'py>,
+        memory: Memory<'py>,
+        live: Vec<usize>,
+        intercepts: PyReadonlyArray1<'_, f64>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let intercepts = intercepts.as_slice()?;
+        let diagonal = self.with(py, Some(&memory), |objective| objective.diagonal(&live, intercepts))?;
+        Ok(PyArray1::from_vec(py, diagonal))
+    }
+
+    /// What a pass, a problem in it and the Gram matrix cost, in multiply-adds of a large product.
+    fn cost(&self, py: Python<'_>) -> PyResult<(f64, f64, f64)> {
+        let cost = self.with(py, None, |objective| Ok(objective.cost()))?;
+        Ok((cost.pass, cost.problem, cost.gram))
+    }
+}

@@ -21,6 +21,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 from ._html import facts_of, report_table
 from ._model_file import header, parse
 from ._progress import Progress
+from ._samples import straight
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -75,7 +76,7 @@ class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
         # It asks the samples for their number alone.
         stand_in = np.empty((n_samples, 0))
         weights = _check_sample_weight(sample_weight, stand_in, dtype=np.float64)
-        return np.ascontiguousarray(weights)
+        return straight(weights, np.float64)
 
     def _class_factors(self) -> str | list[float] | None:
         given = self.class_weight

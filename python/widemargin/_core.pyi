@@ -37,12 +37,15 @@ __all__ = [
     "BasisExpansionMachine",
     "ExpansionMachine",
     "PowerMeanMachine",
+    "RowSums",
+    "Solution",
     "ThinPlateMachine",
     "canonical",
     "choose_bases",
     "descriptor_names",
     "hog",
     "method_of",
+    "minimise",
     "pairwise",
     "select_similarities",
     "similarity_names",
@@ -190,6 +193,24 @@ class ExpansionMachine:
     def transform(
         self, samples: _Samples | None, objects: _Objects | None, threads: int, watch: _Watch | None
     ) -> npt.NDArray[np.float32]: ...
+    def assemble(
+        self,
+        solution: Solution,
+        classes: Sequence[int | str],
+        *,
+        normalization: str,
+        centre: npt.NDArray[np.float32] | None,
+        factors: Sequence[Sequence[float]],
+        C: float,
+        basis: str,
+        basis_rows: Sequence[int],
+        loss: str,
+        intercept: str,
+        stages: Sequence[tuple[str, float]],
+        warnings: Sequence[str],
+    ) -> BasisExpansionMachine:
+        """The machine of this expansion under a normalization learned apart, and of weights found apart."""
+
     @property
     def similarity(self) -> list[str]:
         """The spec of each part, with what was learned; the names of the calls after them."""
@@ -203,6 +224,61 @@ class ExpansionMachine:
     @property
     def part_columns(self) -> list[tuple[int, int]]:
         """The first column of each part and the one after its last."""
+
+_Memory = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]
+_Floats = npt.NDArray[np.float64]
+
+@final
+class RowSums:
+    """One block of rows with its classes and costs.
+
+    `memory` is what `place`, `aim` or `advance` handed back before; `live` names problems, and arrays have a row or a
+    number for each of them.
+    """
+
+    def __new__(
+        cls,
+        features: npt.NDArray[np.float32]
+        | tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32], npt.NDArray[np.float32], int],
+        codes: npt.NDArray[np.uint32],
+        n_classes: int,
+        costs: _Floats,
+        loss: str,
+        intercept: str,
+        threads: int,
+    ) -> RowSums: ...
+    def place(self, memory: _Memory | None, live: list[int], points: _Floats) -> _Memory: ...
+    def aim(self, memory: _Memory, live: list[int], directions: _Floats) -> _Memory: ...
+    def advance(self, memory: _Memory, live: list[int], steps: _Floats) -> _Memory: ...
+    def along(self, memory: _Memory, live: list[int], lines: _Floats) -> _Floats: ...
+    def gradient(self, memory: _Memory, live: list[int], intercepts: _Floats) -> tuple[_Floats, _Floats]: ...
+    def product(self, memory: _Memory, live: list[int], intercepts: _Floats, directions: _Floats) -> _Floats: ...
+    def gram(
+        self, memory: _Memory, live: list[int], intercepts: _Floats
+    ) -> tuple[npt.NDArray[np.float32], _Floats, float]: ...
+    def diagonal(self, memory: _Memory, live: list[int], intercepts: _Floats) -> _Floats: ...
+    def cost(self) -> tuple[float, float, float]: ...
+
+@final
+class Solution:
+    """Solved problems and the account of how."""
+
+def minimise(
+    rows: object,
+    *,
+    n_rows: int,
+    n_features: int,
+    n_problems: int,
+    cost: tuple[float, float, float],
+    loss: str,
+    intercept: str,
+    tol: float,
+    max_iter: int,
+    threads: int,
+    time_limit: float | None,
+    watch: _Watch | None,
+) -> Solution:
+    """Newton's method over rows that `rows` stands for: it has the methods of `RowSums` without their memories."""
 
 def choose_bases(codes: npt.NDArray[np.uint32], n_basis: int, basis: str, seed: int) -> npt.NDArray[np.int64]:
     """Rows that become bases; not by k-medoids, which would need the similarities."""

@@ -39,7 +39,7 @@ def from_vectors(X: Any) -> Any:
     """
     if not sparse.issparse(X):
         X = np.asarray(X)
-        return np.ascontiguousarray(X, dtype=_float_of(X.dtype))
+        return straight(X, _float_of(X.dtype))
     X = X.tocsr()
     if X.shape[1] > np.iinfo(np.int32).max:
         raise ValueError(f"X has {X.shape[1]} columns: a sparse matrix may have at most {np.iinfo(np.int32).max}")
@@ -51,11 +51,17 @@ def from_vectors(X: Any) -> Any:
     data, indices = X.data[: indptr[-1]], X.indices[: indptr[-1]]
     return (
         "csr",
-        np.ascontiguousarray(data, dtype=_float_of(data.dtype)),
-        np.ascontiguousarray(indices, dtype=np.int32),
-        np.ascontiguousarray(indptr),
+        straight(data, _float_of(data.dtype)),
+        straight(indices, np.int32),
+        straight(indptr, np.int64),
         int(X.shape[1]),
     )
+
+
+def straight(array: npt.ArrayLike, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """The array as the compiled half reads it: row after row, and each number where the processor wants it. What comes
+    over a network or out of a file's middle need not be so; what is, is not copied."""
+    return np.require(array, dtype=dtype, requirements=["C", "A"])
 
 
 def from_other(X: Any, takes: Sequence[str], name: str = "X", *, n_bits: int | None = None) -> tuple[Any, int]:
@@ -301,7 +307,7 @@ def _images(X: Any, name: str) -> Any:
     if pixels.ndim not in (3, 4):
         form = "(n, height, width) or (n, height, width, channels)"
         raise ValueError(f"{name} has shape {pixels.shape}: images are {form}")
-    return "images", np.ascontiguousarray(pixels if pixels.ndim == 4 else pixels[..., None])
+    return "images", straight(pixels if pixels.ndim == 4 else pixels[..., None], np.uint8)
 
 
 def _grids(X: Any, name: str) -> Any:
@@ -312,7 +318,7 @@ def _grids(X: Any, name: str) -> Any:
         )
     if cells.ndim != 4:
         raise ValueError(f"{name} has shape {cells.shape}: grids of cells are (n, rows, columns, depth)")
-    cells = np.ascontiguousarray(cells, dtype=np.float32)
+    cells = straight(cells, np.float32)
     if not np.isfinite(cells).all():
         number, row, column, at = np.argwhere(~np.isfinite(cells))[0]
         value = cells[number, row, column, at]

@@ -1,0 +1,223 @@
+"""Training on several machines: what it gives is what one machine gives."""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits, make_blobs
+
+import widemargin as wm
+
+distributed = pytest.importorskip("distributed")
+da = pytest.importorskip("dask.array")
+
+from dask import bag, delayed  # noqa: E402
+
+from widemargin.dask import BasisExpansionSVC, _rows, _versions  # noqa: E402
+
+SPEC = "rbf:gamma=0.001"
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Two workers in this process: threads, so that a test takes no second to begin."""
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    # Not equal to any other row: copies are merged on one machine.
+    return (X + 1e-3 * np.random.default_rng(0).random(X.shape)).astype(np.float32), y
+
+
+def cut(X, y, sizes):
+    return da.from_array(X, chunks=(sizes, X.shape[1])), da.from_array(y, chunks=(sizes,))
+
+
+def same_weights(found, X, y, **parameters):
+    """One machine on the same bases has the same weights."""
+    alone = wm.BasisExpansionSVC(SPEC, basis=found.basis_indices_, **parameters).fit(X, y)
+    np.testing.assert_allclose(found.coef_, alone.coef_, atol=1e-6 * np.abs(alone.coef_).max())
+    np.testing.assert_allclose(found.intercept_, alone.intercept_, atol=1e-6 * np.abs(alone.coef_).max())
+    return alone
+
+
+@pytest.mark.parametrize("sizes", [(1797,), (900, 897), (1, 0, 1200, 96, 500)], ids=str)
+def test_the_weights_are_those_of_one_machine_for_any_partitions(client, digits, sizes):
+    X, y = digits
+    found = BasisExpansionSVC(SPEC, n_basis=100, tol=1e-6).fit(*cut(X, y, sizes))
+    alone = same_weights(found, X, y, tol=1e-6)
+    assert found.report_["status"] == "converged"
+    np.testing.assert_array_equal(found.predict(X), alone.predict(X))
+    # The choice is that of one machine too, whose bases are in an order of their own.
+    own = wm.BasisExpansionSVC(SPEC, n_basis=100).fit(X, y)
+    assert sorted(own.basis_indices_) == sorted(found.basis_indices_)
+
+
+@pytest.mark.parametrize("normalization", ["z_score", "none", "nystrom_clip"])
+def test_every_normalization(client, digits, normalization):
+    X, y = digits[0][:800], digits[1][:800]
+    found = BasisExpansionSVC(SPEC, n_basis=40, normalization=normalization, C=0.1, tol=1e-6).fit(
+        *cut(X, y, (500, 300))
+    )
+    same_weights(found, X, y, normalization=normalization, C=0.1, tol=1e-6)
+
+
+def test_weights_of_samples_and_classes(client, digits):
+    X, y = digits[0][:700], digits[1][:700] % 2
+    weights = np.random.default_rng(1).integers(0, 3, len(y)).astype(float)
+    parameters = {"class_weight": "balanced", "loss": "logistic", "tol": 1e-6}
+    found = BasisExpansionSVC(SPEC, n_basis=30, **parameters).fit(*cut(X, y, (300, 400)), sample_weight=weights)
+    assert (weights[found.basis_indices_] > 0).all()
+    alone = wm.BasisExpansionSVC(SPEC, basis=found.basis_indices_, **parameters).fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(found.coef_, alone.coef_, atol=2e-6 * np.abs(alone.coef_).max())
+
+
+def test_a_class_may_be_absent_from_a_partition(client):
+    X, y = make_blobs(300, centers=3, n_features=4, random_state=0)
+    order = np.argsort(y, kind="stable")
+    found = BasisExpansionSVC("rbf:gamma=0.1", n_basis=20).fit(*cut(X[order], y[order], (100, 100, 100)))
+    assert found.score(X, y) > 0.9
+
+
+def test_strings_in_a_bag_and_frames(client):
+    words = ["aab", "abab", "ba", "bbb", "cdc", "ccd", "dcdd", "dd", "aaab", "cddc"] * 4
+    labels = ["ab" if set(word) <= set("ab") else "cd" for word in words]
+    strings = bag.from_sequence(words, npartitions=3)
+    found = BasisExpansionSVC("edit", n_basis=4, random_state=0).fit(strings, bag.from_sequence(labels, npartitions=3))
+    assert found.predict(["abba", "dcd"]).tolist() == ["ab", "cd"]
+    assert found.predict(strings).compute().tolist() == labels
+
+    pandas = pytest.importorskip("pandas")
+    dd = pytest.importorskip("dask.dataframe")
+    frame = pandas.DataFrame({"a": np.linspace(-1, 1, 60), "b": np.zeros(60)})
+    names = pandas.Series(np.where(frame.a > 0, "right", "left"))
+    found = BasisExpansionSVC("rbf:gamma=1", n_basis=10).fit(
+        dd.from_pandas(frame, npartitions=3), dd.from_pandas(names, npartitions=3)
+    )
+    assert found.feature_names_in_.tolist() == ["a", "b"]
+    assert found.score(frame, names) > 0.9
+
+
+def test_the_model_is_the_ordinary_one(client, digits, tmp_path):
+    X, y = digits[0][:600], digits[1][:600]
+    dX, dy = cut(X, y, (300, 300))
+    found = BasisExpansionSVC(SPEC, n_basis=30).fit(dX, dy)
+    scores = found.decision_function(X)
+    lazy = found.decision_function(dX)
+    assert lazy.shape == (600, 10)
+    np.testing.assert_array_equal(lazy.compute(), scores)
+    np.testing.assert_array_equal(found.predict(dX).compute(), found.predict(X))
+    assert type(found.estimator_) is wm.BasisExpansionSVC
+    wm.save(found, tmp_path / "m.model")
+    np.testing.assert_array_equal(wm.load(tmp_path / "m.model").decision_function(X), scores)
+    (tmp_path / "m.pickle").write_bytes(pickle.dumps((found.estimator_, X)))
+    code = (
+        "import pickle, sys; estimator, X = pickle.load(open(sys.argv[1], 'rb')); estimator.predict(X); "
+        "assert 'distributed' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code, tmp_path / "m.pickle"], check=True)
+
+
+def test_mistakes_are_told_before_the_fit(client, digits):
+    X, y = digits[0][:100], digits[1][:100]
+    dX, dy = cut(X, y, (60, 40))
+    svc = BasisExpansionSVC(SPEC, n_basis=10)
+    with pytest.raises(TypeError, match="not a collection of Dask"):
+        svc.fit(X, y)
+    with pytest.raises(ValueError, match="X has 100 rows, y has 90"):
+        svc.fit(dX, dy[:90])
+    with pytest.raises(ValueError, match=r"cut along its columns too .* X.rechunk\(\{1: -1\}\)"):
+        svc.fit(da.from_array(X, chunks=(50, 32)), dy)
+    pieces = zip([X[:60], X[60:, :9]], (60, 40), strict=True)
+    ragged = da.concatenate([da.from_delayed(delayed(one), (n, 64), float) for one, n in pieces])
+    with pytest.raises(ValueError, match="partition 1 of X has 9 columns, partition 0 has 64"):
+        svc.fit(ragged, dy)
+    bad = y.astype(float)
+    bad[67] = np.nan
+    with pytest.raises(ValueError, match="partition 1: the label of its row 7 is not finite"):
+        svc.fit(dX, da.from_array(bad, chunks=((60, 40),)))
+    weights = np.ones(100)
+    weights[62] = -1
+    with pytest.raises(ValueError, match="partition 1: the weight of its row 2 is -1"):
+        svc.fit(dX, dy, sample_weight=weights)
+    with pytest.raises(ValueError, match="greater than one"):
+        svc.fit(dX, da.zeros(100, chunks=((60, 40),)))
+    with pytest.raises(ValueError, match="no samples"):
+        svc.fit(dX[:0], dy[:0])
+    with pytest.raises(ValueError, match="'index', 'random', 'stratified'"):
+        BasisExpansionSVC(SPEC, basis="kmedoids").fit(dX, dy)
+    with pytest.raises(ValueError, match="'squared_hinge', 'logistic'"):
+        BasisExpansionSVC(SPEC, loss="hinge").fit(dX, dy)
+    with pytest.raises(TypeError, match="Python callable"):
+        BasisExpansionSVC(lambda a, b: np.zeros((len(a), len(b))), n_basis=5).fit(dX, dy)
+    spoilt = X.copy()
+    spoilt[80, 3] = np.nan
+    with pytest.raises(ValueError, match=r"partition 1: .*NaN"):
+        BasisExpansionSVC(SPEC, basis=np.arange(20)).fit(cut(spoilt, y, (60, 40))[0], dy)
+
+
+def test_workers_without_the_package_or_with_another_are_named(monkeypatch):
+    class Cluster:
+        def __init__(self, told):
+            self.run = lambda _: told
+
+    own = wm.__version__
+    _versions.check(Cluster({"tcp://a": own}))
+    for told, words in (
+        ({}, "no workers"),
+        ({"tcp://a": own, "tcp://b": None}, "worker tcp://b has no widemargin"),
+        ({"tcp://a": "0.0.1"}, f"worker tcp://a has widemargin 0.0.1, here is {own}"),
+    ):
+        with pytest.raises(RuntimeError, match=words):
+            _versions.check(Cluster(told))
+
+
+def test_a_worker_that_is_killed_costs_nothing_but_time(digits, monkeypatch):
+    X, y = digits
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        parts = cut(X, y, (600, 600, 597))
+        svc = BasisExpansionSVC(SPEC, n_basis=50, tol=1e-6)
+        undisturbed = svc.fit(*parts).coef_
+        pids = list(client.run(os.getpid).values())
+        asked = []
+
+        def sum_and_kill(self, parts, own=_rows.Sums.wait):
+            asked.append(len(parts))
+            if len(asked) == 12:
+                os.kill(pids[0], signal.SIGKILL)
+            return own(self, parts)
+
+        monkeypatch.setattr(_rows.Sums, "wait", sum_and_kill)
+        disturbed = svc.fit(*parts)
+        assert len(asked) > 12
+        assert pids[0] not in client.run(os.getpid).values()
+    np.testing.assert_allclose(disturbed.coef_, undisturbed, atol=1e-6 * np.abs(undisturbed).max())
+    same_weights(disturbed, X, y, tol=1e-6)
+
+
+def test_the_guides_example_runs(tmp_path):
+    guide = Path(__file__).parents[2] / "docs" / "dask.md"
+    code = guide.read_text().split("```python\n")[1].split("```")[0]
+    for large, small in (("100_000", "2_000"), ("10_000", "1_000"), ("n_basis=500", "n_basis=50")):
+        assert large in code
+        code = code.replace(large, small)
+    (tmp_path / "guide.py").write_text(code)
+    told = subprocess.run([sys.executable, "guide.py"], cwd=tmp_path, check=True, capture_output=True, text=True)
+    status, right = told.stdout.splitlines()
+    assert status.startswith("converged")
+    assert float(right) > 0.7
+    assert wm.load(tmp_path / "svc.model").predict(np.zeros((1, 20), np.float32)).shape == (1,)

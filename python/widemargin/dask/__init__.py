@@ -1,0 +1,17 @@
+"""Training on several machines: the classifiers on Dask arrays, frames and bags.
+
+`BasisExpansionSVC` here is the one of `widemargin` but for where its samples are: partitions become blocks of features
+that stay on the workers that made them, and each step of the solver is a tree of sums over these blocks. What comes of
+it is the ordinary estimator: `widemargin.save` writes it, and it predicts without Dask too.
+"""
+
+from __future__ import annotations
+
+try:
+    import distributed  # noqa: F401  asked for here, so that the message below is what is seen without it
+except ImportError as error:
+    raise ImportError("widemargin.dask needs Dask: pip install 'widemargin[dask]'") from error
+
+from .basis_expansion import BasisExpansionSVC
+
+__all__ = ["BasisExpansionSVC"]

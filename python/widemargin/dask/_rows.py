@@ -1,0 +1,120 @@
+"""The rows of a fit as the solver sees them: each of its questions becomes a task a block and a tree of sums."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from distributed import Client, Future
+
+from .._samples import straight
+from . import _tasks
+
+# How many results one task adds up: few enough that a worker seldom waits for others' results, enough that a sum over
+# hundreds of blocks is two or three tasks deep.
+FAN_IN = 8
+
+
+class Rows:
+    """Blocks on workers and what is remembered of each.
+
+    Every task is a function of others' results: a worker that is lost takes nothing along that its scheduler cannot
+    have made again.
+    """
+
+    def __init__(self, client: Client, groups: list[Future], problem: _tasks.Problem) -> None:
+        self._groups = groups
+        self._problem = client.submit(_same, problem, pure=False)
+        self._memory: list[Any] = [None] * len(groups)
+        self._sums = Sums(client)
+
+    @property
+    def n_tasks(self) -> int:
+        return self._sums.n_tasks
+
+    @property
+    def seconds(self) -> float:
+        """Spent waiting for sums."""
+        return self._sums.seconds
+
+    def cost(self) -> tuple[float, float, float]:
+        submit = self._sums.client.submit
+        found: tuple[float, float, float] = self._sums.wait(
+            [submit(_tasks.cost, group, self._problem, pure=False) for group in self._groups]
+        )
+        return found
+
+    def place(self, live: list[int], points: npt.NDArray[np.float64]) -> None:
+        self._move("place", live, points)
+
+    def aim(self, live: list[int], directions: npt.NDArray[np.float64]) -> None:
+        self._move("aim", live, directions)
+
+    def advance(self, live: list[int], steps: npt.NDArray[np.float64]) -> None:
+        self._move("advance", live, steps)
+
+    def along(self, live: list[int], lines: npt.NDArray[np.float64]) -> Any:
+        return self._sum("along", live, lines)
+
+    def gradient(self, live: list[int], intercepts: npt.NDArray[np.float64]) -> Any:
+        return self._sum("gradient", live, intercepts)
+
+    def product(self, live: list[int], intercepts: npt.NDArray[np.float64], directions: npt.NDArray[np.float64]) -> Any:
+        return self._sum("product", live, intercepts, directions)
+
+    def gram(self, live: list[int], intercepts: npt.NDArray[np.float64]) -> Any:
+        return self._sum("gram", live, intercepts)
+
+    def diagonal(self, live: list[int], intercepts: npt.NDArray[np.float64]) -> Any:
+        return self._sum("diagonal", live, intercepts)
+
+    def _move(self, method: str, live: list[int], *given: npt.NDArray[np.float64]) -> None:
+        self._memory = self._tasks(_tasks.move, method, live, given)
+
+    def _sum(self, method: str, live: list[int], *given: npt.NDArray[np.float64]) -> Any:
+        return self._sums.wait(self._tasks(_tasks.total, method, live, given))
+
+    def _tasks(self, work: Any, method: str, live: list[int], given: tuple[npt.NDArray[np.float64], ...]) -> list[Any]:
+        submit = self._sums.client.submit
+        # Sent once, as a task's result, and not with every task.
+        shared = [submit(_same, array, pure=False) for array in given]
+        self._sums.n_tasks += len(self._groups) + len(shared)
+        return [
+            submit(work, group, self._problem, method, memory, live, *shared, pure=False)
+            for group, memory in zip(self._groups, self._memory, strict=True)
+        ]
+
+
+class Sums:
+    """Trees of sums."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.n_tasks = 0
+        self.seconds = 0.0
+
+    def wait(self, parts: list[Future]) -> Any:
+        """Adds results up where they are, and waits for the sum."""
+        while len(parts) > 1:
+            groups = [parts[at : at + FAN_IN] for at in range(0, len(parts), FAN_IN)]
+            self.n_tasks += sum(len(group) > 1 for group in groups)
+            parts = [
+                self.client.submit(_tasks.added, group, pure=False) if len(group) > 1 else group[0] for group in groups
+            ]
+        started = time.perf_counter()
+        found = parts[0].result()
+        self.seconds += time.perf_counter() - started
+        return _straightened(found)
+
+
+def _straightened(found: Any) -> Any:
+    """What came over the network, as the compiled half reads it."""
+    if isinstance(found, tuple):
+        return tuple(_straightened(one) for one in found)
+    return straight(found, found.dtype) if isinstance(found, np.ndarray) else found
+
+
+def _same(given: Any) -> Any:
+    return given

@@ -1,0 +1,204 @@
+"""What workers do: functions of their arguments alone, so that any worker can do them again after another was lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _core
+from .._samples import count, pick, straight
+from ..transformers import BasisExpansion
+
+Memory = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What is to be known of a partition before a fit."""
+
+    classes: npt.NDArray[Any]
+    codes: npt.NDArray[np.uint32]
+    weights: npt.NDArray[np.float64] | None
+    width: int | None
+    kind: str
+
+    @property
+    def n(self) -> int:
+        return len(self.codes)
+
+
+def summary(number: int, samples: Any, labels: Any, weights: Any) -> Summary:
+    """Checks a partition and tells its labels.
+
+    Raises
+    ------
+    ValueError
+        Naming the partition.
+    """
+    y, n = np.asarray(labels), count(samples, f"partition {number} of X")
+    if y.ndim != 1:
+        y = y.reshape(len(y), -1)
+        if y.shape[1] != 1:
+            raise ValueError(f"partition {number}: y has {y.shape[1]} columns, one label a row is needed")
+        y = y[:, 0]
+    if len(y) != n:
+        raise ValueError(f"partition {number}: X has {n} rows, y has {len(y)}")
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise ValueError(f"partition {number}: the label of its row {int(np.argmin(np.isfinite(y)))} is not finite")
+    classes, codes = np.unique(y, return_inverse=True)
+    given = None
+    if weights is not None:
+        given = np.asarray(weights, dtype=np.float64).reshape(-1)
+        if len(given) != n:
+            raise ValueError(f"partition {number}: X has {n} rows, sample_weight has {len(given)}")
+        bad = ~np.isfinite(given) | (given < 0)
+        if bad.any():
+            row = int(bad.argmax())
+            raise ValueError(f"partition {number}: the weight of its row {row} is {given[row]}: a number of 0 or more")
+    shape: tuple[int, ...] = getattr(samples, "shape", ())
+    width = shape[1] if len(shape) > 1 else None
+    return Summary(classes, codes.astype(np.uint32).reshape(-1), given, width, type(samples).__name__)
+
+
+def some(samples: Any, rows: npt.NDArray[np.int64]) -> Any:
+    return pick(samples, rows)
+
+
+def features(number: int, expansion: BasisExpansion, samples: Any) -> npt.NDArray[np.float32]:
+    """Similarities to the bases, not normalised."""
+    if count(samples) == 0:
+        return np.empty((0, expansion._n_features_out), np.float32)
+    return of_partition(number, lambda: expansion.transform(samples))
+
+
+def sums(block: npt.NDArray[np.float32], weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Σ w φ̃."""
+    return weighted(block, weights, lambda rows: rows)
+
+
+def spreads(
+    block: npt.NDArray[np.float32],
+    weights: npt.NDArray[np.float64],
+    mean: npt.NDArray[np.float64],
+    ends: Sequence[tuple[int, int]] | None,
+) -> npt.NDArray[np.float64]:
+    """Σ w ‖φ̃ − mean‖ for each part between `ends`; without, Σ w (φ̃ − mean)² for each column."""
+
+    def one(rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        squares = (rows - mean) ** 2
+        if ends is None:
+            return squares
+        return np.stack([np.sqrt(squares[:, first:end].sum(1)) for first, end in ends], axis=1)
+
+    return weighted(block, weights, one)
+
+
+def weighted(
+    block: npt.NDArray[np.float32],
+    weights: npt.NDArray[np.float64],
+    of: Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]],
+    step: int = 1024,
+) -> npt.NDArray[np.float64]:
+    """Σ w of(row) in double precision, some rows at a time."""
+    parts = [
+        weights[at : at + step] @ of(block[at : at + step].astype(np.float64)) for at in range(0, len(block), step)
+    ]
+    return reduce(np.add, parts) if parts else 0.0 * of(np.zeros((1, block.shape[1])))[0]
+
+
+def normalised(
+    block: npt.NDArray[np.float32], centre: npt.NDArray[np.float32], factors: npt.NDArray[np.float32]
+) -> npt.NDArray[np.float32]:
+    """(φ̃ − centre) · factors, in single precision as on one machine."""
+    out = block - centre
+    out *= factors
+    return out
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is the same for all blocks."""
+
+    n_classes: int
+    loss: str
+    intercept: str
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows of features of one partition, with their classes and costs."""
+
+    number: int
+    features: npt.NDArray[np.float32]
+    codes: npt.NDArray[np.uint32]
+    costs: npt.NDArray[np.float64]
+
+    def of(self, problem: Problem) -> _core.RowSums:
+        # From another worker they may come with their numbers anywhere in memory.
+        features, codes = straight(self.features, np.float32), straight(self.codes, np.uint32)
+        costs = straight(self.costs, np.float64)
+        return _core.RowSums(features, codes, problem.n_classes, costs, problem.loss, problem.intercept, 1)
+
+
+def group(*blocks: Block) -> tuple[Block, ...]:
+    """Blocks of one worker, none copied: a step over all of them is one task."""
+    return blocks
+
+
+def move(
+    blocks: tuple[Block, ...],
+    problem: Problem,
+    method: str,
+    memories: list[Memory] | None,
+    live: list[int],
+    *given: Any,
+) -> list[Memory]:
+    """What is remembered of each block after a step."""
+    old: list[Any] = [None] * len(blocks) if memories is None else memories
+    return [_step(block, problem, method, memory, live, given) for block, memory in zip(blocks, old, strict=True)]
+
+
+def total(
+    blocks: tuple[Block, ...], problem: Problem, method: str, memories: list[Memory], live: list[int], *given: Any
+) -> Any:
+    """A sum over the rows of all these blocks."""
+    return added(
+        [_step(block, problem, method, memory, live, given) for block, memory in zip(blocks, memories, strict=True)]
+    )
+
+
+def cost(blocks: tuple[Block, ...], problem: Problem) -> tuple[float, float, float]:
+    """What a pass, a problem in it and the Gram matrix cost over these blocks."""
+    found: tuple[float, float, float] = added([block.of(problem).cost() for block in blocks])
+    return found
+
+
+def _step(block: Block, problem: Problem, method: str, memory: Any, live: list[int], given: Sequence[Any]) -> Any:
+    rows = block.of(problem)
+    if memory is not None:
+        memory = (straight(memory[0], np.float32), straight(memory[1], np.float32))
+    arrays = [straight(array, np.float64) for array in given]
+    return of_partition(block.number, lambda: getattr(rows, method)(memory, live, *arrays))
+
+
+def added(parts: Sequence[Any]) -> Any:
+    """The sum of what several blocks told, number by number."""
+    return reduce(_plus, parts)
+
+
+def _plus(a: Any, b: Any) -> Any:
+    return tuple(_plus(x, y) for x, y in zip(a, b, strict=True)) if isinstance(a, tuple) else a + b
+
+
+def of_partition(number: int, work: Callable[[], T]) -> T:
+    """What goes wrong is told with the number of the partition."""
+    try:
+        return work()
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"partition {number}: {error}") from error

@@ -103,6 +103,8 @@ def missing(data: Path, needs: Iterable[str]) -> list[str]:
     for name in needs:
         told, path = known[name], data / name
         if not path.is_file():
+            if any((data / other).is_file() for other in told.get("instead", ())):
+                continue
             lines.append(f"{name} ({', '.join(told['arrays'])}): {told['source']}")
             continue
         if absent := sorted(set(told["arrays"]) - set(_arrays(path))):

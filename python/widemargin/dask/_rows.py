@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -29,15 +30,12 @@ class Rows:
         self._problem = client.submit(_same, problem, pure=False)
         self._memory: list[Any] = [None] * len(groups)
         self._sums = Sums(client)
+        # How often each question was asked.
+        self.asked: Counter[str] = Counter()
 
-    @property
-    def n_tasks(self) -> int:
-        return self._sums.n_tasks
-
-    @property
-    def seconds(self) -> float:
-        """Spent waiting for sums."""
-        return self._sums.seconds
+    def told(self) -> dict[str, Any]:
+        """Tasks, how often each question was asked, and the seconds spent waiting for answers."""
+        return {"tasks": self._sums.n_tasks, "asked": dict(self.asked), "seconds_of_sums": self._sums.seconds}
 
     def cost(self) -> tuple[float, float, float]:
         submit = self._sums.client.submit
@@ -81,6 +79,7 @@ class Rows:
         # Sent once, as a task's result, and not with every task.
         shared = [submit(_same, array, pure=False) for array in given]
         self._sums.n_tasks += len(self._groups) + len(shared)
+        self.asked[method] += 1
         return [
             submit(work, group, self._problem, method, memory, live, *shared, pure=False)
             for group, memory in zip(self._groups, self._memory, strict=True)

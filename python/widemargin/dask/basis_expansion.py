@@ -48,7 +48,7 @@ class BasisExpansionSVC(_local.BasisExpansionSVC):
     estimator_ : widemargin.BasisExpansionSVC
         What was fitted, without Dask.
     dask_report_ : dict
-        Partitions, tasks, and seconds that were spent waiting for the workers' sums.
+        Partitions; tasks of the solver, how often it asked each question, and seconds spent waiting for answers.
     """
 
     @fitting
@@ -137,7 +137,7 @@ class BasisExpansionSVC(_local.BasisExpansionSVC):
             if hasattr(bases, name):
                 setattr(self, name, getattr(bases, name))
         self._keep(machine)
-        self.dask_report_ = {"partitions": len(kept), "tasks": rows.n_tasks, "seconds_of_sums": rows.seconds}
+        self.dask_report_ = {"partitions": len(kept), **rows.told()}
         return self
 
     def _weighed(

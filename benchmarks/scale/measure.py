@@ -1,0 +1,234 @@
+"""What a fit on several machines costs, measured on this one, and what it would cost where there are more.
+
+    python measure.py [--rows 60000] [--bases 800] [--classes 10] [--quick]
+
+1. The work of each question of the solver on a block of rows, in one process and on one thread: seconds a row.
+2. What a task costs the scheduler: seconds a task in trees of tasks that do nothing.
+3. Whole fits on 1 and 2 worker processes of one thread: how often each question is asked, how long a fit takes, and
+   the efficiency of the second worker.
+4. From 1, 2 and the counts of 3: what 10^7 and 10^9 rows would take on 16 and 256 workers, part by part.
+
+Writes results/DATE_MACHINE.json and .md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "power_mean"))
+
+import dask.array as da
+import numpy as np
+import timing
+from dask.delayed import delayed
+from distributed import Client, LocalCluster
+from widemargin import BasisExpansion, _core
+from widemargin.dask import BasisExpansionSVC, _rows
+
+HERE = Path(__file__).resolve().parent
+COLUMNS = 20
+SPEC = "rbf:gamma=0.05"
+BLOCK = 5_000
+# Bytes a second between machines of a cluster: ten gigabits.
+NETWORK = 1.25e9
+# What a fit of 10^7 or 10^9 rows would be made on.
+PLANS = [(10**7, 16), (10**7, 256), (10**9, 16), (10**9, 256)]
+
+
+def main() -> int:
+    asked = arguments()
+    load = timing.load_average()
+    work = seconds_a_row(asked.bases, asked.classes)
+    fits = [one_fit(workers, asked) for workers in (1, 2)]
+    told = {
+        "date": timing.now(),
+        "machine": timing.machine(),
+        "load_average": [load, timing.load_average()],
+        "rows": asked.rows,
+        "bases": asked.bases,
+        "classes": asked.classes,
+        "seconds_a_row": work,
+        "fits": fits,
+        "speedup": fits[0]["seconds"] / fits[1]["seconds"],
+        "plans": [plan(rows, workers, work, fits[1], asked) for rows, workers in PLANS],
+    }
+    out = asked.out / ("quick" if asked.quick else "")
+    out.mkdir(parents=True, exist_ok=True)
+    stem = out / f"{timing.today()}_scale"
+    stem.with_suffix(".json").write_text(json.dumps(told, indent=1) + "\n")
+    stem.with_suffix(".md").write_text(page(told))
+    print(page(told))
+    return 0
+
+
+def made(seed: int, rows: int, classes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Classes with curved borders: which of some waves is the highest."""
+    random = np.random.default_rng(seed)
+    points = random.standard_normal((rows, COLUMNS), dtype=np.float32)
+    waves = np.random.default_rng(0).standard_normal((COLUMNS, classes))
+    return points, np.argmax(np.sin(points @ waves) + 0.5 * points @ waves[:, ::-1], axis=1)
+
+
+def seconds_a_row(bases: int, classes: int) -> dict[str, float]:
+    """Of the expansion and of each question, on one thread."""
+    samples, y = made(0, BLOCK, classes)
+    expansion = BasisExpansion(SPEC, n_basis=bases, n_jobs=1, random_state=0).fit(samples, y)
+    phi = expansion.transform(samples)
+    rows = _core.RowSums(phi, y.astype(np.uint32), classes, np.ones(BLOCK), "squared-hinge", "free", 1)
+    problems = classes if classes > 2 else 1
+    live, width = list(range(problems)), bases + 1
+    random = np.random.default_rng(1)
+    points, zeros = 0.1 * random.standard_normal((problems, width)), np.zeros(problems)
+    lines = np.tile([0.0, 1.0, 1.0, 0.0], (problems, 1))
+    memory = rows.aim(rows.place(None, live, points), live, points)
+    questions: dict[str, Callable[[], Any]] = {
+        "similarity": lambda: expansion.transform(samples),
+        "place": lambda: rows.place(memory, live, points),
+        "aim": lambda: rows.aim(memory, live, points),
+        "advance": lambda: rows.advance(memory, live, zeros),
+        "along": lambda: rows.along(memory, live, lines),
+        "gradient": lambda: rows.gradient(memory, live, zeros),
+        "product": lambda: rows.product(memory, live, zeros, points),
+        "gram": lambda: rows.gram(memory, live, zeros),
+        "diagonal": lambda: rows.diagonal(memory, live, zeros),
+    }
+    return {name: best_of(question) / BLOCK for name, question in questions.items()}
+
+
+def best_of(work: Callable[[], Any], times: int = 5) -> float:
+    """CPU seconds: other work may run beside."""
+    found = []
+    for _ in range(times):
+        started = time.process_time()
+        work()
+        found.append(time.process_time() - started)
+    return min(found)
+
+
+def one_fit(workers: int, asked: argparse.Namespace) -> dict[str, Any]:
+    parts = max(asked.rows // BLOCK, 2)
+    with (
+        LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        halves = [delayed(made, nout=2)(seed, BLOCK, asked.classes) for seed in range(parts)]
+        samples = da.concatenate([da.from_delayed(one[0], (BLOCK, COLUMNS), np.float32) for one in halves]).persist()
+        y = da.concatenate([da.from_delayed(one[1], (BLOCK,), np.int64) for one in halves]).persist()
+        y.compute()
+        a_task = seconds_a_task(client, workers)
+        started = time.perf_counter()
+        svc = BasisExpansionSVC(SPEC, n_basis=asked.bases, random_state=0, n_jobs=1).fit(samples, y)
+        seconds = time.perf_counter() - started
+    report = svc.dask_report_
+    return {
+        "workers": workers,
+        "rows": parts * BLOCK,
+        "seconds": seconds,
+        "stages": {one["name"]: one["seconds"] for one in svc.report_["stages"]},
+        "newton_steps": svc.n_iter_,
+        "seconds_a_task": a_task,
+        "scheduler_share": a_task * report["tasks"] / seconds,
+        **report,
+    }
+
+
+def seconds_a_task(client: Client, workers: int, rounds: int = 60) -> float:
+    """Rounds as the solver's: a task a worker and their sum, of numbers that are no work."""
+    sums = _rows.Sums(client)
+    started = time.perf_counter()
+    for _ in range(rounds):
+        sums.wait([client.submit(_nothing, pure=False) for _ in range(workers)])
+    return (time.perf_counter() - started) / (rounds * workers + sums.n_tasks)
+
+
+def _nothing() -> float:
+    return 0.0
+
+
+def plan(
+    rows: int, workers: int, work: dict[str, float], fit: dict[str, Any], asked: argparse.Namespace
+) -> dict[str, Any]:
+    """Seconds of each part on workers of this machine's kind, the questions being as many as in the fit measured."""
+    problems = asked.classes if asked.classes > 2 else 1
+    point, gram = 8 * problems * (asked.bases + 1), 4 * asked.bases**2
+    depth = int(np.ceil(np.log(workers) / np.log(_rows.FAN_IN)))
+    tasks = workers + workers / (_rows.FAN_IN - 1) + 2
+    rounds = sum(fit["asked"].values())
+    big = fit["asked"].get("gram", 0)
+    parts = {
+        "similarities": 2 * work["similarity"] * rows / workers,
+        "sums over rows": sum(work[name] * count for name, count in fit["asked"].items()) * rows / workers,
+        "scheduler": fit["seconds_a_task"] * tasks * rounds,
+        # A point goes to every worker and a sum comes back, level by level of the tree.
+        "network": ((rounds - big) * point + big * gram) * 2 * max(depth, 1) / NETWORK,
+        "labels to one machine": 4 * rows / NETWORK,
+        # A Cholesky factor a Gram matrix, at 50 Gflop/s.
+        "factor": big * asked.bases**3 / 3 / 50e9,
+    }
+    return {
+        "rows": rows,
+        "workers": workers,
+        "seconds": sum(parts.values()),
+        "parts": parts,
+        "gib_a_worker": 4 * asked.bases * rows / workers / 2**30,
+        "gib_of_labels": 20 * rows / 2**30,
+    }
+
+
+def page(told: dict[str, Any]) -> str:
+    machine = told["machine"]
+    lines = [
+        "# What several machines cost\n",
+        f"{told['date']}; {machine['cpu']}, {machine['cores']} cores; load average "
+        f"{told['load_average'][0]:.1f} to {told['load_average'][1]:.1f}. {told['fits'][0]['rows']:,} made rows of "
+        f"{COLUMNS} columns, {told['bases']} bases, {told['classes']} classes, similarity {SPEC}.\n",
+        "## Work on one thread\n",
+        "| | µs a row |\n|---|---:|",
+        *[f"| {name} | {1e6 * value:.3f} |" for name, value in told["seconds_a_row"].items()],
+        "\n## Fits\n",
+        "| workers | seconds | Newton steps | tasks | µs a task | scheduler's share | questions |\n"
+        "|---:|---:|---:|---:|---:|---:|---|",
+        *[
+            f"| {fit['workers']} | {fit['seconds']:.1f} | {fit['newton_steps']} | {fit['tasks']} | "
+            f"{1e6 * fit['seconds_a_task']:.0f} | {100 * fit['scheduler_share']:.1f} % | "
+            + ", ".join(f"{count} {name}" for name, count in sorted(fit["asked"].items()))
+            + " |"
+            for fit in told["fits"]
+        ],
+        f"\nTwo workers are {told['speedup']:.2f} times as fast as one.\n",
+        "## Plans\n",
+        "| rows | workers | minutes | GiB a worker | "
+        + " | ".join(f"{name}, s" for name in told["plans"][0]["parts"])
+        + " |\n|---:|---:|---:|---:|"
+        + "---:|" * len(told["plans"][0]["parts"]),
+        *[
+            f"| {one['rows']:,} | {one['workers']} | {one['seconds'] / 60:.1f} | {one['gib_a_worker']:.1f} | "
+            + " | ".join(f"{value:.1f}" for value in one["parts"].values())
+            + " |"
+            for one in told["plans"]
+        ],
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=400_000)
+    parser.add_argument("--bases", type=int, default=1000)
+    parser.add_argument("--classes", type=int, default=10)
+    parser.add_argument("--out", type=Path, default=HERE / "results")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the rows and bases")
+    asked = parser.parse_args()
+    if asked.quick:
+        asked.rows, asked.bases = asked.rows // 10, asked.bases // 10
+    return asked
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -103,6 +103,7 @@ def missing(data: Path, needs: Iterable[str]) -> list[str]:
     for name in needs:
         told, path = known[name], data / name
         if not path.is_file():
+            # Another layout of the same data, which the loader knows.
             if any((data / other).is_file() for other in told.get("instead", ())):
                 continue
             lines.append(f"{name} ({', '.join(told['arrays'])}): {told['source']}")

@@ -1,0 +1,134 @@
+"""CIFAR-10 for the scripts of this folder: images, the similarities by their names, and linear machines on them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import cifar10
+from common import Stopwatch, Study, stop
+from widemargin import BasisExpansion, BasisExpansionSVC
+
+# Decoded images and measured cells, in no repository.
+CACHE = Path(__file__).resolve().parent / "cache"
+
+FOLD = 10_000
+CLASSES = 10
+
+# The paper's names: H and the size of a cell; L linear, R Gaussian, (h_R, h_L) rigid and local displacement.
+SIMILARITIES = {
+    "H4L": "hog:cell=4>linear",
+    "H8L": "hog:cell=8>linear",
+    "H4R": "hog:cell=4>rbf:gamma=1",
+    "H8R": "hog:cell=8>rbf:gamma=1",
+    "H4(1,0)": "hog:cell=4>rigid:radius=1",
+    "H4(2,0)": "hog:cell=4>rigid:radius=2",
+    "H4(0,1)": "hog:cell=4>deformable:rigid=0,local=1",
+    "H4(1,1)": "hog:cell=4>deformable:rigid=1,local=1",
+    "H4(2,1)": "hog:cell=4>deformable:rigid=2,local=1",
+    "H8(1,0)": "hog:cell=8>rigid:radius=1",
+    "H8(0,1)": "hog:cell=8>deformable:rigid=0,local=1",
+    "H8(1,1)": "hog:cell=8>deformable:rigid=1,local=1",
+}
+M1 = ("H4(2,0)",)
+M2 = ("H8R", "H4(2,0)", "H4(0,1)", "H8(1,0)")
+
+# What an intercept costs: there is none, or it is free. Penalised is LIBLINEAR's.
+INTERCEPTS = {"none": "no intercept", "free": "intercept"}
+ALL_INTERCEPTS = {**INTERCEPTS, "penalised": "penalised intercept"}
+
+
+@dataclass(frozen=True)
+class Images:
+    train: np.ndarray
+    train_labels: np.ndarray
+    test: np.ndarray
+    test_labels: np.ndarray
+
+    def folds(self, count: int) -> Images:
+        """The first `count` of the five training batches."""
+        return self.first(count * FOLD)
+
+    def first(self, n: int, n_test: int | None = None) -> Images:
+        return Images(self.train[:n], self.train_labels[:n], self.test[:n_test], self.test_labels[:n_test])
+
+
+def load(study: Study) -> Images:
+    """All images. Decoding takes some seconds, so it is done once."""
+    folder = study.data / "cifar10"
+    names = ("x_train", "y_train", "x_test", "y_test")
+    mark = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:8]
+    paths = [CACHE / f"cifar10_{mark}_{name}.npy" for name in names]
+    if not all(path.is_file() for path in paths):
+        try:
+            data = cifar10.load(folder)
+        except (cifar10.MissingDataError, ImportError) as error:
+            stop(str(error), "lossless WebP images need Pillow: pip install pillow")
+        CACHE.mkdir(exist_ok=True)
+        for name, path in zip(names, paths, strict=True):
+            np.save(path.with_suffix(".part.npy"), getattr(data, name))
+            path.with_suffix(".part.npy").replace(path)
+    return Images(*(np.load(path) for path in paths))
+
+
+@dataclass
+class Features:
+    """φ of the training and test images, and the CPU seconds and seconds of making the former."""
+
+    train: np.ndarray
+    test: np.ndarray
+    watch: Stopwatch
+
+    def part(self, number: int, parts: int) -> Features:
+        """The features of one similarity of several."""
+        width = self.train.shape[1] // parts
+        return self._columns(slice(number * width, (number + 1) * width))
+
+    def first(self, width: int) -> Features:
+        return self._columns(slice(width))
+
+    def _columns(self, columns: slice) -> Features:
+        return Features(*(np.ascontiguousarray(rows[:, columns]) for rows in (self.train, self.test)), self.watch)
+
+    def add_constant(self) -> None:
+        """A last feature of 1, whose weight is an intercept that is penalised: LIBLINEAR's."""
+        self.train = np.column_stack([self.train, np.ones(len(self.train), np.float32)])
+        self.test = np.column_stack([self.test, np.ones(len(self.test), np.float32)])
+
+
+def expand(names: Sequence[str], n_basis: int, images: Images, **parameters: Any) -> Features:
+    """Similarities of all images to some bases, normalised: from raw images, HOG and its scaling included."""
+    watch = Stopwatch()
+    with watch:
+        similarities = [SIMILARITIES[name] for name in names]
+        expansion = BasisExpansion(similarities, n_basis=n_basis, n_jobs=1, **parameters)
+        train = expansion.fit_transform(images.train, images.train_labels)
+    return Features(train, expansion.transform(images.test), watch)
+
+
+def linear(features: Features, images: Images, *, C: float = 1.0, intercept: bool = True) -> tuple[float, Stopwatch]:
+    """Percent right of one-vs-rest machines with squared hinge, and the time of training them."""
+    n, width = features.train.shape
+    # Where there are as many features as samples they are still all of them bases.
+    every = {"basis": np.arange(width), "n_basis": width} if n == width else {}
+    machine = BasisExpansionSVC("precomputed", normalization="none", C=C, fit_intercept=intercept, n_jobs=1, **every)
+    watch = Stopwatch()
+    with watch:
+        machine.fit(features.train, images.train_labels)
+    return 100 * float(np.mean(machine.predict(features.test) == images.test_labels)), watch
+
+
+def both(features: Features, images: Images) -> dict[str, float]:
+    """Percent right without an intercept and with one."""
+    return {name: linear(features, images, intercept=name == "free")[0] for name in INTERCEPTS}
+
+
+def penalised(features: Features, images: Images) -> float:
+    """Percent right with an intercept that is penalised like any weight, which widens the features by one."""
+    features.add_constant()
+    return linear(features, images, intercept=False)[0]

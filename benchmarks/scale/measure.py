@@ -35,6 +35,8 @@ HERE = Path(__file__).resolve().parent
 COLUMNS = 20
 SPEC = "rbf:gamma=0.05"
 BLOCK = 5_000
+# Tasks of a round in which the scheduler is what takes time.
+MANY = 200
 # Bytes a second between machines of a cluster: ten gigabits.
 NETWORK = 1.25e9
 # What a fit of 10^7 or 10^9 rows would be made on.
@@ -121,30 +123,39 @@ def one_fit(workers: int, asked: argparse.Namespace) -> dict[str, Any]:
         samples = da.concatenate([da.from_delayed(one[0], (BLOCK, COLUMNS), np.float32) for one in halves]).persist()
         y = da.concatenate([da.from_delayed(one[1], (BLOCK,), np.int64) for one in halves]).persist()
         y.compute()
-        a_task = seconds_a_task(client, workers)
+        scheduler = scheduler_seconds(client)
         started = time.perf_counter()
         svc = BasisExpansionSVC(SPEC, n_basis=asked.bases, random_state=0, n_jobs=1).fit(samples, y)
         seconds = time.perf_counter() - started
     report = svc.dask_report_
+    rounds = sum(report["asked"].values())
     return {
         "workers": workers,
         "rows": parts * BLOCK,
         "seconds": seconds,
         "stages": {one["name"]: one["seconds"] for one in svc.report_["stages"]},
         "newton_steps": svc.n_iter_,
-        "seconds_a_task": a_task,
-        "scheduler_share": a_task * report["tasks"] / seconds,
+        "scheduler": scheduler,
+        "scheduler_share": (scheduler["a_task"] * report["tasks"] + scheduler["a_round"] * rounds) / seconds,
         **report,
     }
 
 
-def seconds_a_task(client: Client, workers: int, rounds: int = 60) -> float:
-    """Rounds as the solver's: a task a worker and their sum, of numbers that are no work."""
+def scheduler_seconds(client: Client) -> dict[str, float]:
+    """Of rounds as the solver's, but of numbers that are no work: what a round takes however few its tasks, and what
+    each task adds, from rounds of 1 task and of many."""
+    few, many = (_seconds_a_round(client, n_tasks) for n_tasks in (1, MANY))
+    a_task = (many[1] - few[1]) / (many[0] - few[0])
+    return {"a_task": a_task, "a_round": max(few[1] - a_task * few[0], 0.0)}
+
+
+def _seconds_a_round(client: Client, n_tasks: int, rounds: int = 20) -> tuple[float, float]:
+    """How many tasks a round really has, those of its sum counted, and its seconds."""
     sums = _rows.Sums(client)
     started = time.perf_counter()
     for _ in range(rounds):
-        sums.wait([client.submit(_nothing, pure=False) for _ in range(workers)])
-    return (time.perf_counter() - started) / (rounds * workers + sums.n_tasks)
+        sums.wait([client.submit(_nothing, pure=False) for _ in range(n_tasks)])
+    return n_tasks + sums.n_tasks / rounds, (time.perf_counter() - started) / rounds
 
 
 def _nothing() -> float:
@@ -164,7 +175,7 @@ def plan(
     parts = {
         "similarities": 2 * work["similarity"] * rows / workers,
         "sums over rows": sum(work[name] * count for name, count in fit["asked"].items()) * rows / workers,
-        "scheduler": fit["seconds_a_task"] * tasks * rounds,
+        "scheduler": (fit["scheduler"]["a_round"] + fit["scheduler"]["a_task"] * tasks) * rounds,
         # A point goes to every worker and a sum comes back, level by level of the tree.
         "network": ((rounds - big) * point + big * gram) * 2 * max(depth, 1) / NETWORK,
         "labels to one machine": 4 * rows / NETWORK,
@@ -192,11 +203,12 @@ def page(told: dict[str, Any]) -> str:
         "| | µs a row |\n|---|---:|",
         *[f"| {name} | {1e6 * value:.3f} |" for name, value in told["seconds_a_row"].items()],
         "\n## Fits\n",
-        "| workers | seconds | Newton steps | tasks | µs a task | scheduler's share | questions |\n"
-        "|---:|---:|---:|---:|---:|---:|---|",
+        "| workers | seconds | Newton steps | tasks | ms a task | ms a round | scheduler's share | questions |\n"
+        "|---:|---:|---:|---:|---:|---:|---:|---|",
         *[
             f"| {fit['workers']} | {fit['seconds']:.1f} | {fit['newton_steps']} | {fit['tasks']} | "
-            f"{1e6 * fit['seconds_a_task']:.0f} | {100 * fit['scheduler_share']:.1f} % | "
+            f"{1e3 * fit['scheduler']['a_task']:.2f} | {1e3 * fit['scheduler']['a_round']:.1f} | "
+            f"{100 * fit['scheduler_share']:.1f} % | "
             + ", ".join(f"{count} {name}" for name, count in sorted(fit["asked"].items()))
             + " |"
             for fit in told["fits"]

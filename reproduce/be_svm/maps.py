@@ -28,8 +28,15 @@ class Raw:
     # between[i, j] is s(basis j, basis i), of which only the latter is displaced.
     between: np.ndarray
 
+    def every(self, step: int) -> Raw:
+        """On one base in `step`: what evenly spaced bases are, where there are `step` times fewer of each class."""
+        columns = [np.ascontiguousarray(rows[:, ::step]) for rows in (self.train, self.test, self.between[::step])]
+        return Raw(*columns)
+
     def mapped(self, normalization: str) -> Features:
-        if normalization == "mean_norm":
+        if normalization == "none":
+            train, test = self.train, self.test
+        elif normalization == "mean_norm":
             scaler = MeanNormScaler().fit(self.train)
             train, test = scaler.transform(self.train), scaler.transform(self.test)
         else:

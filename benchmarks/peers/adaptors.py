@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.kernel_approximation import AdditiveChi2Sampler, Nystroem, SkewedChi2Sampler
+from sklearn.kernel_approximation import AdditiveChi2Sampler, Nystroem
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler
@@ -32,12 +32,6 @@ def nystroem(n_components: int, random_state: int, gamma: float = 1.0, C: float 
 
 def chi2_sampler(random_state: int, C: float = 1.0) -> Pipeline:  # noqa: N803
     return make_pipeline(MaxAbsScaler(), AdditiveChi2Sampler(sample_steps=2), _linear(C, random_state))
-
-
-def skewed_chi2(random_state: int, skewedness: float = 0.1, C: float = 1.0) -> Pipeline:  # noqa: N803
-    dense = FunctionTransformer(sp.csr_matrix.toarray, accept_sparse=True)
-    features = SkewedChi2Sampler(skewedness=skewedness, n_components=1000, random_state=random_state)
-    return make_pipeline(MaxAbsScaler(), dense, features, _linear(C, random_state))
 
 
 def linear_on_roots(random_state: int, C: float = 1.0) -> Pipeline:  # noqa: N803

@@ -122,7 +122,9 @@ def installed(package: str) -> dict[str, str]:
     try:
         return {"version": version(package)}
     except PackageNotFoundError:
-        return {}
+        # A package that is only in the path.
+        found = getattr(sys.modules.get(package), "__version__", None)
+        return {} if found is None else {"version": found}
 
 
 def rows(samples: Any, index: Any) -> Any:

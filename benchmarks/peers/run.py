@@ -41,6 +41,10 @@ VIEWS = {
 def main() -> int:
     asked = arguments()
     known = engines()
+    for what, given, there in (("engine", asked.engines, known), ("task", asked.tasks, VIEWS)):
+        if unknown := [name for name in given or () if name not in there]:
+            say(f"error: no {what} {', '.join(unknown)}; there are {', '.join(there)}")
+            return 2
     wanted = {
         (task, engine)
         for task in asked.tasks or VIEWS

@@ -225,14 +225,25 @@ class BasisExpansionSVC(MarginClassifier):
             basis, given = basis_of(self.basis, self)
             if basis == "kmedoids":
                 raise ValueError("basis='kmedoids' is not possible with similarity='precomputed': choose another")
-            n_basis = min(int(self.n_basis), max(len(present), 1))
-            drawn = _core.choose_bases(codes[present], n_basis, basis, self._seed())
-            rows = present[drawn].astype(np.int64) if given is None else given
-            if rows.min() < 0 or rows.max() >= n:
-                raise ValueError(f"The 'basis' parameter names rows that X does not have: it has {n}")
+            rows = self._drawn(codes, present, basis, given)
             self._columns = rows
             X = X[:, rows]
         return Collected(from_vectors(X), None, n), y
+
+    def _drawn(
+        self,
+        codes: npt.NDArray[np.uint32],
+        present: npt.NDArray[np.int64],
+        basis: str,
+        given: npt.NDArray[np.int64] | None,
+    ) -> npt.NDArray[np.int64]:
+        """The rows that become bases: those given, else some of those present."""
+        if given is None:
+            n_basis = min(int(self.n_basis), max(len(present), 1))
+            return present[_core.choose_bases(codes[present], n_basis, basis, self._seed())].astype(np.int64)
+        if given.min() < 0 or given.max() >= len(codes):
+            raise ValueError(f"The 'basis' parameter names rows that X does not have: it has {len(codes)}")
+        return given
 
     def _describe(self, told: dict[str, Any]) -> None:
         super()._describe(told)

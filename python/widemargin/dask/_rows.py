@@ -27,7 +27,7 @@ class Rows:
 
     def __init__(self, client: Client, groups: list[Future], problem: _tasks.Problem) -> None:
         self._groups = groups
-        self._problem = client.submit(_same, problem, pure=False)
+        self._problem = client.submit(_tasks.same, problem, pure=False)
         self._memory: list[Any] = [None] * len(groups)
         self._sums = Sums(client)
         # How often each question was asked.
@@ -77,7 +77,7 @@ class Rows:
     def _tasks(self, work: Any, method: str, live: list[int], given: tuple[npt.NDArray[np.float64], ...]) -> list[Any]:
         submit = self._sums.client.submit
         # Sent once, as a task's result, and not with every task.
-        shared = [submit(_same, array, pure=False) for array in given]
+        shared = [submit(_tasks.same, array, pure=False) for array in given]
         self._sums.n_tasks += len(self._groups) + len(shared)
         self.asked[method] += 1
         return [
@@ -113,7 +113,3 @@ def _straightened(found: Any) -> Any:
     if isinstance(found, tuple):
         return tuple(_straightened(one) for one in found)
     return straight(found, found.dtype) if isinstance(found, np.ndarray) else found
-
-
-def _same(given: Any) -> Any:
-    return given

@@ -66,6 +66,11 @@ def summary(number: int, samples: Any, labels: Any, weights: Any) -> Summary:
     return Summary(classes, codes.astype(np.uint32).reshape(-1), given, width, type(samples).__name__)
 
 
+def same(given: T) -> T:
+    """What was given, as a task's result: it is sent once to each worker that needs it, and can be had again."""
+    return given
+
+
 def some(samples: Any, rows: npt.NDArray[np.int64]) -> Any:
     return pick(samples, rows)
 

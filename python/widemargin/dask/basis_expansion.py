@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import dask.array as da
 import numpy as np
 import numpy.typing as npt
 from dask.base import is_dask_collection
@@ -17,9 +18,10 @@ from .. import _core
 from .. import basis_expansion as _local
 from .._base import fitting, labels_of, watched
 from .._names import one_of
+from ..similarity import resolve
 from ..transformers import BasisExpansion
 from . import _tasks, _versions
-from ._partitions import Partition, partitions
+from ._partitions import Partition, partitions, pieces
 from ._rows import Rows, Sums
 
 # K-medoids would need the similarities of all samples to all medoids, over and over.
@@ -70,6 +72,11 @@ class BasisExpansionSVC(_local.BasisExpansionSVC):
         normalization = one_of("normalization", self.normalization, _local.NORMALIZATIONS, estimator=self)
         basis, basis_rows = _local.basis_of(self.basis, self)
         one_of("basis", basis, BASES, estimator=self)
+        if resolve(self.similarity).calls:
+            raise TypeError(
+                "the similarity is a Python callable: on several machines it must be one of the library's, by name or "
+                "object"
+            )
         client = get_client()
         _versions.check(client)
         clock = Clock()
@@ -82,7 +89,8 @@ class BasisExpansionSVC(_local.BasisExpansionSVC):
         codes, weights = self._weighed([told[number] for number in kept])
         clock.end("labels")
 
-        chosen = self._chosen(codes, weights, basis, basis_rows)
+        present = np.flatnonzero(np.concatenate(weights) > 0)
+        chosen = self._drawn(np.concatenate(codes), present, basis, basis_rows)
         raw, bases = self._expansion(client, [parts[number] for number in kept], codes, chosen, normalization)
         clock.end("bases")
 
@@ -166,22 +174,6 @@ class BasisExpansionSVC(_local.BasisExpansionSVC):
             )
         return codes, weights
 
-    def _chosen(
-        self,
-        codes: list[npt.NDArray[np.uint32]],
-        weights: list[npt.NDArray[np.float64]],
-        basis: str,
-        rows: npt.NDArray[np.int64] | None,
-    ) -> npt.NDArray[np.int64]:
-        """Rows of all samples, partition after partition, that become bases."""
-        all_codes, present = np.concatenate(codes), np.flatnonzero(np.concatenate(weights) > 0)
-        if rows is not None:
-            if rows.min() < 0 or rows.max() >= len(all_codes):
-                raise ValueError(f"The 'basis' parameter names rows that X does not have: it has {len(all_codes)}")
-            return rows
-        drawn = _core.choose_bases(all_codes[present], min(int(self.n_basis), len(present)), basis, self._seed())
-        return present[drawn].astype(np.int64)
-
     def _expansion(
         self,
         client: Client,
@@ -210,12 +202,7 @@ class BasisExpansionSVC(_local.BasisExpansionSVC):
             normalization="none" if normalization in LEARNED else self.normalization,
             n_jobs=1,
         ).fit(bases)
-        if expansion._resolved.calls:
-            raise TypeError(
-                "the similarity is a Python callable: on several machines it must be one of the library's, by name or "
-                "object"
-            )
-        return client.submit(_identity, expansion, pure=False), expansion
+        return client.submit(_tasks.same, expansion, pure=False), expansion
 
     @property
     def estimator_(self) -> _local.BasisExpansionSVC:
@@ -238,10 +225,6 @@ class BasisExpansionSVC(_local.BasisExpansionSVC):
         return super().predict(X)
 
     def _lazily(self, method: str, X: Any, dtype: Any) -> Any:
-        import dask.array as da
-
-        from ._partitions import pieces
-
         estimator = delayed(self.estimator_)
         sizes = getattr(X, "chunks", [None])[0]
         found = []
@@ -311,7 +294,7 @@ def normalise(
     factors = [[float(one)] for one in inverse] if asked else [inverse[a:b].tolist() for a, b in ends]
     wide = np.repeat(inverse, widths) if asked else inverse
     centre = mean.astype(np.float32)
-    shared = [client.submit(_identity, array, pure=False) for array in (centre, wide)]
+    shared = [client.submit(_tasks.same, array, pure=False) for array in (centre, wide)]
     return [client.submit(_tasks.normalised, block, *shared, pure=False) for block in blocks], centre, factors
 
 
@@ -342,10 +325,6 @@ def joined(parts: list[Any]) -> Any:
 
         return pandas.concat(parts)
     return [one for part in parts for one in part]
-
-
-def _identity(given: Any) -> Any:
-    return given
 
 
 def _apply(estimator: Any, method: str, samples: Any, wide: bool) -> Any:

@@ -28,7 +28,7 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
 # The machine's description and the loading of data are the benchmarks'. Last in the path, so that they hide nothing.
-sys.path += [str(TOP / "benchmarks" / name) for name in ("power_mean", "thin_plate")]
+sys.path += [str(TOP / "benchmarks" / name) for name in ("power_mean", "thin_plate", "basis_expansion")]
 
 import timing
 

@@ -12,22 +12,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from be_svm_similarities import M2, SIMILARITIES
 from program import DEFAULT, Program, markdown, write
 
-SIMILARITIES = {
-    "H4L": "hog:cell=4>linear",
-    "H8L": "hog:cell=8>linear",
-    "H4R": "hog:cell=4>rbf:gamma=1",
-    "H8R": "hog:cell=8>rbf:gamma=1",
-    "H4(1,0)": "hog:cell=4>rigid:radius=1",
-    "H4(2,0)": "hog:cell=4>rigid:radius=2",
-    "H4(0,1)": "hog:cell=4>deformable:rigid=0,local=1",
-    "H4(1,1)": "hog:cell=4>deformable:rigid=1,local=1",
-    "H4(2,1)": "hog:cell=4>deformable:rigid=2,local=1",
-    "H8(1,0)": "hog:cell=8>rigid:radius=1",
-    "H8(0,1)": "hog:cell=8>deformable:rigid=0,local=1",
-    "H8(1,1)": "hog:cell=8>deformable:rigid=1,local=1",
-}
 VARIANTS = {
     "no intercept": ["--intercept=none"],
     "intercept": ["--intercept=penalised"],
@@ -53,7 +40,6 @@ EXPECTED_SPECTRA = {
     "H4(2,0)": [0.155, 0.035, 0.155, 0.035],
     "H4(2,1)": [0.293, 0.071, 0.242, 0.043],
 }
-M2 = ["H8R", "H4(2,0)", "H4(0,1)", "H8(1,0)"]
 
 
 def main() -> None:

@@ -20,7 +20,8 @@ from common import FIRST, SECOND, SOFT, Stopwatch, Study
 # isort: split
 import numpy as np
 
-from cifar import M2, SIMILARITIES, Features, Images, both, expand, linear, load
+from be_svm_similarities import M2, SIMILARITIES
+from cifar import Features, Images, both, expand, linear, load
 from kept import Kept
 from widemargin.selection import select_similarities
 

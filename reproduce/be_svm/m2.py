@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from cifar import CLASSES, FOLD, M1, M2, Images, both, expand, linear, penalised
+from be_svm_similarities import M2
+from cifar import CLASSES, FOLD, M1, Images, both, expand, linear, penalised
 from common import Study
 from kept import Kept
 

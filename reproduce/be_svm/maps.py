@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cifar import SIMILARITIES, Features, Images
+from be_svm_similarities import SIMILARITIES
+from cifar import Features, Images
 from common import Stopwatch
 from widemargin import BasisExpansion, MeanNormScaler
 

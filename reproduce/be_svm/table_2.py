@@ -19,7 +19,8 @@ from common import FIRST, FOURTH, INK, SECOND, SOFT, THIRD, Study
 # isort: split
 import numpy as np
 
-from cifar import INTERCEPTS, SIMILARITIES, Images, both, expand, linear, load, penalised
+from be_svm_similarities import SIMILARITIES
+from cifar import INTERCEPTS, Images, both, expand, linear, load, penalised
 from kept import Kept
 from maps import NYSTROM, raw, spectra
 

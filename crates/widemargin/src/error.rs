@@ -143,6 +143,12 @@ pub enum Error {
         /// The newest version we read.
         known: u32,
     },
+    /// A checkpoint that a fit cannot go on from.
+    #[error("the checkpoint cannot be used: {problem}")]
+    Checkpoint {
+        /// What is wrong with it, and what would be right.
+        problem: String,
+    },
     /// The operating system refused a file operation.
     #[error("{}: {action}: {source}", .path.display())]
     Io {

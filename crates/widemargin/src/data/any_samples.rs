@@ -53,6 +53,13 @@ impl Samples for AnySamples {
         }
     }
 
+    fn flaw(&self) -> Option<(usize, String)> {
+        match self {
+            AnySamples::Vectors(samples) => samples.flaw(),
+            _ => None,
+        }
+    }
+
     fn select(&self, rows: &[usize]) -> Self {
         match self {
             AnySamples::Vectors(samples) => AnySamples::Vectors(Samples::select(samples, rows)),

@@ -25,6 +25,11 @@ pub trait Samples: Clone + Send + Sync {
     fn fingerprint(&self, _at: usize) -> Option<u128> {
         None
     }
+
+    /// The first sample that no similarity can compare, and what is wrong with it: a number that is not finite, say.
+    fn flaw(&self) -> Option<(usize, String)> {
+        None
+    }
 }
 
 impl<T: Clone + Send + Sync> Samples for Vec<T> {

@@ -127,6 +127,22 @@ impl Samples for DenseMatrix<f32> {
 }
 
 impl Samples for Vectors {
+    fn flaw(&self) -> Option<(usize, String)> {
+        let first = |values: &[f32]| values.iter().position(|value| !value.is_finite());
+        let told = |row: usize, column: usize, value: f32| {
+            (row, format!("has {value} in column {column}: it must be a finite number"))
+        };
+        match self {
+            Vectors::Dense(DenseMatrix { values, n_cols, .. }) => {
+                first(values).map(|at| told(at / n_cols, at % n_cols, values[at]))
+            }
+            Vectors::Sparse(CsrMatrix { indptr, indices, values, .. }) => first(values).map(|at| {
+                let row = indptr.partition_point(|&from| from <= at).saturating_sub(1);
+                told(row, indices.get(at).map_or(0, |&column| column as usize), values[at])
+            }),
+        }
+    }
+
     fn len(&self) -> usize {
         match self {
             Vectors::Dense(matrix) => matrix.n_rows,

@@ -7,6 +7,7 @@ use std::fmt;
 use std::ops::Range;
 
 use super::Normalization;
+use super::affine::{self, Affine};
 use super::part_map::PartMap;
 use crate::data::{AnySamples, DenseMatrix, Kind, Samples, Source, Training, Vectors};
 use crate::error::{Error, Result};
@@ -49,6 +50,20 @@ impl<S: Similarity> BasisExpansion<S> {
         normalization: Normalization,
         training: &Training<'_, S::Samples>,
     ) -> Result<(Self, DenseMatrix<f32>)> {
+        let mut expansion = BasisExpansion::unnormalised(similarity, bases, normalization, training)?;
+        let mut phi = expansion.transform_with(training.samples, training.threads, training.watch)?;
+        expansion.normalise(&mut phi, training)?;
+        Ok((expansion, phi))
+    }
+
+    /// The expansion before its normalization has learned anything of samples: a Nyström map, which is made of the
+    /// bases alone, is there.
+    pub(crate) fn unnormalised(
+        similarity: S,
+        bases: S::Samples,
+        normalization: Normalization,
+        training: &Training<'_, S::Samples>,
+    ) -> Result<Self> {
         let described = similarity.describe(bases.clone())?;
         let n_columns = similarity.n_columns(&described);
         let maps = vec![PartMap::identity(n_columns); similarity.n_parts()];
@@ -56,12 +71,7 @@ impl<S: Similarity> BasisExpansion<S> {
         if let Normalization::Nystrom(_) | Normalization::NystromOfSymmetricPart(_) = normalization {
             expansion.maps = expansion.nystrom(training)?;
         }
-        let mut phi = expansion.transform_with(training.samples, training.threads, training.watch)?;
-        match normalization {
-            Normalization::MeanNorm | Normalization::ZScore => expansion.normalise(&mut phi, training)?,
-            _ => {}
-        }
-        Ok((expansion, phi))
+        Ok(expansion)
     }
 
     /// The similarities themselves, of a fitted similarity.
@@ -190,6 +200,11 @@ impl<S: Similarity> BasisExpansion<S> {
     /// The features of some samples, row-major; `first_row` is where they stand among all, for messages.
     pub(crate) fn features_into(&self, samples: S::Samples, first_row: usize, out: &mut [f32]) -> Result<()> {
         let n = samples.len();
+        // Some similarities would make a number of what is none.
+        if let Some((at, problem)) = samples.flaw() {
+            let (similarity, number) = (self.similarity.spec(), first_row + at);
+            return Err(Error::Sample { similarity, is_basis: false, number, problem });
+        }
         let samples = self.similarity.describe(samples)?;
         let n_columns = self.n_columns();
         let mut block = vec![0.0f32; self.maps.len() * n * n_columns];
@@ -237,79 +252,50 @@ impl<S: Similarity> BasisExpansion<S> {
         (0..self.maps.len()).map(part).collect()
     }
 
+    /// What the normalization learns of the samples; `None` where it learns nothing of them.
+    pub(crate) fn affine(&self) -> Option<Affine> {
+        Affine::of(self.normalization, self.n_columns(), self.maps.len())
+    }
+
+    /// The same expansion with these maps.
+    pub(crate) fn with_maps(self, maps: Vec<PartMap>) -> Self {
+        BasisExpansion { maps, ..self }
+    }
+
+    /// Features that a map leaves as they are become what the maps make of them, in place.
+    pub(crate) fn apply_in_place(&self, rows: &mut [f32]) {
+        let n_columns = self.n_columns().max(1);
+        for row in rows.chunks_mut(self.n_features().max(1)) {
+            row.chunks_mut(n_columns).zip(&self.maps).for_each(|(part, map)| map.apply_in_place(part));
+        }
+    }
+
     /// Learns the centre and the scale of each part from the raw features, and applies them in place.
     fn normalise(&mut self, phi: &mut DenseMatrix<f32>, training: &Training<'_, S::Samples>) -> Result<()> {
-        let (n_columns, width, n_parts) = (self.n_columns(), phi.n_cols, self.maps.len());
-        let (values, weights) = (&phi.values, training.weights);
+        let Some(affine) = self.affine() else { return Ok(()) };
+        let (values, weights, width) = (&phi.values, training.weights, affine.width());
         let pool = Pool::new(training.threads)?;
         let total: f64 = weights.iter().sum();
-        let rows = |rows: std::ops::Range<usize>| {
-            let weights = &weights[rows.clone()];
-            let rows = values[rows.start * width..rows.end * width].chunks(width.max(1));
-            rows.zip(weights).filter(|(_, weight)| **weight > 0.0)
-        };
-        let add = |total: &mut Vec<f64>, part: Vec<f64>| total.iter_mut().zip(part).for_each(|(a, b)| *a += b);
-
-        let mut mean = vec![0.0f64; width];
-        let sums = |range| {
-            training.go_on("normalise")?;
-            let mut sums = vec![0.0f64; width];
-            for (row, weight) in rows(range) {
-                sums.iter_mut().zip(row).for_each(|(sum, x)| *sum += weight * f64::from(*x));
-            }
-            Ok(sums)
-        };
-        pool.fold_chunks(phi.n_rows, ROWS_A_CHUNK, sums, |part| {
-            add(&mut mean, part);
-            Ok::<(), Error>(())
-        })?;
-        mean.iter_mut().for_each(|sum| *sum /= total);
-
-        let z_score = self.normalization == Normalization::ZScore;
-        let mut spread = vec![0.0f64; if z_score { width } else { n_parts }];
-        let spreads = |range| {
-            training.go_on("normalise")?;
-            let mut sums = vec![0.0f64; spread.len()];
-            for (row, weight) in rows(range) {
-                let squares = row.iter().zip(&mean).map(|(x, mean)| (f64::from(*x) - mean).powi(2));
-                if z_score {
-                    sums.iter_mut().zip(squares).for_each(|(sum, square)| *sum += weight * square);
-                } else {
-                    let squares: Vec<f64> = squares.collect();
-                    let norms = squares.chunks(n_columns.max(1)).map(|part| part.iter().sum::<f64>().sqrt());
-                    sums.iter_mut().zip(norms).for_each(|(sum, norm)| *sum += weight * norm);
-                }
-            }
-            Ok(sums)
-        };
-        let mut all = vec![0.0f64; spread.len()];
-        pool.fold_chunks(phi.n_rows, ROWS_A_CHUNK, spreads, |part| {
-            add(&mut all, part);
-            Ok::<(), Error>(())
-        })?;
-        spread.copy_from_slice(&all);
-
-        let inverse = |spread: f64| if spread > 0.0 { (1.0 / spread) as f32 } else { 0.0 };
-        for (part, map) in self.maps.iter_mut().enumerate() {
-            let columns = part * n_columns..(part + 1) * n_columns;
-            let centre = mean[columns.clone()].iter().map(|mean| *mean as f32).collect();
-            let factors = if z_score {
-                let constant = |variance: f64, mean: f64| variance.sqrt() <= 1e-6 * mean.abs();
-                let deviations = spread[columns.clone()].iter().map(|sum| sum / total).zip(&mean[columns]);
-                deviations.map(|(v, mean)| if constant(v, *mean) { 0.0 } else { inverse(v.sqrt()) }).collect()
-            } else {
-                vec![inverse(spread[part] / total)]
+        let rows = |range: &Range<usize>| &values[range.start * width..range.end * width];
+        let summed = |of: &(dyn Fn(&[f32], &[f64]) -> Vec<f64> + Sync)| {
+            let mut sums = Vec::new();
+            let chunk = |range: Range<usize>| {
+                training.go_on("normalise")?;
+                Ok(of(rows(&range), &weights[range]))
             };
-            *map = PartMap::Affine { centre, factors };
-        }
-        let maps = &self.maps;
+            pool.fold_chunks(phi.n_rows, ROWS_A_CHUNK, chunk, |part| {
+                sums.resize(part.len(), 0.0);
+                affine::add(&mut sums, &part);
+                Ok::<(), Error>(())
+            })?;
+            Ok::<_, Error>(sums)
+        };
+        let mut mean = summed(&|rows, weights| affine.sums(rows, weights))?;
+        mean.iter_mut().for_each(|sum| *sum /= total);
+        let spread = summed(&|rows, weights| affine.spreads(rows, weights, &mean))?;
+        self.maps = affine.maps(&mean, &spread, total);
         let mut chunks: Vec<&mut [f32]> = phi.values.chunks_mut((ROWS_A_CHUNK * width).max(1)).collect();
-        pool.map_mut(&mut chunks, |_, chunk| {
-            for row in chunk.chunks_mut(width) {
-                let parts = row.chunks_mut(n_columns.max(1)).zip(maps);
-                parts.for_each(|(part, map)| map.apply_in_place(part));
-            }
-        });
+        pool.map_mut(&mut chunks, |_, chunk| self.apply_in_place(chunk));
         Ok(())
     }
 

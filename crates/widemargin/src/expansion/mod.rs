@@ -1,6 +1,7 @@
 //! φ(x): coordinates in which a similarity becomes a dot product, or nearly.
 
 mod additive_map;
+mod affine;
 mod basis_expansion;
 mod coded_rows;
 mod explicit;
@@ -11,6 +12,7 @@ mod spectrum;
 mod value_codes;
 
 pub use additive_map::{AdditiveMap, Approximation, MAX_NODES, PAPER_NODES};
+pub(crate) use affine::add as add_sums;
 pub(crate) use basis_expansion::ROWS_A_CHUNK;
 pub use basis_expansion::{BasisExpansion, describe};
 pub use coded_rows::{CodedRows, Entries, Entry, Narrow, Wide};

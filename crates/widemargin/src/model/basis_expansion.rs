@@ -24,13 +24,13 @@ use crate::watch::Watch;
 #[derive(Clone)]
 pub struct BasisExpansionParams<S: Similarity> {
     pub(super) expander: Expander<S>,
-    c: f64,
-    loss: AnyLoss,
-    intercept: Intercept,
+    pub(super) c: f64,
+    pub(super) loss: AnyLoss,
+    pub(super) intercept: Intercept,
     pub(super) class_weight: ClassWeight,
     tol: f64,
     max_iter: Option<u32>,
-    start: Option<Start>,
+    pub(super) start: Option<Start>,
     pub(super) threads: usize,
 }
 
@@ -147,6 +147,32 @@ impl<S: Similarity> BasisExpansionParams<S> {
         Ok(())
     }
 
+    /// All that decides the result but the samples, as it is written on the command line.
+    pub(super) fn told(&self) -> Vec<(&'static str, String)> {
+        let max_iter = self.max_iter.map_or("default".into(), |n| n.to_string());
+        let given = if self.expander.given.is_some() { "given" } else { "none" };
+        vec![
+            ("similarity", self.expander.similarity.spec()),
+            ("n_basis", self.expander.n_basis.to_string()),
+            ("basis", self.expander.basis.to_string()),
+            ("bases", given.into()),
+            ("normalization", self.expander.normalization.to_string()),
+            ("C", self.c.to_string()),
+            ("loss", self.loss.to_string()),
+            ("intercept", self.intercept.to_string()),
+            ("tol", self.tol.to_string()),
+            ("max_iter", max_iter),
+            ("seed", self.expander.seed.to_string()),
+        ]
+    }
+
+    /// Newton's settings.
+    pub(super) fn newton(&self) -> NewtonSettings {
+        let default = NewtonSettings::default();
+        let max_iter = self.max_iter.unwrap_or(default.max_iter);
+        NewtonSettings { tol: self.tol, max_iter, threads: self.threads, ..default }
+    }
+
     /// Trains on samples and their labels.
     ///
     /// # Errors
@@ -219,7 +245,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
 
 /// Where the solver begins.
 #[derive(Clone)]
-struct Start {
+pub(super) struct Start {
     /// `[problem][feature]`.
     weights: Vec<f32>,
     intercepts: Vec<f64>,
@@ -227,7 +253,7 @@ struct Start {
 
 impl Start {
     /// For so many problems of so many features, where it is one of those.
-    fn of(&self, n_problems: usize, n_features: usize) -> Option<NewtonStart<'_>> {
+    pub fn of(&self, n_problems: usize, n_features: usize) -> Option<NewtonStart<'_>> {
         let fits = self.weights.len() == n_problems * n_features && self.intercepts.len() == n_problems;
         fits.then_some(NewtonStart { weights: &self.weights, intercepts: &self.intercepts })
     }

@@ -2,16 +2,21 @@
 
 mod assembled;
 mod basis_expansion;
+mod basis_expansion_blocks;
 mod basis_expansion_file;
 mod basis_expansion_machine;
+mod block_plan;
 mod clock;
 mod expand;
 mod expansion_file;
+mod feature_pieces;
 mod features_of_all;
 mod file;
+mod manifest;
 mod power_mean;
 mod power_mean_file;
 mod power_mean_primal;
+mod resident;
 mod samples_file;
 mod scores;
 mod thin_plate;

@@ -267,6 +267,7 @@ fn report(solution: &DualSolution, stages: Vec<Stage>, params: &PowerMeanParams)
         gaps,
         n_support: solution.n_support.clone(),
         stages,
+        notes: Vec::new(),
         warnings: Vec::new(),
     };
     let what = match report.status {

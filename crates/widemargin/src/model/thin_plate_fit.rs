@@ -138,6 +138,7 @@ impl ThinPlateParams {
             gaps: primal.iter().zip(&fitted.dual).map(gap).collect(),
             n_support: best.solutions.iter().map(|solution| solution.violators.len() as u32).collect(),
             stages,
+            notes: Vec::new(),
             warnings: warnings(fitted, self.kernel),
         };
         let what = match report.status {

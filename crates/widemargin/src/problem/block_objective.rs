@@ -23,7 +23,7 @@ const LEAST_ROWS: usize = 256;
 
 /// Some neighbouring rows and what is remembered of them: single precision, `[problem][row]`.
 #[derive(Debug)]
-struct Shard {
+pub(super) struct Shard {
     rows: Range<usize>,
     /// w_kᵀφ_i at the current points.
     scores: Vec<f32>,
@@ -112,17 +112,30 @@ impl<'a> BlockObjective<'a> {
         first_row: usize,
         targets: OneVsRest<'a>,
         costs: &'a [f64],
-        (loss, intercept): (SmoothLoss, Intercept),
+        kind: (SmoothLoss, Intercept),
         pool: Arc<Pool>,
     ) -> Self {
-        let (n, k) = (block.n_rows(), targets.n_problems());
-        let rows = n.div_ceil(MOST_SHARDS).next_multiple_of(LEAST_ROWS);
-        let shards = (0..n).step_by(rows).map(|from| {
-            let rows = from..n.min(from + rows);
-            Shard { scores: vec![0.0; rows.len() * k], along: vec![0.0; rows.len() * k], rows }
-        });
-        let shards = shards.collect();
+        let shards = Shard::all(block.n_rows(), targets.n_problems());
+        BlockObjective::of_shards(block, first_row, targets, costs, kind, pool, shards)
+    }
+
+    /// The objective with the memory of one over the same rows, whose block may have been another: with a block without
+    /// columns it can do all that does not read φ.
+    pub(super) fn of_shards(
+        block: Block<'a>,
+        first_row: usize,
+        targets: OneVsRest<'a>,
+        costs: &'a [f64],
+        (loss, intercept): (SmoothLoss, Intercept),
+        pool: Arc<Pool>,
+        shards: Vec<Shard>,
+    ) -> Self {
         BlockObjective { block, first_row, targets, costs, loss, intercept, pool, shards }
+    }
+
+    /// Its memory.
+    pub(super) fn into_shards(self) -> Vec<Shard> {
+        self.shards
     }
 
     /// Products of all rows with `points`, into the shards' scores or directions.
@@ -233,6 +246,24 @@ impl<'a> BlockObjective<'a> {
             }
         }
         total
+    }
+}
+
+impl Shard {
+    /// So many rows of so many problems, all scores 0.
+    pub(super) fn all(n_rows: usize, n_problems: usize) -> Vec<Shard> {
+        let rows = n_rows.div_ceil(MOST_SHARDS).next_multiple_of(LEAST_ROWS);
+        let shard = |from| {
+            let rows = from..n_rows.min(from + rows);
+            let scores = vec![0.0; rows.len() * n_problems];
+            Shard { along: scores.clone(), scores, rows }
+        };
+        (0..n_rows).step_by(rows).map(shard).collect()
+    }
+
+    /// What is remembered, to be put away and brought back.
+    pub(super) fn numbers(&mut self) -> [&mut Vec<f32>; 2] {
+        [&mut self.scores, &mut self.along]
     }
 }
 

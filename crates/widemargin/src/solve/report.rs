@@ -52,6 +52,9 @@ pub struct Report {
     pub n_support: Vec<u32>,
     /// Stages in their order.
     pub stages: Vec<Stage>,
+    /// How the work was done, where there was a choice: whether features were kept or made anew, say.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// What the user should know; empty when there is nothing.
     pub warnings: Vec<String>,
 }

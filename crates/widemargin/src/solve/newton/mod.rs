@@ -110,6 +110,7 @@ impl NewtonSolution {
             gaps: (0..self.primal.len()).map(|k| self.gap(k)).collect(),
             n_support: self.n_support.clone(),
             stages,
+            notes: Vec::new(),
             warnings: Vec::new(),
         };
         let what = match report.status {

@@ -1,0 +1,257 @@
+//! The objective over rows that memory does not hold: each question is a pass over them, a piece at a time.
+//!
+//! What is remembered of the rows, two numbers a row and problem, is held as far as is allowed and else lies on the
+//! scratch. What changes it waits for the next question, so that a place, or a direction and the step along it, costs no
+//! pass of its own where another follows.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::block_objective::{BlockObjective, Shard};
+use super::objective::{Cost, Gradient, Gram, Line, LineSums, Objective, PointSums, Shape};
+use super::{Intercept, OneVsRest, Pieces, SmoothLoss};
+use crate::data::{DenseView, Scratch};
+use crate::error::Result;
+use crate::par::Pool;
+use crate::watch::{Progress, Watch};
+
+/// What the problems are, row by row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Targets<'a> {
+    pub targets: OneVsRest<'a>,
+    pub costs: &'a [f64],
+    pub loss: SmoothLoss,
+    pub intercept: Intercept,
+}
+
+/// How the work is cut, and where memory ends.
+#[derive(Clone, Copy)]
+pub(crate) struct Room<'a> {
+    pub rows_a_piece: usize,
+    /// Pieces whose scores are held; those of the others are on the scratch, from `first_byte` on.
+    pub n_held: usize,
+    pub scratch: &'a dyn Scratch,
+    pub first_byte: u64,
+}
+
+/// A change of what is remembered that no pass has made yet.
+enum Move {
+    Place(Vec<usize>, Vec<f64>),
+    Aim(Vec<usize>, Vec<f64>),
+    Advance(Vec<usize>, Vec<f64>),
+}
+
+impl Move {
+    fn make(&self, objective: &mut BlockObjective<'_>) -> Result<()> {
+        match self {
+            Move::Place(live, points) => objective.place(live, points),
+            Move::Aim(live, directions) => objective.aim(live, directions),
+            Move::Advance(live, steps) => objective.advance(live, steps),
+        }
+    }
+}
+
+/// Sums over rows that come piece by piece.
+pub(crate) struct PassObjective<'a> {
+    pieces: &'a dyn Pieces,
+    problem: Targets<'a>,
+    room: Room<'a>,
+    pool: Arc<Pool>,
+    watch: Watch<'a>,
+    /// Of each piece; empty where it is on the scratch.
+    memory: Vec<Vec<Shard>>,
+    moves: Vec<Move>,
+    features: Vec<f32>,
+    n_passes: u32,
+}
+
+impl<'a> PassObjective<'a> {
+    /// `watch` is asked between pieces.
+    pub fn new(
+        pieces: &'a dyn Pieces,
+        problem: Targets<'a>,
+        room: Room<'a>,
+        pool: Arc<Pool>,
+        watch: Watch<'a>,
+    ) -> Result<Self> {
+        let (n, k) = (pieces.n_rows(), problem.targets.n_problems());
+        let n_pieces = n.div_ceil(room.rows_a_piece);
+        let rows = |at: usize| room.rows_a_piece.min(n - at * room.rows_a_piece);
+        let memory = (0..n_pieces).map(|at| if at < room.n_held { Shard::all(rows(at), k) } else { Vec::new() });
+        let memory = memory.collect();
+        let mut objective =
+            PassObjective { pieces, problem, room, pool, watch, memory, moves: vec![], features: vec![], n_passes: 0 };
+        for at in room.n_held.min(n_pieces)..n_pieces {
+            let zeros = Shard::all(rows(at), k);
+            objective.put(at, zeros, true)?;
+        }
+        Ok(objective)
+    }
+
+    /// How often all features were made or read.
+    pub fn n_passes(&self) -> u32 {
+        self.n_passes
+    }
+
+    /// Where the memory of a piece lies on the scratch.
+    fn place_of(&self, at: usize) -> u64 {
+        let numbers = (at - self.room.n_held) * self.room.rows_a_piece * self.problem.targets.n_problems() * 2;
+        self.room.first_byte + (numbers * size_of::<f32>()) as u64
+    }
+
+    fn take(&mut self, at: usize) -> Result<Vec<Shard>> {
+        if at < self.room.n_held {
+            return Ok(std::mem::take(&mut self.memory[at]));
+        }
+        let n_rows = self.room.rows_a_piece.min(self.pieces.n_rows() - at * self.room.rows_a_piece);
+        let mut shards = Shard::all(n_rows, self.problem.targets.n_problems());
+        let mut from = self.place_of(at);
+        let mut bytes = Vec::new();
+        for numbers in shards.iter_mut().flat_map(Shard::numbers) {
+            bytes.resize(size_of_val(numbers.as_slice()), 0);
+            self.room.scratch.read(from, &mut bytes)?;
+            from += bytes.len() as u64;
+            numbers.iter_mut().zip(bytes.as_chunks().0).for_each(|(x, bytes)| *x = f32::from_le_bytes(*bytes));
+        }
+        Ok(shards)
+    }
+
+    fn put(&mut self, at: usize, mut shards: Vec<Shard>, changed: bool) -> Result<()> {
+        if at < self.room.n_held {
+            self.memory[at] = shards;
+            return Ok(());
+        }
+        if !changed {
+            return Ok(());
+        }
+        let bytes: Vec<u8> = (shards.iter_mut().flat_map(Shard::numbers))
+            .flat_map(|numbers| numbers.iter().flat_map(|x| x.to_le_bytes()))
+            .collect();
+        self.room.scratch.write(self.place_of(at), &bytes)
+    }
+
+    /// One pass: makes the moves that wait, then has `work` done on each piece, in order.
+    fn pass<T>(
+        &mut self,
+        reads_features: bool,
+        mut work: impl FnMut(&mut BlockObjective<'_>) -> Result<T>,
+        mut fold: impl FnMut(T),
+    ) -> Result<()> {
+        let moves = std::mem::take(&mut self.moves);
+        let reads = reads_features || moves.iter().any(|one| !matches!(one, Move::Advance(..)));
+        let (n, d) = (self.pieces.n_rows(), self.pieces.n_features());
+        self.n_passes += u32::from(reads);
+        for at in 0..self.memory.len() {
+            self.watch.go_on("solve")?;
+            let rows = at * self.room.rows_a_piece..((at + 1) * self.room.rows_a_piece).min(n);
+            let mut features = std::mem::take(&mut self.features);
+            if reads {
+                features.resize(rows.len() * d, 0.0);
+                self.pieces.fill(rows.clone(), &mut features)?;
+                self.watch.tell(Progress { stage: "pass", done: rows.end as u64, total: n as u64, gap: None });
+            }
+            let view =
+                if reads { DenseView::new(&features, rows.len(), d)? } else { DenseView::new(&[], rows.len(), 0)? };
+            let Targets { targets, costs, loss, intercept } = self.problem;
+            let (targets, costs, kind) = (targets.part(rows.clone()), &costs[rows.clone()], (loss, intercept));
+            let (pool, shards) = (self.pool.clone(), self.take(at)?);
+            let mut block = BlockObjective::of_shards(view.into(), rows.start, targets, costs, kind, pool, shards);
+            moves.iter().try_for_each(|one| one.make(&mut block))?;
+            fold(work(&mut block)?);
+            let shards = block.into_shards();
+            self.features = features;
+            self.put(at, shards, !moves.is_empty())?;
+        }
+        Ok(())
+    }
+}
+
+/// a += b, element by element.
+fn add(a: &mut [f64], b: &[f64]) {
+    a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+}
+
+impl Objective for PassObjective<'_> {
+    fn shape(&self) -> Shape {
+        Shape {
+            n_rows: self.pieces.n_rows(),
+            n_features: self.pieces.n_features(),
+            n_problems: self.problem.targets.n_problems(),
+            loss: self.problem.loss,
+            intercept: self.problem.intercept,
+        }
+    }
+
+    fn cost(&self) -> Cost {
+        let (n, d) = (self.pieces.n_rows() as f64, self.pieces.n_features() as f64);
+        // As a block's, but that rows are made, or come from a disk. Not measured: a solver's steps follow from it.
+        Cost { pass: 100.0 * n * d, problem: 2.5 * n * d, gram: n * d * (100.0 + 0.5 * d) }
+    }
+
+    fn place(&mut self, live: &[usize], points: &[f64]) -> Result<()> {
+        self.moves.push(Move::Place(live.to_vec(), points.to_vec()));
+        Ok(())
+    }
+
+    fn aim(&mut self, live: &[usize], directions: &[f64]) -> Result<()> {
+        self.moves.push(Move::Aim(live.to_vec(), directions.to_vec()));
+        Ok(())
+    }
+
+    fn along(&mut self, live: &[usize], lines: &[Line]) -> Result<Vec<LineSums>> {
+        let mut total = vec![LineSums::default(); live.len()];
+        let add = |part: Vec<LineSums>| total.iter_mut().zip(&part).for_each(|(total, part)| total.add(part));
+        self.pass(false, |block| block.along(live, lines), add)?;
+        Ok(total)
+    }
+
+    fn advance(&mut self, live: &[usize], steps: &[f64]) -> Result<()> {
+        self.moves.push(Move::Advance(live.to_vec(), steps.to_vec()));
+        Ok(())
+    }
+
+    fn gradient(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Gradient> {
+        let mut sums = vec![PointSums::default(); live.len()];
+        let mut slopes = vec![0.0; live.len() * (self.pieces.n_features() + 1)];
+        let fold = |part: Gradient| {
+            sums.iter_mut().zip(&part.sums).for_each(|(total, part)| total.add(part));
+            add(&mut slopes, &part.slopes);
+        };
+        self.pass(true, |block| block.gradient(live, intercepts), fold)?;
+        Ok(Gradient { sums, slopes })
+    }
+
+    fn product(&mut self, live: &[usize], intercepts: &[f64], directions: &[f64]) -> Result<Vec<f64>> {
+        let mut total = vec![0.0; directions.len()];
+        self.pass(true, |block| block.product(live, intercepts, directions), |part| add(&mut total, &part))?;
+        Ok(total)
+    }
+
+    fn gram(&mut self, live: &[usize], intercepts: &[f64], watch: &Watch<'_>) -> Result<Option<Gram>> {
+        let mut total: Option<Gram> = None;
+        let mut whole = true;
+        let fold = |part: Option<Gram>| match (&mut total, part) {
+            (_, None) => whole = false,
+            (None, part) => total = part,
+            (Some(total), Some(part)) => {
+                total.lower.iter_mut().zip(&part.lower).for_each(|(a, b)| *a += b);
+                add(&mut total.column, &part.column);
+                total.corner += part.corner;
+            }
+        };
+        self.pass(true, |block| block.gram(live, intercepts, watch), fold)?;
+        Ok(total.filter(|_| whole))
+    }
+
+    fn diagonal(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Vec<f64>> {
+        let mut total = vec![0.0; self.pieces.n_features() + 1];
+        self.pass(true, |block| block.diagonal(live, intercepts), |part| add(&mut total, &part))?;
+        Ok(total)
+    }
+}
+
+impl fmt::Debug for PassObjective<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PassObjective").field("shape", &self.shape()).field("n_passes", &self.n_passes).finish()
+    }
+}

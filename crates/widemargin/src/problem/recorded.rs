@@ -1,0 +1,156 @@
+//! An objective whose answers are written down, so that a solver that was killed takes its steps again without asking.
+//!
+//! A solver is a function of the answers it gets. After a restart it gets those that were kept, in their order, and
+//! is where it was, to the last bit; what moves the current points goes on to the objective itself, which then stands
+//! where it stood.
+
+use super::objective::{Cost, Gradient, Gram, Line, LineSums, Objective, PointSums, Shape};
+use crate::data::Checkpoint;
+use crate::error::{Error, Result};
+use crate::watch::Watch;
+
+/// What was answered, by kind.
+const ALONG: u64 = 1;
+const GRADIENT: u64 = 2;
+const PRODUCT: u64 = 3;
+
+/// The answers of all rows, kept under a name.
+pub(crate) struct RecordedObjective<'a, O> {
+    inner: O,
+    keeper: Option<(&'a dyn Checkpoint, &'static str)>,
+    /// Every answer so far: kind, number of numbers, numbers; 8 bytes each, little-endian.
+    told: Vec<u8>,
+    /// Where the next kept answer begins.
+    next: usize,
+    /// How much of `told` is kept.
+    kept: usize,
+}
+
+impl<'a, O: Objective> RecordedObjective<'a, O> {
+    /// Goes on from what `keeper` has under `name`, if anything.
+    pub fn new(inner: O, keeper: Option<&'a dyn Checkpoint>, name: &'static str) -> Result<Self> {
+        let told = match keeper {
+            Some(keeper) => keeper.load(name)?.unwrap_or_default(),
+            None => Vec::new(),
+        };
+        let kept = told.len();
+        Ok(RecordedObjective { inner, keeper: keeper.map(|keeper| (keeper, name)), told, next: 0, kept })
+    }
+
+    pub fn into_inner(self) -> O {
+        self.inner
+    }
+
+    fn word(&self, at: usize) -> Option<[u8; 8]> {
+        self.told.get(at..at + 8)?.try_into().ok()
+    }
+
+    /// The next kept answer, which must be of this kind and length.
+    fn replayed(&mut self, kind: u64, length: usize) -> Result<Option<Vec<f64>>> {
+        if self.next >= self.kept {
+            return Ok(None);
+        }
+        let end = self.next + 16 + 8 * length;
+        let head = (self.word(self.next).map(u64::from_le_bytes), self.word(self.next + 8).map(u64::from_le_bytes));
+        if head != (Some(kind), Some(length as u64)) || end > self.kept {
+            return Err(Error::Checkpoint {
+                problem: "its answers are not those that this fit asks for: begin anew in an empty folder".into(),
+            });
+        }
+        let numbers = self.told[self.next + 16..end].as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes));
+        let numbers = numbers.collect();
+        self.next = end;
+        Ok(Some(numbers))
+    }
+
+    fn tell(&mut self, kind: u64, numbers: &[f64]) {
+        if self.keeper.is_some() {
+            self.told.extend(kind.to_le_bytes());
+            self.told.extend((numbers.len() as u64).to_le_bytes());
+            self.told.extend(numbers.iter().flat_map(|x| x.to_le_bytes()));
+            self.next = self.told.len();
+        }
+    }
+
+    /// Keeps all answers: after those that took a pass.
+    fn keep(&mut self) -> Result<()> {
+        if let Some((keeper, name)) = self.keeper {
+            keeper.save(name, &self.told)?;
+            self.kept = self.told.len();
+        }
+        Ok(())
+    }
+}
+
+impl<O: Objective> Objective for RecordedObjective<'_, O> {
+    fn shape(&self) -> Shape {
+        self.inner.shape()
+    }
+
+    fn cost(&self) -> Cost {
+        self.inner.cost()
+    }
+
+    fn place(&mut self, live: &[usize], points: &[f64]) -> Result<()> {
+        self.inner.place(live, points)
+    }
+
+    fn aim(&mut self, live: &[usize], directions: &[f64]) -> Result<()> {
+        self.inner.aim(live, directions)
+    }
+
+    fn along(&mut self, live: &[usize], lines: &[Line]) -> Result<Vec<LineSums>> {
+        if let Some(numbers) = self.replayed(ALONG, 4 * live.len())? {
+            let sums = |s: &[f64]| LineSums { value: s[0], slope: s[1], curvature: s[2], pull: s[3] };
+            return Ok(numbers.chunks_exact(4).map(sums).collect());
+        }
+        let told = self.inner.along(live, lines)?;
+        let numbers: Vec<f64> = told.iter().flat_map(|s| [s.value, s.slope, s.curvature, s.pull]).collect();
+        self.tell(ALONG, &numbers);
+        Ok(told)
+    }
+
+    fn advance(&mut self, live: &[usize], steps: &[f64]) -> Result<()> {
+        self.inner.advance(live, steps)
+    }
+
+    fn gradient(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Gradient> {
+        let (n, width) = (live.len(), self.shape().n_features + 1);
+        if let Some(mut numbers) = self.replayed(GRADIENT, n * (5 + width))? {
+            let slopes = numbers.split_off(5 * n);
+            // A count is a whole number far below 2^53.
+            let sums = |s: &[f64]| PointSums {
+                value: s[0],
+                pull: s[1],
+                balance: s[2],
+                conjugate: s[3],
+                n_support: s[4] as u64,
+            };
+            return Ok(Gradient { sums: numbers.chunks_exact(5).map(sums).collect(), slopes });
+        }
+        let told = self.inner.gradient(live, intercepts)?;
+        let sums = told.sums.iter().flat_map(|s| [s.value, s.pull, s.balance, s.conjugate, s.n_support as f64]);
+        let numbers: Vec<f64> = sums.chain(told.slopes.iter().copied()).collect();
+        self.tell(GRADIENT, &numbers);
+        self.keep()?;
+        Ok(told)
+    }
+
+    fn product(&mut self, live: &[usize], intercepts: &[f64], directions: &[f64]) -> Result<Vec<f64>> {
+        if let Some(numbers) = self.replayed(PRODUCT, directions.len())? {
+            return Ok(numbers);
+        }
+        let told = self.inner.product(live, intercepts, directions)?;
+        self.tell(PRODUCT, &told);
+        self.keep()?;
+        Ok(told)
+    }
+
+    fn gram(&mut self, live: &[usize], intercepts: &[f64], watch: &Watch<'_>) -> Result<Option<Gram>> {
+        self.inner.gram(live, intercepts, watch)
+    }
+
+    fn diagonal(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Vec<f64>> {
+        self.inner.diagonal(live, intercepts)
+    }
+}

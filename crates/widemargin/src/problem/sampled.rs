@@ -1,0 +1,98 @@
+//! An objective whose Hessian is that of some of its rows.
+//!
+//! Where the rows are on disk or on other machines, reading all of them is what costs. Newton's method needs the Hessian
+//! only for a direction, and conjugate gradients would read all rows for every product. A direction from m rows of D
+//! features leaves about D/m of the gap (and from the solution on those rows, which is where to start, there is little
+//! of it): gradients, steps along lines and the certificate are those of all rows, so what is found is the same.
+//! Byrd, Chin, Neveitt and Nocedal, *On the use of stochastic Hessian information in optimization methods for machine
+//! learning*, SIAM J. Optim. 21 (2011).
+
+use super::objective::{Cost, Gradient, Gram, Line, LineSums, Objective, Shape};
+use crate::error::{Error, Result};
+use crate::watch::Watch;
+
+/// Steps after which products are those of all rows: the sample then is too small for what is asked of it.
+const STEPS: u32 = 12;
+
+/// The sum over all rows, with the Hessian of a sample of them.
+#[derive(Debug)]
+pub struct SampledObjective<A, S> {
+    all: A,
+    sample: S,
+    steps: u32,
+}
+
+impl<A: Objective, S: Objective> SampledObjective<A, S> {
+    /// `sample` is over some of the rows of `all`, at costs so much higher that both are about the same sum.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where the two differ in more than their rows.
+    pub fn new(all: A, sample: S) -> Result<Self> {
+        let (shape, other) = (all.shape(), sample.shape());
+        if (Shape { n_rows: 0, ..shape }) != (Shape { n_rows: 0, ..other }) {
+            let (found, expected) = (format!("{other:?}"), format!("{shape:?}, as all rows have"));
+            return Err(Error::Shape { what: "a sample's objective".into(), found, expected });
+        }
+        Ok(SampledObjective { all, sample, steps: 0 })
+    }
+
+    /// The two of them.
+    pub fn into_parts(self) -> (A, S) {
+        (self.all, self.sample)
+    }
+
+    fn is_sample_enough(&self) -> bool {
+        self.steps < STEPS
+    }
+}
+
+impl<A: Objective, S: Objective> Objective for SampledObjective<A, S> {
+    fn shape(&self) -> Shape {
+        self.all.shape()
+    }
+
+    fn cost(&self) -> Cost {
+        let sample = self.sample.cost();
+        if self.is_sample_enough() { sample } else { Cost { gram: sample.gram, ..self.all.cost() } }
+    }
+
+    fn place(&mut self, live: &[usize], points: &[f64]) -> Result<()> {
+        self.sample.place(live, points)?;
+        self.all.place(live, points)
+    }
+
+    fn aim(&mut self, live: &[usize], directions: &[f64]) -> Result<()> {
+        self.sample.aim(live, directions)?;
+        self.all.aim(live, directions)
+    }
+
+    fn along(&mut self, live: &[usize], lines: &[Line]) -> Result<Vec<LineSums>> {
+        self.all.along(live, lines)
+    }
+
+    fn advance(&mut self, live: &[usize], steps: &[f64]) -> Result<()> {
+        self.steps += 1;
+        self.sample.advance(live, steps)?;
+        self.all.advance(live, steps)
+    }
+
+    fn gradient(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Gradient> {
+        self.all.gradient(live, intercepts)
+    }
+
+    fn product(&mut self, live: &[usize], intercepts: &[f64], directions: &[f64]) -> Result<Vec<f64>> {
+        if self.is_sample_enough() {
+            self.sample.product(live, intercepts, directions)
+        } else {
+            self.all.product(live, intercepts, directions)
+        }
+    }
+
+    fn gram(&mut self, live: &[usize], intercepts: &[f64], watch: &Watch<'_>) -> Result<Option<Gram>> {
+        self.sample.gram(live, intercepts, watch)
+    }
+
+    fn diagonal(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Vec<f64>> {
+        self.sample.diagonal(live, intercepts)
+    }
+}

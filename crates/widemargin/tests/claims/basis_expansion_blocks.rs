@@ -1,0 +1,205 @@
+//! A basis expansion SVM on samples that memory does not hold is the machine that memory gives; it goes on from where it
+//! was killed; and it says what is wrong.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::outside_common::{Disk, Kept};
+use widemargin::Error;
+use widemargin::basis::BasisChoice;
+use widemargin::data::{AnySamples, ClassWeight, DenseMatrix, Labels, Outside, Vectors};
+use widemargin::expansion::{Definite, Normalization};
+use widemargin::model::{BasisExpansionParams, BasisExpansionSvc};
+use widemargin::problem::{Intercept, Loss, SmoothLoss};
+use widemargin::similarity::AnySimilarity;
+use widemargin::solve::Status;
+use widemargin::watch::{Progress, Watch};
+
+const MEMORY: u64 = 200_000;
+
+/// Clouds of points that overlap, `n` in all, the classes one after the other.
+fn clouds(n: usize, n_classes: usize) -> (AnySamples, Labels) {
+    let mut state = 9u64;
+    let mut uniform = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 40) as f32 / (1u64 << 24) as f32 - 0.5
+    };
+    let classes: Vec<i64> = (0..n).map(|i| (i * n_classes / n) as i64).collect();
+    let place = |class: i64, j: usize| ((class * 7 + j as i64 * 3) % 5) as f32 * 0.4;
+    let mut values = Vec::new();
+    for &class in &classes {
+        (0..4).for_each(|j| values.push(place(class, j) + uniform() + uniform() + uniform()));
+    }
+    (AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows: n, n_cols: 4 })), Labels::new(classes))
+}
+
+fn params() -> BasisExpansionParams<AnySimilarity> {
+    BasisExpansionParams::new(AnySimilarity::new(&["rbf:gamma=0.5"]).unwrap()).n_basis(24).c(2.0)
+}
+
+type Params = BasisExpansionParams<AnySimilarity>;
+type Machine = BasisExpansionSvc<AnySimilarity>;
+
+fn in_blocks(params: Params, samples: &AnySamples, labels: &Labels, disk: &Disk) -> Machine {
+    params.fit_blocks(samples, labels, None, &disk.outside(MEMORY), &Watch::none()).unwrap()
+}
+
+/// Both have reached the tolerance, so the objectives are as near as that; and so are decision values.
+fn assert_same(ours: &Machine, truth: &Machine, samples: &AnySamples, tol: f64, what: &str) {
+    assert_eq!((ours.report().status, truth.report().status), (Status::Converged, Status::Converged), "{what}");
+    let (a, b) = (ours.report().objective, truth.report().objective);
+    assert!((a - b).abs() <= 2.0 * tol * b, "{what}: {a} {b}");
+    let (ours, truth) = (ours.decision_function(samples, 1).unwrap(), truth.decision_function(samples, 1).unwrap());
+    let largest = truth.values().iter().fold(0.0f32, |largest, x| largest.max(x.abs()));
+    let worst = ours.values().iter().zip(truth.values()).fold(0.0f32, |worst, (a, b)| worst.max((a - b).abs()));
+    // ½‖w − w*‖² is at most the gap: an error of √tol of the norm, at the worst.
+    assert!(f64::from(worst) <= 10.0 * tol.sqrt() * f64::from(largest), "{what}: {worst} of {largest}");
+}
+
+#[test]
+fn it_is_the_machine_that_memory_gives() {
+    let (samples, labels) = clouds(6000, 3);
+    let normalizations =
+        [Normalization::MeanNorm, Normalization::ZScore, Normalization::None, Normalization::Nystrom(Definite::Clip)];
+    for (at, normalization) in normalizations.into_iter().enumerate() {
+        let intercept = [Intercept::Free, Intercept::Penalised, Intercept::None, Intercept::Free][at];
+        let loss = [SmoothLoss::SquaredHinge, SmoothLoss::Logistic][at % 2];
+        let of = || params().normalization(normalization).intercept(intercept).loss(loss).tol(1e-5);
+        // Copies are none here, so the same bases are chosen.
+        let truth = of().fit(&samples, &labels).unwrap();
+        for room in [None, Some(1 << 30)] {
+            let disk = Disk::new(room);
+            let ours = in_blocks(of(), &samples, &labels, &disk);
+            assert_same(&ours, &truth, &samples, 1e-5, &format!("{normalization} {room:?}"));
+            let note = &ours.report().notes[0];
+            assert!(note.contains(" passes of the solver"), "{note}");
+        }
+    }
+}
+
+#[test]
+fn where_all_features_fit_they_are_held() {
+    let (samples, labels) = clouds(3000, 2);
+    let disk = Disk::new(Some(1 << 30));
+    let truth = params().basis(BasisChoice::Random).fit(&samples, &labels).unwrap();
+    let ours = params().basis(BasisChoice::Random);
+    let ours = ours.fit_blocks(&samples, &labels, None, &disk.outside(1 << 24), &Watch::none()).unwrap();
+    assert_same(&ours, &truth, &samples, 1e-3, "held");
+    assert_eq!(disk.len(), 0);
+    assert!(ours.report().notes[0].starts_with("all features were held in memory"));
+}
+
+#[test]
+fn threads_room_and_pieces_change_nothing_but_time() {
+    let (samples, labels) = clouds(5000, 4);
+    let (small, large) = (Disk::new(None), Disk::new(Some(1 << 30)));
+    let one = in_blocks(params().threads(1), &samples, &labels, &small);
+    let two = in_blocks(params().threads(2), &samples, &labels, &large);
+    assert_eq!((one.weights(), one.intercepts()), (two.weights(), two.intercepts()));
+}
+
+#[test]
+fn weights_count_as_copies() {
+    let (samples, labels) = clouds(4000, 2);
+    let weights: Vec<f64> = (0..4000).map(|i| [0.0, 1.0, 2.0][i % 3]).collect();
+    let of = || params().tol(1e-5).class_weight(ClassWeight::Balanced);
+    let disk = Disk::new(None);
+    let ours = of().fit_blocks(&samples, &labels, Some(&weights), &disk.outside(MEMORY), &Watch::none()).unwrap();
+    let truth = of().fit_with(&samples, &labels, Some(&weights), &Watch::none()).unwrap();
+    assert_same(&ours, &truth, &samples, 1e-5, "weights");
+}
+
+/// Whatever the save in which it is killed.
+#[test]
+fn a_killed_fit_goes_on_to_the_same_bits() {
+    let (samples, labels) = clouds(6000, 3);
+    let fit = |kept: &Kept| {
+        let disk = Disk::new(Some(1 << 30));
+        let outside = Outside { checkpoint: Some(kept), ..disk.outside(MEMORY) };
+        params().tol(1e-6).fit_blocks(&samples, &labels, None, &outside, &Watch::none())
+    };
+    let kept = Kept::default();
+    let truth = fit(&kept).unwrap();
+    let n_saves = kept.n_saves();
+    assert!(n_saves >= 5, "{n_saves}");
+    for dies_at in 0..n_saves {
+        let kept = Kept::that_dies_at(dies_at);
+        let error = fit(&kept).unwrap_err();
+        assert!(error.to_string().contains("killed"), "{error}");
+        let kept = kept.revived();
+        let again = fit(&kept).unwrap();
+        assert_eq!((again.weights(), again.intercepts()), (truth.weights(), truth.intercepts()), "{dies_at}");
+        assert!(kept.n_saves() < n_saves.max(dies_at + 1) + 1);
+    }
+    // And from its end.
+    let again = fit(&kept).unwrap();
+    assert_eq!((again.weights(), kept.n_saves()), (truth.weights(), n_saves));
+}
+
+#[test]
+fn a_checkpoint_of_another_fit_is_refused() {
+    let (samples, labels) = clouds(3000, 2);
+    let (disk, kept) = (Disk::new(None), Kept::default());
+    let outside = Outside { checkpoint: Some(&kept), ..disk.outside(100_000) };
+    let fit = |params: Params, samples: &AnySamples, labels: &Labels| {
+        params.fit_blocks(samples, labels, None, &outside, &Watch::none())
+    };
+    fit(params(), &samples, &labels).unwrap();
+    let said = |params: Params, samples: &AnySamples, labels: &Labels| {
+        let error = fit(params, samples, labels).unwrap_err();
+        assert!(matches!(error, Error::Checkpoint { .. }), "{error}");
+        error.to_string()
+    };
+    let told = said(params().c(3.0), &samples, &labels);
+    assert!(told.contains("it was begun with C = 2, now C is 3"), "{told}");
+    let (more, more_labels) = clouds(3001, 2);
+    let told = said(params(), &more, &more_labels);
+    assert!(told.contains("number of samples 3000, now 3001"), "{told}");
+    let (other, _) = clouds(3000, 3);
+    let told = said(params(), &other, &labels);
+    assert!(told.contains("other data: the samples differ"), "{told}");
+    let turned = Labels::new((0..3000).map(|i| i64::from(i < 1500)));
+    let told = said(params(), &samples, &turned);
+    assert!(told.contains("other data: the labels differ"), "{told}");
+    kept.saved.lock().unwrap().insert("fit.json".into(), b"{".to_vec());
+    let told = said(params(), &samples, &labels);
+    assert!(told.contains("fit.json is damaged"), "{told}");
+}
+
+#[test]
+fn what_cannot_be_done_is_said() {
+    let (samples, labels) = clouds(3000, 2);
+    let fit = |params: Params, samples: &AnySamples, disk: &Disk, memory| {
+        params.fit_blocks(samples, &labels, None, &disk.outside(memory), &Watch::none()).unwrap_err().to_string()
+    };
+    let disk = Disk::new(None);
+    let told = fit(params().loss(Loss::Hinge), &samples, &disk, MEMORY);
+    assert!(told.contains("loss = hinge") && told.contains("squared-hinge"), "{told}");
+    let told = fit(params(), &samples, &disk, 10_000);
+    assert!(told.contains("to train on 24 features of 3000 samples in blocks") && told.contains("--memory"), "{told}");
+    let AnySamples::Vectors(Vectors::Dense(mut rows)) = samples.clone() else { panic!("dense") };
+    rows.values[4 * 2500 + 1] = f32::NAN;
+    let told = fit(params(), &AnySamples::Vectors(Vectors::Dense(rows)), &disk, 100_000);
+    assert!(told.contains("2500"), "{told}");
+    // It says it has room, and has not: at the first feature, or with the scores.
+    for holds in [1000, 3000 * 24 * 4 + 1000] {
+        let told = fit(params(), &samples, &Disk::that_holds(holds), 70_000);
+        assert!(told.contains("cannot write"), "{told}");
+    }
+}
+
+#[test]
+fn it_can_be_cancelled_in_every_stage() {
+    let (samples, labels) = clouds(6000, 3);
+    for stage in ["similarity", "normalise", "pass"] {
+        let cancel = AtomicBool::new(false);
+        let told = |progress: Progress| {
+            if progress.stage == stage {
+                cancel.store(true, Ordering::Relaxed);
+            }
+        };
+        let watch = Watch::none().with_progress(&told).with_cancel(&cancel);
+        let disk = Disk::new(None);
+        let error = params().fit_blocks(&samples, &labels, None, &disk.outside(MEMORY), &watch).unwrap_err();
+        assert!(matches!(error, Error::Cancelled { .. }), "{stage}: {error}");
+    }
+}

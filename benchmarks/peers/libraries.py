@@ -35,7 +35,10 @@ class Liblinear(ClassifierMixin, BaseEstimator):
         weights = np.ctypeslib.as_array(
             model.w, ((model.nr_feature + 1) * (1 if model.nr_class == 2 else model.nr_class),)
         )
-        self.coef_ = weights.reshape(model.nr_feature + 1, -1).copy()
+        weights = weights.reshape(model.nr_feature + 1, -1)
+        # It knows of no column behind the last one that has a number in training.
+        unknown = np.zeros((X.shape[1] - model.nr_feature, weights.shape[1]))
+        self.coef_ = np.vstack([weights[:-1], unknown, weights[-1:]])
         self.classes_ = np.array(model.get_labels())
         return self
 

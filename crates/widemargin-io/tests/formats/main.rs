@@ -8,5 +8,6 @@ mod images;
 mod libsvm;
 mod npy;
 mod npz;
+mod outside;
 mod round_trip;
 mod samples;

@@ -2,7 +2,8 @@
 //!
 //! [`read`] loads a whole file as a [`Table`], [`Blocks`] reads one block of rows at a time in constant memory, and
 //! [`write()`] puts a table of vectors into a file such that a failure leaves the old file as it was. [`Format`] says
-//! which formats there are; the ending of the file's name tells them apart, and the path `-` is standard input. Files
+//! which formats there are; the ending of the file's name tells them apart, and the path `-` is standard input. A folder
+//! of files of one format of vectors (shards, as other programs write large tables) is read as one input. Files
 //! may be compressed by gzip. [`ScratchFile`] and [`CheckpointFolder`] are what a fit on more samples than memory holds
 //! is given.
 //!
@@ -45,8 +46,10 @@ mod read;
 mod sample_problem;
 mod scratch_file;
 mod series;
+mod shards;
 mod strings;
 mod table;
+mod vector_reader;
 mod write;
 
 pub use atomic_write::AtomicFile;
@@ -59,5 +62,5 @@ pub use problem::{ArrayProblem, CsvProblem, LibsvmProblem};
 pub use read::read;
 pub use sample_problem::{ImageProblem, SeriesProblem};
 pub use scratch_file::ScratchFile;
-pub use table::{RowLines, Samples, Table};
+pub use table::{RowLines, RowShards, Samples, Table};
 pub use write::{write, write_to};

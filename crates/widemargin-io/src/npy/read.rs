@@ -11,6 +11,7 @@ use crate::error::{IoError, Result};
 use crate::input::Input;
 use crate::options::{LabelColumn, ReadOptions};
 use crate::problem::ArrayProblem;
+use crate::shards::Layout;
 use crate::table::{Samples, Table};
 
 /// Reads tables of successive rows.
@@ -52,6 +53,11 @@ impl Reader {
         }
         *table = self.rows(n_rows).map_err(|failure| array_error(&self.file, failure))?;
         Ok(true)
+    }
+
+    /// The columns.
+    pub fn layout(&self) -> Layout {
+        Layout { n: Some(self.n_cols), label: self.label, names: None, sparse: false }
     }
 
     /// All rows.

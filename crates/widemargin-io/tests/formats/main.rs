@@ -11,3 +11,4 @@ mod npz;
 mod outside;
 mod round_trip;
 mod samples;
+mod shards;

@@ -124,6 +124,18 @@ pub enum IoError {
         /// What that one has.
         expected: String,
     },
+    /// A value that is not finite in single precision, in which samples larger than memory are kept.
+    #[error("{}: {place}, column {column}: {value:?} is not a finite number in single precision", .file.display())]
+    TooLarge {
+        /// The file, or the folder of shards.
+        file: PathBuf,
+        /// Where the row is: its shard, its line or number.
+        place: String,
+        /// The feature's number, from 1, or its name in quotes.
+        column: String,
+        /// The value found there.
+        value: f64,
+    },
     /// What the library says of samples that were read.
     #[error(transparent)]
     Library(#[from] widemargin::Error),
@@ -183,6 +195,7 @@ impl IoError {
             IoError::Shards { .. } => {
                 "the files of a folder are read as one input, but for those whose names begin with . or _"
             }
+            IoError::TooLarge { .. } => "rescale the column, or remove the row",
             IoError::NoLabels { .. } => "say which column holds them with --label, or use a format that has them",
             IoError::Read { .. }
             | IoError::Write { .. }

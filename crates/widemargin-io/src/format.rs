@@ -95,6 +95,16 @@ impl Format {
         matches!(self, Format::Libsvm | Format::Csv | Format::Tsv | Format::Npy | Format::Npz)
     }
 
+    /// The kind of samples that the format holds, as messages name it.
+    pub(crate) fn kind(self) -> &'static str {
+        match self {
+            Format::Strings => "strings",
+            Format::Ucr | Format::Ts => "time series",
+            Format::Images | Format::Cifar10 | Format::Idx => "images",
+            _ => "vectors",
+        }
+    }
+
     /// The names of all formats, for messages.
     pub(crate) fn names() -> String {
         let names = ALL.map(|(name, _)| name);

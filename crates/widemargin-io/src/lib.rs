@@ -4,7 +4,7 @@
 //! [`write()`] puts a table of vectors into a file such that a failure leaves the old file as it was. [`Format`] says
 //! which formats there are; the ending of the file's name tells them apart, and the path `-` is standard input. A folder
 //! of files of one format of vectors (shards, as other programs write large tables) is read as one input. Files
-//! may be compressed by gzip. [`ScratchFile`] and [`CheckpointFolder`] are what a fit on more samples than memory holds
+//! may be compressed by gzip. [`Store`] gives the rows of files larger than memory to a fit; [`ScratchFile`] and [`CheckpointFolder`] are what a fit on more samples than memory holds
 //! is given.
 //!
 //! | format | samples | labels |
@@ -47,6 +47,7 @@ mod sample_problem;
 mod scratch_file;
 mod series;
 mod shards;
+mod store;
 mod strings;
 mod table;
 mod vector_reader;
@@ -62,5 +63,6 @@ pub use problem::{ArrayProblem, CsvProblem, LibsvmProblem};
 pub use read::read;
 pub use sample_problem::{ImageProblem, SeriesProblem};
 pub use scratch_file::ScratchFile;
+pub use store::Store;
 pub use table::{RowLines, RowShards, Samples, Table};
 pub use write::{write, write_to};

@@ -1,6 +1,9 @@
 //! What the shards of one input have in common.
 
 use crate::Format;
+use std::path::Path;
+
+use crate::error::{IoError, Result};
 use crate::options::{LabelColumn, ReadOptions};
 use crate::problem::excerpt;
 
@@ -28,8 +31,18 @@ impl Layout {
         options
     }
 
+    /// Tells the first difference of the shard that has this layout, the first one, and another.
+    pub fn check(&self, first: &Path, file: &Path, other: &Layout) -> Result<()> {
+        match self.misfit(other) {
+            None => Ok(()),
+            Some((found, expected)) => {
+                Err(IoError::Shards { file: file.to_owned(), found, first: first.to_owned(), expected })
+            }
+        }
+    }
+
     /// What another shard has, and what this one has in its place; `None` where they agree.
-    pub fn misfit(&self, other: &Layout) -> Option<(String, String)> {
+    fn misfit(&self, other: &Layout) -> Option<(String, String)> {
         let columns = |n| format!("{n} column{}", if n == 1 { "" } else { "s" });
         if let (Some(n), Some(found)) = (self.n, other.n)
             && n != found

@@ -66,11 +66,7 @@ impl Reader {
             };
             let layout = reader.layout();
             match &self.first {
-                Some((first, expected)) => {
-                    if let Some((found, expected)) = expected.misfit(&layout) {
-                        return Err(IoError::Shards { file, found, first: first.clone(), expected });
-                    }
-                }
+                Some((first, expected)) => expected.check(first, &file, &layout)?,
                 None => {
                     self.options = layout.options(self.format, &self.options);
                     self.first = Some((file.clone(), layout));

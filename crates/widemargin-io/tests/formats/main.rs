@@ -12,3 +12,4 @@ mod outside;
 mod round_trip;
 mod samples;
 mod shards;
+mod store;

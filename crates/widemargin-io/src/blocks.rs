@@ -4,10 +4,12 @@ use std::fmt::Debug;
 use std::path::Path;
 
 use crate::error::{IoError, Result};
+use crate::input::shown;
 use crate::options::ReadOptions;
 use crate::read::open;
 use crate::table::Table;
-use crate::{Format, csv, images, libsvm, npy, npz, series, strings};
+use crate::vector_reader::VectorReader;
+use crate::{Format, images, series, shards, strings};
 
 /// Successive rows of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,7 +21,7 @@ pub struct Block {
     pub first_row: usize,
 }
 
-/// A file, block by block.
+/// A file, or a folder of files that are one input, block by block. No block is of two files.
 ///
 /// LIBSVM, CSV and NPY files take constant memory, whatever their size. NPZ archives, and NPY files in
 /// column order, are loaded whole and come as one block.
@@ -35,10 +37,8 @@ pub struct Blocks {
 
 #[derive(Debug)]
 enum Reader {
-    Libsvm(libsvm::Reader),
-    Csv(csv::Reader),
-    Npy(npy::Reader),
-    Whole(Option<Table>),
+    Vectors(Box<VectorReader>),
+    Shards(Box<shards::Reader>),
     Other { reader: Box<dyn SampleReader>, bytes: usize },
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn sample_reader(path: &Path, format: Format, options: &ReadOptions) 
 }
 
 impl Blocks {
-    /// Opens a file; `-` is standard input.
+    /// Opens a file, or a folder of files of one format of vectors or of images; `-` is standard input.
     ///
     /// # Errors
     /// As [`crate::read`].
@@ -72,17 +72,12 @@ impl Blocks {
             let reader = Reader::Other { reader: sample_reader(path, format, options)?, bytes: options.block_bytes() };
             return Ok(Blocks { reader, file: path.to_owned(), next_row: 0, ended: false });
         }
-        let input = open(path)?;
-        let file = input.file.clone();
-        let reader = match format {
-            Format::Libsvm => Reader::Libsvm(libsvm::Reader::new(input, options)?),
-            Format::Csv => Reader::Csv(csv::Reader::new(input, b',', options)?),
-            Format::Tsv => Reader::Csv(csv::Reader::new(input, b'\t', options)?),
-            Format::Npy => Reader::Npy(npy::Reader::new(input, options)?),
-            Format::Npz => Reader::Whole(Some(npz::read(input, options)?)),
-            _ => return Err(IoError::UnknownFormat { given: format.to_string() }),
+        let reader = if path.is_dir() {
+            Reader::Shards(Box::new(shards::Reader::new(path, format, options)?))
+        } else {
+            Reader::Vectors(Box::new(VectorReader::open(path, format, options)?))
         };
-        Ok(Blocks { reader, file, next_row: 0, ended: false })
+        Ok(Blocks { reader, file: shown(path), next_row: 0, ended: false })
     }
 
     /// Puts the next rows into `block`, whose memory is used again; false after the last.
@@ -96,11 +91,9 @@ impl Blocks {
         // Stands unless this call ends well.
         self.ended = true;
         let any = match &mut self.reader {
-            Reader::Libsvm(reader) => reader.next_into(&mut block.table)?,
-            Reader::Csv(reader) => reader.next_into(&mut block.table)?,
-            Reader::Npy(reader) => reader.next_into(&mut block.table)?,
+            Reader::Vectors(reader) => reader.next_into(&mut block.table)?,
+            Reader::Shards(reader) => reader.next_into(&mut block.table)?,
             Reader::Other { reader, bytes } => reader.next(*bytes)?.map(|table| block.table = table).is_some(),
-            Reader::Whole(table) => table.take().map(|table| block.table = table).is_some(),
         };
         if !any && self.next_row == 0 {
             return Err(IoError::Empty { file: self.file.clone(), what: "no samples in the file" });

@@ -112,6 +112,33 @@ pub enum IoError {
         /// What is wrong with it.
         problem: ImageProblem,
     },
+    /// Files of a folder that cannot be read as one input.
+    #[error("{}: {found}, but {} {expected}", .file.display(), .first.display())]
+    Shards {
+        /// The file that does not go with the first.
+        file: PathBuf,
+        /// What it has.
+        found: String,
+        /// The first file of the input.
+        first: PathBuf,
+        /// What that one has.
+        expected: String,
+    },
+    /// A value that is not finite in single precision, in which samples larger than memory are kept.
+    #[error("{}: {place}, column {column}: {value:?} is not a finite number in single precision", .file.display())]
+    TooLarge {
+        /// The file, or the folder of shards.
+        file: PathBuf,
+        /// Where the row is: its shard, its line or number.
+        place: String,
+        /// The feature's number, from 1, or its name in quotes.
+        column: String,
+        /// The value found there.
+        value: f64,
+    },
+    /// What the library says of samples that were read.
+    #[error(transparent)]
+    Library(#[from] widemargin::Error),
     /// Nothing to read.
     #[error("{}: {what}", .file.display())]
     Empty {
@@ -165,10 +192,16 @@ impl IoError {
                 return Some(format!("name the format with --format {}", crate::Format::names()));
             }
             IoError::LabelColumn { .. } => "--label takes a name or a number: 1 is the first column, -1 the last",
-            IoError::NoLabels { .. } => "say which column holds them with --label, or use a format that has them",
-            IoError::Read { .. } | IoError::Write { .. } | IoError::UnknownFormat { .. } | IoError::Empty { .. } => {
-                return None;
+            IoError::Shards { .. } => {
+                "the files of a folder are read as one input, but for those whose names begin with . or _"
             }
+            IoError::TooLarge { .. } => "rescale the column, or remove the row",
+            IoError::NoLabels { .. } => "say which column holds them with --label, or use a format that has them",
+            IoError::Read { .. }
+            | IoError::Write { .. }
+            | IoError::UnknownFormat { .. }
+            | IoError::Library(_)
+            | IoError::Empty { .. } => return None,
         };
         Some(text.to_owned())
     }
@@ -184,6 +217,7 @@ impl IoError {
             IoError::Read { source, .. } | IoError::Write { source, .. } => {
                 matches!(source.kind(), NotFound | PermissionDenied | IsADirectory | NotADirectory)
             }
+            IoError::Library(error) => error.is_input(),
             _ => true,
         }
     }

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use crate::error::{IoError, Result};
 use crate::images::cifar10;
 use crate::input::is_stdin;
+use crate::shards;
 
 /// A file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -54,19 +55,23 @@ const ALL: [(&str, Format); 11] = [
 impl Format {
     /// The endings of file names we know, for messages.
     pub(crate) const ENDINGS: &'static str = ".svm, .libsvm, .txt (LIBSVM), .csv, .tsv, .npy, .npz, .ts, \
-         .bin (CIFAR-10) and -ubyte (IDX), each with .gz too; a folder is one of images";
+         .bin (CIFAR-10) and -ubyte (IDX), each with .gz too; a folder is one of such files or of images";
 
     /// The format that the ending of a file's name tells, `.gz` after it or not; LIBSVM for `-`, which is standard
-    /// input. A folder is one of images, or of CIFAR-10 where there is a `.bin` in it.
+    /// input. A folder has the format of vectors that all files in it have; otherwise it is one of images, or of CIFAR-10
+    /// where there is a `.bin` in it.
     ///
     /// # Errors
-    /// [`IoError::UnknownEnding`].
+    /// [`IoError::UnknownEnding`], [`IoError::Shards`].
     pub fn from_path(path: &Path) -> Result<Format> {
         if is_stdin(path) {
             return Ok(Format::Libsvm);
         }
         if path.is_dir() {
-            return Ok(if cifar10::has_batches(path) { Format::Cifar10 } else { Format::Images });
+            if cifar10::has_batches(path) {
+                return Ok(Format::Cifar10);
+            }
+            return Ok(shards::format_of(path)?.unwrap_or(Format::Images));
         }
         let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
         let name = name.strip_suffix(".gz").unwrap_or(&name);
@@ -88,6 +93,16 @@ impl Format {
     /// True where the samples are vectors.
     pub fn is_vectors(self) -> bool {
         matches!(self, Format::Libsvm | Format::Csv | Format::Tsv | Format::Npy | Format::Npz)
+    }
+
+    /// The kind of samples that the format holds, as messages name it.
+    pub(crate) fn kind(self) -> &'static str {
+        match self {
+            Format::Strings => "strings",
+            Format::Ucr | Format::Ts => "time series",
+            Format::Images | Format::Cifar10 | Format::Idx => "images",
+            _ => "vectors",
+        }
     }
 
     /// The names of all formats, for messages.
@@ -145,7 +160,7 @@ mod tests {
             error.to_string(),
             "data.xlsx: cannot tell the format from the name: \
              known endings are .svm, .libsvm, .txt (LIBSVM), .csv, .tsv, .npy, .npz, .ts, .bin (CIFAR-10) \
-             and -ubyte (IDX), each with .gz too; a folder is one of images"
+             and -ubyte (IDX), each with .gz too; a folder is one of such files or of images"
         );
         assert!(error.help().unwrap().contains("--format"));
     }

@@ -26,6 +26,11 @@ enum Source {
     Stdin(Stdin),
 }
 
+/// What messages call the input at a path.
+pub(crate) fn shown(path: &Path) -> PathBuf {
+    if is_stdin(path) { "standard input".into() } else { path.to_owned() }
+}
+
 /// True for the path that means standard input.
 pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
@@ -35,7 +40,7 @@ impl Input {
     /// Opens the file, or standard input for `-`.
     pub fn open(path: &Path) -> Result<Input> {
         if is_stdin(path) {
-            return Ok(Input { file: "standard input".into(), length: None, source: Source::Stdin(io::stdin()) });
+            return Ok(Input { file: shown(path), length: None, source: Source::Stdin(io::stdin()) });
         }
         let refused = |source| IoError::Read { file: path.to_owned(), action: "cannot open", source };
         let file = File::open(path).map_err(refused)?;

@@ -2,8 +2,10 @@
 //!
 //! [`read`] loads a whole file as a [`Table`], [`Blocks`] reads one block of rows at a time in constant memory, and
 //! [`write()`] puts a table of vectors into a file such that a failure leaves the old file as it was. [`Format`] says
-//! which formats there are; the ending of the file's name tells them apart, and the path `-` is standard input. Files
-//! may be compressed by gzip.
+//! which formats there are; the ending of the file's name tells them apart, and the path `-` is standard input. A folder
+//! of files of one format of vectors (shards, as other programs write large tables) is read as one input. Files
+//! may be compressed by gzip. [`Store`] gives the rows of files larger than memory to a fit; [`ScratchFile`] and [`CheckpointFolder`] are what a fit on more samples than memory holds
+//! is given.
 //!
 //! | format | samples | labels |
 //! |---|---|---|
@@ -28,6 +30,7 @@
 
 mod atomic_write;
 mod blocks;
+mod checkpoint_folder;
 mod csv;
 mod error;
 mod format;
@@ -37,21 +40,29 @@ mod libsvm;
 mod npy;
 mod npz;
 mod options;
+mod positioned;
 mod problem;
 mod read;
 mod sample_problem;
+mod scratch_file;
 mod series;
+mod shards;
+mod store;
 mod strings;
 mod table;
+mod vector_reader;
 mod write;
 
 pub use atomic_write::AtomicFile;
 pub use blocks::{Block, Blocks};
+pub use checkpoint_folder::CheckpointFolder;
 pub use error::{IoError, Result};
 pub use format::Format;
 pub use options::{LabelColumn, ReadOptions};
 pub use problem::{ArrayProblem, CsvProblem, LibsvmProblem};
 pub use read::read;
 pub use sample_problem::{ImageProblem, SeriesProblem};
-pub use table::{RowLines, Samples, Table};
+pub use scratch_file::ScratchFile;
+pub use store::Store;
+pub use table::{RowLines, RowShards, Samples, Table};
 pub use write::{write, write_to};

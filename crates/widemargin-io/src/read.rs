@@ -7,9 +7,9 @@ use crate::error::{IoError, Result};
 use crate::input::Input;
 use crate::options::ReadOptions;
 use crate::table::Table;
-use crate::{Format, csv, libsvm, npy, npz};
+use crate::{Format, csv, libsvm, npy, npz, shards};
 
-/// Reads a whole file, or a folder of images; `-` is standard input.
+/// Reads a whole file, or a folder of files of one format of vectors or of images; `-` is standard input.
 ///
 /// LIBSVM text is parsed and images are decoded in parallel, in the rayon pool that the caller has installed.
 ///
@@ -17,6 +17,9 @@ use crate::{Format, csv, libsvm, npy, npz};
 /// [`IoError`], which names the file, the line or row, and the column.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
     let format = options.format.map_or_else(|| Format::from_path(path), Ok)?;
+    if format.is_vectors() && path.is_dir() {
+        return read_shards(path, format, options);
+    }
     match format {
         Format::Libsvm => libsvm::Reader::new(open(path)?, options)?.read_all(),
         Format::Csv => csv::Reader::new(open(path)?, b',', options)?.read_all(),
@@ -28,6 +31,21 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
             sample_reader(path, format, options)?.next(usize::MAX)?.ok_or_else(empty)
         }
     }
+}
+
+/// All rows of a folder of shards.
+fn read_shards(folder: &Path, format: Format, options: &ReadOptions) -> Result<Table> {
+    let mut shards = shards::Reader::new(folder, format, options)?;
+    let (mut gathered, mut table) = (shards::Gathered::default(), Table::default());
+    while shards.next_into(&mut table)? {
+        gathered.append(&table);
+    }
+    let empty = |what| IoError::Empty { file: folder.to_owned(), what };
+    let table = gathered.finish()?.ok_or_else(|| empty("no samples in the file"))?;
+    if table.samples.n_cols() == 0 {
+        return Err(empty("no index:value pair in the files; if this is another format, name it with --format"));
+    }
+    Ok(table)
 }
 
 /// Opens the input, and says of an empty file that it is empty, whatever its format.

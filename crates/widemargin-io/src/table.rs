@@ -1,6 +1,6 @@
 //! Samples with their labels and names, as a file holds them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use widemargin::data::{AnySamples, CsrMatrix, DenseMatrix, Labels, Samples as _};
 
@@ -19,6 +19,8 @@ pub struct Table {
     pub lines: Option<RowLines>,
     /// The file of each sample, where each has its own.
     pub files: Option<Vec<String>>,
+    /// The file of each row, where several files are read as one.
+    pub shards: Option<RowShards>,
 }
 
 impl Table {
@@ -27,16 +29,22 @@ impl Table {
         Table { samples, labels, ..Table::default() }
     }
 
-    /// The line of the file, from 1, that holds row `row`, from 0.
+    /// The line of its file, from 1, that holds row `row`, from 0.
     pub fn line(&self, row: usize) -> Option<usize> {
         self.lines.as_ref()?.line(row)
     }
 
-    /// What messages call sample `row`, from 0: its line, its file, or its number.
+    /// What messages call sample `row`, from 0: its line, its file, or its number; before them the shard it is in.
     pub fn place(&self, row: usize) -> String {
+        let shard = self.shards.as_ref().and_then(|shards| shards.shard(row));
         let line = self.line(row).map(|line| format!("line {line}"));
         let file = || self.files.as_ref().and_then(|files| files.get(row)).cloned();
-        line.or_else(file).unwrap_or_else(|| format!("sample {row} (from 0)"))
+        let number = || format!("sample {} (from 0)", shard.map_or(row, |(_, row)| row));
+        let place = line.or_else(file).unwrap_or_else(number);
+        match shard.and_then(|(file, _)| file.file_name()) {
+            Some(name) => format!("{}, {place}", name.to_string_lossy()),
+            None => place,
+        }
     }
 
     /// The labels, for tasks that need them; `file` is named in the error.
@@ -142,6 +150,45 @@ impl RowLines {
     pub(crate) fn clear(&mut self) {
         self.runs.clear();
         self.n_rows = 0;
+    }
+}
+
+/// The file of each row, where several are read as one. It costs an entry a file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RowShards {
+    /// (row, its file, its number in the file) wherever a row does not follow the row before in the same file.
+    runs: Vec<(usize, PathBuf, usize)>,
+    n_rows: usize,
+}
+
+impl RowShards {
+    /// The file of row `row`, and the row's number in that file, both from 0.
+    pub fn shard(&self, row: usize) -> Option<(&Path, usize)> {
+        if row >= self.n_rows {
+            return None;
+        }
+        let run = self.runs.partition_point(|(start, ..)| *start <= row).checked_sub(1)?;
+        let (start, file, before) = &self.runs[run];
+        Some((file, before + (row - start)))
+    }
+
+    /// Successive rows of one file, of which `before` rows came before.
+    pub(crate) fn one(file: &Path, before: usize, n_rows: usize) -> RowShards {
+        RowShards { runs: vec![(0, file.to_owned(), before)], n_rows }
+    }
+
+    /// Appends the rows that follow.
+    pub(crate) fn append(&mut self, piece: &RowShards) {
+        for (start, file, before) in &piece.runs {
+            let follows = self
+                .runs
+                .last()
+                .is_some_and(|(first, last, number)| last == file && number + (self.n_rows + start - first) == *before);
+            if !follows {
+                self.runs.push((self.n_rows + start, file.clone(), *before));
+            }
+        }
+        self.n_rows += piece.n_rows;
     }
 }
 

@@ -11,6 +11,7 @@ use crate::error::{IoError, Result};
 use crate::input::Input;
 use crate::options::ReadOptions;
 use crate::problem::{CsvProblem, excerpt};
+use crate::shards::Layout;
 use crate::table::{RowLines, Samples, Table};
 
 /// The file, and a line's end, so that every line has one.
@@ -85,6 +86,12 @@ impl Reader {
         Ok(any)
     }
 
+    /// The columns.
+    pub fn layout(&self) -> Layout {
+        let Columns { names, label, n } = &self.columns;
+        Layout { n: Some(*n), label: *label, names: names.clone(), sparse: false }
+    }
+
     /// All rows.
     pub fn read_all(mut self) -> Result<Table> {
         let mut rows = ReadRows::default();
@@ -103,7 +110,7 @@ impl Reader {
             labels: self.columns.label.map(|_| Labels::new(rows.labels)),
             feature_names: self.columns.feature_names(),
             lines: Some(rows.lines),
-            files: None,
+            ..Table::default()
         }
     }
 

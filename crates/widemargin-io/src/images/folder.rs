@@ -133,6 +133,12 @@ impl SampleReader for Reader {
     }
 }
 
+/// True where the reader would find images.
+pub(crate) fn has_images(folder: &Path) -> bool {
+    let Ok((images, folders)) = contents(folder) else { return false };
+    !images.is_empty() || folders.iter().any(|class| contents(class).is_ok_and(|(images, _)| !images.is_empty()))
+}
+
 /// The images and the folders in a folder, each by name.
 fn contents(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     let (mut images, mut folders) = (Vec::new(), Vec::new());

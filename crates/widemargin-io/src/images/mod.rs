@@ -28,7 +28,7 @@ fn collection(
     // The pixels were read image by image: only a size of 0 comes here.
     let images = Images::new(pixels, height, width, channels)
         .map_err(|error| problem(file, ImageProblem::Undecodable(error.to_string())))?;
-    Ok(Table { samples: Samples::Other(AnySamples::Images(images)), labels, lines: None, files, ..Table::default() })
+    Ok(Table { samples: Samples::Other(AnySamples::Images(images)), labels, files, ..Table::default() })
 }
 
 /// Whether labels are wanted; images have no columns that could hold them elsewhere.

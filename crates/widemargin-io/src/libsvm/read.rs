@@ -8,6 +8,7 @@ use super::text::{TextBlocks, split_lines};
 use crate::error::{IoError, Result};
 use crate::input::Input;
 use crate::options::{LabelColumn, ReadOptions};
+use crate::shards::Layout;
 use crate::table::{Samples, Table};
 
 /// Less text than this is not worth a second thread.
@@ -67,6 +68,11 @@ impl Reader {
         let any = rows.matrix.indptr.len() > 1;
         *table = self.table(rows);
         Ok(any)
+    }
+
+    /// What the lines say of columns: only whether there are labels.
+    pub fn layout(&self) -> Layout {
+        Layout { n: None, label: self.rules.labels.then_some(0), names: None, sparse: true }
     }
 
     /// All rows.
@@ -135,9 +141,8 @@ impl Reader {
         Table {
             samples: Samples::SparseF32(matrix),
             labels: self.rules.labels.then(|| Labels::new(rows.labels)),
-            feature_names: None,
             lines: Some(rows.lines),
-            files: None,
+            ..Table::default()
         }
     }
 }

@@ -152,7 +152,7 @@ pub(crate) fn expect_end(reader: &mut dyn Read, claimed: u64) -> Result<(), Fail
     }
 }
 
-fn numbers<const N: usize, T>(
+pub(super) fn numbers<const N: usize, T>(
     bytes: &[u8],
     big_endian: bool,
     little: impl Fn([u8; N]) -> T,

@@ -5,11 +5,13 @@
 
 mod data;
 mod dtype;
+mod element;
 mod header;
 mod read;
 mod write;
 
 pub(crate) use data::{Exact, Values, expect_end, read_ints, read_texts, read_values};
+pub(crate) use element::Element;
 pub(crate) use header::Header;
 pub(crate) use read::{Reader, dense, find_non_finite};
 pub(crate) use write::{write, write_header, write_matrix};

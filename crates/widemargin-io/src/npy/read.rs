@@ -6,12 +6,24 @@ use std::path::{Path, PathBuf};
 use widemargin::data::{DenseMatrix, Element, Label, Labels};
 
 use super::data::{Values, expect_end, read_values};
-use super::{Failure, Header};
+use super::{Element as Stored, Failure, Header};
 use crate::error::{IoError, Result};
 use crate::input::Input;
 use crate::options::{LabelColumn, ReadOptions};
 use crate::problem::ArrayProblem;
+use crate::shards::Layout;
 use crate::table::{Samples, Table};
+
+/// Rows that can be read in any order.
+#[derive(Debug)]
+pub(crate) struct Placed {
+    pub n_rows: usize,
+    /// Columns, the label's too.
+    pub n_cols: usize,
+    pub element: Stored,
+    /// Bytes before the first row.
+    pub start: u64,
+}
 
 /// Reads tables of successive rows.
 #[derive(Debug)]
@@ -19,6 +31,8 @@ pub(crate) struct Reader {
     file: PathBuf,
     reader: BufReader<Input>,
     header: Header,
+    /// Bytes of the file, where it is one that can be read in any order.
+    length: Option<u64>,
     n_rows: usize,
     n_cols: usize,
     label: Option<usize>,
@@ -39,7 +53,7 @@ impl Reader {
         }
         let label = label_column(&file, &options.label, n_cols)?;
         let block_rows = options.block_bytes() / (n_cols.saturating_mul(header.dtype.size)).max(1);
-        Ok(Reader { file, reader, header, n_rows, n_cols, label, block_rows: block_rows.max(1), next_row: 0 })
+        Ok(Reader { file, reader, header, length, n_rows, n_cols, label, block_rows: block_rows.max(1), next_row: 0 })
     }
 
     /// The next rows in `table`; false at the end.
@@ -54,6 +68,33 @@ impl Reader {
         Ok(true)
     }
 
+    /// The columns.
+    pub fn layout(&self) -> Layout {
+        Layout { n: Some(self.n_cols), label: self.label, names: None, sparse: false }
+    }
+
+    /// Where the rows lie; `None` unless they can be read in any order from the file itself.
+    pub fn placed(&self) -> Result<Option<Placed>> {
+        let (Some(length), Some(element), false) = (self.length, Stored::of(&self.header.dtype), self.header.fortran)
+        else {
+            return Ok(None);
+        };
+        let claimed = self.n_bytes();
+        if length > self.header.length + claimed {
+            return Err(array_error(&self.file, ArrayProblem::Trailing { claimed }.into()));
+        }
+        Ok(Some(Placed { n_rows: self.n_rows, n_cols: self.n_cols, element, start: self.header.length }))
+    }
+
+    /// The bytes that must be in memory at once, where that is all of them.
+    pub fn whole_bytes(&self) -> Option<u64> {
+        self.header.fortran.then(|| self.n_bytes())
+    }
+
+    fn n_bytes(&self) -> u64 {
+        (self.n_rows * self.n_cols * self.header.dtype.size) as u64
+    }
+
     /// All rows.
     pub fn read_all(mut self) -> Result<Table> {
         let n_rows = self.n_rows;
@@ -65,8 +106,7 @@ impl Reader {
         let values = read_values(&mut self.reader, &self.header.dtype, n).map_err(|failure| match failure {
             Failure::Problem(ArrayProblem::Truncated { held, .. }) => {
                 let before = (self.next_row * self.n_cols * self.header.dtype.size) as u64;
-                let claimed = (self.n_rows * self.n_cols * self.header.dtype.size) as u64;
-                ArrayProblem::Truncated { claimed, held: before + held }.into()
+                ArrayProblem::Truncated { claimed: self.n_bytes(), held: before + held }.into()
             }
             other => other,
         })?;
@@ -79,7 +119,8 @@ impl Reader {
         })?;
         self.next_row += n_rows;
         if self.next_row == self.n_rows {
-            expect_end(&mut self.reader, (self.n_rows * self.n_cols * self.header.dtype.size) as u64)?;
+            let claimed = self.n_bytes();
+            expect_end(&mut self.reader, claimed)?;
         }
         Ok(match self.label {
             None => Table::new(samples, None),

@@ -50,7 +50,7 @@ pub(crate) fn read(input: Input, options: &ReadOptions) -> Result<Table> {
     } else {
         None
     };
-    Ok(Table { samples, labels, feature_names, lines: None, files: None })
+    Ok(Table { samples, labels, feature_names, ..Table::default() })
 }
 
 fn read_labels(archive: &mut Archive, name: &str, n_rows: usize) -> Result<Labels> {

@@ -120,7 +120,7 @@ fn the_format_can_be_overridden_and_files_must_exist() {
     assert!(error.to_string().starts_with("no/such.svm: cannot open: "), "{error}");
     assert!(error.is_input());
     let folder = tempfile::tempdir().unwrap();
-    assert!(read(folder.path(), &options).unwrap_err().to_string().contains("cannot open"));
+    assert!(read(folder.path(), &options).unwrap_err().to_string().contains("no files in the folder"));
 }
 
 /// Text of many lines, with blank ones, comments and a row of each length.

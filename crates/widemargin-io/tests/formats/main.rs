@@ -8,5 +8,8 @@ mod images;
 mod libsvm;
 mod npy;
 mod npz;
+mod outside;
 mod round_trip;
 mod samples;
+mod shards;
+mod store;

@@ -1,0 +1,72 @@
+//! A folder in which a fit leaves how far it is, and from which it goes on.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Component, Path, PathBuf};
+
+use widemargin::data::Checkpoint;
+use widemargin::{Error, Result};
+
+use crate::{AtomicFile, IoError};
+
+/// A folder with one file a name, each of them whole or not there, whenever the program is killed.
+#[derive(Clone, Debug)]
+pub struct CheckpointFolder {
+    folder: PathBuf,
+}
+
+impl CheckpointFolder {
+    /// Opens the folder, which is made where it is missing.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn open(folder: &Path) -> Result<CheckpointFolder> {
+        match fs::create_dir_all(folder) {
+            Ok(()) => Ok(CheckpointFolder { folder: folder.to_owned() }),
+            Err(source) => {
+                Err(Error::Io { path: folder.to_owned(), action: "cannot make the folder of checkpoints", source })
+            }
+        }
+    }
+
+    /// The file of a name: only a plain one, so that none leads out of the folder.
+    fn path(&self, name: &str) -> Result<PathBuf> {
+        let mut parts = Path::new(name).components();
+        match (parts.next(), parts.next()) {
+            (Some(Component::Normal(only)), None) if only == name => Ok(self.folder.join(name)),
+            _ => Err(Error::Io {
+                path: self.folder.clone(),
+                action: "cannot name a checkpoint",
+                source: io::Error::new(io::ErrorKind::InvalidInput, format!("'{name}' is not a plain file name")),
+            }),
+        }
+    }
+}
+
+impl Checkpoint for CheckpointFolder {
+    fn load(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        let path = self.path(name)?;
+        match fs::read(&path) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(source) if source.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(Error::Io { path, action: "cannot read the checkpoint", source }),
+        }
+    }
+
+    fn save(&self, name: &str, bytes: &[u8]) -> Result<()> {
+        let path = self.path(name)?;
+        let write = || -> Result<(), IoError> {
+            let mut file = AtomicFile::create(&path)?;
+            file.write_all(bytes).map_err(|source| crate::atomic_write::refused(&path, "cannot write", source))?;
+            file.commit()
+        };
+        write().map_err(|error| Error::Io {
+            path: path.clone(),
+            action: "cannot write the checkpoint",
+            source: match error {
+                IoError::Write { source, .. } => source,
+                other => io::Error::other(other.to_string()),
+            },
+        })
+    }
+}

@@ -1,0 +1,139 @@
+//! Many tables into one.
+
+use std::collections::BTreeMap;
+
+use widemargin::data::{CsrMatrix, DenseMatrix, Element, Label, Labels};
+
+use crate::error::Result;
+use crate::table::{RowLines, RowShards, Samples, Table};
+
+/// The rows of successive tables, one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Gathered {
+    table: Option<Table>,
+    labels: GatheredLabels,
+}
+
+impl Gathered {
+    /// Appends the rows of a table of vectors whose columns mean the same.
+    pub fn append(&mut self, piece: &Table) {
+        if let Some(labels) = &piece.labels {
+            self.labels.append(labels);
+        }
+        let Some(table) = &mut self.table else {
+            self.table = Some(Table { labels: None, ..piece.clone() });
+            return;
+        };
+        append(&mut table.samples, &piece.samples);
+        append_places(table, piece);
+    }
+
+    /// All rows; `None` where there are none.
+    ///
+    /// # Errors
+    /// None that a caller could cause.
+    pub fn finish(self) -> Result<Option<Table>> {
+        let Some(mut table) = self.table else { return Ok(None) };
+        match &mut table.samples {
+            Samples::SparseF32(m) => (m.indices.shrink_to_fit(), m.values.shrink_to_fit()),
+            Samples::SparseF64(m) => (m.indices.shrink_to_fit(), m.values.shrink_to_fit()),
+            Samples::DenseF32(m) => (m.values.shrink_to_fit(), ()),
+            Samples::DenseF64(m) => (m.values.shrink_to_fit(), ()),
+            Samples::Other(_) => ((), ()),
+        };
+        table.labels = self.labels.finish()?;
+        Ok(Some(table))
+    }
+}
+
+/// Appends where the rows of a piece are to be found.
+pub(crate) fn append_places(table: &mut Table, piece: &Table) {
+    if let Some(lines) = &piece.lines {
+        table.lines.get_or_insert_with(RowLines::default).append(lines, 0);
+    }
+    if let Some(shards) = &piece.shards {
+        table.shards.get_or_insert_with(RowShards::default).append(shards);
+    }
+}
+
+/// The labels of successive tables, each of which has its own classes.
+#[derive(Debug, Default)]
+pub(crate) struct GatheredLabels {
+    /// The classes in the order in which they came.
+    seen: BTreeMap<Label, u32>,
+    codes: Vec<u32>,
+    any: bool,
+}
+
+impl GatheredLabels {
+    /// Appends labels: the same label is the same class, whatever its number was.
+    pub fn append(&mut self, labels: &Labels) {
+        self.any = true;
+        let number = |class: &Label| {
+            let next = self.seen.len() as u32;
+            match self.seen.get(class) {
+                Some(number) => *number,
+                None => *self.seen.entry(class.clone()).or_insert(next),
+            }
+        };
+        let numbers: Vec<u32> = labels.classes().iter().map(number).collect();
+        self.codes.extend(labels.codes().iter().map(|&code| numbers[code as usize]));
+    }
+
+    /// All labels, the classes sorted as [`Labels::new`] does; `None` where there were none.
+    ///
+    /// # Errors
+    /// None that a caller could cause.
+    pub fn finish(self) -> Result<Option<Labels>> {
+        if !self.any {
+            return Ok(None);
+        }
+        let GatheredLabels { seen, mut codes, .. } = self;
+        let mut sorted = vec![0u32; seen.len()];
+        for (position, &came) in seen.values().enumerate() {
+            sorted[came as usize] = position as u32;
+        }
+        codes.iter_mut().for_each(|code| *code = sorted[*code as usize]);
+        codes.shrink_to_fit();
+        Ok(Some(Labels::from_codes(seen.into_keys().collect(), codes)?))
+    }
+}
+
+/// Appends samples, in double precision where one of them is.
+fn append(to: &mut Samples, from: &Samples) {
+    match (&mut *to, from) {
+        (Samples::SparseF32(to), Samples::SparseF32(from)) => append_sparse(to, from, |value| value),
+        (Samples::SparseF64(to), Samples::SparseF64(from)) => append_sparse(to, from, |value| value),
+        (Samples::SparseF64(to), Samples::SparseF32(from)) => append_sparse(to, from, f64::from),
+        (Samples::DenseF32(to), Samples::DenseF32(from)) => append_dense(to, from, |value| value),
+        (Samples::DenseF64(to), Samples::DenseF64(from)) => append_dense(to, from, |value| value),
+        (Samples::DenseF64(to), Samples::DenseF32(from)) => append_dense(to, from, f64::from),
+        (Samples::SparseF32(single), Samples::SparseF64(_)) => {
+            let CsrMatrix { indptr, indices, values, n_cols } = std::mem::take(single);
+            let values = values.into_iter().map(f64::from).collect();
+            *to = Samples::SparseF64(CsrMatrix { indptr, indices, values, n_cols });
+            append(to, from);
+        }
+        (Samples::DenseF32(single), Samples::DenseF64(_)) => {
+            let DenseMatrix { values, n_rows, n_cols } = std::mem::take(single);
+            let values = values.into_iter().map(f64::from).collect();
+            *to = Samples::DenseF64(DenseMatrix { values, n_rows, n_cols });
+            append(to, from);
+        }
+        // Sparse beside dense, or no vectors: told before, as shards that do not go together.
+        _ => {}
+    }
+}
+
+fn append_sparse<T: Element, U: Element>(to: &mut CsrMatrix<T>, from: &CsrMatrix<U>, convert: impl Fn(U) -> T) {
+    let before = to.values.len();
+    to.indptr.extend(from.indptr.iter().skip(1).map(|end| before + end));
+    to.indices.extend_from_slice(&from.indices);
+    to.values.extend(from.values.iter().map(|value| convert(*value)));
+    to.n_cols = to.n_cols.max(from.n_cols);
+}
+
+fn append_dense<T: Element, U: Element>(to: &mut DenseMatrix<T>, from: &DenseMatrix<U>, convert: impl Fn(U) -> T) {
+    to.values.extend(from.values.iter().map(|value| convert(*value)));
+    to.n_rows += from.n_rows;
+}

@@ -1,0 +1,80 @@
+//! The shards of a folder, one after the other.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::Layout;
+use crate::Format;
+use crate::error::{IoError, Result};
+use crate::options::ReadOptions;
+use crate::table::{RowShards, Table};
+use crate::vector_reader::VectorReader;
+
+/// Reads tables of successive rows, none of which is of two shards.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    files: std::vec::IntoIter<PathBuf>,
+    format: Format,
+    /// For the first shard as the caller gave them, then as the first one turned out to be.
+    options: ReadOptions,
+    first: Option<(PathBuf, Layout)>,
+    open: Option<(PathBuf, VectorReader)>,
+    /// Rows of the open shard that were read.
+    n_read: usize,
+}
+
+impl Reader {
+    /// Opens the first shard that is not empty.
+    pub fn new(folder: &Path, format: Format, options: &ReadOptions) -> Result<Reader> {
+        let files = super::files(folder)?.into_iter();
+        let mut reader = Reader { files, format, options: options.clone(), first: None, open: None, n_read: 0 };
+        if !reader.open_next()? {
+            return Err(IoError::Empty { file: folder.to_owned(), what: "all files in the folder are empty" });
+        }
+        Ok(reader)
+    }
+
+    /// The next rows in `table`, whose memory is used again; false at the end.
+    pub fn next_into(&mut self, table: &mut Table) -> Result<bool> {
+        loop {
+            let Some((file, reader)) = &mut self.open else { return Ok(false) };
+            if reader.next_into(table)? {
+                table.shards = Some(RowShards::one(file, self.n_read, table.samples.n_rows()));
+                self.n_read += table.samples.n_rows();
+                return Ok(true);
+            }
+            self.open_next()?;
+        }
+    }
+
+    /// False after the last shard.
+    fn open_next(&mut self) -> Result<bool> {
+        (self.open, self.n_read) = (None, 0);
+        for file in self.files.by_ref() {
+            let is_text = matches!(self.format, Format::Libsvm | Format::Csv | Format::Tsv);
+            if is_text && fs::metadata(&file).is_ok_and(|metadata| metadata.len() == 0) {
+                continue;
+            }
+            let reader = VectorReader::open(&file, self.format, &self.options);
+            let reader = match (reader, &self.first) {
+                // The column was found in the first shard, and is missing in this one.
+                (Err(IoError::LabelColumn { file, reason, .. }), Some((first, Layout { label: Some(label), .. }))) => {
+                    let expected = format!("has the labels in column {}", label + 1);
+                    return Err(IoError::Shards { file, found: reason, first: first.clone(), expected });
+                }
+                (reader, _) => reader?,
+            };
+            let layout = reader.layout();
+            match &self.first {
+                Some((first, expected)) => expected.check(first, &file, &layout)?,
+                None => {
+                    self.options = layout.options(self.format, &self.options);
+                    self.first = Some((file.clone(), layout));
+                }
+            }
+            self.open = Some((file, reader));
+            return Ok(true);
+        }
+        Ok(false)
+    }
+}

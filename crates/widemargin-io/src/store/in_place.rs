@@ -1,0 +1,184 @@
+//! Rows of NPY files, read where they lie.
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use widemargin::data::DenseMatrix;
+use widemargin::{Error, Result};
+
+use crate::npy::{self, Element};
+use crate::positioned::read_exact_at;
+use crate::read::open;
+use crate::table::RowShards;
+use crate::{IoError, ReadOptions, shards};
+
+/// Bytes of a file that are decoded at a time.
+const PIECE: usize = 1 << 20;
+
+/// Arrays in row order that stay in their files, one after the other.
+///
+/// Files are opened for each range: as many shards as there may be take no handles, and one that was changed or taken
+/// away meanwhile is told.
+#[derive(Debug)]
+pub(super) struct InPlace {
+    arrays: Vec<Array>,
+    n_rows: usize,
+    /// Columns in the files, the label's too.
+    n_columns: usize,
+    label: Option<usize>,
+}
+
+#[derive(Debug)]
+struct Array {
+    file: PathBuf,
+    /// Rows in the files before.
+    first_row: usize,
+    n_rows: usize,
+    element: Element,
+    /// Bytes before the first row.
+    start: u64,
+    length: u64,
+    modified: Option<SystemTime>,
+}
+
+impl InPlace {
+    /// The arrays of a file or a folder; `None` where some of them cannot be read where they lie.
+    pub fn find(path: &Path, options: &ReadOptions) -> Result<Option<InPlace>, IoError> {
+        let files = if path.is_dir() { shards::files(path)? } else { vec![path.to_owned()] };
+        let mut found = InPlace { arrays: Vec::new(), n_rows: 0, n_columns: 0, label: None };
+        let mut first: Option<(PathBuf, shards::Layout)> = None;
+        for file in files {
+            // A pipe has to be read in order, and only once.
+            if !file.is_file() && file.exists() {
+                return Ok(None);
+            }
+            let reader = npy::Reader::new(open(&file)?, options)?;
+            let Some(placed) = reader.placed()? else { return Ok(None) };
+            let layout = reader.layout();
+            match &first {
+                Some((first, expected)) => expected.check(first, &file, &layout)?,
+                None => {
+                    (found.n_columns, found.label) = (placed.n_cols, layout.label);
+                    first = Some((file.clone(), layout));
+                }
+            }
+            let (_, length, modified) = opened(&file).map_err(|error| IoError::reading(&file)(error))?;
+            let first_row = found.n_rows;
+            found.n_rows += placed.n_rows;
+            let (n_rows, element, start) = (placed.n_rows, placed.element, placed.start);
+            found.arrays.push(Array { file, first_row, n_rows, element, start, length, modified });
+        }
+        Ok(Some(found))
+    }
+
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    /// Columns without the label's.
+    pub fn n_cols(&self) -> usize {
+        self.n_columns - usize::from(self.label.is_some())
+    }
+
+    pub fn has_labels(&self) -> bool {
+        self.label.is_some()
+    }
+
+    /// Bytes of all rows.
+    pub fn bytes(&self) -> u64 {
+        self.arrays.iter().map(|array| array.n_rows as u64 * array.row_bytes(self.n_columns)).sum()
+    }
+
+    /// The shard of each row, where the path is a folder of them.
+    pub fn shards(&self, path: &Path) -> Option<RowShards> {
+        path.is_dir().then(|| {
+            let mut shards = RowShards::default();
+            self.arrays.iter().for_each(|array| shards.append(&RowShards::one(&array.file, 0, array.n_rows)));
+            shards
+        })
+    }
+
+    /// The rows of a range within all.
+    pub fn read(&self, rows: Range<usize>) -> Result<DenseMatrix<f32>> {
+        let n_cols = self.n_cols();
+        let mut values = Vec::with_capacity(rows.len() * n_cols);
+        let mut buffer = Vec::new();
+        let mut next = rows.start;
+        while next < rows.end {
+            // Each array has a row, so the last that begins at or before a row holds it.
+            let at = self.arrays.partition_point(|array| array.first_row <= next) - 1;
+            let array = &self.arrays[at];
+            let end = rows.end.min(array.first_row + array.n_rows);
+            let refused = |source| Error::Io { path: array.file.clone(), action: "cannot read", source };
+            let file = array.reopened().map_err(refused)?;
+            let row_bytes = array.row_bytes(self.n_columns) as usize;
+            while next < end {
+                let n = (PIECE / row_bytes).clamp(1, end - next);
+                buffer.resize(n * row_bytes, 0);
+                let from = array.start + (next - array.first_row) as u64 * row_bytes as u64;
+                read_exact_at(&file, from, &mut buffer).map_err(refused)?;
+                self.decode(&buffer, row_bytes, &array.element, next, &mut values)?;
+                next += n;
+            }
+        }
+        Ok(DenseMatrix { values, n_rows: rows.len(), n_cols })
+    }
+
+    /// Appends the features of whole rows, the first of which is `first_row` among all.
+    fn decode(
+        &self,
+        bytes: &[u8],
+        row_bytes: usize,
+        element: &Element,
+        first_row: usize,
+        values: &mut Vec<f32>,
+    ) -> Result<()> {
+        let before = values.len();
+        match self.label {
+            None => element.append_singles(bytes, values),
+            Some(column) => {
+                let (start, end) = (column * element.size(), (column + 1) * element.size());
+                for row in bytes.chunks_exact(row_bytes) {
+                    element.append_singles(&row[..start], values);
+                    element.append_singles(&row[end..], values);
+                }
+            }
+        }
+        let n_cols = self.n_cols();
+        let Some(at) = values[before..].iter().position(|value| !value.is_finite()) else { return Ok(()) };
+        let (row, column) = (at / n_cols, at % n_cols);
+        let stored = column + usize::from(self.label.is_some_and(|label| label <= column));
+        let from = row * row_bytes + stored * element.size();
+        Err(Error::Value {
+            row: first_row + row,
+            column,
+            value: element.number(&bytes[from..from + element.size()]),
+            problem: "is not a finite number in single precision: remove, impute or rescale it",
+        })
+    }
+}
+
+impl Array {
+    fn row_bytes(&self, n_columns: usize) -> u64 {
+        (n_columns * self.element.size()) as u64
+    }
+
+    /// The file, if it is as it was.
+    fn reopened(&self) -> io::Result<File> {
+        let (file, length, modified) = opened(&self.file)?;
+        if (length, modified) != (self.length, self.modified) {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "the file has changed since it was first read"));
+        }
+        Ok(file)
+    }
+}
+
+/// A file with its length and when it was last written, where the system tells.
+fn opened(path: &Path) -> io::Result<(File, u64, Option<SystemTime>)> {
+    let file = File::open(path)?;
+    let metadata = file.metadata()?;
+    Ok((file, metadata.len(), metadata.modified().ok()))
+}

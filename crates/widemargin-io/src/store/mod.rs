@@ -1,0 +1,179 @@
+//! Samples of files larger than memory, as a fit reads them: again and again, a range of rows at a time.
+//!
+//! An NPY file in row order is read where it lies (`in_place.rs`). Everything else is read once, and written to a scratch
+//! file as binary rows (`written.rs`), so that no later pass parses text.
+
+mod in_place;
+mod pass;
+mod pick;
+mod written;
+
+use std::ops::Range;
+use std::path::Path;
+
+use widemargin::data::{AnySamples, CsrMatrix, DenseMatrix, Labels, Samples as _, Source, Vectors};
+use widemargin::watch::Watch;
+use widemargin::{Error, Result};
+
+use crate::table::{Samples, Table};
+use crate::{Format, IoError, ReadOptions, ScratchFile};
+
+use in_place::InPlace;
+use written::Written;
+
+/// The rows of a file, or of a folder of shards, that stay on the disk: vectors in single precision.
+///
+/// Memory holds the labels, four bytes a row, and an index of some bytes a block. As a [`Source`] it may be called from
+/// several threads; ranges of rows are read at the speed of the disk, scattered ones a request each.
+#[derive(Debug)]
+pub struct Store {
+    rows: Rows,
+    n_samples: usize,
+    outline: Table,
+}
+
+#[derive(Debug)]
+enum Rows {
+    InPlace(InPlace),
+    Written(Written),
+}
+
+impl Store {
+    /// Reads a file, or a folder of shards, from end to end; `-` is standard input.
+    ///
+    /// An NPY file of numbers of at most 32 bits or of `f64`, in row order and not compressed, stays where it is and must
+    /// not change as long as the store is used; where it has labels in a column they are read now. All other formats go to
+    /// `scratch`: four bytes a value for dense rows, eight for each non-zero of sparse ones. Reading takes no more than
+    /// about `memory` bytes beside labels and index; blocks are made smaller for it. The next block is parsed while one is
+    /// written, in the rayon pool that the caller has installed.
+    ///
+    /// Without [`ReadOptions::n_features`] LIBSVM text is as wide as the largest index by the end of the file.
+    ///
+    /// # Errors
+    /// As [`crate::read`]; [`IoError::TooLarge`] for a value that is not finite in single precision; and
+    /// [`IoError::Library`] with [`Error::Cancelled`], with [`Error::Io`] for a scratch file that cannot grow, with
+    /// [`Error::Memory`] for a format that is only read whole and does not fit, or with [`Error::Kind`] for samples that
+    /// are no vectors.
+    pub fn open(
+        path: &Path,
+        options: &ReadOptions,
+        scratch: ScratchFile,
+        memory: u64,
+        watch: &Watch<'_>,
+    ) -> Result<Store, IoError> {
+        let format = options.format.map_or_else(|| Format::from_path(path), Ok)?;
+        if !format.is_vectors() {
+            let method = "reading block by block".into();
+            return Err(Error::Kind { given: format.kind(), method, wanted: "vectors" }.into());
+        }
+        let options = ReadOptions { block_bytes: Some(pass::block_bytes(options, memory)), ..options.clone() };
+        pass::check_whole(path, format, memory)?;
+        if format == Format::Npy
+            && let Some(rows) = InPlace::find(path, &options)?
+        {
+            let (labels, shards) = (pass::labels(path, &options, &rows, watch)?, rows.shards(path));
+            let outline = Table { samples: no_rows(false, rows.n_cols()), labels, shards, ..Table::default() };
+            return Ok(Store { n_samples: rows.n_rows(), rows: Rows::InPlace(rows), outline });
+        }
+        let (written, mut outline) = pass::write(path, &options, scratch, watch)?;
+        outline.samples = no_rows(written.is_sparse(), written.n_cols());
+        Ok(Store { n_samples: written.n_rows(), rows: Rows::Written(written), outline })
+    }
+
+    /// One label a sample, where the file has labels.
+    pub fn labels(&self) -> Option<&Labels> {
+        self.outline.labels.as_ref()
+    }
+
+    /// What the file says beside its samples: labels, names of features, where each row is to be found. The table has no
+    /// samples itself, but is as wide as they are, and sparse where they are.
+    pub fn outline(&self) -> &Table {
+        &self.outline
+    }
+
+    /// What messages call row `row`, from 0: its shard where there are several, and its line or its number.
+    pub fn place(&self, row: usize) -> String {
+        self.outline.place(row)
+    }
+
+    /// Number of features.
+    pub fn n_features(&self) -> usize {
+        self.outline.samples.n_cols()
+    }
+
+    /// True where a row lists only the columns it has.
+    pub fn is_sparse(&self) -> bool {
+        self.outline.samples.is_sparse()
+    }
+
+    /// Bytes that one pass over all rows reads from the disk.
+    pub fn bytes(&self) -> u64 {
+        match &self.rows {
+            Rows::InPlace(rows) => rows.bytes(),
+            Rows::Written(rows) => rows.bytes(),
+        }
+    }
+
+    /// The rows of a range that has been checked.
+    fn read(&self, rows: Range<usize>) -> Result<Vectors> {
+        match &self.rows {
+            Rows::InPlace(array) => Ok(Vectors::Dense(array.read(rows)?)),
+            Rows::Written(written) => written.read(rows),
+        }
+    }
+
+    /// Bytes of a usual row on the disk.
+    fn row_bytes(&self) -> usize {
+        (self.bytes() / self.n_samples.max(1) as u64).max(1) as usize
+    }
+
+    fn check(&self, end: usize) -> Result<()> {
+        if end <= self.n_samples {
+            return Ok(());
+        }
+        let expected = format!("rows below {}", self.n_samples);
+        Err(Error::Shape { what: "rows of a file".into(), found: format!("row {}", end - 1), expected })
+    }
+}
+
+impl Source for Store {
+    type Samples = AnySamples;
+
+    fn n_samples(&self) -> usize {
+        self.n_samples
+    }
+
+    fn chunk(&self, rows: Range<usize>) -> Result<AnySamples> {
+        self.check(rows.end)?;
+        Ok(AnySamples::Vectors(self.read(rows.start..rows.end.max(rows.start))?))
+    }
+
+    fn select(&self, rows: &[usize]) -> Result<AnySamples> {
+        self.check(rows.iter().max().map_or(0, |last| last + 1))?;
+        let none = if self.is_sparse() {
+            Vectors::Sparse(CsrMatrix { indptr: vec![0], n_cols: self.n_features(), ..CsrMatrix::default() })
+        } else {
+            Vectors::Dense(DenseMatrix { n_cols: self.n_features(), ..DenseMatrix::default() })
+        };
+        Ok(AnySamples::Vectors(pick::pick(rows, self.row_bytes(), none, |range| self.read(range))?))
+    }
+
+    /// Of the rows in single precision, some at a time.
+    fn fingerprints(&self, rows: &[usize]) -> Result<Option<Vec<u128>>> {
+        let mut fingerprints = Vec::with_capacity(rows.len());
+        for rows in rows.chunks((pick::SPAN / self.row_bytes()).max(1)) {
+            let picked = self.select(rows)?;
+            fingerprints.extend((0..rows.len()).filter_map(|at| picked.fingerprint(at)));
+        }
+        Ok(Some(fingerprints))
+    }
+}
+
+/// Samples that are none, of a width.
+fn no_rows(sparse: bool, n_cols: usize) -> Samples {
+    if sparse {
+        Samples::SparseF32(CsrMatrix { indptr: vec![0], n_cols, ..CsrMatrix::default() })
+    } else {
+        Samples::DenseF32(DenseMatrix { n_cols, ..DenseMatrix::default() })
+    }
+}

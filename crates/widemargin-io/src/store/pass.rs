@@ -1,0 +1,135 @@
+//! The one pass over a file that makes a store of it.
+
+use std::path::Path;
+
+use widemargin::data::Labels;
+use widemargin::watch::{Progress, Stopped, Watch};
+use widemargin::{Error, Result};
+
+use super::in_place::InPlace;
+use super::written::{Failure, TooLarge, Writer, Written};
+use crate::blocks::{Block, Blocks};
+use crate::error::IoError;
+use crate::input::shown;
+use crate::shards::{self, GatheredLabels, append_places};
+use crate::table::Table;
+use crate::{Format, ReadOptions, ScratchFile, npy};
+
+/// What a block of text may take, in blocks: twice its numbers as they are parsed, in pieces and together, and once more as
+/// they are written; and all that for the next block as well.
+const SHARE: u64 = 32;
+
+/// Blocks below this are not worth a request.
+const LEAST: u64 = 64 << 10;
+
+const STAGE: &str = "read";
+
+/// The bytes of a block that keep reading within the memory.
+pub(super) fn block_bytes(options: &ReadOptions, memory: u64) -> usize {
+    options.block_bytes().min((memory / SHARE).max(LEAST) as usize)
+}
+
+/// Refuses, before anything is read, what is only read whole and would not fit.
+pub(super) fn check_whole(path: &Path, format: Format, memory: u64) -> Result<(), IoError> {
+    let files = match format {
+        Format::Npz | Format::Npy if path.is_dir() => shards::files(path)?,
+        Format::Npz | Format::Npy if path.is_file() => vec![path.to_owned()],
+        _ => return Ok(()),
+    };
+    for file in files {
+        let refused = |needed: u64, what: &str, hint| {
+            let what = format!("{}: {what}", file.display());
+            if needed > memory { Err(Error::Memory { what, needed, free: memory, hint }) } else { Ok(()) }
+        };
+        if format == Format::Npz {
+            // Compressed it takes even more than this.
+            let length = file.metadata().map_or(0, |metadata| metadata.len());
+            refused(2 * length, "loading the archive", "save the samples as .npy or as LIBSVM text")?;
+        } else if let Some(bytes) = npy::Reader::new(crate::read::open(&file)?, &ReadOptions::default())?.whole_bytes()
+        {
+            refused(2 * bytes, "loading an array in column order", "save it in row order (numpy.ascontiguousarray)")?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes all samples to the scratch file; what else the file says comes as a table without samples.
+pub(super) fn write(
+    path: &Path,
+    options: &ReadOptions,
+    scratch: ScratchFile,
+    watch: &Watch<'_>,
+) -> Result<(Written, Table), IoError> {
+    let mut writer = Writer::new(scratch, options.block_bytes());
+    let (mut labels, mut outline) = (GatheredLabels::default(), Table::default());
+    for_each_block(path, options, watch, |block| {
+        writer.append(&block.table.samples).map_err(|failure| match failure {
+            Failure::Scratch(error) => IoError::Library(error),
+            Failure::Value(TooLarge { row, column, value }) => {
+                let names = block.table.feature_names.as_ref();
+                let column = names.map_or_else(|| (column + 1).to_string(), |names| format!("'{}'", names[column]));
+                IoError::TooLarge { file: shown(path), place: block.table.place(row), column, value }
+            }
+        })?;
+        if let Some(block) = &block.table.labels {
+            labels.append(block);
+        }
+        append_places(&mut outline, &block.table);
+        if outline.feature_names.is_none() {
+            outline.feature_names.clone_from(&block.table.feature_names);
+        }
+        Ok(())
+    })?;
+    let written = writer.finish(options.n_features)?;
+    if written.n_cols() == 0 {
+        let what = "no index:value pair in the file; if this is another format, name it with --format";
+        return Err(IoError::Empty { file: shown(path), what });
+    }
+    outline.labels = labels.finish()?;
+    Ok((written, outline))
+}
+
+/// The labels of arrays that stay where they are.
+pub(super) fn labels(
+    path: &Path,
+    options: &ReadOptions,
+    rows: &InPlace,
+    watch: &Watch<'_>,
+) -> Result<Option<Labels>, IoError> {
+    let mut labels = GatheredLabels::default();
+    if rows.has_labels() {
+        for_each_block(path, options, watch, |block| {
+            if let Some(block) = &block.table.labels {
+                labels.append(block);
+            }
+            Ok(())
+        })?;
+    }
+    labels.finish()
+}
+
+/// Calls `each` with every block, in order; the next is read meanwhile.
+fn for_each_block(
+    path: &Path,
+    options: &ReadOptions,
+    watch: &Watch<'_>,
+    mut each: impl FnMut(&Block) -> Result<(), IoError> + Send,
+) -> Result<(), IoError> {
+    let mut blocks = Blocks::open(path, options)?;
+    let (mut block, mut next) = (Block::default(), Block::default());
+    let mut any = blocks.read_into(&mut block)?;
+    let mut done = 0;
+    while any {
+        // Half of the samples are worth nothing, so that a time limit does not end this.
+        if let Err(Stopped::Cancelled) = watch.ask() {
+            return Err(Error::Cancelled { stage: STAGE }.into());
+        }
+        let (read, worked) = rayon::join(|| blocks.read_into(&mut next), || each(&block));
+        worked?;
+        any = read?;
+        done += block.table.samples.n_rows() as u64;
+        watch.tell(Progress { stage: STAGE, done, total: 0, gap: None });
+        std::mem::swap(&mut block, &mut next);
+    }
+    Ok(())
+}

@@ -1,0 +1,65 @@
+//! Scattered rows from a source that is good at ranges.
+
+use std::ops::Range;
+
+use widemargin::Result;
+use widemargin::data::{Samples, Vectors};
+
+/// Bytes that are read at once for rows that lie close together.
+pub(super) const SPAN: usize = 1 << 20;
+
+/// Bytes between two rows that are rather read than passed over: a request of its own costs as much.
+const GAP: usize = 16 << 10;
+
+/// The given rows, in the given order, appended to `none`; `read` gives those of a range.
+pub(super) fn pick(
+    rows: &[usize],
+    row_bytes: usize,
+    none: Vectors,
+    read: impl Fn(Range<usize>) -> Result<Vectors>,
+) -> Result<Vectors> {
+    let mut sorted = rows.to_vec();
+    sorted.sort_unstable();
+    sorted.dedup();
+    let mut picked = none;
+    let (gap, span) = ((GAP / row_bytes).max(1), (SPAN / row_bytes).max(1));
+    let mut rest = sorted.as_slice();
+    while let Some(&first) = rest.first() {
+        let mut n = 1;
+        while rest.get(n).is_some_and(|&row| row - rest[n - 1] <= gap && row - first < span) {
+            n += 1;
+        }
+        let (near, after) = rest.split_at(n);
+        let range = first..near[n - 1] + 1;
+        let mut found = read(range.clone())?;
+        if range.len() > n {
+            let near: Vec<usize> = near.iter().map(|row| row - first).collect();
+            found = found.select(&near);
+        }
+        append(&mut picked, found);
+        rest = after;
+    }
+    if sorted == rows {
+        return Ok(picked);
+    }
+    // Every row is there: it was sorted in.
+    let order: Vec<usize> = rows.iter().map(|row| sorted.partition_point(|other| other < row)).collect();
+    Ok(picked.select(&order))
+}
+
+fn append(to: &mut Vectors, from: Vectors) {
+    match (to, from) {
+        (Vectors::Dense(to), Vectors::Dense(mut from)) => {
+            to.values.append(&mut from.values);
+            to.n_rows += from.n_rows;
+        }
+        (Vectors::Sparse(to), Vectors::Sparse(mut from)) => {
+            let before = to.values.len();
+            to.indptr.extend(from.indptr.iter().skip(1).map(|end| before + end));
+            to.indices.append(&mut from.indices);
+            to.values.append(&mut from.values);
+        }
+        // All rows of a store are of one kind.
+        _ => {}
+    }
+}

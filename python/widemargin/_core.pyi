@@ -81,6 +81,20 @@ class PowerMeanMachine:
         watch: _Watch | None,
     ) -> PowerMeanMachine: ...
     @staticmethod
+    def assemble(
+        solution: Solution,
+        classes: Sequence[int | str],
+        *,
+        kernel: str,
+        nodes: Sequence[float],
+        factors: Sequence[float] | None,
+        n_features: int,
+        C: float,
+        stages: Sequence[tuple[str, float]],
+    ) -> PowerMeanMachine:
+        """The machine of squared hinge weights that were found apart, on features as `explicit` makes them."""
+
+    @staticmethod
     def from_bytes(data: bytes) -> PowerMeanMachine: ...
     def to_bytes(self) -> bytes: ...
     def decision_function(self, samples: _Samples, threads: int) -> npt.NDArray[np.float32]: ...
@@ -279,6 +293,26 @@ def minimise(
     watch: _Watch | None,
 ) -> Solution:
     """Newton's method over rows that `rows` stands for: it has the methods of `RowSums` without their memories."""
+
+_Counts = tuple[npt.NDArray[np.float32], npt.NDArray[np.float64], bool]
+
+def largest(samples: _Samples, weights: _Floats) -> _Floats:
+    """The largest value of each feature among the samples of weight above 0; other than finite and at least 0 is a
+    ValueError."""
+
+def factors_of(largest: _Floats) -> _Floats:
+    """What features with these largest values are multiplied by."""
+
+def value_counts(samples: _Samples, weights: _Floats, factors: _Floats | None) -> _Counts:
+    """Values, how often each occurs among the samples of weight above 0, and whether they were rounded for being too
+    many."""
+
+def merged_counts(a: _Counts, b: _Counts) -> _Counts: ...
+def choose_nodes(kernel: str, values: npt.NDArray[np.float32], counts: _Floats, n_nodes: int) -> _Floats: ...
+def explicit(
+    samples: _Samples, weights: _Floats, factors: _Floats | None, kernel: str, nodes: Sequence[float]
+) -> npt.NDArray[np.float32] | tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32], npt.NDArray[np.float32], int]:
+    """v(x) of the samples of weight above 0, written out: what `RowSums` takes."""
 
 def choose_bases(codes: npt.NDArray[np.uint32], n_basis: int, basis: str, seed: int) -> npt.NDArray[np.int64]:
     """Rows that become bases; not by k-medoids, which would need the similarities."""

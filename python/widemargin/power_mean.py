@@ -138,10 +138,8 @@ class PowerMeanSVC(MarginClassifier):
         PowerMeanSVC
             Itself, fitted.
         """
-        if self.feature_range not in ("max", None):
-            got = f"Got {self.feature_range!r} instead."
-            raise ValueError(f"The 'feature_range' parameter of PowerMeanSVC must be 'max' or None. {got}")
-        kernel, loss = self._kernel(), one_of("loss", self.loss, _LOSSES, estimator=self)
+        is_scaled, kernel = self._is_scaled(), self._kernel()
+        loss = one_of("loss", self.loss, _LOSSES, estimator=self)
         approximation = one_of("approximation", self.approximation, _APPROXIMATIONS, estimator=self)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
         check_non_negative(X, type(self).__name__)
@@ -158,7 +156,7 @@ class PowerMeanSVC(MarginClassifier):
                 approximation=approximation,
                 n_nodes=int(self.n_nodes),
                 nodes=None,
-                scale=self.feature_range is not None,
+                scale=is_scaled,
                 class_weight=self._class_factors(),
                 tol=float(self.tol),
                 max_iter=int(self.max_iter),
@@ -169,6 +167,12 @@ class PowerMeanSVC(MarginClassifier):
             )
         self._keep(machine)
         return self
+
+    def _is_scaled(self) -> bool:
+        if self.feature_range not in ("max", None):
+            got = f"Got {self.feature_range!r} instead."
+            raise ValueError(f"The 'feature_range' parameter of PowerMeanSVC must be 'max' or None. {got}")
+        return self.feature_range is not None
 
     def _kernel(self) -> str:
         name = one_of("kernel", self.kernel, _KERNELS, estimator=self)

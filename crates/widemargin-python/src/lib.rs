@@ -8,6 +8,7 @@ mod convert;
 mod elsewhere;
 mod errors;
 mod expansion;
+mod histograms;
 mod looking;
 mod power_mean;
 mod row_sums;
@@ -26,6 +27,8 @@ mod _core {
     use crate::elsewhere::{Solution, minimise};
     #[pymodule_export]
     use crate::expansion::ExpansionMachine;
+    #[pymodule_export]
+    use crate::histograms::{choose_nodes, explicit, factors_of, largest, merged_counts, value_counts};
     #[pymodule_export]
     use crate::looking::{
         canonical, choose_bases, descriptor_names, hog, method_of, pairwise, select_similarities, similarity_names,

@@ -3,10 +3,16 @@
 use numpy::{PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use widemargin::model::{PowerMeanParams, PowerMeanSvc};
+use widemargin::data::Label;
+use widemargin::descriptor::FeatureMax;
+use widemargin::expansion::AdditiveMap;
+use widemargin::model::{PowerMeanParams, PowerMeanParts, PowerMeanSvc};
+use widemargin::problem::Loss;
 use widemargin::similarity::AdditiveKernel;
+use widemargin::solve::Stage;
 
 use crate::convert::{self, Class, Factors, reduced, shaped};
+use crate::elsewhere::Solution;
 use crate::errors::raise;
 use crate::samples::{Given, with_rows};
 use crate::work::{Patience, conduct};
@@ -64,6 +70,35 @@ impl PowerMeanMachine {
         with_rows!(&samples, "the power mean SVM", view => {
             conduct(py, &patience, |watch, _| params.fit_with(&view, &labels, weights, watch)).map(PowerMeanMachine)
         })
+    }
+
+    /// The machine of weights that were found apart, on `explicit` features.
+    #[staticmethod]
+    #[pyo3(signature = (solution, classes, *, kernel, nodes, factors, n_features, C, stages))]
+    #[expect(non_snake_case, reason = "C is the parameter's name")]
+    #[expect(clippy::too_many_arguments, reason = "they are what a machine is made of, passed by name")]
+    fn assemble(
+        solution: PyRef<'_, Solution>,
+        classes: Vec<Class>,
+        kernel: &str,
+        nodes: Vec<f64>,
+        factors: Option<Vec<f64>>,
+        n_features: usize,
+        C: f64,
+        stages: Vec<(String, f64)>,
+    ) -> PyResult<Self> {
+        let stages = stages.into_iter().map(|(name, seconds)| Stage { name, seconds }).collect();
+        let parts = PowerMeanParts {
+            map: AdditiveMap::nystrom(kernel.parse().map_err(raise)?, &nodes).map_err(raise)?,
+            loss: Loss::SquaredHinge,
+            c: C,
+            scaling: factors.map(FeatureMax::from_factors),
+            n_features,
+            classes: classes.into_iter().map(Label::from).collect(),
+            weights: solution.solution.weights.clone(),
+            report: solution.solution.report(stages, &solution.settings),
+        };
+        PowerMeanSvc::assembled(parts).map(PowerMeanMachine).map_err(raise)
     }
 
     #[staticmethod]

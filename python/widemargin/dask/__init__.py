@@ -1,6 +1,6 @@
 """Training on several machines: the classifiers on Dask arrays, frames and bags.
 
-`BasisExpansionSVC` here is the one of `widemargin` but for where its samples are: partitions become blocks of features
+The classifiers here are those of `widemargin` but for where their samples are: partitions become blocks of features
 that stay on the workers that made them, and each step of the solver is a tree of sums over these blocks. What comes of
 it is the ordinary estimator: `widemargin.save` writes it, and it predicts without Dask too.
 """
@@ -13,5 +13,6 @@ except ImportError as error:
     raise ImportError("widemargin.dask needs Dask: pip install 'widemargin[dask]'") from error
 
 from .basis_expansion import BasisExpansionSVC
+from .power_mean import PowerMeanSVC
 
-__all__ = ["BasisExpansionSVC"]
+__all__ = ["BasisExpansionSVC", "PowerMeanSVC"]

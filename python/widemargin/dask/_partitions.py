@@ -19,8 +19,8 @@ class Partition:
     weights: Any
 
 
-def partitions(X: Any, y: Any, sample_weight: Any = None) -> list[Partition]:
-    """The partitions of samples, with the labels and weights of the same rows.
+def partitions(X: Any, y: Any, sample_weight: Any, plain: str) -> list[Partition]:
+    """The partitions of samples, with the labels and weights of the same rows; `plain` trains on what is in memory.
 
     Raises
     ------
@@ -30,9 +30,7 @@ def partitions(X: Any, y: Any, sample_weight: Any = None) -> list[Partition]:
         Where labels or weights are partitioned in another way that cannot be made that of the samples.
     """
     if not is_dask_collection(X):
-        raise TypeError(
-            f"X is {type(X).__name__}, not a collection of Dask: widemargin.BasisExpansionSVC trains in memory"
-        )
+        raise TypeError(f"X is {type(X).__name__}, not a collection of Dask: widemargin.{plain} trains in memory")
     samples = pieces(X, "X")
     labels = _as(y, X, len(samples), "y")
     weights = [None] * len(samples) if sample_weight is None else _as(sample_weight, X, len(samples), "sample_weight")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -94,14 +95,12 @@ class Sums:
         self.n_tasks = 0
         self.seconds = 0.0
 
-    def wait(self, parts: list[Future]) -> Any:
-        """Adds results up where they are, and waits for the sum."""
+    def wait(self, parts: list[Future], by: Callable[[Any], Any] = _tasks.added) -> Any:
+        """Adds results up where they are (or makes one of several in another way), and waits for the sum."""
         while len(parts) > 1:
             groups = [parts[at : at + FAN_IN] for at in range(0, len(parts), FAN_IN)]
             self.n_tasks += sum(len(group) > 1 for group in groups)
-            parts = [
-                self.client.submit(_tasks.added, group, pure=False) if len(group) > 1 else group[0] for group in groups
-            ]
+            parts = [self.client.submit(by, group, pure=False) if len(group) > 1 else group[0] for group in groups]
         started = time.perf_counter()
         found = parts[0].result()
         self.seconds += time.perf_counter() - started

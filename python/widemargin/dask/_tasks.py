@@ -140,14 +140,20 @@ class Block:
     """Rows of features of one partition, with their classes and costs."""
 
     number: int
-    features: npt.NDArray[np.float32]
+    # Dense, or indptr, indices, data and the number of columns.
+    features: npt.NDArray[np.float32] | tuple[Any, Any, Any, int]
     codes: npt.NDArray[np.uint32]
     costs: npt.NDArray[np.float64]
 
     def of(self, problem: Problem) -> _core.RowSums:
         # From another worker they may come with their numbers anywhere in memory.
-        features, codes = straight(self.features, np.float32), straight(self.codes, np.uint32)
-        costs = straight(self.costs, np.float64)
+        features: Any
+        if isinstance(self.features, tuple):
+            indptr, indices, data, n_columns = self.features
+            features = straight(indptr, np.uint64), straight(indices, np.uint32), straight(data, np.float32), n_columns
+        else:
+            features = straight(self.features, np.float32)
+        codes, costs = straight(self.codes, np.uint32), straight(self.costs, np.float64)
         return _core.RowSums(features, codes, problem.n_classes, costs, problem.loss, problem.intercept, 1)
 
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
-import dask.array as da
 import numpy as np
 import numpy.typing as npt
-from dask.base import is_dask_collection
 from dask.delayed import delayed
-from distributed import Client, Future, get_client, wait
+from distributed import Client, Future
 from scipy import sparse
 from sklearn.base import clone
 
@@ -20,8 +17,9 @@ from .._base import fitting, labels_of, watched
 from .._names import one_of
 from ..similarity import resolve
 from ..transformers import BasisExpansion
-from . import _tasks, _versions
-from ._partitions import Partition, partitions, pieces
+from . import _tasks
+from ._classifier import Clock, DaskClassifier, grouped
+from ._partitions import Partition
 from ._rows import Rows, Sums
 
 # K-medoids would need the similarities of all samples to all medoids, over and over.
@@ -32,7 +30,7 @@ LOSSES = ("squared_hinge", "logistic")
 LEARNED = ("mean-norm", "z-score")
 
 
-class BasisExpansionSVC(_local.BasisExpansionSVC):
+class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
     """`widemargin.BasisExpansionSVC` on samples that are on several machines.
 
     X is a Dask array, frame or bag, y a Dask array or series cut at the same rows (or, where the partitions of X have
@@ -52,6 +50,8 @@ class BasisExpansionSVC(_local.BasisExpansionSVC):
     dask_report_ : dict
         Partitions; tasks of the solver, how often it asked each question, and seconds spent waiting for answers.
     """
+
+    plain = _local.BasisExpansionSVC
 
     @fitting
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BasisExpansionSVC:
@@ -77,25 +77,21 @@ class BasisExpansionSVC(_local.BasisExpansionSVC):
                 "the similarity is a Python callable: on several machines it must be one of the library's, by name or "
                 "object"
             )
-        client = get_client()
-        _versions.check(client)
         clock = Clock()
-        parts = partitions(X, y, sample_weight)
-        told = summaries(client, parts)
-        kept = [number for number, one in enumerate(told) if one.n > 0]
-        if not kept:
-            raise ValueError("X has no samples: at least one is needed")
-        check_alike(told, kept)
-        codes, weights = self._weighed([told[number] for number in kept])
+        given = self._given(X, y, sample_weight)
+        client, kept, codes, weights = given.client, given.numbers, given.codes, given.weights
         clock.end("labels")
 
         present = np.flatnonzero(np.concatenate(weights) > 0)
         chosen = self._drawn(np.concatenate(codes), present, basis, basis_rows)
-        raw, bases = self._expansion(client, [parts[number] for number in kept], codes, chosen, normalization)
+        raw, bases = self._expansion(client, given.parts, codes, chosen, normalization)
         clock.end("bases")
 
         with self._watched(X=X, y=y) as progress:
-            blocks = [client.compute(delayed(_tasks.features)(number, raw, parts[number].samples)) for number in kept]
+            blocks = [
+                client.compute(delayed(_tasks.features)(number, raw, part.samples))
+                for number, part in zip(kept, given.parts, strict=True)
+            ]
             centre: npt.NDArray[np.float32] | None = None
             factors: list[list[float]] = []
             if normalization in LEARNED:
@@ -112,7 +108,7 @@ class BasisExpansionSVC(_local.BasisExpansionSVC):
             n_features = bases._n_features_out
             solution = _core.minimise(
                 rows,
-                n_rows=sum(map(len, codes)),
+                n_rows=given.n,
                 n_features=n_features,
                 n_problems=len(self.classes_) if len(self.classes_) > 2 else 1,
                 cost=rows.cost(),
@@ -148,32 +144,6 @@ class BasisExpansionSVC(_local.BasisExpansionSVC):
         self.dask_report_ = {"partitions": len(kept), **rows.told()}
         return self
 
-    def _weighed(
-        self, told: list[_tasks.Summary]
-    ) -> tuple[list[npt.NDArray[np.uint32]], list[npt.NDArray[np.float64]]]:
-        """Sets `classes_`; the number of each row's class, and its weight with that of its class."""
-        self.classes_ = np.unique(np.concatenate([one.classes for one in told]))
-        codes = [np.searchsorted(self.classes_, one.classes).astype(np.uint32)[one.codes] for one in told]
-        weights = [np.ones(one.n) if one.weights is None else one.weights for one in told]
-        totals = np.zeros(len(self.classes_))
-        for some, weight in zip(codes, weights, strict=True):
-            totals += np.bincount(some, weight, minlength=len(totals))
-        given, factors = self._class_factors(), np.ones(len(totals))
-        if isinstance(given, str):  # balanced
-            present = totals > 0
-            share = totals.sum() / max(int(present.sum()), 1)
-            factors = np.where(present, share / np.where(present, totals, 1.0), 0.0)
-        elif given is not None:
-            factors = np.array(given)
-        weights = [weight * factors[some] for some, weight in zip(codes, weights, strict=True)]
-        totals *= factors
-        if (totals > 0).sum() < 2:
-            raise ValueError(
-                "The number of classes has to be greater than one; of weight above 0 there are "
-                f"{int((totals > 0).sum())}"
-            )
-        return codes, weights
-
     def _expansion(
         self,
         client: Client,
@@ -203,68 +173,6 @@ class BasisExpansionSVC(_local.BasisExpansionSVC):
             n_jobs=1,
         ).fit(bases)
         return client.submit(_tasks.same, expansion, pure=False), expansion
-
-    @property
-    def estimator_(self) -> _local.BasisExpansionSVC:
-        """What was fitted, without Dask."""
-        plain = _local.BasisExpansionSVC(**self.get_params(deep=False))
-        state = {key: value for key, value in self.__dict__.items() if key not in plain.__dict__}
-        plain.__dict__.update({key: value for key, value in state.items() if key != "dask_report_"})
-        return plain
-
-    def decision_function(self, X: Any) -> Any:
-        """Decision values: a lazy Dask array for a collection, else as those of the ordinary estimator."""
-        if is_dask_collection(X):
-            return self._lazily("decision_function", X, np.float64)
-        return super().decision_function(X)
-
-    def predict(self, X: Any) -> Any:
-        """Classes: a lazy Dask array for a collection, else as those of the ordinary estimator."""
-        if is_dask_collection(X):
-            return self._lazily("predict", X, self.classes_.dtype)
-        return super().predict(X)
-
-    def _lazily(self, method: str, X: Any, dtype: Any) -> Any:
-        estimator = delayed(self.estimator_)
-        sizes = getattr(X, "chunks", [None])[0]
-        found = []
-        wide = method == "decision_function" and len(self.classes_) > 2
-        for number, part in enumerate(pieces(X, "X")):
-            rows = np.nan if sizes is None else sizes[number]
-            shape = (rows, len(self.classes_)) if wide else (rows,)
-            found.append(da.from_delayed(delayed(_apply)(estimator, method, part, wide), shape, dtype=dtype))
-        return da.concatenate(found, allow_unknown_chunksizes=True)
-
-
-class Clock:
-    """Seconds of stages."""
-
-    def __init__(self) -> None:
-        self.stages: list[tuple[str, float]] = []
-        self._last = time.perf_counter()
-
-    def end(self, name: str) -> None:
-        now = time.perf_counter()
-        self.stages.append((name, now - self._last))
-        self._last = now
-
-
-def summaries(client: Client, parts: list[Partition]) -> list[_tasks.Summary]:
-    found = [
-        delayed(_tasks.summary)(number, part.samples, part.labels, part.weights) for number, part in enumerate(parts)
-    ]
-    return list(client.gather(client.compute(found)))
-
-
-def check_alike(told: list[_tasks.Summary], kept: list[int]) -> None:
-    """Raises ValueError where partitions differ in their number of columns, naming them."""
-    first = kept[0]
-    for number in kept[1:]:
-        if told[number].width != told[first].width:
-            raise ValueError(
-                f"partition {number} of X has {told[number].width} columns, partition {first} has {told[first].width}: "
-                "they must be the same"
-            )
 
 
 def normalise(
@@ -298,21 +206,6 @@ def normalise(
     return [client.submit(_tasks.normalised, block, *shared, pure=False) for block in blocks], centre, factors
 
 
-def grouped(client: Client, blocks: list[Future]) -> list[Future]:
-    """Blocks that are on one worker together, one group a thread of it: a step is then a task a thread, not a task a
-    partition. They are grouped by where they are when they have been made; a group is made again like any result."""
-    wait(blocks)
-    places, threads = client.who_has(blocks), client.nthreads()
-    by_worker: dict[str, list[Future]] = {}
-    for block in blocks:
-        by_worker.setdefault(min(places[block.key]), []).append(block)
-    groups = []
-    for worker, mine in by_worker.items():
-        n = min(threads.get(worker, 1), len(mine))
-        groups += [client.submit(_tasks.group, *mine[at::n], pure=False) for at in range(n)]
-    return groups
-
-
 def joined(parts: list[Any]) -> Any:
     """Samples of several partitions as one collection of their kind."""
     first = parts[0]
@@ -325,10 +218,3 @@ def joined(parts: list[Any]) -> Any:
 
         return pandas.concat(parts)
     return [one for part in parts for one in part]
-
-
-def _apply(estimator: Any, method: str, samples: Any, wide: bool) -> Any:
-    """An empty partition has an empty answer."""
-    if len(samples) == 0:
-        return np.empty((0, len(estimator.classes_)) if wide else 0)
-    return getattr(estimator, method)(samples)

@@ -1,7 +1,8 @@
 //! φ(x) written out: the coordinates of coded rows, for solvers that want them.
 
 use super::{AdditiveMap, CodedRows, Entries, Entry};
-use crate::data::CsrMatrix;
+use crate::data::{CsrMatrix, DenseMatrix, Rows};
+use crate::error::Result;
 
 /// Bytes that [`explicit`] takes for these rows: 8 a coordinate.
 pub fn explicit_bytes(rows: &CodedRows, map: &AdditiveMap) -> usize {
@@ -25,6 +26,39 @@ pub fn explicit(rows: &CodedRows, map: &AdditiveMap) -> CsrMatrix<f32> {
     }
 }
 
+/// Rows of φ in the form that takes less room.
+#[derive(Clone, Debug)]
+pub enum Explicit {
+    /// 4 bytes a coordinate, where at least half of the coordinates are not 0.
+    Dense(DenseMatrix<f32>),
+    /// 8 bytes a coordinate that is not 0.
+    Sparse(CsrMatrix<f32>),
+}
+
+/// φ of the given rows of samples, each value multiplied by its feature's factor first.
+///
+/// # Errors
+/// As for [`CodedRows::new`].
+pub fn explicit_block(
+    samples: &impl Rows,
+    rows: &[usize],
+    factors: Option<&[f64]>,
+    map: &AdditiveMap,
+) -> Result<Explicit> {
+    let coded = CodedRows::new(samples, rows, &vec![1.0; rows.len()], factors)?;
+    let sparse = explicit(&coded, map);
+    if 2 * sparse.values.len() < rows.len().saturating_mul(sparse.n_cols) {
+        return Ok(Explicit::Sparse(sparse));
+    }
+    let mut values = vec![0.0; rows.len() * sparse.n_cols];
+    for (row, ends) in sparse.indptr.windows(2).enumerate() {
+        let to = &mut values[row * sparse.n_cols..(row + 1) * sparse.n_cols];
+        let entries = sparse.indices[ends[0]..ends[1]].iter().zip(&sparse.values[ends[0]..ends[1]]);
+        entries.for_each(|(&column, &value)| to[column as usize] = value);
+    }
+    Ok(Explicit::Dense(DenseMatrix { values, n_rows: rows.len(), n_cols: sparse.n_cols }))
+}
+
 fn spread<E: Entry>(rows: &CodedRows, entries: &[E], table: &[f32], m: usize) -> CsrMatrix<f32> {
     let mut out = CsrMatrix {
         indptr: rows.indptr().iter().map(|at| at * m).collect(),
@@ -43,7 +77,7 @@ fn spread<E: Entry>(rows: &CodedRows, entries: &[E], table: &[f32], m: usize) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{DenseView, Rows};
+    use crate::data::DenseView;
     use crate::similarity::AdditiveKernel;
 
     #[test]
@@ -62,5 +96,11 @@ mod tests {
         let dot: f64 = dense[0].iter().zip(&dense[1]).map(|(a, b)| a * b).sum();
         let kernel = map.value(0.5, 0.1) + map.value(0.25, 0.3);
         assert!((dot - kernel).abs() < 1e-6, "{dot} {kernel}");
+        // Five of six values are not 0: the block is dense, and has the same numbers.
+        let Explicit::Dense(block) = explicit_block(&samples, &[0, 1], None, &map).unwrap() else { panic!("sparse") };
+        let same = block.values.iter().zip(dense.concat()).all(|(a, b)| f64::from(*a) == b);
+        assert!(same && (block.n_rows, block.n_cols) == (2, 6));
+        let few = DenseView::new(&[0.0, 0.0, 0.7], 1, 3).unwrap();
+        assert!(matches!(explicit_block(&few, &[0], Some(&[1.0; 3]), &map), Ok(Explicit::Sparse(_))));
     }
 }

@@ -10,15 +10,17 @@ mod normalization;
 mod part_map;
 mod spectrum;
 mod value_codes;
+mod value_counts;
 
 pub use additive_map::{AdditiveMap, Approximation, MAX_NODES, PAPER_NODES};
 pub(crate) use affine::add as add_sums;
 pub(crate) use basis_expansion::ROWS_A_CHUNK;
 pub use basis_expansion::{BasisExpansion, describe};
 pub use coded_rows::{CodedRows, Entries, Entry, Narrow, Wide};
-pub use explicit::{explicit, explicit_bytes};
+pub use explicit::{Explicit, explicit, explicit_block, explicit_bytes};
 pub use nodes::choose_nodes;
 pub use normalization::{Definite, Normalization};
 pub(crate) use part_map::PartMap;
 pub use spectrum::{Negative, Spectrum, spectrum, spectrum_with};
 pub(crate) use value_codes::ValueCodes;
+pub use value_counts::ValueCounts;

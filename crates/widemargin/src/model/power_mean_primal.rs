@@ -82,6 +82,6 @@ impl PrimalFinish {
 }
 
 /// Rows × columns into columns × rows.
-fn transposed(matrix: &[f32], rows: usize, cols: usize) -> Vec<f32> {
+pub(super) fn transposed(matrix: &[f32], rows: usize, cols: usize) -> Vec<f32> {
     (0..cols).flat_map(|col| (0..rows).map(move |row| matrix[row * cols + col])).collect()
 }

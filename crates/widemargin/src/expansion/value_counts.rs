@@ -1,0 +1,137 @@
+//! How often each value occurs, of samples that are not in one place: what nodes are chosen by.
+//!
+//! Counts of parts add up to the counts of all, to the same values however the samples were cut: up to [`MOST_VALUES`]
+//! distinct values stay as they are, more are rounded to the middle of bins that are fixed once for all data.
+
+use rustc_hash::FxHashMap;
+
+use crate::data::Rows;
+use crate::error::{Error, Result};
+
+/// The most distinct values that are kept as they are; as many as [`CodedRows`](super::CodedRows) looks up.
+const MOST_VALUES: usize = 1 << 16;
+
+/// Bits of a mantissa that a bin leaves out: 12 of 23 bits stay, and a value moves by at most 1 in 8,192. The loss of a
+/// node that is so far from the best one is beyond measuring.
+const BIN_BITS: u32 = 11;
+
+/// Values above 0 and the weight with which each occurs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ValueCounts {
+    /// Distinct, ascending.
+    pub values: Vec<f32>,
+    /// How much the samples with each value count, a non-zero at a time.
+    pub counts: Vec<f64>,
+    /// Whether the values are middles of bins.
+    pub rounded: bool,
+}
+
+impl ValueCounts {
+    /// Of the non-zeros of all samples of weight above 0, each multiplied by its feature's factor; `weights` has one
+    /// number a sample.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for a value that single precision cannot hold.
+    pub fn of(samples: &impl Rows, weights: &[f64], factors: Option<&[f64]>) -> Result<Self> {
+        let mut found = Counter::default();
+        for (row, &weight) in weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
+            let mut too_large = None;
+            samples.for_each_nonzero(row, |column, value| {
+                let scaled = (value * factors.map_or(1.0, |f| f[column])) as f32;
+                if !scaled.is_finite() {
+                    too_large.get_or_insert((column, value));
+                } else if scaled > 0.0 {
+                    found.add(scaled, weight);
+                }
+            });
+            if let Some((column, value)) = too_large {
+                let problem = "is beyond single precision: scale the data (the default feature range does)";
+                return Err(Error::Value { row, column, value, problem });
+            }
+        }
+        Ok(found.finish())
+    }
+
+    /// Both together.
+    pub fn merged(&self, other: &ValueCounts) -> ValueCounts {
+        let mut found = Counter { counts: FxHashMap::default(), rounded: self.rounded || other.rounded };
+        for part in [self, other] {
+            part.values.iter().zip(&part.counts).for_each(|(&value, &count)| found.add(value, count));
+        }
+        found.finish()
+    }
+}
+
+/// Counts by the bits of a value, which ascend as the values do.
+#[derive(Default)]
+struct Counter {
+    counts: FxHashMap<u32, f64>,
+    rounded: bool,
+}
+
+impl Counter {
+    fn add(&mut self, value: f32, weight: f64) {
+        let bits = if self.rounded { middle(value.to_bits()) } else { value.to_bits() };
+        *self.counts.entry(bits).or_insert(0.0) += weight;
+        if !self.rounded && self.counts.len() > MOST_VALUES {
+            self.rounded = true;
+            let exact = self.sorted();
+            exact.into_iter().for_each(|(bits, count)| *self.counts.entry(middle(bits)).or_insert(0.0) += count);
+        }
+    }
+
+    fn sorted(&mut self) -> Vec<(u32, f64)> {
+        let mut all: Vec<(u32, f64)> = self.counts.drain().collect();
+        all.sort_unstable_by_key(|(bits, _)| *bits);
+        all
+    }
+
+    fn finish(mut self) -> ValueCounts {
+        let (bits, counts): (Vec<u32>, Vec<f64>) = self.sorted().into_iter().unzip();
+        ValueCounts { values: bits.into_iter().map(f32::from_bits).collect(), counts, rounded: self.rounded }
+    }
+}
+
+/// The middle of a value's bin; its own middle is itself.
+fn middle(bits: u32) -> u32 {
+    bits >> BIN_BITS << BIN_BITS | 1 << (BIN_BITS - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::DenseView;
+
+    fn of(values: &[f64]) -> ValueCounts {
+        let samples = DenseView::new(values, values.len(), 1).unwrap();
+        ValueCounts::of(&samples, &vec![1.0; values.len()], None).unwrap()
+    }
+
+    #[test]
+    fn few_values_are_counted_as_they_are() {
+        let samples = DenseView::new(&[1.0, 0.0, 2.0, 2.0, 4.0, 9.0], 3, 2).unwrap();
+        let found = ValueCounts::of(&samples, &[3.0, 1.0, 0.0], Some(&[1.0, 0.5])).unwrap();
+        assert_eq!((found.values, found.counts), (vec![1.0, 2.0], vec![4.0, 1.0]));
+        let merged = of(&[1.0, 3.0]).merged(&of(&[3.0, 2.0]));
+        assert_eq!((merged.values, merged.counts, merged.rounded), (vec![1.0, 2.0, 3.0], vec![1.0, 1.0, 2.0], false));
+        let error = ValueCounts::of(&DenseView::new(&[1.0, 1e300], 2, 1).unwrap(), &[1.0; 2], None).unwrap_err();
+        assert!(error.to_string().starts_with("row 1, column 0: "), "{error}");
+    }
+
+    #[test]
+    fn many_values_are_the_same_bins_however_they_are_cut() {
+        let values: Vec<f64> = (0..200_000).map(|i| 1e-3 * f64::from(i + 1)).collect();
+        let whole = of(&values);
+        assert!(whole.rounded && whole.values.len() < MOST_VALUES);
+        assert_eq!(whole.counts.iter().sum::<f64>(), 200_000.0);
+        for cut in [10, 60_000, 150_000] {
+            let (a, b) = (of(&values[..cut]), of(&values[cut..]));
+            assert_eq!(a.merged(&b), whole);
+            assert_eq!(b.merged(&a), whole);
+        }
+        for value in values.iter().step_by(997) {
+            let near = f32::from_bits(middle((*value as f32).to_bits()));
+            assert!((f64::from(near) / value - 1.0).abs() <= 1.0 / 4096.0);
+        }
+    }
+}

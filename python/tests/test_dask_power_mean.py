@@ -1,0 +1,178 @@
+"""The power mean SVM on Dask: the machine of one computer, whatever the partitions."""
+
+import os
+import signal
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_digits
+
+import widemargin as wm
+
+distributed = pytest.importorskip("distributed")
+da = pytest.importorskip("dask.array")
+
+from dask import delayed  # noqa: E402
+
+from widemargin.dask import PowerMeanSVC, _rows  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Two workers in this process: threads, so that a test takes no second to begin."""
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    return X.astype(np.float32), y
+
+
+def cut(X, y, sizes):
+    return da.from_array(X, chunks=(sizes, X.shape[1])), da.from_array(y, chunks=(sizes,))
+
+
+def rows_cut(X, y, sizes):
+    """Sparse rows."""
+    ends = np.cumsum(sizes)
+    blocks = [
+        da.from_delayed(delayed(X[end - n : end]), (n, X.shape[1]), X.dtype, meta=sparse.csr_array((0, 0)))
+        for n, end in zip(sizes, ends, strict=True)
+    ]
+    return da.concatenate(blocks), da.from_array(y, chunks=(sizes,))
+
+
+def same_machine(found, X, y, sample_weight=None, **parameters):
+    """One machine has the same nodes, and the same decision values to the precision of its weights."""
+    alone = wm.PowerMeanSVC(**parameters).fit(X, y, sample_weight)
+    np.testing.assert_array_equal(found.nodes_, alone.nodes_)
+    scores = alone.decision_function(X)
+    np.testing.assert_allclose(found.decision_function(X), scores, atol=2e-3 * np.abs(scores).max())
+    assert found.report_["objective"] == pytest.approx(alone.report_["objective"], rel=1e-5)
+    return alone
+
+
+@pytest.mark.parametrize("sizes", [(1797,), (900, 897), (1, 0, 1200, 96, 500)], ids=str)
+def test_the_machine_is_that_of_one_computer_for_any_partitions(client, digits, sizes):
+    X, y = digits
+    whole = PowerMeanSVC(tol=1e-6).fit(*cut(X, y, (1797,)))
+    found = PowerMeanSVC(tol=1e-6).fit(*cut(X, y, sizes))
+    assert found.report_["status"] == "converged"
+    np.testing.assert_allclose(found.weights_, whole.weights_, atol=1e-5 * np.abs(whole.weights_).max())
+    alone = same_machine(found, X, y, tol=1e-5)
+    assert (found.predict(X) == alone.predict(X)).mean() > 0.999
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"kernel": "intersection", "n_nodes": 5},
+        {"kernel": "jensen_shannon", "feature_range": None},
+        {"p": -4.0, "C": 1.0, "class_weight": "balanced"},
+    ],
+    ids=str,
+)
+def test_kernels_and_weights(client, digits, parameters):
+    X, y = digits[0][:700], digits[1][:700] % 3
+    weights = np.random.default_rng(1).integers(0, 3, len(y)).astype(float)
+    # A partition that counts for nothing, and a maximum that does not count.
+    weights[300:400] = 0
+    X = X.copy()
+    X[350] *= 9
+    found = PowerMeanSVC(tol=1e-6, **parameters).fit(*cut(X, y, (300, 100, 300)), sample_weight=weights)
+    same_machine(found, X, y, weights, tol=1e-5, **parameters)
+
+
+def test_sparse_rows_and_classes_apart(client, digits):
+    X, y = digits
+    order = np.argsort(y, kind="stable")
+    X, y = sparse.csr_array(np.where(X[order] > 8, X[order], 0)), y[order]
+    found = PowerMeanSVC(tol=1e-6).fit(*rows_cut(X, y, (600, 700, 497)))
+    same_machine(found, X, y, tol=1e-5)
+    dense = PowerMeanSVC(tol=1e-6).fit(*cut(X.toarray(), y, (600, 700, 497)))
+    np.testing.assert_allclose(dense.weights_, found.weights_, atol=1e-5 * np.abs(found.weights_).max())
+
+
+def test_more_values_than_are_counted(client):
+    """Nodes are the same for any partitions, and as good as those of one machine."""
+    random = np.random.default_rng(0)
+    X = random.random((4000, 30)).astype(np.float32)
+    y = (X[:, 0] + X[:, 1] ** 2 > 0.8).astype(int)
+    found = [PowerMeanSVC(C=0.1).fit(*cut(X, y, sizes)) for sizes in [(4000,), (1000, 3000), (500,) * 8]]
+    for other in found[1:]:
+        np.testing.assert_array_equal(other.nodes_, found[0].nodes_)
+    alone = wm.PowerMeanSVC(C=0.1).fit(X, y)
+    assert found[0].score(X, y) == pytest.approx(alone.score(X, y), abs=0.01)
+
+
+def test_frames_and_lazy_predictions(client, digits, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    dd = pytest.importorskip("dask.dataframe")
+    X, y = digits[0][:500, :12], digits[1][:500] % 2
+    frame = pandas.DataFrame(X, columns=[f"word {i}" for i in range(12)])
+    names = pandas.Series(np.where(y, "odd", "even"))
+    parts = dd.from_pandas(frame, npartitions=3)
+    found = PowerMeanSVC(C=1).fit(parts, dd.from_pandas(names, npartitions=3))
+    assert found.feature_names_in_.tolist() == frame.columns.tolist()
+    np.testing.assert_array_equal(found.predict(parts).compute(), found.predict(frame))
+    wm.save(found, tmp_path / "m.model")
+    np.testing.assert_array_equal(
+        wm.load(tmp_path / "m.model").decision_function(frame.to_numpy()), found.decision_function(frame)
+    )
+    assert type(found.estimator_) is wm.PowerMeanSVC
+
+
+def test_mistakes_are_told(client, digits):
+    X, y = digits[0][:100], digits[1][:100]
+    dX, dy = cut(X, y, (60, 40))
+    with pytest.raises(TypeError, match=r"widemargin.PowerMeanSVC trains in memory"):
+        PowerMeanSVC().fit(X, y)
+    with pytest.raises(
+        ValueError, match=r"'loss' parameter of PowerMeanSVC must be one of 'squared_hinge'\. Got 'hinge'"
+    ):
+        PowerMeanSVC(loss="hinge").fit(dX, dy)
+    with pytest.raises(ValueError, match=r"'approximation' parameter .* 'nystrom'\. Got 'polynomial'"):
+        PowerMeanSVC(approximation="polynomial").fit(dX, dy)
+    with pytest.raises(ValueError, match="'feature_range' parameter"):
+        PowerMeanSVC(feature_range="mean").fit(dX, dy)
+    pieces = zip([X[:60], X[60:, :9]], (60, 40), strict=True)
+    ragged = da.concatenate([da.from_delayed(delayed(one), (n, 64), float) for one, n in pieces])
+    with pytest.raises(ValueError, match="partition 1 of X has 9 columns, partition 0 has 64"):
+        PowerMeanSVC().fit(ragged, dy)
+    for bad, words in ((-1.0, r"partition 1: row 3, column 5: -1 is negative"), (np.nan, r"partition 1: .*NaN")):
+        spoilt = X.copy()
+        spoilt[63, 5] = bad
+        for feature_range in ("max", None):
+            with pytest.raises(ValueError, match=words):
+                PowerMeanSVC(feature_range=feature_range).fit(cut(spoilt, y, (60, 40))[0], dy)
+
+
+def test_a_worker_that_is_killed_costs_nothing_but_time(digits, monkeypatch):
+    X, y = digits
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        parts = cut(X, y, (600, 600, 597))
+        svc = PowerMeanSVC(tol=1e-6)
+        undisturbed = svc.fit(*parts).weights_
+        pids = list(client.run(os.getpid).values())
+        asked = []
+
+        def sum_and_kill(self, parts, by=_rows._tasks.added, own=_rows.Sums.wait):
+            asked.append(len(parts))
+            if len(asked) == 10:
+                os.kill(pids[0], signal.SIGKILL)
+            return own(self, parts, by)
+
+        monkeypatch.setattr(_rows.Sums, "wait", sum_and_kill)
+        disturbed = svc.fit(*parts)
+        assert len(asked) > 10
+        assert pids[0] not in client.run(os.getpid).values()
+    np.testing.assert_allclose(disturbed.weights_, undisturbed, atol=1e-5 * np.abs(undisturbed).max())

@@ -1,0 +1,179 @@
+"""What the classifiers on collections of Dask have in common: checks before the work, weights, lazy predictions."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import dask.array as da
+import numpy as np
+import numpy.typing as npt
+from dask.base import is_dask_collection
+from dask.delayed import delayed
+from distributed import Client, Future, get_client, wait
+
+from . import _tasks, _versions
+from ._partitions import Partition, partitions, pieces
+
+
+@dataclass(frozen=True)
+class Given:
+    """The partitions that have samples, and what is known of their rows."""
+
+    client: Client
+    # Numbers of these partitions among all.
+    numbers: list[int]
+    parts: list[Partition]
+    codes: list[npt.NDArray[np.uint32]]
+    # With those of the classes.
+    weights: list[npt.NDArray[np.float64]]
+    width: int | None
+
+    @property
+    def n(self) -> int:
+        return sum(map(len, self.codes))
+
+
+class Clock:
+    """Seconds of stages."""
+
+    def __init__(self) -> None:
+        self.stages: list[tuple[str, float]] = []
+        self._last = time.perf_counter()
+
+    def end(self, name: str) -> None:
+        now = time.perf_counter()
+        self.stages.append((name, now - self._last))
+        self._last = now
+
+
+class DaskClassifier:
+    """Comes before the ordinary classifier among the bases of a class."""
+
+    # The ordinary classifier.
+    plain: ClassVar[type]
+
+    def _given(self: Any, X: Any, y: Any, sample_weight: Any) -> Given:
+        """Checks what was given and sets `classes_`: all that can be said before any work is done."""
+        client = get_client()
+        _versions.check(client)
+        parts = partitions(X, y, sample_weight, self.plain.__name__)
+        told = summaries(client, parts)
+        kept = [number for number, one in enumerate(told) if one.n > 0]
+        if not kept:
+            raise ValueError("X has no samples: at least one is needed")
+        check_alike(told, kept)
+        codes, weights = self._weighed([told[number] for number in kept])
+        return Given(client, kept, [parts[number] for number in kept], codes, weights, told[kept[0]].width)
+
+    def _weighed(
+        self: Any, told: list[_tasks.Summary]
+    ) -> tuple[list[npt.NDArray[np.uint32]], list[npt.NDArray[np.float64]]]:
+        """Sets `classes_`; the number of each row's class, and its weight with that of its class."""
+        self.classes_ = np.unique(np.concatenate([one.classes for one in told]))
+        codes = [np.searchsorted(self.classes_, one.classes).astype(np.uint32)[one.codes] for one in told]
+        weights = [np.ones(one.n) if one.weights is None else one.weights for one in told]
+        totals = np.zeros(len(self.classes_))
+        for some, weight in zip(codes, weights, strict=True):
+            totals += np.bincount(some, weight, minlength=len(totals))
+        given, factors = self._class_factors(), np.ones(len(totals))
+        if isinstance(given, str):  # balanced
+            present = totals > 0
+            share = totals.sum() / max(int(present.sum()), 1)
+            factors = np.where(present, share / np.where(present, totals, 1.0), 0.0)
+        elif given is not None:
+            factors = np.array(given)
+        weights = [weight * factors[some] for some, weight in zip(codes, weights, strict=True)]
+        totals *= factors
+        if (totals > 0).sum() < 2:
+            raise ValueError(
+                "The number of classes has to be greater than one; of weight above 0 there are "
+                f"{int((totals > 0).sum())}"
+            )
+        return codes, weights
+
+    def _name_columns(self: Any, X: Any, given: Given) -> int:
+        """Sets what scikit-learn keeps of the columns of vectors; their number."""
+        if given.width is None:
+            raise TypeError(
+                f"partition {given.numbers[0]} of X has no columns: {type(self).__name__} takes a Dask array or frame "
+                "of numbers"
+            )
+        self.__dict__.pop("feature_names_in_", None)
+        self.n_features_in_ = given.width
+        names = np.asarray(getattr(X, "columns", ()), dtype=object)
+        if len(names) and all(isinstance(name, str) for name in names):
+            self.feature_names_in_ = names
+        return given.width
+
+    @property
+    def estimator_(self: Any) -> Any:
+        """What was fitted, without Dask."""
+        plain = self.plain(**self.get_params(deep=False))
+        state = {key: value for key, value in self.__dict__.items() if key not in plain.__dict__}
+        plain.__dict__.update({key: value for key, value in state.items() if key != "dask_report_"})
+        return plain
+
+    def decision_function(self: Any, X: Any) -> Any:
+        """Decision values: a lazy Dask array for a collection, else as those of the ordinary estimator."""
+        if is_dask_collection(X):
+            return self._lazily("decision_function", X, np.float64)
+        return super().decision_function(X)  # type: ignore[misc]
+
+    def predict(self: Any, X: Any) -> Any:
+        """Classes: a lazy Dask array for a collection, else as those of the ordinary estimator."""
+        if is_dask_collection(X):
+            return self._lazily("predict", X, self.classes_.dtype)
+        return super().predict(X)  # type: ignore[misc]
+
+    def _lazily(self: Any, method: str, X: Any, dtype: Any) -> Any:
+        estimator = delayed(self.estimator_)
+        sizes = getattr(X, "chunks", [None])[0]
+        found = []
+        wide = method == "decision_function" and len(self.classes_) > 2
+        for number, part in enumerate(pieces(X, "X")):
+            rows = np.nan if sizes is None else sizes[number]
+            shape = (rows, len(self.classes_)) if wide else (rows,)
+            found.append(da.from_delayed(delayed(_apply)(estimator, method, part, wide), shape, dtype=dtype))
+        return da.concatenate(found, allow_unknown_chunksizes=True)
+
+
+def summaries(client: Client, parts: list[Partition]) -> list[_tasks.Summary]:
+    found = [
+        delayed(_tasks.summary)(number, part.samples, part.labels, part.weights) for number, part in enumerate(parts)
+    ]
+    return list(client.gather(client.compute(found)))
+
+
+def check_alike(told: list[_tasks.Summary], kept: list[int]) -> None:
+    """Raises ValueError where partitions differ in their number of columns, naming them."""
+    first = kept[0]
+    for number in kept[1:]:
+        if told[number].width != told[first].width:
+            raise ValueError(
+                f"partition {number} of X has {told[number].width} columns, partition {first} has {told[first].width}: "
+                "they must be the same"
+            )
+
+
+def grouped(client: Client, blocks: list[Future]) -> list[Future]:
+    """Blocks that are on one worker together, one group a thread of it: a step is then a task a thread, not a task a
+    partition. They are grouped by where they are when they have been made; a group is made again like any result."""
+    wait(blocks)
+    places, threads = client.who_has(blocks), client.nthreads()
+    by_worker: dict[str, list[Future]] = {}
+    for block in blocks:
+        by_worker.setdefault(min(places[block.key]), []).append(block)
+    groups = []
+    for worker, mine in by_worker.items():
+        n = min(threads.get(worker, 1), len(mine))
+        groups += [client.submit(_tasks.group, *mine[at::n], pure=False) for at in range(n)]
+    return groups
+
+
+def _apply(estimator: Any, method: str, samples: Any, wide: bool) -> Any:
+    """An empty partition has an empty answer."""
+    if samples.shape[0] == 0 if hasattr(samples, "shape") else len(samples) == 0:
+        return np.empty((0, len(estimator.classes_)) if wide else 0)
+    return getattr(estimator, method)(samples)

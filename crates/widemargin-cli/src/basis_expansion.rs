@@ -4,13 +4,13 @@ use clap::{ArgAction, Args};
 use serde_json::{Value, json};
 use widemargin::Result;
 use widemargin::basis::BasisChoice;
-use widemargin::data::{ClassWeight, Labels};
+use widemargin::data::{ClassWeight, Labels, Outside};
 use widemargin::expansion::Normalization;
 use widemargin::model::BasisExpansionParams;
 use widemargin::problem::{AnyLoss, Intercept};
 use widemargin::similarity::AnySimilarity;
 use widemargin::watch::Watch;
-use widemargin_io::Samples;
+use widemargin_io::{Samples, Store};
 
 use crate::args::Common;
 use crate::class_weight::{class_weight, class_weight_json};
@@ -87,7 +87,7 @@ impl Method for BasisExpansionArgs {
         ]
     }
 
-    fn grid(&self, common: &Common) -> Result<Vec<Point>, Failure> {
+    fn grid(&self, common: &Common, _: Option<u64>) -> Result<Vec<Point>, Failure> {
         let first = Choice {
             similarity: Vec::new(),
             n_basis: self.n_basis[0],
@@ -161,11 +161,20 @@ impl BasisExpansionArgs {
             choice.loss.to_string(),
             choice.intercept.to_string(),
         ];
-        Ok(Point { fit: Box::new(move |samples, labels, watch| settings.fit(samples, labels, watch)), json, cells })
+        let in_blocks = settings.clone();
+        Ok(Point {
+            fit: Box::new(move |samples, labels, watch| settings.fit(samples, labels, watch)),
+            fit_blocks: Some(Box::new(move |store, labels, outside, watch| {
+                in_blocks.fit_blocks(store, labels, outside, watch)
+            })),
+            json,
+            cells,
+        })
     }
 }
 
 /// All that a fit needs but the samples.
+#[derive(Clone)]
 struct Settings {
     choice: Choice,
     class_weight: ClassWeight,
@@ -192,6 +201,14 @@ impl Settings {
             Some(max_iter) => params.max_iter(max_iter),
             None => params,
         })
+    }
+
+    /// On samples that stay on the disk: vectors.
+    fn fit_blocks(&self, store: &Store, labels: &Labels, outside: &Outside<'_>, watch: &Watch<'_>) -> Result<Machine> {
+        let default = ["rbf".to_owned()];
+        let specs = if self.choice.similarity.is_empty() { &default[..] } else { &self.choice.similarity };
+        let model = self.params(specs)?.fit_blocks(store, labels, None, outside, watch)?;
+        Ok(Machine::BasisExpansion(model))
     }
 
     fn fit(&self, samples: &Samples, labels: &Labels, watch: &Watch<'_>) -> Result<Machine> {

@@ -194,6 +194,7 @@ pub fn report_json(report: &Report) -> Value {
         "n_support": report.n_support,
         "seconds": seconds,
         "seconds_total": report.seconds(),
+        "notes": report.notes,
         "warnings": report.warnings,
     })
 }

@@ -14,6 +14,7 @@ mod demo;
 mod machine;
 mod method;
 mod output;
+mod outside;
 mod power_mean;
 mod progress;
 mod report;

@@ -3,9 +3,9 @@
 use clap::Args;
 use serde_json::Value;
 use widemargin::Result;
-use widemargin::data::Labels;
+use widemargin::data::{Labels, Outside};
 use widemargin::watch::Watch;
-use widemargin_io::Samples;
+use widemargin_io::{Samples, Store};
 
 use crate::args::Common;
 use crate::machine::Machine;
@@ -14,10 +14,15 @@ use crate::report::Failure;
 /// Trains on samples and their labels.
 pub type Fit = dyn Fn(&Samples, &Labels, &Watch<'_>) -> Result<Machine>;
 
+/// Trains on samples that stay on the disk.
+pub type FitBlocks = dyn Fn(&Store, &Labels, &Outside<'_>, &Watch<'_>) -> Result<Machine>;
+
 /// One choice of a method's parameters.
 pub struct Point {
     /// Fits with them; they are already checked.
     pub fit: Box<Fit>,
+    /// The same in blocks, where the method can with these parameters.
+    pub fit_blocks: Option<Box<FitBlocks>>,
     /// The parameters by name.
     pub json: Value,
     /// Those that may be searched, as a table shows them: one for each of [`Method::HEADS`].
@@ -34,15 +39,15 @@ pub trait Method: Args {
     /// The flags that take a list, and how many values each was given.
     fn lists(&self) -> Vec<(&'static str, usize)>;
 
-    /// Every combination of the values given.
-    fn grid(&self, common: &Common) -> Result<Vec<Point>, Failure>;
+    /// Every combination of the values given, each to be fitted within `memory` bytes.
+    fn grid(&self, common: &Common, memory: Option<u64>) -> Result<Vec<Point>, Failure>;
 
     /// The only choice of the parameters.
-    fn single(&self, common: &Common) -> Result<Point, Failure> {
+    fn single(&self, common: &Common, memory: Option<u64>) -> Result<Point, Failure> {
         if let Some((name, n)) = self.lists().into_iter().find(|(_, n)| *n > 1) {
             let failure = Failure::input(format!("{name}: {n} values given, `train` takes one"));
             return Err(failure.help(format!("`widemargin cv {}` searches lists of values", Self::NAME)));
         }
-        Ok(self.grid(common)?.swap_remove(0))
+        Ok(self.grid(common, memory)?.swap_remove(0))
     }
 }

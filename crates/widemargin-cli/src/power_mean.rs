@@ -82,7 +82,7 @@ impl Method for PowerMeanArgs {
         ]
     }
 
-    fn grid(&self, common: &Common) -> Result<Vec<Point>, Failure> {
+    fn grid(&self, common: &Common, _: Option<u64>) -> Result<Vec<Point>, Failure> {
         let mut kernels: Vec<_> = self.p.iter().chain(&self.kernel).copied().collect();
         if kernels.is_empty() {
             kernels.push(AdditiveKernel::PowerMean { p: -1.0 });
@@ -150,7 +150,7 @@ impl PowerMeanArgs {
         let fit = Box::new(move |samples: &Samples, labels: &Labels, watch: &Watch<'_>| {
             with_rows!(samples, |view| params.fit_with(&view, labels, None, watch)).map(Machine::PowerMean)
         });
-        Ok(Point { fit, json, cells })
+        Ok(Point { fit, fit_blocks: None, json, cells })
     }
 }
 

@@ -49,10 +49,6 @@ pub struct ThinPlateArgs {
     /// differ by more than 3 tries both on up to 1000 samples and takes the lower leave-one-out loss
     #[arg(long, value_delimiter = ',', default_value = "auto", value_name = "WHEN")]
     standardize: Vec<Standardize>,
-    /// Memory the fit may take, in GB, where it is not to be all that is free: what the features of landmarks take
-    /// beyond it is computed anew instead, the exact solver refuses
-    #[arg(long, allow_hyphen_values = true, value_parser = gigabytes, value_name = "GB")]
-    memory: Option<u64>,
     /// How much the classes count: `balanced`, or LABEL:WEIGHT,... with 1 for those not named
     #[arg(long, value_parser = class_weight, value_name = "WEIGHTS")]
     class_weight: Option<ClassWeight>,
@@ -78,13 +74,6 @@ fn kernels(list: &str) -> Result<Kernels, widemargin::Error> {
         }
     }
     specs.iter().map(|spec| spec.parse()).collect::<Result<_, _>>().map(Kernels)
-}
-
-fn gigabytes(text: &str) -> Result<u64, String> {
-    match text.parse::<f64>() {
-        Ok(gigabytes) if gigabytes > 0.0 && gigabytes.is_finite() => Ok((gigabytes * 1e9) as u64),
-        _ => Err("a number above 0 is needed".into()),
-    }
 }
 
 /// How many landmarks.
@@ -132,7 +121,7 @@ impl Method for ThinPlateArgs {
         ]
     }
 
-    fn grid(&self, common: &Common) -> Result<Vec<Point>, Failure> {
+    fn grid(&self, common: &Common, memory: Option<u64>) -> Result<Vec<Point>, Failure> {
         let mut points = Vec::new();
         for kernel in self.kernels() {
             for &null_space in &self.null_space {
@@ -146,7 +135,7 @@ impl Method for ThinPlateArgs {
                                     .landmarks(basis)
                                     .standardize(standardize);
                                 points.push(self.point(
-                                    common,
+                                    (common, memory),
                                     params,
                                     size,
                                     [
@@ -175,7 +164,7 @@ impl ThinPlateArgs {
 
     fn point(
         &self,
-        common: &Common,
+        (common, memory): (&Common, Option<u64>),
         params: ThinPlateParams,
         size: BasisSize,
         cells: [String; 6],
@@ -191,7 +180,7 @@ impl ThinPlateArgs {
             BasisSize::Exact => params,
             BasisSize::Landmarks(n) => params.n_basis(Some(n)),
         };
-        let params = match self.memory {
+        let params = match memory {
             Some(bytes) => params.memory_limit(bytes),
             None => params,
         };
@@ -213,7 +202,7 @@ impl ThinPlateArgs {
         let fit = Box::new(move |samples: &Samples, labels: &Labels, watch: &Watch<'_>| {
             with_rows!(samples, |view| params.fit_with(&view, labels, None, watch)).map(Machine::ThinPlate)
         });
-        Ok(Point { fit, json, cells: cells.to_vec() })
+        Ok(Point { fit, fit_blocks: None, json, cells: cells.to_vec() })
     }
 }
 

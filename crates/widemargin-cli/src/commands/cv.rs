@@ -16,6 +16,7 @@ use crate::basis_expansion::BasisExpansionArgs;
 use crate::context::Context;
 use crate::method::{Method, Point};
 use crate::output::{print, print_json};
+use crate::outside::Memory;
 use crate::power_mean::PowerMeanArgs;
 use crate::report::{Failure, in_file};
 use crate::samples::{in_whole, kind, select};
@@ -54,6 +55,8 @@ struct Folds {
     /// Number of folds
     #[arg(long, default_value_t = 5, value_name = "N")]
     folds: usize,
+    #[command(flatten)]
+    memory: Memory,
     /// Print one JSON object instead of a table
     #[arg(long)]
     json: bool,
@@ -81,7 +84,7 @@ impl Cv {
 impl<M: Method> Task<M> {
     fn run(self, context: &Context) -> Result<(), Failure> {
         let Task { folds, method } = self;
-        let points = method.grid(&context.common)?;
+        let points = method.grid(&context.common, folds.memory.memory)?;
         let file = &folds.input.data;
         let (table, _) = context.read(file, &folds.input.options())?;
         let labels = table.require_labels(file)?;

@@ -1,6 +1,7 @@
 //! `widemargin train`: a file of labelled samples into a model file.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -13,6 +14,7 @@ use crate::context::Context;
 use crate::machine::{Machine, report_json};
 use crate::method::{Method, Point};
 use crate::output::{check_model_file, print_json};
+use crate::outside::{Folders, Memory, OnDisk};
 use crate::power_mean::PowerMeanArgs;
 use crate::report::{Failure, in_file};
 use crate::samples::{count_nonzeros, extent, kind};
@@ -51,6 +53,10 @@ struct Files {
     /// The model file to write
     #[arg(short, long, value_name = "MODEL")]
     output: PathBuf,
+    #[command(flatten)]
+    memory: Memory,
+    #[command(flatten)]
+    folders: Folders,
     /// Print one JSON object instead of a summary
     #[arg(long)]
     json: bool,
@@ -69,7 +75,7 @@ impl Train {
 
 impl<M: Method> Task<M> {
     fn run(self, context: &Context) -> Result<(), Failure> {
-        train(context, &self.files, self.method.single(&context.common)?)
+        train(context, &self.files, self.method.single(&context.common, self.files.memory.memory)?)
     }
 }
 
@@ -82,58 +88,96 @@ fn train(context: &Context, files: &Files, point: Point) -> Result<(), Failure> 
     {
         return Err(Failure::input(format!("{}: is the data itself", output.display())));
     }
-    let (table, seconds_read) = context.read(data, &files.input.options())?;
-    let labels = table.require_labels(data)?;
+    let started = Instant::now();
     let sink = |progress| context.bar.fit("", progress);
-    let machine = (point.fit)(&table.samples, labels, &context.watch(&sink));
-    let machine = machine.map_err(|error| in_file(error, data, &table, 0))?;
+    let watch = context.watch(&sink);
+    let in_blocks = point.fit_blocks.as_ref().filter(|_| files.folders.ask_for_blocks(files.memory));
+    let (machine, samples, seconds_read) = match in_blocks {
+        Some(fit) => {
+            let on_disk = OnDisk::open(context, data, &files.input.options(), files.memory, &files.folders)?;
+            let seconds = started.elapsed().as_secs_f64();
+            let machine = on_disk.fit(data, &watch, fit)?;
+            let n_samples = on_disk.n_samples();
+            (machine, Trained { n_samples, kind: "vectors", n_nonzero: None, extent: on_disk.extent() }, seconds)
+        }
+        None => {
+            let (table, seconds) = context.read(data, &files.input.options())?;
+            let machine = (point.fit)(&table.samples, table.require_labels(data)?, &watch);
+            let machine = machine.map_err(|error| in_file(error, data, &table, 0))?;
+            let samples = Trained::of(&table, &machine)?;
+            (machine, samples, seconds)
+        }
+    };
     context.bar.say(format!("writing {}", output.display()));
     machine.save(output)?;
     context.bar.hide();
-    let told = Told { machine: &machine, table: &table, seconds_read, output };
+    let told = Told { machine: &machine, samples, seconds_read, output };
     for warning in &machine.report().warnings {
         context.note(&format!("warning: {warning}"));
     }
     if files.json {
-        return print_json(&told.json(point.json)?);
+        return print_json(&told.json(point.json));
     }
-    context.note(&told.summary()?);
+    context.note(&told.summary());
     Ok(())
+}
+
+/// What was trained on.
+struct Trained {
+    n_samples: usize,
+    kind: &'static str,
+    /// Where it is known: samples on a disk are not counted.
+    n_nonzero: Option<u64>,
+    /// The line of the summary.
+    extent: String,
+}
+
+impl Trained {
+    fn of(table: &Table, machine: &Machine) -> Result<Self> {
+        let n_features = machine.n_features();
+        Ok(Trained {
+            n_samples: table.samples.n_rows(),
+            kind: kind(&table.samples),
+            n_nonzero: n_features.map(|_| count_nonzeros(&table.samples)).transpose()?,
+            extent: extent(&table.samples, n_features.unwrap_or(0))?,
+        })
+    }
 }
 
 struct Told<'a> {
     machine: &'a Machine,
-    table: &'a Table,
+    samples: Trained,
     seconds_read: f64,
     output: &'a Path,
 }
 
 impl Told<'_> {
-    fn json(&self, parameters: Value) -> Result<Value> {
-        Ok(json!({
+    fn json(&self, parameters: Value) -> Value {
+        json!({
             "method": self.machine.method(),
             "model": self.output.display().to_string(),
-            "n_samples": self.table.samples.n_rows(),
-            "samples": kind(&self.table.samples),
+            "n_samples": self.samples.n_samples,
+            "samples": self.samples.kind,
             "n_features": self.machine.n_features(),
-            "n_nonzero": self.machine.n_features().map(|_| count_nonzeros(&self.table.samples)).transpose()?,
+            "n_nonzero": self.samples.n_nonzero,
             "classes": self.machine.classes(),
             "parameters": parameters,
             "report": report_json(self.machine.report()),
             "seconds_read": self.seconds_read,
             "model_bytes": self.size(),
-        }))
+        })
     }
 
-    fn summary(&self) -> Result<String> {
+    fn summary(&self) -> String {
         let report = self.machine.report();
         let stages: Vec<_> = report.stages.iter().map(|s| format!("{} {:.2}", s.name, s.seconds)).collect();
-        Ok(format!(
+        let notes: String = report.notes.iter().map(|note| format!("{note}\n")).collect();
+        format!(
             "{}, {} classes\n\
-             {} after {} {}, largest relative duality gap {:.1e}\n{}\
+             {} after {} {}, largest relative duality gap {:.1e}\n{}{notes}\
              {:.2} s: read {:.2}, {}\n\
              {}: {}",
-            extent(&self.table.samples, self.machine.n_features().unwrap_or(0))?,
+            self.samples.extent,
             self.machine.classes().len(),
             report.status.as_str(),
             report.max_iterations(),
@@ -145,7 +189,7 @@ impl Told<'_> {
             stages.join(", "),
             self.output.display(),
             bytes(self.size()),
-        ))
+        )
     }
 
     fn size(&self) -> u64 {

@@ -279,6 +279,7 @@ class Solution:
 
 def minimise(
     rows: object,
+    sample: RowSums | None,
     *,
     n_rows: int,
     n_features: int,
@@ -292,7 +293,8 @@ def minimise(
     time_limit: float | None,
     watch: _Watch | None,
 ) -> Solution:
-    """Newton's method over rows that `rows` stands for: it has the methods of `RowSums` without their memories."""
+    """Newton's method over rows that `rows` stands for: it has the methods of `RowSums` without their memories.
+    `sample` is some of the rows, here, at costs that stand for all: the start, and the Hessian."""
 
 _Counts = tuple[npt.NDArray[np.float32], npt.NDArray[np.float64], bool]
 

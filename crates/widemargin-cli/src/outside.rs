@@ -85,8 +85,12 @@ impl OnDisk {
         let rows = ScratchFile::create(&folder)?;
         let watch = context.watch(&told);
         let store = context.pool().install(|| Store::open(data, options, rows, limit / 8, &watch))?;
-        let held = resident().unwrap_or(0).saturating_add(A_SAMPLE * store.n_samples() as u64).saturating_add(OWN);
-        let memory = ((limit as f64 * (1.0 - MARGIN)) as u64).saturating_sub(held);
+        let samples = A_SAMPLE * store.n_samples() as u64;
+        let mut memory = ((limit as f64 * (1.0 - MARGIN)) as u64).saturating_sub(resident().unwrap_or(0));
+        if let Some(left) = address_space_left(context.pool().current_num_threads()) {
+            memory = memory.min((left as f64 * (1.0 - MARGIN)) as u64);
+        }
+        let memory = memory.saturating_sub(samples + OWN);
         Ok(OnDisk { store, memory, scratch, checkpoint })
     }
 
@@ -147,6 +151,18 @@ fn resident() -> Option<u64> {
 /// Bytes that can be had without swapping, where the system tells.
 fn available() -> Option<u64> {
     Some(kilobytes("/proc/meminfo", "MemAvailable:")? * 1024)
+}
+
+/// Bytes of addresses that the process may still take, where it has a limit of those (`ulimit -v`). Matrix products
+/// reserve two last-level caches a thread, which they hardly touch: addresses, not memory.
+fn address_space_left(threads: usize) -> Option<u64> {
+    let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
+    let limit: u64 = line.split_whitespace().next()?.parse().ok()?;
+    let taken = kilobytes("/proc/self/status", "VmSize:")? * 1024;
+    let cache = std::fs::read_to_string("/sys/devices/system/cpu/cpu0/cache/index3/size").ok();
+    let cache = cache.and_then(|text| text.trim().strip_suffix('K')?.parse::<u64>().ok()).unwrap_or(0) * 1024;
+    Some(limit.saturating_sub(taken).saturating_sub(2 * cache * threads as u64))
 }
 
 fn kilobytes(file: &str, name: &str) -> Option<u64> {

@@ -6,13 +6,17 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use widemargin::problem::{Cost, Gradient, Gram, Intercept, Line, LineSums, Objective, PointSums, Shape, SmoothLoss};
-use widemargin::solve::newton::{self, NewtonSettings, NewtonSolution};
+use widemargin::problem::{
+    BlockObjective, Cost, Gradient, Gram, Intercept, Line, LineSums, Objective, PointSums, SampledObjective, Shape,
+    SmoothLoss,
+};
+use widemargin::solve::newton::{self, NewtonSettings, NewtonSolution, NewtonStart};
 use widemargin::watch::Watch;
 use widemargin::{Error, Result};
 
 use crate::convert::shaped;
 use crate::errors::raise;
+use crate::row_sums::RowSums;
 use crate::work::{Message, Patience, Question, ToCaller, conduct};
 
 /// An argument of a call: numbers in rows of a width, or in one row where that is 0.
@@ -189,14 +193,17 @@ pub(crate) struct Solution {
     pub settings: NewtonSettings,
 }
 
-/// Minimises over rows that `rows` stands for, from 0.
+/// Minimises over rows that `rows` stands for: from 0, or from the solution on `sample`, some of the rows at costs that
+/// stand for all, which are here. Its Hessian then is what directions come from, so that rows elsewhere are asked for
+/// values and gradients alone.
 #[pyfunction]
-#[pyo3(signature = (rows, *, n_rows, n_features, n_problems, cost, loss, intercept, tol, max_iter, threads, time_limit,
+#[pyo3(signature = (rows, sample, *, n_rows, n_features, n_problems, cost, loss, intercept, tol, max_iter, threads, time_limit,
     watch))]
 #[expect(clippy::too_many_arguments, reason = "they are the solver's parameters, passed by name")]
 pub(crate) fn minimise(
     py: Python<'_>,
     rows: Py<PyAny>,
+    sample: Option<Bound<'_, RowSums>>,
     n_rows: usize,
     n_features: usize,
     n_problems: usize,
@@ -215,9 +222,23 @@ pub(crate) fn minimise(
     let cost = Cost { pass: cost.0, problem: cost.1, gram: cost.2 };
     let settings = NewtonSettings { tol, max_iter, threads, ..NewtonSettings::default() };
     let rows = Arc::new(rows);
-    let solution = conduct(py, &Patience::new(time_limit, watch)?, |watch, to_caller| {
-        let mut objective = Elsewhere { rows, to_caller: to_caller.clone(), shape, cost };
-        newton::solve(&mut objective, &settings, None, watch)
+    let patience = Patience::new(time_limit, watch)?;
+    let elsewhere = |to_caller: &ToCaller| Elsewhere { rows, to_caller: to_caller.clone(), shape, cost };
+    let Some(sample) = sample else {
+        let solution = conduct(py, &patience, |watch, to_caller| {
+            newton::solve(&mut elsewhere(to_caller), &settings, None, watch)
+        })?;
+        return Ok(Solution { solution, settings });
+    };
+    let solution = sample.get().with_block(py, |block, targets, costs| {
+        conduct(py, &patience, |watch, to_caller| {
+            let mut here = BlockObjective::alone(block, targets, costs, loss, intercept, threads)?;
+            let first = newton::solve(&mut here, &settings, None, watch)?;
+            let start = NewtonStart { weights: &first.weights, intercepts: &first.intercepts };
+            let here = BlockObjective::alone(block, targets, costs, loss, intercept, threads)?;
+            let mut objective = SampledObjective::new(elsewhere(to_caller), here)?;
+            newton::solve(&mut objective, &settings, Some(start), watch)
+        })
     })?;
     Ok(Solution { solution, settings })
 }

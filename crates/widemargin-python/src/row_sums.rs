@@ -20,6 +20,21 @@ enum Features<'py> {
     Sparse(PyReadonlyArray1<'py, usize>, PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, f32>, usize),
 }
 
+impl Features<'_> {
+    fn block(&self) -> PyResult<Block<'_>> {
+        match self {
+            Features::Dense(values) => {
+                let shape = values.shape();
+                Ok(Block::from(DenseView::new(values.as_slice()?, shape[0], shape[1]).map_err(raise)?))
+            }
+            Features::Sparse(indptr, indices, values, n_cols) => {
+                let parts = (indptr.as_slice()?, indices.as_slice()?, values.as_slice()?);
+                Ok(Block::from(CsrView::new(parts.0, parts.1, parts.2, *n_cols).map_err(raise)?))
+            }
+        }
+    }
+}
+
 /// Scores of the current points and along the current directions; empty ones before there are any.
 type Memory<'py> = (PyReadonlyArray1<'py, f32>, PyReadonlyArray1<'py, f32>);
 
@@ -61,16 +76,7 @@ impl RowSums {
             }
         };
         let features: Features<'_> = self.features.bind(py).extract()?;
-        let block = match &features {
-            Features::Dense(values) => {
-                let shape = values.shape();
-                Block::from(DenseView::new(values.as_slice()?, shape[0], shape[1]).map_err(raise)?)
-            }
-            Features::Sparse(indptr, indices, values, n_cols) => {
-                let parts = (indptr.as_slice()?, indices.as_slice()?, values.as_slice()?);
-                Block::from(CsrView::new(parts.0, parts.1, parts.2, *n_cols).map_err(raise)?)
-            }
-        };
+        let block = features.block()?;
         let targets = OneVsRest::new(&self.codes, self.n_classes);
         py.detach(|| {
             let mut objective =
@@ -79,6 +85,16 @@ impl RowSums {
             work(&mut objective)
         })
         .map_err(raise)
+    }
+
+    /// Hands the rows to some work, with what makes an objective of them, while the interpreter is held.
+    pub fn with_block<T>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(Block<'_>, OneVsRest<'_>, &[f64]) -> PyResult<T>,
+    ) -> PyResult<T> {
+        let features: Features<'_> = self.features.bind(py).extract()?;
+        work(features.block()?, OneVsRest::new(&self.codes, self.n_classes), &self.costs)
     }
 
     /// The same for work that changes what is remembered.

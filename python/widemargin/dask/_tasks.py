@@ -157,6 +157,13 @@ class Block:
         return _core.RowSums(features, codes, problem.n_classes, costs, problem.loss, problem.intercept, 1)
 
 
+def features_of(block: Block, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+    """Some rows of a dense block."""
+    if isinstance(block.features, tuple):
+        raise TypeError("a sample is taken of dense features")
+    return block.features[rows]
+
+
 def group(*blocks: Block) -> tuple[Block, ...]:
     """Blocks of one worker, none copied: a step over all of them is one task."""
     return blocks

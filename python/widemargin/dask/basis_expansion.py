@@ -21,6 +21,7 @@ from . import _tasks
 from ._classifier import Clock, DaskClassifier, grouped
 from ._partitions import Partition
 from ._rows import Rows, Sums
+from ._sample import sampled
 
 # K-medoids would need the similarities of all samples to all medoids, over and over.
 BASES = ("index", "random", "stratified")
@@ -104,10 +105,12 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
             ]
             del blocks
             problem = _tasks.Problem(len(self.classes_), loss, "free" if self.fit_intercept else "none")
-            rows = Rows(client, grouped(client, made), problem)
             n_features = bases._n_features_out
+            sample = sampled(client, made, codes, costs, problem, n_features, self._threads())
+            rows = Rows(client, grouped(client, made), problem)
             solution = _core.minimise(
                 rows,
+                sample,
                 n_rows=given.n,
                 n_features=n_features,
                 n_problems=len(self.classes_) if len(self.classes_) > 2 else 1,

@@ -113,6 +113,7 @@ class PowerMeanSVC(DaskClassifier, _local.PowerMeanSVC):
             one_pass, problem, gram = sums.cost()
             solution = _core.minimise(
                 sums,
+                None,
                 n_rows=sum(int((some > 0).sum()) for some in weights),
                 n_features=n_coordinates,
                 n_problems=len(self.classes_) if len(self.classes_) > 2 else 1,

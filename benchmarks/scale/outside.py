@@ -1,0 +1,202 @@
+"""More data than memory: `widemargin train --memory` on a large file, beside the same fit in memory on a small one.
+
+    python outside.py --command widemargin [--method basis-expansion] [--gib 10] [--memory 2GiB] [--folder DIR]
+
+The data are made: rows of 784 numbers with a class in the last column (NPY) for the basis expansion, rows of counts
+(LIBSVM text) for the power mean. The process has `--memory` as its limit of address space, set by the system, so that a
+fit that takes more ends. What is told is the time a row of both fits, their ratio, and what the fit said of itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "power_mean"))
+
+import timing
+
+HERE = Path(__file__).resolve().parent
+COLUMNS = 784
+# What the columns are mixtures of.
+HIDDEN = 10
+ROWS_AT_A_TIME = 20_000
+UNITS = {"GiB": 2**30, "MiB": 2**20}
+
+
+def main() -> int:
+    asked = arguments()
+    asked.folder.mkdir(parents=True, exist_ok=True)
+    whole = asked.folder / f"{asked.method}-whole{ENDING[asked.method]}"
+    part = asked.folder / f"{asked.method}-part{ENDING[asked.method]}"
+    target = int((0.25 if asked.quick else asked.gib) * 2**30)
+    rows = {path: make(asked.method, path, size) for path, size in ((part, asked.part), (whole, target))}
+    told: dict[str, Any] = {"method": asked.method, "machine": timing.machine(), "date": timing.now()}
+    told["memory"], told["bytes"], told["threads"] = asked.memory, whole.stat().st_size, asked.threads
+    for name, path, limited in (("in_memory", part, False), ("outside", whole, True)):
+        told[name] = train(asked, path, limited)
+        told[name]["seconds_a_row"] = told[name]["seconds"] / rows[path]
+        told[name]["cpu_seconds_a_row"] = told[name]["cpu_seconds"] / rows[path]
+        print(f"{name}: {rows[path]:,} rows, {told[name]['seconds']:.1f} s", file=sys.stderr)
+    told["ratio"] = told["outside"]["seconds_a_row"] / told["in_memory"]["seconds_a_row"]
+    told["cpu_ratio"] = told["outside"]["cpu_seconds_a_row"] / told["in_memory"]["cpu_seconds_a_row"]
+    out = asked.out / ("quick" if asked.quick else ".") / f"{told['date'][:10]}_outside_{asked.method}"
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.with_suffix(".json").write_text(json.dumps(told, indent=1) + "\n")
+    out.with_suffix(".md").write_text(page(told))
+    print(page(told))
+    if not asked.keep:
+        whole.unlink()
+    return 0
+
+
+ENDING = {"basis-expansion": ".npy", "power-mean": ".svm"}
+FLAGS = {
+    "basis-expansion": ["--label", "-1", "--similarity", f"rbf:gamma={1 / COLUMNS}", "--n-basis", "1000"],
+    "power-mean": ["-C", "0.01"],
+}
+
+
+def train(asked: argparse.Namespace, data: Path, limited: bool) -> dict[str, Any]:
+    """One fit in a process of its own; with the limit, the system refuses it more address space than that."""
+    command = [asked.command, "train", asked.method, str(data), "-o", str(asked.folder / "model"), "--json"]
+    command += [*FLAGS[asked.method], "--threads", str(asked.threads)]
+    if limited:
+        command += ["--memory", asked.memory, "--scratch", str(asked.folder)]
+
+    def limit() -> None:
+        if limited:
+            size = bytes_of(asked.memory)
+            resource.setrlimit(resource.RLIMIT_AS, (size, size))
+
+    load, started = timing.load_average(), time.perf_counter()
+    child = subprocess.Popen(command, preexec_fn=limit, stdout=subprocess.PIPE)
+    told = child.stdout.read() if child.stdout else b""
+    _, status, used = os.wait4(child.pid, 0)
+    seconds = time.perf_counter() - started
+    if status != 0:
+        sys.exit(f"{' '.join(command)} ended with status {status}")
+    report = json.loads(told)
+    return {
+        "seconds": seconds,
+        "cpu_seconds": used.ru_utime + used.ru_stime,
+        "peak_mib": used.ru_maxrss / 1024,
+        "load_average": [load, timing.load_average()],
+        "n_samples": report["n_samples"],
+        "report": report["report"],
+    }
+
+
+def bytes_of(text: str) -> int:
+    unit = next(unit for unit in UNITS if text.endswith(unit))
+    return int(float(text.removesuffix(unit)) * UNITS[unit])
+
+
+def make(method: str, path: Path, size: int) -> int:
+    """Writes about `size` bytes, unless they are there; the number of rows."""
+    count = path.with_suffix(".rows")
+    if path.is_file() and count.is_file() and abs(path.stat().st_size - size) < 0.05 * size:
+        return int(count.read_text())
+    print(f"making {path} of {size / 2**30:.2f} GiB", file=sys.stderr)
+    rows = make_rows(path, size) if method == "basis-expansion" else make_counts(path, size)
+    count.write_text(str(rows))
+    return rows
+
+
+def make_rows(path: Path, size: int) -> int:
+    """Mixtures of ten hidden numbers with noise, two classes with a border that bends, one label in 20 wrong."""
+    random = np.random.default_rng(0)
+    n = size // (4 * (COLUMNS + 1))
+    mixed = random.standard_normal((HIDDEN, COLUMNS), np.float32) / np.float32(HIDDEN**0.5)
+    array = np.lib.format.open_memmap(path, "w+", np.float32, (n, COLUMNS + 1))
+    for at in range(0, n, ROWS_AT_A_TIME):
+        hidden = random.standard_normal((min(ROWS_AT_A_TIME, n - at), HIDDEN), np.float32)
+        right = hidden[:, 0] * hidden[:, 1] + hidden[:, 2] + 0.5 * hidden[:, 3] ** 2 > 0.5
+        rows = hidden @ mixed + np.float32(0.5) * random.standard_normal((len(hidden), COLUMNS), np.float32)
+        array[at : at + len(rows), :COLUMNS] = rows
+        array[at : at + len(rows), COLUMNS] = right ^ (random.random(len(rows)) < 0.05)
+    array.flush()
+    return n
+
+
+def make_counts(path: Path, size: int) -> int:
+    """Ten classes of bags of 5,000 words, some 150 different ones in each."""
+    random = np.random.default_rng(0)
+    words, classes, written, n = 5000, 10, 0, 0
+    common = 1 / np.arange(1, words + 1)
+    likely = [random.permutation(common) * 0.6 + common * 0.4 for _ in range(classes)]
+    ladder = [np.cumsum(one / one.sum()) for one in likely]
+    with path.open("wb") as file:
+        while written < size:
+            lines = []
+            for _ in range(2000):
+                label = int(random.integers(classes))
+                drawn = np.searchsorted(ladder[label], random.random(400))
+                found, counts = np.unique(drawn, return_counts=True)
+                pairs = " ".join([f"{word + 1}:{count}" for word, count in zip(found, counts, strict=True)])
+                lines.append(f"{label} {pairs}\n")
+            block = "".join(lines).encode()
+            # Made rows are dear: each block is written several times, its lines in another order.
+            for _ in range(1 if size < 2**28 else 20):
+                random.shuffle(lines)
+                block = "".join(lines).encode()
+                file.write(block)
+                written += len(block)
+                n += len(lines)
+                if written >= size:
+                    break
+    return n
+
+
+def page(told: dict[str, Any]) -> str:
+    inside, outside = told["in_memory"], told["outside"]
+    machine = told["machine"]
+    lines = [
+        f"# {told['method']}: {told['bytes'] / 2**30:.1f} GiB under a limit of {told['memory']}",
+        "",
+        f"{machine['cpu']} (family/model {machine['cpu_family_model']}), {machine['cores']} cores, "
+        f"{told['threads']} thread(s); {told['date'][:10]}.",
+        "",
+        "| | in memory, a part | in blocks, all |",
+        "| --- | ---: | ---: |",
+        f"| rows | {inside['n_samples']:,} | {outside['n_samples']:,} |",
+        f"| seconds | {inside['seconds']:.1f} | {outside['seconds']:.1f} |",
+        f"| CPU seconds | {inside['cpu_seconds']:.1f} | {outside['cpu_seconds']:.1f} |",
+        f"| µs a row | {1e6 * inside['seconds_a_row']:.1f} | {1e6 * outside['seconds_a_row']:.1f} |",
+        f"| CPU µs a row | {1e6 * inside['cpu_seconds_a_row']:.1f} | {1e6 * outside['cpu_seconds_a_row']:.1f} |",
+        f"| largest gap | {inside['report']['gap']:.1e} | {outside['report']['gap']:.1e} |",
+        f"| load average | {inside['load_average'][0]:.1f} | {outside['load_average'][0]:.1f} |",
+        "",
+        f"Time a row: {told['ratio']:.2f} times that in memory, of CPU {told['cpu_ratio']:.2f} times. Most memory:",
+        f"{outside['peak_mib']:,.0f} MiB. " + " ".join(outside["report"].get("notes", [])),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--command", default="widemargin", help="the program")
+    parser.add_argument("--method", choices=sorted(FLAGS), default="basis-expansion")
+    parser.add_argument("--gib", type=float, default=10, help="size of the file")
+    parser.add_argument("--part", type=int, default=2**28, help="bytes of the part that is trained in memory")
+    parser.add_argument("--memory", default="2GiB", help="limit of the process, in GiB or MiB")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--folder", type=Path, default=Path("outside"), help="for the data and the scratch file")
+    parser.add_argument("--out", type=Path, default=HERE / "results")
+    parser.add_argument("--keep", action="store_true", help="keep the large file")
+    parser.add_argument("--quick", action="store_true", help="a quarter of a GiB")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("RAYON_NUM_THREADS", "1")
+    sys.exit(main())

@@ -1,0 +1,142 @@
+//! Training on files that memory does not hold: the limit is kept, a killed fit goes on, and what is wrong is said.
+
+use std::io::Write as _;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::{Folder, command};
+
+/// Rows of 20 numbers and a class, with a border that bends: an array in NumPy's format, the class in the last column.
+fn array(n: usize) -> Vec<u8> {
+    let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({n}, 21), }}");
+    let header = format!("{header:<117}\n");
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(header.as_bytes());
+    let mut state = 1u64;
+    let mut uniform = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 40) as f32 / (1u64 << 24) as f32 - 0.5
+    };
+    for _ in 0..n {
+        let row: Vec<f32> = (0..20).map(|_| uniform()).collect();
+        let class = f32::from(4.0 * row[0] * row[1] + row[2] > 0.3 * uniform());
+        row.iter().chain([&class]).for_each(|x| bytes.extend(x.to_le_bytes()));
+    }
+    bytes
+}
+
+/// Runs the command in a shell that lets it have so many KiB of address space.
+#[cfg(target_os = "linux")]
+fn limited(folder: &Folder, kilobytes: u64, arguments: &str) -> Output {
+    let binary = env!("CARGO_BIN_EXE_widemargin");
+    let script = format!("ulimit -v {kilobytes}; exec '{binary}' {arguments}");
+    Command::new("sh").arg("-c").arg(script).current_dir(folder.0.path()).output().unwrap()
+}
+
+/// KiB of addresses that matrix products reserve and hardly touch: two last-level caches a thread.
+#[cfg(target_os = "linux")]
+fn reserved() -> u64 {
+    let size = std::fs::read_to_string("/sys/devices/system/cpu/cpu0/cache/index3/size").ok();
+    2 * size.and_then(|text| text.trim().strip_suffix('K')?.parse::<u64>().ok()).unwrap_or(0)
+}
+
+/// 60,000 rows of 1,000 similarities would take 240 MB; the program may have 230 in all.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_limit_of_memory_is_kept() {
+    let folder = Folder::new();
+    folder.write("data.npy", array(60_000));
+    let train = "train basis-expansion data.npy --label -1 --similarity rbf:gamma=0.5 --threads 1 -o m";
+    let limit = reserved() + 230_000;
+    let without = limited(&folder, limit, train);
+    assert_ne!(without.status.code(), Some(0));
+    let with = limited(&folder, limit, &format!("{train} --memory 230MB --json"));
+    let err = String::from_utf8(with.stderr).unwrap();
+    assert_eq!(with.status.code(), Some(0), "{err}");
+    let told: serde_json::Value = serde_json::from_slice(&with.stdout).unwrap();
+    assert_eq!((&told["n_samples"], &told["report"]["status"]), (&60_000.into(), &"converged".into()));
+    assert!(told["report"]["notes"][0].as_str().unwrap().contains("samples stayed in memory"), "{told}");
+    assert_eq!(folder.files(), ["data.npy", "m"]);
+}
+
+#[test]
+fn blocks_give_the_model_that_memory_gives() {
+    let folder = Folder::new();
+    folder.write("data.npy", array(4000));
+    folder.run("convert data.npy data.svm --label -1").well();
+    folder.run("convert data.npy data.csv --label -1").well();
+    let flags = "--similarity rbf:gamma=0.5 --n-basis 50 --tol 1e-6";
+    folder.run(&format!("train basis-expansion data.svm -o whole {flags}")).well();
+    folder.run("predict whole data.svm --scores -o scores").well();
+    let scores = |name: &str| -> Vec<f64> {
+        let numbers = |line: &str| line.split(['\t', ',', ' ']).filter_map(|word| word.parse().ok()).next_back();
+        folder.read(name).lines().filter_map(numbers).collect()
+    };
+    let truth = scores("scores");
+    assert!(truth.len() >= 4000);
+    for data in ["data.npy --label -1", "data.svm", "data.csv"] {
+        folder.run(&format!("train basis-expansion {data} -o blocks {flags} --memory 120MB")).well();
+        folder.run("predict blocks data.svm --scores -o scores2").well();
+        let largest = truth.iter().fold(0.0f64, |largest, x| largest.max(x.abs()));
+        for (ours, truth) in scores("scores2").iter().zip(&truth) {
+            assert!((ours - truth).abs() < 5e-3 * largest, "{data}: {ours} {truth}");
+        }
+    }
+}
+
+/// Killed while it goes over the samples: the next run takes up the answers that were kept.
+#[cfg(unix)]
+#[test]
+fn a_killed_fit_goes_on_to_the_same_model() {
+    let folder = Folder::new();
+    folder.write("data.npy", array(40_000));
+    let flags = "train basis-expansion data.npy --label -1 --similarity rbf:gamma=0.5 --n-basis 400 --tol 1e-6 \
+                 --memory 125MB --quiet";
+    let scores = |model: &str| {
+        folder.run(&format!("convert data.npy part.svm --label -1")).well();
+        folder.run(&format!("predict {model} part.svm --scores")).well().out
+    };
+    folder.run(&format!("{flags} -o whole")).well();
+    let arguments = format!("{flags} -o resumed --checkpoint kept");
+    let mut child = command(folder.0.path())
+        .args(arguments.split_whitespace())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let started = Instant::now();
+    while !folder.path("kept").join("answers").exists() {
+        assert!(
+            started.elapsed() < Duration::from_secs(120) && child.try_wait().unwrap().is_none(),
+            "not killed in time"
+        );
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    // SIGKILL.
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!folder.has("resumed"));
+    folder.run(&arguments).well();
+    assert_eq!(scores("resumed"), scores("whole"));
+    let other = arguments.replace("--n-basis 400", "--n-basis 300");
+    folder.run(&other).fails(2, &["checkpoint", "n_basis = 400, now n_basis is 300"]);
+}
+
+#[test]
+fn what_cannot_be_done_in_blocks_is_said() {
+    let folder = Folder::new();
+    folder.write("data.npy", array(500));
+    let train = "train basis-expansion data.npy --label -1 -o m";
+    folder.run(&format!("{train} --memory 1MB")).fails(2, &["in blocks", "GB"]);
+    folder.run(&format!("{train} --memory much")).fails(2, &["--memory"]);
+    folder.run(&format!("{train} --memory 1GB --scratch absent")).fails(2, &["absent", "scratch file"]);
+    folder.run(&format!("{train} --memory 1GB --loss hinge")).fails(2, &["--loss hinge", "squared-hinge"]);
+    let mut bytes = array(500);
+    let at = bytes.len() - 21 * 4 * 100 + 8;
+    bytes[at..at + 4].copy_from_slice(&f32::NAN.to_le_bytes());
+    std::fs::File::create(folder.path("bad.npy")).unwrap().write_all(&bytes).unwrap();
+    folder.run("train basis-expansion bad.npy --label -1 -o m --memory 1GB").fails(2, &["bad.npy", "400", "NaN"]);
+    folder.run_with_input("train basis-expansion - --format npy -o m --memory 1GB", "x").fails(2, &["standard input"]);
+    assert!(!folder.has("m"));
+}

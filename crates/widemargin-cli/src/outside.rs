@@ -35,7 +35,7 @@ pub struct Folders {
 /// Of what is free, where a checkpoint is asked for without a limit.
 const SHARE: f64 = 0.5;
 /// For the program itself: stacks, the reader's blocks, what an allocator keeps.
-const OWN: u64 = 96 << 20;
+const OWN: u64 = 32 << 20;
 /// Of the limit, left for what nobody counts.
 const MARGIN: f64 = 0.08;
 /// Labels, weights and costs of a sample.

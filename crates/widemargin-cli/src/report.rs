@@ -88,8 +88,11 @@ impl From<Error> for Failure {
         let message = match &error {
             Error::Parameter { name, value, expected } => format!("{} {value} is not allowed: {expected}", flag(name)),
             Error::Memory { what, needed, free, .. } => {
-                let gigabytes = |bytes: &u64| *bytes as f64 / 1e9;
-                format!("{what} would take {:.1} GB, {:.1} GB are free", gigabytes(needed), gigabytes(free))
+                let amount = |bytes: u64| match bytes {
+                    1_000_000_000.. => format!("{:.1} GB", bytes as f64 / 1e9),
+                    _ => format!("{:.1} MB", bytes as f64 / 1e6),
+                };
+                format!("{what} would take {}, {} are free", amount(*needed), amount(*free))
             }
             _ => error.to_string(),
         };

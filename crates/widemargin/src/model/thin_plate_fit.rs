@@ -128,15 +128,15 @@ impl ThinPlateParams {
     fn report(&self, fitted: &Fitted, stages: Vec<Stage>) -> Report {
         let best = &fitted.outcome.best;
         let primal: Vec<f64> = best.solutions.iter().map(|solution| best.point.c * solution.objective).collect();
-        let gap = |(primal, dual): (&f64, &f64)| ((primal - dual) / primal.max(f64::MIN_POSITIVE)).max(0.0);
+        let gap = |primal: f64, dual: f64| ((primal - dual) / primal.max(f64::MIN_POSITIVE)).max(0.0);
         let worst = |a: Status, b: Status| if a == Status::Converged { b } else { a };
         let mut report = Report {
             status: best.solutions.iter().map(|solution| solution.status).fold(Status::Converged, worst),
             iterations: best.solutions.iter().map(|solution| solution.steps).collect(),
             objective: primal.iter().sum(),
-            dual_objective: fitted.dual.iter().sum(),
-            gaps: primal.iter().zip(&fitted.dual).map(gap).collect(),
-            n_support: best.solutions.iter().map(|solution| solution.violators.len() as u32).collect(),
+            dual_objective: best.solutions.iter().map(|solution| solution.dual).sum(),
+            gaps: primal.iter().zip(&best.solutions).map(|(primal, solution)| gap(*primal, solution.dual)).collect(),
+            n_support: best.solutions.iter().map(|solution| solution.n_inside as u32).collect(),
             stages,
             warnings: warnings(fitted, self.kernel),
         };

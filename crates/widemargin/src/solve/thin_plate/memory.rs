@@ -1,6 +1,6 @@
 //! How much memory a fit takes, said before it is taken.
 
-use super::feature_blocks::BLOCK;
+use super::local::BLOCK;
 use crate::error::{Error, Result};
 use crate::memory::available;
 

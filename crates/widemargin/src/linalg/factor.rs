@@ -96,6 +96,15 @@ impl Matrix {
         Matrix { values, n_rows: rows.len(), n_cols: self.n_cols }
     }
 
+    /// Rows as columns.
+    pub fn transposed(&self) -> Matrix {
+        let mut out = Matrix::zeros(self.n_cols, self.n_rows);
+        for col in 0..self.n_cols {
+            self.col(col).iter().enumerate().for_each(|(row, x)| out.set(col, row, *x));
+        }
+        out
+    }
+
     /// `self · x`.
     pub fn times(&self, x: &[f64]) -> Vec<f64> {
         let mut out = vec![0.0; self.n_rows];

@@ -17,7 +17,7 @@ use crate::par::Pool;
 use crate::watch::{Stopped, Watch};
 
 /// Fewer samples than this many a polynomial are separated by polynomials whatever their labels.
-const CROWDED: usize = 2;
+pub(super) const CROWDED: usize = 2;
 
 /// What to solve, but for the matrices.
 pub(crate) struct FitSettings {

@@ -6,7 +6,8 @@ use super::exact_fit::{FitSettings, Fitted, ask, settle, unit_column};
 use super::feature_blocks::{FeatureBlocks, Seen, Source};
 use super::landmark_visits::LandmarkVisits;
 use super::lift::Lift;
-use super::local::Local;
+use super::local::{Blocks, Local};
+use super::lockstep::Lockstep;
 use super::null_space::{NullSpace, filled_factor, overflow, project, span};
 use super::path::{Outcome, PathSettings, Problems, walk};
 use crate::error::Result;
@@ -80,10 +81,11 @@ impl<'a> LandmarkFit<'a> {
         let facts = RowFacts { targets: problems.targets(), roots: &roots, units: problems.units };
         let mut rows = Local::new(blocks, facts, true, pool, watch);
         let path = PathSettings { c: settings.c, unit, stop: settings.stop };
-        let mut visits = LandmarkVisits::new(&mut rows, unit, total, settings.stop, pool, watch, None);
+        let mut visits =
+            LandmarkVisits::new(Lockstep::new(&mut rows, pool), unit, total, settings.stop, pool, watch, None);
         let origins = visits.origins();
         let outcome = walk(&mut visits, &origins, &path, watch)?;
-        let (alpha, beta) = translated(&outcome, super::local::Blocks::lift(&rows.blocks));
+        let (alpha, beta) = translated(&outcome, rows.blocks.lift());
         Ok(Fitted { alpha, beta, null_space, separated, rank, flat, outcome })
     }
 }

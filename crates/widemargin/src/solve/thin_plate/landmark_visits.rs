@@ -4,7 +4,6 @@ use super::lockstep::{Ended, Lockstep};
 use super::log::Log;
 use super::newton::{Lambdas, Stop};
 use super::path::{Candidate, Solved, Visit};
-use super::row_sums::RowSums;
 use super::system::Point;
 use crate::error::Result;
 use crate::linalg::factor::dot;
@@ -28,7 +27,7 @@ pub(crate) struct LandmarkVisits<'r, 'a> {
 
 impl<'r, 'a> LandmarkVisits<'r, 'a> {
     pub fn new(
-        rows: &'r mut dyn RowSums,
+        lockstep: Lockstep<'r>,
         unit: f64,
         total: f64,
         stop: Stop,
@@ -36,8 +35,8 @@ impl<'r, 'a> LandmarkVisits<'r, 'a> {
         watch: &'a Watch<'a>,
         log: Option<Log<'a>>,
     ) -> Self {
-        let n_penalised = rows.shape().n_penalised;
-        LandmarkVisits { lockstep: Lockstep::new(rows, pool), n_penalised, unit, total, stop, pool, watch, log }
+        let n_penalised = lockstep.rows.shape().n_penalised;
+        LandmarkVisits { lockstep, n_penalised, unit, total, stop, pool, watch, log }
     }
 
     /// Where every problem begins.

@@ -25,6 +25,11 @@ impl Lift {
         self.columns.n_cols()
     }
 
+    /// The same polynomials without any landmark.
+    pub fn only_polynomials(&self, columns: Matrix) -> Lift {
+        Lift { cholesky: None, at_landmarks: Matrix::zeros(0, 0), columns, cross: None }
+    }
+
     /// f = L⁻¹(I − QQᵀ)φ of some rows, in place of their φ, a column a row.
     pub fn penalise(&self, phi: &mut Matrix) {
         let Some(cholesky) = &self.cholesky else {

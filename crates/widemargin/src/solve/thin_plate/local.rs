@@ -81,6 +81,16 @@ impl<'a, B: Blocks> Local<'a, B> {
         Local { blocks, facts, pool, watch, state, keeps, left_out: Vec::new() }
     }
 
+    /// Goes on from what another over the same rows remembered.
+    pub fn recall(&mut self, state: State) {
+        self.state = state;
+    }
+
+    /// What it remembers.
+    pub fn remembered(self) -> State {
+        self.state
+    }
+
     /// The places of a problem's rows in the state.
     fn own(&self, problem: usize) -> Range<usize> {
         let n = self.facts.roots.len();

@@ -81,14 +81,24 @@ impl<'r> Lockstep<'r> {
         Ok(())
     }
 
+    /// Puts every problem at 0; the trace of the penalised part of the Hessian of all rows.
+    pub fn begin(&mut self) -> Result<f64> {
+        let (k, p) = (self.shape.n_problems, self.shape.width());
+        let (hessian, told) = self.rows.origin()?;
+        let trace = (0..self.shape.n_penalised).map(|i| hessian[i * p + i]).sum();
+        self.hessians = vec![hessian; k];
+        (self.points, self.told) = (vec![0.0; k * p], told);
+        Ok(trace)
+    }
+
     fn place(&mut self, starts: &[f64]) -> Result<()> {
-        let k = self.shape.n_problems;
+        if self.points == starts {
+            return Ok(());
+        }
         if starts.iter().all(|x| *x == 0.0) {
-            let (hessian, told) = self.rows.origin()?;
-            self.hessians = vec![hessian; k];
-            (self.points, self.told) = (starts.to_vec(), told);
-        } else if self.points != starts {
-            let all: Vec<usize> = (0..k).collect();
+            self.begin()?;
+        } else {
+            let all: Vec<usize> = (0..self.shape.n_problems).collect();
             self.told = self.rows.look(&all, starts, Some(&mut self.hessians))?;
             self.rows.accept(&all)?;
             self.points = starts.to_vec();

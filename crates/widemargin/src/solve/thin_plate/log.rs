@@ -22,6 +22,7 @@ pub(crate) struct Log<'a> {
     visits: Vec<Option<Candidate>>,
     at: usize,
     place: Option<(Vec<f64>, Vec<Vec<f64>>)>,
+    unit: Option<(bool, f64)>,
 }
 
 impl<'a> Log<'a> {
@@ -30,11 +31,21 @@ impl<'a> Log<'a> {
     /// # Errors
     /// [`Error::Parameter`] where it is of another fit or damaged, and what reading meets.
     pub fn open(checkpoint: &'a dyn Checkpoint, fingerprint: u128) -> Result<Self> {
-        let mut log = Log { checkpoint, fingerprint, visits: Vec::new(), at: 0, place: None };
+        let mut log = Log { checkpoint, fingerprint, visits: Vec::new(), at: 0, place: None, unit: None };
         if let Some(bytes) = checkpoint.load(NAME)? {
             log.read(&bytes)?;
         }
         Ok(log)
+    }
+
+    /// Whether nothing is left for the kernel, and the unit of λ, where that is known.
+    pub fn unit(&self) -> Option<(bool, f64)> {
+        self.unit
+    }
+
+    /// The same log, that knows it.
+    pub fn with_unit(self, flat: bool, unit: f64) -> Self {
+        Log { unit: Some((flat, unit)), ..self }
     }
 
     /// The next visit, where it was done before.
@@ -56,6 +67,9 @@ impl<'a> Log<'a> {
         bytes.word(MAGIC);
         bytes.word(self.fingerprint as u64);
         bytes.word((self.fingerprint >> 64) as u64);
+        let (flat, unit) = self.unit.unwrap_or_default();
+        bytes.word(u64::from(flat));
+        bytes.number(unit);
         bytes.numbers(points);
         bytes.word(hessians.len() as u64);
         hessians.iter().for_each(|hessian| bytes.numbers(hessian));
@@ -69,22 +83,23 @@ impl<'a> Log<'a> {
         let parts = (|| {
             let (magic, low, high) = (from.word()?, from.word()?, from.word()?);
             let fingerprint = u128::from(high) << 64 | u128::from(low);
+            let unit = (from.word()? == 1, from.number()?);
             let points = from.numbers()?;
             let hessians = (0..from.word()?).map(|_| from.numbers()).collect::<Option<Vec<_>>>()?;
             let visits = (0..from.word()?).map(|_| from.candidate()).collect::<Option<Vec<_>>>()?;
-            (magic == MAGIC && from.bytes.is_empty()).then_some((fingerprint, points, hessians, visits))
+            (magic == MAGIC && from.bytes.is_empty()).then_some((fingerprint, unit, points, hessians, visits))
         })();
         let wrong = |problem: &str| Error::Parameter {
             name: "checkpoint",
             value: format!("'{NAME}'"),
             expected: format!("{problem}: remove it to begin anew"),
         };
-        let (fingerprint, points, hessians, visits) =
+        let (fingerprint, unit, points, hessians, visits) =
             parts.ok_or_else(|| wrong("it is damaged or of another version"))?;
         if fingerprint != self.fingerprint {
             return Err(wrong("it is of a fit with other samples, labels, weights or parameters"));
         }
-        (self.visits, self.place) = (visits, Some((points, hessians)));
+        (self.visits, self.place, self.unit) = (visits, Some((points, hessians)), Some(unit));
         Ok(())
     }
 }

@@ -15,6 +15,7 @@
 //! Features that memory does not hold are computed anew at a pass, n·B² each. What the solver sees of its samples is
 //! `RowSums`, so that they may be elsewhere.
 
+mod apart;
 mod block_sums;
 mod exact;
 mod exact_fit;
@@ -35,13 +36,21 @@ mod newton;
 mod null_space;
 mod path;
 mod row_sums;
+mod rows_apart;
+mod streamed_fit;
 mod system;
 
+pub(crate) use apart::{Apart, first_sums, fit_apart};
+pub use apart::{FirstSums, rows_separate};
+pub(crate) use block_sums::RowFacts;
 pub(crate) use exact_fit::{FitSettings, Fitted, fit_exact};
-pub(crate) use landmark_fit::{LandmarkBlocks, LandmarkFit};
-pub(crate) use local::BLOCK;
+pub(crate) use landmark_fit::{LandmarkBlocks, LandmarkFit, lift_of};
+pub(crate) use lift::Lift;
+pub(crate) use local::{BLOCK, SPAN};
 pub(crate) use newton::Stop;
 pub use null_space::NullSpace;
 pub use path::PathPoint;
 pub(crate) use path::Problems;
 pub use row_sums::{Hessians, LeftOutSums, RowSums, RowsShape, Told};
+pub use rows_apart::{RowsApart, RowsRemembered};
+pub(crate) use streamed_fit::{Means, RawRows, fit_streamed};

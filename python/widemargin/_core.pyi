@@ -316,6 +316,92 @@ def explicit(
 ) -> npt.NDArray[np.float32] | tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32], npt.NDArray[np.float32], int]:
     """v(x) of the samples of weight above 0, written out: what `RowSums` takes."""
 
+_Columns = tuple[float, _Floats, _Floats]
+_First = tuple[int, _Floats, _Floats]
+
+def column_sums(samples: _Samples, weights: _Floats) -> _Columns:
+    """Weight, means and squared deviations of the columns of the samples of weight above 0."""
+
+def merged_columns(a: _Columns, b: _Columns) -> _Columns: ...
+def merged_first(a: _First, b: _First) -> _First: ...
+def draw_rows(weights: _Floats, n_basis: int, seed: int) -> npt.NDArray[np.int64]:
+    """Rows of weight above 0 that landmarks are chosen among, ascending: 25 a landmark, or all there are."""
+
+def choose_landmarks(
+    samples: _Samples, weights: _Floats, basis: str, n_basis: int, seed: int, threads: int
+) -> tuple[_Floats, npt.NDArray[np.int64]]:
+    """Landmarks (landmarks, features), and which of the samples they are: none where they are means."""
+
+@final
+class SettledPolynomials:
+    """What became of the polynomials of a thin plate kernel."""
+
+    @property
+    def columns(self) -> _Floats: ...
+    @property
+    def cross(self) -> _Floats: ...
+    @property
+    def n_free(self) -> int: ...
+
+@final
+class LandmarkPlan:
+    """A kernel on landmarks (landmarks, features), for samples of these columns."""
+
+    def __new__(cls, kernel: str, bases: _Floats, columns: _Columns) -> LandmarkPlan: ...
+    def first_sums(self, samples: _Samples, weights: _Floats) -> _First: ...
+    def settle(self, sums: _First, null_space: str, n: int, total: float, separates: bool) -> SettledPolynomials: ...
+    def features(self, samples: _Samples, weights: _Floats, columns: _Floats, cross: _Floats | None) -> _Floats:
+        """(samples of weight above 0, features); with `cross` None those of the polynomials alone."""
+
+    def fit(
+        self,
+        settled: SettledPolynomials,
+        rows: object,
+        classes: Sequence[int | str],
+        *,
+        n_rows: int,
+        n_problems: int,
+        support: Sequence[int],
+        C: float | None,
+        tol: float,
+        max_iter: int,
+        threads: int,
+        stages: Sequence[tuple[str, float]],
+        time_limit: float | None,
+        watch: _Watch | None,
+    ) -> ThinPlateMachine:
+        """The path over rows that `rows` stands for: it has the methods of `LandmarkRows` without their memories, each
+        with the problems it is about first."""
+
+def rows_separate(rows: object, *, n_rows: int, n_free: int, n_problems: int, total: float, threads: int) -> bool:
+    """Whether rows of the polynomials' features alone separate a problem."""
+
+_RowMemory = tuple[_Floats, _Floats, npt.NDArray[np.bool_]]
+_Told = tuple[_Floats, _Floats, _Floats, _Floats]
+
+@final
+class LandmarkRows:
+    """Rows of features with their classes and weights.
+
+    What they tell is, a row a live problem: the change of the Hessian, the right-hand side, three sums, two maxima.
+    """
+
+    def __new__(
+        cls,
+        features: _Floats,
+        n_penalised: int,
+        codes: npt.NDArray[np.uint32],
+        n_classes: int,
+        roots: _Floats,
+        units: _Floats,
+    ) -> LandmarkRows: ...
+    def origin(self) -> tuple[_RowMemory, _Told]: ...
+    def look(self, memory: _RowMemory, live: list[int], points: _Floats) -> tuple[_RowMemory, _Told]: ...
+    def accept(self, memory: _RowMemory, live: list[int]) -> _RowMemory: ...
+    def along(self, memory: _RowMemory, live: list[int], places: _Floats) -> _Floats: ...
+    def advance(self, memory: _RowMemory, live: list[int], places: _Floats) -> tuple[_RowMemory, _Told]: ...
+    def leave_one_out(self, memory: _RowMemory, roots: _Floats) -> tuple[float, float]: ...
+
 def choose_bases(codes: npt.NDArray[np.uint32], n_basis: int, basis: str, seed: int) -> npt.NDArray[np.int64]:
     """Rows that become bases; not by k-medoids, which would need the similarities."""
 

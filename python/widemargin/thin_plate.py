@@ -136,9 +136,7 @@ class ThinPlateSVC(MarginClassifier):
         ThinPlateSVC
             Itself, fitted.
         """
-        if isinstance(self.C, str) and self.C != "auto":
-            raise ValueError(f"The 'C' parameter of ThinPlateSVC must be a number above 0 or 'auto'. Got {self.C!r}.")
-        kernel = self._kernel()
+        C, kernel = self._c(), self._kernel()
         null_space = one_of("null_space", self.null_space, _NULL_SPACES, estimator=self)
         basis = one_of("basis", self.basis, _BASES, estimator=self)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
@@ -150,7 +148,7 @@ class ThinPlateSVC(MarginClassifier):
                 codes,
                 self._weights(sample_weight, len(codes)),
                 kernel=kernel,
-                C=None if self.C == "auto" else float(self.C),
+                C=C,
                 null_space=null_space,
                 standardize="no",
                 n_basis=None if self.n_basis is None else int(self.n_basis),
@@ -166,6 +164,11 @@ class ThinPlateSVC(MarginClassifier):
             )
         self._keep(machine)
         return self
+
+    def _c(self) -> float | None:
+        if isinstance(self.C, str) and self.C != "auto":
+            raise ValueError(f"The 'C' parameter of ThinPlateSVC must be a number above 0 or 'auto'. Got {self.C!r}.")
+        return None if self.C == "auto" else float(self.C)
 
     def _kernel(self) -> str:
         spec = str(getattr(self.kernel, "spec", self.kernel))

@@ -15,7 +15,7 @@ use widemargin_io::Samples;
 use crate::args::Common;
 use crate::class_weight::{class_weight, class_weight_json};
 use crate::machine::Machine;
-use crate::method::{Method, Point};
+use crate::method::{FitBlocks, Method, Point};
 use crate::report::Failure;
 use crate::samples::with_rows;
 
@@ -199,10 +199,17 @@ impl ThinPlateArgs {
             "max_iter": self.max_iter,
             "seed": common.seed,
         });
+        let in_blocks = params.clone();
+        let blocks: Box<FitBlocks> = Box::new(move |store, labels, outside, watch| {
+            let params = in_blocks.clone();
+            params.fit_blocks(store, labels, None, outside, watch).map(Machine::ThinPlate)
+        });
+        // The exact solver holds all samples, and auto may be it.
+        let fit_blocks = matches!(size, BasisSize::Landmarks(_)).then_some(blocks);
         let fit = Box::new(move |samples: &Samples, labels: &Labels, watch: &Watch<'_>| {
             with_rows!(samples, |view| params.fit_with(&view, labels, None, watch)).map(Machine::ThinPlate)
         });
-        Ok(Point { fit, fit_blocks: None, json, cells: cells.to_vec() })
+        Ok(Point { fit, fit_blocks, json, cells: cells.to_vec() })
     }
 }
 

@@ -20,17 +20,17 @@ use crate::row_sums::RowSums;
 use crate::work::{Message, Patience, Question, ToCaller, conduct};
 
 /// An argument of a call: numbers in rows of a width, or in one row where that is 0.
-struct Numbers {
+pub(crate) struct Numbers {
     values: Vec<f64>,
     width: usize,
 }
 
 impl Numbers {
-    fn rows(values: &[f64], width: usize) -> Self {
+    pub fn rows(values: &[f64], width: usize) -> Self {
         Numbers { values: values.to_vec(), width }
     }
 
-    fn line(values: &[f64]) -> Self {
+    pub fn line(values: &[f64]) -> Self {
         Numbers::rows(values, 0)
     }
 
@@ -79,16 +79,15 @@ impl<T: Send> Question for Call<T> {
     }
 }
 
-/// The objective over rows that a Python object stands for.
-struct Elsewhere {
-    rows: Arc<Py<PyAny>>,
-    to_caller: ToCaller,
-    shape: Shape,
-    cost: Cost,
+/// A Python object that stands for rows, and the way to it.
+pub(crate) struct Standing {
+    pub rows: Arc<Py<PyAny>>,
+    pub to_caller: ToCaller,
 }
 
-impl Elsewhere {
-    fn ask<T: Send + 'static>(
+impl Standing {
+    /// Calls a method with the problems it is about and arrays of numbers.
+    pub fn ask<T: Send + 'static>(
         &self,
         method: &'static str,
         live: &[usize],
@@ -105,17 +104,36 @@ impl Elsewhere {
             _ => Err(Error::Cancelled { stage: "solve" }),
         }
     }
+}
+
+/// The objective over rows that a Python object stands for.
+struct Elsewhere {
+    standing: Standing,
+    shape: Shape,
+    cost: Cost,
+}
+
+impl Elsewhere {
+    fn ask<T: Send + 'static>(
+        &self,
+        method: &'static str,
+        live: &[usize],
+        numbers: Vec<Numbers>,
+        read: fn(&Bound<'_, PyAny>) -> PyResult<T>,
+    ) -> Result<T> {
+        self.standing.ask(method, live, numbers, read)
+    }
 
     fn width(&self) -> usize {
         self.shape.n_features + 1
     }
 }
 
-fn nothing(_: &Bound<'_, PyAny>) -> PyResult<()> {
+pub(crate) fn nothing(_: &Bound<'_, PyAny>) -> PyResult<()> {
     Ok(())
 }
 
-fn numbers(told: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+pub(crate) fn numbers(told: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     match told.extract::<PyReadonlyArray2<'_, f64>>() {
         Ok(array) => Ok(array.as_slice()?.to_vec()),
         Err(_) => Ok(told.extract::<PyReadonlyArray1<'_, f64>>()?.as_slice()?.to_vec()),
@@ -223,7 +241,8 @@ pub(crate) fn minimise(
     let settings = NewtonSettings { tol, max_iter, threads, ..NewtonSettings::default() };
     let rows = Arc::new(rows);
     let patience = Patience::new(time_limit, watch)?;
-    let elsewhere = |to_caller: &ToCaller| Elsewhere { rows, to_caller: to_caller.clone(), shape, cost };
+    let elsewhere =
+        |to_caller: &ToCaller| Elsewhere { standing: Standing { rows, to_caller: to_caller.clone() }, shape, cost };
     let Some(sample) = sample else {
         let solution = conduct(py, &patience, |watch, to_caller| {
             newton::solve(&mut elsewhere(to_caller), &settings, None, watch)

@@ -9,6 +9,8 @@ mod elsewhere;
 mod errors;
 mod expansion;
 mod histograms;
+mod landmark_plan;
+mod landmark_rows;
 mod looking;
 mod power_mean;
 mod row_sums;
@@ -29,6 +31,13 @@ mod _core {
     use crate::expansion::ExpansionMachine;
     #[pymodule_export]
     use crate::histograms::{choose_nodes, explicit, factors_of, largest, merged_counts, value_counts};
+    #[pymodule_export]
+    use crate::landmark_plan::{
+        LandmarkPlan, SettledPolynomials, choose_landmarks, column_sums, draw_rows, merged_columns, merged_first,
+        rows_separate,
+    };
+    #[pymodule_export]
+    use crate::landmark_rows::LandmarkRows;
     #[pymodule_export]
     use crate::looking::{
         canonical, choose_bases, descriptor_names, hog, method_of, pairwise, select_similarities, similarity_names,

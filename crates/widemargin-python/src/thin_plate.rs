@@ -13,7 +13,7 @@ use crate::work::{Patience, conduct};
 
 /// A trained thin plate SVM.
 #[pyclass(frozen, module = "widemargin._core")]
-pub(crate) struct ThinPlateMachine(ThinPlateSvc);
+pub(crate) struct ThinPlateMachine(pub ThinPlateSvc);
 
 #[pymethods]
 impl ThinPlateMachine {

@@ -14,5 +14,6 @@ except ImportError as error:
 
 from .basis_expansion import BasisExpansionSVC
 from .power_mean import PowerMeanSVC
+from .thin_plate import ThinPlateSVC
 
-__all__ = ["BasisExpansionSVC", "PowerMeanSVC"]
+__all__ = ["BasisExpansionSVC", "PowerMeanSVC", "ThinPlateSVC"]

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from dask.base import is_dask_collection
 from dask.delayed import delayed
 from distributed import Client, Future, get_client, wait
+from scipy import sparse
 
 from . import _tasks, _versions
 from ._partitions import Partition, partitions, pieces
@@ -28,6 +29,8 @@ class Given:
     codes: list[npt.NDArray[np.uint32]]
     # With those of the classes.
     weights: list[npt.NDArray[np.float64]]
+    # Without those.
+    copies: list[npt.NDArray[np.float64]]
     width: int | None
 
     @property
@@ -64,8 +67,10 @@ class DaskClassifier:
         if not kept:
             raise ValueError("X has no samples: at least one is needed")
         check_alike(told, kept)
-        codes, weights = self._weighed([told[number] for number in kept])
-        return Given(client, kept, [parts[number] for number in kept], codes, weights, told[kept[0]].width)
+        there = [told[number] for number in kept]
+        codes, weights = self._weighed(there)
+        copies = [np.ones(one.n) if one.weights is None else one.weights for one in there]
+        return Given(client, kept, [parts[number] for number in kept], codes, weights, copies, there[0].width)
 
     def _weighed(
         self: Any, told: list[_tasks.Summary]
@@ -157,7 +162,35 @@ def check_alike(told: list[_tasks.Summary], kept: list[int]) -> None:
             )
 
 
-def grouped(client: Client, blocks: list[Future]) -> list[Future]:
+def picked(given: Given, rows: npt.NDArray[np.int64]) -> Any:
+    """Some samples, by their numbers among all, in one collection of their kind, in the given order."""
+    ends = np.cumsum([len(some) for some in given.codes])
+    owner = np.searchsorted(ends, rows, side="right")
+    order = np.argsort(owner, kind="stable")
+    parts = []
+    for number in np.unique(owner):
+        mine = rows[order][owner[order] == number] - (ends[number] - len(given.codes[number]))
+        parts.append(delayed(_tasks.some)(given.parts[number].samples, mine))
+    gathered = given.client.gather(given.client.compute(parts))
+    # Back from the order of partitions to the order of the choice.
+    return _tasks.some(joined(gathered), np.argsort(order, kind="stable"))
+
+
+def joined(parts: list[Any]) -> Any:
+    """Samples of several partitions as one collection of their kind."""
+    first = parts[0]
+    if isinstance(first, np.ndarray):
+        return np.concatenate(parts)
+    if sparse.issparse(first):
+        return sparse.vstack(parts, format="csr")
+    if hasattr(first, "iloc"):
+        import pandas
+
+        return pandas.concat(parts)
+    return [one for part in parts for one in part]
+
+
+def grouped(client: Client, blocks: list[Future], group: Any = _tasks.group) -> list[Future]:
     """Blocks that are on one worker together, one group a thread of it: a step is then a task a thread, not a task a
     partition. They are grouped by where they are when they have been made; a group is made again like any result."""
     wait(blocks)
@@ -168,7 +201,7 @@ def grouped(client: Client, blocks: list[Future]) -> list[Future]:
     groups = []
     for worker, mine in by_worker.items():
         n = min(threads.get(worker, 1), len(mine))
-        groups += [client.submit(_tasks.group, *mine[at::n], pure=False) for at in range(n)]
+        groups += [client.submit(group, *mine[at::n], pure=False) for at in range(n)]
     return groups
 
 

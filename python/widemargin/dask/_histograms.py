@@ -8,27 +8,18 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_array
 
 from .. import _core
-from .._samples import from_vectors, straight
+from .._samples import straight
 from . import _tasks
+from ._vectors import straight_rows
 
 Counts = tuple[npt.NDArray[np.float32], npt.NDArray[np.float64], bool]
 
 
-def rows(number: int, samples: Any) -> Any:
-    """A partition's samples as the compiled half takes them; not copied where they are of its form."""
-
-    def checked() -> Any:
-        return from_vectors(check_array(samples, accept_sparse="csr", dtype=[np.float64, np.float32], order="C"))
-
-    return _tasks.of_partition(number, checked)
-
-
 def largest(number: int, samples: Any, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """The largest value of each feature."""
-    return _tasks.of_partition(number, lambda: _core.largest(_straight(samples), straight(weights, np.float64)))
+    return _tasks.of_partition(number, lambda: _core.largest(straight_rows(samples), straight(weights, np.float64)))
 
 
 def larger(parts: Sequence[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
@@ -40,7 +31,7 @@ def counts(
 ) -> Counts:
     """How often each value occurs, once features are multiplied by their factors."""
     return _tasks.of_partition(
-        number, lambda: _core.value_counts(_straight(samples), straight(weights, np.float64), _of(factors))
+        number, lambda: _core.value_counts(straight_rows(samples), straight(weights, np.float64), _of(factors))
     )
 
 
@@ -66,18 +57,10 @@ def block(
     """v(x) of the samples of weight above 0, with their classes and costs."""
 
     def made() -> Any:
-        return _core.explicit(_straight(samples), straight(weights, np.float64), _of(factors), kernel, nodes)
+        return _core.explicit(straight_rows(samples), straight(weights, np.float64), _of(factors), kernel, nodes)
 
     present = weights > 0
     return _tasks.Block(number, _tasks.of_partition(number, made), codes[present], C * weights[present])
-
-
-def _straight(samples: Any) -> Any:
-    """What came from another worker, as the compiled half reads it."""
-    if isinstance(samples, tuple):
-        form, data, indices, indptr, n_columns = samples
-        return form, straight(data, data.dtype), straight(indices, np.int32), straight(indptr, np.int64), n_columns
-    return straight(samples, samples.dtype)
 
 
 def _of(factors: npt.NDArray[np.float64] | None) -> npt.NDArray[np.float64] | None:

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 from dask.delayed import delayed
 from distributed import Client, Future
-from scipy import sparse
 from sklearn.base import clone
 
 from .. import _core
@@ -18,8 +17,7 @@ from .._names import one_of
 from ..similarity import resolve
 from ..transformers import BasisExpansion
 from . import _tasks
-from ._classifier import Clock, DaskClassifier, grouped
-from ._partitions import Partition
+from ._classifier import Clock, DaskClassifier, Given, grouped, picked
 from ._rows import Rows, Sums
 from ._sample import sampled
 
@@ -85,7 +83,7 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
 
         present = np.flatnonzero(np.concatenate(weights) > 0)
         chosen = self._drawn(np.concatenate(codes), present, basis, basis_rows)
-        raw, bases = self._expansion(client, given.parts, codes, chosen, normalization)
+        raw, bases = self._expansion(given, chosen, normalization)
         clock.end("bases")
 
         with self._watched(X=X, y=y) as progress:
@@ -149,33 +147,20 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
 
     def _expansion(
         self,
-        client: Client,
-        parts: list[Partition],
-        codes: list[npt.NDArray[np.uint32]],
+        given: Given,
         chosen: npt.NDArray[np.int64],
         normalization: str,
     ) -> tuple[Future, BasisExpansion]:
         """The expansion on the bases, not normalised (but a Nyström one, which is a matter of the bases alone): on the
         workers and here."""
-        ends = np.cumsum([len(some) for some in codes])
-        owner = np.searchsorted(ends, chosen, side="right")
-        order = np.argsort(owner, kind="stable")
-        picked = []
-        for number in np.unique(owner):
-            rows = chosen[order][owner[order] == number] - (ends[number] - len(codes[number]))
-            picked.append(delayed(_tasks.some)(parts[number].samples, rows))
-        gathered = client.gather(client.compute(picked))
-        bases = joined(gathered)
-        # Back from the order of partitions to the order of the choice.
-        bases = _tasks.some(bases, np.argsort(order, kind="stable"))
         expansion = BasisExpansion(
             clone(self.similarity, safe=False),
             n_basis=len(chosen),
             basis=np.arange(len(chosen)),
             normalization="none" if normalization in LEARNED else self.normalization,
             n_jobs=1,
-        ).fit(bases)
-        return client.submit(_tasks.same, expansion, pure=False), expansion
+        ).fit(picked(given, chosen))
+        return given.client.submit(_tasks.same, expansion, pure=False), expansion
 
 
 def normalise(
@@ -207,17 +192,3 @@ def normalise(
     centre = mean.astype(np.float32)
     shared = [client.submit(_tasks.same, array, pure=False) for array in (centre, wide)]
     return [client.submit(_tasks.normalised, block, *shared, pure=False) for block in blocks], centre, factors
-
-
-def joined(parts: list[Any]) -> Any:
-    """Samples of several partitions as one collection of their kind."""
-    first = parts[0]
-    if isinstance(first, np.ndarray):
-        return np.concatenate(parts)
-    if sparse.issparse(first):
-        return sparse.vstack(parts, format="csr")
-    if hasattr(first, "iloc"):
-        import pandas
-
-        return pandas.concat(parts)
-    return [one for part in parts for one in part]

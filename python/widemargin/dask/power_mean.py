@@ -12,7 +12,7 @@ from .. import _core
 from .. import power_mean as _local
 from .._base import fitting, labels_of, watched
 from .._names import one_of
-from . import _histograms, _tasks
+from . import _histograms, _tasks, _vectors
 from ._classifier import Clock, DaskClassifier, grouped
 from ._rows import Rows, Sums
 
@@ -78,7 +78,7 @@ class PowerMeanSVC(DaskClassifier, _local.PowerMeanSVC):
             present = [one for one in all_parts if (one[3] > 0).any()]
             numbers, parts, codes, weights = zip(*present, strict=True)
             rows = [
-                client.compute(delayed(_histograms.rows)(number, part.samples))
+                client.compute(delayed(_vectors.rows)(number, part.samples))
                 for number, part in zip(numbers, parts, strict=True)
             ]
 

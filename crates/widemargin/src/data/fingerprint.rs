@@ -44,6 +44,11 @@ impl Fingerprint {
         self.sum = self.sum.wrapping_add(u128::from(a) * u128::from(b));
     }
 
+    /// What was added to either.
+    pub(crate) fn together(self, other: Fingerprint) -> Fingerprint {
+        Fingerprint { sum: self.sum.wrapping_add(other.sum) }
+    }
+
     /// The fingerprint of all that was added.
     pub fn finish(self) -> u128 {
         u128::from(mixed((self.sum >> 64) as u64)) << 64 | u128::from(mixed(self.sum as u64))

@@ -5,10 +5,11 @@
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
 use faer::linalg::matmul::triangular::BlockStructure;
-use faer::linalg::{matmul, svd, triangular_inverse, triangular_solve};
+use faer::linalg::{matmul, qr, svd, triangular_inverse, triangular_solve};
 use faer::{Accum, MatMut, MatRef, Par};
 
 use super::registers::clear_upper_halves;
+use crate::par::Pool;
 
 /// A matrix in column-major order.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -51,6 +52,11 @@ impl Matrix {
         &self.values
     }
 
+    /// The same, to keep.
+    pub fn into_values(self) -> Vec<f64> {
+        self.values
+    }
+
     pub fn at(&self, row: usize, col: usize) -> f64 {
         self.values[col * self.n_rows + row]
     }
@@ -74,6 +80,27 @@ impl Matrix {
             for (to, &row) in out.col_mut(at).iter_mut().zip(rows) {
                 *to = from[row];
             }
+        }
+        out
+    }
+
+    /// The given columns.
+    pub fn select_cols(&self, cols: &[usize]) -> Matrix {
+        let values = cols.iter().flat_map(|&col| self.col(col)).copied().collect();
+        Matrix { values, n_rows: self.n_rows, n_cols: cols.len() }
+    }
+
+    /// A range of rows of every column.
+    pub fn select_row_range(&self, rows: std::ops::Range<usize>) -> Matrix {
+        let values = (0..self.n_cols).flat_map(|col| &self.col(col)[rows.clone()]).copied().collect();
+        Matrix { values, n_rows: rows.len(), n_cols: self.n_cols }
+    }
+
+    /// Rows as columns.
+    pub fn transposed(&self) -> Matrix {
+        let mut out = Matrix::zeros(self.n_cols, self.n_rows);
+        for col in 0..self.n_cols {
+            self.col(col).iter().enumerate().for_each(|(row, x)| out.set(col, row, *x));
         }
         out
     }
@@ -183,6 +210,88 @@ pub(crate) fn add_lower_product(out: &mut Matrix, scale: f64, a: Side<'_>, b: Si
     clear_upper_halves();
 }
 
+/// Columns of the sum that one task of [`add_outer`] makes; fixed, so that the number of threads changes no bit.
+const PANEL: usize = 128;
+
+/// Adds Σ sign · x xᵀ over the columns x of a matrix to the lower triangle of the column-major square `sum`; what is
+/// above the diagonal becomes anything.
+pub(crate) fn add_outer(sum: &mut [f64], columns: &Matrix, signs: &[f64], pool: &Pool) {
+    let (p, n) = (columns.n_rows, columns.n_cols);
+    if n == 0 {
+        return;
+    }
+    let mut panels: Vec<&mut [f64]> = sum.chunks_mut(PANEL * p).collect();
+    pool.map_mut(&mut panels, |at, panel| {
+        let (first, width) = (at * PANEL, panel.len() / p);
+        // signs · x of the panel's own rows, transposed.
+        let mut right = Matrix::zeros(n, width);
+        for (col, sign) in signs.iter().enumerate() {
+            let own = &columns.col(col)[first..first + width];
+            own.iter().enumerate().for_each(|(at, x)| right.set(col, at, sign * x));
+        }
+        let panel = MatMut::from_column_major_slice_mut(panel, p, width).subrows_mut(first, p - first);
+        let left = columns.view().subrows(first, p - first);
+        matmul::matmul(panel, Accum::Add, left, right.view(), 1.0, Par::Seq);
+        clear_upper_halves();
+    });
+}
+
+/// L · x for a matrix L of which only the lower triangle is read.
+pub(crate) fn lower_times(lower: &Matrix, x: &Matrix) -> Matrix {
+    let mut out = Matrix::zeros(lower.n_rows, x.n_cols);
+    matmul::triangular::matmul(
+        out.view_mut(),
+        BlockStructure::Rectangular,
+        Accum::Replace,
+        lower.view(),
+        BlockStructure::TriangularLower,
+        x.view(),
+        BlockStructure::Rectangular,
+        1.0,
+        Par::Seq,
+    );
+    clear_upper_halves();
+    out
+}
+
+/// R of A = QR: as many rows as A has columns, or fewer where A has fewer.
+pub(crate) fn triangle(matrix: Matrix) -> Matrix {
+    let (m, n) = (matrix.n_rows, matrix.n_cols);
+    let k = m.min(n);
+    if k == 0 {
+        return Matrix::zeros(0, n);
+    }
+    let mut factor = matrix;
+    let width = qr::no_pivoting::factor::recommended_block_size::<f64>(m, n);
+    let mut coefficients = Matrix::zeros(width, k);
+    let scratch = qr::no_pivoting::factor::qr_in_place_scratch::<f64>(m, n, width, Par::Seq, Default::default());
+    qr::no_pivoting::factor::qr_in_place(
+        factor.view_mut(),
+        coefficients.view_mut(),
+        Par::Seq,
+        MemStack::new(&mut MemBuffer::new(scratch)),
+        Default::default(),
+    );
+    clear_upper_halves();
+    let mut out = Matrix::zeros(k, n);
+    for col in 0..n {
+        let rows = k.min(col + 1);
+        out.col_mut(col)[..rows].copy_from_slice(&factor.col(col)[..rows]);
+    }
+    out
+}
+
+/// The rows of one matrix after those of another.
+pub(crate) fn stacked(top: &Matrix, bottom: &Matrix) -> Matrix {
+    let mut out = Matrix::zeros(top.n_rows + bottom.n_rows, top.n_cols);
+    for col in 0..top.n_cols {
+        let (first, rest) = out.col_mut(col).split_at_mut(top.n_rows);
+        first.copy_from_slice(top.col(col));
+        rest.copy_from_slice(bottom.col(col));
+    }
+    out
+}
+
 /// A = L Lᵀ of a positive definite matrix.
 #[derive(Clone, Debug)]
 pub(crate) struct Cholesky {
@@ -218,12 +327,19 @@ impl Cholesky {
         clear_upper_halves();
     }
 
-    /// The diagonal of A⁻¹: the squared norms of the columns of L⁻¹.
-    pub fn inverse_diagonal(&self) -> Vec<f64> {
+    /// L⁻¹.
+    pub fn inverse_lower(&self) -> Matrix {
         let n = self.factor.n_rows();
         let mut inverse = Matrix::zeros(n, n);
         triangular_inverse::invert_lower_triangular(inverse.view_mut(), self.factor.view(), Par::Seq);
         clear_upper_halves();
+        inverse
+    }
+
+    /// The diagonal of A⁻¹: the squared norms of the columns of L⁻¹.
+    pub fn inverse_diagonal(&self) -> Vec<f64> {
+        let inverse = self.inverse_lower();
+        let n = inverse.n_rows();
         (0..n).map(|i| inverse.col(i)[i..].iter().map(|x| x * x).sum()).collect()
     }
 }
@@ -317,6 +433,37 @@ mod tests {
         assert!(again.values().iter().zip(matrix.values()).all(|(x, y)| (x - y).abs() < 1e-13));
         assert_eq!(Svd::new(&Matrix::zeros(3, 2), 1e-10).unwrap().s.len(), 0);
         assert_eq!(Svd::new(&Matrix::zeros(3, 0), 1e-10).unwrap().s.len(), 0);
+    }
+
+    #[test]
+    fn triangles_and_outer_sums() {
+        let (a, b) = (made(5, 4), made(9, 4));
+        let whole = stacked(&a, &b);
+        // R of all is that of the parts' Rs, but for signs: RᵀR is the same.
+        let of_parts = triangle(stacked(&triangle(a), &triangle(b)));
+        for r in [&of_parts, &triangle(whole.clone())] {
+            let square = product(Side::Transposed(r), Side::Plain(r));
+            let right = product(Side::Transposed(&whole), Side::Plain(&whole));
+            assert!(square.values().iter().zip(right.values()).all(|(x, y)| (x - y).abs() < 1e-13));
+            assert_eq!((r.n_rows(), r.at(2, 1)), (4, 0.0));
+        }
+        assert_eq!(triangle(made(2, 4)).n_rows(), 2);
+
+        let columns = made(300, 6);
+        let signs = [1.0, 1.0, -1.0, 1.0, -1.0, 1.0];
+        let mut sums = [vec![0.0; 300 * 300], vec![0.0; 300 * 300]];
+        for (sum, threads) in sums.iter_mut().zip([1, 3]) {
+            add_outer(sum, &columns, &signs, &Pool::new(threads).unwrap());
+        }
+        for (row, col) in [(0, 0), (299, 0), (299, 299), (150, 140), (128, 127)] {
+            let right: f64 = (0..6).map(|k| signs[k] * columns.at(row, k) * columns.at(col, k)).sum();
+            assert!((sums[0][col * 300 + row] - right).abs() < 1e-12);
+            assert_eq!(sums[0][col * 300 + row].to_bits(), sums[1][col * 300 + row].to_bits());
+        }
+        let lower = made(3, 3);
+        let x = made(3, 2);
+        let found = lower_times(&lower, &x);
+        assert!((found.at(1, 1) - (lower.at(1, 0) * x.at(0, 1) + lower.at(1, 1) * x.at(1, 1))).abs() < 1e-14);
     }
 
     #[test]

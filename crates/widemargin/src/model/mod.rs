@@ -21,11 +21,14 @@ mod resident;
 mod samples_file;
 mod scores;
 mod thin_plate;
+mod thin_plate_apart;
 mod thin_plate_blocks;
 mod thin_plate_file;
 mod thin_plate_fit;
 mod thin_plate_landmarks;
 mod thin_plate_machine;
+mod thin_plate_passes;
+mod thin_plate_stream;
 
 pub use assembled::Assembled;
 pub use basis_expansion::BasisExpansionParams;
@@ -36,5 +39,8 @@ pub use power_mean::{PowerMeanParams, PowerMeanSvc};
 pub use power_mean_assembled::PowerMeanParts;
 pub use scores::Scores;
 pub use thin_plate::{CChoice, Standardize, ThinPlateParams};
+pub use thin_plate_apart::{
+    ColumnSums, LandmarkPlan, MachineFacts, SAMPLES_A_LANDMARK, SettledPolynomials, choose_landmarks, draw_rows,
+};
 pub use thin_plate_landmarks::LandmarkChoice;
 pub use thin_plate_machine::ThinPlateSvc;

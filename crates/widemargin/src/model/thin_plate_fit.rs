@@ -117,7 +117,7 @@ impl ThinPlateParams {
         })
     }
 
-    fn settings(&self) -> FitSettings {
+    pub(super) fn settings(&self) -> FitSettings {
         let c = match self.c {
             CChoice::Auto => None,
             CChoice::Value(c) => Some(c),
@@ -125,18 +125,18 @@ impl ThinPlateParams {
         FitSettings { null_space: self.null_space, c, stop: Stop { max_steps: self.max_steps, tol: self.tol } }
     }
 
-    fn report(&self, fitted: &Fitted, stages: Vec<Stage>) -> Report {
+    pub(super) fn report(&self, fitted: &Fitted, stages: Vec<Stage>) -> Report {
         let best = &fitted.outcome.best;
         let primal: Vec<f64> = best.solutions.iter().map(|solution| best.point.c * solution.objective).collect();
-        let gap = |(primal, dual): (&f64, &f64)| ((primal - dual) / primal.max(f64::MIN_POSITIVE)).max(0.0);
+        let gap = |primal: f64, dual: f64| ((primal - dual) / primal.max(f64::MIN_POSITIVE)).max(0.0);
         let worst = |a: Status, b: Status| if a == Status::Converged { b } else { a };
         let mut report = Report {
             status: best.solutions.iter().map(|solution| solution.status).fold(Status::Converged, worst),
             iterations: best.solutions.iter().map(|solution| solution.steps).collect(),
             objective: primal.iter().sum(),
-            dual_objective: fitted.dual.iter().sum(),
-            gaps: primal.iter().zip(&fitted.dual).map(gap).collect(),
-            n_support: best.solutions.iter().map(|solution| solution.violators.len() as u32).collect(),
+            dual_objective: best.solutions.iter().map(|solution| solution.dual).sum(),
+            gaps: primal.iter().zip(&best.solutions).map(|(primal, solution)| gap(*primal, solution.dual)).collect(),
+            n_support: best.solutions.iter().map(|solution| solution.n_inside as u32).collect(),
             stages,
             notes: Vec::new(),
             warnings: warnings(fitted, self.kernel),
@@ -152,14 +152,14 @@ impl ThinPlateParams {
 }
 
 /// What all attempts at a fit have in common.
-struct Fit<'a, 'w> {
-    params: &'a ThinPlateParams,
-    problems: &'a Problems<'a>,
+pub(super) struct Fit<'a, 'w> {
+    pub params: &'a ThinPlateParams,
+    pub problems: &'a Problems<'a>,
     /// The samples in the caller's order.
-    first_come: &'a [usize],
-    n_features: usize,
-    pool: &'a Pool,
-    clock: &'a mut Clock<'w>,
+    pub first_come: &'a [usize],
+    pub n_features: usize,
+    pub pool: &'a Pool,
+    pub clock: &'a mut Clock<'w>,
 }
 
 /// A fit on rows of one scaling.
@@ -193,21 +193,7 @@ impl Fit<'_, '_> {
             Some((plain, standard)) => standard < plain,
             None => self.params.standardize == Standardize::Yes,
         };
-        if uneven > APART {
-            let differ = format!("the columns differ in spread by a factor of {uneven:.0}");
-            let done = if standardize { "they were standardised" } else { "they were used as they are" };
-            match losses {
-                Some((plain, standard)) => warnings.push(format!(
-                    "{differ}: {done}, for the lower leave-one-out loss ({plain:.4} as they are, {standard:.4} \
-                     standardised)",
-                )),
-                None if !standardize => warnings.push(format!(
-                    "{differ}: distances see little but the widest; standardise them (standardize = yes) unless they \
-                     are of one unit",
-                )),
-                None => {}
-            }
-        }
+        warnings.extend(scaling_warning(uneven, losses, standardize));
         let attempt = if standardize {
             scale_rows(&mut rows, &factors);
             Attempt { scale: Some(factors), ..self.attempt(&rows, self.space(&rows)?)? }
@@ -220,14 +206,14 @@ impl Fit<'_, '_> {
     }
 
     /// Whether leave-one-out is to say if the columns are standardised.
-    fn undecided(&self, uneven: f64) -> bool {
+    pub fn undecided(&self, uneven: f64) -> bool {
         let params = self.params;
         // Losses at a C that was given say nothing: it means another thing in another scaling.
         params.standardize == Standardize::Auto && params.c == CChoice::Auto && uneven > UNEVEN
     }
 
     /// The least leave-one-out losses of the exact solver on some of the samples, as they are and standardised.
-    fn losses(&mut self, rows: &[f64], factors: &[f64]) -> Result<(f64, f64)> {
+    pub fn losses(&mut self, rows: &[f64], factors: &[f64]) -> Result<(f64, f64)> {
         let Fit { params, problems, first_come, n_features, pool, .. } = *self;
         let n = problems.codes.len();
         let mut some: Vec<usize> = (0..n).collect();
@@ -336,6 +322,26 @@ impl Fit<'_, '_> {
             )
         });
         Ok(Attempt { fitted, bases, support, space, scale: None, note })
+    }
+}
+
+/// What the user should know where the columns differ so much in spread: what was done, and by which losses, as they
+/// are and standardised.
+pub(super) fn scaling_warning(uneven: f64, losses: Option<(f64, f64)>, standardize: bool) -> Option<String> {
+    if uneven <= APART {
+        return None;
+    }
+    let differ = format!("the columns differ in spread by a factor of {uneven:.0}");
+    let done = if standardize { "they were standardised" } else { "they were used as they are" };
+    match losses {
+        Some((plain, standard)) => Some(format!(
+            "{differ}: {done}, for the lower leave-one-out loss ({plain:.4} as they are, {standard:.4} standardised)",
+        )),
+        None if !standardize => Some(format!(
+            "{differ}: distances see little but the widest; standardise them (standardize = yes) unless they are of one \
+             unit",
+        )),
+        None => None,
     }
 }
 

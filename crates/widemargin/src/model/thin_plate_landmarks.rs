@@ -15,7 +15,7 @@ use crate::par::Pool;
 const PASSES: usize = 8;
 
 /// Samples that k-means and k-medoids look at, a landmark.
-const SAMPLES_A_CENTRE: usize = 25;
+pub const SAMPLES_A_CENTRE: usize = 25;
 
 /// The medoid of a cluster is looked for among so many of its samples, those nearest its mean: all pairs of a large
 /// cluster would cost its square.

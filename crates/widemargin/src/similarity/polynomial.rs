@@ -38,8 +38,16 @@ impl PolynomialSpace {
                 *sum += weight / total * (x - centre) * (x - centre);
             }
         }
+        Self::of_moments(degree, centre, &spread)
+    }
+
+    /// The space for samples whose columns have this mean and this variance.
+    ///
+    /// # Errors
+    /// As for [`PolynomialSpace::fit`].
+    pub fn of_moments(degree: Option<u32>, centre: Vec<f64>, variances: &[f64]) -> Result<Self> {
         let constant = |spread: f64, centre: f64| spread.sqrt() <= CONSTANT * centre.abs();
-        let factors = spread
+        let factors = variances
             .iter()
             .zip(&centre)
             .map(|(&spread, &centre)| if constant(spread, centre) || spread == 0.0 { 0.0 } else { 1.0 / spread.sqrt() })

@@ -24,6 +24,7 @@ mod outside_common;
 mod predictions_are_watched;
 mod same_answer_every_time;
 mod steps_apart;
+mod thin_plate_blocks;
 mod thin_plate_common;
 mod thin_plate_fixtures;
 mod thin_plate_invariances;

@@ -5,19 +5,19 @@
 //! in every quantity, the unit of λ included.
 
 use super::exact::Exact;
+use super::exact_visits::ExactVisits;
 use super::linear::separates;
 use super::newton::Stop;
 use super::null_space::{Definite, NullSpace, Projected, project, span, trace};
-use super::path::{Candidate, Outcome, PathSettings, Problems, cancelled, walk};
+use super::path::{Outcome, PathSettings, Problems, cancelled, walk};
 use super::system::{System, Target};
 use crate::error::Result;
 use crate::linalg::factor::{Matrix, Svd, add_scaled};
 use crate::par::Pool;
-use crate::solve::Status;
 use crate::watch::{Stopped, Watch};
 
 /// Fewer samples than this many a polynomial are separated by polynomials whatever their labels.
-const CROWDED: usize = 2;
+pub(super) const CROWDED: usize = 2;
 
 /// What to solve, but for the matrices.
 pub(crate) struct FitSettings {
@@ -40,8 +40,6 @@ pub(crate) struct Fitted {
     pub rank: usize,
     /// The polynomials reach every sample: nothing is left for the kernel.
     pub flat: bool,
-    /// Dual objective C-scaled, a problem.
-    pub dual: Vec<f64>,
     pub outcome: Outcome,
 }
 
@@ -85,7 +83,8 @@ pub(crate) fn fit_exact(
     };
 
     let path = PathSettings { c: settings.c, unit, stop: settings.stop };
-    let outcome = walk(&system, problems, &path, pool, watch)?;
+    let origins = vec![system.origin(); problems.targets().n_problems()];
+    let outcome = walk(&mut ExactVisits::new(&system, problems, &path, pool, watch), &origins, &path, watch)?;
     let (mut alpha, mut beta) = (Vec::new(), Vec::new());
     for solution in &outcome.best.solutions {
         let (v, gamma) = (&solution.point.coefficients, &solution.point.free);
@@ -93,8 +92,7 @@ pub(crate) fn fit_exact(
         alpha.push(a);
         beta.push(b);
     }
-    let dual = duals(&system, &outcome.best, problems);
-    Ok(Fitted { alpha, beta, null_space, separated, rank, flat, dual, outcome })
+    Ok(Fitted { alpha, beta, null_space, separated, rank, flat, outcome })
 }
 
 pub(crate) fn ask(watch: &Watch<'_>, stage: &'static str) -> Result<()> {
@@ -175,23 +173,4 @@ impl Form {
         alpha.iter_mut().zip(weights).for_each(|(a, w)| *a *= w.sqrt());
         (alpha, beta)
     }
-}
-
-/// The dual objective at λ|a_i| made feasible: 2λ Σ y_i a_i √w_i − λ aᵀKa − λ² Σ a_i², times C.
-fn duals(system: &Exact, best: &Candidate, problems: &Problems<'_>) -> Vec<f64> {
-    let (lambda, targets) = (best.lambda, problems.targets());
-    let one = |(problem, solution): (usize, &super::newton::Solution<()>)| {
-        if solution.status != Status::Converged {
-            // Not feasible: all that is known is that a loss is at least 0.
-            return 0.0;
-        }
-        let point = &solution.point;
-        let mut sum = -lambda * system.inner(point, point);
-        for (i, a) in point.coefficients.iter().enumerate() {
-            let a = a * targets.sign(i, problem);
-            sum += lambda * (2.0 * a * problems.weights[i].sqrt() - lambda * a * a);
-        }
-        0.5 / lambda * sum
-    };
-    best.solutions.iter().enumerate().map(one).collect()
 }

@@ -1,16 +1,18 @@
 //! The fit on landmarks: features whose inner product is the projected kernel between landmarks, then the
 //! same path as the exact fit.
 
+use super::block_sums::RowFacts;
 use super::exact_fit::{FitSettings, Fitted, ask, settle, unit_column};
-use super::feature_blocks::{FeatureBlocks, Raw, Seen, Source};
-use super::landmarks::Landmarks;
+use super::feature_blocks::{FeatureBlocks, Seen, Source};
+use super::landmark_visits::LandmarkVisits;
+use super::lift::Lift;
+use super::local::{Blocks, Local};
+use super::lockstep::Lockstep;
 use super::null_space::{NullSpace, filled_factor, overflow, project, span};
-use super::path::{Candidate, PathSettings, Problems, walk};
-use super::system::Target;
+use super::path::{Outcome, PathSettings, Problems, walk};
 use crate::error::Result;
-use crate::linalg::factor::{Cholesky, Matrix, Svd, add_scaled, dot};
+use crate::linalg::factor::{Matrix, Svd};
 use crate::par::Pool;
-use crate::solve::Status;
 use crate::watch::Watch;
 
 /// The kernel and the polynomials at landmarks z and samples x.
@@ -29,10 +31,9 @@ pub(crate) struct LandmarkBlocks<'a> {
 
 /// The features, computed once and held as far as was asked for, and what was settled on the way.
 pub(crate) struct LandmarkFit<'a> {
-    raw: Raw<'a>,
+    blocks: FeatureBlocks<'a>,
     seen: Seen,
     basis: Svd,
-    n_columns: usize,
     flat: bool,
     unit: f64,
 }
@@ -46,26 +47,14 @@ impl<'a> LandmarkFit<'a> {
         watch: &Watch<'_>,
     ) -> Result<Self> {
         let LandmarkBlocks { between, to_samples, polynomials, sample_polynomials, n_held } = blocks;
-        let (n_columns, n_landmarks) = (polynomials.n_cols(), between.n_rows());
-        let at_landmarks = span(&polynomials)?.u;
-        let projected = project(between, &at_landmarks)?;
-        // α = (I − QQᵀ)L⁻ᵀt has αᵀΦα = ‖t‖² for LLᵀ the projected kernel: the features are L⁻¹(I − QQᵀ)Φ(z, x).
-        let lift = if projected.flat { None } else { Some(filled_factor(&projected.kernel, &at_landmarks)?) };
-        drop(projected);
+        let lift = lift_of(between, &polynomials)?;
         ask(watch, "features")?;
-
         let basis = span(&sample_polynomials)?;
-        let n_samples = problems.codes.len();
-        let raw = Raw { source: to_samples, n_samples, n_landmarks, lift, at_landmarks };
-        let seen = raw.seen(&basis.u, n_held, pool)?;
+        let mut blocks = FeatureBlocks::new(to_samples, problems.codes.len(), lift);
+        let seen = blocks.see(&basis.u, n_held, pool)?;
         let along: f64 = seen.cross.values().iter().map(|x| x * x).sum();
-        let spread = seen.squares - along;
-        if !spread.is_finite() {
-            return Err(overflow());
-        }
-        let flat = raw.lift.is_none() || spread <= 1e-12 * seen.squares;
-        let unit = if flat { 1.0 } else { spread / problems.weights.iter().sum::<f64>() };
-        Ok(LandmarkFit { raw, seen, basis, n_columns, flat, unit })
+        let (flat, unit) = unit_of(seen.squares - along, seen.squares, problems.weights.iter().sum())?;
+        Ok(LandmarkFit { blocks, seen, basis, flat, unit })
     }
 
     /// Fits f = Σ α_j φ(·, z_j) + Σ β_m p_m with P(z)ᵀα = 0; [`Fitted::alpha`] is on the landmarks.
@@ -76,82 +65,75 @@ impl<'a> LandmarkFit<'a> {
         pool: &Pool,
         watch: &Watch<'_>,
     ) -> Result<Fitted> {
-        let LandmarkFit { raw, seen, basis, n_columns, flat, unit } = self;
+        let LandmarkFit { blocks, seen, basis, flat, unit } = self;
         let rank = basis.s.len();
         let (null_space, separated) = settle(settings.null_space, &basis, problems, watch)?;
-        let free = null_space == NullSpace::Free || rank == 0;
+        let total: f64 = problems.weights.iter().sum();
         let columns = match null_space {
             NullSpace::Constant if rank > 0 => unit_column(problems.weights),
             NullSpace::None => Matrix::zeros(problems.codes.len(), 0),
             _ => basis.u.clone(),
         };
-        let Seen { cross, held, .. } = seen;
-        let features = FeatureBlocks::new(raw, held, columns, free.then(|| cross.clone()), pool);
-        let system = Landmarks::new(features, pool);
+        let (of_polynomials, is_free) = unpenalised(null_space, &basis.s, &basis.v, total);
+        let blocks = blocks.with_columns(columns, of_polynomials, is_free.then_some(seen.cross), pool);
+
+        let roots: Vec<f64> = problems.weights.iter().map(|w| w.sqrt()).collect();
+        let facts = RowFacts { targets: problems.targets(), roots: &roots, units: problems.units };
+        let mut rows = Local::new(blocks, facts, true, pool, watch);
         let path = PathSettings { c: settings.c, unit, stop: settings.stop };
-        let outcome = walk(&system, problems, &path, pool, watch)?;
-
-        let (mut alpha, mut beta) = (Vec::new(), Vec::new());
-        for solution in &outcome.best.solutions {
-            let (t, gamma) = (&solution.point.coefficients, &solution.point.free);
-            let features = system.features();
-            alpha.push(landmark_coefficients(t, features.lift(), features.at_landmarks()));
-            beta.push(polynomial_coefficients(t, gamma, free, &basis, &cross, n_columns, problems.weights));
-        }
-        let dual = duals(&system, &outcome.best, problems);
-        Ok(Fitted { alpha, beta, null_space, separated, rank, flat, dual, outcome })
+        let mut visits =
+            LandmarkVisits::new(Lockstep::new(&mut rows, pool), unit, total, settings.stop, pool, watch, None);
+        let origins = visits.origins();
+        let outcome = walk(&mut visits, &origins, &path, watch)?;
+        let (alpha, beta) = translated(&outcome, rows.blocks.lift());
+        Ok(Fitted { alpha, beta, null_space, separated, rank, flat, outcome })
     }
 }
 
-/// α = (I − QQᵀ)L⁻ᵀt.
-fn landmark_coefficients(t: &[f64], lift: Option<&Cholesky>, q: &Matrix) -> Vec<f64> {
-    let Some(cholesky) = lift else { return vec![0.0; t.len()] };
-    let mut alpha = Matrix::from_columns(t.to_vec(), t.len(), 1);
-    cholesky.solve_lower_transposed(&mut alpha);
-    let along = q.transposed_times(alpha.col(0));
-    add_scaled(alpha.col_mut(0), -1.0, &q.times(&along));
-    alpha.col(0).to_vec()
+/// From the kernel and the polynomials at the landmarks; without any unpenalised feature yet.
+pub(crate) fn lift_of(between: Matrix, polynomials: &Matrix) -> Result<Lift> {
+    let at_landmarks = span(polynomials)?.u;
+    let projected = project(between, &at_landmarks)?;
+    // α = (I − QQᵀ)L⁻ᵀt has αᵀΦα = ‖t‖² for LLᵀ the projected kernel: the features are L⁻¹(I − QQᵀ)Φ(z, x).
+    let cholesky = if projected.flat { None } else { Some(filled_factor(&projected.kernel, &at_landmarks)?) };
+    Ok(Lift { cholesky, at_landmarks, columns: Matrix::zeros(polynomials.n_cols(), 0), cross: None })
 }
 
-/// β of the unpenalised part, and of what the features' change of variables took along.
-fn polynomial_coefficients(
-    t: &[f64],
-    gamma: &[f64],
-    free: bool,
-    basis: &Svd,
-    cross: &Matrix,
-    n_columns: usize,
-    weights: &[f64],
-) -> Vec<f64> {
-    let mut beta = vec![0.0; n_columns];
-    if free {
-        let mut left = gamma.to_vec();
-        add_scaled(&mut left, -1.0, &cross.transposed_times(t));
-        for (k, left) in left.iter().enumerate() {
-            add_scaled(&mut beta, left / basis.s[k], basis.v.col(k));
-        }
-    } else if let Some(gamma) = gamma.first() {
-        beta[0] = gamma / weights.iter().sum::<f64>().sqrt();
+/// Whether nothing is left for the kernel, and the mean of its projected diagonal: from the features' sum of squares,
+/// without their part along the polynomials and with it, and the sum of all weights.
+pub(crate) fn unit_of(spread: f64, squares: f64, total: f64) -> Result<(bool, f64)> {
+    if !spread.is_finite() {
+        return Err(overflow());
     }
-    beta
+    let flat = spread <= 1e-12 * squares;
+    Ok((flat, if flat { 1.0 } else { spread / total }))
 }
 
-/// The dual objective at a = y (√w − y z)₊ / λ: 2λ Σ y_i a_i √w_i − λ‖Σ a_i x_i‖² − λ² Σ a_i², times C.
-fn duals(system: &Landmarks<'_>, best: &Candidate, problems: &Problems<'_>) -> Vec<f64> {
-    let (lambda, targets) = (best.lambda, problems.targets());
-    let roots: Vec<f64> = problems.weights.iter().map(|w| w.sqrt()).collect();
-    let one = |(problem, solution): (usize, &super::newton::Solution<()>)| {
-        if solution.status != Status::Converged {
-            // Not feasible: all that is known is that a loss is at least 0.
-            return 0.0;
+/// T of the unpenalised features Tᵀp, for √W P = U diag(s) Vᵀ; and whether they are all the polynomials, from which the
+/// penalised features are then taken.
+pub(crate) fn unpenalised(null_space: NullSpace, s: &[f64], v: &Matrix, total: f64) -> (Matrix, bool) {
+    let (n, rank) = (v.n_rows(), s.len());
+    match null_space {
+        NullSpace::Constant if rank > 0 => {
+            let mut constant = Matrix::zeros(n, 1);
+            constant.set(0, 0, 1.0 / total.sqrt());
+            (constant, false)
         }
-        let signs: Vec<f64> = (0..roots.len()).map(|i| targets.sign(i, problem)).collect();
-        let target = Target { signs: &signs, roots: &roots };
-        let slack: Vec<f64> = (0..roots.len()).map(|i| target.slack(&solution.point.scores, i).max(0.0)).collect();
-        let pushed: Vec<f64> = slack.iter().zip(&signs).map(|(slack, sign)| slack * sign / lambda).collect();
-        let sum = system.penalised_sum(&pushed);
-        let linear: f64 = slack.iter().zip(&roots).map(|(slack, root)| slack * (2.0 * root - slack)).sum();
-        0.5 / lambda * (linear - lambda * dot(&sum, &sum))
+        NullSpace::None => (Matrix::zeros(n, 0), rank == 0),
+        _ => {
+            let mut all = v.clone();
+            for (k, s) in s.iter().enumerate() {
+                all.col_mut(k).iter_mut().for_each(|x| *x /= s);
+            }
+            (all, true)
+        }
+    }
+}
+
+/// α and β of the best solutions, a vector a problem.
+pub(crate) fn translated(outcome: &Outcome, lift: &Lift) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
+    let one = |solution: &super::path::Solved| {
+        lift.coefficients(&[&solution.point.coefficients[..], &solution.point.free].concat())
     };
-    best.solutions.iter().enumerate().map(one).collect()
+    outcome.best.solutions.iter().map(one).unzip()
 }

@@ -7,10 +7,10 @@ use crate::linalg::factor::{Cholesky, Matrix, Side, Svd, add_lower_product, add_
 use crate::watch::Watch;
 
 /// After so many steps data count as not separated.
-const STOP: Stop = Stop { max_steps: 60, tol: 0.0 };
+pub(super) const STOP: Stop = Stop { max_steps: 60, tol: 0.0 };
 
 /// Mean loss below which data count as separated.
-const NOTHING: f64 = 1e-12;
+pub(super) const NOTHING: f64 = 1e-12;
 
 /// f = Uγ, nothing penalised.
 struct Linear<'a> {

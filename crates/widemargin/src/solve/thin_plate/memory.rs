@@ -1,6 +1,6 @@
 //! How much memory a fit takes, said before it is taken.
 
-use super::feature_blocks::BLOCK;
+use super::local::BLOCK;
 use crate::error::{Error, Result};
 use crate::memory::available;
 
@@ -40,6 +40,27 @@ pub(crate) fn landmark_bytes(
         least: bytes(samples.saturating_add(hessians).saturating_add(working)),
         features: bytes(n.saturating_mul(b)),
     }
+}
+
+/// Bytes that a fit on landmarks takes where samples come in passes: what it cannot do without, and each block of
+/// features that is held.
+pub(crate) fn streamed_bytes(
+    n: usize,
+    n_features: usize,
+    n_basis: usize,
+    n_columns: usize,
+    n_problems: usize,
+    threads: usize,
+) -> (u64, u64) {
+    let (n, d, b, m, k) = (n as u64, n_features as u64, n_basis as u64, n_columns as u64, n_problems as u64);
+    let (p, block) = (b + m, BLOCK as u64);
+    // Roots and units; scores twice and a flag a problem.
+    let rows = n.saturating_mul(2 * NUMBER + k * (2 * NUMBER + 1));
+    // The landmarks' own matrices; a Hessian, its factor and its root a problem; what is gathered for it.
+    let squares = (4 * b * b).saturating_add((p * p).saturating_mul(3 * k + threads as u64)) + 2 * k * block * p;
+    // Samples and features of a span; a lift and its copy a thread.
+    let working = super::local::SPAN as u64 * block * (3 * d + 2 * p) + threads as u64 * block * 3 * p;
+    (rows.saturating_add(NUMBER.saturating_mul(squares.saturating_add(working))), NUMBER * block * p)
 }
 
 impl LandmarkBytes {

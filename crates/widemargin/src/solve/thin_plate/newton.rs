@@ -11,13 +11,13 @@ use crate::watch::{Stopped, Watch};
 
 /// Two sets of violators count as the same where they differ by samples this near the margin, relative to the
 /// scores, whatever tolerance is asked for: that is the last digit of the scores.
-const ROUNDING: f64 = 1e-13;
+pub(super) const ROUNDING: f64 = 1e-13;
 
 /// The largest violation of the optimality conditions that still counts as solved when rounding forbids more.
-const KKT: f64 = 1e-8;
+pub(super) const KKT: f64 = 1e-8;
 
 /// From one step of a head start to the next λ falls by this factor.
-const HEAD_START: f64 = 5.0;
+pub(super) const HEAD_START: f64 = 5.0;
 
 /// From the origin the solution on a part of so many samples comes first, then those on twice as many, each beginning
 /// where the one before ended: Chapelle's recursion (*Training a Support Vector Machine in the Primal*, 2007). The
@@ -34,9 +34,9 @@ const LONGEST_HEAD_START: f64 = 8.0;
 /// small λ the first steps go far astray.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lambdas {
-    last: f64,
+    pub(super) last: f64,
     /// Steps with a larger λ, taken from the origin only.
-    head: u32,
+    pub(super) head: u32,
 }
 
 impl Lambdas {

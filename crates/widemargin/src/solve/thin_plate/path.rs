@@ -3,18 +3,14 @@
 //! λ = 1/(2C) is measured in units of trace(G)/n, the mean of the projected kernel's diagonal: stretching the
 //! data or multiplying the kernel moves neither the grid nor what it finds.
 
-use std::sync::{Mutex, PoisonError};
-
 use serde::{Deserialize, Serialize};
 
-use super::left_out::{left_out, means};
-use super::newton::{Lambdas, Solution, Stop, minimise};
-use super::system::{Point, System, Target};
+use super::newton::Stop;
+use super::system::Point;
 use crate::error::{Error, Result};
-use crate::par::Pool;
 use crate::problem::OneVsRest;
 use crate::solve::Status;
-use crate::watch::{Progress, Watch};
+use crate::watch::Watch;
 
 /// λ in scale-free units where the path starts, as a number of half decades.
 const START: i32 = -4;
@@ -68,13 +64,50 @@ pub(crate) struct PathSettings {
     pub stop: Stop,
 }
 
+/// A problem's solution.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Solved {
+    pub point: Point,
+    /// Samples inside the margin.
+    pub n_inside: u64,
+    pub steps: u32,
+    pub status: Status,
+    /// λ‖h‖² + Σ (√w − y z)²₊.
+    pub objective: f64,
+    /// A dual objective, C-scaled; 0, which is all that is known, unless it converged.
+    pub dual: f64,
+}
+
 /// The solutions at one C.
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Candidate {
-    pub lambda: f64,
-    pub solutions: Vec<Solution<()>>,
+    pub solutions: Vec<Solved>,
     /// Left-out decision values, a vector a problem; empty unless solved.
     pub left_out: Vec<Vec<f64>>,
     pub point: PathPoint,
+}
+
+impl Candidate {
+    /// Of the solutions at λ, in true and in scale-free units, and the mean leave-one-out loss and error.
+    pub fn new(
+        true_lambda: f64,
+        lambda: f64,
+        solutions: Vec<Solved>,
+        left_out: Vec<Vec<f64>>,
+        means: Option<(f64, f64)>,
+    ) -> Self {
+        let c = 0.5 / true_lambda;
+        let point = PathPoint {
+            c,
+            lambda,
+            objective: c * solutions.iter().map(|solution| solution.objective).sum::<f64>(),
+            loo_squared_hinge: means.map(|(hinge, _)| hinge),
+            loo_error: means.map(|(_, wrong)| wrong),
+            violators: solutions.iter().map(|solution| solution.n_inside).sum(),
+            steps: solutions.iter().map(|solution| solution.steps).max().unwrap_or(0),
+        };
+        Candidate { solutions, left_out, point }
+    }
 }
 
 /// What a path ends with.
@@ -86,36 +119,23 @@ pub(crate) struct Outcome {
     pub raised: Option<f64>,
 }
 
-struct Walk<'a, S: System> {
-    system: &'a S,
-    problems: &'a Problems<'a>,
-    settings: &'a PathSettings,
-    signs: Vec<Vec<f64>>,
-    roots: Vec<f64>,
-    memories: Vec<Mutex<S::Memory>>,
-    pool: &'a Pool,
-    watch: &'a Watch<'a>,
+/// Solves all problems at one λ.
+pub(crate) trait Visit {
+    /// At λ in scale-free units, beginning at the given points, `done` being how many were visited; `None` where one of
+    /// the problems is too much for double precision.
+    fn visit(&mut self, lambda: f64, starts: &[Point], done: u64) -> Result<Option<Candidate>>;
 }
 
 /// Solves at the given C, or along the path.
-pub(crate) fn walk<S: System>(
-    system: &S,
-    problems: &Problems<'_>,
+pub(crate) fn walk(
+    visits: &mut impl Visit,
+    origins: &[Point],
     settings: &PathSettings,
-    pool: &Pool,
     watch: &Watch<'_>,
 ) -> Result<Outcome> {
-    let targets = problems.targets();
-    let k = targets.n_problems();
-    let n = problems.codes.len();
-    let signs: Vec<Vec<f64>> = (0..k).map(|problem| (0..n).map(|i| targets.sign(i, problem)).collect()).collect();
-    let roots = problems.weights.iter().map(|w| w.sqrt()).collect();
-    let memories = (0..k).map(|_| Mutex::default()).collect();
-    let walk = Walk { system, problems, settings, signs, roots, memories, pool, watch };
-    let origins = vec![system.origin(); k];
     match settings.c {
-        Some(c) => walk.single(0.5 / c / settings.unit, &origins),
-        None => walk.whole(&origins),
+        Some(c) => single(visits, 0.5 / c / settings.unit, origins),
+        None => whole(visits, origins, watch),
     }
 }
 
@@ -125,123 +145,81 @@ impl Problems<'_> {
     }
 }
 
-impl<S: System> Walk<'_, S> {
-    /// One λ, raised tenfold as often as it takes where double precision cannot solve it.
-    fn single(&self, asked: f64, origins: &[Point]) -> Result<Outcome> {
-        let mut lambda = asked.max(SMALLEST);
-        loop {
-            if let Some(best) = self.visit(lambda, origins, 0)? {
-                let path = vec![best.point.clone()];
-                let raised = (lambda > asked * (1.0 + 1e-12)).then_some(asked);
-                return Ok(Outcome { best, path, raised });
-            }
-            lambda *= 10.0;
-            if lambda > 1e12 {
-                return Err(super::null_space::overflow());
-            }
+/// One λ, raised tenfold as often as it takes where double precision cannot solve it.
+fn single(visits: &mut impl Visit, asked: f64, origins: &[Point]) -> Result<Outcome> {
+    let mut lambda = asked.max(SMALLEST);
+    loop {
+        if let Some(best) = visits.visit(lambda, origins, 0)? {
+            let path = vec![best.point.clone()];
+            let raised = (lambda > asked * (1.0 + 1e-12)).then_some(asked);
+            return Ok(Outcome { best, path, raised });
+        }
+        lambda *= 10.0;
+        if lambda > 1e12 {
+            return Err(super::null_space::overflow());
         }
     }
+}
 
-    /// From the start downwards, then upwards, each way until the loss has risen for a while; then between
-    /// the best and its neighbours.
-    fn whole(&self, origins: &[Point]) -> Result<Outcome> {
-        let mut path: Vec<PathPoint> = Vec::new();
-        let mut best: Option<(f64, Candidate)> = None;
-        let mut upwards = origins.to_vec();
-        for (direction, first) in [(-1, START), (1, START + 1)] {
-            let mut starts = upwards.clone();
-            let mut at = first;
-            while (LOWEST..=HIGHEST).contains(&at) {
-                let Some(candidate) = self.visit(10f64.powf(f64::from(at) / 2.0), &starts, path.len() as u64)? else {
-                    break;
-                };
-                starts = candidate.solutions.iter().map(|solution| solution.point.clone()).collect();
-                if at == START {
-                    upwards.clone_from(&starts);
-                }
-                if self.note(f64::from(at), candidate, &mut best, &mut path) {
-                    break;
-                }
-                let (best_at, _) = best.as_ref().ok_or_else(super::null_space::overflow)?;
-                if (f64::from(at) - best_at) * f64::from(direction) >= f64::from(PATIENCE) {
-                    break;
-                }
-                at += direction;
+/// From the start downwards, then upwards, each way until the loss has risen for a while; then between
+/// the best and its neighbours.
+fn whole(visits: &mut impl Visit, origins: &[Point], watch: &Watch<'_>) -> Result<Outcome> {
+    let mut path: Vec<PathPoint> = Vec::new();
+    let mut best: Option<(f64, Candidate)> = None;
+    let mut upwards = origins.to_vec();
+    for (direction, first) in [(-1, START), (1, START + 1)] {
+        let mut starts = upwards.clone();
+        let mut at = first;
+        while (LOWEST..=HIGHEST).contains(&at) {
+            let Some(candidate) = visits.visit(10f64.powf(f64::from(at) / 2.0), &starts, path.len() as u64)? else {
+                break;
+            };
+            starts = candidate.solutions.iter().map(|solution| solution.point.clone()).collect();
+            if at == START {
+                upwards.clone_from(&starts);
             }
-            if best.is_none() && direction == 1 {
-                // Nothing could be solved from the start upwards: higher still.
-                return self.single(10f64.powf(f64::from(HIGHEST) / 2.0), origins);
+            if note(f64::from(at), candidate, &mut best, &mut path) {
+                break;
             }
+            let (best_at, _) = best.as_ref().ok_or_else(super::null_space::overflow)?;
+            if (f64::from(at) - best_at) * f64::from(direction) >= f64::from(PATIENCE) {
+                break;
+            }
+            at += direction;
         }
-        if let Some(coarse) = best.as_ref().map(|(at, _)| *at) {
-            for at in [coarse - 0.5, coarse + 0.5] {
-                let stopped = self.watch.ask().is_err();
-                let Some((_, nearest)) = best.as_ref().filter(|_| !stopped) else { break };
-                let starts: Vec<Point> = nearest.solutions.iter().map(|solution| solution.point.clone()).collect();
-                if let Some(candidate) = self.visit(10f64.powf(at / 2.0), &starts, path.len() as u64)? {
-                    self.note(at, candidate, &mut best, &mut path);
-                }
-            }
+        if best.is_none() && direction == 1 {
+            // Nothing could be solved from the start upwards: higher still.
+            return single(visits, 10f64.powf(f64::from(HIGHEST) / 2.0), origins);
         }
-        let (_, best) = best.ok_or_else(super::null_space::overflow)?;
-        path.sort_by(|a, b| b.lambda.total_cmp(&a.lambda));
-        Ok(Outcome { best, path, raised: None })
     }
+    if let Some(coarse) = best.as_ref().map(|(at, _)| *at) {
+        for at in [coarse - 0.5, coarse + 0.5] {
+            let stopped = watch.ask().is_err();
+            let Some((_, nearest)) = best.as_ref().filter(|_| !stopped) else { break };
+            let starts: Vec<Point> = nearest.solutions.iter().map(|solution| solution.point.clone()).collect();
+            if let Some(candidate) = visits.visit(10f64.powf(at / 2.0), &starts, path.len() as u64)? {
+                note(at, candidate, &mut best, &mut path);
+            }
+        }
+    }
+    let (_, best) = best.ok_or_else(super::null_space::overflow)?;
+    path.sort_by(|a, b| b.lambda.total_cmp(&a.lambda));
+    Ok(Outcome { best, path, raised: None })
+}
 
-    /// Records a candidate and keeps it where it is the best; true where the time is up.
-    fn note(
-        &self,
-        at: f64,
-        candidate: Candidate,
-        best: &mut Option<(f64, Candidate)>,
-        path: &mut Vec<PathPoint>,
-    ) -> bool {
-        let stopped = candidate.solutions.iter().any(|solution| solution.status == Status::TimeLimit);
-        if stopped && best.is_some() {
-            return true;
-        }
-        path.push(candidate.point.clone());
-        let loss = |point: &PathPoint| point.loo_squared_hinge.unwrap_or(f64::INFINITY);
-        let better = best.as_ref().is_none_or(|(_, best)| loss(&candidate.point) < loss(&best.point));
-        if better {
-            *best = Some((at, candidate));
-        }
-        stopped
+/// Records a candidate and keeps it where it is the best; true where the time is up.
+fn note(at: f64, candidate: Candidate, best: &mut Option<(f64, Candidate)>, path: &mut Vec<PathPoint>) -> bool {
+    let stopped = candidate.solutions.iter().any(|solution| solution.status == Status::TimeLimit);
+    if stopped && best.is_some() {
+        return true;
     }
-
-    /// Every problem at one λ (in scale-free units); `None` where one of them is too much for double precision.
-    fn visit(&self, lambda: f64, starts: &[Point], done: u64) -> Result<Option<Candidate>> {
-        self.watch.tell(Progress { stage: "solve", done, total: 0, gap: None });
-        let true_lambda = lambda * self.settings.unit;
-        let lambdas = Lambdas::new(true_lambda, lambda);
-        let one = |problem: usize| -> Result<_> {
-            let target = Target { signs: &self.signs[problem], roots: &self.roots };
-            let mut memory = self.memories[problem].lock().unwrap_or_else(PoisonError::into_inner);
-            let (start, stop) = (&starts[problem], self.settings.stop);
-            let solution = minimise(self.system, lambdas, target, start, stop, &mut memory, self.watch)?;
-            let Some(solution) = solution else { return Ok(None) };
-            let values = left_out(self.system, true_lambda, target, self.problems.units, &solution)?;
-            let Solution { point, violators, steps, status, objective, .. } = solution;
-            Ok(Some((Solution { point, violators, factor: None, steps, status, objective }, values)))
-        };
-        let solved: Vec<Option<_>> = self.pool.try_map(starts.len(), one)?;
-        let Some(solved) = solved.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
-        let (solutions, values): (Vec<Solution<()>>, Vec<Option<Vec<f64>>>) = solved.into_iter().unzip();
-        let left_out: Vec<Vec<f64>> = values.into_iter().collect::<Option<_>>().unwrap_or_default();
-        let mean = (!left_out.is_empty())
-            .then(|| means(&left_out, &self.problems.targets(), self.problems.codes, self.problems.weights));
-        let c = 0.5 / true_lambda;
-        let point = PathPoint {
-            c,
-            lambda,
-            objective: c * solutions.iter().map(|solution| solution.objective).sum::<f64>(),
-            loo_squared_hinge: mean.map(|(hinge, _)| hinge),
-            loo_error: mean.map(|(_, wrong)| wrong),
-            violators: solutions.iter().map(|solution| solution.violators.len() as u64).sum(),
-            steps: solutions.iter().map(|solution| solution.steps).max().unwrap_or(0),
-        };
-        Ok(Some(Candidate { lambda: true_lambda, solutions, left_out, point }))
+    path.push(candidate.point.clone());
+    let loss = |point: &PathPoint| point.loo_squared_hinge.unwrap_or(f64::INFINITY);
+    let better = best.as_ref().is_none_or(|(_, best)| loss(&candidate.point) < loss(&best.point));
+    if better {
+        *best = Some((at, candidate));
     }
+    stopped
 }
 
 /// The error of a fit that was cancelled between stages.

@@ -60,7 +60,7 @@ impl Part {
 }
 
 /// A candidate solution.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Point {
     /// Coefficients of the penalised part.
     pub coefficients: Vec<f64>,

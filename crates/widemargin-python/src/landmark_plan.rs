@@ -1,0 +1,340 @@
+//! The steps of a thin plate fit on landmarks apart: what workers sum up, and the path on the machine that asks them.
+
+use std::sync::Arc;
+
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use widemargin::Result;
+use widemargin::data::Label;
+use widemargin::model::{self, CChoice, ColumnSums, MachineFacts, ThinPlateParams};
+use widemargin::similarity::ConditionalKernel;
+use widemargin::solve::Stage;
+use widemargin::solve::thin_plate::{self, FirstSums, Hessians, LeftOutSums, RowSums, RowsShape, Told};
+
+use crate::convert::{Class, shaped};
+use crate::elsewhere::{Numbers, Standing, nothing, numbers};
+use crate::errors::raise;
+use crate::samples::{Given, with_rows};
+use crate::thin_plate::ThinPlateMachine;
+use crate::work::{Patience, conduct};
+
+/// Weight, means and squared deviations.
+type Columns<'py> = (f64, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
+type ColumnsIn<'py> = (f64, PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>);
+
+/// The number of polynomials, a triangle and a product, column-major.
+type First<'py> = (usize, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
+type FirstIn<'py> = (usize, PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>);
+
+/// Landmarks, and the rows of the samples that they are.
+type Chosen<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<i64>>);
+
+fn columns_in((total, mean, squares): &ColumnsIn<'_>) -> PyResult<ColumnSums> {
+    Ok(ColumnSums { total: *total, mean: mean.as_slice()?.to_vec(), squares: squares.as_slice()?.to_vec() })
+}
+
+fn columns_out<'py>(py: Python<'py>, sums: ColumnSums) -> Columns<'py> {
+    (sums.total, PyArray1::from_vec(py, sums.mean), PyArray1::from_vec(py, sums.squares))
+}
+
+fn first_in((n_polynomials, triangle, cross): &FirstIn<'_>) -> PyResult<FirstSums> {
+    let (triangle, cross) = (triangle.as_slice()?.to_vec(), cross.as_slice()?.to_vec());
+    Ok(FirstSums { n_polynomials: *n_polynomials, triangle, cross })
+}
+
+fn first_out<'py>(py: Python<'py>, sums: FirstSums) -> First<'py> {
+    (sums.n_polynomials, PyArray1::from_vec(py, sums.triangle), PyArray1::from_vec(py, sums.cross))
+}
+
+/// What is to be known of the columns of the samples of weight above 0.
+#[pyfunction]
+pub(crate) fn column_sums<'py>(
+    py: Python<'py>,
+    samples: Given<'_>,
+    weights: PyReadonlyArray1<'_, f64>,
+) -> PyResult<Columns<'py>> {
+    let weights = weights.as_slice()?;
+    let found = with_rows!(&samples, "the thin plate SVM", view => {
+        conduct(py, &Patience::default(), |_, _| ColumnSums::of(&view, weights))
+    })?;
+    Ok(columns_out(py, found))
+}
+
+/// Two of them together.
+#[pyfunction]
+pub(crate) fn merged_columns<'py>(py: Python<'py>, a: ColumnsIn<'_>, b: ColumnsIn<'_>) -> PyResult<Columns<'py>> {
+    Ok(columns_out(py, columns_in(&a)?.merged(&columns_in(&b)?)))
+}
+
+/// First sums of two places together.
+#[pyfunction]
+pub(crate) fn merged_first<'py>(py: Python<'py>, a: FirstIn<'_>, b: FirstIn<'_>) -> PyResult<First<'py>> {
+    Ok(first_out(py, first_in(&a)?.merged(&first_in(&b)?)))
+}
+
+/// Rows that landmarks are chosen among: 25 a landmark, drawn, or the first few for "index".
+#[pyfunction]
+pub(crate) fn draw_rows<'py>(
+    py: Python<'py>,
+    weights: PyReadonlyArray1<'_, f64>,
+    n_basis: usize,
+    seed: u64,
+) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    let most = n_basis.saturating_mul(model::SAMPLES_A_LANDMARK);
+    let rows = model::draw_rows(weights.as_slice()?, most, seed);
+    Ok(PyArray1::from_iter(py, rows.into_iter().map(|row| row as i64)))
+}
+
+/// Landmarks (landmarks, features) and the rows of the samples that they are, none where they are means.
+#[pyfunction]
+pub(crate) fn choose_landmarks<'py>(
+    py: Python<'py>,
+    samples: Given<'_>,
+    weights: PyReadonlyArray1<'_, f64>,
+    basis: &str,
+    n_basis: usize,
+    seed: u64,
+    threads: usize,
+) -> PyResult<Chosen<'py>> {
+    let (weights, choice) = (weights.as_slice()?, basis.parse().map_err(raise)?);
+    let (bases, chosen, width) = with_rows!(&samples, "the thin plate SVM", view => {
+        let width = widemargin::data::Rows::n_cols(&view);
+        conduct(py, &Patience::default(), |_, _| {
+            let (bases, chosen) = model::choose_landmarks(&view, weights, choice, n_basis, seed, threads)?;
+            Ok((bases, chosen, width))
+        })
+    })?;
+    let n = bases.len() / width.max(1);
+    Ok((shaped(py, bases, n, width)?, PyArray1::from_iter(py, chosen.into_iter().map(|row| row as i64))))
+}
+
+/// What became of the polynomials.
+#[pyclass(frozen, module = "widemargin._core")]
+pub(crate) struct SettledPolynomials(model::SettledPolynomials);
+
+#[pymethods]
+impl SettledPolynomials {
+    #[getter]
+    fn columns<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_slice(py, self.0.columns())
+    }
+
+    #[getter]
+    fn cross<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_slice(py, self.0.cross())
+    }
+
+    #[getter]
+    fn n_free(&self) -> usize {
+        self.0.n_free()
+    }
+}
+
+/// A kernel on landmarks.
+#[pyclass(frozen, module = "widemargin._core")]
+pub(crate) struct LandmarkPlan(model::LandmarkPlan);
+
+#[pymethods]
+impl LandmarkPlan {
+    #[new]
+    fn new(py: Python<'_>, kernel: &str, bases: PyReadonlyArray2<'_, f64>, columns: ColumnsIn<'_>) -> PyResult<Self> {
+        let kernel: ConditionalKernel = kernel.parse().map_err(raise)?;
+        let (bases, columns) = (bases.as_slice()?.to_vec(), columns_in(&columns)?);
+        py.detach(|| model::LandmarkPlan::new(kernel, bases, &columns)).map(LandmarkPlan).map_err(raise)
+    }
+
+    fn first_sums<'py>(
+        &self,
+        py: Python<'py>,
+        samples: Given<'_>,
+        weights: PyReadonlyArray1<'_, f64>,
+    ) -> PyResult<First<'py>> {
+        let weights = weights.as_slice()?;
+        let found = with_rows!(&samples, "the thin plate SVM", view => {
+            conduct(py, &Patience::default(), |_, _| self.0.first_sums(&view, weights))
+        })?;
+        Ok(first_out(py, found))
+    }
+
+    fn settle(
+        &self,
+        sums: FirstIn<'_>,
+        null_space: &str,
+        n: usize,
+        total: f64,
+        separates: bool,
+    ) -> PyResult<SettledPolynomials> {
+        let null_space = null_space.parse().map_err(raise)?;
+        let settled = self.0.settle(&first_in(&sums)?, null_space, n, total, separates);
+        settled.map(SettledPolynomials).map_err(raise)
+    }
+
+    /// Features (rows of weight above 0, width): with `cross` None those of the polynomials alone.
+    fn features<'py>(
+        &self,
+        py: Python<'py>,
+        samples: Given<'_>,
+        weights: PyReadonlyArray1<'_, f64>,
+        columns: PyReadonlyArray1<'_, f64>,
+        cross: Option<PyReadonlyArray1<'_, f64>>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let (weights, columns) = (weights.as_slice()?, columns.as_slice()?);
+        let cross = cross.as_ref().map(|cross| cross.as_slice()).transpose()?;
+        let features = with_rows!(&samples, "the thin plate SVM", view => {
+            conduct(py, &Patience::default(), |_, _| match cross {
+                None => self.0.polynomial_features(&view, weights, columns),
+                Some(cross) => self.0.features(&view, weights, columns, cross),
+            })
+        })?;
+        let n = weights.iter().filter(|weight| **weight > 0.0).count();
+        let width = features.len().checked_div(n).unwrap_or(0);
+        shaped(py, features, n, width)
+    }
+
+    /// The path over rows that `rows` stands for, and the machine.
+    #[pyo3(signature = (settled, rows, classes, *, n_rows, n_problems, support, C, tol, max_iter, threads, stages,
+        time_limit, watch))]
+    #[expect(non_snake_case, reason = "C is the parameter's name")]
+    #[expect(clippy::too_many_arguments, reason = "they are the solver's parameters, passed by name")]
+    fn fit(
+        &self,
+        py: Python<'_>,
+        settled: PyRef<'_, SettledPolynomials>,
+        rows: Py<PyAny>,
+        classes: Vec<Class>,
+        n_rows: usize,
+        n_problems: usize,
+        support: Vec<u64>,
+        C: Option<f64>,
+        tol: f64,
+        max_iter: u32,
+        threads: usize,
+        stages: Vec<(String, f64)>,
+        time_limit: Option<f64>,
+        watch: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<ThinPlateMachine> {
+        let (plan, settled) = (self.0.clone(), settled.0.clone());
+        let params = ThinPlateParams::new(plan.kernel())
+            .c(C.map_or(CChoice::Auto, CChoice::Value))
+            .tol(tol)
+            .max_steps(max_iter)
+            .threads(threads);
+        let facts = MachineFacts {
+            classes: classes.into_iter().map(Label::from).collect(),
+            support,
+            stages: stages.into_iter().map(|(name, seconds)| Stage { name, seconds }).collect(),
+        };
+        let shape = RowsShape { n_rows, n_penalised: plan.n_landmarks(), n_free: settled.n_free(), n_problems };
+        let rows = Arc::new(rows);
+        let machine = conduct(py, &Patience::new(time_limit, watch)?, |watch, to_caller| {
+            let mut rows = RowsElsewhere { standing: Standing { rows, to_caller: to_caller.clone() }, shape };
+            plan.fit(&params, settled, &mut rows, facts, watch)
+        })?;
+        Ok(ThinPlateMachine(machine))
+    }
+}
+
+/// Whether rows of polynomial features alone, which `rows` stands for, separate a problem.
+#[pyfunction]
+#[pyo3(signature = (rows, *, n_rows, n_free, n_problems, total, threads))]
+pub(crate) fn rows_separate(
+    py: Python<'_>,
+    rows: Py<PyAny>,
+    n_rows: usize,
+    n_free: usize,
+    n_problems: usize,
+    total: f64,
+    threads: usize,
+) -> PyResult<bool> {
+    let shape = RowsShape { n_rows, n_penalised: 0, n_free, n_problems };
+    let rows = Arc::new(rows);
+    conduct(py, &Patience::default(), |watch, to_caller| {
+        let mut rows = RowsElsewhere { standing: Standing { rows, to_caller: to_caller.clone() }, shape };
+        thin_plate::rows_separate(&mut rows, total, threads, watch)
+    })
+}
+
+/// Sums over rows that a Python object stands for.
+struct RowsElsewhere {
+    standing: Standing,
+    shape: RowsShape,
+}
+
+/// Changes of the Hessians and what the rows tell.
+type ToldIn = (Vec<f64>, Vec<Told>);
+
+fn told(answer: &Bound<'_, PyAny>) -> PyResult<ToldIn> {
+    let parts = answer.cast::<PyTuple>()?;
+    let rights: PyReadonlyArray2<'_, f64> = parts.get_item(1)?.extract()?;
+    let width = rights.shape()[1];
+    let (rights, sums, largest) = (rights.as_slice()?, numbers(&parts.get_item(2)?)?, numbers(&parts.get_item(3)?)?);
+    let each = sums.chunks_exact(3).zip(largest.chunks_exact(2)).enumerate();
+    let told = each.map(|(at, (sums, largest))| Told {
+        right: rights[at * width..(at + 1) * width].to_vec(),
+        loss: sums[0],
+        pull: sums[1],
+        n_inside: sums[2] as u64,
+        apart: largest[0],
+        size: largest[1],
+    });
+    Ok((numbers(&parts.get_item(0)?)?, told.collect()))
+}
+
+fn pair(answer: &Bound<'_, PyAny>) -> PyResult<LeftOutSums> {
+    let (hinge, wrong) = answer.extract()?;
+    Ok(LeftOutSums { hinge, wrong })
+}
+
+impl RowsElsewhere {
+    fn changed(
+        &self,
+        method: &'static str,
+        live: &[usize],
+        given: Numbers,
+        hessians: Option<&mut Hessians>,
+    ) -> Result<Vec<Told>> {
+        let (changes, told) = self.standing.ask(method, live, vec![given], told)?;
+        if let Some(hessians) = hessians {
+            let square = self.shape.width() * self.shape.width();
+            for (&problem, change) in live.iter().zip(changes.chunks(square.max(1))) {
+                hessians[problem].iter_mut().zip(change).for_each(|(sum, x)| *sum += x);
+            }
+        }
+        Ok(told)
+    }
+}
+
+impl RowSums for RowsElsewhere {
+    fn shape(&self) -> RowsShape {
+        self.shape
+    }
+
+    fn origin(&mut self) -> Result<(Vec<f64>, Vec<Told>)> {
+        let live: Vec<usize> = (0..self.shape.n_problems).collect();
+        self.standing.ask("origin", &live, Vec::new(), told)
+    }
+
+    fn look(&mut self, live: &[usize], points: &[f64], hessians: Option<&mut Hessians>) -> Result<Vec<Told>> {
+        self.changed("look", live, Numbers::rows(points, self.shape.width()), hessians)
+    }
+
+    fn accept(&mut self, live: &[usize]) -> Result<()> {
+        self.standing.ask("accept", live, Vec::new(), nothing)
+    }
+
+    fn along(&mut self, live: &[usize], places: &[f64]) -> Result<Vec<[f64; 2]>> {
+        let found = self.standing.ask("along", live, vec![Numbers::line(places)], numbers)?;
+        Ok(found.as_chunks::<2>().0.to_vec())
+    }
+
+    fn advance(&mut self, live: &[usize], places: &[f64], hessians: &mut Hessians) -> Result<Vec<Told>> {
+        self.changed("advance", live, Numbers::line(places), Some(hessians))
+    }
+
+    fn leave_one_out(&mut self, roots: &[Vec<f64>]) -> Result<LeftOutSums> {
+        let live: Vec<usize> = (0..roots.len()).collect();
+        let square = self.shape.width() * self.shape.width();
+        self.standing.ask("leave_one_out", &live, vec![Numbers::rows(&roots.concat(), square)], pair)
+    }
+}

@@ -1,0 +1,175 @@
+//! What a fit on landmarks is made of where its samples are not in one place: sums over them, and what follows.
+
+use super::exact_fit::{CROWDED, FitSettings, Fitted};
+use super::landmark_fit::{translated, unit_of, unpenalised};
+use super::landmark_visits::LandmarkVisits;
+use super::lift::Lift;
+use super::linear::{NOTHING, STOP};
+use super::lockstep::Lockstep;
+use super::log::Log;
+use super::newton::Lambdas;
+use super::null_space::{NullSpace, span};
+use super::path::{Outcome, PathSettings, walk};
+use super::row_sums::RowSums;
+use crate::error::{Error, Result};
+use crate::linalg::factor::{Matrix, Side, Svd, product, stacked, triangle};
+use crate::par::Pool;
+use crate::watch::Watch;
+
+/// What samples tell of the polynomials: R with RᵀR = PᵀWP, and ΦWP.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FirstSums {
+    /// Numbers a row of R: the polynomials.
+    pub n_polynomials: usize,
+    /// R, column-major, upper triangular, with as many rows as columns or fewer.
+    pub triangle: Vec<f64>,
+    /// ΦWP, column-major, landmarks × polynomials; empty where there was no sample.
+    pub cross: Vec<f64>,
+}
+
+impl FirstSums {
+    /// Both together.
+    #[must_use]
+    pub fn merged(&self, other: &FirstSums) -> FirstSums {
+        if self.cross.is_empty() && self.triangle.is_empty() {
+            return other.clone();
+        }
+        let both = stacked(&self.matrix(), &other.matrix());
+        let cross = match other.cross.is_empty() {
+            true => self.cross.clone(),
+            false => self.cross.iter().zip(&other.cross).map(|(a, b)| a + b).collect(),
+        };
+        FirstSums { triangle: triangle(both).into_values(), cross, ..*self }
+    }
+
+    fn matrix(&self) -> Matrix {
+        let m = self.n_polynomials;
+        Matrix::from_columns(self.triangle.clone(), self.triangle.len().checked_div(m).unwrap_or(0), m)
+    }
+
+    fn cross(&self, n_landmarks: usize) -> Result<Matrix> {
+        let m = self.n_polynomials;
+        if self.cross.len() != n_landmarks * m {
+            return Err(Error::Shape {
+                what: "sums over the samples".into(),
+                found: format!("{} numbers", self.cross.len()),
+                expected: format!("{n_landmarks} landmarks × {m} polynomials"),
+            });
+        }
+        Ok(Matrix::from_columns(self.cross.clone(), n_landmarks, m))
+    }
+}
+
+/// Of a block: `phi` landmarks × samples and `polynomials` polynomials × samples, both times √w.
+pub(crate) fn first_sums(phi: &Matrix, polynomials: &Matrix) -> FirstSums {
+    FirstSums {
+        n_polynomials: polynomials.n_rows(),
+        triangle: triangle(polynomials.transposed()).into_values(),
+        cross: product(Side::Plain(phi), Side::Transposed(polynomials)).into_values(),
+    }
+}
+
+/// What follows from the first sums, and what was settled.
+#[derive(Clone, Debug)]
+pub(crate) struct Apart {
+    basis: Svd,
+    pub rank: usize,
+    /// F U of the features F and the polynomials' span U.
+    pub cross: Matrix,
+    /// Σ of its squares: the features' part along the polynomials.
+    along: f64,
+    total: f64,
+    /// T of the unpenalised features Tᵀp.
+    pub columns: Matrix,
+    /// Whether they are all the polynomials, from which the penalised features are then taken.
+    pub is_free: bool,
+}
+
+impl Apart {
+    pub fn new(sums: &FirstSums, lift: &Lift, total: f64) -> Result<Self> {
+        let basis = span(&sums.matrix())?;
+        // F U = L⁻¹(I − QQᵀ) ΦWP · V diag(s)⁻¹.
+        let mut cross = sums.cross(lift.n_penalised())?;
+        lift.penalise(&mut cross);
+        let (columns, is_free) = unpenalised(NullSpace::Free, &basis.s, &basis.v, total);
+        let cross = product(Side::Plain(&cross), Side::Plain(&columns));
+        let along = cross.values().iter().map(|x| x * x).sum();
+        Ok(Apart { rank: basis.s.len(), basis, cross, along, total, columns, is_free })
+    }
+
+    /// Settles `auto` as the fit in memory does; the answer says also whether the polynomials separate a problem.
+    pub fn settle(
+        &mut self,
+        asked: NullSpace,
+        n: usize,
+        separates: impl FnOnce() -> Result<bool>,
+    ) -> Result<(NullSpace, bool)> {
+        let (mut null_space, mut separated) = (asked, false);
+        if asked == NullSpace::Auto {
+            separated = self.rank > 1 && separates()?;
+            // With few samples a polynomial, dropping the polynomials would leave next to nothing.
+            let dropped = separated && n >= CROWDED * self.rank;
+            null_space = if dropped { NullSpace::Constant } else { NullSpace::Free };
+        }
+        (self.columns, self.is_free) = unpenalised(null_space, &self.basis.s, &self.basis.v, self.total);
+        Ok((null_space, separated))
+    }
+
+    /// The landmarks' lift with what was settled.
+    pub fn lift(&self, lift: Lift) -> Lift {
+        Lift { columns: self.columns.clone(), cross: self.is_free.then(|| self.cross.clone()), ..lift }
+    }
+}
+
+/// Whether rows of unpenalised features alone separate a problem; `total` is the sum of all weights.
+///
+/// # Errors
+/// What the rows meet; [`Error::Cancelled`].
+pub fn rows_separate(rows: &mut dyn RowSums, total: f64, threads: usize, watch: &Watch<'_>) -> Result<bool> {
+    let shape = rows.shape();
+    let starts = vec![0.0; shape.width() * shape.n_problems];
+    let pool = Pool::new(threads)?;
+    let mut lockstep = Lockstep::new(rows, &pool);
+    let enough = NOTHING * total;
+    let ended = lockstep.minimise(Lambdas::new(0.0, 1.0), &starts, STOP, Some(enough), watch)?;
+    Ok(ended.is_some() && lockstep.told.iter().any(|told| told.loss <= enough))
+}
+
+/// Walks the path over rows, wherever they are; also whether nothing was left for the kernel.
+pub(crate) fn fit_rows(
+    rows: &mut dyn RowSums,
+    apart: &Apart,
+    settings: &FitSettings,
+    log: Option<Log<'_>>,
+    (pool, watch): (&Pool, &Watch<'_>),
+) -> Result<(Outcome, bool)> {
+    let mut lockstep = Lockstep::new(rows, pool);
+    let (flat, unit) = match log.as_ref().and_then(Log::unit) {
+        Some(known) => known,
+        None => {
+            let trace = lockstep.begin()?;
+            let along = apart.along;
+            let (spread, squares) = if apart.is_free { (trace, trace + along) } else { (trace - along, trace) };
+            unit_of(spread, squares, apart.total)?
+        }
+    };
+    let log = log.map(|log| log.with_unit(flat, unit));
+    let path = PathSettings { c: settings.c, unit, stop: settings.stop };
+    let mut visits = LandmarkVisits::new(lockstep, unit, apart.total, settings.stop, pool, watch, log);
+    let origins = visits.origins();
+    Ok((walk(&mut visits, &origins, &path, watch)?, flat))
+}
+
+/// The whole of it over rows whose features were made of what was settled.
+pub(crate) fn fit_apart(
+    rows: &mut dyn RowSums,
+    lift: Lift,
+    apart: Apart,
+    (null_space, separated): (NullSpace, bool),
+    settings: &FitSettings,
+    work: (&Pool, &Watch<'_>),
+) -> Result<Fitted> {
+    let (outcome, flat) = fit_rows(rows, &apart, settings, None, work)?;
+    let (alpha, beta) = translated(&outcome, &apart.lift(lift));
+    Ok(Fitted { alpha, beta, null_space, separated, rank: apart.rank, flat, outcome })
+}

@@ -1,0 +1,261 @@
+//! What one block of rows tells: scores, slacks, the rows that came inside the margin or went out, left-out values.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::lift::Lift;
+use super::row_sums::{LeftOutSums, RowsShape, Told};
+use crate::linalg::factor::{Matrix, Side, dot, lower_times, product, stacked};
+use crate::problem::OneVsRest;
+
+/// Below this a left-out row's score is not determined by the others.
+const UNDETERMINED: f64 = 1e-10;
+
+/// The features of some rows times √w, a column a row.
+pub(crate) enum Block<'a> {
+    /// As the solver takes them.
+    Lifted(Cow<'a, Matrix>),
+    /// Kernel values and polynomials, which cost far less: a lift takes landmarks² a row.
+    Raw {
+        /// Landmarks × rows.
+        phi: Cow<'a, Matrix>,
+        /// Polynomials × rows.
+        polynomials: Cow<'a, Matrix>,
+    },
+}
+
+impl Block<'_> {
+    /// z of the rows, problems × rows.
+    fn scores(&self, points: &Points) -> Matrix {
+        match self {
+            Block::Lifted(features) => product(Side::Transposed(&points.features), Side::Plain(features)),
+            Block::Raw { phi, polynomials } => {
+                let mut scores = product(Side::Transposed(&points.alpha), Side::Plain(phi));
+                let rest = product(Side::Transposed(&points.beta), Side::Plain(polynomials));
+                for row in 0..scores.n_cols() {
+                    scores.col_mut(row).iter_mut().zip(rest.col(row)).for_each(|(z, more)| *z += more);
+                }
+                scores
+            }
+        }
+    }
+
+    /// Sums of the rows times `pulls` (rows × problems), in this form of the features.
+    fn pulled(&self, pulls: &Matrix) -> Matrix {
+        match self {
+            Block::Lifted(features) => product(Side::Plain(features), Side::Plain(pulls)),
+            Block::Raw { phi, polynomials } => stacked(
+                &product(Side::Plain(phi), Side::Plain(pulls)),
+                &product(Side::Plain(polynomials), Side::Plain(pulls)),
+            ),
+        }
+    }
+
+    /// The features of some of the rows.
+    pub fn columns(&self, lift: &Lift, rows: &[usize]) -> Matrix {
+        match self {
+            Block::Lifted(features) => features.select_cols(rows),
+            Block::Raw { phi, polynomials } => lift.features(phi.select_cols(rows), &polynomials.select_cols(rows)),
+        }
+    }
+}
+
+/// A point a problem, in both forms of the features.
+pub(crate) struct Points {
+    features: Matrix,
+    alpha: Matrix,
+    beta: Matrix,
+}
+
+impl Points {
+    /// Of points one after another.
+    pub fn new(points: &[f64], lift: &Lift, shape: RowsShape) -> Self {
+        let k = shape.n_problems;
+        let features = Matrix::from_columns(points.to_vec(), shape.width(), k);
+        let (alpha, beta): (Vec<_>, Vec<_>) = (0..k).map(|problem| lift.coefficients(features.col(problem))).unzip();
+        let matrix = |columns: Vec<Vec<f64>>, n| Matrix::from_columns(columns.concat(), n, k);
+        let (alpha, beta) = (matrix(alpha, shape.n_penalised), matrix(beta, lift.columns.n_rows()));
+        Points { features, alpha, beta }
+    }
+}
+
+/// What is known of each row.
+#[derive(Clone, Copy)]
+pub(crate) struct RowFacts<'a> {
+    pub targets: OneVsRest<'a>,
+    /// √w; 0 for a row that is absent.
+    pub roots: &'a [f64],
+    /// The part of the weight that leave-one-out takes away.
+    pub units: &'a [f64],
+}
+
+/// What is remembered of the rows, `[problem][row]`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct State {
+    /// z where the problem stands.
+    pub scores: Vec<f64>,
+    /// z at the point that was looked at.
+    pub ahead: Vec<f64>,
+    /// Whether the row is counted in the problem's Hessian.
+    pub counted: Vec<bool>,
+}
+
+impl State {
+    pub fn new(n: usize) -> Self {
+        State { scores: vec![0.0; n], ahead: vec![0.0; n], counted: vec![false; n] }
+    }
+}
+
+/// What a block tells of the live problems.
+pub(crate) struct Seen {
+    pub rows: Range<usize>,
+    /// z at the points, a vector a live problem; none where the problems were looked at where they stand.
+    pub ahead: Vec<Vec<f64>>,
+    /// Whether a row is inside the margin, a vector a live problem.
+    pub inside: Vec<Vec<bool>>,
+    /// With sums in the block's form of the features.
+    pub told: Vec<Told>,
+    /// Features of the rows that any live problem came to count or ceased to, where they were asked for.
+    pub changed: Matrix,
+    /// Which of these each live problem did, with their signs.
+    pub changes: Vec<Vec<(usize, f64)>>,
+}
+
+/// Looks at a block at the points, or at where the problems stand.
+pub(crate) fn see(
+    (facts, state, lift): (RowFacts<'_>, &State, &Lift),
+    (rows, block): (Range<usize>, &Block<'_>),
+    live: &[usize],
+    points: Option<&Points>,
+    wants_changes: bool,
+) -> Seen {
+    let (n, k, all) = (rows.len(), facts.targets.n_problems(), facts.roots.len());
+    let scores = points.map(|points| block.scores(points));
+    let mut pulls = Matrix::zeros(n, k);
+    let (mut place, mut changed) = (vec![usize::MAX; n], Vec::new());
+    let mut seen = Seen {
+        rows: rows.clone(),
+        ahead: Vec::new(),
+        inside: Vec::new(),
+        told: Vec::new(),
+        changed: Matrix::default(),
+        changes: Vec::new(),
+    };
+    for &problem in live {
+        let own = problem * all + rows.start..problem * all + rows.end;
+        let z: Vec<f64> = match &scores {
+            Some(scores) => (0..n).map(|i| scores.at(problem, i)).collect(),
+            None => state.scores[own.clone()].to_vec(),
+        };
+        let (mut told, mut changes, mut inside) = (Told::default(), Vec::new(), vec![false; n]);
+        for (i, counted) in state.counted[own].iter().enumerate() {
+            let (root, sign) = (facts.roots[rows.start + i], facts.targets.sign(rows.start + i, problem));
+            let slack = root - sign * z[i];
+            told.size = told.size.max(z[i].abs());
+            inside[i] = slack > 0.0;
+            if inside[i] {
+                pulls.set(i, problem, sign * slack);
+                told.loss += slack * slack;
+                told.pull += slack * root;
+                told.n_inside += 1;
+            }
+            if inside[i] != *counted {
+                told.apart = told.apart.max(slack.abs()).max(f64::MIN_POSITIVE);
+                if place[i] == usize::MAX {
+                    place[i] = changed.len();
+                    changed.push(i);
+                }
+                changes.push((place[i], if inside[i] { 1.0 } else { -1.0 }));
+            }
+        }
+        if scores.is_some() {
+            seen.ahead.push(z);
+        }
+        seen.inside.push(inside);
+        seen.told.push(told);
+        seen.changes.push(changes);
+    }
+    // Of all problems, also those that are not live: the shape of a product can change its last bits.
+    let pulled = block.pulled(&pulls);
+    for (told, &problem) in seen.told.iter_mut().zip(live) {
+        told.right = pulled.col(problem).to_vec();
+    }
+    if wants_changes && !changed.is_empty() {
+        seen.changed = block.columns(lift, &changed);
+    }
+    seen
+}
+
+/// R of a row's leverage ‖R x‖² in its two parts.
+pub(crate) struct Root {
+    lower: Matrix,
+    below: Matrix,
+}
+
+impl Root {
+    /// Of a column-major square.
+    pub fn new(values: &[f64], shape: RowsShape) -> Self {
+        let (b, p) = (shape.n_penalised, shape.width());
+        let part = |rows: Range<usize>, n_cols: usize| {
+            let columns = values.chunks(p.max(1)).take(n_cols).flat_map(|column| &column[rows.clone()]);
+            Matrix::from_columns(columns.copied().collect(), rows.len(), n_cols)
+        };
+        Root { lower: part(0..b, b), below: part(b..p, p) }
+    }
+
+    /// How much of each row's score is its own doing, in [0, 1].
+    fn leverages(&self, features: &Matrix) -> Vec<f64> {
+        let b = self.lower.n_rows();
+        let penalised = features.select_row_range(0..b);
+        let (above, below) =
+            (lower_times(&self.lower, &penalised), product(Side::Plain(&self.below), Side::Plain(features)));
+        let square = |x: &[f64]| dot(x, x);
+        (0..features.n_cols()).map(|col| (square(above.col(col)) + square(below.col(col))).clamp(0.0, 1.0)).collect()
+    }
+}
+
+/// Left-out decision values of a block's rows, a vector a problem, and their sums.
+pub(crate) fn leave_out(
+    (facts, state, lift): (RowFacts<'_>, &State, &Lift),
+    (rows, block): (Range<usize>, &Block<'_>),
+    roots: &[Root],
+) -> (LeftOutSums, Vec<Vec<f64>>) {
+    let (n, all) = (rows.len(), facts.roots.len());
+    let counted = |problem: usize, i: usize| state.counted[problem * all + rows.start + i];
+    let some: Vec<usize> = (0..n).filter(|&i| (0..roots.len()).any(|problem| counted(problem, i))).collect();
+    let features = block.columns(lift, &some);
+    let mut values = Vec::with_capacity(roots.len());
+    for (problem, root) in roots.iter().enumerate() {
+        let scores = &state.scores[problem * all + rows.start..];
+        let scale = |i: usize| facts.roots[rows.start + i];
+        let plain = |i: usize| if scale(i) > 0.0 { scores[i] / scale(i) } else { 0.0 };
+        let mut mine: Vec<f64> = (0..n).map(plain).collect();
+        let inside: Vec<usize> = (0..some.len()).filter(|&at| counted(problem, some[at])).collect();
+        let leverages = root.leverages(&features.select_cols(&inside));
+        for (&at, leverage) in inside.iter().zip(leverages) {
+            let i = some[at];
+            let (weight_root, sign) = (scale(i), facts.targets.sign(rows.start + i, problem));
+            // With A the bordered matrix of the violators this is the paper's 1 − y_i α_i / [A⁻¹]_ii, since
+            // y_i α_i = ξ_i / λ and λ [A⁻¹]_ii = 1 − leverage.
+            let kept = 1.0 - facts.units[rows.start + i] / (weight_root * weight_root) * leverage;
+            let slack = 1.0 - sign * scores[i] / weight_root;
+            mine[i] = sign * if kept > UNDETERMINED { 1.0 - slack / kept } else { 0.0 };
+        }
+        values.push(mine);
+    }
+    let mut sums = LeftOutSums::default();
+    let mut one = vec![0.0; roots.len()];
+    for (i, row) in rows.enumerate() {
+        let weight = facts.roots[row] * facts.roots[row];
+        for (problem, values) in values.iter().enumerate() {
+            one[problem] = values[i];
+            sums.hinge += weight * (1.0 - facts.targets.sign(row, problem) * values[i]).max(0.0).powi(2);
+        }
+        let positive = facts.targets.positive_problem(row);
+        let class = if roots.len() > 1 { positive.unwrap_or_default() } else { usize::from(positive.is_some()) };
+        if OneVsRest::decide(&one) != class {
+            sums.wrong += weight;
+        }
+    }
+    (sums, values)
+}

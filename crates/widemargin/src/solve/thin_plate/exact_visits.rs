@@ -1,0 +1,83 @@
+//! All problems at one λ by the exact solver, each on its own.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::exact::Exact;
+use super::left_out::{left_out, means};
+use super::newton::{Lambdas, Solution, minimise};
+use super::path::{Candidate, PathSettings, Problems, Solved, Visit};
+use super::system::{Point, System, Target};
+use crate::error::Result;
+use crate::par::Pool;
+use crate::solve::Status;
+use crate::watch::{Progress, Watch};
+
+/// What is the same at every λ, and what each problem keeps from one to the next.
+pub(super) struct ExactVisits<'a> {
+    system: &'a Exact,
+    problems: &'a Problems<'a>,
+    settings: &'a PathSettings,
+    signs: Vec<Vec<f64>>,
+    roots: Vec<f64>,
+    memories: Vec<Mutex<<Exact as System>::Memory>>,
+    pool: &'a Pool,
+    watch: &'a Watch<'a>,
+}
+
+impl<'a> ExactVisits<'a> {
+    pub fn new(
+        system: &'a Exact,
+        problems: &'a Problems<'a>,
+        settings: &'a PathSettings,
+        pool: &'a Pool,
+        watch: &'a Watch<'a>,
+    ) -> Self {
+        let (targets, n) = (problems.targets(), problems.codes.len());
+        let k = targets.n_problems();
+        let signs = (0..k).map(|problem| (0..n).map(|i| targets.sign(i, problem)).collect()).collect();
+        let roots = problems.weights.iter().map(|w| w.sqrt()).collect();
+        let memories = (0..k).map(|_| Mutex::default()).collect();
+        ExactVisits { system, problems, settings, signs, roots, memories, pool, watch }
+    }
+
+    /// The dual objective at λ|a_i| made feasible: 2λ Σ y_i a_i √w_i − λ aᵀKa − λ² Σ a_i², times C.
+    fn dual<F>(&self, lambda: f64, target: Target<'_>, solution: &Solution<F>) -> f64 {
+        if solution.status != Status::Converged {
+            // Not feasible: all that is known is that a loss is at least 0.
+            return 0.0;
+        }
+        let point = &solution.point;
+        let mut sum = -lambda * self.system.inner(point, point);
+        for ((a, sign), root) in point.coefficients.iter().zip(target.signs).zip(target.roots) {
+            let a = a * sign;
+            sum += lambda * (2.0 * a * root - lambda * a * a);
+        }
+        0.5 / lambda * sum
+    }
+}
+
+impl Visit for ExactVisits<'_> {
+    fn visit(&mut self, lambda: f64, starts: &[Point], done: u64) -> Result<Option<Candidate>> {
+        self.watch.tell(Progress { stage: "solve", done, total: 0, gap: None });
+        let true_lambda = lambda * self.settings.unit;
+        let lambdas = Lambdas::new(true_lambda, lambda);
+        let one = |problem: usize| -> Result<_> {
+            let target = Target { signs: &self.signs[problem], roots: &self.roots };
+            let mut memory = self.memories[problem].lock().unwrap_or_else(PoisonError::into_inner);
+            let (start, stop) = (&starts[problem], self.settings.stop);
+            let solution = minimise(self.system, lambdas, target, start, stop, &mut memory, self.watch)?;
+            let Some(solution) = solution else { return Ok(None) };
+            let values = left_out(self.system, true_lambda, target, self.problems.units, &solution)?;
+            let dual = self.dual(true_lambda, target, &solution);
+            let Solution { point, violators, steps, status, objective, .. } = solution;
+            Ok(Some((Solved { point, n_inside: violators.len() as u64, steps, status, objective, dual }, values)))
+        };
+        let solved: Vec<Option<_>> = self.pool.try_map(starts.len(), one)?;
+        let Some(solved) = solved.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
+        let (solutions, values): (Vec<Solved>, Vec<Option<Vec<f64>>>) = solved.into_iter().unzip();
+        let left_out: Vec<Vec<f64>> = values.into_iter().collect::<Option<_>>().unwrap_or_default();
+        let means = (!left_out.is_empty())
+            .then(|| means(&left_out, &self.problems.targets(), self.problems.codes, self.problems.weights));
+        Ok(Some(Candidate::new(true_lambda, lambda, solutions, left_out, means)))
+    }
+}

@@ -1,0 +1,86 @@
+//! The Hessian of one problem, factored: the penalised part by Cholesky, the unpenalised one by what it leaves.
+
+use super::row_sums::RowsShape;
+use crate::linalg::factor::{Cholesky, Matrix, Side, Svd, add_lower_product, add_scaled, product};
+
+/// Directions of the unpenalised part that the violators determine no better than this are left as they are.
+const UNDETERMINED: f64 = 1e-10;
+
+/// The same where there is nothing else: whether polynomials separate the data is told by directions nearly lost.
+const UNDETERMINED_ALONE: f64 = 1e-13;
+
+/// H_tt + λI = L Lᵀ, and for the unpenalised part X = L⁻¹H_tu and the singular values of its Schur complement.
+#[derive(Debug)]
+pub(crate) struct Factor {
+    cholesky: Option<Cholesky>,
+    across: Matrix,
+    schur: Svd,
+}
+
+impl Factor {
+    /// Of a column-major square, whose lower triangle is read; `None` where λ is too small for double precision.
+    pub fn new(hessian: &[f64], shape: RowsShape, lambda: f64) -> Option<Self> {
+        let (b, q, p) = (shape.n_penalised, shape.n_free, shape.width());
+        let column = |col: usize| &hessian[col * p..(col + 1) * p];
+        let mut penalised = Matrix::zeros(b, b);
+        let mut across = Matrix::zeros(b, q);
+        for col in 0..b {
+            penalised.col_mut(col)[col..].copy_from_slice(&column(col)[col..b]);
+            penalised.set(col, col, penalised.at(col, col) + lambda);
+            column(col)[b..].iter().enumerate().for_each(|(k, x)| across.set(col, k, *x));
+        }
+        let mut schur = Matrix::zeros(q, q);
+        (0..q).for_each(|k| schur.col_mut(k)[k..].copy_from_slice(&column(b + k)[b + k..]));
+        let cholesky = if b == 0 { None } else { Some(Cholesky::new(penalised)?) };
+        if let Some(cholesky) = &cholesky {
+            cholesky.solve_lower(&mut across);
+            add_lower_product(&mut schur, -1.0, Side::Transposed(&across), Side::Plain(&across));
+        }
+        schur.mirror_lower();
+        let threshold = if b == 0 { UNDETERMINED_ALONE } else { UNDETERMINED };
+        Some(Factor { cholesky, across, schur: Svd::new(&schur, threshold)? })
+    }
+
+    /// (H + λI)⁻¹ · right, the smallest change where the unpenalised part is not determined.
+    pub fn solve(&self, right: &[f64]) -> Vec<f64> {
+        let b = self.across.n_rows();
+        let mut step = Matrix::from_columns(right[..b].to_vec(), b, 1);
+        if let Some(cholesky) = &self.cholesky {
+            cholesky.solve_lower(&mut step);
+        }
+        let mut rest = right[b..].to_vec();
+        add_scaled(&mut rest, -1.0, &self.across.transposed_times(step.col(0)));
+        let mut change = vec![0.0; rest.len()];
+        for (k, part) in self.schur.u.transposed_times(&rest).into_iter().enumerate() {
+            add_scaled(&mut change, part / self.schur.s[k], self.schur.v.col(k));
+        }
+        add_scaled(step.col_mut(0), -1.0, &self.across.times(&change));
+        if let Some(cholesky) = &self.cholesky {
+            cholesky.solve_lower_transposed(&mut step);
+        }
+        let mut out = step.into_values();
+        out.extend(change);
+        out
+    }
+
+    /// R with RᵀR = (H + λI)⁻¹, column-major: L⁻¹, and under it what the Schur complement makes of the rest.
+    pub fn root(&self) -> Vec<f64> {
+        let (b, q) = (self.across.n_rows(), self.across.n_cols());
+        let inverse = self.cholesky.as_ref().map_or_else(|| Matrix::zeros(0, 0), Cholesky::inverse_lower);
+        // S^(−½)Uᵀ, and its product with −XᵀL⁻¹.
+        let mut half = Matrix::zeros(q, q);
+        for (k, s) in self.schur.s.iter().enumerate() {
+            self.schur.u.col(k).iter().enumerate().for_each(|(row, u)| half.set(k, row, u / s.sqrt()));
+        }
+        let along = product(Side::Transposed(&self.across), Side::Plain(&inverse));
+        let below = product(Side::Plain(&half), Side::Plain(&along));
+        let mut out = Matrix::zeros(b + q, b + q);
+        for col in 0..b {
+            let (above, rest) = out.col_mut(col).split_at_mut(b);
+            above[col..].copy_from_slice(&inverse.col(col)[col..]);
+            rest.iter_mut().zip(below.col(col)).for_each(|(to, x)| *to = -x);
+        }
+        (0..q).for_each(|k| out.col_mut(b + k)[b..].copy_from_slice(half.col(k)));
+        out.into_values()
+    }
+}

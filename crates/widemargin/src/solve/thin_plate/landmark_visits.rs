@@ -1,0 +1,107 @@
+//! All problems at one λ on landmarks, in lockstep, with what is needed to go on where a killed fit ended.
+
+use super::lockstep::{Ended, Lockstep};
+use super::log::Log;
+use super::newton::{Lambdas, Stop};
+use super::path::{Candidate, Solved, Visit};
+use super::system::Point;
+use crate::error::Result;
+use crate::linalg::factor::dot;
+use crate::par::Pool;
+use crate::solve::Status;
+use crate::watch::{Progress, Watch};
+
+/// What is the same at every λ, and where the rows stand.
+pub(crate) struct LandmarkVisits<'r, 'a> {
+    lockstep: Lockstep<'r>,
+    n_penalised: usize,
+    /// λ in true units for 1 in scale-free ones.
+    unit: f64,
+    /// Of all weights.
+    total: f64,
+    stop: Stop,
+    pool: &'r Pool,
+    watch: &'a Watch<'a>,
+    log: Option<Log<'a>>,
+}
+
+impl<'r, 'a> LandmarkVisits<'r, 'a> {
+    pub fn new(
+        lockstep: Lockstep<'r>,
+        unit: f64,
+        total: f64,
+        stop: Stop,
+        pool: &'r Pool,
+        watch: &'a Watch<'a>,
+        log: Option<Log<'a>>,
+    ) -> Self {
+        let n_penalised = lockstep.rows.shape().n_penalised;
+        LandmarkVisits { lockstep, n_penalised, unit, total, stop, pool, watch, log }
+    }
+
+    /// Where every problem begins.
+    pub fn origins(&self) -> Vec<Point> {
+        let shape = self.lockstep.rows.shape();
+        let (coefficients, free) = (vec![0.0; shape.n_penalised], vec![0.0; shape.n_free]);
+        vec![Point { coefficients, free, ..Point::default() }; shape.n_problems]
+    }
+
+    fn solve(&mut self, lambda: f64, starts: &[Point]) -> Result<Option<Candidate>> {
+        let true_lambda = lambda * self.unit;
+        let starts: Vec<f64> =
+            starts.iter().flat_map(|point| point.coefficients.iter().chain(&point.free)).copied().collect();
+        let lambdas = Lambdas::new(true_lambda, lambda);
+        let Some(ended) = self.lockstep.minimise(lambdas, &starts, self.stop, None, self.watch)? else {
+            return Ok(None);
+        };
+        let solutions: Vec<Solved> =
+            ended.iter().enumerate().map(|(at, ended)| self.solved(at, ended, true_lambda)).collect();
+        let factors: Option<Vec<_>> = ended.into_iter().map(|ended| ended.factor).collect();
+        let (mut means, mut left_out) = (None, Vec::new());
+        if let Some(factors) = factors {
+            let roots = self.pool.try_map(factors.len(), |at| Ok::<_, crate::Error>(factors[at].root()))?;
+            drop(factors);
+            let sums = self.lockstep.rows.leave_one_out(&roots)?;
+            means = Some((sums.hinge / (self.total * solutions.len() as f64), sums.wrong / self.total));
+            left_out = self.lockstep.rows.left_out();
+        }
+        Ok(Some(Candidate::new(true_lambda, lambda, solutions, left_out, means)))
+    }
+
+    fn solved(&self, problem: usize, ended: &Ended, lambda: f64) -> Solved {
+        let (t, gamma) = self.lockstep.point(problem).split_at(self.n_penalised);
+        let told = &self.lockstep.told[problem];
+        // The dual objective at a = y (√w − y z)₊ / λ: 2λ Σ y_i a_i √w_i − λ‖Σ a_i x_i‖² − λ² Σ a_i², times C.
+        let pushed = &told.right[..self.n_penalised];
+        let dual = match ended.status {
+            Status::Converged => 0.5 / lambda * (2.0 * told.pull - told.loss - dot(pushed, pushed) / lambda),
+            // Not feasible: all that is known is that a loss is at least 0.
+            _ => 0.0,
+        };
+        let point = Point { coefficients: t.to_vec(), free: gamma.to_vec(), ..Point::default() };
+        let Ended { steps, status, objective, .. } = *ended;
+        Solved { point, n_inside: told.n_inside, steps, status, objective, dual }
+    }
+}
+
+impl Visit for LandmarkVisits<'_, '_> {
+    fn visit(&mut self, lambda: f64, starts: &[Point], done: u64) -> Result<Option<Candidate>> {
+        self.watch.tell(Progress { stage: "solve", done, total: 0, gap: None });
+        if let Some(log) = &mut self.log {
+            if let Some(known) = log.next() {
+                return Ok(known);
+            }
+            if let Some((points, hessians)) = log.place() {
+                self.lockstep.restore(points, hessians)?;
+            }
+        }
+        let found = self.solve(lambda, starts)?;
+        let stopped = |candidate: &Candidate| candidate.solutions.iter().any(|s| s.status == Status::TimeLimit);
+        if let Some(log) = &mut self.log
+            && !found.as_ref().is_some_and(stopped)
+        {
+            log.add(&found, &self.lockstep.points, &self.lockstep.hessians)?;
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,288 @@
+//! The rows of this process, a block at a time: held in memory, or made anew at every pass.
+//!
+//! Beside what the blocks hold, 17 bytes a row and problem and 8 a row are kept. A pass works on [`SPAN`] blocks at a
+//! time; sums are added in the order of the blocks, so that the number of threads changes no bit.
+
+use std::ops::Range;
+
+use super::block_sums::{Block, Points, Root, RowFacts, Seen, State, leave_out, see};
+use super::lift::Lift;
+use super::row_sums::{Hessians, LeftOutSums, RowSums, RowsShape, Told};
+use crate::error::Result;
+use crate::linalg::factor::{Matrix, add_outer};
+use crate::par::Pool;
+use crate::watch::Watch;
+
+/// Rows a block.
+pub(crate) const BLOCK: usize = 512;
+
+/// Blocks that are worked on together, which is how many rows are read at a time.
+pub(crate) const SPAN: usize = 8;
+
+/// Columns that are gathered before they are multiplied.
+const GATHERED: usize = 256;
+
+/// Where blocks come from.
+pub(crate) trait Blocks: Sync {
+    /// What is read for some blocks together.
+    type Span: Sync;
+
+    fn n_rows(&self) -> usize;
+
+    fn lift(&self) -> &Lift;
+
+    /// Reads what the blocks of a range of rows need.
+    fn read(&self, rows: Range<usize>) -> Result<Self::Span>;
+
+    /// A block of a span that was read.
+    fn block<'s>(&'s self, span: &'s Self::Span, rows: Range<usize>) -> Result<Block<'s>>;
+
+    /// Does `work` on every block, in parallel within a span, and folds what comes of it in the order of the blocks;
+    /// both with some state that changes between spans only.
+    fn pass<S: Sync, T: Send>(
+        &self,
+        (pool, watch): (&Pool, &Watch<'_>),
+        state: &mut S,
+        work: impl Fn(&S, Range<usize>, Block<'_>) -> Result<T> + Sync + Send,
+        mut fold: impl FnMut(&mut S, T) -> Result<()>,
+    ) -> Result<()> {
+        let n = self.n_rows();
+        for first in (0..n).step_by(SPAN * BLOCK) {
+            watch.go_on("solve")?;
+            let rows = first..n.min(first + SPAN * BLOCK);
+            let span = self.read(rows.clone())?;
+            let seen = &*state;
+            let one = |at: usize| {
+                let rows = first + at * BLOCK..rows.end.min(first + (at + 1) * BLOCK);
+                work(seen, rows.clone(), self.block(&span, rows)?)
+            };
+            let found = pool.try_map(rows.len().div_ceil(BLOCK), one)?;
+            found.into_iter().try_for_each(|found| fold(state, found))?;
+        }
+        Ok(())
+    }
+}
+
+/// Rows and what is remembered of them.
+pub(crate) struct Local<'a, B> {
+    pub blocks: B,
+    facts: RowFacts<'a>,
+    pool: &'a Pool,
+    watch: &'a Watch<'a>,
+    state: State,
+    /// Whether left-out values are kept, and those that are.
+    keeps: bool,
+    left_out: Vec<Vec<f64>>,
+}
+
+impl<'a, B: Blocks> Local<'a, B> {
+    pub fn new(blocks: B, facts: RowFacts<'a>, keeps: bool, pool: &'a Pool, watch: &'a Watch<'a>) -> Self {
+        let state = State::new(blocks.n_rows() * facts.targets.n_problems());
+        Local { blocks, facts, pool, watch, state, keeps, left_out: Vec::new() }
+    }
+
+    /// Goes on from what another over the same rows remembered.
+    pub fn recall(&mut self, state: State) {
+        self.state = state;
+    }
+
+    /// What it remembers.
+    pub fn remembered(self) -> State {
+        self.state
+    }
+
+    /// The places of a problem's rows in the state.
+    fn own(&self, problem: usize) -> Range<usize> {
+        let n = self.facts.roots.len();
+        problem * n..(problem + 1) * n
+    }
+
+    /// A pass that looks at the points, or at where the problems stand, and counts the rows inside the margin there.
+    /// `push` is handed what changed.
+    fn gather(
+        &mut self,
+        live: &[usize],
+        points: Option<&[f64]>,
+        wants_changes: bool,
+        mut push: impl FnMut(&Seen),
+    ) -> Result<Vec<Told>> {
+        let shape = self.shape();
+        let Local { blocks, facts, pool, watch, state, .. } = self;
+        let (facts, lift) = (*facts, blocks.lift());
+        let points = points.map(|points| Points::new(points, lift, shape));
+        let mut told = vec![Told::default(); live.len()];
+        let mut raw = false;
+        blocks.pass(
+            (pool, watch),
+            state,
+            |state, rows, block| {
+                let seen = see((facts, state, lift), (rows, &block), live, points.as_ref(), wants_changes);
+                Ok((seen, matches!(block, Block::Raw { .. })))
+            },
+            |state, (seen, is_raw)| {
+                raw = is_raw;
+                told.iter_mut().zip(&seen.told).for_each(|(sum, told)| sum.add(told));
+                push(&seen);
+                for (at, &problem) in live.iter().enumerate() {
+                    let first = problem * facts.roots.len() + seen.rows.start;
+                    state.counted[first..first + seen.rows.len()].copy_from_slice(&seen.inside[at]);
+                    if let Some(ahead) = seen.ahead.get(at) {
+                        state.ahead[first..first + seen.rows.len()].copy_from_slice(ahead);
+                    }
+                }
+                Ok(())
+            },
+        )?;
+        if raw {
+            let b = shape.n_penalised;
+            for told in &mut told {
+                let column = |part: &[f64]| Matrix::from_columns(part.to_vec(), part.len(), 1);
+                let (phi, polynomials) = told.right.split_at(b);
+                told.right = lift.features(column(phi), &column(polynomials)).into_values();
+            }
+        }
+        Ok(told)
+    }
+
+    /// The same with changes added to the Hessians.
+    fn gather_hessians(
+        &mut self,
+        live: &[usize],
+        points: Option<&[f64]>,
+        hessians: &mut Hessians,
+    ) -> Result<Vec<Told>> {
+        let (p, pool) = (self.shape().width(), self.pool);
+        let mut outer = vec![Outer::default(); live.len()];
+        let told = self.gather(live, points, true, |seen| {
+            for ((outer, changes), &problem) in outer.iter_mut().zip(&seen.changes).zip(live) {
+                outer.push(&seen.changed, changes);
+                outer.flush(&mut hessians[problem], p, GATHERED, pool);
+            }
+        })?;
+        for (outer, &problem) in outer.iter_mut().zip(live) {
+            outer.flush(&mut hessians[problem], p, 1, pool);
+        }
+        Ok(told)
+    }
+}
+
+/// Rows to be added to a Hessian or taken from it.
+#[derive(Clone, Debug, Default)]
+struct Outer {
+    columns: Vec<f64>,
+    signs: Vec<f64>,
+}
+
+impl Outer {
+    fn push(&mut self, changed: &Matrix, changes: &[(usize, f64)]) {
+        for &(col, sign) in changes {
+            self.columns.extend_from_slice(changed.col(col));
+            self.signs.push(sign);
+        }
+    }
+
+    /// Multiplies them, where they are so many.
+    fn flush(&mut self, hessian: &mut [f64], p: usize, least: usize, pool: &Pool) {
+        if self.signs.len() >= least {
+            let columns = Matrix::from_columns(std::mem::take(&mut self.columns), p, self.signs.len());
+            add_outer(hessian, &columns, &self.signs, pool);
+            self.signs.clear();
+        }
+    }
+}
+
+impl<B: Blocks> RowSums for Local<'_, B> {
+    fn shape(&self) -> RowsShape {
+        let lift = self.blocks.lift();
+        RowsShape {
+            n_rows: self.blocks.n_rows(),
+            n_penalised: lift.n_penalised(),
+            n_free: lift.n_free(),
+            n_problems: self.facts.targets.n_problems(),
+        }
+    }
+
+    fn origin(&mut self) -> Result<(Vec<f64>, Vec<Told>)> {
+        let (p, pool) = (self.shape().width(), self.pool);
+        self.state.scores.fill(0.0);
+        self.state.counted.fill(false);
+        let live: Vec<usize> = (0..self.facts.targets.n_problems()).collect();
+        let (mut hessian, mut outer) = (vec![0.0; p * p], Outer::default());
+        let told = self.gather(&live, None, true, |seen| {
+            // Every row comes to count, in all problems alike.
+            outer.push(&seen.changed, &seen.changes[0]);
+            outer.flush(&mut hessian, p, GATHERED, pool);
+        })?;
+        outer.flush(&mut hessian, p, 1, pool);
+        Ok((hessian, told))
+    }
+
+    fn look(&mut self, live: &[usize], points: &[f64], hessians: Option<&mut Hessians>) -> Result<Vec<Told>> {
+        match hessians {
+            Some(hessians) => self.gather_hessians(live, Some(points), hessians),
+            None => self.gather(live, Some(points), false, |_| {}),
+        }
+    }
+
+    fn accept(&mut self, live: &[usize]) -> Result<()> {
+        for &problem in live {
+            let own = self.own(problem);
+            self.state.scores[own.clone()].copy_from_slice(&self.state.ahead[own]);
+        }
+        Ok(())
+    }
+
+    fn along(&mut self, live: &[usize], places: &[f64]) -> Result<Vec<[f64; 2]>> {
+        let one = |(&problem, &t): (&usize, &f64)| {
+            let (mut slope, mut curvature) = (0.0, 0.0);
+            let own = self.own(problem);
+            let pairs = self.state.scores[own.clone()].iter().zip(&self.state.ahead[own]);
+            for (row, (from, to)) in pairs.enumerate() {
+                let sign = self.facts.targets.sign(row, problem);
+                // slack(t) = a − b t.
+                let (a, b) = (self.facts.roots[row] - sign * from, sign * (to - from));
+                let slack = a - b * t;
+                if slack > 0.0 {
+                    slope -= slack * b;
+                    curvature += b * b;
+                }
+            }
+            [slope, curvature]
+        };
+        Ok(live.iter().zip(places).map(one).collect())
+    }
+
+    fn advance(&mut self, live: &[usize], places: &[f64], hessians: &mut Hessians) -> Result<Vec<Told>> {
+        for (&problem, t) in live.iter().zip(places) {
+            let own = self.own(problem);
+            let State { scores, ahead, .. } = &mut self.state;
+            scores[own.clone()].iter_mut().zip(&ahead[own]).for_each(|(z, to)| *z += t * (to - *z));
+        }
+        self.gather_hessians(live, None, hessians)
+    }
+
+    fn leave_one_out(&mut self, roots: &[Vec<f64>]) -> Result<LeftOutSums> {
+        let shape = self.shape();
+        let roots: Vec<Root> = roots.iter().map(|root| Root::new(root, shape)).collect();
+        let Local { blocks, facts, pool, watch, state, keeps, left_out } = self;
+        let (facts, lift, keeps) = (*facts, blocks.lift(), *keeps);
+        let mut sums = LeftOutSums::default();
+        *left_out = if keeps { vec![Vec::new(); shape.n_problems] } else { Vec::new() };
+        blocks.pass(
+            (pool, watch),
+            state,
+            |state, rows, block| Ok(leave_out((facts, state, lift), (rows, &block), &roots)),
+            |_, (found, values)| {
+                sums.hinge += found.hinge;
+                sums.wrong += found.wrong;
+                left_out.iter_mut().zip(&values).for_each(|(all, some)| all.extend(some));
+                Ok(())
+            },
+        )?;
+        Ok(sums)
+    }
+
+    fn left_out(&mut self) -> Vec<Vec<f64>> {
+        std::mem::take(&mut self.left_out)
+    }
+}

@@ -1,0 +1,125 @@
+//! Rows in one of several places: a step is a function of their features, of what was remembered and of what is asked, so
+//! that any machine that has or makes the features can take it.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::block_sums::{Block, RowFacts, State};
+use super::lift::Lift;
+use super::local::{Blocks, Local};
+use super::row_sums::{RowSums, RowsShape};
+use crate::error::{Error, Result};
+use crate::linalg::factor::Matrix;
+use crate::par::Pool;
+use crate::problem::OneVsRest;
+use crate::watch::Watch;
+
+/// Rows in one place.
+#[derive(Clone, Copy, Debug)]
+pub struct RowsApart<'a> {
+    /// Features times √w, row-major.
+    pub features: &'a [f64],
+    /// Of these the penalised ones, which come first.
+    pub n_penalised: usize,
+    /// Which class each row is of.
+    pub targets: OneVsRest<'a>,
+    /// √w a row, above 0.
+    pub roots: &'a [f64],
+    /// The part of the weight that leave-one-out takes away, a row.
+    pub units: &'a [f64],
+    /// Threads, 0 meaning one a core.
+    pub threads: usize,
+}
+
+/// What is remembered of rows, `[problem][row]`; empty before there was anything.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RowsRemembered {
+    /// z where the problem stands.
+    pub scores: Vec<f64>,
+    /// z at the point that was looked at.
+    pub ahead: Vec<f64>,
+    /// Whether the row is counted in the problem's Hessian.
+    pub counted: Vec<bool>,
+}
+
+struct Whole<'a> {
+    features: &'a [f64],
+    lift: Lift,
+}
+
+impl Blocks for Whole<'_> {
+    type Span = ();
+
+    fn n_rows(&self) -> usize {
+        self.features.len() / (self.lift.n_penalised() + self.lift.n_free()).max(1)
+    }
+
+    fn lift(&self) -> &Lift {
+        &self.lift
+    }
+
+    fn read(&self, _: Range<usize>) -> Result<()> {
+        Ok(())
+    }
+
+    fn block<'s>(&'s self, (): &'s (), rows: Range<usize>) -> Result<Block<'s>> {
+        let p = self.lift.n_penalised() + self.lift.n_free();
+        let values = self.features[rows.start * p..rows.end * p].to_vec();
+        Ok(Block::Lifted(Cow::Owned(Matrix::from_columns(values, p, rows.len()))))
+    }
+}
+
+impl RowsApart<'_> {
+    /// Takes a step: `work` asks the rows, which go on from what is remembered.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where features, classes, weights and what is remembered are not of the same rows; what `work`
+    /// meets.
+    pub fn with<T>(
+        &self,
+        remembered: RowsRemembered,
+        watch: &Watch<'_>,
+        work: impl FnOnce(&mut dyn RowSums) -> Result<T>,
+    ) -> Result<(T, RowsRemembered)> {
+        let (n, k) = (self.roots.len(), self.targets.n_problems());
+        let p = self.features.len().checked_div(n).unwrap_or(self.n_penalised);
+        let fits = p * n == self.features.len() && self.n_penalised <= p && self.units.len() == n;
+        let empty = remembered == RowsRemembered::default();
+        let RowsRemembered { scores, ahead, counted } = remembered;
+        let known = [scores.len(), ahead.len(), counted.len()];
+        if !fits || self.targets.n_samples() != n || (!empty && known != [n * k; 3]) {
+            return Err(Error::Shape {
+                what: "rows of a fit".into(),
+                found: format!("{} numbers and {known:?} remembered", self.features.len()),
+                expected: format!("{n} rows of features and {} remembered", n * k),
+            });
+        }
+        let lift = Lift {
+            cholesky: None,
+            at_landmarks: Matrix::zeros(self.n_penalised, 0),
+            columns: Matrix::zeros(0, p - self.n_penalised),
+            cross: None,
+        };
+        let pool = Pool::new(self.threads)?;
+        let facts = RowFacts { targets: self.targets, roots: self.roots, units: self.units };
+        let mut local = Local::new(Whole { features: self.features, lift }, facts, false, &pool, watch);
+        if !empty {
+            local.recall(State { scores, ahead, counted });
+        }
+        let told = work(&mut local)?;
+        let State { scores, ahead, counted } = local.remembered();
+        Ok((told, RowsRemembered { scores, ahead, counted }))
+    }
+
+    /// The sizes of these rows.
+    pub fn shape(&self) -> RowsShape {
+        let n = self.roots.len();
+        let width = self.features.len().checked_div(n).unwrap_or(self.n_penalised);
+        RowsShape {
+            n_rows: n,
+            n_penalised: self.n_penalised,
+            n_free: width - self.n_penalised,
+            n_problems: self.targets.n_problems(),
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! The fit on landmarks where memory does not hold the samples: what the in-memory fit has as matrices over all samples
+//! is summed up in passes over them.
+//!
+//! The polynomials' span at the samples, √W P = U diag(s) Vᵀ, comes from the triangle R of a tree of QR factorisations,
+//! whose singular values are those of √W P to rounding; rows of U are made from rows of P as they are needed.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::apart::{Apart, FirstSums, first_sums, fit_rows, rows_separate};
+use super::block_sums::{Block, RowFacts};
+use super::exact_fit::{FitSettings, Fitted};
+use super::landmark_fit::translated;
+use super::lift::Lift;
+use super::local::{Blocks, Local};
+use super::log::Log;
+use crate::data::Checkpoint;
+use crate::error::Result;
+use crate::linalg::factor::Matrix;
+use crate::par::Pool;
+use crate::watch::Watch;
+
+/// Kernel values and polynomials of rows, a block at a time; blocks may be held.
+pub(crate) trait RawRows: Sync {
+    /// What is read for some blocks together.
+    type Span: Sync;
+
+    fn n_rows(&self) -> usize;
+
+    /// Reads what the blocks of a range of rows need.
+    fn read(&self, rows: Range<usize>) -> Result<Self::Span>;
+
+    /// Φ(z, x) √W, landmarks × rows.
+    fn phi(&self, span: &Self::Span, rows: Range<usize>) -> Matrix;
+
+    /// √W P(x), polynomials × rows.
+    fn polynomials(&self, span: &Self::Span, rows: Range<usize>) -> Matrix;
+}
+
+/// How many numbers beside the rows' own are held, and what outlives the fit.
+pub(crate) struct Means<'a> {
+    /// Blocks whose kernel values and polynomials are held; the others are made anew at every pass.
+    pub n_held: usize,
+    pub checkpoint: Option<(&'a dyn Checkpoint, u128)>,
+}
+
+/// Rows as the solver sees them.
+struct Streamed<'a, R> {
+    raw: &'a R,
+    lift: Lift,
+    held: Cow<'a, [(Matrix, Matrix)]>,
+    only_polynomials: bool,
+}
+
+impl<R: RawRows> Blocks for Streamed<'_, R> {
+    type Span = Option<R::Span>;
+
+    fn n_rows(&self) -> usize {
+        self.raw.n_rows()
+    }
+
+    fn lift(&self) -> &Lift {
+        &self.lift
+    }
+
+    fn read(&self, rows: Range<usize>) -> Result<Option<R::Span>> {
+        let is_held = rows.end.div_ceil(super::BLOCK) <= self.held.len();
+        if is_held { Ok(None) } else { self.raw.read(rows).map(Some) }
+    }
+
+    fn block<'s>(&'s self, span: &'s Option<R::Span>, rows: Range<usize>) -> Result<Block<'s>> {
+        let held = self.held.get(rows.start / super::BLOCK);
+        let (phi, polynomials) = match (held, span) {
+            (Some((phi, polynomials)), _) => (Cow::Borrowed(phi), Cow::Borrowed(polynomials)),
+            (None, Some(span)) => {
+                let polynomials = Cow::Owned(self.raw.polynomials(span, rows.clone()));
+                let phi = if self.only_polynomials { Matrix::default() } else { self.raw.phi(span, rows) };
+                (Cow::Owned(phi), polynomials)
+            }
+            // A span without rows has nothing but held blocks.
+            (None, None) => (Cow::Owned(Matrix::default()), Cow::Owned(Matrix::default())),
+        };
+        let phi = if self.only_polynomials { Cow::Owned(Matrix::zeros(0, polynomials.n_cols())) } else { phi };
+        Ok(Block::Raw { phi, polynomials })
+    }
+}
+
+/// What the first pass finds.
+#[derive(Default)]
+struct First {
+    sums: FirstSums,
+    held: Vec<(Matrix, Matrix)>,
+}
+
+/// Fits f = Σ α_j φ(·, z_j) + Σ β_m p_m with P(z)ᵀα = 0 over rows that come in passes. `lift` is that of the landmarks.
+pub(crate) fn fit_streamed<R: RawRows>(
+    raw: &R,
+    lift: Lift,
+    facts: RowFacts<'_>,
+    settings: &FitSettings,
+    means: &Means<'_>,
+    (pool, watch): (&Pool, &Watch<'_>),
+) -> Result<Fitted> {
+    let total: f64 = facts.roots.iter().map(|root| root * root).sum();
+    let First { sums, held } = first_pass(raw, &lift, means.n_held, pool, watch)?;
+    let mut apart = Apart::new(&sums, &lift, total)?;
+    let all = apart.columns.clone();
+    let n = facts.roots.iter().filter(|root| **root > 0.0).count();
+    let (null_space, separated) = apart.settle(settings.null_space, n, || {
+        let lift = lift.only_polynomials(all.clone());
+        let blocks = Streamed { raw, lift, held: Cow::Borrowed(&held), only_polynomials: true };
+        rows_separate(&mut Local::new(blocks, facts, false, pool, watch), total, pool.threads(), watch)
+    })?;
+    let lift = apart.lift(lift);
+    let blocks = Streamed { raw, lift, held: Cow::Owned(held), only_polynomials: false };
+    let mut rows = Local::new(blocks, facts, false, pool, watch);
+    let log = means.checkpoint.map(|(checkpoint, fingerprint)| Log::open(checkpoint, fingerprint)).transpose()?;
+    let (outcome, flat) = fit_rows(&mut rows, &apart, settings, log, (pool, watch))?;
+    let (alpha, beta) = translated(&outcome, rows.blocks.lift());
+    Ok(Fitted { alpha, beta, null_space, separated, rank: apart.rank, flat, outcome })
+}
+
+fn first_pass<R: RawRows>(raw: &R, lift: &Lift, n_held: usize, pool: &Pool, watch: &Watch<'_>) -> Result<First> {
+    let blocks = Streamed { raw, lift: lift.clone(), held: Cow::Borrowed(&[]), only_polynomials: false };
+    let mut first = First::default();
+    blocks.pass(
+        (pool, watch),
+        &mut first,
+        |_, rows, block| {
+            let Block::Raw { phi, polynomials } = block else { return Ok(None) };
+            let sums = first_sums(&phi, &polynomials);
+            let held =
+                (rows.start / super::BLOCK < n_held).then(|| (phi.into_owned(), polynomials.clone().into_owned()));
+            Ok(Some((sums, held)))
+        },
+        |first, found| {
+            let Some((sums, held)) = found else { return Ok(()) };
+            first.sums = first.sums.merged(&sums);
+            first.held.extend(held);
+            Ok(())
+        },
+    )?;
+    Ok(first)
+}

@@ -1,0 +1,175 @@
+"""The thin plate SVM on Dask: the machine of one computer on the same landmarks, whatever the partitions."""
+
+import os
+import signal
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_digits, make_moons
+
+import widemargin as wm
+
+distributed = pytest.importorskip("distributed")
+da = pytest.importorskip("dask.array")
+
+from dask import delayed  # noqa: E402
+
+from widemargin.dask import ThinPlateSVC, _rows, _tasks  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Two workers in this process: threads, so that a test takes no second to begin."""
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def points(n, n_classes=2, seed=0):
+    """Samples of four columns in classes that a curve separates, some of them wrong."""
+    random = np.random.default_rng(seed)
+    X = random.standard_normal((n, 4))
+    level = X[:, 0] + 0.8 * np.sin(2 * X[:, 1]) + 0.3 * random.standard_normal(n)
+    return X, np.clip(np.floor((level + 1.5) / 3 * n_classes), 0, n_classes - 1).astype(int)
+
+
+def cut(X, y, sizes):
+    return da.from_array(X, chunks=(sizes, X.shape[1])), da.from_array(y, chunks=(sizes,))
+
+
+def same_machine(found, X, y, sample_weight=None, **parameters):
+    """One machine has the same landmarks, and the same weights to 1e-6."""
+    alone = wm.ThinPlateSVC(basis="index", **parameters).fit(X, y, sample_weight)
+    order = [np.lexsort(one.bases_.T) for one in (found, alone)]
+    np.testing.assert_array_equal(found.bases_[order[0]], alone.bases_[order[1]])
+    coef = alone.dual_coef_[:, order[1]]
+    np.testing.assert_allclose(found.dual_coef_[:, order[0]], coef, atol=1e-6 * np.abs(coef).max())
+    scores = alone.decision_function(X)
+    np.testing.assert_allclose(found.decision_function(X), scores, atol=1e-6 * np.abs(scores).max())
+    np.testing.assert_allclose(found.C_, alone.C_, rtol=1e-7)
+    assert (found.null_space_, found.report_["status"]) == (alone.null_space_, "converged")
+    for name in ("loo_squared_hinge", "objective", "lambda"):
+        np.testing.assert_allclose(found.path_[name], alone.path_[name], rtol=1e-6)
+    return alone
+
+
+@pytest.mark.parametrize("sizes", [(700,), (400, 300), (1, 0, 450, 49, 200)], ids=str)
+def test_the_machine_is_that_of_one_computer_for_any_partitions(client, sizes):
+    X, y = points(700, 3)
+    found = ThinPlateSVC(n_basis=25, basis="index").fit(*cut(X, y, sizes))
+    alone = same_machine(found, X, y, n_basis=25)
+    assert sorted(found.support_) == sorted(alone.support_)
+    assert found.dask_report_["asked"]["leave_one_out"] == len(found.path_["C"])
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"null_space": "constant", "kernel": "distance", "C": 0.5},
+        {"null_space": "none", "class_weight": "balanced"},
+        {"kernel": "rbf:gamma=0.3", "C": 1.0},
+    ],
+    ids=str,
+)
+def test_kernels_null_spaces_and_weights(client, parameters):
+    X, y = points(500, seed=1)
+    weights = np.random.default_rng(1).integers(0, 3, len(y)).astype(float)
+    # A partition that counts for nothing.
+    weights[200:300] = 0
+    found = ThinPlateSVC(n_basis=20, basis="index", **parameters).fit(
+        *cut(X, y, (200, 100, 200)), sample_weight=weights
+    )
+    same_machine(found, X, y, weights, n_basis=20, **parameters)
+
+
+def test_sparse_rows_classes_apart_and_a_line_that_separates(client):
+    X, y = points(400, 3, seed=2)
+    order = np.argsort(y, kind="stable")
+    X, y = np.where(np.abs(X[order]) > 0.5, X[order], 0), y[order]
+    blocks = [
+        da.from_delayed(delayed(sparse.csr_array(X[a:b])), (b - a, 4), X.dtype, meta=sparse.csr_array((0, 0)))
+        for a, b in [(0, 150), (150, 400)]
+    ]
+    found = ThinPlateSVC(n_basis=20, basis="index").fit(da.concatenate(blocks), da.from_array(y, chunks=((150, 250),)))
+    same_machine(found, X, y, n_basis=20)
+    y = (X[:, 0] > 0.2).astype(int)
+    found = ThinPlateSVC(n_basis=20, basis="index", C=2.0).fit(*cut(X, y, (150, 250)))
+    assert found.null_space_ == "constant"
+    same_machine(found, X, y, n_basis=20, C=2.0)
+
+
+def test_landmarks_of_every_choice_do_about_as_well(client):
+    X, y = make_moons(1000, noise=0.25, random_state=0)
+    for basis in ("kmeans", "kmedoids", "random"):
+        alone = wm.ThinPlateSVC(n_basis=30, basis=basis, random_state=0).fit(X, y)
+        found = ThinPlateSVC(n_basis=30, basis=basis, random_state=0).fit(*cut(X, y, (300, 700)))
+        assert found.score(X, y) > alone.score(X, y) - 0.02
+        assert found.bases_.shape == (30, 2)
+        np.testing.assert_array_equal(X[found.support_], found.bases_[: len(found.support_)])
+        again = ThinPlateSVC(n_basis=30, basis=basis, random_state=0).fit(*cut(X, y, (500, 500)))
+        np.testing.assert_array_equal(again.bases_, found.bases_)
+
+
+def test_frames_files_and_lazy_predictions(client, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    dd = pytest.importorskip("dask.dataframe")
+    X, y = points(300)
+    frame = pandas.DataFrame(X, columns=list("abcd"))
+    names = pandas.Series(np.where(y, "right", "left"))
+    parts = dd.from_pandas(frame, npartitions=3)
+    found = ThinPlateSVC(n_basis=15, random_state=0).fit(parts, dd.from_pandas(names, npartitions=3))
+    assert found.feature_names_in_.tolist() == list("abcd")
+    np.testing.assert_array_equal(found.predict(parts).compute(), found.predict(frame))
+    wm.save(found, tmp_path / "m.model")
+    np.testing.assert_array_equal(wm.load(tmp_path / "m.model").decision_function(X), found.decision_function(frame))
+    assert type(found.estimator_) is wm.ThinPlateSVC
+
+
+def test_mistakes_are_told(client):
+    X, y = points(100)
+    dX, dy = cut(X, y, (60, 40))
+    svc = ThinPlateSVC(n_basis=10)
+    with pytest.raises(TypeError, match=r"widemargin\.ThinPlateSVC trains in memory"):
+        svc.fit(X, y)
+    with pytest.raises(ValueError, match="'n_basis' parameter of ThinPlateSVC must be a number of landmarks on Dask"):
+        ThinPlateSVC().fit(dX, dy)
+    with pytest.raises(ValueError, match="'C' parameter"):
+        ThinPlateSVC(n_basis=10, C="best").fit(dX, dy)
+    with pytest.raises(ValueError, match="'null_space' parameter"):
+        ThinPlateSVC(n_basis=10, null_space="some").fit(dX, dy)
+    pieces = zip([X[:60], X[60:, :3]], (60, 40), strict=True)
+    ragged = da.concatenate([da.from_delayed(delayed(one), (n, 4), float) for one, n in pieces])
+    with pytest.raises(ValueError, match="partition 1 of X has 3 columns, partition 0 has 4"):
+        svc.fit(ragged, dy)
+    spoilt = X.copy()
+    spoilt[63, 2] = np.nan
+    with pytest.raises(ValueError, match=r"partition 1: .*NaN"):
+        ThinPlateSVC(n_basis=10, basis="index").fit(cut(spoilt, y, (60, 40))[0], dy)
+
+
+def test_a_worker_that_is_killed_costs_nothing_but_time(monkeypatch):
+    X, y = load_digits(n_class=3, return_X_y=True)
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        parts = cut(X, y, (200, 200, len(y) - 400))
+        svc = ThinPlateSVC(n_basis=40, basis="index", null_space="constant", C=1e-4)
+        undisturbed = svc.fit(*parts).dual_coef_
+        pids = list(client.run(os.getpid).values())
+        asked = []
+
+        def sum_and_kill(self, parts, by=_tasks.added, own=_rows.Sums.wait):
+            asked.append(len(parts))
+            if len(asked) == 5:
+                os.kill(pids[0], signal.SIGKILL)
+            return own(self, parts, by)
+
+        monkeypatch.setattr(_rows.Sums, "wait", sum_and_kill)
+        disturbed = svc.fit(*parts)
+        assert len(asked) > 5
+        assert pids[0] not in client.run(os.getpid).values()
+    np.testing.assert_allclose(disturbed.dual_coef_, undisturbed, atol=1e-6 * np.abs(undisturbed).max())

@@ -1,0 +1,156 @@
+"""What workers do for the thin plate SVM: functions of their arguments alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _core
+from .._samples import straight
+from . import _tasks
+from ._vectors import straight_rows
+
+Floats = npt.NDArray[np.float64]
+Columns = tuple[float, Floats, Floats]
+First = tuple[int, Floats, Floats]
+Memory = tuple[Floats, Floats, npt.NDArray[np.bool_]]
+# Changes of the Hessians, right-hand sides, what adds up, and of what the largest is taken.
+Told = tuple[Floats, Floats, Floats, Floats]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a kernel on landmarks is made of, anywhere."""
+
+    kernel: str
+    bases: Floats
+    columns: Columns
+
+    def made(self) -> _core.LandmarkPlan:
+        return _core.LandmarkPlan(self.kernel, straight(self.bases, np.float64), _columns(self.columns))
+
+
+def columns(number: int, samples: Any, weights: Floats) -> Columns:
+    """Weight, means and squared deviations of the columns."""
+    return _tasks.of_partition(number, lambda: _core.column_sums(straight_rows(samples), straight(weights, np.float64)))
+
+
+def all_columns(parts: Sequence[Columns]) -> Columns:
+    return reduce(lambda a, b: _core.merged_columns(_columns(a), _columns(b)), parts)
+
+
+def _columns(sums: Columns) -> Columns:
+    return sums[0], straight(sums[1], np.float64), straight(sums[2], np.float64)
+
+
+def first(number: int, samples: Any, weights: Floats, plan: Plan) -> First:
+    """What a partition tells of the polynomials."""
+    return _tasks.of_partition(
+        number, lambda: plan.made().first_sums(straight_rows(samples), straight(weights, np.float64))
+    )
+
+
+def all_first(parts: Sequence[First]) -> First:
+    return reduce(lambda a, b: _core.merged_first(_first(a), _first(b)), parts)
+
+
+def _first(sums: First) -> First:
+    return sums[0], straight(sums[1], np.float64), straight(sums[2], np.float64)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows of features of one partition, with their classes and weights."""
+
+    number: int
+    features: Floats
+    n_penalised: int
+    codes: npt.NDArray[np.uint32]
+    n_classes: int
+    roots: Floats
+    units: Floats
+
+    def of(self) -> _core.LandmarkRows:
+        codes, roots = straight(self.codes, np.uint32), straight(self.roots, np.float64)
+        features, units = straight(self.features, np.float64), straight(self.units, np.float64)
+        return _core.LandmarkRows(features, self.n_penalised, codes, self.n_classes, roots, units)
+
+
+def block(
+    number: int,
+    samples: Any,
+    codes: npt.NDArray[np.uint32],
+    weights: Floats,
+    units: Floats,
+    n_classes: int,
+    plan: Plan,
+    columns: Floats,
+    cross: Floats | None,
+) -> Block:
+    """Features of the samples of weight above 0; with `cross` None of the polynomials alone."""
+
+    def made() -> Floats:
+        over = None if cross is None else straight(cross, np.float64)
+        rows, given = straight_rows(samples), straight(weights, np.float64)
+        return plan.made().features(rows, given, straight(columns, np.float64), over)
+
+    present = weights > 0
+    n_penalised = 0 if cross is None else len(plan.bases)
+    features = _tasks.of_partition(number, made)
+    roots = np.sqrt(weights[present])
+    return Block(number, features, n_penalised, codes[present], n_classes, roots, units[present])
+
+
+def group(*blocks: Block) -> tuple[Block, ...]:
+    """Blocks of one worker, none copied: a step over all of them is one task."""
+    return blocks
+
+
+def step(
+    blocks: tuple[Block, ...], method: str, memories: list[Memory] | None, live: list[int], *given: Any
+) -> tuple[list[Memory], Told]:
+    """What is remembered of each block after a step, and what they tell together."""
+    found = []
+    for block, memory in zip(blocks, _known(blocks, memories), strict=True):
+        arguments = () if memory is None else (memory, live, *_arrays(given))
+        found.append(_tasks.of_partition(block.number, partial(getattr(block.of(), method), *arguments)))
+    return [one[0] for one in found], together([one[1] for one in found])
+
+
+def accept(blocks: tuple[Block, ...], memories: list[Memory], live: list[int]) -> list[Memory]:
+    """What is remembered once problems are at the points that were looked at."""
+    return [block.of().accept(memory, live) for block, memory in zip(blocks, _known(blocks, memories), strict=True)]
+
+
+def ask(blocks: tuple[Block, ...], method: str, memories: list[Memory], *given: Any) -> Any:
+    """A sum over the rows that changes nothing."""
+    known = zip(blocks, _known(blocks, memories), strict=True)
+    return _tasks.added([getattr(block.of(), method)(memory, *_arrays(given)) for block, memory in known])
+
+
+def part(pair: tuple[Any, Any], at: int) -> Any:
+    return pair[at]
+
+
+def together(parts: Sequence[Told]) -> Told:
+    """What several places told, as from one."""
+
+    def both(a: Told, b: Told) -> Told:
+        return a[0] + b[0], a[1] + b[1], a[2] + b[2], np.maximum(a[3], b[3])
+
+    return reduce(both, parts)
+
+
+def _known(blocks: tuple[Block, ...], memories: list[Memory] | None) -> list[Any]:
+    if memories is None:
+        return [None] * len(blocks)
+    return [(straight(a, np.float64), straight(b, np.float64), straight(c, np.bool_)) for a, b, c in memories]
+
+
+def _arrays(given: Sequence[Any]) -> list[Any]:
+    return [straight(one, np.float64) if isinstance(one, np.ndarray) else one for one in given]

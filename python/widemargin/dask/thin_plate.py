@@ -1,0 +1,179 @@
+"""The thin plate SVM on collections of Dask."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from dask.delayed import delayed
+from distributed import Client, Future
+from sklearn.utils import check_array
+
+from .. import _core
+from .. import thin_plate as _local
+from .._base import fitting, labels_of, watched
+from .._names import one_of
+from .._samples import from_vectors
+from . import _landmark_tasks as tasks
+from . import _tasks, _vectors
+from ._classifier import Clock, DaskClassifier, Given, grouped, picked
+from ._landmark_rows import LandmarkRows
+from ._rows import Sums
+
+# Of the first so many samples a landmark those at different places become landmarks, for basis="index".
+FIRST_A_LANDMARK = 4
+
+
+class ThinPlateSVC(DaskClassifier, _local.ThinPlateSVC):
+    """`widemargin.ThinPlateSVC` on samples that are on several machines, with landmarks (`n_basis` must be given).
+
+    X is a Dask array (of NumPy or of sparse rows) or frame, y a Dask array or series cut at the same rows (or, where
+    the partitions of X have known lengths, an array in memory). Landmarks are chosen here, among 25 samples a landmark;
+    each partition becomes its block of features, 8 bytes × (landmarks + polynomials) a row, which stays on its worker.
+    A Newton step of all classes is one round of tasks, and so is leave-one-out at a C. X is read three times: for its
+    labels, its landmarks and its features; what is read last is held until the blocks are made.
+
+    Parameters are those of `widemargin.ThinPlateSVC`. Samples that are equal are not merged, as they are on one
+    machine.
+
+    Attributes
+    ----------
+    estimator_ : widemargin.ThinPlateSVC
+        What was fitted, without Dask.
+    dask_report_ : dict
+        Partitions; tasks of the solver, how often it asked each question, and seconds spent waiting for answers.
+    """
+
+    plain = _local.ThinPlateSVC
+
+    @fitting
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ThinPlateSVC:
+        """Trains on a collection of Dask.
+
+        Parameters
+        ----------
+        X : dask array or frame
+        y : dask array or series, or an array
+        sample_weight : the same, or None
+
+        Returns
+        -------
+        ThinPlateSVC
+            Itself, fitted.
+        """
+        if self.n_basis is None:
+            raise ValueError(
+                "The 'n_basis' parameter of ThinPlateSVC must be a number of landmarks on Dask: the exact solver holds "
+                "the kernel of all pairs of samples on one machine"
+            )
+        C, kernel = self._c(), self._kernel()
+        null_space = one_of("null_space", self.null_space, _local._NULL_SPACES, estimator=self)
+        basis = one_of("basis", self.basis, _local._BASES, estimator=self)
+        clock = Clock()
+        given = self._given(X, y, sample_weight)
+        self._name_columns(X, given)
+        clock.end("labels")
+
+        with self._watched(X=X, y=y) as progress:
+            bases, support = self._landmarks(given, basis)
+            clock.end("landmarks")
+            work = Work(self, given, kernel, bases)
+            settled = work.settled(null_space)
+            clock.end("polynomials")
+            rows = work.rows(settled.columns, settled.cross)
+            work.forget()
+            clock.end("features")
+            machine = work.made.fit(
+                settled,
+                rows,
+                labels_of(self.classes_),
+                n_rows=work.n,
+                n_problems=work.n_problems,
+                support=support.tolist(),
+                C=C,
+                tol=float(self.tol),
+                max_iter=int(self.max_iter),
+                threads=self._threads(),
+                stages=clock.stages,
+                time_limit=self.time_limit,
+                watch=watched(progress),
+            )
+        self._keep(machine)
+        self.dask_report_ = {"partitions": len(given.numbers), **rows.told()}
+        return self
+
+    def _landmarks(self, given: Given, basis: str) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+        """Landmarks and the rows that they are, none where they are means."""
+        weights = np.concatenate(given.weights)
+        n_basis, seed = int(self.n_basis), self._seed()  # type: ignore[arg-type]
+        if basis == "index":
+            rows = np.flatnonzero(weights > 0)[: FIRST_A_LANDMARK * n_basis]
+        else:
+            rows = _core.draw_rows(weights, n_basis, seed)
+        sample = check_array(picked(given, rows), accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
+        bases, chosen = _core.choose_landmarks(
+            from_vectors(sample), weights[rows], basis, n_basis, seed, self._threads()
+        )
+        return bases, rows[chosen]
+
+
+class Work:
+    """The samples on the workers, and what is made of them step by step."""
+
+    def __init__(self, estimator: ThinPlateSVC, given: Given, kernel: str, bases: npt.NDArray[np.float64]) -> None:
+        self._client: Client = given.client
+        self._threads = estimator._threads()
+        self._n_classes = len(estimator.classes_)
+        self.n_problems = self._n_classes if self._n_classes > 2 else 1
+        present = [at for at, weights in enumerate(given.weights) if (weights > 0).any()]
+        self._numbers = [given.numbers[at] for at in present]
+        self._codes, self._weights = ([some[at] for at in present] for some in (given.codes, given.weights))
+        self.n = sum(int((some > 0).sum()) for some in self._weights)
+        self._total = float(sum(some.sum() for some in self._weights))
+        # What leave-one-out takes away is one copy, which weighs what the class makes of it.
+        copies = [given.copies[at] for at in present]
+        self._units = [w / np.maximum(c, 1.0) for w, c in zip(self._weights, copies, strict=True)]
+        self._wait = Sums(self._client).wait
+        self._rows: list[Future] = [
+            self._client.compute(delayed(_vectors.rows)(number, given.parts[at].samples))
+            for number, at in zip(self._numbers, present, strict=True)
+        ]
+        columns = self._wait(self._asked(tasks.columns), tasks.all_columns)
+        plan = tasks.Plan(kernel, bases, columns)
+        self.made = plan.made()
+        self._n_landmarks = len(bases)
+        self._plan = self._client.submit(_tasks.same, plan, pure=False)
+
+    def _asked(self, work: Any, *more: Any) -> list[Future]:
+        each = zip(self._numbers, self._rows, self._weights, strict=True)
+        return [self._client.submit(work, *one, *more, pure=False) for one in each]
+
+    def settled(self, null_space: str) -> _core.SettledPolynomials:
+        """What becomes of the polynomials."""
+        sums = self._wait(self._asked(tasks.first, self._plan), tasks.all_first)
+        separates = False
+        if null_space == "auto":
+            free = self.made.settle(sums, "free", self.n, self._total, False)
+            if free.n_free > 1:
+                separates = _core.rows_separate(
+                    self.rows(free.columns, None),
+                    n_rows=self.n,
+                    n_free=free.n_free,
+                    n_problems=self.n_problems,
+                    total=self._total,
+                    threads=self._threads,
+                )
+        return self.made.settle(sums, null_space, self.n, self._total, separates)
+
+    def rows(self, columns: npt.NDArray[np.float64], cross: npt.NDArray[np.float64] | None) -> LandmarkRows:
+        """Blocks of features; of the polynomials alone without `cross`."""
+        client = self._client
+        shared = [client.submit(_tasks.same, one, pure=False) for one in (columns, cross)]
+        each = zip(self._numbers, self._rows, self._codes, self._weights, self._units, strict=True)
+        blocks = [client.submit(tasks.block, *one, self._n_classes, self._plan, *shared, pure=False) for one in each]
+        return LandmarkRows(client, grouped(client, blocks, tasks.group))
+
+    def forget(self) -> None:
+        """Lets go of the samples: the workers drop what nobody holds."""
+        self._rows = []

@@ -15,11 +15,15 @@ pub struct FeatureMax {
 impl FeatureMax {
     /// The factors of the given rows; see [`largest_values`] for the errors.
     pub fn fit(samples: &impl Rows, rows: &[usize]) -> Result<Self> {
+        Ok(FeatureMax::of_largest(largest_values(samples, rows)?))
+    }
+
+    /// The factors for the largest value of each feature: of [`largest_values`], or the larger of those of some parts.
+    pub fn of_largest(largest: Vec<f64>) -> Self {
         let factor = |largest: f64| if largest > 0.0 { 1.0 / largest } else { 1.0 };
         // A subnormal maximum has no finite inverse: such a feature is left as it is.
         let finite = |factor: f64| if factor.is_finite() { factor } else { 1.0 };
-        let factors = largest_values(samples, rows)?.into_iter().map(|largest| finite(factor(largest))).collect();
-        Ok(FeatureMax { factors })
+        FeatureMax { factors: largest.into_iter().map(|largest| finite(factor(largest))).collect() }
     }
 
     /// A scaling from factors kept elsewhere.

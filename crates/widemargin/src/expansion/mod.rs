@@ -2,6 +2,7 @@
 
 mod additive_map;
 mod basis_expansion;
+mod coded_blocks;
 mod coded_rows;
 mod explicit;
 mod nodes;
@@ -13,6 +14,8 @@ mod value_codes;
 pub use additive_map::{AdditiveMap, Approximation, MAX_NODES, PAPER_NODES};
 pub(crate) use basis_expansion::ROWS_A_CHUNK;
 pub use basis_expansion::{BasisExpansion, describe};
+pub(crate) use coded_blocks::{BookMaker, Piece, PieceBuffer, ROW_BYTES, entry_bytes, gather};
+pub(crate) use coded_rows::Book;
 pub use coded_rows::{CodedRows, Entries, Entry, Narrow, Wide};
 pub use explicit::{explicit, explicit_bytes};
 pub use nodes::choose_nodes;

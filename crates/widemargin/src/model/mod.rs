@@ -10,6 +10,7 @@ mod expansion_file;
 mod features_of_all;
 mod file;
 mod power_mean;
+mod power_mean_blocks;
 mod power_mean_file;
 mod power_mean_primal;
 mod samples_file;

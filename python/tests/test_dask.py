@@ -18,7 +18,7 @@ da = pytest.importorskip("dask.array")
 
 from dask import bag, delayed  # noqa: E402
 
-from widemargin.dask import BasisExpansionSVC, _rows, _versions  # noqa: E402
+from widemargin.dask import BasisExpansionSVC, _rows, _sample, _versions  # noqa: E402
 
 SPEC = "rbf:gamma=0.001"
 
@@ -62,6 +62,21 @@ def test_the_weights_are_those_of_one_machine_for_any_partitions(client, digits,
     # The choice is that of one machine too, whose bases are in an order of their own.
     own = wm.BasisExpansionSVC(SPEC, n_basis=100).fit(X, y)
     assert sorted(own.basis_indices_) == sorted(found.basis_indices_)
+
+
+def test_many_rows_are_not_asked_for_products(client, digits, monkeypatch):
+    X, y = digits
+    monkeypatch.setattr(_sample, "FEWEST_ROWS", 1000)
+    parameters = {"n_basis": 40, "C": 0.1, "tol": 1e-6}
+    found = BasisExpansionSVC(SPEC, **parameters).fit(*cut(X, y, (1, 0, 1200, 96, 500)))
+    assert found.dask_report_["asked"].get("gram", 0) == 0
+    assert found.report_["status"] == "converged"
+    alone = wm.BasisExpansionSVC(SPEC, **parameters).fit(X, y)
+    assert abs(found.report_["objective"] / alone.report_["objective"] - 1) < 2e-6
+    assert (found.predict(X) != alone.predict(X)).mean() < 2e-3
+    # The same sample whatever the partitions: the same steps.
+    again = BasisExpansionSVC(SPEC, **parameters).fit(*cut(X, y, (900, 897)))
+    np.testing.assert_allclose(again.coef_, found.coef_, atol=1e-6 * np.abs(found.coef_).max())
 
 
 @pytest.mark.parametrize("normalization", ["z_score", "none", "nystrom_clip"])

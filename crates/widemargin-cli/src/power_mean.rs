@@ -14,7 +14,7 @@ use widemargin_io::Samples;
 use crate::args::Common;
 use crate::class_weight::{class_weight, class_weight_json};
 use crate::machine::Machine;
-use crate::method::{Method, Point};
+use crate::method::{FitBlocks, Method, Point};
 use crate::report::Failure;
 use crate::samples::with_rows;
 
@@ -147,10 +147,15 @@ impl PowerMeanArgs {
         });
         let cells =
             vec![kernel.to_string(), c.to_string(), loss.to_string(), approximation.to_string(), nodes.to_string()];
+        let in_blocks = params.clone();
+        let blocks: Box<FitBlocks> = Box::new(move |store, labels, outside, watch| {
+            let params = in_blocks.clone();
+            params.fit_blocks(store, labels, None, outside, watch).map(Machine::PowerMean)
+        });
         let fit = Box::new(move |samples: &Samples, labels: &Labels, watch: &Watch<'_>| {
             with_rows!(samples, |view| params.fit_with(&view, labels, None, watch)).map(Machine::PowerMean)
         });
-        Ok(Point { fit, fit_blocks: None, json, cells })
+        Ok(Point { fit, fit_blocks: Some(blocks), json, cells })
     }
 }
 

@@ -14,16 +14,21 @@ pub(crate) struct Pool {
 impl Pool {
     /// A pool of `threads` threads, 0 meaning one a core.
     pub fn new(threads: usize) -> Result<Self> {
-        let threads = match threads {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
-            n => n,
-        };
+        let threads = Pool::count(threads);
         if threads == 1 {
             return Ok(Pool { pool: None });
         }
         match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
             Ok(pool) => Ok(Pool { pool: Some(pool) }),
             Err(problem) => Err(Error::Threads { threads, problem: problem.to_string() }),
+        }
+    }
+
+    /// How many threads a pool of `threads` has.
+    pub fn count(threads: usize) -> usize {
+        match threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            n => n,
         }
     }
 
@@ -61,6 +66,36 @@ impl Pool {
             self.try_map(some, |at| work(rows(at)))?.into_iter().try_for_each(&mut fold)?;
         }
         Ok(())
+    }
+
+    /// `take(i, make(i))` for each i below `n`, in their order, until `take` says no; the next is made meanwhile, on a
+    /// thread of its own, and no more than that one.
+    pub fn ahead<T: Send>(
+        n: usize,
+        make: impl Fn(usize) -> Result<T> + Sync + Send,
+        mut take: impl FnMut(usize, T) -> Result<bool>,
+    ) -> Result<()> {
+        std::thread::scope(|scope| {
+            let (send, receive) = std::sync::mpsc::sync_channel(0);
+            let makes = move || {
+                for i in 0..n {
+                    let made = make(i);
+                    let goes_on = made.is_ok();
+                    if send.send(made).is_err() || !goes_on {
+                        break;
+                    }
+                }
+            };
+            std::thread::Builder::new()
+                .spawn_scoped(scope, makes)
+                .map_err(|problem| Error::Threads { threads: 1, problem: problem.to_string() })?;
+            for (i, made) in receive.iter().enumerate() {
+                if !take(i, made?)? {
+                    break;
+                }
+            }
+            Ok(())
+        })
     }
 
     /// Sorts items of which no two are equal.

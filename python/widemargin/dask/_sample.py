@@ -16,6 +16,9 @@ from .. import _core
 from .._samples import straight
 from . import _tasks
 
+# Below so many rows workers are asked for products too: steps then are those of one machine, and so are the weights,
+# to rounding. With a sample they are the same to the duality gap.
+FEWEST_ROWS = 200_000
 # Rows of the sample: so many for each feature, in so many bytes, and no more than a quarter of all; from fewer than
 # so many for each feature a direction is not worth its while.
 ROWS_A_FEATURE = 32
@@ -60,6 +63,8 @@ def drawn(
 ) -> npt.NDArray[np.int64] | None:
     """Rows by chance, the same ones every time: of each class by its size, a few at the least."""
     present = np.flatnonzero(costs > 0)
+    if len(present) < FEWEST_ROWS:
+        return None
     wanted = min(ROWS_A_FEATURE * n_features, MOST_BYTES // (4 * max(n_features, 1)), len(present) // 4)
     if wanted < FEWEST_A_FEATURE * n_features:
         return None

@@ -5,12 +5,14 @@
 //! a 16-bit code) instead of the 12 of CSR. Data with more distinct values than [`BOOK_LIMIT`] get a book
 //! entry a non-zero, which the solver then reads in order.
 
+use std::sync::Arc;
+
 use super::ValueCodes;
 use crate::data::Rows;
 use crate::error::{Error, Result};
 
 /// The most distinct values that are looked up; beyond it every non-zero has its own entry.
-const BOOK_LIMIT: usize = 1 << 16;
+pub(super) const BOOK_LIMIT: usize = 1 << 16;
 
 /// A non-zero of a row: which feature, and where in the book of values.
 pub trait Entry: Copy + Send + Sync + 'static {
@@ -18,17 +20,19 @@ pub trait Entry: Copy + Send + Sync + 'static {
     fn feature(self) -> usize;
     /// The position in [`CodedRows::book`].
     fn code(self) -> usize;
+    /// The entries, where they are of this form.
+    fn of(entries: &Entries) -> Option<&[Self]>;
 }
 
 /// 16 bits each, in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Narrow(u32);
+pub struct Narrow(pub(super) u32);
 
 /// 32 bits each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wide {
-    feature: u32,
-    code: u32,
+    pub(super) feature: u32,
+    pub(super) code: u32,
 }
 
 impl Entry for Narrow {
@@ -39,6 +43,9 @@ impl Entry for Narrow {
     #[inline(always)]
     fn code(self) -> usize {
         (self.0 & 0xffff) as usize
+    }
+    fn of(entries: &Entries) -> Option<&[Self]> {
+        if let Entries::Narrow(entries) = entries { Some(entries) } else { None }
     }
 }
 
@@ -51,6 +58,9 @@ impl Entry for Wide {
     fn code(self) -> usize {
         self.code as usize
     }
+    fn of(entries: &Entries) -> Option<&[Self]> {
+        if let Entries::Wide(entries) = entries { Some(entries) } else { None }
+    }
 }
 
 /// The non-zeros of all rows, in the narrowest form that holds them.
@@ -62,18 +72,55 @@ pub enum Entries {
     Wide(Vec<Wide>),
 }
 
+/// The distinct values of some rows, and how often each is there.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Book {
+    pub values: Vec<f32>,
+    /// Each non-zero counted by the weight of its row.
+    pub counts: Vec<f64>,
+    /// Whether values were rounded to those here.
+    pub is_rounded: bool,
+}
+
 /// Rows of (feature, code) pairs. Every feature is below `n_features` and every code below the book's
 /// length: the constructor sees to it, and the vectorised solvers rely on it.
 #[derive(Clone, Debug)]
 pub struct CodedRows {
     indptr: Vec<usize>,
     entries: Entries,
-    book: Vec<f32>,
-    counts: Vec<f64>,
+    book: Arc<Book>,
     n_features: usize,
 }
 
 impl CodedRows {
+    /// Rows that share a book with others.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for entries that no such rows have: they come from a disk.
+    pub(super) fn of_parts(indptr: Vec<usize>, entries: Entries, book: Arc<Book>, n_features: usize) -> Result<Self> {
+        fn fit<E: Entry>(entries: &[E], indptr: &[usize], n_features: usize, n_values: usize) -> bool {
+            // Without a branch, so that it takes little beside reading them.
+            let (n_features, n_values) =
+                (n_features.min(u32::MAX as usize) as u32, n_values.min(u32::MAX as usize) as u32);
+            let outside = |entry: &E| (entry.feature() as u32 >= n_features) | (entry.code() as u32 >= n_values);
+            let fit = !entries.iter().fold(false, |any, entry| any | outside(entry));
+            fit && indptr.first() == Some(&0) && indptr.last() == Some(&entries.len()) && indptr.is_sorted()
+        }
+        let n_values = book.values.len();
+        let fit = match &entries {
+            Entries::Narrow(entries) => fit(entries, &indptr, n_features, n_values),
+            Entries::Wide(entries) => fit(entries, &indptr, n_features, n_values),
+        };
+        if fit {
+            return Ok(CodedRows { indptr, entries, book, n_features });
+        }
+        Err(Error::Shape {
+            what: "rows read back from scratch".into(),
+            found: "other entries than were written".into(),
+            expected: format!("features below {n_features} and codes below {n_values}"),
+        })
+    }
+
     /// Codes the given rows of `samples`, each value multiplied by its feature's factor. `weights` says how
     /// much each of these rows counts.
     ///
@@ -135,12 +182,12 @@ impl CodedRows {
 
     /// The value of each code.
     pub fn book(&self) -> &[f32] {
-        &self.book
+        &self.book.values
     }
 
-    /// How many non-zeros have each code, each counted by the weight of its row.
+    /// How many non-zeros have each code, each counted by the weight of its row; those of all rows that share the book.
     pub fn counts(&self) -> &[f64] {
-        &self.counts
+        &self.book.counts
     }
 }
 
@@ -233,7 +280,7 @@ impl Coder {
             });
         }
         let Coder { n_features, entries, book, counts, .. } = self;
-        Ok(CodedRows { indptr, entries, book, counts, n_features })
+        Ok(CodedRows { indptr, entries, book: Arc::new(Book { values: book, counts, is_rounded: false }), n_features })
     }
 }
 

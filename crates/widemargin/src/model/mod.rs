@@ -15,6 +15,7 @@ mod file;
 mod manifest;
 mod power_mean;
 mod power_mean_assembled;
+mod power_mean_blocks;
 mod power_mean_file;
 mod power_mean_primal;
 mod resident;

@@ -27,20 +27,20 @@ const ROWS_A_CHUNK: usize = 1024;
 /// Parameters of a power mean SVM, with their defaults.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PowerMeanParams {
-    kernel: AdditiveKernel,
-    loss: Loss,
-    c: f64,
-    approximation: Approximation,
-    n_nodes: usize,
-    nodes: Option<Vec<f64>>,
-    scale: bool,
-    class_weight: ClassWeight,
-    tol: f64,
-    max_epochs: u32,
-    seed: u64,
-    threads: usize,
-    shrinking: bool,
-    engine: Engine,
+    pub(super) kernel: AdditiveKernel,
+    pub(super) loss: Loss,
+    pub(super) c: f64,
+    pub(super) approximation: Approximation,
+    pub(super) n_nodes: usize,
+    pub(super) nodes: Option<Vec<f64>>,
+    pub(super) scale: bool,
+    pub(super) class_weight: ClassWeight,
+    pub(super) tol: f64,
+    pub(super) max_epochs: u32,
+    pub(super) seed: u64,
+    pub(super) threads: usize,
+    pub(super) shrinking: bool,
+    pub(super) engine: Engine,
 }
 
 impl PowerMeanParams {
@@ -205,7 +205,7 @@ impl PowerMeanParams {
         let costs: Vec<f64> = weights.iter().map(|weight| self.c * weight).collect();
         clock.end("encode")?;
 
-        let map = self.map(&rows)?;
+        let map = self.map(rows.book(), rows.counts())?;
         clock.end("nodes")?;
 
         let targets = OneVsRest::new(labels.codes(), labels.classes().len());
@@ -240,14 +240,15 @@ impl PowerMeanParams {
         })
     }
 
-    fn map(&self, rows: &CodedRows) -> Result<AdditiveMap> {
+    /// The reduced kernel for values that occur with the given counts.
+    pub(super) fn map(&self, values: &[f32], counts: &[f64]) -> Result<AdditiveMap> {
         if self.approximation == Approximation::Polynomial {
             return Ok(AdditiveMap::polynomial(self.kernel));
         }
         if let Some(nodes) = &self.nodes {
             return AdditiveMap::nystrom(self.kernel, nodes);
         }
-        let mut nodes = choose_nodes(self.kernel, rows.book(), rows.counts(), self.n_nodes);
+        let mut nodes = choose_nodes(self.kernel, values, counts, self.n_nodes);
         if nodes.is_empty() {
             // Every sample is empty: any node will do, all decision values are 0.
             nodes.push(1.0);
@@ -256,7 +257,7 @@ impl PowerMeanParams {
     }
 }
 
-fn report(solution: &DualSolution, stages: Vec<Stage>, params: &PowerMeanParams) -> Report {
+pub(super) fn report(solution: &DualSolution, stages: Vec<Stage>, params: &PowerMeanParams) -> Report {
     let worst = |a: Status, b: Status| if a == Status::Converged { b } else { a };
     let gaps: Vec<f64> = (0..solution.primal.len()).map(|k| solution.gap(k)).collect();
     let mut report = Report {

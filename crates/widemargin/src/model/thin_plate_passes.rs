@@ -36,7 +36,7 @@ impl ThinPlateParams {
     /// With `outside.checkpoint` a fit that is killed goes on from the last λ it finished, to the same model, bit for bit.
     ///
     /// # Errors
-    /// As for [`ThinPlateParams::fit_with`]; [`Error::Parameter`] without `n_basis`, and for a checkpoint of another
+    /// As for [`ThinPlateParams::fit_with`]; [`Error::Parameter`] without `n_basis`; [`Error::Checkpoint`] for one of another
     /// fit; [`Error::Memory`] where `outside.memory` is too little; [`Error::Kind`] for samples that are no vectors.
     pub fn fit_blocks(
         self,

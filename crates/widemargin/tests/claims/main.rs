@@ -21,6 +21,7 @@ mod linear_reaches_the_minimum;
 mod linear_same_answer;
 mod model_bytes;
 mod outside_common;
+mod power_mean_blocks;
 mod predictions_are_watched;
 mod same_answer_every_time;
 mod steps_apart;

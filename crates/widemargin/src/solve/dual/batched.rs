@@ -7,20 +7,16 @@ use std::ops::Range;
 
 use super::Solved;
 use super::certificate::{Certificate, StopRule, Sums};
-use super::coordinate::{Lanes, Limits, Visit};
-use super::lanes::{LANES, Loops, MAX_VECTORS, Pattern, Vector, loops};
-use super::one_class::ROWS_A_QUESTION;
+use super::coordinate::Lanes;
+use super::lanes::{LANES, MAX_VECTORS, Vector};
 use super::order::Order;
+use super::pack::{Frame, Pack, Pass, quadratic};
 use super::problem::{DualProblem, DualSettings};
 use super::tables::Tables;
 use crate::expansion::{Entries, Entry};
 use crate::isa::Isa;
-use crate::memory::prefetch;
 use crate::solve::Status;
 use crate::watch::{Progress, Stopped, Watch};
-
-/// How many rows ahead memory is called for.
-const AHEAD: usize = 2;
 
 /// Splits the problems into shards that fit the lanes, at least one a thread where there are enough.
 pub(super) fn shards(n_problems: usize, n_nodes: usize, threads: usize) -> Vec<Range<usize>> {
@@ -31,44 +27,39 @@ pub(super) fn shards(n_problems: usize, n_nodes: usize, threads: usize) -> Vec<R
     (0..count).map(|s| s * n_problems / count..(s + 1) * n_problems / count).collect()
 }
 
+/// Bytes a row takes in the lanes of all shards, with its place in an order.
+pub(crate) fn packed_row_bytes(n_problems: usize, n_nodes: usize, threads: usize) -> usize {
+    shards(n_problems, n_nodes, threads).len() * (size_of::<Vector>() + size_of::<u16>() + 2 * size_of::<u32>())
+}
+
 /// Solves the problems of one shard. `Err` is a cancellation; a time limit ends with what there is.
 pub(super) fn solve(
     problem: &DualProblem<'_>,
     tables: &Tables<f32>,
+    diagonal: &[f32],
     shard: Range<usize>,
     settings: &DualSettings,
     watch: &Watch<'_>,
 ) -> Result<Vec<Solved>, ()> {
-    let isa = Isa::best();
+    let frame = frame(problem, Isa::best());
     match problem.rows.entries() {
-        Entries::Narrow(entries) => Shard { problem, tables, entries, isa }.run(shard, settings, watch),
-        Entries::Wide(entries) => Shard { problem, tables, entries, isa }.run(shard, settings, watch),
+        Entries::Narrow(entries) => {
+            Shard { pass: Pass { problem, tables, diagonal, entries }, frame }.run(shard, settings, watch)
+        }
+        Entries::Wide(entries) => {
+            Shard { pass: Pass { problem, tables, diagonal, entries }, frame }.run(shard, settings, watch)
+        }
     }
+}
+
+fn frame(problem: &DualProblem<'_>, isa: Isa) -> Frame {
+    Frame::new(isa, problem.map, problem.rows.n_features(), problem.targets.n_problems())
 }
 
 /// What stays the same for all of a shard's life.
 struct Shard<'a, E> {
-    problem: &'a DualProblem<'a>,
-    tables: &'a Tables<f32>,
-    entries: &'a [E],
-    isa: Isa,
-}
-
-/// The live problems, packed into lanes.
-struct Pack<E> {
-    /// The problem of each class lane.
-    problems: Vec<usize>,
-    /// The class lane of each problem; [`LANES`] and more for those not here.
-    lane_of: Vec<u8>,
-    loops: Loops<E>,
-    pattern: Pattern,
-    vectors: usize,
-    /// `weights[feature * vectors + v]`: lane l of a feature is node l / classes, class l % classes.
-    weights: Vec<Vector>,
-    /// One vector a row; lane c belongs to `problems[c]`.
-    alphas: Vec<Vector>,
-    /// The lanes, a bit each, that pass over a row until their next exact pass.
-    left_out: Vec<u16>,
+    pass: Pass<'a, E>,
+    frame: Frame,
 }
 
 /// What each problem of the shard has come to.
@@ -84,7 +75,7 @@ struct Progressing {
 
 impl<E: Entry> Shard<'_, E> {
     fn run(&self, shard: Range<usize>, settings: &DualSettings, watch: &Watch<'_>) -> Result<Vec<Solved>, ()> {
-        let (n_rows, size) = (self.problem.rows.n_rows(), self.problem.rows.n_features() * self.problem.map.n_nodes());
+        let (n_rows, size) = (self.pass.problem.rows.n_rows(), self.frame.n_weights());
         let mut all: Vec<Progressing> = shard
             .map(|k| Progressing {
                 k,
@@ -148,12 +139,14 @@ impl<E: Entry> Shard<'_, E> {
         let mut epochs = all[open[0]].epochs;
         loop {
             epochs += 1;
-            let epoch = self.epoch(&mut pack, &mut lanes, order.of(epochs), settings.shrinking, watch);
-            let mut frozen = 0;
+            lanes.begin_epoch();
+            let epoch = self.pass.epoch(&mut pack, &mut lanes, order.of(epochs), settings.shrinking, watch);
             if let Err(stopped) = epoch {
-                self.unpack(&pack, all, &live);
+                unpack(&pack, all, &live);
                 return Err(stopped);
             }
+            lanes.end_epoch();
+            let mut frozen = 0;
             let mut worst: f64 = 0.0;
             for (lane, &i) in live.iter().enumerate().filter(|(lane, _)| lanes.live() >> lane & 1 == 1) {
                 let one = &mut all[i];
@@ -169,11 +162,11 @@ impl<E: Entry> Shard<'_, E> {
             lanes.freeze(frozen);
             let left = lanes.live().count_ones() as usize;
             if left == 0 {
-                self.unpack(&pack, all, &live);
+                unpack(&pack, all, &live);
                 return Ok(());
             }
-            if self.vectors_for(left) < pack.vectors {
-                self.unpack(&pack, all, &live);
+            if self.frame.vectors_for(left) < pack.vectors {
+                unpack(&pack, all, &live);
                 let left_out = pack.left_out.iter().map(|&bits| squeeze(bits, lanes.live())).collect();
                 live = live
                     .iter()
@@ -188,175 +181,35 @@ impl<E: Entry> Shard<'_, E> {
         }
     }
 
-    fn vectors_for(&self, classes: usize) -> usize {
-        (classes * self.problem.map.n_nodes()).div_ceil(LANES)
-    }
-
     /// Gathers the state of the problems `live` into lanes.
     fn pack(&self, all: &[Progressing], live: &[usize]) -> Pack<E> {
-        let (m, classes) = (self.problem.map.n_nodes(), live.len());
-        let vectors = self.vectors_for(classes);
-        let mut pattern = [[0; LANES]; MAX_VECTORS];
-        for lane in 0..m * classes {
-            pattern[lane / LANES][lane % LANES] = (lane / classes) as i32;
+        let problems = live.iter().map(|&i| all[i].k).collect();
+        let mut pack = Pack::new(self.frame, problems, self.pass.tables);
+        pack.begin_rows(self.pass.problem.rows.n_rows());
+        for (class, &i) in live.iter().enumerate().filter(|(_, i)| all[**i].epochs > 0) {
+            pack.set_weights(class, &all[i].weights);
+            pack.set_alphas(class, &all[i].alphas);
         }
-        let n_features = self.problem.rows.n_features();
-        let mut weights = vec![Vector::ZERO; n_features * vectors];
-        let mut alphas = vec![Vector::ZERO; self.problem.rows.n_rows()];
-        for (class, &i) in live.iter().enumerate() {
-            if all[i].epochs == 0 {
-                continue;
-            }
-            for (at, &weight) in all[i].weights.iter().enumerate() {
-                let lane = (at % m) * classes + class;
-                weights[at / m * vectors + lane / LANES].0[lane % LANES] = weight;
-            }
-            for (lanes, &alpha) in alphas.iter_mut().zip(&all[i].alphas) {
-                lanes.0[class] = alpha;
-            }
-        }
-        let problems: Vec<usize> = live.iter().map(|&i| all[i].k).collect();
-        let mut lane_of = vec![u8::MAX; self.problem.targets.n_problems()];
-        for (lane, &k) in problems.iter().enumerate() {
-            lane_of[k] = lane as u8;
-        }
-        let loops = loops(self.isa, vectors, self.tables.stride > 4);
-        let left_out = vec![0; self.problem.rows.n_rows()];
-        Pack { problems, lane_of, loops, pattern, vectors, weights, alphas, left_out }
-    }
-
-    /// Scatters the lanes back to the problems they belong to.
-    fn unpack(&self, pack: &Pack<E>, all: &mut [Progressing], live: &[usize]) {
-        let (m, classes) = (self.problem.map.n_nodes(), live.len());
-        for (class, &i) in live.iter().enumerate() {
-            for (at, weight) in all[i].weights.iter_mut().enumerate() {
-                let lane = (at % m) * classes + class;
-                *weight = pack.weights[at / m * pack.vectors + lane / LANES].0[lane % LANES];
-            }
-            for (lanes, alpha) in pack.alphas.iter().zip(&mut all[i].alphas) {
-                *alpha = lanes.0[class];
-            }
-        }
-    }
-
-    /// One pass over the rows that some live problem does not leave out.
-    fn epoch(
-        &self,
-        pack: &mut Pack<E>,
-        lanes: &mut Lanes,
-        order: &[u32],
-        shrinking: bool,
-        watch: &Watch<'_>,
-    ) -> Result<(), Stopped> {
-        lanes.begin_epoch();
-        let classes = pack.problems.len();
-        let m = self.problem.map.n_nodes();
-        // Room past the last lane: a node's steps are copied sixteen at a time.
-        let mut spread = [0.0; LANES * (MAX_VECTORS + 1)];
-        for (at, &row) in order.iter().enumerate() {
-            if at % ROWS_A_QUESTION == 0 {
-                watch.ask()?;
-            }
-            // Without this the first non-zeros of each row would wait for memory.
-            if let Some(&soon) = order.get(at + AHEAD) {
-                prefetch(self.row(soon as usize));
-                prefetch(std::slice::from_ref(&pack.alphas[soon as usize]));
-            }
-            let row = row as usize;
-            if lanes.live() & !pack.left_out[row] == 0 {
-                continue;
-            }
-            let mut signs = [-1.0; LANES];
-            if let Some(k) = self.problem.targets.positive_problem(row)
-                && let Some(sign) = signs.get_mut(usize::from(pack.lane_of[k]))
-            {
-                *sign = 1.0;
-            }
-            let scores = self.scores(pack, row);
-            let limits = Limits::new(self.problem.loss, self.problem.costs[row], self.tables.diagonal[row]);
-            // SAFETY: the loops are those of an instruction set that this machine has.
-            let visit = unsafe {
-                let (alphas, left_out) = (&mut pack.alphas[row].0, &mut pack.left_out[row]);
-                (pack.loops.visit)(lanes, &scores, &signs, alphas, left_out, &limits, shrinking)
-            };
-            match visit {
-                Visit::Still => {}
-                Visit::Moved(steps) => {
-                    for node in 0..m {
-                        spread[node * classes..][..LANES].copy_from_slice(&steps);
-                    }
-                    let mut step = [Vector::ZERO; MAX_VECTORS];
-                    for (vector, spread) in step.iter_mut().zip(spread.chunks_exact(LANES)) {
-                        vector.0.copy_from_slice(spread);
-                    }
-                    let (write, weights) = (self.tables.write().as_ptr(), pack.weights.as_mut_ptr());
-                    // SAFETY: `CodedRows` has every feature below n_features and every code in the book, and
-                    // `pack` and `Tables` were sized by those.
-                    unsafe { (pack.loops.update)(self.row(row), write, &pack.pattern, weights, &step) };
-                }
-            }
-        }
-        lanes.end_epoch();
-        Ok(())
-    }
-
-    fn row(&self, row: usize) -> &[E] {
-        let indptr = self.problem.rows.indptr();
-        &self.entries[indptr[row]..indptr[row + 1]]
-    }
-
-    /// f(x) of one row for every class lane.
-    fn scores(&self, pack: &Pack<E>, row: usize) -> [f32; LANES] {
-        let mut sums = [Vector::ZERO; MAX_VECTORS];
-        let read = self.tables.read().as_ptr();
-        // SAFETY: `CodedRows` has every feature below n_features and every code in the book, and `pack` and
-        // `Tables` were sized by those.
-        unsafe { (pack.loops.dot)(self.row(row), read, &pack.pattern, pack.weights.as_ptr(), &mut sums) };
-        let classes = pack.problems.len();
-        let mut flat = [0.0; LANES * (MAX_VECTORS + 1)];
-        flat[..LANES * MAX_VECTORS].copy_from_slice(sums.map(|v| v.0).as_flattened());
-        // Lanes past the classes hold what belongs to others; no one asks for them.
-        let mut scores = [0.0; LANES];
-        for node in 0..self.problem.map.n_nodes() {
-            for (score, sum) in scores.iter_mut().zip(&flat[node * classes..][..LANES]) {
-                *score += sum;
-            }
-        }
-        scores
-    }
-
-    /// ‖f‖² of one class lane.
-    fn quadratic(&self, pack: &Pack<E>, class: usize, sums: &Sums) -> f64 {
-        if !self.problem.map.is_symmetric() {
-            return sums.alpha_margin;
-        }
-        let classes = pack.problems.len();
-        let lanes: Vec<usize> = (0..self.problem.map.n_nodes()).map(|node| node * classes + class).collect();
-        let square = |lane: &usize| {
-            pack.weights[lane / LANES..]
-                .iter()
-                .step_by(pack.vectors)
-                .map(|v| f64::from(v.0[lane % LANES]).powi(2))
-                .sum::<f64>()
-        };
-        lanes.iter().map(square).sum()
+        pack
     }
 
     /// The objectives at fixed weights, over all rows.
     fn certify(&self, all: &mut [Progressing], open: &[usize]) {
         let pack = self.pack(all, open);
         let mut sums = vec![Sums::default(); open.len()];
-        for row in 0..self.problem.rows.n_rows() {
-            let scores = self.scores(&pack, row);
-            for (class, sums) in sums.iter_mut().enumerate() {
-                let sign = self.problem.targets.sign(row, pack.problems[class]);
-                let alpha = f64::from(pack.alphas[row].0[class]);
-                sums.add(self.problem.loss, self.problem.costs[row], alpha, sign * f64::from(scores[class]));
-            }
-        }
+        self.pass.add_sums(&pack, &mut sums);
         for (class, &i) in open.iter().enumerate() {
-            all[i].certificate = Certificate::new(&sums[class], self.quadratic(&pack, class, &sums[class]));
+            let quadratic = quadratic(self.pass.problem.map, &pack, class, &sums[class]);
+            all[i].certificate = Certificate::new(&sums[class], quadratic);
         }
+    }
+}
+
+/// Scatters the lanes back to the problems they belong to.
+fn unpack<E: Entry>(pack: &Pack<E>, all: &mut [Progressing], live: &[usize]) {
+    for (class, &i) in live.iter().enumerate() {
+        pack.weights(class, &mut all[i].weights);
+        pack.alphas(class, &mut all[i].alphas);
     }
 }
 
@@ -426,17 +279,22 @@ mod tests {
                 let targets = OneVsRest::new(&codes, classes);
                 let problem = DualProblem { rows: &rows, map: &map, targets, loss, costs: &costs };
                 let all = 0..targets.n_problems();
-                let exact = Tables::<f64>::new(&map, &rows);
+                let exact = Tables::<f64>::new(&map, rows.book());
+                let exact_diagonal = exact.diagonal(&rows);
                 let truth: Vec<Solved> = all
                     .clone()
-                    .map(|k| one_class::solve(&problem, &exact, k, &settings(), &Watch::none()).unwrap())
+                    .map(|k| {
+                        one_class::solve(&problem, &exact, &exact_diagonal, k, &settings(), &Watch::none()).unwrap()
+                    })
                     .collect();
-                let tables = Tables::<f32>::new(&map, &rows);
-                let single = one_class::solve(&problem, &tables, 0, &settings(), &Watch::none()).unwrap();
+                let tables = Tables::<f32>::new(&map, rows.book());
+                let diagonal = tables.diagonal(&rows);
+                let single = one_class::solve(&problem, &tables, &diagonal, 0, &settings(), &Watch::none()).unwrap();
                 assert_alike(&single, &truth[0], "single precision");
                 let Entries::Narrow(entries) = rows.entries() else { panic!("12,000 values fit a narrow book") };
                 for isa in Isa::available() {
-                    let shard = Shard { problem: &problem, tables: &tables, entries, isa };
+                    let pass = Pass { problem: &problem, tables: &tables, diagonal: &diagonal, entries };
+                    let shard = Shard { pass, frame: frame(&problem, isa) };
                     let solved = shard.run(all.clone(), &settings(), &Watch::none()).unwrap();
                     for (ours, truth) in solved.iter().zip(&truth) {
                         assert_alike(ours, truth, &format!("{isa:?} {classes} classes {n_nodes} nodes"));

@@ -5,6 +5,8 @@
 //! distance to the optimum. The polynomial map poses no minimisation problem; its fixed point makes
 //! the same expression zero, so the figure still says how far the iteration is from its end.
 
+use serde::{Deserialize, Serialize};
+
 use crate::problem::Loss;
 
 /// The objectives of one two-class problem at the end of its solver.
@@ -57,7 +59,7 @@ impl Sums {
 
 /// When to look closely: decides from the estimates of the epochs when an exact pass is worth its cost
 /// (about half an epoch).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(in crate::solve) struct StopRule {
     tol: f64,
     /// The gap that must be expected for an exact pass to be made.

@@ -74,6 +74,16 @@ impl Lanes {
         self.live &= !lanes;
     }
 
+    /// The threshold of one lane, for another time.
+    pub fn threshold(&self, lane: usize) -> f32 {
+        self.threshold[lane]
+    }
+
+    /// Goes on from a threshold of an earlier time.
+    pub fn set_threshold(&mut self, lane: usize, threshold: f32) {
+        self.threshold[lane] = threshold;
+    }
+
     pub fn begin_epoch(&mut self) {
         self.largest = [0.0; LANES];
         self.loss = [0.0; LANES];

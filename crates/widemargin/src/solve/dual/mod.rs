@@ -6,14 +6,17 @@
 //! gradient is y_i Σ_j read(x_ij)·a_j − 1 + D_i α_i, and a step adds Δα·y_i·write(x_ij) to each a_j.
 //!
 //! `one_class` does this for one problem in the clearest way and is the truth in the tests;
-//! `batched` does the same for up to 16 problems in the lanes of vector registers.
+//! `batched` does the same for up to 16 problems in the lanes of vector registers, which `pack` holds;
+//! `blocks` does it where memory does not hold the rows.
 
 mod batched;
+mod blocks;
 pub(super) mod certificate;
 mod coordinate;
 mod lanes;
 mod one_class;
 mod order;
+mod pack;
 mod problem;
 mod tables;
 
@@ -22,6 +25,8 @@ use crate::par;
 use crate::solve::Status;
 use crate::watch::Watch;
 
+pub(crate) use batched::packed_row_bytes;
+pub(crate) use blocks::{BlockProblem, BlockRows, BlockState, Blocks, Diagonal, Keep, Kept, Loaded, solve_blocks};
 pub use problem::{DualProblem, DualSettings, DualSolution, Engine};
 
 use certificate::Certificate;
@@ -44,15 +49,17 @@ struct Solved {
 pub fn solve(problem: &DualProblem<'_>, settings: &DualSettings, watch: &Watch<'_>) -> Result<DualSolution> {
     let n_problems = problem.targets.n_problems();
     let pool = par::Pool::new(settings.threads)?;
+    let tables = tables::Tables::<f32>::new(problem.map, problem.rows.book());
+    let diagonal = tables.diagonal(problem.rows);
     let solved = match settings.engine {
         Engine::OneClass => {
-            let tables = tables::Tables::<f32>::new(problem.map, problem.rows);
-            pool.try_map(n_problems, |k| one_class::solve(problem, &tables, k, settings, watch).map(|one| vec![one]))
+            let solve = |k| one_class::solve(problem, &tables, &diagonal, k, settings, watch);
+            pool.try_map(n_problems, |k| solve(k).map(|one| vec![one]))
         }
         Engine::Auto | Engine::Batched => {
             let shards = batched::shards(n_problems, problem.map.n_nodes(), pool.threads());
-            let tables = tables::Tables::<f32>::new(problem.map, problem.rows);
-            pool.try_map(shards.len(), |s| batched::solve(problem, &tables, shards[s].clone(), settings, watch))
+            let solve = |s: usize| batched::solve(problem, &tables, &diagonal, shards[s].clone(), settings, watch);
+            pool.try_map(shards.len(), solve)
         }
     };
     match solved {

@@ -17,19 +17,21 @@ pub(super) const ROWS_A_QUESTION: usize = 1024;
 pub(super) fn solve<T: Float>(
     problem: &DualProblem<'_>,
     tables: &Tables<T>,
+    diagonal: &[T],
     k: usize,
     settings: &DualSettings,
     watch: &Watch<'_>,
 ) -> Result<Solved, ()> {
     match problem.rows.entries() {
-        Entries::Narrow(entries) => Solver { problem, tables, entries, k }.run(settings, watch),
-        Entries::Wide(entries) => Solver { problem, tables, entries, k }.run(settings, watch),
+        Entries::Narrow(entries) => Solver { problem, tables, diagonal, entries, k }.run(settings, watch),
+        Entries::Wide(entries) => Solver { problem, tables, diagonal, entries, k }.run(settings, watch),
     }
 }
 
 struct Solver<'a, T, E> {
     problem: &'a DualProblem<'a>,
     tables: &'a Tables<T>,
+    diagonal: &'a [T],
     entries: &'a [E],
     k: usize,
 }
@@ -108,7 +110,7 @@ impl<T: Float, E: Entry> Solver<'_, T, E> {
             }
             let projected = if at_zero { gradient.min(T::zero()) } else { gradient };
             largest = largest.max(projected);
-            let curvature = self.tables.diagonal[row] + ridge;
+            let curvature = self.diagonal[row] + ridge;
             let moved = if curvature > T::zero() {
                 (alpha - gradient / curvature).max(T::zero()).min(upper)
             } else {

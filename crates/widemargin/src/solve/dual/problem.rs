@@ -55,7 +55,7 @@ pub struct DualSettings {
 pub struct DualSolution {
     /// a_j: `weights[(feature * n_nodes + node) * n_problems + problem]`.
     pub weights: Vec<f32>,
-    /// Dual variables, one a row.
+    /// Dual variables, one a row; none where the rows were solved in blocks.
     pub alphas: Vec<Vec<f32>>,
     /// Rows with a dual variable above 0.
     pub n_support: Vec<u32>,

@@ -15,20 +15,20 @@ pub(super) struct Tables<T> {
     read: Vec<T>,
     /// Empty where the map is symmetric: the two sides are the same numbers.
     write: Vec<T>,
-    /// Q_ii: the largest of K(x_i, x_i) and K̂(x_i, x_i), one a row. Where K̂ is not symmetric the step
-    /// 1 / K(x_i, x_i) of the paper diverges once K̂_ii is more than twice K_ii; the larger never does.
-    pub diagonal: Vec<T>,
+    /// K̂(x, x) of each value.
+    diagonal: Vec<f64>,
 }
 
 impl<T: Float> Tables<T> {
-    pub fn new(map: &AdditiveMap, rows: &CodedRows) -> Self {
+    /// The tables of a book's values.
+    pub fn new(map: &AdditiveMap, book: &[f32]) -> Self {
         let m = map.n_nodes();
         let stride = if m <= NARROW_STRIDE { NARROW_STRIDE } else { WIDE_STRIDE };
-        let mut read = vec![T::zero(); rows.book().len() * stride];
+        let mut read = vec![T::zero(); book.len() * stride];
         let mut write = vec![T::zero(); if map.is_symmetric() { 0 } else { read.len() }];
-        let mut per_value = Vec::with_capacity(rows.book().len());
+        let mut per_value = Vec::with_capacity(book.len());
         let (mut side_r, mut side_w) = ([0.0; WIDE_STRIDE], [0.0; WIDE_STRIDE]);
-        for (code, &x) in rows.book().iter().enumerate() {
+        for (code, &x) in book.iter().enumerate() {
             map.read(x.into(), &mut side_r);
             copy(&side_r[..m], &mut read[code * stride..]);
             if map.is_symmetric() {
@@ -39,14 +39,21 @@ impl<T: Float> Tables<T> {
             }
             per_value.push(side_r[..m].iter().zip(&side_w).map(|(r, w)| r * w).sum::<f64>());
         }
+        Tables { stride, read, write, diagonal: per_value }
+    }
+
+    /// Q_ii: the largest of K(x_i, x_i) and K̂(x_i, x_i), one a row. Where K̂ is not symmetric the step
+    /// 1 / K(x_i, x_i) of the paper diverges once K̂_ii is more than twice K_ii; the larger never does.
+    pub fn diagonal(&self, rows: &CodedRows) -> Vec<T> {
         // Every kernel here has k(x, x) = x. The Nyström map stays below that, and its own diagonal is
         // the exact curvature of the problem it poses.
-        let exact = |code: usize| if map.is_symmetric() { 0.0 } else { rows.book()[code].into() };
+        let is_symmetric = self.write.is_empty();
+        let exact = |code: usize| if is_symmetric { 0.0 } else { rows.book()[code].into() };
         let diagonal = match rows.entries() {
-            Entries::Narrow(entries) => row_sums(rows.indptr(), entries, &per_value, exact),
-            Entries::Wide(entries) => row_sums(rows.indptr(), entries, &per_value, exact),
+            Entries::Narrow(entries) => row_sums(rows.indptr(), entries, &self.diagonal, exact),
+            Entries::Wide(entries) => row_sums(rows.indptr(), entries, &self.diagonal, exact),
         };
-        Tables { stride, read, write, diagonal: diagonal.into_iter().map(cast).collect() }
+        diagonal.into_iter().map(cast).collect()
     }
 
     pub fn read(&self) -> &[T] {

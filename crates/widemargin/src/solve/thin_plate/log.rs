@@ -89,15 +89,12 @@ impl<'a> Log<'a> {
             let visits = (0..from.word()?).map(|_| from.candidate()).collect::<Option<Vec<_>>>()?;
             (magic == MAGIC && from.bytes.is_empty()).then_some((fingerprint, unit, points, hessians, visits))
         })();
-        let wrong = |problem: &str| Error::Parameter {
-            name: "checkpoint",
-            value: format!("'{NAME}'"),
-            expected: format!("{problem}: remove it to begin anew"),
-        };
+        let wrong =
+            |problem: &str| Error::Checkpoint { problem: format!("'{NAME}' {problem}: remove it to begin anew") };
         let (fingerprint, unit, points, hessians, visits) =
-            parts.ok_or_else(|| wrong("it is damaged or of another version"))?;
+            parts.ok_or_else(|| wrong("is damaged or of another version"))?;
         if fingerprint != self.fingerprint {
-            return Err(wrong("it is of a fit with other samples, labels, weights or parameters"));
+            return Err(wrong("is of a fit with other samples, labels, weights or parameters"));
         }
         (self.visits, self.place, self.unit) = (visits, Some((points, hessians)), Some(unit));
         Ok(())

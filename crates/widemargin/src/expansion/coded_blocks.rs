@@ -1,0 +1,325 @@
+//! Coded rows that come a chunk at a time and are kept in pieces: one book for all, bytes, and back.
+//!
+//! A piece holds some rows as they came: `n` numbers of rows, `n` lengths, then the entries of all, 32-bit words of
+//! 16-bit feature and code (two words where features are more), little-endian. A block is made of pieces; when it is
+//! read its rows are laid out in random order, which coordinate descent wants (labels may come sorted).
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::ValueCodes;
+use super::coded_rows::{BOOK_LIMIT, Book, CodedRows, Entries, Entry, Narrow, Wide};
+use crate::error::{Error, Result};
+
+/// Bits of an f32 that [`BookMaker::rounded`] drops: 12 significant ones are left.
+const DROPPED: u32 = 12;
+
+/// One code a value for the rows of all chunks, in the order in which they come.
+pub(crate) enum BookMaker {
+    /// As many values as there are, up to [`BOOK_LIMIT`].
+    Distinct { codes: ValueCodes, book: Book },
+    /// Values rounded to 12 significant bits, the largest [`BOOK_LIMIT`] of them: 32 octaves. Code 0 is the value whose
+    /// bits, without those dropped, are `first`.
+    Rounded { first: u32, book: Book },
+}
+
+impl BookMaker {
+    /// A book of the values as they are.
+    pub fn distinct() -> Self {
+        BookMaker::Distinct { codes: ValueCodes::new(), book: Book::default() }
+    }
+
+    /// A book of rounded values up to `largest`, for data with more than a book holds. A value changes by 1 part in 4096
+    /// at the most; one below 2⁻³¹ of the largest becomes that.
+    pub fn rounded(largest: f32) -> Self {
+        let first = (kept_bits(largest) + 1).saturating_sub(BOOK_LIMIT as u32).max(1);
+        let values = (0..BOOK_LIMIT as u32).map(|code| f32::from_bits((first + code) << DROPPED)).collect();
+        BookMaker::Rounded { first, book: Book { values, counts: vec![0.0; BOOK_LIMIT], is_rounded: true } }
+    }
+
+    /// The code here of each code of a chunk's own book; `None` where there are more values than a book holds.
+    pub fn merge(&mut self, chunk: &CodedRows) -> Option<Vec<u32>> {
+        let pairs = chunk.book().iter().zip(chunk.counts());
+        match self {
+            BookMaker::Distinct { codes, book } => pairs
+                .map(|(&value, count)| {
+                    let code = codes.get(value).or_else(|| {
+                        book.values.push(value);
+                        book.counts.push(0.0);
+                        (codes.len() < BOOK_LIMIT).then(|| codes.insert(value))
+                    })?;
+                    book.counts[code as usize] += count;
+                    Some(code)
+                })
+                .collect(),
+            BookMaker::Rounded { first, book } => Some(
+                pairs
+                    .map(|(&value, count)| {
+                        let code = kept_bits(value).saturating_sub(*first).min(BOOK_LIMIT as u32 - 1);
+                        book.counts[code as usize] += count;
+                        code
+                    })
+                    .collect(),
+            ),
+        }
+    }
+
+    /// The book of all chunks.
+    pub fn finish(self) -> Book {
+        match self {
+            BookMaker::Distinct { book, .. } | BookMaker::Rounded { book, .. } => book,
+        }
+    }
+}
+
+/// The upper bits of a value above 0, rounded but not to infinity: as integers they are in the order of the values.
+fn kept_bits(value: f32) -> u32 {
+    ((value.to_bits() + (1 << (DROPPED - 1))) >> DROPPED).min(f32::MAX.to_bits() >> DROPPED)
+}
+
+/// Whether rows of so many features have the wide form.
+fn is_wide(n_features: usize) -> bool {
+    n_features > 1 << 16
+}
+
+/// Bytes of an entry of rows of so many features.
+pub(crate) fn entry_bytes(n_features: usize) -> usize {
+    if is_wide(n_features) { 8 } else { 4 }
+}
+
+/// Bytes of a row beside its entries.
+pub(crate) const ROW_BYTES: usize = 8;
+
+/// A number of rows as bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub n_rows: usize,
+    pub n_bytes: usize,
+}
+
+/// Rows on their way to the block that they belong to.
+#[derive(Debug)]
+pub(crate) struct PieceBuffer {
+    n_features: usize,
+    numbers: Vec<u32>,
+    lengths: Vec<u32>,
+    entries: Vec<u8>,
+}
+
+impl PieceBuffer {
+    /// An empty piece of rows of so many features; a chunk may have fewer.
+    pub fn new(n_features: usize) -> Self {
+        PieceBuffer { n_features, numbers: Vec::new(), lengths: Vec::new(), entries: Vec::new() }
+    }
+
+    /// Bytes of the piece so far.
+    pub fn n_bytes(&self) -> usize {
+        self.numbers.len() * ROW_BYTES + self.entries.len()
+    }
+
+    /// Adds row `at` of a chunk, which is row `number` of all; `codes` is what [`BookMaker::merge`] said of the chunk.
+    pub fn push(&mut self, number: u32, chunk: &CodedRows, at: usize, codes: &[u32]) {
+        let range = chunk.indptr()[at]..chunk.indptr()[at + 1];
+        self.numbers.push(number);
+        self.lengths.push(range.len() as u32);
+        match chunk.entries() {
+            Entries::Narrow(entries) => self.push_entries(&entries[range], codes),
+            Entries::Wide(entries) => self.push_entries(&entries[range], codes),
+        }
+    }
+
+    fn push_entries<E: Entry>(&mut self, row: &[E], codes: &[u32]) {
+        let from = self.entries.len();
+        self.entries.resize(from + row.len() * entry_bytes(self.n_features), 0);
+        let bytes = &mut self.entries[from..];
+        let pair = |entry: &E| (entry.feature() as u32, codes[entry.code()]);
+        if is_wide(self.n_features) {
+            for (bytes, (feature, code)) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(row.iter().map(pair)) {
+                *bytes = (u64::from(feature) << 32 | u64::from(code)).to_le_bytes();
+            }
+        } else {
+            for (bytes, (feature, code)) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(row.iter().map(pair)) {
+                *bytes = (feature << 16 | code).to_le_bytes();
+            }
+        }
+    }
+
+    /// The piece, and its bytes; the buffer is empty again.
+    pub fn take(&mut self) -> (Piece, Vec<u8>) {
+        let piece = Piece { n_rows: self.numbers.len(), n_bytes: self.n_bytes() };
+        let mut bytes = Vec::with_capacity(piece.n_bytes);
+        for word in self.numbers.iter().chain(&self.lengths) {
+            bytes.extend_from_slice(&word.to_le_bytes());
+        }
+        bytes.extend_from_slice(&self.entries);
+        self.numbers.clear();
+        self.lengths.clear();
+        self.entries.clear();
+        (piece, bytes)
+    }
+}
+
+/// The rows of some pieces in an order by chance that follows from the seed, and the number of each among all.
+/// `read(p, range)` gives a range of the bytes of piece `p`.
+///
+/// # Errors
+/// What `read` meets; [`Error::Shape`] for other bytes than were written.
+pub(crate) fn gather<'a>(
+    pieces: &[Piece],
+    read: impl Fn(usize, Range<usize>) -> Result<Cow<'a, [u8]>>,
+    book: Arc<Book>,
+    n_features: usize,
+    seed: u64,
+) -> Result<(CodedRows, Vec<u32>)> {
+    let n_rows: usize = pieces.iter().map(|piece| piece.n_rows).sum();
+    let mut places: Vec<u32> = (0..n_rows as u32).collect();
+    places.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
+
+    let (mut numbers, mut indptr) = (vec![0; n_rows], vec![0usize; n_rows + 1]);
+    let mut at = 0;
+    for (p, piece) in pieces.iter().enumerate() {
+        let bytes = read(p, 0..piece.n_rows * ROW_BYTES)?;
+        let words = bytes.as_chunks::<4>().0;
+        for (number, length) in words[..piece.n_rows].iter().zip(&words[piece.n_rows..]) {
+            let place = places[at] as usize;
+            numbers[place] = u32::from_le_bytes(*number);
+            indptr[place + 1] = u32::from_le_bytes(*length) as usize;
+            at += 1;
+        }
+    }
+    for place in 0..n_rows {
+        indptr[place + 1] += indptr[place];
+    }
+    let said: usize = pieces.iter().map(|piece| piece.n_bytes - piece.n_rows * ROW_BYTES).sum();
+    if indptr[n_rows] * entry_bytes(n_features) != said {
+        return Err(Error::Shape {
+            what: "rows read back from scratch".into(),
+            found: format!("{} entries", indptr[n_rows]),
+            expected: format!("the {} that were written", said / entry_bytes(n_features)),
+        });
+    }
+
+    let narrow = |word: &[u8; 4]| Narrow(u32::from_le_bytes(*word));
+    let wide = |words: &[u8; 8]| {
+        let words = u64::from_le_bytes(*words);
+        Wide { feature: (words >> 32) as u32, code: words as u32 }
+    };
+    let entries = if is_wide(n_features) {
+        Entries::Wide(spread(pieces, read, &places, &indptr, Wide { feature: 0, code: 0 }, wide)?)
+    } else {
+        Entries::Narrow(spread(pieces, read, &places, &indptr, Narrow(0), narrow)?)
+    };
+    Ok((CodedRows::of_parts(indptr, entries, book, n_features)?, numbers))
+}
+
+/// The entries of all pieces, each row at its place.
+fn spread<'a, E: Entry, const BYTES: usize>(
+    pieces: &[Piece],
+    read: impl Fn(usize, Range<usize>) -> Result<Cow<'a, [u8]>>,
+    places: &[u32],
+    indptr: &[usize],
+    none: E,
+    entry: impl Fn(&[u8; BYTES]) -> E,
+) -> Result<Vec<E>> {
+    let mut entries = vec![none; indptr[places.len()]];
+    let mut places = places.iter();
+    for (p, piece) in pieces.iter().enumerate() {
+        let bytes = read(p, piece.n_rows * ROW_BYTES..piece.n_bytes)?;
+        let mut from = bytes.as_chunks::<BYTES>().0.iter();
+        for &place in places.by_ref().take(piece.n_rows) {
+            let to = &mut entries[indptr[place as usize]..indptr[place as usize + 1]];
+            to.iter_mut().zip(from.by_ref()).for_each(|(to, from)| *to = entry(from));
+        }
+    }
+    Ok(entries)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{CsrView, DenseView};
+
+    fn decoded(rows: &CodedRows) -> Vec<Vec<(usize, f32)>> {
+        fn pairs<E: Entry>(rows: &CodedRows, entries: &[E]) -> Vec<Vec<(usize, f32)>> {
+            let pair = |e: &E| (e.feature(), rows.book()[e.code()]);
+            rows.indptr().windows(2).map(|w| entries[w[0]..w[1]].iter().map(pair).collect()).collect()
+        }
+        match rows.entries() {
+            Entries::Narrow(entries) => pairs(rows, entries),
+            Entries::Wide(entries) => pairs(rows, entries),
+        }
+    }
+
+    /// Chunks of one row each through two pieces and back.
+    fn round_trip(chunks: &[CodedRows], mut maker: BookMaker) -> (CodedRows, Vec<u32>) {
+        let n_features = chunks[0].n_features();
+        let (mut buffer, mut pieces) = (PieceBuffer::new(n_features), Vec::new());
+        for (number, chunk) in chunks.iter().enumerate() {
+            let codes = maker.merge(chunk).unwrap();
+            buffer.push(number as u32, chunk, 0, &codes);
+            if number == chunks.len() / 2 || number + 1 == chunks.len() {
+                pieces.push(buffer.take());
+            }
+        }
+        let of: Vec<Piece> = pieces.iter().map(|(piece, _)| *piece).collect();
+        assert!(pieces.iter().all(|(piece, bytes)| piece.n_bytes == bytes.len()));
+        let read = |p: usize, range: Range<usize>| Ok(Cow::Borrowed(&pieces[p].1[range]));
+        gather(&of, read, Arc::new(maker.finish()), n_features, 3).unwrap()
+    }
+
+    #[test]
+    fn rows_come_back_in_another_order() {
+        for n_cols in [7, 70_000] {
+            let chunk = |i: usize| {
+                let (columns, values) = ([1, 2, n_cols as u32 - 1], [1.0, i as f64, 0.5]);
+                let view = CsrView::new(&[0, 3], &columns, &values, n_cols).unwrap();
+                CodedRows::new(&view, &[0], &[2.0], None).unwrap()
+            };
+            let chunks: Vec<CodedRows> = (0..20).map(chunk).collect();
+            let (rows, numbers) = round_trip(&chunks, BookMaker::distinct());
+            assert_eq!(matches!(rows.entries(), Entries::Wide(_)), n_cols > 1 << 16);
+            assert!(!numbers.is_sorted());
+            for (row, &number) in decoded(&rows).iter().zip(&numbers) {
+                assert_eq!(row, &decoded(&chunks[number as usize])[0]);
+            }
+            let mut all = numbers;
+            all.sort_unstable();
+            assert_eq!(all, (0..20).collect::<Vec<u32>>());
+            // 1 in every row and as one of the counts; row 0 has no second value.
+            assert_eq!((rows.book()[0], rows.counts()[0]), (1.0, 42.0));
+        }
+    }
+
+    #[test]
+    fn too_many_values_are_rounded_to_twelve_bits() {
+        let n = BOOK_LIMIT + 1;
+        let values: Vec<f64> = (0..n).map(|i| f64::from(1.0f32 / (1.0 + i as f32))).collect();
+        let view = DenseView::new(&values, 1, n).unwrap();
+        let chunk = CodedRows::new(&view, &[0], &[1.0], None).unwrap();
+        assert_eq!(BookMaker::distinct().merge(&chunk), None);
+        let (rows, _) = round_trip(&[chunk], BookMaker::rounded(1.0));
+        assert_eq!(rows.book()[BOOK_LIMIT - 1], 1.0);
+        assert_eq!(rows.counts().iter().sum::<f64>(), n as f64);
+        for (&(column, rounded), &value) in decoded(&rows)[0].iter().zip(&values) {
+            assert!((f64::from(rounded) / value - 1.0).abs() <= 1.0 / 4096.0, "{column}: {rounded} {value}");
+        }
+    }
+
+    #[test]
+    fn the_ends_of_the_rounded_range() {
+        for largest in [f32::MAX, 1.0, 1e-30, f32::from_bits(1)] {
+            let values = [f64::from(largest), 1e-45];
+            let view = DenseView::new(&values, 1, 2).unwrap();
+            let chunk = CodedRows::new(&view, &[0], &[1.0], None).unwrap();
+            let (rows, _) = round_trip(&[chunk], BookMaker::rounded(largest));
+            assert!(rows.book().iter().all(|value| *value > 0.0), "{largest}");
+            let back = decoded(&rows)[0][0].1;
+            assert!(back.is_finite() && back >= largest * (1.0 - 1.0 / 2048.0), "{largest} {back}");
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! The checkpoint of a fit on blocks: enough to take it up again to the same model, bit for bit.
+//!
+//! Weights, a problem a name, and dual variables, a block a name, are kept twice, in turn: the manifest, which is saved
+//! last, says which of the two is whole. The coded rows are not kept: they are made again, and are the same.
+
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use super::store::Store;
+use crate::data::Checkpoint;
+use crate::error::{Error, Result};
+use crate::solve::dual::{BlockState, Blocks, Keep, Kept};
+
+/// The least time between two checkpoints; the first comes at once.
+const EVERY: Duration = Duration::from_secs(10);
+
+/// A checkpoint may take one part in so many of the time.
+const SHARE: u32 = 10;
+
+const MANIFEST: &str = "power-mean";
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Manifest {
+    version: u32,
+    /// What the fit is of, by name.
+    facts: Vec<(String, String)>,
+    n_blocks: usize,
+    /// Which of the two sets of weights and dual variables is meant.
+    generation: u32,
+    state: BlockState,
+}
+
+/// The version of what is written here.
+const VERSION: u32 = 1;
+
+/// What an earlier fit left.
+#[derive(Debug)]
+pub(super) struct Left(Manifest);
+
+impl Left {
+    /// What is there, if anything is.
+    ///
+    /// # Errors
+    /// [`Error::Checkpoint`] for what is not of a fit with these facts, saying which differs; what the checkpoint meets.
+    pub fn find(checkpoint: Option<&dyn Checkpoint>, facts: &[(String, String)]) -> Result<Option<Left>> {
+        let Some(bytes) = checkpoint.map(|kept| kept.load(MANIFEST)).transpose()?.flatten() else {
+            return Ok(None);
+        };
+        let manifest: Manifest = serde_json::from_slice(&bytes).map_err(|problem| damaged(problem.to_string()))?;
+        if manifest.version != VERSION {
+            let (found, expected) = (format!("of version {}", manifest.version), format!("version {VERSION}"));
+            return Err(wrong(found, expected));
+        }
+        for (at, (name, ours)) in facts.iter().enumerate() {
+            match manifest.facts.get(at) {
+                Some((known, theirs)) if known == name && theirs == ours => {}
+                Some((known, theirs)) if known == name => {
+                    let found = format!("that of a fit with {name} = {theirs}");
+                    return Err(wrong(found, format!("{name} = {ours} (begin anew without it, or fit as then)")));
+                }
+                _ => return Err(damaged(format!("no word of {name}"))),
+            }
+        }
+        Ok(Some(Left(manifest)))
+    }
+
+    /// The number of blocks to go on with, where so many at least are needed.
+    ///
+    /// # Errors
+    /// [`Error::Checkpoint`] where there were fewer.
+    pub fn n_blocks(&self, needed: usize) -> Result<usize> {
+        if self.0.n_blocks >= needed {
+            return Ok(self.0.n_blocks);
+        }
+        Err(wrong(
+            format!("that of a fit in {} blocks", self.0.n_blocks),
+            format!("at least {needed}, which the memory asks for (allow as much as then, or begin anew without it)"),
+        ))
+    }
+
+    /// The descent as it was left; its dual variables go to the blocks.
+    ///
+    /// # Errors
+    /// What the checkpoint and the blocks meet; [`Error::Checkpoint`] where a part is missing or of another size.
+    pub fn take_up(&self, checkpoint: &dyn Checkpoint, store: &Store<'_>, sizes: Weights) -> Result<Kept> {
+        let numbers = |name: String, n: usize| {
+            let bytes = checkpoint.load(&name)?.ok_or_else(|| damaged(format!("nothing under {name}")))?;
+            if bytes.len() != 4 * n {
+                return Err(damaged(format!("{} bytes under {name} in place of {}", bytes.len(), 4 * n)));
+            }
+            Ok(bytes.as_chunks::<4>().0.iter().map(|word| f32::from_le_bytes(*word)).collect::<Vec<f32>>())
+        };
+        for block in 0..store.n_blocks() {
+            store.put_away(block, numbers(alphas(self.0.generation, block), store.n_alphas(block))?)?;
+        }
+        let of = |k| numbers(weights(self.0.generation, k), sizes.n_weights);
+        let kept = Kept { state: self.0.state.clone(), weights: (0..sizes.n_problems).map(of).collect::<Result<_>>()? };
+        if kept.state.n_problems() == sizes.n_problems {
+            return Ok(kept);
+        }
+        Err(damaged(format!("the state of {} problems", kept.state.n_problems())))
+    }
+}
+
+/// The sizes of a model's weights.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Weights {
+    pub n_problems: usize,
+    /// Of one problem.
+    pub n_weights: usize,
+}
+
+fn weights(generation: u32, problem: usize) -> String {
+    format!("{MANIFEST}-weights-{generation}-{problem}")
+}
+
+fn alphas(generation: u32, block: usize) -> String {
+    format!("{MANIFEST}-alphas-{generation}-{block}")
+}
+
+fn wrong(found: String, expected: String) -> Error {
+    Error::Checkpoint { problem: format!("it is {found}, expected {expected}") }
+}
+
+fn damaged(found: String) -> Error {
+    wrong(found, "what a fit on blocks keeps (begin anew without it)".into())
+}
+
+/// Keeps a fit's state.
+pub(super) struct Keeper<'a> {
+    checkpoint: Option<&'a dyn Checkpoint>,
+    store: &'a Store<'a>,
+    facts: Vec<(String, String)>,
+    n_problems: usize,
+    generation: u32,
+    /// When the last checkpoint was done, and how long it took.
+    last: Option<(Instant, Duration)>,
+}
+
+impl<'a> Keeper<'a> {
+    /// Keeps the state of this fit, beside what was `left`.
+    pub fn new(
+        checkpoint: Option<&'a dyn Checkpoint>,
+        store: &'a Store<'a>,
+        facts: Vec<(String, String)>,
+        n_problems: usize,
+        left: Option<&Left>,
+    ) -> Self {
+        let generation = left.map_or(0, |left| 1 - left.0.generation.min(1));
+        Keeper { checkpoint, store, facts, n_problems, generation, last: None }
+    }
+}
+
+impl Keep for Keeper<'_> {
+    fn is_due(&self) -> bool {
+        let passed = |(done, took): (Instant, Duration)| done.elapsed() >= EVERY.max(took * SHARE);
+        self.checkpoint.is_some() && self.last.is_none_or(passed)
+    }
+
+    fn keep(&mut self, state: &BlockState, weights_of: &dyn Fn(usize) -> Vec<f32>) -> Result<()> {
+        let Some(checkpoint) = self.checkpoint else {
+            return Ok(());
+        };
+        let begun = Instant::now();
+        let bytes = |numbers: Vec<f32>| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
+        for k in 0..self.n_problems {
+            checkpoint.save(&weights(self.generation, k), &bytes(weights_of(k)))?;
+        }
+        for block in 0..self.store.n_blocks() {
+            checkpoint.save(&alphas(self.generation, block), &bytes(self.store.alphas(block)?))?;
+        }
+        let manifest = Manifest {
+            version: VERSION,
+            facts: self.facts.clone(),
+            n_blocks: self.store.n_blocks(),
+            generation: self.generation,
+            state: state.clone(),
+        };
+        let manifest = serde_json::to_vec(&manifest).map_err(|problem| damaged(problem.to_string()))?;
+        checkpoint.save(MANIFEST, &manifest)?;
+        self.generation = 1 - self.generation;
+        self.last = Some((Instant::now(), begun.elapsed()));
+        Ok(())
+    }
+}

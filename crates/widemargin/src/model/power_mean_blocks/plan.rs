@@ -1,0 +1,154 @@
+//! What fits where: how many blocks the rows are dealt to, from the memory that a fit may use.
+
+use crate::error::{Error, Result};
+use crate::expansion::{ROW_BYTES, entry_bytes};
+use crate::solve::dual::packed_row_bytes;
+
+/// The most blocks of which all may stay in memory. Laying the rows of one out takes a copy of it, so that a few are
+/// better than one.
+const MOST_IN_MEMORY: u64 = 8;
+
+/// Beyond this many blocks reading is a matter of small pieces: more memory is the answer.
+const MOST: u64 = 4096;
+
+/// What a block may have more than its share, a row being dealt as a whole.
+const SLACK: f64 = 1.1;
+
+/// Bytes of the chunks in which samples are read: enough that reading one takes longer than asking for it.
+const CHUNK: u64 = 4 << 20;
+
+/// The sizes of a problem.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sizes {
+    pub n_rows: u64,
+    pub n_nonzero: u64,
+    pub n_features: usize,
+    pub n_problems: usize,
+    pub n_nodes: usize,
+    pub threads: usize,
+}
+
+/// Where the rows go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Plan {
+    pub n_blocks: usize,
+    /// Whether they stay in memory.
+    pub in_memory: bool,
+    /// Bytes of a block's rows that wait to be written together.
+    pub piece: usize,
+}
+
+impl Sizes {
+    /// Bytes of all weights in single precision.
+    fn weights(&self) -> u64 {
+        (self.n_features * self.n_nodes * self.n_problems) as u64 * 4
+    }
+
+    /// What is there all the time: weights in lanes, by problem, and as the model has them; the largest values and
+    /// factors; what each row counts, and its Q_ii; a book with its tables.
+    fn fixed(&self) -> u64 {
+        let tables = if self.n_nodes <= 4 { 2 * 16 } else { 2 * 64 };
+        let book = self.n_nonzero.min(1 << 16) * (4 + 8 + 8 + 16 + tables);
+        3 * self.weights() + 16 * self.n_features as u64 + 12 * self.n_rows + book
+    }
+
+    /// Bytes of all rows and their dual variables as they are loaded.
+    fn loaded(&self) -> u64 {
+        // Where a row begins, its number, place, class and cost.
+        let row = (8 + ROW_BYTES + 4 + 4 + 8 + 4 * self.n_problems) as u64;
+        self.n_nonzero * entry_bytes(self.n_features) as u64 + self.n_rows * row
+    }
+
+    /// Bytes of the lanes and orders of all rows while they are solved.
+    fn solved(&self) -> u64 {
+        self.n_rows * packed_row_bytes(self.n_problems, self.n_nodes, self.threads) as u64
+    }
+
+    /// Bytes on scratch for rows that do not stay in memory.
+    pub fn on_scratch(&self) -> u64 {
+        self.n_nonzero * entry_bytes(self.n_features) as u64 + self.n_rows * (ROW_BYTES + 4 * self.n_problems) as u64
+    }
+
+    /// The fewest blocks that the memory lets be.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] where it is too little for any.
+    pub fn plan(&self, memory: u64) -> Result<Plan> {
+        let fixed = self.fixed();
+        let (loaded, solved) = (self.loaded(), self.solved());
+        let share = |bytes: u64, n_blocks: u64| (bytes as f64 * SLACK / n_blocks as f64) as u64;
+        let left = memory.saturating_sub(fixed);
+        let stays = |n_blocks: &u64| loaded + share(loaded + solved, *n_blocks) <= left;
+        if let Some(n_blocks) = (1..=MOST_IN_MEMORY.min(self.n_rows.max(1))).find(stays) {
+            return Ok(Plan { n_blocks: n_blocks as usize, in_memory: true, piece: CHUNK as usize });
+        }
+        // One block is solved while the next is read, a piece of it after the other.
+        let comes_and_goes = |n_blocks: u64| share(2 * loaded + solved, n_blocks) + left / 16 <= left;
+        let most = MOST.min(self.n_rows.max(1));
+        if !comes_and_goes(most) {
+            let needed = fixed + share(2 * loaded + solved, most) * 16 / 15;
+            return Err(Error::Memory {
+                what: format!(
+                    "the weights of {} features × {} nodes × {} problems and two of {most} blocks of samples",
+                    self.n_features, self.n_nodes, self.n_problems
+                ),
+                needed,
+                free: memory,
+                hint: "allow more memory, or take fewer nodes",
+            });
+        }
+        let (mut too_few, mut enough) = (0, most);
+        while enough - too_few > 1 {
+            let middle = too_few.midpoint(enough);
+            if comes_and_goes(middle) { enough = middle } else { too_few = middle }
+        }
+        // While the blocks are made, a piece of each is all that is there of them.
+        let piece = (left / 16 / enough).clamp(1 << 12, CHUNK) as usize;
+        Ok(Plan { n_blocks: enough as usize, in_memory: false, piece })
+    }
+}
+
+/// How many rows of so many bytes are read at a time, and by how many threads of those there are.
+pub(super) fn chunks(row_bytes: u64, memory: u64, threads: usize) -> (usize, usize) {
+    let chunk = CHUNK.min(memory / 32).max(row_bytes);
+    // A thread's chunk, and four that wait for their turn, coded.
+    let at_once = (memory / 2 / (5 * chunk)).clamp(1, threads as u64);
+    ((chunk / row_bytes.max(1)).clamp(1, 1 << 16) as usize, at_once as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sizes() -> Sizes {
+        Sizes { n_rows: 1 << 20, n_nonzero: 200 << 20, n_features: 5000, n_problems: 10, n_nodes: 3, threads: 1 }
+    }
+
+    #[test]
+    fn blocks_follow_the_memory() {
+        let (sizes, gib) = (sizes(), 1u64 << 30);
+        assert_eq!(sizes.plan(4 * gib).unwrap(), Plan { n_blocks: 1, in_memory: true, piece: CHUNK as usize });
+        let tight = sizes.plan(gib + gib / 8).unwrap();
+        assert!(tight.in_memory && tight.n_blocks > 1, "{tight:?}");
+        let mut before = 0;
+        for memory in [gib, gib / 2, gib / 4, gib / 16] {
+            let plan = sizes.plan(memory).unwrap();
+            assert!(!plan.in_memory && plan.n_blocks > before, "{memory} {plan:?}");
+            before = plan.n_blocks;
+            // Two loaded, the lanes of one, what is always there: never more than there is, and not half of it.
+            let share = (2 * sizes.loaded() + sizes.solved()) / plan.n_blocks as u64;
+            let used = sizes.fixed() + share + (plan.n_blocks * plan.piece) as u64;
+            assert!(used <= memory && used >= memory / 2, "{memory} {plan:?}: {used}");
+        }
+        let error = sizes.plan(1 << 20).unwrap_err().to_string();
+        assert!(error.contains("5000 features × 3 nodes × 10 problems"), "{error}");
+    }
+
+    #[test]
+    fn chunks_are_small_for_the_memory() {
+        assert_eq!(chunks(1 << 12, 1 << 30, 2), (1 << 10, 2));
+        assert_eq!(chunks(1 << 20, 1 << 20, 8), (1, 1));
+        assert_eq!(chunks(0, 1 << 30, 64).0, 1 << 16);
+        assert!(chunks(1 << 12, 1 << 28, 64).1 < 64);
+    }
+}

@@ -1,0 +1,242 @@
+//! Up to 16 two-class problems in the lanes of vector registers, and the passes over rows that move them.
+
+use super::certificate::Sums;
+use super::coordinate::{Lanes, Limits, Visit};
+use super::lanes::{LANES, Loops, MAX_VECTORS, Pattern, Vector, loops};
+use super::one_class::ROWS_A_QUESTION;
+use super::problem::DualProblem;
+use super::tables::Tables;
+use crate::expansion::{AdditiveMap, Entry};
+use crate::isa::Isa;
+use crate::memory::prefetch;
+use crate::watch::{Stopped, Watch};
+
+/// How many rows ahead memory is called for.
+const AHEAD: usize = 2;
+
+/// The sizes of what is packed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame {
+    pub isa: Isa,
+    pub n_features: usize,
+    pub n_nodes: usize,
+    pub n_problems: usize,
+}
+
+impl Frame {
+    pub fn new(isa: Isa, map: &AdditiveMap, n_features: usize, n_problems: usize) -> Self {
+        Frame { isa, n_features, n_nodes: map.n_nodes(), n_problems }
+    }
+
+    /// Numbers of one problem's weights.
+    pub fn n_weights(&self) -> usize {
+        self.n_features * self.n_nodes
+    }
+
+    /// Vectors a feature for so many problems.
+    pub fn vectors_for(&self, classes: usize) -> usize {
+        (classes * self.n_nodes).div_ceil(LANES)
+    }
+}
+
+/// The live problems, packed into lanes.
+pub(super) struct Pack<E> {
+    frame: Frame,
+    /// The problem of each class lane.
+    pub problems: Vec<usize>,
+    /// The class lane of each problem; [`LANES`] and more for those not here.
+    lane_of: Vec<u8>,
+    loops: Loops<E>,
+    pattern: Pattern,
+    pub vectors: usize,
+    /// `weights[feature * vectors + v]`: lane l of a feature is node l / classes, class l % classes.
+    weights: Vec<Vector>,
+    /// One vector a row; lane c belongs to `problems[c]`.
+    alphas: Vec<Vector>,
+    /// The lanes, a bit each, that pass over a row until their next exact pass.
+    pub left_out: Vec<u16>,
+}
+
+impl<E: Entry> Pack<E> {
+    /// Problems whose weights are 0, and no rows yet.
+    pub fn new(frame: Frame, problems: Vec<usize>, tables: &Tables<f32>) -> Self {
+        let (m, classes) = (frame.n_nodes, problems.len());
+        let vectors = frame.vectors_for(classes);
+        let mut pattern = [[0; LANES]; MAX_VECTORS];
+        for lane in 0..m * classes {
+            pattern[lane / LANES][lane % LANES] = (lane / classes) as i32;
+        }
+        let mut lane_of = vec![u8::MAX; frame.n_problems];
+        for (lane, &k) in problems.iter().enumerate() {
+            lane_of[k] = lane as u8;
+        }
+        let loops = loops(frame.isa, vectors, tables.stride > 4);
+        let weights = vec![Vector::ZERO; frame.n_features * vectors];
+        Pack { frame, problems, lane_of, loops, pattern, vectors, weights, alphas: Vec::new(), left_out: Vec::new() }
+    }
+
+    /// Makes room for the dual variables of so many rows, all 0, no row left out.
+    pub fn begin_rows(&mut self, n_rows: usize) {
+        self.alphas.clear();
+        self.alphas.resize(n_rows, Vector::ZERO);
+        self.left_out.clear();
+        self.left_out.resize(n_rows, 0);
+    }
+
+    /// Gathers the weights of one class lane.
+    pub fn set_weights(&mut self, class: usize, weights: &[f32]) {
+        let (m, classes) = (self.frame.n_nodes, self.problems.len());
+        for (at, &weight) in weights.iter().enumerate() {
+            let lane = (at % m) * classes + class;
+            self.weights[at / m * self.vectors + lane / LANES].0[lane % LANES] = weight;
+        }
+    }
+
+    /// Scatters the weights of one class lane.
+    pub fn weights(&self, class: usize, weights: &mut [f32]) {
+        let (m, classes) = (self.frame.n_nodes, self.problems.len());
+        for (at, weight) in weights.iter_mut().enumerate() {
+            let lane = (at % m) * classes + class;
+            *weight = self.weights[at / m * self.vectors + lane / LANES].0[lane % LANES];
+        }
+    }
+
+    /// Gathers the dual variables of one class lane.
+    pub fn set_alphas(&mut self, class: usize, alphas: &[f32]) {
+        for (lanes, &alpha) in self.alphas.iter_mut().zip(alphas) {
+            lanes.0[class] = alpha;
+        }
+    }
+
+    /// Scatters the dual variables of one class lane.
+    pub fn alphas(&self, class: usize, alphas: &mut [f32]) {
+        for (lanes, alpha) in self.alphas.iter().zip(alphas) {
+            *alpha = lanes.0[class];
+        }
+    }
+
+    /// The squared norm of the weights of one class lane.
+    fn squared_norm(&self, class: usize) -> f64 {
+        let classes = self.problems.len();
+        let lanes = (0..self.frame.n_nodes).map(|node| node * classes + class);
+        let square = |lane: usize| {
+            self.weights[lane / LANES..]
+                .iter()
+                .step_by(self.vectors)
+                .map(|v| f64::from(v.0[lane % LANES]).powi(2))
+                .sum::<f64>()
+        };
+        lanes.map(square).sum()
+    }
+}
+
+/// The rows of a pass, and the numbers that go with them.
+pub(super) struct Pass<'a, E> {
+    pub problem: &'a DualProblem<'a>,
+    pub tables: &'a Tables<f32>,
+    pub diagonal: &'a [f32],
+    pub entries: &'a [E],
+}
+
+impl<E: Entry> Pass<'_, E> {
+    /// One pass over the rows that some live problem does not leave out. The caller begins and ends the epoch of `lanes`.
+    pub fn epoch(
+        &self,
+        pack: &mut Pack<E>,
+        lanes: &mut Lanes,
+        order: &[u32],
+        shrinking: bool,
+        watch: &Watch<'_>,
+    ) -> Result<(), Stopped> {
+        let classes = pack.problems.len();
+        let m = self.problem.map.n_nodes();
+        // Room past the last lane: a node's steps are copied sixteen at a time.
+        let mut spread = [0.0; LANES * (MAX_VECTORS + 1)];
+        for (at, &row) in order.iter().enumerate() {
+            if at % ROWS_A_QUESTION == 0 {
+                watch.ask()?;
+            }
+            // Without this the first non-zeros of each row would wait for memory.
+            if let Some(&soon) = order.get(at + AHEAD) {
+                prefetch(self.row(soon as usize));
+                prefetch(std::slice::from_ref(&pack.alphas[soon as usize]));
+            }
+            let row = row as usize;
+            if lanes.live() & !pack.left_out[row] == 0 {
+                continue;
+            }
+            let mut signs = [-1.0; LANES];
+            if let Some(k) = self.problem.targets.positive_problem(row)
+                && let Some(sign) = signs.get_mut(usize::from(pack.lane_of[k]))
+            {
+                *sign = 1.0;
+            }
+            let scores = self.scores(pack, row);
+            let limits = Limits::new(self.problem.loss, self.problem.costs[row], self.diagonal[row]);
+            // SAFETY: the loops are those of an instruction set that this machine has.
+            let visit = unsafe {
+                let (alphas, left_out) = (&mut pack.alphas[row].0, &mut pack.left_out[row]);
+                (pack.loops.visit)(lanes, &scores, &signs, alphas, left_out, &limits, shrinking)
+            };
+            match visit {
+                Visit::Still => {}
+                Visit::Moved(steps) => {
+                    for node in 0..m {
+                        spread[node * classes..][..LANES].copy_from_slice(&steps);
+                    }
+                    let mut step = [Vector::ZERO; MAX_VECTORS];
+                    for (vector, spread) in step.iter_mut().zip(spread.chunks_exact(LANES)) {
+                        vector.0.copy_from_slice(spread);
+                    }
+                    let (write, weights) = (self.tables.write().as_ptr(), pack.weights.as_mut_ptr());
+                    // SAFETY: `CodedRows` has every feature below n_features and every code in the book, and
+                    // `Pack` and `Tables` were sized by those.
+                    unsafe { (pack.loops.update)(self.row(row), write, &pack.pattern, weights, &step) };
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn row(&self, row: usize) -> &[E] {
+        let indptr = self.problem.rows.indptr();
+        &self.entries[indptr[row]..indptr[row + 1]]
+    }
+
+    /// f(x) of one row for every class lane.
+    fn scores(&self, pack: &Pack<E>, row: usize) -> [f32; LANES] {
+        let mut sums = [Vector::ZERO; MAX_VECTORS];
+        let read = self.tables.read().as_ptr();
+        // SAFETY: `CodedRows` has every feature below n_features and every code in the book, and `Pack` and
+        // `Tables` were sized by those.
+        unsafe { (pack.loops.dot)(self.row(row), read, &pack.pattern, pack.weights.as_ptr(), &mut sums) };
+        let classes = pack.problems.len();
+        let mut flat = [0.0; LANES * (MAX_VECTORS + 1)];
+        flat[..LANES * MAX_VECTORS].copy_from_slice(sums.map(|v| v.0).as_flattened());
+        // Lanes past the classes hold what belongs to others; no one asks for them.
+        let mut scores = [0.0; LANES];
+        for node in 0..self.problem.map.n_nodes() {
+            for (score, sum) in scores.iter_mut().zip(&flat[node * classes..][..LANES]) {
+                *score += sum;
+            }
+        }
+        scores
+    }
+
+    /// Adds the terms of the objectives at fixed weights, over all rows, to the sums of each class lane.
+    pub fn add_sums(&self, pack: &Pack<E>, sums: &mut [Sums]) {
+        for row in 0..self.problem.rows.n_rows() {
+            let scores = self.scores(pack, row);
+            for (class, sums) in sums.iter_mut().enumerate() {
+                let sign = self.problem.targets.sign(row, pack.problems[class]);
+                let alpha = f64::from(pack.alphas[row].0[class]);
+                sums.add(self.problem.loss, self.problem.costs[row], alpha, sign * f64::from(scores[class]));
+            }
+        }
+    }
+}
+
+/// ‖f‖² of one class lane: of its weights where they are coordinates of f, else of the margins.
+pub(super) fn quadratic<E: Entry>(map: &AdditiveMap, pack: &Pack<E>, class: usize, sums: &Sums) -> f64 {
+    if map.is_symmetric() { pack.squared_norm(class) } else { sums.alpha_margin }
+}

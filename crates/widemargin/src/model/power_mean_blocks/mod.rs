@@ -46,7 +46,7 @@ impl PowerMeanParams {
     ///
     /// # Errors
     /// As for [`PowerMeanParams::fit_with`], rows being counted among all; [`Error::Kind`] for samples that are no
-    /// vectors; [`Error::Memory`] where memory or scratch is too little whatever the number of blocks; [`Error::Shape`]
+    /// vectors; [`Error::Memory`] where memory or scratch is too little whatever the number of blocks; [`Error::Checkpoint`]
     /// for a checkpoint of other samples or parameters, saying what differs; what `samples` and `outside` meet.
     pub fn fit_blocks(
         &self,

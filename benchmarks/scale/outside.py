@@ -145,8 +145,9 @@ def make_counts(path: Path, size: int) -> int:
                 pairs = " ".join([f"{word + 1}:{count}" for word, count in zip(found, counts, strict=True)])
                 lines.append(f"{label} {pairs}\n")
             block = "".join(lines).encode()
-            # Made rows are dear: each block is written several times, its lines in another order.
-            for _ in range(1 if size < 2**28 else 20):
+            # Made rows are dear: of a large file each block is written several times, its lines in another order. In
+            # memory copies would be merged, so that a small file has none.
+            for _ in range(1 if size <= 2**28 else 20):
                 random.shuffle(lines)
                 block = "".join(lines).encode()
                 file.write(block)

@@ -25,6 +25,9 @@ const PATIENCE: f64 = 0.25;
 /// Fewer rows than this share too little of what a block does once, however slow the similarity.
 const FEWEST_ROWS: usize = 4;
 
+/// Sums over some rows of features with their weights.
+type RowSums<'a> = dyn Fn(&[f32], &[f64]) -> Vec<f64> + Sync + 'a;
+
 /// A fitted expansion: a similarity, its bases, and what normalises each of its parts.
 #[derive(Clone)]
 pub struct BasisExpansion<S: Similarity> {
@@ -277,7 +280,7 @@ impl<S: Similarity> BasisExpansion<S> {
         let pool = Pool::new(training.threads)?;
         let total: f64 = weights.iter().sum();
         let rows = |range: &Range<usize>| &values[range.start * width..range.end * width];
-        let summed = |of: &(dyn Fn(&[f32], &[f64]) -> Vec<f64> + Sync)| {
+        let summed = |of: &RowSums<'_>| {
             let mut sums = Vec::new();
             let chunk = |range: Range<usize>| {
                 training.go_on("normalise")?;

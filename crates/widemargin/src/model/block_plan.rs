@@ -133,7 +133,7 @@ mod tests {
                 + plan.n_resident * (4 * d + 8 * k);
             assert!(bytes as u64 <= memory, "{plan:?}");
             assert_eq!(plan.is_whole(), n == 5000);
-            assert!(plan.n_resident >= (2 * d).min(n) && plan.rows_a_piece % 256 == 0, "{plan:?}");
+            assert!(plan.n_resident >= (2 * d).min(n) && plan.rows_a_piece.is_multiple_of(256), "{plan:?}");
             assert_eq!(plan.with(&plan.sizes()).unwrap(), plan);
         }
         let error = Plan::new(1 << 20, 1_000_000, 1000, 2).unwrap_err().to_string();

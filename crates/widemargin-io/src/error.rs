@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::problem::{ArrayProblem, CsvProblem, LibsvmProblem};
+use crate::problem::{ArrayProblem, CsvProblem, LibsvmProblem, ParquetProblem};
 use crate::sample_problem::{ImageProblem, SeriesProblem};
 
 /// `Result` with the crate's [`IoError`].
@@ -93,6 +93,28 @@ pub enum IoError {
         problem: String,
         /// What would be right.
         help: Option<&'static str>,
+    },
+    /// A Parquet file, or a place in it.
+    #[error("{}: {}{}{problem}", .file.display(),
+        .row.map(|row| format!("row {row} (from 0){}", if column.is_some() { ", " } else { ": " })).unwrap_or_default(),
+        .column.as_ref().map(|column| format!("column '{}': ", crate::problem::excerpt(column))).unwrap_or_default())]
+    Parquet {
+        /// The file.
+        file: PathBuf,
+        /// The row in the file, from 0, where one is meant.
+        row: Option<usize>,
+        /// The column's name, where one is meant.
+        column: Option<String>,
+        /// What is wrong there.
+        problem: ParquetProblem,
+    },
+    /// A format that was left out when the program was built.
+    #[error("{}: this build does not read {format}", .file.display())]
+    NotBuilt {
+        /// The file.
+        file: PathBuf,
+        /// Its format.
+        format: crate::Format,
     },
     /// A line of time series.
     #[error("{}: line {line}: {problem}", .file.display())]
@@ -184,6 +206,12 @@ impl IoError {
             IoError::Libsvm { problem, .. } => return problem.help().map(str::to_owned),
             IoError::Csv { problem, .. } => return problem.help(),
             IoError::Array { problem, .. } => return problem.help().map(str::to_owned),
+            IoError::Parquet { problem, .. } => return problem.help().map(str::to_owned),
+            IoError::NotBuilt { format, .. } => {
+                return Some(format!(
+                    "build it with the cargo feature '{format}' (--features {format}), or write the samples as .npy or .csv"
+                ));
+            }
             IoError::Series { problem, .. } => return problem.help().map(str::to_owned),
             IoError::Images { problem, .. } => return problem.help().map(str::to_owned),
             IoError::Archive { help, .. } => return help.map(str::to_owned),

@@ -23,6 +23,8 @@ pub enum Format {
     Npy,
     /// A zip archive of NumPy arrays: SciPy's sparse layout, or `X` and `y`.
     Npz,
+    /// Columns of a data frame, where the crate is built with its feature `parquet`.
+    Parquet,
     /// Strings: a label and a string a line, between them a tab; or two columns of a `.csv`.
     Strings,
     /// Time series as the UCR archive has them: a label and the values on each line.
@@ -38,12 +40,13 @@ pub enum Format {
 }
 
 /// Every format, as messages list them.
-const ALL: [(&str, Format); 11] = [
+const ALL: [(&str, Format); 12] = [
     ("libsvm", Format::Libsvm),
     ("csv", Format::Csv),
     ("tsv", Format::Tsv),
     ("npy", Format::Npy),
     ("npz", Format::Npz),
+    ("parquet", Format::Parquet),
     ("strings", Format::Strings),
     ("ucr", Format::Ucr),
     ("ts", Format::Ts),
@@ -54,7 +57,7 @@ const ALL: [(&str, Format); 11] = [
 
 impl Format {
     /// The endings of file names we know, for messages.
-    pub(crate) const ENDINGS: &'static str = ".svm, .libsvm, .txt (LIBSVM), .csv, .tsv, .npy, .npz, .ts, \
+    pub(crate) const ENDINGS: &'static str = ".svm, .libsvm, .txt (LIBSVM), .csv, .tsv, .npy, .npz, .parquet, .ts, \
          .bin (CIFAR-10) and -ubyte (IDX), each with .gz too; a folder is one of such files or of images";
 
     /// The format that the ending of a file's name tells, `.gz` after it or not; LIBSVM for `-`, which is standard
@@ -84,6 +87,7 @@ impl Format {
             "tsv" => Ok(Format::Tsv),
             "npy" => Ok(Format::Npy),
             "npz" => Ok(Format::Npz),
+            "parquet" => Ok(Format::Parquet),
             "ts" => Ok(Format::Ts),
             "bin" => Ok(Format::Cifar10),
             _ => Err(IoError::UnknownEnding { file: path.to_owned() }),
@@ -92,7 +96,8 @@ impl Format {
 
     /// True where the samples are vectors.
     pub fn is_vectors(self) -> bool {
-        matches!(self, Format::Libsvm | Format::Csv | Format::Tsv | Format::Npy | Format::Npz)
+        use Format::{Csv, Libsvm, Npy, Npz, Parquet, Tsv};
+        matches!(self, Libsvm | Csv | Tsv | Npy | Npz | Parquet)
     }
 
     /// The kind of samples that the format holds, as messages name it.
@@ -148,6 +153,7 @@ mod tests {
             ("a.tsv", Format::Tsv),
             ("a.npy", Format::Npy),
             ("a.npz", Format::Npz),
+            ("part-0.snappy.parquet", Format::Parquet),
             ("a.tsv.GZ", Format::Tsv),
             ("a_TRAIN.ts", Format::Ts),
             ("data_batch_1.bin", Format::Cifar10),
@@ -159,7 +165,7 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "data.xlsx: cannot tell the format from the name: \
-             known endings are .svm, .libsvm, .txt (LIBSVM), .csv, .tsv, .npy, .npz, .ts, .bin (CIFAR-10) \
+             known endings are .svm, .libsvm, .txt (LIBSVM), .csv, .tsv, .npy, .npz, .parquet, .ts, .bin (CIFAR-10) \
              and -ubyte (IDX), each with .gz too; a folder is one of such files or of images"
         );
         assert!(error.help().unwrap().contains("--format"));

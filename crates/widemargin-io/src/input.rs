@@ -60,6 +60,15 @@ impl Input {
         Ok(Input { file: path.to_owned(), length, source: Source::File(file) })
     }
 
+    /// The file itself, where it is a regular one and not compressed.
+    #[cfg(feature = "parquet")]
+    pub fn into_file(self) -> Option<File> {
+        match self.source {
+            Source::File(file) if self.length.is_some() => Some(file),
+            _ => None,
+        }
+    }
+
     /// The input as something to jump about in; what is not a regular file is taken into memory for it.
     pub fn seekable(mut self) -> Result<Box<dyn ReadSeek>> {
         match self.source {

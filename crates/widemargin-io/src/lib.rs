@@ -13,6 +13,7 @@
 //! | CSV, TSV (`.csv`, `.tsv`) | dense, `f64` | a column, see [`LabelColumn`] |
 //! | NPY (`.npy`) | dense, `f32` or `f64` as stored | none, or a column |
 //! | NPZ (`.npz`) | SciPy's sparse layout, or the dense array `X` | the array `labels` or `y` |
+//! | Parquet (`.parquet`), with the feature `parquet` | dense, `f32` where it holds all values | a column, see [`LabelColumn`] |
 //! | strings (`--format strings`) | text | a column, see [`LabelColumn`] |
 //! | UCR lines (`--format ucr`) | series of one channel | first on each line |
 //! | sktime's series (`.ts`) | series of any channels | last on each line |
@@ -40,6 +41,7 @@ mod libsvm;
 mod npy;
 mod npz;
 mod options;
+mod parquet;
 mod positioned;
 mod problem;
 mod read;
@@ -59,7 +61,7 @@ pub use checkpoint_folder::CheckpointFolder;
 pub use error::{IoError, Result};
 pub use format::Format;
 pub use options::{LabelColumn, ReadOptions};
-pub use problem::{ArrayProblem, CsvProblem, LibsvmProblem};
+pub use problem::{ArrayProblem, CsvProblem, LibsvmProblem, ParquetProblem};
 pub use read::read;
 pub use sample_problem::{ImageProblem, SeriesProblem};
 pub use scratch_file::ScratchFile;

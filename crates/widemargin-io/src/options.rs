@@ -31,7 +31,8 @@ impl ReadOptions {
 pub enum LabelColumn {
     /// LIBSVM: the first word of each line. NPZ: the array `labels` or `y`. NPY: none. CSV: the last
     /// column named `label`, `class`, `target` or `y`; without one, the only column that holds text;
-    /// without that, the first column where there is no header, and none where there is one.
+    /// without that, the first column where there is no header, and none where there is one. Parquet: as CSV with
+    /// a header.
     #[default]
     Auto,
     /// No labels: every column is a feature, and LIBSVM lines may begin with a pair.

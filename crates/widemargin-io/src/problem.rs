@@ -114,6 +114,59 @@ impl CsvProblem {
     }
 }
 
+/// What is wrong with a Parquet file.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ParquetProblem {
+    /// The decoder's words.
+    #[error("not a whole Parquet file, or one of a kind that is not read: {0}")]
+    Unreadable(String),
+    /// Compressed as a whole, or a pipe.
+    #[error("Parquet is read from regular files that are not compressed as a whole")]
+    NoFile,
+    /// Fewer values than the file says.
+    #[error("the values end here, before the row group does")]
+    Truncated,
+    /// A list, a map or a structure.
+    #[error("nested values are not read")]
+    Nested,
+    /// A column of a type that is no number.
+    #[error("values of the type {0} are not read, expected numbers or booleans")]
+    Kind(String),
+    /// A column of text that is not the label.
+    #[error("text, and it is not the label")]
+    Text,
+    /// A null, or an empty label.
+    #[error("missing value")]
+    Missing,
+    /// An infinite value, or one that is not a number.
+    #[error("{0} is not a finite number")]
+    NotFinite(f64),
+    /// A whole number that double precision does not hold.
+    #[error("{0} cannot be stored exactly as a floating-point number")]
+    Inexact(i128),
+    /// Bytes that are not UTF-8.
+    #[error("not UTF-8 text")]
+    NotText,
+}
+
+impl ParquetProblem {
+    /// What to do about it, where we know.
+    pub fn help(&self) -> Option<&'static str> {
+        match self {
+            ParquetProblem::Unreadable(_) | ParquetProblem::Truncated => {
+                Some("copy the file again, or write it again with snappy, gzip, zstd or no compression")
+            }
+            ParquetProblem::Nested => Some("write a column for each number"),
+            ParquetProblem::Kind(_) => Some("turn the column into numbers, or leave it out"),
+            ParquetProblem::Text => Some("if this column holds the labels, name it with --label, or leave it out"),
+            ParquetProblem::Missing | ParquetProblem::NotFinite(_) => Some("remove the row or impute the value"),
+            ParquetProblem::Inexact(_) => Some("if this column numbers the rows, leave it out"),
+            ParquetProblem::NoFile | ParquetProblem::NotText => None,
+        }
+    }
+}
+
 /// What is wrong with an NPY array.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]

@@ -7,7 +7,7 @@ use crate::error::{IoError, Result};
 use crate::input::Input;
 use crate::options::ReadOptions;
 use crate::table::Table;
-use crate::{Format, csv, libsvm, npy, npz, shards};
+use crate::{Format, csv, libsvm, npy, npz, parquet, shards};
 
 /// Reads a whole file, or a folder of files of one format of vectors or of images; `-` is standard input.
 ///
@@ -26,6 +26,10 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
         Format::Tsv => csv::Reader::new(open(path)?, b'\t', options)?.read_all(),
         Format::Npy => npy::Reader::new(open(path)?, options)?.read_all(),
         Format::Npz => npz::read(open(path)?, options),
+        Format::Parquet => {
+            let mut reader = parquet::Reader::new(open(path)?, options)?;
+            gather(path, |table| reader.next_into(table))
+        }
         _ => {
             let empty = || IoError::Empty { file: path.to_owned(), what: "no samples" };
             sample_reader(path, format, options)?.next(usize::MAX)?.ok_or_else(empty)
@@ -36,16 +40,22 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
 /// All rows of a folder of shards.
 fn read_shards(folder: &Path, format: Format, options: &ReadOptions) -> Result<Table> {
     let mut shards = shards::Reader::new(folder, format, options)?;
-    let (mut gathered, mut table) = (shards::Gathered::default(), Table::default());
-    while shards.next_into(&mut table)? {
-        gathered.append(&table);
-    }
-    let empty = |what| IoError::Empty { file: folder.to_owned(), what };
-    let table = gathered.finish()?.ok_or_else(|| empty("no samples in the file"))?;
+    let table = gather(folder, |table| shards.next_into(table))?;
     if table.samples.n_cols() == 0 {
+        let empty = |what| IoError::Empty { file: folder.to_owned(), what };
         return Err(empty("no index:value pair in the files; if this is another format, name it with --format"));
     }
     Ok(table)
+}
+
+/// All rows of what gives them block by block.
+fn gather(path: &Path, mut next_into: impl FnMut(&mut Table) -> Result<bool>) -> Result<Table> {
+    let (mut gathered, mut table) = (shards::Gathered::default(), Table::default());
+    while next_into(&mut table)? {
+        gathered.append(&table);
+    }
+    let empty = || IoError::Empty { file: path.to_owned(), what: "no samples in the file" };
+    gathered.finish()?.ok_or_else(empty)
 }
 
 /// Opens the input, and says of an empty file that it is empty, whatever its format.

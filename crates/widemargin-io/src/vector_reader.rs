@@ -7,7 +7,7 @@ use crate::options::ReadOptions;
 use crate::read::open;
 use crate::shards::Layout;
 use crate::table::Table;
-use crate::{Format, csv, libsvm, npy, npz};
+use crate::{Format, csv, libsvm, npy, npz, parquet};
 
 /// The reader of a file of vectors.
 #[derive(Debug)]
@@ -15,6 +15,7 @@ pub(crate) enum VectorReader {
     Libsvm(libsvm::Reader),
     Csv(csv::Reader),
     Npy(npy::Reader),
+    Parquet(parquet::Reader),
     /// Samples that were loaded at once.
     Whole(Box<Table>),
     Ended,
@@ -27,6 +28,7 @@ impl VectorReader {
             Format::Csv => VectorReader::Csv(csv::Reader::new(open(path)?, b',', options)?),
             Format::Tsv => VectorReader::Csv(csv::Reader::new(open(path)?, b'\t', options)?),
             Format::Npy => VectorReader::Npy(npy::Reader::new(open(path)?, options)?),
+            Format::Parquet => VectorReader::Parquet(parquet::Reader::new(open(path)?, options)?),
             Format::Npz => VectorReader::Whole(Box::new(npz::read(open(path)?, options)?)),
             _ => return Err(IoError::UnknownFormat { given: format.to_string() }),
         })
@@ -38,6 +40,7 @@ impl VectorReader {
             VectorReader::Libsvm(reader) => reader.next_into(table),
             VectorReader::Csv(reader) => reader.next_into(table),
             VectorReader::Npy(reader) => reader.next_into(table),
+            VectorReader::Parquet(reader) => reader.next_into(table),
             VectorReader::Whole(whole) => {
                 *table = std::mem::take(whole);
                 *self = VectorReader::Ended;
@@ -53,6 +56,7 @@ impl VectorReader {
             VectorReader::Libsvm(reader) => reader.layout(),
             VectorReader::Csv(reader) => reader.layout(),
             VectorReader::Npy(reader) => reader.layout(),
+            VectorReader::Parquet(reader) => reader.layout(),
             VectorReader::Whole(table) => Layout {
                 n: Some(table.samples.n_cols()),
                 label: table.labels.as_ref().map(|_| 0),

@@ -38,6 +38,9 @@ pub fn write_to(table: &Table, format: Format, out: &mut dyn Write, file: &Path)
         Format::Tsv => csv::write(table, b'\t', &mut out),
         Format::Npy => npy::write(table, &mut out),
         Format::Npz => npz::write(table, &mut out),
+        Format::Parquet => {
+            Err(Failure::not_in(format, "it is read, not written", "choose libsvm, csv, tsv, npy or npz"))
+        }
         _ => Err(Failure::not_in(format, "it holds no vectors", "choose libsvm, csv, tsv, npy or npz")),
     });
     written.and_then(|()| Ok(out.flush()?)).map_err(|failure| failure.in_file(file))

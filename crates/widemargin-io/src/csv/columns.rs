@@ -101,8 +101,13 @@ fn is_label_name(cell: &[u8]) -> bool {
     LABEL_NAMES.iter().any(|name| cell.eq_ignore_ascii_case(name.as_bytes()))
 }
 
+/// The last column that has the name of a label.
+pub(crate) fn named_label(names: &[String]) -> Option<usize> {
+    names.iter().rposition(|name| is_label_name(name.as_bytes()))
+}
+
 fn guess_label(names: Option<&[String]>, sample: Option<&ByteRecord>) -> Option<usize> {
-    if let Some(named) = names.and_then(|names| names.iter().rposition(|name| is_label_name(name.as_bytes()))) {
+    if let Some(named) = names.and_then(named_label) {
         return Some(named);
     }
     let is_text = |cell: &[u8]| !is_missing(cell.trim_ascii()) && number(cell.trim_ascii()).is_none();
@@ -114,7 +119,7 @@ fn guess_label(names: Option<&[String]>, sample: Option<&ByteRecord>) -> Option<
 }
 
 /// Names for a message: all of them where they are few.
-fn list(names: &[String]) -> String {
+pub(crate) fn list(names: &[String]) -> String {
     let shown: Vec<_> = names.iter().take(12).map(|name| crate::problem::excerpt(name)).collect();
     let more = if names.len() > shown.len() { ", …" } else { "" };
     format!("{}{more}", shown.join(", "))

@@ -5,5 +5,7 @@ mod read;
 mod write;
 
 pub(crate) use columns::LABEL_NAMES;
+#[cfg(feature = "parquet")]
+pub(crate) use columns::{list, named_label};
 pub(crate) use read::{Bytes, Reader, label, next_line};
 pub(crate) use write::write;

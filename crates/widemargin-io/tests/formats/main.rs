@@ -9,6 +9,8 @@ mod libsvm;
 mod npy;
 mod npz;
 mod outside;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod round_trip;
 mod samples;
 mod shards;

@@ -134,3 +134,11 @@ fn what_a_format_cannot_hold_is_refused() {
     assert!(write(&labelled("a"), &path, Some(Format::Csv)).is_err());
     assert_eq!(LabelColumn::default(), LabelColumn::Auto);
 }
+
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn a_build_without_parquet_says_so() {
+    let (text, help) = crate::common::message("a.parquet", b"PAR1", &ReadOptions::default());
+    assert_eq!(text, "this build does not read parquet");
+    assert!(help.unwrap().contains("--features parquet"));
+}

@@ -1,0 +1,124 @@
+//! What the columns of a file hold, and which of them is the label.
+
+use std::path::Path;
+
+use parquet::basic::{ConvertedType, LogicalType, Type};
+use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
+
+use crate::csv::{list, named_label};
+use crate::error::{IoError, Result};
+use crate::options::{LabelColumn, ReadOptions};
+use crate::problem::ParquetProblem;
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Truths and whole numbers, with a sign or without.
+    Whole { signed: bool },
+    /// `f32`.
+    Single,
+    /// `f64`.
+    Double,
+    /// UTF-8.
+    Text,
+}
+
+/// The columns of a file.
+#[derive(Debug)]
+pub(super) struct Columns {
+    pub names: Vec<String>,
+    pub kinds: Vec<Kind>,
+    pub label: Option<usize>,
+}
+
+impl Columns {
+    /// Tells the columns from the schema: all of them must be features, but for one that may be the label.
+    pub fn tell(file: &Path, schema: &SchemaDescriptor, options: &ReadOptions) -> Result<Columns> {
+        let wrong = |column: &str, problem| {
+            let (file, column) = (file.to_owned(), Some(column.to_owned()));
+            IoError::Parquet { file, row: None, column, problem }
+        };
+        let fields = schema.root_schema().get_fields();
+        if let Some(nested) = fields.iter().find(|field| !field.is_primitive()) {
+            return Err(wrong(nested.name(), ParquetProblem::Nested));
+        }
+        if let Some(list) = schema.columns().iter().find(|column| column.max_rep_level() > 0) {
+            return Err(wrong(list.name(), ParquetProblem::Nested));
+        }
+        let names: Vec<String> = schema.columns().iter().map(|column| column.name().to_owned()).collect();
+        let kinds: Vec<_> = schema.columns().iter().map(|column| kind(column)).collect();
+        let texts = || kinds.iter().enumerate().filter(|(_, kind)| **kind == Ok(Kind::Text)).map(|(at, _)| at);
+        let refused = |reason| IoError::LabelColumn { file: file.to_owned(), given: options.label.to_string(), reason };
+        let label = match &options.label {
+            LabelColumn::None => None,
+            LabelColumn::Auto => named_label(&names).or_else(|| texts().next().filter(|_| texts().count() == 1)),
+            LabelColumn::Number(number) => {
+                let column = LabelColumn::position(*number, names.len());
+                Some(column.ok_or_else(|| refused(format!("there are {} columns", names.len())))?)
+            }
+            LabelColumn::Name(name) => {
+                let column = names.iter().rposition(|known| known == name);
+                Some(column.ok_or_else(|| refused(format!("the columns are {}", list(&names))))?)
+            }
+        };
+        if names.len() == usize::from(label.is_some()) {
+            return Err(IoError::Empty { file: file.to_owned(), what: "no feature columns" });
+        }
+        let mut known = Vec::with_capacity(kinds.len());
+        for (column, kind) in kinds.into_iter().enumerate() {
+            let kind = kind.map_err(|found| wrong(&names[column], ParquetProblem::Kind(found)))?;
+            if kind == Kind::Text && Some(column) != label {
+                return Err(wrong(&names[column], ParquetProblem::Text));
+            }
+            known.push(kind);
+        }
+        Ok(Columns { names, kinds: known, label })
+    }
+
+    /// The names of the features.
+    pub fn feature_names(&self) -> Vec<String> {
+        let names = self.names.iter().enumerate().filter(|(column, _)| Some(*column) != self.label);
+        names.map(|(_, name)| name.clone()).collect()
+    }
+}
+
+/// What a column holds, or what messages call that which we do not read.
+fn kind(column: &ColumnDescriptor) -> Result<Kind, String> {
+    let (physical, logical, converted) = (column.physical_type(), column.logical_type_ref(), column.converted_type());
+    let other = || match logical {
+        // Without what is in parentheses: a unit, a time zone.
+        Some(logical) => format!("{logical:?}").split(['(', ' ']).next().unwrap_or_default().to_lowercase(),
+        None if converted != ConvertedType::NONE => converted.to_string().to_lowercase(),
+        None => physical.to_string().to_lowercase(),
+    };
+    match physical {
+        Type::BOOLEAN => Ok(Kind::Whole { signed: true }),
+        Type::FLOAT => Ok(Kind::Single),
+        Type::DOUBLE => Ok(Kind::Double),
+        Type::INT32 | Type::INT64 => match (logical, converted) {
+            (Some(LogicalType::Integer(integer)), _) => Ok(Kind::Whole { signed: integer.is_signed }),
+            (Some(_), _) => Err(other()),
+            (
+                None,
+                ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64,
+            ) => Ok(Kind::Whole { signed: false }),
+            (
+                None,
+                ConvertedType::NONE
+                | ConvertedType::INT_8
+                | ConvertedType::INT_16
+                | ConvertedType::INT_32
+                | ConvertedType::INT_64,
+            ) => Ok(Kind::Whole { signed: true }),
+            _ => Err(other()),
+        },
+        Type::BYTE_ARRAY => match (logical, converted) {
+            (Some(LogicalType::String | LogicalType::Enum), _) => Ok(Kind::Text),
+            (Some(_), _) => Err(other()),
+            (None, ConvertedType::NONE | ConvertedType::UTF8 | ConvertedType::ENUM) => Ok(Kind::Text),
+            _ => Err(other()),
+        },
+        Type::INT96 => Err("timestamp".into()),
+        Type::FIXED_LEN_BYTE_ARRAY => Err(other()),
+    }
+}

@@ -1,0 +1,67 @@
+//! The file, as columns that are decoded at the same time read it.
+//!
+//! The decoder's own way is to move the position of a handle that all share: one column would read at another's place.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use parquet::errors::{ParquetError, Result};
+use parquet::file::reader::{ChunkReader, Length};
+
+use crate::positioned::read_exact_at;
+
+/// A file that is read at positions.
+#[derive(Debug)]
+pub(super) struct PositionedFile {
+    file: Arc<File>,
+    length: u64,
+}
+
+/// What follows a position.
+#[derive(Debug)]
+pub(super) struct From {
+    file: Arc<File>,
+    position: u64,
+    length: u64,
+}
+
+impl PositionedFile {
+    pub fn new(file: File) -> io::Result<PositionedFile> {
+        Ok(PositionedFile { length: file.metadata()?.len(), file: Arc::new(file) })
+    }
+}
+
+impl Length for PositionedFile {
+    fn len(&self) -> u64 {
+        self.length
+    }
+}
+
+impl ChunkReader for PositionedFile {
+    type T = BufReader<From>;
+
+    fn get_read(&self, position: u64) -> Result<Self::T> {
+        Ok(BufReader::new(From { file: Arc::clone(&self.file), position, length: self.length }))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
+        // No memory is taken on the word of a damaged file.
+        if start.checked_add(length as u64).is_none_or(|end| end > self.length) {
+            return Err(ParquetError::EOF(format!("{length} bytes at {start} are beyond its end")));
+        }
+        let mut bytes = vec![0; length];
+        read_exact_at(&self.file, start, &mut bytes)?;
+        Ok(bytes.into())
+    }
+}
+
+impl Read for From {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = self.length.saturating_sub(self.position).min(buffer.len() as u64) as usize;
+        read_exact_at(&self.file, self.position, &mut buffer[..n])?;
+        self.position += n as u64;
+        Ok(n)
+    }
+}

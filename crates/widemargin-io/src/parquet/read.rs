@@ -1,0 +1,169 @@
+//! A Parquet file, block by block.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use parquet::column::reader::ColumnReader;
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use rayon::prelude::*;
+use widemargin::data::{DenseMatrix, Label, Labels};
+
+use super::columns::Columns;
+use super::file::PositionedFile;
+use super::values::{Failure, labels, numbers};
+use crate::error::{IoError, Result};
+use crate::input::Input;
+use crate::options::ReadOptions;
+use crate::problem::ParquetProblem;
+use crate::shards::Layout;
+use crate::table::{Samples, Table};
+
+/// Reads tables of successive rows. The columns of a block are decoded in parallel.
+pub(crate) struct Reader {
+    file: PathBuf,
+    source: SerializedFileReader<PositionedFile>,
+    columns: Columns,
+    block_rows: usize,
+    next_row: usize,
+    next_group: usize,
+    /// The readers of the columns of the open row group.
+    group: Vec<ColumnReader>,
+    /// Rows of it that were not read.
+    left: usize,
+}
+
+/// What a column gave.
+enum Read {
+    Feature(Vec<f64>, bool),
+    Labels(Vec<Label>),
+}
+
+impl Reader {
+    pub fn new(input: Input, options: &ReadOptions) -> Result<Reader> {
+        let file = input.file.clone();
+        let Some(opened) = input.into_file() else {
+            return Err(IoError::Parquet { file, row: None, column: None, problem: ParquetProblem::NoFile });
+        };
+        let opened = PositionedFile::new(opened).map_err(IoError::reading(&file))?;
+        let source = guarded(|| SerializedFileReader::new(opened)).map_err(|error| unreadable(&file, None, error))?;
+        let schema = source.metadata().file_metadata().schema_descr();
+        let columns = Columns::tell(&file, schema, options)?;
+        let block_rows = (options.block_bytes() / (8 * columns.names.len())).max(1);
+        Ok(Reader { file, source, columns, block_rows, next_row: 0, next_group: 0, group: Vec::new(), left: 0 })
+    }
+
+    /// The columns.
+    pub fn layout(&self) -> Layout {
+        let Columns { names, label, .. } = &self.columns;
+        Layout { n: Some(names.len()), label: *label, names: Some(names.clone()), sparse: false }
+    }
+
+    /// The next rows in `table`; false at the end.
+    pub fn next_into(&mut self, table: &mut Table) -> Result<bool> {
+        while self.left == 0 {
+            if !self.open_group()? {
+                return Ok(false);
+            }
+        }
+        let n = self.block_rows.min(self.left);
+        let (columns, schema) = (&self.columns, self.source.metadata().file_metadata().schema_descr());
+        let read = |(column, reader): (usize, &mut ColumnReader)| {
+            let (kind, optional) = (columns.kinds[column], schema.column(column).max_def_level() > 0);
+            guarded(|| {
+                Ok(if columns.label == Some(column) {
+                    labels(reader, kind, n, optional).map(Read::Labels)
+                } else {
+                    numbers(reader, kind, n, optional).map(|(values, single)| Read::Feature(values, single))
+                })
+            })
+            .map_err(Failure::Parquet)
+            .and_then(|read| read)
+        };
+        let read: Vec<_> = self.group.par_iter_mut().enumerate().map(read).collect();
+        let mut features = Vec::with_capacity(columns.names.len());
+        let (mut found_labels, mut single) = (None, true);
+        for (column, read) in read.into_iter().enumerate() {
+            match read {
+                Ok(Read::Labels(labels)) => found_labels = Some(Labels::new(labels)),
+                Ok(Read::Feature(values, is_single)) => {
+                    features.push(values);
+                    single &= is_single;
+                }
+                Err(failure) => return Err(self.failed(column, failure)),
+            }
+        }
+        let n_cols = features.len();
+        let by_rows = (0..n).flat_map(|row| features.iter().map(move |feature| feature[row]));
+        let samples = if single {
+            Samples::DenseF32(DenseMatrix { values: by_rows.map(|value| value as f32).collect(), n_rows: n, n_cols })
+        } else {
+            Samples::DenseF64(DenseMatrix { values: by_rows.collect(), n_rows: n, n_cols })
+        };
+        let feature_names = Some(self.columns.feature_names());
+        *table = Table { samples, labels: found_labels, feature_names, ..Table::default() };
+        self.left -= n;
+        self.next_row += n;
+        Ok(true)
+    }
+
+    /// False after the last row group.
+    fn open_group(&mut self) -> Result<bool> {
+        if self.next_group >= self.source.num_row_groups() {
+            return Ok(false);
+        }
+        let opened = guarded(|| {
+            let group = self.source.get_row_group(self.next_group)?;
+            let readers = (0..self.columns.names.len()).map(|column| group.get_column_reader(column));
+            Ok((readers.collect::<Result<Vec<_>, _>>()?, group.metadata().num_rows()))
+        });
+        let (readers, n_rows) = opened.map_err(|error| unreadable(&self.file, None, error))?;
+        self.group = readers;
+        self.left = usize::try_from(n_rows).unwrap_or(0);
+        self.next_group += 1;
+        Ok(true)
+    }
+
+    fn failed(&self, column: usize, failure: Failure) -> IoError {
+        let name = Some(self.columns.names[column].clone());
+        match failure {
+            Failure::Parquet(error) => unreadable(&self.file, name, error),
+            Failure::Row(row, problem) => {
+                let row = Some(self.next_row + row);
+                IoError::Parquet { file: self.file.clone(), row, column: name, problem }
+            }
+        }
+    }
+}
+
+/// Calls the decoder, which panics at some damaged files, and must not take the caller's program with it.
+fn guarded<T>(decode: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
+    // Nothing is used again after an error: what is half changed is dropped.
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(decode))
+        .unwrap_or_else(|_| Err(ParquetError::General("the decoder broke down".into())))
+}
+
+/// The decoder's words, or the system's.
+fn unreadable(file: &std::path::Path, column: Option<String>, error: ParquetError) -> IoError {
+    let text = match error {
+        ParquetError::External(error) => match error.downcast::<std::io::Error>() {
+            Ok(source) if source.raw_os_error().is_some() => return IoError::reading(file)(*source),
+            Ok(source) => source.to_string(),
+            Err(error) => error.to_string(),
+        },
+        ParquetError::General(text) | ParquetError::EOF(text) | ParquetError::NYI(text) => text,
+        other => other.to_string(),
+    };
+    let problem = ParquetProblem::Unreadable(crate::problem::excerpt(&text));
+    IoError::Parquet { file: file.to_owned(), row: None, column, problem }
+}
+
+impl fmt::Debug for Reader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reader")
+            .field("file", &self.file)
+            .field("columns", &self.columns)
+            .field("next_row", &self.next_row)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,112 @@
+//! The values of one column, some rows at a time.
+
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{ByteArray, DataType};
+use parquet::errors::ParquetError;
+use widemargin::data::Label;
+
+use super::columns::Kind;
+use crate::problem::ParquetProblem;
+
+/// Why values were not read; the row counts within those that were asked for.
+#[derive(Debug)]
+pub(super) enum Failure {
+    Parquet(ParquetError),
+    Row(usize, ParquetProblem),
+}
+
+/// Rows that were asked for and are not there.
+fn missing(read: usize) -> Failure {
+    Failure::Row(read, ParquetProblem::Truncated)
+}
+
+/// The next `n` values as features, and whether single precision holds all of them.
+pub(super) fn numbers(
+    reader: &mut ColumnReader,
+    kind: Kind,
+    n: usize,
+    optional: bool,
+) -> Result<(Vec<f64>, bool), Failure> {
+    let mut single = kind != Kind::Double;
+    let values: Vec<f64> = match reader {
+        ColumnReader::FloatColumnReader(reader) => read(reader, n, optional)?.into_iter().map(f64::from).collect(),
+        ColumnReader::DoubleColumnReader(reader) => read(reader, n, optional)?,
+        reader => {
+            let mut values = Vec::new();
+            for (row, number) in wholes(reader, kind, n, optional)?.into_iter().enumerate() {
+                let value = number as f64;
+                if value as i128 != number {
+                    return Err(Failure::Row(row, ParquetProblem::Inexact(number)));
+                }
+                single &= f64::from(value as f32) == value;
+                values.push(value);
+            }
+            values
+        }
+    };
+    match values.iter().position(|value| !value.is_finite()) {
+        None => Ok((values, single)),
+        Some(row) => Err(Failure::Row(row, ParquetProblem::NotFinite(values[row]))),
+    }
+}
+
+/// The next `n` values as labels.
+pub(super) fn labels(reader: &mut ColumnReader, kind: Kind, n: usize, optional: bool) -> Result<Vec<Label>, Failure> {
+    let of_number = |number: String| Label::parse(&number);
+    Ok(match reader {
+        ColumnReader::ByteArrayColumnReader(reader) => {
+            let texts: Vec<ByteArray> = read(reader, n, optional)?;
+            let label = |(row, text): (usize, &ByteArray)| match text.as_utf8().map(str::trim) {
+                Ok("") => Err(Failure::Row(row, ParquetProblem::Missing)),
+                Ok(text) => Ok(Label::parse(text)),
+                Err(_) => Err(Failure::Row(row, ParquetProblem::NotText)),
+            };
+            texts.iter().enumerate().map(label).collect::<Result<_, _>>()?
+        }
+        ColumnReader::FloatColumnReader(_) | ColumnReader::DoubleColumnReader(_) => {
+            let (values, single) = numbers(reader, kind, n, optional)?;
+            // As short as the column's precision allows: 0.1 is not 0.10000000149011612.
+            let text = |value: f64| if single { (value as f32).to_string() } else { value.to_string() };
+            values.into_iter().map(|value| of_number(text(value))).collect()
+        }
+        reader => wholes(reader, kind, n, optional)?.into_iter().map(|value| of_number(value.to_string())).collect(),
+    })
+}
+
+fn wholes(reader: &mut ColumnReader, kind: Kind, n: usize, optional: bool) -> Result<Vec<i128>, Failure> {
+    let signed = kind != Kind::Whole { signed: false };
+    Ok(match reader {
+        ColumnReader::BoolColumnReader(reader) => read(reader, n, optional)?.into_iter().map(i128::from).collect(),
+        // Numbers without a sign are stored as those with the same bits.
+        ColumnReader::Int32ColumnReader(reader) => {
+            let number = |number: i32| if signed { i128::from(number) } else { i128::from(number.cast_unsigned()) };
+            read(reader, n, optional)?.into_iter().map(number).collect()
+        }
+        ColumnReader::Int64ColumnReader(reader) => {
+            let number = |number: i64| if signed { i128::from(number) } else { i128::from(number.cast_unsigned()) };
+            read(reader, n, optional)?.into_iter().map(number).collect()
+        }
+        // The schema was looked at: a column of another type is none of ours.
+        _ => return Err(missing(0)),
+    })
+}
+
+/// The next `n` values, all of which must be there.
+fn read<T: DataType>(reader: &mut ColumnReaderImpl<T>, n: usize, optional: bool) -> Result<Vec<T::T>, Failure> {
+    let (mut values, mut levels) = (Vec::new(), Vec::new());
+    let mut n_read = 0;
+    while n_read < n {
+        let def_levels = optional.then_some(&mut levels);
+        let (records, ..) = reader.read_records(n - n_read, def_levels, None, &mut values).map_err(Failure::Parquet)?;
+        n_read += records;
+        if records == 0 {
+            return Err(missing(n_read));
+        }
+    }
+    if values.len() < n {
+        // Of a column without nesting, a value is there where its level is 1.
+        let null = levels.iter().position(|level| *level == 0).unwrap_or(values.len());
+        return Err(Failure::Row(null, ParquetProblem::Missing));
+    }
+    Ok(values)
+}

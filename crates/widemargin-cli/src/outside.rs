@@ -27,7 +27,7 @@ pub struct Folders {
     /// goes on from there to the same model
     #[arg(long, value_name = "DIR")]
     checkpoint: Option<PathBuf>,
-    /// Folder for the scratch file of a fit in blocks [default: the system's for temporary files]
+    /// Folder for the scratch file of a fit in blocks, on a disk with room [default: that of the model file]
     #[arg(long, value_name = "DIR")]
     scratch: Option<PathBuf>,
 }
@@ -66,13 +66,15 @@ impl OnDisk {
         data: &Path,
         options: &ReadOptions,
         memory: Memory,
-        folders: &Folders,
+        (folders, output): (&Folders, &Path),
     ) -> Result<Self, Failure> {
         if data.as_os_str() == "-" {
             let failure = Failure::input("standard input cannot be read in blocks: it can be read only once");
             return Err(failure.help("write it to a file first"));
         }
-        let folder = folders.scratch.clone().unwrap_or_else(std::env::temp_dir);
+        // Not the system's folder for temporary files, which may be in memory.
+        let beside = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = folders.scratch.clone().unwrap_or_else(|| beside.to_owned());
         let checkpoint = folders.checkpoint.as_deref().map(CheckpointFolder::open).transpose()?;
         let limit = match memory.memory {
             Some(limit) => limit,

@@ -94,7 +94,7 @@ fn train(context: &Context, files: &Files, point: Point) -> Result<(), Failure> 
     let in_blocks = point.fit_blocks.as_ref().filter(|_| files.folders.ask_for_blocks(files.memory));
     let (machine, samples, seconds_read) = match in_blocks {
         Some(fit) => {
-            let on_disk = OnDisk::open(context, data, &files.input.options(), files.memory, &files.folders)?;
+            let on_disk = OnDisk::open(context, data, &files.input.options(), files.memory, (&files.folders, output))?;
             let seconds = started.elapsed().as_secs_f64();
             let machine = on_disk.fit(data, &watch, fit)?;
             let n_samples = on_disk.n_samples();

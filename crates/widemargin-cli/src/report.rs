@@ -73,6 +73,10 @@ fn one_line(text: &str) -> String {
 
 impl From<IoError> for Failure {
     fn from(error: IoError) -> Self {
+        let error = match error {
+            IoError::Library(error) => return Failure::from(error),
+            error => error,
+        };
         let exit = if error.is_input() { Exit::WrongInput } else { Exit::WorkFailed };
         Failure { message: error.to_string(), help: error.help(), exit }
     }
@@ -220,6 +224,9 @@ struct Place<'a> {
 
 impl Place<'_> {
     fn row(&self) -> String {
+        if self.table.shards.is_some() {
+            return self.table.place(self.row);
+        }
         match self.table.line(self.row) {
             Some(line) => format!("line {line}"),
             None => match self.table.files.as_ref().and_then(|files| files.get(self.row)) {

@@ -69,7 +69,7 @@ fn label_column(input: &Input, machine: &Machine) -> Result<LabelColumn, Failure
     match input.format.map_or_else(|| Format::from_path(data), Ok)? {
         Format::Libsvm => Ok(LabelColumn::None),
         // Only a regular file can be looked into and then read from its start.
-        Format::Csv | Format::Tsv if data.is_file() => guess(data, &input.options(), machine),
+        Format::Csv | Format::Tsv if data.is_file() || data.is_dir() => guess(data, &input.options(), machine),
         Format::Ucr if data.is_file() => guess(data, &input.options(), machine),
         _ => Ok(LabelColumn::Auto),
     }

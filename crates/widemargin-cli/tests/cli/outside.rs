@@ -141,3 +141,29 @@ fn what_cannot_be_done_in_blocks_is_said() {
     folder.run_with_input("train basis-expansion - --format npy -o m --memory 1GB", "x").fails(2, &["standard input"]);
     assert!(!folder.has("m"));
 }
+
+#[test]
+fn a_folder_of_shards_is_one_file() {
+    let folder = Folder::new();
+    folder.write("data.npy", array(600));
+    folder.run("convert data.npy data.svm --label -1").well();
+    let text = folder.read("data.svm");
+    let lines: Vec<&str> = text.lines().collect();
+    std::fs::create_dir(folder.path("shards")).unwrap();
+    for (at, part) in lines.chunks(250).enumerate() {
+        folder.write(&format!("shards/part-{}.svm", 9 + at), part.join("\n") + "\n");
+    }
+    folder.write("shards/_SUCCESS", "");
+    let flags = "--similarity rbf:gamma=0.5 --n-basis 30";
+    folder.run(&format!("train basis-expansion data.svm -o one {flags} --memory 150MB")).well();
+    folder.run(&format!("train basis-expansion shards -o many {flags} --memory 150MB")).well();
+    folder.run(&format!("train basis-expansion shards -o held {flags}")).well();
+    let scores = |model: &str, data: &str| folder.run(&format!("predict {model} {data} --scores")).well().out;
+    assert!(scores("one", "data.svm") == scores("many", "shards"), "another model, or another order");
+    assert_eq!(scores("held", "shards").lines().count(), 600);
+    folder.write("shards/part-11.svm", "1 1:0.5\n0 2:x\n");
+    for memory in ["", "--memory 150MB"] {
+        let wrong = folder.run(&format!("train basis-expansion shards -o bad {flags} {memory}"));
+        wrong.fails(2, &["part-11.svm", "line 2"]);
+    }
+}

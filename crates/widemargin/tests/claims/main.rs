@@ -22,6 +22,7 @@ mod model_bytes;
 mod predictions_are_watched;
 mod same_answer_every_time;
 mod steps_apart;
+mod thin_plate_apart;
 mod thin_plate_blocks;
 mod thin_plate_common;
 mod thin_plate_fixtures;

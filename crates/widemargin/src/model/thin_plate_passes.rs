@@ -131,6 +131,7 @@ impl ThinPlateParams {
             &weighted_polynomials(&space, &bases, d, &ones),
         )?;
         let roots: Vec<f64> = weights.iter().map(|weight| weight.sqrt()).collect();
+        drop(weights);
         let rows = StreamedRows {
             stream,
             kernel: self.kernel,

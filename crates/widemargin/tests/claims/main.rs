@@ -25,6 +25,7 @@ mod power_mean_blocks;
 mod predictions_are_watched;
 mod same_answer_every_time;
 mod steps_apart;
+mod thin_plate_apart;
 mod thin_plate_blocks;
 mod thin_plate_common;
 mod thin_plate_fixtures;

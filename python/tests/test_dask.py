@@ -24,16 +24,6 @@ SPEC = "rbf:gamma=0.001"
 
 
 @pytest.fixture(scope="module")
-def client():
-    """Two workers in this process: threads, so that a test takes no second to begin."""
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
-
-
-@pytest.fixture(scope="module")
 def digits():
     X, y = load_digits(return_X_y=True)
     # Not equal to any other row: copies are merged on one machine.

@@ -19,16 +19,6 @@ from widemargin.dask import PowerMeanSVC, _rows  # noqa: E402
 
 
 @pytest.fixture(scope="module")
-def client():
-    """Two workers in this process: threads, so that a test takes no second to begin."""
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
-
-
-@pytest.fixture(scope="module")
 def digits():
     X, y = load_digits(return_X_y=True)
     return X.astype(np.float32), y

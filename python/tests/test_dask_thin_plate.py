@@ -18,16 +18,6 @@ from dask import delayed  # noqa: E402
 from widemargin.dask import ThinPlateSVC, _rows, _tasks  # noqa: E402
 
 
-@pytest.fixture(scope="module")
-def client():
-    """Two workers in this process: threads, so that a test takes no second to begin."""
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
-
-
 def points(n, n_classes=2, seed=0):
     """Samples of four columns in classes that a curve separates, some of them wrong."""
     random = np.random.default_rng(seed)

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use self::encode::encode;
 use self::keeper::{Keeper, Left, Weights};
-use self::plan::{Plan, Sizes};
+use self::plan::{MOST_THREADS, Plan, Sizes};
 use self::scan::{Chunked, Scan};
 use self::store::{Known, Store};
 use super::clock::Clock;
@@ -77,7 +77,6 @@ impl PowerMeanParams {
             n_features: scan.largest.len(),
             n_problems,
             n_nodes: self.n_nodes,
-            threads: Pool::count(self.threads),
         };
         let mut plan = sizes.plan(outside.memory)?;
         if let Some(left) = &left {
@@ -109,7 +108,7 @@ impl PowerMeanParams {
             tol: self.tol,
             max_epochs: self.max_epochs,
             seed: self.seed,
-            threads: self.threads,
+            threads: Pool::count(self.threads).min(MOST_THREADS),
             shrinking: self.shrinking,
             engine: self.engine,
         };

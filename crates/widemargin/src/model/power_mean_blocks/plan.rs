@@ -11,6 +11,10 @@ const MOST_IN_MEMORY: u64 = 8;
 /// Beyond this many blocks reading is a matter of small pieces: more memory is the answer.
 const MOST: u64 = 4096;
 
+/// The most threads that solve a block. The lanes of so many are planned for, however many there are, so that the number
+/// of blocks, and with it the result, does not depend on them.
+pub(super) const MOST_THREADS: usize = 16;
+
 /// What a block may have more than its share, a row being dealt as a whole.
 const SLACK: f64 = 1.1;
 
@@ -25,7 +29,6 @@ pub(super) struct Sizes {
     pub n_features: usize,
     pub n_problems: usize,
     pub n_nodes: usize,
-    pub threads: usize,
 }
 
 /// Where the rows go.
@@ -61,7 +64,7 @@ impl Sizes {
 
     /// Bytes of the lanes and orders of all rows while they are solved.
     fn solved(&self) -> u64 {
-        self.n_rows * packed_row_bytes(self.n_problems, self.n_nodes, self.threads) as u64
+        self.n_rows * packed_row_bytes(self.n_problems, self.n_nodes, MOST_THREADS) as u64
     }
 
     /// Bytes on scratch for rows that do not stay in memory.
@@ -121,14 +124,14 @@ mod tests {
     use super::*;
 
     fn sizes() -> Sizes {
-        Sizes { n_rows: 1 << 20, n_nonzero: 200 << 20, n_features: 5000, n_problems: 10, n_nodes: 3, threads: 1 }
+        Sizes { n_rows: 1 << 20, n_nonzero: 200 << 20, n_features: 5000, n_problems: 10, n_nodes: 3 }
     }
 
     #[test]
     fn blocks_follow_the_memory() {
         let (sizes, gib) = (sizes(), 1u64 << 30);
         assert_eq!(sizes.plan(4 * gib).unwrap(), Plan { n_blocks: 1, in_memory: true, piece: CHUNK as usize });
-        let tight = sizes.plan(gib + gib / 8).unwrap();
+        let tight = sizes.plan(gib + gib / 4).unwrap();
         assert!(tight.in_memory && tight.n_blocks > 1, "{tight:?}");
         let mut before = 0;
         for memory in [gib, gib / 2, gib / 4, gib / 16] {

@@ -27,9 +27,11 @@ pub(super) fn shards(n_problems: usize, n_nodes: usize, threads: usize) -> Vec<R
     (0..count).map(|s| s * n_problems / count..(s + 1) * n_problems / count).collect()
 }
 
-/// Bytes a row takes in the lanes of all shards, with its place in an order.
+/// Bytes a row takes at the most in the lanes of all shards, with its place in an order, for any number of threads up to
+/// `threads`.
 pub(crate) fn packed_row_bytes(n_problems: usize, n_nodes: usize, threads: usize) -> usize {
-    shards(n_problems, n_nodes, threads).len() * (size_of::<Vector>() + size_of::<u16>() + 2 * size_of::<u32>())
+    let shards = (shards(n_problems, n_nodes, 1).len() + threads - 1).min(n_problems);
+    shards * (size_of::<Vector>() + size_of::<u16>() + 2 * size_of::<u32>())
 }
 
 /// Solves the problems of one shard. `Err` is a cancellation; a time limit ends with what there is.

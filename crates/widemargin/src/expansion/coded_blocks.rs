@@ -165,7 +165,8 @@ impl PieceBuffer {
 }
 
 /// The rows of some pieces in an order by chance that follows from the seed, and the number of each among all.
-/// `read(p, range)` gives a range of the bytes of piece `p`.
+/// `read(p, range)` gives a range of the bytes of piece `p`. The entries go into the memory of `spare`, which is made to
+/// hold `most` of them: memory that blocks in turn take and give back would come to more than two of them hold.
 ///
 /// # Errors
 /// What `read` meets; [`Error::Shape`] for other bytes than were written.
@@ -175,6 +176,8 @@ pub(crate) fn gather<'a>(
     book: Arc<Book>,
     n_features: usize,
     seed: u64,
+    spare: Option<Entries>,
+    most: usize,
 ) -> Result<(CodedRows, Vec<u32>)> {
     let n_rows: usize = pieces.iter().map(|piece| piece.n_rows).sum();
     let mut places: Vec<u32> = (0..n_rows as u32).collect();
@@ -210,11 +213,23 @@ pub(crate) fn gather<'a>(
         Wide { feature: (words >> 32) as u32, code: words as u32 }
     };
     let entries = if is_wide(n_features) {
-        Entries::Wide(spread(pieces, read, &places, &indptr, Wide { feature: 0, code: 0 }, wide)?)
+        let mut entries = if let Some(Entries::Wide(spare)) = spare { spare } else { Vec::new() };
+        make_room(&mut entries, Wide { feature: 0, code: 0 }, indptr[n_rows], most);
+        spread(pieces, read, &places, &indptr, &mut entries, wide)?;
+        Entries::Wide(entries)
     } else {
-        Entries::Narrow(spread(pieces, read, &places, &indptr, Narrow(0), narrow)?)
+        let mut entries = if let Some(Entries::Narrow(spare)) = spare { spare } else { Vec::new() };
+        make_room(&mut entries, Narrow(0), indptr[n_rows], most);
+        spread(pieces, read, &places, &indptr, &mut entries, narrow)?;
+        Entries::Narrow(entries)
     };
     Ok((CodedRows::of_parts(indptr, entries, book, n_features)?, numbers))
+}
+
+fn make_room<E: Entry>(entries: &mut Vec<E>, none: E, n: usize, most: usize) {
+    entries.clear();
+    entries.reserve_exact(most.max(n));
+    entries.resize(n, none);
 }
 
 /// The entries of all pieces, each row at its place.
@@ -223,10 +238,9 @@ fn spread<'a, E: Entry, const BYTES: usize>(
     read: impl Fn(usize, Range<usize>) -> Result<Cow<'a, [u8]>>,
     places: &[u32],
     indptr: &[usize],
-    none: E,
+    entries: &mut [E],
     entry: impl Fn(&[u8; BYTES]) -> E,
-) -> Result<Vec<E>> {
-    let mut entries = vec![none; indptr[places.len()]];
+) -> Result<()> {
     let mut places = places.iter();
     for (p, piece) in pieces.iter().enumerate() {
         let bytes = read(p, piece.n_rows * ROW_BYTES..piece.n_bytes)?;
@@ -236,7 +250,7 @@ fn spread<'a, E: Entry, const BYTES: usize>(
             to.iter_mut().zip(from.by_ref()).for_each(|(to, from)| *to = entry(from));
         }
     }
-    Ok(entries)
+    Ok(())
 }
 
 #[cfg(test)]
@@ -269,7 +283,8 @@ mod tests {
         let of: Vec<Piece> = pieces.iter().map(|(piece, _)| *piece).collect();
         assert!(pieces.iter().all(|(piece, bytes)| piece.n_bytes == bytes.len()));
         let read = |p: usize, range: Range<usize>| Ok(Cow::Borrowed(&pieces[p].1[range]));
-        gather(&of, read, Arc::new(maker.finish()), n_features, 3).unwrap()
+        let spare = Some(Entries::Wide(vec![Wide { feature: 5, code: 5 }; 3]));
+        gather(&of, read, Arc::new(maker.finish()), n_features, 3, spare, 0).unwrap()
     }
 
     #[test]

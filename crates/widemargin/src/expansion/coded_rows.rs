@@ -155,6 +155,11 @@ impl CodedRows {
         coder.finish(indptr)
     }
 
+    /// The entries, for their memory to be used again.
+    pub(crate) fn into_entries(self) -> Entries {
+        self.entries
+    }
+
     /// Number of rows.
     pub fn n_rows(&self) -> usize {
         self.indptr.len() - 1

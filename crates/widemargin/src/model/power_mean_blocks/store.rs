@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::plan::Plan;
 use crate::data::{Labels, Scratch};
 use crate::error::{Error, Result};
-use crate::expansion::{Book, Piece, PieceBuffer, gather};
+use crate::expansion::{Book, Entries, Piece, PieceBuffer, ROW_BYTES, entry_bytes, gather};
 use crate::solve::dual::{BlockRows, Blocks, Diagonal, Loaded};
 
 /// Where a piece is.
@@ -55,6 +55,12 @@ impl<'a> Pieces<'a> {
     fn n_rows(&self, block: usize) -> usize {
         self.pieces[block].iter().map(|(piece, _)| piece.n_rows).sum()
     }
+
+    /// Entries of a block.
+    fn n_entries(&self, block: usize, n_features: usize) -> usize {
+        let bytes = |(piece, _): &(Piece, Place)| piece.n_bytes - piece.n_rows * ROW_BYTES;
+        self.pieces[block].iter().map(bytes).sum::<usize>() / entry_bytes(n_features)
+    }
 }
 
 /// What is known of all rows.
@@ -77,6 +83,9 @@ pub(super) struct Store<'a> {
     diagonals: Vec<Arc<Diagonal>>,
     /// All blocks and their dual variables, where they stay in memory.
     held: Vec<(Arc<BlockRows>, Mutex<Vec<f32>>)>,
+    /// Memory of entries that can be used again, and how many the largest block has.
+    spare: Mutex<Vec<Entries>>,
+    most: usize,
     /// Where each block's dual variables are on scratch, and whether they were ever put there.
     alphas: Vec<(u64, AtomicBool)>,
 }
@@ -86,7 +95,8 @@ impl<'a> Store<'a> {
     pub fn new(known: Known<'a>, book: Arc<Book>, pieces: Pieces<'a>) -> Result<Self> {
         let n_blocks = pieces.pieces.len();
         let diagonals = (0..n_blocks).map(|_| Arc::default()).collect();
-        let mut store = Store { known, book, pieces, diagonals, held: Vec::new(), alphas: Vec::new() };
+        let (spare, held, alphas) = (Mutex::default(), Vec::new(), Vec::new());
+        let mut store = Store { known, book, pieces, diagonals, held, spare, most: 0, alphas };
         if store.pieces.scratch.is_none() {
             for block in 0..n_blocks {
                 let rows = Arc::new(store.gather(block)?);
@@ -100,6 +110,7 @@ impl<'a> Store<'a> {
         for block in 0..n_blocks {
             store.alphas.push((store.pieces.end, AtomicBool::new(false)));
             store.pieces.end += 4 * store.n_alphas(block) as u64;
+            store.most = store.most.max(store.pieces.n_entries(block, known.n_features));
         }
         Ok(store)
     }
@@ -150,7 +161,8 @@ impl<'a> Store<'a> {
         let of: Vec<Piece> = pieces.iter().map(|(piece, _)| *piece).collect();
         let Known { labels, weights, c, n_features, seed, .. } = self.known;
         let seed = seed ^ (block as u64 + 1).wrapping_mul(0x9fb2_1c65_1e98_df25);
-        let (rows, numbers) = gather(&of, read, self.book.clone(), n_features, seed)?;
+        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let (rows, numbers) = gather(&of, read, self.book.clone(), n_features, seed, spare, self.most)?;
         if let Some(row) = numbers.iter().find(|row| **row as usize >= labels.len()) {
             return Err(Error::Shape {
                 what: "rows read back from scratch".into(),
@@ -200,5 +212,13 @@ impl Blocks for Store<'_> {
             is_there.store(true, Ordering::Release);
         }
         Ok(())
+    }
+
+    fn give_back(&self, rows: Arc<BlockRows>) {
+        // Those that stay in memory are still held.
+        if let Some(rows) = Arc::into_inner(rows) {
+            let entries = rows.into_rows().into_entries();
+            self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(entries);
+        }
     }
 }

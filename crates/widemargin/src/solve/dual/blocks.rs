@@ -50,6 +50,11 @@ impl BlockRows {
     pub fn new(rows: CodedRows, codes: Vec<u32>, costs: Vec<f64>, diagonal: Arc<Diagonal>) -> Self {
         BlockRows { rows, codes, costs, diagonal }
     }
+
+    /// The rows alone.
+    pub fn into_rows(self) -> CodedRows {
+        self.rows
+    }
 }
 
 /// A block that was loaded.
@@ -71,6 +76,8 @@ pub(crate) trait Blocks: Sync {
     fn load(&self, block: usize) -> Result<Loaded>;
     /// Puts a block's dual variables away.
     fn put_away(&self, block: usize, alphas: Vec<f32>) -> Result<()>;
+    /// Takes back the rows of a block that is done with for now.
+    fn give_back(&self, rows: Arc<BlockRows>);
 }
 
 /// What the blocks are to be separated by.
@@ -321,7 +328,7 @@ impl<'a, E: Entry> Descent<'a, E> {
         moving.iter_mut().for_each(|one| one.lanes.begin_epoch());
         let mut is_late = false;
         let this = &*self;
-        this.each_block(&order, |block, Loaded { rows, mut alphas }| {
+        this.each_block(&order, |block, rows, mut alphas| {
             let n_rows = rows.rows.n_rows();
             let mut rest = &mut alphas[..];
             let mut at = 0;
@@ -332,7 +339,7 @@ impl<'a, E: Entry> Descent<'a, E> {
                 (rest, at) = (others, one.shard.end);
                 parts.push((one, mine));
             }
-            let visits = this.pool.map_mut(&mut parts, |_, (one, alphas)| this.visit(block, &rows, one, alphas));
+            let visits = this.pool.map_mut(&mut parts, |_, (one, alphas)| this.visit(block, rows, one, alphas));
             for visit in visits {
                 match visit {
                     Err(Stopped::Cancelled) => return Err(Error::Cancelled { stage: "solve" }),
@@ -426,11 +433,11 @@ impl<'a, E: Entry> Descent<'a, E> {
             sure.push(Sure { pack, sums, n_support });
         }
         let order: Vec<usize> = (0..self.blocks.n_blocks()).collect();
-        self.each_block(&order, |_, Loaded { rows, alphas }| {
+        self.each_block(&order, |_, rows, alphas| {
             self.watch.go_on("solve")?;
             let n_rows = rows.rows.n_rows();
-            let problem = self.problem.of(&rows);
-            let pass = self.pass(&problem, &rows);
+            let problem = self.problem.of(rows);
+            let pass = self.pass(&problem, rows);
             self.pool.map_mut(&mut sure, |_, Sure { pack, sums, n_support, .. }| {
                 pack.begin_rows(n_rows);
                 for class in 0..pack.problems.len() {
@@ -453,12 +460,22 @@ impl<'a, E: Entry> Descent<'a, E> {
     }
 
     /// Blocks in an order, the next being loaded meanwhile, until `take` says no.
-    fn each_block(&self, order: &[usize], mut take: impl FnMut(usize, Loaded) -> Result<bool>) -> Result<()> {
+    fn each_block(
+        &self,
+        order: &[usize],
+        mut take: impl FnMut(usize, &BlockRows, Vec<f32>) -> Result<bool>,
+    ) -> Result<()> {
+        let load = |at: usize| self.blocks.load(order[at]);
+        let mut take = |at: usize, Loaded { rows, alphas }: Loaded| {
+            let goes_on = take(order[at], &rows, alphas)?;
+            self.blocks.give_back(rows);
+            Ok(goes_on)
+        };
         if !self.blocks.in_memory() {
-            return Pool::ahead(order.len(), |at| self.blocks.load(order[at]), |at, loaded| take(order[at], loaded));
+            return Pool::ahead(order.len(), load, take);
         }
-        for &block in order {
-            if !take(block, self.blocks.load(block)?)? {
+        for at in 0..order.len() {
+            if !take(at, load(at)?)? {
                 break;
             }
         }

@@ -36,6 +36,9 @@ pub trait Method: Args {
     /// What the cells of its points are; a table always shows the first two.
     const HEADS: &'static [&'static str];
 
+    /// Whether a fit on samples in memory can be told to keep within a limit.
+    const KEEPS_WITHIN_MEMORY: bool = false;
+
     /// The flags that take a list, and how many values each was given.
     fn lists(&self) -> Vec<(&'static str, usize)>;
 

@@ -109,6 +109,7 @@ impl fmt::Display for BasisSize {
 impl Method for ThinPlateArgs {
     const NAME: &'static str = "thin-plate";
     const HEADS: &'static [&'static str] = &["kernel", "C", "null space", "landmarks", "basis", "standardize"];
+    const KEEPS_WITHIN_MEMORY: bool = true;
 
     fn lists(&self) -> Vec<(&'static str, usize)> {
         vec![

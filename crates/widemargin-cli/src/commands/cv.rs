@@ -84,6 +84,10 @@ impl Cv {
 impl<M: Method> Task<M> {
     fn run(self, context: &Context) -> Result<(), Failure> {
         let Task { folds, method } = self;
+        if folds.memory.memory.is_some() && !M::KEEPS_WITHIN_MEMORY {
+            let failure = Failure::input(format!("--memory: `cv {}` holds all samples and their features", M::NAME));
+            return Err(failure.help("choose parameters on a part of the samples, then `train --memory` on all"));
+        }
         let points = method.grid(&context.common, folds.memory.memory)?;
         let file = &folds.input.data;
         let (table, _) = context.read(file, &folds.input.options())?;

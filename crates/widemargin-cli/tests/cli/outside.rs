@@ -139,6 +139,7 @@ fn what_cannot_be_done_in_blocks_is_said() {
     std::fs::File::create(folder.path("bad.npy")).unwrap().write_all(&bytes).unwrap();
     folder.run("train basis-expansion bad.npy --label -1 -o m --memory 1GB").fails(2, &["bad.npy", "400", "NaN"]);
     folder.run_with_input("train basis-expansion - --format npy -o m --memory 1GB", "x").fails(2, &["standard input"]);
+    folder.run("cv basis-expansion data.npy --label -1 --memory 1GB").fails(2, &["--memory", "cv basis-expansion"]);
     assert!(!folder.has("m"));
 }
 

@@ -101,13 +101,13 @@ fn fit(params: &PowerMeanParams, samples: &impl Rows, labels: &Labels, memory: u
     let disk = Disk::new();
     let outside = Outside { memory, scratch: &disk, checkpoint: None };
     let model = params.fit_blocks(&VectorSource(samples), labels, None, &outside, &Watch::none())?;
-    assert_eq!(disk.len() > 0, model.report().warnings.iter().any(|told| told.contains("on scratch")));
+    assert_eq!(disk.len() > 0, model.report().notes.iter().any(|told| told.contains("on scratch")));
     Ok(model)
 }
 
 /// How many blocks the report speaks of.
 fn n_blocks(model: &PowerMeanSvc) -> usize {
-    let told = model.report().warnings.iter().find_map(|told| told.strip_prefix("the samples were in "));
+    let told = model.report().notes.iter().find_map(|told| told.strip_prefix("the samples were in "));
     told.unwrap().split(' ').next().unwrap().parse().unwrap()
 }
 

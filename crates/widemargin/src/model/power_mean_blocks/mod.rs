@@ -36,7 +36,7 @@ impl PowerMeanParams {
     /// It is the problem of [`PowerMeanParams::fit_with`], solved to the same tolerance by steps in another order, and
     /// with three differences. Copies of a sample are not merged: weight k is k copies, and the order of the samples
     /// makes no difference, to within the tolerance, not to the last bit. Where features have more than 65,536 distinct
-    /// values after scaling, those are rounded to 12 significant bits (the report says so), which changes decision
+    /// values after scaling, those are rounded to 12 significant bits (a warning says so), which changes decision
     /// values in their fifth digit or so. And where descent is slow (a large C, few features) it is not ended by Newton's
     /// method: the report then has [`Status::IterationLimit`](crate::solve::Status::IterationLimit), a warning and the
     /// gap that was reached.
@@ -116,7 +116,7 @@ impl PowerMeanParams {
         clock.end("solve")?;
 
         let mut report = report(&solution, clock.stages, self);
-        report.warnings.push(where_they_were(&store));
+        report.notes.push(where_they_were(&store));
         if is_rounded {
             report.warnings.push("more than 65,536 distinct values: they were rounded to 12 significant bits".into());
         }

@@ -10,6 +10,7 @@
 //! `blocks` does it where memory does not hold the rows.
 
 mod batched;
+mod block_problem;
 mod blocks;
 pub(super) mod certificate;
 mod coordinate;
@@ -26,7 +27,8 @@ use crate::solve::Status;
 use crate::watch::Watch;
 
 pub(crate) use batched::packed_row_bytes;
-pub(crate) use blocks::{BlockProblem, BlockRows, BlockState, Blocks, Diagonal, Keep, Kept, Loaded, solve_blocks};
+pub(crate) use block_problem::{BlockProblem, BlockRows, BlockState, Blocks, Diagonal, Keep, Kept, Loaded};
+pub(crate) use blocks::solve_blocks;
 pub use problem::{DualProblem, DualSettings, DualSolution, Engine};
 
 use certificate::Certificate;

@@ -72,7 +72,8 @@ impl<'a, S: Similarity> Learner<'a, '_, S> {
             }
             resident.take(&rows, &piece, width);
             if let (Some(affine), None) = (&affine, &known) {
-                self.fold(&rows, &piece, width, |values, weights| affine.sums(values, weights), &mut mean)?;
+                let of = |values: &[f32], weights: &[f64]| affine.sums(values, weights);
+                self.fold(&piece, &self.weights[rows.clone()], of, &mut mean)?;
             }
             self.tell("similarity", &rows);
         }
@@ -87,7 +88,9 @@ impl<'a, S: Similarity> Learner<'a, '_, S> {
                 let mut spread = vec![0.0; if affine.z_score { width } else { affine.n_parts }];
                 let of = |values: &[f32], weights: &[f64]| affine.spreads(values, weights, &mean);
                 if self.plan.is_whole() {
-                    self.fold_resident(&resident, width, of, &mut spread)?;
+                    // Rows without a weight are not among those that stay, and would add nothing.
+                    let weights: Vec<f64> = resident.rows.iter().map(|&row| self.weights[row]).collect();
+                    self.fold(&resident.phi, &weights, of, &mut spread)?;
                 } else {
                     for rows in self.ranges() {
                         self.watch.go_on("normalise")?;
@@ -97,7 +100,7 @@ impl<'a, S: Similarity> Learner<'a, '_, S> {
                             Some(scratch) => self.pieces.read(scratch, &rows, &mut piece)?,
                             None => self.pieces.make(rows.clone(), &mut piece)?,
                         }
-                        self.fold(&rows, &piece, width, of, &mut spread)?;
+                        self.fold(&piece, &self.weights[rows.clone()], of, &mut spread)?;
                         self.tell("normalise", &rows);
                     }
                 }
@@ -150,33 +153,16 @@ impl<'a, S: Similarity> Learner<'a, '_, S> {
         Ok(self.pieces.read.seconds_a_row() < self.pieces.made.seconds_a_row())
     }
 
-    /// Adds sums over the rows of a piece, chunk by chunk in their order.
+    /// Adds sums over some rows with these weights, chunk by chunk in their order.
     fn fold(
         &self,
-        rows: &Range<usize>,
-        piece: &[f32],
-        width: usize,
+        values: &[f32],
+        weights: &[f64],
         of: impl Fn(&[f32], &[f64]) -> Vec<f64> + Sync + Send,
         sums: &mut [f64],
     ) -> Result<()> {
-        let weights = &self.weights[rows.clone()];
-        let chunk = |at: Range<usize>| Ok(of(&piece[at.start * width..at.end * width], &weights[at]));
-        self.pieces.pool.fold_chunks(rows.len(), ROWS_A_CHUNK, chunk, |part| {
-            add_sums(sums, &part);
-            Ok::<(), Error>(())
-        })
-    }
-
-    /// The same where all rows stay: those without a weight are not among them, and would add nothing.
-    fn fold_resident(
-        &self,
-        resident: &Resident,
-        width: usize,
-        of: impl Fn(&[f32], &[f64]) -> Vec<f64> + Sync + Send,
-        sums: &mut [f64],
-    ) -> Result<()> {
-        let weights: Vec<f64> = resident.rows.iter().map(|&row| self.weights[row]).collect();
-        let chunk = |at: Range<usize>| Ok(of(&resident.phi[at.start * width..at.end * width], &weights[at]));
+        let width = self.pieces.expansion.n_features();
+        let chunk = |at: Range<usize>| Ok(of(&values[at.start * width..at.end * width], &weights[at]));
         self.pieces.pool.fold_chunks(weights.len(), ROWS_A_CHUNK, chunk, |part| {
             add_sums(sums, &part);
             Ok::<(), Error>(())

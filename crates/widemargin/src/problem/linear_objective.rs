@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::block::Block;
 use super::block_objective::{BlockObjective, check_rows};
-use super::objective::{Cost, Gradient, Gram, Line, LineSums, Objective, PointSums, Shape};
+use super::objective::{Cost, Gradient, Gram, Line, LineSums, Objective, PointSums, Shape, add};
 use super::{Intercept, OneVsRest, SmoothLoss};
 use crate::error::{Error, Result};
 use crate::par::Pool;
@@ -72,11 +72,6 @@ impl fmt::Debug for LinearObjective<'_> {
     }
 }
 
-/// a += b, element by element.
-fn add(a: &mut [f64], b: &[f64]) {
-    a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
-}
-
 impl Objective for LinearObjective<'_> {
     fn shape(&self) -> Shape {
         self.shape
@@ -111,14 +106,12 @@ impl Objective for LinearObjective<'_> {
     }
 
     fn gradient(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Gradient> {
-        let mut sums = vec![PointSums::default(); live.len()];
-        let mut slopes = vec![0.0; live.len() * (self.shape.n_features + 1)];
+        let slopes = vec![0.0; live.len() * (self.shape.n_features + 1)];
+        let mut total = Gradient { sums: vec![PointSums::default(); live.len()], slopes };
         for part in &mut self.parts {
-            let gradient = part.gradient(live, intercepts)?;
-            sums.iter_mut().zip(&gradient.sums).for_each(|(total, part)| total.add(part));
-            add(&mut slopes, &gradient.slopes);
+            total.add(&part.gradient(live, intercepts)?);
         }
-        Ok(Gradient { sums, slopes })
+        Ok(total)
     }
 
     fn product(&mut self, live: &[usize], intercepts: &[f64], directions: &[f64]) -> Result<Vec<f64>> {
@@ -136,9 +129,7 @@ impl Objective for LinearObjective<'_> {
             total = Some(match total {
                 None => gram,
                 Some(mut total) => {
-                    total.lower.iter_mut().zip(&gram.lower).for_each(|(a, b)| *a += b);
-                    add(&mut total.column, &gram.column);
-                    total.corner += gram.corner;
+                    total.add(&gram);
                     total
                 }
             });

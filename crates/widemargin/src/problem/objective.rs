@@ -169,6 +169,28 @@ pub struct Gram {
     pub corner: f64,
 }
 
+impl Gradient {
+    /// Adds the sums over other rows.
+    pub fn add(&mut self, other: &Gradient) {
+        self.sums.iter_mut().zip(&other.sums).for_each(|(total, part)| total.add(part));
+        add(&mut self.slopes, &other.slopes);
+    }
+}
+
+impl Gram {
+    /// Adds the sums over other rows.
+    pub fn add(&mut self, other: &Gram) {
+        self.lower.iter_mut().zip(&other.lower).for_each(|(a, b)| *a += b);
+        add(&mut self.column, &other.column);
+        self.corner += other.corner;
+    }
+}
+
+/// a += b, element by element.
+pub(super) fn add(a: &mut [f64], b: &[f64]) {
+    a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+}
+
 /// Sums over rows, for many problems at once. See the head of the file for the layout of the arguments.
 pub trait Objective {
     /// Sizes and kind.

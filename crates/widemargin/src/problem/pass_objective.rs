@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::block_objective::{BlockObjective, Shard};
-use super::objective::{Cost, Gradient, Gram, Line, LineSums, Objective, PointSums, Shape};
+use super::objective::{Cost, Gradient, Gram, Line, LineSums, Objective, PointSums, Shape, add};
 use super::{Intercept, OneVsRest, Pieces, SmoothLoss};
 use crate::data::{DenseView, Scratch};
 use crate::error::Result;
@@ -166,11 +166,6 @@ impl<'a> PassObjective<'a> {
     }
 }
 
-/// a += b, element by element.
-fn add(a: &mut [f64], b: &[f64]) {
-    a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
-}
-
 impl Objective for PassObjective<'_> {
     fn shape(&self) -> Shape {
         Shape {
@@ -211,14 +206,10 @@ impl Objective for PassObjective<'_> {
     }
 
     fn gradient(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Gradient> {
-        let mut sums = vec![PointSums::default(); live.len()];
-        let mut slopes = vec![0.0; live.len() * (self.pieces.n_features() + 1)];
-        let fold = |part: Gradient| {
-            sums.iter_mut().zip(&part.sums).for_each(|(total, part)| total.add(part));
-            add(&mut slopes, &part.slopes);
-        };
-        self.pass(true, |block| block.gradient(live, intercepts), fold)?;
-        Ok(Gradient { sums, slopes })
+        let slopes = vec![0.0; live.len() * (self.pieces.n_features() + 1)];
+        let mut total = Gradient { sums: vec![PointSums::default(); live.len()], slopes };
+        self.pass(true, |block| block.gradient(live, intercepts), |part| total.add(&part))?;
+        Ok(total)
     }
 
     fn product(&mut self, live: &[usize], intercepts: &[f64], directions: &[f64]) -> Result<Vec<f64>> {
@@ -233,11 +224,7 @@ impl Objective for PassObjective<'_> {
         let fold = |part: Option<Gram>| match (&mut total, part) {
             (_, None) => whole = false,
             (None, part) => total = part,
-            (Some(total), Some(part)) => {
-                total.lower.iter_mut().zip(&part.lower).for_each(|(a, b)| *a += b);
-                add(&mut total.column, &part.column);
-                total.corner += part.corner;
-            }
+            (Some(total), Some(part)) => total.add(&part),
         };
         self.pass(true, |block| block.gram(live, intercepts, watch), fold)?;
         Ok(total.filter(|_| whole))

@@ -9,11 +9,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::Similarity;
+use super::radial::{TILE, powers_of_logarithms, squared_distances};
 use crate::data::{Samples, Vectors};
 use crate::error::{Error, Result};
-
-/// Bases whose coordinates are laid side by side at a time.
-const TILE: usize = 64;
 
 /// A radial kernel with the polynomials it is definite against.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -141,10 +139,7 @@ impl ConditionalKernel {
         let sign = self.sign();
         if let Some(half) = self.logarithmic() {
             // r^2k log r = ½ (r²)^k log r²: no square root is needed.
-            for r2 in squared {
-                *r2 = if *r2 > 0.0 { 0.5 * sign * r2.powi(half) * r2.ln() } else { 0.0 };
-            }
-            return;
+            return powers_of_logarithms(squared, half, 0.5 * sign);
         }
         match self.dilation_exponent() {
             None => {
@@ -159,8 +154,6 @@ impl ConditionalKernel {
 
     /// Fills `out`, row-major samples × bases, with φ(‖sample − base‖). `samples` and `bases` are row-major
     /// with `n_features` columns.
-    ///
-    /// Distances are summed from differences: the expansion ‖x‖² + ‖y‖² − 2x·y would lose half the digits.
     pub fn block(&self, samples: &[f64], bases: &[f64], n_features: usize, out: &mut [f64]) {
         let n_bases = bases.len().checked_div(n_features).unwrap_or(0);
         if n_bases == 0 {
@@ -176,11 +169,7 @@ impl ConditionalKernel {
             }
             for (sample, out) in samples.chunks(n_features).zip(out.chunks_mut(n_bases)) {
                 let mut sums = [0.0; TILE];
-                for (x, bases) in sample.iter().zip(tile.chunks_exact(TILE)) {
-                    for (sum, y) in sums.iter_mut().zip(bases) {
-                        *sum += (x - y) * (x - y);
-                    }
-                }
+                squared_distances(sample, &tile, &mut sums);
                 let out = &mut out[left..left + width];
                 out.copy_from_slice(&sums[..width]);
                 self.apply(out);

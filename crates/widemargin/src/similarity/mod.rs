@@ -10,6 +10,7 @@ mod named;
 mod ngram;
 mod polynomial;
 mod precomputed;
+mod radial;
 #[cfg(test)]
 mod sequence_tests;
 mod series;

@@ -129,33 +129,45 @@ def make_rows(path: Path, size: int) -> int:
 
 
 def make_counts(path: Path, size: int) -> int:
-    """Ten classes of bags of 5,000 words, some 150 different ones in each."""
+    """Ten classes of bags of 5,000 words, some 150 different ones in each.
+
+    Drawing words is dear, so a row joins two halves, one of the first 2,500 words and one of the others, each out of a
+    few hundred of its class that are drawn anew all the time: hardly two rows are alike (copies are merged in memory).
+    """
     random = np.random.default_rng(0)
     words, classes, written, n = 5000, 10, 0, 0
     common = 1 / np.arange(1, words + 1)
     likely = [random.permutation(common) * 0.6 + common * 0.4 for _ in range(classes)]
-    ladder = [np.cumsum(one / one.sum()) for one in likely]
+    ladders = [[np.cumsum(half / half.sum()) for half in np.split(one, 2)] for one in likely]
     with path.open("wb") as file:
         while written < size:
-            lines = []
-            for _ in range(2000):
-                label = int(random.integers(classes))
-                drawn = np.searchsorted(ladder[label], random.random(400))
-                found, counts = np.unique(drawn, return_counts=True)
-                pairs = " ".join([f"{word + 1}:{count}" for word, count in zip(found, counts, strict=True)])
-                lines.append(f"{label} {pairs}\n")
-            block = "".join(lines).encode()
-            # Made rows are dear: of a large file each block is written several times, its lines in another order. In
-            # memory copies would be merged, so that a small file has none.
-            for _ in range(1 if size <= 2**28 else 20):
-                random.shuffle(lines)
-                block = "".join(lines).encode()
-                file.write(block)
-                written += len(block)
-                n += len(lines)
-                if written >= size:
-                    break
+            pools = [
+                [half_rows(random, ladder, first) for ladder, first in zip(pair, (0, words // 2), strict=True)]
+                for pair in ladders
+            ]
+            labels = random.integers(classes, size=ROWS_AT_A_TIME)
+            picks = random.integers(HALVES, size=(ROWS_AT_A_TIME, 2))
+            rows = zip(labels.tolist(), picks.tolist(), strict=True)
+            lines = [b"%d%s%s\n" % (k, pools[k][0][one], pools[k][1][other]) for k, (one, other) in rows]
+            block = b"".join(lines)
+            file.write(block)
+            written += len(block)
+            n += len(lines)
     return n
+
+
+# Halves of rows a class, for each 20,000 rows.
+HALVES = 200
+
+
+def half_rows(random: np.random.Generator, ladder: np.ndarray, first: int) -> list[bytes]:
+    """Counts of 200 words of those from `first` on, as text."""
+    rows = []
+    for draws in random.random((HALVES, 200)):
+        found, counts = np.unique(np.searchsorted(ladder, draws), return_counts=True)
+        pairs = zip((found + first + 1).tolist(), counts.tolist(), strict=True)
+        rows.append("".join([f" {word}:{count}" for word, count in pairs]).encode())
+    return rows
 
 
 def page(told: dict[str, Any]) -> str:

@@ -102,6 +102,13 @@ pub(crate) struct Piece {
     pub n_bytes: usize,
 }
 
+impl Piece {
+    /// Entries of rows of so many features.
+    pub fn n_entries(self, n_features: usize) -> usize {
+        (self.n_bytes - self.n_rows * ROW_BYTES) / entry_bytes(n_features)
+    }
+}
+
 /// Rows on their way to the block that they belong to.
 #[derive(Debug)]
 pub(crate) struct PieceBuffer {
@@ -164,7 +171,16 @@ impl PieceBuffer {
     }
 }
 
-/// The rows of some pieces in an order by chance that follows from the seed, and the number of each among all.
+/// Rows of some pieces in an order by chance.
+pub(crate) struct Gathered {
+    pub rows: CodedRows,
+    /// The number of each among all rows.
+    pub numbers: Vec<u32>,
+    /// Where each row of the pieces, one piece after the other, came to be.
+    pub places: Vec<u32>,
+}
+
+/// The rows of some pieces in an order by chance that follows from the seed.
 /// `read(p, range)` gives a range of the bytes of piece `p`. The entries go into the memory of `spare`, which is made to
 /// hold `most` of them: memory that blocks in turn take and give back would come to more than two of them hold.
 ///
@@ -178,7 +194,7 @@ pub(crate) fn gather<'a>(
     seed: u64,
     spare: Option<Entries>,
     most: usize,
-) -> Result<(CodedRows, Vec<u32>)> {
+) -> Result<Gathered> {
     let n_rows: usize = pieces.iter().map(|piece| piece.n_rows).sum();
     let mut places: Vec<u32> = (0..n_rows as u32).collect();
     places.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
@@ -198,12 +214,12 @@ pub(crate) fn gather<'a>(
     for place in 0..n_rows {
         indptr[place + 1] += indptr[place];
     }
-    let said: usize = pieces.iter().map(|piece| piece.n_bytes - piece.n_rows * ROW_BYTES).sum();
-    if indptr[n_rows] * entry_bytes(n_features) != said {
+    let said: usize = pieces.iter().map(|piece| piece.n_entries(n_features)).sum();
+    if indptr[n_rows] != said {
         return Err(Error::Shape {
             what: "rows read back from scratch".into(),
             found: format!("{} entries", indptr[n_rows]),
-            expected: format!("the {} that were written", said / entry_bytes(n_features)),
+            expected: format!("the {said} that were written"),
         });
     }
 
@@ -223,7 +239,7 @@ pub(crate) fn gather<'a>(
         spread(pieces, read, &places, &indptr, &mut entries, narrow)?;
         Entries::Narrow(entries)
     };
-    Ok((CodedRows::of_parts(indptr, entries, book, n_features)?, numbers))
+    Ok(Gathered { rows: CodedRows::of_parts(indptr, entries, book, n_features)?, numbers, places })
 }
 
 fn make_room<E: Entry>(entries: &mut Vec<E>, none: E, n: usize, most: usize) {
@@ -284,7 +300,10 @@ mod tests {
         assert!(pieces.iter().all(|(piece, bytes)| piece.n_bytes == bytes.len()));
         let read = |p: usize, range: Range<usize>| Ok(Cow::Borrowed(&pieces[p].1[range]));
         let spare = Some(Entries::Wide(vec![Wide { feature: 5, code: 5 }; 3]));
-        gather(&of, read, Arc::new(maker.finish()), n_features, 3, spare, 0).unwrap()
+        let gathered = gather(&of, read, Arc::new(maker.finish()), n_features, 3, spare, 0).unwrap();
+        let at = |row: &u32| gathered.numbers[*row as usize];
+        assert!(gathered.places.iter().map(at).eq(0..chunks.len() as u32));
+        (gathered.rows, gathered.numbers)
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub use additive_map::{AdditiveMap, Approximation, MAX_NODES, PAPER_NODES};
 pub(crate) use affine::add as add_sums;
 pub(crate) use basis_expansion::ROWS_A_CHUNK;
 pub use basis_expansion::{BasisExpansion, describe};
-pub(crate) use coded_blocks::{BookMaker, Piece, PieceBuffer, ROW_BYTES, entry_bytes, gather};
+pub(crate) use coded_blocks::{BookMaker, Gathered, Piece, PieceBuffer, ROW_BYTES, entry_bytes, gather};
 pub(crate) use coded_rows::Book;
 pub use coded_rows::{CodedRows, Entries, Entry, Narrow, Wide};
 pub use explicit::{Explicit, explicit, explicit_block, explicit_bytes};

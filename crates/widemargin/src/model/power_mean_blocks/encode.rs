@@ -1,14 +1,13 @@
-//! The second pass: rows are coded and dealt to blocks by chance.
+//! The second pass: rows are coded and dealt to pieces by chance.
 //!
-//! Of as many successive rows as there are blocks each block gets one: which, chance says. So every block is a sample
-//! of all rows in whatever order they come, and all blocks are of a size. A block of one class would draw the weights
-//! to itself, and the next block back.
+//! Of as many successive rows as pieces are being made each piece gets one: which, chance says. So a piece is a sample of
+//! a stretch of rows, and neighbours, which are often alike, come apart.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::plan::Plan;
+use super::plan::{BUFFERS, Plan};
 use super::scan::{ChunkWork, Chunked, Scan};
 use super::store::Pieces;
 use crate::data::{Rows, Scratch};
@@ -45,7 +44,7 @@ impl From<Error> for Ended {
     }
 }
 
-/// Deals rows to blocks.
+/// Deals rows to the pieces that are being made.
 struct Dealer {
     rng: Xoshiro256PlusPlus,
     round: Vec<usize>,
@@ -53,8 +52,8 @@ struct Dealer {
 }
 
 impl Dealer {
-    fn new(n_blocks: usize, seed: u64) -> Self {
-        Dealer { rng: Xoshiro256PlusPlus::seed_from_u64(seed), round: (0..n_blocks).collect(), at: n_blocks }
+    fn new(n_pieces: usize, seed: u64) -> Self {
+        Dealer { rng: Xoshiro256PlusPlus::seed_from_u64(seed), round: (0..n_pieces).collect(), at: n_pieces }
     }
 
     fn next(&mut self) -> usize {
@@ -106,22 +105,22 @@ fn encode_with<'a>(
     watch: &Watch<'_>,
 ) -> Result<(Book, Pieces<'a>), Ended> {
     let mut pieces = Pieces::new(plan, (!plan.in_memory).then_some(scratch));
-    let mut buffers: Vec<PieceBuffer> = (0..plan.n_blocks).map(|_| PieceBuffer::new(scan.largest.len())).collect();
-    let mut dealer = Dealer::new(plan.n_blocks, seed);
+    let mut buffers: Vec<PieceBuffer> = (0..BUFFERS).map(|_| PieceBuffer::new(scan.largest.len())).collect();
+    let mut dealer = Dealer::new(BUFFERS, seed);
     let code = Code { factors, weights: samples.weights };
     samples.fold("encode", watch, code, |(first, there, rows): Coded| {
         let codes = book.merge(&rows).ok_or(Ended::TooMany)?;
         for (at, row) in there.into_iter().enumerate() {
-            let block = dealer.next();
-            buffers[block].push((first + row) as u32, &rows, at, &codes);
-            if buffers[block].n_bytes() >= plan.piece {
-                pieces.add(block, &mut buffers[block])?;
+            let buffer = &mut buffers[dealer.next()];
+            buffer.push((first + row) as u32, &rows, at, &codes);
+            if buffer.n_bytes() >= plan.piece {
+                pieces.add(buffer)?;
             }
         }
         Ok::<(), Ended>(())
     })?;
-    for (block, buffer) in buffers.iter_mut().enumerate() {
-        pieces.add(block, buffer)?;
+    for buffer in &mut buffers {
+        pieces.add(buffer)?;
     }
     Ok((book.finish(), pieces))
 }
@@ -131,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_block_has_its_share_of_any_stretch() {
+    fn every_piece_has_its_share_of_any_stretch() {
         let mut dealer = Dealer::new(7, 1);
         let dealt: Vec<usize> = (0..7 * 50).map(|_| dealer.next()).collect();
         for round in dealt.chunks(7) {

@@ -1,12 +1,14 @@
 //! The checkpoint of a fit on blocks: enough to take it up again to the same model, bit for bit.
 //!
-//! Weights, a problem a name, and dual variables, a block a name, are kept twice, in turn: the manifest, which is saved
+//! Weights, a problem a name, and dual variables, a share of the pieces a name, are kept twice, in turn: the manifest, which is saved
 //! last, says which of the two is whole. The coded rows are not kept: they are made again, and are the same.
 
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use super::plan::{Plan, Sizes};
 use super::store::Store;
 use crate::data::Checkpoint;
 use crate::error::{Error, Result};
@@ -25,14 +27,15 @@ struct Manifest {
     version: u32,
     /// What the fit is of, by name.
     facts: Vec<(String, String)>,
-    n_blocks: usize,
+    /// On which the steps depend.
+    plan: Plan,
     /// Which of the two sets of weights and dual variables is meant.
     generation: u32,
     state: BlockState,
 }
 
 /// The version of what is written here.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// What an earlier fit left.
 #[derive(Debug)]
@@ -65,18 +68,17 @@ impl Left {
         Ok(Some(Left(manifest)))
     }
 
-    /// The number of blocks to go on with, where so many at least are needed.
+    /// The plan to go on with.
     ///
     /// # Errors
-    /// [`Error::Checkpoint`] where there were fewer.
-    pub fn n_blocks(&self, needed: usize) -> Result<usize> {
-        if self.0.n_blocks >= needed {
-            return Ok(self.0.n_blocks);
-        }
-        Err(wrong(
-            format!("that of a fit in {} blocks", self.0.n_blocks),
-            format!("at least {needed}, which the memory asks for (allow as much as then, or begin anew without it)"),
-        ))
+    /// [`Error::Checkpoint`] where it was made for more memory than there is.
+    pub fn plan(&self, sizes: &Sizes, memory: u64) -> Result<Plan> {
+        sizes.take_up(self.0.plan, memory).ok_or_else(|| {
+            wrong(
+                format!("that of a fit in {} blocks", self.0.plan.n_blocks),
+                "one in more, which the memory asks for (allow as much as then, or begin anew without it)".into(),
+            )
+        })
     }
 
     /// The descent as it was left; its dual variables go to the blocks.
@@ -91,8 +93,16 @@ impl Left {
             }
             Ok(bytes.as_chunks::<4>().0.iter().map(|word| f32::from_le_bytes(*word)).collect::<Vec<f32>>())
         };
-        for block in 0..store.n_blocks() {
-            store.put_away(block, numbers(alphas(self.0.generation, block), store.n_alphas(block))?)?;
+        for share in 0..SHARES {
+            let pieces = share_of(share, store.n_pieces());
+            let n_alphas = pieces.clone().map(|piece| store.n_alphas(piece)).sum();
+            let all = numbers(alphas(self.0.generation, share), n_alphas)?;
+            let mut rest = &all[..];
+            for piece in pieces {
+                let (ours, others) = rest.split_at(store.n_alphas(piece));
+                store.set_alphas(piece, ours)?;
+                rest = others;
+            }
         }
         let of = |k| numbers(weights(self.0.generation, k), sizes.n_weights);
         let kept = Kept { state: self.0.state.clone(), weights: (0..sizes.n_problems).map(of).collect::<Result<_>>()? };
@@ -115,8 +125,15 @@ fn weights(generation: u32, problem: usize) -> String {
     format!("{MANIFEST}-weights-{generation}-{problem}")
 }
 
-fn alphas(generation: u32, block: usize) -> String {
-    format!("{MANIFEST}-alphas-{generation}-{block}")
+fn alphas(generation: u32, share: usize) -> String {
+    format!("{MANIFEST}-alphas-{generation}-{share}")
+}
+
+/// Into how many shares the pieces are divided.
+const SHARES: usize = 16;
+
+fn share_of(share: usize, n_pieces: usize) -> Range<usize> {
+    share * n_pieces / SHARES..(share + 1) * n_pieces / SHARES
 }
 
 fn wrong(found: String, expected: String) -> Error {
@@ -131,6 +148,7 @@ fn damaged(found: String) -> Error {
 pub(super) struct Keeper<'a> {
     checkpoint: Option<&'a dyn Checkpoint>,
     store: &'a Store<'a>,
+    plan: Plan,
     facts: Vec<(String, String)>,
     n_problems: usize,
     generation: u32,
@@ -143,12 +161,13 @@ impl<'a> Keeper<'a> {
     pub fn new(
         checkpoint: Option<&'a dyn Checkpoint>,
         store: &'a Store<'a>,
+        plan: Plan,
         facts: Vec<(String, String)>,
         n_problems: usize,
         left: Option<&Left>,
     ) -> Self {
         let generation = left.map_or(0, |left| 1 - left.0.generation.min(1));
-        Keeper { checkpoint, store, facts, n_problems, generation, last: None }
+        Keeper { checkpoint, store, plan, facts, n_problems, generation, last: None }
     }
 }
 
@@ -167,13 +186,17 @@ impl Keep for Keeper<'_> {
         for k in 0..self.n_problems {
             checkpoint.save(&weights(self.generation, k), &bytes(weights_of(k)))?;
         }
-        for block in 0..self.store.n_blocks() {
-            checkpoint.save(&alphas(self.generation, block), &bytes(self.store.alphas(block)?))?;
+        for share in 0..SHARES {
+            let mut all = Vec::new();
+            for piece in share_of(share, self.store.n_pieces()) {
+                all.extend(bytes(self.store.alphas(piece)?));
+            }
+            checkpoint.save(&alphas(self.generation, share), &all)?;
         }
         let manifest = Manifest {
             version: VERSION,
             facts: self.facts.clone(),
-            n_blocks: self.store.n_blocks(),
+            plan: self.plan,
             generation: self.generation,
             state: state.clone(),
         };

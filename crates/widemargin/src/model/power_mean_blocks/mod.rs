@@ -1,9 +1,9 @@
 //! The power mean SVM on more samples than memory holds.
 //!
-//! Two passes over the samples: [`scan`] checks them and finds the largest value of each feature, [`encode`] deals them
-//! to blocks of coded rows, 4 bytes a non-zero, which stay in memory where they fit and else go to scratch
-//! ([`store`]). [`solve_blocks`] then takes the blocks in turn. [`plan`] says how many there are, [`keeper`] keeps
-//! enough to go on after the program was killed.
+//! Two passes over the samples: [`scan`] checks them and finds the largest value of each feature, [`encode`] makes pieces
+//! of coded rows, 4 bytes a non-zero, which stay in memory where they fit and else go to scratch ([`store`]).
+//! [`solve_blocks`] then takes them in turn, as many at a time as make a block. [`plan`] says how many blocks there are,
+//! [`keeper`] keeps enough to go on after the program was killed.
 
 mod encode;
 mod keeper;
@@ -80,18 +80,17 @@ impl PowerMeanParams {
         };
         let mut plan = sizes.plan(outside.memory)?;
         if let Some(left) = &left {
-            plan.n_blocks = left.n_blocks(plan.n_blocks)?;
+            plan = left.plan(&sizes, outside.memory)?;
         }
         check_room(plan, &sizes, outside)?;
         let factors = scaling.as_ref().map(FeatureMax::factors);
         let (book, pieces) = encode(&chunked, &scan, factors, plan, outside.scratch, self.seed, watch)?;
         drop(chunked);
         let map = self.map(&book.values, &book.counts)?;
-        let known =
-            Known { labels, weights: &weights, c: self.c, n_features: sizes.n_features, n_problems, seed: self.seed };
+        let known = Known { labels, weights: &weights, c: self.c, n_features: sizes.n_features, n_problems };
         let is_rounded = book.is_rounded;
         let book = Arc::new(book);
-        let store = Store::new(known, book.clone(), pieces)?;
+        let store = Store::new(known, book.clone(), pieces);
         clock.end("encode")?;
 
         let kept = match (&left, outside.checkpoint) {
@@ -101,7 +100,7 @@ impl PowerMeanParams {
             }
             _ => None,
         };
-        let mut keeper = Keeper::new(outside.checkpoint, &store, facts, n_problems, left.as_ref());
+        let mut keeper = Keeper::new(outside.checkpoint, &store, plan, facts, n_problems, left.as_ref());
         let (n_features, n_classes) = (sizes.n_features, labels.classes().len());
         let problem = BlockProblem { map: &map, book: &book.values, n_features, n_classes, loss: self.loss };
         let settings = DualSettings {

@@ -1,21 +1,32 @@
 //! What fits where: how many blocks the rows are dealt to, from the memory that a fit may use.
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Result};
 use crate::expansion::{ROW_BYTES, entry_bytes};
 use crate::solve::dual::packed_row_bytes;
 
-/// The most blocks of which all may stay in memory. Laying the rows of one out takes a copy of it, so that a few are
-/// better than one.
-const MOST_IN_MEMORY: u64 = 8;
+/// The most blocks that pieces in memory are dealt to.
+const MOST_IN_MEMORY: u64 = 64;
 
 /// Beyond this many blocks reading is a matter of small pieces: more memory is the answer.
 const MOST: u64 = 4096;
+
+/// The fewest and the most bytes of a piece. More, and there would be too few of them for rows to come in another company
+/// each round.
+const PIECE: (u64, u64) = (1 << 8, 1 << 20);
+
+/// How many pieces there are at the least, if that does not make them too small.
+const PIECES: u64 = 4096;
+
+/// How many pieces are made at a time.
+pub(super) const BUFFERS: usize = 16;
 
 /// The most threads that solve a block. The lanes of so many are planned for, however many there are, so that the number
 /// of blocks, and with it the result, does not depend on them.
 pub(super) const MOST_THREADS: usize = 16;
 
-/// What a block may have more than its share, a row being dealt as a whole.
+/// What a block may have more than its share, a piece being dealt as a whole.
 const SLACK: f64 = 1.1;
 
 /// Bytes of the chunks in which samples are read: enough that reading one takes longer than asking for it.
@@ -31,13 +42,14 @@ pub(super) struct Sizes {
     pub n_nodes: usize,
 }
 
-/// Where the rows go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Where the rows go. The steps of the descent depend on all of it but whether the pieces stay in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Plan {
+    /// To how many blocks pieces are dealt in each round.
     pub n_blocks: usize,
-    /// Whether they stay in memory.
+    /// Whether the pieces stay in memory.
     pub in_memory: bool,
-    /// Bytes of a block's rows that wait to be written together.
+    /// Bytes of a piece.
     pub piece: usize,
 }
 
@@ -72,30 +84,44 @@ impl Sizes {
         self.n_nonzero * entry_bytes(self.n_features) as u64 + self.n_rows * (ROW_BYTES + 4 * self.n_problems) as u64
     }
 
+    /// Bytes that a fit takes.
+    fn bytes(&self, plan: &Plan) -> u64 {
+        let share = |bytes: u64| (bytes as f64 * SLACK / plan.n_blocks as f64) as u64;
+        let (loaded, solved) = (self.loaded(), self.solved());
+        let pieces = if plan.in_memory { loaded } else { 0 };
+        // One block is solved while the next is read.
+        let blocks = if plan.n_blocks == 1 { loaded + solved } else { share(2 * loaded + solved) };
+        let a_row = (self.coded() / self.n_rows.max(1)) as usize;
+        let buffers = BUFFERS * (plan.piece + a_row);
+        self.fixed() + pieces + blocks + buffers as u64
+    }
+
+    /// Bytes of the coded rows.
+    fn coded(&self) -> u64 {
+        self.n_nonzero * entry_bytes(self.n_features) as u64 + self.n_rows * ROW_BYTES as u64
+    }
+
     /// The fewest blocks that the memory lets be.
     ///
     /// # Errors
     /// [`Error::Memory`] where it is too little for any.
     pub fn plan(&self, memory: u64) -> Result<Plan> {
-        let fixed = self.fixed();
-        let (loaded, solved) = (self.loaded(), self.solved());
-        let share = |bytes: u64, n_blocks: u64| (bytes as f64 * SLACK / n_blocks as f64) as u64;
-        let left = memory.saturating_sub(fixed);
-        let stays = |n_blocks: &u64| loaded + share(loaded + solved, *n_blocks) <= left;
-        if let Some(n_blocks) = (1..=MOST_IN_MEMORY.min(self.n_rows.max(1))).find(stays) {
-            return Ok(Plan { n_blocks: n_blocks as usize, in_memory: true, piece: CHUNK as usize });
+        let piece = (self.coded() / PIECES).clamp(PIECE.0, PIECE.1);
+        let most = MOST.min(self.n_rows).min(self.coded() / piece).max(1);
+        let plan =
+            |n_blocks: u64, in_memory: bool| Plan { n_blocks: n_blocks as usize, in_memory, piece: piece as usize };
+        let fits = |plan: &Plan| self.bytes(plan) <= memory;
+        if let Some(plan) = (1..=MOST_IN_MEMORY.min(most)).map(|n_blocks| plan(n_blocks, true)).find(fits) {
+            return Ok(plan);
         }
-        // One block is solved while the next is read, a piece of it after the other.
-        let comes_and_goes = |n_blocks: u64| share(2 * loaded + solved, n_blocks) + left / 16 <= left;
-        let most = MOST.min(self.n_rows.max(1));
-        if !comes_and_goes(most) {
-            let needed = fixed + share(2 * loaded + solved, most) * 16 / 15;
+        let least = plan(most, false);
+        if !fits(&least) {
             return Err(Error::Memory {
                 what: format!(
                     "the weights of {} features × {} nodes × {} problems and two of {most} blocks of samples",
                     self.n_features, self.n_nodes, self.n_problems
                 ),
-                needed,
+                needed: self.bytes(&least),
                 free: memory,
                 hint: "allow more memory, or take fewer nodes",
             });
@@ -103,11 +129,15 @@ impl Sizes {
         let (mut too_few, mut enough) = (0, most);
         while enough - too_few > 1 {
             let middle = too_few.midpoint(enough);
-            if comes_and_goes(middle) { enough = middle } else { too_few = middle }
+            if fits(&plan(middle, false)) { enough = middle } else { too_few = middle }
         }
-        // While the blocks are made, a piece of each is all that is there of them.
-        let piece = (left / 16 / enough).clamp(1 << 12, CHUNK) as usize;
-        Ok(Plan { n_blocks: enough as usize, in_memory: false, piece })
+        Ok(plan(enough, false))
+    }
+
+    /// The plan of an earlier fit for as much memory as there is now; `None` where it is too little.
+    pub fn take_up(&self, plan: Plan, memory: u64) -> Option<Plan> {
+        let here = |in_memory: bool| Plan { in_memory, ..plan };
+        [here(true), here(false)].into_iter().find(|plan| self.bytes(plan) <= memory)
     }
 }
 
@@ -130,21 +160,29 @@ mod tests {
     #[test]
     fn blocks_follow_the_memory() {
         let (sizes, gib) = (sizes(), 1u64 << 30);
-        assert_eq!(sizes.plan(4 * gib).unwrap(), Plan { n_blocks: 1, in_memory: true, piece: CHUNK as usize });
+        let whole = sizes.plan(4 * gib).unwrap();
+        assert_eq!((whole.n_blocks, whole.in_memory), (1, true));
         let tight = sizes.plan(gib + gib / 4).unwrap();
         assert!(tight.in_memory && tight.n_blocks > 1, "{tight:?}");
         let mut before = 0;
-        for memory in [gib, gib / 2, gib / 4, gib / 16] {
+        for memory in [3 * gib / 4, gib / 2, gib / 4, gib / 16] {
             let plan = sizes.plan(memory).unwrap();
             assert!(!plan.in_memory && plan.n_blocks > before, "{memory} {plan:?}");
             before = plan.n_blocks;
-            // Two loaded, the lanes of one, what is always there: never more than there is, and not half of it.
-            let share = (2 * sizes.loaded() + sizes.solved()) / plan.n_blocks as u64;
-            let used = sizes.fixed() + share + (plan.n_blocks * plan.piece) as u64;
+            let used = sizes.bytes(&plan);
             assert!(used <= memory && used >= memory / 2, "{memory} {plan:?}: {used}");
         }
         let error = sizes.plan(1 << 20).unwrap_err().to_string();
         assert!(error.contains("5000 features × 3 nodes × 10 problems"), "{error}");
+    }
+
+    #[test]
+    fn a_plan_is_taken_up_where_it_fits() {
+        let (sizes, gib) = (sizes(), 1u64 << 30);
+        let plan = sizes.plan(gib / 2).unwrap();
+        assert_eq!(sizes.take_up(plan, gib / 2), Some(plan));
+        assert_eq!(sizes.take_up(plan, 4 * gib), Some(Plan { in_memory: true, ..plan }));
+        assert_eq!(sizes.take_up(plan, gib / 4), None);
     }
 
     #[test]

@@ -1,15 +1,14 @@
-//! Blocks of coded rows in memory or on scratch, and their dual variables.
+//! Pieces of coded rows in memory or on scratch, and their dual variables.
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::plan::Plan;
 use crate::data::{Labels, Scratch};
 use crate::error::{Error, Result};
-use crate::expansion::{Book, Entries, Piece, PieceBuffer, ROW_BYTES, entry_bytes, gather};
-use crate::solve::dual::{BlockRows, Blocks, Diagonal, Loaded};
+use crate::expansion::{Book, Entries, Gathered, Piece, PieceBuffer, gather};
+use crate::solve::dual::{BlockRows, Blocks, Deal, Loaded};
 
 /// Where a piece is.
 #[derive(Debug)]
@@ -18,10 +17,10 @@ enum Place {
     Scratch(u64),
 }
 
-/// The pieces of all blocks, in the order in which they were made.
+/// All pieces, in the order in which they were made.
 pub(super) struct Pieces<'a> {
-    /// Of each block.
-    pieces: Vec<Vec<(Piece, Place)>>,
+    pieces: Vec<(Piece, Place)>,
+    n_blocks: usize,
     scratch: Option<&'a dyn Scratch>,
     /// Where what is written next goes.
     end: u64,
@@ -30,11 +29,11 @@ pub(super) struct Pieces<'a> {
 impl<'a> Pieces<'a> {
     /// No pieces yet; without scratch they stay in memory.
     pub fn new(plan: Plan, scratch: Option<&'a dyn Scratch>) -> Self {
-        Pieces { pieces: (0..plan.n_blocks).map(|_| Vec::new()).collect(), scratch, end: 0 }
+        Pieces { pieces: Vec::new(), n_blocks: plan.n_blocks, scratch, end: 0 }
     }
 
-    /// Adds what a buffer has to a block.
-    pub fn add(&mut self, block: usize, buffer: &mut PieceBuffer) -> Result<()> {
+    /// Adds what a buffer has.
+    pub fn add(&mut self, buffer: &mut PieceBuffer) -> Result<()> {
         let (piece, bytes) = buffer.take();
         if piece.n_rows == 0 {
             return Ok(());
@@ -47,19 +46,8 @@ impl<'a> Pieces<'a> {
                 Place::Scratch(self.end - bytes.len() as u64)
             }
         };
-        self.pieces[block].push((piece, place));
+        self.pieces.push((piece, place));
         Ok(())
-    }
-
-    /// Rows of a block.
-    fn n_rows(&self, block: usize) -> usize {
-        self.pieces[block].iter().map(|(piece, _)| piece.n_rows).sum()
-    }
-
-    /// Entries of a block.
-    fn n_entries(&self, block: usize, n_features: usize) -> usize {
-        let bytes = |(piece, _): &(Piece, Place)| piece.n_bytes - piece.n_rows * ROW_BYTES;
-        self.pieces[block].iter().map(bytes).sum::<usize>() / entry_bytes(n_features)
     }
 }
 
@@ -71,48 +59,52 @@ pub(super) struct Known<'a> {
     pub c: f64,
     pub n_features: usize,
     pub n_problems: usize,
-    pub seed: u64,
 }
 
-/// Blocks, ready to be solved.
+/// The dual variables of a piece.
+#[derive(Debug)]
+enum Alphas {
+    /// None was put away yet.
+    Zero,
+    Memory(Vec<f32>),
+    Scratch,
+}
+
+/// What the solver makes of a piece.
+#[derive(Debug)]
+struct Solved {
+    alphas: Mutex<Alphas>,
+    /// Where they go on scratch.
+    at: u64,
+    diagonal: OnceLock<Vec<f32>>,
+}
+
+/// Pieces, ready to be solved.
 pub(super) struct Store<'a> {
     known: Known<'a>,
     book: Arc<Book>,
     pieces: Pieces<'a>,
-    /// Of each block.
-    diagonals: Vec<Arc<Diagonal>>,
-    /// All blocks and their dual variables, where they stay in memory.
-    held: Vec<(Arc<BlockRows>, Mutex<Vec<f32>>)>,
-    /// Memory of entries that can be used again, and how many the largest block has.
+    solved: Vec<Solved>,
+    /// The one block that has all rows, where there is but one and memory holds it, once it was loaded.
+    held: OnceLock<Arc<BlockRows>>,
+    /// Memory of entries that can be used again, and how many the largest block may have.
     spare: Mutex<Vec<Entries>>,
     most: usize,
-    /// Where each block's dual variables are on scratch, and whether they were ever put there.
-    alphas: Vec<(u64, AtomicBool)>,
 }
 
 impl<'a> Store<'a> {
-    /// Blocks of these pieces, whose codes are those of `book`.
-    pub fn new(known: Known<'a>, book: Arc<Book>, pieces: Pieces<'a>) -> Result<Self> {
-        let n_blocks = pieces.pieces.len();
-        let diagonals = (0..n_blocks).map(|_| Arc::default()).collect();
-        let (spare, held, alphas) = (Mutex::default(), Vec::new(), Vec::new());
-        let mut store = Store { known, book, pieces, diagonals, held, spare, most: 0, alphas };
-        if store.pieces.scratch.is_none() {
-            for block in 0..n_blocks {
-                let rows = Arc::new(store.gather(block)?);
-                let alphas = vec![0.0; store.pieces.n_rows(block) * known.n_problems];
-                store.held.push((rows, Mutex::new(alphas)));
-                // Its rows are laid out: the pieces are no longer needed, but for how many rows they have.
-                store.pieces.pieces[block].iter_mut().for_each(|(_, place)| *place = Place::Memory(Vec::new()));
-            }
-            return Ok(store);
+    /// Pieces whose codes are those of `book`.
+    pub fn new(known: Known<'a>, book: Arc<Book>, mut pieces: Pieces<'a>) -> Self {
+        let mut solved = Vec::with_capacity(pieces.pieces.len());
+        for (piece, _) in &pieces.pieces {
+            solved.push(Solved { alphas: Mutex::new(Alphas::Zero), at: pieces.end, diagonal: OnceLock::new() });
+            pieces.end += if pieces.scratch.is_some() { (4 * piece.n_rows * known.n_problems) as u64 } else { 0 };
         }
-        for block in 0..n_blocks {
-            store.alphas.push((store.pieces.end, AtomicBool::new(false)));
-            store.pieces.end += 4 * store.n_alphas(block) as u64;
-            store.most = store.most.max(store.pieces.n_entries(block, known.n_features));
-        }
-        Ok(store)
+        let mut lengths: Vec<usize> =
+            pieces.pieces.iter().map(|(piece, _)| piece.n_entries(known.n_features)).collect();
+        lengths.sort_unstable_by(|a, b| b.cmp(a));
+        let most = lengths.iter().take(lengths.len().div_ceil(pieces.n_blocks)).sum();
+        Store { known, book, pieces, solved, held: OnceLock::new(), spare: Mutex::default(), most }
     }
 
     /// Bytes on scratch.
@@ -120,34 +112,18 @@ impl<'a> Store<'a> {
         self.pieces.end
     }
 
-    /// Numbers of a block's dual variables.
-    pub fn n_alphas(&self, block: usize) -> usize {
-        self.pieces.n_rows(block) * self.known.n_problems
+    /// Numbers of a piece's dual variables.
+    pub fn n_alphas(&self, piece: usize) -> usize {
+        self.n_rows(piece) * self.known.n_problems
     }
 
-    /// A block's dual variables: those of the rows for the first problem, then for the second, and so on.
-    pub fn alphas(&self, block: usize) -> Result<Vec<f32>> {
-        if let Some((_, alphas)) = self.held.get(block) {
-            return Ok(alphas.lock().unwrap_or_else(PoisonError::into_inner).clone());
-        }
-        let mut alphas = vec![0.0; self.n_alphas(block)];
-        let (at, is_there) = &self.alphas[block];
-        if let Some(scratch) = self.pieces.scratch
-            && is_there.load(Ordering::Acquire)
-        {
-            let mut bytes = [0; STRETCH];
-            for (n, some) in alphas.chunks_mut(STRETCH / 4).enumerate() {
-                let bytes = &mut bytes[..4 * some.len()];
-                scratch.read(at + (n * STRETCH) as u64, bytes)?;
-                let words = bytes.as_chunks::<4>().0;
-                some.iter_mut().zip(words).for_each(|(alpha, word)| *alpha = f32::from_le_bytes(*word));
-            }
-        }
-        Ok(alphas)
+    fn of_piece(&self, piece: usize) -> MutexGuard<'_, Alphas> {
+        self.solved[piece].alphas.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn gather(&self, block: usize) -> Result<BlockRows> {
-        let pieces = &self.pieces.pieces[block];
+    fn gather(&self, deal: &Deal) -> Result<BlockRows> {
+        let pieces: Vec<&(Piece, Place)> =
+            deal.pieces.iter().map(|&piece| &self.pieces.pieces[piece as usize]).collect();
         let read = |piece: usize, range: Range<usize>| match (&pieces[piece].1, self.pieces.scratch) {
             (Place::Scratch(at), Some(scratch)) => {
                 let mut bytes = vec![0; range.len()];
@@ -159,10 +135,10 @@ impl<'a> Store<'a> {
             (Place::Scratch(_), None) => Ok(Cow::Borrowed(&[][..])),
         };
         let of: Vec<Piece> = pieces.iter().map(|(piece, _)| *piece).collect();
-        let Known { labels, weights, c, n_features, seed, .. } = self.known;
-        let seed = seed ^ (block as u64 + 1).wrapping_mul(0x9fb2_1c65_1e98_df25);
+        let Known { labels, weights, c, n_features, .. } = self.known;
         let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let (rows, numbers) = gather(&of, read, self.book.clone(), n_features, seed, spare, self.most)?;
+        let Gathered { rows, numbers, places } =
+            gather(&of, read, self.book.clone(), n_features, deal.seed, spare, self.most)?;
         if let Some(row) = numbers.iter().find(|row| **row as usize >= labels.len()) {
             return Err(Error::Shape {
                 what: "rows read back from scratch".into(),
@@ -172,7 +148,23 @@ impl<'a> Store<'a> {
         }
         let codes = numbers.iter().map(|&row| labels.codes()[row as usize]).collect();
         let costs = numbers.iter().map(|&row| c * weights[row as usize]).collect();
-        Ok(BlockRows::new(rows, codes, costs, self.diagonals[block].clone()))
+        let rows = BlockRows { rows, codes, costs, diagonal: OnceLock::new(), pieces: deal.pieces.clone(), places };
+        if let Some(diagonal) = self.diagonal(&rows) {
+            // Nothing was set before.
+            let _ = rows.diagonal.set(diagonal);
+        }
+        Ok(rows)
+    }
+
+    /// Q_ii of a block's rows, if those of all its pieces are known.
+    fn diagonal(&self, rows: &BlockRows) -> Option<Vec<f32>> {
+        let mut diagonal = vec![0.0; rows.rows.n_rows()];
+        let mut places = rows.places.iter();
+        for &piece in &rows.pieces {
+            let known = self.solved[piece as usize].diagonal.get()?;
+            known.iter().zip(&mut places).for_each(|(known, &place)| diagonal[place as usize] = *known);
+        }
+        Some(diagonal)
     }
 }
 
@@ -180,36 +172,54 @@ impl<'a> Store<'a> {
 const STRETCH: usize = 1 << 16;
 
 impl Blocks for Store<'_> {
-    fn n_blocks(&self) -> usize {
+    fn n_pieces(&self) -> usize {
         self.pieces.pieces.len()
     }
 
-    fn in_memory(&self) -> bool {
-        self.pieces.scratch.is_none()
+    fn n_blocks(&self) -> usize {
+        self.pieces.n_blocks
     }
 
-    fn load(&self, block: usize) -> Result<Loaded> {
-        let rows = match self.held.get(block) {
-            Some((rows, _)) => rows.clone(),
-            None => Arc::new(self.gather(block)?),
+    fn n_rows(&self, piece: usize) -> usize {
+        self.pieces.pieces[piece].0.n_rows
+    }
+
+    fn load(&self, deal: &Deal) -> Result<Loaded> {
+        let rows = match self.held.get() {
+            Some(rows) => rows.clone(),
+            None => Arc::new(self.gather(deal)?),
         };
-        Ok(Loaded { rows, alphas: self.alphas(block)? })
+        if self.pieces.n_blocks == 1 && self.pieces.scratch.is_none() {
+            self.held.get_or_init(|| rows.clone());
+        }
+        let n_rows = rows.rows.n_rows();
+        let mut alphas = vec![0.0; n_rows * self.known.n_problems];
+        let mut places = &rows.places[..];
+        for piece in rows.pieces.iter().map(|&piece| piece as usize) {
+            let (ours, rest) = places.split_at(self.n_rows(piece));
+            places = rest;
+            if matches!(*self.of_piece(piece), Alphas::Zero) {
+                continue;
+            }
+            let known = self.alphas(piece)?;
+            for (known, alphas) in known.chunks_exact(ours.len()).zip(alphas.chunks_exact_mut(n_rows)) {
+                known.iter().zip(ours).for_each(|(known, &place)| alphas[place as usize] = *known);
+            }
+        }
+        Ok(Loaded { rows, alphas })
     }
 
-    fn put_away(&self, block: usize, new: Vec<f32>) -> Result<()> {
-        if let Some((_, alphas)) = self.held.get(block) {
-            *alphas.lock().unwrap_or_else(PoisonError::into_inner) = new;
-            return Ok(());
-        }
-        let (at, is_there) = &self.alphas[block];
-        if let Some(scratch) = self.pieces.scratch {
-            let mut bytes = Vec::with_capacity(STRETCH);
-            for (n, some) in new.chunks(STRETCH / 4).enumerate() {
-                bytes.clear();
-                some.iter().for_each(|alpha| bytes.extend_from_slice(&alpha.to_le_bytes()));
-                scratch.write(at + (n * STRETCH) as u64, &bytes)?;
+    fn put_away(&self, rows: &BlockRows, alphas: &[f32]) -> Result<()> {
+        let n_rows = rows.rows.n_rows();
+        let mut places = &rows.places[..];
+        for piece in rows.pieces.iter().map(|&piece| piece as usize) {
+            let (ours, rest) = places.split_at(self.n_rows(piece));
+            places = rest;
+            let of_problem = |alphas: &[f32]| ours.iter().map(|&place| alphas[place as usize]).collect::<Vec<f32>>();
+            self.set_alphas(piece, &alphas.chunks_exact(n_rows).flat_map(of_problem).collect::<Vec<f32>>())?;
+            if let Some(diagonal) = rows.diagonal.get() {
+                self.solved[piece].diagonal.get_or_init(|| of_problem(diagonal));
             }
-            is_there.store(true, Ordering::Release);
         }
         Ok(())
     }
@@ -217,8 +227,43 @@ impl Blocks for Store<'_> {
     fn give_back(&self, rows: Arc<BlockRows>) {
         // Those that stay in memory are still held.
         if let Some(rows) = Arc::into_inner(rows) {
-            let entries = rows.into_rows().into_entries();
+            let entries = rows.rows.into_entries();
             self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(entries);
         }
+    }
+
+    fn alphas(&self, piece: usize) -> Result<Vec<f32>> {
+        let kept = self.of_piece(piece);
+        let mut alphas = vec![0.0; self.n_alphas(piece)];
+        match (&*kept, self.pieces.scratch) {
+            (Alphas::Memory(kept), _) => alphas.copy_from_slice(kept),
+            (Alphas::Scratch, Some(scratch)) => {
+                let mut bytes = [0; STRETCH];
+                for (n, some) in alphas.chunks_mut(STRETCH / 4).enumerate() {
+                    let bytes = &mut bytes[..4 * some.len()];
+                    scratch.read(self.solved[piece].at + (n * STRETCH) as u64, bytes)?;
+                    let words = bytes.as_chunks::<4>().0;
+                    some.iter_mut().zip(words).for_each(|(alpha, word)| *alpha = f32::from_le_bytes(*word));
+                }
+            }
+            _ => {}
+        }
+        Ok(alphas)
+    }
+
+    fn set_alphas(&self, piece: usize, alphas: &[f32]) -> Result<()> {
+        let mut kept = self.of_piece(piece);
+        let Some(scratch) = self.pieces.scratch else {
+            *kept = Alphas::Memory(alphas.to_vec());
+            return Ok(());
+        };
+        let mut bytes = Vec::with_capacity(STRETCH.min(4 * alphas.len()));
+        for (n, some) in alphas.chunks(STRETCH / 4).enumerate() {
+            bytes.clear();
+            some.iter().for_each(|alpha| bytes.extend_from_slice(&alpha.to_le_bytes()));
+            scratch.write(self.solved[piece].at + (n * STRETCH) as u64, &bytes)?;
+        }
+        *kept = Alphas::Scratch;
+        Ok(())
     }
 }

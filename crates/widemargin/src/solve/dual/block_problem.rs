@@ -11,28 +11,19 @@ use crate::expansion::{AdditiveMap, CodedRows};
 use crate::problem::{Loss, OneVsRest};
 use crate::solve::Status;
 
-/// A block's rows.
+/// The rows of some pieces, in an order by chance.
 #[derive(Debug)]
 pub(crate) struct BlockRows {
-    pub(super) rows: CodedRows,
-    codes: Vec<u32>,
-    costs: Vec<f64>,
-    pub(super) diagonal: Arc<Diagonal>,
-}
-
-/// Q_ii of a block's rows, once the solver has computed it: the same each time that the block is loaded.
-pub(crate) type Diagonal = OnceLock<Vec<f32>>;
-
-impl BlockRows {
-    /// Rows, the class of each, C · weight of each, and what the solver left of an earlier time.
-    pub fn new(rows: CodedRows, codes: Vec<u32>, costs: Vec<f64>, diagonal: Arc<Diagonal>) -> Self {
-        BlockRows { rows, codes, costs, diagonal }
-    }
-
-    /// The rows alone.
-    pub fn into_rows(self) -> CodedRows {
-        self.rows
-    }
+    pub rows: CodedRows,
+    /// The class of each.
+    pub codes: Vec<u32>,
+    /// C · weight of each.
+    pub costs: Vec<f64>,
+    /// Q_ii of each, once the solver has computed it.
+    pub diagonal: OnceLock<Vec<f32>>,
+    /// The pieces, and where each of their rows is, one piece after the other.
+    pub pieces: Vec<u32>,
+    pub places: Vec<u32>,
 }
 
 /// A block that was loaded.
@@ -44,18 +35,32 @@ pub(crate) struct Loaded {
     pub alphas: Vec<f32>,
 }
 
-/// Where blocks are kept.
+/// The pieces that are to be loaded together.
+#[derive(Clone, Debug)]
+pub(crate) struct Deal {
+    pub pieces: Vec<u32>,
+    /// Of the order of their rows.
+    pub seed: u64,
+}
+
+/// Where rows are kept: in pieces, of which so many as make a block are loaded together.
 pub(crate) trait Blocks: Sync {
-    /// How many there are.
+    /// How many pieces there are.
+    fn n_pieces(&self) -> usize;
+    /// Into how many blocks they are dealt.
     fn n_blocks(&self) -> usize;
-    /// Whether memory holds them all, so that loading takes no time.
-    fn in_memory(&self) -> bool;
-    /// A block with the dual variables it was last put away with; at first all are 0.
-    fn load(&self, block: usize) -> Result<Loaded>;
-    /// Puts a block's dual variables away.
-    fn put_away(&self, block: usize, alphas: Vec<f32>) -> Result<()>;
-    /// Takes back the rows of a block that is done with for now.
+    /// How many rows a piece has.
+    fn n_rows(&self, piece: usize) -> usize;
+    /// Pieces with the dual variables that they were last put away with; at first all are 0.
+    fn load(&self, deal: &Deal) -> Result<Loaded>;
+    /// Puts the dual variables of a loaded block away.
+    fn put_away(&self, rows: &BlockRows, alphas: &[f32]) -> Result<()>;
+    /// Takes back the rows of a block that is done with.
     fn give_back(&self, rows: Arc<BlockRows>);
+    /// The dual variables of a piece: those of its rows for the first problem, for the second, and so on.
+    fn alphas(&self, piece: usize) -> Result<Vec<f32>>;
+    /// Puts a piece's dual variables away.
+    fn set_alphas(&self, piece: usize, alphas: &[f32]) -> Result<()>;
 }
 
 /// What the blocks are to be separated by.

@@ -27,7 +27,7 @@ use crate::solve::Status;
 use crate::watch::Watch;
 
 pub(crate) use batched::packed_row_bytes;
-pub(crate) use block_problem::{BlockProblem, BlockRows, BlockState, Blocks, Diagonal, Keep, Kept, Loaded};
+pub(crate) use block_problem::{BlockProblem, BlockRows, BlockState, Blocks, Deal, Keep, Kept, Loaded};
 pub(crate) use blocks::solve_blocks;
 pub use problem::{DualProblem, DualSettings, DualSolution, Engine};
 

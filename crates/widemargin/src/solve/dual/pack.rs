@@ -11,7 +11,7 @@ use crate::isa::Isa;
 use crate::memory::prefetch;
 use crate::watch::{Stopped, Watch};
 
-/// How many rows ahead memory is called for.
+/// How many rows ahead memory is called for; that where a row begins and what goes with it, four times as many.
 const AHEAD: usize = 2;
 
 /// The sizes of what is packed.
@@ -159,7 +159,9 @@ impl<E: Entry> Pass<'_, E> {
             // Without this the first non-zeros of each row would wait for memory.
             if let Some(&soon) = order.get(at + AHEAD) {
                 prefetch(self.row(soon as usize));
-                prefetch(std::slice::from_ref(&pack.alphas[soon as usize]));
+            }
+            if let Some(&later) = order.get(at + 4 * AHEAD) {
+                self.prefetch_beside(pack, later as usize);
             }
             let row = row as usize;
             if lanes.live() & !pack.left_out[row] == 0 {
@@ -196,6 +198,16 @@ impl<E: Entry> Pass<'_, E> {
             }
         }
         Ok(())
+    }
+
+    /// Calls for the numbers that go with a row.
+    #[inline]
+    fn prefetch_beside(&self, pack: &Pack<E>, row: usize) {
+        prefetch(&self.problem.rows.indptr()[row..row + 1]);
+        prefetch(&pack.alphas[row..row + 1]);
+        prefetch(&pack.left_out[row..row + 1]);
+        prefetch(&self.problem.costs[row..row + 1]);
+        prefetch(&self.diagonal[row..row + 1]);
     }
 
     fn row(&self, row: usize) -> &[E] {

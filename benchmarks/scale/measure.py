@@ -1,6 +1,6 @@
 """What a fit on several machines costs, measured on this one, and what it would cost where there are more.
 
-    python measure.py [--rows 60000] [--bases 800] [--classes 10] [--quick]
+    python measure.py [--task vectors|series] [--rows N] [--bases N] [--classes 10] [--quick]
 
 1. The work of each question of the solver on a block of rows, in one process and on one thread: seconds a row.
 2. What a task costs the scheduler: seconds a task in trees of tasks that do nothing.
@@ -33,7 +33,13 @@ from widemargin.dask import BasisExpansionSVC, _rows
 
 HERE = Path(__file__).resolve().parent
 COLUMNS = 20
-SPEC = "rbf:gamma=0.05"
+LENGTH = 60
+# Vectors by a similarity that is cheap, so that a fit is a matter of memory, and series by one that is dear, so that it
+# is a matter of arithmetic.
+TASKS = {
+    "vectors": ("rbf:gamma=0.05", "numbers", 400_000, 1000),
+    "series": ("dtw:window=0.1,gamma=auto", "points", 500_000, 500),
+}
 BLOCK = 5_000
 # Tasks of a round in which the scheduler is what takes time.
 MANY = 200
@@ -46,12 +52,14 @@ PLANS = [(10**7, 16), (10**7, 256), (10**9, 16), (10**9, 256)]
 def main() -> int:
     asked = arguments()
     load = timing.load_average()
-    work = seconds_a_row(asked.bases, asked.classes)
+    work = seconds_a_row(asked)
     fits = [one_fit(workers, asked) for workers in (1, 2)]
     told = {
         "date": timing.now(),
         "machine": timing.machine(),
         "load_average": [load, timing.load_average()],
+        "task": asked.task,
+        "similarity": TASKS[asked.task][0],
         "rows": asked.rows,
         "bases": asked.bases,
         "classes": asked.classes,
@@ -62,14 +70,18 @@ def main() -> int:
     }
     out = asked.out / ("quick" if asked.quick else "")
     out.mkdir(parents=True, exist_ok=True)
-    stem = out / f"{timing.today()}_scale"
+    stem = out / f"{timing.today()}_scale_{asked.task}"
     stem.with_suffix(".json").write_text(json.dumps(told, indent=1) + "\n")
     stem.with_suffix(".md").write_text(page(told))
     print(page(told))
     return 0
 
 
-def made(seed: int, rows: int, classes: int) -> tuple[np.ndarray, np.ndarray]:
+def made(task: str, seed: int, rows: int, classes: int) -> tuple[np.ndarray, np.ndarray]:
+    return (series if task == "series" else vectors)(seed, rows, classes)
+
+
+def vectors(seed: int, rows: int, classes: int) -> tuple[np.ndarray, np.ndarray]:
     """Classes with curved borders: which of some waves is the highest."""
     random = np.random.default_rng(seed)
     points = random.standard_normal((rows, COLUMNS), dtype=np.float32)
@@ -77,10 +89,25 @@ def made(seed: int, rows: int, classes: int) -> tuple[np.ndarray, np.ndarray]:
     return points, np.argmax(np.sin(points @ waves) + 0.5 * points @ waves[:, ::-1], axis=1)
 
 
-def seconds_a_row(bases: int, classes: int) -> dict[str, float]:
+def series(seed: int, rows: int, classes: int) -> tuple[np.ndarray, np.ndarray]:
+    """A curve a class, played at changing speeds, with noise."""
+    random = np.random.default_rng(seed)
+    curves = np.random.default_rng(0).standard_normal((classes, LENGTH)).cumsum(axis=1)
+    y = random.integers(classes, size=rows)
+    speeds = np.exp(0.3 * random.standard_normal((rows, LENGTH)))
+    places = np.cumsum(speeds, axis=1)
+    places = (LENGTH - 1) * (places - places[:, :1]) / (places[:, -1:] - places[:, :1])
+    steps = np.arange(LENGTH)
+    points = np.stack([np.interp(place, steps, curves[k]) for place, k in zip(places, y, strict=True)])
+    return (points + 0.7 * random.standard_normal(points.shape)).astype(np.float32), y
+
+
+def seconds_a_row(asked: argparse.Namespace) -> dict[str, float]:
     """Of the expansion and of each question, on one thread."""
-    samples, y = made(0, BLOCK, classes)
-    expansion = BasisExpansion(SPEC, n_basis=bases, n_jobs=1, random_state=0).fit(samples, y)
+    bases, classes = asked.bases, asked.classes
+    samples, y = made(asked.task, 0, BLOCK, classes)
+    similarity = TASKS[asked.task][0]
+    expansion = BasisExpansion(similarity, n_basis=bases, n_jobs=1, random_state=0).fit(samples, y)
     phi = expansion.transform(samples)
     rows = _core.RowSums(phi, y.astype(np.uint32), classes, np.ones(BLOCK), "squared-hinge", "free", 1)
     problems = classes if classes > 2 else 1
@@ -119,13 +146,14 @@ def one_fit(workers: int, asked: argparse.Namespace) -> dict[str, Any]:
         LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
         Client(cluster) as client,
     ):
-        halves = [delayed(made, nout=2)(seed, BLOCK, asked.classes) for seed in range(parts)]
-        samples = da.concatenate([da.from_delayed(one[0], (BLOCK, COLUMNS), np.float32) for one in halves]).persist()
+        halves = [delayed(made, nout=2)(asked.task, seed, BLOCK, asked.classes) for seed in range(parts)]
+        shape = (BLOCK, LENGTH if asked.task == "series" else COLUMNS)
+        samples = da.concatenate([da.from_delayed(one[0], shape, np.float32) for one in halves]).persist()
         y = da.concatenate([da.from_delayed(one[1], (BLOCK,), np.int64) for one in halves]).persist()
         y.compute()
         scheduler = scheduler_seconds(client)
         started = time.perf_counter()
-        svc = BasisExpansionSVC(SPEC, n_basis=asked.bases, random_state=0, n_jobs=1).fit(samples, y)
+        svc = BasisExpansionSVC(TASKS[asked.task][0], n_basis=asked.bases, random_state=0, n_jobs=1).fit(samples, y)
         seconds = time.perf_counter() - started
     report = svc.dask_report_
     rounds = sum(report["asked"].values())
@@ -194,11 +222,13 @@ def plan(
 
 def page(told: dict[str, Any]) -> str:
     machine = told["machine"]
+    width = LENGTH if told["task"] == "series" else COLUMNS
     lines = [
         "# What several machines cost\n",
         f"{told['date']}; {machine['cpu']}, {machine['cores']} cores; load average "
-        f"{told['load_average'][0]:.1f} to {told['load_average'][1]:.1f}. {told['fits'][0]['rows']:,} made rows of "
-        f"{COLUMNS} columns, {told['bases']} bases, {told['classes']} classes, similarity {SPEC}.\n",
+        f"{told['load_average'][0]:.1f} to {told['load_average'][1]:.1f}. {told['fits'][0]['rows']:,} made "
+        f"{told['task']} of {width} {TASKS[told['task']][1]}, {told['bases']} bases, {told['classes']} classes, "
+        f"similarity {told['similarity']}.\n",
         "## Work on one thread\n",
         "| | µs a row |\n|---|---:|",
         *[f"| {name} | {1e6 * value:.3f} |" for name, value in told["seconds_a_row"].items()],
@@ -231,12 +261,15 @@ def page(told: dict[str, Any]) -> str:
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, default=400_000)
-    parser.add_argument("--bases", type=int, default=1000)
+    parser.add_argument("--task", choices=sorted(TASKS), default="vectors")
+    parser.add_argument("--rows", type=int)
+    parser.add_argument("--bases", type=int)
     parser.add_argument("--classes", type=int, default=10)
     parser.add_argument("--out", type=Path, default=HERE / "results")
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows and bases")
     asked = parser.parse_args()
+    _, _, rows, bases = TASKS[asked.task]
+    asked.rows, asked.bases = asked.rows or rows, asked.bases or bases
     if asked.quick:
         asked.rows, asked.bases = asked.rows // 10, asked.bases // 10
     return asked

@@ -1,17 +1,22 @@
 //! Sums over a block of rows, for a worker of a cluster: each call is a function of the rows and of what an earlier call
 //! handed back, so that any worker that has the rows, or makes them again, can answer the next.
 
+use std::sync::{Mutex, PoisonError};
+
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use widemargin::data::{CsrView, DenseView};
 use widemargin::problem::{
-    Block, BlockObjective, Gradient, Gram, Intercept, Line, Objective, OneVsRest, Remembered, SmoothLoss,
+    Block, BlockObjective, Gradient, Gram, Intercept, Line, Objective, OneVsRest, Remembered, SmoothLoss, Spare,
 };
 use widemargin::watch::Watch;
 use widemargin::{Error, Result};
 
 use crate::convert::shaped;
 use crate::errors::raise;
+
+/// What the objectives of this process worked in, one a thread: an objective lives for one question about one block.
+static SPARE: Mutex<Vec<Spare>> = Mutex::new(Vec::new());
 
 /// Dense rows, or the three arrays of sparse ones and their number of columns.
 #[derive(FromPyObject)]
@@ -69,20 +74,21 @@ impl RowSums {
         memory: Option<&Memory<'_>>,
         work: impl FnOnce(&mut BlockObjective<'_>) -> Result<T> + Send,
     ) -> PyResult<T> {
-        let remembered = match memory {
-            None => Remembered::default(),
-            Some((scores, along)) => {
-                Remembered { scores: scores.as_slice()?.to_vec(), along: along.as_slice()?.to_vec() }
-            }
+        let (scores, along): (&[f32], &[f32]) = match memory {
+            None => (&[], &[]),
+            Some((scores, along)) => (scores.as_slice()?, along.as_slice()?),
         };
         let features: Features<'_> = self.features.bind(py).extract()?;
         let block = features.block()?;
         let targets = OneVsRest::new(&self.codes, self.n_classes);
         py.detach(|| {
-            let mut objective =
-                BlockObjective::alone(block, targets, &self.costs, self.loss, self.intercept, self.threads)?;
-            objective.recall(&remembered)?;
-            work(&mut objective)
+            let spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+            let kind = (self.loss, self.intercept);
+            let mut objective = BlockObjective::alone_in(spare, block, targets, &self.costs, kind, self.threads)?;
+            objective.recall(scores, along)?;
+            let told = work(&mut objective)?;
+            SPARE.lock().unwrap_or_else(PoisonError::into_inner).push(objective.into_spare());
+            Ok(told)
         })
         .map_err(raise)
     }

@@ -18,6 +18,9 @@ from . import _tasks
 # hundreds of blocks is two or three tasks deep.
 FAN_IN = 8
 
+# Bytes up to which numbers go along with each task.
+SMALL = 1 << 12
+
 
 class Rows:
     """Blocks on workers and what is remembered of each.
@@ -77,9 +80,14 @@ class Rows:
 
     def _tasks(self, work: Any, method: str, live: list[int], given: tuple[npt.NDArray[np.float64], ...]) -> list[Any]:
         submit = self._sums.client.submit
-        # Sent once, as a task's result, and not with every task.
-        shared = [submit(_tasks.same, array, pure=False) for array in given]
-        self._sums.n_tasks += len(self._groups) + len(shared)
+        # What is large is sent once, as a task's result that workers hand on; what is small goes with every task, which
+        # spares them the wait for one another.
+        large = [array.nbytes > SMALL for array in given]
+        shared = [
+            submit(_tasks.same, array, pure=False) if is_large else array
+            for array, is_large in zip(given, large, strict=True)
+        ]
+        self._sums.n_tasks += len(self._groups) + sum(large)
         self.asked[method] += 1
         return [
             submit(work, group, self._problem, method, memory, live, *shared, pure=False)
@@ -96,15 +104,16 @@ class Sums:
         self.seconds = 0.0
 
     def wait(self, parts: list[Future], by: Callable[[Any], Any] = _tasks.added) -> Any:
-        """Adds results up where they are (or makes one of several in another way), and waits for the sum."""
-        while len(parts) > 1:
+        """Adds results up where they are (or makes one of several in another way), and waits for the sum. The last few
+        are added here: another task, and its wait for what the others have, would take longer."""
+        while len(parts) > FAN_IN:
             groups = [parts[at : at + FAN_IN] for at in range(0, len(parts), FAN_IN)]
             self.n_tasks += sum(len(group) > 1 for group in groups)
             parts = [self.client.submit(by, group, pure=False) if len(group) > 1 else group[0] for group in groups]
         started = time.perf_counter()
-        found = parts[0].result()
+        found = self.client.gather(parts)
         self.seconds += time.perf_counter() - started
-        return _straightened(found)
+        return _straightened(by(found) if len(found) > 1 else found[0])
 
 
 def _straightened(found: Any) -> Any:

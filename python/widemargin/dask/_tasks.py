@@ -75,20 +75,36 @@ def some(samples: Any, rows: npt.NDArray[np.int64]) -> Any:
     return pick(samples, rows)
 
 
-def features(number: int, expansion: BasisExpansion, samples: Any) -> npt.NDArray[np.float32]:
+class Features:
+    """Similarities of a partition's samples to the bases.
+
+    They are normalised where they are: a copy would take as much memory again, and for a system to find it can take
+    longer than to make the similarities. So this is no value that never changes, as tasks' results are to be; but it
+    knows which of the two it is, and a task that is done twice does not do it twice.
+    """
+
+    def __init__(self, values: npt.NDArray[np.float32]) -> None:
+        self.values = values
+        self.is_normalised = False
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.values.nbytes
+
+
+def features(number: int, expansion: BasisExpansion, samples: Any) -> Features:
     """Similarities to the bases, not normalised."""
     if count(samples) == 0:
-        return np.empty((0, expansion._n_features_out), np.float32)
-    return of_partition(number, lambda: expansion.transform(samples))
+        return Features(np.empty((0, expansion._n_features_out), np.float32))
+    return Features(of_partition(number, lambda: expansion.transform(samples)))
 
 
-def sums(block: npt.NDArray[np.float32], weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def sums(features: Features, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Σ w φ̃."""
-    return weighted(block, weights, lambda rows: rows)
+    return weighted(features.values, weights, lambda rows: rows)
 
 
 def spreads(
-    block: npt.NDArray[np.float32],
+    features: Features,
     weights: npt.NDArray[np.float64],
     mean: npt.NDArray[np.float64],
     ends: Sequence[tuple[int, int]] | None,
@@ -96,34 +112,51 @@ def spreads(
     """Σ w ‖φ̃ − mean‖ for each part between `ends`; without, Σ w (φ̃ − mean)² for each column."""
 
     def one(rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        squares = (rows - mean) ** 2
+        np.subtract(rows, mean, out=rows)
         if ends is None:
-            return squares
-        return np.stack([np.sqrt(squares[:, first:end].sum(1)) for first, end in ends], axis=1)
+            return np.multiply(rows, rows, out=rows)
+        parts = [rows[:, first:end] for first, end in ends]
+        return np.stack([np.sqrt(np.einsum("ij,ij->i", part, part)) for part in parts], axis=1)
 
-    return weighted(block, weights, one)
+    return weighted(features.values, weights, one)
+
+
+# So few rows at a time that they stay in the cache.
+ROWS_AT_A_TIME = 64
 
 
 def weighted(
     block: npt.NDArray[np.float32],
     weights: npt.NDArray[np.float64],
     of: Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]],
-    step: int = 1024,
 ) -> npt.NDArray[np.float64]:
-    """Σ w of(row) in double precision, some rows at a time."""
-    parts = [
-        weights[at : at + step] @ of(block[at : at + step].astype(np.float64)) for at in range(0, len(block), step)
-    ]
-    return reduce(np.add, parts) if parts else 0.0 * of(np.zeros((1, block.shape[1])))[0]
+    """Σ w of(row) in double precision; `of` may write into the rows that it is given.
+
+    Memory is taken once: workers of Dask give what they free back to the system, and taking it again costs more than
+    the sums.
+    """
+    room = np.zeros((ROWS_AT_A_TIME, block.shape[1]))
+    total: npt.NDArray[np.float64] = 0.0 * of(room[:1])[0]
+    for at in range(0, len(block), ROWS_AT_A_TIME):
+        some = block[at : at + ROWS_AT_A_TIME]
+        rows = room[: len(some)]
+        np.copyto(rows, some)
+        total += weights[at : at + ROWS_AT_A_TIME] @ of(rows)
+    return total
 
 
-def normalised(
-    block: npt.NDArray[np.float32], centre: npt.NDArray[np.float32], factors: npt.NDArray[np.float32]
-) -> npt.NDArray[np.float32]:
+def normalised(features: Features, centre: npt.NDArray[np.float32], factors: npt.NDArray[np.float32]) -> Features:
     """(φ̃ − centre) · factors, in single precision as on one machine."""
-    out = block - centre
-    out *= factors
-    return out
+    if not features.is_normalised:
+        if not features.values.flags.writeable:
+            # From another worker.
+            features.values = features.values.copy()
+        for at in range(0, len(features.values), ROWS_AT_A_TIME):
+            rows = features.values[at : at + ROWS_AT_A_TIME]
+            rows -= centre
+            rows *= factors
+        features.is_normalised = True
+    return features
 
 
 @dataclass(frozen=True)
@@ -155,6 +188,11 @@ class Block:
             features = straight(self.features, np.float32)
         codes, costs = straight(self.codes, np.uint32), straight(self.costs, np.float64)
         return _core.RowSums(features, codes, problem.n_classes, costs, problem.loss, problem.intercept, 1)
+
+
+def block_of(number: int, features: Features, codes: npt.NDArray[np.uint32], costs: npt.NDArray[np.float64]) -> Block:
+    """The rows of a partition, as the solver asks for them."""
+    return Block(number, features.values, codes, costs)
 
 
 def features_of(block: Block, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:

@@ -99,7 +99,7 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
 
             costs = [self.C * some for some in weights]
             made = [
-                client.submit(_tasks.Block, *one, pure=False) for one in zip(kept, blocks, codes, costs, strict=True)
+                client.submit(_tasks.block_of, *one, pure=False) for one in zip(kept, blocks, codes, costs, strict=True)
             ]
             del blocks
             problem = _tasks.Problem(len(self.classes_), loss, "free" if self.fit_intercept else "none")

@@ -31,6 +31,23 @@ pub(super) struct Shard {
     along: Vec<f32>,
 }
 
+/// The memory of an objective over a block, for another one: many that live for one step each would take it from the
+/// system and give it back every time, which can cost more than their steps.
+#[derive(Debug, Default)]
+pub struct Spare(Vec<Shard>);
+
+impl Spare {
+    /// Shards for a block, all scores 0.
+    fn shards(mut self, n_rows: usize, n_problems: usize) -> Vec<Shard> {
+        let fits = |shard: &Shard| shard.scores.len() == shard.rows.len() * n_problems;
+        if self.0.last().is_none_or(|last| last.rows.end != n_rows || !fits(last)) {
+            return Shard::all(n_rows, n_problems);
+        }
+        self.0.iter_mut().flat_map(Shard::numbers).for_each(|numbers| numbers.fill(0.0));
+        self.0
+    }
+}
+
 /// Sums over the rows of one block.
 #[derive(Debug)]
 pub struct BlockObjective<'a> {
@@ -71,8 +88,29 @@ impl<'a> BlockObjective<'a> {
         intercept: Intercept,
         threads: usize,
     ) -> Result<Self> {
+        BlockObjective::alone_in(Spare::default(), block, targets, costs, (loss, intercept), threads)
+    }
+
+    /// The same in the memory of an objective that is done with.
+    ///
+    /// # Errors
+    /// As for [`BlockObjective::alone`].
+    pub fn alone_in(
+        spare: Spare,
+        block: Block<'a>,
+        targets: OneVsRest<'a>,
+        costs: &'a [f64],
+        kind: (SmoothLoss, Intercept),
+        threads: usize,
+    ) -> Result<Self> {
         check_rows(&[block], &targets, costs)?;
-        Ok(BlockObjective::new(block, 0, targets, costs, (loss, intercept), Arc::new(Pool::new(threads)?)))
+        let shards = spare.shards(block.n_rows(), targets.n_problems());
+        Ok(BlockObjective::of_shards(block, 0, targets, costs, kind, Arc::new(Pool::new(threads)?), shards))
+    }
+
+    /// The memory, for another objective.
+    pub fn into_spare(self) -> Spare {
+        Spare(self.shards)
     }
 
     /// What it remembers.
@@ -81,13 +119,14 @@ impl<'a> BlockObjective<'a> {
         Remembered { scores: all(|shard| &shard.scores), along: all(|shard| &shard.along) }
     }
 
-    /// Goes on from what another objective over the same rows remembered.
+    /// Goes on from what another objective over the same rows remembered: the fields of [`Remembered`], each of them empty
+    /// where it remembered nothing yet.
     ///
     /// # Errors
     /// [`Error::Shape`] where it is of other rows or problems.
-    pub fn recall(&mut self, remembered: &Remembered) -> Result<()> {
+    pub fn recall(&mut self, scores: &[f32], along: &[f32]) -> Result<()> {
         let expected = self.block.n_rows() * self.targets.n_problems();
-        for (what, values) in [("scores", &remembered.scores), ("scores along directions", &remembered.along)] {
+        for (what, values) in [("scores", scores), ("scores along directions", along)] {
             if !values.is_empty() && values.len() != expected {
                 let (found, expected) = (format!("{} numbers", values.len()), format!("{expected}, rows × problems"));
                 return Err(Error::Shape { what: format!("remembered {what}"), found, expected });
@@ -96,11 +135,11 @@ impl<'a> BlockObjective<'a> {
         let mut first = 0;
         for shard in &mut self.shards {
             let part = first..first + shard.scores.len();
-            if !remembered.scores.is_empty() {
-                shard.scores.copy_from_slice(&remembered.scores[part.clone()]);
+            if !scores.is_empty() {
+                shard.scores.copy_from_slice(&scores[part.clone()]);
             }
-            if !remembered.along.is_empty() {
-                shard.along.copy_from_slice(&remembered.along[part.clone()]);
+            if !along.is_empty() {
+                shard.along.copy_from_slice(&along[part.clone()]);
             }
             first = part.end;
         }

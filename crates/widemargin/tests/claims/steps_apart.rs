@@ -1,12 +1,14 @@
 //! Steps of a solver that are taken apart, each by an objective that has just been made and recalls what the one before
 //! remembered, and machines put together of what was found so: what several machines do.
 
+use std::cell::RefCell;
+
 use crate::linear_common::{Case, INTERCEPTS};
 use widemargin::data::{AnySamples, DenseMatrix, Labels, Vectors};
 use widemargin::expansion::Normalization;
 use widemargin::model::{Assembled, BasisExpansionParams, BasisExpansionSvc};
 use widemargin::problem::{BlockObjective, Cost, Gradient, Gram, Line, LineSums, LinearObjective, Objective, Shape};
-use widemargin::problem::{Intercept, OneVsRest, Remembered};
+use widemargin::problem::{Intercept, OneVsRest, Remembered, Spare};
 use widemargin::similarity::AnySimilarity;
 use widemargin::solve::newton::{self, NewtonSettings};
 use widemargin::watch::Watch;
@@ -19,23 +21,27 @@ struct Forgetful<'a> {
     costs: &'a [f64],
     rows: std::ops::Range<usize>,
     remembered: Remembered,
+    spare: RefCell<Spare>,
 }
 
 impl<'a> Forgetful<'a> {
     fn new(case: &'a Case, codes: &'a [u32], rows: std::ops::Range<usize>, n_classes: usize) -> Self {
         let (targets, costs) = (OneVsRest::new(&codes[rows.clone()], n_classes), &case.costs[rows.clone()]);
-        Forgetful { case, targets, costs, rows, remembered: Remembered::default() }
+        Forgetful { case, targets, costs, rows, remembered: Remembered::default(), spare: RefCell::default() }
     }
 
     fn step<T>(&self, work: impl FnOnce(&mut BlockObjective<'_>) -> Result<T>) -> Result<(T, Remembered)> {
         let values: Vec<f32> = self.rows.clone().flat_map(|row| self.case.row(row)).copied().collect();
         let matrix = DenseMatrix { values, n_rows: self.rows.len(), n_cols: self.case.n_features };
         let block = matrix.view()?.into();
-        let (loss, intercept) = (self.case.loss, self.case.intercept);
-        let mut objective = BlockObjective::alone(block, self.targets, self.costs, loss, intercept, 1)?;
-        objective.recall(&self.remembered)?;
+        let kind = (self.case.loss, self.case.intercept);
+        let spare = self.spare.take();
+        let mut objective = BlockObjective::alone_in(spare, block, self.targets, self.costs, kind, 1)?;
+        objective.recall(&self.remembered.scores, &self.remembered.along)?;
         let told = work(&mut objective)?;
-        Ok((told, objective.remembered()))
+        let remembered = objective.remembered();
+        *self.spare.borrow_mut() = objective.into_spare();
+        Ok((told, remembered))
     }
 
     fn moved(&mut self, work: impl FnOnce(&mut BlockObjective<'_>) -> Result<()>) -> Result<()> {
@@ -111,9 +117,9 @@ fn what_is_of_other_rows_is_refused() {
     let costs = &case.costs;
     let made = || BlockObjective::alone(case.block(), case.targets(), costs, case.loss, case.intercept, 1);
     let mut objective = made().unwrap();
-    let other = Remembered { scores: vec![0.0; 59], along: Vec::new() };
-    assert!(matches!(objective.recall(&other), Err(Error::Shape { .. })));
-    objective.recall(&made().unwrap().remembered()).unwrap();
+    assert!(matches!(objective.recall(&[0.0; 59], &[]), Err(Error::Shape { .. })));
+    let other = made().unwrap().remembered();
+    objective.recall(&other.scores, &other.along).unwrap();
     let short = BlockObjective::alone(case.block(), case.targets(), &costs[1..], case.loss, case.intercept, 1);
     assert!(matches!(short, Err(Error::Shape { .. })));
 }

@@ -1,6 +1,7 @@
 """What a fit on several machines costs, measured on this one, and what it would cost where there are more.
 
-    python measure.py [--task vectors|series] [--rows N] [--bases N] [--classes 10] [--quick]
+    python measure.py [--task vectors|series] [--rows N] [--bases N] [--classes 10] [--length 60]
+                      [--quick]
 
 1. The work of each question of the solver on a block of rows, in one process and on one thread: seconds a row.
 2. What a task costs the scheduler: seconds a task in trees of tasks that do nothing.
@@ -33,7 +34,6 @@ from widemargin.dask import BasisExpansionSVC, _rows
 
 HERE = Path(__file__).resolve().parent
 COLUMNS = 20
-LENGTH = 60
 # Vectors by a similarity that is cheap, so that a fit is a matter of memory, and series by one that is dear, so that it
 # is a matter of arithmetic.
 TASKS = {
@@ -59,6 +59,7 @@ def main() -> int:
         "machine": timing.machine(),
         "load_average": [load, timing.load_average()],
         "task": asked.task,
+        "width": asked.width,
         "similarity": TASKS[asked.task][0],
         "rows": asked.rows,
         "bases": asked.bases,
@@ -70,34 +71,34 @@ def main() -> int:
     }
     out = asked.out / ("quick" if asked.quick else "")
     out.mkdir(parents=True, exist_ok=True)
-    stem = out / f"{timing.today()}_scale_{asked.task}"
+    stem = out / f"{timing.today()}_scale_{asked.task}-{asked.width}"
     stem.with_suffix(".json").write_text(json.dumps(told, indent=1) + "\n")
     stem.with_suffix(".md").write_text(page(told))
     print(page(told))
     return 0
 
 
-def made(task: str, seed: int, rows: int, classes: int) -> tuple[np.ndarray, np.ndarray]:
-    return (series if task == "series" else vectors)(seed, rows, classes)
+def made(task: str, width: int, seed: int, rows: int, classes: int) -> tuple[np.ndarray, np.ndarray]:
+    return (series if task == "series" else vectors)(width, seed, rows, classes)
 
 
-def vectors(seed: int, rows: int, classes: int) -> tuple[np.ndarray, np.ndarray]:
+def vectors(width: int, seed: int, rows: int, classes: int) -> tuple[np.ndarray, np.ndarray]:
     """Classes with curved borders: which of some waves is the highest."""
     random = np.random.default_rng(seed)
-    points = random.standard_normal((rows, COLUMNS), dtype=np.float32)
-    waves = np.random.default_rng(0).standard_normal((COLUMNS, classes))
+    points = random.standard_normal((rows, width), dtype=np.float32)
+    waves = np.random.default_rng(0).standard_normal((width, classes))
     return points, np.argmax(np.sin(points @ waves) + 0.5 * points @ waves[:, ::-1], axis=1)
 
 
-def series(seed: int, rows: int, classes: int) -> tuple[np.ndarray, np.ndarray]:
+def series(width: int, seed: int, rows: int, classes: int) -> tuple[np.ndarray, np.ndarray]:
     """A curve a class, played at changing speeds, with noise."""
     random = np.random.default_rng(seed)
-    curves = np.random.default_rng(0).standard_normal((classes, LENGTH)).cumsum(axis=1)
+    curves = np.random.default_rng(0).standard_normal((classes, width)).cumsum(axis=1)
     y = random.integers(classes, size=rows)
-    speeds = np.exp(0.3 * random.standard_normal((rows, LENGTH)))
+    speeds = np.exp(0.3 * random.standard_normal((rows, width)))
     places = np.cumsum(speeds, axis=1)
-    places = (LENGTH - 1) * (places - places[:, :1]) / (places[:, -1:] - places[:, :1])
-    steps = np.arange(LENGTH)
+    places = (width - 1) * (places - places[:, :1]) / (places[:, -1:] - places[:, :1])
+    steps = np.arange(width)
     points = np.stack([np.interp(place, steps, curves[k]) for place, k in zip(places, y, strict=True)])
     return (points + 0.7 * random.standard_normal(points.shape)).astype(np.float32), y
 
@@ -105,7 +106,7 @@ def series(seed: int, rows: int, classes: int) -> tuple[np.ndarray, np.ndarray]:
 def seconds_a_row(asked: argparse.Namespace) -> dict[str, float]:
     """Of the expansion and of each question, on one thread."""
     bases, classes = asked.bases, asked.classes
-    samples, y = made(asked.task, 0, BLOCK, classes)
+    samples, y = made(asked.task, asked.width, 0, BLOCK, classes)
     similarity = TASKS[asked.task][0]
     expansion = BasisExpansion(similarity, n_basis=bases, n_jobs=1, random_state=0).fit(samples, y)
     phi = expansion.transform(samples)
@@ -146,8 +147,8 @@ def one_fit(workers: int, asked: argparse.Namespace) -> dict[str, Any]:
         LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
         Client(cluster) as client,
     ):
-        halves = [delayed(made, nout=2)(asked.task, seed, BLOCK, asked.classes) for seed in range(parts)]
-        shape = (BLOCK, LENGTH if asked.task == "series" else COLUMNS)
+        halves = [delayed(made, nout=2)(asked.task, asked.width, seed, BLOCK, asked.classes) for seed in range(parts)]
+        shape = (BLOCK, asked.width)
         samples = da.concatenate([da.from_delayed(one[0], shape, np.float32) for one in halves]).persist()
         y = da.concatenate([da.from_delayed(one[1], (BLOCK,), np.int64) for one in halves]).persist()
         y.compute()
@@ -222,7 +223,7 @@ def plan(
 
 def page(told: dict[str, Any]) -> str:
     machine = told["machine"]
-    width = LENGTH if told["task"] == "series" else COLUMNS
+    width = told["width"]
     lines = [
         "# What several machines cost\n",
         f"{told['date']}; {machine['cpu']}, {machine['cores']} cores; load average "
@@ -265,11 +266,13 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rows", type=int)
     parser.add_argument("--bases", type=int)
     parser.add_argument("--classes", type=int, default=10)
+    parser.add_argument("--length", type=int, default=60, help="points of a series")
     parser.add_argument("--out", type=Path, default=HERE / "results")
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows and bases")
     asked = parser.parse_args()
     _, _, rows, bases = TASKS[asked.task]
     asked.rows, asked.bases = asked.rows or rows, asked.bases or bases
+    asked.width = asked.length if asked.task == "series" else COLUMNS
     if asked.quick:
         asked.rows, asked.bases = asked.rows // 10, asked.bases // 10
     return asked

@@ -14,7 +14,8 @@ fn the_demo_reaches_the_known_accuracy() {
         methods.iter().find(of).unwrap()["accuracy"].as_f64().unwrap()
     };
     let chi2 = accuracy("chi2", false);
-    assert!((0.9122..=0.9222).contains(&chi2), "{chi2}");
+    // Solved to the end it has 91.8 %; at the default gap of 0.01 eight seeds gave 91.6 to 92.4 %.
+    assert!((0.9109..=0.9259).contains(&chi2), "{chi2}");
     assert!(accuracy("chi2", true) > 0.92);
     // LIBLINEAR -s 1 reaches 92.8 % at eps = 0.1 and 93.0 % at 0.0001.
     let linear = accuracy("linear", false);

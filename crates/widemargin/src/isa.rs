@@ -39,3 +39,36 @@ impl Isa {
         *BEST.get_or_init(|| Isa::available()[0])
     }
 }
+
+/// Compiles a loop for each instruction set; the function runs it as the best one of the machine. The loop is the same
+/// sequence of operations everywhere, so that no bit depends on which of them runs: it has no fused multiply-adds.
+macro_rules! compiled {
+    ($(#[$doc:meta])* $visible:vis fn $name:ident($($argument:ident: $kind:ty),* $(,)?) $body:block) => {
+        $(#[$doc])*
+        $visible fn $name($($argument: $kind),*) {
+            #[inline(always)]
+            fn body($($argument: $kind),*) $body
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx512f")]
+                fn avx512($($argument: $kind),*) {
+                    body($($argument),*);
+                }
+                #[target_feature(enable = "avx2")]
+                fn avx2($($argument: $kind),*) {
+                    body($($argument),*);
+                }
+                match $crate::isa::Isa::best() {
+                    // SAFETY: `Isa::best` names what this machine has.
+                    $crate::isa::Isa::Avx512 => return unsafe { avx512($($argument),*) },
+                    // SAFETY: as above.
+                    $crate::isa::Isa::Avx2 => return unsafe { avx2($($argument),*) },
+                    $crate::isa::Isa::Portable => {}
+                }
+            }
+            body($($argument),*);
+        }
+    };
+}
+
+pub(crate) use compiled;

@@ -1,41 +1,21 @@
 //! e^x for whole blocks, in single precision.
 
-use crate::isa::Isa;
+use crate::isa::compiled;
 
 /// Below this e^x is no normal number, and slow to compute with: it counts as 0.
 const LOWEST: f32 = -87.0;
 
-/// Turns each x into e^(factor · x), to 2e-7 of its value; 0 where that would be below 1e-38. Exponents above 88 give
-/// infinity.
-///
-/// Range reduction by multiples of ln 2 and a polynomial of degree 6 (the Taylor series, whose remainder on
-/// ±½ ln 2 is 1e-7 of the value, with its last coefficient fitted): 14 operations, no branch, a vector at a time.
-pub(super) fn exponentials(factor: f32, block: &mut [f32]) {
-    #[inline(always)]
-    fn body(factor: f32, block: &mut [f32]) {
+compiled! {
+    /// Turns each x into e^(factor · x), to 2e-7 of its value; 0 where that would be below 1e-38. Exponents above 88 give
+    /// infinity.
+    ///
+    /// Range reduction by multiples of ln 2 and a polynomial of degree 6 (the Taylor series, whose remainder on
+    /// ±½ ln 2 is 1e-7 of the value, with its last coefficient fitted): 14 operations, no branch, a vector at a time.
+    pub(super) fn exponentials(factor: f32, block: &mut [f32]) {
         for x in block {
             *x = exponential(factor * *x);
         }
     }
-    #[cfg(target_arch = "x86_64")]
-    {
-        #[target_feature(enable = "avx512f")]
-        fn avx512(factor: f32, block: &mut [f32]) {
-            body(factor, block);
-        }
-        #[target_feature(enable = "avx2")]
-        fn avx2(factor: f32, block: &mut [f32]) {
-            body(factor, block);
-        }
-        match Isa::best() {
-            // SAFETY: `Isa::best` names what this machine has.
-            Isa::Avx512 => return unsafe { avx512(factor, block) },
-            // SAFETY: as above.
-            Isa::Avx2 => return unsafe { avx2(factor, block) },
-            Isa::Portable => {}
-        }
-    }
-    body(factor, block);
 }
 
 /// The same sequence of operations on every machine, so that no bit depends on which loop runs: no fused

@@ -2,45 +2,15 @@
 //! r^2k log r. Written once, compiled for each instruction set; no bit depends on which of them runs, since there are no
 //! fused multiply-adds.
 
-use crate::isa::Isa;
+use crate::isa::compiled;
 
 /// Bases whose coordinates are laid side by side at a time.
 pub(super) const TILE: usize = 64;
 
-/// Compiles a loop for the vectors that the machine has.
-macro_rules! compiled {
-    ($(#[$doc:meta])* fn $name:ident($($argument:ident: $kind:ty),*) $body:block) => {
-        $(#[$doc])*
-        pub(super) fn $name($($argument: $kind),*) {
-            #[inline(always)]
-            fn body($($argument: $kind),*) $body
-            #[cfg(target_arch = "x86_64")]
-            {
-                #[target_feature(enable = "avx512f")]
-                fn avx512($($argument: $kind),*) {
-                    body($($argument),*);
-                }
-                #[target_feature(enable = "avx2")]
-                fn avx2($($argument: $kind),*) {
-                    body($($argument),*);
-                }
-                match Isa::best() {
-                    // SAFETY: `Isa::best` names what this machine has.
-                    Isa::Avx512 => return unsafe { avx512($($argument),*) },
-                    // SAFETY: as above.
-                    Isa::Avx2 => return unsafe { avx2($($argument),*) },
-                    Isa::Portable => {}
-                }
-            }
-            body($($argument),*);
-        }
-    };
-}
-
 compiled! {
     /// ‖sample − base‖² for the bases of a tile, `tile` having a row of [`TILE`] numbers a feature. From differences: the
     /// expansion ‖x‖² + ‖y‖² − 2x·y would lose half the digits.
-    fn squared_distances(sample: &[f64], tile: &[f64], out: &mut [f64; TILE]) {
+    pub(super) fn squared_distances(sample: &[f64], tile: &[f64], out: &mut [f64; TILE]) {
         let mut sums = [0.0; TILE];
         for (x, bases) in sample.iter().zip(tile.as_chunks::<TILE>().0) {
             for (sum, y) in sums.iter_mut().zip(bases) {
@@ -53,7 +23,7 @@ compiled! {
 
 compiled! {
     /// Turns each squared distance r² into factor · (r²)^half · log r²; 0 into 0, as it does what is not a normal number.
-    fn powers_of_logarithms(squared: &mut [f64], half: i32, factor: f64) {
+    pub(super) fn powers_of_logarithms(squared: &mut [f64], half: i32, factor: f64) {
         for some in squared.chunks_mut(TILE) {
             let mut values = [0.0; TILE];
             for (value, x) in values.iter_mut().zip(&*some) {

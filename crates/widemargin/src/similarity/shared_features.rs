@@ -2,7 +2,7 @@
 
 use crate::data::{CsrMatrix, DenseMatrix, Rows, Vectors};
 use crate::error::{Error, Result};
-use crate::isa::Isa;
+use crate::isa::compiled;
 use crate::linalg;
 
 /// block\[sample\]\[basis\] = x·y.
@@ -105,32 +105,12 @@ fn add_rows(samples: &impl Rows, bases: &ByFeature, block: &mut [f32], f: impl F
     }
 }
 
-/// out\[basis\] += f(x, y\[basis\]). A load, f and an add-store a pair: 12 bytes, all in the first cache.
-#[inline(always)]
-fn add_feature(x: f32, y: &[f32], out: &mut [f32], f: impl Fn(f32, f32) -> f32 + Copy) {
+compiled! {
+    /// out\[basis\] += f(x, y\[basis\]). A load, f and an add-store a pair: 12 bytes, all in the first cache.
     #[inline(always)]
-    fn body(x: f32, y: &[f32], out: &mut [f32], f: impl Fn(f32, f32) -> f32) {
+    fn add_feature(x: f32, y: &[f32], out: &mut [f32], f: impl Fn(f32, f32) -> f32) {
         out.iter_mut().zip(y).for_each(|(out, y)| *out += f(x, *y));
     }
-    #[cfg(target_arch = "x86_64")]
-    {
-        #[target_feature(enable = "avx512f")]
-        fn avx512(x: f32, y: &[f32], out: &mut [f32], f: impl Fn(f32, f32) -> f32) {
-            body(x, y, out, f);
-        }
-        #[target_feature(enable = "avx2")]
-        fn avx2(x: f32, y: &[f32], out: &mut [f32], f: impl Fn(f32, f32) -> f32) {
-            body(x, y, out, f);
-        }
-        match Isa::best() {
-            // SAFETY: `Isa::best` names what this machine has.
-            Isa::Avx512 => return unsafe { avx512(x, y, out, f) },
-            // SAFETY: as above.
-            Isa::Avx2 => return unsafe { avx2(x, y, out, f) },
-            Isa::Portable => {}
-        }
-    }
-    body(x, y, out, f);
 }
 
 /// Dense vectors must be equally wide; sparse samples may be narrower than the bases.

@@ -79,8 +79,3 @@ impl Affine {
 fn present<'a>(rows: &'a [f32], weights: &'a [f64], width: usize) -> impl Iterator<Item = (&'a [f32], f64)> {
     rows.chunks(width.max(1)).zip(weights.iter().copied()).filter(|(_, weight)| *weight > 0.0)
 }
-
-/// a += b, element by element.
-pub(crate) fn add(a: &mut [f64], b: &[f64]) {
-    a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
-}

@@ -7,10 +7,11 @@ use std::fmt;
 use std::ops::Range;
 
 use super::Normalization;
-use super::affine::{self, Affine};
+use super::affine::Affine;
 use super::part_map::PartMap;
 use crate::data::{AnySamples, DenseMatrix, Kind, Samples, Source, Training, Vectors};
 use crate::error::{Error, Result};
+use crate::linalg;
 use crate::memory;
 use crate::par::Pool;
 use crate::similarity::{AnySimilarity, Similarity};
@@ -288,7 +289,7 @@ impl<S: Similarity> BasisExpansion<S> {
             };
             pool.fold_chunks(phi.n_rows, ROWS_A_CHUNK, chunk, |part| {
                 sums.resize(part.len(), 0.0);
-                affine::add(&mut sums, &part);
+                linalg::add(&mut sums, &part);
                 Ok::<(), Error>(())
             })?;
             Ok::<_, Error>(sums)

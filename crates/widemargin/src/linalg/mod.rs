@@ -8,5 +8,5 @@ mod registers;
 mod skinny;
 
 pub(crate) use cholesky::Cholesky;
-pub(crate) use product::{Columns, add_cross_product, add_gram, outer, times};
+pub(crate) use product::{Columns, add, add_cross_product, add_gram, outer, times};
 pub(crate) use skinny::{Panel, add_combination, scores};

@@ -71,6 +71,11 @@ pub(crate) fn outer<T: Real>(out: &mut [T], a: &[T], b: &[T], d: usize) {
     row_by_row(out, a, MatRef::from_row_major_slice(b, m, d).transpose());
 }
 
+/// a += b, element by element.
+pub(crate) fn add(a: &mut [f64], b: &[f64]) {
+    a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+}
+
 /// out = A B for row-major A (n × d) and B (d × m); `out` is row-major, n × m. A row of `out` is the same to the last
 /// bit whatever other rows there are. 2·n·m·d flops.
 pub(crate) fn times<T: Real>(out: &mut [T], a: &[T], b: &[T], d: usize) {

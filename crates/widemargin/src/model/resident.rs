@@ -7,7 +7,8 @@ use super::clock::Clock;
 use super::feature_pieces::FeaturePieces;
 use crate::data::{Checkpoint, Labels, Outside};
 use crate::error::{Error, Result};
-use crate::expansion::{ROWS_A_CHUNK, add_sums};
+use crate::expansion::ROWS_A_CHUNK;
+use crate::linalg;
 use crate::similarity::Similarity;
 use crate::watch::{Progress, Watch};
 
@@ -164,7 +165,7 @@ impl<'a, S: Similarity> Learner<'a, '_, S> {
         let width = self.pieces.expansion.n_features();
         let chunk = |at: Range<usize>| Ok(of(&values[at.start * width..at.end * width], &weights[at]));
         self.pieces.pool.fold_chunks(weights.len(), ROWS_A_CHUNK, chunk, |part| {
-            add_sums(sums, &part);
+            linalg::add(sums, &part);
             Ok::<(), Error>(())
         })
     }

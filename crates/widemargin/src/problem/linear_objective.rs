@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use super::block::Block;
 use super::block_objective::{BlockObjective, check_rows};
-use super::objective::{Cost, Gradient, Gram, Line, LineSums, Objective, PointSums, Shape, add};
+use super::objective::{Cost, Gradient, Gram, Line, LineSums, Objective, PointSums, Shape};
 use super::{Intercept, OneVsRest, SmoothLoss};
 use crate::error::{Error, Result};
+use crate::linalg;
 use crate::par::Pool;
 use crate::watch::Watch;
 
@@ -117,7 +118,7 @@ impl Objective for LinearObjective<'_> {
     fn product(&mut self, live: &[usize], intercepts: &[f64], directions: &[f64]) -> Result<Vec<f64>> {
         let mut total = vec![0.0; directions.len()];
         for part in &mut self.parts {
-            add(&mut total, &part.product(live, intercepts, directions)?);
+            linalg::add(&mut total, &part.product(live, intercepts, directions)?);
         }
         Ok(total)
     }
@@ -140,7 +141,7 @@ impl Objective for LinearObjective<'_> {
     fn diagonal(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Vec<f64>> {
         let mut total = vec![0.0; self.shape.n_features + 1];
         for part in &mut self.parts {
-            add(&mut total, &part.diagonal(live, intercepts)?);
+            linalg::add(&mut total, &part.diagonal(live, intercepts)?);
         }
         Ok(total)
     }

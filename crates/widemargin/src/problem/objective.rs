@@ -19,6 +19,7 @@ use std::str::FromStr;
 
 use super::SmoothLoss;
 use crate::error::{Error, Result};
+use crate::linalg;
 use crate::watch::Watch;
 
 /// What is done about a constant in the decision function.
@@ -173,7 +174,7 @@ impl Gradient {
     /// Adds the sums over other rows.
     pub fn add(&mut self, other: &Gradient) {
         self.sums.iter_mut().zip(&other.sums).for_each(|(total, part)| total.add(part));
-        add(&mut self.slopes, &other.slopes);
+        linalg::add(&mut self.slopes, &other.slopes);
     }
 }
 
@@ -181,14 +182,9 @@ impl Gram {
     /// Adds the sums over other rows.
     pub fn add(&mut self, other: &Gram) {
         self.lower.iter_mut().zip(&other.lower).for_each(|(a, b)| *a += b);
-        add(&mut self.column, &other.column);
+        linalg::add(&mut self.column, &other.column);
         self.corner += other.corner;
     }
-}
-
-/// a += b, element by element.
-pub(super) fn add(a: &mut [f64], b: &[f64]) {
-    a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
 }
 
 /// Sums over rows, for many problems at once. See the head of the file for the layout of the arguments.

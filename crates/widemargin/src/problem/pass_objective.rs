@@ -8,10 +8,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::block_objective::{BlockObjective, Shard};
-use super::objective::{Cost, Gradient, Gram, Line, LineSums, Objective, PointSums, Shape, add};
+use super::objective::{Cost, Gradient, Gram, Line, LineSums, Objective, PointSums, Shape};
 use super::{Intercept, OneVsRest, Pieces, SmoothLoss};
 use crate::data::{DenseView, Scratch};
 use crate::error::Result;
+use crate::linalg;
 use crate::par::Pool;
 use crate::watch::{Progress, Watch};
 
@@ -214,7 +215,7 @@ impl Objective for PassObjective<'_> {
 
     fn product(&mut self, live: &[usize], intercepts: &[f64], directions: &[f64]) -> Result<Vec<f64>> {
         let mut total = vec![0.0; directions.len()];
-        self.pass(true, |block| block.product(live, intercepts, directions), |part| add(&mut total, &part))?;
+        self.pass(true, |block| block.product(live, intercepts, directions), |part| linalg::add(&mut total, &part))?;
         Ok(total)
     }
 
@@ -232,7 +233,7 @@ impl Objective for PassObjective<'_> {
 
     fn diagonal(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Vec<f64>> {
         let mut total = vec![0.0; self.pieces.n_features() + 1];
-        self.pass(true, |block| block.diagonal(live, intercepts), |part| add(&mut total, &part))?;
+        self.pass(true, |block| block.diagonal(live, intercepts), |part| linalg::add(&mut total, &part))?;
         Ok(total)
     }
 }

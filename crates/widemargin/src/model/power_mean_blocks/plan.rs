@@ -81,7 +81,7 @@ impl Sizes {
 
     /// Bytes on scratch for rows that do not stay in memory.
     pub fn on_scratch(&self) -> u64 {
-        self.n_nonzero * entry_bytes(self.n_features) as u64 + self.n_rows * (ROW_BYTES + 4 * self.n_problems) as u64
+        self.coded() + self.n_rows * 4 * self.n_problems as u64
     }
 
     /// Bytes that a fit takes.

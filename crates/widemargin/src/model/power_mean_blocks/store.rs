@@ -10,6 +10,9 @@ use crate::error::{Error, Result};
 use crate::expansion::{Book, Entries, Gathered, Piece, PieceBuffer, gather};
 use crate::solve::dual::{BlockRows, Blocks, Deal, Loaded};
 
+/// Bytes of dual variables that are turned into numbers at a time.
+const STRETCH: usize = 1 << 16;
+
 /// Where a piece is.
 #[derive(Debug)]
 enum Place {
@@ -112,6 +115,21 @@ impl<'a> Store<'a> {
         self.pieces.end
     }
 
+    /// Rows of a piece.
+    fn n_rows(&self, piece: usize) -> usize {
+        self.pieces.pieces[piece].0.n_rows
+    }
+
+    /// The pieces of a block, each with where its rows are.
+    fn of_block<'b>(&self, rows: &'b BlockRows) -> impl Iterator<Item = (usize, &'b [u32])> {
+        let mut places = &rows.places[..];
+        rows.pieces.iter().map(move |&piece| {
+            let ours;
+            (ours, places) = places.split_at(self.n_rows(piece as usize));
+            (piece as usize, ours)
+        })
+    }
+
     /// Numbers of a piece's dual variables.
     pub fn n_alphas(&self, piece: usize) -> usize {
         self.n_rows(piece) * self.known.n_problems
@@ -119,6 +137,43 @@ impl<'a> Store<'a> {
 
     fn of_piece(&self, piece: usize) -> MutexGuard<'_, Alphas> {
         self.solved[piece].alphas.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The dual variables of a piece: those of its rows for the first problem, for the second, and so on.
+    pub fn alphas(&self, piece: usize) -> Result<Vec<f32>> {
+        let kept = self.of_piece(piece);
+        let mut alphas = vec![0.0; self.n_alphas(piece)];
+        match (&*kept, self.pieces.scratch) {
+            (Alphas::Memory(kept), _) => alphas.copy_from_slice(kept),
+            (Alphas::Scratch, Some(scratch)) => {
+                let mut bytes = [0; STRETCH];
+                for (n, some) in alphas.chunks_mut(STRETCH / 4).enumerate() {
+                    let bytes = &mut bytes[..4 * some.len()];
+                    scratch.read(self.solved[piece].at + (n * STRETCH) as u64, bytes)?;
+                    let words = bytes.as_chunks::<4>().0;
+                    some.iter_mut().zip(words).for_each(|(alpha, word)| *alpha = f32::from_le_bytes(*word));
+                }
+            }
+            _ => {}
+        }
+        Ok(alphas)
+    }
+
+    /// Puts a piece's dual variables away.
+    pub fn set_alphas(&self, piece: usize, alphas: &[f32]) -> Result<()> {
+        let mut kept = self.of_piece(piece);
+        let Some(scratch) = self.pieces.scratch else {
+            *kept = Alphas::Memory(alphas.to_vec());
+            return Ok(());
+        };
+        let mut bytes = Vec::with_capacity(STRETCH.min(4 * alphas.len()));
+        for (n, some) in alphas.chunks(STRETCH / 4).enumerate() {
+            bytes.clear();
+            some.iter().for_each(|alpha| bytes.extend_from_slice(&alpha.to_le_bytes()));
+            scratch.write(self.solved[piece].at + (n * STRETCH) as u64, &bytes)?;
+        }
+        *kept = Alphas::Scratch;
+        Ok(())
     }
 
     fn gather(&self, deal: &Deal) -> Result<BlockRows> {
@@ -159,17 +214,13 @@ impl<'a> Store<'a> {
     /// Q_ii of a block's rows, if those of all its pieces are known.
     fn diagonal(&self, rows: &BlockRows) -> Option<Vec<f32>> {
         let mut diagonal = vec![0.0; rows.rows.n_rows()];
-        let mut places = rows.places.iter();
-        for &piece in &rows.pieces {
-            let known = self.solved[piece as usize].diagonal.get()?;
-            known.iter().zip(&mut places).for_each(|(known, &place)| diagonal[place as usize] = *known);
+        for (piece, places) in self.of_block(rows) {
+            let known = self.solved[piece].diagonal.get()?;
+            known.iter().zip(places).for_each(|(known, &place)| diagonal[place as usize] = *known);
         }
         Some(diagonal)
     }
 }
-
-/// Bytes of dual variables that are turned into numbers at a time.
-const STRETCH: usize = 1 << 16;
 
 impl Blocks for Store<'_> {
     fn n_pieces(&self) -> usize {
@@ -178,10 +229,6 @@ impl Blocks for Store<'_> {
 
     fn n_blocks(&self) -> usize {
         self.pieces.n_blocks
-    }
-
-    fn n_rows(&self, piece: usize) -> usize {
-        self.pieces.pieces[piece].0.n_rows
     }
 
     fn load(&self, deal: &Deal) -> Result<Loaded> {
@@ -194,16 +241,13 @@ impl Blocks for Store<'_> {
         }
         let n_rows = rows.rows.n_rows();
         let mut alphas = vec![0.0; n_rows * self.known.n_problems];
-        let mut places = &rows.places[..];
-        for piece in rows.pieces.iter().map(|&piece| piece as usize) {
-            let (ours, rest) = places.split_at(self.n_rows(piece));
-            places = rest;
+        for (piece, places) in self.of_block(&rows) {
             if matches!(*self.of_piece(piece), Alphas::Zero) {
                 continue;
             }
             let known = self.alphas(piece)?;
-            for (known, alphas) in known.chunks_exact(ours.len()).zip(alphas.chunks_exact_mut(n_rows)) {
-                known.iter().zip(ours).for_each(|(known, &place)| alphas[place as usize] = *known);
+            for (known, alphas) in known.chunks_exact(places.len()).zip(alphas.chunks_exact_mut(n_rows)) {
+                known.iter().zip(places).for_each(|(known, &place)| alphas[place as usize] = *known);
             }
         }
         Ok(Loaded { rows, alphas })
@@ -211,11 +255,8 @@ impl Blocks for Store<'_> {
 
     fn put_away(&self, rows: &BlockRows, alphas: &[f32]) -> Result<()> {
         let n_rows = rows.rows.n_rows();
-        let mut places = &rows.places[..];
-        for piece in rows.pieces.iter().map(|&piece| piece as usize) {
-            let (ours, rest) = places.split_at(self.n_rows(piece));
-            places = rest;
-            let of_problem = |alphas: &[f32]| ours.iter().map(|&place| alphas[place as usize]).collect::<Vec<f32>>();
+        for (piece, places) in self.of_block(rows) {
+            let of_problem = |alphas: &[f32]| places.iter().map(|&place| alphas[place as usize]).collect::<Vec<f32>>();
             self.set_alphas(piece, &alphas.chunks_exact(n_rows).flat_map(of_problem).collect::<Vec<f32>>())?;
             if let Some(diagonal) = rows.diagonal.get() {
                 self.solved[piece].diagonal.get_or_init(|| of_problem(diagonal));
@@ -230,40 +271,5 @@ impl Blocks for Store<'_> {
             let entries = rows.rows.into_entries();
             self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(entries);
         }
-    }
-
-    fn alphas(&self, piece: usize) -> Result<Vec<f32>> {
-        let kept = self.of_piece(piece);
-        let mut alphas = vec![0.0; self.n_alphas(piece)];
-        match (&*kept, self.pieces.scratch) {
-            (Alphas::Memory(kept), _) => alphas.copy_from_slice(kept),
-            (Alphas::Scratch, Some(scratch)) => {
-                let mut bytes = [0; STRETCH];
-                for (n, some) in alphas.chunks_mut(STRETCH / 4).enumerate() {
-                    let bytes = &mut bytes[..4 * some.len()];
-                    scratch.read(self.solved[piece].at + (n * STRETCH) as u64, bytes)?;
-                    let words = bytes.as_chunks::<4>().0;
-                    some.iter_mut().zip(words).for_each(|(alpha, word)| *alpha = f32::from_le_bytes(*word));
-                }
-            }
-            _ => {}
-        }
-        Ok(alphas)
-    }
-
-    fn set_alphas(&self, piece: usize, alphas: &[f32]) -> Result<()> {
-        let mut kept = self.of_piece(piece);
-        let Some(scratch) = self.pieces.scratch else {
-            *kept = Alphas::Memory(alphas.to_vec());
-            return Ok(());
-        };
-        let mut bytes = Vec::with_capacity(STRETCH.min(4 * alphas.len()));
-        for (n, some) in alphas.chunks(STRETCH / 4).enumerate() {
-            bytes.clear();
-            some.iter().for_each(|alpha| bytes.extend_from_slice(&alpha.to_le_bytes()));
-            scratch.write(self.solved[piece].at + (n * STRETCH) as u64, &bytes)?;
-        }
-        *kept = Alphas::Scratch;
-        Ok(())
     }
 }

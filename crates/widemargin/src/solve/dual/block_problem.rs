@@ -49,18 +49,12 @@ pub(crate) trait Blocks: Sync {
     fn n_pieces(&self) -> usize;
     /// Into how many blocks they are dealt.
     fn n_blocks(&self) -> usize;
-    /// How many rows a piece has.
-    fn n_rows(&self, piece: usize) -> usize;
     /// Pieces with the dual variables that they were last put away with; at first all are 0.
     fn load(&self, deal: &Deal) -> Result<Loaded>;
     /// Puts the dual variables of a loaded block away.
     fn put_away(&self, rows: &BlockRows, alphas: &[f32]) -> Result<()>;
     /// Takes back the rows of a block that is done with.
     fn give_back(&self, rows: Arc<BlockRows>);
-    /// The dual variables of a piece: those of its rows for the first problem, for the second, and so on.
-    fn alphas(&self, piece: usize) -> Result<Vec<f32>>;
-    /// Puts a piece's dual variables away.
-    fn set_alphas(&self, piece: usize, alphas: &[f32]) -> Result<()>;
 }
 
 /// What the blocks are to be separated by.

@@ -3,19 +3,27 @@
     python growth.py --data DATA --cache CACHE [--engines widemargin-rbf,scikit-svc] [--sizes 1000,10000]
 
 Parameters are chosen at the first size, by the grid that the tasks have, and kept. An engine grows until it passes 10
-minutes or 16 GiB. Results go to results/growth.json; `python tables.py` draws them.
+minutes or 16 GiB, or until its last two sizes say that the next would take more than twice those minutes: such a row
+says so and is not measured. Results go to results/growth.json; `python tables.py` draws them.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
+from typing import Any
 
 import run
 from one import engines
+from tables import cost
 
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
+# Seconds of a fit from which its growth is told.
+SAYS_SOMETHING = 3.0
+# What a row that was not measured has of the one before.
+KEPT = ("engine", "chosen", "threads", "version", "date", "load_average", "machine")
 
 
 def main() -> int:
@@ -25,22 +33,48 @@ def main() -> int:
     rows = run.read(path)
     for name in asked.engines or known:
         chosen: str | None = None
+        measured: list[dict[str, Any]] = []
         for size in asked.sizes:
             task = f"made:{size}"
             there = [row for row in rows if (row["task"], row["engine"]) == (task, name)]
             if there and not asked.again:
                 row = there[0]
+            elif foreseen := too_long(measured, size, asked.seconds):
+                row = {key: measured[-1][key] for key in KEPT} | {"task": task, "failed": foreseen}
+                rows = replaced(rows, row)
+                run.write(path, rows)
+                run.say(f"{known[name]['name']}, {size:,} rows: {foreseen}")
             else:
                 run.say(f"{known[name]['name']}, {size:,} rows")
                 asked.extra = [] if chosen is None else ["--chosen", chosen]
                 row = run.measured(name, task, known[name], asked)
-                rows = [one for one in rows if (one["task"], one["engine"]) != (task, name)] + [row]
+                rows = replaced(rows, row)
                 run.write(path, rows)
                 run.say(f"  {run.told(row)}")
             if "failed" in row:
                 break
             chosen = json.dumps(row["chosen"])
+            measured.append(row)
     return 0
+
+
+def replaced(rows: list[dict[str, Any]], row: dict[str, Any]) -> list[dict[str, Any]]:
+    return [one for one in rows if (one["task"], one["engine"]) != (row["task"], row["engine"])] + [row]
+
+
+def too_long(measured: list[dict[str, Any]], size: int, limit: float) -> str | None:
+    """What a fit and its prediction at this size would take, a line through the logarithms of the last two going on.
+
+    Below a few seconds they say more of what comes before the work than of the work.
+    """
+    if len(measured) < 2:
+        return None
+    (fewer, sooner), (more, later) = ((row["n_train"], cost(row) + row["predict_seconds"]) for row in measured[-2:])
+    if later < SAYS_SOMETHING:
+        return None
+    slope = math.log(later / sooner) / math.log(more / fewer)
+    seconds = later * (size / more) ** slope
+    return f"some {seconds:,.0f} s by its growth" if seconds > 2 * limit else None
 
 
 def arguments() -> argparse.Namespace:

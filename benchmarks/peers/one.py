@@ -21,6 +21,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "power_mean"))
+
+from timing import forget_peak, resident
+
 HERE = Path(__file__).resolve().parent
 FOLDS = 3
 
@@ -148,16 +152,6 @@ def model_bytes(machine: Any) -> int | None:
         return len(pickle.dumps(machine))
     except Exception:  # some peers cannot be pickled: there is no figure then
         return None
-
-
-def resident(key: str) -> int:
-    """VmRSS or VmHWM (the peak) of this process in bytes, as Linux tells them."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(key))
-
-
-def forget_peak() -> None:
-    Path("/proc/self/clear_refs").write_text("5")
 
 
 def tell(path: Path | None, what: dict[str, Any]) -> None:

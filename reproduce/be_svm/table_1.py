@@ -1,4 +1,4 @@
-"""Table 1: what training and prediction cost, measured, as samples, bases, similarities and classes grow.
+"""Table 1: what training and prediction cost in time and memory, as samples, bases, similarities and classes grow.
 
     python table_1.py --data DATA
 
@@ -9,12 +9,13 @@ proportion. H8(1,0) on grids of HOG cells that are made before; beside it a kern
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from common import FIRST, SECOND, THIRD, Stopwatch, Study
+from common import FIRST, INK, SECOND, THIRD, Stopwatch, Study
 
 # isort: split
 import numpy as np
@@ -23,6 +24,7 @@ from sklearn.svm import SVC
 import peer
 from cifar import Images, load
 from kept import Kept
+from most_memory import most_memory
 from widemargin import HOG, BasisExpansion, BasisExpansionSVC, MeanNormScaler
 
 # Similarities of one cost: a rigid one with more and more of a penalty on displacements.
@@ -48,7 +50,9 @@ QUICK_KERNEL_SAMPLES = (500, 1000, 2000)
 TEST = 2000
 REPEATS, QUICK_REPEATS = 3, 2
 STAGES = ("features", "solver", "prediction")
-TOLD = {"features": "similarities", "solver": "solver", "prediction": "prediction"}
+MEMORY = "memory"
+TOLD = {"features": "similarities", "solver": "solver", "prediction": "prediction", MEMORY: "memory of training"}
+UNITS = {**dict.fromkeys(STAGES, "CPU s"), MEMORY: "MiB"}
 
 
 def regroup(labels: np.ndarray, count: int) -> np.ndarray:
@@ -83,19 +87,36 @@ def cost(images: Images, samples: int, bases: int, similarities: int, classes: i
         for name, watch in watches.items():
             found[name] = min(found.get(name, np.inf), watch.cpu_seconds)
         del features
-    return found
+    return with_memory(found, train, (part[:500], labels[:500], similarity[:1], 50), (part, labels, similarity, bases))
+
+
+def train(part: np.ndarray, labels: np.ndarray, similarity: list[str], bases: int) -> None:
+    features = BasisExpansion(similarity, n_basis=bases, n_jobs=1).fit_transform(part, labels)
+    BasisExpansionSVC("precomputed", normalization="none", n_jobs=1).fit(features, labels)
+
+
+def with_memory(
+    found: dict[str, float], call: Callable[..., None], first: tuple[Any, ...], arguments: tuple[Any, ...]
+) -> dict[str, float]:
+    used = most_memory(call, first, arguments)
+    return found if used is None else {**found, MEMORY: used}
 
 
 def kernel_cost(images: Images, samples: int) -> dict[str, float]:
     scaler = MeanNormScaler()
     cells = scaler.fit_transform(images.train[:samples].reshape(samples, -1).astype(np.float64))
     test = scaler.transform(images.test.reshape(TEST, -1).astype(np.float64))
-    machine = SVC(C=peer.C, gamma=peer.GAMMA, cache_size=peer.CACHE_MB)
+    labels = images.train_labels[:samples]
     with Stopwatch() as training:
-        machine.fit(cells, images.train_labels[:samples])
+        machine = train_kernel(cells, labels)
     with Stopwatch() as prediction:
         machine.predict(test)
-    return {"solver": training.cpu_seconds, "prediction": prediction.cpu_seconds}
+    found = {"solver": training.cpu_seconds, "prediction": prediction.cpu_seconds}
+    return with_memory(found, train_kernel, (cells[:100], labels[:100]), (cells, labels))
+
+
+def train_kernel(cells: np.ndarray, labels: np.ndarray) -> SVC:
+    return SVC(C=peer.C, gamma=peer.GAMMA, cache_size=peer.CACHE_MB).fit(cells, labels)
 
 
 def slope(sizes: tuple[int, ...], costs: list[float]) -> float:
@@ -104,40 +125,43 @@ def slope(sizes: tuple[int, ...], costs: list[float]) -> float:
 
 def tell(study: Study, name: str, sizes: tuple[int, ...], cells: list[dict[str, float]], text: str) -> list[str]:
     """The table of one thing that grows; its slopes."""
-    stages = [stage for stage in STAGES if stage in cells[0]]
+    stages = [stage for stage in TOLD if stage in cells[0]]
     slopes = {stage: slope(sizes, [cell[stage] for cell in cells]) for stage in stages}
     for stage, value in slopes.items():
         study.found(f"slope with {name}: {TOLD[stage]}", value)
-    rows = [[f"{size:,}", *(f"{cell[stage]:.3f}" for stage in stages)] for size, cell in zip(sizes, cells, strict=True)]
+    rows = [[f"{size:,}", *(f"{cell[stage]:.4g}" for stage in stages)] for size, cell in zip(sizes, cells, strict=True)]
     rows.append(["slope", *(f"{value:.2f}" for value in slopes.values())])
-    head = [name, *(f"{TOLD[stage]}, CPU s" for stage in stages)]
+    head = [name, *(f"{TOLD[stage]}, {UNITS[stage]}" for stage in stages)]
     study.table(f"Growing: {name}", text, head, rows)
-    return [name, *(f"{slopes[stage]:.2f}" if stage in slopes else "" for stage in STAGES)]
+    return [name, *(f"{slopes[stage]:.2f}" if stage in slopes else "" for stage in TOLD)]
 
 
 def draw(study: Study, found: dict[str, tuple[tuple[int, ...], list[dict[str, float]]]]) -> None:
     import matplotlib.pyplot as plt
 
-    figure, panels = plt.subplots(1, len(found), figsize=(13, 3.9), layout="constrained", sharey=True)
-    colours = dict(zip(STAGES, (FIRST, SECOND, THIRD), strict=True))
-    for axes, (name, (sizes, cells)) in zip(panels, found.items(), strict=True):
-        ends = []
-        for stage in (stage for stage in STAGES if stage in cells[0]):
-            up = [cell[stage] for cell in cells]
-            axes.plot(sizes, up, "o-", color=colours[stage], label=TOLD[stage])
-            ends.append((up[-1], f"{slope(sizes, up):.2f}", colours[stage]))
-        # Where two lines end together their slopes stand one above the other.
-        for at, (end, told, colour) in enumerate(sorted(ends)):
-            axes.annotate(
-                told, (sizes[-1], end), (6, 8 * (at - 1)), textcoords="offset points", va="center", color=colour
-            )
-        axes.set(xscale="log", yscale="log", title=name)
-        axes.set_xticks(sizes, [f"{size:,}" for size in sizes], fontsize=8)
-        axes.minorticks_off()
-        axes.margins(x=0.2)
-        axes.spines[["top", "right"]].set_visible(False)
-    panels[0].set_ylabel("CPU seconds")
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper right", ncols=3, frameon=False)
+    figure, grid = plt.subplots(2, len(found), figsize=(13, 6.2), layout="constrained", sharey="row", sharex="col")
+    colours = dict(zip(TOLD, (FIRST, SECOND, THIRD, INK), strict=True))
+    for panels, shown in zip(grid, (STAGES, (MEMORY,)), strict=True):
+        for axes, (name, (sizes, cells)) in zip(panels, found.items(), strict=True):
+            ends = []
+            for stage in (stage for stage in shown if stage in cells[0]):
+                up = [cell[stage] for cell in cells]
+                axes.plot(sizes, up, "o-", color=colours[stage], label=TOLD[stage])
+                ends.append((up[-1], f"{slope(sizes, up):.2f}", colours[stage]))
+            # Where two lines end together their slopes stand one above the other.
+            for at, (end, told, colour) in enumerate(sorted(ends)):
+                axes.annotate(
+                    told, (sizes[-1], end), (6, 8 * (at - 1)), textcoords="offset points", va="center", color=colour
+                )
+            axes.set(xscale="log", yscale="log", title=name if shown == STAGES else "")
+            axes.set_xticks(sizes, [f"{size:,}" for size in sizes], fontsize=8)
+            axes.minorticks_off()
+            axes.margins(x=0.2)
+            axes.spines[["top", "right"]].set_visible(False)
+    grid[0, 0].set_ylabel("CPU seconds")
+    grid[1, 0].set_ylabel("MiB at the most")
+    lines = [line for axes in grid[:, 0] for line in axes.get_lines()]
+    figure.legend(handles=lines, loc="outside upper right", ncols=4, frameon=False)
     figure.suptitle("Numbers are slopes: 1 is in proportion", x=0.01, ha="left")
     study.picture(figure)
     plt.close(figure)

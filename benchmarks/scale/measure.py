@@ -71,7 +71,7 @@ def main() -> int:
     }
     out = asked.out / ("quick" if asked.quick else "")
     out.mkdir(parents=True, exist_ok=True)
-    stem = out / f"{timing.today()}_scale_{asked.task}-{asked.width}"
+    stem = out / f"{timing.today()}_scale_{asked.rows}-{asked.task}-{asked.width}"
     stem.with_suffix(".json").write_text(json.dumps(told, indent=1) + "\n")
     stem.with_suffix(".md").write_text(page(told))
     print(page(told))

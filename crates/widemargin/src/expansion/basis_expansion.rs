@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use super::Normalization;
 use super::affine::Affine;
+use super::decision::Decision;
 use super::part_map::PartMap;
 use crate::data::{AnySamples, DenseMatrix, Kind, Samples, Source, Training, Vectors};
 use crate::error::{Error, Result};
@@ -201,8 +202,25 @@ impl<S: Similarity> BasisExpansion<S> {
         ((PATIENCE / a_row) as usize).clamp(FEWEST_ROWS, ROWS_A_CHUNK)
     }
 
+    /// Weights on features as those on similarities, where that is less work.
+    pub(crate) fn decision(&self, weights: &[f32]) -> Option<Decision> {
+        let has_projection = self.maps.iter().any(|map| matches!(map, PartMap::Projection { .. }));
+        has_projection.then(|| Decision::new(&self.maps, self.n_columns(), weights))
+    }
+
     /// The features of some samples, row-major; `first_row` is where they stand among all, for messages.
     pub(crate) fn features_into(&self, samples: S::Samples, first_row: usize, out: &mut [f32]) -> Result<()> {
+        self.mapped_into(&self.maps, samples, first_row, out)
+    }
+
+    /// What maps, one a part, make of the similarities of some samples.
+    pub(crate) fn mapped_into(
+        &self,
+        maps: &[PartMap],
+        samples: S::Samples,
+        first_row: usize,
+        out: &mut [f32],
+    ) -> Result<()> {
         let n = samples.len();
         // Some similarities would make a number of what is none.
         if let Some((at, problem)) = samples.flaw() {
@@ -223,8 +241,8 @@ impl<S: Similarity> BasisExpansion<S> {
                 problem: format!("has the value {} with basis {basis}: it must be a finite number", block[at]),
             });
         }
-        let (width, mut first) = (self.n_features(), 0);
-        for (map, block) in self.maps.iter().zip(block.chunks_mut((n * n_columns).max(1))) {
+        let (width, mut first) = (maps.iter().map(|map| map.n_features(n_columns)).sum(), 0);
+        for (map, block) in maps.iter().zip(block.chunks_mut((n * n_columns).max(1))) {
             map.apply(block, n_columns, out, width, first);
             first += map.n_features(n_columns);
         }

@@ -7,6 +7,7 @@ use crate::expansion::BasisExpansion;
 use crate::problem::{AnyLoss, Intercept, n_problems};
 use crate::similarity::Similarity;
 use crate::solve::Report;
+use std::sync::OnceLock;
 
 /// What a machine is besides its expansion.
 #[derive(Clone, Debug)]
@@ -46,6 +47,18 @@ impl<S: Similarity> BasisExpansionSvc<S> {
             });
         }
         let Assembled { basis, basis_rows, c, loss, intercept, classes, weights, intercepts, report } = parts;
-        Ok(BasisExpansionSvc { expansion, basis, basis_rows, c, loss, intercept, classes, weights, intercepts, report })
+        Ok(BasisExpansionSvc {
+            expansion,
+            basis,
+            basis_rows,
+            c,
+            loss,
+            intercept,
+            classes,
+            weights,
+            intercepts,
+            report,
+            decision: OnceLock::new(),
+        })
     }
 }

@@ -5,6 +5,7 @@
 //! method in the primal ([`newton`]), or for the hinge by coordinate descent on its dual ([`linear_dual`]).
 
 use std::fmt;
+use std::sync::OnceLock;
 
 use super::BasisExpansionSvc;
 use super::clock::Clock;
@@ -239,6 +240,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
             weights: solution.weights,
             intercepts: solution.intercepts,
             report: solution.report,
+            decision: OnceLock::new(),
         })
     }
 }

@@ -1,6 +1,7 @@
 //! The basis expansion SVM in a model file.
 
 use std::path::Path;
+use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
@@ -143,6 +144,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
             weights,
             intercepts,
             report: header.report,
+            decision: OnceLock::new(),
         })
     }
 }

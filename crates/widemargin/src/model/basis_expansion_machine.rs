@@ -1,11 +1,12 @@
 //! A trained basis expansion SVM.
 
 use std::fmt;
+use std::sync::OnceLock;
 
 use super::Scores;
 use crate::data::{DenseMatrix, Label, Labels, Samples, Source};
 use crate::error::{Error, Result};
-use crate::expansion::BasisExpansion;
+use crate::expansion::{BasisExpansion, Decision};
 use crate::linalg;
 use crate::par::Pool;
 use crate::problem::{AnyLoss, Intercept, OneVsRest, n_problems};
@@ -29,6 +30,8 @@ pub struct BasisExpansionSvc<S: Similarity> {
     pub(super) weights: Vec<f32>,
     pub(super) intercepts: Vec<f64>,
     pub(super) report: Report,
+    /// The weights as prediction takes them, once they were asked for.
+    pub(super) decision: OnceLock<Option<Decision>>,
 }
 
 impl<S: Similarity> BasisExpansionSvc<S> {
@@ -52,7 +55,13 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         threads: usize,
         watch: &Watch<'_>,
     ) -> Result<Scores> {
-        let (n, k, d) = (samples.n_samples(), n_problems(self.classes.len()), self.expansion.n_features());
+        let (n, k) = (samples.n_samples(), n_problems(self.classes.len()));
+        let decision = self.decision.get_or_init(|| self.expansion.decision(&self.weights));
+        let (maps, weights) = match decision {
+            Some(decision) => (&decision.maps[..], &decision.weights[..]),
+            None => (self.expansion.maps(), &self.weights[..]),
+        };
+        let d = weights.len() / k.max(1);
         let mut values = vec![0.0f32; n * k];
         let a_chunk = self.expansion.rows_a_chunk();
         let mut chunks: Vec<&mut [f32]> = values.chunks_mut(a_chunk * k).collect();
@@ -62,8 +71,8 @@ impl<S: Similarity> BasisExpansionSvc<S> {
             count.go_on()?;
             let rows = at * a_chunk..((at + 1) * a_chunk).min(n);
             let mut phi = vec![0.0f32; rows.len() * d];
-            self.expansion.features_into(samples.chunk(rows.clone())?, rows.start, &mut phi)?;
-            linalg::outer(out, &phi, &self.weights, d);
+            self.expansion.mapped_into(maps, samples.chunk(rows.clone())?, rows.start, &mut phi)?;
+            linalg::outer(out, &phi, weights, d);
             for row in out.chunks_mut(k) {
                 row.iter_mut().zip(&self.intercepts).for_each(|(score, b)| *score = (f64::from(*score) + b) as f32);
             }

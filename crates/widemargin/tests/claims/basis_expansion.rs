@@ -99,6 +99,27 @@ fn nystrom_of_a_kernel_gives_back_the_kernel_of_the_bases() {
 }
 
 #[test]
+fn decision_values_are_weights_times_features() {
+    let (points, labels) = spirals(20);
+    let samples = vectors(&points);
+    for normalization in ["mean-norm", "nystrom-clip", "nystrom-shift"] {
+        let params = params(&["rbf:gamma=3", "laplacian:gamma=1"]).normalization(normalization.parse().unwrap());
+        let model = params.n_basis(12).fit(&samples, &labels).unwrap();
+        let phi = model.expansion().transform(&samples, 1).unwrap();
+        let found = model.decision_function(&samples, 1).unwrap();
+        let (k, d) = (model.intercepts().len(), phi.n_cols);
+        for (at, value) in found.values().iter().enumerate() {
+            let (row, problem) = (&phi.values[at / k * d..][..d], at % k);
+            let weights = &model.weights()[problem * d..][..d];
+            let terms = row.iter().zip(weights).map(|(x, w)| f64::from(*x) * f64::from(*w));
+            let (sum, size) = terms.fold((0.0, 0.0), |(sum, size), term| (sum + term, size + f64::abs(term)));
+            let expected = sum + model.intercepts()[problem];
+            assert!((expected - f64::from(*value)).abs() < 1e-4 * (1.0 + size), "{normalization}: {value} {expected}");
+        }
+    }
+}
+
+#[test]
 fn weights_equal_copies_and_threads_change_no_bit() {
     let (points, labels) = spirals(30);
     let weights: Vec<f64> = (0..labels.len()).map(|i| (i % 3 + i / 20 % 2) as f64).collect();

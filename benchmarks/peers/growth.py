@@ -3,8 +3,8 @@
     python growth.py --data DATA --cache CACHE [--engines widemargin-rbf,scikit-svc] [--sizes 1000,10000]
 
 Parameters are chosen at the first size, by the grid that the tasks have, and kept. An engine grows until it passes 10
-minutes or 16 GiB, or until its last two sizes say that the next would take more than twice those minutes: such a row
-says so and is not measured. Results go to results/growth.json; `python tables.py` draws them.
+minutes or 16 GiB, or until its last two sizes say that the next would take more than 10 minutes: such a row says so and
+is not measured. Results go to results/growth.json; `python tables.py` draws them.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import argparse
 import json
 import math
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import run
@@ -63,18 +64,23 @@ def replaced(rows: list[dict[str, Any]], row: dict[str, Any]) -> list[dict[str, 
 
 
 def too_long(measured: list[dict[str, Any]], size: int, limit: float) -> str | None:
-    """What a fit and its prediction at this size would take, a line through the logarithms of the last two going on.
+    """What a fit and its prediction at this size would take: for each, a line through the logarithms of the last two.
 
     Below a few seconds they say more of what comes before the work than of the work.
     """
     if len(measured) < 2:
         return None
-    (fewer, sooner), (more, later) = ((row["n_train"], cost(row) + row["predict_seconds"]) for row in measured[-2:])
-    if later < SAYS_SOMETHING:
+    fewer, more = measured[-2:]
+    steps = math.log(size / more["n_train"]) / math.log(more["n_train"] / fewer["n_train"])
+
+    def ahead(seconds: Callable[[dict[str, Any]], float]) -> float:
+        return seconds(more) * (seconds(more) / seconds(fewer)) ** steps
+
+    parts = (cost, lambda row: row["predict_seconds"])
+    total = sum(ahead(part) for part in parts)
+    if sum(part(more) for part in parts) < SAYS_SOMETHING or total <= limit:
         return None
-    slope = math.log(later / sooner) / math.log(more / fewer)
-    seconds = later * (size / more) ** slope
-    return f"some {seconds:,.0f} s by its growth" if seconds > 2 * limit else None
+    return f"some {total:,.0f} s by its growth"
 
 
 def arguments() -> argparse.Namespace:

@@ -87,29 +87,34 @@ def ranked(rows: list[Row]) -> list[Row]:
 
 
 def standings(rows: list[Row], known: dict[str, Row]) -> str:
-    """For each task our best engine, the best of the others, and who is first in training time at equal accuracy."""
+    """For each task who is first in training time at equal accuracy, and how ours stand to that."""
     lines = []
     for task in dict.fromkeys(row["task"] for row in rows):
         done = [row for row in rows if row["task"] == task and "failed" not in row]
         ours = [row for row in done if known[row["engine"]].get("ours")]
-        others = [row for row in done if not known[row["engine"]].get("ours")]
-        if not ours or not others:
+        if not ours or len(ours) == len(done):
             continue
-        top = max(row["accuracy"] for row in done)
-        level = [row for row in done if 100 * row["accuracy"] >= 100 * top - EQUAL]
+        best = ranked(done)[0]
+        level = [row for row in done if 100 * row["accuracy"] >= 100 * best["accuracy"] - EQUAL]
         first = min(level, key=cost)
-        best_ours, best_other = ranked(ours)[0], ranked(others)[0]
-        lines.append(
-            [
-                task,
-                f"{100 * best_ours['accuracy']:.2f} in {seconds(cost(best_ours))} s",
-                f"{100 * best_other['accuracy']:.2f} in {seconds(cost(best_other))} s, "
-                f"{known[best_other['engine']]['name']}",
-                f"{known[first['engine']]['name']}, {seconds(cost(first))} s",
-            ]
-        )
-    head = ["task", "our best", "the others' best", f"fastest within {EQUAL} points of the best"]
-    return "## Where we stand\n\n" + table(head, lines)
+        level_ours = [row for row in level if row in ours]
+        if level_ours:
+            fastest = min(level_ours, key=cost)
+            stand = "first" if fastest is first else f"{seconds(cost(fastest) / max(cost(first), 1e-9))} times its time"
+        else:
+            fastest = ranked(ours)[0]
+            stand = f"{100 * (best['accuracy'] - fastest['accuracy']):.2f} points behind the best"
+        lines.append([task, *(in_short(row, known) for row in (best, first, fastest)), stand])
+    text = (
+        f"*Level* is who is within {EQUAL} points of the best. Of ours the fastest that is level, or, where none is, "
+        "the best. Neighbours train nothing: their work comes with prediction."
+    )
+    head = ["task", "the best", "first in training time of those level", "ours", "ours is"]
+    return f"## Where we stand\n\n{text}\n\n" + table(head, lines)
+
+
+def in_short(row: Row, known: dict[str, Row]) -> str:
+    return f"{known[row['engine']]['name']}: {100 * row['accuracy']:.2f} % in {seconds(cost(row))} s"
 
 
 def cost(row: Row) -> float:
@@ -226,13 +231,14 @@ def draw_growth(rows: list[Row], known: dict[str, Row], path: Path) -> None:
     ):
         for name in names:
             done = [row for row in rows if row["engine"] == name and "failed" not in row]
-            found = sorted((size_of(row), (cost(row) if key == "cost" else row[key]) * scale) for row in done)
+            # What takes no memory that can be seen is drawn at 1 MiB.
+            found = sorted((size_of(row), cost(row) if key == "cost" else max(row[key] * scale, 1.0)) for row in done)
             if not found:
                 continue
             ours = name not in others
             axes.plot(
                 *zip(*found, strict=True),
-                "o-" if ours else "s-",
+                marker="o" if ours else "s",
                 color=OURS if ours else shades(others.index(name) % 20),
                 linestyle="-" if names.index(name) % 2 == 0 or not ours else "--",
                 linewidth=2.4 if ours else 1.2,

@@ -203,9 +203,9 @@ impl<S: Similarity> BasisExpansion<S> {
     }
 
     /// Weights on features as those on similarities, where that is less work.
-    pub(crate) fn decision(&self, weights: &[f32]) -> Option<Decision> {
+    pub(crate) fn decision(&self, weights: &[f32], n_problems: usize) -> Option<Decision> {
         let has_projection = self.maps.iter().any(|map| matches!(map, PartMap::Projection { .. }));
-        has_projection.then(|| Decision::new(&self.maps, self.n_columns(), weights))
+        has_projection.then(|| Decision::new(&self.maps, self.n_columns(), weights, n_problems))
     }
 
     /// The features of some samples, row-major; `first_row` is where they stand among all, for messages.

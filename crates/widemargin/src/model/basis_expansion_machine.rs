@@ -56,12 +56,11 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         watch: &Watch<'_>,
     ) -> Result<Scores> {
         let (n, k) = (samples.n_samples(), n_problems(self.classes.len()));
-        let decision = self.decision.get_or_init(|| self.expansion.decision(&self.weights));
-        let (maps, weights) = match decision {
-            Some(decision) => (&decision.maps[..], &decision.weights[..]),
-            None => (self.expansion.maps(), &self.weights[..]),
+        let decision = self.decision.get_or_init(|| self.expansion.decision(&self.weights, k)).as_ref();
+        let (maps, d) = match decision {
+            Some(decision) => (&decision.maps[..], decision.width()),
+            None => (self.expansion.maps(), self.expansion.n_features()),
         };
-        let d = weights.len() / k.max(1);
         let mut values = vec![0.0f32; n * k];
         let a_chunk = self.expansion.rows_a_chunk();
         let mut chunks: Vec<&mut [f32]> = values.chunks_mut(a_chunk * k).collect();
@@ -72,7 +71,10 @@ impl<S: Similarity> BasisExpansionSvc<S> {
             let rows = at * a_chunk..((at + 1) * a_chunk).min(n);
             let mut phi = vec![0.0f32; rows.len() * d];
             self.expansion.mapped_into(maps, samples.chunk(rows.clone())?, rows.start, &mut phi)?;
-            linalg::outer(out, &phi, weights, d);
+            match decision {
+                Some(decision) => decision.values(&phi, out),
+                None => linalg::outer(out, &phi, &self.weights, d),
+            }
             for row in out.chunks_mut(k) {
                 row.iter_mut().zip(&self.intercepts).for_each(|(score, b)| *score = (f64::from(*score) + b) as f32);
             }

@@ -92,7 +92,7 @@ def standings(rows: list[Row], known: dict[str, Row]) -> str:
     for task in dict.fromkeys(row["task"] for row in rows):
         done = [row for row in rows if row["task"] == task and "failed" not in row]
         ours = [row for row in done if known[row["engine"]].get("ours")]
-        if not ours or len(ours) == len(done):
+        if not ours:
             continue
         best = ranked(done)[0]
         level = [row for row in done if 100 * row["accuracy"] >= 100 * best["accuracy"] - EQUAL]

@@ -23,6 +23,9 @@ import m2
 from cifar import INTERCEPTS, load
 from kept import Kept
 
+# How high a name is, in percent.
+NAME = 0.95
+
 # By folds and bases a class.
 Cells = dict[tuple[int, int], dict[str, Any]]
 
@@ -55,19 +58,17 @@ def draw(study: Study, cells: Cells, a_class: tuple[int, ...]) -> None:
     folds = sorted({key[0] for key in cells})
     figure, panels = plt.subplots(1, 2, figsize=(10.5, 4.6), layout="constrained", sharey=True)
     for axes, intercept in zip(panels, ("free", "none"), strict=True):
+        ends = []
         for model, colour in (("M2", FIRST), ("M1", SECOND)):
             for count, mark in zip(folds, "osD", strict=False):
                 up = [cells[count, each][f"{model}, {intercept}"] for each in a_class]
                 axes.plot(a_class, up, mark + "-", color=colour, markersize=5)
-                told = f"{model}, {m2.many(count)}"
-                axes.annotate(
-                    told,
-                    (a_class[-1], up[-1]),
-                    (7, 5 if model == "M2" else -5),
-                    textcoords="offset points",
-                    va="center",
-                    color=colour,
-                )
+                ends.append((up[-1], f"{model}, {m2.many(count)}", colour))
+        height = -1.0
+        for end, told, colour in sorted(ends):
+            # Names are pushed up where they would lie on the one below.
+            height = max(end, height + NAME)
+            axes.annotate(told, (1.06 * a_class[-1], height), va="center", color=colour)
         axes.set(xscale="log", xlabel="bases a class")
         axes.set_xticks(a_class, [str(each) for each in a_class])
         axes.minorticks_off()

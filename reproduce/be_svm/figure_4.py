@@ -115,13 +115,15 @@ def draw(study: Study, cells: Cells) -> None:
         for count in folds:
             a_class = sorted(key[2] for key in cells if key[:2] == ("M2", count))
             across = [CLASSES * each if against == "exemplars" else m2.numbers("M2", each) for each in a_class]
-            told = m2.many(count)
+            told = str(count)
             for name, colour in (("free", FIRST), ("none", SOFT)):
                 up = [cells["M2", count, each][f"M2, {name}"] for each in a_class]
                 panel.plot(across, up, marks[count] + "-", color=colour, markersize=5)
-                panel.annotate(
-                    told, (across[-1], up[-1]), (6, 0), textcoords="offset points", va="center", color=colour
-                )
+                # On the right the lines are the same, and nearer to each other.
+                if panel is panels[0]:
+                    panel.annotate(
+                        told, (across[-1], up[-1]), (6, 0), textcoords="offset points", va="center", color=colour
+                    )
             kernel = cells["kernel", count, 0]
             at = kernel["vectors" if against == "exemplars" else "numbers"]
             panel.plot(at, kernel["right"], marks[count], color=SECOND, markersize=9)
@@ -144,6 +146,7 @@ def draw(study: Study, cells: Cells) -> None:
     for colour, told in ((FIRST, "M2, intercept"), (SOFT, "M2, no intercept"), (SECOND, "kernel SVM (LIBSVM)")):
         panels[0].plot([], [], "o-" if colour != SECOND else "o", color=colour, label=told)
     figure.legend(loc="outside upper center", ncols=3, frameon=False)
+    figure.suptitle("Numbers are folds", x=0.01, ha="left", fontsize=10)
     study.picture(figure)
     plt.close(figure)
 

@@ -76,7 +76,7 @@ def too_long(measured: list[dict[str, Any]], size: int, limit: float) -> str | N
     def ahead(seconds: Callable[[dict[str, Any]], float]) -> float:
         return seconds(more) * (seconds(more) / seconds(fewer)) ** steps
 
-    parts = (cost, lambda row: row["predict_seconds"])
+    parts = (cost, lambda row: row.get("predict_cpu_seconds", row["predict_seconds"]))
     total = sum(ahead(part) for part in parts)
     if sum(part(more) for part in parts) < SAYS_SOMETHING or total <= limit:
         return None

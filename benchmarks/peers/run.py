@@ -14,7 +14,9 @@ import argparse
 import json
 import os
 import sys
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +100,9 @@ def package_version(package: str) -> str:
     try:
         return version(package)
     except PackageNotFoundError:
-        return "not installed"
+        # A package that is only in the path.
+        found = find_spec(package)
+        return getattr(import_module(package), "__version__", "?") if found else "not installed"
 
 
 def told(row: dict[str, Any]) -> str:

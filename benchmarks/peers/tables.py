@@ -74,7 +74,7 @@ def cells(row: Row, known: dict[str, Row]) -> list[str]:
         f"{100 * row['accuracy']:.2f}",
         seconds(row["fit_seconds"]),
         "-" if row["fit_cpu_seconds"] is None else seconds(row["fit_cpu_seconds"]),
-        f"{1e6 * row['predict_seconds_a_row']:.1f}",
+        f"{1e6 * row.get('predict_cpu_seconds', row['predict_seconds']) / row['n_test']:.1f}",
         f"{row['peak_bytes'] / 2**20:,.0f}",
         model,
         chosen,

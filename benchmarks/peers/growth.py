@@ -42,14 +42,14 @@ def main() -> int:
                 row = there[0]
             elif foreseen := too_long(measured, size, asked.seconds):
                 row = {key: measured[-1][key] for key in KEPT} | {"task": task, "failed": foreseen}
-                rows = replaced(rows, row)
+                rows = run.replaced(rows, row)
                 run.write(path, rows)
                 run.say(f"{known[name]['name']}, {size:,} rows: {foreseen}")
             else:
                 run.say(f"{known[name]['name']}, {size:,} rows")
                 asked.extra = [] if chosen is None else ["--chosen", chosen]
                 row = run.measured(name, task, known[name], asked)
-                rows = replaced(rows, row)
+                rows = run.replaced(rows, row)
                 run.write(path, rows)
                 run.say(f"  {run.told(row)}")
             if "failed" in row:
@@ -57,10 +57,6 @@ def main() -> int:
             chosen = json.dumps(row["chosen"])
             measured.append(row)
     return 0
-
-
-def replaced(rows: list[dict[str, Any]], row: dict[str, Any]) -> list[dict[str, Any]]:
-    return [one for one in rows if (one["task"], one["engine"]) != (row["task"], row["engine"])] + [row]
 
 
 def too_long(measured: list[dict[str, Any]], size: int, limit: float) -> str | None:

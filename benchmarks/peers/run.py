@@ -66,7 +66,7 @@ def main() -> int:
                 continue
             say(f"{task}: {known[engine]['name']}")
             row = measured(engine, task, known[engine], asked)
-            rows = [one for one in rows if (one["task"], one["engine"]) != (task, engine)] + [row]
+            rows = replaced(rows, row)
             write(results, rows)
             say(f"  {told(row)}")
     return 0
@@ -117,6 +117,11 @@ def told(row: dict[str, Any]) -> str:
 
 def read(path: Path) -> list[dict[str, Any]]:
     return json.loads(path.read_text())["rows"] if path.is_file() else []
+
+
+def replaced(rows: list[dict[str, Any]], row: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows with this one in place of an earlier one of its task and engine."""
+    return [one for one in rows if (one["task"], one["engine"]) != (row["task"], row["engine"])] + [row]
 
 
 def write(path: Path, rows: list[dict[str, Any]]) -> None:

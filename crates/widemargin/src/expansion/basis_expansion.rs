@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::Normalization;
 use super::affine::Affine;
 use super::decision::Decision;
-use super::part_map::PartMap;
+use super::part_map::{PartMap, n_joined};
 use crate::data::{AnySamples, DenseMatrix, Kind, Samples, Source, Training, Vectors};
 use crate::error::{Error, Result};
 use crate::linalg;
@@ -148,15 +148,14 @@ impl<S: Similarity> BasisExpansion<S> {
 
     /// Numbers a sample.
     pub fn n_features(&self) -> usize {
-        let n_columns = self.n_columns();
-        self.maps.iter().map(|map| map.n_features(n_columns)).sum()
+        n_joined(&self.maps, self.n_columns())
     }
 
     /// The columns that one similarity (part) has among the features; `None` where there is no such part.
     pub fn part_columns(&self, part: usize) -> Option<Range<usize>> {
         let n_columns = self.n_columns();
         let n_features = self.maps.get(part)?.n_features(n_columns);
-        let first = self.maps[..part].iter().map(|map| map.n_features(n_columns)).sum();
+        let first = n_joined(&self.maps[..part], n_columns);
         Some(first..first + n_features)
     }
 
@@ -241,7 +240,7 @@ impl<S: Similarity> BasisExpansion<S> {
                 problem: format!("has the value {} with basis {basis}: it must be a finite number", block[at]),
             });
         }
-        let (width, mut first) = (maps.iter().map(|map| map.n_features(n_columns)).sum(), 0);
+        let (width, mut first) = (n_joined(maps, n_columns), 0);
         for (map, block) in maps.iter().zip(block.chunks_mut((n * n_columns).max(1))) {
             map.apply(block, n_columns, out, width, first);
             first += map.n_features(n_columns);

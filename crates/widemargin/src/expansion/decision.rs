@@ -4,7 +4,7 @@
 //! bases × problems, where φ would cost bases × features before that: with a thousand bases and ten problems a hundredth.
 //! In double precision: M divides by roots of eigenvalues, small ones too, so that v is large and its terms cancel.
 
-use super::part_map::PartMap;
+use super::part_map::{PartMap, n_joined};
 use crate::linalg;
 
 /// Weights on what the maps that are no projections make of similarities.
@@ -21,7 +21,7 @@ impl Decision {
     /// From the maps of an expansion of so many columns a part, and weights on its features.
     pub fn new(maps: &[PartMap], n_columns: usize, weights: &[f32], n_problems: usize) -> Self {
         let mut folded = Vec::with_capacity(n_problems * n_columns * maps.len());
-        let n_features: usize = maps.iter().map(|map| map.n_features(n_columns)).sum();
+        let n_features = n_joined(maps, n_columns);
         for problem in 0..n_problems {
             let mut of_problem = &weights[problem * n_features..][..n_features];
             for map in maps {

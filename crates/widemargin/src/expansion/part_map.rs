@@ -17,6 +17,11 @@ pub(crate) enum PartMap {
     Projection { matrix: Vec<f32>, n_features: usize },
 }
 
+/// Features of some similarities together, joined side by side, each of so many columns.
+pub(crate) fn n_joined(maps: &[PartMap], n_columns: usize) -> usize {
+    maps.iter().map(|map| map.n_features(n_columns)).sum()
+}
+
 impl PartMap {
     /// Features, given the columns.
     pub fn n_features(&self, n_columns: usize) -> usize {

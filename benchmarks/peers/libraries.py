@@ -80,6 +80,41 @@ class Libsvm(ClassifierMixin, BaseEstimator):
             return path.stat().st_size
 
 
+class DlibTwoClasses(ClassifierMixin, BaseEstimator):
+    """Samples in its own vectors; its Python package knows no matrix to predict for, so row by row."""
+
+    def __init__(self, gamma: float = 1.0, C: float = 1.0) -> None:  # noqa: N803
+        self.gamma, self.C = gamma, C
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> DlibTwoClasses:  # noqa: N803
+        import dlib
+
+        self.classes_ = np.unique(y)
+        trainer = dlib.svm_c_trainer_radial_basis()
+        trainer.gamma, trainer.cache_size = self.gamma, 2000
+        trainer.set_c(self.C)
+        labels = dlib.array(np.where(y == self.classes_[-1], 1.0, -1.0).tolist())
+        self.model_ = trainer.train(self._vectors(X), labels)
+        return self
+
+    def decision_function(self, X: np.ndarray) -> np.ndarray:  # noqa: N803
+        return np.array([self.model_(row) for row in self._vectors(X)])
+
+    def _vectors(self, X: np.ndarray) -> Any:  # noqa: N803
+        import dlib
+
+        vectors = dlib.vectors()
+        for row in X.tolist():
+            vectors.append(dlib.vector(row))
+        return vectors
+
+
+def dlib(gamma: float = 1.0, C: float = 1.0) -> Any:  # noqa: N803
+    from sklearn.multiclass import OneVsRestClassifier
+
+    return OneVsRestClassifier(DlibTwoClasses(gamma, C))
+
+
 def torchkm(n_jobs: int = 1) -> Any:
     """Two classes at a time and one gamma, its own: C is chosen inside by cross-validation along a path."""
     import torch

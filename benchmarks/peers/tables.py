@@ -43,10 +43,14 @@ def main() -> None:
 
 def tasks_page(rows: list[Row], known: dict[str, Row]) -> str:
     parts = ["# Every engine on every task", conditions(rows), standings(rows, known)]
+    letters = machines(rows)
     for task in dict.fromkeys(row["task"] for row in rows):
         of_task = [row for row in rows if row["task"] == task]
         sizes = next((f", {row['n_train']:,} + {row['n_test']:,} samples" for row in of_task if "n_train" in row), "")
-        parts.append(f"## {task}{sizes}\n\n" + table(HEAD, [cells(row, known) for row in ranked(of_task)]))
+        parts.append(
+            f"## {task}{sizes}\n\n"
+            + table(HEAD, [[*cells(row, known), letters[machine(row)]] for row in ranked(of_task)])
+        )
     return "\n\n".join(parts) + "\n"
 
 
@@ -60,6 +64,7 @@ HEAD = [
     "model KiB",
     "chosen",
     "tuning s",
+    "on",
 ]
 
 
@@ -123,7 +128,7 @@ def cost(row: Row) -> float:
 
 
 def growth_page(rows: list[Row], known: dict[str, Row]) -> str:
-    sizes = sorted({size_of(row) for row in rows})
+    sizes, letters = sorted({size_of(row) for row in rows}), machines(rows)
     parts = ["# Time and memory as samples grow", conditions(rows)]
     for title, key, scale in (
         ("Training, seconds of CPU", "cost", 1.0),
@@ -133,8 +138,9 @@ def growth_page(rows: list[Row], known: dict[str, Row]) -> str:
         lines = []
         for engine in dict.fromkeys(row["engine"] for row in rows):
             found = {size_of(row): row for row in rows if row["engine"] == engine}
-            lines.append([known[engine]["name"], *[one_size(found.get(size), key, scale) for size in sizes]])
-        parts.append(f"## {title}\n\n" + table(["engine", *[f"{size:,}" for size in sizes]], lines))
+            on = ", ".join(dict.fromkeys(letters[machine(row)] for row in found.values()))
+            lines.append([known[engine]["name"], *[one_size(found.get(size), key, scale) for size in sizes], on])
+        parts.append(f"## {title}\n\n" + table(["engine", *[f"{size:,}" for size in sizes], "on"], lines))
     return "\n\n".join(parts) + "\n"
 
 
@@ -148,14 +154,25 @@ def size_of(row: Row) -> int:
     return int(row["task"].removeprefix("made:"))
 
 
+def machine(row: Row) -> str:
+    told = row["machine"]
+    return (
+        f"{told['cpu']} (family/model {told['cpu_family_model']}), {told['cores']} cores, {told['memory_gib']} GiB, "
+        f"Python {told['python']}"
+    )
+
+
+def machines(rows: list[Row]) -> dict[str, str]:
+    """Each machine's letter: seconds of two machines are not strictly comparable."""
+    return {name: chr(ord("A") + at) for at, name in enumerate(dict.fromkeys(map(machine, rows)))}
+
+
 def conditions(rows: list[Row]) -> str:
-    machine = rows[-1]["machine"]
     dates = sorted({row["date"][:10] for row in rows})
     loads = [load for row in rows for load in row["load_average"] if load is not None]
     threads = sorted({row["threads"] for row in rows})
     return (
-        f"{machine['cpu']} (family/model {machine['cpu_family_model']}), {machine['cores']} cores, "
-        f"{machine['memory_gib']} GiB, Python {machine['python']}; {', '.join(dates)}; "
+        f"{'; '.join(f'{letter}: {name}' for name, letter in machines(rows).items())}. {', '.join(dates)}; "
         f"{' or '.join(map(str, threads))} thread{'' if threads == [1] else 's'} an engine. Load average from "
         f"{min(loads):.1f} to {max(loads):.1f}, median {statistics.median(loads):.1f}: above 1, other work ran "
         "beside, and CPU seconds are the truer. Parameters were chosen by 3-fold cross-validation on at most 3,000 "

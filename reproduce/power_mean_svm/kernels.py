@@ -49,8 +49,7 @@ KERNELS: dict[str, tuple[Pairs, dict[str, object]]] = {
 CHI_SQUARE = "χ² (p = −1)"
 
 # The relative duality gap of fits that stand for their problem's solution: at the library's 1 % a figure also tells of
-# the order in which the rows came, which changes accuracy by a few tenths of a point and what is left of an error that
-# nearly cancels by a third.
+# the order in which the rows came.
 SOLVED = 1e-6
 
 

@@ -23,6 +23,8 @@ OURS, THEIRS = "#1f5fa8", "#d9822b"
 EQUAL = 0.5
 # Left end of the pictures: neighbours, which keep the samples and no more, take no time to train.
 LEAST_SECONDS = 0.01
+# Names in the pictures, in parts of a panel's height.
+LEAST_APART = 0.056
 
 Row = dict[str, Any]
 
@@ -202,26 +204,12 @@ def draw_tasks(rows: list[Row], known: dict[str, Row], path: Path) -> None:
     for axes, task in zip(grid.flat, tasks, strict=False):
         done = [row for row in rows if row["task"] == task and "failed" not in row]
         done.sort(key=lambda row: row["accuracy"])
-        lowest = done[0]["accuracy"] if done else 0.0
-        gap = 0.055 * max(done[-1]["accuracy"] - lowest, 1e-3) if done else 0.0
-        height = -1.0
         for row in done:
-            ours = known[row["engine"]].get("ours", False)
-            seconds_shown = max(cost(row), LEAST_SECONDS)
-            axes.plot(seconds_shown, 100 * row["accuracy"], "o" if ours else "s", color=OURS if ours else THEIRS)
-            # Names are pushed up where they would lie on the one below.
-            height = max(row["accuracy"], height + gap)
-            axes.annotate(
-                row["engine"],
-                (seconds_shown, 100 * row["accuracy"]),
-                xytext=(1.25 * seconds_shown, 100 * height),
-                textcoords="data",
-                va="center",
-                fontsize=7,
-                color=OURS if ours else INK,
-            )
+            mark, colour = looks(row, known)
+            axes.plot(max(cost(row), LEAST_SECONDS), 100 * row["accuracy"], mark, color=colour)
         axes.set_xscale("log")
-        axes.margins(x=0.3, y=0.12)
+        axes.margins(x=0.08, y=0.08)
+        name_points(axes, done, known)
         axes.set_title(task, loc="left", fontsize=10)
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(color="#eeeeee")
@@ -231,6 +219,40 @@ def draw_tasks(rows: list[Row], known: dict[str, Row], path: Path) -> None:
     figure.supylabel("% right of the test samples")
     figure.savefig(path, dpi=130)
     plt.close(figure)
+
+
+def looks(row: Row, known: dict[str, Row]) -> tuple[str, str]:
+    return ("o", OURS) if known[row["engine"]].get("ours") else ("s", THEIRS)
+
+
+def name_points(axes: Any, done: list[Row], known: dict[str, Row]) -> None:
+    """Names beside the panel from the least accurate to the most, a thin line from each to its point."""
+    low, high = axes.get_ylim()
+    shown = [(100 * row["accuracy"] - low) / (high - low) for row in done]
+    for row, height in zip(done, spread(shown, LEAST_APART), strict=True):
+        mark, colour = looks(row, known)
+        axes.annotate(
+            row["engine"],
+            (max(cost(row), LEAST_SECONDS), 100 * row["accuracy"]),
+            xytext=(1.04, height),
+            textcoords="axes fraction",
+            va="center",
+            fontsize=7,
+            color=OURS if mark == "o" else INK,
+            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.5, "alpha": 0.5, "relpos": (0, 0.5)},
+        )
+
+
+def spread(heights: list[float], apart: float) -> list[float]:
+    """Rising heights, moved as little as it takes for them to lie apart, below the top where there is room."""
+    placed: list[float] = []
+    for height in heights:
+        placed.append(max(height, placed[-1] + apart) if placed else height)
+    top = 1.0
+    for at in reversed(range(len(placed))):
+        placed[at] = min(placed[at], top)
+        top = placed[at] - apart
+    return placed
 
 
 def draw_growth(rows: list[Row], known: dict[str, Row], path: Path) -> None:

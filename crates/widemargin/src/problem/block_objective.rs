@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::block::Block;
-use super::objective::{Cost, Gradient, Gram, Line, LineSums, Objective, PointSums, Shape};
+use super::objective::{ActiveRows, Cost, Gradient, Gram, Line, LineSums, Objective, PointSums, Shape};
 use super::{Intercept, OneVsRest, SmoothLoss};
 use crate::error::{Error, Result};
 use crate::par::Pool;
@@ -488,5 +488,21 @@ impl Objective for BlockObjective<'_> {
             Ok::<_, Error>((sums, vec![factors.iter().map(|&factor| f64::from(factor)).sum()]))
         })?;
         Ok(self.add_up(1, parts))
+    }
+
+    fn active_rows(&mut self, k: usize, intercept: f64, most: usize) -> Result<Option<ActiveRows>> {
+        let mut active = ActiveRows::default();
+        for shard in &self.shards {
+            let curvatures = self.curvatures(shard, &[k], &[intercept]);
+            for (i, &curvature) in curvatures.iter().enumerate().filter(|(_, curvature)| **curvature > 0.0) {
+                if active.curvatures.len() == most {
+                    return Ok(None);
+                }
+                active.curvatures.push(f64::from(curvature));
+                self.block.append_row(shard.rows.start + i, &mut active.rows);
+                active.rows.push(1.0);
+            }
+        }
+        Ok(Some(active))
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::block::Block;
 use super::block_objective::{BlockObjective, check_rows};
-use super::objective::{Cost, Gradient, Gram, Line, LineSums, Objective, PointSums, Shape};
+use super::objective::{ActiveRows, Cost, Gradient, Gram, Line, LineSums, Objective, PointSums, Shape};
 use super::{Intercept, OneVsRest, SmoothLoss};
 use crate::error::{Error, Result};
 use crate::linalg;
@@ -144,5 +144,16 @@ impl Objective for LinearObjective<'_> {
             linalg::add(&mut total, &part.diagonal(live, intercepts)?);
         }
         Ok(total)
+    }
+
+    fn active_rows(&mut self, k: usize, intercept: f64, most: usize) -> Result<Option<ActiveRows>> {
+        let mut total = ActiveRows::default();
+        for part in &mut self.parts {
+            let left = most - total.curvatures.len();
+            let Some(active) = part.active_rows(k, intercept, left)? else { return Ok(None) };
+            total.rows.extend(active.rows);
+            total.curvatures.extend(active.curvatures);
+        }
+        Ok(Some(total))
     }
 }

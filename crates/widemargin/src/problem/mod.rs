@@ -18,7 +18,7 @@ pub use block::Block;
 pub use block_objective::{BlockObjective, Remembered, Spare};
 pub use linear_objective::LinearObjective;
 pub use loss::Loss;
-pub use objective::{Cost, Gradient, Gram, Intercept, Line, LineSums, Objective, PointSums, Shape};
+pub use objective::{ActiveRows, Cost, Gradient, Gram, Intercept, Line, LineSums, Objective, PointSums, Shape};
 pub use one_vs_rest::OneVsRest;
 pub(crate) use one_vs_rest::n_problems;
 pub(crate) use pass_objective::{PassObjective, Room, Targets};

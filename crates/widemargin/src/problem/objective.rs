@@ -170,6 +170,15 @@ pub struct Gram {
     pub corner: f64,
 }
 
+/// The rows that one problem's Hessian is made of, where they are few.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ActiveRows {
+    /// (φ_i, 1), `n_features + 1` numbers a row.
+    pub rows: Vec<f64>,
+    /// Their curvatures c · loss″, each above 0.
+    pub curvatures: Vec<f64>,
+}
+
 impl Gradient {
     /// Adds the sums over other rows.
     pub fn add(&mut self, other: &Gradient) {
@@ -242,4 +251,14 @@ pub trait Objective {
     /// # Errors
     /// As [`Objective::along`].
     fn diagonal(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Vec<f64>>;
+
+    /// The rows with a curvature above 0 in problem `k`, or `None` where they are more than `most` or not at hand (as
+    /// on other machines). For squared hinge they are the rows inside the margin.
+    ///
+    /// # Errors
+    /// As [`Objective::along`].
+    fn active_rows(&mut self, k: usize, intercept: f64, most: usize) -> Result<Option<ActiveRows>> {
+        let _ = (k, intercept, most);
+        Ok(None)
+    }
 }

@@ -2,6 +2,7 @@
 //! their formulas, lines by their definition.
 
 use crate::linear_common::{Case, INTERCEPTS, LOSSES};
+use widemargin::data::DenseView;
 use widemargin::problem::{Intercept, Line, Objective};
 use widemargin::watch::Watch;
 
@@ -110,6 +111,33 @@ fn gram_and_diagonal_are_those_of_the_mean_hessian() {
                     _ => gram.corner,
                 };
                 close(found, right[i * m + j], scale);
+            }
+        }
+    }
+}
+
+#[test]
+fn active_rows_make_each_hessian() {
+    let mut case = Case::new(300, 12, 3, 0.3, 8);
+    case.costs.iter_mut().enumerate().for_each(|(i, c)| *c *= (i % 3) as f64);
+    let (m, all) = (13, points(&case));
+    let (first, rest) = case.phi.split_at(120 * 12);
+    let blocks = [first, rest].map(|rows| DenseView::new(rows, rows.len() / 12, 12).unwrap().into());
+    let mut objective = case.objective(&blocks, 1);
+    objective.place(&[0, 1, 2], &all).unwrap();
+    for (k, point) in all.chunks(m).enumerate() {
+        let is_active = |&i: &usize| case.costs[i] > 0.0 && case.margin(i, k, point) < 1.0;
+        let n = (0..300).filter(is_active).count();
+        assert!(n > 20 && objective.active_rows(k, point[12], n - 1).unwrap().is_none());
+        let active = objective.active_rows(k, point[12], n).unwrap().unwrap();
+        assert_eq!((active.curvatures.len(), active.rows.len()), (n, n * m));
+        let (_, hessian) = case.derivatives(k, point);
+        let scale = hessian[m * m - 1];
+        for i in 0..m {
+            for j in 0..m {
+                let rows = active.rows.chunks(m).zip(&active.curvatures);
+                let found: f64 = rows.map(|(row, h)| h * row[i] * row[j]).sum();
+                close(found, hessian[i * m + j] - f64::from(i == j && i < 12), scale);
             }
         }
     }

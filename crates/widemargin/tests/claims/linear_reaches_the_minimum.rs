@@ -88,3 +88,20 @@ fn a_small_tolerance_gives_a_close_objective() {
         }
     }
 }
+
+/// A large C where classes nearly separate, so that few rows are active and from 0 others at every step: 9 steps and 33
+/// passes, where a path over C and the Hessian's few rows are not made use of 16 to 76 and 132 to 708.
+#[test]
+fn a_large_c_takes_few_steps_and_passes() {
+    for intercept in INTERCEPTS {
+        let mut case = Case::new(500, 160, 3, 1000.0, 21);
+        case.intercept = intercept;
+        let found = case.solve(1e-3);
+        assert!(found.iterations.iter().all(|&steps| steps <= 13), "{intercept:?} {:?}", found.iterations);
+        assert!(found.passes <= 60, "{intercept:?} {}", found.passes);
+        for k in 0..3 {
+            let (minimum, _) = case.minimum(k);
+            assert!(found.status[k] == Status::Converged && found.primal[k] <= 1.0011 * minimum, "{intercept:?}");
+        }
+    }
+}

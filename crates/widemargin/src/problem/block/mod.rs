@@ -148,6 +148,17 @@ impl Block<'_> {
         }
     }
 
+    /// Appends φ of a row.
+    pub(super) fn append_row(&self, row: usize, to: &mut Vec<f64>) {
+        let first = to.len();
+        to.resize(first + self.n_features(), 0.0);
+        let put = |column: usize, value: f64| to[first + column] = value;
+        match self {
+            Block::Dense(view) => view.for_each_nonzero(row, put),
+            Block::Sparse(view) => view.for_each_nonzero(row, put),
+        }
+    }
+
     /// The error that names the first value which single precision cannot work with, if there is one.
     pub(super) fn check(&self, first_row: usize) -> Result<()> {
         for row in 0..self.n_rows() {

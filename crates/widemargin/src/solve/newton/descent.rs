@@ -48,6 +48,10 @@ pub(super) struct Descent<'a, O> {
     pub(super) preconditioner: Option<Preconditioner>,
     /// Cost of the products since the preconditioner was made.
     pub(super) spent: f64,
+    /// Whether nothing is known yet: no start was given, no step taken.
+    pub(super) is_cold: bool,
+    /// What the penalty is multiplied by for the time being: above 1 on the way to a large C.
+    pub(super) ridge: f64,
 }
 
 pub(super) fn run<O: Objective>(
@@ -89,6 +93,8 @@ pub(super) fn run<O: Objective>(
         n_factors: 0,
         preconditioner: None,
         spent: 0.0,
+        is_cold: start.is_none(),
+        ridge: 1.0,
     };
     let status = descent.descend()?;
     descent.finish(status)
@@ -147,14 +153,15 @@ impl<O: Objective> Descent<'_, O> {
         0.5 * dot(point, point)
     }
 
-    /// Adds the penalty's share to gradients or Hessian products, `points` being what it is the square of.
+    /// Adds the share of the penalty as it is for the time being to gradients or Hessian products, `points` being what
+    /// it is the square of.
     pub(super) fn add_penalty(&self, sums: &mut [f64], points: &[f64]) {
         let last = self.size - 1;
         for (sums, point) in sums.chunks_mut(self.size).zip(points.chunks(self.size)) {
-            sums[..last].iter_mut().zip(point).for_each(|(sum, w)| *sum += w);
+            sums[..last].iter_mut().zip(point).for_each(|(sum, w)| *sum += self.ridge * w);
             match self.shape.intercept {
                 Intercept::Free => (),
-                Intercept::Penalised => sums[last] += point[last],
+                Intercept::Penalised => sums[last] += self.ridge * point[last],
                 Intercept::None => sums[last] = 0.0,
             }
         }
@@ -197,7 +204,7 @@ impl<O: Objective> Descent<'_, O> {
             let gap = relative_gap(primal, problem.dual);
             worst = worst.max(gap);
             let (last_gap, last_primal, at) = problem.best;
-            if gap < 0.9 * last_gap || primal < last_primal * (1.0 - PROGRESS * self.settings.tol) {
+            if self.ridge > 1.0 || gap < 0.9 * last_gap || primal < last_primal * (1.0 - PROGRESS * self.settings.tol) {
                 problem.best = (gap, primal, iteration);
             } else if iteration - at >= PATIENCE && !ended.contains(&k) {
                 self.measure(&[k])?;

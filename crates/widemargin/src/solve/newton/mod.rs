@@ -4,7 +4,8 @@
 //! What is shared between the problems makes it fast: a pass over Φ serves all that are not solved yet, and one
 //! Cholesky factor of I + Σ_i h_i φ_i φ_iᵀ preconditions them all. At w = 0 that factor is the Hessian itself, so
 //! the first step of squared hinge is the ridge regression on the labels; where few rows leave the margin it stays
-//! close to the Hessian, and a handful of products suffice.
+//! close to the Hessian, and a handful of products suffice. At a large C a problem whose active rows are few has its own
+//! Hessian inverted through them, and the first steps are taken on a path over C that ends there.
 //!
 //! Generalised Newton for squared hinge: Keerthi and DeCoste, *A modified finite Newton method*, JMLR 6 (2005);
 //! conjugate gradients on sums over rows: Lin, Weng and Keerthi, *Trust region Newton method*, JMLR 9 (2008).
@@ -15,6 +16,7 @@
 mod certificate;
 mod conjugate;
 mod descent;
+mod few_rows;
 mod line_search;
 mod preconditioner;
 mod step;

@@ -1,8 +1,9 @@
 //! One matrix that stands for the Hessians of all problems, in a form that is quick to solve with.
 
+use super::few_rows::RowsFactor;
 use crate::linalg::Cholesky;
 use crate::par::Pool;
-use crate::problem::{Gram, Intercept, Shape};
+use crate::problem::{ActiveRows, Gram, Intercept, Shape};
 
 /// An approximation of the inverse Hessian.
 #[derive(Debug)]
@@ -11,6 +12,8 @@ pub(super) enum Preconditioner {
     Diagonal(Vec<f64>),
     /// A factor of I + Σ h φφᵀ.
     Gram(GramFactor),
+    /// The same from the few rows that h is above 0 for.
+    Rows(RowsFactor),
 }
 
 /// The factor of [[I + G, a], [aᵀ, α]] in parts: that of the Schur complement I + G − a aᵀ/α of the intercept, which
@@ -25,24 +28,24 @@ pub(super) struct GramFactor {
 }
 
 impl Preconditioner {
-    pub fn from_diagonal(shape: &Shape, mut diagonal: Vec<f64>) -> Self {
+    pub fn from_diagonal(shape: &Shape, mut diagonal: Vec<f64>, penalty: f64) -> Self {
         let (features, intercept) = diagonal.split_at_mut(shape.n_features);
-        features.iter_mut().for_each(|h| *h = 1.0 / (1.0 + *h));
-        let penalty = if shape.intercept == Intercept::Penalised { 1.0 } else { 0.0 };
-        let corner = penalty + intercept[0];
+        features.iter_mut().for_each(|h| *h = 1.0 / (penalty + *h));
+        let of_intercept = if shape.intercept == Intercept::Penalised { penalty } else { 0.0 };
+        let corner = of_intercept + intercept[0];
         intercept[0] = if shape.intercept != Intercept::None && corner > 0.0 { 1.0 / corner } else { 0.0 };
         Preconditioner::Diagonal(diagonal)
     }
 
     /// Factors I + Gram: features³ / 3 flops, and two matrices in memory meanwhile.
-    pub fn from_gram(shape: &Shape, gram: &Gram, pool: &Pool) -> Option<Self> {
+    pub fn from_gram(shape: &Shape, gram: &Gram, penalty: f64, pool: &Pool) -> Option<Self> {
         let d = shape.n_features;
         let corner = match shape.intercept {
             Intercept::Free => gram.corner,
-            Intercept::Penalised => gram.corner + 1.0,
+            Intercept::Penalised => gram.corner + penalty,
             Intercept::None => 0.0,
         };
-        let largest = (0..d).map(|j| gram.lower[j * d + j]).fold(1.0, f32::max);
+        let largest = (0..d).map(|j| gram.lower[j * d + j]).fold(penalty as f32, f32::max);
         // Rounding can make the matrix indefinite where its condition is beyond single precision: a ridge of the
         // size of the rounding then does no harm to a preconditioner.
         let mut ridge = 0.0;
@@ -53,7 +56,7 @@ impl Preconditioner {
                 for (value, other) in row[..=i].iter_mut().zip(&gram.column) {
                     *value = (f64::from(*value) - scale * other) as f32;
                 }
-                row[i] += 1.0 + ridge;
+                row[i] += penalty as f32 + ridge;
             }
             if let Some(factor) = Cholesky::new(matrix, d, pool) {
                 return Some(Preconditioner::Gram(GramFactor { factor, column: gram.column.clone(), corner }));
@@ -63,6 +66,11 @@ impl Preconditioner {
         None
     }
 
+    /// Factors the matrix of a problem's active rows: [`RowsFactor::cost`].
+    pub fn from_rows(shape: &Shape, active: ActiveRows, penalty: f64, pool: &Pool) -> Option<Self> {
+        RowsFactor::new(shape, active, penalty, pool).map(Preconditioner::Rows)
+    }
+
     /// M⁻¹r for several r, points all.
     pub fn apply(&self, residuals: &[f64]) -> Vec<f64> {
         match self {
@@ -70,6 +78,7 @@ impl Preconditioner {
                 residuals.chunks(inverse.len()).flat_map(|r| r.iter().zip(inverse).map(|(r, h)| r * h)).collect()
             }
             Preconditioner::Gram(gram) => gram.apply(residuals),
+            Preconditioner::Rows(rows) => rows.apply(residuals),
         }
     }
 }
@@ -109,17 +118,26 @@ mod tests {
         let column = vec![sum(&|r| r[0]), sum(&|r| r[1])];
         let lower = gram.iter().flatten().map(|&v| v as f32).collect();
         let gram = Gram { lower, column, corner: 6.0 };
-        for (intercept, penalty) in [(Intercept::Free, 0.0), (Intercept::Penalised, 1.0), (Intercept::None, 0.0)] {
+        let active = ActiveRows { rows: rows.iter().flat_map(|r| [r[0], r[1], 1.0]).collect(), curvatures: h.into() };
+        let pool = Pool::new(1).unwrap();
+        for (intercept, penalty) in [Intercept::Free, Intercept::Penalised, Intercept::None]
+            .into_iter()
+            .flat_map(|intercept| [1.0, 7.5].map(|penalty| (intercept, penalty)))
+        {
             let shape = Shape { n_rows: 3, n_features: 2, n_problems: 1, loss: SmoothLoss::SquaredHinge, intercept };
-            let factor = Preconditioner::from_gram(&shape, &gram, &Pool::new(1).unwrap()).unwrap();
+            let of_gram = Preconditioner::from_gram(&shape, &gram, penalty, &pool).unwrap();
+            let of_rows = Preconditioner::from_rows(&shape, active.clone(), penalty, &pool).unwrap();
             let r = [1.0, -2.0, 0.5];
-            let z = factor.apply(&r);
-            for j in 0..2 {
-                let found = z[j] + sum(&|row| row[j] * (row[0] * z[0] + row[1] * z[1] + z[2]));
-                assert!((found - r[j]).abs() < 1e-5, "{intercept:?}");
+            for (factor, rounding) in [(of_gram, 1e-5), (of_rows, 1e-12)] {
+                let z = factor.apply(&r);
+                for j in 0..2 {
+                    let found = penalty * z[j] + sum(&|row| row[j] * (row[0] * z[0] + row[1] * z[1] + z[2]));
+                    assert!((found - r[j]).abs() < rounding, "{intercept:?}");
+                }
+                let own = if intercept == Intercept::Penalised { penalty } else { 0.0 };
+                let found = own * z[2] + sum(&|row| row[0] * z[0] + row[1] * z[1] + z[2]);
+                assert!(if intercept == Intercept::None { z[2] == 0.0 } else { (found - r[2]).abs() < rounding });
             }
-            let found = penalty * z[2] + sum(&|row| row[0] * z[0] + row[1] * z[1] + z[2]);
-            assert!(if intercept == Intercept::None { z[2] == 0.0 } else { (found - r[2]).abs() < 1e-5 });
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::Preconditioning;
 use super::conjugate::{self, Targets, dot};
 use super::descent::Descent;
+use super::few_rows::RowsFactor;
 use super::line_search::{SlopeAt, find_zeros};
 use super::preconditioner::Preconditioner;
 use crate::error::Result;
@@ -18,6 +19,14 @@ const LEAST_LEFT: f64 = 1e-10;
 const REST: f64 = 0.1;
 /// The most products of one step.
 const MOST_PRODUCTS: u32 = 1000;
+/// Where the losses curve much more than the penalty, which is at a large C, Newton's steps from 0 are many: rows come
+/// into the margin and leave it at each. So the first steps are taken at a stronger penalty, by which the mean
+/// eigenvalue of the losses' Hessian is at most so many times the penalty's, and which every step divides by `STRIDE`:
+/// a path over C, one step a point. Measured on letter and MNIST, 1,000 and 2,000 features and C = 10 to 1,000: half as
+/// many steps at the large C as from 0 (letter, a Nyström map of 1,000, C = 1,000: 30 for 58, 5.6 for 15.6 s), none more;
+/// 5 and 2 save no more time, 50 and 10 less.
+const MILD: f64 = 10.0;
+const STRIDE: f64 = 3.0;
 /// A line's slope counts as 0 below this share of the slope at its start.
 const FLAT: f64 = 1e-2;
 /// Σ α y counts as 0 below this share of Σ α; below the certificate's.
@@ -72,7 +81,9 @@ impl<O: Objective> Descent<'_, O> {
         let intercepts = self.intercepts();
         if wanted {
             let Some(gram) = self.objective.gram(&self.live, &intercepts, self.watch)? else { return Ok(false) };
-            if let Some(made) = Preconditioner::from_gram(&self.shape, &gram, &self.pool) {
+            let diagonal = gram.lower.iter().step_by(d + 1).map(|&h| f64::from(h));
+            self.begin_path(diagonal.sum());
+            if let Some(made) = Preconditioner::from_gram(&self.shape, &gram, self.ridge, &self.pool) {
                 self.preconditioner = Some(made);
                 self.n_factors += 1;
             }
@@ -80,7 +91,8 @@ impl<O: Objective> Descent<'_, O> {
         }
         if matches!(self.preconditioner, None | Some(Preconditioner::Diagonal(_))) {
             let diagonal = self.objective.diagonal(&self.live, &intercepts)?;
-            self.preconditioner = Some(Preconditioner::from_diagonal(&self.shape, diagonal));
+            self.begin_path(diagonal[..d].iter().sum());
+            self.preconditioner = Some(Preconditioner::from_diagonal(&self.shape, diagonal, self.ridge));
         }
         Ok(true)
     }
@@ -119,6 +131,13 @@ impl<O: Objective> Descent<'_, O> {
         Ok(directions)
     }
 
+    /// Says how much stronger the penalty is in the first steps, from the trace of the losses' Hessian at 0.
+    fn begin_path(&mut self, trace: f64) {
+        if std::mem::take(&mut self.is_cold) && trace.is_finite() {
+            self.ridge = (trace / (self.shape.n_features.max(1) as f64 * MILD)).max(1.0);
+        }
+    }
+
     /// The factored Hessian of one problem alone, where that costs less than the products that the shared
     /// preconditioner took in its last step: at large C, where each problem has few active rows and rows of its own.
     fn own_preconditioner(&mut self, at: usize) -> Result<Option<Preconditioner>> {
@@ -132,13 +151,25 @@ impl<O: Objective> Descent<'_, O> {
         // A shared pass visits, for every problem, the rows that are active in any.
         let visited = self.live.iter().map(|&k| active(k)).sum::<f64>().min(1.0);
         let product = visited * (cost.problem + cost.pass / self.live.len() as f64);
-        let factoring = active(k) * cost.gram + (d as f64).powi(3) / 6.0;
-        if f64::from(self.problems[k].products_of_shared) * product <= factoring {
+        let of_gram = active(k) * cost.gram + (d as f64).powi(3) / 6.0;
+        let n_active = self.problems[k].n_support as f64;
+        let of_rows = RowsFactor::cost(n_active, d as f64);
+        let products = f64::from(self.problems[k].products_of_shared) * product;
+        let intercept = self.points[(k + 1) * self.size - 1];
+        // Up to half as many rows as features take no more memory than a Gram matrix and its factor do.
+        if products > of_rows
+            && of_rows < of_gram
+            && let Some(active) = self.objective.active_rows(k, intercept, d / 2)?
+            && let Some(made) = Preconditioner::from_rows(&self.shape, active, self.ridge, &self.pool)
+        {
+            self.n_factors += 1;
+            return Ok(Some(made));
+        }
+        if products <= of_gram {
             return Ok(None);
         }
-        let intercept = self.points[(k + 1) * self.size - 1];
         let Some(gram) = self.objective.gram(&[k], &[intercept], self.watch)? else { return Ok(None) };
-        let made = Preconditioner::from_gram(&self.shape, &gram, &self.pool);
+        let made = Preconditioner::from_gram(&self.shape, &gram, self.ridge, &self.pool);
         self.n_factors += u32::from(made.is_some());
         Ok(made)
     }
@@ -194,7 +225,7 @@ impl<O: Objective> Descent<'_, O> {
         let slopes: Vec<f64> = (0..live.len()).map(|at| dot(&gradients[at * size..(at + 1) * size], of(at))).collect();
         let intercepts = self.intercepts();
         let mut steps = vec![1.0; live.len()];
-        let objective = &mut *self.objective;
+        let (objective, ridge) = (&mut *self.objective, self.ridge);
         find_zeros(&mut steps, vec![(0.0, f64::INFINITY); live.len()], |open, places| {
             let ids: Vec<usize> = open.iter().map(|&at| live[at]).collect();
             let line = |(&at, &step): (&usize, &f64)| Line {
@@ -208,8 +239,8 @@ impl<O: Objective> Descent<'_, O> {
             let slope = |((&at, &step), sums): ((&usize, &f64), &LineSums)| {
                 let (first, second) = penalties[at];
                 SlopeAt {
-                    slope: sums.slope + first + step * second,
-                    curvature: sums.curvature + second,
+                    slope: sums.slope + ridge * (first + step * second),
+                    curvature: sums.curvature + ridge * second,
                     tolerance: FLAT * slopes[at].abs(),
                 }
             };
@@ -220,6 +251,7 @@ impl<O: Objective> Descent<'_, O> {
             let point = &mut self.points[k * size..(k + 1) * size];
             point.iter_mut().zip(direction).for_each(|(w, d)| *w += step * d);
         }
+        self.ridge = (self.ridge / STRIDE).max(1.0);
         Ok(())
     }
 }

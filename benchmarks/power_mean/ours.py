@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
+import sys
 import tempfile
-import threading
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +24,19 @@ KERNELS: dict[str, str] = {
 }
 CHI_SQUARE = "p = −1 (χ²)"
 APPROXIMATIONS = ("polynomial", "nystrom")
+
+# Runs a command and writes its exit status, seconds, CPU seconds and peak KiB to a file. A process of its own, since
+# Linux counts the memory of whoever starts a program, here all the data, into that program's peak.
+LAUNCHER = """
+import json, os, sys, time
+started = time.perf_counter()
+child = os.posix_spawn(sys.argv[2], sys.argv[2:], os.environ)
+_, status, usage = os.wait4(child, 0)
+seconds, cpu_seconds = time.perf_counter() - started, usage.ru_utime + usage.ru_stime
+told = [os.waitstatus_to_exitcode(status), seconds, cpu_seconds, usage.ru_maxrss]
+with open(sys.argv[1], "w") as file:
+    json.dump(told, file)
+"""
 
 
 @dataclass(frozen=True)
@@ -81,27 +94,31 @@ class Program:
         return {**row, **self.evaluate(test)}
 
     def _run(self, arguments: list[str]) -> Ran:
+        told = self.scratch / "ran.json"
+        told.unlink(missing_ok=True)
+        command = [sys.executable, "-I", "-S", "-c", LAUNCHER, str(told), str(self.path), *arguments]
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-            started = time.perf_counter()
-            process = subprocess.Popen([self.path, *arguments], stdout=out, stderr=err)
-            late = threading.Event()
-            timer = threading.Timer(self.timeout, lambda: (late.set(), process.kill()))
-            timer.start()
-            # wait4 rather than wait: it alone tells the peak memory of this one child.
-            _, status, usage = os.wait4(process.pid, 0)
-            seconds = time.perf_counter() - started
-            timer.cancel()
-            process.returncode = os.waitstatus_to_exitcode(status)
+            process = subprocess.Popen(command, stdout=out, stderr=err, start_new_session=True)
+            try:
+                process.wait(self.timeout)
+                late = False
+            except subprocess.TimeoutExpired:
+                # The program with its launcher.
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+                late = True
             out.seek(0)
             err.seek(0)
             text, message = out.read().decode(), err.read().decode().strip()
+        if late or not told.is_file():
+            problem = f"stopped after {self.timeout:g} s" if late else message[-200:]
+            return Ran(text, problem, self.timeout, self.timeout, 0.0)
+        exit_code, seconds, cpu_seconds, peak_kib = json.loads(told.read_text())
         problem = None
-        if late.is_set():
-            problem = f"stopped after {self.timeout:g} s"
-        elif process.returncode:
+        if exit_code:
             problem = next((line for line in message.splitlines() if line.startswith("error")), message[-200:])
-            problem = problem or f"exit code {process.returncode}"
-        return Ran(text, problem, seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+            problem = problem or f"exit code {exit_code}"
+        return Ran(text, problem, seconds, cpu_seconds, peak_kib / 1024)
 
 
 def _read_report(out: str, data: Path) -> Row:

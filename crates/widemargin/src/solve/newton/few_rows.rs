@@ -4,19 +4,21 @@
 use crate::linalg::{self, Cholesky};
 use crate::par::Pool;
 use crate::problem::{ActiveRows, Intercept, Shape};
+use crate::watch::Watch;
 
 /// Rows of the small matrix that one task makes; fixed, so that the number of threads changes no bit.
 const TILE: usize = 128;
 
-/// The inverse of I + Σ h ψψᵀ by the matrix inversion lemma (Woodbury): r − Ψᵀ(D⁻¹ + ΨΨᵀ)⁻¹Ψr, D being the curvatures
-/// h. A penalised intercept is a feature that is always 1; a free one is eliminated, which leaves the rows centred,
-/// ψ = φ − Σhφ / Σh. All in double precision: what is left of r in the span of the rows is a small difference.
+/// The inverse of pI + Σ h ψψᵀ by the matrix inversion lemma (Woodbury): it takes r to q − Ψᵀ(pD⁻¹ + ΨΨᵀ)⁻¹Ψq with
+/// q = r/p, D being the curvatures h and p what the penalty is multiplied by. A penalised intercept is a feature that is
+/// always 1; a free one is eliminated, which leaves the rows centred, ψ = φ − Σhφ / Σh. All in double precision: what is
+/// left of r in the span of the rows is a small difference.
 #[derive(Debug)]
 pub(super) struct RowsFactor {
     /// Ψ, row-major, a column for the intercept being the last.
     rows: Vec<f64>,
     size: usize,
-    /// Of D⁻¹ + ΨΨᵀ.
+    /// Of pD⁻¹ + ΨΨᵀ.
     factor: Cholesky<f64>,
     /// Σhφ / Σh and 1 / Σh where the intercept is free and there are rows that hold it.
     centre: Option<(Vec<f64>, f64)>,
@@ -31,8 +33,9 @@ impl RowsFactor {
         n_rows * (n_rows * (n_features + n_rows / 3.0) + 8.0 * n_features)
     }
 
-    /// Factors the matrix of the rows, or `None` where it is not positive definite in double precision.
-    pub fn new(shape: &Shape, active: ActiveRows, penalty: f64, pool: &Pool) -> Option<Self> {
+    /// Factors the matrix of the rows, or `None` where it is not positive definite in double precision or the watch says
+    /// to stop.
+    pub fn new(shape: &Shape, active: ActiveRows, penalty: f64, pool: &Pool, watch: &Watch<'_>) -> Option<Self> {
         let ActiveRows { mut rows, curvatures } = active;
         let (size, n) = (shape.n_features + 1, curvatures.len());
         let centre = match shape.intercept {
@@ -44,7 +47,8 @@ impl RowsFactor {
         }
         let mut small = vec![0.0; n * n];
         let mut tiles: Vec<&mut [f64]> = small.chunks_mut((TILE * n).max(1)).collect();
-        pool.map_mut(&mut tiles, |at, tile| {
+        let done = pool.map_mut(&mut tiles, |at, tile| {
+            watch.ask().ok()?;
             // The lower triangle is enough: the tile's rows with all up to them.
             let (first, last) = (at * TILE, at * TILE + tile.len() / n);
             let mut product = vec![0.0; (last - first) * last];
@@ -53,7 +57,9 @@ impl RowsFactor {
                 to[..last].copy_from_slice(from);
                 to[first + i] += penalty / curvatures[first + i];
             }
+            Some(())
         });
+        done.into_iter().collect::<Option<()>>()?;
         let factor = Cholesky::new(small, n, pool)?;
         Some(RowsFactor { rows, size, factor, centre, intercept: shape.intercept, penalty })
     }

@@ -160,7 +160,7 @@ impl<O: Objective> Descent<'_, O> {
         if products > of_rows
             && of_rows < of_gram
             && let Some(active) = self.objective.active_rows(k, intercept, d / 2)?
-            && let Some(made) = Preconditioner::from_rows(&self.shape, active, self.ridge, &self.pool)
+            && let Some(made) = Preconditioner::from_rows(&self.shape, active, self.ridge, &self.pool, self.watch)
         {
             self.n_factors += 1;
             return Ok(Some(made));

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import tempfile
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import alone
 from timing import Row
 
 
@@ -51,21 +48,7 @@ class Program:
         }
 
     def _run(self, *arguments: str) -> tuple[str, Row]:
-        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-            started = time.perf_counter()
-            process = subprocess.Popen([self.path, *arguments, f"--threads={self.threads}"], stdout=out, stderr=err)
-            # wait4 rather than wait: it alone tells the time and memory of this one child.
-            _, status, usage = os.wait4(process.pid, 0)
-            seconds = time.perf_counter() - started
-            process.returncode = os.waitstatus_to_exitcode(status)
-            out.seek(0)
-            err.seek(0)
-            text, message = out.read().decode(), err.read().decode().strip()
-        if process.returncode:
-            raise RuntimeError(f"widemargin {' '.join(arguments)}: {message}")
-        costs = {
-            "command_seconds": seconds,
-            "command_cpu_seconds": usage.ru_utime + usage.ru_stime,
-            "peak_mib": usage.ru_maxrss / 1024,
-        }
-        return text, costs
+        ran = alone.run([str(self.path), *arguments, f"--threads={self.threads}"])
+        if ran.exit_code != 0:
+            raise RuntimeError(f"widemargin {' '.join(arguments)}: {ran.err}")
+        return ran.out, ran.costs()

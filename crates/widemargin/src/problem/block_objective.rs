@@ -491,18 +491,17 @@ impl Objective for BlockObjective<'_> {
     }
 
     fn active_rows(&mut self, k: usize, intercept: f64, most: usize) -> Result<Option<ActiveRows>> {
-        let mut active = ActiveRows::default();
-        for shard in &self.shards {
-            let curvatures = self.curvatures(shard, &[k], &[intercept]);
-            for (i, &curvature) in curvatures.iter().enumerate().filter(|(_, curvature)| **curvature > 0.0) {
-                if active.curvatures.len() == most {
-                    return Ok(None);
-                }
-                active.curvatures.push(f64::from(curvature));
-                self.block.append_row(shard.rows.start + i, &mut active.rows);
-                active.rows.push(1.0);
-            }
+        let curvatures = self.mean_curvatures(&[k], &[intercept]);
+        let active: Vec<usize> = (0..curvatures.len()).filter(|&row| curvatures[row] > 0.0).collect();
+        if active.len() > most {
+            return Ok(None);
         }
-        Ok(Some(active))
+        let mut rows = Vec::with_capacity(active.len() * (self.block.n_features() + 1));
+        for &row in &active {
+            self.block.append_row(row, &mut rows);
+            rows.push(1.0);
+        }
+        let curvatures = active.iter().map(|&row| f64::from(curvatures[row])).collect();
+        Ok(Some(ActiveRows { rows, curvatures }))
     }
 }

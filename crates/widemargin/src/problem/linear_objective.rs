@@ -151,6 +151,11 @@ impl Objective for LinearObjective<'_> {
         for part in &mut self.parts {
             let left = most - total.curvatures.len();
             let Some(active) = part.active_rows(k, intercept, left)? else { return Ok(None) };
+            // Most objectives have one part: its rows are not copied.
+            if total.curvatures.is_empty() {
+                total = active;
+                continue;
+            }
             total.rows.extend(active.rows);
             total.curvatures.extend(active.curvatures);
         }

@@ -114,6 +114,56 @@ def test_strings_in_a_bag_and_frames(client):
     assert found.score(frame, names) > 0.9
 
 
+def test_predictions_on_frames_keep_index_and_lengths(client):
+    pandas = pytest.importorskip("pandas")
+    dd = pytest.importorskip("dask.dataframe")
+    random = np.random.default_rng(3)
+    index = [f"row {i:02}" for i in range(90)]
+    frame = pandas.DataFrame(random.normal(size=(90, 2)), columns=["a", "b"], index=index)
+    for labels in (
+        pandas.Series(np.where(frame.a > 0, "right", "left"), index=index),
+        pandas.Series(np.digitize(frame.a, [-0.5, 0.5]), index=index),
+    ):
+        parts, names = dd.from_pandas(frame, npartitions=3), dd.from_pandas(labels, npartitions=3)
+        found = BasisExpansionSVC("rbf:gamma=1", n_basis=10).fit(parts, names)
+        for X, y, kept in (
+            (parts, names, frame),
+            (parts[parts.b > 0], names[parts.b > 0], frame[frame.b > 0]),
+            (parts.loc["row 41":], names.loc["row 41":], frame.loc["row 41":]),
+        ):
+            predicted = found.predict(X)
+            assert predicted.divisions == X.divisions
+            assert len(predicted) == len(kept)
+            told = pandas.Series(found.predict(kept), index=kept.index)
+            assert predicted.compute().to_dict() == told.to_dict()
+            right = (predicted == y).mean().compute()
+            assert right == pytest.approx((told == labels[kept.index]).mean())
+            assert found.score(X, y) == pytest.approx(right)
+            values = found.decision_function(X).compute()
+            assert values.index.tolist() == kept.index.tolist()
+            np.testing.assert_array_equal(values.to_numpy(), found.decision_function(kept))
+        if values.ndim == 2:
+            assert values.columns.tolist() == found.classes_.tolist()
+
+
+def test_the_score_of_a_collection_is_that_of_its_rows(client, digits):
+    X, y = digits[0][:400], digits[1][:400]
+    found = BasisExpansionSVC(SPEC, n_basis=10).fit(*cut(X, y, (300, 100)))
+    weights = np.random.default_rng(0).integers(0, 3, 400).astype(float)
+    dX, dy = cut(X, y, (100, 0, 300))
+    for labels in (y, dy):
+        assert found.score(dX, labels) == found.score(X, y) < 1
+        assert found.score(dX, labels, weights) == pytest.approx(found.score(X, y, weights))
+    words = ["aab", "abab", "cdc", "ccd"] * 5
+    strings, labels = (bag.from_sequence(given, npartitions=3) for given in (words, [w[0] for w in words]))
+    svc = BasisExpansionSVC("edit", n_basis=4).fit(strings, labels)
+    assert svc.score(strings, labels) == 1.0
+    with pytest.raises(ValueError, match="X has 400 rows, y has 90"):
+        found.score(dX, dy[:90])
+    with pytest.raises(ValueError, match="no samples"):
+        found.score(dX[:0], dy[:0])
+
+
 def test_the_model_is_the_ordinary_one(client, digits, tmp_path):
     X, y = digits[0][:600], digits[1][:600]
     dX, dy = cut(X, y, (300, 300))

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import dask.array as da
 import numpy as np
 import numpy.typing as npt
-from dask.base import is_dask_collection
+from dask.base import compute, is_dask_collection
 from dask.delayed import delayed
 from distributed import Client, Future, get_client, wait
 from scipy import sparse
@@ -121,26 +121,58 @@ class DaskClassifier:
         return plain
 
     def decision_function(self: Any, X: Any) -> Any:
-        """Decision values: a lazy Dask array for a collection, else as those of the ordinary estimator."""
+        """Decision values, lazily for a Dask collection: for a frame a series (for more than two classes a frame, one
+        column a class) with its index, for an array or a bag an array. Else as those of the ordinary estimator."""
         if is_dask_collection(X):
-            return self._lazily("decision_function", X, np.float64)
+            return self._lazily("decision_function", X, np.dtype(np.float64))
         return super().decision_function(X)  # type: ignore[misc]
 
     def predict(self: Any, X: Any) -> Any:
-        """Classes: a lazy Dask array for a collection, else as those of the ordinary estimator."""
+        """Classes, lazily for a Dask collection: for a frame a series with its index, for an array or a bag an array.
+        Else as those of the ordinary estimator."""
         if is_dask_collection(X):
             return self._lazily("predict", X, self.classes_.dtype)
         return super().predict(X)  # type: ignore[misc]
 
-    def _lazily(self: Any, method: str, X: Any, dtype: Any) -> Any:
+    def score(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy; of a Dask collection computed where its partitions are.
+
+        Parameters
+        ----------
+        X : samples, or a Dask collection of them
+        y : labels, for a collection cut at the same rows as in ``fit``
+        sample_weight : array of shape (n_samples,), likewise, or None
+
+        Returns
+        -------
+        float
+        """
+        if not is_dask_collection(X):
+            return float(super().score(X, y, sample_weight))  # type: ignore[misc]
         estimator = delayed(self.estimator_)
+        found = [
+            delayed(_right)(number, estimator, part.samples, part.labels, part.weights)
+            for number, part in enumerate(partitions(X, y, sample_weight, self.plain.__name__))
+        ]
+        right, total = np.sum(compute(*found), axis=0)
+        if not total > 0:
+            raise ValueError("X has no samples of weight above 0: at least one is needed")
+        return float(right / total)
+
+    def _lazily(self: Any, method: str, X: Any, dtype: np.dtype[Any]) -> Any:
+        estimator = delayed(self.estimator_)
+        if hasattr(X, "map_partitions") and hasattr(X, "divisions"):  # a frame or a series
+            wide = method == "decision_function" and len(self.classes_) > 2
+            empty = np.empty((0, len(self.classes_)) if wide else 0, dtype)
+            meta = _framed(empty, X._meta.index[:0], self.classes_)
+            return X.map_partitions(_apply_to_frame, estimator, method, dtype, wide, meta=meta)
         sizes = getattr(X, "chunks", [None])[0]
         found = []
         wide = method == "decision_function" and len(self.classes_) > 2
         for number, part in enumerate(pieces(X, "X")):
             rows = np.nan if sizes is None else sizes[number]
             shape = (rows, len(self.classes_)) if wide else (rows,)
-            found.append(da.from_delayed(delayed(_apply)(estimator, method, part, wide), shape, dtype=dtype))
+            found.append(da.from_delayed(delayed(_apply)(estimator, method, part, dtype, wide), shape, dtype=dtype))
         return da.concatenate(found, allow_unknown_chunksizes=True)
 
 
@@ -205,8 +237,31 @@ def grouped(client: Client, blocks: list[Future], group: Any = _tasks.group) -> 
     return groups
 
 
-def _apply(estimator: Any, method: str, samples: Any, wide: bool) -> Any:
+def _apply(estimator: Any, method: str, samples: Any, dtype: np.dtype[Any], wide: bool) -> Any:
     """An empty partition has an empty answer."""
     if samples.shape[0] == 0 if hasattr(samples, "shape") else len(samples) == 0:
-        return np.empty((0, len(estimator.classes_)) if wide else 0)
+        return np.empty((0, len(estimator.classes_)) if wide else 0, dtype)
     return getattr(estimator, method)(samples)
+
+
+def _apply_to_frame(samples: Any, estimator: Any, method: str, dtype: np.dtype[Any], wide: bool) -> Any:
+    return _framed(_apply(estimator, method, samples, dtype, wide), samples.index, estimator.classes_)
+
+
+def _framed(values: npt.NDArray[Any], index: Any, classes: npt.NDArray[Any]) -> Any:
+    """Answers with the index of their samples."""
+    import pandas
+
+    if values.ndim == 2:
+        return pandas.DataFrame(values, index=index, columns=classes)
+    return pandas.Series(values, index=index)
+
+
+def _right(number: int, estimator: Any, samples: Any, labels: Any, weights: Any) -> tuple[float, float]:
+    """The weight of the samples of a partition that get their class, and of all of them."""
+    told = _tasks.summary(number, samples, labels, weights)
+    given = np.ones(told.n) if told.weights is None else told.weights
+    if told.n == 0:
+        return 0.0, 0.0
+    found = _tasks.of_partition(number, lambda: estimator.predict(samples))
+    return float(given[found == told.classes[told.codes]].sum()), float(given.sum())

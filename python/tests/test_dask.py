@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_digits, make_blobs
 
 import widemargin as wm
@@ -18,7 +19,7 @@ da = pytest.importorskip("dask.array")
 
 from dask import bag, delayed  # noqa: E402
 
-from widemargin.dask import BasisExpansionSVC, _rows, _sample, _versions  # noqa: E402
+from widemargin.dask import BasisExpansionSVC, PowerMeanSVC, ThinPlateSVC, _rows, _sample, _versions  # noqa: E402
 
 SPEC = "rbf:gamma=0.001"
 
@@ -220,6 +221,15 @@ def test_mistakes_are_told_before_the_fit(client, digits):
     spoilt[80, 3] = np.nan
     with pytest.raises(ValueError, match=r"partition 1: .*NaN"):
         BasisExpansionSVC(SPEC, basis=np.arange(20)).fit(cut(spoilt, y, (60, 40))[0], dy)
+
+
+@pytest.mark.parametrize(
+    "estimator", [BasisExpansionSVC("rbf", n_basis=20), PowerMeanSVC(), ThinPlateSVC(n_basis=20)], ids=repr
+)
+def test_costs_beyond_the_range_of_numbers_are_refused(client, digits, estimator):
+    X, y = cut(digits[0][:300], digits[1][:300], (150, 150))
+    with pytest.raises(ValueError, match="C times the sum of the weights"):
+        clone(estimator).set_params(C=1e300, class_weight={0: 1e10}).fit(X, y)
 
 
 def test_workers_without_the_package_or_with_another_are_named(monkeypatch):

@@ -1,12 +1,18 @@
 """Model files: the same ones that the command line writes and reads."""
 
+import contextlib
+import copy
+import json
 import pickle
 import shutil
 import subprocess
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.exceptions import NotFittedError
 
@@ -145,3 +151,157 @@ def test_bases_of_every_kind_come_back():
         np.testing.assert_array_equal(again.decision_function(X), svc.decision_function(X))
         for base, row in zip(svc.bases_, svc.basis_indices_, strict=True):
             np.testing.assert_array_equal(base, X[row])
+
+
+OLD = Path(__file__).parents[2] / "crates" / "widemargin" / "tests" / "data" / "format_1"
+
+
+def old_cases():
+    return json.loads((OLD / "cases.json").read_text()) if OLD.is_dir() else []
+
+
+def old_samples(case):
+    inputs = case["inputs"]
+    match case["kind"]:
+        case "strings":
+            return inputs
+        case "series":
+            return [np.array(one, dtype=np.float32) for one in inputs]
+        case "sparse":
+            parts = (np.array(inputs), np.array(case["indices"]), np.array(case["indptr"]))
+            return sparse.csr_array(parts, shape=(len(case["indptr"]) - 1, case["n_features"]))
+        case "images":
+            return np.array(inputs, dtype=np.uint8)
+        case "bit-sets":
+            return np.array(inputs, dtype=bool)
+        case _:
+            return np.array(inputs)
+
+
+@pytest.mark.parametrize("case", old_cases(), ids=lambda case: case["model"])
+def test_format_1_is_loaded_with_a_remark(case, tmp_path):
+    path, X = OLD / f"{case['model']}.model", old_samples(case)
+    with pytest.warns(UserWarning, match=rf"{case['model']}\.model: .*format 1 carries no checksum") as told:
+        loaded = wm.load(path, trusted=True)
+    assert told[0].filename == __file__
+    values = loaded.decision_function(X)
+    expected = np.array(case["decision_values"]).reshape(values.shape)
+    np.testing.assert_allclose(values, expected, rtol=2e-6, atol=2e-6)
+    wm.save(loaded, tmp_path / "new.model")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        again = [
+            wm.load(tmp_path / "new.model", trusted=True),
+            copy.deepcopy(loaded),
+            pickle.loads(pickle.dumps(loaded)),
+        ]
+    for one in again:
+        np.testing.assert_array_equal(one.decision_function(X), values)
+    clone(loaded)
+
+
+def saved_models(folder):
+    """One a method, and one with Python code."""
+    rng = np.random.default_rng(0)
+    X, y = rng.random((30, 3)), np.arange(30) % 3
+    strings = ["ab", "ba", "cd", "dc"] * 5
+    models = [
+        wm.PowerMeanSVC(C=1.0).fit(X, y),
+        wm.BasisExpansionSVC("rbf", n_basis=5).fit(X, y),
+        wm.BasisExpansionSVC("edit", n_basis=4).fit(strings, np.arange(20) % 2),
+        wm.ThinPlateSVC(C=1.0).fit(X, y),
+        wm.BasisExpansionSVC(edits, n_basis=4).fit(strings, [0, 0, 1, 1] * 5),
+    ]
+    for number, model in enumerate(models):
+        path = folder / f"{number}.model"
+        wm.save(model, path)
+        yield path.read_bytes()
+
+
+def test_no_flipped_bit_is_loaded(tmp_path):
+    damaged = tmp_path / "damaged.model"
+    for data in saved_models(tmp_path):
+        n_bits = 8 * len(data)
+        for at in range(0, n_bits, n_bits // 150 | 1):
+            flipped = bytearray(data)
+            flipped[at // 8] ^= 1 << at % 8
+            damaged.write_bytes(flipped)
+            with pytest.raises(ValueError, match=r"damaged\.model"):
+                wm.load(damaged, trusted=True)
+
+
+@pytest.mark.filterwarnings("ignore:.*carries no checksum:UserWarning")
+def test_what_is_no_model_is_a_value_error(tmp_path):
+    rng = np.random.default_rng(0)
+    old = [path.read_bytes() for path in sorted(OLD.glob("*.model"))]
+    models = [*saved_models(tmp_path), *old]
+    pieces = [data[:length] for data in models for length in rng.integers(0, len(data), 10)]
+    pieces += [rng.bytes(length) for length in rng.integers(0, 300, 20)]
+    pieces += [
+        len(text).to_bytes(8, "little") + text for text in (b"{}", b"[]", b"null", b'{"__metadata__":{}}', b"{" * 99)
+    ]
+    path = tmp_path / "piece.model"
+    for piece in pieces:
+        path.write_bytes(piece)
+        with pytest.raises(ValueError, match=r"piece\.model"):
+            wm.load(path, trusted=True)
+    # In format 1 damage may go unnoticed, but what it leads to is no other error.
+    for data in old:
+        n_bits = 8 * len(data)
+        for at in range(0, n_bits, n_bits // 100 | 1):
+            flipped = bytearray(data)
+            flipped[at // 8] ^= 1 << at % 8
+            path.write_bytes(flipped)
+            with contextlib.suppress(ValueError):
+                wm.load(path, trusted=True)
+
+
+@pytest.mark.parametrize("trusted", ["no", "yes", 1, None])
+def test_trusted_is_true_or_false(trusted, tmp_path):
+    wm.save(wm.BasisExpansionSVC(edits, n_basis=4).fit(["ab", "ba", "cd", "dc"], [0, 0, 1, 1]), tmp_path / "a.model")
+    with pytest.raises(TypeError, match="trusted must be True or False"):
+        wm.load(tmp_path / "a.model", trusted=trusted)
+    assert wm.load(tmp_path / "a.model", trusted=np.True_).classes_.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        wm.PowerMeanSVC(),
+        wm.PowerMeanSVC(loss="hinge"),
+        wm.ThinPlateSVC(C=1.0),
+        wm.ThinPlateSVC(C=1.0, n_basis=8),
+        wm.BasisExpansionSVC(n_basis=8),
+        wm.BasisExpansionSVC(n_basis=8, loss="hinge"),
+        wm.BasisExpansionSVC(n_basis=8, loss="logistic"),
+    ],
+    ids=lambda e: repr(e)[:60],
+)
+@pytest.mark.parametrize(
+    ("C", "class_weight", "weight"),
+    [
+        (1e300, {0: 1e10}, 1.0),
+        (1.0, {0: 1e200}, 1e200),
+        (1.0, "balanced", 1e308),
+        (1e300, None, 1e10),
+        (1e154, None, 1e154),
+        (1.0, None, 1e200),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_costs_beyond_the_range_of_numbers_are_refused(estimator, C, class_weight, weight):
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    X = np.abs(rng.normal(size=(60, 4))) + 2.0 * (y[:, None] == np.arange(4))
+    weights = np.where(np.arange(60) < 2, weight, 1.0)
+    fitted = clone(estimator).set_params(C=C, class_weight=class_weight, max_iter=20)
+    try:
+        fitted.fit(X, y, sample_weight=weights)
+    except ValueError:
+        return
+    assert weight == 1e200
+    assert class_weight is None
+    # Large costs that can be borne give a model that can be kept, with a gap that is a number.
+    assert np.isfinite([fitted.report_["objective"], *fitted.report_["gaps"]]).all()
+    again = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(again.decision_function(X), fitted.decision_function(X))

@@ -44,6 +44,7 @@ __all__ = [
     "Solution",
     "ThinPlateMachine",
     "canonical",
+    "check_costs",
     "choose_bases",
     "choose_landmarks",
     "choose_nodes",
@@ -52,14 +53,16 @@ __all__ = [
     "draw_rows",
     "explicit",
     "factors_of",
+    "header_of",
     "hog",
     "largest",
     "merged_columns",
     "merged_counts",
     "merged_first",
-    "method_of",
     "minimise",
     "pairwise",
+    "payload",
+    "remark_on",
     "rows_separate",
     "select_similarities",
     "similarity_names",
@@ -67,6 +70,7 @@ __all__ = [
     "takes",
     "value_counts",
     "version",
+    "with_payload",
 ]
 
 def version() -> str: ...
@@ -420,8 +424,20 @@ class LandmarkRows:
 def choose_bases(codes: npt.NDArray[np.uint32], n_basis: int, basis: str, seed: int) -> npt.NDArray[np.int64]:
     """Rows that become bases; not by k-medoids, which would need the similarities."""
 
-def method_of(data: bytes) -> str:
-    """ "power-mean", "basis-expansion" or "thin-plate": what a model file's bytes hold."""
+def header_of(data: bytes) -> str:
+    """The JSON header of a model file's bytes: the checksum is verified, every field is there and of its type."""
+
+def remark_on(data: bytes) -> str | None:
+    """What whoever loads these bytes should know: that their format has no checksum."""
+
+def with_payload(data: bytes, name: str, payload: bytes) -> bytes:
+    """The bytes of a model file with one more tensor of bytes."""
+
+def payload(data: bytes, name: str) -> bytes:
+    """What `with_payload` added."""
+
+def check_costs(c: float, weights: npt.NDArray[np.float64], n_classes: int) -> None:
+    """A ValueError where C times the sum of the weights is beyond double precision."""
 
 def canonical(spec: str) -> str:
     """The spec as it is written back; an unknown name or a bad parameter is a ValueError."""

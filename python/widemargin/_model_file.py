@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from . import _core
+
 _DTYPES = {"F32": "<f4", "F64": "<f8", "U8": "u1", "U32": "<u4", "U64": "<u8"}
 _KEY = "widemargin"
 
@@ -26,18 +28,9 @@ def parse(data: bytes) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
 
 
 def header(data: bytes) -> dict[str, Any]:
-    """The header alone."""
-    return json.loads(_layout(data)[0]["__metadata__"][_KEY])
-
-
-def with_payload(data: bytes, name: str, payload: bytes) -> bytes:
-    """The same file with one more tensor of bytes."""
-    layout, start = _layout(data)
-    end = len(data) - start
-    layout[name] = {"dtype": "U8", "shape": [len(payload)], "data_offsets": [end, end + len(payload)]}
-    text = json.dumps(layout).encode()
-    text += b" " * (-len(text) % 8)
-    return len(text).to_bytes(8, "little") + text + data[start:] + payload
+    """The header alone, of any bytes: a ValueError where they are no model file, or damaged."""
+    told: dict[str, Any] = json.loads(_core.header_of(data))
+    return told
 
 
 def _layout(data: bytes) -> tuple[dict[str, Any], int]:

@@ -318,9 +318,10 @@ class BasisExpansionSVC(MarginClassifier):
 
     @classmethod
     def _from_bytes(cls, data: bytes, told: dict[str, Any]) -> BasisExpansionSVC:
+        machine = _core.BasisExpansionMachine.from_bytes(data)
         specs = told["similarity"]
         fitted = cls(specs[0] if len(specs) == 1 else specs)
-        fitted._machine = _core.BasisExpansionMachine.from_bytes(data)
+        fitted._machine = machine
         fitted._resolved = resolve(fitted.similarity)
         fitted._restore(told)
         return fitted

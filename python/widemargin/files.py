@@ -6,14 +6,16 @@ import contextlib
 import os
 import pickle
 import uuid
+import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
 from ._base import MarginClassifier
-from ._model_file import header, parse, with_payload
+from ._model_file import header
 from .basis_expansion import BasisExpansionSVC
 from .power_mean import PowerMeanSVC
 from .similarity import resolve
@@ -51,7 +53,7 @@ def save(estimator: MarginClassifier, path: str | os.PathLike[str]) -> None:
     check_is_fitted(estimator)
     data = estimator._machine.to_bytes()
     if isinstance(estimator, BasisExpansionSVC) and estimator._resolved.calls:
-        data = with_payload(data, _PYTHON, _pickled(estimator))
+        data = _core.with_payload(data, _PYTHON, _pickled(estimator))
     _write(Path(path), data)
 
 
@@ -62,7 +64,8 @@ def load(path: str | os.PathLike[str], *, trusted: bool = False) -> Any:
     ----------
     path : path
     trusted : bool, default=False
-        Whether to unpickle a Python similarity, which runs whatever code the file's maker put there.
+        Whether to unpickle a Python similarity, which runs whatever code the file's maker put there. Only ``True`` and
+        ``False`` are taken.
 
     Returns
     -------
@@ -73,17 +76,38 @@ def load(path: str | os.PathLike[str], *, trusted: bool = False) -> Any:
     ------
     ValueError
         For a file that is no model, damaged, of a newer version, or with Python code and not trusted.
+    TypeError
+        For a ``trusted`` that is no bool.
     OSError
+
+    Warns
+    -----
+    UserWarning
+        For a file of format 1, which carries no checksum, so that damage to it may go unnoticed.
     """
+    if not isinstance(trusted, bool | np.bool_):
+        raise TypeError(f"trusted must be True or False, not {trusted!r}")
     data = Path(path).read_bytes()
     try:
-        method = _core.method_of(data)
+        # Nothing of the file is looked at before the library has found it whole and its header complete.
         told = header(data)
-        if told.get("bases", {}).get("kind") == "elsewhere":
-            return _with_python(data, told, trusted)
-        return _CLASSES[method]._from_bytes(data, told)
+        remark = _core.remark_on(data)
+        fitted = _with_python(data, told, bool(trusted)) if _has_python(told) else _from_bytes(data, told)
     except ValueError as error:
-        raise ValueError(str(error).replace("<bytes>", os.fspath(path))) from error
+        raise ValueError(str(error).replace("<bytes>", os.fsdecode(path))) from error
+    if remark is not None:
+        warnings.warn(f"{os.fsdecode(path)}: {remark}", UserWarning, stacklevel=2)
+    return fitted
+
+
+def _from_bytes(data: bytes, told: dict[str, Any]) -> Any:
+    if told["method"] not in _CLASSES:
+        raise ValueError("<bytes>: it holds an expansion alone, which is no classifier")
+    return _CLASSES[told["method"]]._from_bytes(data, told)
+
+
+def _has_python(told: dict[str, Any]) -> bool:
+    return told["method"] == "basis-expansion" and told["bases"]["kind"] == "elsewhere"
 
 
 def _with_python(data: bytes, told: dict[str, Any], trusted: bool) -> BasisExpansionSVC:
@@ -92,7 +116,19 @@ def _with_python(data: bytes, told: dict[str, Any], trusted: bool) -> BasisExpan
             "<bytes>: its similarity is Python code, pickled into the file: load(path, trusted=True) runs it, if you "
             "trust whoever made the file"
         )
-    similarity, bases, state, columns = pickle.loads(parse(data)[1][_PYTHON].tobytes())
+    pickled = _core.payload(data, _PYTHON)
+    try:
+        return _unpickled(data, told, pickled)
+    # Whatever the code of a pickle raises: a module that is not there, bytes that make no sense.
+    except Exception as error:
+        raise ValueError(
+            f"<bytes>: its Python code cannot be loaded ({type(error).__name__}: {error}); what defines the similarity "
+            "must be importable here, and the file undamaged"
+        ) from error
+
+
+def _unpickled(data: bytes, told: dict[str, Any], pickled: bytes) -> BasisExpansionSVC:
+    similarity, bases, state, columns = pickle.loads(pickled)
     fitted = BasisExpansionSVC(similarity)
     fitted._resolved = resolve(similarity)
     fitted._python_bases = bases

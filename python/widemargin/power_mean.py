@@ -195,6 +195,7 @@ class PowerMeanSVC(MarginClassifier):
 
     @classmethod
     def _from_bytes(cls, data: bytes, told: dict[str, Any]) -> PowerMeanSVC:
+        machine = _core.PowerMeanMachine.from_bytes(data)
         name, _, given = told["kernel"].partition(":p=")
         fitted = cls(
             p=float(given or -1.0),
@@ -205,7 +206,7 @@ class PowerMeanSVC(MarginClassifier):
             n_nodes=told["n_nodes"],
             feature_range="max" if told["scaled"] else None,
         )
-        fitted._machine = _core.PowerMeanMachine.from_bytes(data)
+        fitted._machine = machine
         fitted._describe(told)
         fitted.classes_, fitted.n_features_in_ = classes_of(told["classes"]), told["n_features"]
         return fitted

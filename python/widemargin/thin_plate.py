@@ -203,10 +203,11 @@ class ThinPlateSVC(MarginClassifier):
 
     @classmethod
     def _from_bytes(cls, data: bytes, told: dict[str, Any]) -> ThinPlateSVC:
+        machine = _core.ThinPlateMachine.from_bytes(data)
         fitted = cls(told["kernel"].replace("-", "_"), C=told["C"], null_space=told["null_space"])
         if not told["support"]:
             fitted.set_params(n_basis=told["n_bases"])
-        fitted._machine = _core.ThinPlateMachine.from_bytes(data)
+        fitted._machine = machine
         fitted._describe(told)
         fitted.classes_, fitted.n_features_in_ = classes_of(told["classes"]), told["n_features"]
         return fitted

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use widemargin::data::Label;
-use widemargin::model::{BasisExpansionSvc, PowerMeanSvc, Scores, ThinPlateSvc, method_of};
+use widemargin::model::{BasisExpansionSvc, FileFacts, PowerMeanSvc, Scores, ThinPlateSvc};
 use widemargin::similarity::AnySimilarity;
 use widemargin::solve::Report;
 use widemargin::watch::Watch;
@@ -12,6 +12,8 @@ use widemargin::{Error, Result};
 use widemargin_io::Samples;
 
 use crate::basis_expansion_machine as basis_expansion;
+use crate::context::Context;
+use crate::report::shown;
 use crate::samples::{with_rows, with_source};
 use crate::thin_plate_machine as thin_plate;
 
@@ -27,9 +29,18 @@ pub enum Machine {
 }
 
 impl Machine {
-    /// Reads a model file.
-    pub fn load(path: &Path) -> Result<Self> {
-        match method_of(path)?.as_str() {
+    /// Reads a model file; what the user should know of it is a line on standard error.
+    pub fn load(path: &Path, context: &Context) -> Result<Self> {
+        let facts = FileFacts::of(path)?;
+        let machine = Machine::of_method(path, &facts.method)?;
+        if let Some(remark) = facts.remark() {
+            context.note(&format!("warning: {}: {remark}", shown(path)));
+        }
+        Ok(machine)
+    }
+
+    fn of_method(path: &Path, method: &str) -> Result<Self> {
+        match method {
             "basis-expansion" => Ok(Machine::BasisExpansion(BasisExpansionSvc::load(path)?)),
             "power-mean" => Ok(Machine::PowerMean(PowerMeanSvc::load(path)?)),
             "thin-plate" => Ok(Machine::ThinPlate(ThinPlateSvc::load(path)?)),
@@ -196,5 +207,6 @@ pub fn report_json(report: &Report) -> Value {
         "seconds_total": report.seconds(),
         "notes": report.notes,
         "warnings": report.warnings,
+        "library": report.library,
     })
 }

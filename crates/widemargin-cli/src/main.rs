@@ -51,7 +51,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Predict(predict) => predict.run(&context),
         Command::Evaluate(evaluate) => evaluate.run(&context),
         Command::Cv(cv) => cv.run(&context),
-        Command::Inspect(inspect) => inspect.run(),
+        Command::Inspect(inspect) => inspect.run(&context),
         Command::Spectrum(spectrum) => spectrum.run(&context),
         Command::Describe(describe) => describe.run(&context),
         Command::Convert(convert) => convert.run(&context),

@@ -40,8 +40,8 @@ mod _core {
     use crate::landmark_rows::LandmarkRows;
     #[pymodule_export]
     use crate::looking::{
-        canonical, choose_bases, descriptor_names, hog, method_of, pairwise, select_similarities, similarity_names,
-        spectrum, takes, version,
+        canonical, check_costs, choose_bases, descriptor_names, header_of, hog, pairwise, payload, remark_on,
+        select_similarities, similarity_names, spectrum, takes, version, with_payload,
     };
     #[pymodule_export]
     use crate::power_mean::PowerMeanMachine;

@@ -2,12 +2,12 @@
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 use widemargin::Result;
 use widemargin::basis;
 use widemargin::data::{AnySamples, DenseMatrix, Samples, Source, Training, Vectors};
 use widemargin::expansion::{self, BasisExpansion, Spectrum, spectrum_with};
-use widemargin::model::BasisExpansionParams;
+use widemargin::model::{BasisExpansionParams, FileFacts};
 use widemargin::problem::Intercept;
 use widemargin::select::{self, Greedy, GreedySettings};
 use widemargin::similarity::{self as similarities, AnySimilarity, Similarity, Spec};
@@ -26,10 +26,34 @@ pub fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// Which method a model file's bytes hold.
+/// The JSON header of a model file's bytes, its checksum verified and every field of its type.
 #[pyfunction]
-pub fn method_of(data: &[u8]) -> PyResult<String> {
-    widemargin::model::method_of_bytes(data).map_err(raise)
+pub fn header_of(data: &[u8]) -> PyResult<String> {
+    widemargin::model::header_of_bytes(data).map_err(raise)
+}
+
+/// What whoever loads these bytes should know.
+#[pyfunction]
+pub fn remark_on(data: &[u8]) -> PyResult<Option<String>> {
+    Ok(FileFacts::of_bytes(data).map_err(raise)?.remark())
+}
+
+/// The bytes of a model file with one more tensor of bytes.
+#[pyfunction]
+pub fn with_payload<'py>(py: Python<'py>, data: &[u8], name: &str, payload: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+    Ok(PyBytes::new(py, &widemargin::model::with_payload(data, name, payload).map_err(raise)?))
+}
+
+/// What `with_payload` added.
+#[pyfunction]
+pub fn payload<'py>(py: Python<'py>, data: &[u8], name: &str) -> PyResult<Bound<'py, PyBytes>> {
+    Ok(PyBytes::new(py, &widemargin::model::payload(data, name).map_err(raise)?))
+}
+
+/// Whether C times the weights is within double precision.
+#[pyfunction]
+pub fn check_costs(c: f64, weights: PyReadonlyArray1<'_, f64>, n_classes: usize) -> PyResult<()> {
+    widemargin::data::check_costs(c, weights.as_slice()?, n_classes).map_err(raise)
 }
 
 /// A spec as it is written back.

@@ -125,6 +125,14 @@ pub enum Error {
         /// What to do about it.
         hint: &'static str,
     },
+    /// A number that a fit arrived at is infinite or NaN, so that there is no model.
+    #[error("{what} is {value}: the fit left the range of numbers; use a smaller C, smaller weights or smaller values")]
+    NotFinite {
+        /// Which number.
+        what: String,
+        /// What it is.
+        value: f64,
+    },
     /// A model file that cannot be read as one.
     #[error("{}: not a usable model file: {problem}", .path.display())]
     ModelFile {

@@ -21,6 +21,7 @@
 #![deny(missing_docs)]
 
 pub mod basis;
+mod checksum;
 pub mod data;
 pub mod descriptor;
 mod error;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, ClassVar
 
 import dask.array as da
@@ -14,6 +15,7 @@ from dask.delayed import delayed
 from distributed import Client, Future, get_client, wait
 from scipy import sparse
 
+from .. import _core
 from . import _tasks, _versions
 from ._partitions import Partition, partitions, pieces
 
@@ -96,6 +98,8 @@ class DaskClassifier:
                 "The number of classes has to be greater than one; of weight above 0 there are "
                 f"{int((totals > 0).sum())}"
             )
+        C = float(self.C) if isinstance(self.C, Real) else 1.0
+        _core.check_costs(C, np.concatenate(weights), len(self.classes_))
         return codes, weights
 
     def _name_columns(self: Any, X: Any, given: Given) -> int:

@@ -70,7 +70,7 @@ impl Describe {
                 task.files
                     .run(context, |samples| with_source!(samples, |source| describe(&similarity, source, threads)))
             }
-            What::BasisExpansion(task) => match load_for(&task)? {
+            What::BasisExpansion(task) => match load_for(&task, context)? {
                 Machine::BasisExpansion(model) => task.files.run(context, |samples| {
                     check_size(&model, samples)?;
                     with_source!(samples, |source| model.expansion().transform(source, threads))
@@ -86,8 +86,8 @@ impl Describe {
 }
 
 /// The model, which takes what the file holds.
-fn load_for(task: &ExpansionTask) -> Result<Machine, Failure> {
-    let machine = Machine::load(&task.model)?;
+fn load_for(task: &ExpansionTask, context: &Context) -> Result<Machine, Failure> {
+    let machine = Machine::load(&task.model, context)?;
     check_kind(&task.files.input, &machine)?;
     Ok(machine)
 }

@@ -30,7 +30,7 @@ pub struct Evaluate {
 impl Evaluate {
     /// Runs the command.
     pub fn run(self, context: &Context) -> Result<(), Failure> {
-        let machine = Machine::load(&self.model)?;
+        let machine = Machine::load(&self.model, context)?;
         check_kind(&self.input, &machine)?;
         let start = Instant::now();
         let mut evaluation = Evaluation::default();

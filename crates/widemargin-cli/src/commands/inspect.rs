@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::{Value, json};
 
+use crate::context::Context;
 use crate::machine::{Machine, report_json};
 use crate::output::{print, print_json};
 use crate::report::Failure;
@@ -22,8 +23,8 @@ pub struct Inspect {
 
 impl Inspect {
     /// Runs the command.
-    pub fn run(self) -> Result<(), Failure> {
-        let machine = Machine::load(&self.model)?;
+    pub fn run(self, context: &Context) -> Result<(), Failure> {
+        let machine = Machine::load(&self.model, context)?;
         let size = std::fs::metadata(&self.model).map_or(0, |file| file.len());
         if self.json {
             let mut object = json!({

@@ -33,7 +33,7 @@ pub struct Predict {
 impl Predict {
     /// Runs the command.
     pub fn run(self, context: &Context) -> Result<(), Failure> {
-        let machine = Machine::load(&self.model)?;
+        let machine = Machine::load(&self.model, context)?;
         check_kind(&self.input, &machine)?;
         let label = label_column(&self.input, &machine)?;
         let mut output = Output::open(self.output.as_deref())?;

@@ -26,17 +26,48 @@ fn cut_short_at_any_length() {
 fn of_a_newer_version_or_another_method() {
     let folder = Folder::trained();
     let whole = std::fs::read(folder.path("m")).unwrap();
-    let replaced = |old: &str, new: &str| {
+    let replaced = |whole: &[u8], old: &str, new: &str| {
         assert_eq!(old.len(), new.len());
         let at = whole.windows(old.len()).position(|window| window == old.as_bytes()).expect(old);
-        let mut bytes = whole.clone();
+        let mut bytes = whole.to_vec();
         bytes[at..at + old.len()].copy_from_slice(new.as_bytes());
         bytes
     };
-    folder.write("x", replaced(r#"format_version\":1"#, r#"format_version\":2"#));
-    refused(&folder, &["format 2", "newer than 1"]);
-    folder.write("x", replaced("power-mean", "flower-bed"));
+    folder.write("x", replaced(&whole, r#"format_version\":2"#, r#"format_version\":3"#));
+    refused(&folder, &["format 3", "newer than 2"]);
+    folder.write("x", replaced(&whole, "power-mean", "flower-bed"));
+    refused(&folder, &["damaged", "checksum"]);
+    folder.write("x", replaced(OLD, "power-mean", "flower-bed"));
     refused(&folder, &["flower-bed"]);
+}
+
+/// A power mean model of version 0.1, whose format has no checksum.
+const OLD: &[u8] = include_bytes!("../../../widemargin/tests/data/format_1/power-mean-nystrom.model");
+
+#[test]
+fn of_format_1_is_used_with_a_remark() {
+    let folder = Folder::trained();
+    folder.write("x", OLD);
+    folder.write("old.csv", "1,2,0.5,3\n0,1,1,1\n");
+    for command in ["predict x old.csv --label none", "inspect x", "inspect x --json"] {
+        let told = folder.run(command).well();
+        assert!(told.err.contains("warning: x: a model file of format 1 carries no checksum"), "{}", told.err);
+        assert!(!told.out.contains("checksum"));
+    }
+    assert_eq!(folder.run("inspect x --quiet").well().err, "");
+    assert!(!folder.run("inspect m").well().err.contains("checksum"));
+}
+
+#[test]
+fn with_a_flipped_bit() {
+    let folder = Folder::trained();
+    let whole = std::fs::read(folder.path("m")).unwrap();
+    for at in (0..8 * whole.len()).step_by((whole.len() / 2) | 1) {
+        let mut damaged = whole.clone();
+        damaged[at / 8] ^= 1 << (at % 8);
+        folder.write("x", damaged);
+        folder.run("inspect x").fails(2, &["x"]);
+    }
 }
 
 #[test]

@@ -37,7 +37,7 @@ pub use sparse::{CsrMatrix, CsrView, Index};
 pub use training::Training;
 pub(crate) use training::{Mapped, Picked};
 pub use vectors::Vectors;
-pub use weights::{ClassWeight, effective_weights};
+pub use weights::{ClassWeight, check_costs, effective_weights};
 
 /// A floating-point number a view can hold: `f32` or `f64`.
 pub trait Element: Copy + Send + Sync + Into<f64> + sealed::Sealed + 'static {}

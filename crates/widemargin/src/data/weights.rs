@@ -50,8 +50,37 @@ pub fn effective_weights(
     for (weight, &code) in weights.iter_mut().zip(labels.codes()) {
         *weight *= factors[code as usize];
     }
+    // Two factors that are finite may have a product that is not.
+    if let Some(row) = weights.iter().position(|w| !w.is_finite()) {
+        let (factor, label) = (factors[labels.codes()[row] as usize], &labels.classes()[labels.codes()[row] as usize]);
+        return Err(Error::Parameter {
+            name: "class_weight",
+            value: format!("{factor:e} for {label}"),
+            expected: "the weight of a sample times that of its class must be within double precision".into(),
+        });
+    }
     check_two_classes(labels, &weights)?;
     Ok(weights)
+}
+
+/// Whether an objective C Σ weight · loss, summed over the problems of `n_classes` classes, is within double precision.
+///
+/// # Errors
+/// [`Error::Parameter`] where C times the sum of the weights is not.
+pub fn check_costs(c: f64, weights: &[f64], n_classes: usize) -> Result<()> {
+    let total: f64 = weights.iter().sum();
+    // Losses are about 1 where nothing is learned yet, and a few times that on the way.
+    if (c * total * 16.0 * n_classes.max(1) as f64).is_finite() {
+        return Ok(());
+    }
+    Err(Error::Parameter {
+        name: "C",
+        value: format!("{c:e}"),
+        expected: format!(
+            "C times the sum of the weights, which is {total:e}, must be within double precision: use a smaller C, \
+             sample weights or class weights"
+        ),
+    })
 }
 
 fn class_factors(labels: &Labels, weights: &[f64], class_weight: &ClassWeight) -> Result<Vec<f64>> {
@@ -118,6 +147,16 @@ mod tests {
     }
 
     #[test]
+    fn costs_within_double_precision_are_taken_and_no_others() {
+        assert!(check_costs(1e300, &[1.0; 10], 3).is_ok());
+        assert!(check_costs(1e-300, &[1e300; 10], 3).is_ok());
+        for (c, weight) in [(1e300, 1e10), (1.0, 1e308), (1e154, 1e154)] {
+            let error = check_costs(c, &[weight; 10], 3).unwrap_err().to_string();
+            assert!(error.contains("C times the sum of the weights"), "{error}");
+        }
+    }
+
+    #[test]
     fn bad_weights_are_named() {
         let labels = Labels::new([0i64, 1]);
         let uniform = ClassWeight::Uniform;
@@ -125,6 +164,10 @@ mod tests {
         assert!(matches!(effective_weights(&labels, Some(&[1.0, -1.0]), &uniform), Err(Error::Weight { row: 1, .. })));
         assert!(matches!(effective_weights(&labels, Some(&[0.0, 0.0]), &uniform), Err(Error::NoSamples(_))));
         assert!(matches!(effective_weights(&labels, Some(&[1.0, 0.0]), &uniform), Err(Error::OneClass { .. })));
+        let large = ClassWeight::PerClass([(Label::Integer(0), 1e200)].into());
+        let error = effective_weights(&labels, Some(&[1e200, 1.0]), &large).unwrap_err().to_string();
+        assert!(error.starts_with("class_weight = 1e200 for 0 is not allowed"), "{error}");
+        assert!(effective_weights(&labels, Some(&[1e308, 1.7e308]), &ClassWeight::Balanced).is_err());
         let unknown = ClassWeight::PerClass([(Label::Integer(5), 1.0)].into());
         assert!(effective_weights(&labels, None, &unknown).unwrap_err().to_string().contains("class_weight = 5"));
     }

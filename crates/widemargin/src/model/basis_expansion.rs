@@ -11,7 +11,9 @@ use super::BasisExpansionSvc;
 use super::clock::Clock;
 use super::expand::{Expander, Learned};
 use crate::basis::BasisChoice;
-use crate::data::{ClassWeight, DenseMatrix, DenseView, Distinct, Given, Labels, Source, effective_weights};
+use crate::data::{
+    ClassWeight, DenseMatrix, DenseView, Distinct, Given, Labels, Source, check_costs, effective_weights,
+};
 use crate::error::{Error, Result};
 use crate::expansion::Normalization;
 use crate::problem::{AnyLoss, Block, Intercept, LinearObjective, OneVsRest};
@@ -202,6 +204,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         self.check()?;
         labels.check(samples.n_samples())?;
         let effective = effective_weights(labels, sample_weight, &self.class_weight)?;
+        check_costs(self.c, &effective, labels.classes().len())?;
         let mut clock = Clock::start(watch);
 
         let given = Given { codes: labels.codes(), weights: sample_weight, effective: &effective };

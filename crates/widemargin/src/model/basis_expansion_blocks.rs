@@ -16,7 +16,7 @@ use super::manifest::Manifest;
 use super::resident::{Learner, Resident};
 use super::{Assembled, BasisExpansionParams, BasisExpansionSvc};
 use crate::basis::{self, Bases, BasisChoice};
-use crate::data::{DenseView, Labels, Outside, Samples, Source, Training, effective_weights};
+use crate::data::{DenseView, Labels, Outside, Samples, Source, Training, check_costs, effective_weights};
 use crate::error::{Error, Result};
 use crate::expansion::BasisExpansion;
 use crate::par::Pool;
@@ -61,6 +61,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
             return Err(Error::Parameter { name: "loss", value: self.loss.to_string(), expected: expected.into() });
         };
         let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
+        check_costs(self.c, &weights, labels.classes().len())?;
         let mut clock = Clock::start(watch);
         let parameters = self.told();
         let training = Training { samples, weights: &weights, threads: self.threads, watch };

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::BasisExpansionSvc;
 use super::expansion_file::ExpansionHeader;
-use super::file::{FORMAT_VERSION, NO_FILE, Reader, Tensor, read, save, tensor, to_bytes};
+use super::file::{NO_FILE, Reader, Tensor, read, save, tensor, to_bytes};
 use crate::data::{AnySamples, Label};
 use crate::error::{Error, Result};
 use crate::expansion::BasisExpansion;
@@ -15,12 +15,16 @@ use crate::problem::{AnyLoss, Intercept, n_problems};
 use crate::similarity::{AnySimilarity, Similarity};
 use crate::solve::Report;
 
-const METHOD: &str = "basis-expansion";
+pub(super) const METHOD: &str = "basis-expansion";
+
+/// Whether a file's header has all that it should, each of its type.
+pub(super) fn check_header(reader: &Reader<'_>) -> Result<()> {
+    reader.parse::<Header>().map(drop)
+}
 
 /// The JSON header.
 #[derive(Serialize, Deserialize)]
 struct Header {
-    format_version: u32,
     method: String,
     #[serde(flatten)]
     expansion: ExpansionHeader,
@@ -46,7 +50,7 @@ impl BasisExpansionSvc<AnySimilarity> {
     /// The model as the bytes of its file: what [`BasisExpansionSvc::save`] writes.
     ///
     /// # Errors
-    /// [`Error::ModelFile`] for a model that cannot be written, which no fit makes.
+    /// [`Error::NotFinite`] for a model that a fit arrived at beyond the range of numbers.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let (header, tensors) = ExpansionHeader::whole(&self.expansion)?;
         self.bytes(header, tensors)
@@ -81,7 +85,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
     /// All but the similarity and the bases as bytes, in the format of a model file; the caller keeps these two.
     ///
     /// # Errors
-    /// [`Error::ModelFile`] for a model that cannot be written, which no fit makes.
+    /// [`Error::NotFinite`] for a model that a fit arrived at beyond the range of numbers.
     pub fn to_bytes_without_bases(&self) -> Result<Vec<u8>> {
         let (header, tensors) = ExpansionHeader::without_bases(&self.expansion);
         self.bytes(header, tensors)
@@ -100,11 +104,11 @@ impl<S: Similarity> BasisExpansionSvc<S> {
     }
 
     fn bytes(&self, expansion: ExpansionHeader, mut tensors: Vec<Tensor>) -> Result<Vec<u8>> {
+        self.report.check_finite()?;
         let (k, d) = (self.intercepts.len(), self.expansion.n_features());
         tensors.push(tensor("weights", vec![k, d], &self.weights));
         tensors.push(tensor("intercepts", vec![k], &self.intercepts));
         let header = Header {
-            format_version: FORMAT_VERSION,
             method: METHOD.into(),
             expansion,
             basis: self.basis.clone(),

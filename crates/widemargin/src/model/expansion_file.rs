@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::file::{FORMAT_VERSION, NO_FILE, Reader, Tensor, tensor, to_bytes};
+use super::file::{NO_FILE, Reader, Tensor, tensor, to_bytes};
 use super::samples_file::{self, Shape};
 use crate::data::Samples;
 use crate::error::{Error, Result};
@@ -15,7 +15,7 @@ use crate::expansion::{BasisExpansion, PartMap};
 use crate::similarity::{AnySimilarity, Similarity};
 
 /// What the bytes of an expansion alone name as their method.
-const METHOD: &str = "expansion";
+pub(super) const METHOD: &str = "expansion";
 
 /// What the JSON header says of an expansion.
 #[derive(Serialize, Deserialize)]
@@ -38,10 +38,14 @@ enum MapShape {
     Projection { n_columns: usize, n_features: usize },
 }
 
+/// Whether a file's header has all that it should, each of its type.
+pub(super) fn check_header(reader: &Reader<'_>) -> Result<()> {
+    reader.parse::<Header>().map(drop)
+}
+
 /// The JSON header of an expansion alone.
 #[derive(Serialize, Deserialize)]
 struct Header {
-    format_version: u32,
     method: String,
     #[serde(flatten)]
     expansion: ExpansionHeader,
@@ -49,7 +53,7 @@ struct Header {
 
 impl Header {
     fn new(expansion: ExpansionHeader) -> Self {
-        Header { format_version: FORMAT_VERSION, method: METHOD.into(), expansion }
+        Header { method: METHOD.into(), expansion }
     }
 }
 

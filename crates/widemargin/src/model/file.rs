@@ -1,7 +1,9 @@
 //! The model file: a safetensors file whose metadata has one entry, `widemargin`, a JSON object with the
-//! format version, the method and its parameters; the arrays are the tensors. `docs/model-file.md` describes it.
+//! format version, a checksum, the method and its parameters; the arrays are the tensors. `docs/model-file.md`
+//! describes it.
 //!
-//! A file comes from anywhere: every size is checked against the file's own length before memory is taken.
+//! A file comes from anywhere: its checksum is verified before anything else is looked at, and every size is checked
+//! against the file's own length before memory is taken.
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,21 +11,76 @@ use std::io::Write;
 use std::path::Path;
 
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
+use crate::checksum::{PLACEHOLDER, checksum};
 use crate::error::{Error, Result};
 
-/// The newest version of the format that this library writes and reads.
-pub const FORMAT_VERSION: u32 = 1;
+/// The newest version of the format that this library reads, and the one it writes.
+pub const FORMAT_VERSION: u32 = 2;
+
+/// The first version of the format whose files carry a checksum.
+const CHECKSUMS_SINCE: u32 = 2;
 
 /// The metadata's only key.
 const KEY: &str = "widemargin";
 
-#[derive(serde::Deserialize)]
+/// What every header begins with.
+#[derive(Deserialize)]
 struct Preamble {
     format_version: u32,
+    checksum: Option<String>,
     method: String,
+}
+
+/// A header as it is written, with what all methods have in common.
+#[derive(Serialize)]
+struct Written<'a, H> {
+    format_version: u32,
+    checksum: &'a str,
+    #[serde(flatten)]
+    header: &'a H,
+}
+
+/// What a model file says of itself, its checksum verified.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FileFacts {
+    /// The version of its format; files have a checksum since version 2.
+    pub format_version: u32,
+    /// The method of its model: `power-mean`, `basis-expansion`, `expansion` or `thin-plate`.
+    pub method: String,
+}
+
+impl FileFacts {
+    /// The facts of a model file.
+    ///
+    /// # Errors
+    /// [`Error::ModelFile`], [`Error::ModelVersion`] or [`Error::Io`], as for loading the model.
+    pub fn of(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        Ok(Reader::of_any(path, &read(path)?)?.facts)
+    }
+
+    /// The facts of the bytes of a model file.
+    ///
+    /// # Errors
+    /// [`Error::ModelFile`] or [`Error::ModelVersion`], as for making the model from them.
+    pub fn of_bytes(bytes: &[u8]) -> Result<Self> {
+        Ok(Reader::of_any(Path::new(NO_FILE), bytes)?.facts)
+    }
+
+    /// What whoever loads the model should know, where there is something: that damage would not be noticed.
+    pub fn remark(&self) -> Option<String> {
+        let version = self.format_version;
+        (version < CHECKSUMS_SINCE).then(|| {
+            format!(
+                "a model file of format {version} carries no checksum, so that damage to it may go unnoticed: save the \
+                 model again to give it one"
+            )
+        })
+    }
 }
 
 /// Writes a file whole or not at all: into a temporary file beside it, which then takes its name.
@@ -66,14 +123,81 @@ pub(super) fn tensor<T: Number>(name: &str, shape: Vec<usize>, numbers: &[T]) ->
 /// A header and its tensors as the bytes of a model file.
 pub(super) fn to_bytes(header: &impl Serialize, tensors: &[Tensor]) -> Result<Vec<u8>> {
     let invalid = |problem: String| Error::ModelFile { path: NO_FILE.into(), problem };
-    let header = serde_json::to_string(header).map_err(|error| invalid(error.to_string()))?;
-    let metadata = HashMap::from([(KEY.to_owned(), header)]);
+    if let Some((name, value)) = tensors.iter().find_map(|tensor| Some((&tensor.0, non_finite(tensor)?))) {
+        return Err(Error::NotFinite { what: format!("a number of the model's '{name}'"), value });
+    }
+    let header = Written { format_version: FORMAT_VERSION, checksum: PLACEHOLDER, header };
+    let header = serde_json::to_string(&header).map_err(|error| invalid(error.to_string()))?;
     let mut views = Vec::with_capacity(tensors.len());
     for (name, dtype, shape, bytes) in tensors {
         let view = TensorView::new(*dtype, shape.clone(), bytes).map_err(|error| invalid(error.to_string()))?;
-        views.push((name, view));
+        views.push((name.as_str(), view));
     }
-    safetensors::serialize(views, Some(metadata)).map_err(|error| invalid(error.to_string()))
+    sealed(header, views).map_err(invalid)
+}
+
+/// The first number of a tensor that is none.
+fn non_finite((_, dtype, _, bytes): &Tensor) -> Option<f64> {
+    match dtype {
+        Dtype::F32 => {
+            bytes.as_chunks().0.iter().map(|word| f32::from_le_bytes(*word)).find(|x| !x.is_finite()).map(f64::from)
+        }
+        Dtype::F64 => bytes.as_chunks().0.iter().map(|word| f64::from_le_bytes(*word)).find(|x| !x.is_finite()),
+        _ => None,
+    }
+}
+
+/// The bytes of a file with this header, whose checksum is the placeholder, and with these tensors.
+fn sealed(header: String, tensors: Vec<(&str, TensorView<'_>)>) -> Result<Vec<u8>, String> {
+    let metadata = HashMap::from([(KEY.to_owned(), header)]);
+    let mut bytes = safetensors::serialize(tensors, Some(metadata)).map_err(|error| error.to_string())?;
+    let at = position(&bytes, PLACEHOLDER).ok_or("its header has no room for a checksum")?;
+    let sum = checksum(&[&bytes]);
+    bytes[at..at + sum.len()].copy_from_slice(sum.as_bytes());
+    Ok(bytes)
+}
+
+/// The checksum that a file should state: that of its bytes with the placeholder where they state one.
+fn expected_checksum(bytes: &[u8], stated: &str) -> Option<String> {
+    if stated.len() != PLACEHOLDER.len() {
+        return None;
+    }
+    let at = position(bytes, stated)?;
+    Some(checksum(&[&bytes[..at], PLACEHOLDER.as_bytes(), &bytes[at + stated.len()..]]))
+}
+
+/// Where a text first occurs.
+fn position(bytes: &[u8], text: &str) -> Option<usize> {
+    bytes.windows(text.len()).position(|window| window == text.as_bytes())
+}
+
+/// The same model file with one more tensor, of bytes that mean something to the caller alone.
+///
+/// # Errors
+/// [`Error::ModelFile`] for bytes that are no model file of the newest format, or have such a tensor.
+pub fn with_payload(bytes: &[u8], name: &str, payload: &[u8]) -> Result<Vec<u8>> {
+    let reader = Reader::of_any(Path::new(NO_FILE), bytes)?;
+    let Some(sum) = &reader.checksum else {
+        return Err(reader.wrong(format!("nothing can be added to a file of format {}", reader.facts.format_version)));
+    };
+    if reader.tensors.tensor(name).is_ok() {
+        return Err(reader.wrong(format!("it has a tensor '{name}'")));
+    }
+    let header = reader.header.replacen(sum.as_str(), PLACEHOLDER, 1);
+    let mut tensors: Vec<(&str, TensorView<'_>)> = reader.tensors.iter().collect();
+    let view = TensorView::new(Dtype::U8, vec![payload.len()], payload);
+    tensors.push((name, view.map_err(|error| reader.wrong(error.to_string()))?));
+    sealed(header, tensors).map_err(|problem| reader.wrong(problem))
+}
+
+/// What [`with_payload`] added to the bytes of a model file under this name.
+///
+/// # Errors
+/// [`Error::ModelFile`] where nothing was; [`Error::ModelVersion`].
+pub fn payload(bytes: &[u8], name: &str) -> Result<Vec<u8>> {
+    let reader = Reader::of_any(Path::new(NO_FILE), bytes)?;
+    let tensor = reader.tensors.tensor(name).ok().filter(|tensor| tensor.dtype() == Dtype::U8);
+    tensor.map(|tensor| tensor.data().to_vec()).ok_or_else(|| reader.wrong(format!("the tensor '{name}' is missing")))
 }
 
 /// Writes the bytes of a model to a file, whole or not at all.
@@ -91,8 +215,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>> {
 /// # Errors
 /// [`Error::ModelFile`], [`Error::ModelVersion`] or [`Error::Io`], as for loading the model.
 pub fn method_of(path: impl AsRef<Path>) -> Result<String> {
-    let path = path.as_ref();
-    Ok(Reader::of_any(path, &read(path)?)?.parse::<Preamble>()?.method)
+    Ok(FileFacts::of(path)?.method)
 }
 
 /// The method of the model in the bytes of a model file, as its header names it.
@@ -100,41 +223,72 @@ pub fn method_of(path: impl AsRef<Path>) -> Result<String> {
 /// # Errors
 /// [`Error::ModelFile`] or [`Error::ModelVersion`], as for making the model from them.
 pub fn method_of_bytes(bytes: &[u8]) -> Result<String> {
-    Ok(Reader::of_any(Path::new(NO_FILE), bytes)?.parse::<Preamble>()?.method)
+    Ok(FileFacts::of_bytes(bytes)?.method)
 }
 
-/// A model file's bytes, its format and version already checked.
+/// A model file's bytes, their checksum, format and version already checked.
 pub(super) struct Reader<'a> {
     /// Where they come from, for messages.
     path: &'a Path,
-    bytes: &'a [u8],
+    tensors: SafeTensors<'a>,
     header: String,
+    checksum: Option<String>,
+    facts: FileFacts,
 }
 
 impl<'a> Reader<'a> {
     /// Bytes that should hold a model of `method`; they come from `path`.
     pub fn new(path: &'a Path, bytes: &'a [u8], method: &str) -> Result<Self> {
         let reader = Reader::of_any(path, bytes)?;
-        let preamble: Preamble = reader.parse()?;
-        if preamble.method != method {
-            return Err(reader.wrong(format!("it holds a model of '{}', expected '{method}'", preamble.method)));
+        if reader.facts.method != method {
+            return Err(reader.wrong(format!("it holds a model of '{}', expected '{method}'", reader.facts.method)));
         }
         Ok(reader)
     }
 
     /// Bytes that should hold a model of any method.
-    fn of_any(path: &'a Path, bytes: &'a [u8]) -> Result<Self> {
-        let mut reader = Reader { path, bytes, header: String::new() };
+    pub fn of_any(path: &'a Path, bytes: &'a [u8]) -> Result<Self> {
+        let wrong = |problem: String| Error::ModelFile { path: path.to_owned(), problem };
         let (_, metadata) = SafeTensors::read_metadata(bytes)
-            .map_err(|error| reader.wrong(format!("not a safetensors file, or cut short ({error})")))?;
+            .map_err(|error| wrong(format!("not a safetensors file, or damaged or cut short ({error})")))?;
         let header = metadata.metadata().as_ref().and_then(|m| m.get(KEY)).cloned();
-        reader.header = header.ok_or_else(|| reader.wrong("a safetensors file, but not of widemargin".into()))?;
-        let preamble: Preamble = reader.parse()?;
-        if preamble.format_version > FORMAT_VERSION {
-            let (found, known) = (preamble.format_version, FORMAT_VERSION);
+        let header = header.ok_or_else(|| wrong("a safetensors file, but not of widemargin".into()))?;
+        let preamble: Preamble =
+            serde_json::from_str(&header).map_err(|error| wrong(format!("its header: {error}")))?;
+        let Preamble { format_version, checksum, method } = preamble;
+        if format_version > FORMAT_VERSION {
+            // How its checksum would be computed is not known either.
+            let (found, known) = (format_version, FORMAT_VERSION);
             return Err(Error::ModelVersion { path: path.to_owned(), found, known });
         }
-        Ok(reader)
+        match &checksum {
+            Some(stated) => {
+                let found = expected_checksum(bytes, stated).unwrap_or_default();
+                if found != *stated {
+                    return Err(wrong(format!(
+                        "damaged: it states the checksum '{stated}', its content has '{found}'"
+                    )));
+                }
+            }
+            None if format_version >= CHECKSUMS_SINCE => {
+                return Err(wrong(format!("damaged: it is of format {format_version} and has no checksum")));
+            }
+            None => {}
+        }
+        let tensors =
+            SafeTensors::deserialize(bytes).map_err(|error| wrong(format!("damaged or cut short ({error})")))?;
+        let facts = FileFacts { format_version, method };
+        Ok(Reader { path, tensors, header, checksum, facts })
+    }
+
+    /// The method of the model.
+    pub fn method(&self) -> &str {
+        &self.facts.method
+    }
+
+    /// The header's JSON.
+    pub fn into_header(self) -> String {
+        self.header
     }
 
     /// The header as a type.
@@ -149,9 +303,7 @@ impl<'a> Reader<'a> {
 
     /// The numbers of one tensor, which must have exactly this type and shape.
     pub fn tensor<T: Number>(&self, name: &str, shape: &[usize]) -> Result<Vec<T>> {
-        let tensors = SafeTensors::deserialize(self.bytes)
-            .map_err(|error| self.wrong(format!("damaged or cut short ({error})")))?;
-        let tensor = tensors.tensor(name).map_err(|_| self.wrong(format!("the tensor '{name}' is missing")))?;
+        let tensor = self.tensors.tensor(name).map_err(|_| self.wrong(format!("the tensor '{name}' is missing")))?;
         if tensor.dtype() != T::DTYPE || tensor.shape() != shape {
             return Err(self.wrong(format!(
                 "the tensor '{name}' is {:?} {:?}, expected {:?} {shape:?}",

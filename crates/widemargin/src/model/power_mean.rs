@@ -9,7 +9,7 @@ use super::clock::Clock;
 use super::power_mean_primal::PrimalFinish;
 use super::scores::check_width;
 use crate::data::{
-    ClassWeight, Distinct, Given, Label, Labels, Rows, effective_weights, fingerprints, visit_histogram,
+    ClassWeight, Distinct, Given, Label, Labels, Rows, check_costs, effective_weights, fingerprints, visit_histogram,
 };
 use crate::descriptor::{FeatureMax, largest_values};
 use crate::error::{Error, Result};
@@ -18,7 +18,7 @@ use crate::par;
 use crate::problem::{Loss, OneVsRest, n_problems};
 use crate::similarity::AdditiveKernel;
 use crate::solve::dual::{self, DualProblem, DualSettings, DualSolution, Engine};
-use crate::solve::{Report, Stage, Status};
+use crate::solve::{Report, Stage, Status, library};
 use crate::watch::{RowCount, Watch};
 
 /// Rows scored by one thread at a time.
@@ -182,6 +182,7 @@ impl PowerMeanParams {
         self.check()?;
         labels.check(samples.n_rows())?;
         let effective = effective_weights(labels, sample_weight, &self.class_weight)?;
+        check_costs(self.c, &effective, labels.classes().len())?;
         let mut clock = Clock::start(watch);
 
         // Samples of weight 0 are absent from everything, the scaling included.
@@ -270,6 +271,7 @@ pub(super) fn report(solution: &DualSolution, stages: Vec<Stage>, params: &Power
         stages,
         notes: Vec::new(),
         warnings: Vec::new(),
+        library: library(),
     };
     let what = match report.status {
         Status::Converged => return report,

@@ -5,19 +5,23 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::PowerMeanSvc;
-use super::file::{FORMAT_VERSION, NO_FILE, Reader, read, save, tensor, to_bytes};
+use super::file::{NO_FILE, Reader, read, save, tensor, to_bytes};
 use crate::data::Label;
 use crate::descriptor::FeatureMax;
 use crate::error::{Error, Result};
 use crate::expansion::{AdditiveMap, Approximation, MAX_NODES};
 use crate::solve::Report;
 
-const METHOD: &str = "power-mean";
+pub(super) const METHOD: &str = "power-mean";
+
+/// Whether a file's header has all that it should, each of its type.
+pub(super) fn check_header(reader: &Reader<'_>) -> Result<()> {
+    reader.parse::<Header>().map(drop)
+}
 
 /// The JSON header.
 #[derive(Serialize, Deserialize)]
 struct Header {
-    format_version: u32,
     method: String,
     kernel: String,
     approximation: String,
@@ -43,10 +47,10 @@ impl PowerMeanSvc {
     /// The model as the bytes of its file: what [`PowerMeanSvc::save`] writes.
     ///
     /// # Errors
-    /// [`Error::ModelFile`] for a model that cannot be written, which no fit makes.
+    /// [`Error::NotFinite`] for a model that a fit arrived at beyond the range of numbers.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        self.report.check_finite()?;
         let header = Header {
-            format_version: FORMAT_VERSION,
             method: METHOD.into(),
             kernel: self.map.kernel().to_string(),
             approximation: self.map.approximation().to_string(),

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::ThinPlateSvc;
-use super::file::{FORMAT_VERSION, NO_FILE, Reader, read, save, tensor, to_bytes};
+use super::file::{NO_FILE, Reader, read, save, tensor, to_bytes};
 use crate::data::Label;
 use crate::error::{Error, Result};
 use crate::problem::n_problems;
@@ -13,12 +13,16 @@ use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::Report;
 use crate::solve::thin_plate::PathPoint;
 
-const METHOD: &str = "thin-plate";
+pub(super) const METHOD: &str = "thin-plate";
+
+/// Whether a file's header has all that it should, each of its type.
+pub(super) fn check_header(reader: &Reader<'_>) -> Result<()> {
+    reader.parse::<Header>().map(drop)
+}
 
 /// The JSON header.
 #[derive(Serialize, Deserialize)]
 struct Header {
-    format_version: u32,
     method: String,
     kernel: String,
     #[serde(rename = "C")]
@@ -48,11 +52,11 @@ impl ThinPlateSvc {
     /// The model as the bytes of its file: what [`ThinPlateSvc::save`] writes.
     ///
     /// # Errors
-    /// [`Error::ModelFile`] for a model that cannot be written, which no fit makes.
+    /// [`Error::NotFinite`] for a model that a fit arrived at beyond the range of numbers.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        self.report.check_finite()?;
         let k = self.n_problems();
         let header = Header {
-            format_version: FORMAT_VERSION,
             method: METHOD.into(),
             kernel: self.kernel.to_string(),
             c: self.c,

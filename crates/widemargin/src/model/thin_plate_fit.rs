@@ -11,7 +11,7 @@ use super::thin_plate::{CChoice, LANDMARKS, Standardize, ThinPlateParams};
 use super::thin_plate_blocks::{dense_rows, first_of_equals, weighted_block, weighted_gram, weighted_polynomials};
 use super::thin_plate_landmarks::{Placed, choose};
 use super::thin_plate_machine::ThinPlateSvc;
-use crate::data::{Distinct, Given, Labels, Rows, effective_weights, fingerprints};
+use crate::data::{Distinct, Given, Labels, Rows, check_costs, effective_weights, fingerprints};
 use crate::error::{Error, Result};
 use crate::par::Pool;
 use crate::problem::n_problems;
@@ -19,7 +19,7 @@ use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::thin_plate::{
     BLOCK, FitSettings, Fitted, LandmarkBlocks, LandmarkFit, NullSpace, Problems, Stop, fit_exact, memory,
 };
-use crate::solve::{Report, Stage, Status};
+use crate::solve::{Report, Stage, Status, library};
 use crate::watch::Watch;
 
 /// Columns whose spreads differ by more than this may have units of their own, and need standardising.
@@ -67,6 +67,7 @@ impl ThinPlateParams {
             });
         }
         let effective = effective_weights(labels, sample_weight, &self.class_weight)?;
+        check_costs(self.least_c(), &effective, labels.classes().len())?;
         let mut clock = Clock::start(watch);
 
         // Samples of weight 0 are absent from everything, the polynomials' scaling included. Copies are one sample.
@@ -117,6 +118,14 @@ impl ThinPlateParams {
         })
     }
 
+    /// C where it is given; where it is chosen, one that is surely tried.
+    pub(super) fn least_c(&self) -> f64 {
+        match self.c {
+            CChoice::Auto => 1.0,
+            CChoice::Value(c) => c,
+        }
+    }
+
     pub(super) fn settings(&self) -> FitSettings {
         let c = match self.c {
             CChoice::Auto => None,
@@ -140,6 +149,7 @@ impl ThinPlateParams {
             stages,
             notes: Vec::new(),
             warnings: warnings(fitted, self.kernel),
+            library: library(),
         };
         let what = match report.status {
             Status::Converged => return report,

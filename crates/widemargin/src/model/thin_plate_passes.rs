@@ -7,7 +7,7 @@ use super::thin_plate_fit::{Fit, scale_rows, scaling_warning};
 use super::thin_plate_landmarks::{LandmarkChoice, Placed, SAMPLES_A_CENTRE, choose};
 use super::thin_plate_machine::ThinPlateSvc;
 use super::thin_plate_stream::{Look, Stream, StreamedRows, drawn};
-use crate::data::{AnySamples, Fingerprint, Labels, Outside, Source, effective_weights};
+use crate::data::{AnySamples, Fingerprint, Labels, Outside, Source, check_costs, effective_weights};
 use crate::error::{Error, Result};
 use crate::par::Pool;
 use crate::problem::{OneVsRest, n_problems};
@@ -57,6 +57,7 @@ impl ThinPlateParams {
         };
         let stream = Stream::new(samples)?;
         let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
+        check_costs(self.least_c(), &weights, labels.classes().len())?;
         let pool = Pool::new(self.threads)?;
         let mut clock = Clock::start(watch);
         let (n, d, k) = (stream.n(), stream.n_features, n_problems(labels.classes().len()));

@@ -16,7 +16,7 @@ use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::dual::certificate::{StopRule, relative_gap};
-use super::{Report, Stage, Status};
+use super::{Report, Stage, Status, library};
 use crate::data::{DenseView, Rows};
 use crate::error::{Error, Result};
 use crate::par::Pool;
@@ -82,6 +82,7 @@ impl LinearDualSolution {
             stages,
             notes: Vec::new(),
             warnings: Vec::new(),
+            library: library(),
         };
         let what = match report.status {
             Status::Converged => return report,

@@ -7,4 +7,5 @@ pub mod newton;
 mod report;
 pub mod thin_plate;
 
+pub(crate) use report::library;
 pub use report::{Report, Stage, Status};

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::{Error, Result};
+
 /// How a fit ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -57,12 +59,37 @@ pub struct Report {
     pub notes: Vec<String>,
     /// What the user should know; empty when there is nothing.
     pub warnings: Vec<String>,
+    /// The library that made the fit, such as `widemargin 0.2.0`; empty for a model of before 0.2.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub library: String,
+}
+
+/// This library, as a report names it.
+pub(crate) fn library() -> String {
+    concat!("widemargin ", env!("CARGO_PKG_VERSION")).to_owned()
 }
 
 impl Report {
-    /// The largest relative gap among the two-class problems.
+    /// The largest relative gap among the two-class problems; NaN where one is not known.
     pub fn gap(&self) -> f64 {
-        self.gaps.iter().copied().fold(0.0, f64::max)
+        // `f64::max` passes over NaN.
+        self.gaps
+            .iter()
+            .copied()
+            .fold(0.0, |most: f64, gap| if most.is_nan() || gap.is_nan() { f64::NAN } else { most.max(gap) })
+    }
+
+    /// Whether its numbers are numbers, as they are unless the fit overflowed.
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`] naming the first that is not.
+    pub fn check_finite(&self) -> Result<()> {
+        let whole = [("the objective", self.objective), ("the dual objective", self.dual_objective)];
+        let gaps = self.gaps.iter().map(|&gap| ("a duality gap", gap));
+        match whole.into_iter().chain(gaps).find(|(_, value)| !value.is_finite()) {
+            Some((what, value)) => Err(Error::NotFinite { what: what.into(), value }),
+            None => Ok(()),
+        }
     }
 
     /// The most iterations any two-class problem took.

@@ -20,6 +20,7 @@ mod linear_objective_sums;
 mod linear_reaches_the_minimum;
 mod linear_same_answer;
 mod model_bytes;
+mod model_files;
 mod outside_common;
 mod power_mean_blocks;
 mod predictions_are_watched;

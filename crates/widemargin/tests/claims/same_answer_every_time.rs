@@ -93,8 +93,6 @@ fn a_model_file_gives_the_same_bits_back_and_no_damage_is_taken_for_a_model() {
             std::fs::write(&damaged, &bytes[..length]).unwrap();
             assert!(matches!(PowerMeanSvc::load(&damaged), Err(Error::ModelFile { .. })), "{length}");
         }
-        let newer = String::from_utf8_lossy(&bytes).replace("format_version\\\":1", "format_version\\\":9");
-        assert_ne!(newer.as_bytes(), String::from_utf8_lossy(&bytes).as_bytes());
         let mut changed = bytes.clone();
         let at = bytes.windows(17).position(|w| w == b"format_version\\\":").unwrap() + 17;
         changed[at] = b'9';

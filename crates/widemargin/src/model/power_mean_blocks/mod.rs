@@ -20,7 +20,7 @@ use self::scan::{Chunked, Scan};
 use self::store::{Known, Store};
 use super::clock::Clock;
 use super::power_mean::{PowerMeanParams, PowerMeanSvc, report};
-use crate::data::{AnySamples, Fingerprint, Labels, Outside, Source, effective_weights};
+use crate::data::{AnySamples, Fingerprint, Labels, Outside, Source, check_costs, effective_weights};
 use crate::descriptor::FeatureMax;
 use crate::error::{Error, Result};
 use crate::par::Pool;
@@ -61,6 +61,7 @@ impl PowerMeanParams {
         labels.check(n)?;
         check_number(n)?;
         let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
+        check_costs(self.c, &weights, labels.classes().len())?;
         let mut clock = Clock::start(watch);
 
         let chunked = Chunked::new(samples, &weights, outside.memory, self.threads)?;

@@ -26,9 +26,9 @@ impl Certificate {
     }
 }
 
-/// (primal − dual) / primal; both zero (nothing to learn, nothing lost) is a gap of 0.
+/// (primal − dual) / primal; both zero (nothing to learn, nothing lost) is a gap of 0, and NaN stays NaN.
 pub(in crate::solve) fn relative_gap(primal: f64, dual: f64) -> f64 {
-    if primal > 0.0 { (primal - dual) / primal } else { 0.0 }
+    if primal <= 0.0 { 0.0 } else { (primal - dual) / primal }
 }
 
 /// Sums over the rows of one problem.

@@ -32,5 +32,7 @@ pub(super) fn dual_bound(shape: &Shape, sums: &PointSums, slope: &[f64]) -> f64 
 
 /// (primal − dual) / primal; both zero (nothing to learn, nothing lost) is a gap of 0.
 pub(super) fn relative_gap(primal: f64, dual: f64) -> f64 {
-    if primal > 0.0 { ((primal - dual) / primal).max(0.0) } else { 0.0 }
+    // Not with `max`, which passes over NaN.
+    let gap = if primal <= 0.0 { 0.0 } else { (primal - dual) / primal };
+    if gap < 0.0 { 0.0 } else { gap }
 }

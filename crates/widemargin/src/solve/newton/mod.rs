@@ -23,7 +23,7 @@ mod step;
 
 use crate::error::{Error, Result};
 use crate::problem::Objective;
-use crate::solve::{Report, Stage, Status};
+use crate::solve::{Report, Stage, Status, library};
 use crate::watch::Watch;
 
 /// When the solver stops.
@@ -114,6 +114,7 @@ impl NewtonSolution {
             stages,
             notes: Vec::new(),
             warnings: Vec::new(),
+            library: library(),
         };
         let what = match report.status {
             Status::Converged => return report,

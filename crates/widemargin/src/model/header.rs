@@ -1,0 +1,27 @@
+//! The header of a model file for those who read it elsewhere, in Python say: only as a whole, and checked.
+
+use std::path::Path;
+
+use super::file::{NO_FILE, Reader};
+use super::{basis_expansion_file, expansion_file, power_mean_file, thin_plate_file};
+use crate::error::Result;
+
+/// The header of the bytes of a model file, as JSON text. The checksum is verified, and every field that
+/// `docs/model-file.md` names for the method is there and of its type.
+///
+/// # Errors
+/// [`Error::ModelFile`](crate::Error::ModelFile) or [`Error::ModelVersion`](crate::Error::ModelVersion), as for making
+/// the model from the bytes.
+pub fn header_of_bytes(bytes: &[u8]) -> Result<String> {
+    let reader = Reader::of_any(Path::new(NO_FILE), bytes)?;
+    match reader.method() {
+        basis_expansion_file::METHOD => basis_expansion_file::check_header(&reader)?,
+        expansion_file::METHOD => expansion_file::check_header(&reader)?,
+        power_mean_file::METHOD => power_mean_file::check_header(&reader)?,
+        thin_plate_file::METHOD => thin_plate_file::check_header(&reader)?,
+        other => {
+            return Err(reader.wrong(format!("it holds a model of '{other}', which this version does not know")));
+        }
+    }
+    Ok(reader.into_header())
+}

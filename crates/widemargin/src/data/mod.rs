@@ -30,6 +30,7 @@ pub use folds::stratified_folds;
 pub use images::{Grids, Images};
 pub use labels::{Label, Labels};
 pub use outside::{Checkpoint, Outside, Scratch};
+pub(crate) use outside::{load as load_checkpoint, save as save_checkpoint};
 pub use rows::{Rows, visit_histogram};
 pub use samples::{Samples, Source};
 pub use series::Series;

@@ -4,7 +4,8 @@
 
 use std::fmt;
 
-use crate::error::Result;
+use crate::checksum::checksum;
+use crate::error::{Error, Result};
 
 /// Room for bytes that memory does not hold, for as long as a fit takes: a file, say. Each fit writes and reads it from
 /// 0 on, from several threads, and reads only what it wrote.
@@ -38,6 +39,44 @@ pub trait Checkpoint: Sync {
     /// # Errors
     /// [`Error::Io`](crate::Error::Io).
     fn save(&self, name: &str, bytes: &[u8]) -> Result<()>;
+}
+
+/// What a checkpoint has under a name, less the line before it that [`save`] wrote.
+///
+/// # Errors
+/// [`Error::Checkpoint`] where a bit of it is not as it was saved, or where it was saved under another name; what the
+/// checkpoint meets.
+pub(crate) fn load(checkpoint: &dyn Checkpoint, name: &str) -> Result<Option<Vec<u8>>> {
+    let Some(mut bytes) = checkpoint.load(name)? else { return Ok(None) };
+    let wrong = |problem: &str| Error::Checkpoint {
+        problem: format!("{name} {problem}: delete the checkpoint, or give an empty folder, to begin the fit anew"),
+    };
+    let Some(end) = bytes.iter().position(|&byte| byte == b'\n').filter(|_| bytes.starts_with(SEAL.as_bytes())) else {
+        return Err(wrong("is damaged, or was written by version 0.1, which kept no checksums"));
+    };
+    if bytes[..=end] != *seal(name, &bytes[end + 1..]).as_bytes() {
+        return Err(wrong("is damaged: its content does not have the checksum that its first line states"));
+    }
+    bytes.drain(..=end);
+    Ok(Some(bytes))
+}
+
+/// Puts bytes under a name in a checkpoint, with a line before them that holds their checksum.
+///
+/// # Errors
+/// What the checkpoint meets.
+pub(crate) fn save(checkpoint: &dyn Checkpoint, name: &str, bytes: &[u8]) -> Result<()> {
+    let mut sealed = seal(name, bytes).into_bytes();
+    sealed.extend_from_slice(bytes);
+    checkpoint.save(name, &sealed)
+}
+
+/// How the first line of everything in a checkpoint begins.
+const SEAL: &str = "widemargin checkpoint ";
+
+/// The first line: of the name too, so that one file renamed is not taken for another.
+fn seal(name: &str, bytes: &[u8]) -> String {
+    format!("{SEAL}{}\n", checksum(&[name.as_bytes(), b"\n", bytes]))
 }
 
 /// What a fit on more samples than memory holds has to work with.

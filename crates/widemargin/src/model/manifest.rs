@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Checkpoint, Fingerprint, Labels, Samples, Source};
+use crate::data::{Checkpoint, Fingerprint, Labels, Samples, Source, load_checkpoint, save_checkpoint};
 use crate::error::{Error, Result};
 
 /// The name it has in a checkpoint.
@@ -70,10 +70,10 @@ impl Manifest {
 
     /// Takes the plan of the fit that `checkpoint` holds, which must be this one; or says there that this is the fit.
     pub fn settle(mut self, checkpoint: &dyn Checkpoint) -> Result<Self> {
-        let Some(bytes) = checkpoint.load(NAME)? else {
+        let Some(bytes) = load_checkpoint(checkpoint, NAME)? else {
             let bytes = serde_json::to_vec_pretty(&self)
                 .map_err(|problem| Error::Checkpoint { problem: problem.to_string() })?;
-            checkpoint.save(NAME, &bytes)?;
+            save_checkpoint(checkpoint, NAME, &bytes)?;
             return Ok(self);
         };
         let there: Manifest = serde_json::from_slice(&bytes)

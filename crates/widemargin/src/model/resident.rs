@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::block_plan::Plan;
 use super::clock::Clock;
 use super::feature_pieces::FeaturePieces;
-use crate::data::{Checkpoint, Labels, Outside};
+use crate::data::{Checkpoint, Labels, Outside, load_checkpoint, save_checkpoint};
 use crate::error::{Error, Result};
 use crate::expansion::ROWS_A_CHUNK;
 use crate::linalg;
@@ -107,7 +107,7 @@ impl<'a, S: Similarity> Learner<'a, '_, S> {
                 }
                 if let Some(checkpoint) = self.outside.checkpoint {
                     let bytes: Vec<u8> = mean.iter().chain(&spread).flat_map(|x| x.to_le_bytes()).collect();
-                    checkpoint.save(NORMALIZATION, &bytes)?;
+                    save_checkpoint(checkpoint, NORMALIZATION, &bytes)?;
                 }
                 (mean, spread)
             }
@@ -185,7 +185,7 @@ impl Resident {
 
 /// Means and spreads that were learned before.
 fn numbers(checkpoint: &dyn Checkpoint, n_means: usize, n_spreads: usize) -> Result<Option<(Vec<f64>, Vec<f64>)>> {
-    let Some(bytes) = checkpoint.load(NORMALIZATION)? else { return Ok(None) };
+    let Some(bytes) = load_checkpoint(checkpoint, NORMALIZATION)? else { return Ok(None) };
     if bytes.len() != 8 * (n_means + n_spreads) {
         return Err(Error::Checkpoint {
             problem: format!("'{NORMALIZATION}' is damaged: begin anew in an empty folder"),

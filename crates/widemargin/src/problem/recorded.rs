@@ -5,7 +5,7 @@
 //! where it stood.
 
 use super::objective::{Cost, Gradient, Gram, Line, LineSums, Objective, PointSums, Shape};
-use crate::data::Checkpoint;
+use crate::data::{Checkpoint, load_checkpoint, save_checkpoint};
 use crate::error::{Error, Result};
 use crate::watch::Watch;
 
@@ -30,7 +30,7 @@ impl<'a, O: Objective> RecordedObjective<'a, O> {
     /// Goes on from what `keeper` has under `name`, if anything.
     pub fn new(inner: O, keeper: Option<&'a dyn Checkpoint>, name: &'static str) -> Result<Self> {
         let told = match keeper {
-            Some(keeper) => keeper.load(name)?.unwrap_or_default(),
+            Some(keeper) => load_checkpoint(keeper, name)?.unwrap_or_default(),
             None => Vec::new(),
         };
         let kept = told.len();
@@ -75,7 +75,7 @@ impl<'a, O: Objective> RecordedObjective<'a, O> {
     /// Keeps all answers: after those that took a pass.
     fn keep(&mut self) -> Result<()> {
         if let Some((keeper, name)) = self.keeper {
-            keeper.save(name, &self.told)?;
+            save_checkpoint(keeper, name, &self.told)?;
             self.kept = self.told.len();
         }
         Ok(())

@@ -6,6 +6,7 @@ mod agrees_with_the_exact_kernel;
 mod basis_expansion;
 mod basis_expansion_blocks;
 mod common;
+mod damaged_checkpoints;
 mod expansion_alone;
 mod gap_is_reached;
 mod greedy_selection;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::plan::{Plan, Sizes};
 use super::store::Store;
-use crate::data::Checkpoint;
+use crate::data::{Checkpoint, load_checkpoint, save_checkpoint};
 use crate::error::{Error, Result};
 use crate::solve::dual::{BlockState, Blocks, Keep, Kept};
 
@@ -47,7 +47,7 @@ impl Left {
     /// # Errors
     /// [`Error::Checkpoint`] for what is not of a fit with these facts, saying which differs; what the checkpoint meets.
     pub fn find(checkpoint: Option<&dyn Checkpoint>, facts: &[(String, String)]) -> Result<Option<Left>> {
-        let Some(bytes) = checkpoint.map(|kept| kept.load(MANIFEST)).transpose()?.flatten() else {
+        let Some(bytes) = checkpoint.map(|kept| load_checkpoint(kept, MANIFEST)).transpose()?.flatten() else {
             return Ok(None);
         };
         let manifest: Manifest = serde_json::from_slice(&bytes).map_err(|problem| damaged(problem.to_string()))?;
@@ -87,7 +87,7 @@ impl Left {
     /// What the checkpoint and the blocks meet; [`Error::Checkpoint`] where a part is missing or of another size.
     pub fn take_up(&self, checkpoint: &dyn Checkpoint, store: &Store<'_>, sizes: Weights) -> Result<Kept> {
         let numbers = |name: String, n: usize| {
-            let bytes = checkpoint.load(&name)?.ok_or_else(|| damaged(format!("nothing under {name}")))?;
+            let bytes = load_checkpoint(checkpoint, &name)?.ok_or_else(|| damaged(format!("nothing under {name}")))?;
             if bytes.len() != 4 * n {
                 return Err(damaged(format!("{} bytes under {name} in place of {}", bytes.len(), 4 * n)));
             }
@@ -184,14 +184,14 @@ impl Keep for Keeper<'_> {
         let begun = Instant::now();
         let bytes = |numbers: Vec<f32>| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
         for k in 0..self.n_problems {
-            checkpoint.save(&weights(self.generation, k), &bytes(weights_of(k)))?;
+            save_checkpoint(checkpoint, &weights(self.generation, k), &bytes(weights_of(k)))?;
         }
         for share in 0..SHARES {
             let mut all = Vec::new();
             for piece in share_of(share, self.store.n_pieces()) {
                 all.extend(bytes(self.store.alphas(piece)?));
             }
-            checkpoint.save(&alphas(self.generation, share), &all)?;
+            save_checkpoint(checkpoint, &alphas(self.generation, share), &all)?;
         }
         let manifest = Manifest {
             version: VERSION,
@@ -201,7 +201,7 @@ impl Keep for Keeper<'_> {
             state: state.clone(),
         };
         let manifest = serde_json::to_vec(&manifest).map_err(|problem| damaged(problem.to_string()))?;
-        checkpoint.save(MANIFEST, &manifest)?;
+        save_checkpoint(checkpoint, MANIFEST, &manifest)?;
         self.generation = 1 - self.generation;
         self.last = Some((Instant::now(), begun.elapsed()));
         Ok(())

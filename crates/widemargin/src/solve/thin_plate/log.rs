@@ -5,7 +5,7 @@
 
 use super::path::{Candidate, PathPoint, Solved};
 use super::system::Point;
-use crate::data::Checkpoint;
+use crate::data::{Checkpoint, load_checkpoint, save_checkpoint};
 use crate::error::{Error, Result};
 use crate::solve::Status;
 
@@ -32,7 +32,7 @@ impl<'a> Log<'a> {
     /// [`Error::Parameter`] where it is of another fit or damaged, and what reading meets.
     pub fn open(checkpoint: &'a dyn Checkpoint, fingerprint: u128) -> Result<Self> {
         let mut log = Log { checkpoint, fingerprint, visits: Vec::new(), at: 0, place: None, unit: None };
-        if let Some(bytes) = checkpoint.load(NAME)? {
+        if let Some(bytes) = load_checkpoint(checkpoint, NAME)? {
             log.read(&bytes)?;
         }
         Ok(log)
@@ -75,7 +75,7 @@ impl<'a> Log<'a> {
         hessians.iter().for_each(|hessian| bytes.numbers(hessian));
         bytes.word(self.visits.len() as u64);
         self.visits.iter().for_each(|visit| bytes.candidate(visit.as_ref()));
-        self.checkpoint.save(NAME, &bytes.0)
+        save_checkpoint(self.checkpoint, NAME, &bytes.0)
     }
 
     fn read(&mut self, bytes: &[u8]) -> Result<()> {

@@ -102,6 +102,8 @@ class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
         for text in self.report_["warnings"]:
             if text.startswith("not converged"):
                 warnings.warn(text, ConvergenceWarning, stacklevel=4)
+            elif text.startswith("no better than"):
+                warnings.warn(text, UserWarning, stacklevel=4)
             elif self.verbose:
                 print(f"{type(self).__name__}: {text}", file=sys.stderr)
 

@@ -356,6 +356,10 @@ class SettledPolynomials:
     """What became of the polynomials of a thin plate kernel."""
 
     @property
+    def penalised(self) -> _Floats: ...
+    @property
+    def n_penalised(self) -> int: ...
+    @property
     def columns(self) -> _Floats: ...
     @property
     def cross(self) -> _Floats: ...
@@ -369,7 +373,9 @@ class LandmarkPlan:
     def __new__(cls, kernel: str, bases: _Floats, columns: _Columns) -> LandmarkPlan: ...
     def first_sums(self, samples: _Samples, weights: _Floats) -> _First: ...
     def settle(self, sums: _First, null_space: str, n: int, total: float, separates: bool) -> SettledPolynomials: ...
-    def features(self, samples: _Samples, weights: _Floats, columns: _Floats, cross: _Floats | None) -> _Floats:
+    def features(
+        self, samples: _Samples, weights: _Floats, penalised: _Floats, columns: _Floats, cross: _Floats | None
+    ) -> _Floats:
         """(samples of weight above 0, features); with `cross` None those of the polynomials alone."""
 
     def fit(
@@ -380,6 +386,7 @@ class LandmarkPlan:
         *,
         n_rows: int,
         n_problems: int,
+        class_weights: Sequence[float],
         support: Sequence[int],
         C: float | None,
         tol: float,

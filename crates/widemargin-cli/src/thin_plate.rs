@@ -27,15 +27,16 @@ const EXACT_UP_TO: usize = 10_000;
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Method options")]
 pub struct ThinPlateArgs {
-    /// Kernel: thin-plate (r^2 log r), distance (-r), cubic (r^3), thin-plate:order=N, polyharmonic:exponent=B,
+    /// Kernel: distance (-r), thin-plate (r^2 log r), cubic (r^3), thin-plate:order=N, polyharmonic:exponent=B,
     /// spline:order=N,dims=D, rbf:gamma=G
-    #[arg(long, value_parser = kernels, action = ArgAction::Append, default_value = "thin-plate", value_name = "NAME")]
+    #[arg(long, value_parser = kernels, action = ArgAction::Append, default_value = "distance", value_name = "NAME")]
     kernel: Vec<Kernels>,
     /// Weight of the losses: a number, or auto, which takes the least leave-one-out loss on a path of values
     #[arg(short = 'C', value_delimiter = ',', allow_hyphen_values = true, default_value = "auto", value_name = "C")]
     c: Vec<CChoice>,
-    /// What becomes of the polynomials that the kernel leaves unpenalised: free, constant (only the constant is kept),
-    /// none, or auto, which is free unless they alone separate the data
+    /// What becomes of the polynomials that the kernel leaves unpenalised: free, penalized, constant (only the constant
+    /// is kept), none, or auto, which is free where there are 20 samples a polynomial and they alone do not separate the
+    /// data, else penalized
     #[arg(long, value_delimiter = ',', default_value = "auto", value_name = "NAME")]
     null_space: Vec<NullSpace>,
     /// Number of landmarks that carry the kernel, or none for the exact solver; auto is none for up to 10,000 samples,

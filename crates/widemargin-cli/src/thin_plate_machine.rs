@@ -24,6 +24,7 @@ pub fn parameters(model: &ThinPlateSvc) -> Value {
         "violators": violators(model),
         "loo_squared_hinge": chosen.and_then(|point| point.loo_squared_hinge),
         "loo_error": chosen.and_then(|point| point.loo_error),
+        "loo_exact": chosen.is_some_and(|point| point.loo_exact),
     })
 }
 
@@ -43,7 +44,9 @@ pub fn findings(model: &ThinPlateSvc) -> String {
         n => format!(", the least leave-one-out loss of {n} values"),
     };
     let error = chosen(model).and_then(|point| point.loo_error);
-    let left_out = error.map(|error| format!("; leave-one-out error {:.2} %", 100.0 * error)).unwrap_or_default();
+    let exact = chosen(model).is_some_and(|point| point.loo_exact);
+    let estimate = if exact { "leave-one-out error" } else { "leave-one-out error to first order" };
+    let left_out = error.map(|error| format!("; {estimate} {:.2} %", 100.0 * error)).unwrap_or_default();
     format!(
         "C = {:.4e}{how}{left_out}; polynomials of rank {} ({}); {} violators, {} bases{}",
         model.c(),

@@ -116,6 +116,16 @@ pub(crate) struct SettledPolynomials(model::SettledPolynomials);
 #[pymethods]
 impl SettledPolynomials {
     #[getter]
+    fn penalised<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_slice(py, self.0.penalised())
+    }
+
+    #[getter]
+    fn n_penalised(&self) -> usize {
+        self.0.n_penalised()
+    }
+
+    #[getter]
     fn columns<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         PyArray1::from_slice(py, self.0.columns())
     }
@@ -176,15 +186,16 @@ impl LandmarkPlan {
         py: Python<'py>,
         samples: Given<'_>,
         weights: PyReadonlyArray1<'_, f64>,
+        penalised: PyReadonlyArray1<'_, f64>,
         columns: PyReadonlyArray1<'_, f64>,
         cross: Option<PyReadonlyArray1<'_, f64>>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let (weights, columns) = (weights.as_slice()?, columns.as_slice()?);
+        let (weights, penalised, columns) = (weights.as_slice()?, penalised.as_slice()?, columns.as_slice()?);
         let cross = cross.as_ref().map(|cross| cross.as_slice()).transpose()?;
         let features = with_rows!(&samples, "the thin plate SVM", view => {
             conduct(py, &Patience::default(), |_, _| match cross {
                 None => self.0.polynomial_features(&view, weights, columns),
-                Some(cross) => self.0.features(&view, weights, columns, cross),
+                Some(cross) => self.0.features(&view, weights, penalised, columns, cross),
             })
         })?;
         let n = weights.iter().filter(|weight| **weight > 0.0).count();
@@ -193,7 +204,7 @@ impl LandmarkPlan {
     }
 
     /// The path over rows that `rows` stands for, and the machine.
-    #[pyo3(signature = (settled, rows, classes, *, n_rows, n_problems, support, C, tol, max_iter, threads, stages,
+    #[pyo3(signature = (settled, rows, classes, *, n_rows, n_problems, class_weights, support, C, tol, max_iter, threads, stages,
         time_limit, watch))]
     #[expect(non_snake_case, reason = "C is the parameter's name")]
     #[expect(clippy::too_many_arguments, reason = "they are the solver's parameters, passed by name")]
@@ -205,6 +216,7 @@ impl LandmarkPlan {
         classes: Vec<Class>,
         n_rows: usize,
         n_problems: usize,
+        class_weights: Vec<f64>,
         support: Vec<u64>,
         C: Option<f64>,
         tol: f64,
@@ -222,10 +234,11 @@ impl LandmarkPlan {
             .threads(threads);
         let facts = MachineFacts {
             classes: classes.into_iter().map(Label::from).collect(),
+            class_weights,
             support,
             stages: stages.into_iter().map(|(name, seconds)| Stage { name, seconds }).collect(),
         };
-        let shape = RowsShape { n_rows, n_penalised: plan.n_landmarks(), n_free: settled.n_free(), n_problems };
+        let shape = RowsShape { n_rows, n_penalised: settled.n_penalised(), n_free: settled.n_free(), n_problems };
         let rows = Arc::new(rows);
         let machine = conduct(py, &Patience::new(time_limit, watch)?, |watch, to_caller| {
             let mut rows = RowsElsewhere { standing: Standing { rows, to_caller: to_caller.clone() }, shape };

@@ -58,6 +58,11 @@ impl<'a> Watch<'a> {
         Watch { deadline: Instant::now().checked_add(limit), ..self }
     }
 
+    /// Whether a time limit was set.
+    pub(crate) fn has_time_limit(&self) -> bool {
+        self.deadline.is_some()
+    }
+
     /// The same watch with nobody to tell: for work that is a small part of a larger one.
     pub(crate) fn without_progress(self) -> Self {
         Watch { sink: None, ..self }

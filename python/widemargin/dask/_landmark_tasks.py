@@ -35,6 +35,16 @@ class Plan:
         return _core.LandmarkPlan(self.kernel, straight(self.bases, np.float64), _columns(self.columns))
 
 
+@dataclass(frozen=True)
+class Lift:
+    """What makes features of kernel values and polynomials; with `cross` None, of the polynomials alone."""
+
+    n_penalised: int
+    penalised: Floats
+    columns: Floats
+    cross: Floats | None
+
+
 def columns(number: int, samples: Any, weights: Floats) -> Columns:
     """Weight, means and squared deviations of the columns."""
     return _tasks.of_partition(number, lambda: _core.column_sums(straight_rows(samples), straight(weights, np.float64)))
@@ -89,21 +99,20 @@ def block(
     units: Floats,
     n_classes: int,
     plan: Plan,
-    columns: Floats,
-    cross: Floats | None,
+    lift: Lift,
 ) -> Block:
-    """Features of the samples of weight above 0; with `cross` None of the polynomials alone."""
+    """Features of the samples of weight above 0."""
 
     def made() -> Floats:
-        over = None if cross is None else straight(cross, np.float64)
+        cross = None if lift.cross is None else straight(lift.cross, np.float64)
         rows, given = straight_rows(samples), straight(weights, np.float64)
-        return plan.made().features(rows, given, straight(columns, np.float64), over)
+        penalised, columns = straight(lift.penalised, np.float64), straight(lift.columns, np.float64)
+        return plan.made().features(rows, given, penalised, columns, cross)
 
     present = weights > 0
-    n_penalised = 0 if cross is None else len(plan.bases)
     features = _tasks.of_partition(number, made)
     roots = np.sqrt(weights[present])
-    return Block(number, features, n_penalised, codes[present], n_classes, roots, units[present])
+    return Block(number, features, lift.n_penalised, codes[present], n_classes, roots, units[present])
 
 
 def group(*blocks: Block) -> tuple[Block, ...]:

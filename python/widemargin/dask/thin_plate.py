@@ -81,7 +81,7 @@ class ThinPlateSVC(DaskClassifier, _local.ThinPlateSVC):
             work = Work(self, given, kernel, bases)
             settled = work.settled(null_space)
             clock.end("polynomials")
-            rows = work.rows(settled.columns, settled.cross)
+            rows = work.rows(settled)
             work.forget()
             clock.end("features")
             machine = work.made.fit(
@@ -90,6 +90,7 @@ class ThinPlateSVC(DaskClassifier, _local.ThinPlateSVC):
                 labels_of(self.classes_),
                 n_rows=work.n,
                 n_problems=work.n_problems,
+                class_weights=work.class_weights(),
                 support=support.tolist(),
                 C=C,
                 tol=float(self.tol),
@@ -157,7 +158,7 @@ class Work:
             free = self.made.settle(sums, "free", self.n, self._total, False)
             if free.n_free > 1:
                 separates = _core.rows_separate(
-                    self.rows(free.columns, None),
+                    self.rows(free, only_polynomials=True),
                     n_rows=self.n,
                     n_free=free.n_free,
                     n_problems=self.n_problems,
@@ -166,13 +167,25 @@ class Work:
                 )
         return self.made.settle(sums, null_space, self.n, self._total, separates)
 
-    def rows(self, columns: npt.NDArray[np.float64], cross: npt.NDArray[np.float64] | None) -> LandmarkRows:
-        """Blocks of features; of the polynomials alone without `cross`."""
+    def rows(self, settled: _core.SettledPolynomials, *, only_polynomials: bool = False) -> LandmarkRows:
+        """Blocks of features."""
         client = self._client
-        shared = [client.submit(_tasks.same, one, pure=False) for one in (columns, cross)]
+        lift = tasks.Lift(
+            0 if only_polynomials else settled.n_penalised,
+            settled.penalised,
+            settled.columns,
+            None if only_polynomials else settled.cross,
+        )
+        shared = [client.submit(_tasks.same, lift, pure=False)]
         each = zip(self._numbers, self._rows, self._codes, self._weights, self._units, strict=True)
         blocks = [client.submit(tasks.block, *one, self._n_classes, self._plan, *shared, pure=False) for one in each]
         return LandmarkRows(client, grouped(client, blocks, tasks.group))
+
+    def class_weights(self) -> list[float]:
+        """Sum of the weights of the samples of each class."""
+        each = zip(self._codes, self._weights, strict=True)
+        counts = [np.bincount(codes, weights, self._n_classes) for codes, weights in each]
+        return np.sum(counts, axis=0).tolist()
 
     def forget(self) -> None:
         """Lets go of the samples: the workers drop what nobody holds."""

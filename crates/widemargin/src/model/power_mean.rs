@@ -276,6 +276,7 @@ pub(super) fn report(solution: &DualSolution, stages: Vec<Stage>, params: &Power
     let what = match report.status {
         Status::Converged => return report,
         Status::IterationLimit => format!("after {} epochs and steps (raise max_iter)", report.max_iterations()),
+        Status::PrecisionLimit => "within double precision".to_owned(),
         Status::TimeLimit => "when the time limit passed".to_owned(),
     };
     report.warnings.push(format!(

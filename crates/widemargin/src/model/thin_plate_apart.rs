@@ -16,7 +16,9 @@ use crate::linalg::factor::Matrix;
 use crate::par::Pool;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::Stage;
-use crate::solve::thin_plate::{Apart, FirstSums, Lift, NullSpace, RowSums, first_sums, fit_apart, lift_of};
+use crate::solve::thin_plate::{
+    Apart, FirstSums, Lift, NullSpace, RowSums, WhyPenalized, first_sums, fit_apart, lift_of,
+};
 use crate::watch::Watch;
 
 /// Samples that k-means looks at, a landmark.
@@ -99,7 +101,7 @@ pub struct LandmarkPlan {
 #[derive(Clone, Debug)]
 pub struct SettledPolynomials {
     null_space: NullSpace,
-    separated: bool,
+    why: Option<WhyPenalized>,
     apart: Apart,
 }
 
@@ -108,6 +110,8 @@ pub struct SettledPolynomials {
 pub struct MachineFacts {
     /// The classes, in the order of the problems.
     pub classes: Vec<Label>,
+    /// Sum of the weights of the samples of each class.
+    pub class_weights: Vec<f64>,
     /// Row of each landmark among the samples; empty where they are means of samples.
     pub support: Vec<u64>,
     /// Stages before the path, which adds its own.
@@ -178,8 +182,9 @@ impl LandmarkPlan {
         separates: bool,
     ) -> Result<SettledPolynomials> {
         let mut apart = Apart::new(sums, &self.lift, total)?;
-        let (null_space, separated) = apart.settle(asked, n, || Ok(separates))?;
-        Ok(SettledPolynomials { null_space, separated, apart })
+        let spreads = self.space.spreads(self.kernel.dilation_exponent());
+        let (null_space, why) = apart.settle(asked, n, &spreads, || Ok(separates))?;
+        Ok(SettledPolynomials { null_space, why, apart })
     }
 
     /// Tᵀp of the samples of weight above 0, times √w: row-major.
@@ -187,31 +192,38 @@ impl LandmarkPlan {
     /// # Errors
     /// [`Error::Value`] for a number that is not finite, [`Error::Shape`] for a T of another size.
     pub fn polynomial_features(&self, samples: &impl Rows, weights: &[f64], columns: &[f64]) -> Result<Vec<f64>> {
-        let lift = self.lift.only_polynomials(self.columns(columns)?);
+        let lift = self.lift.only_polynomials(self.columns("columns", columns)?);
         self.lifted(samples, weights, &lift, false)
     }
 
-    /// The features of the samples of weight above 0, times √w, penalised ones first: row-major. `columns` and `cross`
-    /// are those of [`SettledPolynomials`].
+    /// The features of the samples of weight above 0, times √w, penalised ones first: row-major. `penalised`, `columns`
+    /// and `cross` are those of [`SettledPolynomials`].
     ///
     /// # Errors
     /// As for [`LandmarkPlan::polynomial_features`].
-    pub fn features(&self, samples: &impl Rows, weights: &[f64], columns: &[f64], cross: &[f64]) -> Result<Vec<f64>> {
-        let columns = self.columns(columns)?;
+    pub fn features(
+        &self,
+        samples: &impl Rows,
+        weights: &[f64],
+        penalised: &[f64],
+        columns: &[f64],
+        cross: &[f64],
+    ) -> Result<Vec<f64>> {
+        let (penalised, columns) = (self.columns("penalised", penalised)?, self.columns("columns", columns)?);
         let (b, q) = (self.n_landmarks(), columns.n_cols());
         if !cross.is_empty() && cross.len() != b * q {
             return Err(misfit("cross", cross.len(), b * q));
         }
         let cross = (!cross.is_empty()).then(|| Matrix::from_columns(cross.to_vec(), b, q));
-        let lift = Lift { columns, cross, ..self.lift.clone() };
+        let lift = Lift { penalised, columns, cross, ..self.lift.clone() };
         self.lifted(samples, weights, &lift, true)
     }
 
-    fn columns(&self, columns: &[f64]) -> Result<Matrix> {
+    fn columns(&self, what: &str, columns: &[f64]) -> Result<Matrix> {
         let m = self.space.len();
         let q = columns.len().checked_div(m).unwrap_or(0);
         if m * q != columns.len() {
-            return Err(misfit("columns", columns.len(), m * q));
+            return Err(misfit(what, columns.len(), m * q));
         }
         Ok(Matrix::from_columns(columns.to_vec(), m, q))
     }
@@ -238,16 +250,16 @@ impl LandmarkPlan {
         facts: MachineFacts,
         watch: &Watch<'_>,
     ) -> Result<ThinPlateSvc> {
-        let MachineFacts { classes, support, stages } = facts;
-        let SettledPolynomials { null_space, separated, apart } = settled;
+        let MachineFacts { classes, class_weights, support, stages } = facts;
+        let SettledPolynomials { null_space, why, apart } = settled;
         let LandmarkPlan { kernel, n_features, bases, space, lift } = self;
         let pool = Pool::new(params.threads)?;
         let started = std::time::Instant::now();
-        let fitted = fit_apart(rows, lift, apart, (null_space, separated), &params.settings(), (&pool, watch))?;
+        let fitted = fit_apart(rows, lift, apart, (null_space, why), &params.settings(), (&pool, watch))?;
         let mut stages = stages;
         stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
         let best = &fitted.outcome.best;
-        let mut report = params.report(&fitted, stages);
+        let mut report = params.report(&fitted, stages, &class_weights)?;
         report.warnings.splice(0..0, space.warnings());
         Ok(ThinPlateSvc {
             kernel,
@@ -271,6 +283,16 @@ impl LandmarkPlan {
 }
 
 impl SettledPolynomials {
+    /// S of the penalised polynomials, column-major: what [`LandmarkPlan::features`] takes.
+    pub fn penalised(&self) -> &[f64] {
+        self.apart.penalised.values()
+    }
+
+    /// Number of penalised features: the landmarks, and the polynomials that are penalised.
+    pub fn n_penalised(&self) -> usize {
+        self.apart.cross.n_rows() + self.apart.penalised.n_cols()
+    }
+
     /// T of the unpenalised features, column-major: what [`LandmarkPlan::features`] takes.
     pub fn columns(&self) -> &[f64] {
         self.apart.columns.values()

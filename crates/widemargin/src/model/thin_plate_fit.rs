@@ -17,7 +17,8 @@ use crate::par::Pool;
 use crate::problem::n_problems;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::thin_plate::{
-    BLOCK, FitSettings, Fitted, LandmarkBlocks, LandmarkFit, NullSpace, Problems, Stop, fit_exact, memory,
+    BLOCK, FitSettings, Fitted, LandmarkBlocks, LandmarkFit, NullSpace, PathPoint, Problems, SAMPLES_A_FREE_POLYNOMIAL,
+    Solved, Stop, WhyPenalized, fit_exact, memory,
 };
 use crate::solve::{Report, Stage, Status, library};
 use crate::watch::Watch;
@@ -30,6 +31,12 @@ const APART: f64 = 30.0;
 
 /// On so many samples leave-one-out says whether to standardise: two fits that are quick beside one of all samples.
 const SAMPLES_TO_DECIDE: usize = 1000;
+
+/// The largest relative gap between the objectives at which a fit counts as solved.
+const LARGEST_GAP: f64 = 1e-6;
+
+/// An objective below this share of that of f = 0 is about 0.
+const NEGLIGIBLE: f64 = 1e-9;
 
 impl ThinPlateParams {
     /// Trains on samples and their labels.
@@ -96,7 +103,7 @@ impl ThinPlateParams {
 
         let Attempt { fitted, bases, support, space, scale, .. } = attempt;
         let best = &fitted.outcome.best;
-        let mut report = self.report(&fitted, clock.stages);
+        let mut report = self.report(&fitted, clock.stages, &class_weights(&labels, &weights))?;
         report.warnings.splice(0..0, warnings);
         Ok(ThinPlateSvc {
             kernel: self.kernel,
@@ -134,31 +141,80 @@ impl ThinPlateParams {
         FitSettings { null_space: self.null_space, c, stop: Stop { max_steps: self.max_steps, tol: self.tol } }
     }
 
-    pub(super) fn report(&self, fitted: &Fitted, stages: Vec<Stage>) -> Report {
+    /// The account of a fit; `class_weights` are the sums of the samples' weights in each class.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] where the objective is not a finite number.
+    pub(super) fn report(&self, fitted: &Fitted, stages: Vec<Stage>, class_weights: &[f64]) -> Result<Report> {
         let best = &fitted.outcome.best;
-        let primal: Vec<f64> = best.solutions.iter().map(|solution| best.point.c * solution.objective).collect();
-        let gap = |primal: f64, dual: f64| ((primal - dual) / primal.max(f64::MIN_POSITIVE)).max(0.0);
+        let (c, total) = (best.point.c, class_weights.iter().sum::<f64>());
+        // What a problem costs at f = 0: the scale of an objective that is about 0 itself.
+        let nothing = NEGLIGIBLE * c * total;
+        let gap = |solution: &Solved| (c * solution.objective - solution.dual) / (c * solution.objective).max(nothing);
+        let gaps: Vec<f64> = best.solutions.iter().map(gap).collect();
+        if let Some(problem) = gaps.iter().position(|gap| !gap.is_finite()) {
+            return Err(Error::Parameter {
+                name: "C",
+                value: format!("{c:e} with weights up to {:e}", class_weights.iter().copied().fold(0.0, f64::max)),
+                expected: format!(
+                    "numbers whose products are finite: the objective of problem {problem} is {}, lower C or the weights",
+                    c * best.solutions[problem].objective,
+                ),
+            });
+        }
+        let status = |(solution, gap): (&Solved, &f64)| match solution.status {
+            Status::Converged if gap.abs() > LARGEST_GAP => Status::PrecisionLimit,
+            status => status,
+        };
         let worst = |a: Status, b: Status| if a == Status::Converged { b } else { a };
+        let solved = best.solutions.iter().zip(&gaps).map(status).fold(Status::Converged, worst);
+        let cut = fitted.outcome.cut;
         let mut report = Report {
-            status: best.solutions.iter().map(|solution| solution.status).fold(Status::Converged, worst),
+            status: if cut { Status::TimeLimit } else { solved },
             iterations: best.solutions.iter().map(|solution| solution.steps).collect(),
-            objective: primal.iter().sum(),
+            objective: best.solutions.iter().map(|solution| c * solution.objective).sum(),
             dual_objective: best.solutions.iter().map(|solution| solution.dual).sum(),
-            gaps: primal.iter().zip(&best.solutions).map(|(primal, solution)| gap(*primal, solution.dual)).collect(),
+            gaps,
             n_support: best.solutions.iter().map(|solution| solution.n_inside as u32).collect(),
             stages,
             notes: Vec::new(),
             warnings: warnings(fitted, self.kernel),
             library: library(),
         };
+        report.warnings.extend(estimate_warning(&best.point, class_weights));
         let what = match report.status {
-            Status::Converged => return report,
+            Status::Converged => return Ok(report),
             Status::IterationLimit => format!("after {} Newton steps (raise max_iter)", self.max_steps),
+            Status::TimeLimit if cut && solved == Status::Converged => {
+                report.warnings.push(format!(
+                    "not converged when the time limit passed: the search over C ended after {} values, from small to \
+                     large; C = {c:.3e} has the least leave-one-out loss of those",
+                    fitted.outcome.path.len(),
+                ));
+                return Ok(report);
+            }
             Status::TimeLimit => "when the time limit passed".to_owned(),
+            Status::PrecisionLimit => {
+                "within double precision (C or the weights are too large, or too far apart, for these samples)"
+                    .to_owned()
+            }
         };
         report.warnings.push(format!("not converged {what}: the largest relative duality gap is {:.2e}", report.gap()));
-        report
+        Ok(report)
     }
+}
+
+/// What the user should know where the fit's own estimate is no better than always answering the largest class.
+fn estimate_warning(point: &PathPoint, class_weights: &[f64]) -> Option<String> {
+    let total: f64 = class_weights.iter().sum();
+    let others = 1.0 - class_weights.iter().copied().fold(0.0, f64::max) / total;
+    let error = point.loo_error.filter(|error| *error >= others - 1e-12)?;
+    Some(format!(
+        "no better than always answering the largest class: the leave-one-out error is {:.2} %, that of the largest class \
+         {:.2} %",
+        100.0 * error,
+        100.0 * others,
+    ))
 }
 
 /// What all attempts at a fit have in common.
@@ -285,7 +341,9 @@ impl Fit<'_, '_> {
         let gram = weighted_gram(params.kernel, rows, n_features, &roots, pool)?;
         let polynomials = weighted_polynomials(&space, rows, n_features, &roots);
         self.clock.end("kernel")?;
-        let mut fitted = fit_exact(gram, &polynomials, problems, &params.settings(), pool, self.clock.watch)?;
+        let spreads = space.spreads(params.kernel.dilation_exponent());
+        let polynomials = (&polynomials, &spreads[..]);
+        let mut fitted = fit_exact(gram, polynomials, problems, &params.settings(), pool, self.clock.watch)?;
         self.clock.end("solve")?;
 
         let alpha = merged(&fitted.alpha, &first_of_equals(rows, n_features));
@@ -316,6 +374,7 @@ impl Fit<'_, '_> {
             to_samples: &to_samples,
             polynomials: weighted_polynomials(&space, &bases, n_features, &ones),
             sample_polynomials: weighted_polynomials(&space, rows, n_features, &roots),
+            spreads: space.spreads(params.kernel.dilation_exponent()),
             n_held,
         };
         let prepared = LandmarkFit::prepare(blocks, problems, pool, self.clock.watch)?;
@@ -355,6 +414,13 @@ pub(super) fn scaling_warning(uneven: f64, losses: Option<(f64, f64)>, standardi
     }
 }
 
+/// Sum of the weights of the samples of each class.
+pub(super) fn class_weights(labels: &Labels, weights: &[f64]) -> Vec<f64> {
+    let mut sums = vec![0.0; labels.classes().len()];
+    labels.codes().iter().zip(weights).for_each(|(&code, weight)| sums[code as usize] += weight);
+    sums
+}
+
 /// Multiplies every column by its factor.
 pub(super) fn scale_rows(rows: &mut [f64], factors: &[f64]) {
     for row in rows.chunks_mut(factors.len()) {
@@ -383,23 +449,31 @@ fn warnings(fitted: &Fitted, kernel: ConditionalKernel) -> Vec<String> {
         ));
     }
     if fitted.flat {
-        warnings.push(
-            "the polynomials reach every sample, nothing is left for the kernel: the classifier is a polynomial, \
-             and C has no effect"
-                .into(),
-        );
-    }
-    if fitted.separated && fitted.null_space == NullSpace::Constant {
-        warnings.push(
-            "the polynomials alone separate a class from the others, so the free form would ignore C: only the \
-             constant was kept (null_space = constant)"
-                .into(),
-        );
-    } else if fitted.separated {
+        let effect = if fitted.null_space == NullSpace::Penalized { "" } else { ", and C has no effect" };
         warnings.push(format!(
-            "the polynomials alone separate a class from the others: that classifier is a polynomial and ignores C; \
-             with so few samples for {rank} polynomials they were kept (null_space = free), 'constant' drops them",
+            "the polynomials reach every sample, nothing is left for the kernel: the classifier is a polynomial{effect}",
         ));
+    }
+    match fitted.why {
+        Some(WhyPenalized::Separated) => warnings.push(
+            "the polynomials alone separate a class from the others, so that free ones would ignore C: they are penalised \
+             (null_space = penalized)"
+                .into(),
+        ),
+        Some(WhyPenalized::FewSamples) => warnings.push(format!(
+            "there are fewer than {SAMPLES_A_FREE_POLYNOMIAL} samples for each of {rank} polynomials, which would fit the \
+             noise if they were free: they are penalised (null_space = penalized)",
+        )),
+        None => {}
+    }
+    let best = &fitted.outcome.best;
+    let converged = best.solutions.iter().all(|solution| solution.status == Status::Converged);
+    if converged && best.point.loo_error.is_none() {
+        warnings.push(
+            "leave-one-out says nothing: the samples inside the margin leave the polynomials open, so that C was not chosen by \
+             it, nor is the error estimated (null_space = penalized closes them)"
+                .into(),
+        );
     }
     if let Some(asked) = fitted.outcome.raised {
         warnings.push(format!(

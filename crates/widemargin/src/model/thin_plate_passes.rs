@@ -3,7 +3,7 @@
 use super::clock::Clock;
 use super::thin_plate::{CChoice, Standardize, ThinPlateParams};
 use super::thin_plate_blocks::{weighted_gram, weighted_polynomials};
-use super::thin_plate_fit::{Fit, scale_rows, scaling_warning};
+use super::thin_plate_fit::{Fit, class_weights, scale_rows, scaling_warning};
 use super::thin_plate_landmarks::{LandmarkChoice, Placed, SAMPLES_A_CENTRE, choose};
 use super::thin_plate_machine::ThinPlateSvc;
 use super::thin_plate_stream::{Look, Stream, StreamedRows, drawn};
@@ -132,6 +132,7 @@ impl ThinPlateParams {
             &weighted_polynomials(&space, &bases, d, &ones),
         )?;
         let roots: Vec<f64> = weights.iter().map(|weight| weight.sqrt()).collect();
+        let class_weights = class_weights(labels, &weights);
         drop(weights);
         let rows = StreamedRows {
             stream,
@@ -147,11 +148,12 @@ impl ThinPlateParams {
         };
         let facts =
             RowFacts { targets: OneVsRest::new(labels.codes(), labels.classes().len()), roots: &roots, units: &units };
-        let fitted = fit_streamed(&rows, lift, facts, &self.settings(), &means, (&pool, watch))?;
+        let spreads = rows.space.spreads(self.kernel.dilation_exponent());
+        let fitted = fit_streamed(&rows, lift, (facts, &spreads), &self.settings(), &means, (&pool, watch))?;
         clock.end("solve")?;
 
         let best = &fitted.outcome.best;
-        let mut report = self.report(&fitted, clock.stages);
+        let mut report = self.report(&fitted, clock.stages, &class_weights)?;
         report.warnings.splice(0..0, warnings);
         Ok(ThinPlateSvc {
             kernel: self.kernel,

@@ -77,6 +77,31 @@ impl PolynomialSpace {
         &self.factors
     }
 
+    /// The weight of each monomial in the kernel Σ weight p(x) p(y) of penalised polynomials, Σ_m s^(b − 2m) (x · y)^m in
+    /// centred coordinates, m from 1, for a kernel of degree b and the root mean square distance s between two samples.
+    /// Both kernels grow alike where the data are stretched, and no direction is preferred.
+    pub fn spreads(&self, dilation_exponent: Option<f64>) -> Vec<f64> {
+        let variances = |f: &f64| if *f > 0.0 { 1.0 / (f * f) } else { 0.0 };
+        let distance = (2.0 * self.factors.iter().map(variances).sum::<f64>()).sqrt();
+        let exponent = dilation_exponent.unwrap_or(0.0);
+        let one = |columns: &Vec<usize>| {
+            let degree = columns.len();
+            if degree == 0 || columns.iter().any(|&column| self.factors[column] == 0.0) {
+                return 0.0;
+            }
+            // (x · y)^m has each product of m columns as often as they can be ordered.
+            let (mut orders, mut run) = (1.0, 0.0);
+            for (at, column) in columns.iter().enumerate() {
+                run = if at > 0 && columns[at - 1] == *column { run + 1.0 } else { 1.0 };
+                orders *= (at + 1) as f64 / run;
+            }
+            let units: f64 =
+                columns.iter().map(|&column| 1.0 / (self.factors[column] * self.factors[column])).product();
+            orders * units * distance.powf(exponent - 2.0 * degree as f64)
+        };
+        self.monomials.iter().map(one).collect()
+    }
+
     /// Writes the monomials of one sample.
     pub fn write(&self, sample: &[f64], out: &mut [f64]) {
         let scaled: Vec<f64> =
@@ -146,6 +171,24 @@ mod tests {
         assert_eq!(PolynomialSpace::new(None, vec![0.0; 5], vec![1.0; 5]).unwrap().len(), 0);
         assert_eq!(monomials(5, 3).unwrap().len(), 56);
         assert!(monomials(1000, 4).is_err());
+    }
+
+    #[test]
+    fn the_kernel_of_penalised_polynomials_is_that_of_powers() {
+        let space = PolynomialSpace::new(Some(3), vec![1.0, -2.0, 0.5], vec![0.5, 2.0, 1.0]).unwrap();
+        let distance = (2.0 * (4.0 + 0.25 + 1.0_f64)).sqrt();
+        let spreads = space.spreads(Some(5.0));
+        let (x, y) = ([3.0, -1.5, 2.0], [0.0, -2.5, 0.25]);
+        let (mut p, mut q) = (vec![0.0; space.len()], vec![0.0; space.len()]);
+        space.write(&x, &mut p);
+        space.write(&y, &mut q);
+        let ours: f64 = spreads.iter().zip(p.iter().zip(&q)).map(|(weight, (p, q))| weight * p * q).sum();
+        let inner: f64 = (0..3).map(|k| (x[k] - space.centre[k]) * (y[k] - space.centre[k])).sum();
+        let direct: f64 = (1..=3).map(|m| distance.powi(5 - 2 * m) * inner.powi(m)).sum();
+        assert!((ours - direct).abs() < 1e-12 * direct.abs(), "{ours} {direct}");
+        // A constant column says nothing; r² log r needs no length.
+        let plane = PolynomialSpace::new(Some(1), vec![0.0; 3], vec![1.0, 0.0, 0.5]).unwrap();
+        assert_eq!(plane.spreads(Some(2.0)), [0.0, 1.0, 0.0, 4.0]);
     }
 
     #[test]

@@ -87,6 +87,7 @@ impl LinearDualSolution {
         let what = match report.status {
             Status::Converged => return report,
             Status::IterationLimit => format!("after {} epochs (raise max_iter or tol)", report.max_iterations()),
+            Status::PrecisionLimit => "within double precision".to_owned(),
             Status::TimeLimit => "when the time limit passed".to_owned(),
         };
         report.warnings.push(format!(

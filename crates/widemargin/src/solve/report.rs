@@ -13,6 +13,8 @@ pub enum Status {
     Converged,
     /// The iterations ran out first; the report says what gap was reached.
     IterationLimit,
+    /// The numbers are too far apart for double precision; the report says what gap was reached.
+    PrecisionLimit,
     /// The time limit came first; the report says what gap was reached.
     TimeLimit,
 }
@@ -23,6 +25,7 @@ impl Status {
         match self {
             Status::Converged => "converged",
             Status::IterationLimit => "iteration-limit",
+            Status::PrecisionLimit => "precision-limit",
             Status::TimeLimit => "time-limit",
         }
     }

@@ -34,6 +34,7 @@ mod thin_plate_fixtures;
 mod thin_plate_invariances;
 mod thin_plate_kind;
 mod thin_plate_landmarks;
+mod thin_plate_left_out;
 mod thin_plate_same;
 mod thin_plate_scaling;
 mod thin_plate_truth;

@@ -149,19 +149,27 @@ fn fit(
     let polynomials = |part: &[f64]| plan.polynomial_features(&view(part, d), &ones(part), free.columns()).unwrap();
     let separates = rows_separate(&mut places(&polynomials, 0), n as f64, 1, &Watch::none()).unwrap();
     let settled = plan.settle(&sums, null_space, n, n as f64, separates).unwrap();
-    let features =
-        |part: &[f64]| plan.features(&view(part, d), &ones(part), settled.columns(), settled.cross()).unwrap();
-    let mut rows = places(&features, 20);
+    let features = |part: &[f64]| {
+        let (penalised, columns) = (settled.penalised(), settled.columns());
+        plan.features(&view(part, d), &ones(part), penalised, columns, settled.cross()).unwrap()
+    };
+    let mut rows = places(&features, settled.n_penalised());
     let support = chosen.into_iter().map(|row| row as u64).collect();
-    let facts = MachineFacts { classes: labels.classes().to_vec(), support, stages: Vec::new() };
+    let class_weights = (0..labels.classes().len())
+        .map(|class| labels.codes().iter().filter(|code| **code as usize == class).count() as f64)
+        .collect();
+    let facts = MachineFacts { classes: labels.classes().to_vec(), class_weights, support, stages: Vec::new() };
     plan.clone().fit(params, settled.clone(), &mut rows, facts, &Watch::none()).unwrap()
 }
 
 #[test]
 fn places_give_the_machine_of_one() {
-    for (classes, null_space, n) in
-        [(3, NullSpace::Auto, 700), (2, NullSpace::Constant, 1500), (2, NullSpace::None, 400)]
-    {
+    for (classes, null_space, n) in [
+        (3, NullSpace::Auto, 700),
+        (2, NullSpace::Constant, 1500),
+        (2, NullSpace::None, 400),
+        (3, NullSpace::Penalized, 500),
+    ] {
         let d = 2;
         let (values, labels) = blobs(n, d, classes, 23);
         let labels = Labels::new(labels);

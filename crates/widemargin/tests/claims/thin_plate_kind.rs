@@ -88,9 +88,9 @@ fn few_samples_many_features() {
         labels[0] = 0;
         labels[1] = 1;
         let model = fit(&values, 20, &labels);
-        assert!(warned(&model, "alone separate"), "{n}: {:?}", model.report().warnings);
-        assert_eq!(errors(&model, &values, 20, &labels), 0, "{n}");
-        for null_space in [NullSpace::Free, NullSpace::Constant, NullSpace::None] {
+        assert!(warned(&model, "null_space = penalized"), "{n}: {:?}", model.report().warnings);
+        assert_eq!(model.null_space(), NullSpace::Penalized);
+        for null_space in [NullSpace::Free, NullSpace::Penalized, NullSpace::Constant, NullSpace::None] {
             let params = thin_plate().null_space(null_space).c(2.0);
             let model = params.fit(&view(&values, 20), &Labels::new(labels.clone())).unwrap();
             assert!(model.decision_values(&view(&values, 20), 1).unwrap().iter().all(|f| f.is_finite()));
@@ -109,8 +109,8 @@ fn one_dimension_and_data_that_a_line_separates() {
 
     let labels: Vec<i64> = values.iter().map(|x| i64::from(*x > 0.2)).collect();
     let model = fit(&values, 1, &labels);
-    assert_eq!(model.null_space(), NullSpace::Constant);
-    assert!(warned(&model, "null_space = constant"), "{:?}", model.report().warnings);
+    assert_eq!(model.null_space(), NullSpace::Penalized);
+    assert!(warned(&model, "alone separate a class"), "{:?}", model.report().warnings);
     assert!(errors(&model, &values, 1, &labels) <= 1);
     // Free, the violators run out: still an answer.
     let free =
@@ -235,4 +235,64 @@ fn classes_of_unlike_size() {
         model.predict(&view(&values, 2), 1).unwrap().iter().filter(|label| label.to_string() == "1").count()
     };
     assert!(count(&params.clone().class_weight(ClassWeight::Balanced)) > count(&params));
+}
+
+#[test]
+fn a_time_limit_cuts_the_path_from_the_side_of_small_c() {
+    let (values, labels) = blobs(900, 4, 2, 44);
+    let labels = Labels::new(labels);
+    for n_basis in [None, Some(40)] {
+        let params = thin_plate().n_basis(n_basis).threads(1);
+        let whole = params.fit(&view(&values, 4), &labels).unwrap();
+        let watch = Watch::none().with_time_limit(std::time::Duration::ZERO);
+        let cut = params.fit_with(&view(&values, 4), &labels, None, &watch).unwrap();
+        assert_eq!(cut.report().status, Status::TimeLimit, "{:?}", cut.report());
+        assert!(warned(&cut, "not converged when the time limit passed"), "{:?}", cut.report().warnings);
+        // As smooth as the kernel's own scale: no larger C was tried.
+        assert!((cut.lambda() - 1.0).abs() < 1e-9 && cut.path().len() == 1, "{} {}", cut.lambda(), whole.lambda());
+        let wide = Watch::none().with_time_limit(std::time::Duration::from_secs(3600));
+        let same = params.fit_with(&view(&values, 4), &labels, None, &wide).unwrap();
+        assert_eq!(same.report().status, Status::Converged);
+        assert!((same.c() / whole.c() - 1.0).abs() < 1e-6, "{} {}", same.c(), whole.c());
+    }
+}
+
+#[test]
+fn no_fit_is_said_to_have_converged_without_a_gap() {
+    let (values, labels) = blobs(120, 3, 2, 7);
+    for (weight, c) in [(1e50, 1.0), (1e30, 1e3), (1e12, 1e9), (1.0, 1e14)] {
+        let mut weights = vec![1.0; 120];
+        weights[3] = weight;
+        for null_space in [NullSpace::Free, NullSpace::Penalized, NullSpace::Constant] {
+            let params = thin_plate().null_space(null_space).c(c).threads(1);
+            let labels = Labels::new(labels.clone());
+            let fitted = params.fit_with(&view(&values, 3), &labels, Some(&weights), &Watch::none());
+            let Ok(model) = fitted else { continue };
+            let report = model.report();
+            let converged = report.status == Status::Converged;
+            assert!(report.gaps.iter().all(|gap| gap.is_finite()), "{report:?}");
+            assert_eq!(converged, report.gaps.iter().all(|gap| gap.abs() <= 1e-6), "{weight} {c} {report:?}");
+            assert!(converged || report.warnings.iter().any(|warning| warning.starts_with("not converged")));
+        }
+    }
+    // Infinite products are refused.
+    let params = thin_plate().c(1e300);
+    let weights = vec![1e300; 120];
+    assert!(params.fit_with(&view(&values, 3), &Labels::new(labels), Some(&weights), &Watch::none()).is_err());
+}
+
+#[test]
+fn an_estimate_no_better_than_the_largest_class_is_said_to_be_so() {
+    // Labels that have nothing to do with the samples.
+    let (values, _) = blobs(80, 3, 2, 5);
+    let labels: Vec<i64> = (0..80).map(|i| i64::from((i * 7919) % 10 < 2)).collect();
+    let model = fit(&values, 3, &labels);
+    let point = model.path().iter().find(|point| point.c == model.c()).unwrap();
+    assert_eq!(
+        warned(&model, "no better than always answering the largest class"),
+        point.loo_error.unwrap() >= 0.2 - 1e-12
+    );
+    assert!(point.loo_error.unwrap() >= 0.2 - 1e-12, "{point:?}");
+    let (values, labels) = blobs(80, 3, 2, 5);
+    assert!(!warned(&fit(&values, 3, &labels), "no better than"));
 }

@@ -119,6 +119,7 @@ impl NewtonSolution {
         let what = match report.status {
             Status::Converged => return report,
             Status::IterationLimit => format!("after {} Newton steps (raise max_iter or tol)", report.max_iterations()),
+            Status::PrecisionLimit => "within double precision".to_owned(),
             Status::TimeLimit => "when the time limit passed".to_owned(),
         };
         report.warnings.push(format!(

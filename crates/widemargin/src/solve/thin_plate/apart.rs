@@ -1,7 +1,7 @@
 //! What a fit on landmarks is made of where its samples are not in one place: sums over them, and what follows.
 
-use super::exact_fit::{CROWDED, FitSettings, Fitted};
-use super::landmark_fit::{translated, unit_of, unpenalised};
+use super::exact_fit::{FitSettings, Fitted, WhyPenalized, settle_auto};
+use super::landmark_fit::{penalised, translated, unit_of, unpenalised};
 use super::landmark_visits::LandmarkVisits;
 use super::lift::Lift;
 use super::linear::{NOTHING, STOP};
@@ -79,6 +79,8 @@ pub(crate) struct Apart {
     /// Σ of its squares: the features' part along the polynomials.
     along: f64,
     total: f64,
+    /// S of the penalised polynomials Sᵀp.
+    pub penalised: Matrix,
     /// T of the unpenalised features Tᵀp.
     pub columns: Matrix,
     /// Whether they are all the polynomials, from which the penalised features are then taken.
@@ -89,35 +91,40 @@ impl Apart {
     pub fn new(sums: &FirstSums, lift: &Lift, total: f64) -> Result<Self> {
         let basis = span(&sums.matrix())?;
         // F U = L⁻¹(I − QQᵀ) ΦWP · V diag(s)⁻¹.
-        let mut cross = sums.cross(lift.n_penalised())?;
+        let mut cross = sums.cross(lift.n_landmarks())?;
         lift.penalise(&mut cross);
         let (columns, is_free) = unpenalised(NullSpace::Free, &basis.s, &basis.v, total);
         let cross = product(Side::Plain(&cross), Side::Plain(&columns));
         let along = cross.values().iter().map(|x| x * x).sum();
-        Ok(Apart { rank: basis.s.len(), basis, cross, along, total, columns, is_free })
+        let penalised = Matrix::zeros(columns.n_rows(), 0);
+        Ok(Apart { rank: basis.s.len(), basis, cross, along, total, penalised, columns, is_free })
     }
 
-    /// Settles `auto` as the fit in memory does; the answer says also whether the polynomials separate a problem.
+    /// Settles `auto` as the fit in memory does, with the weights of the polynomials where they are penalised.
     pub fn settle(
         &mut self,
         asked: NullSpace,
         n: usize,
+        spreads: &[f64],
         separates: impl FnOnce() -> Result<bool>,
-    ) -> Result<(NullSpace, bool)> {
-        let (mut null_space, mut separated) = (asked, false);
-        if asked == NullSpace::Auto {
-            separated = self.rank > 1 && separates()?;
-            // With few samples a polynomial, dropping the polynomials would leave next to nothing.
-            let dropped = separated && n >= CROWDED * self.rank;
-            null_space = if dropped { NullSpace::Constant } else { NullSpace::Free };
-        }
+    ) -> Result<(NullSpace, Option<WhyPenalized>)> {
+        let (null_space, why) = settle_auto(asked, n, self.rank, separates)?;
+        self.penalised = penalised(null_space, spreads);
         (self.columns, self.is_free) = unpenalised(null_space, &self.basis.s, &self.basis.v, self.total);
-        Ok((null_space, separated))
+        Ok((null_space, why))
+    }
+
+    /// Σ over the samples of the squares of their penalised polynomials, from PᵀWP = V diag(s²) Vᵀ.
+    fn penalised_squares(&self) -> f64 {
+        let along = product(Side::Transposed(&self.basis.v), Side::Plain(&self.penalised));
+        let one = |col: usize| along.col(col).iter().zip(&self.basis.s).map(|(x, s)| x * x * s * s).sum::<f64>();
+        (0..along.n_cols()).map(one).sum()
     }
 
     /// The landmarks' lift with what was settled.
     pub fn lift(&self, lift: Lift) -> Lift {
-        Lift { columns: self.columns.clone(), cross: self.is_free.then(|| self.cross.clone()), ..lift }
+        let cross = self.is_free.then(|| self.cross.clone());
+        Lift { penalised: self.penalised.clone(), columns: self.columns.clone(), cross, ..lift }
     }
 }
 
@@ -147,7 +154,7 @@ pub(crate) fn fit_rows(
     let (flat, unit) = match log.as_ref().and_then(Log::unit) {
         Some(known) => known,
         None => {
-            let trace = lockstep.begin()?;
+            let trace = lockstep.begin()? - apart.penalised_squares();
             let along = apart.along;
             let (spread, squares) = if apart.is_free { (trace, trace + along) } else { (trace - along, trace) };
             unit_of(spread, squares, apart.total)?
@@ -165,11 +172,11 @@ pub(crate) fn fit_apart(
     rows: &mut dyn RowSums,
     lift: Lift,
     apart: Apart,
-    (null_space, separated): (NullSpace, bool),
+    (null_space, why): (NullSpace, Option<WhyPenalized>),
     settings: &FitSettings,
     work: (&Pool, &Watch<'_>),
 ) -> Result<Fitted> {
     let (outcome, flat) = fit_rows(rows, &apart, settings, None, work)?;
     let (alpha, beta) = translated(&outcome, &apart.lift(lift));
-    Ok(Fitted { alpha, beta, null_space, separated, rank: apart.rank, flat, outcome })
+    Ok(Fitted { alpha, beta, null_space, why, rank: apart.rank, flat, outcome })
 }

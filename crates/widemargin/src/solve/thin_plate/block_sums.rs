@@ -74,7 +74,7 @@ impl Points {
         let features = Matrix::from_columns(points.to_vec(), shape.width(), k);
         let (alpha, beta): (Vec<_>, Vec<_>) = (0..k).map(|problem| lift.coefficients(features.col(problem))).unzip();
         let matrix = |columns: Vec<Vec<f64>>, n| Matrix::from_columns(columns.concat(), n, k);
-        let (alpha, beta) = (matrix(alpha, shape.n_penalised), matrix(beta, lift.columns.n_rows()));
+        let (alpha, beta) = (matrix(alpha, lift.n_landmarks()), matrix(beta, lift.columns.n_rows()));
         Points { features, alpha, beta }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::left_out::Removals;
 use super::system::{Point, System, Target};
 use crate::error::Result;
 use crate::linalg::factor::{Cholesky, Matrix, Svd, add_scaled, dot};
@@ -14,8 +15,10 @@ const UNDETERMINED: f64 = 1e-10;
 /// At the minimum λ a_i = y_i (√w_i − y_i z_i)₊: only violators have a coefficient, and Uᵀa = 0.
 #[derive(Debug)]
 pub(crate) struct Exact {
-    kernel: Matrix,
-    unpenalised: Matrix,
+    pub(super) kernel: Matrix,
+    pub(super) unpenalised: Matrix,
+    /// What the space of functions loses with each sample; `None` where it is the same without it.
+    pub(super) removals: Option<Removals>,
     /// Every problem starts with all samples as violators: the same factorisation for each.
     whole: Mutex<Option<(f64, Arc<Factor>)>>,
 }
@@ -23,13 +26,13 @@ pub(crate) struct Exact {
 /// λI + K_ss = L Lᵀ, and the singular values of L⁻¹U_s.
 #[derive(Debug)]
 pub(crate) struct Factor {
-    cholesky: Cholesky,
-    reduced: Svd,
+    pub(super) cholesky: Cholesky,
+    pub(super) reduced: Svd,
 }
 
 impl Exact {
-    pub fn new(kernel: Matrix, unpenalised: Matrix) -> Self {
-        Exact { kernel, unpenalised, whole: Mutex::new(None) }
+    pub fn new(kernel: Matrix, unpenalised: Matrix, removals: Option<Removals>) -> Self {
+        Exact { kernel, unpenalised, removals, whole: Mutex::new(None) }
     }
 
     fn factor(&self, lambda: f64, violators: &[usize]) -> Option<Arc<Factor>> {
@@ -117,19 +120,5 @@ impl System for Exact {
 
     fn inner(&self, a: &Point, b: &Point) -> f64 {
         dot(&a.coefficients, &b.smooth)
-    }
-
-    fn leverages(&self, lambda: f64, violators: &[usize], factor: &Arc<Factor>) -> Result<Vec<f64>> {
-        // 1 − leverage = λ [A⁻¹]_ii with A the bordered matrix: its upper left block is
-        // L⁻ᵀ(I − X X⁺)L⁻¹.
-        let Factor { cholesky, reduced } = factor.as_ref();
-        let mut diagonal = cholesky.inverse_diagonal();
-        let mut columns = reduced.u.clone();
-        cholesky.solve_lower_transposed(&mut columns);
-        for k in 0..columns.n_cols() {
-            diagonal.iter_mut().zip(columns.col(k)).for_each(|(d, x)| *d -= x * x);
-        }
-        debug_assert_eq!(diagonal.len(), violators.len());
-        Ok(diagonal.iter().map(|d| (1.0 - lambda * d).clamp(0.0, 1.0)).collect())
     }
 }

@@ -8,22 +8,32 @@ use super::exact::Exact;
 use super::exact_visits::ExactVisits;
 use super::linear::separates;
 use super::newton::Stop;
-use super::null_space::{Definite, NullSpace, Projected, project, span, trace};
+use super::null_space::{Definite, NullSpace, Projected, overflow, project, span, trace};
 use super::path::{Outcome, PathSettings, Problems, cancelled, walk};
 use super::system::{System, Target};
 use crate::error::Result;
-use crate::linalg::factor::{Matrix, Svd, add_scaled};
+use crate::linalg::factor::{Matrix, Side, Svd, add_product, add_scaled, dot};
 use crate::par::Pool;
 use crate::watch::{Stopped, Watch};
 
-/// Fewer samples than this many a polynomial are separated by polynomials whatever their labels.
-pub(super) const CROWDED: usize = 2;
+/// Samples a polynomial from which on `auto` leaves the polynomials free. Each free one costs about 1/n of the variance:
+/// at twenty a twentieth, where penalising them costs next to nothing.
+pub(crate) const SAMPLES_A_FREE_POLYNOMIAL: usize = 20;
 
 /// What to solve, but for the matrices.
 pub(crate) struct FitSettings {
     pub null_space: NullSpace,
     pub c: Option<f64>,
     pub stop: Stop,
+}
+
+/// Why `auto` penalises the polynomials.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WhyPenalized {
+    /// They alone separate a class from the others: free ones would ignore C.
+    Separated,
+    /// There are fewer than [`SAMPLES_A_FREE_POLYNOMIAL`] samples for each.
+    FewSamples,
 }
 
 /// f(x) = Σ α_i φ(x, x_i) + Σ β_m p_m(x) for each problem, and how it was come by.
@@ -34,8 +44,8 @@ pub(crate) struct Fitted {
     pub beta: Vec<Vec<f64>>,
     /// What became of the polynomials.
     pub null_space: NullSpace,
-    /// The polynomials alone separate a class from the others (known only where `auto` asked).
-    pub separated: bool,
+    /// Why `auto` did not leave the polynomials free, where it did not.
+    pub why: Option<WhyPenalized>,
     /// Rank of P at the samples.
     pub rank: usize,
     /// The polynomials reach every sample: nothing is left for the kernel.
@@ -44,10 +54,10 @@ pub(crate) struct Fitted {
 }
 
 /// Fits √W Φ √W (`phi`, symmetric, samples × samples) and √W P (`polynomials`, samples × monomials, the
-/// constant first).
+/// constant first); `spreads` has the weight of each monomial in the kernel of penalised polynomials, Σ weight p(x) p(y).
 pub(crate) fn fit_exact(
     phi: Matrix,
-    polynomials: &Matrix,
+    (polynomials, spreads): (&Matrix, &[f64]),
     problems: &Problems<'_>,
     settings: &FitSettings,
     pool: &Pool,
@@ -62,25 +72,41 @@ pub(crate) fn fit_exact(
     if flat {
         projected.kernel = Matrix::zeros(n, n);
     }
-    let unit = if flat { 1.0 } else { trace(&projected.kernel) / problems.weights.iter().sum::<f64>() };
+    let total: f64 = problems.weights.iter().sum();
+    let mut unit = if flat { 1.0 } else { trace(&projected.kernel) / total };
 
-    let (null_space, separated) = settle(settings.null_space, &basis, problems, watch)?;
+    let (null_space, why) = settle(settings.null_space, &basis, problems, watch)?;
     // Polynomials of degree 0 are the constant: kept or free, it is the same.
-    let reduced = rank > 0 && !(null_space == NullSpace::Constant && polynomials.n_cols() == 1);
+    let reduced = rank > 0 && (null_space == NullSpace::None || polynomials.n_cols() > 1);
     let (system, form) = match null_space {
-        NullSpace::Constant | NullSpace::None if reduced => {
-            let (definite, kernel) =
-                if flat { (Definite::nothing(n, rank), projected.kernel) } else { Definite::new(projected, &basis.u)? };
+        NullSpace::Penalized | NullSpace::Constant | NullSpace::None if reduced => {
+            let (definite, mut kernel, removals) = if flat {
+                (Definite::nothing(n, rank), projected.kernel, None)
+            } else {
+                let (definite, kernel, removals) = Definite::new(projected, &basis.u)?;
+                (definite, kernel, Some(removals))
+            };
             ask(watch, "project")?;
-            let kept =
-                if null_space == NullSpace::Constant { unit_column(problems.weights) } else { Matrix::zeros(n, 0) };
-            (Exact::new(kernel, kept), Form::Definite(definite))
+            let kept = if null_space == NullSpace::None { Matrix::zeros(n, 0) } else { unit_column(problems.weights) };
+            let mut penalised = Vec::new();
+            if null_space == NullSpace::Penalized {
+                penalised = spreads.to_vec();
+                let scaled = scaled_columns(polynomials, spreads);
+                if flat {
+                    unit = scaled.values().iter().map(|x| x * x).sum::<f64>() / total;
+                }
+                add_product(&mut kernel, 1.0, Side::Plain(&scaled), Side::Transposed(&scaled));
+            }
+            (Exact::new(kernel, kept, removals), Form::Definite { definite, penalised })
         }
         _ => {
             let Projected { kernel, cross, .. } = projected;
-            (Exact::new(kernel, basis.u.clone()), Form::Free(cross))
+            (Exact::new(kernel, basis.u.clone(), None), Form::Free(cross))
         }
     };
+    if !(unit > 0.0 && unit.is_finite()) {
+        return Err(overflow());
+    }
 
     let path = PathSettings { c: settings.c, unit, stop: settings.stop };
     let origins = vec![system.origin(); problems.targets().n_problems()];
@@ -88,11 +114,11 @@ pub(crate) fn fit_exact(
     let (mut alpha, mut beta) = (Vec::new(), Vec::new());
     for solution in &outcome.best.solutions {
         let (v, gamma) = (&solution.point.coefficients, &solution.point.free);
-        let (a, b) = form.translate(&basis, v, gamma, polynomials.n_cols(), problems.weights);
+        let (a, b) = form.translate(&basis, v, gamma, polynomials, problems.weights);
         alpha.push(a);
         beta.push(b);
     }
-    Ok(Fitted { alpha, beta, null_space, separated, rank, flat, outcome })
+    Ok(Fitted { alpha, beta, null_space, why, rank, flat, outcome })
 }
 
 pub(crate) fn ask(watch: &Watch<'_>, stage: &'static str) -> Result<()> {
@@ -102,32 +128,56 @@ pub(crate) fn ask(watch: &Watch<'_>, stage: &'static str) -> Result<()> {
     }
 }
 
-/// Settles `auto`; the answer says also whether the polynomials separate a problem.
+/// Settles `auto`, and says why where the polynomials are not left free.
 pub(crate) fn settle(
     asked: NullSpace,
     basis: &Svd,
     problems: &Problems<'_>,
     watch: &Watch<'_>,
-) -> Result<(NullSpace, bool)> {
-    let (n, rank) = (problems.codes.len(), basis.s.len());
+) -> Result<(NullSpace, Option<WhyPenalized>)> {
+    let n = problems.codes.len();
+    settle_auto(asked, n, basis.s.len(), || {
+        let targets = problems.targets();
+        let roots: Vec<f64> = problems.weights.iter().map(|w| w.sqrt()).collect();
+        for problem in 0..targets.n_problems() {
+            ask(watch, "separate")?;
+            let signs: Vec<f64> = (0..n).map(|i| targets.sign(i, problem)).collect();
+            if separates(&basis.u, Target { signs: &signs, roots: &roots }, watch)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    })
+}
+
+/// The same for `n` samples and polynomials of a rank, where somebody knows whether they separate a problem.
+pub(super) fn settle_auto(
+    asked: NullSpace,
+    n: usize,
+    rank: usize,
+    separates: impl FnOnce() -> Result<bool>,
+) -> Result<(NullSpace, Option<WhyPenalized>)> {
     if asked != NullSpace::Auto {
-        return Ok((asked, false));
+        return Ok((asked, None));
     }
     if rank <= 1 {
-        return Ok((NullSpace::Free, false));
+        return Ok((NullSpace::Free, None));
     }
-    let targets = problems.targets();
-    let roots: Vec<f64> = problems.weights.iter().map(|w| w.sqrt()).collect();
-    for problem in 0..targets.n_problems() {
-        ask(watch, "separate")?;
-        let signs: Vec<f64> = (0..n).map(|i| targets.sign(i, problem)).collect();
-        if separates(&basis.u, Target { signs: &signs, roots: &roots }, watch)? {
-            // With few samples a polynomial, dropping the polynomials would leave next to nothing.
-            let crowded = n < CROWDED * rank;
-            return Ok((if crowded { NullSpace::Free } else { NullSpace::Constant }, true));
-        }
+    let why = if n < SAMPLES_A_FREE_POLYNOMIAL * rank {
+        Some(WhyPenalized::FewSamples)
+    } else {
+        separates()?.then_some(WhyPenalized::Separated)
+    };
+    Ok((if why.is_some() { NullSpace::Penalized } else { NullSpace::Free }, why))
+}
+
+/// Columns times the square roots of their weights.
+pub(super) fn scaled_columns(columns: &Matrix, weights: &[f64]) -> Matrix {
+    let mut scaled = columns.clone();
+    for (k, weight) in weights.iter().enumerate() {
+        scaled.col_mut(k).iter_mut().for_each(|x| *x *= weight.sqrt());
     }
-    Ok((NullSpace::Free, false))
+    scaled
 }
 
 /// √w as a column of norm 1: the constant function among weighted scores.
@@ -140,7 +190,11 @@ pub(crate) fn unit_column(weights: &[f64]) -> Matrix {
 enum Form {
     /// With B = √W Φ √W Q.
     Free(Matrix),
-    Definite(Definite),
+    Definite {
+        definite: Definite,
+        /// The weights of the monomials where they are penalised, else none.
+        penalised: Vec<f64>,
+    },
 }
 
 impl Form {
@@ -149,10 +203,10 @@ impl Form {
         basis: &Svd,
         v: &[f64],
         gamma: &[f64],
-        n_columns: usize,
+        polynomials: &Matrix,
         weights: &[f64],
     ) -> (Vec<f64>, Vec<f64>) {
-        let mut beta = vec![0.0; n_columns];
+        let mut beta = vec![0.0; polynomials.n_cols()];
         let mut alpha = match self {
             Form::Free(cross) => {
                 // Scores are √WΦ√W a + Q(γ − Bᵀa); Q = √W P V diag(s)⁻¹ takes the second part to β.
@@ -163,9 +217,12 @@ impl Form {
                 }
                 v.to_vec()
             }
-            Form::Definite(definite) => {
+            Form::Definite { definite, penalised } => {
+                for (k, weight) in penalised.iter().enumerate() {
+                    beta[k] = weight * dot(polynomials.col(k), v);
+                }
                 if let Some(gamma) = gamma.first() {
-                    beta[0] = gamma / weights.iter().sum::<f64>().sqrt();
+                    beta[0] += gamma / weights.iter().sum::<f64>().sqrt();
                 }
                 definite.coefficients(&basis.u, v)
             }

@@ -1,16 +1,21 @@
 //! All problems at one λ by the exact solver, each on its own.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::exact::Exact;
-use super::left_out::{left_out, means};
+use super::exact::Factor;
+use super::left_out::{Converged, closed_form, means, refitted};
 use super::newton::{Lambdas, Solution, minimise};
-use super::path::{Candidate, PathSettings, Problems, Solved, Visit};
+use super::path::{Candidate, LeftOutMeans, PathSettings, Problems, Solved, Visit};
 use super::system::{Point, System, Target};
 use crate::error::Result;
 use crate::par::Pool;
 use crate::solve::Status;
 use crate::watch::{Progress, Watch};
+
+/// Samples up to which leave-one-out at the C that was chosen lets other samples cross the margin; for more, one sample
+/// moves the others too little to matter, and the n² numbers that it takes would be many.
+const REFITTED_UP_TO: usize = 5000;
 
 /// What is the same at every λ, and what each problem keeps from one to the next.
 pub(super) struct ExactVisits<'a> {
@@ -56,18 +61,46 @@ impl<'a> ExactVisits<'a> {
     }
 }
 
+impl ExactVisits<'_> {
+    /// One problem at λ in true and in scale-free units.
+    fn solve(
+        &self,
+        problem: usize,
+        (true_lambda, lambda): (f64, f64),
+        start: &Point,
+    ) -> Result<Option<Solution<Arc<Factor>>>> {
+        let target = Target { signs: &self.signs[problem], roots: &self.roots };
+        let mut memory = self.memories[problem].lock().unwrap_or_else(PoisonError::into_inner);
+        let (lambdas, stop) = (Lambdas::new(true_lambda, lambda), self.settings.stop);
+        minimise(self.system, lambdas, target, start, stop, &mut memory, self.watch)
+    }
+
+    /// Left-out values of a problem by one of the estimates.
+    fn left_out(
+        &self,
+        problem: usize,
+        true_lambda: f64,
+        solution: &Solution<Arc<Factor>>,
+        estimate: fn(&Converged<'_>) -> Option<Vec<f64>>,
+    ) -> Option<Vec<f64>> {
+        let target = Target { signs: &self.signs[problem], roots: &self.roots };
+        estimate(&Converged::new(self.system, true_lambda, target, self.problems.units, solution)?)
+    }
+
+    fn means(&self, left_out: &[Vec<f64>], exact: bool) -> LeftOutMeans {
+        let (hinge, wrong) = means(left_out, &self.problems.targets(), self.problems.codes, self.problems.weights);
+        LeftOutMeans { hinge, wrong, exact }
+    }
+}
+
 impl Visit for ExactVisits<'_> {
     fn visit(&mut self, lambda: f64, starts: &[Point], done: u64) -> Result<Option<Candidate>> {
         self.watch.tell(Progress { stage: "solve", done, total: 0, gap: None });
         let true_lambda = lambda * self.settings.unit;
-        let lambdas = Lambdas::new(true_lambda, lambda);
         let one = |problem: usize| -> Result<_> {
+            let Some(solution) = self.solve(problem, (true_lambda, lambda), &starts[problem])? else { return Ok(None) };
+            let values = self.left_out(problem, true_lambda, &solution, closed_form);
             let target = Target { signs: &self.signs[problem], roots: &self.roots };
-            let mut memory = self.memories[problem].lock().unwrap_or_else(PoisonError::into_inner);
-            let (start, stop) = (&starts[problem], self.settings.stop);
-            let solution = minimise(self.system, lambdas, target, start, stop, &mut memory, self.watch)?;
-            let Some(solution) = solution else { return Ok(None) };
-            let values = left_out(self.system, true_lambda, target, self.problems.units, &solution)?;
             let dual = self.dual(true_lambda, target, &solution);
             let Solution { point, violators, steps, status, objective, .. } = solution;
             Ok(Some((Solved { point, n_inside: violators.len() as u64, steps, status, objective, dual }, values)))
@@ -76,8 +109,26 @@ impl Visit for ExactVisits<'_> {
         let Some(solved) = solved.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
         let (solutions, values): (Vec<Solved>, Vec<Option<Vec<f64>>>) = solved.into_iter().unzip();
         let left_out: Vec<Vec<f64>> = values.into_iter().collect::<Option<_>>().unwrap_or_default();
-        let means = (!left_out.is_empty())
-            .then(|| means(&left_out, &self.problems.targets(), self.problems.codes, self.problems.weights));
+        let means = (!left_out.is_empty()).then(|| self.means(&left_out, false));
         Ok(Some(Candidate::new(true_lambda, lambda, solutions, left_out, means)))
+    }
+
+    fn confirm(&mut self, candidate: &Candidate) -> Result<Option<LeftOutMeans>> {
+        if self.roots.len() > REFITTED_UP_TO {
+            return Ok(None);
+        }
+        self.watch.tell(Progress { stage: "leave one out", done: 0, total: 0, gap: None });
+        let lambda = candidate.point.lambda;
+        let true_lambda = lambda * self.settings.unit;
+        let one = |problem: usize| -> Result<_> {
+            self.watch.go_on("leave one out")?;
+            // A step from the solution gives its factorisation again.
+            let start = &candidate.solutions[problem].point;
+            let Some(solution) = self.solve(problem, (true_lambda, lambda), start)? else { return Ok(None) };
+            Ok(self.left_out(problem, true_lambda, &solution, refitted))
+        };
+        let values: Vec<Option<Vec<f64>>> = self.pool.try_map(candidate.solutions.len(), one)?;
+        let values: Option<Vec<Vec<f64>>> = values.into_iter().collect();
+        Ok(values.map(|values| self.means(&values, true)))
     }
 }

@@ -41,6 +41,11 @@ impl Factor {
         Some(Factor { cholesky, across, schur: Svd::new(&schur, threshold)? })
     }
 
+    /// Whether the rows inside the margin determine the unpenalised part.
+    pub fn is_determined(&self) -> bool {
+        self.schur.s.len() == self.across.n_cols()
+    }
+
     /// (H + λI)⁻¹ · right, the smallest change where the unpenalised part is not determined.
     pub fn solve(&self, right: &[f64]) -> Vec<f64> {
         let b = self.across.n_rows();

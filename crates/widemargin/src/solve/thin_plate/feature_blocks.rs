@@ -22,7 +22,7 @@ pub(crate) struct FeatureBlocks<'a> {
     source: &'a Source<'a>,
     n_samples: usize,
     lift: Lift,
-    /// Samples × unpenalised columns.
+    /// Samples × columns of polynomials: the penalised ones, then the unpenalised.
     columns: Matrix,
     held: Vec<Matrix>,
 }
@@ -57,7 +57,7 @@ impl<'a> FeatureBlocks<'a> {
 
     /// Computes every block once, and keeps the first `n_held` of them.
     pub fn see(&mut self, basis: &Matrix, n_held: usize, pool: &Pool) -> Result<Seen> {
-        let mut seen = Seen { cross: Matrix::zeros(self.lift.n_penalised(), basis.n_cols()), squares: 0.0 };
+        let mut seen = Seen { cross: Matrix::zeros(self.lift.n_landmarks(), basis.n_cols()), squares: 0.0 };
         // In waves: what is not kept is dropped before the next is computed.
         let wave = 4 * pool.threads();
         for first in (0..self.n_blocks()).step_by(wave) {
@@ -80,11 +80,19 @@ impl<'a> FeatureBlocks<'a> {
         Ok(seen)
     }
 
-    /// Sets the unpenalised columns (samples × columns), what they are in terms of the polynomials, and what is taken
-    /// from the penalised features for each unit of one.
-    pub fn with_columns(mut self, columns: Matrix, of_polynomials: Matrix, cross: Option<Matrix>, pool: &Pool) -> Self {
+    /// Sets the columns of polynomials (samples × columns, the penalised ones first), what both kinds are in terms of the
+    /// polynomials, and what is taken from the landmarks' features for each unit of an unpenalised one.
+    pub fn with_columns(
+        mut self,
+        columns: Matrix,
+        (penalised, unpenalised): (Matrix, Matrix),
+        cross: Option<Matrix>,
+        pool: &Pool,
+    ) -> Self {
+        debug_assert!(cross.is_none() || penalised.n_cols() == 0);
         self.columns = columns;
-        self.lift.columns = of_polynomials;
+        self.lift.penalised = penalised;
+        self.lift.columns = unpenalised;
         self.lift.cross = cross;
         let mut held = std::mem::take(&mut self.held);
         pool.map_mut(&mut held, |at, features| *features = self.stacked(at, features));

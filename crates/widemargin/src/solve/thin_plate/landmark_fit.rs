@@ -11,7 +11,7 @@ use super::lockstep::Lockstep;
 use super::null_space::{NullSpace, filled_factor, overflow, project, span};
 use super::path::{Outcome, PathSettings, Problems, walk};
 use crate::error::Result;
-use crate::linalg::factor::{Matrix, Svd};
+use crate::linalg::factor::{Matrix, Side, Svd, beside, product};
 use crate::par::Pool;
 use crate::watch::Watch;
 
@@ -25,6 +25,8 @@ pub(crate) struct LandmarkBlocks<'a> {
     pub polynomials: Matrix,
     /// √W P(x).
     pub sample_polynomials: Matrix,
+    /// The weight of each polynomial where they are penalised.
+    pub spreads: Vec<f64>,
     /// Blocks of features that are held; the others are computed anew at every pass.
     pub n_held: usize,
 }
@@ -34,6 +36,8 @@ pub(crate) struct LandmarkFit<'a> {
     blocks: FeatureBlocks<'a>,
     seen: Seen,
     basis: Svd,
+    sample_polynomials: Matrix,
+    spreads: Vec<f64>,
     flat: bool,
     unit: f64,
 }
@@ -46,7 +50,7 @@ impl<'a> LandmarkFit<'a> {
         pool: &Pool,
         watch: &Watch<'_>,
     ) -> Result<Self> {
-        let LandmarkBlocks { between, to_samples, polynomials, sample_polynomials, n_held } = blocks;
+        let LandmarkBlocks { between, to_samples, polynomials, sample_polynomials, spreads, n_held } = blocks;
         let lift = lift_of(between, &polynomials)?;
         ask(watch, "features")?;
         let basis = span(&sample_polynomials)?;
@@ -54,7 +58,7 @@ impl<'a> LandmarkFit<'a> {
         let seen = blocks.see(&basis.u, n_held, pool)?;
         let along: f64 = seen.cross.values().iter().map(|x| x * x).sum();
         let (flat, unit) = unit_of(seen.squares - along, seen.squares, problems.weights.iter().sum())?;
-        Ok(LandmarkFit { blocks, seen, basis, flat, unit })
+        Ok(LandmarkFit { blocks, seen, basis, sample_polynomials, spreads, flat, unit })
     }
 
     /// Fits f = Σ α_j φ(·, z_j) + Σ β_m p_m with P(z)ᵀα = 0; [`Fitted::alpha`] is on the landmarks.
@@ -65,17 +69,21 @@ impl<'a> LandmarkFit<'a> {
         pool: &Pool,
         watch: &Watch<'_>,
     ) -> Result<Fitted> {
-        let LandmarkFit { blocks, seen, basis, flat, unit } = self;
+        let LandmarkFit { blocks, seen, basis, sample_polynomials, spreads, flat, unit } = self;
         let rank = basis.s.len();
-        let (null_space, separated) = settle(settings.null_space, &basis, problems, watch)?;
+        let (null_space, why) = settle(settings.null_space, &basis, problems, watch)?;
         let total: f64 = problems.weights.iter().sum();
         let columns = match null_space {
-            NullSpace::Constant if rank > 0 => unit_column(problems.weights),
+            NullSpace::Constant | NullSpace::Penalized if rank > 0 => unit_column(problems.weights),
             NullSpace::None => Matrix::zeros(problems.codes.len(), 0),
             _ => basis.u.clone(),
         };
+        let penalised = penalised(null_space, &spreads);
         let (of_polynomials, is_free) = unpenalised(null_space, &basis.s, &basis.v, total);
-        let blocks = blocks.with_columns(columns, of_polynomials, is_free.then_some(seen.cross), pool);
+        let columns = beside(&product(Side::Plain(&sample_polynomials), Side::Plain(&penalised)), &columns);
+        drop(sample_polynomials);
+        let cross = is_free.then_some(seen.cross);
+        let blocks = blocks.with_columns(columns, (penalised, of_polynomials), cross, pool);
 
         let roots: Vec<f64> = problems.weights.iter().map(|w| w.sqrt()).collect();
         let facts = RowFacts { targets: problems.targets(), roots: &roots, units: problems.units };
@@ -86,7 +94,7 @@ impl<'a> LandmarkFit<'a> {
         let origins = visits.origins();
         let outcome = walk(&mut visits, &origins, &path, watch)?;
         let (alpha, beta) = translated(&outcome, rows.blocks.lift());
-        Ok(Fitted { alpha, beta, null_space, separated, rank, flat, outcome })
+        Ok(Fitted { alpha, beta, null_space, why, rank, flat, outcome })
     }
 }
 
@@ -96,7 +104,8 @@ pub(crate) fn lift_of(between: Matrix, polynomials: &Matrix) -> Result<Lift> {
     let projected = project(between, &at_landmarks)?;
     // α = (I − QQᵀ)L⁻ᵀt has αᵀΦα = ‖t‖² for LLᵀ the projected kernel: the features are L⁻¹(I − QQᵀ)Φ(z, x).
     let cholesky = if projected.flat { None } else { Some(filled_factor(&projected.kernel, &at_landmarks)?) };
-    Ok(Lift { cholesky, at_landmarks, columns: Matrix::zeros(polynomials.n_cols(), 0), cross: None })
+    let none = Matrix::zeros(polynomials.n_cols(), 0);
+    Ok(Lift { cholesky, at_landmarks, penalised: none.clone(), columns: none, cross: None })
 }
 
 /// Whether nothing is left for the kernel, and the mean of its projected diagonal: from the features' sum of squares,
@@ -114,7 +123,7 @@ pub(crate) fn unit_of(spread: f64, squares: f64, total: f64) -> Result<(bool, f6
 pub(crate) fn unpenalised(null_space: NullSpace, s: &[f64], v: &Matrix, total: f64) -> (Matrix, bool) {
     let (n, rank) = (v.n_rows(), s.len());
     match null_space {
-        NullSpace::Constant if rank > 0 => {
+        NullSpace::Constant | NullSpace::Penalized if rank > 0 => {
             let mut constant = Matrix::zeros(n, 1);
             constant.set(0, 0, 1.0 / total.sqrt());
             (constant, false)
@@ -128,6 +137,18 @@ pub(crate) fn unpenalised(null_space: NullSpace, s: &[f64], v: &Matrix, total: f
             (all, true)
         }
     }
+}
+
+/// S of the penalised polynomials Sᵀp: all but the constant, times the root of their weights; none unless they are
+/// penalised.
+pub(crate) fn penalised(null_space: NullSpace, spreads: &[f64]) -> Matrix {
+    let kept: Vec<usize> = match null_space {
+        NullSpace::Penalized => (0..spreads.len()).filter(|&k| spreads[k] > 0.0).collect(),
+        _ => Vec::new(),
+    };
+    let mut out = Matrix::zeros(spreads.len(), kept.len());
+    kept.iter().enumerate().for_each(|(at, &k)| out.set(k, at, spreads[k].sqrt()));
+    out
 }
 
 /// α and β of the best solutions, a vector a problem.

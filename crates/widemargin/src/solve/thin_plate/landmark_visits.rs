@@ -1,9 +1,10 @@
 //! All problems at one λ on landmarks, in lockstep, with what is needed to go on where a killed fit ended.
 
+use super::factor::Factor;
 use super::lockstep::{Ended, Lockstep};
 use super::log::Log;
 use super::newton::{Lambdas, Stop};
-use super::path::{Candidate, Solved, Visit};
+use super::path::{Candidate, LeftOutMeans, Solved, Visit};
 use super::system::Point;
 use crate::error::Result;
 use crate::linalg::factor::dot;
@@ -58,11 +59,13 @@ impl<'r, 'a> LandmarkVisits<'r, 'a> {
             ended.iter().enumerate().map(|(at, ended)| self.solved(at, ended, true_lambda)).collect();
         let factors: Option<Vec<_>> = ended.into_iter().map(|ended| ended.factor).collect();
         let (mut means, mut left_out) = (None, Vec::new());
-        if let Some(factors) = factors {
+        // Where the rows inside the margin leave the polynomials open, nothing can be said of them without a row.
+        if let Some(factors) = factors.filter(|factors| factors.iter().all(Factor::is_determined)) {
             let roots = self.pool.try_map(factors.len(), |at| Ok::<_, crate::Error>(factors[at].root()))?;
             drop(factors);
             let sums = self.lockstep.rows.leave_one_out(&roots)?;
-            means = Some((sums.hinge / (self.total * solutions.len() as f64), sums.wrong / self.total));
+            let hinge = sums.hinge / (self.total * solutions.len() as f64);
+            means = Some(LeftOutMeans { hinge, wrong: sums.wrong / self.total, exact: false });
             left_out = self.lockstep.rows.left_out();
         }
         Ok(Some(Candidate::new(true_lambda, lambda, solutions, left_out, means)))
@@ -85,6 +88,10 @@ impl<'r, 'a> LandmarkVisits<'r, 'a> {
 }
 
 impl Visit for LandmarkVisits<'_, '_> {
+    fn began(&self) -> Option<f64> {
+        self.log.as_ref().and_then(Log::began)
+    }
+
     fn visit(&mut self, lambda: f64, starts: &[Point], done: u64) -> Result<Option<Candidate>> {
         self.watch.tell(Progress { stage: "solve", done, total: 0, gap: None });
         if let Some(log) = &mut self.log {

@@ -1,35 +1,435 @@
-//! Leave-one-out in closed form, from the factorisation at the solution.
+//! Leave-one-out from the factorisation at the solution.
+//!
+//! For a fixed set s of samples inside the margin the fit is a regression: z is linear in the targets y√w of s, with
+//! noise λ. Leaving a sample out, or letting another one in, is then a rank-one change of the regression's covariance
+//! R(j, k) = K_jk − [K_js U_j] A⁻¹ [K_sk; U_kᵀ], A = [[λI + K_ss, U_s], [U_sᵀ, 0]].
+//!
+//! Where the polynomials are dropped or penalised, the functions are Σ α_j φ(·, x_j) with Pᵀα = 0 over the *training*
+//! samples, so that a fit without sample i has one function fewer: α_i = 0. That is another rank-one change: of the
+//! functions orthogonal to gᵢ, for which α_i = ⟨f, gᵢ⟩, the kernel is K − gᵢ gᵢᵀ / ‖gᵢ‖².
+//!
+//! Two estimates are made of it. [`closed_form`] supposes that no other sample crosses the margin: cheap enough for
+//! every C of a path. [`refitted`] follows the samples that do until none does, which is the solution of the problem
+//! without the sample, at the price of about one more step of Newton's method for all samples together.
 
+use super::exact::{Exact, Factor};
 use super::newton::Solution;
 use super::system::{System, Target};
-use crate::error::Result;
+use crate::linalg::factor::{Matrix, Side, add_product, add_scaled, dot, product};
 use crate::problem::OneVsRest;
 
-/// Below this a left-out sample's score is not determined by the others.
-const UNDETERMINED: f64 = 1e-10;
+/// Below this share of what the penalty alone leaves open, a sample's score is not determined by the others.
+const UNDETERMINED: f64 = 1e-9;
 
-/// The decision value of every sample when it is left out (of a sample of weight w, the part `units[i]`: one
-/// copy), as long as leaving it out does not change who violates the margin; `None` unless converged.
-pub(crate) fn left_out<S: System>(
-    system: &S,
-    lambda: f64,
-    target: Target<'_>,
-    units: &[f64],
-    solution: &Solution<S::Factor>,
-) -> Result<Option<Vec<f64>>> {
-    let Some(factor) = solution.factor.as_ref() else { return Ok(None) };
-    let leverages = system.leverages(lambda, &solution.violators, factor)?;
-    let scores = &solution.point.scores;
-    let mut values: Vec<f64> = scores.iter().zip(target.roots).map(|(z, root)| z / root).collect();
-    for (&i, leverage) in solution.violators.iter().zip(leverages) {
-        // With A the bordered matrix of the violators this is the paper's 1 − y_i α_i / [A⁻¹]_ii, since
-        // y_i α_i = ξ_i / λ and λ [A⁻¹]_ii = 1 − leverage.
-        let kept = 1.0 - units[i] / (target.roots[i] * target.roots[i]) * leverage;
-        let slack = target.slack(scores, i) / target.roots[i];
-        let margin = if kept > UNDETERMINED { 1.0 - slack / kept } else { 0.0 };
-        values[i] = target.signs[i] * margin;
+/// Where less of a sample's weight is left than this, it is left out whole.
+const WHOLE: f64 = 1e-12;
+
+/// A sample that leaves the margin must leave so much of what was open of its score before, or digits are lost.
+const PRECISE: f64 = 1e-6;
+
+/// The least λ, in units of the kernel's mean diagonal, at which samples cross the margin by rank-one changes.
+const SMALL: f64 = 1e-4;
+
+/// Slacks below this, relative to the scores, are rounding: the sample may count as in or out.
+const ROUNDING: f64 = 1e-12;
+
+/// Rounds of samples crossing the margin before a left-out fit is given up; a few suffice.
+const ROUNDS: usize = 60;
+
+/// What the space of functions loses with each sample.
+#[derive(Debug)]
+pub(crate) struct Removals {
+    /// gᵢ at the samples, a column a sample.
+    pub functions: Matrix,
+    /// ‖gᵢ‖²; 0 where nothing is lost.
+    pub norms: Vec<f64>,
+}
+
+/// A converged two-class problem.
+#[derive(Clone, Copy)]
+pub(crate) struct Converged<'a> {
+    pub system: &'a Exact,
+    pub lambda: f64,
+    pub target: Target<'a>,
+    /// The part of each sample's weight that is left out: one copy.
+    pub units: &'a [f64],
+    pub scores: &'a [f64],
+    pub coefficients: &'a [f64],
+    pub violators: &'a [usize],
+    pub factor: &'a Factor,
+}
+
+impl<'a> Converged<'a> {
+    /// Of a solution; `None` unless it converged and its violators determine the unpenalised part.
+    pub fn new<F: AsRef<Factor>>(
+        system: &'a Exact,
+        lambda: f64,
+        target: Target<'a>,
+        units: &'a [f64],
+        solution: &'a Solution<F>,
+    ) -> Option<Self> {
+        let factor = solution.factor.as_ref()?.as_ref();
+        let Solution { point, violators, .. } = solution;
+        let determined = factor.reduced.s.len() == system.unpenalised.n_cols();
+        let (scores, coefficients) = (&point.scores, &point.coefficients);
+        determined.then_some(Converged { system, lambda, target, units, scores, coefficients, violators, factor })
     }
-    Ok(Some(values))
+
+    /// The share of a sample's weight that is left out.
+    fn share(&self, i: usize) -> f64 {
+        (self.units[i] / (self.target.roots[i] * self.target.roots[i])).min(1.0)
+    }
+
+    /// α_i and ‖gᵢ‖² of a sample that takes a function with it.
+    fn removal(&self, i: usize) -> Option<(&'a Removals, f64)> {
+        let removals = self.system.removals.as_ref()?;
+        let leaves = removals.norms[i] > 0.0 && 1.0 - self.share(i) <= WHOLE;
+        leaves.then(|| (removals, dot(removals.functions.col(i), self.coefficients)))
+    }
+
+    /// The decision value that goes with a slack √w − y z.
+    fn value(&self, i: usize, slack: f64) -> f64 {
+        self.target.signs[i] * (1.0 - slack / self.target.roots[i])
+    }
+}
+
+/// The decision value of every sample when it is left out, as long as that lets no other cross the margin; `None` where
+/// the others do not determine it.
+pub(crate) fn closed_form(at: &Converged<'_>) -> Option<Vec<f64>> {
+    let Converged { system, lambda, target, violators, .. } = *at;
+    let Factor { cholesky, reduced } = at.factor;
+    let n = at.scores.len();
+    let mut place = vec![usize::MAX; n];
+    violators.iter().enumerate().for_each(|(k, &i)| place[i] = k);
+
+    // [A⁻¹]_ii: the upper left block of A⁻¹ is L⁻ᵀ(I − uuᵀ)L⁻¹ for L⁻¹U_s = u diag(s) vᵀ.
+    let penalised = cholesky.inverse_diagonal();
+    let mut columns = reduced.u.clone();
+    cholesky.solve_lower_transposed(&mut columns);
+    let mut inverse = penalised.clone();
+    for k in 0..columns.n_cols() {
+        inverse.iter_mut().zip(columns.col(k)).for_each(|(d, x)| *d -= x * x);
+    }
+    let determined = inverse.iter().zip(&penalised).all(|(d, p)| *d > UNDETERMINED * p);
+    if !determined {
+        return None;
+    }
+
+    // Of the function that leaves with each sample: what is left of its norm, and of its value there.
+    let (mut kept, mut own) = (Vec::new(), Vec::new());
+    if let Some(removals) = &system.removals {
+        let mut half = removals.functions.select_rows(violators);
+        cholesky.solve_lower(&mut half);
+        let along = product(Side::Transposed(&reduced.u), Side::Plain(&half));
+        add_product(&mut half, -1.0, Side::Plain(&reduced.u), Side::Plain(&along));
+        kept = (0..n).map(|i| removals.norms[i] - dot(half.col(i), half.col(i))).collect();
+        cholesky.solve_lower_transposed(&mut half);
+        let free = {
+            let mut scaled = along;
+            for col in 0..n {
+                scaled.col_mut(col).iter_mut().zip(&reduced.s).for_each(|(x, s)| *x /= s);
+            }
+            product(Side::Plain(&reduced.v), Side::Plain(&scaled))
+        };
+        own = vec![0.0; n];
+        for i in 0..n {
+            own[i] = if place[i] == usize::MAX {
+                let kernel = system.kernel.col(i);
+                let smooth: f64 = violators.iter().zip(half.col(i)).map(|(&j, x)| kernel[j] * x).sum();
+                let unpenalised: f64 = (0..free.n_rows()).map(|k| system.unpenalised.at(i, k) * free.at(k, i)).sum();
+                removals.functions.at(i, i) - smooth - unpenalised
+            } else {
+                lambda * half.at(place[i], i)
+            };
+        }
+    }
+
+    let mut values = Vec::with_capacity(n);
+    for i in 0..n {
+        let sign = target.signs[i];
+        let mut slack = target.slack(at.scores, i);
+        let inside = place[i] != usize::MAX;
+        if inside {
+            // √w − y z = λ y a at the solution, without its cancellation.
+            slack = lambda * sign * at.coefficients[i];
+        }
+        let removed = at.removal(i).map(|(removals, alpha)| (removals.norms[i], alpha));
+        let mut open = if inside { lambda * lambda * inverse[place[i]] } else { 0.0 };
+        if let Some((norm, alpha)) = removed {
+            let determined = kept[i] > UNDETERMINED * norm;
+            if !determined {
+                return None;
+            }
+            slack += sign * own[i] * alpha / kept[i];
+            open += own[i] * own[i] / kept[i];
+        }
+        if inside {
+            let share = at.share(i);
+            slack *= lambda / (lambda * (1.0 - share) + share * open);
+        }
+        values.push(at.value(i, slack));
+    }
+    Some(values)
+}
+
+/// The same where other samples may cross the margin: the solution without the sample. `None` where it is not determined
+/// or not found.
+pub(crate) fn refitted(at: &Converged<'_>) -> Option<Vec<f64>> {
+    let covariance = Covariance::new(at);
+    let mut lazily = vec![None; at.scores.len()];
+    (0..at.scores.len()).map(|i| LeftOut::new(at, &covariance, &mut lazily, i).solve()).collect()
+}
+
+/// A⁻¹ and what follows from it.
+struct Covariance {
+    /// Where a sample stands among the violators.
+    place: Vec<usize>,
+    /// The upper left block of A⁻¹, m × m.
+    inverse: Matrix,
+    /// W = [K_·s U] A⁻¹ [I; 0], samples × m.
+    influence: Matrix,
+    /// [K_·s U] A⁻¹ [0; I], samples × q.
+    free: Matrix,
+    /// Whether λ is large enough for sums of rank-one changes to keep their digits.
+    is_precise: bool,
+}
+
+impl Covariance {
+    /// 2 n m² flops for n samples, m of them violators, and as much again for what leaves with the samples.
+    fn new(at: &Converged<'_>) -> Self {
+        let Factor { cholesky, reduced } = at.factor;
+        let (n, m, q) = (at.scores.len(), at.violators.len(), reduced.s.len());
+        let mut place = vec![usize::MAX; n];
+        at.violators.iter().enumerate().for_each(|(k, &i)| place[i] = k);
+        let mut half = cholesky.inverse_lower();
+        // Only its lower triangle is filled.
+        let along = product(Side::Transposed(&reduced.u), Side::Plain(&half));
+        add_product(&mut half, -1.0, Side::Plain(&reduced.u), Side::Plain(&along));
+        let inverse = product(Side::Transposed(&half), Side::Plain(&half));
+        // Γ = v s⁻¹ uᵀ L⁻¹ and Δ = v s⁻² vᵀ, the rest of A⁻¹ = [[·, Γᵀ], [Γ, −Δ]].
+        let mut scaled = along;
+        for col in 0..m {
+            scaled.col_mut(col).iter_mut().zip(&reduced.s).for_each(|(x, s)| *x /= s);
+        }
+        let gamma = product(Side::Plain(&reduced.v), Side::Plain(&scaled));
+        let mut directions = reduced.v.clone();
+        for k in 0..q {
+            directions.col_mut(k).iter_mut().for_each(|x| *x /= reduced.s[k]);
+        }
+        let delta = product(Side::Plain(&directions), Side::Transposed(&directions));
+
+        let kernel = at.system.kernel.select_cols(at.violators);
+        let unpenalised = &at.system.unpenalised;
+        let mut influence = product(Side::Plain(&kernel), Side::Plain(&inverse));
+        add_product(&mut influence, 1.0, Side::Plain(unpenalised), Side::Plain(&gamma));
+        for (k, &i) in at.violators.iter().enumerate() {
+            // On the violators I − λ B, without the cancellation.
+            for col in 0..m {
+                influence.set(i, col, f64::from(k == col) - at.lambda * inverse.at(k, col));
+            }
+        }
+        let mut free = product(Side::Plain(&kernel), Side::Transposed(&gamma));
+        add_product(&mut free, -1.0, Side::Plain(unpenalised), Side::Plain(&delta));
+        let mean = (0..n).map(|i| at.system.kernel.at(i, i)).sum::<f64>() / n as f64;
+        Covariance { place, inverse, influence, free, is_precise: at.lambda > SMALL * mean }
+    }
+
+    /// R(·, j).
+    fn column(&self, at: &Converged<'_>, j: usize) -> Vec<f64> {
+        if self.place[j] != usize::MAX {
+            return self.influence.col(self.place[j]).iter().map(|w| at.lambda * w).collect();
+        }
+        let kernel = at.system.kernel.col(j);
+        let seen: Vec<f64> = at.violators.iter().map(|&k| kernel[k]).collect();
+        let unpenalised: Vec<f64> = (0..self.free.n_cols()).map(|k| at.system.unpenalised.at(j, k)).collect();
+        let (along, rest) = (self.influence.times(&seen), self.free.times(&unpenalised));
+        kernel.iter().zip(along).zip(rest).map(|((k, a), r)| k - a - r).collect()
+    }
+}
+
+/// The problem without one sample, on its way from the solution with it.
+struct LeftOut<'a, 'c> {
+    at: &'a Converged<'c>,
+    covariance: &'a Covariance,
+    /// Columns of R of samples outside the margin, which several left-out problems ask for.
+    columns: &'a mut Vec<Option<Vec<f64>>>,
+    sample: usize,
+    z: Vec<f64>,
+    inside: Vec<bool>,
+    /// R is that of the solution with all samples, plus Σ factor · u uᵀ.
+    changes: Vec<(Vec<f64>, f64)>,
+    /// Whether everything so far is determined.
+    sound: bool,
+}
+
+impl<'a, 'c> LeftOut<'a, 'c> {
+    fn new(
+        at: &'a Converged<'c>,
+        covariance: &'a Covariance,
+        columns: &'a mut Vec<Option<Vec<f64>>>,
+        sample: usize,
+    ) -> Self {
+        let inside = covariance.place.iter().map(|place| *place != usize::MAX).collect();
+        let (z, changes) = (at.scores.to_vec(), Vec::new());
+        LeftOut { at, covariance, columns, sample, z, inside, changes, sound: true }
+    }
+
+    /// The sample's decision value.
+    fn solve(mut self) -> Option<f64> {
+        let (i, share) = (self.sample, self.at.share(self.sample));
+        if let Some((removals, alpha)) = self.at.removal(i) {
+            self.forget(removals, alpha);
+        }
+        let left = 1.0 - share;
+        if self.inside[i] {
+            self.weaken(share);
+            self.inside[i] = left > WHOLE;
+        }
+        // Most samples change nothing that matters: they are done at the first look.
+        let mut afresh = false;
+        for round in 0..2 * ROUNDS {
+            let crossing = self.crossing(left);
+            if crossing.is_empty() && self.sound {
+                return Some(self.at.value(i, self.at.target.slack(&self.z, i)));
+            }
+            if !afresh && self.sound && self.covariance.is_precise && round < ROUNDS {
+                // First those that come in: they keep the others determined.
+                let (leaving, coming): (Vec<usize>, Vec<usize>) = crossing.iter().partition(|&&j| self.inside[j]);
+                coming.into_iter().chain(leaving).for_each(|j| self.cross(j, left));
+                continue;
+            }
+            // Rank-one changes lost too many digits, or went in a circle. Where λ is small, few samples are inside.
+            if left > WHOLE {
+                return None;
+            }
+            if afresh {
+                crossing.into_iter().for_each(|j| self.inside[j] = !self.inside[j]);
+            }
+            self.z = self.solve_afresh()?;
+            (afresh, self.sound) = (true, true);
+        }
+        None
+    }
+
+    /// The samples that are not on the side of the margin where they are counted.
+    fn crossing(&self, left: f64) -> Vec<usize> {
+        let size = self.z.iter().fold(1.0_f64, |most, z| most.max(z.abs()));
+        let crossed = |j: &usize| {
+            let slack = self.at.target.slack(&self.z, *j);
+            (slack > 0.0) != self.inside[*j] && slack.abs() > ROUNDING * size && (*j != self.sample || left > WHOLE)
+        };
+        (0..self.z.len()).filter(crossed).collect()
+    }
+
+    /// z of the fit to the samples that are counted inside the margin, by a factorisation of its own.
+    fn solve_afresh(&self) -> Option<Vec<f64>> {
+        let Converged { system, lambda, target, .. } = *self.at;
+        let inside: Vec<usize> = (0..self.z.len()).filter(|&j| self.inside[j]).collect();
+        if inside.is_empty() {
+            return None;
+        }
+        let (point, factor) = system.solve(lambda, &inside, target, &system.origin(), &mut ()).ok()??;
+        let Factor { cholesky, reduced } = factor.as_ref();
+        if reduced.s.len() < system.unpenalised.n_cols() {
+            return None;
+        }
+        let mut z = point.scores;
+        if let Some((removals, _)) = self.at.removal(self.sample) {
+            let g = removals.functions.col(self.sample);
+            let seen = inside.iter().map(|&k| g[k]).collect();
+            let mut half = Matrix::from_columns(seen, inside.len(), 1);
+            cholesky.solve_lower(&mut half);
+            let mut along = reduced.u.transposed_times(half.col(0));
+            add_scaled(half.col_mut(0), -1.0, &reduced.u.times(&along));
+            along.iter_mut().zip(&reduced.s).for_each(|(x, s)| *x /= s);
+            let kept = removals.norms[self.sample] - dot(half.col(0), half.col(0));
+            cholesky.solve_lower_transposed(&mut half);
+            let mut c = g.to_vec();
+            for (&k, h) in inside.iter().zip(half.col(0)) {
+                add_scaled(&mut c, -h, system.kernel.col(k));
+            }
+            add_scaled(&mut c, -1.0, &system.unpenalised.times(&reduced.v.times(&along)));
+            add_scaled(&mut z, -dot(g, &point.coefficients) / kept, &c);
+        }
+        z.iter().all(|z| z.is_finite()).then_some(z)
+    }
+
+    /// The residual y√w − z of a sample.
+    fn residual(&self, j: usize) -> f64 {
+        self.at.target.signs[j] * self.at.target.roots[j] - self.z[j]
+    }
+
+    /// R(·, j).
+    fn column(&mut self, j: usize) -> Vec<f64> {
+        let (at, covariance) = (self.at, self.covariance);
+        let mut column = match covariance.place[j] {
+            usize::MAX => self.columns[j].get_or_insert_with(|| covariance.column(at, j)).clone(),
+            _ => covariance.column(at, j),
+        };
+        for (u, factor) in &self.changes {
+            add_scaled(&mut column, factor * u[j], u);
+        }
+        column
+    }
+
+    /// λ − R(j, j), which would cancel where λ is small, for a violator of the whole problem.
+    fn open(&self, j: usize) -> f64 {
+        let (lambda, place) = (self.at.lambda, self.covariance.place[j]);
+        let own = lambda * lambda * self.covariance.inverse.at(place, place);
+        own - self.changes.iter().map(|(u, factor)| factor * u[j] * u[j]).sum::<f64>()
+    }
+
+    /// R := R + factor · u uᵀ and z := z + step · u.
+    fn change(&mut self, u: Vec<f64>, factor: f64, step: f64) {
+        self.sound &= factor.is_finite() && step.is_finite();
+        add_scaled(&mut self.z, step, &u);
+        self.changes.push((u, factor));
+    }
+
+    /// α_i = 0 from now on.
+    fn forget(&mut self, removals: &Removals, alpha: f64) {
+        let i = self.sample;
+        let g = removals.functions.col(i);
+        let seen: Vec<f64> = self.at.violators.iter().map(|&k| g[k]).collect();
+        let mut u = g.to_vec();
+        add_scaled(&mut u, -1.0, &self.covariance.influence.times(&seen));
+        let kept = removals.norms[i] - dot(&seen, &self.covariance.inverse.times(&seen));
+        self.sound &= kept > UNDETERMINED * removals.norms[i];
+        self.change(u, -1.0 / kept, -alpha / kept);
+    }
+
+    /// Takes a share of the left-out sample's weight away.
+    fn weaken(&mut self, share: f64) {
+        let (i, lambda) = (self.sample, self.at.lambda);
+        let open = self.open(i);
+        self.sound &= open > 0.0;
+        let (u, rest) = (self.column(i), lambda * (1.0 - share) + share * open);
+        let residual = self.residual(i);
+        self.change(u, share / rest, -share * residual / rest);
+    }
+
+    /// A sample comes inside the margin or leaves it; `left` is what is left of the left-out sample's weight.
+    fn cross(&mut self, j: usize, left: f64) {
+        let noise = if j == self.sample { self.at.lambda / left } else { self.at.lambda };
+        let u = self.column(j);
+        // λ − R(j, j).
+        let open = if self.covariance.place[j] == usize::MAX { self.at.lambda - u[j] } else { self.open(j) };
+        let residual = self.residual(j);
+        if self.inside[j] {
+            let rest = noise - self.at.lambda + open;
+            let place = self.covariance.place[j];
+            let before = match place {
+                usize::MAX => self.at.lambda,
+                _ => self.at.lambda * self.at.lambda * self.covariance.inverse.at(place, place),
+            };
+            self.sound &= rest > PRECISE * before;
+            self.change(u, 1.0 / rest, -residual / rest);
+        } else {
+            let rest = noise + self.at.lambda - open;
+            self.change(u, -1.0 / rest, residual / rest);
+        }
+        self.inside[j] = !self.inside[j];
+    }
 }
 
 /// Mean squared hinge over samples and problems, and the share of samples of the wrong class, of left-out

@@ -1,6 +1,6 @@
 //! From kernel values and polynomials to features whose inner product is the projected kernel, and back.
 
-use crate::linalg::factor::{Cholesky, Matrix, Side, add_product, add_scaled, product};
+use crate::linalg::factor::{Cholesky, Matrix, Side, add_product, add_scaled, product, stacked};
 
 /// What makes features of the raw numbers of a row: φ, its kernel values with the landmarks, and p, its polynomials.
 #[derive(Clone, Debug)]
@@ -9,6 +9,8 @@ pub(crate) struct Lift {
     pub cholesky: Option<Cholesky>,
     /// Q, the polynomials' span at the landmarks.
     pub at_landmarks: Matrix,
+    /// Sᵀp are further penalised features: S has a row a polynomial, and a column for each of those that are penalised.
+    pub penalised: Matrix,
     /// u = Tᵀp are the unpenalised features: T has a row a polynomial.
     pub columns: Matrix,
     /// What is taken from the penalised features for each unit of an unpenalised one: their part along it. A change of
@@ -17,8 +19,12 @@ pub(crate) struct Lift {
 }
 
 impl Lift {
-    pub fn n_penalised(&self) -> usize {
+    pub fn n_landmarks(&self) -> usize {
         self.at_landmarks.n_rows()
+    }
+
+    pub fn n_penalised(&self) -> usize {
+        self.n_landmarks() + self.penalised.n_cols()
     }
 
     pub fn n_free(&self) -> usize {
@@ -27,7 +33,8 @@ impl Lift {
 
     /// The same polynomials without any landmark.
     pub fn only_polynomials(&self, columns: Matrix) -> Lift {
-        Lift { cholesky: None, at_landmarks: Matrix::zeros(0, 0), columns, cross: None }
+        let penalised = Matrix::zeros(columns.n_rows(), 0);
+        Lift { cholesky: None, at_landmarks: Matrix::zeros(0, 0), penalised, columns, cross: None }
     }
 
     /// f = L⁻¹(I − QQᵀ)φ of some rows, in place of their φ, a column a row.
@@ -44,29 +51,31 @@ impl Lift {
         cholesky.solve_lower(phi);
     }
 
-    /// Features of rows given as φ and p: f − C u, then u.
+    /// Features of rows given as φ and p: f − C u, then the penalised polynomials, then u.
     pub fn features(&self, mut phi: Matrix, polynomials: &Matrix) -> Matrix {
         self.penalise(&mut phi);
         let free = product(Side::Transposed(&self.columns), Side::Plain(polynomials));
-        self.joined(phi, &free)
-    }
-
-    /// f − C u, then u.
-    fn joined(&self, mut penalised: Matrix, free: &Matrix) -> Matrix {
         if let Some(cross) = &self.cross {
-            add_product(&mut penalised, -1.0, Side::Plain(cross), Side::Plain(free));
+            add_product(&mut phi, -1.0, Side::Plain(cross), Side::Plain(&free));
         }
-        crate::linalg::factor::stacked(&penalised, free)
+        if self.penalised.n_cols() > 0 {
+            phi = stacked(&phi, &product(Side::Transposed(&self.penalised), Side::Plain(polynomials)));
+        }
+        stacked(&phi, &free)
     }
 
     /// α and β of f(x) = αᵀφ + βᵀp, the same as the features' product with a point.
     pub fn coefficients(&self, point: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let (t, gamma) = point.split_at(self.n_penalised());
+        let (t, of_polynomials) = t.split_at(self.n_landmarks());
         let mut left = gamma.to_vec();
         if let Some(cross) = &self.cross {
             add_scaled(&mut left, -1.0, &cross.transposed_times(t));
         }
-        let beta = self.columns.times(&left);
+        let mut beta = self.columns.times(&left);
+        if self.penalised.n_cols() > 0 {
+            add_scaled(&mut beta, 1.0, &self.penalised.times(of_polynomials));
+        }
         let Some(cholesky) = &self.cholesky else { return (vec![0.0; t.len()], beta) };
         let mut alpha = Matrix::from_columns(t.to_vec(), t.len(), 1);
         cholesky.solve_lower_transposed(&mut alpha);

@@ -64,10 +64,6 @@ impl System for Linear<'_> {
     fn inner(&self, _: &Point, _: &Point) -> f64 {
         0.0
     }
-
-    fn leverages(&self, _: f64, violators: &[usize], (): &()) -> Result<Vec<f64>> {
-        Ok(vec![0.0; violators.len()])
-    }
 }
 
 /// The least-squares solution by its normal equations where they are safe: fast on many rows.

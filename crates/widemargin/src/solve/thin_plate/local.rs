@@ -134,7 +134,7 @@ impl<'a, B: Blocks> Local<'a, B> {
             },
         )?;
         if raw {
-            let b = shape.n_penalised;
+            let b = lift.n_landmarks();
             for told in &mut told {
                 let column = |part: &[f64]| Matrix::from_columns(part.to_vec(), part.len(), 1);
                 let (phi, polynomials) = told.right.split_at(b);

@@ -55,6 +55,11 @@ impl<'a> Log<'a> {
         known
     }
 
+    /// λ of the first visit, in scale-free units.
+    pub fn began(&self) -> Option<f64> {
+        self.visits.first()?.as_ref().map(|candidate| candidate.point.lambda)
+    }
+
     /// Where the problems stood after the last visit, once: points and Hessians.
     pub fn place(&mut self) -> Option<(Vec<f64>, Vec<Vec<f64>>)> {
         self.place.take()
@@ -127,7 +132,7 @@ impl Bytes {
     fn candidate(&mut self, candidate: Option<&Candidate>) {
         self.word(u64::from(candidate.is_some()));
         let Some(Candidate { solutions, point, .. }) = candidate else { return };
-        let PathPoint { c, lambda, objective, loo_squared_hinge, loo_error, violators, steps } = *point;
+        let PathPoint { c, lambda, objective, loo_squared_hinge, loo_error, violators, steps, .. } = *point;
         [c, lambda, objective].into_iter().for_each(|number| self.number(number));
         [loo_squared_hinge, loo_error].into_iter().for_each(|number| self.maybe(number));
         self.word(violators);
@@ -180,6 +185,7 @@ impl Reader<'_> {
             objective: self.number()?,
             loo_squared_hinge: self.maybe()?,
             loo_error: self.maybe()?,
+            loo_exact: false,
             violators: self.word()?,
             steps: u32::try_from(self.word()?).ok()?,
         };

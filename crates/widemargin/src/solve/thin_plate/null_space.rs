@@ -4,6 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::left_out::Removals;
 use crate::error::{Error, Result};
 use crate::linalg::factor::{Cholesky, Matrix, Side, Svd, add_lower_product, add_product, add_scaled, product};
 
@@ -17,12 +18,17 @@ const FLAT: f64 = 1e-10;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NullSpace {
-    /// [`NullSpace::Free`] unless the polynomials alone separate the training data: then the free form is a
-    /// linear classifier that ignores C, and [`NullSpace::Constant`] is taken, with a warning.
+    /// [`NullSpace::Free`] where the samples are at least twenty times as many as the polynomials, which do not
+    /// separate a class from the others by themselves; else [`NullSpace::Penalized`], since free polynomials would
+    /// fit the noise, or ignore C altogether.
     #[default]
     Auto,
     /// They enter unpenalised, as in the paper.
     Free,
+    /// The constant enters unpenalised. The other polynomials are penalised by the sum of their squared coefficients,
+    /// a monomial of degree m in units of s^(b/2 − m) for a kernel of degree b and the root mean square distance s
+    /// between samples: for r² log r a pure number, so that no length scale comes in.
+    Penalized,
     /// Only the constant stays, unpenalised.
     Constant,
     /// None stays: a support vector machine without intercept on a positive definite kernel.
@@ -35,6 +41,7 @@ impl NullSpace {
         match self {
             NullSpace::Auto => "auto",
             NullSpace::Free => "free",
+            NullSpace::Penalized => "penalized",
             NullSpace::Constant => "constant",
             NullSpace::None => "none",
         }
@@ -51,13 +58,13 @@ impl FromStr for NullSpace {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        [NullSpace::Auto, NullSpace::Free, NullSpace::Constant, NullSpace::None]
+        [NullSpace::Auto, NullSpace::Free, NullSpace::Penalized, NullSpace::Constant, NullSpace::None]
             .into_iter()
             .find(|known| known.as_str() == name)
             .ok_or_else(|| Error::UnknownName {
                 what: "null space",
                 given: name.to_owned(),
-                expected: "known are auto, free, constant, none".into(),
+                expected: "known are auto, free, penalized, constant, none".into(),
             })
     }
 }
@@ -125,8 +132,9 @@ pub(crate) struct Definite {
 impl Definite {
     /// The kernel of { Φα : Pᵀα = 0 } with norm αᵀΦα:
     /// K₀ = G + QCᵀ + CQᵀ + Q(CᵀG⁺C)Qᵀ with C = (I − QQᵀ)B, in place of G; the same as
-    /// Φ − P(PᵀΦ⁻¹P)⁻¹Pᵀ, but from a positive definite factorisation. It serves every class and every C.
-    pub fn new(projected: Projected, q: &Matrix) -> Result<(Self, Matrix)> {
+    /// Φ − P(PᵀΦ⁻¹P)⁻¹Pᵀ, but from a positive definite factorisation. It serves every class and every C. Also what
+    /// the space loses with each sample.
+    pub fn new(projected: Projected, q: &Matrix) -> Result<(Self, Matrix, Removals)> {
         let Projected { mut kernel, cross, .. } = projected;
         let middle = product(Side::Transposed(q), Side::Plain(&cross));
         let off = minus_product(&cross, q, &middle, 1.0);
@@ -135,6 +143,7 @@ impl Definite {
         cholesky.solve_lower(&mut lift);
         let corner = product(Side::Transposed(&lift), Side::Plain(&lift));
         cholesky.solve_lower_transposed(&mut lift);
+        let norms = removal_norms(&cholesky, q);
         drop(cholesky);
         let along = product(Side::Transposed(q), Side::Plain(&lift));
         let lift = minus_product(&lift, q, &along, 1.0);
@@ -143,7 +152,13 @@ impl Definite {
         add_lower_product(&mut kernel, 1.0, Side::Plain(q), Side::Transposed(&half));
         add_lower_product(&mut kernel, 1.0, Side::Plain(&half), Side::Transposed(q));
         kernel.mirror_lower();
-        Ok((Definite { lift }, kernel))
+        // The gᵢ with α_i = ⟨f, gᵢ⟩ are the columns of K₀G⁺ = I − QQᵀ + QTᵀ.
+        let n = q.n_rows();
+        let mut off = q.clone();
+        (0..q.n_cols()).for_each(|k| add_scaled(off.col_mut(k), -1.0, lift.col(k)));
+        let mut functions = minus_product_of(q, Side::Transposed(&off));
+        (0..n).for_each(|i| functions.set(i, i, functions.at(i, i) + 1.0));
+        Ok((Definite { lift }, kernel, Removals { functions, norms }))
     }
 
     /// What is left where the polynomials reach every sample: nothing.
@@ -182,6 +197,25 @@ pub(crate) fn filled_factor(kernel: &Matrix, q: &Matrix) -> Result<Cholesky> {
     }
 }
 
+/// ‖gᵢ‖² = (G⁺)_ii; 0 for a sample that a polynomial of its own reaches, which no function is lost with.
+fn removal_norms(cholesky: &Cholesky, q: &Matrix) -> Vec<f64> {
+    let n = q.n_rows();
+    let mut off = minus_product_of(q, Side::Transposed(q));
+    (0..n).for_each(|i| off.set(i, i, off.at(i, i) + 1.0));
+    let kept: Vec<f64> = (0..n).map(|i| off.at(i, i)).collect();
+    cholesky.solve_lower(&mut off);
+    (0..n).map(|i| if kept[i] > RANK { off.col(i).iter().map(|x| x * x).sum() } else { 0.0 }).collect()
+}
+
+/// −a · b.
+fn minus_product_of(a: &Matrix, b: Side<'_>) -> Matrix {
+    let mut out = product(Side::Plain(a), b);
+    for col in 0..out.n_cols() {
+        out.col_mut(col).iter_mut().for_each(|x| *x = -*x);
+    }
+    out
+}
+
 /// a − scale · b · c.
 fn minus_product(a: &Matrix, b: &Matrix, c: &Matrix, scale: f64) -> Matrix {
     let mut out = a.clone();
@@ -192,10 +226,18 @@ fn minus_product(a: &Matrix, b: &Matrix, c: &Matrix, scale: f64) -> Matrix {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::linalg::factor::dot;
+
+    /// Some v with K v = g.
+    fn least_squares(kernel: &Matrix, g: &[f64]) -> Vec<f64> {
+        let svd = Svd::new(kernel, 1e-10).unwrap();
+        let parts = svd.u.transposed_times(g).into_iter().zip(&svd.s).map(|(x, s)| x / s).collect::<Vec<_>>();
+        svd.v.times(&parts)
+    }
 
     #[test]
     fn names() {
-        for name in ["auto", "free", "constant", "none"] {
+        for name in ["auto", "free", "penalized", "constant", "none"] {
             assert_eq!(name.parse::<NullSpace>().unwrap().to_string(), name);
         }
         assert!("full".parse::<NullSpace>().is_err());
@@ -212,12 +254,19 @@ mod tests {
         let projected = project(phi.clone(), &svd.u).unwrap();
         assert!(!projected.flat);
         assert!(projected.kernel.times(&vec![1.0; n]).iter().all(|x| x.abs() < 1e-12));
-        let (definite, kernel) = Definite::new(projected, &svd.u).unwrap();
+        let (definite, kernel, removals) = Definite::new(projected, &svd.u).unwrap();
         let v: Vec<f64> = (0..n).map(|i| (0.7 * i as f64).cos()).collect();
         let alpha = definite.coefficients(&svd.u, &v);
         assert!(alpha.iter().sum::<f64>().abs() < 1e-12);
         for (a, b) in phi.times(&alpha).iter().zip(kernel.times(&v)) {
             assert!((a - b).abs() < 1e-10, "{a} {b}");
+        }
+        // α_i = ⟨f, gᵢ⟩ = gᵢᵀv, and gᵢ as a function has the coefficients whose i-th is its squared norm.
+        for (i, alpha) in alpha.iter().enumerate() {
+            let g = removals.functions.col(i);
+            assert!((dot(g, &v) - alpha).abs() < 1e-10);
+            let own = definite.coefficients(&svd.u, &least_squares(&kernel, g));
+            assert!((own[i] - removals.norms[i]).abs() < 1e-8 * removals.norms[i], "{} {}", own[i], removals.norms[i]);
         }
     }
 }

@@ -15,12 +15,19 @@ use crate::watch::Watch;
 /// λ in scale-free units where the path starts, as a number of half decades.
 const START: i32 = -4;
 
+/// Where it starts under a time limit: a smooth classifier, which is safe to end with. C grows from there, so that a path
+/// that is cut has seen all smaller C.
+const SAFE_START: i32 = 0;
+
 /// The ends of the path, in half decades.
 const LOWEST: i32 = -16;
 const HIGHEST: i32 = 8;
 
 /// The path goes on for so many half decades beyond the best leave-one-out loss.
 const PATIENCE: i32 = 3;
+
+/// The most candidates that are confirmed beside the best one.
+const MOST_CONFIRMED: usize = 3;
 
 /// The smallest λ in scale-free units: below, double precision has no digits left.
 pub(crate) const SMALLEST: f64 = 1e-12;
@@ -35,10 +42,15 @@ pub struct PathPoint {
     pub lambda: f64,
     /// ½‖f‖² + C Σ loss, summed over the two-class problems.
     pub objective: f64,
-    /// Mean leave-one-out squared hinge over samples and problems; `None` where the problem was not solved.
+    /// Mean leave-one-out squared hinge over samples and problems; `None` where the problem was not solved, or where the
+    /// samples inside the margin do not determine the solution without one of them.
     pub loo_squared_hinge: Option<f64>,
     /// Share of samples that get the wrong class when left out.
     pub loo_error: Option<f64>,
+    /// Whether these are those of refits without each sample. Else they suppose that leaving a sample out lets no other
+    /// cross the margin, which is enough to compare values of C.
+    #[serde(default)]
+    pub loo_exact: bool,
     /// Samples inside the margin, summed over the two-class problems.
     pub violators: u64,
     /// The most Newton steps a two-class problem took.
@@ -94,20 +106,32 @@ impl Candidate {
         lambda: f64,
         solutions: Vec<Solved>,
         left_out: Vec<Vec<f64>>,
-        means: Option<(f64, f64)>,
+        means: Option<LeftOutMeans>,
     ) -> Self {
         let c = 0.5 / true_lambda;
         let point = PathPoint {
             c,
             lambda,
             objective: c * solutions.iter().map(|solution| solution.objective).sum::<f64>(),
-            loo_squared_hinge: means.map(|(hinge, _)| hinge),
-            loo_error: means.map(|(_, wrong)| wrong),
+            loo_squared_hinge: means.map(|means| means.hinge),
+            loo_error: means.map(|means| means.wrong),
+            loo_exact: means.is_some_and(|means| means.exact),
             violators: solutions.iter().map(|solution| solution.n_inside).sum(),
             steps: solutions.iter().map(|solution| solution.steps).max().unwrap_or(0),
         };
         Candidate { solutions, left_out, point }
     }
+}
+
+/// What leave-one-out says of the solutions at one C.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct LeftOutMeans {
+    /// Mean squared hinge over samples and problems.
+    pub hinge: f64,
+    /// Share of samples of the wrong class.
+    pub wrong: f64,
+    /// Whether they are those of refits.
+    pub exact: bool,
 }
 
 /// What a path ends with.
@@ -117,6 +141,8 @@ pub(crate) struct Outcome {
     pub path: Vec<PathPoint>,
     /// λ in scale-free units that was asked for where it was too small to be solved.
     pub raised: Option<f64>,
+    /// The time limit ended the path before it was whole.
+    pub cut: bool,
 }
 
 /// Solves all problems at one λ.
@@ -124,6 +150,16 @@ pub(crate) trait Visit {
     /// At λ in scale-free units, beginning at the given points, `done` being how many were visited; `None` where one of
     /// the problems is too much for double precision.
     fn visit(&mut self, lambda: f64, starts: &[Point], done: u64) -> Result<Option<Candidate>>;
+
+    /// What refits without each sample would say of a candidate, where that can be told.
+    fn confirm(&mut self, _: &Candidate) -> Result<Option<LeftOutMeans>> {
+        Ok(None)
+    }
+
+    /// λ of the first visit, in scale-free units, where this goes on with a path that was begun before.
+    fn began(&self) -> Option<f64> {
+        None
+    }
 }
 
 /// Solves at the given C, or along the path.
@@ -134,7 +170,13 @@ pub(crate) fn walk(
     watch: &Watch<'_>,
 ) -> Result<Outcome> {
     match settings.c {
-        Some(c) => single(visits, 0.5 / c / settings.unit, origins),
+        Some(c) => {
+            let mut outcome = single(visits, 0.5 / c / settings.unit, origins)?;
+            if watch.ask().is_ok() {
+                confirm(visits, &mut outcome.best, &mut outcome.path)?;
+            }
+            Ok(outcome)
+        }
         None => whole(visits, origins, watch),
     }
 }
@@ -152,7 +194,7 @@ fn single(visits: &mut impl Visit, asked: f64, origins: &[Point]) -> Result<Outc
         if let Some(best) = visits.visit(lambda, origins, 0)? {
             let path = vec![best.point.clone()];
             let raised = (lambda > asked * (1.0 + 1e-12)).then_some(asked);
-            return Ok(Outcome { best, path, raised });
+            return Ok(Outcome { best, path, raised, cut: false });
         }
         lambda *= 10.0;
         if lambda > 1e12 {
@@ -162,23 +204,31 @@ fn single(visits: &mut impl Visit, asked: f64, origins: &[Point]) -> Result<Outc
 }
 
 /// From the start downwards, then upwards, each way until the loss has risen for a while; then between
-/// the best and its neighbours.
+/// the best and its neighbours. The best by the closed form is confirmed; where that says worse of it, so is the next.
 fn whole(visits: &mut impl Visit, origins: &[Point], watch: &Watch<'_>) -> Result<Outcome> {
+    let usual = if watch.has_time_limit() { SAFE_START } else { START };
+    let start = visits.began().map_or(usual, |lambda| (2.0 * lambda.log10()).round() as i32);
     let mut path: Vec<PathPoint> = Vec::new();
     let mut best: Option<(f64, Candidate)> = None;
+    let mut cut = false;
     let mut upwards = origins.to_vec();
-    for (direction, first) in [(-1, START), (1, START + 1)] {
+    for (direction, first) in [(-1, start), (1, start + 1)] {
         let mut starts = upwards.clone();
         let mut at = first;
         while (LOWEST..=HIGHEST).contains(&at) {
+            cut |= best.is_some() && watch.ask().is_err();
+            if cut {
+                break;
+            }
             let Some(candidate) = visits.visit(10f64.powf(f64::from(at) / 2.0), &starts, path.len() as u64)? else {
                 break;
             };
             starts = candidate.solutions.iter().map(|solution| solution.point.clone()).collect();
-            if at == START {
+            if at == start {
                 upwards.clone_from(&starts);
             }
             if note(f64::from(at), candidate, &mut best, &mut path) {
+                cut = true;
                 break;
             }
             let (best_at, _) = best.as_ref().ok_or_else(super::null_space::overflow)?;
@@ -194,17 +244,66 @@ fn whole(visits: &mut impl Visit, origins: &[Point], watch: &Watch<'_>) -> Resul
     }
     if let Some(coarse) = best.as_ref().map(|(at, _)| *at) {
         for at in [coarse - 0.5, coarse + 0.5] {
-            let stopped = watch.ask().is_err();
-            let Some((_, nearest)) = best.as_ref().filter(|_| !stopped) else { break };
+            cut |= watch.ask().is_err();
+            let Some((_, nearest)) = best.as_ref().filter(|_| !cut) else { break };
             let starts: Vec<Point> = nearest.solutions.iter().map(|solution| solution.point.clone()).collect();
             if let Some(candidate) = visits.visit(10f64.powf(at / 2.0), &starts, path.len() as u64)? {
-                note(at, candidate, &mut best, &mut path);
+                cut |= note(at, candidate, &mut best, &mut path);
             }
         }
     }
-    let (_, best) = best.ok_or_else(super::null_space::overflow)?;
+    let (_, mut best) = best.ok_or_else(super::null_space::overflow)?;
+    if !cut {
+        best = confirmed(visits, best, &mut path, watch)?;
+    }
     path.sort_by(|a, b| b.lambda.total_cmp(&a.lambda));
-    Ok(Outcome { best, path, raised: None })
+    Ok(Outcome { best, path, raised: None, cut })
+}
+
+/// Confirms the best candidate of the path, and those that the closed form has below what is confirmed of it.
+fn confirmed(
+    visits: &mut impl Visit,
+    mut best: Candidate,
+    path: &mut [PathPoint],
+    watch: &Watch<'_>,
+) -> Result<Candidate> {
+    confirm(visits, &mut best, path)?;
+    for _ in 0..MOST_CONFIRMED {
+        let Some(loss) = best.point.loo_squared_hinge.filter(|_| best.point.loo_exact && watch.ask().is_ok()) else {
+            break;
+        };
+        let rivals = path.iter().filter(|point| !point.loo_exact && point.loo_squared_hinge.is_some_and(|l| l < loss));
+        let Some(rival) =
+            rivals.min_by(|a, b| a.loo_squared_hinge.unwrap_or(loss).total_cmp(&b.loo_squared_hinge.unwrap_or(loss)))
+        else {
+            break;
+        };
+        let starts: Vec<Point> = best.solutions.iter().map(|solution| solution.point.clone()).collect();
+        let Some(mut other) = visits.visit(rival.lambda, &starts, path.len() as u64)? else { break };
+        confirm(visits, &mut other, path)?;
+        if !other.point.loo_exact {
+            break;
+        }
+        if other.point.loo_squared_hinge.is_some_and(|other| other < loss) {
+            best = other;
+        }
+    }
+    Ok(best)
+}
+
+/// Puts what refits say of a candidate in place of the closed form, also on the path.
+fn confirm(visits: &mut impl Visit, candidate: &mut Candidate, path: &mut [PathPoint]) -> Result<()> {
+    let converged = candidate.solutions.iter().all(|solution| solution.status == Status::Converged);
+    if !converged || candidate.point.loo_error.is_none() {
+        return Ok(());
+    }
+    if let Some(means) = visits.confirm(candidate)? {
+        let point = &mut candidate.point;
+        (point.loo_squared_hinge, point.loo_error, point.loo_exact) =
+            (Some(means.hinge), Some(means.wrong), means.exact);
+        path.iter_mut().filter(|at| at.lambda == point.lambda).for_each(|at| at.clone_from(point));
+    }
+    Ok(())
 }
 
 /// Records a candidate and keeps it where it is the best; true where the time is up.

@@ -97,6 +97,7 @@ impl RowsApart<'_> {
         let lift = Lift {
             cholesky: None,
             at_landmarks: Matrix::zeros(self.n_penalised, 0),
+            penalised: Matrix::zeros(0, 0),
             columns: Matrix::zeros(0, p - self.n_penalised),
             cross: None,
         };

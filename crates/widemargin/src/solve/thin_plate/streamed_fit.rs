@@ -96,7 +96,7 @@ struct First {
 pub(crate) fn fit_streamed<R: RawRows>(
     raw: &R,
     lift: Lift,
-    facts: RowFacts<'_>,
+    (facts, spreads): (RowFacts<'_>, &[f64]),
     settings: &FitSettings,
     means: &Means<'_>,
     (pool, watch): (&Pool, &Watch<'_>),
@@ -106,7 +106,7 @@ pub(crate) fn fit_streamed<R: RawRows>(
     let mut apart = Apart::new(&sums, &lift, total)?;
     let all = apart.columns.clone();
     let n = facts.roots.iter().filter(|root| **root > 0.0).count();
-    let (null_space, separated) = apart.settle(settings.null_space, n, || {
+    let (null_space, why) = apart.settle(settings.null_space, n, spreads, || {
         let lift = lift.only_polynomials(all.clone());
         let blocks = Streamed { raw, lift, held: Cow::Borrowed(&held), only_polynomials: true };
         rows_separate(&mut Local::new(blocks, facts, false, pool, watch), total, pool.threads(), watch)
@@ -117,7 +117,7 @@ pub(crate) fn fit_streamed<R: RawRows>(
     let log = means.checkpoint.map(|(checkpoint, fingerprint)| Log::open(checkpoint, fingerprint)).transpose()?;
     let (outcome, flat) = fit_rows(&mut rows, &apart, settings, log, (pool, watch))?;
     let (alpha, beta) = translated(&outcome, rows.blocks.lift());
-    Ok(Fitted { alpha, beta, null_space, separated, rank: apart.rank, flat, outcome })
+    Ok(Fitted { alpha, beta, null_space, why, rank: apart.rank, flat, outcome })
 }
 
 fn first_pass<R: RawRows>(raw: &R, lift: &Lift, n_held: usize, pool: &Pool, watch: &Watch<'_>) -> Result<First> {

@@ -119,8 +119,4 @@ pub(crate) trait System: Sync {
 
     /// ⟨h, h'⟩ of two points.
     fn inner(&self, a: &Point, b: &Point) -> f64;
-
-    /// How much of each violator's own score is its own doing, in [0, 1]: the diagonal of the matrix that
-    /// takes targets to scores.
-    fn leverages(&self, lambda: f64, violators: &[usize], factor: &Self::Factor) -> Result<Vec<f64>>;
 }

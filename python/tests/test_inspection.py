@@ -47,6 +47,18 @@ def test_spectrum_of_a_kernel():
     assert "0.0 % of 150 eigenvalues are negative" in str(found)
 
 
+def test_rounding_is_not_negative():
+    # Of rank 3: all other eigenvalues are zero but for rounding.
+    points = np.random.default_rng(0).normal(100, 1, (300, 3))
+    found = spectrum("linear", points)
+    assert (found.eigenvalues < 0).sum() > 50
+    assert (found.negative_ratio, found.negative_energy) == (0.0, 0.0)
+    assert found.rounding == pytest.approx(300 * 2**-23 * (points**2).sum(axis=1).max(), rel=1e-5)
+    assert "0.0 % of 300 eigenvalues are negative" in str(found)
+    # What is negative beyond it counts.
+    assert spectrum(negative_distance, points).negative_ratio == pytest.approx(1 / 300)
+
+
 def test_spectrum_of_an_indefinite_similarity():
     found = spectrum("sigmoid:gamma=0.0005,coef0=-1", X)
     expected = np.linalg.eigvalsh(truth.sigmoid_kernel(X, gamma=5e-4, coef0=-1))[::-1]

@@ -68,6 +68,16 @@ def lambdaless_linear(A, B):
     return A.to_numpy() @ B.to_numpy().T
 
 
+def rounded_linear(A, B):
+    return (A.astype(np.float64) @ B.T.astype(np.float64)).astype(np.float32)
+
+
+def test_rounding_is_not_negative():
+    report = check_similarity(rounded_linear, np.random.default_rng(0).normal(100, 1, (40, 3)), n=40)
+    assert report.least_eigenvalue < 0
+    assert report.n_negative == 0
+
+
 def test_negative_eigenvalues_are_told():
     report = check_similarity(negative_distance, X, n=10)
     assert report.n_negative == 1

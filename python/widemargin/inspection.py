@@ -34,11 +34,15 @@ class Spectrum:
     raw_eigenvalues : ndarray of complex of shape (n_samples,)
         Of S itself, by falling real part.
     negative_ratio : float
-        The share of the eigenvalues (of the symmetric part) that are negative: 0 for a kernel.
+        The share of the eigenvalues (of the symmetric part) that are negative, those within `rounding` not counted: 0
+        for a kernel.
     negative_energy : float
-        Σ |negative eigenvalues| / Σ positive eigenvalues.
+        Σ |negative eigenvalues| / Σ positive eigenvalues, those within `rounding` not counted.
     asymmetry : float
         The largest |S_ij - S_ji| over the largest |S_ij|: 0 where it is symmetric.
+    rounding : float
+        By how much rounding to single precision may move an eigenvalue: n ε max |S_ij|. An eigenvalue of at most this
+        size counts as zero.
     """
 
     similarity: str
@@ -47,6 +51,7 @@ class Spectrum:
     negative_ratio: float
     negative_energy: float
     asymmetry: float
+    rounding: float = 0.0
 
     def __str__(self) -> str:
         negative = f"{100 * self.negative_ratio:.1f} % of {len(self.eigenvalues)} eigenvalues are negative"
@@ -88,6 +93,7 @@ def spectrum(similarity: Any, X: Any, n_jobs: int | None = None) -> Spectrum | l
             negative_ratio=part["negative_ratio"],
             negative_energy=part["negative_energy"],
             asymmetry=part["asymmetry"],
+            rounding=part["rounding"],
         )
         for part in resolved.in_given_order(parts)
     ]

@@ -58,7 +58,7 @@ class SimilarityReport:
     asymmetric_pair : tuple of int or None
         The samples i, j of that difference.
     n_negative : int
-        Eigenvalues of (S + Sᵀ)/2 below 0: none for a kernel.
+        Eigenvalues of (S + Sᵀ)/2 below 0 by more than rounding to single precision: none for a kernel.
     least_eigenvalue, largest_eigenvalue : float
     not_checked : list of str
         What could not be looked at.
@@ -328,8 +328,8 @@ def _report(
     scale = np.abs(block).max()
     is_symmetric = difference[pair] <= _TOLERANCE * scale
     eigenvalues = np.linalg.eigvalsh((block + block.T) / 2)
-    # What rounding to single precision leaves of a 0 is not negative.
-    cut = 1e-6 * np.abs(eigenvalues).max()
+    # What rounding to single precision leaves of a 0 is not negative: see `widemargin.inspection.Spectrum.rounding`.
+    cut = len(block) * np.finfo(np.float32).eps * scale
     return SimilarityReport(
         similarity=name,
         n_samples=len(block),

@@ -177,6 +177,7 @@ pub fn spectrum<'py>(
         let (negative, raw) = (spectrum.negative(), spectrum.negative_raw());
         dict.set_item("similarity", &spectrum.similarity)?;
         dict.set_item("asymmetry", spectrum.asymmetry)?;
+        dict.set_item("rounding", spectrum.rounding)?;
         dict.set_item("negative_ratio", negative.ratio)?;
         dict.set_item("negative_energy", negative.energy)?;
         dict.set_item("negative_ratio_raw", raw.ratio)?;

@@ -56,6 +56,7 @@ impl SpectrumArgs {
                     "similarity": spectrum.similarity,
                     "asymmetry": spectrum.asymmetry,
                     "n_complex": spectrum.n_complex(),
+                    "rounding": spectrum.rounding,
                     "negative": { "symmetric_part": of(spectrum.negative()), "raw": of(spectrum.negative_raw()) },
                     "eigenvalues": { "symmetric_part": spectrum.symmetric, "raw": spectrum.raw },
                 })
@@ -77,9 +78,8 @@ impl SpectrumArgs {
         };
         let rows: Vec<_> = spectra.iter().map(row).collect();
         let heads = ["similarity", "negative %", "energy %", "raw: negative %", "energy %", "complex"];
-        let kernel = spectra.iter().all(|spectrum| spectrum.negative().energy < 1e-6 && spectrum.n_complex() == 0);
-        let verdict = if kernel {
-            "no negative eigenvalue: on these samples it is a kernel"
+        let verdict = if spectra.iter().all(Spectrum::is_kernel) {
+            "no eigenvalue is negative beyond rounding: on these samples it is a kernel"
         } else {
             "negative: share of the eigenvalues of the symmetric part; energy: their absolute sum over the sum of the \
              positive ones; raw: of the real parts of the matrix as it is"

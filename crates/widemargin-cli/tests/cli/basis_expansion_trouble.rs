@@ -130,6 +130,25 @@ fn similarities_that_are_not_symmetric_have_no_nystrom_map() {
 }
 
 #[test]
+fn rounding_of_a_kernel_is_not_negative() {
+    // Rows of rank 2, far from the origin: all eigenvalues but two are zero, in single precision often below it.
+    let folder = Folder::new();
+    let row = |i: usize| (i % 2, 100.0 + (0.37 * i as f64).sin(), 100.0 + (0.73 * i as f64).cos());
+    let rows: Vec<_> = (0..120).map(row).map(|(label, x, y)| format!("{label},{x:.4},{y:.4}\n")).collect();
+    folder.write("near.csv", rows.concat());
+    let told = folder.run("spectrum near.csv --similarity linear --json").json();
+    let values = told["similarities"][0]["eigenvalues"]["symmetric_part"].as_array().unwrap();
+    assert!(values.iter().any(|value| value.as_f64().unwrap() < 0.0), "nothing to tell apart");
+    assert_eq!(told["similarities"][0]["negative"]["symmetric_part"]["ratio"], 0.0);
+    assert!(told["similarities"][0]["rounding"].as_f64().unwrap() > 0.0);
+    let told = folder.run("spectrum near.csv --similarity linear").well().out;
+    assert!(told.contains("  0.00") && told.contains("on these samples it is a kernel"), "{told}");
+    // Where it is none, the table and the line below it say so together.
+    let told = folder.run("spectrum near.csv --similarity distance").well().out;
+    assert!(told.contains("99.17") && !told.contains("it is a kernel"), "{told}");
+}
+
+#[test]
 fn more_bases_than_samples_are_a_warning() {
     let folder = every_kind();
     let run = folder.run("train basis-expansion rings.csv -o m --n-basis 50").well();

@@ -10,6 +10,9 @@ use crate::watch::{Progress, Watch};
 /// The matrix S of similarities between all pairs of some samples is n × n, of which a few copies are held.
 const MOST_SAMPLES: usize = 10_000;
 
+/// Similarities in single precision that differ by less than this share of the largest are equal but for rounding.
+const SAME: f64 = 1e-5;
+
 /// Eigenvalues of one similarity on some samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spectrum {
@@ -22,25 +25,27 @@ pub struct Spectrum {
     pub raw: Vec<(f64, f64)>,
     /// The largest |S_ij − S_ji| over the largest |S_ij|: 0 for a symmetric similarity.
     pub asymmetry: f64,
+    /// By how much rounding may have moved an eigenvalue: n ε max |S_ij|, ε being that of single precision, in which
+    /// similarities are computed. (A symmetric perturbation with entries of at most ε max |S_ij| has a norm of at most
+    /// n times that.) An eigenvalue of at most this size counts as zero.
+    pub rounding: f64,
 }
 
 /// How much of a spectrum is negative.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Negative {
-    /// Share of the eigenvalues that are negative (NgRat of the paper).
+    /// Share of the eigenvalues that are negative beyond [rounding](Spectrum::rounding) (NgRat of the paper).
     pub ratio: f64,
-    /// Σ |negative eigenvalues| / Σ positive eigenvalues (NgEng).
+    /// Σ |negative eigenvalues| / Σ positive eigenvalues, without those that are zero within rounding (NgEng).
     pub energy: f64,
 }
 
 impl Negative {
-    fn of(values: impl Iterator<Item = f64> + Clone) -> Self {
+    fn of(values: impl Iterator<Item = f64> + Clone, rounding: f64) -> Self {
         let n = values.clone().count().max(1) as f64;
-        // What rounding leaves of a 0 is not negative.
-        let cut = 1e-10 * values.clone().map(f64::abs).fold(0.0, f64::max);
-        let negative = values.clone().filter(|value| *value < -cut);
+        let negative = values.clone().filter(|value| *value < -rounding);
         let lost: f64 = negative.clone().map(f64::abs).sum();
-        let kept: f64 = values.filter(|value| *value > 0.0).sum();
+        let kept: f64 = values.filter(|value| *value > rounding).sum();
         // Nothing but negative eigenvalues has an infinite share.
         let energy = if lost > 0.0 { lost / kept } else { 0.0 };
         Negative { ratio: negative.count() as f64 / n, energy }
@@ -50,18 +55,23 @@ impl Negative {
 impl Spectrum {
     /// Of the symmetric part.
     pub fn negative(&self) -> Negative {
-        Negative::of(self.symmetric.iter().copied())
+        Negative::of(self.symmetric.iter().copied(), self.rounding)
     }
 
     /// Of the real parts of the eigenvalues of S itself.
     pub fn negative_raw(&self) -> Negative {
-        Negative::of(self.raw.iter().map(|(re, _)| *re))
+        Negative::of(self.raw.iter().map(|(re, _)| *re), self.rounding)
     }
 
-    /// Eigenvalues of S with an imaginary part.
+    /// Eigenvalues of S with an imaginary part beyond [rounding](Spectrum::rounding).
     pub fn n_complex(&self) -> usize {
-        let cut = 1e-10 * self.raw.iter().map(|(re, im)| re.hypot(*im)).fold(0.0, f64::max);
-        self.raw.iter().filter(|(_, im)| im.abs() > cut).count()
+        self.raw.iter().filter(|(_, im)| im.abs() > self.rounding).count()
+    }
+
+    /// Whether the similarity is a kernel on these samples: symmetric, and without a negative eigenvalue, within
+    /// rounding.
+    pub fn is_kernel(&self) -> bool {
+        self.asymmetry < SAME && self.negative().ratio == 0.0
     }
 }
 
@@ -126,8 +136,8 @@ fn of_matrix(matrix: &[f64], n: usize, similarity: String) -> Result<Spectrum> {
     let asymmetry = if largest > 0.0 { difference / largest } else { 0.0 };
     let mut values = eigen::symmetric(&symmetric, n, false).ok_or_else(failed)?.values;
     values.reverse();
-    // Single precision similarities that differ by rounding are equal.
-    let raw = if asymmetry < 1e-5 {
+    let rounding = n as f64 * f64::from(f32::EPSILON) * largest;
+    let raw = if asymmetry < SAME {
         values.iter().map(|&value| (value, 0.0)).collect()
     } else {
         let (re, im) = eigen::general(matrix, n).ok_or_else(failed)?;
@@ -135,7 +145,7 @@ fn of_matrix(matrix: &[f64], n: usize, similarity: String) -> Result<Spectrum> {
         raw.sort_by(|a, b| b.0.total_cmp(&a.0));
         raw
     };
-    Ok(Spectrum { similarity, symmetric: values, raw, asymmetry })
+    Ok(Spectrum { similarity, symmetric: values, raw, asymmetry, rounding })
 }
 
 #[cfg(test)]
@@ -151,5 +161,25 @@ mod tests {
         // A rotation has none but complex ones, its symmetric part is 0.
         let found = of_matrix(&[0.0, -1.0, 1.0, 0.0], 2, "b".into()).unwrap();
         assert_eq!((found.n_complex(), found.negative().ratio, found.asymmetry), (2, 0.0, 2.0));
+        assert!(!found.is_kernel());
+    }
+
+    #[test]
+    fn rounding_of_a_kernel_is_not_negative() {
+        // x·y of 300 points in the plane, rounded to single precision: 298 eigenvalues are zero but for rounding.
+        let n = 300;
+        let points: Vec<(f64, f64)> = (0..n).map(|i| ((0.37 * i as f64).sin(), (0.73 * i as f64).cos())).collect();
+        let product = |i: usize, j: usize| points[i].0 * points[j].0 + points[i].1 * points[j].1;
+        let single = |value: f64| f64::from(value as f32);
+        let matrix: Vec<f64> = (0..n * n).map(|at| single(product(at / n, at % n))).collect();
+        let found = of_matrix(&matrix, n, "linear".into()).unwrap();
+        assert!(found.symmetric.iter().any(|value| *value < 0.0), "nothing to tell apart");
+        assert_eq!(found.negative(), Negative { ratio: 0.0, energy: 0.0 });
+        assert!(found.is_kernel());
+        // What is negative by more than rounding is told: one eigenvalue is 1e-3 lower on one sample.
+        let shifted: Vec<f64> =
+            matrix.iter().enumerate().map(|(at, value)| if at == 0 { value - 1e-3 } else { *value }).collect();
+        let found = of_matrix(&shifted, n, "shifted".into()).unwrap();
+        assert_eq!((found.negative().ratio, found.is_kernel()), (1.0 / n as f64, false));
     }
 }

@@ -184,9 +184,11 @@ def test_series_as_columns_of_lists():
 @pytest.mark.parametrize(
     ("X", "error", "message"),
     [
-        ([[1.0], [1.0, np.nan]], ValueError, "series 1 is nan at time step 1, channel 0.*cut or interpolate"),
-        (np.array([[1.0, 2.0], [1.0, np.nan]]), ValueError, "series 1 is nan.*list of arrays, without padding"),
-        ([[1.0], [1.0, None]], ValueError, "series 1 is nan at time step 1"),
+        ([[1.0], [1.0, np.nan, 1.0]], ValueError, "series 1 is nan at time step 1, channel 0.*cut or interpolate"),
+        (np.array([[1.0, 2.0], [np.nan, 1.0]]), ValueError, "series 1 is nan.*list of arrays, or filled up with NaN"),
+        ([[1.0], [1.0, None, 1.0]], ValueError, "series 1 is nan at time step 1"),
+        ([[1.0], [np.nan, None]], ValueError, r"series 1 is empty: all its values are missing \(NaN\)"),
+        ([[[1.0, 2.0], [1.0, np.nan], [1.0, np.nan]]], ValueError, "series 0 is nan at time step 1, channel 1"),
         ([[1.0], [1e300]], ValueError, r"series 1 is 1e\+300 at time step 0.*leaves single precision"),
         ([[1.0], []], ValueError, "series 1 is empty"),
         ([[1.0], None], ValueError, "series 1 is missing"),
@@ -201,6 +203,68 @@ def test_series_as_columns_of_lists():
 def test_what_is_no_series(X, error, message):
     with pytest.raises(error, match=message):
         from_other(X, SERIES)
+
+
+def same_series(found, series):
+    (form, values, lengths), _ = found
+    assert (form, lengths.tolist()) == ("series", [len(one) for one in series])
+    np.testing.assert_array_equal(values, np.concatenate(series).astype(np.float32))
+
+
+def test_missing_values_at_the_end_are_not_part_of_a_series():
+    whole = [np.arange(2.0 * n).reshape(n, 2) + 1 for n in (4, 2, 3)]
+    padded = np.full((3, 5, 2), np.nan)
+    for row, one in zip(padded, whole, strict=True):
+        row[: len(one)] = one
+    for given_as in (padded, padded.astype(np.float32), list(padded), padded.tolist()):
+        same_series(from_other(given_as, SERIES, layout="channels_last"), whole)
+    same_series(from_other(padded.swapaxes(1, 2), SERIES, layout="channels_first"), whole)
+    rows = padded[..., 0]
+    flat = [one[:, :1] for one in whole]
+    for table in (rows, rows.tolist(), frames("pandas").DataFrame(rows), [[1, 3, 5, 7, None], [1, 3], [1, 3, 5]]):
+        same_series(from_other(table, SERIES), flat)
+
+
+def test_layouts_of_series():
+    series = [np.arange(3.0 * n).reshape(n, 3) for n in (5, 5)]
+    stacked = np.stack(series)
+    for X in (stacked, stacked.tolist(), series):
+        for layout in ("auto", "channels_last"):
+            same_series(from_other(X, SERIES, layout=layout), series)
+    first = stacked.swapaxes(1, 2)
+    for X in (first, first.tolist(), list(first)):
+        same_series(from_other(X, SERIES, layout="channels_first"), series)
+    # Series of one channel have one layout, whatever is given.
+    for X in (stacked[..., 0], [one[:, 0] for one in series], stacked[..., :1]):
+        same_series(from_other(X, SERIES), [one[:, :1] for one in series])
+    same_series(from_other(stacked[..., 0], SERIES, layout="channels_first"), [one[:, :1] for one in series])
+    same_series(from_other(first[:, :1], SERIES, layout="channels_first"), [one[:, :1] for one in series])
+
+
+def test_lengths_that_differ_tell_the_layout():
+    series = [np.arange(4.0 * n).reshape(n, 4) for n in (3, 2, 9)]
+    same_series(from_other(series, SERIES), series)
+    with pytest.raises(ValueError, match=r"series 1 has 2 and series 0 3 .*with layout='channels_first'"):
+        from_other([one.T for one in series], SERIES)
+
+
+@pytest.mark.parametrize("shape", [(10, 2, 50), (10, 1, 50), (10, 3, 3)], ids=str)
+def test_the_layout_is_asked_for(shape):
+    X = np.random.default_rng(0).random(shape)
+    for given_as in (X, list(X), X.tolist()):
+        with pytest.raises(ValueError, match=rf"{shape[1]} time steps of {shape[2]} channels.*layout='channels_first'"):
+            from_other(given_as, SERIES)
+        for layout in ("channels_first", "channels_last"):
+            from_other(given_as, SERIES, layout=layout)
+
+
+def test_the_number_of_channels_tells_the_layout():
+    series = [np.arange(8.0).reshape(2, 4)] * 3
+    for X in (np.stack(series), np.stack(series).swapaxes(1, 2)):
+        same_series(from_other(X, SERIES, n_channels=4), series)
+    with pytest.raises(ValueError, match="layout='channels_first'"):
+        from_other(np.ones((3, 4, 4)), SERIES, n_channels=4)
+    same_series(from_other(np.ones((3, 1, 1)), SERIES, n_channels=1), [np.ones((1, 1))] * 3)
 
 
 # Strings

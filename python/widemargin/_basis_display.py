@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._looks import HUES, INK, NEGATIVE, SOFT, axes_for, check_has, check_matplotlib, short
-from ._samples import count, items, pick
+from ._samples import channels_first, count, items, pick
 from .similarity import resolve
 
 _Kind = Literal["images", "series", "vectors", "named"]
@@ -270,7 +270,7 @@ def _rows(
 
 def _how_to_show(estimator: Any, n: int, image_shape: tuple[int, ...] | None) -> tuple[Any, _Kind, list[str]]:
     """The bases, what they are shown as, and their names."""
-    resolved = resolve(estimator.similarity)
+    resolved = resolve(estimator.similarity, estimator.layout)
     rows = np.asarray(estimator.basis_indices_).tolist()
     numbers = [f"#{row}" for row in (rows if len(rows) == n else range(n))]
     if resolved.is_precomputed:
@@ -289,7 +289,7 @@ def _how_to_show(estimator: Any, n: int, image_shape: tuple[int, ...] | None) ->
         return (shaped - shaped.min()) / span, "images", numbers
     first = items(pick(bases, np.array([0])))[0]
     if "time series" in resolved.takes:
-        return bases, "series", numbers
+        return (channels_first(items(bases)) if resolved.layout == "channels_first" else bases), "series", numbers
     if isinstance(bases, np.ndarray) and bases.ndim == 4 and bases.dtype != np.uint8:
         return np.linalg.norm(bases, axis=3), "images", numbers  # a grid by the lengths of its cells
     if getattr(first, "dtype", None) == np.uint8 and first.ndim in (2, 3):

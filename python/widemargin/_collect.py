@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import validate_data
 
+from ._resolve import layout_of
 from ._samples import count, from_other, from_vectors, pick
 from .similarity import Resolved
 
@@ -30,6 +31,8 @@ def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> Colle
     ValueError, TypeError
         Where X is nothing that the similarities can compare, naming the sample.
     """
+    if reset:
+        estimator.__dict__.pop("_n_channels", None)
     if resolved.calls and not resolved.specs:
         n = _remember(estimator, X, reset)
         return Collected(None, (X, n, pick), n)
@@ -38,7 +41,13 @@ def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> Colle
         samples, n = from_vectors(X), X.shape[0]
     else:
         n = _remember(estimator, X, reset)
-        samples, found = from_other(X, resolved.takes)
+        # Samples have as many channels as those that were trained on.
+        n_channels = estimator.__dict__.get("_n_channels")
+        # As it is now: a model that was loaded may be told the layout of what it is to predict.
+        layout = layout_of(getattr(estimator, "layout", resolved.layout))
+        samples, found = from_other(X, resolved.takes, layout=layout, n_channels=n_channels)
+        if reset and isinstance(samples, tuple) and samples[0] == "series":
+            estimator._n_channels = samples[1].shape[1]
         n = found if n is None else n
     return Collected(samples, (X, n, pick) if resolved.calls else None, n)
 
@@ -71,7 +80,11 @@ def _are_sets(X: Any) -> bool:
 
 def _are_series(X: Any) -> bool:
     """Several channels, or lengths that differ; rows of one length are as good as vectors."""
+    if hasattr(X, "columns") and hasattr(X, "to_numpy"):
+        X = X.to_numpy()
     if isinstance(X, np.ndarray):
+        if X.ndim == 2 and X.dtype.kind == "f" and np.isnan(X).any():
+            return True  # filled up at their ends
         return X.ndim == 3 or (X.dtype == object and X.ndim == 1 and len(X) > 0 and hasattr(X[0], "__len__"))
     if not isinstance(X, (list, tuple)) or not all(hasattr(one, "__len__") for one in X):
         return False

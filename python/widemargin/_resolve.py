@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from . import _core
 from ._calls import Block, Checked, name_of
-from ._samples import alike, count, from_other, pick
+from ._names import one_of
+from ._samples import LAYOUTS, alike, count, from_other, pick
 from ._specs import DescriptorMixin, Similarity, with_hyphens
 
 
@@ -31,6 +32,8 @@ class Resolved:
     is_precomputed : bool
     order : list of int
         For each part its place in the list that was given.
+    layout : {"auto", "channels_first", "channels_last"}
+        The order of the axes of time series.
     """
 
     specs: list[str]
@@ -38,23 +41,31 @@ class Resolved:
     takes: list[str]
     is_precomputed: bool
     order: list[int] = field(default_factory=list)
+    layout: str = "auto"
 
     def in_given_order(self, parts: Sequence[Any]) -> list[Any]:
         """What belongs to the parts, in the order in which the similarities were given."""
         return [part for _, part in sorted(zip(self.order, parts, strict=True), key=lambda pair: pair[0])]
 
+    def of_bases(self) -> Resolved:
+        """The same for samples that a fit has read: "auto" was "channels_last" then."""
+        return replace(self, layout="channels_last") if self.layout == "auto" else self
+
     def given(self, X: Any, name: str = "X") -> tuple[tuple[Any, Any], int]:
         """Samples for the library's similarities and objects for the user's, and how many they are."""
         n = count(X, name)
-        return (from_other(X, self.takes, name)[0] if self.specs else None, (X, n, pick) if self.calls else None), n
+        samples = from_other(X, self.takes, name, layout=self.layout)[0] if self.specs else None
+        return (samples, (X, n, pick) if self.calls else None), n
 
 
-def resolve(similarity: Any) -> Resolved:
+def resolve(similarity: Any, layout: str = "auto") -> Resolved:
     """Reads a ``similarity`` parameter.
 
     Parameters
     ----------
     similarity : str, Similarity, callable, or a list of these
+    layout : {"auto", "channels_first", "channels_last"}, default="auto"
+        The order of the axes of time series.
 
     Returns
     -------
@@ -67,6 +78,7 @@ def resolve(similarity: Any) -> Resolved:
     ValueError
         For a spec that is not one, naming the nearest, an empty list, or similarities that no samples suit.
     """
+    layout = layout_of(layout)
     several = isinstance(similarity, (list, tuple))
     given = list(similarity) if several else [similarity]
     if not given:
@@ -94,10 +106,17 @@ def resolve(similarity: Any) -> Resolved:
     if is_precomputed and len(given) > 1:
         raise ValueError("similarity='precomputed' stands alone: put the blocks side by side in one array")
     texts = list(specs.values())
-    return Resolved(texts, list(calls.values()), _takes(texts), is_precomputed, [*specs, *calls])
+    return Resolved(texts, list(calls.values()), _takes(texts), is_precomputed, [*specs, *calls], layout)
 
 
-def pairwise(similarity: Any, X: Any, Y: Any = None, n_jobs: int | None = None) -> npt.NDArray[np.float32]:
+def layout_of(layout: object) -> str:
+    """The known layout of time series that was meant; ValueError for another."""
+    return one_of("layout", layout, LAYOUTS).replace("-", "_")
+
+
+def pairwise(
+    similarity: Any, X: Any, Y: Any = None, n_jobs: int | None = None, *, layout: str = "auto"
+) -> npt.NDArray[np.float32]:
     """Similarities of samples to bases: ``[i, j]`` is s(basis Y[j], sample X[i]).
 
     What a similarity learns, such as a gamma that is not given, it learns from the bases.
@@ -111,6 +130,8 @@ def pairwise(similarity: Any, X: Any, Y: Any = None, n_jobs: int | None = None) 
         None is X.
     n_jobs : int or None, default=None
         Threads; -1 is one a core.
+    layout : {"auto", "channels_first", "channels_last"}, default="auto"
+        The order of the axes of time series, as in `BasisExpansionSVC`.
 
     Returns
     -------
@@ -123,7 +144,7 @@ def pairwise(similarity: Any, X: Any, Y: Any = None, n_jobs: int | None = None) 
     """
     from joblib import effective_n_jobs
 
-    resolved = resolve(similarity)
+    resolved = resolve(similarity, layout)
     if resolved.is_precomputed and Y is not None:
         raise ValueError("similarity='precomputed' has the bases as columns of X: Y must be None")
     (samples, objects), _ = resolved.given(X)

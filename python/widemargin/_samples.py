@@ -64,7 +64,19 @@ def straight(array: npt.ArrayLike, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     return np.require(array, dtype=dtype, requirements=["C", "A"])
 
 
-def from_other(X: Any, takes: Sequence[str], name: str = "X", *, n_bits: int | None = None) -> tuple[Any, int]:
+# How an array of series of several channels is to be read: "auto" asks where the shape does not say.
+LAYOUTS = ("auto", "channels_first", "channels_last")
+
+
+def from_other(
+    X: Any,
+    takes: Sequence[str],
+    name: str = "X",
+    *,
+    n_bits: int | None = None,
+    layout: str = "auto",
+    n_channels: int | None = None,
+) -> tuple[Any, int]:
     """Samples that need not be vectors, as the compiled half takes them.
 
     Parameters
@@ -73,7 +85,8 @@ def from_other(X: Any, takes: Sequence[str], name: str = "X", *, n_bits: int | N
         - images: uint8 of shape (n, height, width) or (n, height, width, channels), or a list of equal arrays;
         - grids of cells: floats of shape (n, rows, columns, depth);
         - time series: a list of arrays (length,) or (length, channels), rows of a 2-D array, a 3-D array
-          (n, length, channels), a column of lists;
+          (n, length, channels), a column of lists; with "channels_first" (channels, length) and (n, channels, length).
+          Time steps at the end at which all channels are NaN are not part of a series;
         - strings: a list, an array, a column of strings or a frame of one such;
         - bit sets: a 2-D array of bool, or a list of sets of integers, at least 0.
     takes : sequence of str
@@ -82,6 +95,10 @@ def from_other(X: Any, takes: Sequence[str], name: str = "X", *, n_bits: int | N
         What messages call X.
     n_bits : int or None
         How many elements bit sets may have, where they go with others; None takes what X needs.
+    layout : {"auto", "channels_first", "channels_last"}
+        The order of the axes of series.
+    n_channels : int or None
+        How many channels series must have, where that is known: "auto" then finds them.
 
     Returns
     -------
@@ -108,6 +125,8 @@ def from_other(X: Any, takes: Sequence[str], name: str = "X", *, n_bits: int | N
     kind = kind or kinds[0]
     if kind == "bit sets":
         return _bit_sets(X, name, n_bits), n
+    if kind == "time series":
+        return _series(X, name, layout, n_channels), n
     return _CONVERT[kind](X, name), n
 
 
@@ -326,25 +345,69 @@ def _grids(X: Any, name: str) -> Any:
     return "grids", cells
 
 
-def _series(X: Any, name: str) -> Any:
+def _series(X: Any, name: str, layout: str = "auto", n_channels: int | None = None) -> Any:
     if not isinstance(X, list):
         X = _array(X, name, _FORMS["time series"])
         if X.ndim not in (2, 3):
             raise ValueError(f"{name} has shape {X.shape}: series are (n, length) or (n, length, channels)")
     padded = isinstance(X, np.ndarray)
-    series = [_one_series(x, number, name, padded) for number, x in enumerate(X)]
+    shapes = [X.shape[1:]] if padded else [np.shape(x) if hasattr(x, "shape") else _shape(x) for x in X]
+    is_first = _is_channels_first(shapes, name, layout, n_channels)
+    series = [_one_series(x, number, name, padded, is_first) for number, x in enumerate(X)]
     channels = series[0].shape[1]
+    form = "(channels, length)" if is_first else "(length, channels), with layout='channels_first' (channels, length)"
     for number, x in enumerate(series):
         if x.shape[1] != channels:
             raise ValueError(
                 f"{name}: all series must have as many channels, but series {number} has {x.shape[1]} and series 0 "
-                f"{channels} (a series is (length,) or (length, channels))"
+                f"{channels} (a series is (length,) or {form})"
             )
     lengths = np.array([len(x) for x in series], dtype=np.int64)
     return "series", np.ascontiguousarray(np.concatenate(series)), lengths
 
 
-def _one_series(x: Any, number: int, name: str, padded: bool) -> npt.NDArray[np.float32]:
+def _shape(x: Any) -> tuple[int, ...]:
+    """The shape of nested lists, (0,) for what has none: it is refused later, by its number."""
+    try:
+        return np.asarray(x).shape if isinstance(x, (list, tuple)) else (0,)
+    except ValueError:
+        return (0,)
+
+
+def _is_channels_first(shapes: list[tuple[int, ...]], name: str, layout: str, n_channels: int | None) -> bool:
+    """Whether series of these shapes are (channels, length).
+
+    Raises
+    ------
+    ValueError
+        Where `layout` is "auto" and the shapes do not say.
+    """
+    shapes = [shape for shape in shapes if len(shape) == 2]
+    if layout != "auto" or not shapes:
+        return layout == "channels_first"
+    first, last = {shape[0] for shape in shapes}, {shape[1] for shape in shapes}
+    if n_channels is not None:
+        as_first, as_last = first == {n_channels}, last == {n_channels}
+        if not (as_first and as_last) or n_channels == 1:
+            return as_first and not as_last
+    elif len(first) > 1 or len(last) > 1:
+        return False  # lengths differ, and channels must not
+    elif max(last) < max(2, *first):
+        return False  # fewer channels than time steps, or one
+    length, channels = shapes[0]
+    raise ValueError(
+        f"{name} has series of shape {(length, channels)}: as (length, channels) each has {length} time steps of "
+        f"{channels} channels. Pass layout='channels_first' if they are (channels, length), as in aeon, or "
+        "layout='channels_last' if they are (length, channels), as in tslearn"
+    )
+
+
+def channels_first(series: list[Any]) -> list[Any]:
+    """Series (length, channels) as (channels, length), and the other way round."""
+    return [one.T if np.ndim(one) == 2 else one for one in series]
+
+
+def _one_series(x: Any, number: int, name: str, padded: bool, is_first: bool) -> npt.NDArray[np.float32]:
     """(length, channels)."""
     where = f"{name}: series {number}"
     if x is None or (isinstance(x, float) and math.isnan(x)):
@@ -358,17 +421,25 @@ def _one_series(x: Any, number: int, name: str, padded: bool) -> npt.NDArray[np.
     if given.dtype.kind not in "biuf":
         raise TypeError(f"{where} is {_what(given)}: a series is an array of numbers")
     if given.ndim not in (1, 2):
-        raise ValueError(f"{where} has shape {given.shape}: a series is (length,) or (length, channels)")
+        form = "(channels, length)" if is_first else "(length, channels)"
+        raise ValueError(f"{where} has shape {given.shape}: a series is (length,) or {form}")
+    if is_first and given.ndim == 2:
+        given = given.T
     if given.size == 0:
         raise ValueError(f"{where} is empty: it needs at least one time step")
     with np.errstate(over="ignore"):
         values = given.astype(np.float32).reshape(len(given), -1)
+    # Shorter series are filled up with NaN at their end.
+    present = np.flatnonzero(~np.isnan(values).all(axis=1))
+    if not len(present):
+        raise ValueError(f"{where} is empty: all its values are missing (NaN)")
+    values = values[: present[-1] + 1]
     if not np.isfinite(values).all():
         time, channel = np.argwhere(~np.isfinite(values))[0]
         at = given.reshape(len(given), -1)[time, channel]
         hint = "cut or interpolate what is missing"
         if padded:
-            hint += "; series of unequal length are given as a list of arrays, without padding"
+            hint += "; series of unequal length are a list of arrays, or filled up with NaN at their end"
         elif np.isfinite(at):
             hint = "it leaves single precision, scale the series"
         raise ValueError(f"{where} is {at} at time step {time}, channel {channel} (from 0): {hint}")
@@ -435,7 +506,10 @@ _FORMS = {
     "vectors": "vectors (n, features)",
     "images": "images (uint8 of shape (n, height, width) or (n, height, width, channels), or a list of equal arrays)",
     "grids": "grids of cells (floats of shape (n, rows, columns, depth))",
-    "time series": "time series (a list of arrays (length,) or (length, channels), or an array (n, length))",
+    "time series": (
+        "time series (a list of arrays (length,) or (length, channels), or an array (n, length) or "
+        "(n, length, channels))"
+    ),
     "strings": "strings (a list or a column of str)",
     "bit sets": "bit sets (an array of bool of shape (n, elements), or a list of sets of integers)",
 }
@@ -444,6 +518,5 @@ _CONVERT: dict[str, Callable[[Any, str], Any]] = {
     "vectors": _vectors,
     "images": _images,
     "grids": _grids,
-    "time series": _series,
     "strings": _strings,
 }

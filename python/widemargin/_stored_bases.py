@@ -8,10 +8,12 @@ import numpy as np
 from scipy import sparse
 
 from ._model_file import parse
+from ._samples import channels_first
 
 
-def bases_of(data: bytes) -> Any:
-    """Arrays for vectors, images and grids, CSR for sparse rows, lists of arrays or strings, boolean rows for sets."""
+def bases_of(data: bytes, layout: str = "auto") -> Any:
+    """Arrays for vectors, images and grids, CSR for sparse rows, lists of arrays or strings, boolean rows for sets.
+    Series are (length, channels), or (channels, length) for the layout "channels_first"."""
     told, arrays = parse(data)
     shape = told["bases"]
     match shape["kind"]:
@@ -20,7 +22,8 @@ def bases_of(data: bytes) -> Any:
             return sparse.csr_array(parts, shape=(shape["n"], shape["n_features"]))
         case "series":
             series = np.split(arrays["bases.values"], np.cumsum(arrays["bases.lengths"])[:-1].astype(np.int64))
-            return [one[:, 0] if one.shape[1] == 1 else one for one in series]
+            series = [one[:, 0] if one.shape[1] == 1 else one for one in series]
+            return channels_first(series) if layout.replace("-", "_") == "channels_first" else series
         case "strings":
             ends = np.cumsum(arrays["bases.lengths"]).astype(np.int64).tolist()
             text = arrays["bases.bytes"].tobytes()

@@ -78,6 +78,11 @@ class BasisExpansionSVC(MarginClassifier):
     warm_start : bool, default=False
         Begin at the weights of the last fit, where it had as many features and classes: for another C, or a few more
         samples with the same bases. Not under the hinge.
+    layout : {"auto", "channels_first", "channels_last"}, default="auto"
+        The order of the axes of time series of several channels: (n, channels, length) as in aeon, or
+        (n, length, channels) as in tslearn; in a list (channels, length) or (length, channels). "auto" is
+        "channels_last" where that leaves fewer channels than time steps, and an error that asks for `layout` where it
+        does not; `predict` finds the axis that has as many channels as the bases.
 
     Attributes
     ----------
@@ -107,6 +112,7 @@ class BasisExpansionSVC(MarginClassifier):
         "verbose": ["verbose"],
         "time_limit": [None, Interval(Real, 0, None, closed="left")],
         "warm_start": ["boolean"],
+        "layout": [str],
     }
 
     def __init__(
@@ -127,6 +133,7 @@ class BasisExpansionSVC(MarginClassifier):
         verbose: int = 0,
         time_limit: float | None = None,
         warm_start: bool = False,
+        layout: str = "auto",
     ) -> None:
         self.similarity = similarity
         self.n_basis = n_basis
@@ -143,6 +150,7 @@ class BasisExpansionSVC(MarginClassifier):
         self.verbose = verbose
         self.time_limit = time_limit
         self.warm_start = warm_start
+        self.layout = layout
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -158,8 +166,8 @@ class BasisExpansionSVC(MarginClassifier):
         ----------
         X : samples
             Vectors (arrays, CSR, frames), images (n, h, w) or (n, h, w, 3) of uint8, grids (n, rows, columns, depth),
-            series, strings, sets; for a callable any sequence. For "precomputed" the similarities of the samples to
-            all bases, or if it is square, to each other.
+            series (see `layout`), strings, sets; for a callable any sequence. For "precomputed" the similarities of the
+            samples to all bases, or if it is square, to each other.
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,) or None
             Weight k is k copies of the sample, 0 its absence.
@@ -172,7 +180,7 @@ class BasisExpansionSVC(MarginClassifier):
         loss = one_of("loss", self.loss, LOSSES, estimator=self)
         normalization = one_of("normalization", self.normalization, NORMALIZATIONS, estimator=self)
         basis, basis_rows = basis_of(self.basis, self)
-        resolved = resolve(self.similarity)
+        resolved = resolve(self.similarity, self.layout)
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         self._columns: npt.NDArray[np.int64] | None = None
@@ -256,7 +264,7 @@ class BasisExpansionSVC(MarginClassifier):
     def _rebuild(self, data: bytes, state: Any) -> None:
         """The machine on its bases alone, so that it does not hold on to all training samples."""
         resolved: Resolved = self._resolved
-        bases = collect(NoEstimator(), self._python_bases, resolved, reset=True)
+        bases = collect(NoEstimator(), self._python_bases, resolved.of_bases(), reset=True)
         specs = self.similarities_[: len(resolved.specs)]
         self._machine = _core.BasisExpansionMachine.from_bytes(
             data, specs, resolved.calls, bases.objects, bases.samples, state
@@ -275,7 +283,7 @@ class BasisExpansionSVC(MarginClassifier):
         machine = self.__dict__.get("_machine")
         if machine is None:
             return
-        self._resolved = resolve(self.similarity)
+        self._resolved = resolve(self.similarity, self.layout)
         if isinstance(machine, tuple):
             self._rebuild(*machine)
 
@@ -300,7 +308,7 @@ class BasisExpansionSVC(MarginClassifier):
     def bases_(self) -> Any:
         """The bases, as they were given."""
         check_is_fitted(self)
-        return self._python_bases if self._resolved.calls else bases_of(self._machine.to_bytes())
+        return self._python_bases if self._resolved.calls else bases_of(self._machine.to_bytes(), self.layout)
 
     @property
     def coef_(self) -> npt.NDArray[np.float32]:
@@ -340,6 +348,8 @@ class BasisExpansionSVC(MarginClassifier):
         self.classes_ = classes_of(told["classes"])
         shape = told["bases"]
         self.set_params(n_basis=shape.get("n", self.n_basis))
+        if shape.get("kind") == "series":
+            self._n_channels = shape["channels"]
         if "n_features" in shape:
             self.n_features_in_ = shape["n_features"]
 

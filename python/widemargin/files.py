@@ -130,17 +130,17 @@ def _with_python(data: bytes, told: dict[str, Any], trusted: bool) -> BasisExpan
 def _unpickled(data: bytes, told: dict[str, Any], pickled: bytes) -> BasisExpansionSVC:
     similarity, bases, state, columns = pickle.loads(pickled)
     fitted = BasisExpansionSVC(similarity)
-    fitted._resolved = resolve(similarity)
     fitted._python_bases = bases
     for name, value in columns.items():
         setattr(fitted, name, value)
+    fitted._resolved = resolve(similarity, fitted.layout)
     fitted._restore(told)
     fitted._rebuild(data, state)
     return fitted
 
 
 def _pickled(estimator: BasisExpansionSVC) -> bytes:
-    columns = {name: getattr(estimator, name) for name in ("n_features_in_",) if hasattr(estimator, name)}
+    columns = {name: getattr(estimator, name) for name in ("n_features_in_", "layout") if hasattr(estimator, name)}
     try:
         return pickle.dumps((estimator.similarity, estimator._python_bases, estimator._machine.state(), columns))
     except (pickle.PicklingError, AttributeError, TypeError) as error:

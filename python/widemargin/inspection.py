@@ -59,7 +59,7 @@ class Spectrum:
         return f"{self.similarity}: {negative}, {energy}; asymmetry {self.asymmetry:.2g}"
 
 
-def spectrum(similarity: Any, X: Any, n_jobs: int | None = None) -> Spectrum | list[Spectrum]:
+def spectrum(similarity: Any, X: Any, n_jobs: int | None = None, *, layout: str = "auto") -> Spectrum | list[Spectrum]:
     """The eigenvalues of the similarities between samples.
 
     Parameters
@@ -70,6 +70,8 @@ def spectrum(similarity: Any, X: Any, n_jobs: int | None = None) -> Spectrum | l
         and decomposed, so that 10,000 are the most.
     n_jobs : int or None, default=None
         Threads; -1 is one a core.
+    layout : {"auto", "channels_first", "channels_last"}, default="auto"
+        The order of the axes of time series, as in `BasisExpansionSVC`.
 
     Returns
     -------
@@ -82,7 +84,7 @@ def spectrum(similarity: Any, X: Any, n_jobs: int | None = None) -> Spectrum | l
     """
     from joblib import effective_n_jobs
 
-    resolved = resolve(similarity)
+    resolved = resolve(similarity, layout)
     (samples, objects), _ = resolved.given(X)
     parts = _core.spectrum(resolved.specs, resolved.calls, samples, objects, int(effective_n_jobs(n_jobs)))
     spectra = [
@@ -119,7 +121,7 @@ class SpectrumDisplay:
 
     @classmethod
     def from_similarity(
-        cls, similarity: Any, X: Any, *, ax: Any = None, n_jobs: int | None = None, **kwargs: Any
+        cls, similarity: Any, X: Any, *, ax: Any = None, n_jobs: int | None = None, layout: str = "auto", **kwargs: Any
     ) -> SpectrumDisplay:
         """Computes spectra and draws them.
 
@@ -129,6 +131,8 @@ class SpectrumDisplay:
         X : samples, at most 10,000
         ax : matplotlib Axes or None, default=None
         n_jobs : int or None, default=None
+        layout : {"auto", "channels_first", "channels_last"}, default="auto"
+            As in `spectrum`.
         **kwargs : passed to ``plot``
 
         Returns
@@ -136,7 +140,7 @@ class SpectrumDisplay:
         SpectrumDisplay
         """
         check_matplotlib(cls, "from_similarity")
-        return cls(spectrum(similarity, X, n_jobs)).plot(ax, **kwargs)
+        return cls(spectrum(similarity, X, n_jobs, layout=layout)).plot(ax, **kwargs)
 
     @classmethod
     def from_estimator(
@@ -165,7 +169,10 @@ class SpectrumDisplay:
         # The specs have what was learned from all training samples.
         learned = [*estimator.similarities_[: len(resolved.specs)], *(function for function, _ in resolved.calls)]
         similarity = resolved.in_given_order(learned)
-        return cls(spectrum(similarity, estimator.bases_ if X is None else X, n_jobs)).plot(ax, **kwargs)
+        # Bases need not be asked for their layout: it is known.
+        layout = "channels_last" if X is None and estimator.layout == "auto" else estimator.layout
+        samples = estimator.bases_ if X is None else X
+        return cls(spectrum(similarity, samples, n_jobs, layout=layout)).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> SpectrumDisplay:
         """Draws eigenvalues, divided by the largest, by their rank.

@@ -70,6 +70,7 @@ def select_similarities(
     n_jobs: int | None = None,
     random_state: Any = None,
     verbose: int = 0,
+    layout: str = "auto",
 ) -> Selection:
     """Chooses similarities one after another, each time the one with which cross-validated accuracy is highest.
 
@@ -99,6 +100,8 @@ def select_similarities(
     random_state : int, RandomState or None, default=None
         Of the folds, and of bases that are chosen by chance.
     verbose : int, default=0
+    layout : {"auto", "channels_first", "channels_last"}, default="auto"
+        The order of the axes of time series, as in `BasisExpansionSVC`.
 
     Returns
     -------
@@ -123,7 +126,7 @@ def select_similarities(
         raise TypeError(
             f"candidates is {candidates!r}: it must be a list of similarities, such as ['rbf', 'laplacian']"
         )
-    resolved = resolve(candidates)
+    resolved = resolve(candidates, layout)
     _check_at_least("n_basis", n_basis, 1)
     _check_at_least("cv", cv, 2)
     if max_similarities is not None:

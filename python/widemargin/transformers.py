@@ -38,6 +38,7 @@ class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WatchedM
         "n_jobs": [None, Integral],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
+        "layout": [str],
     }
 
     def __init__(
@@ -50,6 +51,7 @@ class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WatchedM
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        layout: str = "auto",
     ) -> None:
         self.similarity = similarity
         self.n_basis = n_basis
@@ -58,6 +60,7 @@ class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WatchedM
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.layout = layout
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -98,7 +101,7 @@ class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WatchedM
         """
         normalization = one_of("normalization", self.normalization, NORMALIZATIONS, estimator=self)
         basis, basis_rows = basis_of(self.basis, self)
-        resolved = resolve(self.similarity)
+        resolved = resolve(self.similarity, self.layout)
         collected = collect(self, X, resolved, reset=True)
         codes, n_classes = None, 1
         if y is not None:
@@ -149,14 +152,14 @@ class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WatchedM
     def bases_(self) -> Any:
         """The bases, as they were given."""
         check_is_fitted(self)
-        return self._python_bases if self._resolved.calls else bases_of(self._machine.to_bytes())
+        return self._python_bases if self._resolved.calls else bases_of(self._machine.to_bytes(), self.layout)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_machine")
 
     def _rebuild(self, data: bytes, state: Any) -> None:
         resolved: Resolved = self._resolved
-        bases = collect(NoEstimator(), self._python_bases, resolved, reset=True)
+        bases = collect(NoEstimator(), self._python_bases, resolved.of_bases(), reset=True)
         specs = self.similarities_[: len(resolved.specs)]
         self._machine = _core.ExpansionMachine.from_bytes(
             data, specs, resolved.calls, bases.objects, bases.samples, state
@@ -174,7 +177,7 @@ class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WatchedM
         machine = self.__dict__.get("_machine")
         if machine is None:
             return
-        self._resolved = resolve(self.similarity)
+        self._resolved = resolve(self.similarity, self.layout)
         if isinstance(machine, tuple):
             self._rebuild(*machine)
 

@@ -71,7 +71,7 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
         normalization = one_of("normalization", self.normalization, _local.NORMALIZATIONS, estimator=self)
         basis, basis_rows = _local.basis_of(self.basis, self)
         one_of("basis", basis, BASES, estimator=self)
-        if resolve(self.similarity).calls:
+        if resolve(self.similarity, self.layout).calls:
             raise TypeError(
                 "the similarity is a Python callable: on several machines it must be one of the library's, by name or "
                 "object"
@@ -137,7 +137,7 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
             warnings=[],
         )
         self._resolved, self._columns = bases._resolved, None
-        for name in ("n_features_in_", "feature_names_in_"):
+        for name in ("n_features_in_", "feature_names_in_", "_n_channels"):
             self.__dict__.pop(name, None)
             if hasattr(bases, name):
                 setattr(self, name, getattr(bases, name))
@@ -159,6 +159,7 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
             basis=np.arange(len(chosen)),
             normalization="none" if normalization in LEARNED else self.normalization,
             n_jobs=1,
+            layout=self.layout,
         ).fit(picked(given, chosen))
         return given.client.submit(_tasks.same, expansion, pure=False), expansion
 

@@ -1,12 +1,13 @@
 //! The `.ts` format of sktime and aeon: a header of `@` lines, then a series a line.
 //!
 //! Channels are separated by `:`, their values by `,`, and the label is what follows the last `:`. Of the header
-//! count `@classLabel` (or `@targetLabel`), which says whether there is a label, `@dimensions` and `@timeStamps`.
+//! count `@classLabel` (or `@targetLabel`), which says whether there is a label, `@dimensions` and `@timeStamps`. Time
+//! steps at the end at which every channel is missing (`?` or NaN) are not part of the series, elsewhere they are refused.
 
 use widemargin::data::Label;
 
 use super::lines::Lines;
-use super::{ReadSeries, value, with_labels};
+use super::{ReadSeries, is_missing, value, with_labels};
 use crate::blocks::SampleReader;
 use crate::error::{IoError, Result};
 use crate::input::Input;
@@ -92,12 +93,17 @@ impl Reader {
                 return Err(problem(SeriesProblem::ChannelLength { channel, found, expected: length }));
             }
         }
+        let end = |text: &str| text.split(',').rev().skip_while(|text| is_missing(text.trim())).count();
+        let length = line.split(':').map(end).max().unwrap_or(0);
+        if length == 0 {
+            return Err(problem(SeriesProblem::NoValues));
+        }
         let start = series.values.len();
         series.values.resize(start + length * channels, 0.0);
         let values = &mut series.values[start..];
         for (channel, text) in line.split(':').enumerate() {
             let named = (channels > 1).then_some(channel + 1);
-            for (time, text) in text.split(',').enumerate() {
+            for (time, text) in text.split(',').take(length).enumerate() {
                 values[time * channels + channel] = value(text, time, named).map_err(problem)?;
             }
         }

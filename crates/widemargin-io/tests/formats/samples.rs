@@ -136,11 +136,16 @@ fn the_ts_format() {
     let right = Series::new(vec![1.0, 4.0, 2.0, 5.0, 3.0, 6.0, 7.0, 8.0], &[3, 1], 2).unwrap();
     assert_eq!(series(&samples), &right);
     assert_eq!((labels(&samples), samples.place(1)), (vec!["a".into(), "b".into()], "line 9".into()));
+    // Filled up at the end: only what no channel has is left out.
+    let filled = get("X_TRAIN.ts", format!("{header}1,2,?,NaN:3,4,?,?:a\n5,?:6,nan:b\n"), &auto).unwrap();
+    assert_eq!(series(&filled), &Series::new(vec![1.0, 3.0, 2.0, 4.0, 5.0, 6.0], &[2, 1], 2).unwrap());
     let no_labels = get("a.ts", "@classLabel false\n@data\n1,2:3,4\n", &auto).unwrap();
     assert_eq!((series(&no_labels).channels(), no_labels.labels.is_none()), (2, true));
     for (text, right) in [
         (format!("{header}1,2:3:a\n"), "line 7: channel 2 has 1 values, channel 1 has 2"),
         (format!("{header}1,2:3,?:a\n"), "line 7: value 2 of channel 2: missing"),
+        (format!("{header}1,?,3:4,?,?:a\n"), "line 7: value 2 of channel 1: missing"),
+        (format!("{header}?,?:?,?:a\n"), "line 7: no values"),
         (format!("{header}1,2:a\n"), "line 7: 1 channels, expected 2"),
         (format!("{header}1:x:a\n"), "line 7: value 1 of channel 2: 'x' is not a finite single-precision number"),
         (format!("{header}1:2:\n"), "line 7: label missing"),

@@ -1,0 +1,147 @@
+"""Time series as other libraries hold them: channels first or last, filled up with NaN."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
+
+import widemargin as wm
+from widemargin.inspection import BasisDisplay, SpectrumDisplay, spectrum
+from widemargin.selection import select_similarities
+from widemargin.similarity import pairwise
+
+
+def waves(n, channels=2, length=30):
+    """Series (n, channels, length) of two classes, which differ in the frequency of the first channel."""
+    random = np.random.default_rng(n)
+    y = np.arange(n) % 2
+    X = random.normal(0, 0.1, (n, channels, length))
+    X[:, 0] += np.sin(np.linspace(0, 6, length) * (1 + y[:, None]))
+    return X, y
+
+
+def test_the_layout_is_asked_for():
+    X, y = waves(40)
+    for samples in (X, list(X)):
+        with pytest.raises(ValueError, match=r"2 time steps of 30 channels.*layout='channels_first'.*aeon"):
+            wm.BasisExpansionSVC("dtw:window=0.1", n_basis=10).fit(samples, y)
+        with pytest.raises(ValueError, match="layout='channels_first'"):
+            wm.BasisExpansion("dtw").fit(samples)
+        with pytest.raises(ValueError, match="layout='channels_first'"):
+            pairwise("dtw", samples)
+    with pytest.raises(ValueError, match="'layout' parameter must be one of 'auto', 'channels_first'"):
+        wm.BasisExpansionSVC("dtw", layout="first").fit(X, y)
+
+
+def test_channels_first_are_channels_last_transposed():
+    X, y = waves(40)
+    first = wm.BasisExpansionSVC("dtw:window=0.1", n_basis=10, layout="channels_first").fit(X, y)
+    last = wm.BasisExpansionSVC("dtw:window=0.1", n_basis=10).fit(X.swapaxes(1, 2), y)
+    assert first.score(X, y) == 1.0
+    scores = first.decision_function(X)
+    np.testing.assert_array_equal(last.decision_function(X.swapaxes(1, 2)), scores)
+    np.testing.assert_array_equal(first.decision_function(list(X)), scores)
+    np.testing.assert_array_equal(clone(first).fit(X, y).decision_function(X), scores)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(first)).decision_function(X), scores)
+    assert cross_val_score(first, X, y, cv=2).min() > 0.9
+    # Bases are as samples are given.
+    assert {one.shape for one in first.bases_} == {(2, 30)}
+    assert {one.shape for one in last.bases_} == {(30, 2)}
+    np.testing.assert_array_equal(first.predict(first.bases_), first.predict(X[first.basis_indices_]))
+    # The other functions that take samples.
+    features = wm.BasisExpansion("dtw", n_basis=5, layout="channels_first").fit(X)
+    same = wm.BasisExpansion("dtw", n_basis=5).fit(X.swapaxes(1, 2))
+    np.testing.assert_array_equal(features.transform(X), same.transform(X.swapaxes(1, 2)))
+    block = pairwise("dtw", X, X[:5], layout="channels_first")
+    np.testing.assert_array_equal(block, pairwise("dtw", X.swapaxes(1, 2), X[:5].swapaxes(1, 2)))
+    found = spectrum("dtw", X, layout="channels_first")
+    np.testing.assert_array_equal(found.eigenvalues, spectrum("dtw", X.swapaxes(1, 2)).eigenvalues)
+    selected = select_similarities(["dtw", "znorm>dtw"], X, y, n_basis=5, cv=2, layout="channels_first")
+    assert len(selected.indices) >= 1
+
+
+def test_a_model_that_was_loaded_finds_the_channels(tmp_path):
+    X, y = waves(40)
+    first = wm.BasisExpansionSVC("dtw:window=0.1", n_basis=10, layout="channels_first").fit(X, y)
+    wm.save(first, tmp_path / "m.model")
+    loaded = wm.load(tmp_path / "m.model")
+    for samples in (X, list(X), X.swapaxes(1, 2), X[:, :, :1], X[:3, :, :1].swapaxes(1, 2)):
+        same = samples if np.shape(samples)[1] == 2 else samples.swapaxes(1, 2)
+        np.testing.assert_array_equal(loaded.decision_function(samples), first.decision_function(same))
+    square = X[:, :, :2]
+    with pytest.raises(ValueError, match=r"2 time steps of 2 channels.*layout='channels_first'"):
+        loaded.predict(square)
+    loaded.set_params(layout="channels_first")
+    np.testing.assert_array_equal(loaded.decision_function(square), first.decision_function(square))
+    with pytest.raises(ValueError, match="the samples have 3 channels, the bases 2"):
+        loaded.predict(waves(4, channels=3)[0])
+
+
+def mean_product(samples, bases):
+    return np.array([[float(np.mean(a) * np.mean(b)) for b in bases] for a in samples])
+
+
+def test_channels_first_beside_a_callable(tmp_path):
+    X, y = waves(30)
+    svc = wm.BasisExpansionSVC(["dtw", mean_product], n_basis=5, layout="channels_first").fit(X, y)
+    wm.save(svc, tmp_path / "m.model")
+    loaded = wm.load(tmp_path / "m.model", trusted=True)
+    assert loaded.layout == "channels_first"
+    np.testing.assert_array_equal(loaded.decision_function(X), svc.decision_function(X))
+
+
+def test_lengths_that_differ_tell_the_layout_of_few_bases_too():
+    # Fewer time steps than channels: of all samples the lengths tell it, of a single basis they would not.
+    series = [np.random.default_rng(n).random((n, 6)) for n in (3, 4, 5, 4, 3, 5)]
+    y = [0, 1, 0, 1, 0, 1]
+    svc = wm.BasisExpansionSVC(["dtw", mean_product], n_basis=2).fit(series, y)
+    assert svc.decision_function(series[:1]).shape == (1,)
+
+
+def test_pictures_of_channels_first():
+    pytest.importorskip("matplotlib").use("Agg")
+    X, y = waves(30)
+    svc = wm.BasisExpansionSVC("dtw", n_basis=5, layout="channels_first").fit(X, y)
+    display = BasisDisplay.from_estimator(svc, 3)
+    assert {len(panel.lines) for panel in display.axes_} == {2}
+    assert {len(line.get_xdata()) for panel in display.axes_ for line in panel.lines} == {30}
+    assert len(SpectrumDisplay.from_estimator(svc).spectra[0].eigenvalues) == 5
+    assert len(SpectrumDisplay.from_estimator(svc, X).spectra[0].eigenvalues) == 30
+    assert len(SpectrumDisplay.from_similarity("dtw", X, layout="channels_first").spectra[0].eigenvalues) == 30
+
+
+def test_missing_values_at_the_end_are_not_part_of_a_series():
+    X, y = waves(40, channels=1)
+    X = X[:, 0]
+    lengths = np.random.default_rng(0).integers(20, 31, 40)
+    cut = [row[:n] for row, n in zip(X, lengths, strict=True)]
+    padded = np.where(np.arange(30) < lengths[:, None], X, np.nan)
+    expected = wm.BasisExpansionSVC("dtw:window=0.1", n_basis=10).fit(cut, y).decision_function(cut)
+    for samples in (padded, padded[:, :, None]):
+        svc = wm.BasisExpansionSVC("dtw:window=0.1", n_basis=10).fit(samples, y)
+        np.testing.assert_array_equal(svc.decision_function(samples), expected)
+        np.testing.assert_array_equal(svc.decision_function(samples[:1]), expected[:1])
+    first = wm.BasisExpansionSVC("dtw:window=0.1", n_basis=10, layout="channels_first").fit(padded[:, None], y)
+    np.testing.assert_array_equal(first.decision_function(padded[:, None]), expected)
+    # Rows of one length are vectors as well: such a model reads both.
+    whole = wm.BasisExpansionSVC("dtw:window=0.1", n_basis=10).fit(X, y)
+    np.testing.assert_array_equal(whole.decision_function(padded), whole.decision_function(cut))
+    # Where series are not compared, a missing value is refused as ever.
+    with pytest.raises(ValueError, match="NaN"):
+        wm.BasisExpansionSVC("rbf", n_basis=10).fit(padded, y)
+
+
+def test_channels_first_on_dask(client):
+    bag = pytest.importorskip("dask.bag")
+    da = pytest.importorskip("dask.array")
+    from widemargin.dask import BasisExpansionSVC
+
+    X, y = waves(40)
+    svc = BasisExpansionSVC("dtw:window=0.1", n_basis=10, layout="channels_first")
+    alone = svc.plain(**svc.get_params()).fit(X, y)
+    for samples in (bag.from_sequence(list(X), npartitions=2), da.from_array(X, chunks=(20, 2, 30))):
+        labels = bag.from_sequence(y.tolist(), npartitions=2)
+        assert svc.fit(samples, labels).score(samples, labels) == 1.0
+        assert (svc.predict(samples).compute() == alone.predict(X)).all()

@@ -92,7 +92,7 @@ def main(argv: list[str] | None = None) -> float:
     X, X_test, y, y_test = train_test_split(X, y, test_size=0.25, random_state=0, stratify=y)
 
     are_strings = isinstance(X[0], str)
-    spec = "ngrams:n=4,bits=4096>tanimoto" if are_strings else "tanimoto"
+    spec = "ngrams:n=4,bits=4096/tanimoto" if are_strings else "tanimoto"
     # The linear SVM is given the best C of four.
     linear = GridSearchCV(LinearSVC(class_weight="balanced"), {"C": [0.001, 0.01, 0.1, 1.0]})
     if are_strings:

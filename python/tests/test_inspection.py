@@ -1,5 +1,6 @@
 """Spectra against NumPy's, and pictures that can be read without the text around them."""
 
+import re
 import sys
 
 import numpy as np
@@ -225,7 +226,7 @@ def test_parts_are_shown_together_or_alone(plt):
     np.testing.assert_allclose(together.groups[0][2], np.sort(importance(svc))[::-1][:5])
     np.testing.assert_allclose(second.groups[0][2], np.sort(importance(svc, slice(1, 2)))[::-1][:5])
     assert "rbf:gamma=0" in drawn(together)
-    assert drawn(second).count("mean-norm>rbf:gamma=1") == 1
+    assert drawn(second).count("mean-norm/rbf:gamma=1") == 1
     assert "rbf:gamma=0" not in drawn(second)
     BasisDisplay.from_estimator(svc, 5, per_class=True)
     with pytest.raises(ValueError, match="part is 2: it must be a number from 0 to 1"):
@@ -256,6 +257,45 @@ def test_vectors_are_shown_as_images_where_told(plt):
     drawn(display)
     with pytest.raises(ValueError, match=r"image_shape is \(7, 8\): the bases have 64 features"):
         BasisDisplay.from_estimator(svc, image_shape=(7, 8))
+
+
+def test_columns_are_told_by_name_or_by_whole_numbers(plt):
+    pandas = pytest.importorskip("pandas")
+    ticks = lambda display: [label.get_text() for label in display.axes_[-1].get_xticklabels()]  # noqa: E731
+    names = ["a", "a rather long name of a column", "c"]
+    svc = wm.BasisExpansionSVC("rbf", n_basis=20).fit(pandas.DataFrame(X[:, 20:23], columns=names), Y)
+    display = BasisDisplay.from_estimator(svc, 3, per_class=True)
+    drawn(display)
+    assert ticks(display) == ["a", "a rather long name …", "c"]
+    for n in (1, 2, 5, 64):
+        svc = wm.BasisExpansionSVC("rbf", n_basis=20).fit(X[:, -n:], Y)
+        display = BasisDisplay.from_estimator(svc, 3)
+        drawn(display)
+        assert all(text.isdigit() and int(text) < n for text in ticks(display))
+        assert ticks(display)[0] == "0"
+
+
+def test_titles_are_not_cut(plt):
+    several = ["rbf:gamma=0.0123", "laplacian:gamma=0.0456", "polynomial:degree=2,gamma=0.0789,coef0=0.125", "linear"]
+    svc = wm.BasisExpansionSVC(several, n_basis=20).fit(X, Y)
+    _, axes = plt.subplots(2, 2)
+    for display in (
+        BasisDisplay.from_estimator(svc, 3),
+        BasisDisplay.from_estimator(svc, 1, image_shape=(8, 8)),
+        BasisDisplay.from_estimator(svc, 3, ax=axes[1, 1]),
+        SpectrumDisplay.from_similarity("mean-norm/z-score/mean-norm/polynomial:degree=2,gamma=0.01,coef0=0.125", X),
+    ):
+        texts = drawn(display)
+        page = display.figure_.bbox
+        (title,) = (
+            text for text in display.figure_.findobj(plt.Text) if re.search("Bases of largest|coef0", text.get_text())
+        )
+        box = title.get_window_extent()
+        assert page.x0 <= box.x0
+        assert box.x1 <= page.x1
+        assert box.y1 <= page.y1
+        for spec in several if "Bases" in texts else ["coef0=0.125"]:
+            assert spec in texts.replace("\n", "")
 
 
 def test_series_are_shown_as_curves(plt):

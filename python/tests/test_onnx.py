@@ -281,7 +281,7 @@ GRIDS = np.random.default_rng(0).random((12, 2, 2, 3), dtype=np.float32)
 @pytest.mark.parametrize(
     ("similarity", "samples", "words"),
     [
-        ("hog:cell=8>rbf:gamma=1", IMAGES, "'hog:cell=8>rbf:gamma=1' cannot be exported: 'hog:cell=8' is not"),
+        ("hog:cell=8>rbf:gamma=1", IMAGES, "'hog:cell=8/rbf:gamma=1' cannot be exported: 'hog:cell=8' is not"),
         ("mean-norm>rigid:radius=1", GRIDS, "'rigid:radius=1' is not an expression on vectors"),
         ("mean-norm>rbf:gamma=1", GRIDS, "a similarity of grids is not an expression on vectors"),
         ("dtw:window=0.1", SERIES, "'dtw:window=0.1' is not an expression on vectors"),

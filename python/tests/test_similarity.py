@@ -16,6 +16,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.metrics import pairwise as truth
 from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
 
 import widemargin as wm
 from widemargin import _core
@@ -361,7 +362,7 @@ def test_images_are_described_first():
     mean = flat.mean(axis=0)
     scaled = ((flat - mean) / np.linalg.norm(flat - mean, axis=1).mean()).reshape(cells.shape)
     expected = by_pair(lambda sample, basis: matched(basis, sample, 1, 0), scaled, scaled)
-    for similarity in (HOG(8) >> Rigid(1), "hog:cell=8>rigid:radius=1"):
+    for similarity in (HOG(8) >> Rigid(1), "hog:cell=8/rigid:radius=1", "hog:cell=8>rigid:radius=1"):
         np.testing.assert_allclose(pairwise(similarity, images), expected, rtol=1e-4, atol=1e-5)
     np.testing.assert_array_equal(pairwise(HOG(8) >> RBF(1), list(images)), pairwise(HOG(8) >> RBF(1), images))
 
@@ -457,7 +458,7 @@ EVERY = [
     Align(matrix="blosum62", open=-11),
     NGram(4),
     Precomputed(),
-    Similarity("hog:cell=8>rigid:radius=1"),
+    Similarity("hog:cell=8/rigid:radius=1"),
     MeanNorm() >> RBF(1),
     NGrams() >> Tanimoto(),
     NGramCounts(2) >> ZScore() >> RBF(),
@@ -503,8 +504,8 @@ def test_an_object_is_its_spec(similarity):
         (DTW(0.1, 2), "dtw:window=0.1,gamma=2"),
         (Align(normalize=np.False_), "align:normalize=false"),
         (Edit("jaro_winkler"), "edit:metric=jaro-winkler"),
-        (HOG(4) >> (MeanNorm() >> RBF(1)), "hog:cell=4>mean-norm>rbf:gamma=1"),
-        (HOG(4) >> MeanNorm() >> "rbf:gamma=1", "hog:cell=4>mean-norm>rbf:gamma=1"),
+        (HOG(4) >> (MeanNorm() >> RBF(1)), "hog:cell=4/mean-norm/rbf:gamma=1"),
+        (HOG(4) >> MeanNorm() >> "rbf:gamma=1", "hog:cell=4/mean-norm/rbf:gamma=1"),
         (Similarity("jensen_shannon"), "jensen-shannon"),
         (Similarity("z_score>power_mean:p=-1"), "z-score>power-mean:p=-1"),
     ],
@@ -519,12 +520,12 @@ def test_parameters_of_a_chain():
     assert isinstance(chain, Similarity)
     assert chain == Chain(HOG(4), Rigid(2))
     assert chain.get_params()["first__cell_size"] == 4
-    assert chain.set_params(first__cell_size=8, then__radius=1).spec == "hog:cell=8>rigid:radius=1"
+    assert chain.set_params(first__cell_size=8, then__radius=1).spec == "hog:cell=8/rigid:radius=1"
     descriptors = MeanNorm() >> ZScore()
     assert isinstance(descriptors, Chain)
     assert not isinstance(descriptors, Similarity)
     assert repr(descriptors) == "MeanNorm() >> ZScore()"
-    assert clone(descriptors).spec == pickle.loads(pickle.dumps(descriptors)).spec == "mean-norm>z-score"
+    assert clone(descriptors).spec == pickle.loads(pickle.dumps(descriptors)).spec == "mean-norm/z-score"
 
 
 def test_parameters_are_searched():
@@ -536,7 +537,7 @@ def test_parameters_are_searched():
     assert len(search.cv_results_["mean_test_score"]) == 5
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
     chained = wm.BasisExpansionSVC(MeanNorm() >> RBF(2))
-    assert chained.set_params(similarity__then__gamma=3).similarity.spec == "mean-norm>rbf:gamma=3"
+    assert chained.set_params(similarity__then__gamma=3).similarity.spec == "mean-norm/rbf:gamma=3"
 
 
 def linear_block(A, B):
@@ -605,8 +606,8 @@ def test_resolved():
         ("xyz", ValueError, "unknown similarity 'xyz'. Known are"),
         ("", ValueError, "unknown similarity ''"),
         ("hgo>rbf", ValueError, "unknown descriptor 'hgo'. Did you mean 'hog'\\? Known are hog, mean-norm"),
-        ("hog", ValueError, "'hog' is a descriptor, a similarity must follow it, as in 'hog>rbf'"),
-        ("ngrams:n=2", ValueError, "as in 'ngrams:n=2>tanimoto'"),
+        ("hog", ValueError, "'hog' is a descriptor, a similarity must follow it, as in 'hog/rbf'"),
+        ("ngrams:n=2", ValueError, "as in 'ngrams:n=2/tanimoto'"),
         ("rbf>linear", ValueError, "'rbf' is a similarity, it comes last, after the descriptors"),
         ("rbf:gamma=-1", ValueError, "gamma = -1 in 'rbf:gamma=-1' is not allowed: a finite number above 0"),
         ("rbf:gama=1", ValueError, "'gama' is not known: the parameters of 'rbf' are gamma"),
@@ -812,3 +813,64 @@ def test_a_function_of_a_script_is_pickled(tmp_path):
         "    assert cross_val_score(svc, X, y, cv=2, n_jobs=2).mean() == 1\n"
     )
     subprocess.run([sys.executable, str(script)], check=True, capture_output=True)
+
+
+# Parameters of a similarity that is given by its name
+
+
+@pytest.mark.parametrize(
+    ("estimator", "grid", "expected"),
+    [
+        (wm.BasisExpansionSVC(n_basis=20), {"similarity__gamma": [1e-4, 1e-2]}, RBF),
+        (wm.BasisExpansionSVC("polynomial:degree=2,coef0=0.5", n_basis=20), {"similarity__degree": [1, 3]}, Polynomial),
+        (wm.BasisExpansionSVC("power_mean", n_basis=20), {"similarity__p": [-1, -2.5]}, PowerMean),
+        (wm.ThinPlateSVC("rbf:gamma=1"), {"kernel__gamma": [0.1, 0.01]}, RBF),
+        (wm.ThinPlateSVC("polyharmonic"), {"kernel__exponent": [1, 3]}, Polyharmonic),
+    ],
+    ids=str,
+)
+def test_parameters_of_a_named_similarity_can_be_searched(estimator, grid, expected):
+    X, y = np.abs(RNG.normal(size=(60, 3))), np.arange(60) % 2
+    X[y == 1] += 1
+    ((name, values),) = grid.items()
+    found = GridSearchCV(estimator, grid, cv=2).fit(X, y)
+    parameter, _, inner = name.partition("__")
+    best = getattr(found.best_estimator_, parameter)
+    assert isinstance(best, expected)
+    assert getattr(best, inner) == found.best_params_[name] in values
+    assert isinstance(getattr(estimator, parameter), str)  # what was given is left as it is
+    in_pipeline = make_pipeline(clone(estimator)).set_params(
+        **{f"{type(estimator).__name__.lower()}__{name}": values[0]}
+    )
+    assert getattr(getattr(in_pipeline[0], parameter), inner) == values[0]
+
+
+def test_the_other_parameters_of_a_spec_are_kept():
+    svc = wm.BasisExpansionSVC("polynomial:degree=2,coef0=0.5").set_params(similarity__gamma=3, C=2.0)
+    assert (svc.similarity.spec, svc.C) == ("polynomial:degree=2,gamma=3,coef0=0.5", 2.0)
+    svc = wm.BasisExpansionSVC("edit").set_params(similarity="dtw:root=true,window=0.2", similarity__gamma="auto")
+    assert svc.similarity.spec == "dtw:window=0.2,gamma=auto,root=true"
+
+
+@pytest.mark.parametrize(
+    ("similarity", "parameters", "message"),
+    [
+        ("hog/rbf", {"similarity__gamma": 1}, r"similarity is the spec 'hog/rbf'; pass an object.*HOG\(\) >> RBF\(\)"),
+        ("rfb", {"similarity__gamma": 1}, "similarity is the spec 'rfb'; pass an object of widemargin.similarity"),
+        (["rbf"], {"similarity__gamma": 1}, "similarity is \\['rbf'\\], which has no such parameters"),
+        ("rbf", {"similarity__degree": 1}, "Invalid parameter 'degree' for estimator rbf"),
+        ("power-mean", {"similarity__gamma": 1}, r"'similarity__gamma' cannot be set.*such as PowerMean\(\)"),
+    ],
+)
+def test_parameters_that_a_named_similarity_does_not_have(similarity, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        wm.BasisExpansionSVC(similarity).set_params(**parameters)
+
+
+def test_slash_and_angle_bracket_join_a_spec_alike():
+    assert Similarity("mean_norm>z_score/rbf").spec == "mean-norm>z-score/rbf"
+    assert Similarity("mean-norm>rbf:gamma=1") == Similarity("mean-norm/rbf:gamma=1") == MeanNorm() >> RBF(1)
+    assert resolve("mean-norm>rbf:gamma=1").specs == ["mean-norm/rbf:gamma=1"]
+    X = RNG.normal(size=(20, 3))
+    svc = wm.BasisExpansionSVC("mean-norm>rbf:gamma=1", n_basis=5).fit(X, np.arange(20) % 2)
+    assert svc.similarities_ == ["mean-norm/rbf:gamma=1"]

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from ._looks import HUES, INK, NEGATIVE, SOFT, axes_for, check_has, check_matplotlib, short
+from ._looks import HUES, INK, NEGATIVE, SOFT, axes_for, check_has, check_matplotlib, short, wrapped
 from ._samples import channels_first, count, items, pick
 from .similarity import resolve
 
@@ -31,6 +31,8 @@ class BasisDisplay:
     signed : bool
         Whether weights speak for a class (above 0) and against it, or are norms.
     title : str
+    columns : list of str or None, default=None
+        The names of the features of vectors; None numbers them.
 
     Attributes
     ----------
@@ -50,6 +52,7 @@ class BasisDisplay:
         names: list[str],
         signed: bool,
         title: str,
+        columns: list[str] | None = None,
     ) -> None:
         self.groups = groups
         self.bases = bases
@@ -57,6 +60,7 @@ class BasisDisplay:
         self.names = names
         self.signed = signed
         self.title = title
+        self.columns = columns
 
     @classmethod
     def from_estimator(
@@ -116,6 +120,7 @@ class BasisDisplay:
             names=names,
             signed=per_class,
             title=f"Bases of largest weight: {' + '.join(map(short, similarities))}",
+            columns=[str(name) for name in getattr(estimator, "feature_names_in_", ())] or None,
         )
         return display.plot(ax)
 
@@ -140,23 +145,58 @@ class BasisDisplay:
         }[self.kind]
         n_rows = sum(-(-len(order) // self._n_columns) for _, order, _ in self.groups)
         height = size[1] * (n_rows if draw == self._plot_small else len(self.groups))
-        self.ax_, self.figure_ = axes_for(self, ax, (max(size[0], 4.5), height + 0.5))
-        self.ax_.set_axis_off()
+        width = max(size[0], 4.5)
         note = {
             "named": "",
             "vectors": "\nbeside each the row of the training sample and its weight",
         }.get(self.kind, "\nabove each its weight and the row of the training sample")
-        self.ax_.set_title(self.title + note, loc="left", fontsize="medium")
+        is_own = ax is None
+        if not is_own:
+            shares, inches = ax.get_position().size, ax.figure.get_size_inches()
+            width, height = shares[0] * inches[0], shares[1] * inches[1]
+        title = wrapped(self.title + note, width - 0.2 * is_own)
+        above, below = 0.17 * (title.count("\n") + 1), self._room_for_names(width)
+        self.ax_, self.figure_ = axes_for(self, ax, (width, height + 0.3 + above + below))
+        self.ax_.set_axis_off()
+        if is_own:  # from the left edge of the figure: names may be as wide as the panels
+            self._top = self._bottom = 0.0
+            self.figure_.suptitle(title, x=0.01, ha="left", fontsize="medium")
+        else:  # within the axes: around them there may be no room
+            self._top, self._bottom = min(above / height, 0.4), min(below / height, 0.4)
+            self.ax_.text(0, 1, title, ha="left", va="top", fontsize="medium", transform=self.ax_.transAxes)
         self.axes_: list[Any] = []
         draw()
         return self
 
     # Small pictures a row.
     _n_columns = 10
+    # Columns of vectors that are told by their names: others have no room.
+    _most_named = 40
+
+    def _is_named(self) -> bool:
+        return self.columns is not None and len(self.columns) <= self._most_named
+
+    def _names_of_columns(self) -> list[str]:
+        return [name if len(name) <= 20 else name[:19] + "…" for name in self.columns or []]
+
+    def _are_upright(self, width: float) -> bool:
+        """Whether names stand on end: side by side, at 0.07 inches a letter, they would not fit."""
+        names = self._names_of_columns()
+        return 0.07 * (max(map(len, names)) + 1) * len(names) > 0.85 * width
+
+    def _room_for_names(self, width: float) -> float:
+        """Inches below the last panel."""
+        if self.kind != "vectors" or not self._is_named() or not self._are_upright(width):
+            return 0.0
+        return 0.07 * max(map(len, self._names_of_columns()))
+
+    def _down(self, share: float) -> float:
+        """How high in the axes what is so far down among the panels is."""
+        return 1 - self._top - share * (1 - self._top - self._bottom)
 
     def _cell(self, left: float, top: float, width: float, height: float) -> Any:
         """A panel, in shares of the whole from its upper left corner."""
-        panel = self.ax_.inset_axes((left, 1 - top - height, width, height))
+        panel = self.ax_.inset_axes((left, self._down(top + height), width, self._down(top) - self._down(top + height)))
         panel.tick_params(labelsize="small", colors=INK, length=2, width=0.6)
         panel.spines[:].set(linewidth=0.6, color=SOFT)
         self.axes_.append(panel)
@@ -199,7 +239,8 @@ class BasisDisplay:
                     panel.set_xticks([0, longest - 1])
                 panel.set_title(f"{self._text_of(weight)}\n{self.names[at]}", fontsize="x-small", color=INK, pad=2)
             if name:
-                self.ax_.text(0, 1 - (row + 0.57) * height, name, ha="left", va="center", fontsize="small", color=INK)
+                middle = self._down((row + 0.57) * height)
+                self.ax_.text(0, middle, name, ha="left", va="center", fontsize="small", color=INK)
 
     def _plot_rows(self) -> None:
         """Vectors: a row of colours each."""
@@ -213,6 +254,7 @@ class BasisDisplay:
             drawn = panel.imshow(block, aspect="auto", interpolation="nearest", cmap="viridis")
             labels = [f"{self.names[at]}  {self._text_of(w)}" for at, w in zip(order, weights, strict=True)]
             panel.set_yticks(range(len(order)), labels)
+            self._name_columns(panel, number == len(self.groups) - 1)
             panel.set_title(name, fontsize="small", color=INK, loc="left", pad=3)
             if number == len(self.groups) - 1:
                 panel.set_xlabel("feature", color=INK)
@@ -220,6 +262,21 @@ class BasisDisplay:
             bar.set_label("value", fontsize="small", color=INK)
             bar.outline.set_visible(False)
             bar.ax.tick_params(labelsize="x-small", colors=INK, length=2)
+
+    def _name_columns(self, panel: Any, is_last: bool) -> None:
+        """Under the last panel, whose columns are those of the others."""
+        from matplotlib.ticker import MaxNLocator
+
+        if not self._is_named():
+            n = panel.images[0].get_array().shape[1]
+            ticks = MaxNLocator(integer=True).tick_values(0, max(n - 1, 1))
+            panel.set_xticks([int(tick) for tick in ticks if 0 <= tick < n])
+        elif is_last:
+            width = self.ax_.get_position().width * self.figure_.get_figwidth()
+            rotation = 90 if self._are_upright(width) else 0
+            panel.set_xticks(range(len(self.columns or [])), self._names_of_columns(), rotation=rotation)
+        else:
+            panel.set_xticks([])
 
     def _plot_bars(self) -> None:
         """Whatever has a text: a bar each."""

@@ -15,6 +15,36 @@ def short(spec: str) -> str:
     return re.sub(r"\d+\.\d{4,}(e-?\d+)?", lambda number: f"{float(number[0]):.3g}", spec)
 
 
+def wrapped(text: str, width: float) -> str:
+    """A title on as many lines as it takes, broken after spaces, or after the commas and slashes of long specs.
+
+    Parameters
+    ----------
+    text : str
+    width : float
+        What there is, in inches.
+    """
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import TextPath
+
+    font = FontProperties(size="medium")
+
+    def fits(line: str) -> bool:
+        return (
+            bool(TextPath((0, 0), line.rstrip(), prop=font).get_extents().width <= 72 * width) if line.strip() else True
+        )
+
+    lines = []
+    for line in text.split("\n"):
+        lines.append("")
+        for word in re.findall(r"\S+\s*", line):
+            for piece in [word] if fits(word) else re.findall(r"[^,/]+[,/]?", word):
+                if not fits(lines[-1] + piece):
+                    lines.append("")
+                lines[-1] += piece
+    return "\n".join(line.rstrip() for line in lines if line.strip())
+
+
 def cycle(hues: Sequence[str]) -> list[str]:
     return list(hues) * 20
 

@@ -10,6 +10,7 @@ import numpy as np
 from . import _onnx_kernels as kernels
 from ._onnx_graph import Graph, check_size
 from ._onnx_kernels import Additive, Array, Arrays, Radial, step_of
+from ._specs import steps_of
 from ._stored_bases import bases_of
 
 _ADDITIVE = ("chi2", "hellinger", "intersection", "jensen-shannon", "power-mean")
@@ -26,7 +27,7 @@ def check(told: dict[str, Any]) -> None:
         # Python's stand after the library's.
         raise _refused(specs[-1], "a Python callable")
     for spec in specs:
-        *before, last = spec.split(">")
+        *before, last = steps_of(spec)
         foreign = [step for step in before if step not in _SCALINGS]
         if last.partition(":")[0] not in _BLOCKS:
             foreign.append(last)
@@ -49,7 +50,7 @@ def expansion(graph: Graph, x: str, data: bytes, told: dict[str, Any], arrays: A
     described = _Described(graph, x, bases, arrays)
     parts = []
     for number, (spec, shape) in enumerate(zip(told["similarity"], told["maps"], strict=True)):
-        *before, last = spec.split(">")
+        *before, last = steps_of(spec)
         samples, seen = described.after(before)
         name, arguments = step_of(last)
         raw = _BLOCKS[name](graph, samples, seen, name, arguments)

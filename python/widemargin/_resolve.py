@@ -14,7 +14,7 @@ from . import _core
 from ._calls import Block, Checked, name_of
 from ._names import one_of
 from ._samples import LAYOUTS, alike, count, from_other, pick
-from ._specs import DescriptorMixin, Similarity, with_hyphens
+from ._specs import DescriptorMixin, Similarity, steps_of, with_hyphens
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ def pairwise(
 
 
 def _names(spec: str) -> list[str]:
-    return [step.partition(":")[0] for step in spec.split(">")]
+    return [step.partition(":")[0] for step in steps_of(spec)]
 
 
 def _known(spec: str, where: str) -> str:
@@ -176,7 +176,7 @@ def _known(spec: str, where: str) -> str:
         if name in known[other]:
             usual = {"ngrams": "tanimoto", "znorm": "dtw"}.get(name, "rbf")
             hint = (
-                f"a similarity must follow it, as in '{spec}>{usual}'"
+                f"a similarity must follow it, as in '{spec}/{usual}'"
                 if what == "similarity"
                 else "it comes last, after the descriptors"
             )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Iterator
+import itertools
+import re
 from numbers import Integral, Real
 from typing import Any, ClassVar, overload
 
@@ -38,7 +39,7 @@ class Similarity(_Spelled):
     Parameters
     ----------
     spec : str
-        Such as ``"rbf:gamma=1"`` or ``"hog:cell=8>rigid:radius=1"``.
+        Such as ``"rbf:gamma=1"`` or ``"hog:cell=8/rigid:radius=1"``.
     """
 
     def __init__(self, spec: str) -> None:
@@ -46,7 +47,7 @@ class Similarity(_Spelled):
 
     @property
     def spec(self) -> str:
-        """Its spelling: ``name:key=value,key=value``, after descriptors joined by ``>``."""
+        """Its spelling: ``name:key=value,key=value``, after descriptors joined by ``/``."""
         return self._written()
 
     @spec.setter
@@ -132,7 +133,7 @@ class Chain(_Spelled):
         self.then = then
 
     def _written(self) -> str:
-        return f"{self.first.spec}>{self.then.spec}"
+        return f"{self.first.spec}/{self.then.spec}"
 
 
 class _SimilarityChain(Chain, Similarity):
@@ -190,6 +191,13 @@ def _value(name: str, value: Any) -> str:
 
 def with_hyphens(spec: str) -> str:
     """The spec with hyphens in its names: ``jensen_shannon`` is ``jensen-shannon``."""
-    steps: Iterator[tuple[str, str, str]] = (step.partition(":") for step in spec.split(">"))
-    hyphenated = ">".join(name.replace("_", "-") + colon + rest for name, colon, rest in steps)
+    parts = [step.partition(":") for step in steps_of(spec)]
+    separators = [*re.findall("[/>]", spec), ""]
+    named = [name.replace("_", "-") + colon + rest for name, colon, rest in parts]
+    hyphenated = "".join(itertools.chain.from_iterable(zip(named, separators, strict=True)))
     return spec if hyphenated == spec else hyphenated
+
+
+def steps_of(spec: str) -> list[str]:
+    """The descriptors and the similarity of a spec; ``>`` may stand for ``/``, as it does in older model files."""
+    return re.split("[/>]", spec)

@@ -15,6 +15,7 @@ from . import _core
 from ._base import MarginClassifier, classes_of, fitting, labels_of, watched
 from ._collect import Collected, chosen, collect
 from ._names import one_of
+from ._nested import NestedSpecMixin
 from ._samples import from_vectors
 from ._stored_bases import bases_of
 from .similarity import Resolved, resolve
@@ -37,7 +38,7 @@ NORMALIZATIONS = (
 )
 
 
-class BasisExpansionSVC(MarginClassifier):
+class BasisExpansionSVC(NestedSpecMixin, MarginClassifier):
     """A large-margin classifier for any similarity, definite or not, at the cost of a linear one.
 
     Samples are compared with a number of bases, the similarities normalised, and a linear SVM learns from them
@@ -47,7 +48,7 @@ class BasisExpansionSVC(MarginClassifier):
     Parameters
     ----------
     similarity : str, similarity, callable, or a list of these, default="rbf"
-        A spec such as ``"rbf:gamma=1"`` or ``"hog:cell=4>rigid"``, an object of `widemargin.similarity`,
+        A spec such as ``"rbf:gamma=1"`` or ``"hog:cell=4/rigid"``, an object of `widemargin.similarity`,
         ``"precomputed"``, or any ``f(samples, bases)`` that returns an array (samples, bases); it is given parts of
         what ``fit`` and ``predict`` are given, lists as lists, frames as frames. Several are normalised each by itself
         and stand side by side, the named ones before the callables.

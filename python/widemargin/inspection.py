@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from . import _core
 from ._basis_display import BasisDisplay
-from ._looks import HUES, INK, NEGATIVE, SOFT, axes_for, check_has, check_matplotlib, cycle, short
+from ._looks import HUES, INK, NEGATIVE, SOFT, axes_for, check_has, check_matplotlib, cycle, short, wrapped
 from .similarity import resolve
 
 __all__ = ["BasisDisplay", "PathDisplay", "Spectrum", "SpectrumDisplay", "spectrum"]
@@ -208,7 +208,9 @@ class SpectrumDisplay:
             ax.set_title("Spectra of the similarities", loc="left", fontsize="medium")
             ax.legend(frameon=False, fontsize="small", labelcolor=INK)
         else:
-            ax.set_title("\n".join(self._label(self.spectra[0]).rsplit(": ", 1)), loc="left", fontsize="medium")
+            width = self.figure_.get_figwidth() * ax.get_position().width
+            title = wrapped("\n".join(self._label(self.spectra[0]).rsplit(": ", 1)), width)
+            ax.set_title(title, loc="left", fontsize="medium")
         return self
 
     @staticmethod

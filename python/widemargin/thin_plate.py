@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 from . import _core
 from ._base import MarginClassifier, classes_of, fitting, labels_of, watched
 from ._names import one_of
+from ._nested import NestedSpecMixin
 from ._samples import from_vectors
 
 _KERNELS = ("distance", "thin_plate", "cubic", "polyharmonic", "spline", "rbf")
@@ -20,7 +21,7 @@ _NULL_SPACES = ("auto", "free", "penalized", "constant", "none")
 _BASES = ("kmeans", "kmedoids", "random", "index")
 
 
-class ThinPlateSVC(MarginClassifier):
+class ThinPlateSVC(NestedSpecMixin, MarginClassifier):
     """A nonlinear SVM with no length scale, which chooses its C by leave-one-out: nothing to tune.
 
     Minimises ½‖f‖² + C Σ max(0, 1 − y f)² over f = Σ α_i φ(‖x − x_i‖) + polynomials (Walder & Chapelle, *Learning with
@@ -80,6 +81,7 @@ class ThinPlateSVC(MarginClassifier):
     n_features_in_ : int
     """
 
+    _spelled = ("kernel",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "C": [Interval(Real, 0, None, closed="neither"), str],
         "n_basis": [None, Interval(Integral, 1, None, closed="left")],

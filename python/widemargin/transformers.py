@@ -15,13 +15,14 @@ from . import _core
 from ._base import WatchedMixin, fitting, watched
 from ._collect import chosen, collect
 from ._names import one_of
+from ._nested import NestedSpecMixin
 from ._samples import from_other
 from ._stored_bases import bases_of
 from .basis_expansion import NORMALIZATIONS, NoEstimator, basis_of, same_length
 from .similarity import DescriptorMixin, Resolved, resolve
 
 
-class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WatchedMixin, BaseEstimator):
+class BasisExpansion(NestedSpecMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, WatchedMixin, BaseEstimator):
     """Similarities to a number of bases, normalised: the features of `BasisExpansionSVC`, for any linear model.
 
     Parameters are those of `BasisExpansionSVC`. Without y, "index" and "stratified" bases pay no heed to classes.

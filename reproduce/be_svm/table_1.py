@@ -71,7 +71,7 @@ def grids(images: Images) -> Images:
 
 def cost(images: Images, samples: int, bases: int, similarities: int, classes: int, repeats: int) -> dict[str, float]:
     """CPU seconds of each stage, the least of some runs."""
-    similarity = [f"mean-norm>rigid:radius=1,penalty={penalty:g}" for penalty in PENALTIES[:similarities]]
+    similarity = [f"mean-norm/rigid:radius=1,penalty={penalty:g}" for penalty in PENALTIES[:similarities]]
     part, labels = images.train[:samples], regroup(images.train_labels[:samples], classes)
     found: dict[str, float] = {}
     for _ in range(repeats):

@@ -23,13 +23,13 @@ use crate::samples::{check_specs, default_similarity, with_source};
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Method options")]
 pub struct BasisExpansionArgs {
-    /// Similarity, such as rbf:gamma=1, dtw:window=0.1 or hog:cell=4>rigid:radius=2; given several times, they stand
+    /// Similarity, such as rbf:gamma=1, dtw:window=0.1 or hog:cell=4/rigid:radius=2; given several times, they stand
     /// side by side. In `cv`, `|` separates alternatives. [default: by what the samples are: rbf for vectors,
-    /// hog:cell=8>rbf:gamma=1 for images, dtw:window=0.1 for series, edit for strings]
+    /// hog:cell=8/rbf:gamma=1 for images, dtw:window=0.1 for series, edit for strings]
     #[arg(long, action = ArgAction::Append, value_name = "SPEC")]
     similarity: Vec<String>,
-    /// Number of bases
-    #[arg(long, value_delimiter = ',', default_value = "1000", value_name = "N")]
+    /// Number of bases [default: 1000, or all samples where they are fewer]
+    #[arg(long, value_delimiter = ',', value_name = "N")]
     n_basis: Vec<usize>,
     /// How bases are chosen: index (evenly spaced in each class), random, stratified, kmedoids
     #[arg(long, value_delimiter = ',', default_value = "index", value_name = "NAME")]
@@ -59,11 +59,14 @@ pub struct BasisExpansionArgs {
     max_iter: Option<u32>,
 }
 
+/// Bases where their number is not given and there are as many samples, as the library has it.
+const USUAL_BASES: usize = 1000;
+
 /// One choice of what may be searched.
 #[derive(Clone, Debug)]
 struct Choice {
     similarity: Vec<String>,
-    n_basis: usize,
+    n_basis: Option<usize>,
     basis: BasisChoice,
     normalization: Normalization,
     c: f64,
@@ -78,7 +81,7 @@ impl Method for BasisExpansionArgs {
     fn lists(&self) -> Vec<(&'static str, usize)> {
         vec![
             ("--similarity", self.similarity.iter().map(|given| given.split('|').count()).max().unwrap_or(1)),
-            ("--n-basis", self.n_basis.len()),
+            ("--n-basis", self.n_basis.len().max(1)),
             ("--basis", self.basis.len()),
             ("--normalization", self.normalization.len()),
             ("-C", self.c.len()),
@@ -90,7 +93,7 @@ impl Method for BasisExpansionArgs {
     fn grid(&self, common: &Common, _: Option<u64>) -> Result<Vec<Point>, Failure> {
         let first = Choice {
             similarity: Vec::new(),
-            n_basis: self.n_basis[0],
+            n_basis: None,
             basis: self.basis[0].clone(),
             normalization: self.normalization[0],
             c: self.c[0],
@@ -103,7 +106,9 @@ impl Method for BasisExpansionArgs {
             let alternatives: Vec<String> = given.split('|').map(str::to_owned).collect();
             choices = product(&choices, &alternatives, |choice, spec| choice.similarity.push(spec.clone()));
         }
-        choices = product(&choices, &self.n_basis, |choice, n| choice.n_basis = *n);
+        if !self.n_basis.is_empty() {
+            choices = product(&choices, &self.n_basis, |choice, n| choice.n_basis = Some(*n));
+        }
         choices = product(&choices, &self.basis, |choice, basis| choice.basis = basis.clone());
         choices = product(&choices, &self.normalization, |choice, n| choice.normalization = *n);
         choices = product(&choices, &self.loss, |choice, loss| choice.loss = *loss);
@@ -140,7 +145,7 @@ impl BasisExpansionArgs {
             if choice.similarity.is_empty() { Value::Null } else { choice.similarity.clone().into() };
         let json = json!({
             "similarity": similarity,
-            "n_basis": choice.n_basis,
+            "n_basis": choice.n_basis.unwrap_or(USUAL_BASES),
             "basis": choice.basis.to_string(),
             "normalization": choice.normalization.to_string(),
             "C": choice.c,
@@ -155,7 +160,7 @@ impl BasisExpansionArgs {
         let cells = vec![
             name,
             choice.c.to_string(),
-            choice.n_basis.to_string(),
+            choice.n_basis.unwrap_or(USUAL_BASES).to_string(),
             choice.basis.to_string(),
             choice.normalization.to_string(),
             choice.loss.to_string(),
@@ -187,7 +192,6 @@ struct Settings {
 impl Settings {
     fn params(&self, specs: &[String]) -> Result<BasisExpansionParams<AnySimilarity>> {
         let params = BasisExpansionParams::new(AnySimilarity::new(specs)?)
-            .n_basis(self.choice.n_basis)
             .basis(self.choice.basis.clone())
             .normalization(self.choice.normalization)
             .c(self.choice.c)
@@ -197,6 +201,10 @@ impl Settings {
             .tol(self.tol)
             .seed(self.seed)
             .threads(self.threads);
+        let params = match self.choice.n_basis {
+            Some(n_basis) => params.n_basis(n_basis),
+            None => params,
+        };
         Ok(match self.max_iter {
             Some(max_iter) => params.max_iter(max_iter),
             None => params,

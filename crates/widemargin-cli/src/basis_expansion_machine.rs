@@ -7,10 +7,13 @@ use widemargin::similarity::AnySimilarity;
 use widemargin::{Error, Result};
 use widemargin_io::Samples;
 
-use crate::text_table::text_table;
+use crate::text_table::{grouped, text_table};
 
 /// Bases that a table shows.
 const BASES_SHOWN: usize = 20;
+
+/// Characters that it shows of a basis that is a string.
+const CHARACTERS_SHOWN: usize = 40;
 
 type Svc = BasisExpansionSvc<AnySimilarity>;
 
@@ -59,6 +62,17 @@ pub fn check_size(model: &Svc, samples: &Samples) -> Result<()> {
     Err(Error::Shape { what: "images".into(), found: pixels(given), expected })
 }
 
+/// The beginning of a long text, on one line, and how long it is.
+fn excerpt(text: &str) -> String {
+    let length = text.chars().count();
+    let shown: String = text
+        .chars()
+        .take(if length > CHARACTERS_SHOWN { CHARACTERS_SHOWN } else { length })
+        .map(|character| if character.is_control() { ' ' } else { character })
+        .collect();
+    if length > CHARACTERS_SHOWN { format!("{shown}… ({} characters)", grouped(length as u64)) } else { shown }
+}
+
 /// The bases with how much each weighs: JSON of all, and a table of the heaviest.
 pub fn bases(model: &Svc) -> (Value, String) {
     let (n, d) = (model.n_bases(), model.expansion().n_features());
@@ -94,7 +108,7 @@ pub fn bases(model: &Svc) -> (Value, String) {
         .map(|&(basis, weight)| {
             let row = model.basis_rows().get(basis).map_or("-".to_owned(), |row| (row + 1).to_string());
             let weight = weight.map_or("-".to_owned(), |weight| format!("{weight:.4}"));
-            vec![basis.to_string(), row, weight, describe(basis).unwrap_or_default()]
+            vec![basis.to_string(), row, weight, excerpt(&describe(basis).unwrap_or_default())]
         })
         .collect();
     let shown = cells.len();

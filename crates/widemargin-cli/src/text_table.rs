@@ -1,6 +1,6 @@
 //! Small tables of plain text.
 
-/// Lines of a table with a head: the first column to the left, the others to the right.
+/// Lines of a table with a head: the first column, and those without a head, to the left, the others to the right.
 pub fn text_table(heads: &[&str], rows: &[Vec<String>]) -> String {
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row[column].chars().count());
@@ -8,9 +8,8 @@ pub fn text_table(heads: &[&str], rows: &[Vec<String>]) -> String {
     };
     let widths: Vec<usize> = (0..heads.len()).map(width).collect();
     let line = |cells: &mut dyn Iterator<Item = &str>| {
-        let padded = cells.zip(&widths).enumerate().map(|(column, (cell, &width))| match column {
-            0 => format!("{cell:<width$}"),
-            _ => format!("{cell:>width$}"),
+        let padded = cells.zip(&widths).zip(heads).enumerate().map(|(column, ((cell, &width), head))| {
+            if column == 0 || head.is_empty() { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
         });
         padded.collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
     };

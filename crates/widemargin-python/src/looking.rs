@@ -281,7 +281,7 @@ pub fn hog<'py>(
     threads: usize,
 ) -> PyResult<Bound<'py, PyArray2<f32>>> {
     let images = images(pixels)?;
-    let alone = format!("hog:cell={cell_size},scale=none>linear");
+    let alone = format!("hog:cell={cell_size},scale=none/linear");
     let described = conduct(py, &Patience::default(), |_, _| {
         expansion::describe(&AnySimilarity::new(&[alone])?, &images, threads)
     })?;

@@ -1,7 +1,8 @@
-//! The one spelling of a similarity: `name:key=value,key=value`, descriptors before it joined by `>`.
+//! The one spelling of a similarity: `name:key=value,key=value`, descriptors before it joined by `/`.
 //!
-//! `hog:cell=4>rigid:radius=2` is rigid matching on HOG cells of 4 × 4 pixels. A spec keeps its text as it was
-//! given, so that reading and writing it gives the same string.
+//! `hog:cell=4/rigid:radius=2` is rigid matching on HOG cells of 4 × 4 pixels. A spec keeps its text as it was
+//! given, so that reading and writing it gives the same string; but `>`, which stood for `/` at first and is read for
+//! good (model files have it), is written as `/`: a shell takes it for a redirection.
 
 use std::fmt;
 use std::str::FromStr;
@@ -56,7 +57,7 @@ impl fmt::Display for Step {
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, step) in self.steps.iter().enumerate() {
-            write!(f, "{}{step}", if i == 0 { "" } else { ">" })?;
+            write!(f, "{}{step}", if i == 0 { "" } else { "/" })?;
         }
         Ok(())
     }
@@ -87,7 +88,7 @@ impl FromStr for Spec {
             }
             Ok(Step { name: name.to_owned(), values })
         };
-        Ok(Spec { steps: text.split('>').map(step).collect::<Result<_>>()? })
+        Ok(Spec { steps: text.split(['/', '>']).map(step).collect::<Result<_>>()? })
     }
 }
 
@@ -183,11 +184,35 @@ mod tests {
 
     #[test]
     fn specs_are_written_as_they_are_read() {
-        for text in ["rbf:gamma=1", "rbf", "hog:cell=8>deformable:rigid=2,local=1", "dtw:window=0.10,gamma=2e0"] {
+        for text in ["rbf:gamma=1", "rbf", "hog:cell=8/deformable:rigid=2,local=1", "dtw:window=0.10,gamma=2e0"] {
             assert_eq!(text.parse::<Spec>().unwrap().to_string(), text);
         }
-        for wrong in ["", ">rbf", "rbf:", "rbf:gamma", "rbf:gamma=", "rbf:=1", "rbf:gamma=1,gamma=2", "r bf", "a>>b"] {
+        let wrong = [
+            "",
+            ">rbf",
+            "/rbf",
+            "rbf/",
+            "rbf:",
+            "rbf:gamma",
+            "rbf:gamma=",
+            "rbf:=1",
+            "rbf:gamma=1,gamma=2",
+            "r bf",
+            "a>>b",
+            "a//b",
+            "a>/b",
+        ];
+        for wrong in wrong {
             assert!(wrong.parse::<Spec>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn slash_and_angle_bracket_join_steps_alike() {
+        let right: Spec = "hog:cell=4/mean-norm/rbf:gamma=2".parse().unwrap();
+        for text in ["hog:cell=4>mean-norm>rbf:gamma=2", "hog:cell=4>mean-norm/rbf:gamma=2"] {
+            let spec: Spec = text.parse().unwrap();
+            assert_eq!((&spec, spec.to_string().as_str()), (&right, "hog:cell=4/mean-norm/rbf:gamma=2"));
         }
     }
 

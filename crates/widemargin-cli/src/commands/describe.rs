@@ -65,7 +65,7 @@ impl Describe {
         let threads = context.common.threads;
         match self.what {
             What::Hog(task) => {
-                let spec = format!("hog:cell={},scale=none>linear", task.cell_size);
+                let spec = format!("hog:cell={},scale=none/linear", task.cell_size);
                 let similarity = AnySimilarity::new(&[spec])?;
                 task.files
                     .run(context, |samples| with_source!(samples, |source| describe(&similarity, source, threads)))

@@ -19,7 +19,7 @@ use crate::text_table::text_table;
 pub struct SpectrumArgs {
     #[command(flatten)]
     input: Input,
-    /// Similarity, such as hog:cell=4>deformable:rigid=2,local=1; may be given several times. [default: by what the
+    /// Similarity, such as hog:cell=4/deformable:rigid=2,local=1; may be given several times. [default: by what the
     /// samples are]
     #[arg(long, value_name = "SPEC")]
     similarity: Vec<String>,

@@ -230,7 +230,7 @@ fn images() {
     let case = Case { folder: &folder, train: "train", test: "test", truth: &truth, reading: "" };
     let (inspected, told) = case.runs("--n-basis 10");
     assert!(told.starts_with("40 images, 16 × 16 pixels, grey, 2 classes\n"), "{told}");
-    assert_eq!(inspected["parameters"]["similarity"][0], "hog:cell=8>rbf:gamma=1");
+    assert_eq!(inspected["parameters"]["similarity"][0], "hog:cell=8/rbf:gamma=1");
     case.runs("--similarity hog:cell=4>rigid --n-basis 10");
     case.runs("--similarity hog:cell=4>deformable --similarity hog:cell=4>rbf --similarity hog:cell=8>linear");
     case.searches("--similarity hog:cell=4>deformable --n-basis 10");

@@ -20,13 +20,13 @@ const WORDS: &str = "words.tsv --format strings";
 fn samples_that_a_similarity_does_not_compare() {
     let folder = every_kind();
     for (data, similarity, words, help) in [
-        (WORDS, "rbf", "compares vectors, and was given strings", "ngram-counts>rbf"),
+        (WORDS, "rbf", "compares vectors, and was given strings", "ngram-counts/rbf"),
         (WORDS, "tanimoto", "was given strings", "ngram"),
         (WORDS, "hog>rbf", "describes images, and was given strings", ""),
         ("waves.ts", "edit", "compares strings, and was given time series", "dtw"),
         ("waves.ts", "ngrams>tanimoto", "cuts strings, and was given time series", ""),
-        ("images", "rbf", "compares vectors, and was given images", "hog:cell=8>rbf"),
-        ("images", "rigid", "compares grids of cells, and was given images", "hog:cell=8>rigid"),
+        ("images", "rbf", "compares vectors, and was given images", "hog:cell=8/rbf"),
+        ("images", "rigid", "compares grids of cells, and was given images", "hog:cell=8/rigid"),
         ("rings.csv", "edit", "compares strings, and was given vectors", ""),
         ("rings.csv", "hog>rbf", "describes images, and was given vectors", ""),
         ("images", "hog:cell=3>rbf", "16 × 16 pixels, expected sides that the cell size 3 divides", "2, 4, 8, 16"),
@@ -145,7 +145,7 @@ fn rounding_of_a_kernel_is_not_negative() {
     assert!(told.contains("  0.00") && told.contains("on these samples it is a kernel"), "{told}");
     // Where it is none, the table and the line below it say so together.
     let told = folder.run("spectrum near.csv --similarity distance").well().out;
-    assert!(told.contains("99.17") && !told.contains("it is a kernel"), "{told}");
+    assert!(told.contains("0.83") && !told.contains("it is a kernel"), "{told}");
 }
 
 #[test]
@@ -163,6 +163,43 @@ fn more_bases_than_samples_are_a_warning() {
             .lines()
             .all(|l| !l.contains("warning"))
     );
+    // Nobody asked for the usual thousand.
+    for command in ["train basis-expansion rings.csv -o m", "train basis-expansion rings.csv -o m --memory 100MB"] {
+        let run = folder.run(command).well();
+        assert!(!run.err.contains("warning") && !run.err.contains("asked for"), "{}", run.err);
+        assert_eq!(folder.run("inspect m --json").json()["parameters"]["n_basis"], 40);
+    }
+}
+
+#[test]
+fn long_strings_are_shown_by_their_beginning() {
+    let folder = Folder::new();
+    let line = |i: usize| format!("{}\t{}\n", i % 2, ["ab", "ba"][i % 2].repeat(if i == 3 { 2000 } else { 3 + i }));
+    folder.write("long.tsv", (0..30).map(line).collect::<String>());
+    folder.run("train basis-expansion long.tsv -o m --format strings").well();
+    let told = folder.run("inspect m").well().out;
+    assert!(told.lines().all(|line| line.chars().count() < 120), "{told}");
+    assert!(told.contains(&format!("{}… (4,000 characters)", "ba".repeat(20))), "{told}");
+    // The JSON has it whole.
+    let bases = folder.run("inspect m --json").json()["bases"].clone();
+    let longest = bases.as_array().unwrap().iter().map(|basis| basis["sample"].as_str().unwrap().len()).max();
+    assert_eq!(longest, Some(4000));
+}
+
+#[test]
+fn slash_and_angle_bracket_join_a_spec_alike() {
+    let folder = every_kind();
+    let scores = |spec: &str| {
+        folder.run(&format!("train basis-expansion images -o m --similarity {spec} --n-basis 8")).well();
+        assert_eq!(folder.run("inspect m --json").json()["parameters"]["similarity"][0], "hog:cell=8/rigid:radius=1");
+        folder.run("predict m images --scores").well().out
+    };
+    assert_eq!(scores("hog:cell=8/rigid:radius=1"), scores("hog:cell=8>rigid:radius=1"));
+    assert!(folder.run("inspect m").well().out.contains("hog:cell=8/rigid:radius=1"));
+    // What is left of a spec whose `>` a shell took.
+    folder
+        .run("train basis-expansion images -o m --similarity hog:cell=8")
+        .fails(2, &["'hog'", "as in hog:cell=8/rbf"]);
 }
 
 #[test]

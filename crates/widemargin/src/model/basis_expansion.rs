@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use super::BasisExpansionSvc;
 use super::clock::Clock;
-use super::expand::{Expander, Learned};
+use super::expand::{Expander, Learned, USUAL_BASES};
 use crate::basis::BasisChoice;
 use crate::data::{
     ClassWeight, DenseMatrix, DenseView, Distinct, Given, Labels, Source, check_costs, effective_weights,
@@ -44,7 +44,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         BasisExpansionParams {
             expander: Expander {
                 similarity,
-                n_basis: 1000,
+                n_basis: None,
                 basis: BasisChoice::Index,
                 given: None,
                 normalization: Normalization::MeanNorm,
@@ -61,9 +61,10 @@ impl<S: Similarity> BasisExpansionParams<S> {
         }
     }
 
-    /// How many bases. Where there are fewer samples, all are used and the report says so.
+    /// How many bases. Where there are fewer samples, all are used and the report says so. (By default 1,000, or all
+    /// where there are fewer samples.)
     pub fn n_basis(self, n_basis: usize) -> Self {
-        BasisExpansionParams { expander: Expander { n_basis, ..self.expander }, ..self }
+        BasisExpansionParams { expander: Expander { n_basis: Some(n_basis), ..self.expander }, ..self }
     }
 
     /// How bases are chosen among the training samples.
@@ -144,7 +145,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         if self.max_iter == Some(0) {
             return wrong("max_iter", "0".into(), "at least 1");
         }
-        if self.expander.n_basis == 0 {
+        if self.expander.n_basis == Some(0) {
             return wrong("n_basis", "0".into(), "at least 1");
         }
         Ok(())
@@ -156,7 +157,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let given = if self.expander.given.is_some() { "given" } else { "none" };
         vec![
             ("similarity", self.expander.similarity.spec()),
-            ("n_basis", self.expander.n_basis.to_string()),
+            ("n_basis", self.expander.n_basis.unwrap_or(USUAL_BASES).to_string()),
             ("basis", self.expander.basis.to_string()),
             ("bases", given.into()),
             ("normalization", self.expander.normalization.to_string()),

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use super::block_plan::Plan;
 use super::clock::Clock;
+use super::expand::bases_of;
 use super::feature_pieces::FeaturePieces;
 use super::manifest::Manifest;
 use super::resident::{Learner, Resident};
@@ -122,7 +123,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
 struct Wanted<'a, T> {
     given: Option<T>,
     choice: &'a BasisChoice,
-    n_basis: usize,
+    n_basis: Option<usize>,
     seed: u64,
 }
 
@@ -143,7 +144,8 @@ impl<T: Samples> Wanted<'_, T> {
             Bases { rows: vec![0], warning: None }
         } else {
             let (codes, n_classes) = (labels.codes(), labels.classes().len());
-            basis::choose(self.choice, self.n_basis, codes, n_classes, self.seed, similarity, training)?
+            let n_basis = bases_of(self.n_basis, training.weights);
+            basis::choose(self.choice, n_basis, codes, n_classes, self.seed, similarity, training)?
         };
         if let BasisChoice::Given(_) = self.choice {
             return Ok((training.samples.select(&chosen.rows)?, chosen));

@@ -14,15 +14,25 @@ use crate::expansion::{BasisExpansion, Normalization};
 use crate::similarity::Similarity;
 use crate::watch::Watch;
 
+/// Bases where their number is not given and there are as many samples.
+pub(super) const USUAL_BASES: usize = 1000;
+
 /// What an expansion is made by.
 #[derive(Clone)]
 pub(super) struct Expander<S: Similarity> {
     pub similarity: S,
-    pub n_basis: usize,
+    /// None is the usual number.
+    pub n_basis: Option<usize>,
     pub basis: BasisChoice,
     pub given: Option<S::Samples>,
     pub normalization: Normalization,
     pub seed: u64,
+}
+
+/// How many bases are to be chosen among samples of these weights; what was given may be more than there are, and is
+/// then worth a warning.
+pub(super) fn bases_of(given: Option<usize>, weights: &[f64]) -> usize {
+    given.unwrap_or_else(|| weights.iter().filter(|weight| **weight > 0.0).count().clamp(1, USUAL_BASES))
 }
 
 /// What became of it.
@@ -104,9 +114,16 @@ impl<S: Similarity> Expander<S> {
         let codes: Vec<u32> = order.iter().map(|&at| learned.codes[at]).collect();
         let source = Picked { source: learned.samples, rows: &rows };
         let training = Training { samples: &source, weights: &weights, threads: learned.threads, watch: learned.watch };
-        let chosen =
-            basis::choose(choice, self.n_basis, &codes, learned.n_classes, self.seed, &self.similarity, &training)
-                .map_err(|error| error.of_rows(&rows))?;
+        let chosen = basis::choose(
+            choice,
+            bases_of(self.n_basis, &weights),
+            &codes,
+            learned.n_classes,
+            self.seed,
+            &self.similarity,
+            &training,
+        )
+        .map_err(|error| error.of_rows(&rows))?;
         let mut places: Vec<usize> = chosen.rows.iter().map(|&at| order[at]).collect();
         if distinct.is_canonical {
             places.sort_unstable();

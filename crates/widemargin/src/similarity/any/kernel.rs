@@ -102,12 +102,12 @@ where
 fn other_kind(spec: &str, wanted: &str, met: &AnySamples) -> Error {
     let hint = match (wanted, met) {
         ("vectors" | "grids of cells", AnySamples::Images(_)) => {
-            format!(" (put a descriptor before it: hog:cell=8>{spec})")
+            format!(" (put a descriptor before it: hog:cell=8/{spec})")
         }
         ("vectors", AnySamples::Strings(_)) => {
-            format!(" (edit, align and ngram compare strings, and ngram-counts>{spec} their parts)")
+            format!(" (edit, align and ngram compare strings, and ngram-counts/{spec} their parts)")
         }
-        ("bit sets", AnySamples::Strings(_)) => format!(" (put a descriptor before it: ngrams>{spec})"),
+        ("bit sets", AnySamples::Strings(_)) => format!(" (put a descriptor before it: ngrams/{spec})"),
         ("time series", AnySamples::Vectors(Vectors::Sparse(_))) => " (rows of a dense array would do)".to_owned(),
         (_, AnySamples::Series(_)) => " (dtw compares time series)".to_owned(),
         _ => String::new(),

@@ -1,6 +1,6 @@
 //! Similarities chosen by their spec when the program runs, several side by side, each with its own descriptors.
 //!
-//! Descriptions are shared: `hog:cell=8>rbf:gamma=1` and `hog:cell=8>rigid:radius=1` cut the cells of an image once.
+//! Descriptions are shared: `hog:cell=8/rbf:gamma=1` and `hog:cell=8/rigid:radius=1` cut the cells of an image once.
 
 mod either;
 mod kernel;
@@ -75,7 +75,7 @@ impl AnySimilarity {
         let mut path = String::new();
         for step in before {
             for descriptor in registry::descriptors(step)? {
-                path = format!("{path}{}>", descriptor.spec());
+                path = format!("{path}{}/", descriptor.spec());
                 let known = self.nodes.iter().position(|node| node.path == path);
                 node = Some(known.unwrap_or_else(|| {
                     self.nodes.push(Node { path: path.clone(), parent: node, descriptor });

@@ -64,8 +64,8 @@ pub fn descriptor_names() -> Vec<&'static str> {
 /// The similarity that is used on samples of a kind where none is named.
 pub fn default_spec(samples: &AnySamples) -> &'static str {
     match samples {
-        AnySamples::Images(_) => "hog:cell=8>rbf:gamma=1",
-        AnySamples::Grids(_) => "mean-norm>rbf:gamma=1",
+        AnySamples::Images(_) => "hog:cell=8/rbf:gamma=1",
+        AnySamples::Grids(_) => "mean-norm/rbf:gamma=1",
         AnySamples::Series(_) => "dtw:window=0.1",
         AnySamples::Strings(_) => "edit",
         AnySamples::BitSets(_) => "tanimoto",
@@ -76,6 +76,15 @@ pub fn default_spec(samples: &AnySamples) -> &'static str {
 pub(super) fn similarity(step: &Step) -> Result<Box<dyn AnyKernel>> {
     match SIMILARITIES.iter().find(|(name, _)| *name == step.name()) {
         Some((_, build)) => build(step),
+        None if descriptor_names().contains(&step.name()) => {
+            let usual = match step.name() {
+                "ngrams" => "tanimoto",
+                "znorm" => "dtw",
+                _ => "rbf",
+            };
+            let expected = format!("it is a descriptor, and a similarity must follow it, as in {step}/{usual}");
+            Err(Error::UnknownName { what: "similarity", given: step.name().to_owned(), expected })
+        }
         None => Err(unknown("similarity", step.name(), &similarity_names())),
     }
 }
@@ -83,6 +92,10 @@ pub(super) fn similarity(step: &Step) -> Result<Box<dyn AnyKernel>> {
 pub(super) fn descriptors(step: &Step) -> Result<Vec<Box<dyn Descriptor>>> {
     match DESCRIPTORS.iter().find(|(name, _)| *name == step.name()) {
         Some((_, build)) => build(step),
+        None if similarity_names().contains(&step.name()) => {
+            let expected = "it is a similarity, which comes last, after the descriptors".to_owned();
+            Err(Error::UnknownName { what: "descriptor", given: step.name().to_owned(), expected })
+        }
         None => Err(unknown("descriptor", step.name(), &descriptor_names())),
     }
 }

@@ -1,0 +1,94 @@
+"""Parameters of a similarity that is given by its name: ``similarity__gamma`` where ``similarity`` is ``"rbf"``."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, ClassVar
+
+from ._specs import Named, Similarity, _parameters, steps_of, with_hyphens
+
+
+class NestedSpecMixin:
+    """Comes before scikit-learn's `BaseEstimator` among the bases of an estimator."""
+
+    # The parameters that may be a spec or an object.
+    _spelled: ClassVar[tuple[str, ...]] = ("similarity",)
+
+    def set_params(self, **params: Any) -> Any:
+        """Sets parameters, those of a similarity too: ``similarity__gamma=0.1``.
+
+        A name such as ``"rbf"`` then becomes the object of `widemargin.similarity` that has the parameter.
+
+        Parameters
+        ----------
+        **params : dict
+
+        Returns
+        -------
+        estimator
+            Itself.
+        """
+        for name in self._spelled:
+            nested = {key[len(name) + 2 :]: value for key, value in params.items() if key.startswith(f"{name}__")}
+            given = params.get(name, getattr(self, name))
+            if nested and isinstance(given, str):
+                params[name] = spelled_out(given, name, nested)
+            elif nested and not hasattr(given, "set_params"):
+                raise ValueError(
+                    f"'{name}__{next(iter(nested))}' cannot be set: {name} is {given!r}, which has no such parameters; "
+                    "pass an object of widemargin.similarity, such as RBF()"
+                )
+        return super().set_params(**params)  # type: ignore[misc]
+
+
+def spelled_out(spec: str, name: str, wanted: dict[str, Any]) -> Similarity:
+    """The object that a spec of one step spells, whose parameters can be set.
+
+    Parameters
+    ----------
+    spec : str
+    name : str
+        The estimator's parameter that it is.
+    wanted : dict
+        Parameters that are to be set, taken here where the object cannot be without.
+
+    Raises
+    ------
+    ValueError
+        For a spec of several steps, and one that spells no object.
+    """
+    from . import similarity
+
+    *before, last = steps_of(with_hyphens(spec))
+    step, _, rest = last.partition(":")
+    known = {one._name: one for one in vars(similarity).values() if _is_named(one)}
+    key = f"{name}__{next(iter(wanted))}"
+    hint = f"{key!r} cannot be set: {name} is the spec {spec!r}; pass an object of widemargin.similarity, such as "
+    if before:
+        raise ValueError(f"{hint}HOG() >> RBF(), whose parameters are those of its two parts, {name}__then__gamma")
+    if step not in known:
+        raise ValueError(f"{hint}RBF()")
+    pairs = [pair.partition("=") for pair in rest.split(",")] if rest else []
+    values = {key.replace("-", "_"): _value(text) for key, _, text in pairs}
+    needed = [key for key, default in _parameters(known[step]) if default is inspect.Parameter.empty]
+    given = {key: wanted[key] for key in needed if key not in values and key in wanted}
+    try:
+        return known[step](**values, **given)
+    except TypeError:  # what is no parameter, or lacks one
+        raise ValueError(f"{hint}{known[step].__name__}()") from None
+
+
+def _is_named(one: Any) -> bool:
+    return isinstance(one, type) and issubclass(one, Named) and issubclass(one, Similarity)
+
+
+def _value(text: str) -> Any:
+    """A value of a spec as a constructor takes it."""
+    if text in ("true", "false"):
+        return text == "true"
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            continue
+    return text

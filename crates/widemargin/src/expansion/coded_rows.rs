@@ -14,6 +14,9 @@ use crate::error::{Error, Result};
 /// The most distinct values that are looked up; beyond it every non-zero has its own entry.
 pub(super) const BOOK_LIMIT: usize = 1 << 16;
 
+/// What is wrong with a value that f32 cannot hold.
+pub(super) const BEYOND_SINGLE: &str = "is beyond single precision: scale the data (the default feature range does)";
+
 /// A non-zero of a row: which feature, and where in the book of values.
 pub trait Entry: Copy + Send + Sync + 'static {
     /// The feature's column.
@@ -147,8 +150,7 @@ impl CodedRows {
                 }
             });
             if let Some((column, value)) = too_large {
-                let problem = "is beyond single precision: scale the data (the default feature range does)";
-                return Err(Error::Value { row, column, value, problem });
+                return Err(Error::Value { row, column, value, problem: BEYOND_SINGLE });
             }
             indptr.push(coder.len());
         }

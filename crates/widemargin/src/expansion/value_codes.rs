@@ -5,17 +5,20 @@ use rustc_hash::FxHashMap;
 /// Places in [`ValueCodes::recent`]: 32 KiB, what a first-level cache holds.
 const RECENT_BITS: u32 = 12;
 
-/// Codes 0, 1, 2, … of distinct values above 0.
+/// What a place holds before a value has come to it: the bits of a NaN, which is nobody's value. (0 would be taken for
+/// the value 0.)
+const NONE: u32 = u32::MAX;
+
+/// Codes 0, 1, 2, … of distinct finite values.
 pub(crate) struct ValueCodes {
     /// The last (bits, code) met at each of some places, in front of the map: it answers nearly always.
-    /// No value has the bits 0: that would be a zero.
     recent: Vec<(u32, u32)>,
     codes: FxHashMap<u32, u32>,
 }
 
 impl ValueCodes {
     pub fn new() -> Self {
-        ValueCodes { recent: vec![(0, 0); 1 << RECENT_BITS], codes: FxHashMap::default() }
+        ValueCodes { recent: vec![(NONE, 0); 1 << RECENT_BITS], codes: FxHashMap::default() }
     }
 
     /// How many values have a code.
@@ -61,5 +64,13 @@ mod tests {
             assert_eq!(code, expected);
         }
         assert_eq!(codes.len(), 9001);
+    }
+
+    #[test]
+    fn zero_has_no_code_before_it_is_given_one() {
+        let mut codes = ValueCodes::new();
+        assert_eq!(codes.get(0.0), None);
+        codes.insert(0.5);
+        assert_eq!(codes.get(0.0), None);
     }
 }

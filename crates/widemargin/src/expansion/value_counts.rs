@@ -5,6 +5,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::coded_rows::BEYOND_SINGLE;
 use crate::data::Rows;
 use crate::error::{Error, Result};
 
@@ -45,8 +46,7 @@ impl ValueCounts {
                 }
             });
             if let Some((column, value)) = too_large {
-                let problem = "is beyond single precision: scale the data (the default feature range does)";
-                return Err(Error::Value { row, column, value, problem });
+                return Err(Error::Value { row, column, value, problem: BEYOND_SINGLE });
             }
         }
         Ok(found.finish())

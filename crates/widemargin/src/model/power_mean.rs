@@ -390,15 +390,31 @@ impl PowerMeanSvc {
     fn score(&self, samples: &impl Rows, row: usize, memory: &mut Memory<'_>, scores: &mut [f32]) -> Result<()> {
         let (m, k) = (self.map.n_nodes(), scores.len());
         let factors = self.scaling.as_ref().map(FeatureMax::factors);
+        let mut too_large = None;
         visit_histogram(samples, row, |column, value| {
             let scaled = (value * factors.map_or(1.0, |f| f[column])) as f32;
+            if scaled == 0.0 {
+                // Too small for single precision: absent, as in training.
+                return;
+            }
+            if !scaled.is_finite() {
+                too_large.get_or_insert((column, value));
+                return;
+            }
             let weights = &self.weights[column * m * k..(column + 1) * m * k];
             for (read, weights) in memory.read(scaled).iter().zip(weights.chunks_exact(k)) {
                 for (score, weight) in scores.iter_mut().zip(weights) {
                     *score += read * weight;
                 }
             }
-        })
+        })?;
+        match too_large {
+            None => Ok(()),
+            Some((column, value)) => {
+                let problem = "is beyond single precision (once scaled as in training)";
+                Err(Error::Value { row, column, value, problem })
+            }
+        }
     }
 }
 

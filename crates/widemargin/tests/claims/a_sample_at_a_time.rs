@@ -131,3 +131,35 @@ fn power_mean_and_thin_plate() {
         }
     }
 }
+
+/// Values that single precision makes 0 are absent, whatever was met before them.
+#[test]
+fn values_too_small_for_single_precision_are_absent() {
+    let (values, labels) = histograms(40, 6, 2, 7);
+    let samples = DenseView::new(&values, 40, 6).unwrap();
+    let tiny = [0.3, 1e-60, 0.0, 1e-60, 0.2, 1e-200];
+    let absent = tiny.map(|value| if value < 1e-50 { 0.0 } else { value });
+    for kernel in KERNELS {
+        for scale in [false, true] {
+            let model = PowerMeanParams::new(kernel).scale(scale).fit(&samples, &labels).unwrap();
+            let scores = |rows: &[[f64; 6]]| {
+                let view = rows.concat();
+                let view = DenseView::new(&view, rows.len(), 6).unwrap();
+                model.decision_function(&view, 1).unwrap().values().to_vec()
+            };
+            let right = scores(&[absent]);
+            assert_eq!(scores(&[tiny]), right, "{kernel}");
+            assert_eq!(scores(&[[0.7, 0.1, 0.1, 0.9, 0.4, 0.2], tiny])[1..], right, "{kernel}");
+            assert_eq!(scores(&[[1e-60; 6]]), scores(&[[0.0; 6]]), "{kernel}");
+        }
+    }
+}
+
+#[test]
+fn values_too_large_for_single_precision_are_refused_as_in_training() {
+    let (values, labels) = histograms(40, 6, 2, 7);
+    let model = PowerMeanParams::new(KERNELS[0]).fit(&DenseView::new(&values, 40, 6).unwrap(), &labels).unwrap();
+    let huge = [0.0, 1.0, 1e300, 0.0, 0.0, 0.0];
+    let error = model.decision_function(&DenseView::new(&huge, 1, 6).unwrap(), 1).unwrap_err();
+    assert!(error.to_string().starts_with("row 0, column 2: ") && error.is_input(), "{error}");
+}

@@ -8,6 +8,9 @@ use flate2::read::MultiGzDecoder;
 
 use crate::error::{IoError, Result};
 
+/// What some programs begin UTF-8 text with. It is no part of the text: every reader of text passes over it.
+pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
 /// An opened input.
 #[derive(Debug)]
 pub(crate) struct Input {

@@ -44,7 +44,7 @@ impl Reader {
         let folder = path.is_dir();
         let files = if folder { batches(path)? } else { vec![path.to_owned()] };
         let beside = if folder { path } else { path.parent().unwrap_or(path) };
-        let classes = if is_stdin(path) { Vec::new() } else { class_names(&beside.join("batches.meta.txt"))? };
+        let classes = if is_stdin(path) { Vec::new() } else { class_names(&beside.join(CLASS_NAMES))? };
         let mut reader = Reader { files: files.into_iter(), open: None, record: 0, classes, labelled };
         // A file that is not there is told now, not at the first block.
         reader.open_next()?;
@@ -134,9 +134,13 @@ fn binaries(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
+/// The file beside the batches that names the classes.
+pub(crate) const CLASS_NAMES: &str = "batches.meta.txt";
+
 fn class_names(file: &Path) -> Result<Vec<Label>> {
     match std::fs::read_to_string(file) {
         Ok(text) => {
+            let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
             let names = text.lines().map(str::trim).filter(|line| !line.is_empty());
             Ok(names.take(N_CLASSES).map(Label::parse).collect())
         }

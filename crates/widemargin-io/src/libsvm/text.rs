@@ -4,6 +4,8 @@ use std::io::{self, Read};
 
 use memchr::memrchr;
 
+use crate::input::BYTE_ORDER_MARK;
+
 /// The longest line we take. A file without line ends must not fill the memory.
 const MAX_LINE: usize = 1 << 30;
 
@@ -31,9 +33,9 @@ impl<R: Read> TextBlocks<R> {
         self.taken = 0;
         loop {
             let ended = self.fill()?;
-            if std::mem::take(&mut self.at_start) && self.buffer[..self.filled].starts_with(b"\xEF\xBB\xBF") {
-                self.buffer.copy_within(3..self.filled, 0);
-                self.filled -= 3;
+            if std::mem::take(&mut self.at_start) && self.buffer[..self.filled].starts_with(BYTE_ORDER_MARK) {
+                self.buffer.copy_within(BYTE_ORDER_MARK.len()..self.filled, 0);
+                self.filled -= BYTE_ORDER_MARK.len();
             }
             let last_end = memrchr(b'\n', &self.buffer[..self.filled]).map(|end| end + 1);
             match last_end {

@@ -8,7 +8,10 @@ use crate::Format;
 use crate::table::{Samples, Table};
 use crate::write::{Failure, Number, with_rows};
 
-/// Writes `label index:value …` for each sample; zeros are left out.
+/// Writes `label index:value …` for each sample; zeros are left out, but for one in the first line where no sample has a
+/// value in the last column: it says that there is such a column.
+///
+/// What is written is read back: values beyond single precision, in which this format is read, are refused.
 pub(crate) fn write(table: &Table, out: &mut impl Write) -> Result<(), Failure> {
     let Some(labels) = &table.labels else {
         return Err(Failure::not_in(
@@ -28,9 +31,30 @@ pub(crate) fn write(table: &Table, out: &mut impl Write) -> Result<(), Failure> 
             ));
         }
     }
+    let n_cols = table.samples.n_cols();
+    if n_cols == 0 {
+        return Err(Failure::not_in(Format::Libsvm, "the samples have no features", "write .csv or .npz"));
+    }
     let single = table.samples.is_single();
     let mut line = Vec::new();
     with_rows!(&table.samples, view => {
+        let mut last_is_empty = true;
+        for row in 0..view.n_rows() {
+            let mut beyond = None;
+            view.for_each_nonzero(row, |column, value| {
+                last_is_empty &= column + 1 < n_cols;
+                if !(value as f32).is_finite() {
+                    beyond.get_or_insert((column, value));
+                }
+            });
+            if let Some((column, value)) = beyond {
+                return Err(Failure::not_in(
+                    Format::Libsvm,
+                    format!("row {row}, column {column} (from 0): {value:?} is beyond the single precision it is read in"),
+                    "rescale the column, or write .csv or .npz",
+                ));
+            }
+        }
         for row in 0..view.n_rows() {
             line.clear();
             write!(line, "{}", labels.get(row))?;
@@ -38,6 +62,9 @@ pub(crate) fn write(table: &Table, out: &mut impl Write) -> Result<(), Failure> 
             view.for_each_nonzero(row, |column, value| {
                 let _ = write!(line, " {}:{}", column + 1, Number { value, single });
             });
+            if row == 0 && last_is_empty {
+                write!(line, " {n_cols}:0")?;
+            }
             line.push(b'\n');
             out.write_all(&line)?;
         }

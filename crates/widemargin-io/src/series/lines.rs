@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 
 use crate::error::{IoError, Result};
-use crate::input::Input;
+use crate::input::{BYTE_ORDER_MARK, Input};
 use crate::sample_problem::SeriesProblem;
 
 /// An input, line by line.
@@ -25,7 +25,8 @@ impl Lines {
         Lines { file, input: BufReader::with_capacity(1 << 16, input), buffer: Vec::new(), number: 0, bytes: 0 }
     }
 
-    /// The next line that is not blank, without the white space around it; false at the end.
+    /// The next line that is not blank, without the white space around it; false at the end. A byte-order mark at the
+    /// start of the file is passed over.
     ///
     /// The line is then in [`Lines::text`]: so that the reader can be asked for errors while the line is in use.
     pub fn advance(&mut self) -> Result<bool> {
@@ -37,6 +38,9 @@ impl Lines {
             }
             self.number += 1;
             self.bytes += read as u64;
+            if self.number == 1 && self.buffer.starts_with(BYTE_ORDER_MARK) {
+                self.buffer.drain(..BYTE_ORDER_MARK.len());
+            }
             if !self.buffer.trim_ascii().is_empty() {
                 return Ok(true);
             }

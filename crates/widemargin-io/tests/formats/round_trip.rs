@@ -135,6 +135,31 @@ fn what_a_format_cannot_hold_is_refused() {
     assert_eq!(LabelColumn::default(), LabelColumn::Auto);
 }
 
+#[test]
+fn libsvm_text_that_is_written_is_read_back() {
+    let table = |values: Vec<f64>, n_cols: usize| {
+        let n_rows = values.len() / n_cols;
+        let labels = Labels::new((0..n_rows).map(|row| Label::Integer(row as i64)));
+        Table::new(Samples::DenseF64(DenseMatrix { values, n_rows, n_cols }), Some(labels))
+    };
+    // Columns and rows without a value, and nothing but zeros.
+    for (values, n_cols) in
+        [(vec![0.0; 6], 3), (vec![0.0, 0.0, 0.0, 1.0, 0.0, 0.0], 3), (vec![0.0, 2.0, 0.0, 0.0], 2), (vec![0.0, 0.5], 1)]
+    {
+        let written = table(values, n_cols);
+        let read = through(&written, "a.svm", &ReadOptions::default());
+        assert_eq!((rows(&read), read.samples.n_cols()), (rows(&written), n_cols));
+        assert_eq!(read.labels, written.labels);
+    }
+    for value in [1e39, -1e300] {
+        let folder = tempfile::tempdir().unwrap();
+        let error = write(&table(vec![1.0, 2.0, 3.0, value], 2), &folder.path().join("a.svm"), None).unwrap_err();
+        let told = "row 1, column 1 (from 0): ";
+        assert!(error.is_input() && error.to_string().contains(told) && error.help().is_some(), "{error}");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}
+
 #[cfg(not(feature = "parquet"))]
 #[test]
 fn a_build_without_parquet_says_so() {

@@ -224,3 +224,22 @@ fn what_is_no_vector_is_not_written_as_vectors() {
         assert!(!scratch.folder.path().join(name).exists());
     }
 }
+
+/// Some programs begin text with a mark, which is no part of it.
+#[test]
+fn a_byte_order_mark_is_no_part_of_any_text() {
+    let both = |name: &str, text: &str, format: Format| {
+        let plain = get(name, text, &options(format)).unwrap();
+        let marked = get(name, format!("\u{feff}{text}"), &options(format)).unwrap();
+        assert_eq!(marked, plain, "{format}");
+        assert!(!labels(&marked).iter().any(|label| label.contains('\u{feff}')), "{format}");
+    };
+    both("a", "1\t0.5\t0.25\n2\t1\t3\n", Format::Ucr);
+    both("a", "one,0.5,0.25\ntwo,1,3\n", Format::Ucr);
+    both("a.ts", "@univariate true\n@classLabel true a b\n@data\n1,2,3:a\n4,5,6:b\n", Format::Ts);
+    both("a.tsv", "ham\tGo on\nspam\tWin\n", Format::Strings);
+    both("a.csv", "label,text\nham,Go on\nspam,Win\n", Format::Strings);
+    both("a.svm", "1 1:2\n2 2:1\n", Format::Libsvm);
+    both("a.csv", "label,x\n1,2\n2,3\n", Format::Csv);
+    both("a.csv", "a,2\nb,3\n", Format::Csv);
+}

@@ -3,8 +3,10 @@
 import contextlib
 import copy
 import json
+import os
 import pickle
 import shutil
+import stat
 import subprocess
 import warnings
 from pathlib import Path
@@ -305,3 +307,41 @@ def test_costs_beyond_the_range_of_numbers_are_refused(estimator, C, class_weigh
     assert np.isfinite([fitted.report_["objective"], *fitted.report_["gaps"]]).all()
     again = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_array_equal(again.decision_function(X), fitted.decision_function(X))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="devices, links and permissions are those of Unix")
+def test_what_is_replaced_keeps_its_permissions_and_devices_are_refused(tmp_path, digits):
+    X, y, _ = digits
+    svc = wm.PowerMeanSVC().fit(X, y)
+    path, link, late = tmp_path / "a.model", tmp_path / "link", tmp_path / "early"
+    path.write_bytes(b"old")
+    path.chmod(0o602)
+    link.symlink_to("a.model")
+    late.symlink_to("late")
+    wm.save(svc, link)
+    wm.save(svc, late)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o602
+    assert link.is_symlink()
+    assert late.is_symlink()
+    assert path.read_bytes() == (tmp_path / "late").read_bytes()
+    fifo = tmp_path / "pipe"
+    os.mkfifo(fifo)
+    for target in ("/dev/null", fifo):
+        with pytest.raises(OSError, match="not a regular file"):
+            wm.save(svc, target)
+    with pytest.raises(IsADirectoryError):
+        wm.save(svc, tmp_path)
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["a.model", "early", "late", "link", "pipe"]
+
+
+def test_labels_beyond_64_bits_with_a_sign(tmp_path, digits):
+    X, y, X_test = digits
+    huge = np.where(y % 2 == 0, np.uint64(3), np.uint64(2**63 + 5))
+    for estimator in (wm.PowerMeanSVC(), wm.ThinPlateSVC(n_basis=20), wm.BasisExpansionSVC(n_basis=20)):
+        svc = estimator.fit(X, huge)
+        assert set(svc.predict(X_test)) <= {np.uint64(3), np.uint64(2**63 + 5)}
+        assert svc.score(X, huge) > 0.7
+        wm.save(svc, tmp_path / "a.model")
+        loaded = wm.load(tmp_path / "a.model")
+        assert [str(label) for label in loaded.predict(X_test)] == [str(label) for label in svc.predict(X_test)]

@@ -20,6 +20,7 @@ Machines are opaque: what is in one is read from its bytes, which are those of a
 A *watch* is called on the calling thread with ``(stage, done, total, gap)``; what it raises ends the work.
 """
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
@@ -445,6 +446,9 @@ def payload(data: bytes, name: str) -> bytes:
 
 def check_costs(c: float, weights: npt.NDArray[np.float64], n_classes: int) -> None:
     """A ValueError where C times the sum of the weights is beyond double precision."""
+
+def write_file(path: str | os.PathLike[str], data: bytes) -> None:
+    """Writes a file whole or not at all; a device, a pipe or a folder is an OSError."""
 
 def canonical(spec: str) -> str:
     """The spec as it is written back; an unknown name or a bad parameter is a ValueError."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import pickle
-import uuid
 import warnings
 from pathlib import Path
 from typing import Any
@@ -32,6 +30,8 @@ _PYTHON = "python.pickle"
 def save(estimator: MarginClassifier, path: str | os.PathLike[str]) -> None:
     """Writes a fitted classifier to a file, whole or not at all.
 
+    A symbolic link is followed; a file that is replaced keeps its permissions; a device, a pipe or a folder is refused.
+
     The command line and other languages read it (``docs/model-file.md``). A similarity that is a Python callable is
     pickled into it with its bases: such a file only Python reads, and `load` only when told to trust it.
 
@@ -54,7 +54,7 @@ def save(estimator: MarginClassifier, path: str | os.PathLike[str]) -> None:
     data = estimator._machine.to_bytes()
     if isinstance(estimator, BasisExpansionSVC) and estimator._resolved.calls:
         data = _core.with_payload(data, _PYTHON, _pickled(estimator))
-    _write(Path(path), data)
+    _core.write_file(path, data)
 
 
 def load(path: str | os.PathLike[str], *, trusted: bool = False) -> Any:
@@ -148,18 +148,3 @@ def _pickled(estimator: BasisExpansionSVC) -> bytes:
             f"the similarity {estimator.similarity!r} or its bases cannot be pickled ({error}): define the function at "
             "the top level of a module, not as a lambda or inside another function"
         ) from error
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Into a temporary file beside the target, which then takes its name: no partial file replaces a good one."""
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-    try:
-        with temporary.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            temporary.unlink()
-        raise

@@ -21,6 +21,17 @@ pub fn listen() {
     });
 }
 
+/// Makes a write beyond the limit of a file's size (`ulimit -f`) an error like that of a full disk. The signal that comes
+/// with it would end the process on the spot, and leave a temporary file behind.
+pub fn survive_large_files() {
+    #[cfg(unix)]
+    {
+        use nix::sys::signal::{SigHandler, Signal, signal};
+        // SAFETY: no handler is installed, which could be one that may not run in a signal: the signal is ignored.
+        let _ = unsafe { signal(Signal::SIGXFSZ, SigHandler::SigIgn) };
+    }
+}
+
 /// Runs work that cannot be asked to stop and leaves nothing half-done behind.
 pub fn at_once<T>(work: impl FnOnce() -> T) -> T {
     AT_ONCE.store(true, Ordering::SeqCst);

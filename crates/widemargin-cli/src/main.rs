@@ -45,6 +45,7 @@ fn main() -> ExitCode {
 
 fn run(cli: Cli) -> Result<(), Failure> {
     cancel::listen();
+    cancel::survive_large_files();
     let context = Context::new(cli.common)?;
     match cli.command {
         Command::Train(train) => train.run(&context),

@@ -3,8 +3,9 @@
 use std::io::{BufWriter, StdoutLock, Write, stdout};
 use std::path::{Path, PathBuf};
 
-use widemargin_io::AtomicFile;
+use widemargin_io::{AtomicFile, inputs};
 
+use crate::args::Input;
 use crate::report::{Exit, Failure};
 
 const BUFFER: usize = 1 << 18;
@@ -21,7 +22,7 @@ pub enum Output {
 impl Output {
     /// Opens the file, or standard output for `-` and for none.
     pub fn open(file: Option<&Path>) -> Result<Self, Failure> {
-        match file.filter(|file| file.as_os_str() != "-") {
+        match file.filter(|file| !is_stdout(file)) {
             None => Ok(Output::Stdout(BufWriter::with_capacity(BUFFER, stdout().lock()))),
             Some(file) => {
                 check_folder(file)?;
@@ -66,6 +67,24 @@ pub fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
     print(&format!("{value}\n"))
 }
 
+/// True for the paths that mean standard output.
+pub fn is_stdout(file: &Path) -> bool {
+    file.as_os_str() == "-" || file.as_os_str() == "/dev/stdout"
+}
+
+/// Checks that a command may write a file, before its work: the folder is there, and the file is a regular one (or none
+/// yet) and nothing that the command reads, neither its data nor its model.
+pub fn check_output(file: &Path, input: &Input, model: Option<&Path>) -> Result<(), Failure> {
+    if is_stdout(file) {
+        return Ok(());
+    }
+    check_folder(file)?;
+    let mut read = inputs(&input.data, input.format);
+    read.extend(model.map(|model| ("the model", model.to_owned())));
+    let read: Vec<(&str, &Path)> = read.iter().map(|(what, path)| (*what, path.as_path())).collect();
+    Ok(widemargin::output::check(file, &read)?)
+}
+
 /// Checks that the folder of a file to be written is there.
 pub fn check_folder(file: &Path) -> Result<(), Failure> {
     match file.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
@@ -81,8 +100,8 @@ pub fn check_folder(file: &Path) -> Result<(), Failure> {
 /// Checks that a model can be written to a file, before the work that makes it.
 ///
 /// # Errors
-/// A folder that is missing or closed to us, and a target that is no regular file.
-pub fn check_model_file(file: &Path) -> Result<(), Failure> {
+/// A folder that is missing or closed to us, a target that is no regular file, and one that is read.
+pub fn check_model_file(file: &Path, input: &Input) -> Result<(), Failure> {
     let name = file.display();
     if file.as_os_str() == "-" {
         return Err(Failure::input("a model is not written to standard output").help("name a file with -o"));
@@ -94,6 +113,7 @@ pub fn check_model_file(file: &Path) -> Result<(), Failure> {
     if file.exists() && !file.is_file() {
         return Err(Failure::input(format!("{name}: not a regular file")).help("a model needs a file of its own"));
     }
+    check_output(file, input, None)?;
     // Made beside the file, and gone again when dropped.
     AtomicFile::create(file).map(drop)?;
     Ok(())

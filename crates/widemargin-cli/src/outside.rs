@@ -7,6 +7,7 @@ use widemargin::data::{Checkpoint, Labels, Outside, Source};
 use widemargin::watch::{Progress, Watch};
 use widemargin_io::{CheckpointFolder, ReadOptions, ScratchFile, Store};
 
+use crate::args::Input;
 use crate::context::Context;
 use crate::report::{Failure, in_file, shown};
 use crate::text_table::{bytes, grouped};
@@ -42,6 +43,14 @@ const MARGIN: f64 = 0.08;
 const A_SAMPLE: u64 = 4 + 8 + 8;
 
 impl Folders {
+    /// Refuses a checkpoint among the data: its files would be read as samples.
+    pub fn check(&self, input: &Input) -> Result<(), Failure> {
+        match &self.checkpoint {
+            Some(folder) => Ok(widemargin::output::check(&folder.join("checkpoint"), &[("the data", &input.data)])?),
+            None => Ok(()),
+        }
+    }
+
     /// Whether samples are to be read in blocks.
     pub fn ask_for_blocks(&self, memory: Memory) -> bool {
         memory.memory.is_some() || self.checkpoint.is_some()

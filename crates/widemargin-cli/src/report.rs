@@ -142,6 +142,7 @@ fn help(error: &Error) -> Option<&'static str> {
         Error::Parameter { name: "n_basis", value, .. } if value == "none" => {
             "give the number of landmarks, such as --n-basis 1000: memory and time then grow linearly with the samples"
         }
+        Error::Output { hint, .. } => hint,
         Error::Threads { .. } => "ask for fewer threads with --threads",
         _ => return None,
     })

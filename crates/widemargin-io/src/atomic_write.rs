@@ -1,62 +1,26 @@
-//! Files that appear whole or not at all.
+//! Files that appear whole or not at all, with this crate's errors.
 
-use std::fs::{self, File, Permissions};
+use std::fs;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use tempfile::{Builder, NamedTempFile};
+use widemargin::Error;
+use widemargin::output::OutputFile;
 
 use crate::error::{IoError, Result};
 
 /// A file being written. What was there before stays until [`AtomicFile::commit`], and for good if
-/// that is never called.
-///
-/// The bytes go to a temporary file in the same folder, which takes the name at the end. A target
-/// that is no regular file (a pipe, a device) cannot be replaced like that, and is written directly.
+/// that is never called. The rules are those of [`widemargin::output`].
 #[derive(Debug)]
-pub struct AtomicFile {
-    path: PathBuf,
-    target: Target,
-}
-
-#[derive(Debug)]
-enum Target {
-    Beside(NamedTempFile),
-    Direct(File),
-}
+pub struct AtomicFile(OutputFile);
 
 impl AtomicFile {
     /// Starts a file. The name may exist or not; its folder must.
     ///
     /// # Errors
-    /// [`IoError::Write`].
+    /// [`IoError::Write`], and [`IoError::Library`] with [`Error::Output`] for what is no regular file.
     pub fn create(path: &Path) -> Result<AtomicFile> {
-        let wrong = |action| move |source| refused(path, action, source);
-        // Through a symbolic link, so that the link stays and its target is what changes.
-        let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let old = fs::metadata(&real).ok();
-        if old.as_ref().is_some_and(fs::Metadata::is_dir) {
-            return Err(refused(path, "cannot write", io::ErrorKind::IsADirectory.into()));
-        }
-        if old.as_ref().is_some_and(|old| !old.is_file()) {
-            let file = File::options().write(true).open(&real).map_err(wrong("cannot open for writing"))?;
-            return Ok(AtomicFile { path: real, target: Target::Direct(file) });
-        }
-        let folder = match real.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        let mut builder = Builder::new();
-        builder.prefix(".widemargin-").suffix(".tmp");
-        if let Some(permissions) = old.map(|old| old.permissions()).or_else(usual_permissions) {
-            builder.permissions(permissions);
-        }
-        fs::metadata(folder).map_err(wrong("cannot find its folder"))?;
-        // The system's words without the name of the temporary file, which means nothing to anyone.
-        let file = builder
-            .tempfile_in(folder)
-            .map_err(|source| refused(path, "cannot create a file in its folder", source.kind().into()))?;
-        Ok(AtomicFile { path: real, target: Target::Beside(file) })
+        OutputFile::create(path).map(AtomicFile).map_err(told)
     }
 
     /// Gives the file its name. The data is on the disk when this returns.
@@ -64,31 +28,24 @@ impl AtomicFile {
     /// # Errors
     /// [`IoError::Write`].
     pub fn commit(self) -> Result<()> {
-        let AtomicFile { path, target } = self;
-        match target {
-            Target::Direct(mut file) => file.flush().map_err(|e| refused(&path, "cannot write", e)),
-            Target::Beside(file) => {
-                file.as_file().sync_all().map_err(|e| refused(&path, "cannot write", e))?;
-                file.persist(&path).map_err(|e| refused(&path, "cannot rename the finished file", e.error))?;
-                Ok(())
-            }
-        }
+        self.0.commit().map_err(told)
     }
 }
 
 impl Write for AtomicFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &mut self.target {
-            Target::Beside(file) => file.write(bytes),
-            Target::Direct(file) => file.write(bytes),
-        }
+        self.0.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match &mut self.target {
-            Target::Beside(file) => file.flush(),
-            Target::Direct(file) => file.flush(),
-        }
+        self.0.flush()
+    }
+}
+
+fn told(error: Error) -> IoError {
+    match error {
+        Error::Io { path, action, source } => refused(&path, action, source),
+        other => IoError::Library(other),
     }
 }
 
@@ -100,16 +57,4 @@ pub(crate) fn refused(path: &Path, action: &'static str, source: io::Error) -> I
         Err(_) => "nothing was written",
     };
     IoError::Write { file: path.to_owned(), action, source, outcome }
-}
-
-/// What any new file gets: the system takes away what the user's mask forbids.
-#[cfg(unix)]
-fn usual_permissions() -> Option<Permissions> {
-    use std::os::unix::fs::PermissionsExt;
-    Some(Permissions::from_mode(0o666))
-}
-
-#[cfg(not(unix))]
-fn usual_permissions() -> Option<Permissions> {
-    None
 }

@@ -60,13 +60,11 @@ impl Checkpoint for CheckpointFolder {
             file.write_all(bytes).map_err(|source| crate::atomic_write::refused(&path, "cannot write", source))?;
             file.commit()
         };
-        write().map_err(|error| Error::Io {
-            path: path.clone(),
-            action: "cannot write the checkpoint",
-            source: match error {
-                IoError::Write { source, .. } => source,
-                other => io::Error::other(other.to_string()),
-            },
+        let failed = |source| Error::Io { path: path.clone(), action: "cannot write the checkpoint", source };
+        write().map_err(|error| match error {
+            IoError::Write { source, .. } => failed(source),
+            IoError::Library(error) => error,
+            other => failed(io::Error::other(other.to_string())),
         })
     }
 }

@@ -62,7 +62,7 @@ pub use error::{IoError, Result};
 pub use format::Format;
 pub use options::{LabelColumn, ReadOptions};
 pub use problem::{ArrayProblem, CsvProblem, LibsvmProblem, ParquetProblem};
-pub use read::read;
+pub use read::{inputs, read};
 pub use sample_problem::{ImageProblem, SeriesProblem};
 pub use scratch_file::ScratchFile;
 pub use store::Store;

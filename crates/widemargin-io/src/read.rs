@@ -1,9 +1,11 @@
 //! Files into tables.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::blocks::sample_reader;
 use crate::error::{IoError, Result};
+use crate::images::cifar10::CLASS_NAMES;
+use crate::images::idx::labels_beside;
 use crate::input::Input;
 use crate::options::ReadOptions;
 use crate::table::Table;
@@ -35,6 +37,18 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
             sample_reader(path, format, options)?.next(usize::MAX)?.ok_or_else(empty)
         }
     }
+}
+
+/// Every file and folder that reading `path` reads, with what messages call each: the data, and what is looked for
+/// beside it. For [`widemargin::output::check`].
+pub fn inputs(path: &Path, format: Option<Format>) -> Vec<(&'static str, PathBuf)> {
+    let mut all = vec![("the data", path.to_owned())];
+    match format.map_or_else(|| Format::from_path(path), Ok) {
+        Ok(Format::Idx) => all.extend(labels_beside(path).map(|labels| ("the file of the labels", labels))),
+        Ok(Format::Cifar10) => all.push(("the file of the classes' names", path.with_file_name(CLASS_NAMES))),
+        _ => {}
+    }
+    all
 }
 
 /// All rows of a folder of shards.

@@ -9,7 +9,7 @@ pub fn raise(error: Error) -> PyErr {
     let message = error.to_string();
     match error {
         Error::Memory { .. } => PyMemoryError::new_err(message),
-        Error::Io { .. } => PyOSError::new_err(message),
+        Error::Io { .. } | Error::Output { .. } => PyOSError::new_err(message),
         Error::Cancelled { .. } => PyKeyboardInterrupt::new_err(message),
         Error::Threads { .. } => PyRuntimeError::new_err(message),
         _ => PyValueError::new_err(message),

@@ -8,6 +8,7 @@ mod convert;
 mod elsewhere;
 mod errors;
 mod expansion;
+mod files;
 mod histograms;
 mod landmark_plan;
 mod landmark_rows;
@@ -29,6 +30,8 @@ mod _core {
     use crate::elsewhere::{Solution, minimise};
     #[pymodule_export]
     use crate::expansion::ExpansionMachine;
+    #[pymodule_export]
+    use crate::files::write_file;
     #[pymodule_export]
     use crate::histograms::{choose_nodes, explicit, factors_of, largest, merged_counts, value_counts};
     #[pymodule_export]

@@ -157,6 +157,16 @@ pub enum Error {
         /// What is wrong with it, and what would be right.
         problem: String,
     },
+    /// A file that is not to be written: it is no regular file, or it is one that is read.
+    #[error("{}: {problem}", .path.display())]
+    Output {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        problem: String,
+        /// What to do about it.
+        hint: &'static str,
+    },
     /// The operating system refused a file operation.
     #[error("{}: {action}: {source}", .path.display())]
     Io {

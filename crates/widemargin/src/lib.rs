@@ -30,6 +30,7 @@ mod isa;
 mod linalg;
 mod memory;
 pub mod model;
+pub mod output;
 mod par;
 pub mod problem;
 pub mod select;

@@ -8,7 +8,7 @@ use widemargin_io::{Format, IoError};
 
 use crate::args::Input;
 use crate::context::Context;
-use crate::output::check_folder;
+use crate::output::{check_output, is_stdout};
 use crate::report::{Failure, shown};
 use crate::text_table::grouped;
 
@@ -28,7 +28,7 @@ pub struct Convert {
 impl Convert {
     /// Runs the command.
     pub fn run(self, context: &Context) -> Result<(), Failure> {
-        let stdout = self.output.as_os_str() == "-";
+        let stdout = is_stdout(&self.output);
         let format = match self.output_format {
             Some(format) => format,
             None if stdout => {
@@ -39,7 +39,7 @@ impl Convert {
                 Failure::from(error).help("name the format with --output-format libsvm, csv, tsv, npy or npz")
             })?,
         };
-        check_folder(&self.output)?;
+        check_output(&self.output, &self.input, None)?;
         let (table, _) = context.read(&self.input.data, &self.input.options())?;
         context.go_on()?;
         context.bar.say(format!("writing {}", self.output.display()));

@@ -1,6 +1,6 @@
 //! `widemargin describe`: samples into vectors that something else can use.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use widemargin::data::DenseMatrix;
@@ -12,7 +12,7 @@ use crate::args::Input;
 use crate::basis_expansion_machine::check_size;
 use crate::context::Context;
 use crate::machine::Machine;
-use crate::output::check_folder;
+use crate::output::check_output;
 use crate::report::{Failure, in_file};
 use crate::samples::with_source;
 use crate::stream::check_kind;
@@ -67,11 +67,12 @@ impl Describe {
             What::Hog(task) => {
                 let spec = format!("hog:cell={},scale=none/linear", task.cell_size);
                 let similarity = AnySimilarity::new(&[spec])?;
-                task.files
-                    .run(context, |samples| with_source!(samples, |source| describe(&similarity, source, threads)))
+                task.files.run(context, None, |samples| {
+                    with_source!(samples, |source| describe(&similarity, source, threads))
+                })
             }
             What::BasisExpansion(task) => match load_for(&task, context)? {
-                Machine::BasisExpansion(model) => task.files.run(context, |samples| {
+                Machine::BasisExpansion(model) => task.files.run(context, Some(&task.model), |samples| {
                     check_size(&model, samples)?;
                     with_source!(samples, |source| model.expansion().transform(source, threads))
                 }),
@@ -96,9 +97,10 @@ impl Files {
     fn run(
         &self,
         context: &Context,
+        model: Option<&Path>,
         work: impl Fn(&Samples) -> widemargin::Result<DenseMatrix<f32>>,
     ) -> Result<(), Failure> {
-        check_folder(&self.output)?;
+        check_output(&self.output, &self.input, model)?;
         widemargin_io::Format::from_path(&self.output)?;
         let file = &self.input.data;
         let (table, _) = context.read(file, &self.input.options())?;

@@ -11,7 +11,7 @@ use widemargin_io::{Block, Blocks, Format, LabelColumn, ReadOptions, Samples};
 use crate::args::Input;
 use crate::context::Context;
 use crate::machine::Machine;
-use crate::output::Output;
+use crate::output::{Output, check_output};
 use crate::report::Failure;
 use crate::stream::{check_kind, score};
 
@@ -33,6 +33,9 @@ pub struct Predict {
 impl Predict {
     /// Runs the command.
     pub fn run(self, context: &Context) -> Result<(), Failure> {
+        if let Some(output) = &self.output {
+            check_output(output, &self.input, Some(&self.model))?;
+        }
         let machine = Machine::load(&self.model, context)?;
         check_kind(&self.input, &machine)?;
         let label = label_column(&self.input, &machine)?;

@@ -82,12 +82,8 @@ impl<M: Method> Task<M> {
 /// What all methods have in common: check, read, fit, save, tell.
 fn train(context: &Context, files: &Files, point: Point) -> Result<(), Failure> {
     let (data, output) = (&files.input.data, &files.output);
-    check_model_file(output)?;
-    if let (Ok(from), Ok(to)) = (data.canonicalize(), output.canonicalize())
-        && from == to
-    {
-        return Err(Failure::input(format!("{}: is the data itself", output.display())));
-    }
+    check_model_file(output, &files.input)?;
+    files.folders.check(&files.input)?;
     let started = Instant::now();
     let sink = |progress| context.bar.fit("", progress);
     let watch = context.watch(&sink);

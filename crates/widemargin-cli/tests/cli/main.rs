@@ -7,6 +7,7 @@ mod demo;
 mod formats;
 mod kinds;
 mod model_file;
+mod outputs;
 mod outside;
 mod round_trip;
 mod thin_plate;

@@ -18,7 +18,7 @@ fn a_full_disk_is_told() {
         return;
     }
     let folder = Folder::trained();
-    folder.run("predict m test.svm -o /dev/full").fails(1, &["/dev/full", "cannot write", "space"]);
+    folder.run("predict m test.svm -o /dev/full").fails(2, &["/dev/full", "not a regular file"]);
     for arguments in [
         "predict m test.svm",
         "evaluate m test.svm",

@@ -136,7 +136,7 @@ impl SampleReader for Reader {
 }
 
 /// The file of the labels, where there is one.
-fn labels_beside(path: &Path) -> Option<PathBuf> {
+pub(crate) fn labels_beside(path: &Path) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?;
     let other = name.replace("images", "labels").replace("idx3", "idx1");
     let (plain, packed) = (other.trim_end_matches(".gz").to_owned(), format!("{}.gz", other.trim_end_matches(".gz")));

@@ -94,11 +94,37 @@ fn a_full_disk_is_told_by_every_writer() {
 }
 
 #[test]
-fn devices_are_written_and_not_replaced() {
-    write(&table(), "/dev/null".as_ref(), Some(Format::Npz)).unwrap();
-    assert!(!std::fs::metadata("/dev/null").unwrap().is_file());
-    if std::path::Path::new("/dev/full").exists() {
-        let error = write(&table(), "/dev/full".as_ref(), Some(Format::Csv)).unwrap_err();
-        assert!(error.to_string().starts_with("/dev/full: cannot write: "), "{error}");
+fn devices_are_refused_and_not_replaced() {
+    for device in ["/dev/null", "/dev/full"].map(std::path::Path::new) {
+        if device.exists() {
+            let error = write(&table(), device, Some(Format::Npz)).unwrap_err();
+            assert!(error.is_input() && error.to_string().contains("not a regular file"), "{error}");
+            assert!(!std::fs::metadata(device).unwrap().is_file());
+        }
     }
+}
+
+#[test]
+fn permissions_stay_whatever_the_mask() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.csv");
+    std::fs::write(&path, "old").unwrap();
+    for mode in [0o666, 0o602, 0o400] {
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        write(&table(), &path, None).unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, mode);
+    }
+}
+
+#[test]
+fn a_link_to_nothing_makes_what_it_names_and_a_circle_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let (link, circle) = (folder.path().join("link.csv"), folder.path().join("circle.csv"));
+    symlink("target.csv", &link).unwrap();
+    symlink("circle.csv", &circle).unwrap();
+    write(&table(), &link, None).unwrap();
+    assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert!(std::fs::symlink_metadata(folder.path().join("target.csv")).unwrap().is_file());
+    let error = write(&table(), &circle, None).unwrap_err();
+    assert!(error.to_string().contains("leads back to itself"), "{error}");
 }

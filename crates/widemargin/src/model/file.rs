@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::checksum::{PLACEHOLDER, checksum};
 use crate::error::{Error, Result};
+use crate::output::OutputFile;
 
 /// The newest version of the format that this library reads, and the one it writes.
 pub const FORMAT_VERSION: u32 = 2;
@@ -83,30 +84,17 @@ impl FileFacts {
     }
 }
 
-/// Writes a file whole or not at all: into a temporary file beside it, which then takes its name.
+/// Writes a file whole or not at all, as [`OutputFile`] does.
 ///
 /// # Errors
-/// [`Error::Io`] saying what could not be done; the old file, if there was one, is as it was.
+/// [`Error::Output`] for what is no regular file, [`Error::Io`] saying what could not be done; the old file, if there was one, is as it was.
 pub fn write_atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<()> {
     let wrong = |action| move |source| Error::Io { path: path.to_owned(), action, source };
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // What any new file gets (less the user's mask), not the private mode of a temporary one.
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    let mut file = builder.tempfile_in(folder).map_err(wrong("cannot create a file in that folder"))?;
-    let mut buffer = std::io::BufWriter::new(file.as_file_mut());
+    let mut file = OutputFile::create(path)?;
+    let mut buffer = std::io::BufWriter::new(&mut file);
     write(&mut buffer).and_then(|()| buffer.flush()).map_err(wrong("cannot write"))?;
     drop(buffer);
-    file.as_file().sync_all().map_err(wrong("cannot write"))?;
-    file.persist(path).map_err(|error| wrong("cannot put the new file in place")(error.error))?;
-    Ok(())
+    file.commit()
 }
 
 /// What messages call a model that is in no file.

@@ -1,0 +1,133 @@
+//! What is read is not overwritten, what is replaced keeps its permissions, and nothing is left of what failed.
+#![cfg(unix)]
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::process::Command;
+
+use crate::Folder;
+
+/// Every file of the folder and what is in it.
+fn contents(folder: &Folder) -> Vec<(String, Vec<u8>)> {
+    let files = folder.files().into_iter().filter(|name| folder.path(name).is_file());
+    files.map(|name| (name.clone(), fs::read(folder.path(&name)).unwrap())).collect()
+}
+
+#[test]
+fn no_command_overwrites_what_it_reads() {
+    let folder = Folder::trained();
+    folder.run("train basis-expansion train.svm -o be").well();
+    symlink("test.svm", folder.path("link.svm")).unwrap();
+    fs::hard_link(folder.path("test.svm"), folder.path("hard.svm")).unwrap();
+    let before = contents(&folder);
+    for (command, output, words) in [
+        ("train power-mean test.svm -o", "test.svm", "is the data itself"),
+        ("train power-mean test.svm -o", "hard.svm", "is the data itself"),
+        ("train power-mean test.svm -o", "link.svm", "is the data itself"),
+        ("train power-mean link.svm -o", "test.svm", "is the data itself"),
+        ("predict m test.svm -o", "test.svm", "is the data itself"),
+        ("predict m test.svm -o", "./hard.svm", "is the data itself"),
+        ("predict m test.svm -o", "m", "is the model itself"),
+        ("convert test.svm", "hard.svm", "is the data itself"),
+        ("describe basis-expansion be test.svm -o", "test.svm", "is the data itself"),
+        ("describe basis-expansion be test.svm -o", "be", "is the model itself"),
+    ] {
+        folder.run(&format!("{command} {output}")).fails(2, &[output, words]);
+        assert!(contents(&folder) == before, "{command} {output}");
+    }
+    // Standard input is a file where the shell makes it one.
+    let script =
+        format!("exec '{}' predict m - --format libsvm -o test.svm < test.svm", env!("CARGO_BIN_EXE_widemargin"));
+    let output = Command::new("sh").arg("-c").arg(script).current_dir(folder.0.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(contents(&folder) == before);
+    // An old model, and old predictions, are replaced.
+    folder.run("train power-mean train.svm -o m -C 2").well();
+    folder.run("predict m test.svm -o be").well();
+}
+
+#[test]
+fn no_command_writes_among_shards() {
+    let folder = Folder::trained();
+    fs::create_dir(folder.path("shards")).unwrap();
+    for name in ["a.svm", "b.svm"] {
+        fs::copy(folder.path("train.svm"), folder.path("shards").join(name)).unwrap();
+    }
+    symlink("shards", folder.path("other")).unwrap();
+    fs::hard_link(folder.path("shards/a.svm"), folder.path("same")).unwrap();
+    let before = folder.read("shards/a.svm");
+    for command in [
+        "train power-mean shards -o shards/a.svm",
+        "train power-mean shards -o shards/new",
+        "train power-mean shards -o other/a.svm",
+        "train power-mean other -o shards/a.svm",
+        "train power-mean shards -o same",
+        "predict m shards -o shards/a.svm",
+        "convert shards shards/a.csv",
+        "train power-mean shards -o new --memory 1GB --checkpoint shards/deep/state",
+    ] {
+        folder.run(command).fails(2, &["shards", "the folder of the data"]);
+    }
+    assert_eq!((folder.read("shards/a.svm"), folder.read("same")), (before.clone(), before));
+    assert_eq!(fs::read_dir(folder.path("shards")).unwrap().count(), 2);
+    assert!(!folder.has("new"));
+    folder.run("train power-mean shards -o new").well();
+}
+
+#[test]
+fn devices_and_pipes_are_refused() {
+    let folder = Folder::trained();
+    let made = Command::new("mkfifo").arg(folder.path("pipe")).status();
+    let mut targets = vec!["/dev/null"];
+    targets.extend(made.is_ok_and(|status| status.success()).then_some("pipe"));
+    for target in targets {
+        for command in ["train power-mean train.svm -o", "predict m test.svm -o"] {
+            folder.run(&format!("{command} {target}")).fails(2, &[target, "not a regular file"]);
+        }
+        folder.run(&format!("convert test.svm {target} --output-format csv")).fails(2, &[target, "not a regular file"]);
+    }
+    assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    // Standard output is meant by either of its names.
+    let out = folder.run("predict m test.svm -o -").well().out;
+    assert_eq!(folder.run("predict m test.svm -o /dev/stdout").well().out, out);
+}
+
+#[test]
+fn a_model_that_is_replaced_keeps_its_permissions_and_its_link() {
+    let folder = Folder::trained();
+    let mode = |name: &str| fs::metadata(folder.path(name)).unwrap().permissions().mode() & 0o777;
+    // One that most masks would take something from.
+    fs::set_permissions(folder.path("m"), fs::Permissions::from_mode(0o662)).unwrap();
+    symlink("m", folder.path("link")).unwrap();
+    symlink("late", folder.path("early")).unwrap();
+    folder.run("train power-mean train.svm -o link -C 2").well();
+    folder.run("predict m test.svm -o early").well();
+    assert_eq!(mode("m"), 0o662);
+    for link in ["link", "early"] {
+        assert!(fs::symlink_metadata(folder.path(link)).unwrap().is_symlink(), "{link}");
+    }
+    assert_eq!(folder.run("inspect m --json").json()["parameters"]["C"], 2.0);
+    assert!(fs::symlink_metadata(folder.path("late")).unwrap().is_file());
+    assert_eq!(folder.files(), ["early", "late", "link", "m", "test.svm", "train.svm"]);
+}
+
+/// As in a job with a limit, where nobody catches the signal.
+#[test]
+fn a_limit_of_a_files_size_leaves_no_temporary_file() {
+    let folder = Folder::trained();
+    let times = 100_000 / folder.read("test.svm").len();
+    folder.write("long.svm", folder.read("test.svm").repeat(times + 1));
+    let files = folder.files();
+    for arguments in [
+        "train power-mean train.svm -o new",
+        "predict m long.svm -o new --scores",
+        "convert long.svm new --output-format csv",
+    ] {
+        let limited = format!("ulimit -f 1; exec '{}' {arguments}", env!("CARGO_BIN_EXE_widemargin"));
+        let output = Command::new("sh").arg("-c").arg(limited).current_dir(folder.0.path()).output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{arguments}: {err}");
+        assert!(err.starts_with("error: new: cannot write"), "{arguments}: {err}");
+        assert_eq!(folder.files(), files, "{arguments}");
+    }
+}

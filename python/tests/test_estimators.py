@@ -1,9 +1,11 @@
 """scikit-learn's own checks, and its habits beyond them."""
 
+import contextlib
 import pickle
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -321,3 +323,34 @@ def test_the_report_is_shown_in_notebooks(digits):
         assert "widemargin-report" in page
         assert "relative duality gap" in page
     assert "widemargin-report" not in wm.ThinPlateSVC()._repr_html_()
+
+
+def test_n_jobs_is_at_most_the_machine_s_cores():
+    X = np.random.default_rng(0).random((60, 4))
+    y = np.arange(60) % 2
+    plain = wm.PowerMeanSVC().fit(X, y)
+    with pytest.warns(UserWarning, match="n_jobs=100000 is more than the machine has cores"):
+        many = wm.PowerMeanSVC(n_jobs=100000).fit(X, y)
+    with pytest.warns(UserWarning, match="n_jobs=100000"):
+        np.testing.assert_array_equal(many.decision_function(X), plain.decision_function(X))
+
+
+def test_columns_beyond_memory_are_a_memory_error():
+    shape = (4, 2**31 - 1)
+    X = sparse.csr_matrix((np.ones(4), np.array([0, 1, shape[1] - 1, 0]), np.arange(5)), shape=shape)
+    for estimator in (wm.PowerMeanSVC(), wm.ThinPlateSVC(), wm.BasisExpansionSVC()):
+        with limited_addresses(4 << 30), pytest.raises(MemoryError, match="features"):
+            estimator.fit(X, [0, 1, 0, 1])
+
+
+@contextlib.contextmanager
+def limited_addresses(size):
+    """So many bytes of addresses beyond those that are taken: 2^31 columns do not fit."""
+    resource = pytest.importorskip("resource")
+    taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (taken + size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))

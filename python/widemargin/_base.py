@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -22,6 +21,7 @@ from ._html import facts_of, report_table
 from ._model_file import header, parse
 from ._progress import Progress
 from ._samples import straight
+from ._threads import threads_of
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -49,7 +49,7 @@ class WatchedMixin(CallbackSupportMixin):
             context.call_on_fit_task_end(estimator=self, **tasks)
 
     def _threads(self) -> int:
-        return int(effective_n_jobs(self.n_jobs))
+        return threads_of(self.n_jobs)
 
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
@@ -170,10 +170,11 @@ class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
 
 
 def labels_of(classes: npt.NDArray[Any]) -> list[int | str]:
-    """Classes as a model file keeps them: integers, or else texts."""
+    """Classes as a model file keeps them: integers of 64 bits with a sign, or else texts."""
     labels: list[int | str] = []
     for label in classes.tolist():
-        whole = isinstance(label, int) or (isinstance(label, float) and label.is_integer() and abs(label) < 2**53)
+        whole = isinstance(label, int) and -(2**63) <= label < 2**63
+        whole = whole or (isinstance(label, float) and label.is_integer() and abs(label) < 2**53)
         labels.append(int(label) if whole else str(label))
     return labels
 

@@ -58,11 +58,14 @@ class Pairs:
         return block
 
     def _in_processes(self, rows: list[Any], columns: list[Any], half: bool) -> npt.NDArray[np.float64]:
-        from joblib import Parallel, delayed, effective_n_jobs
+        from joblib import Parallel, delayed
 
-        n_parts = min(len(rows), 4 * effective_n_jobs(self.n_jobs))
+        from ._threads import threads_of
+
+        n_workers = threads_of(self.n_jobs)
+        n_parts = min(len(rows), 4 * n_workers)
         bounds = np.linspace(0, len(rows), n_parts + 1).astype(int).tolist()
-        parts = Parallel(n_jobs=self.n_jobs)(
+        parts = Parallel(n_jobs=n_workers)(
             delayed(_rows_of_pairs)(self.__wrapped__, rows[first:last], columns, first, half)  # type: ignore[attr-defined]
             for first, last in itertools.pairwise(bounds)
         )

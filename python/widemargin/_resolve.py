@@ -142,7 +142,7 @@ def pairwise(
     ValueError, TypeError
         For samples that the similarity cannot compare, naming them.
     """
-    from joblib import effective_n_jobs
+    from ._threads import threads_of
 
     resolved = resolve(similarity, layout)
     if resolved.is_precomputed and Y is not None:
@@ -153,7 +153,7 @@ def pairwise(
         (bases, base_objects), _ = resolved.given(Y, "Y")
         samples, bases = alike(samples, bases, X, Y)
     blocks: npt.NDArray[np.float32] = _core.pairwise(
-        resolved.specs, resolved.calls, (samples, objects), (bases, base_objects), int(effective_n_jobs(n_jobs))
+        resolved.specs, resolved.calls, (samples, objects), (bases, base_objects), threads_of(n_jobs)
     )
     if not isinstance(similarity, (list, tuple)):
         only: npt.NDArray[np.float32] = blocks[0]

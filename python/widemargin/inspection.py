@@ -82,11 +82,11 @@ def spectrum(similarity: Any, X: Any, n_jobs: int | None = None, *, layout: str 
     ValueError, TypeError
         For samples that the similarity cannot compare, naming them.
     """
-    from joblib import effective_n_jobs
+    from ._threads import threads_of
 
     resolved = resolve(similarity, layout)
     (samples, objects), _ = resolved.given(X)
-    parts = _core.spectrum(resolved.specs, resolved.calls, samples, objects, int(effective_n_jobs(n_jobs)))
+    parts = _core.spectrum(resolved.specs, resolved.calls, samples, objects, threads_of(n_jobs))
     spectra = [
         Spectrum(
             similarity=part["similarity"],

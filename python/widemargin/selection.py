@@ -112,7 +112,6 @@ def select_similarities(
     ValueError, TypeError
         For parameters outside their domain, naming them, and for samples that the candidates cannot compare.
     """
-    from joblib import effective_n_jobs
     from sklearn.utils import check_random_state
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import column_or_1d
@@ -120,6 +119,7 @@ def select_similarities(
     from ._base import labels_of, watched
     from ._names import one_of
     from ._progress import Progress
+    from ._threads import threads_of
     from .basis_expansion import BASES, NORMALIZATIONS, same_length
 
     if not isinstance(candidates, (list, tuple)):
@@ -159,7 +159,7 @@ def select_similarities(
             C=float(C),
             fit_intercept=bool(fit_intercept),
             seed=int(check_random_state(random_state).randint(np.iinfo(np.int32).max)),
-            threads=int(effective_n_jobs(n_jobs)),
+            threads=threads_of(n_jobs),
             watch=watched(progress),
         )
     for text in found["warnings"]:

@@ -248,11 +248,11 @@ class HOG(DescriptorMixin, TransformerMixin, BaseEstimator):
         -------
         ndarray of float32 of shape (n, rows · columns · 31) or (n, rows, columns, 31)
         """
-        from joblib import effective_n_jobs
+        from ._threads import threads_of
 
         self._validate_params()
         (_, pixels), _ = from_other(X, ["images"])
-        cells = _core.hog(pixels, int(self.cell_size), int(effective_n_jobs(self.n_jobs)))
+        cells = _core.hog(pixels, int(self.cell_size), threads_of(self.n_jobs))
         if self.flatten:
             return cells
         rows, columns = (side // self.cell_size for side in pixels.shape[1:3])

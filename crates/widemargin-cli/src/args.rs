@@ -49,7 +49,7 @@ pub enum Command {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Common options")]
 pub struct Common {
-    /// Threads; 0 is one a core
+    /// Threads, at most one a core; 0 is one a core
     #[arg(long, global = true, default_value_t = 0, value_name = "N")]
     pub threads: usize,
     /// Seed of every random step

@@ -1,5 +1,7 @@
 //! Calling memory to the caches before it is needed, and how much of it is free.
 
+use crate::error::{Error, Result};
+
 /// Asks for memory that will be read soon; a hint that changes no result.
 #[inline]
 pub(crate) fn prefetch<T>(memory: &[T]) {
@@ -13,16 +15,86 @@ pub(crate) fn prefetch<T>(memory: &[T]) {
     let _ = memory;
 }
 
-/// Memory that can be had without swapping, where the system tells. A request beyond it may well be granted,
-/// and the process killed when it uses what it was granted: that is why it is asked for.
+/// What is too small to be worth a look at what is free.
+const NO_QUESTION: u64 = 64 << 20;
+
+/// Memory that can be had without swapping, and within the process's limit of addresses, where the system tells. A
+/// request beyond it may well be granted, and the process killed when it uses what it was granted: that is why it is
+/// asked for.
 pub(crate) fn available() -> Option<u64> {
-    #[cfg(target_os = "linux")]
-    {
-        let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-        let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-        let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-        Some(kilobytes * 1024)
+    match (free(), addresses_left()) {
+        (Some(free), Some(left)) => Some(free.min(left)),
+        (free, left) => free.or(left),
     }
-    #[cfg(not(target_os = "linux"))]
+}
+
+/// Refuses what would take more memory than there is, before any of it is allocated: a failing allocation ends the
+/// process. `what` names it with its shape; `hint` says what to do.
+///
+/// # Errors
+/// [`Error::Memory`].
+pub(crate) fn check(needed: u64, what: impl FnOnce() -> String, hint: &'static str) -> Result<()> {
+    if needed < NO_QUESTION {
+        return Ok(());
+    }
+    match available() {
+        Some(free) if needed > free => Err(Error::Memory { what: what(), needed, free, hint }),
+        _ => Ok(()),
+    }
+}
+
+/// The product of sizes; the largest number where it is beyond that.
+pub(crate) fn product(sizes: &[usize]) -> u64 {
+    sizes.iter().fold(1, |product: u64, &size| product.saturating_mul(size as u64))
+}
+
+/// What to do where the columns are too many.
+pub(crate) const FEWER_COLUMNS: &str =
+    "check the largest index of the samples (one typing error is enough), or take fewer features";
+
+#[cfg(target_os = "linux")]
+fn free() -> Option<u64> {
+    kilobytes("/proc/meminfo", "MemAvailable:")
+}
+
+/// Bytes of addresses that the process may still take, where it has a limit of those (`ulimit -v`).
+#[cfg(target_os = "linux")]
+fn addresses_left() -> Option<u64> {
+    let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
+    // "unlimited" is no number.
+    let limit: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(limit.saturating_sub(kilobytes("/proc/self/status", "VmSize:")?))
+}
+
+#[cfg(target_os = "linux")]
+fn kilobytes(file: &str, name: &str) -> Option<u64> {
+    let text = std::fs::read_to_string(file).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1024)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn free() -> Option<u64> {
     None
+}
+
+#[cfg(not(target_os = "linux"))]
+fn addresses_left() -> Option<u64> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_machine_has_is_refused_with_its_figure() {
+        assert!(check(1 << 20, || unreachable!(), "").is_ok());
+        if available().is_some() {
+            let error = check(product(&[usize::MAX, 3, 8]), || "weights".into(), "take fewer").unwrap_err();
+            assert!(error.to_string().starts_with("weights would take 18446744073.7 GB, "), "{error}");
+        }
+    }
 }

@@ -5,6 +5,10 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 
+/// As many threads as this are started whatever the machine: that results do not depend on their number is tested with
+/// a few on any. Thousands would take the machine down.
+const FEW: usize = 64;
+
 /// A pool of a fixed number of threads; with one thread, the caller's own.
 #[derive(Debug)]
 pub(crate) struct Pool {
@@ -24,11 +28,13 @@ impl Pool {
         }
     }
 
-    /// How many threads a pool of `threads` has.
+    /// How many threads a pool of `threads` has: what was asked for, but no more than the machine has cores, or than
+    /// [`FEW`] where those are fewer.
     pub fn count(threads: usize) -> usize {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
         match threads {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
-            n => n,
+            0 => cores,
+            n => n.min(cores.max(FEW)),
         }
     }
 

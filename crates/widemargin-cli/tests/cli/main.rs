@@ -9,6 +9,7 @@ mod kinds;
 mod model_file;
 mod outputs;
 mod outside;
+mod resources;
 mod round_trip;
 mod thin_plate;
 mod trouble;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::{CsrMatrix, DenseMatrix, Fingerprint, Rows, Samples};
 use crate::error::Result;
-use crate::memory::prefetch;
+use crate::memory::{self, prefetch};
 
 /// Rows are picked in any order: the one so many further on is called to the cache meanwhile.
 const AHEAD: usize = 4;
@@ -67,13 +67,18 @@ impl Vectors {
     /// The vectors as dense rows; sparse ones are written out.
     ///
     /// # Errors
-    /// [`crate::Error::Shape`] for sparse rows whose parts do not fit each other.
+    /// [`crate::Error::Shape`] for sparse rows whose parts do not fit each other; [`crate::Error::Memory`] where the
+    /// columns are too many to be written out.
     pub fn dense(&self) -> Result<Cow<'_, DenseMatrix<f32>>> {
         match self {
             Vectors::Dense(matrix) => Ok(Cow::Borrowed(matrix)),
             Vectors::Sparse(matrix) => {
                 let view = matrix.view()?;
                 let (n_rows, n_cols) = (view.n_rows(), view.n_cols());
+                // The rows, and a mean or a spread in double precision that is made of them.
+                let needed = memory::product(&[4 * n_rows + 16, n_cols]);
+                let what = || format!("{n_rows} sparse samples of {n_cols} features written out as dense ones");
+                memory::check(needed, what, memory::FEWER_COLUMNS)?;
                 let mut values = vec![0.0; n_rows * n_cols];
                 for (row, out) in values.chunks_mut(n_cols.max(1)).enumerate() {
                     view.for_each_nonzero(row, |column, value| out[column] = value as f32);

@@ -2,6 +2,7 @@
 
 use crate::data::{Rows, visit_histogram};
 use crate::error::Result;
+use crate::memory;
 
 /// Divides each feature by its largest value among the training samples.
 ///
@@ -40,9 +41,14 @@ impl FeatureMax {
 /// The largest value of each feature over the given rows, checking each value on the way.
 ///
 /// # Errors
-/// [`Error::Value`](crate::Error::Value) for a value that is negative or not finite.
+/// [`Error::Value`](crate::Error::Value) for a value that is negative or not finite;
+/// [`Error::Memory`](crate::Error::Memory) where the columns are too many.
 pub fn largest_values(samples: &impl Rows, rows: &[usize]) -> Result<Vec<f64>> {
-    let mut largest = vec![0.0; samples.n_cols()];
+    let n_cols = samples.n_cols();
+    // The values, and what is made of them.
+    let needed = memory::product(&[2 * size_of::<f64>(), n_cols]);
+    memory::check(needed, || format!("the largest values of {n_cols} features"), memory::FEWER_COLUMNS)?;
+    let mut largest = vec![0.0; n_cols];
     for &row in rows {
         visit_histogram(samples, row, |column, value| {
             if value > largest[column] {

@@ -61,6 +61,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
             Some(decision) => (&decision.maps[..], decision.width()),
             None => (self.expansion.maps(), self.expansion.n_features()),
         };
+        Scores::check_memory(n, k)?;
         let mut values = vec![0.0f32; n * k];
         let a_chunk = self.expansion.rows_a_chunk();
         let mut chunks: Vec<&mut [f32]> = values.chunks_mut(a_chunk * k).collect();

@@ -14,6 +14,7 @@ use crate::data::{
 use crate::descriptor::{FeatureMax, largest_values};
 use crate::error::{Error, Result};
 use crate::expansion::{AdditiveMap, Approximation, CodedRows, MAX_NODES, ValueCodes, choose_nodes};
+use crate::memory;
 use crate::par;
 use crate::problem::{Loss, OneVsRest, n_problems};
 use crate::similarity::AdditiveKernel;
@@ -171,7 +172,7 @@ impl PowerMeanParams {
     ///
     /// # Errors
     /// Parameters, shapes, values or labels that cannot be used, each saying which and what would be
-    /// right; [`Error::Cancelled`] where the watch was.
+    /// right; [`Error::Memory`] where features × nodes × problems do not fit; [`Error::Cancelled`] where the watch was.
     pub fn fit_with(
         &self,
         samples: &impl Rows,
@@ -181,6 +182,7 @@ impl PowerMeanParams {
     ) -> Result<PowerMeanSvc> {
         self.check()?;
         labels.check(samples.n_rows())?;
+        self.check_memory(samples.n_cols(), n_problems(labels.classes().len()))?;
         let effective = effective_weights(labels, sample_weight, &self.class_weight)?;
         check_costs(self.c, &effective, labels.classes().len())?;
         let mut clock = Clock::start(watch);
@@ -221,7 +223,7 @@ impl PowerMeanParams {
         };
         let primal = PrimalFinish { tol: self.tol, max_epochs: self.max_epochs, threads: self.threads };
         let settings = primal.limit(&problem, settings);
-        let mut solution = dual::solve(&problem, &settings, watch)?;
+        let mut solution = dual::solve_for_weights(&problem, &settings, watch)?;
         clock.end("solve")?;
         if primal.is_wanted(&problem, &solution, settings.max_epochs) {
             primal.run(&problem, &mut solution, watch)?;
@@ -239,6 +241,20 @@ impl PowerMeanParams {
             weights: solution.weights,
             report,
         })
+    }
+
+    /// Refuses weights that memory does not hold, before anything is allocated.
+    fn check_memory(&self, n_features: usize, n_problems: usize) -> Result<()> {
+        let n_nodes = self.n_nodes;
+        // The largest values and the factors; the weights by problem and as the model has them.
+        let needed = memory::product(&[2 * size_of::<f64>(), n_features]).saturating_add(memory::product(&[
+            2 * size_of::<f32>(),
+            n_features,
+            n_nodes,
+            n_problems,
+        ]));
+        let what = || format!("the weights of {n_features} features × {n_nodes} nodes × {n_problems} problems");
+        memory::check(needed, what, memory::FEWER_COLUMNS)
     }
 
     /// The reduced kernel for values that occur with the given counts.
@@ -318,6 +334,7 @@ impl PowerMeanSvc {
     pub fn decision_function_with(&self, samples: &impl Rows, threads: usize, watch: &Watch<'_>) -> Result<Scores> {
         check_width(samples, self.n_features)?;
         let (n, k) = (samples.n_rows(), self.n_problems());
+        Scores::check_memory(n, k)?;
         let pool = par::Pool::new(if n <= ROWS_A_CHUNK { 1 } else { threads })?;
         let count = RowCount::new(watch, "predict", n);
         let chunk = |at: usize| {

@@ -2,6 +2,7 @@
 
 use crate::data::{Label, Rows};
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::problem::OneVsRest;
 
 /// Decision values of some samples: a row a sample; one column for two classes (above 0 votes for the second
@@ -15,6 +16,17 @@ pub struct Scores {
 impl Scores {
     pub(crate) fn new(values: Vec<f32>, n_cols: usize) -> Self {
         Scores { values, n_cols }
+    }
+
+    /// Refuses decision values that memory does not hold: those of `n` samples and `k` problems, and once more as they
+    /// are gathered.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    pub(super) fn check_memory(n: usize, k: usize) -> Result<()> {
+        let needed = memory::product(&[2 * size_of::<f32>(), n, k]);
+        let what = || format!("the decision values of {n} samples for {k} problems");
+        memory::check(needed, what, "predict fewer samples at a time")
     }
 
     /// Number of samples.

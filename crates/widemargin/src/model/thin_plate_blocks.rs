@@ -3,6 +3,7 @@
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::linalg::factor::Matrix;
+use crate::memory;
 use crate::par::Pool;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 
@@ -12,8 +13,11 @@ const ROWS_A_CHUNK: usize = 64;
 /// The given rows, dense, row-major, `n_features` wide.
 ///
 /// # Errors
-/// [`Error::Value`] for a number that is not finite.
+/// [`Error::Value`] for a number that is not finite; [`Error::Memory`] where the columns are too many.
 pub(super) fn dense_rows(samples: &impl Rows, rows: &[usize], n_features: usize) -> Result<Vec<f64>> {
+    let needed = memory::product(&[size_of::<f64>(), rows.len(), n_features]);
+    let what = || format!("{} samples of {n_features} features written out", rows.len());
+    memory::check(needed, what, memory::FEWER_COLUMNS)?;
     let mut values = vec![0.0; rows.len() * n_features];
     for (&row, to) in rows.iter().zip(values.chunks_mut(n_features)) {
         let mut bad = None;

@@ -61,6 +61,7 @@ impl ThinPlateSvc {
     pub fn decision_values_with(&self, samples: &impl Rows, threads: usize, watch: &Watch<'_>) -> Result<Vec<f64>> {
         check_width(samples, self.n_features)?;
         let (n, k, n_bases) = (samples.n_rows(), self.n_problems(), self.n_bases());
+        Scores::check_memory(2 * n, k)?;
         let pool = Pool::new(if n <= ROWS_A_CHUNK { 1 } else { threads })?;
         let count = RowCount::new(watch, "predict", n);
         let chunk = |at: usize| {

@@ -4,6 +4,7 @@ use crate::data::{CsrMatrix, DenseMatrix, Rows, Vectors};
 use crate::error::{Error, Result};
 use crate::isa::compiled;
 use crate::linalg;
+use crate::memory;
 
 /// block\[sample\]\[basis\] = x·y.
 pub(super) fn products(bases: &Vectors, samples: &Vectors, block: &mut [f32]) -> Result<()> {
@@ -28,7 +29,7 @@ pub(super) fn sum_over_features(
     block.fill(0.0);
     let sums = match bases {
         Vectors::Dense(matrix) => ByFeature::Dense(transposed(matrix)),
-        Vectors::Sparse(matrix) => ByFeature::Sparse(Columns::of(matrix)),
+        Vectors::Sparse(matrix) => ByFeature::Sparse(Columns::of(matrix)?),
     };
     match samples {
         Vectors::Dense(matrix) => add_rows(&matrix.view()?, &sums, block, f),
@@ -53,8 +54,11 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(matrix: &CsrMatrix<f32>) -> Self {
-        let n_bases = matrix.indptr.len().saturating_sub(1);
+    fn of(matrix: &CsrMatrix<f32>) -> Result<Self> {
+        let (n_bases, n_cols) = (matrix.indptr.len().saturating_sub(1), matrix.n_cols);
+        let needed = memory::product(&[2 * size_of::<usize>(), n_cols]);
+        let what = || format!("{n_bases} sparse bases by their {n_cols} features");
+        memory::check(needed, what, memory::FEWER_COLUMNS)?;
         let mut starts = vec![0usize; matrix.n_cols + 1];
         matrix.indices.iter().for_each(|&column| starts[column as usize + 1] += 1);
         for column in 0..matrix.n_cols {
@@ -69,7 +73,7 @@ impl Columns {
                 *slot += 1;
             }
         }
-        Columns { starts, bases, values, n_bases }
+        Ok(Columns { starts, bases, values, n_bases })
     }
 }
 

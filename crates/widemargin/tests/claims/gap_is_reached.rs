@@ -2,11 +2,14 @@
 
 use crate::common::{KERNELS, histograms};
 use proptest::prelude::*;
+use std::time::Duration;
 use widemargin::data::DenseView;
-use widemargin::expansion::Approximation;
+use widemargin::expansion::{AdditiveMap, Approximation, CodedRows};
 use widemargin::model::PowerMeanParams;
-use widemargin::problem::Loss;
+use widemargin::problem::{Loss, OneVsRest};
 use widemargin::solve::Status;
+use widemargin::solve::dual::{DualProblem, DualSettings, Engine, solve};
+use widemargin::watch::Watch;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
@@ -73,5 +76,28 @@ proptest! {
         let model = params.approximation(Approximation::Polynomial).fit(&samples, &labels).unwrap();
         prop_assert!(model.weights().iter().all(|w| w.is_finite()));
         prop_assert!(model.decision_function(&samples, 1).unwrap().values().iter().all(|s| s.is_finite()));
+    }
+}
+
+/// With very many classes even one visit of the rows a problem would be far beyond the limit.
+#[test]
+fn problems_beyond_the_time_limit_are_not_begun_and_their_gap_is_told() {
+    let (values, labels) = histograms(60, 8, 40, 3);
+    let samples = DenseView::new(&values, 60, 8).unwrap();
+    let all: Vec<usize> = (0..60).collect();
+    let rows = CodedRows::new(&samples, &all, &[1.0; 60], None).unwrap();
+    let map = AdditiveMap::nystrom(KERNELS[0], &[0.1, 0.5]).unwrap();
+    let targets = OneVsRest::new(labels.codes(), labels.classes().len());
+    let problem = DualProblem { rows: &rows, map: &map, targets, loss: Loss::SquaredHinge, costs: &[0.5; 60] };
+    for engine in [Engine::Batched, Engine::OneClass] {
+        let settings = DualSettings { tol: 1e-2, max_epochs: 100, seed: 0, threads: 2, shrinking: true, engine };
+        let over = Watch::none().with_time_limit(Duration::ZERO);
+        let solution = solve(&problem, &settings, &over).unwrap();
+        assert_eq!(solution.alphas.len(), targets.n_problems());
+        for k in 0..targets.n_problems() {
+            assert!(solution.alphas[k].is_empty(), "problem {k} was begun");
+            let told = (solution.status[k], solution.epochs[k], solution.primal[k], solution.dual[k], solution.gap(k));
+            assert_eq!(told, (Status::TimeLimit, 0, 30.0, 0.0, 1.0));
+        }
     }
 }

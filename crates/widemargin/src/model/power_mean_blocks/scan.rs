@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::plan;
 use crate::data::{AnySamples, Fingerprint, Kind, Rows, Samples, Source, Vectors, visit_histogram};
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::par::Pool;
 use crate::watch::{RowCount, Watch};
 
@@ -113,6 +114,9 @@ struct Look {
 
 impl ChunkWork<(bool, Scan)> for Look {
     fn of(&self, rows: &impl Rows, first: usize, there: &[usize]) -> Result<(bool, Scan)> {
+        let needed = memory::product(&[2 * size_of::<f64>(), rows.n_cols()]);
+        let what = || format!("the largest values of {} features", rows.n_cols());
+        memory::check(needed, what, memory::FEWER_COLUMNS)?;
         let mut scan = Scan { largest: vec![0.0; rows.n_cols()], n_rows: there.len() as u64, ..Scan::default() };
         let largest = &mut scan.largest;
         for &row in there {

@@ -2,6 +2,7 @@
 
 use crate::data::{DenseMatrix, Rows, Samples, Vectors};
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::similarity::Similarity;
 use crate::similarity::named::expect_name;
 use crate::spec::Step;
@@ -43,6 +44,12 @@ macro_rules! measure {
                 let (found, trained) = (samples.n_cols(), bases.n_cols());
                 if found > trained || (found < trained && matches!(samples, Vectors::Dense(_))) {
                     return Err(Error::FeatureCount { found, trained, hint: ": samples and bases need the same" });
+                }
+                if let (Vectors::Sparse(_), _) | (_, Vectors::Sparse(_)) = (bases, samples) {
+                    // A basis and a sample as dense rows.
+                    let needed = memory::product(&[2 * size_of::<f64>(), trained]);
+                    let what = || format!("a sample of {trained} features written out");
+                    memory::check(needed, what, memory::FEWER_COLUMNS)?;
                 }
                 match samples {
                     Vectors::Dense(matrix) => fill(bases, &matrix.view()?, block, $value),

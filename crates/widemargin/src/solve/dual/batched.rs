@@ -119,6 +119,7 @@ impl<E: Entry> Shard<'_, E> {
         let solved = |one: Progressing| Solved {
             weights: one.weights,
             alphas: one.alphas,
+            n_support: 0,
             epochs: one.epochs,
             status: one.status.unwrap_or(Status::IterationLimit),
             certificate: one.certificate,

@@ -24,7 +24,7 @@ mod tables;
 use crate::error::{Error, Result};
 use crate::par;
 use crate::solve::Status;
-use crate::watch::Watch;
+use crate::watch::{Stopped, Watch};
 
 pub(crate) use batched::packed_row_bytes;
 pub(crate) use block_problem::{BlockProblem, BlockRows, BlockState, Blocks, Deal, Keep, Kept, Loaded};
@@ -38,10 +38,28 @@ use certificate::Certificate;
 struct Solved {
     /// m numbers a feature: `weights[feature * m + node]`.
     weights: Vec<f32>,
+    /// None where nobody wants them.
     alphas: Vec<f32>,
+    n_support: u32,
     epochs: u32,
     status: Status,
     certificate: Certificate,
+}
+
+impl Solved {
+    /// A problem that the time did not suffice to begin: all weights are 0, and the gap is told without a look at the
+    /// rows.
+    fn unbegun(n_weights: usize, certificate: Certificate) -> Self {
+        let (weights, alphas, status) = (vec![0.0; n_weights], Vec::new(), Status::TimeLimit);
+        Solved { weights, alphas, n_support: 0, epochs: 0, status, certificate }
+    }
+
+    /// Counts the support vectors; keeps the dual variables only where they are wanted. They are a number a row and
+    /// problem: of many classes they would be most of the memory.
+    fn counted(self, keep_alphas: bool) -> Self {
+        let n_support = self.alphas.iter().filter(|alpha| **alpha > 0.0).count() as u32;
+        Solved { n_support, alphas: if keep_alphas { self.alphas } else { Vec::new() }, ..self }
+    }
 }
 
 /// Solves every two-class problem of `problem`.
@@ -49,21 +67,50 @@ struct Solved {
 /// # Errors
 /// [`Error::Cancelled`] where the watch says so, [`Error::Threads`] where no pool can be made.
 pub fn solve(problem: &DualProblem<'_>, settings: &DualSettings, watch: &Watch<'_>) -> Result<DualSolution> {
+    solve_all(problem, settings, true, watch)
+}
+
+/// The same without the dual variables.
+pub(crate) fn solve_for_weights(
+    problem: &DualProblem<'_>,
+    settings: &DualSettings,
+    watch: &Watch<'_>,
+) -> Result<DualSolution> {
+    solve_all(problem, settings, false, watch)
+}
+
+fn solve_all(
+    problem: &DualProblem<'_>,
+    settings: &DualSettings,
+    keep_alphas: bool,
+    watch: &Watch<'_>,
+) -> Result<DualSolution> {
     let n_problems = problem.targets.n_problems();
     let pool = par::Pool::new(settings.threads)?;
     let tables = tables::Tables::<f32>::new(problem.map, problem.rows.book());
     let diagonal = tables.diagonal(problem.rows);
-    let solved = match settings.engine {
-        Engine::OneClass => {
-            let solve = |k| one_class::solve(problem, &tables, &diagonal, k, settings, watch);
-            pool.try_map(n_problems, |k| solve(k).map(|one| vec![one]))
+    // Of weights and dual variables that are all 0.
+    let losses = problem.costs.iter().map(|cost| cost * problem.loss.value(0.0)).sum();
+    let at_start = Certificate { primal: losses, dual: 0.0 };
+    let n_weights = problem.rows.n_features() * problem.map.n_nodes();
+    let part = |problems: std::ops::Range<usize>| -> Result<Vec<Solved>, ()> {
+        if watch.ask() == Err(Stopped::TimeLimit) {
+            // What even one visit of the rows costs, times so many problems, may be far beyond the limit.
+            return Ok(problems.map(|_| Solved::unbegun(n_weights, at_start)).collect());
         }
-        Engine::Auto | Engine::Batched => {
-            let shards = batched::shards(n_problems, problem.map.n_nodes(), pool.threads());
-            let solve = |s: usize| batched::solve(problem, &tables, &diagonal, shards[s].clone(), settings, watch);
-            pool.try_map(shards.len(), solve)
-        }
+        let solved = match settings.engine {
+            Engine::OneClass => problems
+                .map(|k| one_class::solve(problem, &tables, &diagonal, k, settings, watch))
+                .collect::<Result<Vec<_>, ()>>()?,
+            Engine::Auto | Engine::Batched => batched::solve(problem, &tables, &diagonal, problems, settings, watch)?,
+        };
+        Ok(solved.into_iter().map(|one| one.counted(keep_alphas)).collect())
     };
+    let parts: Vec<_> = match settings.engine {
+        Engine::OneClass => (0..n_problems).map(|k| k..k + 1).collect(),
+        Engine::Auto | Engine::Batched => batched::shards(n_problems, problem.map.n_nodes(), pool.threads()),
+    };
+    let solved = pool.try_map(parts.len(), |at| part(parts[at].clone()));
     match solved {
         Ok(parts) => Ok(DualSolution::join(problem, parts.into_iter().flatten().collect())),
         Err(()) => Err(Error::Cancelled { stage: "solve" }),

@@ -81,7 +81,7 @@ impl<T: Float, E: Entry> Solver<'_, T, E> {
         };
         let narrow = |values: Vec<T>| values.into_iter().map(|v| v.to_f32().unwrap_or(f32::NAN)).collect();
         let (weights, alphas) = (narrow(state.weights), narrow(state.alphas));
-        Ok(Solved { weights, alphas, epochs, status, certificate })
+        Ok(Solved { weights, alphas, n_support: 0, epochs, status, certificate })
     }
 
     /// One pass over the rows that are not left out; returns the relative gap as the pass met it.

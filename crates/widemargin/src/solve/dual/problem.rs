@@ -55,7 +55,8 @@ pub struct DualSettings {
 pub struct DualSolution {
     /// a_j: `weights[(feature * n_nodes + node) * n_problems + problem]`.
     pub weights: Vec<f32>,
-    /// Dual variables, one a row; none where the rows were solved in blocks.
+    /// Dual variables, one a row; none where the rows were solved in blocks, of a problem that the time did not suffice
+    /// to begin, and where only the weights were asked for.
     pub alphas: Vec<Vec<f32>>,
     /// Rows with a dual variable above 0.
     pub n_support: Vec<u32>,
@@ -80,7 +81,7 @@ impl DualSolution {
         }
         DualSolution {
             weights,
-            n_support: solved.iter().map(|one| one.alphas.iter().filter(|a| **a > 0.0).count() as u32).collect(),
+            n_support: solved.iter().map(|one| one.n_support).collect(),
             epochs: solved.iter().map(|one| one.epochs).collect(),
             status: solved.iter().map(|one| one.status).collect(),
             primal: solved.iter().map(|one| one.certificate.primal).collect(),

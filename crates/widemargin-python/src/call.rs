@@ -256,6 +256,15 @@ impl Similarity for Mixed {
         }
     }
 
+    fn kernel_distances(&self, part: usize, bases: &Both, samples: &Both, block: &mut [f32]) -> Result<bool> {
+        match (&self.ours, &bases.ours, &samples.ours) {
+            (Some(ours), Some(bases), Some(samples)) if part < ours.n_parts() => {
+                ours.kernel_distances(part, bases, samples, block)
+            }
+            _ => Ok(false),
+        }
+    }
+
     fn n_parts(&self) -> usize {
         self.n_ours() + self.calls.len()
     }

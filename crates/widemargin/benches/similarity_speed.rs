@@ -1,4 +1,5 @@
-//! How fast grids of HOG cells are made and compared, on one thread, beside a plain matrix product.
+//! How fast grids of HOG cells are made and compared, and vectors by their distances, on one thread, beside a plain
+//! matrix product.
 //!
 //!     cargo bench --bench similarity_speed -- [FILTER] [--images FILE] [--seconds S]
 //!
@@ -10,9 +11,9 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use widemargin::data::{Grids, Images, Samples};
+use widemargin::data::{CsrMatrix, DenseMatrix, Grids, Images, Samples, Vectors};
 use widemargin::descriptor::Hog;
-use widemargin::similarity::{GridMatching, Precision, Similarity};
+use widemargin::similarity::{GridMatching, Precision, Similarity, Spec, VectorSimilarity};
 
 /// Bases and samples of a block: a common number of bases, a chunk of samples.
 const BASES: usize = 1000;
@@ -99,11 +100,53 @@ fn matrix_product(arguments: &Arguments) -> Option<f64> {
     Some(2.0 * (SIDE as f64).powi(3) / seconds / 1e9)
 }
 
+/// Vectors with a share of non-zeros, dense or sparse.
+fn vectors(n: usize, d: usize, density: f32, sparse: bool, seed: u32) -> Vectors {
+    let (mut values, chance) = (made_up(n * d, seed), made_up(n * d, seed + 10));
+    values.iter_mut().zip(chance).for_each(|(x, chance)| *x *= f32::from(u8::from(0.5 * (chance + 1.0) < density)));
+    if !sparse {
+        return Vectors::Dense(DenseMatrix { values, n_rows: n, n_cols: d });
+    }
+    let mut matrix = CsrMatrix { indptr: vec![0], indices: Vec::new(), values: Vec::new(), n_cols: d };
+    for row in values.chunks(d) {
+        for (column, &value) in row.iter().enumerate().filter(|(_, value)| **value != 0.0) {
+            matrix.indices.push(column as u32);
+            matrix.values.push(value);
+        }
+        matrix.indptr.push(matrix.values.len());
+    }
+    Vectors::Sparse(matrix)
+}
+
+/// Similarities of vectors by their distances.
+fn distances(arguments: &Arguments) {
+    let dense = [4, 8, 16, 24, 32, 48, 64, 128, 256, 784].map(|d| (d, 1.0, false));
+    for name in ["rbf", "laplacian"] {
+        for (d, density, sparse) in dense.into_iter().chain([(784, 0.2, false), (10_000, 0.01, true)]) {
+            let spec: Spec = format!("{name}:gamma={}", 1.0 / d as f64).parse().expect("a spec");
+            let similarity = VectorSimilarity::from_step(&spec.steps[0]).expect("a similarity of vectors");
+            let of = |n, seed| vectors(n, d, density, sparse, seed);
+            let (bases, samples) = (of(BASES, 1), of(SAMPLES, 2));
+            let mut block = vec![0.0; BASES * SAMPLES];
+            let kind = if sparse { "sparse" } else { "dense" };
+            let name = format!("{name} {kind} {d} features, {density} non-zero");
+            let seconds = arguments.time(&name, || {
+                similarity.block(&bases, &samples, &mut block).expect("vectors of one width");
+            });
+            let Some(seconds) = seconds else { continue };
+            let nanoseconds = 1e9 * seconds / (BASES * SAMPLES) as f64;
+            println!("{}", json!({ "what": "distances", "name": name, "nanoseconds_a_pair": nanoseconds }));
+        }
+    }
+}
+
 fn main() {
     let arguments = Arguments::read();
     let everything = Arguments { filter: String::new(), images: None, budget: arguments.budget };
     let peak = matrix_product(&everything).expect("no filter");
     println!("{}", json!({ "what": "matrix product", "side": SIDE, "precision": "f32", "gflops": peak }));
+
+    distances(&arguments);
 
     let images = arguments.images();
     for cell in [4, 8] {

@@ -8,7 +8,7 @@ use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::data::Training;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::par::Pool;
 use crate::similarity::Similarity;
 
@@ -61,20 +61,36 @@ fn distances<S: Similarity>(rows: &[usize], similarity: &S, training: &Training<
     let work = |chunk: std::ops::Range<usize>| {
         training.go_on("bases")?;
         let some = similarity.describe(training.samples.select(&rows[chunk.clone()])?)?;
-        let mut block = vec![0.0f32; n_parts * chunk.len() * n];
+        let size = chunk.len() * n;
+        let mut block = vec![0.0f32; n_parts * size];
         let first = chunk.start;
-        similarity.block(&all, &some, &mut block).map_err(|error| error.in_part_from(first).of_rows(rows))?;
-        Ok(block)
+        let told = |error: Error| error.in_part_from(first).of_rows(rows);
+        let mut known = Vec::with_capacity(n_parts);
+        for (part, block) in block.chunks_mut(size).enumerate() {
+            known.push(similarity.kernel_distances(part, &all, &some, block).map_err(told)?);
+        }
+        if known.contains(&false) {
+            let mut similarities = vec![0.0f32; n_parts * size];
+            similarity.block(&all, &some, &mut similarities).map_err(told)?;
+            let parts = block.chunks_mut(size).zip(similarities.chunks(size)).zip(&known);
+            parts.filter(|(_, known)| !**known).for_each(|((block, similar), _)| block.copy_from_slice(similar));
+        }
+        Ok((block, known))
     };
-    pool.fold_chunks(n, ROWS_A_CHUNK, work, |block| {
+    let mut known = vec![false; n_parts];
+    pool.fold_chunks(n, ROWS_A_CHUNK, work, |(block, of_chunk)| {
         let size = block.len() / n_parts;
         blocks.iter_mut().zip(block.chunks(size.max(1))).for_each(|(all, part)| all.extend_from_slice(part));
+        known = of_chunk;
         Ok(())
     })?;
     let mut total = vec![0.0f32; n * n];
-    for block in &blocks {
-        let distance =
-            |i: usize, j: usize| (block[i * n + i] + block[j * n + j] - block[i * n + j] - block[j * n + i]).max(0.0);
+    for (block, known) in blocks.iter().zip(known) {
+        let at = |i: usize, j: usize| f64::from(block[i * n + j]);
+        let distance = |i: usize, j: usize| {
+            let distance = if known { at(i, j) } else { at(i, i) + at(j, j) - at(i, j) - at(j, i) };
+            distance.max(0.0) as f32
+        };
         let sum: f64 = (0..n).map(|i| (0..n).map(|j| f64::from(distance(i, j))).sum::<f64>()).sum();
         let unit = if sum > 0.0 { ((n * n) as f64 / sum) as f32 } else { 1.0 };
         for i in 0..n {

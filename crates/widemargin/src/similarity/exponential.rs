@@ -36,7 +36,9 @@ fn exponential(x: f32) -> f32 {
     }
     // 2^n in two halves: 2^128 alone is beyond the range.
     let half = (n * 0.5 + ROUND) - ROUND;
-    let power = |n: f32| f32::from_bits((((n as i32) + 127) as u32) << 23);
+    // A whole number is in the lowest bits once 1.5 · 2^23 is added; a conversion would ask whether it is one.
+    let whole = |n: f32| (n + ROUND).to_bits().wrapping_sub(ROUND.to_bits());
+    let power = |n: f32| f32::from_bits(whole(n).wrapping_add(127) << 23);
     let value = sum * power(half) * power(n - half);
     if x < LOWEST {
         0.0

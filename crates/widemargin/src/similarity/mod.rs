@@ -4,6 +4,7 @@ mod additive;
 mod alignment;
 mod any;
 mod conditional;
+mod distances;
 mod exponential;
 pub(crate) mod grid;
 mod named;

@@ -118,7 +118,7 @@ compiled! {
 }
 
 /// Dense vectors must be equally wide; sparse samples may be narrower than the bases.
-fn check_widths(bases: &Vectors, samples: &Vectors) -> Result<()> {
+pub(super) fn check_widths(bases: &Vectors, samples: &Vectors) -> Result<()> {
     let (trained, found) = (bases.n_cols(), samples.n_cols());
     let narrower = matches!(samples, Vectors::Sparse(_)) && found < trained;
     if found == trained || narrower {

@@ -57,6 +57,22 @@ pub trait Similarity: Send + Sync {
         false
     }
 
+    /// Fills `block`, row-major samples × bases, with the squared distances s(x, x) + s(y, y) − s(x, y) − s(y, x) of
+    /// one part, where it knows them better than these four numbers tell in single precision; returns false where
+    /// it does not. `bases` and `samples` are described, as for [`Similarity::block`].
+    ///
+    /// # Errors
+    /// As for [`Similarity::block`].
+    fn kernel_distances(
+        &self,
+        _part: usize,
+        _bases: &Self::Samples,
+        _samples: &Self::Samples,
+        _block: &mut [f32],
+    ) -> Result<bool> {
+        Ok(false)
+    }
+
     /// How many similarities it is side by side. A block of several is \[part\]\[sample\]\[basis\], and each part
     /// is normalised by itself.
     fn n_parts(&self) -> usize {
@@ -92,6 +108,16 @@ impl<S: Similarity> Similarity for &S {
 
     fn seconds_a_pair(&self, bases: &S::Samples) -> f64 {
         (**self).seconds_a_pair(bases)
+    }
+
+    fn kernel_distances(
+        &self,
+        part: usize,
+        bases: &S::Samples,
+        samples: &S::Samples,
+        block: &mut [f32],
+    ) -> Result<bool> {
+        (**self).kernel_distances(part, bases, samples, block)
     }
 
     fn n_columns(&self, bases: &S::Samples) -> usize {
@@ -136,6 +162,10 @@ impl<T: Samples> Similarity for Box<dyn Similarity<Samples = T>> {
 
     fn seconds_a_pair(&self, bases: &T) -> f64 {
         (**self).seconds_a_pair(bases)
+    }
+
+    fn kernel_distances(&self, part: usize, bases: &T, samples: &T, block: &mut [f32]) -> Result<bool> {
+        (**self).kernel_distances(part, bases, samples, block)
     }
 
     fn n_columns(&self, bases: &T) -> usize {

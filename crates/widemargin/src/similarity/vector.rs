@@ -3,9 +3,10 @@
 use std::fmt;
 
 use super::Similarity;
+use super::distances::{absolute_distances, norms, squared_distances};
 use super::exponential::exponentials;
-use super::shared_features::{products, sum_over_features};
-use crate::data::{Rows, Samples, Training, Vectors};
+use super::shared_features::products;
+use crate::data::{Training, Vectors};
 use crate::descriptor::{Spread, spread};
 use crate::error::{Error, Result};
 use crate::spec::{Arguments, Step};
@@ -121,15 +122,7 @@ impl Similarity for VectorSimilarity {
             }
             VectorKernel::Laplacian => {
                 let gamma = self.gamma()?;
-                // |x − y| where one is 0 is the other: sparse rows need the shared features only.
-                sum_over_features(bases, samples, block, |x, y| (x - y).abs() - x.abs() - y.abs())?;
-                let (basis, sample) = (norms(bases, f64::abs), norms(samples, f64::abs));
-                let n = bases.len();
-                for (row, sample) in block.chunks_mut(n.max(1)).zip(&sample) {
-                    for (d, basis) in row.iter_mut().zip(&basis) {
-                        *d = (*d + (basis + sample) as f32).max(0.0);
-                    }
-                }
+                absolute_distances(bases, samples, block)?;
                 exponentials(-gamma, block);
             }
             VectorKernel::Polynomial { degree, coef0 } => {
@@ -146,9 +139,52 @@ impl Similarity for VectorSimilarity {
         Ok(())
     }
 
+    fn kernel_distances(&self, _part: usize, bases: &Vectors, samples: &Vectors, block: &mut [f32]) -> Result<bool> {
+        match self.kernel {
+            VectorKernel::Sigmoid { .. } => return Ok(false),
+            VectorKernel::Laplacian => absolute_distances(bases, samples, block)?,
+            _ => squared_distances(bases, samples, block)?,
+        }
+        let gamma = f64::from(self.gamma()?);
+        match self.kernel {
+            VectorKernel::Polynomial { degree, coef0 } => {
+                let values = |vectors| norms(vectors, |x| x * x).into_iter().map(move |norm| gamma * norm + coef0);
+                let of_bases: Vec<f64> = values(bases).collect();
+                for (row, x) in block.chunks_mut(of_bases.len().max(1)).zip(values(samples)) {
+                    for (d, y) in row.iter_mut().zip(&of_bases) {
+                        *d = polynomial_distance(degree, x, *y, gamma * f64::from(*d)) as f32;
+                    }
+                }
+            }
+            VectorKernel::Rbf | VectorKernel::Laplacian => {
+                block.iter_mut().for_each(|d| *d = (-2.0 * (-gamma * f64::from(*d)).exp_m1()) as f32);
+            }
+            VectorKernel::Linear | VectorKernel::Sigmoid { .. } => {}
+        }
+        Ok(true)
+    }
+
     fn is_symmetric(&self, _part: usize) -> bool {
         true
     }
+}
+
+/// p(x) + p(y) − 2 p(m) for p(t) = t^degree and x + y − 2m = `gap`, which is computed without x + y and 2m.
+fn polynomial_distance(degree: u32, x: f64, y: f64, gap: f64) -> f64 {
+    let (middle, half) = (0.5 * (x + y), 0.5 * (x - y));
+    let m = middle - 0.5 * gap;
+    let power = |t: f64, exponent: u32| t.powi(exponent as i32);
+    // p(x) + p(y) − 2 p(middle): twice the terms of the binomial series that are even in x − y, but for the first.
+    let (mut curved, mut binomial) = (0.0, 1.0);
+    for i in 1..=degree {
+        binomial *= f64::from(degree + 1 - i) / f64::from(i);
+        if i % 2 == 0 {
+            curved += 2.0 * binomial * power(middle, degree - i) * power(half, i);
+        }
+    }
+    // 2 p(middle) − 2 p(m), the factor middle − m = gap / 2 taken out.
+    let risen: f64 = (0..degree).map(|i| power(middle, i) * power(m, degree - 1 - i)).sum();
+    curved + gap * risen
 }
 
 /// The gamma given, or none where it is to be learned.
@@ -157,56 +193,4 @@ fn gamma(arguments: &mut Arguments<'_>) -> Result<Option<f64>> {
         None | Some("scale") => Ok(None),
         Some(_) => arguments.positive("gamma", 1.0).map(Some),
     }
-}
-
-/// Σ_j f(x_j) of each row.
-fn norms(vectors: &Vectors, f: impl Fn(f64) -> f64) -> Vec<f64> {
-    fn sum(rows: &impl Rows, f: impl Fn(f64) -> f64) -> Vec<f64> {
-        let row = |row| {
-            let mut sum = 0.0;
-            rows.for_each_nonzero(row, |_, value| sum += f(value));
-            sum
-        };
-        (0..rows.n_rows()).map(row).collect()
-    }
-    match vectors {
-        Vectors::Dense(matrix) => matrix.view().map(|view| sum(&view, f)).unwrap_or_default(),
-        Vectors::Sparse(matrix) => matrix.view().map(|view| sum(&view, f)).unwrap_or_default(),
-    }
-}
-
-/// ‖x − y‖² = ‖x‖² + ‖y‖² − 2 x·y, about the bases' mean where rows are dense: far from the origin the difference
-/// of large norms would leave nothing of a small distance.
-fn squared_distances(bases: &Vectors, samples: &Vectors, block: &mut [f32]) -> Result<()> {
-    if let (Vectors::Dense(b), Vectors::Dense(s)) = (bases, samples)
-        && b.n_cols == s.n_cols
-        && b.n_rows > 0
-    {
-        let d = b.n_cols;
-        let mut mean = vec![0.0f64; d];
-        for row in b.values.chunks(d.max(1)) {
-            mean.iter_mut().zip(row).for_each(|(mean, value)| *mean += f64::from(*value));
-        }
-        let mean: Vec<f32> = mean.iter().map(|sum| (sum / b.n_rows as f64) as f32).collect();
-        let centred = |vectors: &crate::data::DenseMatrix<f32>| {
-            let mut vectors = vectors.clone();
-            for row in vectors.values.chunks_mut(d.max(1)) {
-                row.iter_mut().zip(&mean).for_each(|(value, mean)| *value -= mean);
-            }
-            Vectors::Dense(vectors)
-        };
-        return distances_about_origin(&centred(b), &centred(s), block);
-    }
-    distances_about_origin(bases, samples, block)
-}
-
-fn distances_about_origin(bases: &Vectors, samples: &Vectors, block: &mut [f32]) -> Result<()> {
-    products(bases, samples, block)?;
-    let (basis, sample) = (norms(bases, |v| v * v), norms(samples, |v| v * v));
-    for (row, sample) in block.chunks_mut(bases.len().max(1)).zip(&sample) {
-        for (product, basis) in row.iter_mut().zip(&basis) {
-            *product = ((sample + basis - 2.0 * f64::from(*product)) as f32).max(0.0);
-        }
-    }
-    Ok(())
 }

@@ -12,6 +12,7 @@ mod gap_is_reached;
 mod greedy_selection;
 mod grid_fixtures;
 mod hog_fixtures;
+mod keeps_its_digits;
 mod kind_to_mistakes;
 mod kinds_of_samples;
 mod linear_common;

@@ -59,6 +59,14 @@ impl<A: AnyKernel + 'static, B: AnyKernel + 'static> AnyKernel for Either<A, B> 
         }
     }
 
+    fn kernel_distances_any(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f32]) -> Result<bool> {
+        if self.is_first(samples) {
+            self.0.kernel_distances_any(bases, samples, block)
+        } else {
+            self.1.kernel_distances_any(bases, samples, block)
+        }
+    }
+
     fn seconds_a_pair_any(&self, bases: &AnySamples) -> f64 {
         if self.is_first(bases) { self.0.seconds_a_pair_any(bases) } else { self.1.seconds_a_pair_any(bases) }
     }

@@ -23,6 +23,8 @@ pub(super) trait AnyKernel: Send + Sync {
 
     fn block_any(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f32]) -> Result<()>;
 
+    fn kernel_distances_any(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f32]) -> Result<bool>;
+
     fn seconds_a_pair_any(&self, bases: &AnySamples) -> f64;
 
     fn n_columns_any(&self, bases: &AnySamples) -> usize;
@@ -69,6 +71,11 @@ where
     fn block_any(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f32]) -> Result<()> {
         let of = |samples| S::Samples::of(samples).ok_or_else(|| other_kind(&self.spec(), S::Samples::NAME, samples));
         self.block(of(bases)?, of(samples)?, block)
+    }
+
+    fn kernel_distances_any(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f32]) -> Result<bool> {
+        let of = |samples| S::Samples::of(samples).ok_or_else(|| other_kind(&self.spec(), S::Samples::NAME, samples));
+        self.kernel_distances(0, of(bases)?, of(samples)?, block)
     }
 
     fn seconds_a_pair_any(&self, bases: &AnySamples) -> f64 {

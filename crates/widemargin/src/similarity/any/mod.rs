@@ -178,6 +178,10 @@ impl AnySimilarity {
         }
     }
 
+    fn not_described(&self) -> Error {
+        Error::Similarity { similarity: self.spec(), problem: "its samples were not described first".into() }
+    }
+
     /// The parts that compare what a leaf gives.
     fn of_leaf(&self, leaf: usize) -> impl Iterator<Item = usize> {
         (0..self.parts.len()).filter(move |&part| self.parts[part].leaf == leaf)
@@ -249,8 +253,7 @@ impl Similarity for AnySimilarity {
 
     fn block(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f32]) -> Result<()> {
         let (AnySamples::Described(bases), AnySamples::Described(samples)) = (bases, samples) else {
-            let problem = "its samples were not described first".into();
-            return Err(Error::Similarity { similarity: self.spec(), problem });
+            return Err(self.not_described());
         };
         let size = block.len() / self.parts.len();
         let mut blocks: Vec<&mut [f32]> = block.chunks_mut(size.max(1)).collect();
@@ -261,6 +264,20 @@ impl Similarity for AnySimilarity {
             self.leaf_blocks(leaf, bases, samples, &mut blocks)?;
         }
         Ok(())
+    }
+
+    fn kernel_distances(
+        &self,
+        part: usize,
+        bases: &AnySamples,
+        samples: &AnySamples,
+        block: &mut [f32],
+    ) -> Result<bool> {
+        let (AnySamples::Described(bases), AnySamples::Described(samples)) = (bases, samples) else {
+            return Err(self.not_described());
+        };
+        let Part { leaf, kernel, .. } = &self.parts[part];
+        kernel.kernel_distances_any(&bases[*leaf], &samples[*leaf], block)
     }
 
     fn brings_columns(&self) -> bool {

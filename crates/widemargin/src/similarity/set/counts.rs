@@ -20,7 +20,7 @@ pub struct CountCosine {
 }
 
 macro_rules! measure {
-    ($type:ident, $name:literal, $value:expr) => {
+    ($type:ident, $name:literal, $value:expr, $unit:expr, $distance:expr) => {
         impl $type {
             #[doc = concat!("The similarity of the spec `", $name, "`.")]
             ///
@@ -58,6 +58,17 @@ macro_rules! measure {
                 Ok(())
             }
 
+            fn kernel_distances(
+                &self,
+                _part: usize,
+                bases: &Vectors,
+                samples: &Vectors,
+                block: &mut [f32],
+            ) -> Result<bool> {
+                fill_distances(bases, samples, block, $unit, $distance);
+                Ok(true)
+            }
+
             fn is_symmetric(&self, _part: usize) -> bool {
                 true
             }
@@ -65,14 +76,31 @@ macro_rules! measure {
     };
 }
 
-measure!(CountTanimoto, "tanimoto", |xy: f64, xx: f64, yy: f64| {
-    let either = xx + yy - xy;
-    if either > 0.0 { xy / either } else { 1.0 }
-});
-measure!(CountCosine, "cosine", |xy: f64, xx: f64, yy: f64| {
-    let size = (xx * yy).sqrt();
-    if size > 0.0 { xy / size } else { f64::from(xx == yy) }
-});
+measure!(
+    CountTanimoto,
+    "tanimoto",
+    |xy: f64, xx: f64, yy: f64| {
+        let either = xx + yy - xy;
+        if either > 0.0 { xy / either } else { 1.0 }
+    },
+    // 2 − 2 s = 2 ‖x − y‖² / (x·x + y·y − x·y), where x·y = ½ (x·x + y·y − ‖x − y‖²).
+    |_| 1.0,
+    |squared: f64, xx: f64, yy: f64| {
+        let twice = xx + yy + squared;
+        if twice > 0.0 { 4.0 * squared / twice } else { 0.0 }
+    }
+);
+measure!(
+    CountCosine,
+    "cosine",
+    |xy: f64, xx: f64, yy: f64| {
+        let size = (xx * yy).sqrt();
+        if size > 0.0 { xy / size } else { f64::from(xx == yy) }
+    },
+    // 2 − 2 s is the squared distance of the directions.
+    |xx: f64| if xx > 0.0 { 1.0 / xx.sqrt() } else { 0.0 },
+    |squared: f64, xx: f64, yy: f64| if (xx > 0.0) == (yy > 0.0) { squared } else { 2.0 }
+);
 
 /// block\[sample\]\[basis\] = value(x·y, x·x, y·y), the products summed in double precision: of counts they are exact.
 fn fill(bases: &Vectors, samples: &impl Rows, block: &mut [f32], value: impl Fn(f64, f64, f64) -> f64) {
@@ -85,6 +113,37 @@ fn fill(bases: &Vectors, samples: &impl Rows, block: &mut [f32], value: impl Fn(
         let square = product(&dense, &dense);
         for (basis, out) in out.iter_mut().enumerate() {
             *out = value(product_with(bases, basis, &dense), square, squares[basis]) as f32;
+        }
+    }
+}
+
+/// A squared distance below this share of the norms is computed from differences: above, eleven digits are left.
+const CANCELLED: f64 = 1e-4;
+
+/// block\[sample\]\[basis\] = value(‖u(x·x) x − u(y·y) y‖², x·x, y·y), x and y in units u of their own.
+fn fill_distances(
+    bases: &Vectors,
+    samples: &Vectors,
+    block: &mut [f32],
+    unit: impl Fn(f64) -> f64,
+    value: impl Fn(f64, f64, f64) -> f64,
+) {
+    let squares: Vec<f64> =
+        (0..bases.len()).map(|basis| product_with(bases, basis, &dense_row(bases, basis))).collect();
+    for (row, out) in block.chunks_mut(bases.len().max(1)).enumerate() {
+        let mut x = dense_row(samples, row);
+        x.resize(bases.n_cols(), 0.0);
+        let xx = product(&x, &x);
+        let a = unit(xx);
+        for (basis, out) in out.iter_mut().enumerate() {
+            let (yy, b) = (squares[basis], unit(squares[basis]));
+            let size = a * a * xx + b * b * yy;
+            let mut squared = size - 2.0 * a * b * product_with(bases, basis, &x);
+            if squared < CANCELLED * size {
+                let differences = x.iter().zip(dense_row(bases, basis)).map(|(x, y)| a * x - b * y);
+                squared = differences.map(|difference| difference * difference).sum();
+            }
+            *out = value(squared, xx, yy) as f32;
         }
     }
 }

@@ -1,0 +1,273 @@
+//! Distances of pairs of vectors in single precision, to its last digits however far vectors are from the origin and
+//! however near to each other.
+//!
+//! Products are the fast way to them, as in ‖x‖² + ‖y‖² − 2 x·y, which loses the digits of a distance much smaller than
+//! the norms. Pairs whose distance is below [`CANCELLED`] of the norms are therefore computed again, by differences.
+//! Which these are depends on the sample and the bases alone, not on the other samples of a block.
+
+use std::borrow::Cow;
+
+use super::shared_features::{check_widths, products, sum_over_features};
+use crate::data::{CsrMatrix, DenseMatrix, Rows, Samples, Vectors};
+use crate::error::Result;
+use crate::isa::compiled;
+
+/// The share of the two norms below which a distance is computed again. Above, rounding is at most 8 times as large
+/// relative to the distance as to the norms. Of digits (USPS, MNIST) 1.1 % and 0.02 % of all pairs are below.
+const CANCELLED: f64 = 1.0 / 8.0;
+
+/// With at most so many features, differences are as fast as products.
+const FEW_FEATURES: usize = 32;
+
+/// Bases whose coordinates are laid side by side at a time.
+const TILE: usize = 64;
+
+/// Features whose differences are added up before the next are looked at: as many as the first cache holds of a tile.
+const FEATURES: usize = 64;
+
+/// Sums side by side over the features of one pair.
+const LANES: usize = 32;
+
+/// block\[sample\]\[basis\] = ‖x − y‖².
+pub(super) fn squared_distances(bases: &Vectors, samples: &Vectors, block: &mut [f32]) -> Result<()> {
+    let term = |difference: f32| difference * difference;
+    check_widths(bases, samples)?;
+    if let (Vectors::Dense(b), Vectors::Dense(s)) = (bases, samples) {
+        if b.n_cols <= FEW_FEATURES {
+            by_differences(b, s, block, term);
+            return Ok(());
+        }
+        // About the bases' mean norms are small, and few pairs are computed again.
+        let mean = mean(b);
+        let ((b, basis), (s, sample)) = (centred(b, &mean), centred(s, &mean));
+        products(&b, &s, block)?;
+        return mend(bases, samples, [&basis, &sample], -2.0, block, term);
+    }
+    products(bases, samples, block)?;
+    let norms = [bases, samples].map(|vectors| norms(vectors, |v| v * v));
+    mend(bases, samples, [&norms[0], &norms[1]], -2.0, block, term)
+}
+
+/// block\[sample\]\[basis\] = ‖x − y‖₁.
+pub(super) fn absolute_distances(bases: &Vectors, samples: &Vectors, block: &mut [f32]) -> Result<()> {
+    check_widths(bases, samples)?;
+    if let (Vectors::Dense(b), Vectors::Dense(s)) = (bases, samples) {
+        by_differences(b, s, block, f32::abs);
+        return Ok(());
+    }
+    // |x − y| where one is 0 is the other: sparse rows need the shared features only.
+    sum_over_features(bases, samples, block, |x, y| (x - y).abs() - x.abs() - y.abs())?;
+    let norms = [bases, samples].map(|vectors| norms(vectors, f64::abs));
+    mend(bases, samples, [&norms[0], &norms[1]], 1.0, block, f32::abs)
+}
+
+/// Σ_j f(x_j) of each row.
+pub(super) fn norms(vectors: &Vectors, f: impl Fn(f64) -> f64) -> Vec<f64> {
+    fn sum(rows: &impl Rows, f: impl Fn(f64) -> f64) -> Vec<f64> {
+        let row = |row| {
+            let mut sum = 0.0;
+            rows.for_each_nonzero(row, |_, value| sum += f(value));
+            sum
+        };
+        (0..rows.n_rows()).map(row).collect()
+    }
+    match vectors {
+        Vectors::Dense(matrix) => matrix.view().map(|view| sum(&view, f)).unwrap_or_default(),
+        Vectors::Sparse(matrix) => matrix.view().map(|view| sum(&view, f)).unwrap_or_default(),
+    }
+}
+
+fn mean(matrix: &DenseMatrix<f32>) -> Vec<f32> {
+    let mut sums = vec![0.0f64; matrix.n_cols];
+    for row in matrix.values.chunks(matrix.n_cols.max(1)) {
+        sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += f64::from(*value));
+    }
+    let n = matrix.n_rows.max(1) as f64;
+    sums.into_iter().map(|sum| (sum / n) as f32).collect()
+}
+
+/// Rows about a mean, and their squared norms.
+fn centred(matrix: &DenseMatrix<f32>, mean: &[f32]) -> (Vectors, Vec<f64>) {
+    let mut matrix = matrix.clone();
+    let mut norms = vec![0.0; matrix.n_rows];
+    for (row, norm) in matrix.values.chunks_mut(mean.len().max(1)).zip(&mut norms) {
+        centre(row, mean, norm);
+    }
+    (Vectors::Dense(matrix), norms)
+}
+
+compiled! {
+    /// Subtracts the mean from a row, and gives the squared norm of what is left.
+    fn centre(row: &mut [f32], mean: &[f32], norm: &mut f64) {
+        let mut sums = [0.0f64; LANES];
+        for (row, mean) in row.chunks_mut(LANES).zip(mean.chunks(LANES)) {
+            for ((x, mean), sum) in row.iter_mut().zip(mean).zip(&mut sums) {
+                *x -= mean;
+                *sum += f64::from(*x) * f64::from(*x);
+            }
+        }
+        *norm = sums.iter().sum();
+    }
+}
+
+/// block\[sample\]\[basis\] = Σ_j term(x_j − y_j). A subtraction, `term` and an addition a feature and pair.
+fn by_differences(
+    bases: &DenseMatrix<f32>,
+    samples: &DenseMatrix<f32>,
+    block: &mut [f32],
+    term: impl Fn(f32) -> f32 + Copy,
+) {
+    let (n, d) = (bases.n_rows, bases.n_cols);
+    block.fill(0.0);
+    let mut tile = vec![[0.0; TILE]; FEATURES.min(d)];
+    for left in (0..n).step_by(TILE) {
+        let right = (left + TILE).min(n);
+        for from in (0..d).step_by(FEATURES) {
+            let to = (from + FEATURES).min(d);
+            for (at, basis) in (left..right).enumerate() {
+                let values = &bases.values[basis * d + from..basis * d + to];
+                tile.iter_mut().zip(values).for_each(|(feature, value)| feature[at] = *value);
+            }
+            for (sample, out) in samples.values.chunks(d).zip(block.chunks_mut(n)) {
+                add_tile(&sample[from..to], &tile, &mut out[left..right], term);
+            }
+        }
+    }
+}
+
+compiled! {
+    /// out\[basis\] += Σ_j term(x_j − y_j) for the bases of a tile, \[feature\]\[basis\].
+    fn add_tile(sample: &[f32], tile: &[[f32; TILE]], out: &mut [f32], term: impl Fn(f32) -> f32) {
+        let mut sums = [0.0; TILE];
+        for (x, bases) in sample.iter().zip(tile) {
+            for (sum, y) in sums.iter_mut().zip(bases) {
+                *sum += term(x - y);
+            }
+        }
+        out.iter_mut().zip(sums).for_each(|(out, sum)| *out += sum);
+    }
+}
+
+/// Turns products into distances, norm + norm + factor · product, those that lost their digits by differences.
+fn mend(
+    bases: &Vectors,
+    samples: &Vectors,
+    norms: [&[f64]; 2],
+    factor: f64,
+    block: &mut [f32],
+    term: impl Fn(f32) -> f32 + Copy,
+) -> Result<()> {
+    let mut cancelled = Vec::new();
+    for (row, (out, norm)) in block.chunks_mut(bases.len().max(1)).zip(norms[1]).enumerate() {
+        cancelled.clear();
+        from_products(out, norms[0], *norm, factor, &mut cancelled);
+        if cancelled.is_empty() {
+            continue;
+        }
+        match bases {
+            Vectors::Dense(bases) => {
+                let sample = dense_row(samples, row, bases.n_cols);
+                sums_of_rows(&sample, &bases.values, &cancelled, out, term);
+            }
+            Vectors::Sparse(bases) => {
+                let sample = nonzeros(samples, row);
+                for &basis in &cancelled {
+                    out[basis] = merged(&sample, bases, basis, term);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+compiled! {
+    /// Distances from products, and which of them lost their digits, or are no numbers.
+    fn from_products(out: &mut [f32], norms: &[f64], norm: f64, factor: f64, cancelled: &mut Vec<usize>) {
+        let mut left = 0;
+        for (out, norms) in out.chunks_mut(TILE).zip(norms.chunks(TILE)) {
+            let mut n_right = 0;
+            for (out, basis) in out.iter_mut().zip(norms) {
+                let size = basis + norm;
+                *out = (size + factor * f64::from(*out)) as f32;
+                n_right += u32::from(f64::from(*out) >= CANCELLED * size);
+            }
+            if n_right < out.len() as u32 {
+                let right = |(out, basis): (&f32, &f64)| f64::from(*out) >= CANCELLED * (basis + norm);
+                let pairs = out.iter().zip(norms).enumerate();
+                cancelled.extend(pairs.filter(|(_, pair)| !right(*pair)).map(|(at, _)| left + at));
+            }
+            left += out.len();
+        }
+    }
+}
+
+compiled! {
+    /// out\[basis\] = Σ_j term(x_j − y_j) for some of the bases, row-major.
+    fn sums_of_rows(sample: &[f32], bases: &[f32], some: &[usize], out: &mut [f32], term: impl Fn(f32) -> f32) {
+        let d = sample.len();
+        let (samples, rest) = sample.as_chunks::<LANES>();
+        for &basis in some {
+            let (bases, rest_of_basis) = bases[basis * d..(basis + 1) * d].as_chunks::<LANES>();
+            let mut sums = [0.0; LANES];
+            for (x, y) in samples.iter().zip(bases) {
+                for ((sum, x), y) in sums.iter_mut().zip(x).zip(y) {
+                    *sum += term(x - y);
+                }
+            }
+            for ((sum, x), y) in sums.iter_mut().zip(rest).zip(rest_of_basis) {
+                *sum += term(x - y);
+            }
+            for half in [16, 8, 4, 2, 1] {
+                let (low, high) = sums.split_at_mut(half);
+                low.iter_mut().zip(high).for_each(|(low, high)| *low += *high);
+            }
+            out[basis] = sums[0];
+        }
+    }
+}
+
+/// A row written out, `n_cols` wide.
+fn dense_row(vectors: &Vectors, row: usize, n_cols: usize) -> Cow<'_, [f32]> {
+    match vectors {
+        Vectors::Dense(matrix) => Cow::Borrowed(&matrix.values[row * n_cols..(row + 1) * n_cols]),
+        Vectors::Sparse(matrix) => {
+            let mut dense = vec![0.0; n_cols];
+            let range = matrix.indptr[row]..matrix.indptr[row + 1];
+            let stored = matrix.indices[range.clone()].iter().zip(&matrix.values[range]);
+            stored.for_each(|(&column, &value)| dense[column as usize] = value);
+            Cow::Owned(dense)
+        }
+    }
+}
+
+/// Columns and values of a row, columns ascending.
+fn nonzeros(vectors: &Vectors, row: usize) -> Vec<(u32, f32)> {
+    match vectors {
+        Vectors::Dense(matrix) => {
+            let values = &matrix.values[row * matrix.n_cols..(row + 1) * matrix.n_cols];
+            values.iter().enumerate().map(|(column, &value)| (column as u32, value)).collect()
+        }
+        Vectors::Sparse(matrix) => {
+            let range = matrix.indptr[row]..matrix.indptr[row + 1];
+            matrix.indices[range.clone()].iter().copied().zip(matrix.values[range].iter().copied()).collect()
+        }
+    }
+}
+
+/// Σ_j term(x_j − y_j) over the columns of both rows.
+fn merged(sample: &[(u32, f32)], bases: &CsrMatrix<f32>, basis: usize, term: impl Fn(f32) -> f32) -> f32 {
+    let range = bases.indptr[basis]..bases.indptr[basis + 1];
+    let (columns, values) = (&bases.indices[range.clone()], &bases.values[range]);
+    let (mut sum, mut at) = (0.0f64, 0);
+    for &(column, x) in sample {
+        while at < columns.len() && columns[at] < column {
+            sum += f64::from(term(values[at]));
+            at += 1;
+        }
+        let shared = at < columns.len() && columns[at] == column;
+        sum += f64::from(term(if shared { x - values[at] } else { x }));
+        at += usize::from(shared);
+    }
+    values[at..].iter().for_each(|&y| sum += f64::from(term(y)));
+    sum as f32
+}

@@ -70,6 +70,15 @@ def test_many_rows_are_not_asked_for_products(client, digits, monkeypatch):
     np.testing.assert_allclose(again.coef_, found.coef_, atol=1e-6 * np.abs(found.coef_).max())
 
 
+def test_two_clusters_far_apart(client):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (600, 3))
+    y = (X[:, 1] * X[:, 2] > 0).astype(int)
+    X[:, 0] += np.where(np.arange(600) % 2 == 0, 1e6, -1e6)
+    found = BasisExpansionSVC("rbf:gamma=2", n_basis=100, C=10.0).fit(*cut(X, y, (200, 400)))
+    assert found.score(X, y) > 0.9
+
+
 @pytest.mark.parametrize("normalization", ["z_score", "none", "nystrom_clip"])
 def test_every_normalization(client, digits, normalization):
     X, y = digits[0][:800], digits[1][:800]

@@ -163,6 +163,75 @@ def test_thin_plates_far_from_the_origin_and_with_samples_that_nearly_coincide()
         agree(wm.ThinPlateSVC(kernel, C=1e5).fit(X, y), X)
 
 
+def placed(place, scale, offset, d):
+    """Samples of a scale in single precision, in one cluster or two, in all columns or in one."""
+    X = scale * np.random.default_rng(0).uniform(-1, 1, (30, d))
+    sides = np.where(np.arange(30) % 2 == 0, 1, -1)[:, None] if place != "one cluster" else 1
+    columns = np.arange(d) == 1 if place == "one column" else np.ones(d)
+    X += offset * sides * columns
+    X[25:] = X[:5]
+    return X.astype(np.float32)
+
+
+@pytest.mark.parametrize("d", [2, 40])
+@pytest.mark.parametrize("place", ["one cluster", "two clusters", "one column"])
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e6])
+def test_distances_keep_their_digits(offset, scale, place, d):
+    runtime = pytest.importorskip("onnxruntime")
+    X = placed(place, scale, offset, d)
+    y = np.arange(30) % 3
+    difference = X[:, None].astype(np.float64) - X
+    squared, absolute = np.square(difference).sum(axis=2), np.abs(difference).sum(axis=2)
+    g, a = float(np.float32(1 / (scale**2 * d))), float(np.float32(1 / (scale * d)))
+    r = np.sqrt(squared)
+    with np.errstate(divide="ignore"):
+        log_r = np.where(r > 0, np.log(r), 0)
+    expected = {
+        f"rbf:gamma={g}": np.exp(-g * squared),
+        f"laplacian:gamma={a}": np.exp(-a * absolute),
+        "cubic": r**3,
+        "distance": -r,
+        "thin-plate": squared * log_r,
+    }
+    for spec, right in expected.items():
+        fitted = wm.BasisExpansion(spec, n_basis=30, normalization="none").fit(X, y)
+        bases = fitted.basis_indices_
+        model = wm.to_onnx(fitted)
+        session = runtime.InferenceSession(model.SerializeToString())
+        here = fitted.transform(X)
+        for made in (run(model, X)["features"], session.run(None, {"X": X})[0], here):
+            error = 5e-6 * np.abs(right[:, bases])
+            if spec.startswith(("rbf", "laplacian")):
+                # The exponent is right to single precision.
+                error *= 1 - np.log(np.maximum(right[:, bases], 1e-38))
+            elif spec == "thin-plate":
+                error += 1e-12 * squared[:, bases]
+            assert (np.abs(made - right[:, bases]) <= error + 1e-37).all(), spec
+
+
+@pytest.mark.parametrize("kernel", ["thin_plate", "cubic", "rbf:gamma=0.5"])
+def test_thin_plates_of_two_clusters_far_apart(kernel):
+    runtime = pytest.importorskip("onnxruntime")
+    X = np.random.default_rng(0).uniform(-1, 1, (60, 2))
+    y = (X[:, 1] > 0).astype(int)
+    X[:, 0] += np.where(np.arange(60) % 2 == 0, 1e7, -1e7)
+    fitted = wm.ThinPlateSVC(kernel, C=10.0).fit(X, y)
+    agree(fitted, X)
+    session = runtime.InferenceSession(wm.to_onnx(fitted).SerializeToString())
+    scores = fitted.decision_function(X)
+    made = session.run(["scores"], {"X": X})[0]
+    np.testing.assert_allclose(made, scores, rtol=0, atol=1e-5 * np.abs(scores).max())
+
+
+def test_two_clusters_far_apart():
+    X = np.array([[-1e4, 0], [1e4, 0], [1e4, 1], [1e4, 2], [1e4, 3], [-1e4, 1]])
+    fitted = wm.BasisExpansion("rbf:gamma=0.5", n_basis=6, normalization="none").fit(X, [0, 1, 0, 1, 0, 1])
+    right = np.exp(-0.5 * np.square(X[:, None] - X[fitted.basis_indices_]).sum(axis=2))
+    np.testing.assert_allclose(run(wm.to_onnx(fitted), X)["features"], right, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(fitted.transform(X), right, rtol=0, atol=1e-6)
+
+
 @pytest.mark.parametrize(
     "estimator",
     [wm.PowerMeanSVC(C=1.0), wm.ThinPlateSVC(n_basis=20), wm.BasisExpansionSVC(n_basis=20)],

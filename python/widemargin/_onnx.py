@@ -42,6 +42,8 @@ def to_onnx(estimator: Any, *, opset: int | None = None) -> onnx.ModelProto:
     The model holds the bases as dense rows. Comparing n samples with them takes memory for some matrices of
     (n, bases). Additive similarities, ``laplacian``, and powers of distances below 2 go through the features one by
     one: their time is that of n × bases × features without matrix products, so hand over samples in batches.
+    Other distances are computed by matrix products, those of samples that are much nearer to a base than to the
+    bases' mean once more by differences.
     `PowerMeanSVC` takes memory for some arrays of (n, features, nodes).
 
     Parameters

@@ -96,6 +96,38 @@ class Graph:
         )
         return self("Scan", zeros, self("Transpose", x, perm=[1, 0]), rows, body=inner, num_scan_inputs=2)
 
+    def scan_pairs(
+        self,
+        x: str,
+        rows: npt.NDArray[Any],
+        pairs: str,
+        step: Callable[[Graph, str, str], str],
+    ) -> str:
+        """Σ_j step(x_ij, rows_jk) in double precision for some pairs (i, k), [2, P], of x [N, d] and rows [d, B]: [P].
+
+        `step` is given [P] twice, and writes into the inner graph it is given.
+        """
+        dtype, (_, n_columns) = rows.dtype, rows.shape
+        prefix = self._name("scan") + "."
+        body = Graph(prefix)
+        left, right, so_far, column, row = (body._name(stem) for stem in ("i", "k", "sum", "x", "row"))
+        term = step(body, body("Gather", column, left, axis=0), body("Gather", row, right, axis=0))
+        after = [body("Identity", left), body("Identity", right), body("Add", so_far, term)]
+        self._weigh(body.n_bytes)
+        some: list[str | int] = [prefix + "pairs"]
+        states = [np.int64, np.int64, np.float64]
+        inner = body.proto(
+            [value(name, kind, some) for name, kind in zip([left, right, so_far], states, strict=True)]
+            + [value(column, dtype, ["N"]), value(row, dtype, [n_columns])],
+            [value(name, kind, some) for name, kind in zip(after, states, strict=True)],
+        )
+        start = [self("Gather", pairs, np.array(side), axis=0) for side in (0, 1)]
+        start.append(self("ConstantOfShape", self("Shape", start[0]), value=numpy_helper.from_array(np.zeros(1))))
+        inputs = [*start, self("Transpose", x, perm=[1, 0]), self.constant(rows)]
+        outputs = [self._name("scan") for _ in states]
+        self._nodes.append(helper.make_node("Scan", inputs, outputs, body=inner, num_scan_inputs=2))
+        return outputs[-1]
+
     def proto(
         self, inputs: list[onnx.ValueInfoProto], outputs: list[onnx.ValueInfoProto], name: str = "widemargin"
     ) -> onnx.GraphProto:

@@ -10,7 +10,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::data::Training;
+use crate::data::{Samples, Training};
 use crate::error::{Error, Result};
 use crate::similarity::Similarity;
 use positions::{evenly_spaced, shares};
@@ -145,6 +145,19 @@ pub fn choose<S: Similarity>(
         format!("{classes} fewer than {even} samples: all of these are bases, and the other classes give more")
     });
     Ok(Bases { rows, warning })
+}
+
+/// That bases which are training samples can be compared; `rows` says which they are.
+///
+/// # Errors
+/// [`Error::Sample`] naming the row of the first that cannot.
+pub(crate) fn check_sound<S: Similarity>(similarity: &S, bases: &S::Samples, rows: &[usize]) -> Result<()> {
+    match bases.flaw() {
+        Some((at, problem)) => {
+            Err(Error::Sample { similarity: similarity.spec(), is_basis: false, number: rows[at], problem })
+        }
+        None => Ok(()),
+    }
 }
 
 pub(crate) fn check_given(rows: &[usize], n_samples: usize) -> Result<()> {

@@ -147,11 +147,15 @@ impl<T: Samples> Wanted<'_, T> {
             let n_basis = bases_of(self.n_basis, training.weights);
             basis::choose(self.choice, n_basis, codes, n_classes, self.seed, similarity, training)?
         };
-        if let BasisChoice::Given(_) = self.choice {
-            return Ok((training.samples.select(&chosen.rows)?, chosen));
+        let is_given = matches!(self.choice, BasisChoice::Given(_));
+        if !is_given {
+            chosen.rows.sort_unstable();
         }
-        chosen.rows.sort_unstable();
         let bases = training.samples.select(&chosen.rows)?;
+        basis::check_sound(similarity, &bases, &chosen.rows)?;
+        if is_given {
+            return Ok((bases, chosen));
+        }
         let mut seen = HashSet::new();
         let is_new = |at: &usize| bases.fingerprint(*at).is_none_or(|print| seen.insert(print));
         let kept: Vec<usize> = (0..chosen.rows.len()).filter(is_new).collect();

@@ -102,7 +102,9 @@ impl<S: Similarity> Expander<S> {
             }
             choice => self.choose(choice, learned)?,
         };
-        Ok((learned.samples.select(&chosen.rows)?, chosen))
+        let bases = learned.samples.select(&chosen.rows)?;
+        basis::check_sound(&self.similarity, &bases, &chosen.rows)?;
+        Ok((bases, chosen))
     }
 
     /// Chooses among the samples as the caller has them in order, and holds what was chosen in the order of the

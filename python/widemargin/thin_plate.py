@@ -188,8 +188,11 @@ class ThinPlateSVC(NestedSpecMixin, MarginClassifier):
         self.support_ = np.array(told["support"], dtype=np.int64)
         self.n_bases_ = told["n_bases"]
         points = told["path"]
-        columns = points[0] if points else ()
-        self.path_ = {name: np.array([point[name] for point in points], dtype=np.float64) for name in columns}
+        columns = {**points[0], "loo_exact": False} if points else {}
+        # Left out of the file where it is false.
+        self.path_ = {
+            name: np.array([point.get(name, False) for point in points], dtype=np.float64) for name in columns
+        }
 
     def _scores(self, X: Any) -> npt.NDArray[np.float64]:
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")

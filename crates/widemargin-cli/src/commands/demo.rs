@@ -117,7 +117,7 @@ fn basis_expansion(context: &Context, data: &Digits, c: f64) -> Result<BasisExpa
 
 fn thin_plate(context: &Context, data: &Digits, _: f64) -> Result<ThinPlateSvc, Error> {
     let sink = |progress| context.bar.fit("", progress);
-    let params = ThinPlateParams::new(ConditionalKernel::THIN_PLATE).threads(1);
+    let params = ThinPlateParams::new(ConditionalKernel::Distance).threads(1);
     params.fit_with(&data.images.view()?, &data.labels, None, &context.watch(&sink))
 }
 

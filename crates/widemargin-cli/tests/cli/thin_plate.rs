@@ -25,7 +25,7 @@ fn plain(x: f64, y: f64) -> String {
 fn accuracy(text: &str) -> (f64, Run) {
     let folder = Folder::new();
     folder.write("a.csv", text);
-    let run = folder.run("train thin-plate a.csv -o m").well();
+    let run = folder.run("train thin-plate a.csv -o m --kernel thin-plate").well();
     (folder.run("evaluate m a.csv --json").json()["accuracy"].as_f64().unwrap(), run)
 }
 
@@ -35,7 +35,7 @@ fn with_nothing_given_it_is_a_good_classifier() {
     folder.write("train.csv", circle(300, plain));
     let all = circle(900, plain);
     folder.write("test.csv", all.lines().skip(300).collect::<Vec<_>>().join("\n"));
-    let told = folder.run("train thin-plate train.csv -o m").well();
+    let told = folder.run("train thin-plate train.csv -o m --kernel thin-plate").well();
     for words in ["leave-one-out loss of", "rank 3 (free)", "violators", "Newton steps", "2 classes"] {
         assert!(told.err.contains(words), "{words}: {}", told.err);
     }
@@ -51,7 +51,7 @@ fn with_nothing_given_it_is_a_good_classifier() {
 fn inspect_shows_the_path_and_what_was_chosen() {
     let folder = Folder::new();
     folder.write("train.csv", circle(200, plain));
-    let trained = folder.run("train thin-plate train.csv -o m --json").json();
+    let trained = folder.run("train thin-plate train.csv -o m --kernel thin-plate --json").json();
     assert_eq!((&trained["parameters"]["C"], &trained["parameters"]["n_basis"]), (&"auto".into(), &"auto".into()));
     let inspected = folder.run("inspect m --json").json();
     let (parameters, path) = (&inspected["parameters"], inspected["path"].as_array().unwrap());
@@ -175,7 +175,7 @@ fn awkward_data_are_solved_and_told() {
         (circle(200, |x, y| format!("{x},7,{y}")), "constant"),
         (circle(200, |x, y| format!("{x},{y},{x}")), "rank 3"),
         (circle(200, |x, y| format!("{},{}", 1e-5 * x, y)), "differ in spread"),
-        (circle(3, plain), "alone separate"),
+        (circle(40, plain), "fewer than 20 samples"),
     ] {
         let (accuracy, run) = accuracy(&rows);
         assert!(accuracy > 0.95 && run.err.contains(words), "{words}: {accuracy} {}", run.err);

@@ -259,7 +259,7 @@ fn equal_samples_are_one_basis() {
     let samples = AnySamples::Grids(Grids::new(values, 1, 1, 1).unwrap());
     // Each number is there three times, in two classes.
     let labels = Labels::new((0..30).map(|i| i64::from(i < 10)));
-    let params = || BasisExpansionParams::new(AnySimilarity::new(&["rbf"]).unwrap());
+    let params = || BasisExpansionParams::new(AnySimilarity::new(&["rbf"]).unwrap()).n_basis(1000);
     let model = params().fit(&samples, &labels).unwrap();
     assert_eq!(model.n_bases(), 10);
     let warning = &model.report().warnings[0];

@@ -49,7 +49,7 @@ pub struct PathPoint {
     pub loo_error: Option<f64>,
     /// Whether these are those of refits without each sample. Else they suppose that leaving a sample out lets no other
     /// cross the margin, which is enough to compare values of C.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub loo_exact: bool,
     /// Samples inside the margin, summed over the two-class problems.
     pub violators: u64,

@@ -72,6 +72,7 @@ __all__ = [
     "value_counts",
     "version",
     "with_payload",
+    "write_file",
 ]
 
 def version() -> str: ...

@@ -11,6 +11,7 @@ use widemargin::model::{
 };
 use widemargin::select::{Evaluation, cross_validate};
 use widemargin::similarity::{AdditiveKernel, AnySimilarity, ConditionalKernel};
+use widemargin::solve::thin_plate::NullSpace;
 
 use crate::context::Context;
 use crate::demo::digits::{Digits, N_PIXELS, digits};
@@ -117,7 +118,7 @@ fn basis_expansion(context: &Context, data: &Digits, c: f64) -> Result<BasisExpa
 
 fn thin_plate(context: &Context, data: &Digits, _: f64) -> Result<ThinPlateSvc, Error> {
     let sink = |progress| context.bar.fit("", progress);
-    let params = ThinPlateParams::new(ConditionalKernel::Distance).threads(1);
+    let params = ThinPlateParams::new(ConditionalKernel::THIN_PLATE).null_space(NullSpace::Constant).threads(1);
     params.fit_with(&data.images.view()?, &data.labels, None, &context.watch(&sink))
 }
 

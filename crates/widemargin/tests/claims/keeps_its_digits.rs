@@ -72,8 +72,8 @@ fn cases() -> Vec<Case> {
             for place in ["one cluster", "two clusters", "one column", "half zeros"] {
                 let centre = |i: usize, j: usize| match place {
                     "one cluster" | "half zeros" => offset,
-                    "two clusters" => offset * if i % 2 == 0 { 1.0 } else { -1.0 },
-                    _ => offset * f32::from(u8::from(j == 1)) * if i % 2 == 0 { 1.0 } else { -1.0 },
+                    "two clusters" => offset * if i.is_multiple_of(2) { 1.0 } else { -1.0 },
+                    _ => offset * f32::from(u8::from(j == 1)) * if i.is_multiple_of(2) { 1.0 } else { -1.0 },
                 };
                 // The last ten are the first once more.
                 let value = |i: usize, j: usize| match place == "half zeros" && (i + j) % 2 == 0 {
@@ -196,7 +196,7 @@ fn two_clusters_far_apart_out_of_core() {
     for d in [4, 40] {
         let noise = noise(n * d);
         let at_distance = |far: f32| {
-            let centre = |i: usize| if i % 2 == 0 { far } else { -far };
+            let centre = |i: usize| if i.is_multiple_of(2) { far } else { -far };
             let values = (0..n * d).map(|at| (16.0 * noise[at]).floor() / 4.0 + centre(at / d)).collect();
             AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows: n, n_cols: d }))
         };

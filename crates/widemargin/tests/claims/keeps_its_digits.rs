@@ -76,7 +76,7 @@ fn cases() -> Vec<Case> {
                     _ => offset * f32::from(u8::from(j == 1)) * if i.is_multiple_of(2) { 1.0 } else { -1.0 },
                 };
                 // The last ten are the first once more.
-                let value = |i: usize, j: usize| match place == "half zeros" && (i + j) % 2 == 0 {
+                let value = |i: usize, j: usize| match place == "half zeros" && (i + j).is_multiple_of(2) {
                     true => 0.0,
                     false => scale * (2.0 * noise[i % 60 * d + j] - 1.0) + centre(i % 60, j),
                 };

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import validate_data
 
+from ._columns import in_order
 from ._samples import count, from_other, from_vectors, pick
 from .similarity import Resolved
 
@@ -30,6 +31,8 @@ def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> Colle
     ValueError, TypeError
         Where X is nothing that the similarities can compare, naming the sample.
     """
+    if not reset:
+        X = in_order(estimator, X)
     if resolved.calls and not resolved.specs:
         n = _remember(estimator, X, reset)
         return Collected(None, (X, n, pick), n)

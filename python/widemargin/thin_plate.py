@@ -7,17 +7,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
 from . import _core
-from ._base import MarginClassifier, classes_of, fitting, labels_of, watched
+from ._base import ExactSeed, MarginClassifier, classes_of, fitting, labels_of, watched
+from ._columns import in_order, kept_names
 from ._names import one_of
 from ._samples import from_vectors
 
 _KERNELS = ("thin_plate", "distance", "cubic", "polyharmonic", "spline", "rbf")
 _NULL_SPACES = ("auto", "free", "constant", "none")
 _BASES = ("kmeans", "kmedoids", "random", "index")
+_YES_NO = ("no", "yes")
 
 
 class ThinPlateSVC(MarginClassifier):
@@ -25,7 +27,7 @@ class ThinPlateSVC(MarginClassifier):
 
     Minimises ½‖f‖² + C Σ max(0, 1 − y f)² over f = Σ α_i φ(‖x − x_i‖) + polynomials (Walder & Chapelle, *Learning with
     Transformation Invariant Kernels*, NIPS 2007). The result does not change when the data are moved, turned or
-    stretched; it does when columns have other units, so standardise such (``StandardScaler`` before it).
+    stretched; it does when columns have other units, so standardise such (``standardize=True``).
 
     Parameters
     ----------
@@ -54,6 +56,9 @@ class ThinPlateSVC(MarginClassifier):
     verbose : int, default=0
     time_limit : float or None, default=None
         Seconds after which the fit ends with what it has, and a warning that says what gap was reached.
+    standardize : bool or "auto", default=False
+        Divide each column by its standard deviation first; "auto", where C is "auto" and the columns' spreads differ by
+        more than 3, does what has the lower leave-one-out loss. The model keeps the factors.
 
     Attributes
     ----------
@@ -73,6 +78,8 @@ class ThinPlateSVC(MarginClassifier):
     report_ : dict
         Status, objectives, duality gaps, seconds a stage, warnings.
     n_features_in_ : int
+    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+        Where ``fit`` was given a frame with names. Frames at ``predict`` may have their columns in any order.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -81,9 +88,10 @@ class ThinPlateSVC(MarginClassifier):
         "tol": [Interval(Real, 0, 1, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "n_jobs": [None, Integral],
-        "random_state": ["random_state"],
+        "random_state": ["random_state", ExactSeed],
         "verbose": ["verbose"],
         "time_limit": [None, Interval(Real, 0, None, closed="left")],
+        "standardize": ["boolean", StrOptions({"auto"})],
     }
 
     def __init__(
@@ -101,6 +109,7 @@ class ThinPlateSVC(MarginClassifier):
         random_state: Any = None,
         verbose: int = 0,
         time_limit: float | None = None,
+        standardize: bool | str = False,
     ) -> None:
         self.kernel = kernel
         self.C = C
@@ -114,6 +123,7 @@ class ThinPlateSVC(MarginClassifier):
         self.random_state = random_state
         self.verbose = verbose
         self.time_limit = time_limit
+        self.standardize = standardize
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -150,7 +160,7 @@ class ThinPlateSVC(MarginClassifier):
                 kernel=kernel,
                 C=C,
                 null_space=null_space,
-                standardize="no",
+                standardize=self.standardize if isinstance(self.standardize, str) else _YES_NO[bool(self.standardize)],
                 n_basis=None if self.n_basis is None else int(self.n_basis),
                 exact_up_to=None,
                 basis=basis,
@@ -161,6 +171,7 @@ class ThinPlateSVC(MarginClassifier):
                 threads=self._threads(),
                 time_limit=self.time_limit,
                 watch=watched(progress),
+                feature_names=kept_names(self),
             )
         self._keep(machine)
         return self
@@ -185,6 +196,7 @@ class ThinPlateSVC(MarginClassifier):
         self.path_ = {name: np.array([point[name] for point in points], dtype=np.float64) for name in columns}
 
     def _scores(self, X: Any) -> npt.NDArray[np.float64]:
+        X = in_order(self, X)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
         return self._machine.decision_function(from_vectors(X), self._threads())
 
@@ -203,9 +215,14 @@ class ThinPlateSVC(MarginClassifier):
 
     @classmethod
     def _from_bytes(cls, data: bytes, told: dict[str, Any]) -> ThinPlateSVC:
-        fitted = cls(told["kernel"].replace("-", "_"), C=told["C"], null_space=told["null_space"])
-        if not told["support"]:
-            fitted.set_params(n_basis=told["n_bases"])
+        name, colon, rest = told["kernel"].partition(":")
+        fitted = cls(name.replace("-", "_") + colon + rest, C=told["C"], null_space=told["null_space"])
+        fitted.set_params(standardize=told["standardized"])
+        # Files that do not say how landmarks were chosen show it where they are no samples.
+        landmarks = told.get("training", {}).get("landmarks", "none" if told["support"] else "kmeans")
+        if landmarks != "none":
+            fitted.set_params(n_basis=told["n_bases"], basis=landmarks)
+        fitted._restore_training(told)
         fitted._machine = _core.ThinPlateMachine.from_bytes(data)
         fitted._describe(told)
         fitted.classes_, fitted.n_features_in_ = classes_of(told["classes"]), told["n_features"]

@@ -15,7 +15,7 @@ use crate::machine::Machine;
 use crate::output::check_folder;
 use crate::report::{Failure, in_file};
 use crate::samples::with_source;
-use crate::stream::check_kind;
+use crate::stream::{check_kind, put_in_order};
 use crate::text_table::grouped;
 
 /// Arguments of `describe`.
@@ -67,12 +67,14 @@ impl Describe {
             What::Hog(task) => {
                 let spec = format!("hog:cell={},scale=none>linear", task.cell_size);
                 let similarity = AnySimilarity::new(&[spec])?;
-                task.files
-                    .run(context, |samples| with_source!(samples, |source| describe(&similarity, source, threads)))
+                task.files.run(context, None, |samples| {
+                    with_source!(samples, |source| describe(&similarity, source, threads))
+                })
             }
             What::BasisExpansion(task) => match load_for(&task)? {
-                Machine::BasisExpansion(model) => task.files.run(context, |samples| {
-                    check_size(&model, samples)?;
+                machine @ Machine::BasisExpansion(_) => task.files.run(context, Some(&machine), |samples| {
+                    let Machine::BasisExpansion(model) = &machine else { unreachable!("matched above") };
+                    check_size(model, samples)?;
                     with_source!(samples, |source| model.expansion().transform(source, threads))
                 }),
                 machine => Err(Failure::input(format!(
@@ -96,12 +98,16 @@ impl Files {
     fn run(
         &self,
         context: &Context,
+        machine: Option<&Machine>,
         work: impl Fn(&Samples) -> widemargin::Result<DenseMatrix<f32>>,
     ) -> Result<(), Failure> {
         check_folder(&self.output)?;
         widemargin_io::Format::from_path(&self.output)?;
         let file = &self.input.data;
-        let (table, _) = context.read(file, &self.input.options())?;
+        let (mut table, _) = context.read(file, &self.input.options())?;
+        if let Some(machine) = machine {
+            put_in_order(&mut table, machine, file)?;
+        }
         context.go_on()?;
         context.bar.say("describing");
         let described = work(&table.samples).map_err(|error| in_file(error, file, &table, 0))?;

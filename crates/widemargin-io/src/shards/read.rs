@@ -18,6 +18,8 @@ pub(crate) struct Reader {
     /// For the first shard as the caller gave them, then as the first one turned out to be.
     options: ReadOptions,
     first: Option<(PathBuf, Layout)>,
+    /// The names of the features in the first shard.
+    names: Option<Vec<String>>,
     open: Option<(PathBuf, VectorReader)>,
     /// Rows of the open shard that were read.
     n_read: usize,
@@ -27,7 +29,8 @@ impl Reader {
     /// Opens the first shard that is not empty.
     pub fn new(folder: &Path, format: Format, options: &ReadOptions) -> Result<Reader> {
         let files = super::files(folder)?.into_iter();
-        let mut reader = Reader { files, format, options: options.clone(), first: None, open: None, n_read: 0 };
+        let mut reader =
+            Reader { files, format, options: options.clone(), first: None, names: None, open: None, n_read: 0 };
         if !reader.open_next()? {
             return Err(IoError::Empty { file: folder.to_owned(), what: "all files in the folder are empty" });
         }
@@ -39,6 +42,10 @@ impl Reader {
         loop {
             let Some((file, reader)) = &mut self.open else { return Ok(false) };
             if reader.next_into(table)? {
+                // A shard may have the columns in an order of its own: names say which is which.
+                if let Some(names) = &self.names {
+                    table.put_in_order(names)?;
+                }
                 table.shards = Some(RowShards::one(file, self.n_read, table.samples.n_rows()));
                 self.n_read += table.samples.n_rows();
                 return Ok(true);
@@ -69,6 +76,7 @@ impl Reader {
                 Some((first, expected)) => expected.check(first, &file, &layout)?,
                 None => {
                     self.options = layout.options(self.format, &self.options);
+                    self.names = layout.feature_names();
                     self.first = Some((file.clone(), layout));
                 }
             }

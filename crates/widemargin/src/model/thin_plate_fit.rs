@@ -7,6 +7,7 @@ use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::clock::Clock;
+use super::origin::{Origin, TrainingSettings};
 use super::thin_plate::{CChoice, LANDMARKS, Standardize, ThinPlateParams};
 use super::thin_plate_blocks::{dense_rows, first_of_equals, weighted_block, weighted_gram, weighted_polynomials};
 use super::thin_plate_landmarks::{Placed, choose};
@@ -91,6 +92,7 @@ impl ThinPlateParams {
             pool: &pool,
             clock: &mut clock,
         };
+        let training = self.training(fit.landmarks().is_some());
         let (attempt, warnings) = fit.scaled_or_not(rows)?;
 
         let Attempt { fitted, bases, support, space, scale, .. } = attempt;
@@ -114,7 +116,20 @@ impl ThinPlateParams {
             left_out: best.left_out.iter().flat_map(|values| distinct.of_present(values)).collect(),
             path: fitted.outcome.path.clone(),
             report,
+            origin: Origin::of(training),
         })
+    }
+
+    /// What the model is to say that it was fitted with.
+    pub(super) fn training(&self, on_landmarks: bool) -> TrainingSettings {
+        TrainingSettings {
+            class_weight: self.class_weight.clone(),
+            tol: self.tol,
+            max_iter: self.max_steps,
+            seed: self.seed,
+            shrinking: None,
+            landmarks: Some(if on_landmarks { self.landmarks.to_string() } else { "none".into() }),
+        }
     }
 
     pub(super) fn settings(&self) -> FitSettings {
@@ -255,11 +270,16 @@ impl Fit<'_, '_> {
         })
     }
 
-    fn attempt(&mut self, rows: &[f64], space: PolynomialSpace) -> Result<Attempt> {
+    /// How many landmarks carry the kernel; none for the exact solver.
+    fn landmarks(&self) -> Option<usize> {
         let (params, n) = (self.params, self.problems.codes.len());
         let landmarks = params.n_basis.or((n > params.exact_up_to).then_some(LANDMARKS));
         // As many landmarks as samples: nothing is saved by them.
-        match landmarks.filter(|&n_basis| n_basis < n) {
+        landmarks.filter(|&n_basis| n_basis < n)
+    }
+
+    fn attempt(&mut self, rows: &[f64], space: PolynomialSpace) -> Result<Attempt> {
+        match self.landmarks() {
             None => self.exact(rows, space),
             Some(n_basis) => self.on_landmarks(n_basis, rows, space),
         }

@@ -116,7 +116,7 @@ fn shards_may_have_their_columns_in_orders_of_their_own() {
         assert_eq!(labels("one"), labels("other"), "{memory}");
     }
     folder.write("mixed/2.csv", table(2, 40, &["kind", "height", "width", "age"]));
-    folder.run("predict m mixed").fails(2, &["2.csv", "column"]);
+    folder.run("predict m mixed -o p").fails(2, &["2.csv", "column"]);
 }
 
 /// Rows of numbers, and a first column of labels made by `label`.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::Layout;
 use crate::Format;
 use crate::error::{IoError, Result};
-use crate::options::ReadOptions;
+use crate::options::{LabelColumn, ReadOptions};
 use crate::table::{RowShards, Table};
 use crate::vector_reader::VectorReader;
 
@@ -62,7 +62,14 @@ impl Reader {
             if is_text && fs::metadata(&file).is_ok_and(|metadata| metadata.len() == 0) {
                 continue;
             }
-            let reader = VectorReader::open(&file, self.format, &self.options);
+            let mut reader = VectorReader::open(&file, self.format, &self.options);
+            if let (Err(IoError::LabelColumn { .. }), Some((_, Layout { label: Some(label), .. }))) =
+                (&reader, &self.first)
+            {
+                // No column has the name of the first shard's: the place tells what is there instead.
+                let options = ReadOptions { label: LabelColumn::Number(*label as i64 + 1), ..self.options.clone() };
+                reader = VectorReader::open(&file, self.format, &options);
+            }
             let reader = match (reader, &self.first) {
                 // The column was found in the first shard, and is missing in this one.
                 (Err(IoError::LabelColumn { file, reason, .. }), Some((first, Layout { label: Some(label), .. }))) => {

@@ -134,7 +134,7 @@ fn shards_that_do_not_go_together_name_both() {
         (&[("a.csv", b"1,2\n"), ("b.csv", b"1,2,3\n")], &auto, "b.csv: 3 columns, but a.csv has 2"),
         (&[("a.npy", &array(2)), ("b.npy", &array(1))], &auto, "b.npy: 1 column, but a.npy has 2"),
         (
-            &[("a.csv", b"p,q,y\n1,2,3\n"), ("b.csv", b"p,y,q\n1,2,3\n")],
+            &[("a.csv", b"p,q,y\n1,2,3\n"), ("b.csv", b"p,y,r\n1,2,3\n")],
             &auto,
             "b.csv: column 2 is called 'y', but a.csv has 'q' there",
         ),

@@ -15,10 +15,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits, load_wine
 from sklearn.exceptions import NotFittedError
 
 import widemargin as wm
+from widemargin._base import ExactSeed
 
 PROGRAM = next(
     (
@@ -345,3 +346,152 @@ def test_labels_beyond_64_bits_with_a_sign(tmp_path, digits):
         wm.save(svc, tmp_path / "a.model")
         loaded = wm.load(tmp_path / "a.model")
         assert [str(label) for label in loaded.predict(X_test)] == [str(label) for label in svc.predict(X_test)]
+
+
+NAMED = [
+    wm.PowerMeanSVC(),
+    wm.ThinPlateSVC(C=1.0),
+    wm.BasisExpansionSVC("z-score>rbf", n_basis=30),
+    wm.BasisExpansionSVC(edits, n_basis=30),
+]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("estimator", NAMED, ids=lambda e: repr(e)[:40])
+def test_columns_are_put_right_by_name_before_and_after_a_file(estimator, library, tmp_path):
+    frames = pytest.importorskip(library)
+    wine = load_wine()
+    columns = dict(zip(wine.feature_names, wine.data.T, strict=True))
+    names = list(columns)
+    frame = frames.DataFrame(columns)
+    other = frames.DataFrame({name: columns[name] for name in names[::-1]})
+    if callable(getattr(estimator, "similarity", None)):
+        estimator = wm.BasisExpansionSVC(rows_alike, n_basis=30)
+    fitted = clone(estimator).fit(frame, wine.target)
+    wm.save(fitted, tmp_path / "m")
+    truth = fitted.decision_function(frame)
+    for model in (fitted, wm.load(tmp_path / "m", trusted=True), pickle.loads(pickle.dumps(fitted))):
+        assert list(model.feature_names_in_) == names
+        np.testing.assert_array_equal(model.decision_function(other), truth)
+        np.testing.assert_array_equal(model.predict(other), fitted.predict(frame))
+        missing = frames.DataFrame({name: columns[name] for name in names[1:]})
+        with pytest.raises(ValueError, match=f"now missing:\\n- {names[0]}"):
+            model.predict(missing)
+        unknown = frames.DataFrame({**columns, "age": wine.target})
+        with pytest.raises(ValueError, match="unseen at fit time:\\n- age"):
+            model.predict(unknown)
+    wm.save(wm.load(tmp_path / "m", trusted=True), tmp_path / "again")
+    assert wm.load(tmp_path / "again", trusted=True).feature_names_in_.tolist() == names
+
+
+def rows_alike(A, B):
+    A, B = np.asarray(A, dtype=np.float64), np.asarray(B, dtype=np.float64)
+    # One that tells columns apart by their places.
+    A, B = A * np.arange(1, 1 + A.shape[1]), B * np.arange(1, 1 + B.shape[1])
+    return np.exp(-1e-7 * ((A[:, None] - B[None]) ** 2).sum(axis=2))
+
+
+def test_precomputed_similarities_and_transformers_go_by_name():
+    pandas = pytest.importorskip("pandas")
+    X, y = load_wine(return_X_y=True)
+    X = X[:60]
+    kernel = pandas.DataFrame(X @ X.T, columns=[f"sample {i}" for i in range(60)])
+    svc = wm.BasisExpansionSVC("precomputed", n_basis=10).fit(kernel, y[:60])
+    truth = svc.decision_function(kernel)
+    np.testing.assert_array_equal(svc.decision_function(kernel[kernel.columns[::-1]]), truth)
+    to_bases = kernel[kernel.columns[svc.basis_indices_[::-1]]]
+    np.testing.assert_array_equal(svc.decision_function(to_bases), truth)
+    frame = pandas.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])])
+    for transformer in (wm.MeanNormScaler(), wm.BasisExpansion("z-score>rbf", n_basis=9)):
+        fitted = (
+            transformer.fit(frame, y[:60]) if isinstance(transformer, wm.BasisExpansion) else transformer.fit(frame)
+        )
+        np.testing.assert_array_equal(fitted.transform(frame[frame.columns[::-1]]), fitted.transform(frame))
+
+
+@pytest.mark.skipif(PROGRAM is None, reason="the command line program was not built")
+@pytest.mark.parametrize(
+    ("method", "flags", "parameters"),
+    [
+        ("thin-plate", [], {"standardize": True, "n_basis": None}),
+        ("thin-plate", ["--standardize", "no", "-C", "0.5", "--null-space", "constant"], {"standardize": False}),
+        (
+            "thin-plate",
+            ["--n-basis", "40", "--basis", "random", "--seed", "7", "--kernel", "cubic", "--standardize", "yes"],
+            {"n_basis": 40, "basis": "random", "standardize": True, "random_state": 7, "kernel": "cubic"},
+        ),
+        (
+            "thin-plate",
+            ["--n-basis", "40", "--class-weight", "0:3", "--tol", "1e-8", "--max-iter", "70"],
+            {"tol": 1e-8},
+        ),
+        (
+            "power-mean",
+            ["--p", "-8", "-C", "0.5", "--nodes", "4", "--no-scale", "--class-weight", "balanced", "--tol", "0.001"],
+            {"p": -8.0, "C": 0.5, "n_nodes": 4, "feature_range": None, "class_weight": "balanced", "tol": 0.001},
+        ),
+        (
+            "power-mean",
+            ["--kernel", "jensen-shannon", "--loss", "hinge", "--approximation", "polynomial", "--no-shrinking"],
+            {"kernel": "jensen_shannon", "loss": "hinge", "approximation": "polynomial", "shrinking": False},
+        ),
+        (
+            "basis-expansion",
+            ["--similarity", "z-score>rbf", "--n-basis", "30", "--basis", "random", "--seed", "5", "-C", "3"],
+            {"n_basis": 30, "basis": "random", "C": 3.0, "random_state": 5},
+        ),
+        (
+            "basis-expansion",
+            ["--n-basis", "30", "--loss", "logistic", "--intercept", "penalised", "--class-weight", "1:2,2:0.5"],
+            {"loss": "logistic", "fit_intercept": "penalised", "class_weight": {1: 2.0, 2: 0.5}},
+        ),
+        (
+            "basis-expansion",
+            ["--n-basis", "30", "--loss", "hinge", "--normalization", "nystrom-clip", "--tol", "0.01"],
+            {"loss": "hinge", "fit_intercept": True, "normalization": "nystrom_clip", "max_iter": 1000, "tol": 0.01},
+        ),
+    ],
+)
+def test_a_clone_of_a_model_of_the_command_line_is_fitted_as_it_was(method, flags, parameters, tmp_path):
+    wine = load_wine()
+    lines = [",".join([*wine.feature_names, "label"])]
+    lines += [",".join([*map(str, row), str(label)]) for row, label in zip(wine.data, wine.target, strict=True)]
+    (tmp_path / "wine.csv").write_text("\n".join(lines))
+    command = [PROGRAM, "train", method, tmp_path / "wine.csv", "-o", tmp_path / "m", "--quiet", *flags]
+    subprocess.run(command, check=True)
+    loaded = wm.load(tmp_path / "m")
+    for name, value in parameters.items():
+        assert loaded.get_params()[name] == value, name
+    assert isinstance(loaded.random_state, ExactSeed)
+    assert loaded.feature_names_in_.tolist() == list(wine.feature_names)
+    again = clone(loaded).fit(wine.data, wine.target)
+    truth = loaded.decision_function(_framed(wine))
+    if method == "thin-plate":
+        np.testing.assert_allclose(again.decision_function(wine.data), truth, rtol=1e-6, atol=1e-8)
+    else:
+        np.testing.assert_allclose(again.decision_function(wine.data), truth, rtol=1e-5, atol=1e-6)
+    wm.save(again, tmp_path / "again")
+    twice = clone(wm.load(tmp_path / "again"))
+    assert {k: str(v) for k, v in twice.get_params().items()} == {k: str(v) for k, v in loaded.get_params().items()}
+
+
+def _framed(data):
+    pandas = pytest.importorskip("pandas")
+    return pandas.DataFrame(data.data, columns=data.feature_names)[list(data.feature_names)[::-1]]
+
+
+def test_parameters_of_python_survive_a_file(digits, tmp_path):
+    X, y, _ = digits
+    for estimator in (
+        wm.PowerMeanSVC(class_weight={0: 2.0}, tol=0.02, max_iter=77, random_state=3, shrinking=False),
+        wm.ThinPlateSVC(
+            C=1.0, n_basis=30, basis="kmedoids", standardize=True, class_weight="balanced", tol=1e-9, random_state=3
+        ),
+        wm.BasisExpansionSVC("rbf:gamma=0.00001", n_basis=30, basis="random", tol=1e-4, max_iter=55, random_state=3),
+    ):
+        wm.save(estimator.fit(X, y), tmp_path / "m")
+        again = clone(wm.load(tmp_path / "m"))
+        for name, value in estimator.get_params(deep=False).items():
+            if name not in ("random_state", "null_space"):  # what "auto" became is kept
+                assert again.get_params()[name] == value, name
+        np.testing.assert_array_equal(again.fit(X, y).decision_function(X), estimator.decision_function(X))

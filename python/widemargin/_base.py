@@ -52,7 +52,20 @@ class WatchedMixin(CallbackSupportMixin):
         return threads_of(self.n_jobs)
 
     def _seed(self) -> int:
+        if isinstance(self.random_state, ExactSeed):
+            return int(self.random_state)
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+
+class ExactSeed(int):
+    """A seed as the library takes it, which a loaded model was trained with.
+
+    A fit draws its seed from any other `random_state`. This one is the seed itself, so that a clone of a loaded model
+    is fitted as the model was.
+    """
+
+    def __repr__(self) -> str:
+        return f"ExactSeed({int(self)})"
 
 
 def watched(progress: Progress) -> Progress | None:
@@ -111,6 +124,22 @@ class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
         """Fitted attributes from a model file's header."""
         self.report_ = told["report"]
         self.n_iter_ = max(self.report_["iterations"], default=0)
+
+    def _restore_training(self, told: dict[str, Any]) -> None:
+        """Parameters and names of columns that models of all methods keep; old files have none."""
+        if (names := told.get("feature_names")) is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        if (training := told.get("training")) is None:
+            return
+        weight = training["class_weight"]
+        if isinstance(weight, list):
+            weight = {label: factor for label, factor in weight if factor != 1.0} or None
+        self.set_params(
+            class_weight=weight,
+            tol=training["tol"],
+            max_iter=training["max_iter"],
+            random_state=ExactSeed(training["seed"]),
+        )
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         check_is_fitted(self)

@@ -152,8 +152,8 @@ class BasisDisplay:
         }.get(self.kind, "\nabove each its weight and the row of the training sample")
         is_own = ax is None
         if not is_own:
-            shares, inches = ax.get_position().size, ax.figure.get_size_inches()
-            width, height = shares[0] * inches[0], shares[1] * inches[1]
+            inches = ax.get_window_extent().size / ax.figure.dpi
+            width, height = inches[0], inches[1]
         title = wrapped(self.title + note, width - 0.2 * is_own)
         above, below = 0.17 * (title.count("\n") + 1), self._room_for_names(width)
         self.ax_, self.figure_ = axes_for(self, ax, (width, height + 0.3 + above + below))

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import validate_data
 
+from ._columns import in_order
 from ._resolve import layout_of
 from ._samples import count, from_other, from_vectors, pick
 from .similarity import Resolved
@@ -33,6 +34,8 @@ def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> Colle
     """
     if reset:
         estimator.__dict__.pop("_n_channels", None)
+    else:
+        X = in_order(estimator, X)
     if resolved.calls and not resolved.specs:
         n = _remember(estimator, X, reset)
         return Collected(None, (X, n, pick), n)

@@ -33,6 +33,8 @@ _Call = tuple[Callable[[Any, Any], Any], str]
 _State = list[tuple[str, list[float]]]
 _Watch = Callable[[str, int, int, float | None], object]
 _ClassWeight = str | list[float] | None
+# tol, max_iter, seed and class_weight of a fit on several machines.
+_Asked = dict[str, Any]
 
 __all__ = [
     "BasisExpansionMachine",
@@ -100,6 +102,8 @@ class PowerMeanMachine:
         threads: int,
         time_limit: float | None,
         watch: _Watch | None,
+        shrinking: bool = True,
+        feature_names: Sequence[str] | None = None,
     ) -> PowerMeanMachine: ...
     @staticmethod
     def assemble(
@@ -112,6 +116,8 @@ class PowerMeanMachine:
         n_features: int,
         C: float,
         stages: Sequence[tuple[str, float]],
+        training: _Asked,
+        feature_names: Sequence[str] | None = None,
     ) -> PowerMeanMachine:
         """The machine of squared hinge weights that were found apart, on features as `explicit` makes them."""
 
@@ -143,6 +149,7 @@ class ThinPlateMachine:
         threads: int,
         time_limit: float | None,
         watch: _Watch | None,
+        feature_names: Sequence[str] | None = None,
     ) -> ThinPlateMachine: ...
     @staticmethod
     def from_bytes(data: bytes) -> ThinPlateMachine: ...
@@ -176,6 +183,7 @@ class BasisExpansionMachine:
         time_limit: float | None,
         watch: _Watch | None,
         start: BasisExpansionMachine | None = None,
+        feature_names: Sequence[str] | None = None,
     ) -> BasisExpansionMachine: ...
     @staticmethod
     def from_bytes(
@@ -243,6 +251,8 @@ class ExpansionMachine:
         intercept: str,
         stages: Sequence[tuple[str, float]],
         warnings: Sequence[str],
+        training: _Asked,
+        feature_names: Sequence[str] | None = None,
     ) -> BasisExpansionMachine:
         """The machine of this expansion under a normalization learned apart, and of weights found apart."""
 
@@ -397,6 +407,9 @@ class LandmarkPlan:
         stages: Sequence[tuple[str, float]],
         time_limit: float | None,
         watch: _Watch | None,
+        training: _Asked,
+        basis: str,
+        feature_names: Sequence[str] | None = None,
     ) -> ThinPlateMachine:
         """The path over rows that `rows` stands for: it has the methods of `LandmarkRows` without their memories, each
         with the problems it is about first."""

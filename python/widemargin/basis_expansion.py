@@ -8,12 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from . import _core
-from ._base import MarginClassifier, classes_of, fitting, labels_of, watched
+from ._base import ExactSeed, MarginClassifier, classes_of, fitting, labels_of, watched
 from ._collect import Collected, chosen, collect
+from ._columns import by_name, kept_names
 from ._names import one_of
 from ._nested import NestedSpecMixin
 from ._samples import from_vectors
@@ -62,8 +63,8 @@ class BasisExpansionSVC(NestedSpecMixin, MarginClassifier):
         symmetric similarity; "nystrom_symmetric_…" of any).
     C : float, default=1.0
         The weight of the losses in ½‖w‖² + C Σ loss, above 0.
-    fit_intercept : bool, default=True
-        A constant that is not penalised (under the hinge: penalised), or none.
+    fit_intercept : bool or "penalised", default=True
+        A constant that is not penalised (under the hinge: penalised), one that is, or none.
     loss : {"squared_hinge", "hinge", "logistic"}, default="squared_hinge"
     class_weight : dict, "balanced" or None, default=None
     tol : float, default=1e-3
@@ -105,11 +106,11 @@ class BasisExpansionSVC(NestedSpecMixin, MarginClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_basis": [Interval(Integral, 1, None, closed="left")],
         "C": [Interval(Real, 0, None, closed="neither")],
-        "fit_intercept": ["boolean"],
+        "fit_intercept": ["boolean", StrOptions({"penalised"})],
         "tol": [Interval(Real, 0, 1, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "n_jobs": [None, Integral],
-        "random_state": ["random_state"],
+        "random_state": ["random_state", ExactSeed],
         "verbose": ["verbose"],
         "time_limit": [None, Interval(Real, 0, None, closed="left")],
         "warm_start": ["boolean"],
@@ -124,7 +125,7 @@ class BasisExpansionSVC(NestedSpecMixin, MarginClassifier):
         basis: Any = "index",
         normalization: str = "mean_norm",
         C: float = 1.0,
-        fit_intercept: bool = True,
+        fit_intercept: bool | str = True,
         loss: str = "squared_hinge",
         class_weight: dict[Any, float] | str | None = None,
         tol: float = 1e-3,
@@ -205,7 +206,7 @@ class BasisExpansionSVC(NestedSpecMixin, MarginClassifier):
                 basis_rows=basis_rows,
                 normalization=normalization,
                 C=float(self.C),
-                intercept="free" if self.fit_intercept and loss != "hinge" else _penalised(self.fit_intercept),
+                intercept=self._intercept(loss),
                 loss=loss,
                 class_weight=self._class_factors(),
                 tol=float(self.tol),
@@ -215,6 +216,7 @@ class BasisExpansionSVC(NestedSpecMixin, MarginClassifier):
                 time_limit=self.time_limit,
                 watch=watched(progress),
                 start=self._start,
+                feature_names=self._kept_names(),
             )
         self._keep(machine)
         self._resolved = resolved
@@ -222,6 +224,17 @@ class BasisExpansionSVC(NestedSpecMixin, MarginClassifier):
             self._python_bases = chosen(X, self.basis_indices_)
             self._rebuild(machine.to_bytes(), machine.state())
         return self
+
+    def _intercept(self, loss: str) -> str:
+        if not self.fit_intercept:
+            return "none"
+        # The dual of the hinge cannot have a free one.
+        return "penalised" if self.fit_intercept == "penalised" or loss == "hinge" else "free"
+
+    def _kept_names(self) -> list[str] | None:
+        """The names of the columns that the machine sees."""
+        names = kept_names(self)
+        return names if names is None or self._columns is None else [names[column] for column in self._columns]
 
     def _precomputed(self, X: Any, y: Any, sample_weight: Any) -> tuple[Collected, Any]:
         """Similarities to all bases; where they are those of the samples to each other, to some of them."""
@@ -297,10 +310,13 @@ class BasisExpansionSVC(NestedSpecMixin, MarginClassifier):
     def _precomputed_rows(self, X: Any) -> Collected:
         columns = getattr(self, "_columns", None)
         wide = getattr(X, "shape", (0, 0))
+        names = getattr(self, "feature_names_in_", None)
         if columns is not None and len(wide) == 2 and wide[1] == len(columns) != self.n_features_in_:
+            X = by_name(X, None if names is None else names[columns])
             # The similarities to the bases alone will do.
             X = validate_data(NoEstimator(), X, accept_sparse="csr", dtype=[np.float32, np.float64], order="C")
         else:
+            X = by_name(X, names)
             X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float32, np.float64], order="C")
             X = X if columns is None else X[:, columns]
         return Collected(from_vectors(X), None, X.shape[0])
@@ -343,6 +359,9 @@ class BasisExpansionSVC(NestedSpecMixin, MarginClassifier):
             normalization=told["normalization"].replace("-", "_"),
             fit_intercept=told["intercept"] != "none",
         )
+        if told["intercept"] == "penalised" and told["loss"] != "hinge":
+            self.set_params(fit_intercept="penalised")
+        self._restore_training(told)
         if told["basis"] in BASES:
             self.set_params(basis=told["basis"])
         self._describe(told)
@@ -379,8 +398,3 @@ def same_length(n_samples: int, n_labels: int) -> None:
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: {[n_samples, n_labels]} (X and y)"
         )
-
-
-def _penalised(fit_intercept: bool) -> str:
-    # The dual of the hinge cannot have a free one.
-    return "penalised" if fit_intercept else "none"

@@ -70,7 +70,8 @@ def load(path: str | os.PathLike[str], *, trusted: bool = False) -> Any:
     Returns
     -------
     PowerMeanSVC, BasisExpansionSVC or ThinPlateSVC
-        Fitted. What the file does not keep (``n_jobs``, ``tol``, the names of features) is as by default.
+        Fitted, with the parameters and the names of columns that it was trained with, so that a clone of it can be
+        fitted as it was. What the file does not keep (``n_jobs``, ``verbose``, ``time_limit``) is as by default.
 
     Raises
     ------

@@ -11,7 +11,8 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_non_negative, validate_data
 
 from . import _core
-from ._base import MarginClassifier, classes_of, fitting, labels_of, watched
+from ._base import ExactSeed, MarginClassifier, classes_of, fitting, labels_of, watched
+from ._columns import in_order, kept_names
 from ._names import one_of
 from ._samples import from_vectors
 
@@ -53,6 +54,8 @@ class PowerMeanSVC(MarginClassifier):
     verbose : int, default=0
     time_limit : float or None, default=None
         Seconds after which the fit ends with what it has, and a warning that says what gap was reached.
+    shrinking : bool, default=True
+        Pass over samples that stay outside the margin for a while: quicker, to the same solution.
 
     Attributes
     ----------
@@ -65,6 +68,8 @@ class PowerMeanSVC(MarginClassifier):
     report_ : dict
         Status, objectives, duality gaps, seconds a stage, warnings.
     n_features_in_ : int
+    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+        Where ``fit`` was given a frame with names. Frames at ``predict`` may have their columns in any order.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -74,9 +79,10 @@ class PowerMeanSVC(MarginClassifier):
         "tol": [Interval(Real, 0, 1, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "n_jobs": [None, Integral],
-        "random_state": ["random_state"],
+        "random_state": ["random_state", ExactSeed],
         "verbose": ["verbose"],
         "time_limit": [None, Interval(Real, 0, None, closed="left")],
+        "shrinking": ["boolean"],
     }
 
     def __init__(
@@ -96,6 +102,7 @@ class PowerMeanSVC(MarginClassifier):
         random_state: Any = None,
         verbose: int = 0,
         time_limit: float | None = None,
+        shrinking: bool = True,
     ) -> None:
         self.p = p
         self.kernel = kernel
@@ -111,6 +118,7 @@ class PowerMeanSVC(MarginClassifier):
         self.random_state = random_state
         self.verbose = verbose
         self.time_limit = time_limit
+        self.shrinking = shrinking
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -164,6 +172,8 @@ class PowerMeanSVC(MarginClassifier):
                 threads=self._threads(),
                 time_limit=self.time_limit,
                 watch=watched(progress),
+                shrinking=bool(self.shrinking),
+                feature_names=kept_names(self),
             )
         self._keep(machine)
         return self
@@ -179,6 +189,7 @@ class PowerMeanSVC(MarginClassifier):
         return f"power-mean:p={self.p}" if name == "power-mean" else name
 
     def _scores(self, X: Any) -> npt.NDArray[np.float32]:
+        X = in_order(self, X)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
         check_non_negative(X, type(self).__name__)
         return self._machine.decision_function(from_vectors(X), self._threads())
@@ -206,6 +217,8 @@ class PowerMeanSVC(MarginClassifier):
             n_nodes=told["n_nodes"],
             feature_range="max" if told["scaled"] else None,
         )
+        fitted._restore_training(told)
+        fitted.set_params(shrinking=told.get("training", {}).get("shrinking", True))
         fitted._machine = machine
         fitted._describe(told)
         fitted.classes_, fitted.n_features_in_ = classes_of(told["classes"]), told["n_features"]

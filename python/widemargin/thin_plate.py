@@ -7,11 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
 from . import _core
-from ._base import MarginClassifier, classes_of, fitting, labels_of, watched
+from ._base import ExactSeed, MarginClassifier, classes_of, fitting, labels_of, watched
+from ._columns import in_order, kept_names
 from ._names import one_of
 from ._nested import NestedSpecMixin
 from ._samples import from_vectors
@@ -19,6 +20,7 @@ from ._samples import from_vectors
 _KERNELS = ("distance", "thin_plate", "cubic", "polyharmonic", "spline", "rbf")
 _NULL_SPACES = ("auto", "free", "penalized", "constant", "none")
 _BASES = ("kmeans", "kmedoids", "random", "index")
+_YES_NO = ("no", "yes")
 
 
 class ThinPlateSVC(NestedSpecMixin, MarginClassifier):
@@ -26,7 +28,7 @@ class ThinPlateSVC(NestedSpecMixin, MarginClassifier):
 
     Minimises ½‖f‖² + C Σ max(0, 1 − y f)² over f = Σ α_i φ(‖x − x_i‖) + polynomials (Walder & Chapelle, *Learning with
     Transformation Invariant Kernels*, NIPS 2007). The result does not change when the data are moved, turned or
-    stretched; it does when columns have other units, so standardise such (``StandardScaler`` before it).
+    stretched; it does when columns have other units, so standardise such (``standardize=True``).
 
     Parameters
     ----------
@@ -57,6 +59,9 @@ class ThinPlateSVC(NestedSpecMixin, MarginClassifier):
     verbose : int, default=0
     time_limit : float or None, default=None
         Seconds after which the fit ends with what it has, and a warning that says what gap was reached.
+    standardize : bool or "auto", default=False
+        Divide each column by its standard deviation first; "auto", where C is "auto" and the columns' spreads differ by
+        more than 3, does what has the lower leave-one-out loss. The model keeps the factors.
 
     Attributes
     ----------
@@ -79,6 +84,8 @@ class ThinPlateSVC(NestedSpecMixin, MarginClassifier):
     report_ : dict
         Status, objectives, duality gaps, seconds a stage, warnings.
     n_features_in_ : int
+    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+        Where ``fit`` was given a frame with names. Frames at ``predict`` may have their columns in any order.
     """
 
     _spelled = ("kernel",)
@@ -88,9 +95,10 @@ class ThinPlateSVC(NestedSpecMixin, MarginClassifier):
         "tol": [Interval(Real, 0, 1, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "n_jobs": [None, Integral],
-        "random_state": ["random_state"],
+        "random_state": ["random_state", ExactSeed],
         "verbose": ["verbose"],
         "time_limit": [None, Interval(Real, 0, None, closed="left")],
+        "standardize": ["boolean", StrOptions({"auto"})],
     }
 
     def __init__(
@@ -108,6 +116,7 @@ class ThinPlateSVC(NestedSpecMixin, MarginClassifier):
         random_state: Any = None,
         verbose: int = 0,
         time_limit: float | None = None,
+        standardize: bool | str = False,
     ) -> None:
         self.kernel = kernel
         self.C = C
@@ -121,6 +130,7 @@ class ThinPlateSVC(NestedSpecMixin, MarginClassifier):
         self.random_state = random_state
         self.verbose = verbose
         self.time_limit = time_limit
+        self.standardize = standardize
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -157,7 +167,7 @@ class ThinPlateSVC(NestedSpecMixin, MarginClassifier):
                 kernel=kernel,
                 C=C,
                 null_space=null_space,
-                standardize="no",
+                standardize=self.standardize if isinstance(self.standardize, str) else _YES_NO[bool(self.standardize)],
                 n_basis=None if self.n_basis is None else int(self.n_basis),
                 exact_up_to=None,
                 basis=basis,
@@ -168,6 +178,7 @@ class ThinPlateSVC(NestedSpecMixin, MarginClassifier):
                 threads=self._threads(),
                 time_limit=self.time_limit,
                 watch=watched(progress),
+                feature_names=kept_names(self),
             )
         self._keep(machine)
         return self
@@ -195,6 +206,7 @@ class ThinPlateSVC(NestedSpecMixin, MarginClassifier):
         }
 
     def _scores(self, X: Any) -> npt.NDArray[np.float64]:
+        X = in_order(self, X)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
         return self._machine.decision_function(from_vectors(X), self._threads())
 
@@ -214,9 +226,14 @@ class ThinPlateSVC(NestedSpecMixin, MarginClassifier):
     @classmethod
     def _from_bytes(cls, data: bytes, told: dict[str, Any]) -> ThinPlateSVC:
         machine = _core.ThinPlateMachine.from_bytes(data)
-        fitted = cls(told["kernel"].replace("-", "_"), C=told["C"], null_space=told["null_space"])
-        if not told["support"]:
-            fitted.set_params(n_basis=told["n_bases"])
+        name, colon, rest = told["kernel"].partition(":")
+        fitted = cls(name.replace("-", "_") + colon + rest, C=told["C"], null_space=told["null_space"])
+        fitted.set_params(standardize=told["standardized"])
+        # Files that do not say how landmarks were chosen show it where they are no samples.
+        landmarks = told.get("training", {}).get("landmarks", "none" if told["support"] else "kmeans")
+        if landmarks != "none":
+            fitted.set_params(n_basis=told["n_bases"], basis=landmarks)
+        fitted._restore_training(told)
         fitted._machine = machine
         fitted._describe(told)
         fitted.classes_, fitted.n_features_in_ = classes_of(told["classes"]), told["n_features"]

@@ -14,6 +14,7 @@ from sklearn.utils.validation import FLOAT_DTYPES, check_is_fitted, column_or_1d
 from . import _core
 from ._base import WatchedMixin, fitting, watched
 from ._collect import chosen, collect
+from ._columns import in_order
 from ._names import one_of
 from ._nested import NestedSpecMixin
 from ._samples import from_other
@@ -311,7 +312,7 @@ class MeanNormScaler(DescriptorMixin, OneToOneFeatureMixin, TransformerMixin, Ba
         ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=FLOAT_DTYPES)
+        X = validate_data(self, in_order(self, X), reset=False, dtype=FLOAT_DTYPES)
         return ((X - self.mean_) / self.mean_norm_).astype(X.dtype, copy=False)
 
     def inverse_transform(self, X: Any) -> npt.NDArray[Any]:

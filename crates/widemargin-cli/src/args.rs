@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
-use widemargin_io::{Format, LabelColumn, ReadOptions};
+use widemargin_io::{Format, LabelColumn, ReadOptions, TextColumn};
 
 use crate::commands;
 
@@ -73,15 +73,27 @@ pub struct Input {
     /// ts, images, cifar10, idx
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<Format>,
-    /// Column of the labels: a name, a number (1 is the first, -1 the last), or `none`
+    /// Column of the labels: a name, a number (1 is the first, -1 the last), or `none` [default: in a table the last
+    /// column called label, class, target or y, else the only column of text, else the first where there is no header;
+    /// in LIBSVM text and UCR lines the first word; in NPY files none; of strings the only other column]
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
     pub label: Option<LabelColumn>,
+    /// Column of the strings (--format strings): a name, or a number (1 is the first, -1 the last) [default: the only one
+    /// that can be meant: by its name (text, string, sequence, smiles, sentence, message), or as the only one that is
+    /// neither the label nor a number]
+    #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
+    pub text_column: Option<TextColumn>,
 }
 
 impl Input {
     /// What the reader is told.
     pub fn options(&self) -> ReadOptions {
-        ReadOptions { format: self.format, label: self.label.clone().unwrap_or_default(), ..ReadOptions::default() }
+        ReadOptions {
+            format: self.format,
+            label: self.label.clone().unwrap_or_default(),
+            text: self.text_column.clone().unwrap_or_default(),
+            ..ReadOptions::default()
+        }
     }
 }
 

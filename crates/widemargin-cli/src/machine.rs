@@ -107,6 +107,24 @@ impl Machine {
         }
     }
 
+    /// The names of its features, where the training samples had names.
+    pub fn feature_names(&self) -> Option<&[String]> {
+        match self {
+            Machine::BasisExpansion(model) => model.feature_names(),
+            Machine::PowerMean(model) => model.feature_names(),
+            Machine::ThinPlate(model) => model.feature_names(),
+        }
+    }
+
+    /// The model with the names of its features.
+    pub fn named(self, names: Option<Vec<String>>) -> Result<Self> {
+        Ok(match self {
+            Machine::BasisExpansion(model) => Machine::BasisExpansion(model.with_feature_names(names)?),
+            Machine::PowerMean(model) => Machine::PowerMean(model.with_feature_names(names)?),
+            Machine::ThinPlate(model) => Machine::ThinPlate(model.with_feature_names(names)?),
+        })
+    }
+
     /// The kind of samples it takes, as messages name it.
     pub fn kind(&self) -> &'static str {
         match self {

@@ -11,6 +11,7 @@ mod class_weight;
 mod commands;
 mod context;
 mod demo;
+mod labels;
 mod machine;
 mod method;
 mod output;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use widemargin::data::{Checkpoint, Labels, Outside, Source};
 use widemargin::watch::{Progress, Watch};
-use widemargin_io::{CheckpointFolder, ReadOptions, ScratchFile, Store};
+use widemargin_io::{CheckpointFolder, ReadOptions, ScratchFile, Store, Table};
 
 use crate::args::Input;
 use crate::context::Context;
@@ -116,6 +116,11 @@ impl OnDisk {
         let checkpoint = self.checkpoint.as_ref().map(|folder| folder as &dyn Checkpoint);
         let outside = Outside { memory: self.memory, scratch: &self.scratch, checkpoint };
         fit(&self.store, labels, &outside, watch).map_err(|error| in_file(error, data, self.store.outline(), 0))
+    }
+
+    /// What the files say beside the samples.
+    pub fn outline(&self) -> &Table {
+        self.store.outline()
     }
 
     /// Number of samples.

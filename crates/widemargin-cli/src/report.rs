@@ -158,6 +158,12 @@ pub fn in_file(error: Error, file: &Path, table: &Table, first_row: usize) -> Fa
         Error::FeatureCount { found, trained, .. } if *found == trained + 1 && !labelled => {
             Some("if one of the columns holds the labels, name it with --label COLUMN")
         }
+        Error::FeatureNames { .. } if !labelled => Some(
+            "if one of the columns holds the labels, name it with --label COLUMN; others that the model does not know must be left out",
+        ),
+        Error::FeatureNames { .. } => Some(
+            "if another column holds the labels, name it with --label COLUMN; others that the model does not know must be left out",
+        ),
         Error::FeatureCount { found, trained, .. } if found + 1 == *trained && labelled => {
             Some("a column was taken for the labels; if there are none, pass --label none")
         }
@@ -180,7 +186,8 @@ pub fn in_file(error: Error, file: &Path, table: &Table, first_row: usize) -> Fa
             return Failure { help, ..failure };
         }
         Error::Kind { .. } => true,
-        Error::OneClass { .. } | Error::NoSamples(_) | Error::Shape { .. } | Error::FeatureCount { .. } => true,
+        Error::OneClass { .. } | Error::NoSamples(_) | Error::Shape { .. } => true,
+        Error::FeatureCount { .. } | Error::FeatureNames { .. } => true,
         _ => false,
     };
     let failure = Failure::from(error);

@@ -6,7 +6,7 @@ use std::thread;
 
 use widemargin::model::Scores;
 use widemargin::watch::Progress;
-use widemargin_io::{Block, Blocks, Format, IoError, LabelColumn, LibsvmProblem, ReadOptions};
+use widemargin_io::{Block, Blocks, Format, IoError, LabelColumn, LibsvmProblem, ReadOptions, Table};
 
 use crate::args::Input;
 use crate::context::Context;
@@ -33,6 +33,7 @@ pub fn score(
     for_each_block(context, blocks, file, |block| {
         let say = |n: u64| context.bar.say(format!("{name}: {} samples", grouped(n)));
         let sink = |progress: Progress| say(n_rows + progress.done);
+        put_in_order(&mut block.table, machine, file)?;
         let scores = machine
             .decision_function(&block.table.samples, context.common.threads, &context.watch(&sink))
             .map_err(|error| in_file(error, file, &block.table, block.first_row))?;
@@ -61,18 +62,26 @@ pub fn check_kind(input: &Input, machine: &Machine) -> Result<(), Failure> {
     Err(Failure::input(message).help(format!("if the file does hold {wanted}, say how: {formats}")))
 }
 
+/// Puts the columns in the order in which the model was trained, by their names where both have names.
+pub fn put_in_order(table: &mut Table, machine: &Machine, file: &Path) -> Result<(), Failure> {
+    match machine.feature_names() {
+        Some(names) => table.put_in_order(names).map_err(|error| in_file(error, file, table, 0)),
+        None => Ok(()),
+    }
+}
+
 fn for_each_block(
     context: &Context,
     mut blocks: Blocks,
     file: &Path,
-    mut work: impl FnMut(&Block) -> Result<(), Failure>,
+    mut work: impl FnMut(&mut Block) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let pool = context.pool().clone();
     if pool.current_num_threads() == 1 {
         let mut block = Block::default();
         while pool.install(|| blocks.read_into(&mut block)).map_err(misread)? {
             context.go_on()?;
-            work(&block)?;
+            work(&mut block)?;
         }
         return Ok(());
     }
@@ -92,9 +101,9 @@ fn for_each_block(
     });
     let reader = reader.map_err(|error| Failure::work(format!("cannot start a thread: {error}")))?;
     for block in &filled {
-        let block = block.map_err(misread)?;
+        let mut block = block.map_err(misread)?;
         context.go_on()?;
-        work(&block)?;
+        work(&mut block)?;
         // Refused where the reader has come to the end.
         drop(empty.send(block));
     }

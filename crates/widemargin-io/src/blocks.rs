@@ -68,6 +68,7 @@ impl Blocks {
     /// As [`crate::read`].
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Blocks> {
         let format = options.format.map_or_else(|| Format::from_path(path), Ok)?;
+        options.check(path, format)?;
         if !format.is_vectors() {
             let reader = Reader::Other { reader: sample_reader(path, format, options)?, bytes: options.block_bytes() };
             return Ok(Blocks { reader, file: path.to_owned(), next_row: 0, ended: false });

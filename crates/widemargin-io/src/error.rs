@@ -179,6 +179,26 @@ pub enum IoError {
         /// Why there is none.
         reason: String,
     },
+    /// The column asked for as text does not exist, or is the label.
+    #[error("{}: no text column {given}: {reason}", .file.display())]
+    TextColumn {
+        /// The file.
+        file: PathBuf,
+        /// The column as it was given.
+        given: String,
+        /// Why there is none.
+        reason: String,
+    },
+    /// Several columns could be meant, and the caller is to say which one is.
+    #[error("{}: several columns may hold the {what}: {}", .file.display(), .candidates.join(", "))]
+    WhichColumn {
+        /// The file.
+        file: PathBuf,
+        /// What is looked for: strings or labels.
+        what: &'static str,
+        /// The columns that could be meant, by name in quotes or by number from 1.
+        candidates: Vec<String>,
+    },
     /// The samples have no labels and the task needs them.
     #[error("{}: no labels", .file.display())]
     NoLabels {
@@ -220,6 +240,13 @@ impl IoError {
                 return Some(format!("name the format with --format {}", crate::Format::names()));
             }
             IoError::LabelColumn { .. } => "--label takes a name or a number: 1 is the first column, -1 the last",
+            IoError::TextColumn { .. } => {
+                "--text-column is for --format strings: a name or a number, 1 is the first column, -1 the last"
+            }
+            IoError::WhichColumn { what: "labels", .. } => {
+                "say which one does with --label, or that none does: --label none"
+            }
+            IoError::WhichColumn { .. } => "say which one does with --text-column",
             IoError::Shards { .. } => {
                 "the files of a folder are read as one input, but for those whose names begin with . or _"
             }

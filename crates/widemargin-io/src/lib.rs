@@ -14,7 +14,7 @@
 //! | NPY (`.npy`) | dense, `f32` or `f64` as stored | none, or a column |
 //! | NPZ (`.npz`) | SciPy's sparse layout, or the dense array `X` | the array `labels` or `y` |
 //! | Parquet (`.parquet`), with the feature `parquet` | dense, `f32` where it holds all values | a column, see [`LabelColumn`] |
-//! | strings (`--format strings`) | text | a column, see [`LabelColumn`] |
+//! | strings (`--format strings`) | text, see [`TextColumn`] | a column, see [`LabelColumn`] |
 //! | UCR lines (`--format ucr`) | series of one channel | first on each line |
 //! | sktime's series (`.ts`) | series of any channels | last on each line |
 //! | a folder of images | images of one size | the folder in it that an image is in |
@@ -60,7 +60,7 @@ pub use blocks::{Block, Blocks};
 pub use checkpoint_folder::CheckpointFolder;
 pub use error::{IoError, Result};
 pub use format::Format;
-pub use options::{LabelColumn, ReadOptions};
+pub use options::{LabelColumn, ReadOptions, TextColumn};
 pub use problem::{ArrayProblem, CsvProblem, LibsvmProblem, ParquetProblem};
 pub use read::{inputs, read};
 pub use sample_problem::{ImageProblem, SeriesProblem};

@@ -1,9 +1,12 @@
 //! What the caller may say about a file.
 
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
 
 use crate::Format;
+use crate::error::{IoError, Result};
+use crate::input::shown;
 
 /// How to read a file. The default fits files that say themselves what they are.
 #[derive(Clone, Debug, Default)]
@@ -12,6 +15,8 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// Which column holds the labels.
     pub label: LabelColumn,
+    /// Which column of a file of strings holds the strings.
+    pub text: TextColumn,
     /// Whether a CSV file has a header; by default that is told from its first two lines.
     pub header: Option<bool>,
     /// The number of features of a LIBSVM file; by default the largest index in it. An index above it is an error.
@@ -21,6 +26,15 @@ pub struct ReadOptions {
 }
 
 impl ReadOptions {
+    /// Refuses what a format has no use for.
+    pub(crate) fn check(&self, file: &Path, format: Format) -> Result<()> {
+        if self.text == TextColumn::Auto || format == Format::Strings {
+            return Ok(());
+        }
+        let reason = format!("the samples of {format} are {}, not strings", format.kind());
+        Err(IoError::TextColumn { file: shown(file), given: self.text.to_string(), reason })
+    }
+
     pub(crate) fn block_bytes(&self) -> usize {
         self.block_bytes.unwrap_or(8 << 20).max(1)
     }
@@ -32,7 +46,7 @@ pub enum LabelColumn {
     /// LIBSVM: the first word of each line. NPZ: the array `labels` or `y`. NPY: none. CSV: the last
     /// column named `label`, `class`, `target` or `y`; without one, the only column that holds text;
     /// without that, the first column where there is no header, and none where there is one. Parquet: as CSV with
-    /// a header.
+    /// a header. Strings: a column of such a name, or the only one beside the strings'.
     #[default]
     Auto,
     /// No labels: every column is a feature, and LIBSVM lines may begin with a pair.
@@ -56,7 +70,7 @@ impl FromStr for LabelColumn {
     type Err = std::convert::Infallible;
 
     /// `none`, a number, or a name.
-    fn from_str(text: &str) -> Result<LabelColumn, Self::Err> {
+    fn from_str(text: &str) -> std::result::Result<LabelColumn, Self::Err> {
         Ok(match text.parse::<i64>() {
             Ok(number) => LabelColumn::Number(number),
             Err(_) if text == "none" => LabelColumn::None,
@@ -72,6 +86,39 @@ impl fmt::Display for LabelColumn {
             LabelColumn::None => f.write_str("none"),
             LabelColumn::Name(name) => write!(f, "'{name}'"),
             LabelColumn::Number(number) => write!(f, "{number}"),
+        }
+    }
+}
+
+/// Which column of a file of strings holds the strings.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum TextColumn {
+    /// The only column that can be meant: the one called `text`, `string`, `sequence`, `smiles`, `sentence` or `message`,
+    /// else the one called `word` or `name`, else the only one that is neither the label nor a number. Of two columns
+    /// without a header, the last that is not the label.
+    #[default]
+    Auto,
+    /// The column of that name in the header.
+    Name(String),
+    /// The column of that number: 1 is the first, -1 the last.
+    Number(i64),
+}
+
+impl FromStr for TextColumn {
+    type Err = std::convert::Infallible;
+
+    /// A number, or a name.
+    fn from_str(text: &str) -> std::result::Result<TextColumn, Self::Err> {
+        Ok(text.parse().map_or_else(|_| TextColumn::Name(text.to_owned()), TextColumn::Number))
+    }
+}
+
+impl fmt::Display for TextColumn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TextColumn::Auto => f.write_str("auto"),
+            TextColumn::Name(name) => write!(f, "'{name}'"),
+            TextColumn::Number(number) => write!(f, "{number}"),
         }
     }
 }

@@ -92,6 +92,8 @@ pub enum CsvProblem {
         cell: String,
         /// The column's number, from 1.
         column: usize,
+        /// Whether the caller said which column holds the labels: another one than this.
+        is_label_given: bool,
     },
     /// An infinite value, or one that is not a number.
     #[error("'{0}' is not a finite number")]
@@ -106,8 +108,13 @@ impl CsvProblem {
     pub fn help(&self) -> Option<String> {
         match self {
             CsvProblem::Missing | CsvProblem::NotFinite(_) => Some("remove the row or impute the value".into()),
-            CsvProblem::NotANumber { column, .. } => {
-                Some(format!("if this column holds the labels, pass --label {column}"))
+            CsvProblem::NotANumber { column, is_label_given, .. } => {
+                let strings = format!("if the samples are strings, pass --format strings --text-column {column}");
+                Some(if *is_label_given {
+                    format!("features are numbers: leave the column out, or write its values as numbers; {strings}")
+                } else {
+                    format!("if this column holds the labels, pass --label {column}; {strings}")
+                })
             }
             CsvProblem::Ragged { .. } | CsvProblem::NotText => None,
         }
@@ -135,7 +142,10 @@ pub enum ParquetProblem {
     Kind(String),
     /// A column of text that is not the label.
     #[error("text, and it is not the label")]
-    Text,
+    Text {
+        /// Whether the caller said which column holds the labels: another one than this.
+        is_label_given: bool,
+    },
     /// A null, or an empty label.
     #[error("missing value")]
     Missing,
@@ -159,7 +169,12 @@ impl ParquetProblem {
             }
             ParquetProblem::Nested => Some("write a column for each number"),
             ParquetProblem::Kind(_) => Some("turn the column into numbers, or leave it out"),
-            ParquetProblem::Text => Some("if this column holds the labels, name it with --label, or leave it out"),
+            ParquetProblem::Text { is_label_given: true } => {
+                Some("features are numbers: leave the column out, or write its values as numbers")
+            }
+            ParquetProblem::Text { is_label_given: false } => {
+                Some("if this column holds the labels, name it with --label, or leave it out")
+            }
             ParquetProblem::Missing | ParquetProblem::NotFinite(_) => Some("remove the row or impute the value"),
             ParquetProblem::Inexact(_) => Some("if this column numbers the rows, leave it out"),
             ParquetProblem::NoFile | ParquetProblem::NotText => None,

@@ -19,6 +19,7 @@ use crate::{Format, csv, libsvm, npy, npz, parquet, shards};
 /// [`IoError`], which names the file, the line or row, and the column.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
     let format = options.format.map_or_else(|| Format::from_path(path), Ok)?;
+    options.check(path, format)?;
     if format.is_vectors() && path.is_dir() {
         return read_shards(path, format, options);
     }

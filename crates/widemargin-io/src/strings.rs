@@ -1,10 +1,9 @@
 //! Strings with labels, one of each a line.
 //!
-//! Columns are told by their names where there is a header: the string is in the last column called `text`, `string`,
-//! `sequence`, `smiles`, `sentence`, `message`, `word` or `name`, otherwise in the last that is not the label's. The
-//! label is in the column that [`LabelColumn`] says, or one called `label`, `class`, `target` or `y`, otherwise the
-//! first that is not the string's; a file of one column has none. Without being told, a first line with one of these
-//! names is a header.
+//! Columns are told by their names where there is a header: [`TextColumn`] says which one holds the strings, and
+//! [`LabelColumn`] which one the labels. Where several could be meant, the caller is asked. A file of one column has no
+//! labels. Without being told, a first line with a name of a label or of a string, or with a name that the caller gave,
+//! is a header.
 //!
 //! Between columns is a tab, nothing is quoted, and tabs beyond the first line's are of the last column: a string may
 //! have them. In a file that ends in `.csv` it is a comma, and cells may be quoted.
@@ -16,23 +15,26 @@ use csv::ByteRecord;
 use widemargin::data::{AnySamples, Label, Labels};
 
 use crate::blocks::SampleReader;
-use crate::csv::{Bytes, LABEL_NAMES, label, next_line};
+use crate::csv::{Bytes, LABEL_NAMES, label, next_line, number};
 use crate::error::{IoError, Result};
 use crate::input::Input;
-use crate::options::{LabelColumn, ReadOptions};
-use crate::problem::CsvProblem;
+use crate::options::{LabelColumn, ReadOptions, TextColumn};
+use crate::problem::{CsvProblem, excerpt};
 use crate::table::{RowLines, Samples, Table};
 
 /// Names that a column of strings goes by.
-const STRING_NAMES: [&str; 8] = ["text", "string", "sequence", "smiles", "sentence", "message", "word", "name"];
+const STRING_NAMES: [&str; 6] = ["text", "string", "sequence", "smiles", "sentence", "message"];
+
+/// Names that a column of strings goes by where none has a better one: they may be those of the samples.
+const WEAK_NAMES: [&str; 2] = ["word", "name"];
 
 /// Reads successive lines.
 #[derive(Debug)]
 pub(crate) struct Reader {
     file: PathBuf,
     csv: csv::Reader<Bytes>,
-    /// The first line, where it is a sample.
-    ahead: Option<(ByteRecord, usize)>,
+    /// The first lines, which were read to tell the columns and come again as samples.
+    ahead: std::vec::IntoIter<(ByteRecord, usize)>,
     record: ByteRecord,
     columns: Columns,
     quoted: bool,
@@ -42,6 +44,8 @@ pub(crate) struct Reader {
 #[derive(Debug)]
 struct Columns {
     label: Option<usize>,
+    /// What messages call the label's.
+    label_called: Option<String>,
     string: usize,
     n: usize,
 }
@@ -59,19 +63,33 @@ impl Reader {
             .terminator(csv::Terminator::Any(b'\n'))
             .buffer_capacity(1 << 16)
             .from_reader(input.chain(b"\n".as_slice()));
-        let mut first = ByteRecord::new();
-        let Some(first_line) = next_line(&file, &mut csv, &mut first)? else {
+        let mut ahead = Vec::new();
+        while ahead.len() < 2 {
+            let mut record = ByteRecord::new();
+            match next_line(&file, &mut csv, &mut record)? {
+                Some(line) => ahead.push((record, line)),
+                None => break,
+            }
+        }
+        let Some((first, first_line)) = ahead.first() else {
             return Err(IoError::Empty { file, what: "no samples in the file" });
         };
+        let first_line = *first_line;
         let named = |names: &[&str]| first.iter().any(|cell| is_one_of(cell, names));
-        let header = options.header.unwrap_or_else(|| named(&LABEL_NAMES) || named(&STRING_NAMES));
-        let columns = tell(&first, header, &options.label).map_err(|reason| IoError::LabelColumn {
-            file: file.clone(),
-            given: options.label.to_string(),
-            reason,
-        })?;
-        let ahead = (!header).then_some((first, first_line));
-        Ok(Reader { file, csv, ahead, record: ByteRecord::new(), columns, quoted, first_line })
+        let given = |name: &str| first.iter().any(|cell| cell.trim_ascii() == name.as_bytes());
+        let has_given_name = matches!(&options.label, LabelColumn::Name(name) if given(name))
+            || matches!(&options.text, TextColumn::Name(name) if given(name));
+        let header = options
+            .header
+            .unwrap_or_else(|| has_given_name || named(&LABEL_NAMES) || named(&STRING_NAMES) || named(&WEAK_NAMES));
+        let sample = if header { ahead.get(1) } else { ahead.first() };
+        let guess = Guess { file: &file, first, header, sample: sample.map(|(record, _)| record) };
+        let columns = guess.columns(options)?;
+        if header {
+            ahead.remove(0);
+        }
+        let (ahead, record) = (ahead.into_iter(), ByteRecord::new());
+        Ok(Reader { file, csv, ahead, record, columns, quoted, first_line })
     }
 
     fn problem(&self, line: usize, column: Option<usize>, problem: CsvProblem) -> IoError {
@@ -80,7 +98,7 @@ impl Reader {
     }
 
     fn next_record(&mut self) -> Result<Option<usize>> {
-        if let Some((record, line)) = self.ahead.take() {
+        if let Some((record, line)) = self.ahead.next() {
             self.record = record;
             return Ok(Some(line));
         }
@@ -126,6 +144,7 @@ impl SampleReader for Reader {
         Ok(Some(Table {
             samples: Samples::Other(AnySamples::Strings(strings)),
             labels,
+            label_column: self.columns.label_called.clone(),
             lines: Some(lines),
             ..Table::default()
         }))
@@ -136,27 +155,130 @@ fn is_one_of(cell: &[u8], names: &[&str]) -> bool {
     names.iter().any(|name| cell.trim_ascii().eq_ignore_ascii_case(name.as_bytes()))
 }
 
-/// Which column is which, or why the label asked for is none of them.
-fn tell(first: &ByteRecord, header: bool, wanted: &LabelColumn) -> Result<Columns, String> {
-    let n = first.len();
-    let named = |names: &[&str]| first.iter().rposition(|cell| header && is_one_of(cell, names));
-    let mut label = match wanted {
-        LabelColumn::None => None,
-        LabelColumn::Auto => named(&LABEL_NAMES),
-        LabelColumn::Number(number) => {
-            Some(LabelColumn::position(*number, n).ok_or_else(|| format!("there are {n} columns"))?)
-        }
-        LabelColumn::Name(_) if !header => return Err("the file has no header".into()),
-        LabelColumn::Name(name) => {
-            let found = first.iter().rposition(|cell| cell.trim_ascii() == name.as_bytes());
-            Some(found.ok_or("no column of the header has that name")?)
-        }
-    };
-    let string = named(&STRING_NAMES).filter(|column| Some(*column) != label);
-    let string = string.or_else(|| (0..n).rev().find(|column| Some(*column) != label));
-    let Some(string) = string else { return Err("it is the only column, and the strings need one".into()) };
-    if *wanted == LabelColumn::Auto && label.is_none() {
-        label = (0..n).find(|column| *column != string);
+/// What the columns are told from.
+struct Guess<'a> {
+    file: &'a std::path::Path,
+    first: &'a ByteRecord,
+    /// Whether the first line is one.
+    header: bool,
+    /// The first line of samples.
+    sample: Option<&'a ByteRecord>,
+}
+
+impl Guess<'_> {
+    /// Which column is which.
+    fn columns(&self, options: &ReadOptions) -> Result<Columns> {
+        let n = self.first.len();
+        let asked = self.label(&options.label)?;
+        let label = asked.or_else(|| self.last_named(&LABEL_NAMES).filter(|_| options.label == LabelColumn::Auto));
+        let string = match self.text(&options.text)? {
+            Some(string) if asked == Some(string) => {
+                return Err(self.no_text(&options.text, "it is the column of the labels".into()));
+            }
+            Some(string) => string,
+            None => self.guess_text(label, options)?,
+        };
+        // A column that goes by the name of a label may be asked for as the strings'.
+        let label = label.filter(|label| *label != string);
+        let label = if options.label == LabelColumn::Auto && label.is_none() {
+            let others: Vec<usize> = (0..n).filter(|column| *column != string).collect();
+            match others[..] {
+                [] => None,
+                [other] => Some(other),
+                _ => return Err(self.ask("labels", &others)),
+            }
+        } else {
+            label
+        };
+        Ok(Columns { label, label_called: label.map(|label| self.called(label)), string, n })
     }
-    Ok(Columns { label, string, n })
+
+    /// The label's column, where the caller says which one it is.
+    fn label(&self, wanted: &LabelColumn) -> Result<Option<usize>> {
+        let refused = |reason: String| {
+            let (file, given) = (self.file.to_owned(), wanted.to_string());
+            IoError::LabelColumn { file, given, reason }
+        };
+        match wanted {
+            LabelColumn::None | LabelColumn::Auto => Ok(None),
+            LabelColumn::Number(number) => self.numbered(*number).map(Some).map_err(refused),
+            LabelColumn::Name(name) => self.with_name(name).map(Some).map_err(refused),
+        }
+    }
+
+    /// The strings' column, where the caller says which one it is.
+    fn text(&self, wanted: &TextColumn) -> Result<Option<usize>> {
+        match wanted {
+            TextColumn::Auto => Ok(None),
+            TextColumn::Number(number) => self.numbered(*number).map(Some).map_err(|why| self.no_text(wanted, why)),
+            TextColumn::Name(name) => self.with_name(name).map(Some).map_err(|why| self.no_text(wanted, why)),
+        }
+    }
+
+    /// The only column that can be meant by the strings'.
+    fn guess_text(&self, label: Option<usize>, options: &ReadOptions) -> Result<usize> {
+        let mut candidates: Vec<usize> = (0..self.first.len()).filter(|column| Some(*column) != label).collect();
+        let is_label =
+            |column: &usize| self.header && self.first.get(*column).is_some_and(|c| is_one_of(c, &LABEL_NAMES));
+        if candidates.iter().any(|column| !is_label(column)) {
+            candidates.retain(|column| !is_label(column));
+        }
+        for names in [&STRING_NAMES[..], &WEAK_NAMES] {
+            let has_name = |column: &usize| self.first.get(*column).is_some_and(|cell| is_one_of(cell, names));
+            let named: Vec<usize> =
+                candidates.iter().copied().filter(|column| self.header && has_name(column)).collect();
+            match named[..] {
+                [] => {}
+                [only] => return Ok(only),
+                _ => return Err(self.ask("strings", &named)),
+            }
+        }
+        let is_number = |column: &usize| self.sample.and_then(|row| number(row.get(*column)?.trim_ascii())).is_some();
+        let texts: Vec<usize> = candidates.iter().copied().filter(|column| !is_number(column)).collect();
+        match (&candidates[..], &texts[..]) {
+            ([], _) => {
+                let (file, given) = (self.file.to_owned(), options.label.to_string());
+                let reason = "it is the only column, and the strings need one".into();
+                Err(IoError::LabelColumn { file, given, reason })
+            }
+            ([only], _) => Ok(*only),
+            // A label and a string are a line as it was ever written.
+            ([.., last], _) if !self.header && self.first.len() == 2 => Ok(*last),
+            (_, [only]) => Ok(*only),
+            (_, []) => Err(self.ask("strings", &candidates)),
+            _ => Err(self.ask("strings", &texts)),
+        }
+    }
+
+    fn numbered(&self, number: i64) -> Result<usize, String> {
+        let n = self.first.len();
+        LabelColumn::position(number, n).ok_or_else(|| format!("there are {n} columns"))
+    }
+
+    fn with_name(&self, name: &str) -> Result<usize, String> {
+        if !self.header {
+            return Err("the file has no header".into());
+        }
+        let found = self.first.iter().rposition(|cell| cell.trim_ascii() == name.as_bytes());
+        found.ok_or_else(|| "no column of the header has that name".into())
+    }
+
+    fn last_named(&self, names: &[&str]) -> Option<usize> {
+        self.first.iter().rposition(|cell| self.header && is_one_of(cell, names))
+    }
+
+    /// What messages call a column: its name in quotes, or its number from 1.
+    fn called(&self, column: usize) -> String {
+        let name = self.first.get(column).map(|cell| String::from_utf8_lossy(cell.trim_ascii())).unwrap_or_default();
+        if self.header && !name.is_empty() { format!("'{}'", excerpt(&name)) } else { (column + 1).to_string() }
+    }
+
+    fn no_text(&self, given: &TextColumn, reason: String) -> IoError {
+        IoError::TextColumn { file: self.file.to_owned(), given: given.to_string(), reason }
+    }
+
+    fn ask(&self, what: &'static str, candidates: &[usize]) -> IoError {
+        let candidates = candidates.iter().map(|column| self.called(*column)).collect();
+        IoError::WhichColumn { file: self.file.to_owned(), what, candidates }
+    }
 }

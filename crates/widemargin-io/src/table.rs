@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use widemargin::data::{AnySamples, CsrMatrix, DenseMatrix, Labels, Samples as _};
+use widemargin::data::{AnySamples, CsrMatrix, DenseMatrix, Element, Labels, Samples as _, column_order};
 
 use crate::error::{IoError, Result};
 
@@ -13,6 +13,8 @@ pub struct Table {
     pub samples: Samples,
     /// One label a sample, where the file has labels.
     pub labels: Option<Labels>,
+    /// What messages call the column that the labels were in, where they were in one.
+    pub label_column: Option<String>,
     /// One name a feature, where the file has names.
     pub feature_names: Option<Vec<String>>,
     /// The line of each row, where the file has lines.
@@ -27,6 +29,19 @@ impl Table {
     /// A table of samples and labels that did not come from a file.
     pub fn new(samples: Samples, labels: Option<Labels>) -> Table {
         Table { samples, labels, ..Table::default() }
+    }
+
+    /// Puts the features in the order of the names `trained`. Samples without names stay as they are.
+    ///
+    /// # Errors
+    /// [`widemargin::Error::FeatureNames`] as for [`column_order`].
+    pub fn put_in_order(&mut self, trained: &[String]) -> widemargin::Result<()> {
+        let Some(names) = &mut self.feature_names else { return Ok(()) };
+        if let Some(order) = column_order(trained, names)? {
+            self.samples.put_in_order(&order);
+            *names = trained.to_vec();
+        }
+        Ok(())
     }
 
     /// The line of its file, from 1, that holds row `row`, from 0.
@@ -94,6 +109,17 @@ impl Samples {
         }
     }
 
+    /// Column j becomes what column `order[j]` was; `order` has every column once.
+    fn put_in_order(&mut self, order: &[usize]) {
+        match self {
+            Samples::SparseF32(matrix) => sparse_in_order(matrix, order),
+            Samples::SparseF64(matrix) => sparse_in_order(matrix, order),
+            Samples::DenseF32(matrix) => dense_in_order(matrix, order),
+            Samples::DenseF64(matrix) => dense_in_order(matrix, order),
+            Samples::Other(_) => {}
+        }
+    }
+
     /// True where a row lists only the columns it has.
     pub fn is_sparse(&self) -> bool {
         matches!(self, Samples::SparseF32(_) | Samples::SparseF64(_))
@@ -108,6 +134,31 @@ impl Samples {
 impl Default for Samples {
     fn default() -> Self {
         Samples::DenseF32(DenseMatrix::default())
+    }
+}
+
+fn dense_in_order<T: Element>(matrix: &mut DenseMatrix<T>, order: &[usize]) {
+    let mut before = Vec::with_capacity(order.len());
+    for row in matrix.values.chunks_exact_mut(order.len().max(1)) {
+        before.clear();
+        before.extend_from_slice(row);
+        row.iter_mut().zip(order).for_each(|(value, &from)| *value = before[from]);
+    }
+}
+
+fn sparse_in_order<T: Element>(matrix: &mut CsrMatrix<T>, order: &[usize]) {
+    let mut place = vec![0u32; order.len()];
+    order.iter().enumerate().for_each(|(to, &from)| place[from] = to as u32);
+    let mut row: Vec<(u32, T)> = Vec::new();
+    for bounds in matrix.indptr.windows(2) {
+        let range = bounds[0]..bounds[1];
+        row.clear();
+        row.extend(range.clone().map(|at| (place[matrix.indices[at] as usize], matrix.values[at])));
+        // Stable: entries of one column, if there are several, keep their order.
+        row.sort_by_key(|(column, _)| *column);
+        for (at, &(column, value)) in range.zip(&row) {
+            (matrix.indices[at], matrix.values[at]) = (column, value);
+        }
     }
 }
 
@@ -195,6 +246,29 @@ impl RowShards {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn features_are_put_in_the_order_of_names() {
+        let names = |names: [&str; 3]| names.map(str::to_owned).to_vec();
+        let dense = Samples::DenseF64(DenseMatrix { values: vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0], n_rows: 2, n_cols: 3 });
+        let mut table = Table { feature_names: Some(names(["c", "a", "b"])), ..Table::new(dense, None) };
+        table.put_in_order(&names(["a", "b", "c"])).unwrap();
+        let Samples::DenseF64(matrix) = &table.samples else { panic!() };
+        assert_eq!(matrix.values, [2.0, 3.0, 1.0, 5.0, 6.0, 4.0]);
+        assert_eq!(table.feature_names, Some(names(["a", "b", "c"])));
+
+        let csr =
+            CsrMatrix { indptr: vec![0, 2, 2, 3], indices: vec![0, 2, 1], values: vec![1f32, 3.0, 5.0], n_cols: 3 };
+        let mut table =
+            Table { feature_names: Some(names(["c", "a", "b"])), ..Table::new(Samples::SparseF32(csr), None) };
+        table.put_in_order(&names(["a", "b", "c"])).unwrap();
+        let Samples::SparseF32(matrix) = &table.samples else { panic!() };
+        assert_eq!((&matrix.indices[..], &matrix.values[..]), (&[1, 2, 0][..], &[3.0, 1.0, 5.0][..]));
+
+        assert!(table.put_in_order(&names(["a", "b", "d"])).is_err());
+        table.feature_names = None;
+        table.put_in_order(&names(["a", "b", "d"])).unwrap();
+    }
 
     #[test]
     fn lines_are_found_again_in_pieces_and_whole() {

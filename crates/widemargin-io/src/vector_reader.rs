@@ -60,6 +60,7 @@ impl VectorReader {
             VectorReader::Whole(table) => Layout {
                 n: Some(table.samples.n_cols()),
                 label: table.labels.as_ref().map(|_| 0),
+                beside: true,
                 names: table.feature_names.clone(),
                 sparse: table.samples.is_sparse(),
             },

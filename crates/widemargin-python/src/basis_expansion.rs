@@ -116,7 +116,7 @@ impl BasisExpansionMachine {
     #[staticmethod]
     #[pyo3(signature = (samples, objects, classes, codes, sample_weight, *, similarity, calls, n_basis, basis,
         basis_rows, normalization, C, intercept, loss, class_weight, tol, max_iter, seed, threads, time_limit, watch,
-        start = None))]
+        start = None, feature_names = None))]
     #[expect(non_snake_case, reason = "C is the parameter's name")]
     #[expect(clippy::too_many_arguments, reason = "they are the estimator's parameters, passed by name")]
     fn fit(
@@ -143,6 +143,7 @@ impl BasisExpansionMachine {
         time_limit: Option<f64>,
         watch: Option<Bound<'_, PyAny>>,
         start: Option<PyRef<'_, BasisExpansionMachine>>,
+        feature_names: Option<Vec<String>>,
     ) -> PyResult<Self> {
         let labels = convert::labels(classes, &codes)?;
         let weights = sample_weight.as_ref().map(|weights| weights.as_slice()).transpose()?;
@@ -165,14 +166,17 @@ impl BasisExpansionMachine {
             let params = settings.params(AnySimilarity::new(&similarity).map_err(raise)?);
             let samples = needed(samples)?;
             let fitted = with_source!(&samples, source => {
-                conduct(py, &patience, |watch, _| params.fit_with(source, &labels, weights, watch))
+                conduct(py, &patience, |watch, _| {
+                    params.fit_with(source, &labels, weights, watch)?.with_feature_names(feature_names)
+                })
             });
             return Ok(BasisExpansionMachine(Machine::Ours(fitted?)));
         }
         let params = settings.params(Mixed::new(&similarity, Call::many(calls)).map_err(raise)?);
         let source = both(samples, objects)?;
-        let fitted =
-            conduct(py, &patience, |watch, to_caller| params.fit_with(&source(to_caller), &labels, weights, watch))?;
+        let fitted = conduct(py, &patience, |watch, to_caller| {
+            params.fit_with(&source(to_caller), &labels, weights, watch)?.with_feature_names(feature_names)
+        })?;
         Ok(BasisExpansionMachine(Machine::Mixed(fitted)))
     }
 

@@ -7,6 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use widemargin::data::{ClassWeight, DenseMatrix, Label, Labels};
+use widemargin::model::TrainingSettings;
 
 use crate::errors::raise;
 
@@ -54,6 +55,26 @@ pub(crate) fn class_weight(factors: Option<Factors>, labels: &Labels) -> PyResul
         Some(Factors::PerClass(factors)) => {
             Ok(ClassWeight::PerClass(labels.classes().iter().cloned().zip(factors).collect::<BTreeMap<_, _>>()))
         }
+    }
+}
+
+/// What a fit on several machines was asked, for the model to say.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Asked {
+    tol: f64,
+    max_iter: u32,
+    seed: u64,
+    class_weight: Option<Factors>,
+}
+
+impl Asked {
+    /// The same for a model of these classes.
+    pub fn settings(self, classes: &[Label]) -> PyResult<TrainingSettings> {
+        let labels = Labels::from_codes(classes.to_vec(), Vec::new()).map_err(raise)?;
+        let class_weight = class_weight(self.class_weight, &labels)?;
+        let Asked { tol, max_iter, seed, .. } = self;
+        Ok(TrainingSettings { class_weight, tol, max_iter, seed, ..TrainingSettings::default() })
     }
 }
 

@@ -12,7 +12,7 @@ use widemargin::solve::Stage;
 
 use crate::basis_expansion::{BasisExpansionMachine, PythonCall, PythonObjects, basis_choice, both, needed};
 use crate::call::{Call, Mixed, State};
-use crate::convert::{Class, array, reduced};
+use crate::convert::{Asked, Class, array, reduced};
 use crate::elsewhere::Solution;
 use crate::errors::raise;
 use crate::samples::{Given, with_source};
@@ -188,7 +188,7 @@ impl ExpansionMachine {
 
     /// The machine of this expansion under a normalization learned apart, and of weights found apart.
     #[pyo3(signature = (solution, classes, *, normalization, centre, factors, C, basis, basis_rows, loss, intercept,
-        stages, warnings))]
+        stages, warnings, training, feature_names = None))]
     #[expect(non_snake_case, reason = "C is the parameter's name")]
     #[expect(clippy::too_many_arguments, reason = "they are what a machine is made of, passed by name")]
     fn assemble(
@@ -205,11 +205,15 @@ impl ExpansionMachine {
         intercept: &str,
         stages: Vec<(String, f64)>,
         warnings: Vec<String>,
+        training: Asked,
+        feature_names: Option<Vec<String>>,
     ) -> PyResult<BasisExpansionMachine> {
         let Expansion::Ours(expansion) = &self.expansion else {
             let problem = "a similarity that is Python's is not one that a cluster's workers can be given";
             return Err(pyo3::exceptions::PyTypeError::new_err(problem));
         };
+        let classes: Vec<Label> = classes.into_iter().map(Label::from).collect();
+        let training = training.settings(&classes)?;
         let stages = stages.into_iter().map(|(name, seconds)| Stage { name, seconds }).collect();
         let mut report = solution.solution.report(stages, &solution.settings);
         report.warnings.extend(warnings);
@@ -219,7 +223,7 @@ impl ExpansionMachine {
             c: C,
             loss: loss.parse().map_err(raise)?,
             intercept: intercept.parse().map_err(raise)?,
-            classes: classes.into_iter().map(Label::from).collect(),
+            classes,
             weights: solution.solution.weights.clone(),
             intercepts: solution.solution.intercepts.clone(),
             report,
@@ -231,7 +235,8 @@ impl ExpansionMachine {
             let normalization = normalization.parse().map_err(raise)?;
             expansion = expansion.with_affine(normalization, centre.as_slice()?, &factors).map_err(raise)?;
         }
-        BasisExpansionSvc::assembled(expansion, parts).map(BasisExpansionMachine::ours).map_err(raise)
+        let machine = BasisExpansionSvc::assembled(expansion, parts).map_err(raise)?.with_training(training);
+        machine.with_feature_names(feature_names).map(BasisExpansionMachine::ours).map_err(raise)
     }
 
     /// The first column of each part and the one after its last.

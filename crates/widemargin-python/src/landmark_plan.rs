@@ -7,12 +7,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use widemargin::Result;
 use widemargin::data::Label;
-use widemargin::model::{self, CChoice, ColumnSums, MachineFacts, ThinPlateParams};
+use widemargin::model::{self, CChoice, ColumnSums, MachineFacts, ThinPlateParams, TrainingSettings};
 use widemargin::similarity::ConditionalKernel;
 use widemargin::solve::Stage;
 use widemargin::solve::thin_plate::{self, FirstSums, Hessians, LeftOutSums, RowSums, RowsShape, Told};
 
-use crate::convert::{Class, shaped};
+use crate::convert::{Asked, Class, shaped};
 use crate::elsewhere::{Numbers, Standing, nothing, numbers};
 use crate::errors::raise;
 use crate::samples::{Given, with_rows};
@@ -205,7 +205,7 @@ impl LandmarkPlan {
 
     /// The path over rows that `rows` stands for, and the machine.
     #[pyo3(signature = (settled, rows, classes, *, n_rows, n_problems, class_weights, support, C, tol, max_iter, threads, stages,
-        time_limit, watch))]
+        time_limit, watch, training, basis, feature_names = None))]
     #[expect(non_snake_case, reason = "C is the parameter's name")]
     #[expect(clippy::too_many_arguments, reason = "they are the solver's parameters, passed by name")]
     fn fit(
@@ -225,6 +225,9 @@ impl LandmarkPlan {
         stages: Vec<(String, f64)>,
         time_limit: Option<f64>,
         watch: Option<Bound<'_, PyAny>>,
+        training: Asked,
+        basis: String,
+        feature_names: Option<Vec<String>>,
     ) -> PyResult<ThinPlateMachine> {
         let (plan, settled) = (self.0.clone(), settled.0.clone());
         let params = ThinPlateParams::new(plan.kernel())
@@ -232,8 +235,10 @@ impl LandmarkPlan {
             .tol(tol)
             .max_steps(max_iter)
             .threads(threads);
+        let classes: Vec<Label> = classes.into_iter().map(Label::from).collect();
+        let training = TrainingSettings { landmarks: Some(basis), ..training.settings(&classes)? };
         let facts = MachineFacts {
-            classes: classes.into_iter().map(Label::from).collect(),
+            classes,
             class_weights,
             support,
             stages: stages.into_iter().map(|(name, seconds)| Stage { name, seconds }).collect(),
@@ -242,7 +247,8 @@ impl LandmarkPlan {
         let rows = Arc::new(rows);
         let machine = conduct(py, &Patience::new(time_limit, watch)?, |watch, to_caller| {
             let mut rows = RowsElsewhere { standing: Standing { rows, to_caller: to_caller.clone() }, shape };
-            plan.fit(&params, settled, &mut rows, facts, watch)
+            let machine = plan.fit(&params, settled, &mut rows, facts, watch)?;
+            machine.with_training(training).with_feature_names(feature_names)
         })?;
         Ok(ThinPlateMachine(machine))
     }

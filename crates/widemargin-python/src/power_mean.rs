@@ -11,7 +11,7 @@ use widemargin::problem::Loss;
 use widemargin::similarity::AdditiveKernel;
 use widemargin::solve::Stage;
 
-use crate::convert::{self, Class, Factors, reduced, shaped};
+use crate::convert::{self, Asked, Class, Factors, reduced, shaped};
 use crate::elsewhere::Solution;
 use crate::errors::raise;
 use crate::samples::{Given, with_rows};
@@ -25,7 +25,8 @@ pub(crate) struct PowerMeanMachine(PowerMeanSvc);
 impl PowerMeanMachine {
     #[staticmethod]
     #[pyo3(signature = (samples, classes, codes, sample_weight, *, kernel, loss, C, approximation, n_nodes, nodes,
-        scale, class_weight, tol, max_iter, seed, threads, time_limit, watch))]
+        scale, class_weight, tol, max_iter, seed, threads, time_limit, watch,
+        shrinking = true, feature_names = None))]
     #[expect(non_snake_case, reason = "C is the parameter's name")]
     #[expect(clippy::too_many_arguments, reason = "they are the estimator's parameters, passed by name")]
     fn fit(
@@ -48,6 +49,8 @@ impl PowerMeanMachine {
         threads: usize,
         time_limit: Option<f64>,
         watch: Option<Bound<'_, PyAny>>,
+        shrinking: bool,
+        feature_names: Option<Vec<String>>,
     ) -> PyResult<Self> {
         let labels = convert::labels(classes, &codes)?;
         let weights = sample_weight.as_ref().map(|weights| weights.as_slice()).transpose()?;
@@ -61,6 +64,7 @@ impl PowerMeanMachine {
             .class_weight(convert::class_weight(class_weight, &labels)?)
             .tol(tol)
             .max_epochs(max_iter)
+            .shrinking(shrinking)
             .seed(seed)
             .threads(threads);
         if let Some(nodes) = nodes {
@@ -68,13 +72,17 @@ impl PowerMeanMachine {
         }
         let patience = Patience::new(time_limit, watch)?;
         with_rows!(&samples, "the power mean SVM", view => {
-            conduct(py, &patience, |watch, _| params.fit_with(&view, &labels, weights, watch)).map(PowerMeanMachine)
+            conduct(py, &patience, |watch, _| {
+                params.fit_with(&view, &labels, weights, watch)?.with_feature_names(feature_names)
+            })
+            .map(PowerMeanMachine)
         })
     }
 
     /// The machine of weights that were found apart, on `explicit` features.
     #[staticmethod]
-    #[pyo3(signature = (solution, classes, *, kernel, nodes, factors, n_features, C, stages))]
+    #[pyo3(signature = (solution, classes, *, kernel, nodes, factors, n_features, C, stages,
+        training, feature_names = None))]
     #[expect(non_snake_case, reason = "C is the parameter's name")]
     #[expect(clippy::too_many_arguments, reason = "they are what a machine is made of, passed by name")]
     fn assemble(
@@ -86,7 +94,11 @@ impl PowerMeanMachine {
         n_features: usize,
         C: f64,
         stages: Vec<(String, f64)>,
+        training: Asked,
+        feature_names: Option<Vec<String>>,
     ) -> PyResult<Self> {
+        let classes: Vec<Label> = classes.into_iter().map(Label::from).collect();
+        let training = training.settings(&classes)?;
         let stages = stages.into_iter().map(|(name, seconds)| Stage { name, seconds }).collect();
         let parts = PowerMeanParts {
             map: AdditiveMap::nystrom(kernel.parse().map_err(raise)?, &nodes).map_err(raise)?,
@@ -94,11 +106,12 @@ impl PowerMeanMachine {
             c: C,
             scaling: factors.map(FeatureMax::from_factors),
             n_features,
-            classes: classes.into_iter().map(Label::from).collect(),
+            classes,
             weights: solution.solution.weights.clone(),
             report: solution.solution.report(stages, &solution.settings),
         };
-        PowerMeanSvc::assembled(parts).map(PowerMeanMachine).map_err(raise)
+        let machine = PowerMeanSvc::assembled(parts).map_err(raise)?.with_training(training);
+        machine.with_feature_names(feature_names).map(PowerMeanMachine).map_err(raise)
     }
 
     #[staticmethod]

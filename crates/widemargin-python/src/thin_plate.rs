@@ -19,7 +19,7 @@ pub(crate) struct ThinPlateMachine(pub ThinPlateSvc);
 impl ThinPlateMachine {
     #[staticmethod]
     #[pyo3(signature = (samples, classes, codes, sample_weight, *, kernel, C, null_space, standardize, n_basis,
-        exact_up_to, basis, class_weight, tol, max_iter, seed, threads, time_limit, watch))]
+        exact_up_to, basis, class_weight, tol, max_iter, seed, threads, time_limit, watch, feature_names = None))]
     #[expect(non_snake_case, reason = "C is the parameter's name")]
     #[expect(clippy::too_many_arguments, reason = "they are the estimator's parameters, passed by name")]
     fn fit(
@@ -42,6 +42,7 @@ impl ThinPlateMachine {
         threads: usize,
         time_limit: Option<f64>,
         watch: Option<Bound<'_, PyAny>>,
+        feature_names: Option<Vec<String>>,
     ) -> PyResult<Self> {
         let labels = convert::labels(classes, &codes)?;
         let weights = sample_weight.as_ref().map(|weights| weights.as_slice()).transpose()?;
@@ -60,7 +61,10 @@ impl ThinPlateMachine {
             .threads(threads);
         let patience = Patience::new(time_limit, watch)?;
         with_rows!(&samples, "the thin plate SVM", view => {
-            conduct(py, &patience, |watch, _| params.fit_with(&view, &labels, weights, watch)).map(ThinPlateMachine)
+            conduct(py, &patience, |watch, _| {
+                params.fit_with(&view, &labels, weights, watch)?.with_feature_names(feature_names)
+            })
+            .map(ThinPlateMachine)
         })
     }
 

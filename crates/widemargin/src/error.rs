@@ -83,6 +83,12 @@ pub enum Error {
         /// What to do about it, or nothing.
         hint: &'static str,
     },
+    /// Samples at predict have columns of other names than the model.
+    #[error("the columns are not those the model was trained with: {problem}")]
+    FeatureNames {
+        /// The names that are missing, unknown or repeated.
+        problem: String,
+    },
     /// A similarity met samples it cannot compare, or gave a value that cannot be used.
     #[error("similarity '{similarity}': {problem}")]
     Similarity {

@@ -116,6 +116,15 @@ class DaskClassifier:
             self.feature_names_in_ = names
         return given.width
 
+    def _asked(self: Any) -> dict[str, Any]:
+        """What the machine is to say that it was fitted with."""
+        return {
+            "tol": float(self.tol),
+            "max_iter": int(self.max_iter),
+            "seed": self._seed(),
+            "class_weight": self._class_factors(),
+        }
+
     @property
     def estimator_(self: Any) -> Any:
         """What was fitted, without Dask."""
@@ -188,13 +197,18 @@ def summaries(client: Client, parts: list[Partition]) -> list[_tasks.Summary]:
 
 
 def check_alike(told: list[_tasks.Summary], kept: list[int]) -> None:
-    """Raises ValueError where partitions differ in their number of columns, naming them."""
+    """Raises ValueError where partitions differ in their columns, naming them."""
     first = kept[0]
     for number in kept[1:]:
         if told[number].width != told[first].width:
             raise ValueError(
                 f"partition {number} of X has {told[number].width} columns, partition {first} has {told[first].width}: "
                 "they must be the same"
+            )
+        if told[number].names != told[first].names:
+            raise ValueError(
+                f"partition {number} of X has the columns {told[number].names}, partition {first} has "
+                f"{told[first].names}: they must be the same, in one order"
             )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
+from .._columns import names_of
 from .._samples import count, pick, straight
 from ..transformers import BasisExpansion
 
@@ -27,6 +28,8 @@ class Summary:
     weights: npt.NDArray[np.float64] | None
     width: int | None
     kind: str
+    # Of the columns, where they have names.
+    names: list[str] | None
 
     @property
     def n(self) -> int:
@@ -63,7 +66,9 @@ def summary(number: int, samples: Any, labels: Any, weights: Any) -> Summary:
             raise ValueError(f"partition {number}: the weight of its row {row} is {given[row]}: a number of 0 or more")
     shape: tuple[int, ...] = getattr(samples, "shape", ())
     width = shape[1] if len(shape) > 1 else None
-    return Summary(classes, codes.astype(np.uint32).reshape(-1), given, width, type(samples).__name__)
+    return Summary(
+        classes, codes.astype(np.uint32).reshape(-1), given, width, type(samples).__name__, names_of(samples)
+    )
 
 
 def same(given: T) -> T:

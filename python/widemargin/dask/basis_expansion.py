@@ -13,6 +13,7 @@ from sklearn.base import clone
 from .. import _core
 from .. import basis_expansion as _local
 from .._base import fitting, labels_of, watched
+from .._columns import kept_names
 from .._names import one_of
 from ..similarity import resolve
 from ..transformers import BasisExpansion
@@ -102,7 +103,7 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
                 client.submit(_tasks.block_of, *one, pure=False) for one in zip(kept, blocks, codes, costs, strict=True)
             ]
             del blocks
-            problem = _tasks.Problem(len(self.classes_), loss, "free" if self.fit_intercept else "none")
+            problem = _tasks.Problem(len(self.classes_), loss, self._intercept(loss))
             n_features = bases._n_features_out
             sample = sampled(client, made, codes, costs, problem, n_features, self._threads())
             rows = Rows(client, grouped(client, made), problem)
@@ -135,6 +136,8 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
             intercept=problem.intercept,
             stages=clock.stages,
             warnings=[],
+            training=self._asked(),
+            feature_names=kept_names(bases),
         )
         self._resolved, self._columns = bases._resolved, None
         for name in ("n_features_in_", "feature_names_in_", "_n_channels"):

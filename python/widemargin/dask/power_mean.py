@@ -11,6 +11,7 @@ from dask.delayed import delayed
 from .. import _core
 from .. import power_mean as _local
 from .._base import fitting, labels_of, watched
+from .._columns import kept_names
 from .._names import one_of
 from . import _histograms, _tasks, _vectors
 from ._classifier import Clock, DaskClassifier, grouped
@@ -136,6 +137,8 @@ class PowerMeanSVC(DaskClassifier, _local.PowerMeanSVC):
             n_features=n_features,
             C=float(self.C),
             stages=clock.stages,
+            training=self._asked(),
+            feature_names=kept_names(self),
         )
         self._keep(machine)
         self.dask_report_ = {"partitions": len(given.numbers), **sums.told()}

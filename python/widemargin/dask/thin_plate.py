@@ -13,6 +13,7 @@ from sklearn.utils import check_array
 from .. import _core
 from .. import thin_plate as _local
 from .._base import fitting, labels_of, watched
+from .._columns import kept_names
 from .._names import one_of
 from .._samples import from_vectors
 from . import _landmark_tasks as tasks
@@ -67,6 +68,11 @@ class ThinPlateSVC(DaskClassifier, _local.ThinPlateSVC):
                 "The 'n_basis' parameter of ThinPlateSVC must be a number of landmarks on Dask: the exact solver holds "
                 "the kernel of all pairs of samples on one machine"
             )
+        if self.standardize:
+            raise ValueError(
+                "The 'standardize' parameter of ThinPlateSVC must be False on Dask: divide the columns by their "
+                "standard deviations first (dask.dataframe.DataFrame.std)"
+            )
         C, kernel = self._c(), self._kernel()
         null_space = one_of("null_space", self.null_space, _local._NULL_SPACES, estimator=self)
         basis = one_of("basis", self.basis, _local._BASES, estimator=self)
@@ -99,6 +105,9 @@ class ThinPlateSVC(DaskClassifier, _local.ThinPlateSVC):
                 stages=clock.stages,
                 time_limit=self.time_limit,
                 watch=watched(progress),
+                training=self._asked(),
+                basis=basis,
+                feature_names=kept_names(self),
             )
         self._keep(machine)
         self.dask_report_ = {"partitions": len(given.numbers), **rows.told()}

@@ -14,6 +14,7 @@ use widemargin_io::Table;
 use crate::args::Input;
 use crate::basis_expansion::BasisExpansionArgs;
 use crate::context::Context;
+use crate::labels::check_labels;
 use crate::method::{Method, Point};
 use crate::output::{print, print_json};
 use crate::outside::Memory;
@@ -92,6 +93,7 @@ impl<M: Method> Task<M> {
         let file = &folds.input.data;
         let (table, _) = context.read(file, &folds.input.options())?;
         let labels = table.require_labels(file)?;
+        check_labels(context, &folds.input, &table)?;
         labels.check(table.samples.n_rows()).map_err(|error| in_file(error, file, &table, 0))?;
         let n_points = points.len();
         context.bar.say("");

@@ -15,7 +15,7 @@ use crate::machine::Machine;
 use crate::output::check_output;
 use crate::report::{Failure, in_file};
 use crate::samples::with_source;
-use crate::stream::check_kind;
+use crate::stream::{check_kind, put_in_order};
 use crate::text_table::grouped;
 
 /// Arguments of `describe`.
@@ -72,10 +72,13 @@ impl Describe {
                 })
             }
             What::BasisExpansion(task) => match load_for(&task, context)? {
-                Machine::BasisExpansion(model) => task.files.run(context, Some(&task.model), |samples| {
-                    check_size(&model, samples)?;
-                    with_source!(samples, |source| model.expansion().transform(source, threads))
-                }),
+                machine @ Machine::BasisExpansion(_) => {
+                    task.files.run(context, Some((&task.model, &machine)), |samples| {
+                        let Machine::BasisExpansion(model) = &machine else { unreachable!("matched above") };
+                        check_size(model, samples)?;
+                        with_source!(samples, |source| model.expansion().transform(source, threads))
+                    })
+                }
                 machine => Err(Failure::input(format!(
                     "{}: a model of '{}', which has no basis expansion",
                     task.model.display(),
@@ -97,13 +100,16 @@ impl Files {
     fn run(
         &self,
         context: &Context,
-        model: Option<&Path>,
+        model: Option<(&Path, &Machine)>,
         work: impl Fn(&Samples) -> widemargin::Result<DenseMatrix<f32>>,
     ) -> Result<(), Failure> {
-        check_output(&self.output, &self.input, model)?;
+        check_output(&self.output, &self.input, model.map(|(path, _)| path))?;
         widemargin_io::Format::from_path(&self.output)?;
         let file = &self.input.data;
-        let (table, _) = context.read(file, &self.input.options())?;
+        let (mut table, _) = context.read(file, &self.input.options())?;
+        if let Some((_, machine)) = model {
+            put_in_order(&mut table, machine, file)?;
+        }
         context.go_on()?;
         context.bar.say("describing");
         let described = work(&table.samples).map_err(|error| in_file(error, file, &table, 0))?;

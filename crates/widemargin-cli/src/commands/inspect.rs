@@ -33,6 +33,7 @@ impl Inspect {
                 "parameters": machine.parameters(),
                 "classes": machine.classes(),
                 "n_features": machine.n_features(),
+                "feature_names": machine.feature_names(),
                 "n_weights": machine.n_weights(),
                 "model_bytes": size,
                 "report": report_json(machine.report()),
@@ -56,6 +57,11 @@ fn text(machine: &Machine, size: u64) -> String {
     let more = if machine.classes().len() > classes.len() { ", …" } else { "" };
     let stages: Vec<_> = report.stages.iter().map(|s| format!("{} {:.2}", s.name, s.seconds)).collect();
     lines.extend(machine.n_features().map(|n| ("features".to_owned(), grouped(n as u64))));
+    if let Some(names) = machine.feature_names() {
+        let shown: Vec<&str> = names.iter().take(20).map(String::as_str).collect();
+        let more = if names.len() > shown.len() { ", …" } else { "" };
+        lines.push(("columns".to_owned(), format!("{}{more}", shown.join(", "))));
+    }
     lines.extend([
         ("classes".to_owned(), format!("{}: {}{more}", machine.classes().len(), classes.join(", "))),
         ("weights".to_owned(), format!("{} in a file of {}", grouped(machine.n_weights() as u64), bytes(size))),

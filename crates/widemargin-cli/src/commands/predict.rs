@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use widemargin::data::AnySamples;
+use widemargin::data::{AnySamples, column_order};
 use widemargin::problem::OneVsRest;
 use widemargin_io::{Block, Blocks, Format, LabelColumn, ReadOptions, Samples};
 
@@ -62,17 +62,19 @@ impl Predict {
 /// Which column holds labels, to be passed over.
 ///
 /// Where the user does not say: in LIBSVM text a first word that is no pair, and in a table the column that
-/// training would take, unless the table is as wide as the model only with it. A series begins with a label, unless it
-/// is as long as all of the model only with it.
+/// training would take, unless the table has the model's columns only with it. A series begins with a label, unless it
+/// is as long as all of the model only with it. Beside the strings nothing is looked at.
 fn label_column(input: &Input, machine: &Machine) -> Result<LabelColumn, Failure> {
     if let Some(label) = &input.label {
         return Ok(label.clone());
     }
     let data = input.data.as_path();
     match input.format.map_or_else(|| Format::from_path(data), Ok)? {
-        Format::Libsvm => Ok(LabelColumn::None),
+        Format::Libsvm | Format::Strings => Ok(LabelColumn::None),
         // Only a regular file can be looked into and then read from its start.
-        Format::Csv | Format::Tsv if data.is_file() || data.is_dir() => guess(data, &input.options(), machine),
+        Format::Csv | Format::Tsv | Format::Parquet if data.is_file() || data.is_dir() => {
+            guess(data, &input.options(), machine)
+        }
         Format::Ucr if data.is_file() => guess(data, &input.options(), machine),
         _ => Ok(LabelColumn::Auto),
     }
@@ -85,6 +87,10 @@ fn guess(data: &Path, options: &ReadOptions, machine: &Machine) -> Result<LabelC
     let mut block = Block::default();
     if !matches!(blocks.read_into(&mut block), Ok(true)) {
         return Ok(LabelColumn::Auto);
+    }
+    if let (Some(names), Some(trained)) = (&block.table.feature_names, machine.feature_names()) {
+        let all_known = column_order(trained, names).is_ok();
+        return Ok(if all_known { LabelColumn::None } else { LabelColumn::Auto });
     }
     let (found, trained) = match &block.table.samples {
         Samples::Other(AnySamples::Series(series)) => (Some(series.length(0)), machine.series_length()),

@@ -11,6 +11,7 @@ use widemargin_io::Table;
 use crate::args::Input;
 use crate::basis_expansion::BasisExpansionArgs;
 use crate::context::Context;
+use crate::labels::check_labels;
 use crate::machine::{Machine, report_json};
 use crate::method::{Method, Point};
 use crate::output::{check_model_file, print_json};
@@ -92,14 +93,17 @@ fn train(context: &Context, files: &Files, point: Point) -> Result<(), Failure> 
         Some(fit) => {
             let on_disk = OnDisk::open(context, data, &files.input.options(), files.memory, (&files.folders, output))?;
             let seconds = started.elapsed().as_secs_f64();
-            let machine = on_disk.fit(data, &watch, fit)?;
+            check_labels(context, &files.input, on_disk.outline())?;
+            let machine = on_disk.fit(data, &watch, fit)?.named(on_disk.outline().feature_names.clone())?;
             let n_samples = on_disk.n_samples();
             (machine, Trained { n_samples, kind: "vectors", n_nonzero: None, extent: on_disk.extent() }, seconds)
         }
         None => {
             let (table, seconds) = context.read(data, &files.input.options())?;
+            check_labels(context, &files.input, &table)?;
             let machine = (point.fit)(&table.samples, table.require_labels(data)?, &watch);
             let machine = machine.map_err(|error| in_file(error, data, &table, 0))?;
+            let machine = machine.named(table.feature_names.clone())?;
             let samples = Trained::of(&table, &machine)?;
             (machine, samples, seconds)
         }

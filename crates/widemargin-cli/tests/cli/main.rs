@@ -3,6 +3,7 @@
 mod bad_input;
 mod basis_expansion;
 mod basis_expansion_trouble;
+mod columns;
 mod demo;
 mod formats;
 mod kinds;

@@ -145,9 +145,12 @@ fn what_does_not_fit_in_memory_is_refused_with_its_figure_and_a_way_out() {
     // No two are alike: copies would be one sample.
     (0..300_000).for_each(|i| writeln!(text, "{},{}", i * 7, i % 2).unwrap());
     folder.write("many.csv", text);
-    let run = folder.run("train thin-plate many.csv -o m --n-basis none").fails(2, &["GB for 300000 samples"]);
+    let run =
+        folder.run("train thin-plate many.csv --label 2 -o m --n-basis none").fails(2, &["GB for 300000 samples"]);
     assert!(run.err.contains("\nhelp: ") && run.err.contains("--n-basis 1000"), "{}", run.err);
-    folder.run("train thin-plate many.csv -o m --n-basis 100000").fails(2, &["--n-basis 100000", "fewer landmarks"]);
+    folder
+        .run("train thin-plate many.csv --label 2 -o m --n-basis 100000")
+        .fails(2, &["--n-basis 100000", "fewer landmarks"]);
     assert_eq!(folder.files(), ["many.csv"]);
 }
 

@@ -18,6 +18,8 @@ pub(crate) struct Columns {
     pub names: Option<Vec<String>>,
     /// The one that holds the labels.
     pub label: Option<usize>,
+    /// Whether the caller said which one holds the labels, or that none does.
+    pub is_label_given: bool,
     /// How many there are.
     pub n: usize,
 }
@@ -59,7 +61,7 @@ impl Columns {
                 what: "no feature columns: the only column is the label (is it separated by commas, or by tabs as .tsv?)",
             });
         }
-        Ok(Columns { names, label, n })
+        Ok(Columns { names, label, is_label_given: options.label != LabelColumn::Auto, n })
     }
 
     /// The names of the features.

@@ -4,7 +4,7 @@ mod columns;
 mod read;
 mod write;
 
-pub(crate) use columns::LABEL_NAMES;
+pub(crate) use columns::{LABEL_NAMES, number};
 #[cfg(feature = "parquet")]
 pub(crate) use columns::{list, named_label};
 pub(crate) use read::{Bytes, Reader, label, next_line};

@@ -88,8 +88,8 @@ impl Reader {
 
     /// The columns.
     pub fn layout(&self) -> Layout {
-        let Columns { names, label, n } = &self.columns;
-        Layout { n: Some(*n), label: *label, names: names.clone(), sparse: false }
+        let Columns { names, label, n, .. } = &self.columns;
+        Layout { n: Some(*n), label: *label, beside: false, names: names.clone(), sparse: false }
     }
 
     /// All rows.
@@ -108,6 +108,7 @@ impl Reader {
         Table {
             samples: Samples::DenseF64(DenseMatrix { values: rows.values, n_rows: rows.n, n_cols }),
             labels: self.columns.label.map(|_| Labels::new(rows.labels)),
+            label_column: self.columns.label.map(|label| self.columns.called(label)),
             feature_names: self.columns.feature_names(),
             lines: Some(rows.lines),
             ..Table::default()
@@ -135,7 +136,7 @@ impl Reader {
             let read = if Some(column) == self.columns.label {
                 label(cell).map(|label| rows.labels.push(label))
             } else {
-                feature(cell, column).map(|value| rows.values.push(value))
+                feature(cell, column, self.columns.is_label_given).map(|value| rows.values.push(value))
             };
             read.map_err(|problem| IoError::Csv {
                 file: self.file.clone(),
@@ -150,12 +151,12 @@ impl Reader {
     }
 }
 
-fn feature(cell: &[u8], column: usize) -> Result<f64, CsvProblem> {
+fn feature(cell: &[u8], column: usize, is_label_given: bool) -> Result<f64, CsvProblem> {
     match number(cell) {
         Some(value) if value.is_finite() => Ok(value),
         _ if is_missing(cell) => Err(CsvProblem::Missing),
         Some(_) => Err(CsvProblem::NotFinite(shown(cell))),
-        None => Err(CsvProblem::NotANumber { cell: shown(cell), column: column + 1 }),
+        None => Err(CsvProblem::NotANumber { cell: shown(cell), column: column + 1, is_label_given }),
     }
 }
 

@@ -72,7 +72,7 @@ impl Reader {
 
     /// What the lines say of columns: only whether there are labels.
     pub fn layout(&self) -> Layout {
-        Layout { n: None, label: self.rules.labels.then_some(0), names: None, sparse: true }
+        Layout { n: None, label: self.rules.labels.then_some(0), beside: true, names: None, sparse: true }
     }
 
     /// All rows.

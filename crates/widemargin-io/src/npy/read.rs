@@ -70,7 +70,7 @@ impl Reader {
 
     /// The columns.
     pub fn layout(&self) -> Layout {
-        Layout { n: Some(self.n_cols), label: self.label, names: None, sparse: false }
+        Layout { n: Some(self.n_cols), label: self.label, beside: false, names: None, sparse: false }
     }
 
     /// Where the rows lie; `None` unless they can be read in any order from the file itself.
@@ -130,7 +130,8 @@ impl Reader {
                     Samples::DenseF64(matrix) => take_column(matrix, column, Samples::DenseF64),
                     sparse => (sparse, Vec::new()),
                 };
-                Table::new(samples, Some(Labels::new(labels)))
+                let label_column = Some((column + 1).to_string());
+                Table { label_column, ..Table::new(samples, Some(Labels::new(labels))) }
             }
         })
     }

@@ -8,7 +8,7 @@ use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 use crate::csv::{list, named_label};
 use crate::error::{IoError, Result};
 use crate::options::{LabelColumn, ReadOptions};
-use crate::problem::ParquetProblem;
+use crate::problem::{ParquetProblem, excerpt};
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,11 +68,17 @@ impl Columns {
         for (column, kind) in kinds.into_iter().enumerate() {
             let kind = kind.map_err(|found| wrong(&names[column], ParquetProblem::Kind(found)))?;
             if kind == Kind::Text && Some(column) != label {
-                return Err(wrong(&names[column], ParquetProblem::Text));
+                let is_label_given = options.label != LabelColumn::Auto;
+                return Err(wrong(&names[column], ParquetProblem::Text { is_label_given }));
             }
             known.push(kind);
         }
         Ok(Columns { names, kinds: known, label })
+    }
+
+    /// What messages call the column of the labels.
+    pub fn label_called(&self) -> Option<String> {
+        self.label.map(|label| format!("'{}'", excerpt(&self.names[label])))
     }
 
     /// The names of the features.

@@ -56,7 +56,7 @@ impl Reader {
     /// The columns.
     pub fn layout(&self) -> Layout {
         let Columns { names, label, .. } = &self.columns;
-        Layout { n: Some(names.len()), label: *label, names: Some(names.clone()), sparse: false }
+        Layout { n: Some(names.len()), label: *label, beside: false, names: Some(names.clone()), sparse: false }
     }
 
     /// The next rows in `table`; false at the end.
@@ -101,7 +101,8 @@ impl Reader {
             Samples::DenseF64(DenseMatrix { values: by_rows.collect(), n_rows: n, n_cols })
         };
         let feature_names = Some(self.columns.feature_names());
-        *table = Table { samples, labels: found_labels, feature_names, ..Table::default() };
+        let label_column = self.columns.label_called();
+        *table = Table { samples, labels: found_labels, label_column, feature_names, ..Table::default() };
         self.left -= n;
         self.next_row += n;
         Ok(true)

@@ -3,6 +3,8 @@
 use crate::Format;
 use std::path::Path;
 
+use widemargin::data::column_order;
+
 use crate::error::{IoError, Result};
 use crate::options::{LabelColumn, ReadOptions};
 use crate::problem::excerpt;
@@ -14,6 +16,8 @@ pub(crate) struct Layout {
     pub n: Option<usize>,
     /// The column of the labels, or 0 where they are not in a column.
     pub label: Option<usize>,
+    /// Whether the labels are beside the columns and not in one of them.
+    pub beside: bool,
     /// The columns' names, the label's too where it has one.
     pub names: Option<Vec<String>>,
     /// Whether a row lists only the columns it has.
@@ -26,7 +30,12 @@ impl Layout {
         let mut options = options.clone();
         if let Format::Csv | Format::Tsv = format {
             options.header = Some(self.names.is_some());
-            options.label = self.label.map_or(LabelColumn::None, |label| LabelColumn::Number(label as i64 + 1));
+            options.label = match (self.label, self.label_name()) {
+                (None, _) => LabelColumn::None,
+                // It may be in another place there.
+                (Some(_), Some(name)) => LabelColumn::Name(name.to_owned()),
+                (Some(label), None) => LabelColumn::Number(label as i64 + 1),
+            };
         }
         options
     }
@@ -41,6 +50,26 @@ impl Layout {
         }
     }
 
+    /// The name of the labels' column, where it has one that no other column has.
+    fn label_name(&self) -> Option<&str> {
+        let names = self.names.as_ref()?;
+        let name = names.get(self.label.filter(|_| !self.beside)?)?;
+        (names.iter().filter(|other| *other == name).count() == 1).then_some(name)
+    }
+
+    /// The names of the features, where there are names.
+    pub fn feature_names(&self) -> Option<Vec<String>> {
+        let names = self.names.as_ref()?.iter().enumerate();
+        let label = self.label.filter(|_| !self.beside);
+        Some(names.filter(|(column, _)| Some(*column) != label).map(|(_, name)| name.clone()).collect())
+    }
+
+    /// True where another shard has the same columns, all with names, in whatever order.
+    fn has_the_names_of(&self, other: &Layout) -> bool {
+        let same = |(ours, theirs): (Vec<String>, Vec<String>)| column_order(&ours, &theirs).is_ok();
+        self.label_name() == other.label_name() && self.feature_names().zip(other.feature_names()).is_some_and(same)
+    }
+
     /// What another shard has, and what this one has in its place; `None` where they agree.
     fn misfit(&self, other: &Layout) -> Option<(String, String)> {
         let columns = |n| format!("{n} column{}", if n == 1 { "" } else { "s" });
@@ -52,6 +81,9 @@ impl Layout {
         if self.sparse != other.sparse {
             let name = |sparse| if sparse { "sparse" } else { "dense" };
             return Some((format!("{} samples", name(other.sparse)), format!("has {} ones", name(self.sparse))));
+        }
+        if self.has_the_names_of(other) {
+            return None;
         }
         match (&self.names, &other.names) {
             (None, Some(_)) => return Some(("its columns have names".into(), "has none".into())),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::Layout;
 use crate::Format;
 use crate::error::{IoError, Result};
-use crate::options::ReadOptions;
+use crate::options::{LabelColumn, ReadOptions};
 use crate::table::{RowShards, Table};
 use crate::vector_reader::VectorReader;
 
@@ -18,6 +18,8 @@ pub(crate) struct Reader {
     /// For the first shard as the caller gave them, then as the first one turned out to be.
     options: ReadOptions,
     first: Option<(PathBuf, Layout)>,
+    /// The names of the features in the first shard.
+    names: Option<Vec<String>>,
     open: Option<(PathBuf, VectorReader)>,
     /// Rows of the open shard that were read.
     n_read: usize,
@@ -27,7 +29,8 @@ impl Reader {
     /// Opens the first shard that is not empty.
     pub fn new(folder: &Path, format: Format, options: &ReadOptions) -> Result<Reader> {
         let files = super::files(folder)?.into_iter();
-        let mut reader = Reader { files, format, options: options.clone(), first: None, open: None, n_read: 0 };
+        let mut reader =
+            Reader { files, format, options: options.clone(), first: None, names: None, open: None, n_read: 0 };
         if !reader.open_next()? {
             return Err(IoError::Empty { file: folder.to_owned(), what: "all files in the folder are empty" });
         }
@@ -39,6 +42,10 @@ impl Reader {
         loop {
             let Some((file, reader)) = &mut self.open else { return Ok(false) };
             if reader.next_into(table)? {
+                // A shard may have the columns in an order of its own: names say which is which.
+                if let Some(names) = &self.names {
+                    table.put_in_order(names)?;
+                }
                 table.shards = Some(RowShards::one(file, self.n_read, table.samples.n_rows()));
                 self.n_read += table.samples.n_rows();
                 return Ok(true);
@@ -55,7 +62,14 @@ impl Reader {
             if is_text && fs::metadata(&file).is_ok_and(|metadata| metadata.len() == 0) {
                 continue;
             }
-            let reader = VectorReader::open(&file, self.format, &self.options);
+            let mut reader = VectorReader::open(&file, self.format, &self.options);
+            if let (Err(IoError::LabelColumn { .. }), Some((_, Layout { label: Some(label), .. }))) =
+                (&reader, &self.first)
+            {
+                // No column has the name of the first shard's: the place tells what is there instead.
+                let options = ReadOptions { label: LabelColumn::Number(*label as i64 + 1), ..self.options.clone() };
+                reader = VectorReader::open(&file, self.format, &options);
+            }
             let reader = match (reader, &self.first) {
                 // The column was found in the first shard, and is missing in this one.
                 (Err(IoError::LabelColumn { file, reason, .. }), Some((first, Layout { label: Some(label), .. }))) => {
@@ -69,6 +83,7 @@ impl Reader {
                 Some((first, expected)) => expected.check(first, &file, &layout)?,
                 None => {
                     self.options = layout.options(self.format, &self.options);
+                    self.names = layout.feature_names();
                     self.first = Some((file.clone(), layout));
                 }
             }

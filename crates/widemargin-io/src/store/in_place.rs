@@ -87,6 +87,11 @@ impl InPlace {
         self.label.is_some()
     }
 
+    /// What messages call the column of the labels.
+    pub fn label_column(&self) -> Option<String> {
+        self.label.map(|label| (label + 1).to_string())
+    }
+
     /// Bytes of all rows.
     pub fn bytes(&self) -> u64 {
         self.arrays.iter().map(|array| array.n_rows as u64 * array.row_bytes(self.n_columns)).sum()

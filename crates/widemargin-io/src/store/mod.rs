@@ -62,6 +62,7 @@ impl Store {
         watch: &Watch<'_>,
     ) -> Result<Store, IoError> {
         let format = options.format.map_or_else(|| Format::from_path(path), Ok)?;
+        options.check(path, format)?;
         if !format.is_vectors() {
             let method = "reading block by block".into();
             return Err(Error::Kind { given: format.kind(), method, wanted: "vectors" }.into());
@@ -72,7 +73,8 @@ impl Store {
             && let Some(rows) = InPlace::find(path, &options)?
         {
             let (labels, shards) = (pass::labels(path, &options, &rows, watch)?, rows.shards(path));
-            let outline = Table { samples: no_rows(false, rows.n_cols()), labels, shards, ..Table::default() };
+            let (samples, label_column) = (no_rows(false, rows.n_cols()), rows.label_column());
+            let outline = Table { samples, labels, label_column, shards, ..Table::default() };
             return Ok(Store { n_samples: rows.n_rows(), rows: Rows::InPlace(rows), outline });
         }
         let (written, mut outline) = pass::write(path, &options, scratch, watch)?;

@@ -75,6 +75,7 @@ pub(super) fn write(
             labels.append(block);
         }
         append_places(&mut outline, &block.table);
+        outline.label_column.clone_from(&block.table.label_column);
         if outline.feature_names.is_none() {
             outline.feature_names.clone_from(&block.table.feature_names);
         }

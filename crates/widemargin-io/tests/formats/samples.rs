@@ -7,7 +7,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use widemargin::data::AnySamples;
 use widemargin::data::Series;
-use widemargin_io::{Blocks, Format, IoError, LabelColumn, ReadOptions, Samples, Table, read};
+use widemargin_io::{Blocks, Format, IoError, LabelColumn, ReadOptions, Samples, Table, TextColumn, read};
 
 fn options(format: Format) -> ReadOptions {
     ReadOptions { format: Some(format), ..Default::default() }
@@ -75,6 +75,54 @@ fn columns_of_strings_are_told_by_names_or_places() {
     assert_eq!(strings(&get("a.tsv", text, &with(LabelColumn::Name("b".into()), None)).unwrap()), ["1"]);
     assert_eq!(strings(&get("a.tsv", "p\tq\n", &with(LabelColumn::Number(-1), None)).unwrap()), ["p"]);
     assert_eq!(get("a.tsv", "p\tq\n", &with(LabelColumn::None, None)).unwrap().labels, None);
+}
+
+#[test]
+fn of_several_columns_that_may_hold_the_strings_the_caller_is_asked() {
+    let with = |label: &str, text: &str| {
+        let auto = text == "auto";
+        let text = if auto { TextColumn::Auto } else { text.parse().unwrap() };
+        let label = if label == "auto" { LabelColumn::Auto } else { label.parse().unwrap() };
+        ReadOptions { label, text, ..options(Format::Strings) }
+    };
+    let three = "peptide,organism,label\nACD,human,1\nEFG,yeast,2\n";
+    let ask = "several columns may hold the strings: 'peptide', 'organism'";
+    for label in ["auto", "label", "3", "none"] {
+        assert_eq!(message("a.csv", three, &with(label, "auto")), ask, "{label}");
+        for text in ["peptide", "1", "-3"] {
+            let table = get("a.csv", three, &with(label, text)).unwrap();
+            assert_eq!(strings(&table), ["ACD", "EFG"], "{label} {text}");
+            assert_eq!(table.label_column.as_deref(), (label != "none").then_some("'label'"));
+        }
+    }
+    assert_eq!(strings(&get("a.csv", three, &with("organism", "label")).unwrap()), ["1", "2"]);
+    // Names that only the caller knows make a header; a number is no string unless it is asked for.
+    let unnamed = "peptide,organism\nACD,human\n";
+    assert_eq!(strings(&get("a.csv", unnamed, &with("auto", "peptide")).unwrap()), ["ACD"]);
+    assert_eq!(labels(&get("a.csv", unnamed, &with("organism", "auto")).unwrap()), ["human"]);
+    let numbered = "id,peptide,label\n1,ACD,x\n";
+    assert_eq!(strings(&get("a.csv", numbered, &with("auto", "auto")).unwrap()), ["ACD"]);
+    assert_eq!(strings(&get("a.csv", numbered, &with("auto", "id")).unwrap()), ["1"]);
+    for (text, options, right) in [
+        ("a,b,c\n", with("auto", "auto"), "several columns may hold the strings: 1, 2, 3"),
+        ("a,b,c\n", with("auto", "2"), "several columns may hold the labels: 1, 3"),
+        (
+            "text,sequence,label\na,b,c\n",
+            with("auto", "auto"),
+            "several columns may hold the strings: 'text', 'sequence'",
+        ),
+        (three, with("auto", "name"), "no text column 'name': no column of the header has that name"),
+        (three, with("auto", "4"), "no text column 4: there are 3 columns"),
+        (three, with("peptide", "peptide"), "no text column 'peptide': it is the column of the labels"),
+        ("a,b\n", with("auto", "x"), "no text column 'x': the file has no header"),
+    ] {
+        assert_eq!(message("a.csv", text, &options), right);
+    }
+    let vectors = ReadOptions { text: TextColumn::Number(1), ..ReadOptions::default() };
+    assert_eq!(
+        message("a.svm", "1 1:2\n", &vectors),
+        "no text column 1: the samples of libsvm are vectors, not strings"
+    );
 }
 
 #[test]

@@ -98,6 +98,17 @@ fn tables_agree_on_header_and_label() {
 }
 
 #[test]
+fn columns_of_tables_are_told_by_their_names() {
+    let folder = folder(&[("a.csv", b"x,kind,z\n1,q,2\n"), ("b.csv", b"kind,z,x\np,4,3\nq,6,5\n")]);
+    let table = read(folder.path(), &ReadOptions::default()).unwrap();
+    assert_eq!(
+        (rows(&table), labels(&table)),
+        (vec![vec![1., 2.], vec![3., 4.], vec![5., 6.]], ["q", "p", "q"].map(Into::into).into())
+    );
+    check_blocks(folder.path(), &ReadOptions::default(), &table);
+}
+
+#[test]
 fn arrays_are_one_after_the_other() {
     let folder = folder(&[
         ("0.npy", &npy("<f4", false, "(2, 3)", &le(&[1f32, 2., 3., 4., 5., 6.], f32::to_le_bytes))),
@@ -123,7 +134,7 @@ fn shards_that_do_not_go_together_name_both() {
         (&[("a.csv", b"1,2\n"), ("b.csv", b"1,2,3\n")], &auto, "b.csv: 3 columns, but a.csv has 2"),
         (&[("a.npy", &array(2)), ("b.npy", &array(1))], &auto, "b.npy: 1 column, but a.npy has 2"),
         (
-            &[("a.csv", b"p,q,y\n1,2,3\n"), ("b.csv", b"p,y,q\n1,2,3\n")],
+            &[("a.csv", b"p,q,y\n1,2,3\n"), ("b.csv", b"p,y,r\n1,2,3\n")],
             &auto,
             "b.csv: column 2 is called 'y', but a.csv has 'q' there",
         ),

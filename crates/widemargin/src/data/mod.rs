@@ -5,6 +5,7 @@
 
 mod any_samples;
 mod bit_sets;
+mod columns;
 mod dense;
 mod distinct;
 mod fingerprint;
@@ -22,6 +23,7 @@ mod weights;
 
 pub use any_samples::{AnySamples, Kind, VectorSource};
 pub use bit_sets::BitSets;
+pub use columns::column_order;
 pub use dense::{DenseMatrix, DenseView};
 pub(crate) use distinct::{ABSENT, Distinct, Given};
 pub use fingerprint::Fingerprint;

@@ -1,6 +1,7 @@
 //! A basis expansion SVM put together from an expansion and weights that were found apart: on several machines, say.
 
 use super::BasisExpansionSvc;
+use super::origin::Origin;
 use crate::data::Label;
 use crate::error::{Error, Result};
 use crate::expansion::BasisExpansion;
@@ -59,6 +60,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
             intercepts,
             report,
             decision: OnceLock::new(),
+            origin: Origin::default(),
         })
     }
 }

@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 use super::BasisExpansionSvc;
 use super::clock::Clock;
 use super::expand::{Expander, Learned, USUAL_BASES};
+use super::origin::{Origin, TrainingSettings};
 use crate::basis::BasisChoice;
 use crate::data::{
     ClassWeight, DenseMatrix, DenseView, Distinct, Given, Labels, Source, check_costs, effective_weights,
@@ -170,6 +171,22 @@ impl<S: Similarity> BasisExpansionParams<S> {
         ]
     }
 
+    /// What the model is to say that it was fitted with.
+    pub(super) fn training(&self) -> TrainingSettings {
+        let most = match self.loss {
+            AnyLoss::Smooth(_) => NewtonSettings::default().max_iter,
+            _ => LinearDualSettings::default().max_epochs,
+        };
+        TrainingSettings {
+            class_weight: self.class_weight.clone(),
+            tol: self.tol,
+            max_iter: self.max_iter.unwrap_or(most),
+            seed: self.expander.seed,
+            shrinking: None,
+            landmarks: None,
+        }
+    }
+
     /// Newton's settings.
     pub(super) fn newton(&self) -> NewtonSettings {
         let default = NewtonSettings::default();
@@ -213,7 +230,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let (labels, weights) = distinct.labelled(labels, &self.class_weight)?;
         clock.end("merge")?;
 
-        let (seed, threads) = (self.expander.seed, self.threads);
+        let (seed, threads, training) = (self.expander.seed, self.threads, self.training());
         let (codes, n_classes) = (labels.codes(), labels.classes().len());
         let learned = Learned { samples, distinct: &distinct, weights: &weights, codes, n_classes, threads, watch };
         let made = self.expander.fit(&learned, &mut clock)?;
@@ -245,6 +262,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
             intercepts: solution.intercepts,
             report: solution.report,
             decision: OnceLock::new(),
+            origin: Origin::of(training),
         })
     }
 }

@@ -64,7 +64,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
         check_costs(self.c, &weights, labels.classes().len())?;
         let mut clock = Clock::start(watch);
-        let parameters = self.told();
+        let (parameters, asked) = (self.told(), self.training());
         let training = Training { samples, weights: &weights, threads: self.threads, watch };
 
         let (settings, expander) = (self.newton(), self.expander);
@@ -115,7 +115,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
             intercepts: solution.intercepts,
             report,
         };
-        BasisExpansionSvc::assembled(pieces.expansion, parts)
+        Ok(BasisExpansionSvc::assembled(pieces.expansion, parts)?.with_training(asked))
     }
 }
 

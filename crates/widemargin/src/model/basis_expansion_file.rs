@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::BasisExpansionSvc;
 use super::expansion_file::ExpansionHeader;
 use super::file::{NO_FILE, Reader, Tensor, read, save, tensor, to_bytes};
+use super::origin::Origin;
 use crate::data::{AnySamples, Label};
 use crate::error::{Error, Result};
 use crate::expansion::BasisExpansion;
@@ -36,6 +37,8 @@ struct Header {
     intercept: String,
     classes: Vec<Label>,
     report: Report,
+    #[serde(flatten)]
+    origin: Origin,
 }
 
 impl BasisExpansionSvc<AnySimilarity> {
@@ -106,6 +109,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
     fn bytes(&self, expansion: ExpansionHeader, mut tensors: Vec<Tensor>) -> Result<Vec<u8>> {
         self.report.check_finite()?;
         let (k, d) = (self.intercepts.len(), self.expansion.n_features());
+        self.origin.check(expansion.n_features())?;
         tensors.push(tensor("weights", vec![k, d], &self.weights));
         tensors.push(tensor("intercepts", vec![k], &self.intercepts));
         let header = Header {
@@ -118,6 +122,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
             intercept: self.intercept.to_string(),
             classes: self.classes.clone(),
             report: self.report.clone(),
+            origin: self.origin.clone(),
         };
         to_bytes(&header, &tensors)
     }
@@ -133,6 +138,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         if header.classes.len() < 2 {
             return Err(reader.wrong(format!("{} classes cannot be", header.classes.len())));
         }
+        header.origin.check(header.expansion.n_features()).map_err(retold)?;
         let expansion = expansion(&header.expansion, &reader)?;
         let k = n_problems(header.classes.len());
         let weights = reader.tensor("weights", &[k, expansion.n_features()])?;
@@ -149,6 +155,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
             intercepts,
             report: header.report,
             decision: OnceLock::new(),
+            origin: header.origin,
         })
     }
 }

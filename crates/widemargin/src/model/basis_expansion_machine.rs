@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::OnceLock;
 
 use super::Scores;
+use super::origin::{Origin, tells_origin};
 use crate::data::{DenseMatrix, Label, Labels, Samples, Source};
 use crate::error::{Error, Result};
 use crate::expansion::{BasisExpansion, Decision};
@@ -32,9 +33,13 @@ pub struct BasisExpansionSvc<S: Similarity> {
     pub(super) report: Report,
     /// The weights as prediction takes them, once they were asked for.
     pub(super) decision: OnceLock<Option<Decision>>,
+    pub(super) origin: Origin,
 }
 
 impl<S: Similarity> BasisExpansionSvc<S> {
+    // How many features its samples have, only their kind knows.
+    tells_origin!(|_| None);
+
     /// Decision values of samples: one column for two classes (above 0 votes for the second), else one a class.
     ///
     /// `threads` work in parallel, 0 meaning one a core; the values do not depend on it.

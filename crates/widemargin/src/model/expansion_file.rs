@@ -99,6 +99,14 @@ impl ExpansionHeader {
         (header, tensors)
     }
 
+    /// Features of the bases, where they are vectors that the file holds.
+    pub fn n_features(&self) -> Option<usize> {
+        match self.bases {
+            Shape::Dense { n_features, .. } | Shape::Sparse { n_features, .. } => Some(n_features),
+            _ => None,
+        }
+    }
+
     /// The expansion that was written whole.
     pub fn read(&self, reader: &Reader<'_>) -> Result<BasisExpansion<AnySimilarity>> {
         let retold = |error: Error| reader.wrong(error.to_string());

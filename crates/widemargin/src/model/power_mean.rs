@@ -6,6 +6,7 @@
 
 use super::Scores;
 use super::clock::Clock;
+use super::origin::{Origin, TrainingSettings, tells_origin};
 use super::power_mean_primal::PrimalFinish;
 use super::scores::check_width;
 use crate::data::{
@@ -240,6 +241,7 @@ impl PowerMeanParams {
             classes: labels.classes().to_vec(),
             weights: solution.weights,
             report,
+            origin: Origin::of(self.training()),
         })
     }
 
@@ -255,6 +257,18 @@ impl PowerMeanParams {
         ]));
         let what = || format!("the weights of {n_features} features × {n_nodes} nodes × {n_problems} problems");
         memory::check(needed, what, memory::FEWER_COLUMNS)
+    }
+
+    /// What the model is to say that it was fitted with.
+    pub(super) fn training(&self) -> TrainingSettings {
+        TrainingSettings {
+            class_weight: self.class_weight.clone(),
+            tol: self.tol,
+            max_iter: self.max_epochs,
+            seed: self.seed,
+            shrinking: Some(self.shrinking),
+            landmarks: None,
+        }
     }
 
     /// The reduced kernel for values that occur with the given counts.
@@ -315,9 +329,12 @@ pub struct PowerMeanSvc {
     /// `weights[(feature * n_nodes + node) * n_problems + problem]`.
     pub(super) weights: Vec<f32>,
     pub(super) report: Report,
+    pub(super) origin: Origin,
 }
 
 impl PowerMeanSvc {
+    tells_origin!(|model| Some(model.n_features));
+
     /// Decision values of the samples; several threads share the rows, 0 meaning one a core.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! A power mean SVM put together from a kernel's map and weights that were found apart: on several machines, say.
 
 use super::PowerMeanSvc;
+use super::origin::Origin;
 use super::power_mean_primal::transposed;
 use crate::data::Label;
 use crate::descriptor::FeatureMax;
@@ -47,6 +48,6 @@ impl PowerMeanSvc {
             });
         }
         let weights = transposed(&weights, k, d);
-        Ok(PowerMeanSvc { map, loss, c, scaling, n_features, classes, weights, report })
+        Ok(PowerMeanSvc { map, loss, c, scaling, n_features, classes, weights, report, origin: Origin::default() })
     }
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::PowerMeanSvc;
 use super::file::{NO_FILE, Reader, read, save, tensor, to_bytes};
+use super::origin::Origin;
 use crate::data::Label;
 use crate::descriptor::FeatureMax;
 use crate::error::{Error, Result};
@@ -33,6 +34,8 @@ struct Header {
     scaled: bool,
     classes: Vec<Label>,
     report: Report,
+    #[serde(flatten)]
+    origin: Origin,
 }
 
 impl PowerMeanSvc {
@@ -61,6 +64,7 @@ impl PowerMeanSvc {
             scaled: self.scaling.is_some(),
             classes: self.classes.clone(),
             report: self.report.clone(),
+            origin: self.origin.clone(),
         };
         let factors = self.scaling.as_ref().map_or(&[][..], FeatureMax::factors);
         let tensors = [
@@ -97,6 +101,7 @@ impl PowerMeanSvc {
             return Err(reader.wrong(format!("{classes} classes and {nodes} nodes cannot be")));
         }
         let retold = |error: Error| reader.wrong(error.to_string());
+        header.origin.check(Some(header.n_features)).map_err(retold)?;
         let kernel = header.kernel.parse().map_err(retold)?;
         let nodes: Vec<f64> = reader.tensor("nodes", &[header.n_nodes])?;
         let map = match header.approximation.parse().map_err(retold)? {
@@ -116,6 +121,7 @@ impl PowerMeanSvc {
             classes: header.classes,
             weights: Vec::new(),
             report: header.report,
+            origin: header.origin,
         };
         model.weights = reader.tensor("weights", &model.shape())?;
         Ok(model)

@@ -5,6 +5,7 @@
 //! them a [`LandmarkPlan`], whose [`LandmarkPlan::first_sums`] are summed over the places; what becomes of the
 //! polynomials ([`LandmarkPlan::settle`]); the features of every place; the path over the places' sums, and the machine.
 
+use super::origin::Origin;
 use super::thin_plate::ThinPlateParams;
 use super::thin_plate_blocks::{dense_rows, weighted_block, weighted_gram, weighted_polynomials};
 use super::thin_plate_landmarks::{LandmarkChoice, Placed, choose};
@@ -278,6 +279,7 @@ impl LandmarkPlan {
             left_out: Vec::new(),
             path: fitted.outcome.path.clone(),
             report,
+            origin: Origin::of(params.training(true)),
         })
     }
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ThinPlateSvc;
 use super::file::{NO_FILE, Reader, read, save, tensor, to_bytes};
+use super::origin::Origin;
 use crate::data::Label;
 use crate::error::{Error, Result};
 use crate::problem::n_problems;
@@ -38,6 +39,8 @@ struct Header {
     path: Vec<PathPoint>,
     support: Vec<u64>,
     report: Report,
+    #[serde(flatten)]
+    origin: Origin,
 }
 
 impl ThinPlateSvc {
@@ -71,6 +74,7 @@ impl ThinPlateSvc {
             path: self.path.clone(),
             support: self.support.clone(),
             report: self.report.clone(),
+            origin: self.origin.clone(),
         };
         let scale = self.scale.as_deref().unwrap_or_default();
         let arrays = [
@@ -115,6 +119,7 @@ impl ThinPlateSvc {
             return Err(reader.wrong(problem));
         }
         let retold = |error: Error| reader.wrong(error.to_string());
+        header.origin.check(Some(n_features)).map_err(retold)?;
         let kernel: ConditionalKernel = header.kernel.parse().map_err(retold)?;
         // The tensors' sizes are checked against the file's before the monomials take memory.
         let centre = reader.tensor("centre", &[n_features])?;
@@ -139,6 +144,7 @@ impl ThinPlateSvc {
             space,
             path: header.path,
             report: header.report,
+            origin: header.origin,
         })
     }
 }

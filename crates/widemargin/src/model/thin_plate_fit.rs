@@ -7,6 +7,7 @@ use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::clock::Clock;
+use super::origin::{Origin, TrainingSettings};
 use super::thin_plate::{CChoice, LANDMARKS, Standardize, ThinPlateParams};
 use super::thin_plate_blocks::{dense_rows, first_of_equals, weighted_block, weighted_gram, weighted_polynomials};
 use super::thin_plate_landmarks::{Placed, choose};
@@ -99,6 +100,7 @@ impl ThinPlateParams {
             pool: &pool,
             clock: &mut clock,
         };
+        let training = self.training(fit.landmarks().is_some());
         let (attempt, warnings) = fit.scaled_or_not(rows)?;
 
         let Attempt { fitted, bases, support, space, scale, .. } = attempt;
@@ -122,6 +124,7 @@ impl ThinPlateParams {
             left_out: best.left_out.iter().flat_map(|values| distinct.of_present(values)).collect(),
             path: fitted.outcome.path.clone(),
             report,
+            origin: Origin::of(training),
         })
     }
 
@@ -130,6 +133,18 @@ impl ThinPlateParams {
         match self.c {
             CChoice::Auto => 1.0,
             CChoice::Value(c) => c,
+        }
+    }
+
+    /// What the model is to say that it was fitted with.
+    pub(super) fn training(&self, on_landmarks: bool) -> TrainingSettings {
+        TrainingSettings {
+            class_weight: self.class_weight.clone(),
+            tol: self.tol,
+            max_iter: self.max_steps,
+            seed: self.seed,
+            shrinking: None,
+            landmarks: Some(if on_landmarks { self.landmarks.to_string() } else { "none".into() }),
         }
     }
 
@@ -208,7 +223,8 @@ impl ThinPlateParams {
 fn estimate_warning(point: &PathPoint, class_weights: &[f64]) -> Option<String> {
     let total: f64 = class_weights.iter().sum();
     let others = 1.0 - class_weights.iter().copied().fold(0.0, f64::max) / total;
-    let error = point.loo_error.filter(|error| *error >= others - 1e-12)?;
+    // Where all others weigh nothing there is nothing to be better than.
+    let error = point.loo_error.filter(|error| others > 0.0 && *error >= others - 1e-12)?;
     Some(format!(
         "no better than always answering the largest class: the leave-one-out error is {:.2} %, that of the largest class \
          {:.2} %",
@@ -321,11 +337,16 @@ impl Fit<'_, '_> {
         })
     }
 
-    fn attempt(&mut self, rows: &[f64], space: PolynomialSpace) -> Result<Attempt> {
+    /// How many landmarks carry the kernel; none for the exact solver.
+    fn landmarks(&self) -> Option<usize> {
         let (params, n) = (self.params, self.problems.codes.len());
         let landmarks = params.n_basis.or((n > params.exact_up_to).then_some(LANDMARKS));
         // As many landmarks as samples: nothing is saved by them.
-        match landmarks.filter(|&n_basis| n_basis < n) {
+        landmarks.filter(|&n_basis| n_basis < n)
+    }
+
+    fn attempt(&mut self, rows: &[f64], space: PolynomialSpace) -> Result<Attempt> {
+        match self.landmarks() {
             None => self.exact(rows, space),
             Some(n_basis) => self.on_landmarks(n_basis, rows, space),
         }

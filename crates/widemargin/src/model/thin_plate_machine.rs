@@ -1,6 +1,7 @@
 //! A trained thin plate SVM.
 
 use super::Scores;
+use super::origin::{Origin, tells_origin};
 use super::scores::check_width;
 use super::thin_plate_blocks::dense_rows;
 use super::thin_plate_fit::scale_rows;
@@ -42,9 +43,12 @@ pub struct ThinPlateSvc {
     pub(super) left_out: Vec<f64>,
     pub(super) path: Vec<PathPoint>,
     pub(super) report: Report,
+    pub(super) origin: Origin,
 }
 
 impl ThinPlateSvc {
+    tells_origin!(|model| Some(model.n_features));
+
     /// Decision values of the samples in double precision, row-major, samples × problems; several threads
     /// share the rows, 0 meaning one a core.
     ///

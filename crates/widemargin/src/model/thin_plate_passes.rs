@@ -1,6 +1,7 @@
 //! The fit of a thin plate SVM on landmarks where memory does not hold the samples: they are read in passes.
 
 use super::clock::Clock;
+use super::origin::Origin;
 use super::thin_plate::{CChoice, Standardize, ThinPlateParams};
 use super::thin_plate_blocks::{weighted_gram, weighted_polynomials};
 use super::thin_plate_fit::{Fit, class_weights, scale_rows, scaling_warning};
@@ -172,6 +173,7 @@ impl ThinPlateParams {
             left_out: Vec::new(),
             path: fitted.outcome.path.clone(),
             report,
+            origin: Origin::of(self.training(true)),
         })
     }
 

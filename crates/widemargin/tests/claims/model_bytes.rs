@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::common::histograms;
-use widemargin::data::{AnySamples, DenseMatrix, DenseView, Vectors};
+use widemargin::data::{AnySamples, ClassWeight, DenseMatrix, DenseView, Vectors};
 use widemargin::model::{
     BasisExpansionParams, BasisExpansionSvc, PowerMeanParams, PowerMeanSvc, ThinPlateParams, ThinPlateSvc, method_of,
     method_of_bytes,
@@ -77,6 +77,28 @@ fn bytes_are_the_file() {
         BasisExpansionSvc::from_bytes,
         scores,
     );
+}
+
+#[test]
+fn names_and_parameters_are_kept_and_files_without_them_are_read() {
+    let (values, labels) = histograms(30, 4, 2, 3);
+    let view = DenseView::new(&values, 30, 4).unwrap();
+    let names = ["a", "b", "c", "d"].map(str::to_owned).to_vec();
+    let weight = ClassWeight::PerClass(labels.classes().iter().map(|label| (label.clone(), 2.5)).collect());
+    let params = PowerMeanParams::new(AdditiveKernel::Chi2).class_weight(weight.clone()).tol(0.02).seed(u64::MAX);
+    let model = params.fit(&view, &labels).unwrap().with_feature_names(Some(names.clone())).unwrap();
+    let bytes = model.to_bytes().unwrap();
+    let read = PowerMeanSvc::from_bytes(&bytes).unwrap();
+    assert_eq!(read.feature_names(), Some(&names[..]));
+    let training = read.training().unwrap();
+    assert_eq!((&training.class_weight, training.tol, training.seed), (&weight, 0.02, u64::MAX));
+    assert!(read.clone().with_feature_names(Some(names[1..].to_vec())).is_err());
+    assert_eq!(read.with_feature_names(None).unwrap().feature_names(), None);
+
+    let params = ThinPlateParams::new(ConditionalKernel::THIN_PLATE).n_basis(Some(8));
+    let model = ThinPlateSvc::from_bytes(&params.fit(&view, &labels).unwrap().to_bytes().unwrap()).unwrap();
+    assert_eq!(model.training().unwrap().landmarks.as_deref(), Some("kmeans"));
+    assert_eq!(model.feature_names(), None);
 }
 
 #[test]

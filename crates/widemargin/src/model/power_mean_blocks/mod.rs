@@ -19,6 +19,7 @@ use self::plan::{MOST_THREADS, Plan, Sizes};
 use self::scan::{Chunked, Scan};
 use self::store::{Known, Store};
 use super::clock::Clock;
+use super::origin::Origin;
 use super::power_mean::{PowerMeanParams, PowerMeanSvc, report};
 use crate::data::{AnySamples, Fingerprint, Labels, Outside, Source, check_costs, effective_weights};
 use crate::descriptor::FeatureMax;
@@ -129,6 +130,7 @@ impl PowerMeanParams {
             classes: labels.classes().to_vec(),
             weights: solution.weights,
             report,
+            origin: Origin::of(self.training()),
         })
     }
 

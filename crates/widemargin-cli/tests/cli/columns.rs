@@ -1,0 +1,228 @@
+//! Columns by their names: features in any order, labels that are classes, strings where they are.
+
+use std::fmt::Write as _;
+
+use crate::Folder;
+use crate::kinds::{Chance, labels};
+
+/// The columns of a row: three that tell the class, each on a scale of its own, and the class.
+const HEADER: [&str; 4] = ["width", "height", "weight", "kind"];
+const ORDERS: [[&str; 4]; 2] = [["kind", "weight", "width", "height"], ["height", "kind", "weight", "width"]];
+const METHODS: [&str; 3] =
+    ["power-mean -C 1 --tol 1e-6", "basis-expansion --n-basis 20", "thin-plate -C 1 --n-basis 20"];
+
+/// Rows of the columns in `order`, separated by commas.
+fn table(seed: u64, n: usize, order: &[&str]) -> String {
+    let mut chance = Chance::new(seed);
+    let mut text = order.join(",") + "\n";
+    for label in labels(n) {
+        let high = if label == "high" { 40 } else { 0 };
+        let numbers = [1 + chance.below(60) + high, 100 - chance.below(60) + high, 300 + chance.below(100) - high];
+        let cell = |name: &&str| match HEADER.iter().position(|known| known == name) {
+            Some(3) => label.to_owned(),
+            Some(column) => numbers[column].to_string(),
+            None => "7".to_owned(),
+        };
+        let cells: Vec<String> = order.iter().map(cell).collect();
+        writeln!(text, "{}", cells.join(",")).unwrap();
+    }
+    text
+}
+
+/// A folder with a model `m` of the method, trained on the columns in the order of [`HEADER`].
+fn trained(method: &str, flags: &str) -> Folder {
+    let folder = Folder::new();
+    folder.write("train.csv", table(1, 60, &HEADER));
+    folder.write("test.csv", table(2, 40, &HEADER));
+    let (method, more) = method.split_once(' ').unwrap_or((method, ""));
+    folder.run(&format!("train {method} train.csv -o m {more} {flags}")).well();
+    folder
+}
+
+#[test]
+fn columns_in_another_order_give_the_same_decision_values() {
+    for method in METHODS {
+        for flags in ["", "--memory 1GB"] {
+            let folder = trained(method, flags);
+            let scores = folder.run("predict m test.csv --scores").well().out;
+            let accuracy = folder.run("evaluate m test.csv --json").json()["accuracy"].clone();
+            assert!(accuracy.as_f64().unwrap() > 0.8, "{method}: {accuracy}");
+            for order in ORDERS {
+                folder.write("other.csv", table(2, 40, &order));
+                assert_eq!(folder.run("predict m other.csv --scores").well().out, scores, "{method} {flags}");
+                assert_eq!(folder.run("evaluate m other.csv --json").json()["accuracy"], accuracy, "{method} {flags}");
+                folder.run("convert other.csv other.npz").well();
+                assert_eq!(folder.run("predict m other.npz --scores").well().out, scores, "{method} {flags}");
+            }
+            folder.write("bare.csv", table(2, 40, &["height", "weight", "width"]));
+            assert_eq!(folder.run("predict m bare.csv --scores").well().out, scores, "{method} {flags}");
+        }
+    }
+}
+
+#[test]
+fn missing_and_unknown_columns_are_named() {
+    for method in METHODS {
+        let folder = trained(method, "");
+        folder.write("few.csv", table(2, 40, &["kind", "height", "width"]));
+        folder.write("more.csv", table(2, 40, &["kind", "height", "width", "weight", "age"]));
+        folder.write("other.csv", table(2, 40, &["kind", "height", "width", "age"]));
+        for command in ["predict m", "evaluate m"] {
+            folder.run(&format!("{command} few.csv")).fails(2, &["few.csv", "missing 'weight'"]);
+            folder.run(&format!("{command} more.csv")).fails(2, &["more.csv", "unknown 'age'"]);
+            folder.run(&format!("{command} other.csv")).fails(2, &["missing 'weight'; unknown 'age'"]);
+        }
+    }
+    let folder = trained(METHODS[1], "");
+    folder.write("few.csv", table(2, 40, &["kind", "height", "width"]));
+    folder.run("describe basis-expansion m few.csv -o d.npy").fails(2, &["few.csv", "missing 'weight'"]);
+    folder.write("other.csv", table(2, 40, &ORDERS[0]));
+    folder.run("describe basis-expansion m other.csv -o other.npz").well();
+    folder.run("describe basis-expansion m test.csv -o test.npz").well();
+    assert!(std::fs::read(folder.path("other.npz")).unwrap() == std::fs::read(folder.path("test.npz")).unwrap());
+}
+
+#[test]
+fn samples_without_names_are_taken_as_they_come() {
+    let folder = trained(METHODS[0], "");
+    let scores = folder.run("predict m test.csv --scores").well().out;
+    folder.run("convert test.csv test.svm").well();
+    assert_eq!(folder.run("predict m test.svm --scores").well().out, scores);
+    let inspected = folder.run("inspect m --json").json();
+    assert_eq!(inspected["feature_names"], serde_json::json!(["width", "height", "weight"]));
+    assert!(folder.run("inspect m").well().out.contains("width, height, weight"));
+    // Trained without names, columns are numbers.
+    folder.run("convert train.csv train.svm").well();
+    folder.run("train power-mean train.svm -o plain -C 1 --tol 1e-6").well();
+    assert_eq!(folder.run("predict plain test.csv --scores").well().out, scores);
+    assert!(folder.run("inspect plain --json").json()["feature_names"].is_null());
+}
+
+#[test]
+fn shards_may_have_their_columns_in_orders_of_their_own() {
+    let folder = trained(METHODS[0], "");
+    let scores = folder.run("predict m test.csv --scores").well().out;
+    std::fs::create_dir(folder.path("same")).unwrap();
+    std::fs::create_dir(folder.path("mixed")).unwrap();
+    for (number, order) in ORDERS.iter().enumerate() {
+        folder.write(&format!("same/{number}.csv"), table(2, 40, &HEADER));
+        folder.write(&format!("mixed/{number}.csv"), table(2, 40, order));
+    }
+    assert_eq!(folder.run("predict m mixed --scores").well().out, scores.repeat(2));
+    for memory in ["", "--memory 1GB"] {
+        folder.run(&format!("train power-mean same -o one -C 1 --tol 1e-6 {memory}")).well();
+        folder.run(&format!("train power-mean mixed -o other -C 1 --tol 1e-6 {memory}")).well();
+        let labels = |model: &str| folder.run(&format!("predict {model} test.csv")).well().out;
+        assert_eq!(labels("one"), labels("other"), "{memory}");
+    }
+    folder.write("mixed/2.csv", table(2, 40, &["kind", "height", "width", "age"]));
+    folder.run("predict m mixed -o p").fails(2, &["2.csv", "column"]);
+}
+
+/// Rows of numbers, and a first column of labels made by `label`.
+fn numbers(n: usize, label: impl Fn(usize) -> String) -> String {
+    let mut chance = Chance::new(3);
+    (0..n).map(|row| format!("{},{},{}\n", label(row), chance.below(50), chance.below(50))).collect()
+}
+
+#[test]
+fn labels_that_are_no_classes_are_refused() {
+    let folder = Folder::new();
+    folder.write("floats.csv", numbers(200, |row| format!("{}.5", row * 7 % 41)));
+    folder.write("ids.csv", numbers(200, |row| (1000 + row).to_string()));
+    folder.write("named.csv", "price,a,b\n".to_owned() + &numbers(200, |row| format!("{row}.25")));
+    folder.write("target.csv", "target,a,b\n".to_owned() + &numbers(9, |row| format!("{row}.25")));
+    for method in ["train power-mean", "cv power-mean", "train thin-plate", "train power-mean --memory 1GB"] {
+        let run = |file: &str| {
+            let output = if method.starts_with("cv") { "" } else { "-o m" };
+            folder.run(&format!("{method} {file} {output}"))
+        };
+        let refused = run("floats.csv").fails(2, &["floats.csv", "column 1 was taken for the labels", "fractions"]);
+        assert!(refused.err.contains("--label NAME or NUMBER"), "{}", refused.err);
+        let refused = run("ids.csv").fails(2, &["ids.csv", "column 1 was taken", "another value in each of 200 rows"]);
+        assert!(refused.err.contains("--label NAME or NUMBER"), "{}", refused.err);
+        run("named.csv --label price").fails(2, &["column 'price', the labels,", "fractions"]);
+        run("target.csv").fails(2, &["column 'target' was taken", "fractions"]);
+    }
+    assert!(!folder.has("m"));
+    let floats = (0..20).fold(String::new(), |text, row| format!("{text}{row}.5 1:{row} 2:3\n"));
+    folder.write("floats.svm", floats);
+    folder.run("train power-mean floats.svm -o m").fails(2, &["floats.svm", "the labels have numbers with fractions"]);
+    let help = folder.run("train power-mean --help").well().out;
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(help.contains("else the first where there is no header"), "{help}");
+}
+
+#[test]
+fn labels_that_are_classes_are_taken_however_they_are_written() {
+    let folder = Folder::new();
+    folder.write("whole.csv", numbers(40, |row| ["1.0", "2.0"][row % 2].into()));
+    folder.write("few.csv", "1,2,3\n2,5,1\n3,1,1\n");
+    folder.write("halves.csv", numbers(40, |row| ["0.5", "1.5"][row % 2].into()));
+    folder.run("train power-mean whole.csv -o m").well();
+    assert_eq!(folder.run("inspect m --json").json()["classes"], serde_json::json!([1, 2]));
+    folder.run("train power-mean few.csv -o m").well();
+    let refused = folder.run("train power-mean halves.csv -o m").fails(2, &["fractions, such as"]);
+    assert!(refused.err.contains("this one too if its numbers are classes"), "{}", refused.err);
+    folder.run("train power-mean halves.csv --label 1 -o m").well();
+    // Labels are not looked at where nothing is learned of them.
+    folder.write("many.csv", numbers(40, |row| row.to_string()));
+    folder.run("convert many.csv many.svm").well();
+    folder.run("predict m many.csv").well();
+    folder.run("evaluate m many.csv").well();
+}
+
+/// Peptides of two alphabets, the organism each is of, and a label.
+fn peptides(header: &str, cells: impl Fn(&str, &str, &str) -> String) -> String {
+    let mut chance = Chance::new(5);
+    let mut text = header.to_owned() + "\n";
+    for (row, label) in labels(60).into_iter().enumerate() {
+        let alphabet: &[u8] = if label == "low" { b"ACDE" } else { b"EFGH" };
+        let peptide: String = (0..8).map(|_| char::from(alphabet[chance.below(4) as usize])).collect();
+        text += &cells(&peptide, ["yeast", "human", "mouse"][row % 3], label);
+        text.push('\n');
+    }
+    text
+}
+
+#[test]
+fn the_column_of_the_strings_is_asked_for_where_several_could_be_meant() {
+    let folder = Folder::new();
+    folder.write("a.csv", peptides("peptide,organism,label", |p, o, l| format!("{p},{o},{l}")));
+    let train = "train basis-expansion a.csv --format strings -o m --n-basis 20";
+    let asked = folder.run(train).fails(2, &["a.csv", "may hold the strings: 'peptide', 'organism'"]);
+    assert!(asked.err.contains("--text-column"), "{}", asked.err);
+    for column in ["peptide", "1", "-3"] {
+        folder.run(&format!("{train} --text-column {column}")).well();
+        let told = folder.run(&format!("evaluate m a.csv --format strings --text-column {column} --json")).json();
+        assert!(told["accuracy"].as_f64().unwrap() > 0.9, "{told}");
+    }
+    folder.run("predict m a.csv --format strings").fails(2, &["'peptide', 'organism'"]);
+    assert_eq!(folder.run("predict m a.csv --format strings --text-column peptide").well().out.lines().count(), 60);
+    folder.run(&format!("{train} --text-column sequence")).fails(2, &["no text column 'sequence'"]);
+    folder.run(&format!("{train} --text-column 1 --label 1")).fails(2, &["text column 1", "column of the labels"]);
+    folder.run("train power-mean a.csv -o x --text-column 1").fails(2, &["text column 1", "vectors, not strings"]);
+
+    folder.write("b.csv", peptides("id,peptide,label", |p, _, l| format!("7,{p},{l}")));
+    folder.run("train basis-expansion b.csv --format strings -o m --n-basis 20").well();
+    assert!(folder.run("evaluate m b.csv --format strings --json").json()["accuracy"].as_f64().unwrap() > 0.9);
+    folder.write("c.csv", peptides("text,organism,outcome", |p, o, l| format!("{p},{o},{l}")));
+    let asked = folder.run("train basis-expansion c.csv --format strings -o m");
+    let asked = asked.fails(2, &["may hold the labels: 'organism', 'outcome'"]);
+    assert!(asked.err.contains("--label"), "{}", asked.err);
+    folder.run("train basis-expansion c.csv --format strings -o m --label outcome --n-basis 20").well();
+    assert_eq!(folder.run("predict m c.csv --format strings").well().out.lines().count(), 60);
+}
+
+#[test]
+fn advice_on_a_column_of_text_does_not_go_in_circles() {
+    let folder = Folder::new();
+    folder.write("a.csv", peptides("peptide,organism,weight", |p, o, _| format!("{p},{o},1")));
+    for (label, column) in [("1", 2), ("2", 1)] {
+        let run = folder.run(&format!("train power-mean a.csv -o m --label {label}")).fails(2, &["is not a number"]);
+        assert!(!run.err.contains("pass --label"), "{}", run.err);
+        assert!(run.err.contains(&format!("--format strings --text-column {column}")), "{}", run.err);
+    }
+    let run = folder.run("train power-mean a.csv -o m").fails(2, &["is not a number"]);
+    assert!(run.err.contains("pass --label 1"), "{}", run.err);
+}

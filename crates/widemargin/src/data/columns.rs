@@ -1,0 +1,78 @@
+//! Columns told by their names.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::error::{Error, Result};
+
+/// Names that a message lists.
+const SHOWN: usize = 8;
+
+/// Where the columns of the training samples are among the columns of other samples: for each of `trained`, in order,
+/// its position in `given`. `None` where they are in the same places already.
+///
+/// # Errors
+/// [`Error::FeatureNames`] where a name is missing, is not one of the training samples', or, unless all names are in the
+/// same places, occurs twice.
+pub fn column_order(trained: &[String], given: &[String]) -> Result<Option<Vec<usize>>> {
+    if trained == given {
+        return Ok(None);
+    }
+    let places: HashMap<&str, usize> = given.iter().enumerate().map(|(place, name)| (name.as_str(), place)).collect();
+    let known: HashSet<&str> = trained.iter().map(String::as_str).collect();
+    let missing: Vec<&String> = trained.iter().filter(|name| !places.contains_key(name.as_str())).collect();
+    let unknown: Vec<&String> = given.iter().filter(|name| !known.contains(name.as_str())).collect();
+    if !missing.is_empty() || !unknown.is_empty() {
+        let told = [(missing, "missing"), (unknown, "unknown")].map(|(names, what)| told(&names, what));
+        return Err(Error::FeatureNames { problem: told.into_iter().flatten().collect::<Vec<_>>().join("; ") });
+    }
+    for (names, distinct, whose) in [(trained, known.len(), "model"), (given, places.len(), "samples")] {
+        if names.len() > distinct {
+            let mut seen = HashSet::new();
+            let twice = names.iter().find(|name| !seen.insert(name.as_str())).map_or("", String::as_str);
+            let problem = format!("the {whose} have more than one called '{twice}', and their order is another");
+            return Err(Error::FeatureNames { problem });
+        }
+    }
+    Ok(Some(trained.iter().map(|name| places[name.as_str()]).collect()))
+}
+
+/// `missing 'a', 'b'`; nothing where there are no names.
+fn told(names: &[&String], what: &str) -> Option<String> {
+    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("'{name}'")).collect();
+    let more = names.len() - shown.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!names.is_empty()).then(|| format!("{what} {}{more}", shown.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order(trained: &[&str], given: &[&str]) -> Result<Option<Vec<usize>>, String> {
+        let owned = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+        column_order(&owned(trained), &owned(given)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn finds_each_column_by_its_name() {
+        assert_eq!(order(&["a", "b", "c"], &["a", "b", "c"]), Ok(None));
+        assert_eq!(order(&["a", "b", "c"], &["c", "a", "b"]), Ok(Some(vec![1, 2, 0])));
+    }
+
+    #[test]
+    fn names_missing_and_unknown_columns() {
+        let error = order(&["a", "b", "c"], &["c", "d", "a"]).unwrap_err();
+        assert!(error.contains("missing 'b'; unknown 'd'"), "{error}");
+        assert!(order(&["a"], &["a", "b"]).unwrap_err().ends_with("unknown 'b'"));
+        let many: Vec<String> = (0..20).map(|i| format!("x{i}")).collect();
+        let error = column_order(&many, &many[..1]).unwrap_err().to_string();
+        assert!(error.contains("'x8' and 11 more"), "{error}");
+    }
+
+    #[test]
+    fn repeated_names_are_taken_in_one_order_only() {
+        assert_eq!(order(&["a", "a", "b"], &["a", "a", "b"]), Ok(None));
+        assert!(order(&["a", "a", "b"], &["b", "a", "a"]).unwrap_err().contains("'a'"));
+        assert!(order(&["a", "b"], &["b", "a", "a"]).unwrap_err().contains("'a'"));
+    }
+}

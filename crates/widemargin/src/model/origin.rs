@@ -1,0 +1,131 @@
+//! What a model keeps of its training beside what decides: the names of the columns, and the parameters.
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::{ClassWeight, Label};
+use crate::error::{Error, Result};
+
+/// The header's fields that are the same for every method; files from before they were written have none.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Origin {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feature_names: Option<Vec<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub training: Option<TrainingSettings>,
+}
+
+impl Origin {
+    /// Of a fit that knows no names.
+    pub fn of(training: TrainingSettings) -> Self {
+        Origin { feature_names: None, training: Some(training) }
+    }
+
+    /// With one name a feature.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for another number of names than `n_features`, where that is known.
+    pub fn named(self, names: Option<Vec<String>>, n_features: Option<usize>) -> Result<Self> {
+        let origin = Origin { feature_names: names, ..self };
+        origin.check(n_features)?;
+        Ok(origin)
+    }
+
+    /// Checks that there is a name for each feature, or none at all.
+    pub fn check(&self, n_features: Option<usize>) -> Result<()> {
+        match (&self.feature_names, n_features) {
+            (Some(names), Some(n)) if names.len() != n => {
+                let (found, expected) = (format!("{} names", names.len()), format!("{n}, one a feature"));
+                Err(Error::Shape { what: "names of features".into(), found, expected })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Parameters of a fit that its model does not show otherwise: with these and the model's own, the fit can be repeated
+/// on other samples.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TrainingSettings {
+    /// How much the samples of each class counted.
+    #[serde(with = "class_weight")]
+    pub class_weight: ClassWeight,
+    /// The tolerance of the solver.
+    pub tol: f64,
+    /// The most steps or passes of the solver.
+    pub max_iter: u32,
+    /// The seed of what was left to chance.
+    pub seed: u64,
+    /// Whether samples outside the margin were passed over for a while, where the solver can.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shrinking: Option<bool>,
+    /// Of a thin plate SVM, how its landmarks were chosen, or `none` for the exact solver.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub landmarks: Option<String>,
+}
+
+/// Class weights in JSON: null, "balanced", or a list of pairs, since labels are integers as well as texts.
+mod class_weight {
+    use serde::de::Error as _;
+    use serde::{Deserializer, Serializer};
+
+    use super::{ClassWeight, Deserialize, Label, Serialize};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(untagged)]
+    enum Form {
+        None(()),
+        Named(String),
+        Pairs(Vec<(Label, f64)>),
+    }
+
+    pub fn serialize<S: Serializer>(weight: &ClassWeight, serializer: S) -> Result<S::Ok, S::Error> {
+        let form = match weight {
+            ClassWeight::Uniform => Form::None(()),
+            ClassWeight::Balanced => Form::Named("balanced".into()),
+            ClassWeight::PerClass(factors) => Form::Pairs(factors.iter().map(|(l, w)| (l.clone(), *w)).collect()),
+        };
+        form.serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ClassWeight, D::Error> {
+        match Form::deserialize(deserializer)? {
+            Form::None(()) => Ok(ClassWeight::Uniform),
+            Form::Named(name) if name == "balanced" => Ok(ClassWeight::Balanced),
+            Form::Named(name) => Err(D::Error::custom(format!("unknown class weight '{name}'"))),
+            Form::Pairs(pairs) => Ok(ClassWeight::PerClass(pairs.into_iter().collect())),
+        }
+    }
+}
+
+/// What every model tells of its origin.
+macro_rules! tells_origin {
+    ($n_features:expr) => {
+        /// The names of the features, where the training samples had names.
+        pub fn feature_names(&self) -> Option<&[String]> {
+            self.origin.feature_names.as_deref()
+        }
+
+        /// The parameters that the model was fitted with and does not show otherwise; none in old files.
+        pub fn training(&self) -> Option<&crate::model::TrainingSettings> {
+            self.origin.training.as_ref()
+        }
+
+        /// The model with the names of its features, or without names.
+        ///
+        /// # Errors
+        /// [`Error::Shape`](crate::Error::Shape) for another number of names than features.
+        pub fn with_feature_names(mut self, names: Option<Vec<String>>) -> crate::error::Result<Self> {
+            let n_features: fn(&Self) -> Option<usize> = $n_features;
+            let n_features = n_features(&self);
+            self.origin = self.origin.named(names, n_features)?;
+            Ok(self)
+        }
+
+        /// The model with what it was fitted with, where it was put together from parts.
+        pub fn with_training(mut self, training: crate::model::TrainingSettings) -> Self {
+            self.origin.training = Some(training);
+            self
+        }
+    };
+}
+pub(super) use tells_origin;

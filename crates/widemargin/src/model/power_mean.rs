@@ -303,17 +303,8 @@ pub(super) fn report(solution: &DualSolution, stages: Vec<Stage>, params: &Power
         warnings: Vec::new(),
         library: library(),
     };
-    let what = match report.status {
-        Status::Converged => return report,
-        Status::IterationLimit => format!("after {} epochs and steps (raise max_iter)", report.max_iterations()),
-        Status::PrecisionLimit => "within double precision".to_owned(),
-        Status::TimeLimit => "when the time limit passed".to_owned(),
-    };
-    report.warnings.push(format!(
-        "not converged {what}: the largest relative duality gap is {:.2e}, {:.2e} was asked for",
-        report.gap(),
-        params.tol,
-    ));
+    let at_limit = format!("after {} epochs and steps (raise max_iter)", report.max_iterations());
+    report.warn_unless_converged(&at_limit, Some(params.tol));
     report
 }
 

@@ -197,24 +197,16 @@ impl ThinPlateParams {
             library: library(),
         };
         report.warnings.extend(estimate_warning(&best.point, class_weights));
-        let what = match report.status {
-            Status::Converged => return Ok(report),
-            Status::IterationLimit => format!("after {} Newton steps (raise max_iter)", self.max_steps),
-            Status::TimeLimit if cut && solved == Status::Converged => {
-                report.warnings.push(format!(
-                    "not converged when the time limit passed: the search over C ended after {} values, from small to \
-                     large; C = {c:.3e} has the least leave-one-out loss of those",
-                    fitted.outcome.path.len(),
-                ));
-                return Ok(report);
-            }
-            Status::TimeLimit => "when the time limit passed".to_owned(),
-            Status::PrecisionLimit => {
-                "within double precision (C or the weights are too large, or too far apart, for these samples)"
-                    .to_owned()
-            }
-        };
-        report.warnings.push(format!("not converged {what}: the largest relative duality gap is {:.2e}", report.gap()));
+        if report.status == Status::TimeLimit && solved == Status::Converged {
+            report.warnings.push(format!(
+                "not converged when the time limit passed: the search over C ended after {} values, from small to large; \
+                 C = {c:.3e} has the least leave-one-out loss of those",
+                fitted.outcome.path.len(),
+            ));
+        } else {
+            let at_limit = format!("after {} Newton steps (raise max_iter)", self.max_steps);
+            report.warn_unless_converged(&at_limit, None);
+        }
         Ok(report)
     }
 }

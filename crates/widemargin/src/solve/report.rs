@@ -73,6 +73,29 @@ pub(crate) fn library() -> String {
 }
 
 impl Report {
+    /// Warns where the solver did not converge: `at_limit` says what ended at the limit of iterations, `asked` is the
+    /// gap that was asked for.
+    pub(crate) fn warn_unless_converged(&mut self, at_limit: &str, asked: Option<f64>) {
+        let what = match self.status {
+            Status::Converged => return,
+            Status::IterationLimit => at_limit,
+            Status::PrecisionLimit => {
+                "within double precision (C or the weights are too large, or too far apart, for these samples)"
+            }
+            Status::TimeLimit => "when the time limit passed",
+        };
+        let asked = asked.map(|gap| format!(", {gap:.2e} was asked for")).unwrap_or_default();
+        let gap = self.gap();
+        self.warnings.push(format!("not converged {what}: the largest relative duality gap is {gap:.2e}{asked}"));
+        let not_begun = self.iterations.iter().filter(|steps| **steps == 0).count();
+        if self.status == Status::TimeLimit && not_begun > 0 {
+            let n = self.iterations.len();
+            self.warnings.push(format!(
+                "the time limit passed before {not_begun} of {n} classes were begun: their decision values are all 0"
+            ));
+        }
+    }
+
     /// The largest relative gap among the two-class problems; NaN where one is not known.
     pub fn gap(&self) -> f64 {
         // `f64::max` passes over NaN.

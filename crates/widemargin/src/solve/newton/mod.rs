@@ -116,17 +116,8 @@ impl NewtonSolution {
             warnings: Vec::new(),
             library: library(),
         };
-        let what = match report.status {
-            Status::Converged => return report,
-            Status::IterationLimit => format!("after {} Newton steps (raise max_iter or tol)", report.max_iterations()),
-            Status::PrecisionLimit => "within double precision".to_owned(),
-            Status::TimeLimit => "when the time limit passed".to_owned(),
-        };
-        report.warnings.push(format!(
-            "not converged {what}: the largest relative duality gap is {:.2e}, {:.2e} was asked for",
-            report.gap(),
-            settings.tol,
-        ));
+        let at_limit = format!("after {} Newton steps (raise max_iter or tol)", report.max_iterations());
+        report.warn_unless_converged(&at_limit, Some(settings.tol));
         report
     }
 }

@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::exact::Exact;
 use super::exact::Factor;
 use super::left_out::{Converged, closed_form, means, refitted};
-use super::newton::{Lambdas, Solution, minimise};
+use super::newton::{Lambdas, Solution, Stop, minimise};
 use super::path::{Candidate, LeftOutMeans, PathSettings, Problems, Solved, Visit};
 use super::system::{Point, System, Target};
 use crate::error::Result;
 use crate::par::Pool;
 use crate::solve::Status;
-use crate::watch::{Progress, Watch};
+use crate::watch::{Progress, Stopped, Watch};
 
 /// Samples up to which leave-one-out at the C that was chosen lets other samples cross the margin; for more, one sample
 /// moves the others too little to matter, and the n² numbers that it takes would be many.
@@ -71,8 +71,15 @@ impl ExactVisits<'_> {
     ) -> Result<Option<Solution<Arc<Factor>>>> {
         let target = Target { signs: &self.signs[problem], roots: &self.roots };
         let mut memory = self.memories[problem].lock().unwrap_or_else(PoisonError::into_inner);
-        let (lambdas, stop) = (Lambdas::new(true_lambda, lambda), self.settings.stop);
-        minimise(self.system, lambdas, target, start, stop, &mut memory, self.watch)
+        let lambdas = Lambdas::new(true_lambda, lambda);
+        // A problem that is not begun in time stays where it is. The first has a step always: of two classes it is all.
+        let late = problem > 0 && matches!(self.watch.ask(), Err(Stopped::TimeLimit));
+        let stop = if late { Stop { max_steps: 0, ..self.settings.stop } } else { self.settings.stop };
+        let mut solution = minimise(self.system, lambdas, target, start, stop, &mut memory, self.watch)?;
+        if let Some(solution) = solution.as_mut().filter(|_| late) {
+            solution.status = Status::TimeLimit;
+        }
+        Ok(solution)
     }
 
     /// Left-out values of a problem by one of the estimates.

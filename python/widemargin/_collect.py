@@ -10,8 +10,8 @@ import numpy.typing as npt
 from sklearn.utils.validation import validate_data
 
 from ._columns import in_order
-from ._resolve import layout_of
 from ._samples import count, from_other, from_vectors, pick
+from ._specs import layout_of
 from .similarity import Resolved
 
 

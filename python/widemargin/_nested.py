@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any, ClassVar
 
+from . import similarity
 from ._specs import Named, Similarity, _parameters, steps_of, with_hyphens
 
 
@@ -57,8 +58,6 @@ def spelled_out(spec: str, name: str, wanted: dict[str, Any]) -> Similarity:
     ValueError
         For a spec of several steps, and one that spells no object.
     """
-    from . import similarity
-
     *before, last = steps_of(with_hyphens(spec))
     step, _, rest = last.partition(":")
     known = {one._name: one for one in vars(similarity).values() if _is_named(one)}

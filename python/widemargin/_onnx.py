@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from . import _core
 from .basis_expansion import BasisExpansionSVC
 from .power_mean import PowerMeanSVC
 from .thin_plate import ThinPlateSVC
@@ -84,7 +85,6 @@ def to_onnx(estimator: Any, *, opset: int | None = None) -> onnx.ModelProto:
     if not _LEAST_OPSET <= opset <= newest:
         raise ValueError(f"opset = {opset}: this version of onnx and widemargin know {_LEAST_OPSET} to {newest}")
 
-    from . import __version__
     from ._onnx_model import model_of
 
     columns = getattr(estimator, "_columns", None)
@@ -92,6 +92,6 @@ def to_onnx(estimator: Any, *, opset: int | None = None) -> onnx.ModelProto:
         estimator._machine.to_bytes(),
         opset=opset,
         name=type(estimator).__name__,
-        version=__version__,
+        version=_core.version(),
         columns=None if columns is None else (estimator.n_features_in_, columns),
     )

@@ -6,14 +6,9 @@ messages; its parameters are those of the spec, so that ``similarity__gamma`` ca
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from ._calls import Pairs, pairs
-from ._resolve import Resolved, pairwise, resolve
-from ._specs import Chain, DescriptorMixin, Named, Similarity
-
-if TYPE_CHECKING:
-    from .transformers import HOG
+from ._descriptors import HOG
+from ._specs import Chain, DescriptorMixin, Named, Resolved, Similarity, pairwise, resolve
 
 __all__ = [
     "DTW",
@@ -55,15 +50,6 @@ __all__ = [
     "pairwise",
     "resolve",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    # It is a transformer too, whose module imports this one.
-    if name == "HOG":
-        from .transformers import HOG
-
-        return HOG
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 # Vectors

@@ -1,4 +1,4 @@
-"""Features for any linear model: the basis expansion alone, HOG, and the mean-norm scaling."""
+"""The basis expansion alone, as features for any linear model."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import FLOAT_DTYPES, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from . import _core
 from ._base import WatchedMixin, fitting, watched
 from ._collect import chosen, collect
-from ._columns import in_order
+from ._descriptors import HOG, MeanNormScaler
 from ._names import one_of
 from ._nested import NestedSpecMixin
-from ._samples import from_other
 from ._stored_bases import bases_of
 from .basis_expansion import NORMALIZATIONS, NoEstimator, basis_of, same_length
-from .similarity import DescriptorMixin, Resolved, resolve
+from .similarity import Resolved, resolve
+
+__all__ = ["HOG", "BasisExpansion", "MeanNormScaler"]
 
 
 class BasisExpansion(NestedSpecMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, WatchedMixin, BaseEstimator):
@@ -182,149 +183,3 @@ class BasisExpansion(NestedSpecMixin, ClassNamePrefixFeaturesOutMixin, Transform
         self._resolved = resolve(self.similarity, self.layout)
         if isinstance(machine, tuple):
             self._rebuild(*machine)
-
-
-class HOG(DescriptorMixin, TransformerMixin, BaseEstimator):
-    """Histograms of oriented gradients of images, 31 numbers a cell.
-
-    It learns nothing. ``HOG(4) >> Rigid(1)`` is a similarity of images.
-
-    Parameters
-    ----------
-    cell_size : int, default=8
-        Pixels a side of a cell; it must divide the images' sides.
-    flatten : bool, default=True
-        One row an image (n, rows · columns · 31), or (n, rows, columns, 31) for similarities of grids.
-    n_jobs : int or None, default=None
-    """
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "cell_size": [Interval(Integral, 1, None, closed="left")],
-        "flatten": ["boolean"],
-        "n_jobs": [None, Integral],
-    }
-
-    def __init__(self, cell_size: int = 8, flatten: bool = True, *, n_jobs: int | None = None) -> None:
-        self.cell_size = cell_size
-        self.flatten = flatten
-        self.n_jobs = n_jobs
-
-    @property
-    def spec(self) -> str:
-        """Its spelling in a similarity."""
-        return f"hog:cell={self.cell_size}"
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.input_tags.three_d_array = True
-        tags.requires_fit = False
-        tags.no_validation = True
-        return tags
-
-    def fit(self, X: Any, y: Any = None) -> HOG:
-        """Checks the parameters.
-
-        Parameters
-        ----------
-        X : ignored
-        y : ignored
-
-        Returns
-        -------
-        HOG
-            Itself.
-        """
-        self._validate_params()
-        return self
-
-    def transform(self, X: Any) -> npt.NDArray[np.float32]:
-        """Describes images.
-
-        Parameters
-        ----------
-        X : array of uint8 of shape (n, height, width) or (n, height, width, 3)
-
-        Returns
-        -------
-        ndarray of float32 of shape (n, rows · columns · 31) or (n, rows, columns, 31)
-        """
-        from ._threads import threads_of
-
-        self._validate_params()
-        (_, pixels), _ = from_other(X, ["images"])
-        cells = _core.hog(pixels, int(self.cell_size), threads_of(self.n_jobs))
-        if self.flatten:
-            return cells
-        rows, columns = (side // self.cell_size for side in pixels.shape[1:3])
-        return cells.reshape(len(pixels), rows, columns, -1)
-
-
-class MeanNormScaler(DescriptorMixin, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Centres vectors and divides them by the mean norm of the centred ones (BE-SVM, eq. 3 and 4).
-
-    ``MeanNormScaler() >> RBF(gamma=1)`` is a similarity, in which the scaling is learned at ``fit``.
-
-    Attributes
-    ----------
-    mean_ : ndarray of shape (n_features,)
-    mean_norm_ : float
-        The mean of ‖x − mean‖; 1 where all samples are equal.
-    """
-
-    spec = "mean-norm"
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
-    def fit(self, X: Any, y: Any = None) -> MeanNormScaler:
-        """Learns the mean and the mean norm.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features)
-        y : ignored
-
-        Returns
-        -------
-        MeanNormScaler
-            Itself, fitted.
-        """
-        X = validate_data(self, X, dtype=FLOAT_DTYPES)
-        self.mean_ = X.mean(axis=0, dtype=np.float64)
-        total = 0.0
-        for rows in np.array_split(X, -(-len(X) // 4096)):  # no second copy of X
-            total += float(np.linalg.norm(rows - self.mean_, axis=1).sum())
-        self.mean_norm_ = total / len(X) or 1.0
-        return self
-
-    def transform(self, X: Any) -> npt.NDArray[Any]:
-        """Centres and scales.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features)
-        """
-        check_is_fitted(self)
-        X = validate_data(self, in_order(self, X), reset=False, dtype=FLOAT_DTYPES)
-        return ((X - self.mean_) / self.mean_norm_).astype(X.dtype, copy=False)
-
-    def inverse_transform(self, X: Any) -> npt.NDArray[Any]:
-        """Undoes the scaling.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features)
-        """
-        check_is_fitted(self)
-        return np.asarray(X) * self.mean_norm_ + self.mean_

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::report::{Exit, Failure};
+use crate::report::{Exit, cancelled};
 
 /// True once the user has asked to stop.
 pub static CANCELLED: AtomicBool = AtomicBool::new(false);
@@ -38,9 +38,4 @@ pub fn at_once<T>(work: impl FnOnce() -> T) -> T {
     let done = work();
     AT_ONCE.store(false, Ordering::SeqCst);
     done
-}
-
-/// The failure of work that was cancelled.
-pub fn cancelled() -> Failure {
-    Failure::work("cancelled: nothing was written")
 }

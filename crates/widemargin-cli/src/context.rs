@@ -10,9 +10,9 @@ use widemargin::watch::{Progress, Stopped, Watch};
 use widemargin_io::{ReadOptions, Table};
 
 use crate::args::Common;
-use crate::cancel::{CANCELLED, at_once, cancelled};
+use crate::cancel::{CANCELLED, at_once};
 use crate::progress::Bar;
-use crate::report::{Failure, shown};
+use crate::report::{Failure, cancelled, shown};
 
 /// One run of the command.
 #[derive(Debug)]

@@ -8,6 +8,7 @@ mod basis_expansion;
 mod basis_expansion_machine;
 mod cancel;
 mod class_weight;
+mod cli;
 mod commands;
 mod context;
 mod demo;
@@ -27,9 +28,9 @@ mod thin_plate_machine;
 
 use std::process::ExitCode;
 
-use args::{Cli, Command};
 use clap::Parser;
 use clap::error::ErrorKind;
+use cli::{Cli, Command};
 use context::Context;
 use report::{Exit, Failure};
 

@@ -85,7 +85,7 @@ impl From<IoError> for Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         if let Error::Cancelled { .. } = error {
-            return crate::cancel::cancelled();
+            return cancelled();
         }
         let absent = matches!(&error, Error::Io { source, .. } if is_about_path(source.kind()));
         let exit = if error.is_input() || absent { Exit::WrongInput } else { Exit::WorkFailed };
@@ -259,4 +259,9 @@ impl Place<'_> {
 pub fn shown(file: &Path) -> impl Display + '_ {
     let stdin = file.as_os_str() == "-";
     if stdin { Path::new("standard input") } else { file }.display()
+}
+
+/// The failure of work that was cancelled.
+pub fn cancelled() -> Failure {
+    Failure::work("cancelled: nothing was written")
 }

@@ -1,12 +1,12 @@
 //! Files in blocks of rows, for those larger than memory.
 
-use std::fmt::Debug;
 use std::path::Path;
 
 use crate::error::{IoError, Result};
+use crate::input::open;
 use crate::input::shown;
 use crate::options::ReadOptions;
-use crate::read::open;
+use crate::sample_reader::SampleReader;
 use crate::table::Table;
 use crate::vector_reader::VectorReader;
 use crate::{Format, images, series, shards, strings};
@@ -40,12 +40,6 @@ enum Reader {
     Vectors(Box<VectorReader>),
     Shards(Box<shards::Reader>),
     Other { reader: Box<dyn SampleReader>, bytes: usize },
-}
-
-/// A format's way to give samples that are no vectors, piece by piece.
-pub(crate) trait SampleReader: Debug + Send {
-    /// The next samples, at least one and about `bytes` of the file (of the pixels, for folders); `None` at the end.
-    fn next(&mut self, bytes: usize) -> Result<Option<Table>>;
 }
 
 /// The reader of a format that holds no vectors.

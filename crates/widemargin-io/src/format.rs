@@ -1,13 +1,7 @@
-//! Which formats there are, and how a file tells which it has.
+//! Which formats there are.
 
 use std::fmt;
 use std::path::Path;
-use std::str::FromStr;
-
-use crate::error::{IoError, Result};
-use crate::images::cifar10;
-use crate::input::is_stdin;
-use crate::shards;
 
 /// A file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -39,8 +33,8 @@ pub enum Format {
     Idx,
 }
 
-/// Every format, as messages list them.
-const ALL: [(&str, Format); 12] = [
+/// Every format by its name, as messages list them.
+pub(crate) const ALL: [(&str, Format); 12] = [
     ("libsvm", Format::Libsvm),
     ("csv", Format::Csv),
     ("tsv", Format::Tsv),
@@ -60,37 +54,23 @@ impl Format {
     pub(crate) const ENDINGS: &'static str = ".svm, .libsvm, .txt (LIBSVM), .csv, .tsv, .npy, .npz, .parquet, .ts, \
          .bin (CIFAR-10) and -ubyte (IDX), each with .gz too; a folder is one of such files or of images";
 
-    /// The format that the ending of a file's name tells, `.gz` after it or not; LIBSVM for `-`, which is standard
-    /// input. A folder has the format of vectors that all files in it have; otherwise it is one of images, or of CIFAR-10
-    /// where there is a `.bin` in it.
-    ///
-    /// # Errors
-    /// [`IoError::UnknownEnding`], [`IoError::Shards`].
-    pub fn from_path(path: &Path) -> Result<Format> {
-        if is_stdin(path) {
-            return Ok(Format::Libsvm);
-        }
-        if path.is_dir() {
-            if cifar10::has_batches(path) {
-                return Ok(Format::Cifar10);
-            }
-            return Ok(shards::format_of(path)?.unwrap_or(Format::Images));
-        }
-        let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    /// The format that the ending of a file's name tells, `.gz` after it or not.
+    pub(crate) fn from_ending(path: &Path) -> Option<Format> {
+        let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
         let name = name.strip_suffix(".gz").unwrap_or(&name);
         if name.ends_with("-ubyte") || name.ends_with(".idx") {
-            return Ok(Format::Idx);
+            return Some(Format::Idx);
         }
-        match name.rsplit_once('.').map_or("", |(_, ending)| ending) {
-            "svm" | "libsvm" | "txt" => Ok(Format::Libsvm),
-            "csv" => Ok(Format::Csv),
-            "tsv" => Ok(Format::Tsv),
-            "npy" => Ok(Format::Npy),
-            "npz" => Ok(Format::Npz),
-            "parquet" => Ok(Format::Parquet),
-            "ts" => Ok(Format::Ts),
-            "bin" => Ok(Format::Cifar10),
-            _ => Err(IoError::UnknownEnding { file: path.to_owned() }),
+        match name.rsplit_once('.')?.1 {
+            "svm" | "libsvm" | "txt" => Some(Format::Libsvm),
+            "csv" => Some(Format::Csv),
+            "tsv" => Some(Format::Tsv),
+            "npy" => Some(Format::Npy),
+            "npz" => Some(Format::Npz),
+            "parquet" => Some(Format::Parquet),
+            "ts" => Some(Format::Ts),
+            "bin" => Some(Format::Cifar10),
+            _ => None,
         }
     }
 
@@ -117,7 +97,7 @@ impl Format {
         format!("{} or {last}", others.join(", "))
     }
 
-    /// The name that [`Format::from_str`] takes.
+    /// The name that [`FromStr`](std::str::FromStr) takes.
     pub fn name(self) -> &'static str {
         ALL.iter().find(|(_, format)| *format == self).map_or("", |(name, _)| name)
     }
@@ -126,56 +106,5 @@ impl Format {
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
-    }
-}
-
-impl FromStr for Format {
-    type Err = IoError;
-
-    fn from_str(name: &str) -> Result<Format> {
-        let known = ALL.iter().find(|(known, _)| *known == name).map(|(_, format)| *format);
-        known.ok_or_else(|| IoError::UnknownFormat { given: name.to_owned() })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_ending_tells_the_format() {
-        for (path, format) in [
-            ("a.svm", Format::Libsvm),
-            ("b/a.LIBSVM", Format::Libsvm),
-            ("a.txt", Format::Libsvm),
-            ("-", Format::Libsvm),
-            ("a.b.csv", Format::Csv),
-            ("a.tsv", Format::Tsv),
-            ("a.npy", Format::Npy),
-            ("a.npz", Format::Npz),
-            ("part-0.snappy.parquet", Format::Parquet),
-            ("a.tsv.GZ", Format::Tsv),
-            ("a_TRAIN.ts", Format::Ts),
-            ("data_batch_1.bin", Format::Cifar10),
-            ("train-images-idx3-ubyte.gz", Format::Idx),
-        ] {
-            assert_eq!(Format::from_path(Path::new(path)).unwrap(), format, "{path}");
-        }
-        let error = Format::from_path(Path::new("data.xlsx")).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "data.xlsx: cannot tell the format from the name: \
-             known endings are .svm, .libsvm, .txt (LIBSVM), .csv, .tsv, .npy, .npz, .parquet, .ts, .bin (CIFAR-10) \
-             and -ubyte (IDX), each with .gz too; a folder is one of such files or of images"
-        );
-        assert!(error.help().unwrap().contains("--format"));
-    }
-
-    #[test]
-    fn names_parse_back() {
-        for (_, format) in ALL {
-            assert_eq!(format.to_string().parse::<Format>().unwrap(), format);
-        }
-        assert!("excel".parse::<Format>().unwrap_err().to_string().contains("unknown format 'excel'"));
     }
 }

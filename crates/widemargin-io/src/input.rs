@@ -116,3 +116,12 @@ impl Read for Input {
         self.source.read(buffer)
     }
 }
+
+/// Opens the input, and says of an empty file that it is empty, whatever its format.
+pub(crate) fn open(path: &Path) -> Result<Input> {
+    let input = Input::open(path)?;
+    if input.length == Some(0) {
+        return Err(IoError::Empty { file: input.file, what: "the file is empty" });
+    }
+    Ok(input)
+}

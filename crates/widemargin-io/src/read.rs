@@ -6,7 +6,7 @@ use crate::blocks::sample_reader;
 use crate::error::{IoError, Result};
 use crate::images::cifar10::CLASS_NAMES;
 use crate::images::idx::labels_beside;
-use crate::input::Input;
+use crate::input::open;
 use crate::options::ReadOptions;
 use crate::table::Table;
 use crate::{Format, csv, libsvm, npy, npz, parquet, shards};
@@ -71,13 +71,4 @@ fn gather(path: &Path, mut next_into: impl FnMut(&mut Table) -> Result<bool>) ->
     }
     let empty = || IoError::Empty { file: path.to_owned(), what: "no samples in the file" };
     gathered.finish()?.ok_or_else(empty)
-}
-
-/// Opens the input, and says of an empty file that it is empty, whatever its format.
-pub(crate) fn open(path: &Path) -> Result<Input> {
-    let input = Input::open(path)?;
-    if input.length == Some(0) {
-        return Err(IoError::Empty { file: input.file, what: "the file is empty" });
-    }
-    Ok(input)
 }

@@ -14,12 +14,12 @@ use std::path::PathBuf;
 use csv::ByteRecord;
 use widemargin::data::{AnySamples, Label, Labels};
 
-use crate::blocks::SampleReader;
 use crate::csv::{Bytes, LABEL_NAMES, label, next_line, number};
 use crate::error::{IoError, Result};
 use crate::input::Input;
 use crate::options::{LabelColumn, ReadOptions, TextColumn};
 use crate::problem::{CsvProblem, excerpt};
+use crate::sample_reader::SampleReader;
 use crate::table::{RowLines, Samples, Table};
 
 /// Names that a column of strings goes by.

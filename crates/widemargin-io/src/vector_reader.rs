@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use crate::error::{IoError, Result};
+use crate::input::open;
 use crate::options::ReadOptions;
-use crate::read::open;
 use crate::shards::Layout;
 use crate::table::Table;
 use crate::{Format, csv, libsvm, npy, npz, parquet};

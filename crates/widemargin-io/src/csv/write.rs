@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use widemargin::data::Rows;
 
 use crate::table::{Samples, Table};
-use crate::write::{Failure, Number, with_rows};
+use crate::write_rows::{Failure, Number, with_rows};
 
 /// Writes a header and a sample a line, every feature a column and the label last.
 ///

@@ -13,10 +13,10 @@ use rayon::prelude::*;
 use widemargin::data::{Label, Labels};
 
 use super::{collection, problem, with_labels};
-use crate::blocks::SampleReader;
 use crate::error::{IoError, Result};
 use crate::options::ReadOptions;
 use crate::sample_problem::ImageProblem;
+use crate::sample_reader::SampleReader;
 use crate::table::Table;
 
 /// Pixels of one image.

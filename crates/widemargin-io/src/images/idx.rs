@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use widemargin::data::{Label, Labels};
 
 use super::{collection, problem, read_up_to, with_labels};
-use crate::blocks::SampleReader;
 use crate::error::{IoError, Result};
 use crate::input::Input;
+use crate::input::open;
 use crate::options::ReadOptions;
-use crate::read::open;
 use crate::sample_problem::ImageProblem;
+use crate::sample_reader::SampleReader;
 use crate::table::Table;
 
 /// Reads successive images.

@@ -6,7 +6,7 @@ use widemargin::data::{Label, Rows};
 
 use crate::Format;
 use crate::table::{Samples, Table};
-use crate::write::{Failure, Number, with_rows};
+use crate::write_rows::{Failure, Number, with_rows};
 
 /// Writes `label index:value …` for each sample; zeros are left out, but for one in the first line where no sample has a
 /// value in the last column: it says that there is such a column.

@@ -6,7 +6,7 @@ use widemargin::data::Rows;
 
 use crate::Format;
 use crate::table::{Samples, Table};
-use crate::write::{Failure, with_rows};
+use crate::write_rows::{Failure, with_rows};
 
 /// Writes the samples as a dense matrix.
 pub(crate) fn write(table: &Table, out: &mut impl Write) -> Result<(), Failure> {

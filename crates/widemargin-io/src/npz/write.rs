@@ -9,7 +9,7 @@ use zip::write::{SimpleFileOptions, StreamWriter, ZipWriter};
 
 use crate::npy::{write_header, write_matrix};
 use crate::table::{Samples, Table};
-use crate::write::Failure;
+use crate::write_rows::Failure;
 
 type Zip<W> = ZipWriter<StreamWriter<Once<W>>>;
 

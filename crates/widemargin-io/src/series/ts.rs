@@ -8,12 +8,12 @@ use widemargin::data::Label;
 
 use super::lines::Lines;
 use super::{ReadSeries, is_missing, value, with_labels};
-use crate::blocks::SampleReader;
 use crate::error::{IoError, Result};
 use crate::input::Input;
 use crate::options::ReadOptions;
 use crate::problem::excerpt;
 use crate::sample_problem::SeriesProblem;
+use crate::sample_reader::SampleReader;
 use crate::table::Table;
 
 /// Reads successive lines.

@@ -8,11 +8,11 @@ use widemargin::data::Label;
 
 use super::lines::Lines;
 use super::{ReadSeries, is_missing, value, with_labels};
-use crate::blocks::SampleReader;
 use crate::error::Result;
 use crate::input::Input;
 use crate::options::ReadOptions;
 use crate::sample_problem::SeriesProblem;
+use crate::sample_reader::SampleReader;
 use crate::table::Table;
 
 /// Reads successive lines.

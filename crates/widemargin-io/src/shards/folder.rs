@@ -15,7 +15,7 @@ use crate::{Format, images};
 pub(crate) fn format_of(folder: &Path) -> Result<Option<Format>> {
     // A folder that cannot be listed, or has others in it, is left to the reader of images to complain about.
     let Ok((files, _)) = contents(folder) else { return Ok(None) };
-    let formats: Vec<_> = files.iter().map(|file| Format::from_path(file).ok()).collect();
+    let formats: Vec<_> = files.iter().map(|file| Format::from_ending(file)).collect();
     let known = formats.iter().position(|format| format.is_some_and(Format::is_vectors));
     let Some((known, format)) = known.and_then(|known| Some((known, formats[known]?))) else { return Ok(None) };
     // Texts may lie beside images: a list of them, a licence.

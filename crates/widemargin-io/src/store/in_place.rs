@@ -9,9 +9,9 @@ use std::time::SystemTime;
 use widemargin::data::DenseMatrix;
 use widemargin::{Error, Result};
 
+use crate::input::open;
 use crate::npy::{self, Element};
 use crate::positioned::read_exact_at;
-use crate::read::open;
 use crate::table::RowShards;
 use crate::{IoError, ReadOptions, shards};
 

@@ -45,7 +45,7 @@ pub(super) fn check_whole(path: &Path, format: Format, memory: u64) -> Result<()
             // Compressed it takes even more than this.
             let length = file.metadata().map_or(0, |metadata| metadata.len());
             refused(2 * length, "loading the archive", "save the samples as .npy or as LIBSVM text")?;
-        } else if let Some(bytes) = npy::Reader::new(crate::read::open(&file)?, &ReadOptions::default())?.whole_bytes()
+        } else if let Some(bytes) = npy::Reader::new(crate::input::open(&file)?, &ReadOptions::default())?.whole_bytes()
         {
             refused(2 * bytes, "loading an array in column order", "save it in row order (numpy.ascontiguousarray)")?;
         }

@@ -20,7 +20,7 @@ use crate::par;
 use crate::problem::{Loss, OneVsRest, n_problems};
 use crate::similarity::AdditiveKernel;
 use crate::solve::dual::{self, DualProblem, DualSettings, DualSolution, Engine};
-use crate::solve::{Report, Stage, Status, library};
+use crate::solve::{ProblemReport, Report, Stage};
 use crate::watch::{RowCount, Watch};
 
 /// Rows scored by one thread at a time.
@@ -289,20 +289,16 @@ impl PowerMeanParams {
 }
 
 pub(super) fn report(solution: &DualSolution, stages: Vec<Stage>, params: &PowerMeanParams) -> Report {
-    let worst = |a: Status, b: Status| if a == Status::Converged { b } else { a };
-    let gaps: Vec<f64> = (0..solution.primal.len()).map(|k| solution.gap(k)).collect();
-    let mut report = Report {
-        status: solution.status.iter().copied().fold(Status::Converged, worst),
-        iterations: solution.epochs.clone(),
-        objective: solution.primal.iter().sum(),
-        dual_objective: solution.dual.iter().sum(),
-        gaps,
-        n_support: solution.n_support.clone(),
-        stages,
-        notes: Vec::new(),
-        warnings: Vec::new(),
-        library: library(),
+    let of = |k: usize| ProblemReport {
+        status: solution.status[k],
+        iterations: solution.epochs[k],
+        objective: solution.primal[k],
+        dual: solution.dual[k],
+        gap: solution.gap(k),
+        n_support: solution.n_support[k],
     };
+    let problems: Vec<ProblemReport> = (0..solution.primal.len()).map(of).collect();
+    let mut report = Report::of(&problems, stages);
     let at_limit = format!("after {} epochs and steps (raise max_iter)", report.max_iterations());
     report.warn_unless_converged(&at_limit, Some(params.tol));
     report

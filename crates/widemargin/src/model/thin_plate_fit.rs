@@ -8,6 +8,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::clock::Clock;
 use super::origin::{Origin, TrainingSettings};
+use super::scale_rows::scale_rows;
 use super::thin_plate::{CChoice, LANDMARKS, Standardize, ThinPlateParams};
 use super::thin_plate_blocks::{dense_rows, first_of_equals, weighted_block, weighted_gram, weighted_polynomials};
 use super::thin_plate_landmarks::{Placed, choose};
@@ -21,7 +22,7 @@ use crate::solve::thin_plate::{
     BLOCK, FitSettings, Fitted, LandmarkBlocks, LandmarkFit, NullSpace, PathPoint, Problems, SAMPLES_A_FREE_POLYNOMIAL,
     Solved, Stop, WhyPenalized, fit_exact, memory,
 };
-use crate::solve::{Report, Stage, Status, library};
+use crate::solve::{ProblemReport, Report, Stage, Status};
 use crate::watch::Watch;
 
 /// Columns whose spreads differ by more than this may have units of their own, and need standardising.
@@ -177,25 +178,24 @@ impl ThinPlateParams {
                 ),
             });
         }
-        let status = |(solution, gap): (&Solved, &f64)| match solution.status {
-            Status::Converged if gap.abs() > LARGEST_GAP => Status::PrecisionLimit,
-            status => status,
+        let of = |(solution, &gap): (&Solved, &f64)| ProblemReport {
+            status: match solution.status {
+                Status::Converged if gap.abs() > LARGEST_GAP => Status::PrecisionLimit,
+                status => status,
+            },
+            iterations: solution.steps,
+            objective: c * solution.objective,
+            dual: solution.dual,
+            gap,
+            n_support: solution.n_inside as u32,
         };
-        let worst = |a: Status, b: Status| if a == Status::Converged { b } else { a };
-        let solved = best.solutions.iter().zip(&gaps).map(status).fold(Status::Converged, worst);
-        let cut = fitted.outcome.cut;
-        let mut report = Report {
-            status: if cut { Status::TimeLimit } else { solved },
-            iterations: best.solutions.iter().map(|solution| solution.steps).collect(),
-            objective: best.solutions.iter().map(|solution| c * solution.objective).sum(),
-            dual_objective: best.solutions.iter().map(|solution| solution.dual).sum(),
-            gaps,
-            n_support: best.solutions.iter().map(|solution| solution.n_inside as u32).collect(),
-            stages,
-            notes: Vec::new(),
-            warnings: warnings(fitted, self.kernel),
-            library: library(),
-        };
+        let problems: Vec<ProblemReport> = best.solutions.iter().zip(&gaps).map(of).collect();
+        let mut report = Report::of(&problems, stages);
+        let solved = report.status;
+        if fitted.outcome.cut {
+            report.status = Status::TimeLimit;
+        }
+        report.warnings = warnings(fitted, self.kernel);
         report.warnings.extend(estimate_warning(&best.point, class_weights));
         if report.status == Status::TimeLimit && solved == Status::Converged {
             report.warnings.push(format!(
@@ -432,13 +432,6 @@ pub(super) fn class_weights(labels: &Labels, weights: &[f64]) -> Vec<f64> {
     let mut sums = vec![0.0; labels.classes().len()];
     labels.codes().iter().zip(weights).for_each(|(&code, weight)| sums[code as usize] += weight);
     sums
-}
-
-/// Multiplies every column by its factor.
-pub(super) fn scale_rows(rows: &mut [f64], factors: &[f64]) {
-    for row in rows.chunks_mut(factors.len()) {
-        row.iter_mut().zip(factors).for_each(|(x, factor)| *x *= factor);
-    }
 }
 
 /// Sums the coefficients of equal samples into the first of them.

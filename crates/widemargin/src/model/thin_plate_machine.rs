@@ -2,9 +2,9 @@
 
 use super::Scores;
 use super::origin::{Origin, tells_origin};
+use super::scale_rows::scale_rows;
 use super::scores::check_width;
 use super::thin_plate_blocks::dense_rows;
-use super::thin_plate_fit::scale_rows;
 use crate::data::{Label, Rows};
 use crate::error::{Error, Result};
 use crate::linalg::factor::dot;

@@ -2,9 +2,10 @@
 
 use super::clock::Clock;
 use super::origin::Origin;
+use super::scale_rows::scale_rows;
 use super::thin_plate::{CChoice, Standardize, ThinPlateParams};
 use super::thin_plate_blocks::{weighted_gram, weighted_polynomials};
-use super::thin_plate_fit::{Fit, class_weights, scale_rows, scaling_warning};
+use super::thin_plate_fit::{Fit, class_weights, scaling_warning};
 use super::thin_plate_landmarks::{LandmarkChoice, Placed, SAMPLES_A_CENTRE, choose};
 use super::thin_plate_machine::ThinPlateSvc;
 use super::thin_plate_stream::{Look, Stream, StreamedRows, drawn};

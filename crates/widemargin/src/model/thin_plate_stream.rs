@@ -6,8 +6,8 @@ use std::ops::Range;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::scale_rows::scale_rows;
 use super::thin_plate_blocks::{weighted_block, weighted_polynomials};
-use super::thin_plate_fit::scale_rows;
 use crate::data::{AnySamples, Fingerprint, Kind, Source, Vectors};
 use crate::error::{Error, Result};
 use crate::linalg::factor::Matrix;

@@ -16,7 +16,7 @@ use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::dual::certificate::{StopRule, relative_gap};
-use super::{Report, Stage, Status, library};
+use super::{ProblemReport, Report, Stage, Status};
 use crate::data::{DenseView, Rows};
 use crate::error::{Error, Result};
 use crate::par::Pool;
@@ -71,19 +71,16 @@ impl LinearDualSolution {
 
     /// The account of the fit, with a warning where a problem did not converge.
     pub fn report(&self, stages: Vec<Stage>, settings: &LinearDualSettings) -> Report {
-        let worst = |a: Status, b: Status| if a == Status::Converged { b } else { a };
-        let mut report = Report {
-            status: self.status.iter().copied().fold(Status::Converged, worst),
-            iterations: self.epochs.clone(),
-            objective: self.primal.iter().sum(),
-            dual_objective: self.dual.iter().sum(),
-            gaps: (0..self.primal.len()).map(|k| self.gap(k)).collect(),
-            n_support: self.n_support.clone(),
-            stages,
-            notes: Vec::new(),
-            warnings: Vec::new(),
-            library: library(),
+        let of = |k: usize| ProblemReport {
+            status: self.status[k],
+            iterations: self.epochs[k],
+            objective: self.primal[k],
+            dual: self.dual[k],
+            gap: self.gap(k),
+            n_support: self.n_support[k],
         };
+        let problems: Vec<ProblemReport> = (0..self.primal.len()).map(of).collect();
+        let mut report = Report::of(&problems, stages);
         let at_limit = format!("after {} epochs (raise max_iter or tol)", report.max_iterations());
         report.warn_unless_converged(&at_limit, Some(settings.tol));
         report

@@ -7,5 +7,5 @@ pub mod newton;
 mod report;
 pub mod thin_plate;
 
-pub(crate) use report::library;
+pub(crate) use report::ProblemReport;
 pub use report::{Report, Stage, Status};

@@ -67,12 +67,41 @@ pub struct Report {
     pub library: String,
 }
 
+/// How one two-class problem ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ProblemReport {
+    pub status: Status,
+    pub iterations: u32,
+    pub objective: f64,
+    pub dual: f64,
+    /// Relative duality gap.
+    pub gap: f64,
+    pub n_support: u32,
+}
+
 /// This library, as a report names it.
-pub(crate) fn library() -> String {
+fn library() -> String {
     concat!("widemargin ", env!("CARGO_PKG_VERSION")).to_owned()
 }
 
 impl Report {
+    /// The account of a fit of these problems.
+    pub(crate) fn of(problems: &[ProblemReport], stages: Vec<Stage>) -> Report {
+        let worst = |a: Status, b: Status| if a == Status::Converged { b } else { a };
+        Report {
+            status: problems.iter().map(|problem| problem.status).fold(Status::Converged, worst),
+            iterations: problems.iter().map(|problem| problem.iterations).collect(),
+            objective: problems.iter().map(|problem| problem.objective).sum(),
+            dual_objective: problems.iter().map(|problem| problem.dual).sum(),
+            gaps: problems.iter().map(|problem| problem.gap).collect(),
+            n_support: problems.iter().map(|problem| problem.n_support).collect(),
+            stages,
+            notes: Vec::new(),
+            warnings: Vec::new(),
+            library: library(),
+        }
+    }
+
     /// Warns where the solver did not converge: `at_limit` says what ended at the limit of iterations, `asked` is the
     /// gap that was asked for.
     pub(crate) fn warn_unless_converged(&mut self, at_limit: &str, asked: Option<f64>) {

@@ -3,8 +3,13 @@
 //! A cell takes 27 · 4 multiplications, comparisons and additions in vectors of 32 (the last five idle), and the
 //! sums of 4 · 18 clipped numbers.
 
-use super::votes::Votes;
-use super::{DEPTH, SIGNED, UNSIGNED};
+use super::votes::{SIGNED, Votes};
+
+/// Numbers a cell: 18 signed orientations, 9 unsigned ones, 4 of texture.
+pub(super) const DEPTH: usize = 31;
+
+/// Unsigned orientations.
+const UNSIGNED: usize = 9;
 
 /// No normalised number counts for more.
 const CLIP: f32 = 0.2;

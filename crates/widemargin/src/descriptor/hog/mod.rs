@@ -23,17 +23,9 @@ use crate::error::{Error, Result};
 use crate::isa::Isa;
 use crate::spec::Arguments;
 
+use blocks::DEPTH;
 use gradients::RowGradients;
 use votes::Votes;
-
-/// Numbers a cell: 18 signed orientations, 9 unsigned ones, 4 of texture.
-const DEPTH: usize = 31;
-
-/// Signed orientations.
-const SIGNED: usize = 18;
-
-/// Unsigned orientations.
-const UNSIGNED: usize = 9;
 
 /// The HOG descriptor with square cells.
 ///

@@ -4,7 +4,8 @@
 //! place), and that row is then added to the two rows of cells it lies between (4 operations for each of the
 //! 18 · columns numbers, whole vectors). Voting in both directions at once would be 4 scattered additions a pixel.
 
-use super::SIGNED;
+/// Signed orientations.
+pub(super) const SIGNED: usize = 18;
 
 /// Histograms of all cells, with a frame one cell wide that takes the votes that fall outside.
 #[derive(Debug)]

@@ -12,6 +12,7 @@
 //! problems, with 32 registers), so that 10 loads feed 24 multiply-adds: with two loads and two multiply-adds a
 //! cycle, arithmetic is the limit as long as the panel stays in the second-level cache.
 
+mod panel;
 mod portable;
 mod tile;
 #[cfg(target_arch = "x86_64")]
@@ -19,25 +20,7 @@ mod x86;
 
 use crate::isa::Isa;
 
-/// Rows of a row-major matrix, picked by number.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Panel<'a> {
-    values: &'a [f32],
-    n_cols: usize,
-    rows: &'a [u32],
-}
-
-impl<'a> Panel<'a> {
-    /// The rows `rows` of `values`, which has `n_cols` numbers a row.
-    ///
-    /// # Panics
-    /// Where a row is not in `values`: the loops below read without asking.
-    pub fn new(values: &'a [f32], n_cols: usize, rows: &'a [u32]) -> Self {
-        let n_rows = values.len().checked_div(n_cols).unwrap_or(0);
-        assert!(n_cols == 0 || rows.iter().all(|&row| (row as usize) < n_rows), "a row beyond the matrix");
-        Panel { values, n_cols, rows }
-    }
-}
+pub(crate) use panel::Panel;
 
 /// out\[k\]\[i\] = φ_i · w_k for the rows i of `panel`; `weights` is \[problem\]\[feature\], `out` \[problem\]\[row\].
 ///

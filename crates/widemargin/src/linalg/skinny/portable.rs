@@ -1,6 +1,6 @@
 //! The loops for any machine, left to the compiler to vectorise.
 
-use super::Panel;
+use super::panel::Panel;
 use super::tile;
 use crate::simd::Portable;
 

@@ -1,7 +1,7 @@
 //! The two products as loops over register tiles, for any vector register.
 #![expect(clippy::needless_range_loop, reason = "constant indices into register tiles are what the compiler unrolls")]
 
-use super::Panel;
+use super::panel::Panel;
 use crate::simd::Simd;
 
 /// Features of one block of [`scores`]: 4 rows and 6 problems of it are 40 KiB, so that a problem tile stays in

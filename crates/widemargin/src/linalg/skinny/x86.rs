@@ -1,6 +1,6 @@
 //! The loops for AVX-512 (32 registers of sixteen lanes) and AVX2 (16 of eight).
 
-use super::Panel;
+use super::panel::Panel;
 use super::tile;
 use crate::simd::{Avx2, Avx512};
 

@@ -2,11 +2,14 @@
 
 mod dense;
 mod sparse;
+mod sums;
 
 use crate::data::{CsrView, DenseView, Rows};
 use crate::error::{Error, Result};
 use crate::par::Pool;
 use crate::watch::Watch;
+
+pub(super) use sums::Sums;
 
 /// Some rows of Φ in single precision.
 #[derive(Clone, Copy, Debug)]
@@ -184,28 +187,5 @@ impl Block<'_> {
             }
         }
         Ok(())
-    }
-}
-
-/// Sums of rows: in single precision for as long as that is harmless, then in double.
-#[derive(Clone, Debug)]
-pub(super) struct Sums {
-    n_problems: usize,
-    wide: Vec<f64>,
-    narrow: Vec<f32>,
-    /// Rows summed in `narrow`.
-    in_narrow: usize,
-}
-
-impl Sums {
-    /// Rows summed in single precision before they go to the double-precision sums: the rounding is then that
-    /// of 256 terms, and moving the sums costs less than a tenth of making them.
-    const ROWS: usize = 256;
-
-    fn flush(&mut self) {
-        for (wide, narrow) in self.wide.iter_mut().zip(&mut self.narrow) {
-            *wide += f64::from(std::mem::take(narrow));
-        }
-        self.in_narrow = 0;
     }
 }

@@ -1,7 +1,7 @@
 //! Products of sparse rows. Weights and sums are `[feature][problem]`, so that a non-zero finds its numbers for
 //! all problems side by side: 2 flops a non-zero and problem, 4 to 8 bytes moved for them.
 
-use super::Sums;
+use super::sums::Sums;
 use crate::data::{CsrView, Rows};
 use crate::error::{Error, Result};
 use crate::par::Pool;

@@ -9,9 +9,7 @@
 //! neighbour: an addition and two maxima.
 
 use super::scores::{NOTHING, Scores, blosum62};
-use super::simd::{Portable, Simd};
-#[cfg(target_arch = "x86_64")]
-use super::x86;
+use super::simd::Simd;
 use crate::isa::Isa;
 
 /// Strings of a group: as many as a vector register has numbers.
@@ -30,20 +28,20 @@ pub(super) struct Gaps {
 }
 
 impl Gaps {
-    fn score(self, length: usize) -> i32 {
+    pub fn score(self, length: usize) -> i32 {
         if length == 0 { 0 } else { self.open + self.extend * (length as i32 - 1) }
     }
 }
 
 /// Far below any score, and far above the smallest number.
-const NEVER: i32 = i32::MIN / 2;
+pub(super) const NEVER: i32 = i32::MIN / 2;
 
 /// As many strings as lanes, or fewer; shorter ones end with [`NOTHING`].
 #[derive(Debug)]
 pub(super) struct Group {
-    lengths: Vec<usize>,
-    longest: usize,
-    lanes: usize,
+    pub(super) lengths: Vec<usize>,
+    pub(super) longest: usize,
+    pub(super) lanes: usize,
     pairs: Pairs,
 }
 
@@ -74,44 +72,17 @@ impl Group {
         };
         Group { lengths, longest, lanes, pairs }
     }
-
-    /// The score of the best alignment of `sample` with each string.
-    pub fn scores<'w>(&self, isa: Isa, local: bool, gaps: Gaps, sample: &[i32], work: &'w mut Work) -> &'w [i32] {
-        let (edge, places) = (|length| if local { 0 } else { gaps.score(length) }, self.longest + 1);
-        work.best.clear();
-        work.best.extend((0..places * self.lanes).map(|at| edge(at / self.lanes)));
-        work.down.clear();
-        work.down.resize(self.longest * self.lanes, NEVER);
-        work.highest.clear();
-        work.highest.resize(self.lanes, 0);
-        match isa {
-            // SAFETY: the instruction set is there (`Isa::available`); the memory was laid out for its lanes.
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 => unsafe { x86::fill_avx512(self, local, gaps, sample, work) },
-            // SAFETY: as above.
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 => unsafe { x86::fill_avx2(self, local, gaps, sample, work) },
-            // SAFETY: the memory was laid out for its lanes.
-            _ => unsafe { fill::<Portable>(self, local, gaps, sample, work) },
-        }
-        if !local {
-            let last = self.lengths.iter().enumerate().map(|(lane, length)| work.best[length * self.lanes + lane]);
-            work.highest.clear();
-            work.highest.extend(last);
-        }
-        &work.highest[..self.lengths.len()]
-    }
 }
 
 /// The last row of the table, kept for its memory.
 #[derive(Debug, Default)]
 pub(super) struct Work {
     /// H, \[place\]\[lane\], one more than places.
-    best: Vec<i32>,
+    pub(super) best: Vec<i32>,
     /// E, \[place\]\[lane\].
-    down: Vec<i32>,
+    pub(super) down: Vec<i32>,
     /// The highest H of each lane, where local.
-    highest: Vec<i32>,
+    pub(super) highest: Vec<i32>,
 }
 
 /// The table, row by row.

@@ -11,6 +11,7 @@
 //! score with `normalize=false`. Neither is positive definite in general (Saigo et al. 2004 sum over alignments
 //! instead).
 
+mod best_of_group;
 mod lanes;
 mod scores;
 mod simd;

@@ -1,8 +1,8 @@
 //! Bases laid out once, to be compared with one chunk of samples after another.
 
-use super::machine::Machine;
+use super::kernels::Kernels;
+use super::matching::{GridMatching, Precision};
 use super::plan::Plan;
-use super::{GridMatching, Precision};
 use crate::data::{Grids, Samples};
 use crate::error::{Error, Result};
 
@@ -24,12 +24,12 @@ pub(crate) struct PackedBases {
 
 impl PackedBases {
     pub fn new(similarities: &[GridMatching], bases: &Grids) -> PackedBases {
-        Self::with(Machine::best, similarities, bases)
+        Self::with(Kernels::best, similarities, bases)
     }
 
-    /// The same with the loops of a given machine.
+    /// The same with the loops that are given.
     pub(super) fn with(
-        machine: impl Fn(Precision) -> Machine,
+        kernels: impl Fn(Precision) -> Kernels,
         similarities: &[GridMatching],
         bases: &Grids,
     ) -> PackedBases {
@@ -37,7 +37,7 @@ impl PackedBases {
             let numbered = similarities.iter().copied().enumerate();
             let these: Vec<_> = numbered.filter(|(_, similarity)| similarity.precision == precision).collect();
             let empty = these.is_empty() || bases.is_empty();
-            (!empty).then(|| Plan::new(machine(precision), &these, bases))
+            (!empty).then(|| Plan::new(kernels(precision), &these, bases))
         };
         PackedBases {
             similarities: similarities.to_vec(),

@@ -14,10 +14,10 @@
 
 use std::ops::Range;
 
-use super::machine::Machine;
+use super::kernels::Kernels;
+use super::matching::{GridMatching, Kind};
 use super::pack::pack;
 use super::tile::{Products, Windows};
-use super::{GridMatching, Kind};
 use crate::data::{Grids, Samples};
 use crate::simd::Words;
 
@@ -41,7 +41,7 @@ struct Job {
 /// What is computed for every tile.
 #[derive(Debug)]
 pub(super) struct Plan {
-    machine: Machine,
+    kernels: Kernels,
     rows: usize,
     cols: usize,
     /// Words of a cell.
@@ -59,7 +59,7 @@ pub(super) struct Plan {
 
 impl Plan {
     /// The plan of some similarities, each with the number of its block.
-    pub fn new(machine: Machine, similarities: &[(usize, GridMatching)], bases: &Grids) -> Plan {
+    pub fn new(kernels: Kernels, similarities: &[(usize, GridMatching)], bases: &Grids) -> Plan {
         let sides = [bases.rows(), bases.cols()];
         let (mut rigid, mut deformable) = (Vec::new(), Vec::new());
         for &(target, similarity) in similarities {
@@ -76,16 +76,16 @@ impl Plan {
         let farthest = |jobs: &[Job], far: fn(&Job, usize) -> usize| {
             [0, 1].map(|axis| jobs.iter().map(|job| far(job, axis)).max().unwrap_or(0))
         };
-        let words = machine.format.words(bases.depth());
+        let words = kernels.format.words(bases.depth());
         let grid = sides[0] * sides[1] * words;
-        let mut packed = Words::zeros(bases.len().next_multiple_of(machine.lanes) * grid);
-        for columns in panels(bases.len(), machine.lanes) {
-            let width = columns.len().next_multiple_of(machine.lanes);
+        let mut packed = Words::zeros(bases.len().next_multiple_of(kernels.lanes) * grid);
+        for columns in panels(bases.len(), kernels.lanes) {
+            let width = columns.len().next_multiple_of(kernels.lanes);
             let panel = &mut packed.words_mut()[columns.start * grid..][..width * grid];
-            pack(machine.format, bases, columns, width, panel);
+            pack(kernels.format, bases, columns, width, panel);
         }
         Plan {
-            machine,
+            kernels,
             rows: sides[0],
             cols: sides[1],
             words,
@@ -100,7 +100,7 @@ impl Plan {
 
     /// Fills the blocks of the plan's similarities; others are left alone.
     pub fn fill(&self, samples: &Grids, blocks: &mut [&mut [f32]]) {
-        let Machine { format, lanes, .. } = self.machine;
+        let Kernels { format, lanes, .. } = self.kernels;
         let most_samples = self.samples_a_tile();
         let grid = self.rows * self.cols * self.words;
         let block = SAMPLES_A_BLOCK.min(samples.len());
@@ -141,12 +141,12 @@ impl Plan {
     /// The most samples of a tile. Wide bands take smaller ones: half of them still keep the multipliers busy (14 sums
     /// a number, 7 cycles, against a latency of 4), and their products and sums leave the first-level cache less.
     fn samples_a_tile(&self) -> usize {
-        let most = self.machine.most_samples;
+        let most = self.kernels.most_samples;
         if self.deformable.is_empty() {
             return most;
         }
         let tiles = area(self.band) + self.deformable.iter().map(|job| area(job.radius)).sum::<usize>();
-        let bytes_a_sample = tiles * 2 * self.machine.lanes * size_of::<f32>();
+        let bytes_a_sample = tiles * 2 * self.kernels.lanes * size_of::<f32>();
         (BAND_BYTES / bytes_a_sample).clamp(most.div_ceil(2), most)
     }
 
@@ -161,7 +161,7 @@ impl Plan {
         let (rigid, deformable) = room.best.split_at_mut(self.rigid.len());
         let keep = |best: &mut Words, values: &[f32], job: &Job, [down, across]: [isize; 2]| {
             let length = (down * down + across * across) as f32;
-            (self.machine.keep_best)(&mut best.numbers_mut()[..tile.len], values, -job.penalty * length);
+            (self.kernels.keep_best)(&mut best.numbers_mut()[..tile.len], values, -job.penalty * length);
         };
         for ((best, sums), job) in deformable.iter_mut().zip(&room.sums).zip(&self.deformable) {
             for (at, shift) in shifts(job.radius).enumerate() {
@@ -212,7 +212,7 @@ impl Plan {
             tiles: 1,
         };
         // SAFETY: the overlap is inside both grids, which `samples` and `bases` hold whole; `out` is one tile long.
-        unsafe { (self.machine.products)(tile.samples, tile.vectors)(&work) }
+        unsafe { (self.kernels.products)(tile.samples, tile.vectors)(&work) }
     }
 
     /// The sums of all shifts of the deformable similarities, and of those rigid ones that lie in the band.
@@ -221,7 +221,7 @@ impl Plan {
             sums.numbers_mut()[..area(job.radius) * tile.len].fill(0.0);
         }
         room.rigid.numbers_mut().fill(0.0);
-        let products = (self.machine.products)(tile.samples, tile.vectors);
+        let products = (self.kernels.products)(tile.samples, tile.vectors);
         let width = tile.len / tile.samples;
         let [far_down, far_across] = self.band;
         let band_row = (2 * far_across + 1) * tile.len;
@@ -289,12 +289,12 @@ impl Plan {
                 shifts,
                 local: job.local,
                 penalty: job.penalty,
-                scratch: room.windows.numbers_mut()[..rows * shifts[1] * self.machine.lanes].as_mut_ptr(),
+                scratch: room.windows.numbers_mut()[..rows * shifts[1] * self.kernels.lanes].as_mut_ptr(),
                 sums: sums.numbers_mut()[..shifts[0] * shifts[1] * tile.len].as_mut_ptr(),
             };
             // SAFETY: all windows lie in the band, whose rows from `first` to `end` are there; the other two are as
             // long as the windows need.
-            unsafe { (self.machine.windows)(shifts, job.local, job.penalty > 0.0)(&work) }
+            unsafe { (self.kernels.windows)(shifts, job.local, job.penalty > 0.0)(&work) }
         }
         if self.rigid.is_empty() {
             return;
@@ -307,7 +307,7 @@ impl Plan {
                 && across < band_cols
             {
                 let from = (down * band_cols + across) * tile.len;
-                (self.machine.add)(&mut sums[at * tile.len..][..tile.len], &band[from..from + tile.len]);
+                (self.kernels.add)(&mut sums[at * tile.len..][..tile.len], &band[from..from + tile.len]);
             }
         }
     }
@@ -340,7 +340,7 @@ struct Room {
 impl Room {
     fn new(plan: &Plan, tile: usize) -> Room {
         let deformable = !plan.deformable.is_empty();
-        let lanes = plan.machine.lanes;
+        let lanes = plan.kernels.lanes;
         let windows = |job: &Job| (2 * (job.radius[0] + job.local[0]) + 1) * (2 * job.radius[1] + 1) * lanes;
         let jobs = plan.rigid.len() + plan.deformable.len();
         Room {

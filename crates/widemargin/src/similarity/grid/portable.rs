@@ -1,6 +1,6 @@
 //! The loops for any machine, left to the compiler to vectorise.
 
-use super::machine::{Machine, pick_products, pick_windows};
+use super::kernels::{Kernels, pick_products, pick_windows};
 use super::pack::Format;
 use super::tile::{self, Products, Single, Windows};
 use crate::simd::{Portable, Simd};
@@ -20,8 +20,8 @@ unsafe fn windows_of_three<const SHIFTS: usize, const PENALISED: bool>(work: &Wi
     unsafe { tile::windows_of_three::<Portable, SHIFTS, PENALISED>(work) }
 }
 
-pub(super) fn machine(format: Format) -> Machine {
-    Machine {
+pub(super) fn kernels(format: Format) -> Kernels {
+    Kernels {
         format,
         lanes: Portable::LANES,
         most_samples: 4,

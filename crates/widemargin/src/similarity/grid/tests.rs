@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::machine::Machine;
+use super::kernels::Kernels;
 use super::*;
 use crate::data::Samples;
 use crate::isa::Isa;
@@ -54,26 +54,26 @@ fn plain(s: &GridMatching, bases: &Grids, basis: usize, samples: &Grids, sample:
     square(s.radius).map(of_shift).fold(f64::NEG_INFINITY, f64::max)
 }
 
-fn block(machine: Machine, s: GridMatching, bases: &Grids, samples: &Grids) -> Vec<f32> {
+fn block(kernels: Kernels, s: GridMatching, bases: &Grids, samples: &Grids) -> Vec<f32> {
     let mut block = vec![f32::NAN; bases.len() * samples.len()];
-    PackedBases::with(|_| machine, &[s], bases).fill(samples, &mut [&mut block]).unwrap();
+    PackedBases::with(|_| kernels, &[s], bases).fill(samples, &mut [&mut block]).unwrap();
     block
 }
 
-/// What tells machines apart.
-fn name(machine: Machine) -> String {
-    format!("{} lanes, {:?}", machine.lanes, machine.format)
+/// What tells kernels apart.
+fn name(kernels: Kernels) -> String {
+    format!("{} lanes, {:?}", kernels.lanes, kernels.format)
 }
 
 fn check(s: GridMatching, bases: &Grids, samples: &Grids) {
     let tolerance = if s.precision == Precision::Bf16 { 1e-2 } else { 2e-5 };
-    for machine in Machine::all(s.precision) {
-        let ours = block(machine, s, bases, samples);
+    for kernels in Kernels::all(s.precision) {
+        let ours = block(kernels, s, bases, samples);
         for i in 0..samples.len() {
             for j in 0..bases.len() {
                 let truth = plain(&s, bases, j, samples, i);
                 let ours = f64::from(ours[i * bases.len() + j]);
-                let name = name(machine);
+                let name = name(kernels);
                 assert!((ours - truth).abs() <= tolerance, "{s} {name} sample {i} basis {j}: {ours} {truth}");
             }
         }
@@ -122,12 +122,12 @@ fn a_pair_has_the_same_bits_in_any_block() {
         GridMatching::deformable(1, 1).precision(Precision::Bf16),
     ];
     for s in &all {
-        for machine in Machine::all(s.precision) {
-            let whole = block(machine, *s, &bases, &samples);
+        for kernels in Kernels::all(s.precision) {
+            let whole = block(kernels, *s, &bases, &samples);
             for (base, sample, n) in [(0, 0, 1), (70, 32, 1), (16, 3, 14), (40, 20, 13), (3, 1, 31), (38, 0, 33)] {
                 let some_bases = bases.select(&(base..71).collect::<Vec<_>>());
                 let some_samples = samples.select(&(sample..sample + n).collect::<Vec<_>>());
-                let part = block(machine, *s, &some_bases, &some_samples);
+                let part = block(kernels, *s, &some_bases, &some_samples);
                 for (i, row) in part.chunks(71 - base).enumerate() {
                     assert_eq!(row, &whole[(sample + i) * 71 + base..(sample + i + 1) * 71], "{s}");
                 }
@@ -155,10 +155,10 @@ fn similarities_side_by_side_are_those_alone() {
         for set in &sets {
             let mut blocks = vec![vec![f32::NAN; 20 * 17]; set.len()];
             let mut views: Vec<&mut [f32]> = blocks.iter_mut().map(Vec::as_mut_slice).collect();
-            let packed = PackedBases::with(|precision| Machine::new(isa, precision), set, &bases);
+            let packed = PackedBases::with(|precision| Kernels::new(isa, precision), set, &bases);
             packed.fill(&samples, &mut views).unwrap();
             for (s, shared) in set.iter().zip(&blocks) {
-                let alone = block(Machine::new(isa, s.precision), *s, &bases, &samples);
+                let alone = block(Kernels::new(isa, s.precision), *s, &bases, &samples);
                 for (a, b) in shared.iter().zip(&alone) {
                     assert!((a - b).abs() < 1e-6, "{s} {isa:?}: {a} {b}");
                 }
@@ -172,17 +172,17 @@ fn bfloat16_has_the_same_bits_on_every_machine() {
     let (bases, samples) = (grids(5, [3, 4, 31], 9), grids(6, [3, 4, 31], 10));
     for s in [GridMatching::rigid(1), GridMatching::deformable(1, 1)] {
         let s = s.precision(Precision::Bf16);
-        let first = block(Machine::new(Isa::Portable, Precision::Bf16), s, &bases, &samples);
+        let first = block(Kernels::new(Isa::Portable, Precision::Bf16), s, &bases, &samples);
         for isa in Isa::available() {
-            assert_eq!(block(Machine::new(isa, Precision::Bf16), s, &bases, &samples), first, "{isa:?}");
+            assert_eq!(block(Kernels::new(isa, Precision::Bf16), s, &bases, &samples), first, "{isa:?}");
         }
         // The instruction for pairs is specified to round at the same places; a processor may round less often.
-        for machine in Machine::all(Precision::Bf16) {
-            for (a, b) in block(machine, s, &bases, &samples).iter().zip(&first) {
-                assert!((a - b).abs() < 1e-6, "{}: {a} {b}", name(machine));
+        for kernels in Kernels::all(Precision::Bf16) {
+            for (a, b) in block(kernels, s, &bases, &samples).iter().zip(&first) {
+                assert!((a - b).abs() < 1e-6, "{}: {a} {b}", name(kernels));
             }
         }
-        let single = block(Machine::new(Isa::Portable, Precision::F32), s, &bases, &samples);
+        let single = block(Kernels::new(Isa::Portable, Precision::F32), s, &bases, &samples);
         assert_ne!(first, single);
     }
 }

@@ -5,7 +5,7 @@ use std::mem::transmute;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use super::machine::{Machine, pick_products, pick_windows};
+use super::kernels::{Kernels, pick_products, pick_windows};
 use super::pack::Format;
 use super::tile::{self, Multiply, Products, Single, Windows};
 use crate::simd::{Avx2, Avx512, Simd, Words};
@@ -58,9 +58,9 @@ compiled_for!(with_avx512, "avx512f", Avx512);
 compiled_for!(with_avx2, "avx2,fma", Avx2);
 
 /// The loops of AVX-512; asked for only where it is.
-pub(super) fn avx512(format: Format) -> Machine {
+pub(super) fn avx512(format: Format) -> Kernels {
     use with_avx512::{add, keep_best, products, windows, windows_of_three};
-    Machine {
+    Kernels {
         format,
         lanes: Avx512::LANES,
         most_samples: 14,
@@ -74,9 +74,9 @@ pub(super) fn avx512(format: Format) -> Machine {
 }
 
 /// The loops of AVX2; asked for only where it is.
-pub(super) fn avx2(format: Format) -> Machine {
+pub(super) fn avx2(format: Format) -> Kernels {
     use with_avx2::{add, keep_best, products, windows, windows_of_three};
-    Machine {
+    Kernels {
         format,
         lanes: Avx2::LANES,
         most_samples: 6,
@@ -110,8 +110,8 @@ unsafe fn products_of_pairs<const B: usize, const V: usize>(work: &Products) {
 }
 
 /// The loops of AVX-512 with products of pairs; asked for only where AVX512-BF16 is.
-pub(super) fn avx512_pairs() -> Machine {
-    Machine {
+pub(super) fn avx512_pairs() -> Kernels {
+    Kernels {
         products: |samples, vectors| pick_products!(products_of_pairs, samples, vectors, [1 2 3 4 5 6 7 8 9 10 11 12 13 14]),
         ..avx512(Format::Pairs)
     }
@@ -128,7 +128,7 @@ pub(super) fn pairs_pay() -> bool {
         let (single, pairs) = (avx512(Format::Rounded), avx512_pairs());
         let (samples, bases) = (Words::zeros(14 * 2 * WORDS), Words::zeros(32 * 2 * WORDS));
         let mut out = Words::zeros(14 * 32);
-        let mut time = |machine: Machine, inner: usize| {
+        let mut time = |kernels: Kernels, inner: usize| {
             let work = Products {
                 samples: samples.numbers().as_ptr(),
                 samples_run: 0,
@@ -140,7 +140,7 @@ pub(super) fn pairs_pay() -> bool {
                 out: out.numbers_mut().as_mut_ptr(),
                 tiles: 1,
             };
-            let products = (machine.products)(14, 2);
+            let products = (kernels.products)(14, 2);
             let run = || {
                 let start = Instant::now();
                 // SAFETY: the memory above is for `inner` up to twice `WORDS`, 14 samples and 32 bases.

@@ -5,13 +5,13 @@
 
 use std::ops::Range;
 
-use super::Solved;
 use super::certificate::{Certificate, StopRule, Sums};
 use super::coordinate::Lanes;
 use super::lanes::{LANES, MAX_VECTORS, Vector};
 use super::order::Order;
 use super::pack::{Frame, Pack, Pass, quadratic};
 use super::problem::{DualProblem, DualSettings};
+use super::solved::Solved;
 use super::tables::Tables;
 use crate::expansion::{Entries, Entry};
 use crate::isa::Isa;

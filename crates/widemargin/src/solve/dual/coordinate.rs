@@ -2,8 +2,10 @@
 //! compiler makes vector instructions of it.
 
 use super::certificate::Sums;
-use super::lanes::LANES;
 use crate::problem::Loss;
+
+/// Lanes of one vector.
+pub(super) const LANES: usize = 16;
 
 /// The bounds and curvature of one row's dual variables.
 #[derive(Clone, Copy, Debug)]

@@ -19,11 +19,11 @@ mod one_class;
 mod order;
 mod pack;
 mod problem;
+mod solved;
 mod tables;
 
 use crate::error::{Error, Result};
 use crate::par;
-use crate::solve::Status;
 use crate::watch::{Stopped, Watch};
 
 pub(crate) use batched::packed_row_bytes;
@@ -32,35 +32,7 @@ pub(crate) use blocks::solve_blocks;
 pub use problem::{DualProblem, DualSettings, DualSolution, Engine};
 
 use certificate::Certificate;
-
-/// One solved two-class problem.
-#[derive(Clone, Debug)]
-struct Solved {
-    /// m numbers a feature: `weights[feature * m + node]`.
-    weights: Vec<f32>,
-    /// None where nobody wants them.
-    alphas: Vec<f32>,
-    n_support: u32,
-    epochs: u32,
-    status: Status,
-    certificate: Certificate,
-}
-
-impl Solved {
-    /// A problem that the time did not suffice to begin: all weights are 0, and the gap is told without a look at the
-    /// rows.
-    fn unbegun(n_weights: usize, certificate: Certificate) -> Self {
-        let (weights, alphas, status) = (vec![0.0; n_weights], Vec::new(), Status::TimeLimit);
-        Solved { weights, alphas, n_support: 0, epochs: 0, status, certificate }
-    }
-
-    /// Counts the support vectors; keeps the dual variables only where they are wanted. They are a number a row and
-    /// problem: of many classes they would be most of the memory.
-    fn counted(self, keep_alphas: bool) -> Self {
-        let n_support = self.alphas.iter().filter(|alpha| **alpha > 0.0).count() as u32;
-        Solved { n_support, alphas: if keep_alphas { self.alphas } else { Vec::new() }, ..self }
-    }
-}
+use solved::Solved;
 
 /// Solves every two-class problem of `problem`.
 ///

@@ -1,17 +1,14 @@
 //! One two-class problem, scalar: the clear version, and the truth for the batched one.
 
-use super::Solved;
 use super::certificate::{Certificate, StopRule, Sums};
 use super::order::Order;
-use super::problem::{DualProblem, DualSettings};
+use super::problem::{DualProblem, DualSettings, ROWS_A_QUESTION};
+use super::solved::Solved;
 use super::tables::{Tables, cast};
 use crate::expansion::{Entries, Entry};
 use crate::solve::Status;
 use crate::watch::{Progress, Stopped, Watch};
 use num_traits::Float;
-
-/// How many rows are visited between two questions to the watch.
-pub(super) const ROWS_A_QUESTION: usize = 1024;
 
 /// Solves problem `k`. `Err` is a cancellation; a time limit ends with what there is.
 pub(super) fn solve<T: Float>(

@@ -3,8 +3,7 @@
 use super::certificate::Sums;
 use super::coordinate::{Lanes, Limits, Visit};
 use super::lanes::{LANES, Loops, MAX_VECTORS, Pattern, Vector, loops};
-use super::one_class::ROWS_A_QUESTION;
-use super::problem::DualProblem;
+use super::problem::{DualProblem, ROWS_A_QUESTION};
 use super::tables::Tables;
 use crate::expansion::{AdditiveMap, Entry};
 use crate::isa::Isa;

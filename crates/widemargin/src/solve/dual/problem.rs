@@ -1,9 +1,12 @@
 //! What the dual solvers are given and what they give back.
 
-use super::Solved;
+use super::solved::Solved;
 use crate::expansion::{AdditiveMap, CodedRows};
 use crate::problem::{Loss, OneVsRest};
 use crate::solve::Status;
+
+/// How many rows are visited between two questions to the watch.
+pub(super) const ROWS_A_QUESTION: usize = 1024;
 
 /// One-vs-rest problems over shared rows.
 #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,7 @@
 use super::certificate::{dual_bound, relative_gap};
 use super::conjugate::dot;
 use super::preconditioner::Preconditioner;
-use super::{NewtonSettings, NewtonSolution, NewtonStart};
+use super::settings::{NewtonSettings, NewtonSolution, NewtonStart};
 use crate::error::{Error, Result};
 use crate::par::Pool;
 use crate::problem::{Gradient, Intercept, Line, Objective, Shape};

@@ -2,10 +2,18 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::left_out::Removals;
 use super::system::{Point, System, Target};
 use crate::error::Result;
 use crate::linalg::factor::{Cholesky, Matrix, Svd, add_scaled, dot};
+
+/// What the space of functions loses with each sample.
+#[derive(Debug)]
+pub(crate) struct Removals {
+    /// gᵢ at the samples, a column a sample.
+    pub functions: Matrix,
+    /// ‖gᵢ‖²; 0 where nothing is lost.
+    pub norms: Vec<f64>,
+}
 
 /// Directions of the unpenalised part that the violators determine no better than this are left as they are.
 const UNDETERMINED: f64 = 1e-10;

@@ -12,7 +12,7 @@
 //! every C of a path. [`refitted`] follows the samples that do until none does, which is the solution of the problem
 //! without the sample, at the price of about one more step of Newton's method for all samples together.
 
-use super::exact::{Exact, Factor};
+use super::exact::{Exact, Factor, Removals};
 use super::newton::Solution;
 use super::system::{System, Target};
 use crate::linalg::factor::{Matrix, Side, add_product, add_scaled, dot, product};
@@ -35,15 +35,6 @@ const ROUNDING: f64 = 1e-12;
 
 /// Rounds of samples crossing the margin before a left-out fit is given up; a few suffice.
 const ROUNDS: usize = 60;
-
-/// What the space of functions loses with each sample.
-#[derive(Debug)]
-pub(crate) struct Removals {
-    /// gᵢ at the samples, a column a sample.
-    pub functions: Matrix,
-    /// ‖gᵢ‖²; 0 where nothing is lost.
-    pub norms: Vec<f64>,
-}
 
 /// A converged two-class problem.
 #[derive(Clone, Copy)]

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::left_out::Removals;
+use super::exact::Removals;
 use crate::error::{Error, Result};
 use crate::linalg::factor::{Cholesky, Matrix, Side, Svd, add_lower_product, add_product, add_scaled, product};
 

@@ -1,8 +1,8 @@
 //! Sixteen lanes as an array: what every machine can do, left to the compiler to vectorise.
 
-use super::{LANES, Loops, MAX_VECTORS, Pattern, Simd, Vector, dot, pick_loops, update};
+use super::loops::{Loops, MAX_VECTORS, Pattern, Simd, Vector, dot, pick_loops, update};
 use crate::expansion::Entry;
-use crate::solve::dual::coordinate::{Lanes, Limits, Visit};
+use crate::solve::dual::coordinate::{LANES, Lanes, Limits, Visit};
 
 struct Portable;
 

@@ -2,9 +2,9 @@
 
 use std::arch::x86_64::*;
 
-use super::{LANES, Loops, MAX_VECTORS, Pattern, Simd, Vector, dot, pick_loops, update};
+use super::loops::{Loops, MAX_VECTORS, Pattern, Simd, Vector, dot, pick_loops, update};
 use crate::expansion::Entry;
-use crate::solve::dual::coordinate::{Lanes, Limits, Visit};
+use crate::solve::dual::coordinate::{LANES, Lanes, Limits, Visit};
 
 struct Avx512;
 

@@ -1,12 +1,7 @@
-//! Which compiled loops a machine and a precision get.
+//! Compiled loops, and the shapes they are for.
 
-use super::Precision;
 use super::pack::Format;
-use super::portable;
 use super::tile::{Products, Windows};
-#[cfg(target_arch = "x86_64")]
-use super::x86;
-use crate::isa::Isa;
 
 /// A loop for tiles of one shape.
 pub(super) type ProductsLoop = unsafe fn(&Products);
@@ -16,7 +11,7 @@ pub(super) type WindowsLoop = unsafe fn(&Windows);
 
 /// Compiled loops, and the shapes they are for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Machine {
+pub(super) struct Kernels {
     /// How cells are laid out for the loops.
     pub format: Format,
     /// Lanes of a vector.
@@ -28,48 +23,11 @@ pub(super) struct Machine {
     /// # Safety of what it returns
     /// All that [`Products`] points to may be read and written.
     pub products: fn(samples: usize, vectors: usize) -> ProductsLoop,
-    /// Maxima over windows of given shifts, local radii and penalty. Safe to call as [`Machine::products`] is, with
+    /// Maxima over windows of given shifts, local radii and penalty. Safe to call as [`Kernels::products`] is, with
     /// windows of that kind.
     pub windows: fn(shifts: [usize; 2], local: [usize; 2], penalised: bool) -> WindowsLoop,
     pub add: fn(&mut [f32], &[f32]),
     pub keep_best: fn(&mut [f32], &[f32], f32),
-}
-
-impl Machine {
-    /// The fastest of this machine's.
-    pub fn best(precision: Precision) -> Machine {
-        match (Isa::best(), precision) {
-            #[cfg(target_arch = "x86_64")]
-            (isa, Precision::Bf16) if isa.has_bf16() && x86::pairs_pay() => x86::avx512_pairs(),
-            (isa, precision) => Self::new(isa, precision),
-        }
-    }
-
-    /// The loops for an instruction set of [`Isa::available`] with multiplications in single precision.
-    pub fn new(isa: Isa, precision: Precision) -> Machine {
-        let format = match precision {
-            Precision::F32 => Format::Single,
-            Precision::Bf16 => Format::Rounded,
-        };
-        match isa {
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 => x86::avx512(format),
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 => x86::avx2(format),
-            _ => portable::machine(format),
-        }
-    }
-
-    /// All that can run here.
-    #[cfg(test)]
-    pub fn all(precision: Precision) -> Vec<Machine> {
-        let mut all: Vec<Machine> = Isa::available().into_iter().map(|isa| Self::new(isa, precision)).collect();
-        #[cfg(target_arch = "x86_64")]
-        if precision == Precision::Bf16 && Isa::best().has_bf16() {
-            all.push(x86::avx512_pairs());
-        }
-        all
-    }
 }
 
 /// Picks the monomorphic products for a run-time number of samples and vectors.

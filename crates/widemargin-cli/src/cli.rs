@@ -1,0 +1,62 @@
+//! The command line's grammar: the subcommands.
+
+use clap::{Parser, Subcommand};
+
+use crate::args::Common;
+use crate::commands;
+
+/// Large-margin classifiers for any similarity, at linear cost.
+///
+/// Files are LIBSVM text (.svm, .libsvm, .txt), CSV (.csv, .tsv), NumPy arrays (.npy, .npz), time series (.ts) or
+/// images (a folder, CIFAR-10's .bin, IDX), told by their ending; --format names those of strings and of the UCR
+/// archive's series. `-` is standard input.
+#[derive(Debug, Parser)]
+#[command(name = "widemargin", version, max_term_width = 100)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Train a model and write it to a file
+    Train(commands::train::Train),
+    /// Predict the label of each sample, one a line
+    Predict(commands::predict::Predict),
+    /// Accuracy of a model on labelled samples, with a table of the classes
+    Evaluate(commands::evaluate::Evaluate),
+    /// Cross-validate a method; lists of values search a grid
+    Cv(commands::cv::Cv),
+    /// What is in a model file
+    Inspect(commands::inspect::Inspect),
+    /// How far a similarity is from being a kernel: its negative eigenvalues
+    Spectrum(commands::spectrum::SpectrumArgs),
+    /// Samples into vectors: HOG features of images, or the basis expansion of a model
+    Describe(commands::describe::Describe),
+    /// Convert samples from one file format to another
+    Convert(commands::convert::Convert),
+    /// Train and evaluate on handwritten digits, beside a linear SVM
+    Demo(commands::demo::Demo),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_grammar_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn exponents_and_columns_may_start_with_a_hyphen() {
+        for p in ["-1", "-8", "0", "-inf", "-1e-3"] {
+            let line = ["widemargin", "train", "power-mean", "a.svm", "-o", "m", "--p", p, "--label", "-1"];
+            assert!(Cli::try_parse_from(line).is_ok(), "{p}");
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! How a file tells which format it has.
+
+use std::path::Path;
+use std::str::FromStr;
+
+use crate::error::{IoError, Result};
+use crate::format::{ALL, Format};
+use crate::images::cifar10;
+use crate::input::is_stdin;
+use crate::shards;
+
+impl Format {
+    /// The format that the ending of a file's name tells, `.gz` after it or not; LIBSVM for `-`, which is standard
+    /// input. A folder has the format of vectors that all files in it have; otherwise it is one of images, or of CIFAR-10
+    /// where there is a `.bin` in it.
+    ///
+    /// # Errors
+    /// [`IoError::UnknownEnding`], [`IoError::Shards`].
+    pub fn from_path(path: &Path) -> Result<Format> {
+        if is_stdin(path) {
+            return Ok(Format::Libsvm);
+        }
+        if path.is_dir() {
+            if cifar10::has_batches(path) {
+                return Ok(Format::Cifar10);
+            }
+            return Ok(shards::format_of(path)?.unwrap_or(Format::Images));
+        }
+        Format::from_ending(path).ok_or_else(|| IoError::UnknownEnding { file: path.to_owned() })
+    }
+}
+
+impl FromStr for Format {
+    type Err = IoError;
+
+    fn from_str(name: &str) -> Result<Format> {
+        let known = ALL.iter().find(|(known, _)| *known == name).map(|(_, format)| *format);
+        known.ok_or_else(|| IoError::UnknownFormat { given: name.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ending_tells_the_format() {
+        for (path, format) in [
+            ("a.svm", Format::Libsvm),
+            ("b/a.LIBSVM", Format::Libsvm),
+            ("a.txt", Format::Libsvm),
+            ("-", Format::Libsvm),
+            ("a.b.csv", Format::Csv),
+            ("a.tsv", Format::Tsv),
+            ("a.npy", Format::Npy),
+            ("a.npz", Format::Npz),
+            ("part-0.snappy.parquet", Format::Parquet),
+            ("a.tsv.GZ", Format::Tsv),
+            ("a_TRAIN.ts", Format::Ts),
+            ("data_batch_1.bin", Format::Cifar10),
+            ("train-images-idx3-ubyte.gz", Format::Idx),
+        ] {
+            assert_eq!(Format::from_path(Path::new(path)).unwrap(), format, "{path}");
+        }
+        let error = Format::from_path(Path::new("data.xlsx")).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "data.xlsx: cannot tell the format from the name: \
+             known endings are .svm, .libsvm, .txt (LIBSVM), .csv, .tsv, .npy, .npz, .parquet, .ts, .bin (CIFAR-10) \
+             and -ubyte (IDX), each with .gz too; a folder is one of such files or of images"
+        );
+        assert!(error.help().unwrap().contains("--format"));
+    }
+
+    #[test]
+    fn names_parse_back() {
+        for (_, format) in ALL {
+            assert_eq!(format.to_string().parse::<Format>().unwrap(), format);
+        }
+        assert!("excel".parse::<Format>().unwrap_err().to_string().contains("unknown format 'excel'"));
+    }
+}

@@ -41,7 +41,7 @@ class ThinPlateSVC(NestedSpecMixin, MarginClassifier):
     null_space : {"auto", "free", "penalized", "constant", "none"}, default="auto"
         What becomes of the polynomials that the kernel does not penalise: they stay free, are penalised at the kernel's
         own scale (all but the constant), or are dropped (all but the constant, or all). "auto" leaves them free where
-        there are at least 20 samples for each and they alone do not separate the data; else it penalises them.
+        there are at least 100 samples for each and they alone do not separate the data; else it penalises them.
     n_basis : int or None, default=None
         Landmarks that carry the kernel; None is exact: every sample is one, memory grows with their square and the fit
         says so where it would not fit.

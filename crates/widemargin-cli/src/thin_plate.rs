@@ -35,7 +35,7 @@ pub struct ThinPlateArgs {
     #[arg(short = 'C', value_delimiter = ',', allow_hyphen_values = true, default_value = "auto", value_name = "C")]
     c: Vec<CChoice>,
     /// What becomes of the polynomials that the kernel leaves unpenalised: free, penalized, constant (only the constant
-    /// is kept), none, or auto, which is free where there are 20 samples a polynomial and they alone do not separate the
+    /// is kept), none, or auto, which is free where there are 100 samples a polynomial and they alone do not separate the
     /// data, else penalized
     #[arg(long, value_delimiter = ',', default_value = "auto", value_name = "NAME")]
     null_space: Vec<NullSpace>,

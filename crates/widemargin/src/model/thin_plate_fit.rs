@@ -196,6 +196,13 @@ impl ThinPlateParams {
             report.status = Status::TimeLimit;
         }
         report.warnings = warnings(fitted, self.kernel);
+        if fitted.why == Some(WhyPenalized::FewSamples) {
+            report.notes.push(format!(
+                "there are fewer than {SAMPLES_A_FREE_POLYNOMIAL} samples for each of {} polynomials, which would fit the \
+                 noise if they were free: they are penalised (null_space = penalized)",
+                fitted.rank,
+            ));
+        }
         report.warnings.extend(estimate_warning(&best.point, class_weights));
         if report.status == Status::TimeLimit && solved == Status::Converged {
             report.warnings.push(format!(
@@ -460,17 +467,12 @@ fn warnings(fitted: &Fitted, kernel: ConditionalKernel) -> Vec<String> {
             "the polynomials reach every sample, nothing is left for the kernel: the classifier is a polynomial{effect}",
         ));
     }
-    match fitted.why {
-        Some(WhyPenalized::Separated) => warnings.push(
+    if fitted.why == Some(WhyPenalized::Separated) {
+        warnings.push(
             "the polynomials alone separate a class from the others, so that free ones would ignore C: they are penalised \
              (null_space = penalized)"
                 .into(),
-        ),
-        Some(WhyPenalized::FewSamples) => warnings.push(format!(
-            "there are fewer than {SAMPLES_A_FREE_POLYNOMIAL} samples for each of {rank} polynomials, which would fit the \
-             noise if they were free: they are penalised (null_space = penalized)",
-        )),
-        None => {}
+        );
     }
     let best = &fitted.outcome.best;
     let converged = best.solutions.iter().all(|solution| solution.status == Status::Converged);

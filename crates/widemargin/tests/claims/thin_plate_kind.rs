@@ -88,7 +88,8 @@ fn few_samples_many_features() {
         labels[0] = 0;
         labels[1] = 1;
         let model = fit(&values, 20, &labels);
-        assert!(warned(&model, "null_space = penalized"), "{n}: {:?}", model.report().warnings);
+        let note = |note: &String| note.contains("null_space = penalized");
+        assert!(model.report().notes.iter().any(note), "{n}: {:?}", model.report().notes);
         assert_eq!(model.null_space(), NullSpace::Penalized);
         for null_space in [NullSpace::Free, NullSpace::Penalized, NullSpace::Constant, NullSpace::None] {
             let params = thin_plate().null_space(null_space).c(2.0);
@@ -100,9 +101,9 @@ fn few_samples_many_features() {
 
 #[test]
 fn one_dimension_and_data_that_a_line_separates() {
-    let (values, labels) = blobs(80, 1, 2, 6);
+    let (values, labels) = blobs(240, 1, 2, 6);
     let model = fit(&values, 1, &labels);
-    assert!(errors(&model, &values, 1, &labels) < 20);
+    assert!(errors(&model, &values, 1, &labels) < 60);
     // Two samples of one feature, and all samples at one place.
     fit(&[0.0, 1.0], 1, &[0, 1]);
     fit(&[2.0, 2.0, 2.0], 1, &[0, 1, 1]);

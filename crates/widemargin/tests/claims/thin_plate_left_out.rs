@@ -143,7 +143,7 @@ fn many_columns_for_few_rows_are_told_as_they_are() {
         let model = case.fit(&params, &case.weights);
         assert_eq!(model.null_space(), NullSpace::Penalized);
         same(told(&model), case.refits(&params, &model, &vec![1.0; classes]), &format!("{d}"));
-        assert!(model.report().warnings.iter().any(|warning| warning.contains("20 samples")));
+        assert!(model.report().notes.iter().any(|note| note.contains("100 samples")));
     }
 }
 

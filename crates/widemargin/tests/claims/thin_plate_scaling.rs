@@ -5,6 +5,7 @@ use crate::thin_plate_common::{blobs, kernel, relative, view};
 use widemargin::Error;
 use widemargin::data::Labels;
 use widemargin::model::{Standardize, ThinPlateParams, ThinPlateSvc};
+use widemargin::solve::thin_plate::NullSpace;
 
 fn params(standardize: Standardize) -> ThinPlateParams {
     ThinPlateParams::new(kernel("thin-plate")).threads(1).standardize(standardize)
@@ -106,7 +107,12 @@ fn a_tolerance_is_a_bound_and_names_its_domain() {
     let (values, labels) = blobs(200, 2, 2, 6);
     let labels = Labels::new(labels);
     let decisions = |tol: f64| {
-        let model = params(Standardize::No).c(30.0).tol(tol).fit(&view(&values, 2), &labels).unwrap();
+        let model = params(Standardize::No)
+            .null_space(NullSpace::Free)
+            .c(30.0)
+            .tol(tol)
+            .fit(&view(&values, 2), &labels)
+            .unwrap();
         (model.decision_values(&view(&values, 2), 1).unwrap(), model.report().max_iterations())
     };
     let (exact, steps) = decisions(0.0);

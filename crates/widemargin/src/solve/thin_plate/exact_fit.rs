@@ -17,8 +17,8 @@ use crate::par::Pool;
 use crate::watch::{Stopped, Watch};
 
 /// Samples a polynomial from which on `auto` leaves the polynomials free. Each free one costs about 1/n of the variance:
-/// at twenty a twentieth, where penalising them costs next to nothing.
-pub(crate) const SAMPLES_A_FREE_POLYNOMIAL: usize = 20;
+/// at a hundred a hundredth, where penalising them costs next to nothing. Decision 0008 has figures.
+pub(crate) const SAMPLES_A_FREE_POLYNOMIAL: usize = 100;
 
 /// What to solve, but for the matrices.
 pub(crate) struct FitSettings {

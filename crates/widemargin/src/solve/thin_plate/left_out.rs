@@ -36,6 +36,12 @@ const ROUNDING: f64 = 1e-12;
 /// Rounds of samples crossing the margin before a left-out fit is given up; a few suffice.
 const ROUNDS: usize = 60;
 
+/// What factorisations of left-out problems may take together, where rank-one changes do not serve: about half a second.
+const FLOPS_AFRESH: u64 = 4_000_000_000;
+
+/// As many are allowed in any case: a path over C takes about as many.
+const FACTORS_AFRESH: u64 = 50;
+
 /// A converged two-class problem.
 #[derive(Clone, Copy)]
 pub(crate) struct Converged<'a> {
@@ -163,12 +169,19 @@ pub(crate) fn closed_form(at: &Converged<'_>) -> Option<Vec<f64>> {
     Some(values)
 }
 
-/// The same where other samples may cross the margin: the solution without the sample. `None` where it is not determined
-/// or not found.
+/// The flops of factoring a problem of so many violators.
+fn flops_afresh(n_violators: usize) -> u64 {
+    let m = n_violators.max(1) as u64;
+    (m * m * m / 3).max(1)
+}
+
+/// The same where other samples may cross the margin: the solution without the sample. `None` where it is not determined,
+/// not found, or not to be had at the price: [`FLOPS_AFRESH`] for a few violators, [`FACTORS_AFRESH`] for many.
 pub(crate) fn refitted(at: &Converged<'_>) -> Option<Vec<f64>> {
     let covariance = Covariance::new(at);
-    let mut lazily = vec![None; at.scores.len()];
-    (0..at.scores.len()).map(|i| LeftOut::new(at, &covariance, &mut lazily, i).solve()).collect()
+    let afresh = (FLOPS_AFRESH / flops_afresh(at.violators.len())).max(FACTORS_AFRESH);
+    let mut shared = Shared { columns: vec![None; at.scores.len()], afresh };
+    (0..at.scores.len()).map(|i| LeftOut::new(at, &covariance, &mut shared, i).solve()).collect()
 }
 
 /// A⁻¹ and what follows from it.
@@ -181,12 +194,22 @@ struct Covariance {
     influence: Matrix,
     /// [K_·s U] A⁻¹ [0; I], samples × q.
     free: Matrix,
+    /// Of the function that leaves with each sample, where one does.
+    lost: Option<Lost>,
     /// Whether λ is large enough for sums of rank-one changes to keep their digits.
     is_precise: bool,
 }
 
+/// R applied to the functions gᵢ that leave with the samples.
+struct Lost {
+    /// What the fit leaves of gᵢ at the samples, a column a sample.
+    rests: Matrix,
+    /// What is left of ‖gᵢ‖².
+    kept: Vec<f64>,
+}
+
 impl Covariance {
-    /// 2 n m² flops for n samples, m of them violators, and as much again for what leaves with the samples.
+    /// 2 n m² flops for n samples, m of them violators; 2 n² m and 2 n m² more where functions leave with the samples.
     fn new(at: &Converged<'_>) -> Self {
         let Factor { cholesky, reduced } = at.factor;
         let (n, m, q) = (at.scores.len(), at.violators.len(), reduced.s.len());
@@ -221,8 +244,16 @@ impl Covariance {
         }
         let mut free = product(Side::Plain(&kernel), Side::Transposed(&gamma));
         add_product(&mut free, -1.0, Side::Plain(unpenalised), Side::Plain(&delta));
+        let lost = at.system.removals.as_ref().map(|removals| {
+            let seen = removals.functions.select_rows(at.violators);
+            let mut rests = removals.functions.clone();
+            add_product(&mut rests, -1.0, Side::Plain(&influence), Side::Plain(&seen));
+            let along = product(Side::Plain(&inverse), Side::Plain(&seen));
+            let kept = (0..n).map(|i| removals.norms[i] - dot(seen.col(i), along.col(i))).collect();
+            Lost { rests, kept }
+        });
         let mean = (0..n).map(|i| at.system.kernel.at(i, i)).sum::<f64>() / n as f64;
-        Covariance { place, inverse, influence, free, is_precise: at.lambda > SMALL * mean }
+        Covariance { place, inverse, influence, free, lost, is_precise: at.lambda > SMALL * mean }
     }
 
     /// R(·, j).
@@ -238,12 +269,19 @@ impl Covariance {
     }
 }
 
+/// What the left-out problems share.
+struct Shared {
+    /// Columns of R of samples outside the margin, which several of them ask for.
+    columns: Vec<Option<Vec<f64>>>,
+    /// How many more may be factored afresh.
+    afresh: u64,
+}
+
 /// The problem without one sample, on its way from the solution with it.
 struct LeftOut<'a, 'c> {
     at: &'a Converged<'c>,
     covariance: &'a Covariance,
-    /// Columns of R of samples outside the margin, which several left-out problems ask for.
-    columns: &'a mut Vec<Option<Vec<f64>>>,
+    shared: &'a mut Shared,
     sample: usize,
     z: Vec<f64>,
     inside: Vec<bool>,
@@ -254,22 +292,17 @@ struct LeftOut<'a, 'c> {
 }
 
 impl<'a, 'c> LeftOut<'a, 'c> {
-    fn new(
-        at: &'a Converged<'c>,
-        covariance: &'a Covariance,
-        columns: &'a mut Vec<Option<Vec<f64>>>,
-        sample: usize,
-    ) -> Self {
+    fn new(at: &'a Converged<'c>, covariance: &'a Covariance, shared: &'a mut Shared, sample: usize) -> Self {
         let inside = covariance.place.iter().map(|place| *place != usize::MAX).collect();
         let (z, changes) = (at.scores.to_vec(), Vec::new());
-        LeftOut { at, covariance, columns, sample, z, inside, changes, sound: true }
+        LeftOut { at, covariance, shared, sample, z, inside, changes, sound: true }
     }
 
     /// The sample's decision value.
     fn solve(mut self) -> Option<f64> {
         let (i, share) = (self.sample, self.at.share(self.sample));
         if let Some((removals, alpha)) = self.at.removal(i) {
-            self.forget(removals, alpha);
+            self.forget(removals.norms[i], alpha);
         }
         let left = 1.0 - share;
         if self.inside[i] {
@@ -296,6 +329,7 @@ impl<'a, 'c> LeftOut<'a, 'c> {
             if afresh {
                 crossing.into_iter().for_each(|j| self.inside[j] = !self.inside[j]);
             }
+            self.shared.afresh = self.shared.afresh.checked_sub(1)?;
             self.z = self.solve_afresh()?;
             (afresh, self.sound) = (true, true);
         }
@@ -354,7 +388,7 @@ impl<'a, 'c> LeftOut<'a, 'c> {
     fn column(&mut self, j: usize) -> Vec<f64> {
         let (at, covariance) = (self.at, self.covariance);
         let mut column = match covariance.place[j] {
-            usize::MAX => self.columns[j].get_or_insert_with(|| covariance.column(at, j)).clone(),
+            usize::MAX => self.shared.columns[j].get_or_insert_with(|| covariance.column(at, j)).clone(),
             _ => covariance.column(at, j),
         };
         for (u, factor) in &self.changes {
@@ -378,15 +412,11 @@ impl<'a, 'c> LeftOut<'a, 'c> {
     }
 
     /// α_i = 0 from now on.
-    fn forget(&mut self, removals: &Removals, alpha: f64) {
-        let i = self.sample;
-        let g = removals.functions.col(i);
-        let seen: Vec<f64> = self.at.violators.iter().map(|&k| g[k]).collect();
-        let mut u = g.to_vec();
-        add_scaled(&mut u, -1.0, &self.covariance.influence.times(&seen));
-        let kept = removals.norms[i] - dot(&seen, &self.covariance.inverse.times(&seen));
-        self.sound &= kept > UNDETERMINED * removals.norms[i];
-        self.change(u, -1.0 / kept, -alpha / kept);
+    fn forget(&mut self, norm: f64, alpha: f64) {
+        let Some(lost) = &self.covariance.lost else { return };
+        let kept = lost.kept[self.sample];
+        self.sound &= kept > UNDETERMINED * norm;
+        self.change(lost.rests.col(self.sample).to_vec(), -1.0 / kept, -alpha / kept);
     }
 
     /// Takes a share of the left-out sample's weight away.

@@ -18,7 +18,7 @@ const FLAT: f64 = 1e-10;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NullSpace {
-    /// [`NullSpace::Free`] where the samples are at least twenty times as many as the polynomials, which do not
+    /// [`NullSpace::Free`] where the samples are at least a hundred times as many as the polynomials, which do not
     /// separate a class from the others by themselves; else [`NullSpace::Penalized`], since free polynomials would
     /// fit the noise, or ignore C altogether.
     #[default]

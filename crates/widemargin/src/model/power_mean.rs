@@ -20,7 +20,7 @@ use crate::par;
 use crate::problem::{Loss, OneVsRest, n_problems};
 use crate::similarity::AdditiveKernel;
 use crate::solve::dual::{self, DualProblem, DualSettings, DualSolution, Engine};
-use crate::solve::{ProblemReport, Report, Stage};
+use crate::solve::{Report, Stage};
 use crate::watch::{RowCount, Watch};
 
 /// Rows scored by one thread at a time.
@@ -289,16 +289,9 @@ impl PowerMeanParams {
 }
 
 pub(super) fn report(solution: &DualSolution, stages: Vec<Stage>, params: &PowerMeanParams) -> Report {
-    let of = |k: usize| ProblemReport {
-        status: solution.status[k],
-        iterations: solution.epochs[k],
-        objective: solution.primal[k],
-        dual: solution.dual[k],
-        gap: solution.gap(k),
-        n_support: solution.n_support[k],
-    };
-    let problems: Vec<ProblemReport> = (0..solution.primal.len()).map(of).collect();
-    let mut report = Report::of(&problems, stages);
+    let gaps = (0..solution.primal.len()).map(|k| solution.gap(k)).collect();
+    let (iterations, objectives) = (solution.epochs.clone(), (&solution.primal[..], &solution.dual[..]));
+    let mut report = Report::of(&solution.status, iterations, objectives, gaps, solution.n_support.clone(), stages);
     let at_limit = format!("after {} epochs and steps (raise max_iter)", report.max_iterations());
     report.warn_unless_converged(&at_limit, Some(params.tol));
     report

@@ -22,7 +22,7 @@ use crate::solve::thin_plate::{
     BLOCK, FitSettings, Fitted, LandmarkBlocks, LandmarkFit, NullSpace, PathPoint, Problems, SAMPLES_A_FREE_POLYNOMIAL,
     Solved, Stop, WhyPenalized, fit_exact, memory,
 };
-use crate::solve::{ProblemReport, Report, Stage, Status};
+use crate::solve::{Report, Stage, Status};
 use crate::watch::Watch;
 
 /// Columns whose spreads differ by more than this may have units of their own, and need standardising.
@@ -178,24 +178,21 @@ impl ThinPlateParams {
                 ),
             });
         }
-        let of = |(solution, &gap): (&Solved, &f64)| ProblemReport {
-            status: match solution.status {
-                Status::Converged if gap.abs() > LARGEST_GAP => Status::PrecisionLimit,
-                status => status,
-            },
-            iterations: solution.steps,
-            objective: c * solution.objective,
-            dual: solution.dual,
-            gap,
-            n_support: solution.n_inside as u32,
+        let status = |(solution, gap): (&Solved, &f64)| match solution.status {
+            Status::Converged if gap.abs() > LARGEST_GAP => Status::PrecisionLimit,
+            status => status,
         };
-        let problems: Vec<ProblemReport> = best.solutions.iter().zip(&gaps).map(of).collect();
-        let mut report = Report::of(&problems, stages);
+        let status: Vec<Status> = best.solutions.iter().zip(&gaps).map(status).collect();
+        let primal: Vec<f64> = best.solutions.iter().map(|solution| c * solution.objective).collect();
+        let dual: Vec<f64> = best.solutions.iter().map(|solution| solution.dual).collect();
+        let steps = best.solutions.iter().map(|solution| solution.steps).collect();
+        let n_support = best.solutions.iter().map(|solution| solution.n_inside as u32).collect();
+        let mut report = Report::of(&status, steps, (&primal, &dual), gaps, n_support, stages);
         let solved = report.status;
         if fitted.outcome.cut {
             report.status = Status::TimeLimit;
         }
-        report.warnings = warnings(fitted, self.kernel);
+        report.warnings.extend(warnings(fitted, self.kernel));
         if fitted.why == Some(WhyPenalized::FewSamples) {
             report.notes.push(format!(
                 "there are fewer than {SAMPLES_A_FREE_POLYNOMIAL} samples for each of {} polynomials, which would fit the \

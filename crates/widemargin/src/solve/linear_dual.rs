@@ -16,7 +16,7 @@ use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::dual::certificate::{StopRule, relative_gap};
-use super::{ProblemReport, Report, Stage, Status};
+use super::{Report, Stage, Status};
 use crate::data::{DenseView, Rows};
 use crate::error::{Error, Result};
 use crate::par::Pool;
@@ -71,16 +71,9 @@ impl LinearDualSolution {
 
     /// The account of the fit, with a warning where a problem did not converge.
     pub fn report(&self, stages: Vec<Stage>, settings: &LinearDualSettings) -> Report {
-        let of = |k: usize| ProblemReport {
-            status: self.status[k],
-            iterations: self.epochs[k],
-            objective: self.primal[k],
-            dual: self.dual[k],
-            gap: self.gap(k),
-            n_support: self.n_support[k],
-        };
-        let problems: Vec<ProblemReport> = (0..self.primal.len()).map(of).collect();
-        let mut report = Report::of(&problems, stages);
+        let gaps = (0..self.primal.len()).map(|k| self.gap(k)).collect();
+        let (iterations, objectives) = (self.epochs.clone(), (&self.primal[..], &self.dual[..]));
+        let mut report = Report::of(&self.status, iterations, objectives, gaps, self.n_support.clone(), stages);
         let at_limit = format!("after {} epochs (raise max_iter or tol)", report.max_iterations());
         report.warn_unless_converged(&at_limit, Some(settings.tol));
         report

@@ -7,5 +7,4 @@ pub mod newton;
 mod report;
 pub mod thin_plate;
 
-pub(crate) use report::ProblemReport;
 pub use report::{Report, Stage, Status};

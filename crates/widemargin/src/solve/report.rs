@@ -67,37 +67,37 @@ pub struct Report {
     pub library: String,
 }
 
-/// How one two-class problem ended.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ProblemReport {
-    pub status: Status,
-    pub iterations: u32,
-    pub objective: f64,
-    pub dual: f64,
-    /// Relative duality gap.
-    pub gap: f64,
-    pub n_support: u32,
-}
-
 /// This library, as a report names it.
 fn library() -> String {
     concat!("widemargin ", env!("CARGO_PKG_VERSION")).to_owned()
 }
 
 impl Report {
-    /// The account of a fit of these problems.
-    pub(crate) fn of(problems: &[ProblemReport], stages: Vec<Stage>) -> Report {
+    /// The account of a fit, of one element a two-class problem.
+    pub(crate) fn of(
+        status: &[Status],
+        iterations: Vec<u32>,
+        (primal, dual): (&[f64], &[f64]),
+        gaps: Vec<f64>,
+        n_support: Vec<u32>,
+        stages: Vec<Stage>,
+    ) -> Report {
+        let late = |(status, steps): &(&Status, &u32)| **status == Status::TimeLimit && **steps == 0;
+        let (n, not_begun) = (status.len(), status.iter().zip(&iterations).filter(late).count());
+        let warning = || {
+            format!("the time limit passed before {not_begun} of {n} classes were begun: they are where they started")
+        };
         let worst = |a: Status, b: Status| if a == Status::Converged { b } else { a };
         Report {
-            status: problems.iter().map(|problem| problem.status).fold(Status::Converged, worst),
-            iterations: problems.iter().map(|problem| problem.iterations).collect(),
-            objective: problems.iter().map(|problem| problem.objective).sum(),
-            dual_objective: problems.iter().map(|problem| problem.dual).sum(),
-            gaps: problems.iter().map(|problem| problem.gap).collect(),
-            n_support: problems.iter().map(|problem| problem.n_support).collect(),
+            status: status.iter().copied().fold(Status::Converged, worst),
+            iterations,
+            objective: primal.iter().sum(),
+            dual_objective: dual.iter().sum(),
+            gaps,
+            n_support,
             stages,
             notes: Vec::new(),
-            warnings: Vec::new(),
+            warnings: (not_begun > 0).then(warning).into_iter().collect(),
             library: library(),
         }
     }
@@ -116,13 +116,6 @@ impl Report {
         let asked = asked.map(|gap| format!(", {gap:.2e} was asked for")).unwrap_or_default();
         let gap = self.gap();
         self.warnings.push(format!("not converged {what}: the largest relative duality gap is {gap:.2e}{asked}"));
-        let not_begun = self.iterations.iter().filter(|steps| **steps == 0).count();
-        if self.status == Status::TimeLimit && not_begun > 0 {
-            let n = self.iterations.len();
-            self.warnings.push(format!(
-                "the time limit passed before {not_begun} of {n} classes were begun: their decision values are all 0"
-            ));
-        }
     }
 
     /// The largest relative gap among the two-class problems; NaN where one is not known.

@@ -1,7 +1,7 @@
 //! What Newton's method is asked, where it starts, and how it ended.
 
 use super::certificate;
-use crate::solve::{ProblemReport, Report, Stage, Status};
+use crate::solve::{Report, Stage, Status};
 
 /// When the solver stops.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -80,16 +80,9 @@ impl NewtonSolution {
 
     /// The account of the fit, with a warning where a problem did not converge.
     pub fn report(&self, stages: Vec<Stage>, settings: &NewtonSettings) -> Report {
-        let of = |k: usize| ProblemReport {
-            status: self.status[k],
-            iterations: self.iterations[k],
-            objective: self.primal[k],
-            dual: self.dual[k],
-            gap: self.gap(k),
-            n_support: self.n_support[k],
-        };
-        let problems: Vec<ProblemReport> = (0..self.primal.len()).map(of).collect();
-        let mut report = Report::of(&problems, stages);
+        let gaps = (0..self.primal.len()).map(|k| self.gap(k)).collect();
+        let (iterations, objectives) = (self.iterations.clone(), (&self.primal[..], &self.dual[..]));
+        let mut report = Report::of(&self.status, iterations, objectives, gaps, self.n_support.clone(), stages);
         let at_limit = format!("after {} Newton steps (raise max_iter or tol)", report.max_iterations());
         report.warn_unless_converged(&at_limit, Some(settings.tol));
         report

@@ -43,6 +43,9 @@ def same_machine(found, X, y, sample_weight=None, **parameters):
     assert (found.null_space_, found.report_["status"]) == (alone.null_space_, "converged")
     for name in ("loo_squared_hinge", "objective", "lambda"):
         np.testing.assert_allclose(found.path_[name], alone.path_[name], rtol=1e-6)
+    # The folds are others, dealt within each partition: two estimates of one error.
+    errors = [np.nanmax(one.path_["fold_error"]) for one in (found, alone)]
+    assert errors[0] == pytest.approx(errors[1], abs=0.04)
     return alone
 
 

@@ -162,7 +162,12 @@ def test_display_of_a_path(plt):
     svc = wm.ThinPlateSVC().fit(A, b)
     display = PathDisplay.from_estimator(svc)
     texts = drawn(display)
-    for text in ("leave-one-out error (%)", "leave-one-out squared hinge loss", "chosen C = ", "distance"):
+    for text in (
+        "leave-one-out error, to first order (%)",
+        "leave-one-out squared hinge loss",
+        "chosen C = ",
+        "distance",
+    ):
         assert text in texts
     assert display.ax_.get_xscale() == "log"
     assert display.ax_.get_xlabel() == "C"

@@ -224,7 +224,10 @@ class SpectrumDisplay:
 
 
 class PathDisplay:
-    """The leave-one-out losses of a thin plate SVM for every C that was tried.
+    """The leave-one-out losses of a thin plate SVM for every C that was tried, by which C was chosen.
+
+    They suppose that leaving a sample out lets no other cross the margin, but for the C that was chosen by the exact
+    solver, where they are those of refits (``path_["loo_exact"]``).
 
     Parameters
     ----------
@@ -316,7 +319,7 @@ class PathDisplay:
                 axes.set_ylim(0, 1.15 * max(np.nanmax(values), 1e-12))
         self.ax_.set_xscale("log")
         self.ax_.set_xlabel("C")
-        self.ax_.set_ylabel("leave-one-out error (%)", color=error_hue)
+        self.ax_.set_ylabel("leave-one-out error, to first order (%)", color=error_hue)
         self.ax_right_.set_ylabel("leave-one-out squared hinge loss", color=loss_hue)
         self.ax_.axvline(self.chosen_C, color=INK, linewidth=0.9, linestyle=(0, (4, 3)))
         # On the side where there is room.

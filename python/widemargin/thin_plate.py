@@ -41,7 +41,9 @@ class ThinPlateSVC(NestedSpecMixin, MarginClassifier):
     null_space : {"auto", "free", "penalized", "constant", "none"}, default="auto"
         What becomes of the polynomials that the kernel does not penalise: they stay free, are penalised at the kernel's
         own scale (all but the constant), or are dropped (all but the constant, or all). "auto" leaves them free where
-        there are at least 100 samples for each and they alone do not separate the data; else it penalises them.
+        there are at least 100 samples for each and they alone do not separate the data. Else it penalises them or drops
+        all but the constant, whichever has the lower leave-one-out loss; on landmarks, in passes over partitions and
+        under a time limit it penalises them.
     n_basis : int or None, default=None
         Landmarks that carry the kernel; None is exact: every sample is one, memory grows with their square and the fit
         says so where it would not fit.
@@ -71,10 +73,12 @@ class ThinPlateSVC(NestedSpecMixin, MarginClassifier):
     lambda_ : float
         1/(2C) in units of the projected kernel's mean diagonal: comparable between data sets.
     path_ : dict of ndarray
-        For every C tried: C, lambda, objective, loo_squared_hinge, loo_error, loo_exact, violators, steps. Where
-        ``loo_exact`` is 1 the two estimates are those of refits without each sample: for the C that was taken, without
-        landmarks, up to 5,000 samples. Elsewhere they suppose that leaving a sample out lets no other one cross the
-        margin.
+        For every C tried: C, lambda, objective, loo_squared_hinge, loo_error, loo_exact, fold_error, violators, steps.
+        Where ``loo_exact`` is 1 the two leave-one-out estimates are those of refits without each sample: for the C
+        that was taken, without landmarks, up to 10,000 samples. Elsewhere they suppose that leaving a sample out lets
+        no other one cross the margin, which serves to compare values of C and is no estimate of the error. On
+        landmarks ``fold_error`` is one: the share of samples that get the wrong class from a refit on the same
+        landmarks without the fifth of the samples that they are of, at the C that was taken (elsewhere NaN).
     null_space_ : str
     bases_ : ndarray of shape (n_bases, n_features)
     dual_coef_ : ndarray of shape (n_problems, n_bases)
@@ -199,10 +203,11 @@ class ThinPlateSVC(NestedSpecMixin, MarginClassifier):
         self.support_ = np.array(told["support"], dtype=np.int64)
         self.n_bases_ = told["n_bases"]
         points = told["path"]
-        columns = {**points[0], "loo_exact": False} if points else {}
-        # Left out of the file where it is false.
+        # Left out of the file where they are these.
+        usual = {"loo_exact": False, "fold_error": np.nan}
+        columns = [*points[0], *(name for name in usual if name not in points[0])] if points else []
         self.path_ = {
-            name: np.array([point.get(name, False) for point in points], dtype=np.float64) for name in columns
+            name: np.array([point.get(name, usual.get(name)) for point in points], dtype=np.float64) for name in columns
         }
 
     def _scores(self, X: Any) -> npt.NDArray[np.float64]:

@@ -36,7 +36,8 @@ pub struct ThinPlateArgs {
     c: Vec<CChoice>,
     /// What becomes of the polynomials that the kernel leaves unpenalised: free, penalized, constant (only the constant
     /// is kept), none, or auto, which is free where there are 100 samples a polynomial and they alone do not separate the
-    /// data, else penalized
+    /// data, else penalized or constant, whichever has the lower leave-one-out loss (on landmarks and under a time limit
+    /// penalized)
     #[arg(long, value_delimiter = ',', default_value = "auto", value_name = "NAME")]
     null_space: Vec<NullSpace>,
     /// Number of landmarks that carry the kernel, or none for the exact solver; auto is none for up to 10,000 samples,

@@ -25,6 +25,7 @@ pub fn parameters(model: &ThinPlateSvc) -> Value {
         "loo_squared_hinge": chosen.and_then(|point| point.loo_squared_hinge),
         "loo_error": chosen.and_then(|point| point.loo_error),
         "loo_exact": chosen.is_some_and(|point| point.loo_exact),
+        "fold_error": chosen.and_then(|point| point.fold_error),
     })
 }
 
@@ -43,12 +44,10 @@ pub fn findings(model: &ThinPlateSvc) -> String {
         0 | 1 => String::new(),
         n => format!(", the least leave-one-out loss of {n} values"),
     };
-    let error = chosen(model).and_then(|point| point.loo_error);
-    let exact = chosen(model).is_some_and(|point| point.loo_exact);
-    let estimate = if exact { "leave-one-out error" } else { "leave-one-out error to first order" };
-    let left_out = error.map(|error| format!("; {estimate} {:.2} %", 100.0 * error)).unwrap_or_default();
+    let estimate = chosen(model).and_then(PathPoint::error_estimate);
+    let error = estimate.map(|(named, error)| format!("; {named} {:.2} %", 100.0 * error)).unwrap_or_default();
     format!(
-        "C = {:.4e}{how}{left_out}; polynomials of rank {} ({}); {} violators, {} bases{}",
+        "C = {:.4e}{how}{error}; polynomials of rank {} ({}); {} violators, {} bases{}",
         model.c(),
         model.rank(),
         model.null_space(),
@@ -68,12 +67,12 @@ pub fn path_table(model: &ThinPlateSvc) -> String {
             format!("{:.3e}", point.c),
             format!("{:.1e}", point.lambda),
             number(point.loo_squared_hinge, 1.0, 5),
-            number(point.loo_error, 100.0, 2),
+            number(point.error_estimate().map(|(_, error)| error), 100.0, 2),
             grouped(point.violators),
             point.steps.to_string(),
             if point.c == model.c() { "* chosen".into() } else { String::new() },
         ]
     };
     let rows: Vec<Vec<String>> = model.path().iter().map(row).collect();
-    text_table(&["C", "lambda", "left-out loss", "left-out error %", "violators", "steps", ""], &rows)
+    text_table(&["C", "lambda", "left-out loss", "error of refits %", "violators", "steps", ""], &rows)
 }

@@ -356,4 +356,13 @@ impl RowSums for RowsElsewhere {
         let square = self.shape.width() * self.shape.width();
         self.standing.ask("leave_one_out", &live, vec![Numbers::rows(&roots.concat(), square)], pair)
     }
+
+    fn without(&mut self, fold: Option<u32>) -> Result<()> {
+        let folds: Vec<usize> = fold.into_iter().map(|fold| fold as usize).collect();
+        self.standing.ask("without", &folds, Vec::new(), nothing)
+    }
+
+    fn absent_rows(&mut self) -> Result<LeftOutSums> {
+        self.standing.ask("absent_rows", &[], Vec::new(), pair)
+    }
 }

@@ -10,9 +10,9 @@ use widemargin::watch::Watch;
 use crate::convert::shaped;
 use crate::errors::raise;
 
-/// z where the problems stand, z at the points that were looked at, and what is counted.
-type Memory<'py> = (PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, bool>);
-type MemoryOut<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<bool>>);
+/// z where the problems stand, z at the points that were looked at, what is counted, and the fold that is absent.
+type Memory<'py> = (PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, bool>, Option<u32>);
+type MemoryOut<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<bool>>, Option<u32>);
 
 /// Changes of the Hessians, right-hand sides, what adds up and of what the largest is taken; a row a live problem.
 type ToldOut<'py> =
@@ -38,10 +38,11 @@ impl LandmarkRows {
     ) -> PyResult<(T, MemoryOut<'py>)> {
         let remembered = match memory {
             None => RowsRemembered::default(),
-            Some((scores, ahead, counted)) => RowsRemembered {
+            Some((scores, ahead, counted, absent)) => RowsRemembered {
                 scores: scores.as_slice()?.to_vec(),
                 ahead: ahead.as_slice()?.to_vec(),
                 counted: counted.as_slice()?.to_vec(),
+                absent: *absent,
             },
         };
         let features: PyReadonlyArray2<'_, f64> = self.features.bind(py).extract()?;
@@ -60,8 +61,9 @@ impl LandmarkRows {
                 rows.with(remembered, &Watch::none(), work)
             })
             .map_err(raise)?;
-        let RowsRemembered { scores, ahead, counted } = remembered;
-        let memory = (PyArray1::from_vec(py, scores), PyArray1::from_vec(py, ahead), PyArray1::from_vec(py, counted));
+        let RowsRemembered { scores, ahead, counted, absent } = remembered;
+        let (scores, ahead) = (PyArray1::from_vec(py, scores), PyArray1::from_vec(py, ahead));
+        let memory = (scores, ahead, PyArray1::from_vec(py, counted), absent);
         Ok((told, memory))
     }
 
@@ -152,6 +154,17 @@ impl LandmarkRows {
         let mut hessians = self.hessians(&live, width);
         let (told, memory) = self.with(py, Some(&memory), |rows| rows.advance(&live, places, &mut hessians))?;
         Ok((memory, out(py, hessians.concat(), told, width)?))
+    }
+
+    /// What is remembered with the rows of a fold absent from now on, or all present.
+    fn without<'py>(&self, py: Python<'py>, memory: Memory<'py>, fold: Option<u32>) -> PyResult<MemoryOut<'py>> {
+        Ok(self.with(py, Some(&memory), |rows| rows.without(fold))?.1)
+    }
+
+    /// Σ w squared hinge and Σ w of wrong rows, of the rows that are absent.
+    fn absent_rows(&self, py: Python<'_>, memory: Memory<'_>) -> PyResult<(f64, f64)> {
+        let sums = self.with(py, Some(&memory), |rows| rows.absent_rows())?.0;
+        Ok((sums.hinge, sums.wrong))
     }
 
     /// Σ w squared hinge and Σ w of wrong rows, when left out.

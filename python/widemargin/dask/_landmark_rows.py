@@ -44,15 +44,26 @@ class LandmarkRows:
 
     def accept(self, live: list[int]) -> None:
         self._count("accept")
-        submit = self._sums.client.submit
-        known = zip(self._groups, self._memory, strict=True)
-        self._memory = [submit(tasks.accept, group, memory, live, pure=False) for group, memory in known]
+        self._remember(tasks.accept, live)
+
+    def without(self, folds: list[int]) -> None:
+        """The rows of a fold are absent from now on; of none, all are present."""
+        self._count("without")
+        self._remember(tasks.without, folds[0] if folds else None)
 
     def along(self, live: list[int], places: npt.NDArray[np.float64]) -> Any:
         return self._ask("along", live, places)
 
     def leave_one_out(self, live: list[int], roots: npt.NDArray[np.float64]) -> Any:
         return self._ask("leave_one_out", roots)
+
+    def absent_rows(self, live: list[int]) -> Any:
+        return self._ask("absent_rows")
+
+    def _remember(self, task: Any, given: Any) -> None:
+        submit = self._sums.client.submit
+        known = zip(self._groups, self._memory, strict=True)
+        self._memory = [submit(task, group, memory, given, pure=False) for group, memory in known]
 
     def _step(self, method: str, live: list[int], *given: npt.NDArray[np.float64]) -> Any:
         self._count(method)

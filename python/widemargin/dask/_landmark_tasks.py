@@ -18,7 +18,8 @@ from ._vectors import straight_rows
 Floats = npt.NDArray[np.float64]
 Columns = tuple[float, Floats, Floats]
 First = tuple[int, Floats, Floats]
-Memory = tuple[Floats, Floats, npt.NDArray[np.bool_]]
+# Scores where the problems stand, scores ahead, what is counted, and the fold that is absent.
+Memory = tuple[Floats, Floats, npt.NDArray[np.bool_], int | None]
 # Changes of the Hessians, right-hand sides, what adds up, and of what the largest is taken.
 Told = tuple[Floats, Floats, Floats, Floats]
 
@@ -136,6 +137,11 @@ def accept(blocks: tuple[Block, ...], memories: list[Memory], live: list[int]) -
     return [block.of().accept(memory, live) for block, memory in zip(blocks, _known(blocks, memories), strict=True)]
 
 
+def without(blocks: tuple[Block, ...], memories: list[Memory], fold: int | None) -> list[Memory]:
+    """What is remembered with the rows of a fold absent from now on, or with all of them present."""
+    return [block.of().without(memory, fold) for block, memory in zip(blocks, _known(blocks, memories), strict=True)]
+
+
 def ask(blocks: tuple[Block, ...], method: str, memories: list[Memory], *given: Any) -> Any:
     """A sum over the rows that changes nothing."""
     known = zip(blocks, _known(blocks, memories), strict=True)
@@ -158,7 +164,9 @@ def together(parts: Sequence[Told]) -> Told:
 def _known(blocks: tuple[Block, ...], memories: list[Memory] | None) -> list[Any]:
     if memories is None:
         return [None] * len(blocks)
-    return [(straight(a, np.float64), straight(b, np.float64), straight(c, np.bool_)) for a, b, c in memories]
+    return [
+        (straight(a, np.float64), straight(b, np.float64), straight(c, np.bool_), fold) for a, b, c, fold in memories
+    ]
 
 
 def _arrays(given: Sequence[Any]) -> list[Any]:

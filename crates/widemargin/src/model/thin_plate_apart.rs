@@ -18,7 +18,7 @@ use crate::par::Pool;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::Stage;
 use crate::solve::thin_plate::{
-    Apart, FirstSums, Lift, NullSpace, RowSums, WhyPenalized, first_sums, fit_apart, lift_of,
+    Apart, FirstSums, Lift, NullSpace, RowSums, WhyNotFree, first_sums, fit_apart, lift_of,
 };
 use crate::watch::Watch;
 
@@ -102,7 +102,7 @@ pub struct LandmarkPlan {
 #[derive(Clone, Debug)]
 pub struct SettledPolynomials {
     null_space: NullSpace,
-    why: Option<WhyPenalized>,
+    why: Option<WhyNotFree>,
     apart: Apart,
 }
 

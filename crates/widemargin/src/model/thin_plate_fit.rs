@@ -20,7 +20,7 @@ use crate::problem::n_problems;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::thin_plate::{
     BLOCK, FitSettings, Fitted, LandmarkBlocks, LandmarkFit, NullSpace, PathPoint, Problems, SAMPLES_A_FREE_POLYNOMIAL,
-    Solved, Stop, WhyPenalized, fit_exact, memory,
+    Solved, Stop, WhyNotFree, fit_exact, memory,
 };
 use crate::solve::{Report, Stage, Status};
 use crate::watch::Watch;
@@ -193,12 +193,20 @@ impl ThinPlateParams {
             report.status = Status::TimeLimit;
         }
         report.warnings.extend(warnings(fitted, self.kernel));
-        if fitted.why == Some(WhyPenalized::FewSamples) {
+        if fitted.why == Some(WhyNotFree::FewSamples) {
             report.notes.push(format!(
                 "there are fewer than {SAMPLES_A_FREE_POLYNOMIAL} samples for each of {} polynomials, which would fit the \
-                 noise if they were free: they are penalised (null_space = penalized)",
+                 noise if they were free: {}",
                 fitted.rank,
+                instead(fitted.null_space),
             ));
+        }
+        if best.point.loo_error.is_some() && best.point.error_estimate().is_none() {
+            report.notes.push(
+                "the error is not estimated: refits, without each sample or without each fifth of them, would have taken too \
+                 long or too many digits at this C; hold some samples back to know it"
+                    .into(),
+            );
         }
         report.warnings.extend(estimate_warning(&best.point, class_weights));
         if report.status == Status::TimeLimit && solved == Status::Converged {
@@ -219,11 +227,13 @@ impl ThinPlateParams {
 fn estimate_warning(point: &PathPoint, class_weights: &[f64]) -> Option<String> {
     let total: f64 = class_weights.iter().sum();
     let others = 1.0 - class_weights.iter().copied().fold(0.0, f64::max) / total;
+    let (named, error) = point.error_estimate()?;
     // Where all others weigh nothing there is nothing to be better than.
-    let error = point.loo_error.filter(|error| others > 0.0 && *error >= others - 1e-12)?;
+    if others <= 0.0 || error < others - 1e-12 {
+        return None;
+    }
     Some(format!(
-        "no better than always answering the largest class: the leave-one-out error is {:.2} %, that of the largest class \
-         {:.2} %",
+        "no better than always answering the largest class: the {named} is {:.2} %, that of the largest class {:.2} %",
         100.0 * error,
         100.0 * others,
     ))
@@ -448,6 +458,15 @@ fn merged(alpha: &[Vec<f64>], first: &[usize]) -> Vec<Vec<f64>> {
     alpha.iter().map(one).collect()
 }
 
+/// What was done with polynomials that are not left free.
+fn instead(null_space: NullSpace) -> String {
+    let done = match null_space {
+        NullSpace::Constant => "all but the constant were dropped, for the lower leave-one-out loss",
+        _ => "they are penalised",
+    };
+    format!("{done} (null_space = {null_space})")
+}
+
 /// What the user should know of the fit.
 fn warnings(fitted: &Fitted, kernel: ConditionalKernel) -> Vec<String> {
     let mut warnings = Vec::new();
@@ -464,12 +483,11 @@ fn warnings(fitted: &Fitted, kernel: ConditionalKernel) -> Vec<String> {
             "the polynomials reach every sample, nothing is left for the kernel: the classifier is a polynomial{effect}",
         ));
     }
-    if fitted.why == Some(WhyPenalized::Separated) {
-        warnings.push(
-            "the polynomials alone separate a class from the others, so that free ones would ignore C: they are penalised \
-             (null_space = penalized)"
-                .into(),
-        );
+    if fitted.why == Some(WhyNotFree::Separated) {
+        warnings.push(format!(
+            "the polynomials alone separate a class from the others, so that free ones would ignore C: {}",
+            instead(fitted.null_space),
+        ));
     }
     let best = &fitted.outcome.best;
     let converged = best.solutions.iter().all(|solution| solution.status == Status::Converged);

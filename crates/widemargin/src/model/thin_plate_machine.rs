@@ -197,8 +197,9 @@ impl ThinPlateSvc {
         &self.polynomial
     }
 
-    /// The decision value each training sample gets when it is left out, problems × samples (those of weight
-    /// above 0); empty where the fit did not converge.
+    /// The decision value each training sample gets when it is left out, as long as that lets no other sample cross the
+    /// margin: problems × samples (those of weight above 0); empty where the fit did not converge. The error is estimated
+    /// by refits instead, in which others may cross: [`PathPoint::error_estimate`].
     pub fn left_out(&self) -> &[f64] {
         &self.left_out
     }

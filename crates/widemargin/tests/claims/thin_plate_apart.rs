@@ -98,7 +98,21 @@ impl RowSums for Places {
     }
 
     fn leave_one_out(&mut self, roots: &[Vec<f64>]) -> Result<LeftOutSums> {
-        let parts = self.each(|rows| rows.leave_one_out(roots))?;
+        self.sums(|rows| rows.leave_one_out(roots))
+    }
+
+    fn without(&mut self, fold: Option<u32>) -> Result<()> {
+        self.each(|rows| rows.without(fold)).map(drop)
+    }
+
+    fn absent_rows(&mut self) -> Result<LeftOutSums> {
+        self.sums(|rows| rows.absent_rows())
+    }
+}
+
+impl Places {
+    fn sums(&mut self, work: impl FnMut(&mut dyn RowSums) -> Result<LeftOutSums>) -> Result<LeftOutSums> {
+        let parts = self.each(work)?;
         Ok(parts.iter().fold(LeftOutSums::default(), |sum, part| LeftOutSums {
             hinge: sum.hinge + part.hinge,
             wrong: sum.wrong + part.wrong,

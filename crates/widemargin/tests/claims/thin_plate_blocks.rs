@@ -118,6 +118,33 @@ fn agree(found: &ThinPlateSvc, memory: &ThinPlateSvc, x: &DenseView<'_, f64>, wh
 }
 
 #[test]
+fn the_estimate_is_of_refits_without_a_fifth_of_the_samples() {
+    for (null_space, classes) in
+        [(NullSpace::Free, 2), (NullSpace::Penalized, 4), (NullSpace::Constant, 2), (NullSpace::None, 2)]
+    {
+        let (values, labels) = blobs(150, 3, classes, 12);
+        let (rows, labels) = (Rows::new(&values, 3), Labels::new(labels));
+        let params = params(25).null_space(null_space).c(0.05);
+        let model = fit(&params, &rows, &labels, None);
+        let point = &model.path()[0];
+        assert!(!point.loo_exact && model.left_out().is_empty());
+        let wrong: usize = (0..5)
+            .map(|fold| {
+                // Next to nothing, so that a landmark stays one.
+                let weights: Vec<f64> = (0..150).map(|row| if row % 5 == fold { 1e-13 } else { 1.0 }).collect();
+                let refit = fit(&params, &rows, &labels, Some(&weights));
+                let wide = rows.wide();
+                let told = refit.predict(&view(&wide, 3), 1).unwrap();
+                let right = |row: usize| *told[row] == labels.classes()[labels.codes()[row] as usize];
+                (0..150).filter(|&row| row % 5 == fold && !right(row)).count()
+            })
+            .sum();
+        assert_eq!(point.fold_error, Some(wrong as f64 / 150.0), "{null_space}");
+        assert_eq!(point.error_estimate(), Some(("error in five folds", wrong as f64 / 150.0)));
+    }
+}
+
+#[test]
 fn the_machine_is_that_of_the_fit_in_memory() {
     for (spec, null_space, classes, n, d) in [
         ("thin-plate", NullSpace::Free, 4, 4700, 3),

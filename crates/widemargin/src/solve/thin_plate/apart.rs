@@ -1,6 +1,6 @@
 //! What a fit on landmarks is made of where its samples are not in one place: sums over them, and what follows.
 
-use super::exact_fit::{FitSettings, Fitted, WhyPenalized, settle_auto};
+use super::exact_fit::{FitSettings, Fitted, WhyNotFree, settle_auto};
 use super::landmark_fit::{penalised, translated, unit_of, unpenalised};
 use super::landmark_visits::LandmarkVisits;
 use super::lift::Lift;
@@ -107,7 +107,7 @@ impl Apart {
         n: usize,
         spreads: &[f64],
         separates: impl FnOnce() -> Result<bool>,
-    ) -> Result<(NullSpace, Option<WhyPenalized>)> {
+    ) -> Result<(NullSpace, Option<WhyNotFree>)> {
         let (null_space, why) = settle_auto(asked, n, self.rank, separates)?;
         self.penalised = penalised(null_space, spreads);
         (self.columns, self.is_free) = unpenalised(null_space, &self.basis.s, &self.basis.v, self.total);
@@ -172,7 +172,7 @@ pub(crate) fn fit_apart(
     rows: &mut dyn RowSums,
     lift: Lift,
     apart: Apart,
-    (null_space, why): (NullSpace, Option<WhyPenalized>),
+    (null_space, why): (NullSpace, Option<WhyNotFree>),
     settings: &FitSettings,
     work: (&Pool, &Watch<'_>),
 ) -> Result<Fitted> {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::lift::Lift;
-use super::row_sums::{LeftOutSums, RowsShape, Told};
+use super::row_sums::{FOLDS, LeftOutSums, RowsShape, Told};
 use crate::linalg::factor::{Matrix, Side, dot, lower_times, product, stacked};
 use crate::problem::OneVsRest;
 
@@ -98,11 +98,18 @@ pub(crate) struct State {
     pub ahead: Vec<f64>,
     /// Whether the row is counted in the problem's Hessian.
     pub counted: Vec<bool>,
+    /// The fold whose rows are absent.
+    pub absent: Option<u32>,
 }
 
 impl State {
     pub fn new(n: usize) -> Self {
-        State { scores: vec![0.0; n], ahead: vec![0.0; n], counted: vec![false; n] }
+        State { scores: vec![0.0; n], ahead: vec![0.0; n], counted: vec![false; n], absent: None }
+    }
+
+    /// Whether a row is of the fold that is absent.
+    pub fn is_absent(&self, row: usize) -> bool {
+        self.absent.is_some_and(|fold| row as u32 % FOLDS == fold)
     }
 }
 
@@ -150,7 +157,7 @@ pub(crate) fn see(
         let (mut told, mut changes, mut inside) = (Told::default(), Vec::new(), vec![false; n]);
         for (i, counted) in state.counted[own].iter().enumerate() {
             let (root, sign) = (facts.roots[rows.start + i], facts.targets.sign(rows.start + i, problem));
-            let slack = root - sign * z[i];
+            let slack = if state.is_absent(rows.start + i) { 0.0 } else { root - sign * z[i] };
             told.size = told.size.max(z[i].abs());
             inside[i] = slack > 0.0;
             if inside[i] {
@@ -244,18 +251,34 @@ pub(crate) fn leave_out(
         values.push(mine);
     }
     let mut sums = LeftOutSums::default();
-    let mut one = vec![0.0; roots.len()];
     for (i, row) in rows.enumerate() {
-        let weight = facts.roots[row] * facts.roots[row];
-        for (problem, values) in values.iter().enumerate() {
-            one[problem] = values[i];
-            sums.hinge += weight * (1.0 - facts.targets.sign(row, problem) * values[i]).max(0.0).powi(2);
-        }
-        let positive = facts.targets.positive_problem(row);
-        let class = if roots.len() > 1 { positive.unwrap_or_default() } else { usize::from(positive.is_some()) };
-        if OneVsRest::decide(&one) != class {
-            sums.wrong += weight;
-        }
+        sums.add(facts, row, |problem| values[problem][i]);
     }
     (sums, values)
+}
+
+/// What the problems, where they stand, make of the rows of the absent fold.
+pub(crate) fn absent_rows(facts: RowFacts<'_>, state: &State) -> LeftOutSums {
+    let n = facts.roots.len();
+    let mut sums = LeftOutSums::default();
+    for row in (0..n).filter(|&row| state.is_absent(row) && facts.roots[row] > 0.0) {
+        sums.add(facts, row, |problem| state.scores[problem * n + row] / facts.roots[row]);
+    }
+    sums
+}
+
+impl LeftOutSums {
+    /// Adds a row of the given decision value of each problem.
+    fn add(&mut self, facts: RowFacts<'_>, row: usize, value: impl Fn(usize) -> f64) {
+        let weight = facts.roots[row] * facts.roots[row];
+        let values: Vec<f64> = (0..facts.targets.n_problems()).map(value).collect();
+        for (problem, value) in values.iter().enumerate() {
+            self.hinge += weight * (1.0 - facts.targets.sign(row, problem) * value).max(0.0).powi(2);
+        }
+        let positive = facts.targets.positive_problem(row);
+        let class = if values.len() > 1 { positive.unwrap_or_default() } else { usize::from(positive.is_some()) };
+        if OneVsRest::decide(&values) != class {
+            self.wrong += weight;
+        }
+    }
 }

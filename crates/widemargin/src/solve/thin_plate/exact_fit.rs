@@ -9,7 +9,7 @@ use super::exact_visits::ExactVisits;
 use super::linear::separates;
 use super::newton::Stop;
 use super::null_space::{Definite, NullSpace, Projected, overflow, project, span, trace};
-use super::path::{Outcome, PathSettings, Problems, cancelled, walk};
+use super::path::{Outcome, PathSettings, Problems, Solved, cancelled, walk};
 use super::system::{System, Target};
 use crate::error::Result;
 use crate::linalg::factor::{Matrix, Side, Svd, add_product, add_scaled, dot};
@@ -27,9 +27,9 @@ pub(crate) struct FitSettings {
     pub stop: Stop,
 }
 
-/// Why `auto` penalises the polynomials.
+/// Why `auto` does not leave the polynomials free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WhyPenalized {
+pub(crate) enum WhyNotFree {
     /// They alone separate a class from the others: free ones would ignore C.
     Separated,
     /// There are fewer than [`SAMPLES_A_FREE_POLYNOMIAL`] samples for each.
@@ -45,7 +45,7 @@ pub(crate) struct Fitted {
     /// What became of the polynomials.
     pub null_space: NullSpace,
     /// Why `auto` did not leave the polynomials free, where it did not.
-    pub why: Option<WhyPenalized>,
+    pub why: Option<WhyNotFree>,
     /// Rank of P at the samples.
     pub rank: usize,
     /// The polynomials reach every sample: nothing is left for the kernel.
@@ -78,47 +78,82 @@ pub(crate) fn fit_exact(
     let (null_space, why) = settle(settings.null_space, &basis, problems, watch)?;
     // Polynomials of degree 0 are the constant: kept or free, it is the same.
     let reduced = rank > 0 && (null_space == NullSpace::None || polynomials.n_cols() > 1);
-    let (system, form) = match null_space {
-        NullSpace::Penalized | NullSpace::Constant | NullSpace::None if reduced => {
-            let (definite, mut kernel, removals) = if flat {
-                (Definite::nothing(n, rank), projected.kernel, None)
-            } else {
-                let (definite, kernel, removals) = Definite::new(projected, &basis.u)?;
-                (definite, kernel, Some(removals))
-            };
-            ask(watch, "project")?;
-            let kept = if null_space == NullSpace::None { Matrix::zeros(n, 0) } else { unit_column(problems.weights) };
-            let mut penalised = Vec::new();
-            if null_space == NullSpace::Penalized {
-                penalised = spreads.to_vec();
-                let scaled = scaled_columns(polynomials, spreads);
-                if flat {
-                    unit = scaled.values().iter().map(|x| x * x).sum::<f64>() / total;
-                }
-                add_product(&mut kernel, 1.0, Side::Plain(&scaled), Side::Transposed(&scaled));
-            }
-            (Exact::new(kernel, kept, removals), Form::Definite { definite, penalised })
+    let tried = match null_space {
+        NullSpace::Penalized if reduced && why.is_some() && !watch.has_time_limit() => {
+            vec![NullSpace::Constant, NullSpace::Penalized]
         }
+        NullSpace::Penalized | NullSpace::Constant | NullSpace::None if reduced => vec![null_space],
         _ => {
             let Projected { kernel, cross, .. } = projected;
-            (Exact::new(kernel, basis.u.clone(), None), Form::Free(cross))
+            let system = Exact::new(kernel, basis.u.clone(), None);
+            let outcome = solve(&system, unit, problems, settings, pool, watch)?;
+            let form = Form::Free(cross);
+            return Ok(fitted(&form, &basis, polynomials, problems, (null_space, why, flat, outcome)));
         }
     };
+    let (definite, mut kernel, mut removals) = if flat {
+        (Definite::nothing(n, rank), projected.kernel, None)
+    } else {
+        let (definite, kernel, removals) = Definite::new(projected, &basis.u)?;
+        (definite, kernel, Some(removals))
+    };
+    ask(watch, "project")?;
+    let mut best: Option<(NullSpace, Outcome)> = None;
+    for null_space in tried {
+        if null_space == NullSpace::Penalized {
+            let scaled = scaled_columns(polynomials, spreads);
+            if flat {
+                unit = scaled.values().iter().map(|x| x * x).sum::<f64>() / total;
+            }
+            add_product(&mut kernel, 1.0, Side::Plain(&scaled), Side::Transposed(&scaled));
+        }
+        let kept = if null_space == NullSpace::None { Matrix::zeros(n, 0) } else { unit_column(problems.weights) };
+        let system = Exact::new(kernel, kept, removals);
+        let outcome = solve(&system, unit, problems, settings, pool, watch)?;
+        let loss = |outcome: &Outcome| outcome.best.point.loo_squared_hinge.unwrap_or(f64::INFINITY);
+        // Of equals the later one: polynomials that are penalised rather than dropped.
+        if best.as_ref().is_none_or(|(_, best)| loss(&outcome) <= loss(best)) {
+            best = Some((null_space, outcome));
+        }
+        (kernel, removals) = (system.kernel, system.removals);
+    }
+    let (null_space, outcome) = best.ok_or_else(overflow)?;
+    let penalised = if null_space == NullSpace::Penalized { spreads.to_vec() } else { Vec::new() };
+    let form = Form::Definite { definite, penalised };
+    Ok(fitted(&form, &basis, polynomials, problems, (null_space, why, flat, outcome)))
+}
+
+/// Walks the path of one system.
+fn solve(
+    system: &Exact,
+    unit: f64,
+    problems: &Problems<'_>,
+    settings: &FitSettings,
+    pool: &Pool,
+    watch: &Watch<'_>,
+) -> Result<Outcome> {
     if !(unit > 0.0 && unit.is_finite()) {
         return Err(overflow());
     }
-
     let path = PathSettings { c: settings.c, unit, stop: settings.stop };
     let origins = vec![system.origin(); problems.targets().n_problems()];
-    let outcome = walk(&mut ExactVisits::new(&system, problems, &path, pool, watch), &origins, &path, watch)?;
-    let (mut alpha, mut beta) = (Vec::new(), Vec::new());
-    for solution in &outcome.best.solutions {
+    walk(&mut ExactVisits::new(system, problems, &path, pool, watch), &origins, &path, watch)
+}
+
+/// The solutions as α and β.
+fn fitted(
+    form: &Form,
+    basis: &Svd,
+    polynomials: &Matrix,
+    problems: &Problems<'_>,
+    (null_space, why, flat, outcome): (NullSpace, Option<WhyNotFree>, bool, Outcome),
+) -> Fitted {
+    let one = |solution: &Solved| {
         let (v, gamma) = (&solution.point.coefficients, &solution.point.free);
-        let (a, b) = form.translate(&basis, v, gamma, polynomials, problems.weights);
-        alpha.push(a);
-        beta.push(b);
-    }
-    Ok(Fitted { alpha, beta, null_space, why, rank, flat, outcome })
+        form.translate(basis, v, gamma, polynomials, problems.weights)
+    };
+    let (alpha, beta) = outcome.best.solutions.iter().map(one).unzip();
+    Fitted { alpha, beta, null_space, why, rank: basis.s.len(), flat, outcome }
 }
 
 pub(crate) fn ask(watch: &Watch<'_>, stage: &'static str) -> Result<()> {
@@ -134,7 +169,7 @@ pub(crate) fn settle(
     basis: &Svd,
     problems: &Problems<'_>,
     watch: &Watch<'_>,
-) -> Result<(NullSpace, Option<WhyPenalized>)> {
+) -> Result<(NullSpace, Option<WhyNotFree>)> {
     let n = problems.codes.len();
     settle_auto(asked, n, basis.s.len(), || {
         let targets = problems.targets();
@@ -156,7 +191,7 @@ pub(super) fn settle_auto(
     n: usize,
     rank: usize,
     separates: impl FnOnce() -> Result<bool>,
-) -> Result<(NullSpace, Option<WhyPenalized>)> {
+) -> Result<(NullSpace, Option<WhyNotFree>)> {
     if asked != NullSpace::Auto {
         return Ok((asked, None));
     }
@@ -164,9 +199,9 @@ pub(super) fn settle_auto(
         return Ok((NullSpace::Free, None));
     }
     let why = if n < SAMPLES_A_FREE_POLYNOMIAL * rank {
-        Some(WhyPenalized::FewSamples)
+        Some(WhyNotFree::FewSamples)
     } else {
-        separates()?.then_some(WhyPenalized::Separated)
+        separates()?.then_some(WhyNotFree::Separated)
     };
     Ok((if why.is_some() { NullSpace::Penalized } else { NullSpace::Free }, why))
 }

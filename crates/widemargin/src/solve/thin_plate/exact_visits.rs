@@ -6,16 +6,16 @@ use super::exact::Exact;
 use super::exact::Factor;
 use super::left_out::{Converged, closed_form, means, refitted};
 use super::newton::{Lambdas, Solution, Stop, minimise};
-use super::path::{Candidate, LeftOutMeans, PathSettings, Problems, Solved, Visit};
+use super::path::{Candidate, LeftOutMeans, PathSettings, Problems, Refits, Solved, Visit};
 use super::system::{Point, System, Target};
 use crate::error::Result;
 use crate::par::Pool;
 use crate::solve::Status;
 use crate::watch::{Progress, Stopped, Watch};
 
-/// Samples up to which leave-one-out at the C that was chosen lets other samples cross the margin; for more, one sample
-/// moves the others too little to matter, and the n² numbers that it takes would be many.
-const REFITTED_UP_TO: usize = 5000;
+/// Samples up to which leave-one-out at the C that was chosen lets other samples cross the margin: it takes another
+/// matrix of n² numbers for each problem under way.
+pub(super) const REFITTED_UP_TO: usize = 10_000;
 
 /// What is the same at every λ, and what each problem keeps from one to the next.
 pub(super) struct ExactVisits<'a> {
@@ -94,9 +94,9 @@ impl ExactVisits<'_> {
         estimate(&Converged::new(self.system, true_lambda, target, self.problems.units, solution)?)
     }
 
-    fn means(&self, left_out: &[Vec<f64>], exact: bool) -> LeftOutMeans {
+    fn means(&self, left_out: &[Vec<f64>]) -> LeftOutMeans {
         let (hinge, wrong) = means(left_out, &self.problems.targets(), self.problems.codes, self.problems.weights);
-        LeftOutMeans { hinge, wrong, exact }
+        LeftOutMeans { hinge, wrong }
     }
 }
 
@@ -116,11 +116,11 @@ impl Visit for ExactVisits<'_> {
         let Some(solved) = solved.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
         let (solutions, values): (Vec<Solved>, Vec<Option<Vec<f64>>>) = solved.into_iter().unzip();
         let left_out: Vec<Vec<f64>> = values.into_iter().collect::<Option<_>>().unwrap_or_default();
-        let means = (!left_out.is_empty()).then(|| self.means(&left_out, false));
+        let means = (!left_out.is_empty()).then(|| self.means(&left_out));
         Ok(Some(Candidate::new(true_lambda, lambda, solutions, left_out, means)))
     }
 
-    fn confirm(&mut self, candidate: &Candidate) -> Result<Option<LeftOutMeans>> {
+    fn confirm(&mut self, candidate: &Candidate) -> Result<Option<Refits>> {
         if self.roots.len() > REFITTED_UP_TO {
             return Ok(None);
         }
@@ -136,6 +136,6 @@ impl Visit for ExactVisits<'_> {
         };
         let values: Vec<Option<Vec<f64>>> = self.pool.try_map(candidate.solutions.len(), one)?;
         let values: Option<Vec<Vec<f64>>> = values.into_iter().collect();
-        Ok(values.map(|values| self.means(&values, true)))
+        Ok(values.map(|values| Refits::OfSamples(self.means(&values))))
     }
 }

@@ -4,7 +4,8 @@ use super::factor::Factor;
 use super::lockstep::{Ended, Lockstep};
 use super::log::Log;
 use super::newton::{Lambdas, Stop};
-use super::path::{Candidate, LeftOutMeans, Solved, Visit};
+use super::path::{Candidate, LeftOutMeans, Refits, Solved, Visit};
+use super::row_sums::FOLDS;
 use super::system::Point;
 use crate::error::Result;
 use crate::linalg::factor::dot;
@@ -49,8 +50,7 @@ impl<'r, 'a> LandmarkVisits<'r, 'a> {
 
     fn solve(&mut self, lambda: f64, starts: &[Point]) -> Result<Option<Candidate>> {
         let true_lambda = lambda * self.unit;
-        let starts: Vec<f64> =
-            starts.iter().flat_map(|point| point.coefficients.iter().chain(&point.free)).copied().collect();
+        let starts = flat(starts.iter());
         let lambdas = Lambdas::new(true_lambda, lambda);
         let Some(ended) = self.lockstep.minimise(lambdas, &starts, self.stop, None, self.watch)? else {
             return Ok(None);
@@ -65,7 +65,7 @@ impl<'r, 'a> LandmarkVisits<'r, 'a> {
             drop(factors);
             let sums = self.lockstep.rows.leave_one_out(&roots)?;
             let hinge = sums.hinge / (self.total * solutions.len() as f64);
-            means = Some(LeftOutMeans { hinge, wrong: sums.wrong / self.total, exact: false });
+            means = Some(LeftOutMeans { hinge, wrong: sums.wrong / self.total });
             left_out = self.lockstep.rows.left_out();
         }
         Ok(Some(Candidate::new(true_lambda, lambda, solutions, left_out, means)))
@@ -111,4 +111,32 @@ impl Visit for LandmarkVisits<'_, '_> {
         }
         Ok(found)
     }
+
+    /// One solution a fold, from where all rows led to: about one more C each.
+    fn confirm(&mut self, candidate: &Candidate) -> Result<Option<Refits>> {
+        self.watch.tell(Progress { stage: "folds", done: 0, total: u64::from(FOLDS), gap: None });
+        if let Some((points, hessians)) = self.log.as_mut().and_then(Log::place) {
+            self.lockstep.restore(points, hessians)?;
+        }
+        let start = flat(candidate.solutions.iter().map(|solution| &solution.point));
+        let lambdas = Lambdas::new(candidate.point.lambda * self.unit, candidate.point.lambda);
+        let mut wrong = 0.0;
+        for fold in 0..FOLDS {
+            self.lockstep.without(Some(fold), &start)?;
+            let Some(ended) = self.lockstep.minimise(lambdas, &start, self.stop, None, self.watch)? else {
+                return Ok(None);
+            };
+            if ended.iter().any(|ended| ended.status != Status::Converged) {
+                return Ok(None);
+            }
+            wrong += self.lockstep.rows.absent_rows()?.wrong;
+            self.watch.tell(Progress { stage: "folds", done: u64::from(fold) + 1, total: u64::from(FOLDS), gap: None });
+        }
+        Ok(Some(Refits::OfFolds(wrong / self.total)))
+    }
+}
+
+/// Points of all problems, one after another.
+fn flat<'a>(points: impl Iterator<Item = &'a Point>) -> Vec<f64> {
+    points.flat_map(|point| point.coefficients.iter().chain(&point.free)).copied().collect()
 }

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::block_sums::{Block, Points, Root, RowFacts, Seen, State, leave_out, see};
+use super::block_sums::{Block, Points, Root, RowFacts, Seen, State, absent_rows, leave_out, see};
 use super::lift::Lift;
 use super::row_sums::{Hessians, LeftOutSums, RowSums, RowsShape, Told};
 use crate::error::Result;
@@ -239,6 +239,9 @@ impl<B: Blocks> RowSums for Local<'_, B> {
             let pairs = self.state.scores[own.clone()].iter().zip(&self.state.ahead[own]);
             for (row, (from, to)) in pairs.enumerate() {
                 let sign = self.facts.targets.sign(row, problem);
+                if self.state.is_absent(row) {
+                    continue;
+                }
                 // slack(t) = a − b t.
                 let (a, b) = (self.facts.roots[row] - sign * from, sign * (to - from));
                 let slack = a - b * t;
@@ -280,6 +283,15 @@ impl<B: Blocks> RowSums for Local<'_, B> {
             },
         )?;
         Ok(sums)
+    }
+
+    fn without(&mut self, fold: Option<u32>) -> Result<()> {
+        self.state.absent = fold;
+        Ok(())
+    }
+
+    fn absent_rows(&mut self) -> Result<LeftOutSums> {
+        Ok(absent_rows(self.facts, &self.state))
     }
 
     fn left_out(&mut self) -> Vec<Vec<f64>> {

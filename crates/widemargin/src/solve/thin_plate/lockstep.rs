@@ -81,6 +81,19 @@ impl<'r> Lockstep<'r> {
         Ok(())
     }
 
+    /// Moves every problem to a point (problems × width) with the rows of a fold absent, or all of them present.
+    pub fn without(&mut self, fold: Option<u32>, points: &[f64]) -> Result<()> {
+        if self.hessians.is_empty() {
+            self.begin()?;
+        }
+        let all: Vec<usize> = (0..self.shape.n_problems).collect();
+        self.rows.without(fold)?;
+        self.told = self.rows.look(&all, points, Some(&mut self.hessians))?;
+        self.rows.accept(&all)?;
+        self.points = points.to_vec();
+        Ok(())
+    }
+
     /// Puts every problem at 0; the trace of the penalised part of the Hessian of all rows.
     pub fn begin(&mut self) -> Result<f64> {
         let (k, p) = (self.shape.n_problems, self.shape.width());

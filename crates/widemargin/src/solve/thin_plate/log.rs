@@ -186,6 +186,7 @@ impl Reader<'_> {
             loo_squared_hinge: self.maybe()?,
             loo_error: self.maybe()?,
             loo_exact: false,
+            fold_error: None,
             violators: self.word()?,
             steps: u32::try_from(self.word()?).ok()?,
         };

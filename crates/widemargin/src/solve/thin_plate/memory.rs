@@ -1,16 +1,19 @@
 //! How much memory a fit takes, said before it is taken.
 
+use super::exact_visits::REFITTED_UP_TO;
 use super::local::BLOCK;
 use crate::error::{Error, Result};
 use crate::memory::available;
 
 const NUMBER: u64 = size_of::<f64>() as u64;
 
-/// Bytes the exact solver holds at its peak: the kernel matrix, the factorisation of the first step, and one
-/// of the violators' block for each problem under way.
+/// Bytes the exact solver holds at its peak: the kernel matrix, the factorisation of the first step, and one of the
+/// violators' block for each problem under way.
 pub(crate) fn exact_bytes(n: usize, n_columns: usize, n_problems: usize, threads: usize) -> u64 {
     let (n, columns, k) = (n as u64, n_columns as u64, n_problems as u64);
-    let matrices = 2 + 2 * threads.min(n_problems) as u64;
+    // Leave-one-out by refits holds one more a problem under way, and what polynomials take with them another.
+    let (each, shared) = if n as usize <= REFITTED_UP_TO { (3, 3) } else { (2, 2) };
+    let matrices = shared + each * threads.min(n_problems) as u64;
     let (square, rest) = (n.saturating_mul(n).saturating_mul(matrices), n.saturating_mul(5 * columns + 20 * k));
     NUMBER.saturating_mul(square.saturating_add(rest))
 }

@@ -43,7 +43,7 @@ mod system;
 pub(crate) use apart::{Apart, first_sums, fit_apart};
 pub use apart::{FirstSums, rows_separate};
 pub(crate) use block_sums::RowFacts;
-pub(crate) use exact_fit::{FitSettings, Fitted, SAMPLES_A_FREE_POLYNOMIAL, WhyPenalized, fit_exact};
+pub(crate) use exact_fit::{FitSettings, Fitted, SAMPLES_A_FREE_POLYNOMIAL, WhyNotFree, fit_exact};
 pub(crate) use landmark_fit::{LandmarkBlocks, LandmarkFit, lift_of};
 pub(crate) use lift::Lift;
 pub(crate) use local::{BLOCK, SPAN};

@@ -19,8 +19,9 @@ const FLAT: f64 = 1e-10;
 #[non_exhaustive]
 pub enum NullSpace {
     /// [`NullSpace::Free`] where the samples are at least a hundred times as many as the polynomials, which do not
-    /// separate a class from the others by themselves; else [`NullSpace::Penalized`], since free polynomials would
-    /// fit the noise, or ignore C altogether.
+    /// separate a class from the others by themselves. Free polynomials would fit the noise there, or ignore C altogether:
+    /// the exact solver takes [`NullSpace::Penalized`] or [`NullSpace::Constant`], whichever has the lower leave-one-out
+    /// loss; on landmarks and under a time limit it is [`NullSpace::Penalized`].
     #[default]
     Auto,
     /// They enter unpenalised, as in the paper.

@@ -51,10 +51,23 @@ pub struct PathPoint {
     /// cross the margin, which is enough to compare values of C.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub loo_exact: bool,
+    /// Share of samples that get the wrong class from a refit, on the same landmarks, without the fifth of the samples
+    /// that they are of: at the C that was taken, of a fit on landmarks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fold_error: Option<f64>,
     /// Samples inside the margin, summed over the two-class problems.
     pub violators: u64,
     /// The most Newton steps a two-class problem took.
     pub steps: u32,
+}
+
+impl PathPoint {
+    /// The share of samples that get the wrong class, and how it was estimated, where refits were made for it: without
+    /// each sample, or without each fifth of them.
+    pub fn error_estimate(&self) -> Option<(&'static str, f64)> {
+        let of_samples = self.loo_error.filter(|_| self.loo_exact).map(|error| ("leave-one-out error", error));
+        of_samples.or_else(|| self.fold_error.map(|error| ("error in five folds", error)))
+    }
 }
 
 /// All two-class problems of a fit.
@@ -115,7 +128,8 @@ impl Candidate {
             objective: c * solutions.iter().map(|solution| solution.objective).sum::<f64>(),
             loo_squared_hinge: means.map(|means| means.hinge),
             loo_error: means.map(|means| means.wrong),
-            loo_exact: means.is_some_and(|means| means.exact),
+            loo_exact: false,
+            fold_error: None,
             violators: solutions.iter().map(|solution| solution.n_inside).sum(),
             steps: solutions.iter().map(|solution| solution.steps).max().unwrap_or(0),
         };
@@ -130,8 +144,14 @@ pub(crate) struct LeftOutMeans {
     pub hinge: f64,
     /// Share of samples of the wrong class.
     pub wrong: f64,
-    /// Whether they are those of refits.
-    pub exact: bool,
+}
+
+/// What refits say of a candidate.
+pub(crate) enum Refits {
+    /// Without each sample.
+    OfSamples(LeftOutMeans),
+    /// Without each fold: the share of samples of the wrong class.
+    OfFolds(f64),
 }
 
 /// What a path ends with.
@@ -151,10 +171,8 @@ pub(crate) trait Visit {
     /// the problems is too much for double precision.
     fn visit(&mut self, lambda: f64, starts: &[Point], done: u64) -> Result<Option<Candidate>>;
 
-    /// What refits without each sample would say of a candidate, where that can be told.
-    fn confirm(&mut self, _: &Candidate) -> Result<Option<LeftOutMeans>> {
-        Ok(None)
-    }
+    /// What refits say of a candidate, where that can be told.
+    fn confirm(&mut self, candidate: &Candidate) -> Result<Option<Refits>>;
 
     /// λ of the first visit, in scale-free units, where this goes on with a path that was begun before.
     fn began(&self) -> Option<f64> {
@@ -297,12 +315,15 @@ fn confirm(visits: &mut impl Visit, candidate: &mut Candidate, path: &mut [PathP
     if !converged || candidate.point.loo_error.is_none() {
         return Ok(());
     }
-    if let Some(means) = visits.confirm(candidate)? {
-        let point = &mut candidate.point;
-        (point.loo_squared_hinge, point.loo_error, point.loo_exact) =
-            (Some(means.hinge), Some(means.wrong), means.exact);
-        path.iter_mut().filter(|at| at.lambda == point.lambda).for_each(|at| at.clone_from(point));
+    let Some(refits) = visits.confirm(candidate)? else { return Ok(()) };
+    let point = &mut candidate.point;
+    match refits {
+        Refits::OfSamples(means) => {
+            (point.loo_squared_hinge, point.loo_error, point.loo_exact) = (Some(means.hinge), Some(means.wrong), true);
+        }
+        Refits::OfFolds(wrong) => point.fold_error = Some(wrong),
     }
+    path.iter_mut().filter(|at| at.lambda == point.lambda).for_each(|at| at.clone_from(point));
     Ok(())
 }
 

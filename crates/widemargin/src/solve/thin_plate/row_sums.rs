@@ -72,6 +72,9 @@ pub struct LeftOutSums {
     pub wrong: f64,
 }
 
+/// Parts into which the rows are dealt for a cross-validation.
+pub(crate) const FOLDS: u32 = 5;
+
 /// Hessians, column-major squares of which the lower triangle counts, one a problem.
 pub type Hessians = [Vec<f64>];
 
@@ -120,6 +123,18 @@ pub trait RowSums {
     /// # Errors
     /// As for [`RowSums::origin`].
     fn leave_one_out(&mut self, roots: &[Vec<f64>]) -> Result<LeftOutSums>;
+
+    /// From now on the rows of a fold are absent: at the next look they are not counted. `None`: all are present.
+    ///
+    /// # Errors
+    /// As for [`RowSums::origin`].
+    fn without(&mut self, fold: Option<u32>) -> Result<()>;
+
+    /// What the problems, where they stand, make of the rows that are absent.
+    ///
+    /// # Errors
+    /// As for [`RowSums::origin`].
+    fn absent_rows(&mut self) -> Result<LeftOutSums>;
 
     /// The left-out decision values that were summed last, a vector a problem, where they are kept.
     fn left_out(&mut self) -> Vec<Vec<f64>> {

@@ -40,6 +40,8 @@ pub struct RowsRemembered {
     pub ahead: Vec<f64>,
     /// Whether the row is counted in the problem's Hessian.
     pub counted: Vec<bool>,
+    /// The fold whose rows are absent, which is said of no row of `[problem][row]`.
+    pub absent: Option<u32>,
 }
 
 struct Whole<'a> {
@@ -85,7 +87,7 @@ impl RowsApart<'_> {
         let p = self.features.len().checked_div(n).unwrap_or(self.n_penalised);
         let fits = p * n == self.features.len() && self.n_penalised <= p && self.units.len() == n;
         let empty = remembered == RowsRemembered::default();
-        let RowsRemembered { scores, ahead, counted } = remembered;
+        let RowsRemembered { scores, ahead, counted, absent } = remembered;
         let known = [scores.len(), ahead.len(), counted.len()];
         if !fits || self.targets.n_samples() != n || (!empty && known != [n * k; 3]) {
             return Err(Error::Shape {
@@ -105,11 +107,11 @@ impl RowsApart<'_> {
         let facts = RowFacts { targets: self.targets, roots: self.roots, units: self.units };
         let mut local = Local::new(Whole { features: self.features, lift }, facts, false, &pool, watch);
         if !empty {
-            local.recall(State { scores, ahead, counted });
+            local.recall(State { scores, ahead, counted, absent });
         }
         let told = work(&mut local)?;
-        let State { scores, ahead, counted } = local.remembered();
-        Ok((told, RowsRemembered { scores, ahead, counted }))
+        let State { scores, ahead, counted, absent } = local.remembered();
+        Ok((told, RowsRemembered { scores, ahead, counted, absent }))
     }
 
     /// The sizes of these rows.

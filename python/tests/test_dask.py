@@ -70,6 +70,16 @@ def test_many_rows_are_not_asked_for_products(client, digits, monkeypatch):
     np.testing.assert_allclose(again.coef_, found.coef_, atol=1e-6 * np.abs(found.coef_).max())
 
 
+def test_few_active_rows_make_the_hessian_at_a_large_c(client, digits):
+    X, y = digits[0][:900], digits[1][:900]
+    parameters = {"n_basis": 200, "C": 1e4, "basis": np.arange(200)}
+    found = BasisExpansionSVC(SPEC, **parameters).fit(*cut(X, y, (300, 1, 599)))
+    alone = wm.BasisExpansionSVC(SPEC, **parameters).fit(X, y)
+    assert found.dask_report_["asked"]["active_rows"] > 0
+    assert found.report_["iterations"] == alone.report_["iterations"]
+    assert abs(found.report_["objective"] / alone.report_["objective"] - 1) < 2e-3
+
+
 def test_two_clusters_far_apart(client):
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, (600, 3))

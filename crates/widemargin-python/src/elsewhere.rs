@@ -7,8 +7,8 @@ use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use widemargin::problem::{
-    BlockObjective, Cost, Gradient, Gram, Intercept, Line, LineSums, Objective, PointSums, SampledObjective, Shape,
-    SmoothLoss,
+    ActiveRows, BlockObjective, Cost, Gradient, Gram, Intercept, Line, LineSums, Objective, PointSums,
+    SampledObjective, Shape, SmoothLoss,
 };
 use widemargin::solve::newton::{self, NewtonSettings, NewtonSolution, NewtonStart};
 use widemargin::watch::Watch;
@@ -145,6 +145,14 @@ fn pair_of_numbers(told: &Bound<'_, PyAny>) -> PyResult<(Vec<f64>, Vec<f64>)> {
     Ok((numbers(&pair.get_item(0)?)?, numbers(&pair.get_item(1)?)?))
 }
 
+/// Rows and their curvatures, or None.
+fn active(told: &Bound<'_, PyAny>) -> PyResult<Option<ActiveRows>> {
+    let Some((rows, curvatures)) = told.extract::<Option<(Bound<'_, PyAny>, Bound<'_, PyAny>)>>()? else {
+        return Ok(None);
+    };
+    Ok(Some(ActiveRows { rows: numbers(&rows)?, curvatures: numbers(&curvatures)? }))
+}
+
 fn gram(told: &Bound<'_, PyAny>) -> PyResult<Gram> {
     let parts = told.cast::<PyTuple>()?;
     let lower: PyReadonlyArray1<'_, f32> = parts.get_item(0)?.extract()?;
@@ -201,6 +209,11 @@ impl Objective for Elsewhere {
 
     fn diagonal(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Vec<f64>> {
         self.ask("diagonal", live, vec![Numbers::line(intercepts)], numbers)
+    }
+
+    fn active_rows(&mut self, k: usize, intercept: f64, most: usize) -> Result<Option<ActiveRows>> {
+        let given = vec![Numbers::line(&[intercept]), Numbers::line(&[most as f64])];
+        self.ask("active_rows", &[k], given, active)
     }
 }
 

@@ -4,10 +4,12 @@
 use std::sync::{Mutex, PoisonError};
 
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use widemargin::data::{CsrView, DenseView};
 use widemargin::problem::{
-    Block, BlockObjective, Gradient, Gram, Intercept, Line, Objective, OneVsRest, Remembered, SmoothLoss, Spare,
+    ActiveRows, Block, BlockObjective, Gradient, Gram, Intercept, Line, Objective, OneVsRest, Remembered, SmoothLoss,
+    Spare,
 };
 use widemargin::watch::Watch;
 use widemargin::{Error, Result};
@@ -50,6 +52,9 @@ type GradientOut<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>);
 
 /// The lower triangle row-major, the column and the corner.
 type GramOut<'py> = (Bound<'py, PyArray1<f32>>, Bound<'py, PyArray1<f64>>, f64);
+
+/// Rows, the intercept's 1 in the last column, and their curvatures.
+type ActiveOut<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
 
 /// A line of [`Line`]: intercept, step, along, turn.
 const LINE: usize = 4;
@@ -101,6 +106,10 @@ impl RowSums {
     ) -> PyResult<T> {
         let features: Features<'_> = self.features.bind(py).extract()?;
         work(features.block()?, OneVsRest::new(&self.codes, self.n_classes), &self.costs)
+    }
+
+    fn n_features(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.features.bind(py).extract::<Features<'_>>()?.block()?.n_features())
     }
 
     /// The same for work that changes what is remembered.
@@ -253,6 +262,25 @@ impl RowSums {
         let intercepts = intercepts.as_slice()?;
         let diagonal = self.with(py, Some(&memory), |objective| objective.diagonal(&live, intercepts))?;
         Ok(PyArray1::from_vec(py, diagonal))
+    }
+
+    /// The rows with a curvature above 0 in the live problem, which is one, and their curvatures; None where they are more
+    /// than `most`.
+    fn active_rows<'py>(
+        &self,
+        py: Python<'py>,
+        memory: Memory<'py>,
+        live: Vec<usize>,
+        intercepts: PyReadonlyArray1<'_, f64>,
+        most: PyReadonlyArray1<'_, f64>,
+    ) -> PyResult<Option<ActiveOut<'py>>> {
+        let (&[k], &[intercept], &[most]) = (&live[..], intercepts.as_slice()?, most.as_slice()?) else {
+            return Err(PyValueError::new_err("active_rows are those of one problem"));
+        };
+        let found = self.with(py, Some(&memory), |objective| objective.active_rows(k, intercept, most as usize))?;
+        let Some(ActiveRows { rows, curvatures }) = found else { return Ok(None) };
+        let (n, width) = (curvatures.len(), self.n_features(py)? + 1);
+        Ok(Some((shaped(py, rows, n, width)?, PyArray1::from_vec(py, curvatures))))
     }
 
     /// What a pass, a problem in it and the Gram matrix cost, in multiply-adds of a large product.

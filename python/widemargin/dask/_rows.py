@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,13 @@ class Rows:
 
     def diagonal(self, live: list[int], intercepts: npt.NDArray[np.float64]) -> Any:
         return self._sum("diagonal", live, intercepts)
+
+    def active_rows(
+        self, live: list[int], intercepts: npt.NDArray[np.float64], most: npt.NDArray[np.float64]
+    ) -> Any:
+        """The rows of all blocks, one after the other; None where they are too many."""
+        parts = self._tasks(_tasks.active_rows, "active_rows", live, (intercepts, most))
+        return self._sums.wait(parts, partial(_tasks.joined, int(most[0])))
 
     def _move(self, method: str, live: list[int], *given: npt.NDArray[np.float64]) -> None:
         self._memory = self._tasks(_tasks.move, method, live, given)

@@ -234,6 +234,21 @@ def total(
     )
 
 
+def active_rows(
+    blocks: tuple[Block, ...], problem: Problem, method: str, memories: list[Memory], live: list[int], *given: Any
+) -> Any:
+    """The rows of all these blocks that a problem's Hessian is made of, with their curvatures; None where too many."""
+    known = zip(blocks, memories, strict=True)
+    return joined(int(given[-1][0]), [_step(block, problem, method, memory, live, given) for block, memory in known])
+
+
+def joined(most: int, parts: Sequence[Any]) -> Any:
+    """Rows of several places, at most so many; else None."""
+    if any(part is None for part in parts) or sum(len(part[1]) for part in parts) > most:
+        return None
+    return tuple(np.concatenate([part[at] for part in parts]) for at in range(2))
+
+
 def cost(blocks: tuple[Block, ...], problem: Problem) -> tuple[float, float, float]:
     """What a pass, a problem in it and the Gram matrix cost over these blocks."""
     found: tuple[float, float, float] = added([block.of(problem).cost() for block in blocks])

@@ -149,15 +149,8 @@ impl Objective for LinearObjective<'_> {
     fn active_rows(&mut self, k: usize, intercept: f64, most: usize) -> Result<Option<ActiveRows>> {
         let mut total = ActiveRows::default();
         for part in &mut self.parts {
-            let left = most - total.curvatures.len();
-            let Some(active) = part.active_rows(k, intercept, left)? else { return Ok(None) };
-            // Most objectives have one part: its rows are not copied.
-            if total.curvatures.is_empty() {
-                total = active;
-                continue;
-            }
-            total.rows.extend(active.rows);
-            total.curvatures.extend(active.curvatures);
+            let Some(active) = part.active_rows(k, intercept, most - total.curvatures.len())? else { return Ok(None) };
+            total.add(active, most);
         }
         Ok(Some(total))
     }

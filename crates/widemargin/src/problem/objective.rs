@@ -179,6 +179,19 @@ pub struct ActiveRows {
     pub curvatures: Vec<f64>,
 }
 
+impl ActiveRows {
+    /// Adds other rows; false where they are more than `most` then, and so of no use.
+    pub fn add(&mut self, other: ActiveRows, most: usize) -> bool {
+        if self.curvatures.is_empty() {
+            *self = other;
+        } else {
+            self.rows.extend(other.rows);
+            self.curvatures.extend(other.curvatures);
+        }
+        self.curvatures.len() <= most
+    }
+}
+
 impl Gradient {
     /// Adds the sums over other rows.
     pub fn add(&mut self, other: &Gradient) {
@@ -252,13 +265,10 @@ pub trait Objective {
     /// As [`Objective::along`].
     fn diagonal(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Vec<f64>>;
 
-    /// The rows with a curvature above 0 in problem `k`, or `None` where they are more than `most` or not at hand (as
-    /// on other machines). For squared hinge they are the rows inside the margin.
+    /// The rows with a curvature above 0 in problem `k`, or `None` where they are more than `most`. For squared hinge they
+    /// are the rows inside the margin.
     ///
     /// # Errors
     /// As [`Objective::along`].
-    fn active_rows(&mut self, k: usize, intercept: f64, most: usize) -> Result<Option<ActiveRows>> {
-        let _ = (k, intercept, most);
-        Ok(None)
-    }
+    fn active_rows(&mut self, k: usize, intercept: f64, most: usize) -> Result<Option<ActiveRows>>;
 }

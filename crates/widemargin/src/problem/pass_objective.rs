@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::block_objective::{BlockObjective, Shard};
-use super::objective::{Cost, Gradient, Gram, Line, LineSums, Objective, PointSums, Shape};
+use super::objective::{ActiveRows, Cost, Gradient, Gram, Line, LineSums, Objective, PointSums, Shape};
 use super::{Intercept, OneVsRest, Pieces, SmoothLoss};
 use crate::data::{DenseView, Scratch};
 use crate::error::Result;
@@ -236,10 +236,94 @@ impl Objective for PassObjective<'_> {
         self.pass(true, |block| block.diagonal(live, intercepts), |part| linalg::add(&mut total, &part))?;
         Ok(total)
     }
+
+    /// One pass. Where the rows are too many it is for nothing, but for the moves that waited.
+    fn active_rows(&mut self, k: usize, intercept: f64, most: usize) -> Result<Option<ActiveRows>> {
+        let mut total = Some(ActiveRows::default());
+        let fold = |part: Option<ActiveRows>| {
+            total = total.take().zip(part).and_then(|(mut total, part)| total.add(part, most).then_some(total));
+        };
+        self.pass(true, |block| block.active_rows(k, intercept, most), fold)?;
+        Ok(total)
+    }
 }
 
 impl fmt::Debug for PassObjective<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PassObjective").field("shape", &self.shape()).field("n_passes", &self.n_passes).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solve::newton::{self, NewtonSettings};
+
+    struct Matrix(Vec<f32>, usize);
+
+    impl Pieces for Matrix {
+        fn n_rows(&self) -> usize {
+            self.0.len() / self.1
+        }
+        fn n_features(&self) -> usize {
+            self.1
+        }
+        fn fill(&self, rows: std::ops::Range<usize>, out: &mut [f32]) -> Result<()> {
+            out.copy_from_slice(&self.0[rows.start * self.1..rows.end * self.1]);
+            Ok(())
+        }
+    }
+
+    struct NoScratch;
+
+    impl Scratch for NoScratch {
+        fn write(&self, _: u64, _: &[u8]) -> Result<()> {
+            panic!("nothing is to be written")
+        }
+        fn read(&self, _: u64, _: &mut [u8]) -> Result<()> {
+            panic!("nothing was written")
+        }
+        fn room(&self) -> Option<u64> {
+            Some(0)
+        }
+    }
+
+    #[test]
+    fn a_large_c_takes_the_steps_and_factors_that_it_takes_in_memory() {
+        let (n, d) = (900, 150);
+        let mut state = 3u64;
+        let mut uniform = || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 40) as f32 / (1u64 << 24) as f32 - 0.5
+        };
+        let codes: Vec<u32> = (0..n).map(|i| (i % 3) as u32).collect();
+        let values = codes.iter().flat_map(|&class| {
+            let one = |j: usize| uniform() + uniform() + if j % 3 == class as usize { 0.4 } else { 0.0 };
+            (0..d).map(one).collect::<Vec<f32>>()
+        });
+        let rows = Matrix(values.collect(), d);
+        let costs = vec![1e4; n];
+        let (targets, kind) = (OneVsRest::new(&codes, 3), (SmoothLoss::SquaredHinge, Intercept::Free));
+        let block = DenseView::new(&rows.0, n, d).unwrap().into();
+        let mut here = BlockObjective::alone(block, targets, &costs, kind.0, kind.1, 1).unwrap();
+        let settings = NewtonSettings { threads: 1, ..NewtonSettings::default() };
+        let memory = newton::solve(&mut here, &settings, None, &Watch::none()).unwrap();
+
+        let problem = Targets { targets, costs: &costs, loss: kind.0, intercept: kind.1 };
+        let room = Room { rows_a_piece: 128, n_held: 8, scratch: &NoScratch, first_byte: 0 };
+        let pool = Arc::new(Pool::new(1).unwrap());
+        let mut passes = PassObjective::new(&rows, problem, room, pool, Watch::none()).unwrap();
+        passes.place(&[0], &vec![0.0; d + 1]).unwrap();
+        let rows_of = |passes: &mut PassObjective<'_>, most| passes.active_rows(0, 0.0, most).unwrap();
+        assert_eq!(rows_of(&mut passes, n).unwrap().curvatures.len(), n);
+        assert!(rows_of(&mut passes, n - 1).is_none());
+        let outside = newton::solve(&mut passes, &settings, None, &Watch::none()).unwrap();
+        // Its passes are dearer, so that a Hessian of few rows pays a little sooner: the steps are the same or fewer.
+        let steps = outside.iterations.iter().zip(&memory.iterations);
+        assert!(steps.clone().all(|(outside, memory)| outside <= memory), "{outside:?} {memory:?}");
+        assert!(outside.passes < memory.passes && outside.n_factors > 10, "{outside:?} {memory:?}");
+        for (a, b) in outside.primal.iter().zip(&memory.primal) {
+            assert!((a - b).abs() <= 2.0 * settings.tol * b, "{a} instead of {b}");
+        }
     }
 }

@@ -4,7 +4,7 @@
 //! is where it was, to the last bit; what moves the current points goes on to the objective itself, which then stands
 //! where it stood.
 
-use super::objective::{Cost, Gradient, Gram, Line, LineSums, Objective, PointSums, Shape};
+use super::objective::{ActiveRows, Cost, Gradient, Gram, Line, LineSums, Objective, PointSums, Shape};
 use crate::data::{Checkpoint, load_checkpoint, save_checkpoint};
 use crate::error::{Error, Result};
 use crate::watch::Watch;
@@ -152,5 +152,10 @@ impl<O: Objective> Objective for RecordedObjective<'_, O> {
 
     fn diagonal(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Vec<f64>> {
         self.inner.diagonal(live, intercepts)
+    }
+
+    /// Not written down: rows are many more numbers than sums, and the current points are where they were.
+    fn active_rows(&mut self, k: usize, intercept: f64, most: usize) -> Result<Option<ActiveRows>> {
+        self.inner.active_rows(k, intercept, most)
     }
 }

@@ -7,7 +7,7 @@
 //! Byrd, Chin, Neveitt and Nocedal, *On the use of stochastic Hessian information in optimization methods for machine
 //! learning*, SIAM J. Optim. 21 (2011).
 
-use super::objective::{Cost, Gradient, Gram, Line, LineSums, Objective, Shape};
+use super::objective::{ActiveRows, Cost, Gradient, Gram, Line, LineSums, Objective, Shape};
 use crate::error::{Error, Result};
 use crate::watch::Watch;
 
@@ -94,5 +94,13 @@ impl<A: Objective, S: Objective> Objective for SampledObjective<A, S> {
 
     fn diagonal(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Vec<f64>> {
         self.sample.diagonal(live, intercepts)
+    }
+
+    fn active_rows(&mut self, k: usize, intercept: f64, most: usize) -> Result<Option<ActiveRows>> {
+        if self.is_sample_enough() {
+            self.sample.active_rows(k, intercept, most)
+        } else {
+            self.all.active_rows(k, intercept, most)
+        }
     }
 }

@@ -2,13 +2,17 @@
 //! remembered, and machines put together of what was found so: what several machines do.
 
 use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::linear_common::{Case, INTERCEPTS};
 use widemargin::data::{AnySamples, DenseMatrix, Labels, Vectors};
 use widemargin::expansion::Normalization;
 use widemargin::model::{Assembled, BasisExpansionParams, BasisExpansionSvc};
-use widemargin::problem::{BlockObjective, Cost, Gradient, Gram, Line, LineSums, LinearObjective, Objective, Shape};
-use widemargin::problem::{Intercept, OneVsRest, Remembered, Spare};
+use widemargin::problem::{
+    ActiveRows, BlockObjective, Cost, Gradient, Gram, Intercept, Line, LineSums, LinearObjective, Objective, OneVsRest,
+    Remembered, Shape, Spare,
+};
 use widemargin::similarity::AnySimilarity;
 use widemargin::solve::newton::{self, NewtonSettings};
 use widemargin::watch::Watch;
@@ -22,12 +26,22 @@ struct Forgetful<'a> {
     rows: std::ops::Range<usize>,
     remembered: Remembered,
     spare: RefCell<Spare>,
+    /// How often active rows were asked for.
+    fetched: Arc<AtomicUsize>,
 }
 
 impl<'a> Forgetful<'a> {
     fn new(case: &'a Case, codes: &'a [u32], rows: std::ops::Range<usize>, n_classes: usize) -> Self {
         let (targets, costs) = (OneVsRest::new(&codes[rows.clone()], n_classes), &case.costs[rows.clone()]);
-        Forgetful { case, targets, costs, rows, remembered: Remembered::default(), spare: RefCell::default() }
+        Forgetful {
+            case,
+            targets,
+            costs,
+            rows,
+            remembered: Remembered::default(),
+            spare: RefCell::default(),
+            fetched: Arc::default(),
+        }
     }
 
     fn step<T>(&self, work: impl FnOnce(&mut BlockObjective<'_>) -> Result<T>) -> Result<(T, Remembered)> {
@@ -90,6 +104,11 @@ impl Objective for Forgetful<'_> {
     fn diagonal(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Vec<f64>> {
         Ok(self.step(|objective| objective.diagonal(live, intercepts))?.0)
     }
+
+    fn active_rows(&mut self, k: usize, intercept: f64, most: usize) -> Result<Option<ActiveRows>> {
+        self.fetched.fetch_add(1, Ordering::Relaxed);
+        Ok(self.step(|objective| objective.active_rows(k, intercept, most))?.0)
+    }
 }
 
 #[test]
@@ -107,6 +126,27 @@ fn a_fit_of_steps_apart_is_the_fit() {
         let largest = whole.weights.iter().fold(0.0f32, |largest, w| largest.max(w.abs()));
         for (a, b) in apart.weights.iter().zip(&whole.weights) {
             assert!((a - b).abs() <= 1e-6 * largest, "{a} instead of {b}");
+        }
+    }
+}
+
+#[test]
+fn few_active_rows_make_the_hessian_wherever_they_are() {
+    for (n_classes, intercept) in [(2, INTERCEPTS[0]), (4, INTERCEPTS[1]), (3, Intercept::None)] {
+        let mut case = Case::new(900, 150, n_classes, 1e4, 8);
+        case.intercept = intercept;
+        let settings = NewtonSettings { threads: 1, ..NewtonSettings::default() };
+        let whole = case.solve_with(&[case.block()], &settings);
+        let codes = case.codes.clone();
+        let parts = [0..300, 300..301, 301..900].map(|rows| Forgetful::new(&case, &codes, rows, n_classes));
+        let fetched = parts.each_ref().map(|part| part.fetched.clone());
+        let parts = parts.map(|part| Box::new(part) as Box<dyn Objective + Send>);
+        let mut apart = LinearObjective::from_parts(parts.into()).unwrap();
+        let apart = newton::solve(&mut apart, &settings, None, &Watch::none()).unwrap();
+        assert_eq!((&apart.iterations, apart.n_factors), (&whole.iterations, whole.n_factors));
+        assert!(fetched.iter().all(|times| times.load(Ordering::Relaxed) > 0), "{whole:?}");
+        for (a, b) in apart.primal.iter().zip(&whole.primal) {
+            assert!((a - b).abs() <= 2.0 * settings.tol * b, "{a} instead of {b}");
         }
     }
 }

@@ -258,17 +258,14 @@ class Rigid(Named, Similarity):
         How many cells z may go along each axis.
     penalty : float, default=0.0
         Its product with ‖z‖² is subtracted.
-    precision : {"f32", "bf16"} or None, default=None
-        In which cells are multiplied; None is f32.
     """
 
     _name = "rigid"
     _shown = ("radius",)
 
-    def __init__(self, radius: int = 1, penalty: float = 0.0, precision: str | None = None) -> None:
+    def __init__(self, radius: int = 1, penalty: float = 0.0) -> None:
         self.radius = radius
         self.penalty = penalty
-        self.precision = precision
 
 
 class Deformable(Named, Similarity):
@@ -280,18 +277,15 @@ class Deformable(Named, Similarity):
         How many cells z, and u, may go along each axis.
     penalty : float, default=0.0
         Its product with ‖z‖², and with ‖u‖² for each cell, is subtracted.
-    precision : {"f32", "bf16"} or None, default=None
-        In which cells are multiplied; None is f32.
     """
 
     _name = "deformable"
     _shown = ("rigid", "local")
 
-    def __init__(self, rigid: int = 1, local: int = 1, penalty: float = 0.0, precision: str | None = None) -> None:
+    def __init__(self, rigid: int = 1, local: int = 1, penalty: float = 0.0) -> None:
         self.rigid = rigid
         self.local = local
         self.penalty = penalty
-        self.precision = precision
 
 
 # Time series

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use widemargin::data::{CsrMatrix, DenseMatrix, Grids, Images, Samples, Vectors};
 use widemargin::descriptor::Hog;
-use widemargin::similarity::{GridMatching, Precision, Similarity, Spec, VectorSimilarity};
+use widemargin::similarity::{GridMatching, Similarity, Spec, VectorSimilarity};
 
 /// Bases and samples of a block: a common number of bases, a chunk of samples.
 const BASES: usize = 1000;
@@ -161,41 +161,37 @@ fn main() {
     }
 
     let cases = [(8, 1, 0), (8, 0, 1), (4, 1, 0), (4, 0, 1), (4, 2, 0), (4, 1, 1), (4, 2, 1)];
-    for precision in [Precision::F32, Precision::Bf16] {
-        for (cell, rigid, local) in cases {
-            let similarity = match local {
-                0 => GridMatching::rigid(rigid),
-                _ => GridMatching::deformable(rigid, local),
-            };
-            let similarity = similarity.precision(precision);
-            let side = 32 / cell;
-            let grids = |n: usize, seed: u32| {
-                Grids::new(made_up(n * side * side * 31, seed), side, side, 31).expect("whole grids")
-            };
-            let (bases, samples) = (grids(BASES, 1), grids(SAMPLES, 2));
-            let mut block = vec![0.0; BASES * SAMPLES];
-            let name = format!("H{cell}({rigid},{local}) {precision:?}");
-            let seconds = arguments.time(&name, || {
-                similarity.block(&bases, &samples, &mut block).expect("grids of one shape");
-            });
-            let Some(seconds) = seconds else { continue };
-            let flops = similarity.useful_flops(side, side, 31);
-            let seconds_a_pair = seconds / (BASES * SAMPLES) as f64;
-            let rate = flops as f64 / seconds_a_pair / 1e9;
-            println!(
-                "{}",
-                json!({
-                    "what": "similarity",
-                    "name": name,
-                    "spec": similarity.to_string(),
-                    "bases": BASES,
-                    "samples": SAMPLES,
-                    "useful_flops": flops,
-                    "microseconds_a_pair": seconds_a_pair * 1e6,
-                    "gflops": rate,
-                    "share_of_matrix_product": rate / peak,
-                })
-            );
-        }
+    for (cell, rigid, local) in cases {
+        let similarity = match local {
+            0 => GridMatching::rigid(rigid),
+            _ => GridMatching::deformable(rigid, local),
+        };
+        let side = 32 / cell;
+        let grids =
+            |n: usize, seed: u32| Grids::new(made_up(n * side * side * 31, seed), side, side, 31).expect("whole grids");
+        let (bases, samples) = (grids(BASES, 1), grids(SAMPLES, 2));
+        let mut block = vec![0.0; BASES * SAMPLES];
+        let name = format!("H{cell}({rigid},{local})");
+        let seconds = arguments.time(&name, || {
+            similarity.block(&bases, &samples, &mut block).expect("grids of one shape");
+        });
+        let Some(seconds) = seconds else { continue };
+        let flops = similarity.useful_flops(side, side, 31);
+        let seconds_a_pair = seconds / (BASES * SAMPLES) as f64;
+        let rate = flops as f64 / seconds_a_pair / 1e9;
+        println!(
+            "{}",
+            json!({
+                "what": "similarity",
+                "name": name,
+                "spec": similarity.to_string(),
+                "bases": BASES,
+                "samples": SAMPLES,
+                "useful_flops": flops,
+                "microseconds_a_pair": seconds_a_pair * 1e6,
+                "gflops": rate,
+                "share_of_matrix_product": rate / peak,
+            })
+        );
     }
 }

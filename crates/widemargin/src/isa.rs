@@ -27,12 +27,6 @@ impl Isa {
         all
     }
 
-    /// True where this instruction set comes with products of pairs of bfloat16 (AVX512-BF16).
-    #[cfg(target_arch = "x86_64")]
-    pub fn has_bf16(self) -> bool {
-        self == Isa::Avx512 && is_x86_feature_detected!("avx512bf16")
-    }
-
     /// The best of this machine.
     pub fn best() -> Isa {
         static BEST: OnceLock<Isa> = OnceLock::new();

@@ -26,7 +26,7 @@ pub use additive::AdditiveKernel;
 pub use alignment::Alignment;
 pub use any::{AnySimilarity, default_spec, descriptor_names, similarity_names};
 pub use conditional::ConditionalKernel;
-pub use grid::{GridMatching, Precision};
+pub use grid::GridMatching;
 pub use ngram::NGram;
 pub(crate) use polynomial::PolynomialSpace;
 pub use precomputed::Precomputed;

@@ -1,49 +1,41 @@
 //! Bases laid out once, to be compared with one chunk of samples after another.
 
 use super::kernels::Kernels;
-use super::matching::{GridMatching, Precision};
+use super::matching::GridMatching;
 use super::plan::Plan;
 use crate::data::{Grids, Samples};
 use crate::error::{Error, Result};
+use crate::isa::Isa;
 
 /// Bases packed for several similarities of the same grids, which share the products of cells they have in common.
 ///
-/// Packing costs as much as comparing the bases with some ten samples. As large as the bases are, once more for
-/// each precision.
+/// Packing costs as much as comparing the bases with some ten samples. They take as much
+/// memory again.
 ///
-/// A rigid similarity beside deformable ones of the same precision sums the products cell by cell where alone it
+/// A rigid similarity beside deformable ones sums the products cell by cell where alone it
 /// would sum them in one go, so that its last bits may differ from those it has alone.
 #[derive(Debug)]
 pub(crate) struct PackedBases {
     similarities: Vec<GridMatching>,
     shape: [usize; 3],
     n_bases: usize,
-    /// One a precision.
-    plans: Vec<Plan>,
+    /// `None` where there is nothing to compare.
+    plan: Option<Plan>,
 }
 
 impl PackedBases {
     pub fn new(similarities: &[GridMatching], bases: &Grids) -> PackedBases {
-        Self::with(Kernels::best, similarities, bases)
+        Self::with(Kernels::new(Isa::best()), similarities, bases)
     }
 
     /// The same with the loops that are given.
-    pub(super) fn with(
-        kernels: impl Fn(Precision) -> Kernels,
-        similarities: &[GridMatching],
-        bases: &Grids,
-    ) -> PackedBases {
-        let plan = |precision: Precision| {
-            let numbered = similarities.iter().copied().enumerate();
-            let these: Vec<_> = numbered.filter(|(_, similarity)| similarity.precision == precision).collect();
-            let empty = these.is_empty() || bases.is_empty();
-            (!empty).then(|| Plan::new(kernels(precision), &these, bases))
-        };
+    pub(super) fn with(kernels: Kernels, similarities: &[GridMatching], bases: &Grids) -> PackedBases {
+        let numbered: Vec<_> = similarities.iter().copied().enumerate().collect();
         PackedBases {
             similarities: similarities.to_vec(),
             shape: shape(bases),
             n_bases: bases.len(),
-            plans: [Precision::F32, Precision::Bf16].into_iter().filter_map(plan).collect(),
+            plan: (!numbered.is_empty() && !bases.is_empty()).then(|| Plan::new(kernels, &numbered, bases)),
         }
     }
 
@@ -80,7 +72,7 @@ impl PackedBases {
                 ),
             });
         }
-        for plan in &self.plans {
+        if let Some(plan) = &self.plan {
             plan.fill(samples, blocks);
         }
         Ok(())

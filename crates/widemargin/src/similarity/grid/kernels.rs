@@ -1,6 +1,5 @@
 //! Compiled loops, and the shapes they are for.
 
-use super::pack::Format;
 use super::tile::{Products, Windows};
 
 /// A loop for tiles of one shape.
@@ -12,8 +11,6 @@ pub(super) type WindowsLoop = unsafe fn(&Windows);
 /// Compiled loops, and the shapes they are for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kernels {
-    /// How cells are laid out for the loops.
-    pub format: Format,
     /// Lanes of a vector.
     pub lanes: usize,
     /// The most samples of a tile.

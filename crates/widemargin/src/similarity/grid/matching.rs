@@ -1,40 +1,12 @@
 //! What a rigid or deformable matching is: its kind, its radius, what displacements cost.
 
 use std::fmt;
-use std::str::FromStr;
 
 use crate::error::{Error, Result};
 use crate::similarity::Arguments;
 
 /// The farthest a cell may be displaced: more is never meant, and would only take time.
 const FARTHEST: usize = 1024;
-
-/// In what precision cells are multiplied. Products are summed in single precision in any case.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Precision {
-    /// Single precision.
-    #[default]
-    F32,
-    /// Features rounded to bfloat16 (8 bits of mantissa) before they are multiplied: a relative change of each
-    /// feature of up to 2⁻⁹. Machines with and without instructions for it agree to 1e-6 of the value.
-    Bf16,
-}
-
-impl FromStr for Precision {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        match text {
-            "f32" => Ok(Precision::F32),
-            "bf16" => Ok(Precision::Bf16),
-            _ => Err(Error::UnknownName {
-                what: "precision",
-                given: text.into(),
-                expected: "f32 and bf16 are known".into(),
-            }),
-        }
-    }
-}
 
 /// Rigid or deformable matching of grids, `rigid:radius=2` or `deformable:rigid=2,local=1`.
 ///
@@ -54,7 +26,6 @@ pub struct GridMatching {
     pub(super) kind: Kind,
     pub(super) radius: usize,
     pub(super) penalty: f64,
-    pub(super) precision: Precision,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +37,7 @@ pub(super) enum Kind {
 impl GridMatching {
     /// Rigid matching, eq. 11: shifts by up to `radius` cells along each axis, up to 1024.
     pub fn rigid(radius: usize) -> Self {
-        GridMatching { kind: Kind::Rigid, radius: radius.min(FARTHEST), penalty: 0.0, precision: Precision::F32 }
+        GridMatching { kind: Kind::Rigid, radius: radius.min(FARTHEST), penalty: 0.0 }
     }
 
     /// Deformable matching, eq. 12: shifts by up to `rigid` cells along each axis, and on top of them each cell by
@@ -90,12 +61,7 @@ impl GridMatching {
         Ok(GridMatching { penalty, ..self })
     }
 
-    /// In what precision cells are multiplied; single to begin with.
-    pub fn precision(self, precision: Precision) -> Self {
-        GridMatching { precision, ..self }
-    }
-
-    /// Reads the parameters of `rigid`: `radius` (default 1), `penalty` (0), `precision` (f32).
+    /// Reads the parameters of `rigid`: `radius` (default 1), `penalty` (0).
     ///
     /// # Errors
     /// [`Error::Parameter`] for a value that is not allowed.
@@ -103,7 +69,7 @@ impl GridMatching {
         Self::rigid(arguments.whole("radius", 1, 0..=FARTHEST)?).options(arguments)
     }
 
-    /// Reads the parameters of `deformable`: `rigid` (default 1), `local` (1), `penalty` (0), `precision` (f32).
+    /// Reads the parameters of `deformable`: `rigid` (default 1), `local` (1), `penalty` (0).
     ///
     /// # Errors
     /// [`Error::Parameter`] for a value that is not allowed.
@@ -115,8 +81,7 @@ impl GridMatching {
     fn options(self, arguments: &mut Arguments<'_>) -> Result<Self> {
         let right = |penalty: &f64| *penalty >= 0.0 && penalty.is_finite();
         let penalty = arguments.get("penalty", 0.0, "a finite number, at least 0", right)?;
-        let precision = arguments.get("precision", Precision::F32, "f32 or bf16", |_| true)?;
-        Ok(GridMatching { penalty, precision, ..self })
+        Ok(GridMatching { penalty, ..self })
     }
 
     /// Multiplications and additions of one pair of grids of `rows` × `cols` cells of `depth` numbers that the
@@ -147,9 +112,6 @@ impl fmt::Display for GridMatching {
         }
         if self.penalty > 0.0 {
             write!(f, ",penalty={}", self.penalty)?;
-        }
-        if self.precision == Precision::Bf16 {
-            f.write_str(",precision=bf16")?;
         }
         Ok(())
     }

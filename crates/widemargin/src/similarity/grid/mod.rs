@@ -25,7 +25,7 @@ use crate::data::Grids;
 use crate::error::Result;
 
 pub(crate) use bases::PackedBases;
-pub use matching::{GridMatching, Precision};
+pub use matching::GridMatching;
 
 impl Similarity for GridMatching {
     type Samples = Grids;

@@ -19,7 +19,7 @@ use super::matching::{GridMatching, Kind};
 use super::pack::pack;
 use super::tile::{Products, Windows};
 use crate::data::{Grids, Samples};
-use crate::simd::Words;
+use crate::simd::AlignedNumbers;
 
 /// Samples that are packed at a time.
 const SAMPLES_A_BLOCK: usize = 1024;
@@ -44,11 +44,11 @@ pub(super) struct Plan {
     kernels: Kernels,
     rows: usize,
     cols: usize,
-    /// Words of a cell.
-    words: usize,
+    /// Numbers of a cell.
+    depth: usize,
     n_bases: usize,
     /// The bases, panel by panel.
-    bases: Words,
+    bases: AlignedNumbers,
     rigid: Vec<Job>,
     deformable: Vec<Job>,
     /// The farthest shift of a rigid similarity.
@@ -76,19 +76,19 @@ impl Plan {
         let farthest = |jobs: &[Job], far: fn(&Job, usize) -> usize| {
             [0, 1].map(|axis| jobs.iter().map(|job| far(job, axis)).max().unwrap_or(0))
         };
-        let words = kernels.format.words(bases.depth());
-        let grid = sides[0] * sides[1] * words;
-        let mut packed = Words::zeros(bases.len().next_multiple_of(kernels.lanes) * grid);
+        let depth = bases.depth();
+        let grid = sides[0] * sides[1] * depth;
+        let mut packed = AlignedNumbers::zeros(bases.len().next_multiple_of(kernels.lanes) * grid);
         for columns in panels(bases.len(), kernels.lanes) {
             let width = columns.len().next_multiple_of(kernels.lanes);
-            let panel = &mut packed.words_mut()[columns.start * grid..][..width * grid];
-            pack(kernels.format, bases, columns, width, panel);
+            let panel = &mut packed.numbers_mut()[columns.start * grid..][..width * grid];
+            pack(bases, columns, width, panel);
         }
         Plan {
             kernels,
             rows: sides[0],
             cols: sides[1],
-            words,
+            depth,
             n_bases: bases.len(),
             bases: packed,
             reach: farthest(&rigid, |job, axis| job.radius[axis]),
@@ -100,14 +100,14 @@ impl Plan {
 
     /// Fills the blocks of the plan's similarities; others are left alone.
     pub fn fill(&self, samples: &Grids, blocks: &mut [&mut [f32]]) {
-        let Kernels { format, lanes, .. } = self.kernels;
+        let lanes = self.kernels.lanes;
         let most_samples = self.samples_a_tile();
-        let grid = self.rows * self.cols * self.words;
+        let grid = self.rows * self.cols * self.depth;
         let block = SAMPLES_A_BLOCK.min(samples.len());
         let panel = (2 * lanes).min(self.n_bases.next_multiple_of(lanes));
         let tile = most_samples.min(block);
         let mut room = Room::new(self, tile * panel);
-        let mut packed = Words::zeros(block * grid);
+        let mut packed = AlignedNumbers::zeros(block * grid);
         for first in (0..samples.len()).step_by(block) {
             let n = block.min(samples.len() - first);
             let tiles = || {
@@ -116,8 +116,8 @@ impl Plan {
             };
             for tile in tiles() {
                 let rows = first + tile.start..first + tile.end;
-                let words = &mut packed.words_mut()[tile.start * grid..tile.end * grid];
-                pack(format, samples, rows, tile.len(), words);
+                let numbers = &mut packed.numbers_mut()[tile.start * grid..tile.end * grid];
+                pack(samples, rows, tile.len(), numbers);
             }
             for columns in panels(self.n_bases, lanes) {
                 let vectors = columns.len().div_ceil(lanes);
@@ -159,7 +159,7 @@ impl Plan {
             self.walk_band(room, tile, samples, bases);
         }
         let (rigid, deformable) = room.best.split_at_mut(self.rigid.len());
-        let keep = |best: &mut Words, values: &[f32], job: &Job, [down, across]: [isize; 2]| {
+        let keep = |best: &mut AlignedNumbers, values: &[f32], job: &Job, [down, across]: [isize; 2]| {
             let length = (down * down + across * across) as f32;
             (self.kernels.keep_best)(&mut best.numbers_mut()[..tile.len], values, -job.penalty * length);
         };
@@ -188,13 +188,13 @@ impl Plan {
     }
 
     /// Σ over all cells of base cell c · sample cell c + shift.
-    fn shifted(&self, one: &mut Words, tile: Tile, shift: [isize; 2], samples: &[f32], bases: &[f32]) {
+    fn shifted(&self, one: &mut AlignedNumbers, tile: Tile, shift: [isize; 2], samples: &[f32], bases: &[f32]) {
         let (down, across) = (overlap(self.rows, shift[0]), overlap(self.cols, shift[1]));
         if down.is_empty() || across.is_empty() {
             one.numbers_mut()[..tile.len].fill(0.0);
             return;
         }
-        let cell = |row: usize, col: usize| (row * self.cols + col) * self.words;
+        let cell = |row: usize, col: usize| (row * self.cols + col) * self.depth;
         let (from_sample, from_base) = (
             cell(down.start.wrapping_add_signed(shift[0]), across.start.wrapping_add_signed(shift[1])),
             cell(down.start, across.start),
@@ -207,7 +207,7 @@ impl Plan {
             bases: bases[from_base * width..].as_ptr(),
             bases_run: cell(1, 0) * width,
             runs: down.len(),
-            inner: across.len() * self.words,
+            inner: across.len() * self.depth,
             out: one.numbers_mut()[..tile.len].as_mut_ptr(),
             tiles: 1,
         };
@@ -227,7 +227,7 @@ impl Plan {
         let band_row = (2 * far_across + 1) * tile.len;
         for row in 0..self.rows {
             for col in 0..self.cols {
-                let base = &bases[(row * self.cols + col) * self.words * width..][..self.words * width];
+                let base = &bases[(row * self.cols + col) * self.depth * width..][..self.depth * width];
                 let band = room.band.numbers_mut();
                 for (down, band) in band.chunks_exact_mut(band_row).take(2 * far_down + 1).enumerate() {
                     // The sample's row of cells, and its columns, that this row of displacements meets.
@@ -251,16 +251,16 @@ impl Plan {
                     } else if let Some(left) = after.get_mut(..tile.len) {
                         left.fill(0.0);
                     }
-                    let first = (from_row * self.cols + from_col) * self.words * tile.samples;
-                    let cells = (to_col - from_col) * self.words * tile.samples;
+                    let first = (from_row * self.cols + from_col) * self.depth * tile.samples;
+                    let cells = (to_col - from_col) * self.depth * tile.samples;
                     let work = Products {
                         samples: samples[first..first + cells].as_ptr(),
                         samples_run: 0,
-                        samples_tile: self.words * tile.samples,
+                        samples_tile: self.depth * tile.samples,
                         bases: base.as_ptr(),
                         bases_run: 0,
                         runs: 1,
-                        inner: self.words,
+                        inner: self.depth,
                         out: inside.as_mut_ptr(),
                         tiles: to_col - from_col,
                     };
@@ -325,16 +325,16 @@ struct Tile {
 #[derive(Debug)]
 struct Room {
     /// Products of one cell by displacement, \[row\]\[column\]\[tile\].
-    band: Words,
+    band: AlignedNumbers,
     /// Sums of the deformable similarities by shift.
-    sums: Vec<Words>,
+    sums: Vec<AlignedNumbers>,
     /// Sums of the rigid ones by shift, where they come from the band.
-    rigid: Words,
+    rigid: AlignedNumbers,
     /// One tile.
-    one: Words,
-    windows: Words,
+    one: AlignedNumbers,
+    windows: AlignedNumbers,
     /// The best of each similarity, rigid ones first.
-    best: Vec<Words>,
+    best: Vec<AlignedNumbers>,
 }
 
 impl Room {
@@ -344,12 +344,16 @@ impl Room {
         let windows = |job: &Job| (2 * (job.radius[0] + job.local[0]) + 1) * (2 * job.radius[1] + 1) * lanes;
         let jobs = plan.rigid.len() + plan.deformable.len();
         Room {
-            band: Words::zeros(if deformable { area(plan.band) * tile } else { 0 }),
-            sums: plan.deformable.iter().map(|job| Words::zeros(area(job.radius) * tile)).collect(),
-            rigid: Words::zeros(if deformable && !plan.rigid.is_empty() { area(plan.reach) * tile } else { 0 }),
-            one: Words::zeros(tile),
-            windows: Words::zeros(plan.deformable.iter().map(windows).max().unwrap_or(0)),
-            best: (0..jobs).map(|_| Words::zeros(tile)).collect(),
+            band: AlignedNumbers::zeros(if deformable { area(plan.band) * tile } else { 0 }),
+            sums: plan.deformable.iter().map(|job| AlignedNumbers::zeros(area(job.radius) * tile)).collect(),
+            rigid: AlignedNumbers::zeros(if deformable && !plan.rigid.is_empty() {
+                area(plan.reach) * tile
+            } else {
+                0
+            }),
+            one: AlignedNumbers::zeros(tile),
+            windows: AlignedNumbers::zeros(plan.deformable.iter().map(windows).max().unwrap_or(0)),
+            best: (0..jobs).map(|_| AlignedNumbers::zeros(tile)).collect(),
         }
     }
 }

@@ -1,13 +1,12 @@
 //! The loops for any machine, left to the compiler to vectorise.
 
 use super::kernels::{Kernels, pick_products, pick_windows};
-use super::pack::Format;
-use super::tile::{self, Products, Single, Windows};
+use super::tile::{self, Products, Windows};
 use crate::simd::{Portable, Simd};
 
 unsafe fn products<const B: usize, const V: usize>(work: &Products) {
     // SAFETY: the caller's promise.
-    unsafe { tile::products::<Portable, Single, B, V>(work) }
+    unsafe { tile::products::<Portable, B, V>(work) }
 }
 
 unsafe fn windows<const PENALISED: bool>(work: &Windows) {
@@ -20,9 +19,8 @@ unsafe fn windows_of_three<const SHIFTS: usize, const PENALISED: bool>(work: &Wi
     unsafe { tile::windows_of_three::<Portable, SHIFTS, PENALISED>(work) }
 }
 
-pub(super) fn kernels(format: Format) -> Kernels {
+pub(super) fn kernels() -> Kernels {
     Kernels {
-        format,
         lanes: Portable::LANES,
         most_samples: 4,
         products: |samples, vectors| pick_products!(products, samples, vectors, [1 2 3 4]),

@@ -16,27 +16,7 @@
 
 use crate::simd::Simd;
 
-/// How two operands of lanes are multiplied and added to f32 sums.
-///
-/// # Safety
-/// Needs the instruction set.
-pub(super) unsafe trait Multiply<S: Simd> {
-    unsafe fn multiply_add(a: S::V, b: S::V, sum: S::V) -> S::V;
-}
-
-/// Operands are numbers in single precision.
-pub(super) struct Single;
-
-// SAFETY: needs what `S` needs.
-unsafe impl<S: Simd> Multiply<S> for Single {
-    #[inline(always)]
-    unsafe fn multiply_add(a: S::V, b: S::V, sum: S::V) -> S::V {
-        // SAFETY: the caller's promise.
-        unsafe { S::multiply_add(a, b, sum) }
-    }
-}
-
-/// Tiles of products: `tiles` of them, one beside another. Steps are in words.
+/// Tiles of products: `tiles` of them, one beside another. Steps are in numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Products {
     /// The samples' numbers, \[number\]\[B\], for the first tile.
@@ -64,7 +44,7 @@ pub(super) struct Products {
 /// The instruction set is there, and all that [`Products`] points to may be read and written.
 #[inline(always)]
 #[expect(clippy::needless_range_loop, reason = "constant indices into register tiles are what the compiler unrolls")]
-pub(super) unsafe fn products<S: Simd, M: Multiply<S>, const B: usize, const V: usize>(work: &Products) {
+pub(super) unsafe fn products<S: Simd, const B: usize, const V: usize>(work: &Products) {
     for tile in 0..work.tiles {
         // SAFETY: the caller's promise.
         unsafe {
@@ -80,7 +60,7 @@ pub(super) unsafe fn products<S: Simd, M: Multiply<S>, const B: usize, const V: 
                     for b in 0..B {
                         let number = S::splat(*sample.add(b));
                         for v in 0..V {
-                            sums[b][v] = M::multiply_add(number, vectors[v], sums[b][v]);
+                            sums[b][v] = S::multiply_add(number, vectors[v], sums[b][v]);
                         }
                     }
                     sample = sample.add(B);
@@ -97,7 +77,7 @@ pub(super) unsafe fn products<S: Simd, M: Multiply<S>, const B: usize, const V: 
     }
 }
 
-/// Maxima over windows: for each shift, over the local displacements around it. Steps are in words.
+/// Maxima over windows: for each shift, over the local displacements around it. Steps are in numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Windows {
     /// Tiles of products by displacement, \[row\]\[column\]\[tile\], from the first displacement of the first window.

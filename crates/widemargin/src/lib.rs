@@ -41,3 +41,8 @@ mod spec;
 pub mod watch;
 
 pub use error::{Error, Result};
+
+// The README's program is compiled with the documentation's.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+mod readme {}

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 /// A similarity s(basis, sample), symmetric or not, definite or not.
 ///
 /// It compares whole blocks, never one pair at a time, and sees no labels. A user's own needs `Samples`, `spec`
-/// and `block`; `crates/widemargin/examples/own_similarity.rs` has one in twenty lines.
+/// and `block`; `examples/rust/own_similarity.rs` in the repository has one in twenty lines.
 pub trait Similarity: Send + Sync {
     /// What it compares: a collection such as `Vec<Molecule>`.
     type Samples: Samples;

@@ -1,16 +1,22 @@
-//! A similarity of one's own: how much two stretches of time overlap, in about twenty lines.
+//! A similarity of one's own: how much two stretches of time overlap, in about twenty lines; and a model of it, saved and
+//! loaded.
 //!
 //! Any function of two things will do. It need not be symmetric, nor a kernel, and the things need not be vectors.
+//!
+//! `cargo run --release --package widemargin-examples --bin own_similarity`
+
+use std::error::Error;
+use std::path::Path;
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use widemargin::data::Labels;
-use widemargin::model::BasisExpansionParams;
+use widemargin::model::{BasisExpansionParams, BasisExpansionSvc};
 use widemargin::select::Evaluation;
 use widemargin::similarity::Similarity;
 
 /// From one hour of the day to another.
-#[derive(Clone)]
+#[derive(Clone, serde::Serialize, serde::Deserialize)]
 struct Stretch {
     from: f32,
     to: f32,
@@ -47,15 +53,38 @@ fn shifts(n: usize, seed: u64) -> (Vec<Stretch>, Labels) {
     (shifts, Labels::new((0..n).map(|i| kinds[i % 3].0)))
 }
 
-fn main() -> widemargin::Result<()> {
+type Machine = BasisExpansionSvc<Overlap>;
+
+/// A model file knows samples of the library's kinds. Bases of one's own are kept in a file of one's own, beside it.
+fn save(model: &Machine, folder: &Path) -> Result<(), Box<dyn Error>> {
+    std::fs::write(folder.join("shifts.model"), model.to_bytes_without_bases()?)?;
+    std::fs::write(folder.join("bases.json"), serde_json::to_vec(model.expansion().bases())?)?;
+    Ok(())
+}
+
+fn load(folder: &Path) -> Result<Machine, Box<dyn Error>> {
+    let bases = serde_json::from_slice(&std::fs::read(folder.join("bases.json"))?)?;
+    Ok(BasisExpansionSvc::from_bytes_with(&std::fs::read(folder.join("shifts.model"))?, Overlap, bases)?)
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
     let (training, labels) = shifts(600, 1);
     let model = BasisExpansionParams::new(Overlap).n_basis(60).fit(&training, &labels)?;
+    let folder = tempfile::tempdir()?;
+    save(&model, folder.path())?;
+    let same = load(folder.path())?;
 
     let (test, truth) = shifts(300, 2);
     let mut evaluation = Evaluation::default();
-    for (row, predicted) in model.predict(&test, 0)?.into_iter().enumerate() {
+    for (row, predicted) in same.predict(&test, 0)?.into_iter().enumerate() {
         evaluation.add(truth.get(row), predicted);
     }
-    println!("accuracy {:.1} % with {} bases", 100.0 * evaluation.accuracy(), model.n_bases());
+    println!("accuracy {:.1} % with {} bases", 100.0 * evaluation.accuracy(), same.n_bases());
+    assert!(evaluation.accuracy() > 0.9 && same.predict(&test, 0)? == model.predict(&test, 0)?);
     Ok(())
+}
+
+#[test]
+fn it_runs() {
+    main().unwrap();
 }

@@ -73,9 +73,7 @@ class Rows:
     def diagonal(self, live: list[int], intercepts: npt.NDArray[np.float64]) -> Any:
         return self._sum("diagonal", live, intercepts)
 
-    def active_rows(
-        self, live: list[int], intercepts: npt.NDArray[np.float64], most: npt.NDArray[np.float64]
-    ) -> Any:
+    def active_rows(self, live: list[int], intercepts: npt.NDArray[np.float64], most: npt.NDArray[np.float64]) -> Any:
         """The rows of all blocks, one after the other; None where they are too many."""
         parts = self._tasks(_tasks.active_rows, "active_rows", live, (intercepts, most))
         return self._sums.wait(parts, partial(_tasks.joined, int(most[0])))

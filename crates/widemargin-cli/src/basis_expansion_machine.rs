@@ -1,5 +1,6 @@
 //! What `inspect` and others tell of a trained basis expansion SVM.
 
+use indicatif::HumanCount;
 use serde_json::{Value, json};
 use widemargin::data::{AnySamples, Images};
 use widemargin::model::BasisExpansionSvc;
@@ -7,7 +8,7 @@ use widemargin::similarity::AnySimilarity;
 use widemargin::{Error, Result};
 use widemargin_io::Samples;
 
-use crate::text_table::{grouped, text_table};
+use crate::text_table::text_table;
 
 /// Bases that a table shows.
 const BASES_SHOWN: usize = 20;
@@ -70,7 +71,7 @@ fn excerpt(text: &str) -> String {
         .take(if length > CHARACTERS_SHOWN { CHARACTERS_SHOWN } else { length })
         .map(|character| if character.is_control() { ' ' } else { character })
         .collect();
-    if length > CHARACTERS_SHOWN { format!("{shown}… ({} characters)", grouped(length as u64)) } else { shown }
+    if length > CHARACTERS_SHOWN { format!("{shown}… ({} characters)", HumanCount(length as u64)) } else { shown }
 }
 
 /// The bases with how much each weighs: JSON of all, and a table of the heaviest.

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use indicatif::HumanCount;
 use widemargin::data::{Label, Labels};
 use widemargin_io::{Samples, Table};
 
 use crate::args::Input;
 use crate::context::Context;
 use crate::report::{Failure, shown};
-use crate::text_table::grouped;
 
 /// Samples below which each may have a class of its own: a trial of a few rows.
 const FEW: usize = 10;
@@ -51,10 +51,10 @@ pub fn check_labels(context: &Context, input: &Input, table: &Table) -> Result<(
         return refused(format!("numbers with fractions, such as {fraction}: they are no classes"));
     }
     if n >= FEW && distinct == n {
-        return refused(format!("another value in each of {} rows: they are no classes", grouped(n as u64)));
+        return refused(format!("another value in each of {} rows: they are no classes", HumanCount(n as u64)));
     }
     if n >= MANY && 2 * distinct > n {
-        let (distinct, n) = (grouped(distinct as u64), grouped(n as u64));
+        let (distinct, n) = (HumanCount(distinct as u64), HumanCount(n as u64));
         let where_from = table.label_column.as_ref().map(|column| format!(" in column {column}")).unwrap_or_default();
         context.note(&format!("warning: {distinct} different labels{where_from} for {n} samples: are they classes?"));
     }

@@ -3,14 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use indicatif::{DecimalBytes, HumanCount};
 use widemargin::data::{Checkpoint, Labels, Outside, Source};
+use widemargin::memory;
 use widemargin::watch::{Progress, Watch};
 use widemargin_io::{CheckpointFolder, ReadOptions, ScratchFile, Store, Table};
 
 use crate::args::Input;
 use crate::context::Context;
 use crate::report::{Failure, in_file, shown};
-use crate::text_table::{bytes, grouped};
 
 /// How much memory there is, for `train` and `cv`.
 #[derive(Clone, Copy, Debug, Args)]
@@ -87,17 +88,17 @@ impl OnDisk {
         let checkpoint = folders.checkpoint.as_deref().map(CheckpointFolder::open).transpose()?;
         let limit = match memory.memory {
             Some(limit) => limit,
-            None => available().map_or(1 << 30, |free| (free as f64 * SHARE) as u64),
+            None => memory::free().map_or(1 << 30, |free| (free as f64 * SHARE) as u64),
         };
         let scratch = ScratchFile::create(&folder)?;
         let name = shown(data).to_string();
         context.bar.say(format!("reading {name}"));
-        let told = |progress: Progress| context.bar.say(format!("{name}: {} samples", grouped(progress.done)));
+        let told = |progress: Progress| context.bar.say(format!("{name}: {} samples", HumanCount(progress.done)));
         let rows = ScratchFile::create(&folder)?;
         let watch = context.watch(&told);
         let store = context.pool().install(|| Store::open(data, options, rows, limit / 8, &watch))?;
         let samples = A_SAMPLE * store.n_samples() as u64;
-        let mut memory = ((limit as f64 * (1.0 - MARGIN)) as u64).saturating_sub(resident().unwrap_or(0));
+        let mut memory = ((limit as f64 * (1.0 - MARGIN)) as u64).saturating_sub(memory::resident().unwrap_or(0));
         if let Some(left) = address_space_left(context.pool().current_num_threads()) {
             memory = memory.min((left as f64 * (1.0 - MARGIN)) as u64);
         }
@@ -132,9 +133,9 @@ impl OnDisk {
     pub fn extent(&self) -> String {
         format!(
             "{} samples, {} features, {} on disk",
-            grouped(self.store.n_samples() as u64),
-            grouped(self.store.n_features() as u64),
-            bytes(self.store.bytes()),
+            HumanCount(self.store.n_samples() as u64),
+            HumanCount(self.store.n_features() as u64),
+            DecimalBytes(self.store.bytes()),
         )
     }
 }
@@ -159,32 +160,12 @@ fn size(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Bytes of memory that this process has now, where the system tells.
-fn resident() -> Option<u64> {
-    Some(kilobytes("/proc/self/status", "VmRSS:")? * 1024)
-}
-
-/// Bytes that can be had without swapping, where the system tells.
-fn available() -> Option<u64> {
-    Some(kilobytes("/proc/meminfo", "MemAvailable:")? * 1024)
-}
-
 /// Bytes of addresses that the process may still take, where it has a limit of those (`ulimit -v`). Matrix products
 /// reserve two last-level caches a thread, which they hardly touch: addresses, not memory.
 fn address_space_left(threads: usize) -> Option<u64> {
-    let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
-    let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
-    let limit: u64 = line.split_whitespace().next()?.parse().ok()?;
-    let taken = kilobytes("/proc/self/status", "VmSize:")? * 1024;
     let cache = std::fs::read_to_string("/sys/devices/system/cpu/cpu0/cache/index3/size").ok();
     let cache = cache.and_then(|text| text.trim().strip_suffix('K')?.parse::<u64>().ok()).unwrap_or(0) * 1024;
-    Some(limit.saturating_sub(taken).saturating_sub(2 * cache * threads as u64))
-}
-
-fn kilobytes(file: &str, name: &str) -> Option<u64> {
-    let text = std::fs::read_to_string(file).ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-    line.trim().strip_suffix("kB")?.trim().parse().ok()
+    Some(memory::addresses_left()?.saturating_sub(2 * cache * threads as u64))
 }
 
 #[cfg(test)]

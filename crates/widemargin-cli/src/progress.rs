@@ -5,10 +5,9 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use indicatif::HumanCount;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use widemargin::watch::Progress;
-
-use crate::text_table::grouped;
 
 /// Work shorter than this shows nothing.
 const A_MOMENT: Duration = Duration::from_secs(2);
@@ -49,7 +48,7 @@ impl Bar {
         let epoch = match (progress.total > 1, progress.gap) {
             (false, _) => String::new(),
             // Work without a gap goes through samples, once.
-            (true, None) => format!(", {} of {}", grouped(progress.done), grouped(progress.total)),
+            (true, None) => format!(", {} of {}", HumanCount(progress.done), HumanCount(progress.total)),
             (true, Some(_)) => format!(", step {}", progress.done),
         };
         let gap = progress.gap.map(|gap| format!(", largest gap {gap:.1e}")).unwrap_or_default();

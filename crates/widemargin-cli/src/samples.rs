@@ -16,13 +16,13 @@ macro_rules! with_rows {
 }
 pub(crate) use with_rows;
 
+use indicatif::HumanCount;
 use widemargin::data::{AnySamples, Rows, Source};
 use widemargin::similarity::{AnySimilarity, default_spec};
 use widemargin::{Error, Result};
 use widemargin_io::{Format, Samples};
 
 use crate::report::{Failure, in_spec};
-use crate::text_table::grouped;
 
 /// Runs an expression with `$source` bound to the samples as a similarity's source, whatever they are.
 macro_rules! with_source {
@@ -88,7 +88,7 @@ pub fn kind_in(format: Format) -> &'static str {
 
 /// How many samples there are and how large: the line of a summary.
 pub fn extent(samples: &Samples, n_features: usize) -> Result<String> {
-    let n = grouped(samples.n_rows() as u64);
+    let n = HumanCount(samples.n_rows() as u64);
     Ok(match samples {
         Samples::Other(AnySamples::Images(images)) => {
             let (height, width) = (images.height(), images.width());
@@ -97,7 +97,7 @@ pub fn extent(samples: &Samples, n_features: usize) -> Result<String> {
         }
         Samples::Other(samples) => format!("{n} {}", samples.kind()),
         vectors => {
-            let (features, nonzeros) = (grouped(n_features as u64), grouped(count_nonzeros(vectors)?));
+            let (features, nonzeros) = (HumanCount(n_features as u64), HumanCount(count_nonzeros(vectors)?));
             format!("{n} samples, {features} features, {nonzeros} non-zeros")
         }
     })

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::mpsc::{channel, sync_channel};
 use std::thread;
 
+use indicatif::HumanCount;
 use widemargin::model::Scores;
 use widemargin::watch::Progress;
 use widemargin_io::{Block, Blocks, Format, IoError, LabelColumn, LibsvmProblem, ReadOptions, Table};
@@ -13,7 +14,6 @@ use crate::context::Context;
 use crate::machine::Machine;
 use crate::report::{Failure, in_file, shown};
 use crate::samples::kind_in;
-use crate::text_table::grouped;
 
 /// Calls `each` with every block of the input, in order, and the decision values of its rows. Returns the
 /// number of rows.
@@ -31,7 +31,7 @@ pub fn score(
     let blocks = Blocks::open(file, &options)?;
     let mut n_rows = 0;
     for_each_block(context, blocks, file, |block| {
-        let say = |n: u64| context.bar.say(format!("{name}: {} samples", grouped(n)));
+        let say = |n: u64| context.bar.say(format!("{name}: {} samples", HumanCount(n)));
         let sink = |progress: Progress| say(n_rows + progress.done);
         put_in_order(&mut block.table, machine, file)?;
         let scores = machine

@@ -1,10 +1,11 @@
 //! What is told of a trained thin plate SVM.
 
+use indicatif::HumanCount;
 use serde_json::{Value, json};
 use widemargin::model::ThinPlateSvc;
 use widemargin::solve::thin_plate::PathPoint;
 
-use crate::text_table::{grouped, text_table};
+use crate::text_table::text_table;
 
 /// What the model keeps of its parameters and of what was chosen, by name.
 pub fn parameters(model: &ThinPlateSvc) -> Value {
@@ -51,8 +52,8 @@ pub fn findings(model: &ThinPlateSvc) -> String {
         model.c(),
         model.rank(),
         model.null_space(),
-        grouped(violators(model)),
-        grouped(model.n_bases() as u64),
+        HumanCount(violators(model)),
+        HumanCount(model.n_bases() as u64),
         if model.scale().is_some() { "; standardised columns" } else { "" },
     )
 }
@@ -68,7 +69,7 @@ pub fn path_table(model: &ThinPlateSvc) -> String {
             format!("{:.1e}", point.lambda),
             number(point.loo_squared_hinge, 1.0, 5),
             number(point.error_estimate().map(|(_, error)| error), 100.0, 2),
-            grouped(point.violators),
+            HumanCount(point.violators).to_string(),
             point.steps.to_string(),
             if point.c == model.c() { "* chosen".into() } else { String::new() },
         ]

@@ -28,7 +28,7 @@ mod error;
 pub mod expansion;
 mod isa;
 mod linalg;
-mod memory;
+pub mod memory;
 pub mod model;
 pub mod output;
 mod par;

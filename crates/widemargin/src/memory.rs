@@ -1,4 +1,4 @@
-//! Calling memory to the caches before it is needed, and how much of it is free.
+//! How much memory is free; and calling it to the caches before it is needed.
 
 use crate::error::{Error, Result};
 
@@ -52,36 +52,32 @@ pub(crate) fn product(sizes: &[usize]) -> u64 {
 pub(crate) const FEWER_COLUMNS: &str =
     "check the largest index of the samples (one typing error is enough), or take fewer features";
 
-#[cfg(target_os = "linux")]
-fn free() -> Option<u64> {
-    kilobytes("/proc/meminfo", "MemAvailable:")
-}
-
-/// Bytes of addresses that the process may still take, where it has a limit of those (`ulimit -v`).
-#[cfg(target_os = "linux")]
-fn addresses_left() -> Option<u64> {
-    let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
-    let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
-    // "unlimited" is no number.
-    let limit: u64 = line.split_whitespace().next()?.parse().ok()?;
-    Some(limit.saturating_sub(kilobytes("/proc/self/status", "VmSize:")?))
-}
-
-#[cfg(target_os = "linux")]
-fn kilobytes(file: &str, name: &str) -> Option<u64> {
-    let text = std::fs::read_to_string(file).ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kilobytes * 1024)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn free() -> Option<u64> {
+/// Bytes that can be had without swapping, where the system tells.
+pub fn free() -> Option<u64> {
+    #[cfg(target_os = "linux")]
+    return procfs::Current::current().ok().and_then(|memory: procfs::Meminfo| memory.mem_available);
+    #[cfg(not(target_os = "linux"))]
     None
 }
 
-#[cfg(not(target_os = "linux"))]
-fn addresses_left() -> Option<u64> {
+/// Bytes of memory that this process has now, where the system tells.
+pub fn resident() -> Option<u64> {
+    #[cfg(target_os = "linux")]
+    return procfs::process::Process::myself().ok()?.status().ok()?.vmrss.map(|kilobytes| kilobytes * 1024);
+    #[cfg(not(target_os = "linux"))]
+    None
+}
+
+/// Bytes of addresses that the process may still take, where it has a limit of those (`ulimit -v`).
+pub fn addresses_left() -> Option<u64> {
+    #[cfg(target_os = "linux")]
+    {
+        use procfs::process::{LimitValue, Process};
+        let process = Process::myself().ok()?;
+        let LimitValue::Value(limit) = process.limits().ok()?.max_address_space.soft_limit else { return None };
+        Some(limit.saturating_sub(process.status().ok()?.vmsize? * 1024))
+    }
+    #[cfg(not(target_os = "linux"))]
     None
 }
 

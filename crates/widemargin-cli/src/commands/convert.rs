@@ -4,13 +4,13 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use indicatif::HumanCount;
 use widemargin_io::{Format, IoError};
 
 use crate::args::Input;
 use crate::context::Context;
 use crate::output::{check_output, is_stdout};
 use crate::report::{Failure, shown};
-use crate::text_table::grouped;
 
 /// Arguments of `convert`.
 #[derive(Debug, Args)]
@@ -51,8 +51,8 @@ impl Convert {
         widemargin_io::write(&table, &self.output, Some(format))?;
         context.note(&format!(
             "{} samples of {} features: {} to {}",
-            grouped(table.samples.n_rows() as u64),
-            grouped(table.samples.n_cols() as u64),
+            HumanCount(table.samples.n_rows() as u64),
+            HumanCount(table.samples.n_cols() as u64),
             shown(&self.input.data),
             self.output.display(),
         ));

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use clap::Args;
+use indicatif::{DecimalBytes, HumanCount};
 use serde_json::json;
 use widemargin::Error;
 use widemargin::data::{Label, VectorSource};
@@ -18,7 +19,7 @@ use crate::demo::digits::{Digits, N_PIXELS, digits};
 use crate::demo::linear_svm::LinearSvm;
 use crate::output::{print, print_json};
 use crate::report::Failure;
-use crate::text_table::{bytes, grouped, text_table};
+use crate::text_table::text_table;
 
 /// Arguments of `demo`.
 #[derive(Debug, Args)]
@@ -93,7 +94,7 @@ impl Demo {
              not\nshown; the thin plate SVM chooses its own as it trains, by leave-one-out (loo).\n\
              Your own data: widemargin train thin-plate train.csv -o model.safetensors\n               \
              widemargin evaluate model.safetensors test.csv\n",
-            grouped(n_train as u64),
+            HumanCount(n_train as u64),
             text_table(&heads, &rows),
         ))
     }
@@ -134,8 +135,8 @@ impl Outcome {
             c,
             format!("{:.2}", 100.0 * self.accuracy),
             format!("{:.1}", 1e3 * self.seconds_train),
-            grouped((n_test as f64 / self.seconds_predict) as u64),
-            bytes(self.weight_bytes as u64),
+            HumanCount((n_test as f64 / self.seconds_predict) as u64).to_string(),
+            DecimalBytes(self.weight_bytes as u64).to_string(),
         ]
     }
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
+use indicatif::HumanCount;
 use widemargin::data::DenseMatrix;
 use widemargin::expansion::describe;
 use widemargin::similarity::AnySimilarity;
@@ -16,7 +17,6 @@ use crate::output::check_output;
 use crate::report::{Failure, in_file};
 use crate::samples::with_source;
 use crate::stream::{check_kind, put_in_order};
-use crate::text_table::grouped;
 
 /// Arguments of `describe`.
 #[derive(Debug, Args)]
@@ -118,7 +118,7 @@ impl Files {
         let table = Table::new(Samples::DenseF32(described), table.labels);
         widemargin_io::write(&table, &self.output, None)?;
         context.bar.hide();
-        context.note(&format!("{} samples, {} numbers each: {}", grouped(n), grouped(d), self.output.display()));
+        context.note(&format!("{} samples, {} numbers each: {}", HumanCount(n), HumanCount(d), self.output.display()));
         Ok(())
     }
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
+use indicatif::HumanCount;
 use serde_json::json;
 use widemargin::select::Evaluation;
 
@@ -13,7 +14,7 @@ use crate::machine::Machine;
 use crate::output::{print, print_json};
 use crate::report::Failure;
 use crate::stream::{check_kind, score};
-use crate::text_table::{grouped, text_table};
+use crate::text_table::text_table;
 
 /// Arguments of `evaluate`.
 #[derive(Debug, Args)]
@@ -73,7 +74,7 @@ impl Evaluate {
         let rows: Vec<_> = scores
             .iter()
             .map(|score| {
-                let support = grouped(score.support);
+                let support = HumanCount(score.support).to_string();
                 vec![score.label.to_string(), support, percent(score.precision), percent(score.recall)]
             })
             .collect();
@@ -81,8 +82,8 @@ impl Evaluate {
             "{}\naccuracy {:.2} % of {} samples; {seconds:.2} s, {} rows/s\n",
             text_table(&["label", "support", "precision %", "recall %"], &rows),
             100.0 * evaluation.accuracy(),
-            grouped(evaluation.n_samples()),
-            grouped(rate as u64),
+            HumanCount(evaluation.n_samples()),
+            HumanCount(rate as u64),
         ))
     }
 }

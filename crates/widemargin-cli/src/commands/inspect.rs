@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use indicatif::{DecimalBytes, HumanCount};
 use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::machine::{Machine, report_json};
 use crate::output::{print, print_json};
 use crate::report::Failure;
-use crate::text_table::{bytes, grouped};
 
 /// Arguments of `inspect`.
 #[derive(Debug, Args)]
@@ -56,7 +56,7 @@ fn text(machine: &Machine, size: u64) -> String {
     let classes: Vec<_> = machine.classes().iter().take(20).map(ToString::to_string).collect();
     let more = if machine.classes().len() > classes.len() { ", …" } else { "" };
     let stages: Vec<_> = report.stages.iter().map(|s| format!("{} {:.2}", s.name, s.seconds)).collect();
-    lines.extend(machine.n_features().map(|n| ("features".to_owned(), grouped(n as u64))));
+    lines.extend(machine.n_features().map(|n| ("features".to_owned(), HumanCount(n as u64).to_string())));
     if let Some(names) = machine.feature_names() {
         let shown: Vec<&str> = names.iter().take(20).map(String::as_str).collect();
         let more = if names.len() > shown.len() { ", …" } else { "" };
@@ -64,7 +64,10 @@ fn text(machine: &Machine, size: u64) -> String {
     }
     lines.extend([
         ("classes".to_owned(), format!("{}: {}{more}", machine.classes().len(), classes.join(", "))),
-        ("weights".to_owned(), format!("{} in a file of {}", grouped(machine.n_weights() as u64), bytes(size))),
+        (
+            "weights".to_owned(),
+            format!("{} in a file of {}", HumanCount(machine.n_weights() as u64), DecimalBytes(size)),
+        ),
         (
             "training".to_owned(),
             format!("{} after {} {}", report.status.as_str(), report.max_iterations(), machine.iterations()),

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::{Args, Subcommand};
+use indicatif::DecimalBytes;
 use serde_json::{Value, json};
 use widemargin::Result;
 use widemargin_io::Table;
@@ -19,7 +20,6 @@ use crate::outside::{Folders, Memory, OnDisk};
 use crate::power_mean::PowerMeanArgs;
 use crate::report::{Failure, in_file};
 use crate::samples::{count_nonzeros, extent, kind};
-use crate::text_table::bytes;
 use crate::thin_plate::ThinPlateArgs;
 
 /// Arguments of `train`.
@@ -188,7 +188,7 @@ impl Told<'_> {
             self.seconds_read,
             stages.join(", "),
             self.output.display(),
-            bytes(self.size()),
+            DecimalBytes(self.size()),
         )
     }
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::system::{Point, System, Target};
 use crate::error::Result;
-use crate::linalg::factor::{Cholesky, Matrix, Svd, add_scaled, dot};
+use crate::linalg::factor::{Cholesky, Matrix, Side, Svd, add_product, add_scaled, dot, product};
 
 /// What the space of functions loses with each sample.
 #[derive(Debug)]
@@ -36,6 +36,20 @@ pub(crate) struct Exact {
 pub(crate) struct Factor {
     pub(super) cholesky: Cholesky,
     pub(super) reduced: Svd,
+}
+
+impl Factor {
+    /// Leaves of L⁻¹X what the unpenalised columns do not explain, and returns their coefficients v s⁻¹ uᵀ L⁻¹X, for
+    /// L⁻¹U_s = u diag(s) vᵀ.
+    pub fn eliminate(&self, half: &mut Matrix) -> Matrix {
+        let Svd { u, s, v } = &self.reduced;
+        let mut along = product(Side::Transposed(u), Side::Plain(half));
+        add_product(half, -1.0, Side::Plain(u), Side::Plain(&along));
+        for col in 0..along.n_cols() {
+            along.col_mut(col).iter_mut().zip(s).for_each(|(x, s)| *x /= s);
+        }
+        product(Side::Plain(v), Side::Plain(&along))
+    }
 }
 
 impl Exact {
@@ -100,7 +114,7 @@ impl System for Exact {
         (): &mut (),
     ) -> Result<Option<(Point, Arc<Factor>)>> {
         let Some(factor) = self.factor(lambda, violators) else { return Ok(None) };
-        let Factor { cholesky, reduced } = factor.as_ref();
+        let cholesky = &factor.cholesky;
         // Elimination: with X = L⁻¹U_s and b = L⁻¹y, γ solves min ‖b − Xγ‖ and a = L⁻ᵀ(b − Xγ). The least
         // change from the present γ is found by solving for the change with X's pseudo-inverse.
         let wanted = violators.iter().map(|&i| target.signs[i] * target.roots[i]).collect();
@@ -108,12 +122,8 @@ impl System for Exact {
         let known = self.unpenalised.select_rows(violators).times(&from.free);
         add_scaled(rest.col_mut(0), -1.0, &known);
         cholesky.solve_lower(&mut rest);
-        let parts = reduced.u.transposed_times(rest.col(0));
-        let mut free = from.free.clone();
-        for (k, part) in parts.iter().enumerate() {
-            add_scaled(&mut free, part / reduced.s[k], reduced.v.col(k));
-            add_scaled(rest.col_mut(0), -part, reduced.u.col(k));
-        }
+        let mut free = factor.eliminate(&mut rest).into_values();
+        free.iter_mut().zip(&from.free).for_each(|(change, from)| *change += from);
         cholesky.solve_lower_transposed(&mut rest);
 
         let mut point = Point { free, ..self.origin() };

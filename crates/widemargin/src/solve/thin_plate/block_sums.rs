@@ -251,8 +251,10 @@ pub(crate) fn leave_out(
         values.push(mine);
     }
     let mut sums = LeftOutSums::default();
+    let mut one = vec![0.0; roots.len()];
     for (i, row) in rows.enumerate() {
-        sums.add(facts, row, |problem| values[problem][i]);
+        one.iter_mut().zip(&values).for_each(|(one, values)| *one = values[i]);
+        sums.add(facts, row, &one);
     }
     (sums, values)
 }
@@ -260,24 +262,24 @@ pub(crate) fn leave_out(
 /// What the problems, where they stand, make of the rows of the absent fold.
 pub(crate) fn absent_rows(facts: RowFacts<'_>, state: &State) -> LeftOutSums {
     let n = facts.roots.len();
-    let mut sums = LeftOutSums::default();
+    let (mut sums, mut one) = (LeftOutSums::default(), vec![0.0; facts.targets.n_problems()]);
     for row in (0..n).filter(|&row| state.is_absent(row) && facts.roots[row] > 0.0) {
-        sums.add(facts, row, |problem| state.scores[problem * n + row] / facts.roots[row]);
+        one.iter_mut().zip(state.scores.chunks(n)).for_each(|(one, scores)| *one = scores[row] / facts.roots[row]);
+        sums.add(facts, row, &one);
     }
     sums
 }
 
 impl LeftOutSums {
     /// Adds a row of the given decision value of each problem.
-    fn add(&mut self, facts: RowFacts<'_>, row: usize, value: impl Fn(usize) -> f64) {
+    fn add(&mut self, facts: RowFacts<'_>, row: usize, values: &[f64]) {
         let weight = facts.roots[row] * facts.roots[row];
-        let values: Vec<f64> = (0..facts.targets.n_problems()).map(value).collect();
         for (problem, value) in values.iter().enumerate() {
             self.hinge += weight * (1.0 - facts.targets.sign(row, problem) * value).max(0.0).powi(2);
         }
         let positive = facts.targets.positive_problem(row);
         let class = if values.len() > 1 { positive.unwrap_or_default() } else { usize::from(positive.is_some()) };
-        if OneVsRest::decide(&values) != class {
+        if OneVsRest::decide(values) != class {
             self.wrong += weight;
         }
     }

@@ -86,8 +86,13 @@ impl<'r> Lockstep<'r> {
         if self.hessians.is_empty() {
             self.begin()?;
         }
-        let all: Vec<usize> = (0..self.shape.n_problems).collect();
         self.rows.without(fold)?;
+        self.stand(points)
+    }
+
+    /// Puts every problem at its point, with its Hessian there.
+    fn stand(&mut self, points: &[f64]) -> Result<()> {
+        let all: Vec<usize> = (0..self.shape.n_problems).collect();
         self.told = self.rows.look(&all, points, Some(&mut self.hessians))?;
         self.rows.accept(&all)?;
         self.points = points.to_vec();
@@ -109,14 +114,9 @@ impl<'r> Lockstep<'r> {
             return Ok(());
         }
         if starts.iter().all(|x| *x == 0.0) {
-            self.begin()?;
-        } else {
-            let all: Vec<usize> = (0..self.shape.n_problems).collect();
-            self.told = self.rows.look(&all, starts, Some(&mut self.hessians))?;
-            self.rows.accept(&all)?;
-            self.points = starts.to_vec();
+            return self.begin().map(drop);
         }
-        Ok(())
+        self.stand(starts)
     }
 
     /// ‖h‖² of a point.

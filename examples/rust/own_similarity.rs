@@ -53,16 +53,16 @@ fn shifts(n: usize, seed: u64) -> (Vec<Stretch>, Labels) {
     (shifts, Labels::new((0..n).map(|i| kinds[i % 3].0)))
 }
 
-type Machine = BasisExpansionSvc<Overlap>;
+type Model = BasisExpansionSvc<Overlap>;
 
 /// A model file knows samples of the library's kinds. Bases of one's own are kept in a file of one's own, beside it.
-fn save(model: &Machine, folder: &Path) -> Result<(), Box<dyn Error>> {
+fn save(model: &Model, folder: &Path) -> Result<(), Box<dyn Error>> {
     std::fs::write(folder.join("shifts.model"), model.to_bytes_without_bases()?)?;
     std::fs::write(folder.join("bases.json"), serde_json::to_vec(model.expansion().bases())?)?;
     Ok(())
 }
 
-fn load(folder: &Path) -> Result<Machine, Box<dyn Error>> {
+fn load(folder: &Path) -> Result<Model, Box<dyn Error>> {
     let bases = serde_json::from_slice(&std::fs::read(folder.join("bases.json"))?)?;
     Ok(BasisExpansionSvc::from_bytes_with(&std::fs::read(folder.join("shifts.model"))?, Overlap, bases)?)
 }

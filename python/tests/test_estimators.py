@@ -272,13 +272,13 @@ def test_what_is_not_fitted_says_so():
 def test_thin_plate_tells_its_path_and_chooses_c(digits):
     X, y, X_test, y_test = digits
     fitted = make_pipeline(StandardScaler(), wm.ThinPlateSVC()).fit(X, y)
-    machine = fitted[-1]
+    model = fitted[-1]
     assert fitted.score(X_test, y_test) > 0.9
-    assert machine.C_ in machine.path_["C"]
-    best = np.nanargmin(machine.path_["loo_squared_hinge"])
-    assert machine.path_["C"][best] == machine.C_
-    assert machine.dual_coef_.shape == (10, machine.n_bases_)
-    assert machine.bases_.shape == (machine.n_bases_, 64)
+    assert model.C_ in model.path_["C"]
+    best = np.nanargmin(model.path_["loo_squared_hinge"])
+    assert model.path_["C"][best] == model.C_
+    assert model.dual_coef_.shape == (10, model.n_bases_)
+    assert model.bases_.shape == (model.n_bases_, 64)
 
 
 def test_decisions_follow_from_the_published_arrays(digits):

@@ -20,7 +20,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 from ._html import facts_of, report_table
 from ._model_file import header, parse
 from ._progress import Progress
-from ._samples import straight
+from ._samples import as_contiguous
 from ._threads import threads_of
 
 try:
@@ -89,7 +89,7 @@ class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
         # It asks the samples for their number alone.
         stand_in = np.empty((n_samples, 0))
         weights = _check_sample_weight(sample_weight, stand_in, dtype=np.float64)
-        return straight(weights, np.float64)
+        return as_contiguous(weights, np.float64)
 
     def _class_factors(self) -> str | list[float] | None:
         given = self.class_weight
@@ -105,13 +105,13 @@ class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
             raise ValueError(f"class_weight names the classes {unknown}, which y does not have: it has {_some(known)}")
         return [float(given.get(label, 1.0)) for label in known]
 
-    def _keep(self, machine: Any) -> None:
+    def _keep(self, model: Any) -> None:
         """Sets what every fitted classifier has, and says where the solver fell short.
 
         The report's other remarks (a constant column, say) wait in `report_`, unless `verbose` asks for them.
         """
-        self._machine = machine
-        self._describe(header(machine.to_bytes()))
+        self._model = model
+        self._describe(header(model.to_bytes()))
         for text in self.report_["warnings"]:
             if text.startswith("not converged"):
                 warnings.warn(text, ConvergenceWarning, stacklevel=4)
@@ -143,10 +143,10 @@ class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         check_is_fitted(self)
-        return parse(self._machine.to_bytes())[1]
+        return parse(self._model.to_bytes())[1]
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_machine")
+        return hasattr(self, "_model")
 
     def _scores(self, X: Any) -> npt.NDArray[Any]:
         """(samples, problems)."""
@@ -227,7 +227,7 @@ def fitting(method: Any) -> Any:
 
     @functools.wraps(method)
     def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
-        earlier = self.__dict__.pop("_machine", None)
+        earlier = self.__dict__.pop("_model", None)
         self._validate_params()
         try:
             # For those that begin where they ended.

@@ -17,7 +17,7 @@ A *call* is a Python similarity: ``(function, name)`` where ``function(samples, 
 
 Machines are opaque: what is in one is read from its bytes, which are those of a model file (``_model_file.parse``).
 
-A *watch* is called on the calling thread with ``(stage, done, total, gap)``; what it raises ends the work.
+A *monitor* is called on the calling thread with ``(stage, done, total, gap)``; what it raises ends the work.
 """
 
 import os
@@ -31,21 +31,21 @@ _Samples = Any
 _Objects = tuple[Any, int, Callable[[Any, npt.NDArray[np.int64]], Any]]
 _Call = tuple[Callable[[Any, Any], Any], str]
 _State = list[tuple[str, list[float]]]
-_Watch = Callable[[str, int, int, float | None], object]
+_Monitor = Callable[[str, int, int, float | None], object]
 _ClassWeight = str | list[float] | None
 # tol, max_iter, seed and class_weight of a fit on several machines.
 _Asked = dict[str, Any]
 
 __all__ = [
-    "BasisExpansionMachine",
-    "ExpansionMachine",
+    "BasisExpansionModel",
+    "ExpansionModel",
     "LandmarkPlan",
     "LandmarkRows",
-    "PowerMeanMachine",
+    "PowerMeanModel",
     "RowSums",
     "SettledPolynomials",
     "Solution",
-    "ThinPlateMachine",
+    "ThinPlateModel",
     "canonical",
     "check_costs",
     "choose_bases",
@@ -80,7 +80,7 @@ __all__ = [
 def version() -> str: ...
 
 @final
-class PowerMeanMachine:
+class PowerMeanModel:
     @staticmethod
     def fit(
         samples: _Samples,
@@ -101,10 +101,10 @@ class PowerMeanMachine:
         seed: int,
         threads: int,
         time_limit: float | None,
-        watch: _Watch | None,
+        monitor: _Monitor | None,
         shrinking: bool = True,
         feature_names: Sequence[str] | None = None,
-    ) -> PowerMeanMachine: ...
+    ) -> PowerMeanModel: ...
     @staticmethod
     def assemble(
         solution: Solution,
@@ -118,16 +118,16 @@ class PowerMeanMachine:
         stages: Sequence[tuple[str, float]],
         training: _Asked,
         feature_names: Sequence[str] | None = None,
-    ) -> PowerMeanMachine:
+    ) -> PowerMeanModel:
         """The machine of squared hinge weights that were found apart, on features as `explicit` makes them."""
 
     @staticmethod
-    def from_bytes(data: bytes) -> PowerMeanMachine: ...
+    def from_bytes(data: bytes) -> PowerMeanModel: ...
     def to_bytes(self) -> bytes: ...
     def decision_function(self, samples: _Samples, threads: int) -> npt.NDArray[np.float32]: ...
 
 @final
-class ThinPlateMachine:
+class ThinPlateModel:
     @staticmethod
     def fit(
         samples: _Samples,
@@ -148,16 +148,16 @@ class ThinPlateMachine:
         seed: int,
         threads: int,
         time_limit: float | None,
-        watch: _Watch | None,
+        monitor: _Monitor | None,
         feature_names: Sequence[str] | None = None,
-    ) -> ThinPlateMachine: ...
+    ) -> ThinPlateModel: ...
     @staticmethod
-    def from_bytes(data: bytes) -> ThinPlateMachine: ...
+    def from_bytes(data: bytes) -> ThinPlateModel: ...
     def to_bytes(self) -> bytes: ...
     def decision_function(self, samples: _Samples, threads: int) -> npt.NDArray[np.float64]: ...
 
 @final
-class BasisExpansionMachine:
+class BasisExpansionModel:
     @staticmethod
     def fit(
         samples: _Samples | None,
@@ -181,10 +181,10 @@ class BasisExpansionMachine:
         seed: int,
         threads: int,
         time_limit: float | None,
-        watch: _Watch | None,
-        start: BasisExpansionMachine | None = None,
+        monitor: _Monitor | None,
+        start: BasisExpansionModel | None = None,
         feature_names: Sequence[str] | None = None,
-    ) -> BasisExpansionMachine: ...
+    ) -> BasisExpansionModel: ...
     @staticmethod
     def from_bytes(
         data: bytes,
@@ -193,18 +193,18 @@ class BasisExpansionMachine:
         objects: _Objects | None = None,
         samples: _Samples | None = None,
         state: _State | None = None,
-    ) -> BasisExpansionMachine:
+    ) -> BasisExpansionModel:
         """Without calls the bytes are a model file; with calls the bases are handed over too."""
     def to_bytes(self) -> bytes:
         """The model file's bytes; with calls, everything but the bases and the calls."""
     def state(self) -> _State:
         """With calls, what the descriptors of the library's similarities learned."""
     def decision_function(
-        self, samples: _Samples | None, objects: _Objects | None, threads: int, watch: _Watch | None
+        self, samples: _Samples | None, objects: _Objects | None, threads: int, monitor: _Monitor | None
     ) -> npt.NDArray[np.float32]: ...
 
 @final
-class ExpansionMachine:
+class ExpansionModel:
     @staticmethod
     def fit(
         samples: _Samples | None,
@@ -220,8 +220,8 @@ class ExpansionMachine:
         normalization: str,
         seed: int,
         threads: int,
-        watch: _Watch | None,
-    ) -> tuple[ExpansionMachine, npt.NDArray[np.float32]]: ...
+        monitor: _Monitor | None,
+    ) -> tuple[ExpansionModel, npt.NDArray[np.float32]]: ...
     @staticmethod
     def from_bytes(
         data: bytes,
@@ -230,11 +230,11 @@ class ExpansionMachine:
         objects: _Objects | None = None,
         samples: _Samples | None = None,
         state: _State | None = None,
-    ) -> ExpansionMachine: ...
+    ) -> ExpansionModel: ...
     def to_bytes(self) -> bytes: ...
     def state(self) -> _State: ...
     def transform(
-        self, samples: _Samples | None, objects: _Objects | None, threads: int, watch: _Watch | None
+        self, samples: _Samples | None, objects: _Objects | None, threads: int, monitor: _Monitor | None
     ) -> npt.NDArray[np.float32]: ...
     def assemble(
         self,
@@ -253,7 +253,7 @@ class ExpansionMachine:
         warnings: Sequence[str],
         training: _Asked,
         feature_names: Sequence[str] | None = None,
-    ) -> BasisExpansionMachine:
+    ) -> BasisExpansionModel:
         """The machine of this expansion under a normalization learned apart, and of weights found apart."""
 
     @property
@@ -292,12 +292,14 @@ class RowSums:
         intercept: str,
         threads: int,
     ) -> RowSums: ...
-    def place(self, memory: _Memory | None, live: list[int], points: _Floats) -> _Memory: ...
-    def aim(self, memory: _Memory, live: list[int], directions: _Floats) -> _Memory: ...
-    def advance(self, memory: _Memory, live: list[int], steps: _Floats) -> _Memory: ...
-    def along(self, memory: _Memory, live: list[int], lines: _Floats) -> _Floats: ...
+    def set_point(self, memory: _Memory | None, live: list[int], points: _Floats) -> _Memory: ...
+    def set_direction(self, memory: _Memory, live: list[int], directions: _Floats) -> _Memory: ...
+    def take_step(self, memory: _Memory, live: list[int], steps: _Floats) -> _Memory: ...
+    def line_search_eval(self, memory: _Memory, live: list[int], lines: _Floats) -> _Floats: ...
     def gradient(self, memory: _Memory, live: list[int], intercepts: _Floats) -> tuple[_Floats, _Floats]: ...
-    def product(self, memory: _Memory, live: list[int], intercepts: _Floats, directions: _Floats) -> _Floats: ...
+    def hessian_product(
+        self, memory: _Memory, live: list[int], intercepts: _Floats, directions: _Floats
+    ) -> _Floats: ...
     def gram(
         self, memory: _Memory, live: list[int], intercepts: _Floats
     ) -> tuple[npt.NDArray[np.float32], _Floats, float]: ...
@@ -325,7 +327,7 @@ def minimise(
     max_iter: int,
     threads: int,
     time_limit: float | None,
-    watch: _Watch | None,
+    monitor: _Monitor | None,
 ) -> Solution:
     """Newton's method over rows that `rows` stands for: it has the methods of `RowSums` without their memories.
     `sample` is some of the rows, here, at costs that stand for all: the start, and the Hessian."""
@@ -409,11 +411,11 @@ class LandmarkPlan:
         threads: int,
         stages: Sequence[tuple[str, float]],
         time_limit: float | None,
-        watch: _Watch | None,
+        monitor: _Monitor | None,
         training: _Asked,
         basis: str,
         feature_names: Sequence[str] | None = None,
-    ) -> ThinPlateMachine:
+    ) -> ThinPlateModel:
         """The path over rows that `rows` stands for: it has the methods of `LandmarkRows` without their memories, each
         with the problems it is about first."""
 
@@ -421,7 +423,7 @@ def rows_separate(rows: object, *, n_rows: int, n_free: int, n_problems: int, to
     """Whether rows of the polynomials' features alone separate a problem."""
 
 _RowMemory = tuple[_Floats, _Floats, npt.NDArray[np.bool_], int | None]
-_Told = tuple[_Floats, _Floats, _Floats, _Floats]
+_PointSums = tuple[_Floats, _Floats, _Floats, _Floats]
 
 @final
 class LandmarkRows:
@@ -439,13 +441,13 @@ class LandmarkRows:
         roots: _Floats,
         units: _Floats,
     ) -> LandmarkRows: ...
-    def origin(self) -> tuple[_RowMemory, _Told]: ...
-    def look(self, memory: _RowMemory, live: list[int], points: _Floats) -> tuple[_RowMemory, _Told]: ...
+    def origin(self) -> tuple[_RowMemory, _PointSums]: ...
+    def look(self, memory: _RowMemory, live: list[int], points: _Floats) -> tuple[_RowMemory, _PointSums]: ...
     def accept(self, memory: _RowMemory, live: list[int]) -> _RowMemory: ...
     def without(self, memory: _RowMemory, fold: int | None) -> _RowMemory: ...
     def absent_rows(self, memory: _RowMemory) -> tuple[float, float]: ...
-    def along(self, memory: _RowMemory, live: list[int], places: _Floats) -> _Floats: ...
-    def advance(self, memory: _RowMemory, live: list[int], places: _Floats) -> tuple[_RowMemory, _Told]: ...
+    def line_search_eval(self, memory: _RowMemory, live: list[int], places: _Floats) -> _Floats: ...
+    def take_step(self, memory: _RowMemory, live: list[int], places: _Floats) -> tuple[_RowMemory, _PointSums]: ...
     def leave_one_out(self, memory: _RowMemory, roots: _Floats) -> tuple[float, float]: ...
 
 def choose_bases(codes: npt.NDArray[np.uint32], n_basis: int, basis: str, seed: int) -> npt.NDArray[np.int64]:
@@ -514,7 +516,7 @@ def select_similarities(
     fit_intercept: bool,
     seed: int,
     threads: int,
-    watch: _Watch | None,
+    monitor: _Monitor | None,
 ) -> dict[str, Any]:
     """chosen (numbers of the parts), rounds (a list of {accuracies: {part: accuracy}, chosen, accuracy}), warnings."""
 

@@ -39,7 +39,7 @@ def from_vectors(X: Any) -> Any:
     """
     if not sparse.issparse(X):
         X = np.asarray(X)
-        return straight(X, _float_of(X.dtype))
+        return as_contiguous(X, _float_of(X.dtype))
     X = X.tocsr()
     if X.shape[1] > np.iinfo(np.int32).max:
         raise ValueError(f"X has {X.shape[1]} columns: a sparse matrix may have at most {np.iinfo(np.int32).max}")
@@ -51,14 +51,14 @@ def from_vectors(X: Any) -> Any:
     data, indices = X.data[: indptr[-1]], X.indices[: indptr[-1]]
     return (
         "csr",
-        straight(data, _float_of(data.dtype)),
-        straight(indices, np.int32),
-        straight(indptr, np.int64),
+        as_contiguous(data, _float_of(data.dtype)),
+        as_contiguous(indices, np.int32),
+        as_contiguous(indptr, np.int64),
         int(X.shape[1]),
     )
 
 
-def straight(array: npt.ArrayLike, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+def as_contiguous(array: npt.ArrayLike, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     """The array as the compiled half reads it: row after row, and each number where the processor wants it. What comes
     over a network or out of a file's middle need not be so; what is, is not copied."""
     return np.require(array, dtype=dtype, requirements=["C", "A"])
@@ -326,7 +326,7 @@ def _images(X: Any, name: str) -> Any:
     if pixels.ndim not in (3, 4):
         form = "(n, height, width) or (n, height, width, channels)"
         raise ValueError(f"{name} has shape {pixels.shape}: images are {form}")
-    return "images", straight(pixels if pixels.ndim == 4 else pixels[..., None], np.uint8)
+    return "images", as_contiguous(pixels if pixels.ndim == 4 else pixels[..., None], np.uint8)
 
 
 def _grids(X: Any, name: str) -> Any:
@@ -337,7 +337,7 @@ def _grids(X: Any, name: str) -> Any:
         )
     if cells.ndim != 4:
         raise ValueError(f"{name} has shape {cells.shape}: grids of cells are (n, rows, columns, depth)")
-    cells = straight(cells, np.float32)
+    cells = as_contiguous(cells, np.float32)
     if not np.isfinite(cells).all():
         number, row, column, at = np.argwhere(~np.isfinite(cells))[0]
         value = cells[number, row, column, at]

@@ -193,7 +193,7 @@ class BasisExpansionSVC(NestedSpecMixin, MarginClassifier):
         codes = self._encode(y)
         same_length(collected.n, len(codes))
         with self._watched(X=X, y=y) as progress:
-            machine = _core.BasisExpansionMachine.fit(
+            model = _core.BasisExpansionModel.fit(
                 collected.samples,
                 collected.objects,
                 labels_of(self.classes_),
@@ -214,15 +214,15 @@ class BasisExpansionSVC(NestedSpecMixin, MarginClassifier):
                 seed=self._seed(),
                 threads=self._threads(),
                 time_limit=self.time_limit,
-                watch=watched(progress),
+                monitor=watched(progress),
                 start=self._start,
                 feature_names=self._kept_names(),
             )
-        self._keep(machine)
+        self._keep(model)
         self._resolved = resolved
         if resolved.calls:
             self._python_bases = chosen(X, self.basis_indices_)
-            self._rebuild(machine.to_bytes(), machine.state())
+            self._rebuild(model.to_bytes(), model.state())
         return self
 
     def _intercept(self, loss: str) -> str:
@@ -280,32 +280,32 @@ class BasisExpansionSVC(NestedSpecMixin, MarginClassifier):
         resolved: Resolved = self._resolved
         bases = collect(NoEstimator(), self._python_bases, resolved.of_bases(), reset=True)
         specs = self.similarities_[: len(resolved.specs)]
-        self._machine = _core.BasisExpansionMachine.from_bytes(
+        self._model = _core.BasisExpansionModel.from_bytes(
             data, specs, resolved.calls, bases.objects, bases.samples, state
         )
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
-        machine = state.get("_machine")
+        model = state.get("_model")
         resolved = state.pop("_resolved", None)
-        if machine is not None and resolved is not None and resolved.calls:
-            state["_machine"] = (machine.to_bytes(), machine.state())
+        if model is not None and resolved is not None and resolved.calls:
+            state["_model"] = (model.to_bytes(), model.state())
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        machine = self.__dict__.get("_machine")
-        if machine is None:
+        model = self.__dict__.get("_model")
+        if model is None:
             return
         self._resolved = resolve(self.similarity, self.layout)
-        if isinstance(machine, tuple):
-            self._rebuild(*machine)
+        if isinstance(model, tuple):
+            self._rebuild(*model)
 
     def _scores(self, X: Any) -> npt.NDArray[np.float32]:
         resolved: Resolved = self._resolved
         rows = self._precomputed_rows(X) if resolved.is_precomputed else None
         collected = rows or collect(self, X, resolved, reset=False)
-        return self._machine.decision_function(collected.samples, collected.objects, self._threads(), None)
+        return self._model.decision_function(collected.samples, collected.objects, self._threads(), None)
 
     def _precomputed_rows(self, X: Any) -> Collected:
         columns = getattr(self, "_columns", None)
@@ -325,7 +325,7 @@ class BasisExpansionSVC(NestedSpecMixin, MarginClassifier):
     def bases_(self) -> Any:
         """The bases, as they were given."""
         check_is_fitted(self)
-        return self._python_bases if self._resolved.calls else bases_of(self._machine.to_bytes(), self.layout)
+        return self._python_bases if self._resolved.calls else bases_of(self._model.to_bytes(), self.layout)
 
     @property
     def coef_(self) -> npt.NDArray[np.float32]:
@@ -343,10 +343,10 @@ class BasisExpansionSVC(NestedSpecMixin, MarginClassifier):
 
     @classmethod
     def _from_bytes(cls, data: bytes, told: dict[str, Any]) -> BasisExpansionSVC:
-        machine = _core.BasisExpansionMachine.from_bytes(data)
+        model = _core.BasisExpansionModel.from_bytes(data)
         specs = told["similarity"]
         fitted = cls(specs[0] if len(specs) == 1 else specs)
-        fitted._machine = machine
+        fitted._model = model
         fitted._resolved = resolve(fitted.similarity)
         fitted._restore(told)
         return fitted

@@ -51,7 +51,7 @@ def save(estimator: MarginClassifier, path: str | os.PathLike[str]) -> None:
         names = ", ".join(one.__name__ for one in _CLASSES.values())
         raise TypeError(f"save takes one of {names}, not {type(estimator).__name__}")
     check_is_fitted(estimator)
-    data = estimator._machine.to_bytes()
+    data = estimator._model.to_bytes()
     if isinstance(estimator, BasisExpansionSVC) and estimator._resolved.calls:
         data = _core.with_payload(data, _PYTHON, _pickled(estimator))
     _core.write_file(path, data)
@@ -143,7 +143,7 @@ def _unpickled(data: bytes, told: dict[str, Any], pickled: bytes) -> BasisExpans
 def _pickled(estimator: BasisExpansionSVC) -> bytes:
     columns = {name: getattr(estimator, name) for name in ("n_features_in_", "layout") if hasattr(estimator, name)}
     try:
-        return pickle.dumps((estimator.similarity, estimator._python_bases, estimator._machine.state(), columns))
+        return pickle.dumps((estimator.similarity, estimator._python_bases, estimator._model.state(), columns))
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise TypeError(
             f"the similarity {estimator.similarity!r} or its bases cannot be pickled ({error}): define the function at "

@@ -153,7 +153,7 @@ class PowerMeanSVC(MarginClassifier):
         check_non_negative(X, type(self).__name__)
         codes = self._encode(y)
         with self._watched(X=X, y=y) as progress:
-            machine = _core.PowerMeanMachine.fit(
+            model = _core.PowerMeanModel.fit(
                 from_vectors(X),
                 labels_of(self.classes_),
                 codes,
@@ -171,11 +171,11 @@ class PowerMeanSVC(MarginClassifier):
                 seed=self._seed(),
                 threads=self._threads(),
                 time_limit=self.time_limit,
-                watch=watched(progress),
+                monitor=watched(progress),
                 shrinking=bool(self.shrinking),
                 feature_names=kept_names(self),
             )
-        self._keep(machine)
+        self._keep(model)
         return self
 
     def _is_scaled(self) -> bool:
@@ -192,7 +192,7 @@ class PowerMeanSVC(MarginClassifier):
         X = in_order(self, X)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
         check_non_negative(X, type(self).__name__)
-        return self._machine.decision_function(from_vectors(X), self._threads())
+        return self._model.decision_function(from_vectors(X), self._threads())
 
     @property
     def nodes_(self) -> npt.NDArray[np.float64]:
@@ -206,7 +206,7 @@ class PowerMeanSVC(MarginClassifier):
 
     @classmethod
     def _from_bytes(cls, data: bytes, told: dict[str, Any]) -> PowerMeanSVC:
-        machine = _core.PowerMeanMachine.from_bytes(data)
+        model = _core.PowerMeanModel.from_bytes(data)
         name, _, given = told["kernel"].partition(":p=")
         fitted = cls(
             p=float(given or -1.0),
@@ -219,7 +219,7 @@ class PowerMeanSVC(MarginClassifier):
         )
         fitted._restore_training(told)
         fitted.set_params(shrinking=told.get("training", {}).get("shrinking", True))
-        fitted._machine = machine
+        fitted._model = model
         fitted._describe(told)
         fitted.classes_, fitted.n_features_in_ = classes_of(told["classes"]), told["n_features"]
         return fitted

@@ -160,7 +160,7 @@ def select_similarities(
             fit_intercept=bool(fit_intercept),
             seed=int(check_random_state(random_state).randint(np.iinfo(np.int32).max)),
             threads=threads_of(n_jobs),
-            watch=watched(progress),
+            monitor=watched(progress),
         )
     for text in found["warnings"]:
         warnings.warn(text, UserWarning, stacklevel=2)

@@ -163,7 +163,7 @@ class ThinPlateSVC(NestedSpecMixin, MarginClassifier):
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
         codes = self._encode(y)
         with self._watched(X=X, y=y) as progress:
-            machine = _core.ThinPlateMachine.fit(
+            model = _core.ThinPlateModel.fit(
                 from_vectors(X),
                 labels_of(self.classes_),
                 codes,
@@ -181,10 +181,10 @@ class ThinPlateSVC(NestedSpecMixin, MarginClassifier):
                 seed=self._seed(),
                 threads=self._threads(),
                 time_limit=self.time_limit,
-                watch=watched(progress),
+                monitor=watched(progress),
                 feature_names=kept_names(self),
             )
-        self._keep(machine)
+        self._keep(model)
         return self
 
     def _c(self) -> float | None:
@@ -213,7 +213,7 @@ class ThinPlateSVC(NestedSpecMixin, MarginClassifier):
     def _scores(self, X: Any) -> npt.NDArray[np.float64]:
         X = in_order(self, X)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
-        return self._machine.decision_function(from_vectors(X), self._threads())
+        return self._model.decision_function(from_vectors(X), self._threads())
 
     @property
     def bases_(self) -> npt.NDArray[np.float64]:
@@ -230,7 +230,7 @@ class ThinPlateSVC(NestedSpecMixin, MarginClassifier):
 
     @classmethod
     def _from_bytes(cls, data: bytes, told: dict[str, Any]) -> ThinPlateSVC:
-        machine = _core.ThinPlateMachine.from_bytes(data)
+        model = _core.ThinPlateModel.from_bytes(data)
         name, colon, rest = told["kernel"].partition(":")
         fitted = cls(name.replace("-", "_") + colon + rest, C=told["C"], null_space=told["null_space"])
         fitted.set_params(standardize=told["standardized"])
@@ -239,7 +239,7 @@ class ThinPlateSVC(NestedSpecMixin, MarginClassifier):
         if landmarks != "none":
             fitted.set_params(n_basis=told["n_bases"], basis=landmarks)
         fitted._restore_training(told)
-        fitted._machine = machine
+        fitted._model = model
         fitted._describe(told)
         fitted.classes_, fitted.n_features_in_ = classes_of(told["classes"]), told["n_features"]
         return fitted

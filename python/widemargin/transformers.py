@@ -112,7 +112,7 @@ class BasisExpansion(NestedSpecMixin, ClassNamePrefixFeaturesOutMixin, Transform
             codes, n_classes = numbers.astype(np.uint32).reshape(-1), len(classes)
             same_length(collected.n, len(codes))
         with self._watched(X=X, y=y) as progress:
-            machine, features = _core.ExpansionMachine.fit(
+            model, features = _core.ExpansionModel.fit(
                 collected.samples,
                 collected.objects,
                 codes,
@@ -125,15 +125,15 @@ class BasisExpansion(NestedSpecMixin, ClassNamePrefixFeaturesOutMixin, Transform
                 normalization=normalization,
                 seed=self._seed(),
                 threads=self._threads(),
-                watch=watched(progress),
+                monitor=watched(progress),
             )
-        self._machine, self._resolved = machine, resolved
-        self.similarities_ = machine.similarity
-        self.basis_indices_ = np.array(machine.basis_rows, dtype=np.int64)
-        self._n_features_out = machine.n_features
+        self._model, self._resolved = model, resolved
+        self.similarities_ = model.similarity
+        self.basis_indices_ = np.array(model.basis_rows, dtype=np.int64)
+        self._n_features_out = model.n_features
         if resolved.calls:
             self._python_bases = chosen(X, self.basis_indices_)
-            self._rebuild(machine.to_bytes(), machine.state())
+            self._rebuild(model.to_bytes(), model.state())
         return features
 
     def transform(self, X: Any) -> npt.NDArray[np.float32]:
@@ -149,37 +149,35 @@ class BasisExpansion(NestedSpecMixin, ClassNamePrefixFeaturesOutMixin, Transform
         """
         check_is_fitted(self)
         collected = collect(self, X, self._resolved, reset=False)
-        return self._machine.transform(collected.samples, collected.objects, self._threads(), None)
+        return self._model.transform(collected.samples, collected.objects, self._threads(), None)
 
     @property
     def bases_(self) -> Any:
         """The bases, as they were given."""
         check_is_fitted(self)
-        return self._python_bases if self._resolved.calls else bases_of(self._machine.to_bytes(), self.layout)
+        return self._python_bases if self._resolved.calls else bases_of(self._model.to_bytes(), self.layout)
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_machine")
+        return hasattr(self, "_model")
 
     def _rebuild(self, data: bytes, state: Any) -> None:
         resolved: Resolved = self._resolved
         bases = collect(NoEstimator(), self._python_bases, resolved.of_bases(), reset=True)
         specs = self.similarities_[: len(resolved.specs)]
-        self._machine = _core.ExpansionMachine.from_bytes(
-            data, specs, resolved.calls, bases.objects, bases.samples, state
-        )
+        self._model = _core.ExpansionModel.from_bytes(data, specs, resolved.calls, bases.objects, bases.samples, state)
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
-        machine, resolved = state.get("_machine"), state.pop("_resolved", None)
-        if machine is not None and resolved is not None and resolved.calls:
-            state["_machine"] = (machine.to_bytes(), machine.state())
+        model, resolved = state.get("_model"), state.pop("_resolved", None)
+        if model is not None and resolved is not None and resolved.calls:
+            state["_model"] = (model.to_bytes(), model.state())
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        machine = self.__dict__.get("_machine")
-        if machine is None:
+        model = self.__dict__.get("_model")
+        if model is None:
             return
         self._resolved = resolve(self.similarity, self.layout)
-        if isinstance(machine, tuple):
-            self._rebuild(*machine)
+        if isinstance(model, tuple):
+            self._rebuild(*model)

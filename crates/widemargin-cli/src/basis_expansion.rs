@@ -4,18 +4,18 @@ use clap::{ArgAction, Args};
 use serde_json::{Value, json};
 use widemargin::Result;
 use widemargin::basis::BasisChoice;
-use widemargin::data::{ClassWeight, Labels, Outside};
+use widemargin::data::{ClassWeight, Labels, Resources};
 use widemargin::expansion::Normalization;
 use widemargin::model::BasisExpansionParams;
+use widemargin::monitor::Monitor;
 use widemargin::problem::{AnyLoss, Intercept};
 use widemargin::similarity::AnySimilarity;
-use widemargin::watch::Watch;
 use widemargin_io::{Samples, Store};
 
 use crate::args::Common;
 use crate::class_weight::{class_weight, class_weight_json};
-use crate::machine::Machine;
 use crate::method::{Method, Point};
+use crate::model::Model;
 use crate::report::Failure;
 use crate::samples::{check_specs, default_similarity, with_source};
 
@@ -168,9 +168,9 @@ impl BasisExpansionArgs {
         ];
         let in_blocks = settings.clone();
         Ok(Point {
-            fit: Box::new(move |samples, labels, watch| settings.fit(samples, labels, watch)),
-            fit_blocks: Some(Box::new(move |store, labels, outside, watch| {
-                in_blocks.fit_blocks(store, labels, outside, watch)
+            fit: Box::new(move |samples, labels, monitor| settings.fit(samples, labels, monitor)),
+            fit_blocks: Some(Box::new(move |store, labels, resources, monitor| {
+                in_blocks.fit_blocks(store, labels, resources, monitor)
             })),
             json,
             cells,
@@ -212,18 +212,24 @@ impl Settings {
     }
 
     /// On samples that stay on the disk: vectors.
-    fn fit_blocks(&self, store: &Store, labels: &Labels, outside: &Outside<'_>, watch: &Watch<'_>) -> Result<Machine> {
+    fn fit_blocks(
+        &self,
+        store: &Store,
+        labels: &Labels,
+        resources: &Resources<'_>,
+        monitor: &Monitor<'_>,
+    ) -> Result<Model> {
         let default = ["rbf".to_owned()];
         let specs = if self.choice.similarity.is_empty() { &default[..] } else { &self.choice.similarity };
-        let model = self.params(specs)?.fit_blocks(store, labels, None, outside, watch)?;
-        Ok(Machine::BasisExpansion(model))
+        let model = self.params(specs)?.fit_blocks(store, labels, None, resources, monitor)?;
+        Ok(Model::BasisExpansion(model))
     }
 
-    fn fit(&self, samples: &Samples, labels: &Labels, watch: &Watch<'_>) -> Result<Machine> {
+    fn fit(&self, samples: &Samples, labels: &Labels, monitor: &Monitor<'_>) -> Result<Model> {
         let default = [default_similarity(samples).to_owned()];
         let specs = if self.choice.similarity.is_empty() { &default[..] } else { &self.choice.similarity };
         let params = self.params(specs)?;
-        let model = with_source!(samples, |source| params.fit_with(source, labels, None, watch))?;
-        Ok(Machine::BasisExpansion(model))
+        let model = with_source!(samples, |source| params.fit_with(source, labels, None, monitor))?;
+        Ok(Model::BasisExpansion(model))
     }
 }

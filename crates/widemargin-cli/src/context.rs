@@ -6,7 +6,7 @@ use std::thread::available_parallelism;
 use std::time::Instant;
 
 use widemargin::Error;
-use widemargin::watch::{Progress, Stopped, Watch};
+use widemargin::monitor::{Monitor, Progress, Stopped};
 use widemargin_io::{ReadOptions, Table};
 
 use crate::args::Common;
@@ -51,17 +51,17 @@ impl Context {
     }
 
     /// A watch that shows its progress with `sink`, and stops at Ctrl-C or at the time limit.
-    pub fn watch<'a>(&self, sink: &'a (dyn Fn(Progress) + Sync)) -> Watch<'a> {
-        let watch = Watch::none().with_progress(sink).with_cancel(&CANCELLED);
+    pub fn monitor<'a>(&self, sink: &'a (dyn Fn(Progress) + Sync)) -> Monitor<'a> {
+        let monitor = Monitor::none().with_progress(sink).with_cancel(&CANCELLED);
         match self.common.time_limit {
-            Some(limit) => watch.with_time_limit(limit.saturating_sub(self.started.elapsed())),
-            None => watch,
+            Some(limit) => monitor.with_time_limit(limit.saturating_sub(self.started.elapsed())),
+            None => monitor,
         }
     }
 
     /// Whether to go on with work that is worth nothing before it is whole.
     pub fn go_on(&self) -> Result<(), Failure> {
-        match self.watch(&|_| ()).ask() {
+        match self.monitor(&|_| ()).ask() {
             Ok(()) => Ok(()),
             Err(Stopped::Cancelled) => Err(cancelled()),
             Err(Stopped::TimeLimit) => {

@@ -13,13 +13,13 @@ mod commands;
 mod context;
 mod demo;
 mod labels;
-mod machine;
 mod method;
+mod model;
 mod output;
-mod outside;
 mod power_mean;
 mod progress;
 mod report;
+mod resources;
 mod samples;
 mod stream;
 mod text_table;
@@ -36,7 +36,7 @@ use report::{Exit, Failure};
 
 fn main() -> ExitCode {
     let exit = match parse().and_then(run) {
-        Ok(()) => Exit::Well,
+        Ok(()) => Exit::Success,
         Err(failure) => {
             failure.print();
             failure.exit
@@ -71,7 +71,7 @@ fn parse() -> Result<Cli, Failure> {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             error.print().map_err(|error| Failure::stdout(&error))?;
-            Err(Failure { message: String::new(), help: None, exit: Exit::Well })
+            Err(Failure { message: String::new(), help: None, exit: Exit::Success })
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             drop(error.print());

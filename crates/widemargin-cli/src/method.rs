@@ -3,19 +3,19 @@
 use clap::Args;
 use serde_json::Value;
 use widemargin::Result;
-use widemargin::data::{Labels, Outside};
-use widemargin::watch::Watch;
+use widemargin::data::{Labels, Resources};
+use widemargin::monitor::Monitor;
 use widemargin_io::{Samples, Store};
 
 use crate::args::Common;
-use crate::machine::Machine;
+use crate::model::Model;
 use crate::report::Failure;
 
 /// Trains on samples and their labels.
-pub type Fit = dyn Fn(&Samples, &Labels, &Watch<'_>) -> Result<Machine>;
+pub type Fit = dyn Fn(&Samples, &Labels, &Monitor<'_>) -> Result<Model>;
 
 /// Trains on samples that stay on the disk.
-pub type FitBlocks = dyn Fn(&Store, &Labels, &Outside<'_>, &Watch<'_>) -> Result<Machine>;
+pub type FitBlocks = dyn Fn(&Store, &Labels, &Resources<'_>, &Monitor<'_>) -> Result<Model>;
 
 /// One choice of a method's parameters.
 pub struct Point {

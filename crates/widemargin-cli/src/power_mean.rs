@@ -5,16 +5,16 @@ use serde_json::json;
 use widemargin::data::{ClassWeight, Labels};
 use widemargin::expansion::Approximation;
 use widemargin::model::PowerMeanParams;
+use widemargin::monitor::Monitor;
 use widemargin::problem::Loss;
 use widemargin::similarity::AdditiveKernel;
 use widemargin::solve::dual::Engine;
-use widemargin::watch::Watch;
 use widemargin_io::Samples;
 
 use crate::args::Common;
 use crate::class_weight::{class_weight, class_weight_json};
-use crate::machine::Machine;
 use crate::method::{FitBlocks, Method, Point};
+use crate::model::Model;
 use crate::report::Failure;
 use crate::samples::with_rows;
 
@@ -148,12 +148,12 @@ impl PowerMeanArgs {
         let cells =
             vec![kernel.to_string(), c.to_string(), loss.to_string(), approximation.to_string(), nodes.to_string()];
         let in_blocks = params.clone();
-        let blocks: Box<FitBlocks> = Box::new(move |store, labels, outside, watch| {
+        let blocks: Box<FitBlocks> = Box::new(move |store, labels, resources, monitor| {
             let params = in_blocks.clone();
-            params.fit_blocks(store, labels, None, outside, watch).map(Machine::PowerMean)
+            params.fit_blocks(store, labels, None, resources, monitor).map(Model::PowerMean)
         });
-        let fit = Box::new(move |samples: &Samples, labels: &Labels, watch: &Watch<'_>| {
-            with_rows!(samples, |view| params.fit_with(&view, labels, None, watch)).map(Machine::PowerMean)
+        let fit = Box::new(move |samples: &Samples, labels: &Labels, monitor: &Monitor<'_>| {
+            with_rows!(samples, |view| params.fit_with(&view, labels, None, monitor)).map(Model::PowerMean)
         });
         Ok(Point { fit, fit_blocks: Some(blocks), json, cells })
     }

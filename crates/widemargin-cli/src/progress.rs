@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use indicatif::HumanCount;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use widemargin::watch::Progress;
+use widemargin::monitor::Progress;
 
 /// Work shorter than this shows nothing.
 const A_MOMENT: Duration = Duration::from_secs(2);

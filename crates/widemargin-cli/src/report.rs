@@ -12,7 +12,7 @@ use widemargin_io::{IoError, Samples, Table};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// All went well.
-    Well = 0,
+    Success = 0,
     /// The work failed: cancelled, a full disk, no threads.
     WorkFailed = 1,
     /// Wrong usage or input.
@@ -49,7 +49,7 @@ impl Failure {
     /// What a refused write to standard output means: nothing where the reader has had enough.
     pub fn stdout(error: &std::io::Error) -> Self {
         match error.kind() {
-            ErrorKind::BrokenPipe => Failure { message: String::new(), help: None, exit: Exit::Well },
+            ErrorKind::BrokenPipe => Failure { message: String::new(), help: None, exit: Exit::Success },
             _ => Failure::work(format!("standard output: cannot write: {error}")),
         }
     }

@@ -6,12 +6,12 @@ use std::thread;
 
 use indicatif::HumanCount;
 use widemargin::model::Scores;
-use widemargin::watch::Progress;
+use widemargin::monitor::Progress;
 use widemargin_io::{Block, Blocks, Format, IoError, LabelColumn, LibsvmProblem, ReadOptions, Table};
 
 use crate::args::Input;
 use crate::context::Context;
-use crate::machine::Machine;
+use crate::model::Model;
 use crate::report::{Failure, in_file, shown};
 use crate::samples::kind_in;
 
@@ -19,23 +19,23 @@ use crate::samples::kind_in;
 /// number of rows.
 pub fn score(
     context: &Context,
-    machine: &Machine,
+    model: &Model,
     input: &Input,
     label: LabelColumn,
     mut each: impl FnMut(&Block, &Scores) -> Result<(), Failure>,
 ) -> Result<u64, Failure> {
     let (file, name) = (input.data.as_path(), shown(&input.data).to_string());
     // Rows of indices are then as wide as the model, and an index beyond it is told with its line.
-    let options = ReadOptions { label, n_features: machine.n_features(), ..input.options() };
+    let options = ReadOptions { label, n_features: model.n_features(), ..input.options() };
     context.bar.say(format!("reading {name}"));
     let blocks = Blocks::open(file, &options)?;
     let mut n_rows = 0;
     for_each_block(context, blocks, file, |block| {
         let say = |n: u64| context.bar.say(format!("{name}: {} samples", HumanCount(n)));
         let sink = |progress: Progress| say(n_rows + progress.done);
-        put_in_order(&mut block.table, machine, file)?;
-        let scores = machine
-            .decision_function(&block.table.samples, context.common.threads, &context.watch(&sink))
+        put_in_order(&mut block.table, model, file)?;
+        let scores = model
+            .decision_function(&block.table.samples, context.common.threads, &context.monitor(&sink))
             .map_err(|error| in_file(error, file, &block.table, block.first_row))?;
         each(block, &scores)?;
         n_rows += scores.n_rows() as u64;
@@ -46,9 +46,9 @@ pub fn score(
 }
 
 /// Refuses a file whose format holds another kind of samples than the model takes, before it is read.
-pub fn check_kind(input: &Input, machine: &Machine) -> Result<(), Failure> {
+pub fn check_kind(input: &Input, model: &Model) -> Result<(), Failure> {
     let format = input.format.map_or_else(|| Format::from_path(&input.data), Ok)?;
-    let (wanted, held) = (machine.kind(), kind_in(format));
+    let (wanted, held) = (model.kind(), kind_in(format));
     if wanted == held {
         return Ok(());
     }
@@ -63,8 +63,8 @@ pub fn check_kind(input: &Input, machine: &Machine) -> Result<(), Failure> {
 }
 
 /// Puts the columns in the order in which the model was trained, by their names where both have names.
-pub fn put_in_order(table: &mut Table, machine: &Machine, file: &Path) -> Result<(), Failure> {
-    match machine.feature_names() {
+pub fn put_in_order(table: &mut Table, model: &Model, file: &Path) -> Result<(), Failure> {
+    match model.feature_names() {
         Some(names) => table.put_in_order(names).map_err(|error| in_file(error, file, table, 0)),
         None => Ok(()),
     }

@@ -7,15 +7,15 @@ use clap::{ArgAction, Args};
 use serde_json::{Value, json};
 use widemargin::data::{ClassWeight, Labels};
 use widemargin::model::{CChoice, LandmarkChoice, Standardize, ThinPlateParams};
+use widemargin::monitor::Monitor;
 use widemargin::similarity::ConditionalKernel;
 use widemargin::solve::thin_plate::NullSpace;
-use widemargin::watch::Watch;
 use widemargin_io::Samples;
 
 use crate::args::Common;
 use crate::class_weight::{class_weight, class_weight_json};
-use crate::machine::Machine;
 use crate::method::{FitBlocks, Method, Point};
+use crate::model::Model;
 use crate::report::Failure;
 use crate::samples::with_rows;
 
@@ -203,14 +203,14 @@ impl ThinPlateArgs {
             "seed": common.seed,
         });
         let in_blocks = params.clone();
-        let blocks: Box<FitBlocks> = Box::new(move |store, labels, outside, watch| {
+        let blocks: Box<FitBlocks> = Box::new(move |store, labels, resources, monitor| {
             let params = in_blocks.clone();
-            params.fit_blocks(store, labels, None, outside, watch).map(Machine::ThinPlate)
+            params.fit_blocks(store, labels, None, resources, monitor).map(Model::ThinPlate)
         });
         // The exact solver holds all samples, and auto may be it.
         let fit_blocks = matches!(size, BasisSize::Landmarks(_)).then_some(blocks);
-        let fit = Box::new(move |samples: &Samples, labels: &Labels, watch: &Watch<'_>| {
-            with_rows!(samples, |view| params.fit_with(&view, labels, None, watch)).map(Machine::ThinPlate)
+        let fit = Box::new(move |samples: &Samples, labels: &Labels, monitor: &Monitor<'_>| {
+            with_rows!(samples, |view| params.fit_with(&view, labels, None, monitor)).map(Model::ThinPlate)
         });
         Ok(Point { fit, fit_blocks, json, cells: cells.to_vec() })
     }

@@ -12,9 +12,9 @@ use widemargin::model::{BasisExpansionParams, BasisExpansionSvc};
 use widemargin::problem::{AnyLoss, Intercept};
 use widemargin::similarity::{AnySimilarity, Similarity};
 
-use crate::call::{Both, Call, Mixed, Objects, Sequence, State};
 use crate::convert::{self, Class, Factors, reduced, shaped};
 use crate::errors::raise;
+use crate::python_similarity::{CompositeSamples, CompositeSimilarity, Objects, PythonSimilarity, Sequence, State};
 use crate::samples::{Given, with_source};
 use crate::work::{Patience, ToCaller, conduct};
 
@@ -26,27 +26,27 @@ pub type PythonObjects = (Py<PyAny>, usize, Py<PyAny>);
 
 /// A trained basis expansion SVM.
 #[pyclass(frozen, module = "widemargin._core")]
-pub(crate) struct BasisExpansionMachine(Machine);
+pub(crate) struct BasisExpansionModel(Model);
 
-enum Machine {
+enum Model {
     Ours(BasisExpansionSvc<AnySimilarity>),
-    Mixed(BasisExpansionSvc<Mixed>),
+    Composite(BasisExpansionSvc<CompositeSimilarity>),
 }
 
-impl Machine {
+impl Model {
     /// Weights and intercepts.
     fn solution(&self) -> (Vec<f32>, Vec<f64>) {
         match self {
-            Machine::Ours(machine) => (machine.weights().to_vec(), machine.intercepts().to_vec()),
-            Machine::Mixed(machine) => (machine.weights().to_vec(), machine.intercepts().to_vec()),
+            Model::Ours(model) => (model.weights().to_vec(), model.intercepts().to_vec()),
+            Model::Composite(model) => (model.weights().to_vec(), model.intercepts().to_vec()),
         }
     }
 }
 
-impl BasisExpansionMachine {
+impl BasisExpansionModel {
     /// Of a machine whose similarities are the library's alone.
-    pub fn ours(machine: BasisExpansionSvc<AnySimilarity>) -> Self {
-        BasisExpansionMachine(Machine::Ours(machine))
+    pub fn ours(model: BasisExpansionSvc<AnySimilarity>) -> Self {
+        BasisExpansionModel(Model::Ours(model))
     }
 }
 
@@ -100,10 +100,13 @@ pub fn basis_choice(name: &str, rows: Option<PyReadonlyArray1<'_, i64>>) -> PyRe
 }
 
 /// Samples that Python's similarities see, and perhaps the library's.
-pub fn both(samples: Option<Given<'_>>, objects: Option<PythonObjects>) -> PyResult<impl FnOnce(&ToCaller) -> Both> {
+pub fn both(
+    samples: Option<Given<'_>>,
+    objects: Option<PythonObjects>,
+) -> PyResult<impl FnOnce(&ToCaller) -> CompositeSamples> {
     let objects = objects.ok_or_else(|| PyValueError::new_err("calls need objects to compare"))?;
     let (ours, whole) = (samples.map(|samples| samples.owned()).transpose()?, Sequence::new(objects));
-    Ok(move |to_caller: &ToCaller| Both { ours, objects: Objects::new(whole, to_caller) })
+    Ok(move |to_caller: &ToCaller| CompositeSamples { ours, objects: Objects::new(whole, to_caller) })
 }
 
 /// Samples that the library's similarities need.
@@ -112,10 +115,10 @@ pub fn needed<'py>(samples: Option<Given<'py>>) -> PyResult<Given<'py>> {
 }
 
 #[pymethods]
-impl BasisExpansionMachine {
+impl BasisExpansionModel {
     #[staticmethod]
     #[pyo3(signature = (samples, objects, classes, codes, sample_weight, *, similarity, calls, n_basis, basis,
-        basis_rows, normalization, C, intercept, loss, class_weight, tol, max_iter, seed, threads, time_limit, watch,
+        basis_rows, normalization, C, intercept, loss, class_weight, tol, max_iter, seed, threads, time_limit, monitor,
         start = None, feature_names = None))]
     #[expect(non_snake_case, reason = "C is the parameter's name")]
     #[expect(clippy::too_many_arguments, reason = "they are the estimator's parameters, passed by name")]
@@ -141,8 +144,8 @@ impl BasisExpansionMachine {
         seed: u64,
         threads: usize,
         time_limit: Option<f64>,
-        watch: Option<Bound<'_, PyAny>>,
-        start: Option<PyRef<'_, BasisExpansionMachine>>,
+        monitor: Option<Bound<'_, PyAny>>,
+        start: Option<PyRef<'_, BasisExpansionModel>>,
         feature_names: Option<Vec<String>>,
     ) -> PyResult<Self> {
         let labels = convert::labels(classes, &codes)?;
@@ -161,23 +164,24 @@ impl BasisExpansionMachine {
             seed,
             threads,
         };
-        let patience = Patience::new(time_limit, watch)?;
+        let patience = Patience::new(time_limit, monitor)?;
         if calls.is_empty() {
             let params = settings.params(AnySimilarity::new(&similarity).map_err(raise)?);
             let samples = needed(samples)?;
             let fitted = with_source!(&samples, source => {
-                conduct(py, &patience, |watch, _| {
-                    params.fit_with(source, &labels, weights, watch)?.with_feature_names(feature_names)
+                conduct(py, &patience, |monitor, _| {
+                    params.fit_with(source, &labels, weights, monitor)?.with_feature_names(feature_names)
                 })
             });
-            return Ok(BasisExpansionMachine(Machine::Ours(fitted?)));
+            return Ok(BasisExpansionModel(Model::Ours(fitted?)));
         }
-        let params = settings.params(Mixed::new(&similarity, Call::many(calls)).map_err(raise)?);
+        let params =
+            settings.params(CompositeSimilarity::new(&similarity, PythonSimilarity::many(calls)).map_err(raise)?);
         let source = both(samples, objects)?;
-        let fitted = conduct(py, &patience, |watch, to_caller| {
-            params.fit_with(&source(to_caller), &labels, weights, watch)?.with_feature_names(feature_names)
+        let fitted = conduct(py, &patience, |monitor, to_caller| {
+            params.fit_with(&source(to_caller), &labels, weights, monitor)?.with_feature_names(feature_names)
         })?;
-        Ok(BasisExpansionMachine(Machine::Mixed(fitted)))
+        Ok(BasisExpansionModel(Model::Composite(fitted)))
     }
 
     #[staticmethod]
@@ -192,35 +196,36 @@ impl BasisExpansionMachine {
         state: Option<State>,
     ) -> PyResult<Self> {
         let Some(calls) = calls else {
-            let machine = BasisExpansionSvc::<AnySimilarity>::from_bytes(data).map_err(raise)?;
-            return Ok(BasisExpansionMachine(Machine::Ours(machine)));
+            let model = BasisExpansionSvc::<AnySimilarity>::from_bytes(data).map_err(raise)?;
+            return Ok(BasisExpansionModel(Model::Ours(model)));
         };
-        let similarity = Mixed::new(&similarity.unwrap_or_default(), Call::many(calls)).map_err(raise)?;
+        let similarity =
+            CompositeSimilarity::new(&similarity.unwrap_or_default(), PythonSimilarity::many(calls)).map_err(raise)?;
         let similarity = similarity.restored(&state.unwrap_or_default()).map_err(raise)?;
         let bases = both(samples, objects)?;
         let restored = conduct(py, &Patience::default(), |_, to_caller| {
             BasisExpansionSvc::from_bytes_with(data, similarity, bases(to_caller))
         })?;
-        Ok(BasisExpansionMachine(Machine::Mixed(restored)))
+        Ok(BasisExpansionModel(Model::Composite(restored)))
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes: Result<Vec<u8>> = match &self.0 {
-            Machine::Ours(machine) => machine.to_bytes(),
-            Machine::Mixed(machine) => machine.to_bytes_without_bases(),
+            Model::Ours(model) => model.to_bytes(),
+            Model::Composite(model) => model.to_bytes_without_bases(),
         };
         Ok(PyBytes::new(py, &bytes.map_err(raise)?))
     }
 
     fn state(&self) -> State {
         match &self.0 {
-            Machine::Ours(_) => State::new(),
-            Machine::Mixed(machine) => machine.expansion().similarity().state(),
+            Model::Ours(_) => State::new(),
+            Model::Composite(model) => model.expansion().similarity().state(),
         }
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
-        if let Machine::Mixed(_) = slf.get().0 {
+        if let Model::Composite(_) = slf.get().0 {
             let problem = "a machine whose similarity is Python's is pickled with its estimator only";
             return Err(pyo3::exceptions::PyTypeError::new_err(problem));
         }
@@ -233,20 +238,20 @@ impl BasisExpansionMachine {
         samples: Option<Given<'_>>,
         objects: Option<PythonObjects>,
         threads: usize,
-        watch: Option<Bound<'_, PyAny>>,
+        monitor: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        let patience = Patience::new(None, watch)?;
+        let patience = Patience::new(None, monitor)?;
         let scores = match &self.0 {
-            Machine::Ours(machine) => {
+            Model::Ours(model) => {
                 let samples = needed(samples)?;
                 with_source!(&samples, source => {
-                    conduct(py, &patience, |watch, _| machine.decision_function_with(source, threads, watch))
+                    conduct(py, &patience, |monitor, _| model.decision_function_with(source, threads, monitor))
                 })?
             }
-            Machine::Mixed(machine) => {
+            Model::Composite(model) => {
                 let source = both(samples, objects)?;
-                conduct(py, &patience, |watch, to_caller| {
-                    machine.decision_function_with(&source(to_caller), threads, watch)
+                conduct(py, &patience, |monitor, to_caller| {
+                    model.decision_function_with(&source(to_caller), threads, monitor)
                 })?
             }
         };

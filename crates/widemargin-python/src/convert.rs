@@ -102,8 +102,8 @@ pub fn shaped<T: numpy::Element>(
 
 /// What pickle makes a machine of again: its class's `from_bytes`, and the bytes.
 pub fn reduced<'py>(
-    machine: &Bound<'py, PyAny>,
+    model: &Bound<'py, PyAny>,
     bytes: Bound<'py, PyBytes>,
 ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
-    Ok((machine.get_type().getattr("from_bytes")?, (bytes,)))
+    Ok((model.get_type().getattr("from_bytes")?, (bytes,)))
 }

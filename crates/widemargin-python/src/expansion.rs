@@ -10,17 +10,17 @@ use widemargin::model::{Assembled, BasisExpansionParams, BasisExpansionSvc, Expa
 use widemargin::similarity::{AnySimilarity, Similarity};
 use widemargin::solve::Stage;
 
-use crate::basis_expansion::{BasisExpansionMachine, PythonCall, PythonObjects, basis_choice, both, needed};
-use crate::call::{Call, Mixed, State};
+use crate::basis_expansion::{BasisExpansionModel, PythonCall, PythonObjects, basis_choice, both, needed};
 use crate::convert::{Asked, Class, array, reduced};
-use crate::elsewhere::Solution;
 use crate::errors::raise;
+use crate::python_similarity::{CompositeSimilarity, PythonSimilarity, State};
+use crate::remote_objective::Solution;
 use crate::samples::{Given, with_source};
 use crate::work::{Patience, conduct};
 
 /// A fitted expansion.
 #[pyclass(frozen, module = "widemargin._core")]
-pub(crate) struct ExpansionMachine {
+pub(crate) struct ExpansionModel {
     expansion: Expansion,
     #[pyo3(get)]
     basis_rows: Vec<usize>,
@@ -30,10 +30,10 @@ pub(crate) struct ExpansionMachine {
 
 enum Expansion {
     Ours(BasisExpansion<AnySimilarity>),
-    Mixed(BasisExpansion<Mixed>),
+    Composite(BasisExpansion<CompositeSimilarity>),
 }
 
-type WithFeatures<'py> = (ExpansionMachine, Bound<'py, PyArray2<f32>>);
+type WithFeatures<'py> = (ExpansionModel, Bound<'py, PyArray2<f32>>);
 
 fn finished<'py, S: Similarity>(
     py: Python<'py>,
@@ -41,14 +41,14 @@ fn finished<'py, S: Similarity>(
     kind: fn(BasisExpansion<S>) -> Expansion,
 ) -> PyResult<WithFeatures<'py>> {
     let Expanded { expansion, features, basis_rows, warnings } = expanded;
-    Ok((ExpansionMachine { expansion: kind(expansion), basis_rows, warnings }, array(py, features)?))
+    Ok((ExpansionModel { expansion: kind(expansion), basis_rows, warnings }, array(py, features)?))
 }
 
 #[pymethods]
-impl ExpansionMachine {
+impl ExpansionModel {
     #[staticmethod]
     #[pyo3(signature = (samples, objects, codes, n_classes, *, similarity, calls, n_basis, basis, basis_rows,
-        normalization, seed, threads, watch))]
+        normalization, seed, threads, monitor))]
     #[expect(clippy::too_many_arguments, reason = "they are the transformer's parameters, passed by name")]
     fn fit<'py>(
         py: Python<'py>,
@@ -64,7 +64,7 @@ impl ExpansionMachine {
         normalization: &str,
         seed: u64,
         threads: usize,
-        watch: Option<Bound<'_, PyAny>>,
+        monitor: Option<Bound<'_, PyAny>>,
     ) -> PyResult<WithFeatures<'py>> {
         let labels = match codes {
             None => None,
@@ -77,22 +77,22 @@ impl ExpansionMachine {
         fn params<S: Similarity>(similarity: S, seed: u64, threads: usize) -> BasisExpansionParams<S> {
             BasisExpansionParams::new(similarity).seed(seed).threads(threads)
         }
-        let patience = Patience::new(None, watch)?;
+        let patience = Patience::new(None, monitor)?;
         if calls.is_empty() {
             let similarity = AnySimilarity::new(&similarity).map_err(raise)?;
             let params = params(similarity, seed, threads).n_basis(n_basis).basis(choice).normalization(normalization);
             let samples = needed(samples)?;
             let expanded = with_source!(&samples, source => {
-                conduct(py, &patience, |watch, _| params.expand(source, labels.as_ref(), watch))
+                conduct(py, &patience, |monitor, _| params.expand(source, labels.as_ref(), monitor))
             });
             return finished(py, expanded?, Expansion::Ours);
         }
-        let similarity = Mixed::new(&similarity, Call::many(calls)).map_err(raise)?;
+        let similarity = CompositeSimilarity::new(&similarity, PythonSimilarity::many(calls)).map_err(raise)?;
         let params = params(similarity, seed, threads).n_basis(n_basis).basis(choice).normalization(normalization);
         let source = both(samples, objects)?;
         let expanded =
-            conduct(py, &patience, |watch, to_caller| params.expand(&source(to_caller), labels.as_ref(), watch))?;
-        finished(py, expanded, Expansion::Mixed)
+            conduct(py, &patience, |monitor, to_caller| params.expand(&source(to_caller), labels.as_ref(), monitor))?;
+        finished(py, expanded, Expansion::Composite)
     }
 
     #[staticmethod]
@@ -109,21 +109,23 @@ impl ExpansionMachine {
         let expansion = match calls {
             None => Expansion::Ours(BasisExpansion::from_bytes(data).map_err(raise)?),
             Some(calls) => {
-                let similarity = Mixed::new(&similarity.unwrap_or_default(), Call::many(calls)).map_err(raise)?;
+                let similarity =
+                    CompositeSimilarity::new(&similarity.unwrap_or_default(), PythonSimilarity::many(calls))
+                        .map_err(raise)?;
                 let similarity = similarity.restored(&state.unwrap_or_default()).map_err(raise)?;
                 let bases = both(samples, objects)?;
-                Expansion::Mixed(conduct(py, &Patience::default(), |_, to_caller| {
+                Expansion::Composite(conduct(py, &Patience::default(), |_, to_caller| {
                     BasisExpansion::from_bytes_with(data, similarity, bases(to_caller))
                 })?)
             }
         };
-        Ok(ExpansionMachine { expansion, basis_rows: Vec::new(), warnings: Vec::new() })
+        Ok(ExpansionModel { expansion, basis_rows: Vec::new(), warnings: Vec::new() })
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes: Result<Vec<u8>> = match &self.expansion {
             Expansion::Ours(expansion) => expansion.to_bytes(),
-            Expansion::Mixed(expansion) => expansion.to_bytes_without_bases(),
+            Expansion::Composite(expansion) => expansion.to_bytes_without_bases(),
         };
         Ok(PyBytes::new(py, &bytes.map_err(raise)?))
     }
@@ -131,12 +133,12 @@ impl ExpansionMachine {
     fn state(&self) -> State {
         match &self.expansion {
             Expansion::Ours(_) => State::new(),
-            Expansion::Mixed(expansion) => expansion.similarity().state(),
+            Expansion::Composite(expansion) => expansion.similarity().state(),
         }
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
-        if let Expansion::Mixed(_) = slf.get().expansion {
+        if let Expansion::Composite(_) = slf.get().expansion {
             let problem = "an expansion whose similarity is Python's is pickled with its transformer only";
             return Err(pyo3::exceptions::PyTypeError::new_err(problem));
         }
@@ -149,19 +151,21 @@ impl ExpansionMachine {
         samples: Option<Given<'_>>,
         objects: Option<PythonObjects>,
         threads: usize,
-        watch: Option<Bound<'_, PyAny>>,
+        monitor: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        let patience = Patience::new(None, watch)?;
+        let patience = Patience::new(None, monitor)?;
         let features = match &self.expansion {
             Expansion::Ours(expansion) => {
                 let samples = needed(samples)?;
                 with_source!(&samples, source => {
-                    conduct(py, &patience, |watch, _| expansion.transform_with(source, threads, watch))
+                    conduct(py, &patience, |monitor, _| expansion.transform_with(source, threads, monitor))
                 })?
             }
-            Expansion::Mixed(expansion) => {
+            Expansion::Composite(expansion) => {
                 let source = both(samples, objects)?;
-                conduct(py, &patience, |watch, to_caller| expansion.transform_with(&source(to_caller), threads, watch))?
+                conduct(py, &patience, |monitor, to_caller| {
+                    expansion.transform_with(&source(to_caller), threads, monitor)
+                })?
             }
         };
         array(py, features)
@@ -174,7 +178,7 @@ impl ExpansionMachine {
         }
         match &self.expansion {
             Expansion::Ours(expansion) => parts(expansion.similarity()),
-            Expansion::Mixed(expansion) => parts(expansion.similarity()),
+            Expansion::Composite(expansion) => parts(expansion.similarity()),
         }
     }
 
@@ -182,7 +186,7 @@ impl ExpansionMachine {
     fn n_features(&self) -> usize {
         match &self.expansion {
             Expansion::Ours(expansion) => expansion.n_features(),
-            Expansion::Mixed(expansion) => expansion.n_features(),
+            Expansion::Composite(expansion) => expansion.n_features(),
         }
     }
 
@@ -207,7 +211,7 @@ impl ExpansionMachine {
         warnings: Vec<String>,
         training: Asked,
         feature_names: Option<Vec<String>>,
-    ) -> PyResult<BasisExpansionMachine> {
+    ) -> PyResult<BasisExpansionModel> {
         let Expansion::Ours(expansion) = &self.expansion else {
             let problem = "a similarity that is Python's is not one that a cluster's workers can be given";
             return Err(pyo3::exceptions::PyTypeError::new_err(problem));
@@ -235,8 +239,8 @@ impl ExpansionMachine {
             let normalization = normalization.parse().map_err(raise)?;
             expansion = expansion.with_affine(normalization, centre.as_slice()?, &factors).map_err(raise)?;
         }
-        let machine = BasisExpansionSvc::assembled(expansion, parts).map_err(raise)?.with_training(training);
-        machine.with_feature_names(feature_names).map(BasisExpansionMachine::ours).map_err(raise)
+        let model = BasisExpansionSvc::assembled(expansion, parts).map_err(raise)?.with_training(training);
+        model.with_feature_names(feature_names).map(BasisExpansionModel::ours).map_err(raise)
     }
 
     /// The first column of each part and the one after its last.
@@ -247,7 +251,7 @@ impl ExpansionMachine {
         }
         match &self.expansion {
             Expansion::Ours(expansion) => columns(expansion),
-            Expansion::Mixed(expansion) => columns(expansion),
+            Expansion::Composite(expansion) => columns(expansion),
         }
     }
 }

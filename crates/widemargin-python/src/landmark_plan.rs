@@ -7,16 +7,16 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use widemargin::Result;
 use widemargin::data::Label;
-use widemargin::model::{self, CChoice, ColumnSums, MachineFacts, ThinPlateParams, TrainingSettings};
+use widemargin::model::{self, CChoice, ColumnSums, ModelFacts, ThinPlateParams, TrainingSettings};
 use widemargin::similarity::ConditionalKernel;
 use widemargin::solve::Stage;
-use widemargin::solve::thin_plate::{self, FirstSums, Hessians, LeftOutSums, RowSums, RowsShape, Told};
+use widemargin::solve::thin_plate::{self, FirstSums, Hessians, LeftOutSums, PointSums, RowSums, RowsShape};
 
 use crate::convert::{Asked, Class, shaped};
-use crate::elsewhere::{Numbers, Standing, nothing, numbers};
 use crate::errors::raise;
+use crate::remote_objective::{Numbers, Standing, nothing, numbers};
 use crate::samples::{Given, with_rows};
-use crate::thin_plate::ThinPlateMachine;
+use crate::thin_plate::ThinPlateModel;
 use crate::work::{Patience, conduct};
 
 /// Weight, means and squared deviations.
@@ -205,7 +205,7 @@ impl LandmarkPlan {
 
     /// The path over rows that `rows` stands for, and the machine.
     #[pyo3(signature = (settled, rows, classes, *, n_rows, n_problems, class_weights, support, C, tol, max_iter, threads, stages,
-        time_limit, watch, training, basis, feature_names = None))]
+        time_limit, monitor, training, basis, feature_names = None))]
     #[expect(non_snake_case, reason = "C is the parameter's name")]
     #[expect(clippy::too_many_arguments, reason = "they are the solver's parameters, passed by name")]
     fn fit(
@@ -224,11 +224,11 @@ impl LandmarkPlan {
         threads: usize,
         stages: Vec<(String, f64)>,
         time_limit: Option<f64>,
-        watch: Option<Bound<'_, PyAny>>,
+        monitor: Option<Bound<'_, PyAny>>,
         training: Asked,
         basis: String,
         feature_names: Option<Vec<String>>,
-    ) -> PyResult<ThinPlateMachine> {
+    ) -> PyResult<ThinPlateModel> {
         let (plan, settled) = (self.0.clone(), settled.0.clone());
         let params = ThinPlateParams::new(plan.kernel())
             .c(C.map_or(CChoice::Auto, CChoice::Value))
@@ -237,7 +237,7 @@ impl LandmarkPlan {
             .threads(threads);
         let classes: Vec<Label> = classes.into_iter().map(Label::from).collect();
         let training = TrainingSettings { landmarks: Some(basis), ..training.settings(&classes)? };
-        let facts = MachineFacts {
+        let facts = ModelFacts {
             classes,
             class_weights,
             support,
@@ -245,12 +245,12 @@ impl LandmarkPlan {
         };
         let shape = RowsShape { n_rows, n_penalised: settled.n_penalised(), n_free: settled.n_free(), n_problems };
         let rows = Arc::new(rows);
-        let machine = conduct(py, &Patience::new(time_limit, watch)?, |watch, to_caller| {
+        let model = conduct(py, &Patience::new(time_limit, monitor)?, |monitor, to_caller| {
             let mut rows = RowsElsewhere { standing: Standing { rows, to_caller: to_caller.clone() }, shape };
-            let machine = plan.fit(&params, settled, &mut rows, facts, watch)?;
-            machine.with_training(training).with_feature_names(feature_names)
+            let model = plan.fit(&params, settled, &mut rows, facts, monitor)?;
+            model.with_training(training).with_feature_names(feature_names)
         })?;
-        Ok(ThinPlateMachine(machine))
+        Ok(ThinPlateModel(model))
     }
 }
 
@@ -268,9 +268,9 @@ pub(crate) fn rows_separate(
 ) -> PyResult<bool> {
     let shape = RowsShape { n_rows, n_penalised: 0, n_free, n_problems };
     let rows = Arc::new(rows);
-    conduct(py, &Patience::default(), |watch, to_caller| {
+    conduct(py, &Patience::default(), |monitor, to_caller| {
         let mut rows = RowsElsewhere { standing: Standing { rows, to_caller: to_caller.clone() }, shape };
-        thin_plate::rows_separate(&mut rows, total, threads, watch)
+        thin_plate::rows_separate(&mut rows, total, threads, monitor)
     })
 }
 
@@ -281,15 +281,15 @@ struct RowsElsewhere {
 }
 
 /// Changes of the Hessians and what the rows tell.
-type ToldIn = (Vec<f64>, Vec<Told>);
+type PointSumsIn = (Vec<f64>, Vec<PointSums>);
 
-fn told(answer: &Bound<'_, PyAny>) -> PyResult<ToldIn> {
+fn told(answer: &Bound<'_, PyAny>) -> PyResult<PointSumsIn> {
     let parts = answer.cast::<PyTuple>()?;
     let rights: PyReadonlyArray2<'_, f64> = parts.get_item(1)?.extract()?;
     let width = rights.shape()[1];
     let (rights, sums, largest) = (rights.as_slice()?, numbers(&parts.get_item(2)?)?, numbers(&parts.get_item(3)?)?);
     let each = sums.chunks_exact(3).zip(largest.chunks_exact(2)).enumerate();
-    let told = each.map(|(at, (sums, largest))| Told {
+    let told = each.map(|(at, (sums, largest))| PointSums {
         right: rights[at * width..(at + 1) * width].to_vec(),
         loss: sums[0],
         pull: sums[1],
@@ -312,7 +312,7 @@ impl RowsElsewhere {
         live: &[usize],
         given: Numbers,
         hessians: Option<&mut Hessians>,
-    ) -> Result<Vec<Told>> {
+    ) -> Result<Vec<PointSums>> {
         let (changes, told) = self.standing.ask(method, live, vec![given], told)?;
         if let Some(hessians) = hessians {
             let square = self.shape.width() * self.shape.width();
@@ -329,12 +329,12 @@ impl RowSums for RowsElsewhere {
         self.shape
     }
 
-    fn origin(&mut self) -> Result<(Vec<f64>, Vec<Told>)> {
+    fn origin(&mut self) -> Result<(Vec<f64>, Vec<PointSums>)> {
         let live: Vec<usize> = (0..self.shape.n_problems).collect();
         self.standing.ask("origin", &live, Vec::new(), told)
     }
 
-    fn look(&mut self, live: &[usize], points: &[f64], hessians: Option<&mut Hessians>) -> Result<Vec<Told>> {
+    fn look(&mut self, live: &[usize], points: &[f64], hessians: Option<&mut Hessians>) -> Result<Vec<PointSums>> {
         self.changed("look", live, Numbers::rows(points, self.shape.width()), hessians)
     }
 
@@ -342,13 +342,13 @@ impl RowSums for RowsElsewhere {
         self.standing.ask("accept", live, Vec::new(), nothing)
     }
 
-    fn along(&mut self, live: &[usize], places: &[f64]) -> Result<Vec<[f64; 2]>> {
-        let found = self.standing.ask("along", live, vec![Numbers::line(places)], numbers)?;
+    fn line_search_eval(&mut self, live: &[usize], places: &[f64]) -> Result<Vec<[f64; 2]>> {
+        let found = self.standing.ask("line_search_eval", live, vec![Numbers::line(places)], numbers)?;
         Ok(found.as_chunks::<2>().0.to_vec())
     }
 
-    fn advance(&mut self, live: &[usize], places: &[f64], hessians: &mut Hessians) -> Result<Vec<Told>> {
-        self.changed("advance", live, Numbers::line(places), Some(hessians))
+    fn take_step(&mut self, live: &[usize], places: &[f64], hessians: &mut Hessians) -> Result<Vec<PointSums>> {
+        self.changed("take_step", live, Numbers::line(places), Some(hessians))
     }
 
     fn leave_one_out(&mut self, roots: &[Vec<f64>]) -> Result<LeftOutSums> {

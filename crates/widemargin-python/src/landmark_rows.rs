@@ -3,9 +3,9 @@
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use widemargin::Result;
+use widemargin::monitor::Monitor;
 use widemargin::problem::OneVsRest;
-use widemargin::solve::thin_plate::{RowSums, RowsApart, RowsRemembered, Told};
-use widemargin::watch::Watch;
+use widemargin::solve::thin_plate::{PointSums, RowSums, RowsApart, RowsState};
 
 use crate::convert::shaped;
 use crate::errors::raise;
@@ -15,7 +15,7 @@ type Memory<'py> = (PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>, PyRe
 type MemoryOut<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<bool>>, Option<u32>);
 
 /// Changes of the Hessians, right-hand sides, what adds up and of what the largest is taken; a row a live problem.
-type ToldOut<'py> =
+type PointSumsOut<'py> =
     (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>);
 
 /// Rows of features with their classes and weights.
@@ -36,9 +36,9 @@ impl LandmarkRows {
         memory: Option<&Memory<'_>>,
         work: impl FnOnce(&mut dyn RowSums) -> Result<T> + Send,
     ) -> PyResult<(T, MemoryOut<'py>)> {
-        let remembered = match memory {
-            None => RowsRemembered::default(),
-            Some((scores, ahead, counted, absent)) => RowsRemembered {
+        let state = match memory {
+            None => RowsState::default(),
+            Some((scores, ahead, counted, absent)) => RowsState {
                 scores: scores.as_slice()?.to_vec(),
                 ahead: ahead.as_slice()?.to_vec(),
                 counted: counted.as_slice()?.to_vec(),
@@ -48,7 +48,7 @@ impl LandmarkRows {
         let features: PyReadonlyArray2<'_, f64> = self.features.bind(py).extract()?;
         let features = features.as_slice()?;
         let targets = OneVsRest::new(&self.codes, self.n_classes);
-        let (told, remembered) = py
+        let (told, state) = py
             .detach(|| {
                 let rows = RowsApart {
                     features,
@@ -58,10 +58,10 @@ impl LandmarkRows {
                     units: &self.units,
                     threads: 1,
                 };
-                rows.with(remembered, &Watch::none(), work)
+                rows.with(state, &Monitor::none(), work)
             })
             .map_err(raise)?;
-        let RowsRemembered { scores, ahead, counted, absent } = remembered;
+        let RowsState { scores, ahead, counted, absent } = state;
         let (scores, ahead) = (PyArray1::from_vec(py, scores), PyArray1::from_vec(py, ahead));
         let memory = (scores, ahead, PyArray1::from_vec(py, counted), absent);
         Ok((told, memory))
@@ -82,7 +82,7 @@ impl LandmarkRows {
     }
 }
 
-fn out<'py>(py: Python<'py>, changes: Vec<f64>, told: Vec<Told>, width: usize) -> PyResult<ToldOut<'py>> {
+fn out<'py>(py: Python<'py>, changes: Vec<f64>, told: Vec<PointSums>, width: usize) -> PyResult<PointSumsOut<'py>> {
     let n = told.len();
     let square = changes.len().checked_div(width * width).unwrap_or(0);
     let sums = told.iter().flat_map(|told| [told.loss, told.pull, told.n_inside as f64]).collect();
@@ -109,7 +109,7 @@ impl LandmarkRows {
     }
 
     /// What is remembered, and what the rows tell, of all problems; the Hessian is a row that is the same for all.
-    fn origin<'py>(&self, py: Python<'py>) -> PyResult<(MemoryOut<'py>, ToldOut<'py>)> {
+    fn origin<'py>(&self, py: Python<'py>) -> PyResult<(MemoryOut<'py>, PointSumsOut<'py>)> {
         let ((hessian, told), memory) = self.with(py, None, |rows| rows.origin())?;
         Ok((memory, out(py, hessian, told, self.width(py)?)?))
     }
@@ -120,7 +120,7 @@ impl LandmarkRows {
         memory: Memory<'py>,
         live: Vec<usize>,
         points: PyReadonlyArray2<'_, f64>,
-    ) -> PyResult<(MemoryOut<'py>, ToldOut<'py>)> {
+    ) -> PyResult<(MemoryOut<'py>, PointSumsOut<'py>)> {
         let (points, width) = (points.as_slice()?, self.width(py)?);
         let mut hessians = self.hessians(&live, width);
         let (told, memory) = self.with(py, Some(&memory), |rows| rows.look(&live, points, Some(&mut hessians)))?;
@@ -131,7 +131,7 @@ impl LandmarkRows {
         Ok(self.with(py, Some(&memory), |rows| rows.accept(&live))?.1)
     }
 
-    fn along<'py>(
+    fn line_search_eval<'py>(
         &self,
         py: Python<'py>,
         memory: Memory<'py>,
@@ -139,20 +139,20 @@ impl LandmarkRows {
         places: PyReadonlyArray1<'_, f64>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let places = places.as_slice()?;
-        let found = self.with(py, Some(&memory), |rows| rows.along(&live, places))?.0;
+        let found = self.with(py, Some(&memory), |rows| rows.line_search_eval(&live, places))?.0;
         shaped(py, found.concat(), live.len(), 2)
     }
 
-    fn advance<'py>(
+    fn take_step<'py>(
         &self,
         py: Python<'py>,
         memory: Memory<'py>,
         live: Vec<usize>,
         places: PyReadonlyArray1<'_, f64>,
-    ) -> PyResult<(MemoryOut<'py>, ToldOut<'py>)> {
+    ) -> PyResult<(MemoryOut<'py>, PointSumsOut<'py>)> {
         let (places, width) = (places.as_slice()?, self.width(py)?);
         let mut hessians = self.hessians(&live, width);
-        let (told, memory) = self.with(py, Some(&memory), |rows| rows.advance(&live, places, &mut hessians))?;
+        let (told, memory) = self.with(py, Some(&memory), |rows| rows.take_step(&live, places, &mut hessians))?;
         Ok((memory, out(py, hessians.concat(), told, width)?))
     }
 

@@ -12,20 +12,20 @@ use widemargin::similarity::AdditiveKernel;
 use widemargin::solve::Stage;
 
 use crate::convert::{self, Asked, Class, Factors, reduced, shaped};
-use crate::elsewhere::Solution;
 use crate::errors::raise;
+use crate::remote_objective::Solution;
 use crate::samples::{Given, with_rows};
 use crate::work::{Patience, conduct};
 
 /// A trained power mean SVM.
 #[pyclass(frozen, module = "widemargin._core")]
-pub(crate) struct PowerMeanMachine(PowerMeanSvc);
+pub(crate) struct PowerMeanModel(PowerMeanSvc);
 
 #[pymethods]
-impl PowerMeanMachine {
+impl PowerMeanModel {
     #[staticmethod]
     #[pyo3(signature = (samples, classes, codes, sample_weight, *, kernel, loss, C, approximation, n_nodes, nodes,
-        scale, class_weight, tol, max_iter, seed, threads, time_limit, watch,
+        scale, class_weight, tol, max_iter, seed, threads, time_limit, monitor,
         shrinking = true, feature_names = None))]
     #[expect(non_snake_case, reason = "C is the parameter's name")]
     #[expect(clippy::too_many_arguments, reason = "they are the estimator's parameters, passed by name")]
@@ -48,7 +48,7 @@ impl PowerMeanMachine {
         seed: u64,
         threads: usize,
         time_limit: Option<f64>,
-        watch: Option<Bound<'_, PyAny>>,
+        monitor: Option<Bound<'_, PyAny>>,
         shrinking: bool,
         feature_names: Option<Vec<String>>,
     ) -> PyResult<Self> {
@@ -70,12 +70,12 @@ impl PowerMeanMachine {
         if let Some(nodes) = nodes {
             params = params.nodes(nodes);
         }
-        let patience = Patience::new(time_limit, watch)?;
+        let patience = Patience::new(time_limit, monitor)?;
         with_rows!(&samples, "the power mean SVM", view => {
-            conduct(py, &patience, |watch, _| {
-                params.fit_with(&view, &labels, weights, watch)?.with_feature_names(feature_names)
+            conduct(py, &patience, |monitor, _| {
+                params.fit_with(&view, &labels, weights, monitor)?.with_feature_names(feature_names)
             })
-            .map(PowerMeanMachine)
+            .map(PowerMeanModel)
         })
     }
 
@@ -110,13 +110,13 @@ impl PowerMeanMachine {
             weights: solution.solution.weights.clone(),
             report: solution.solution.report(stages, &solution.settings),
         };
-        let machine = PowerMeanSvc::assembled(parts).map_err(raise)?.with_training(training);
-        machine.with_feature_names(feature_names).map(PowerMeanMachine).map_err(raise)
+        let model = PowerMeanSvc::assembled(parts).map_err(raise)?.with_training(training);
+        model.with_feature_names(feature_names).map(PowerMeanModel).map_err(raise)
     }
 
     #[staticmethod]
     fn from_bytes(data: &[u8]) -> PyResult<Self> {
-        PowerMeanSvc::from_bytes(data).map(PowerMeanMachine).map_err(raise)
+        PowerMeanSvc::from_bytes(data).map(PowerMeanModel).map_err(raise)
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {

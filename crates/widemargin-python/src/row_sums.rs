@@ -7,18 +7,18 @@ use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArr
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use widemargin::data::{CsrView, DenseView};
+use widemargin::monitor::Monitor;
 use widemargin::problem::{
-    ActiveRows, Block, BlockObjective, Gradient, Gram, Intercept, Line, Objective, OneVsRest, Remembered, SmoothLoss,
-    Spare,
+    ActiveRows, Block, BlockObjective, Gradient, Gram, Intercept, Line, Objective, ObjectiveScratch, ObjectiveState,
+    OneVsRest, SmoothLoss,
 };
-use widemargin::watch::Watch;
 use widemargin::{Error, Result};
 
 use crate::convert::shaped;
 use crate::errors::raise;
 
 /// What the objectives of this process worked in, one a thread: an objective lives for one question about one block.
-static SPARE: Mutex<Vec<Spare>> = Mutex::new(Vec::new());
+static SCRATCH: Mutex<Vec<ObjectiveScratch>> = Mutex::new(Vec::new());
 
 /// Dense rows, or the three arrays of sparse ones and their number of columns.
 #[derive(FromPyObject)]
@@ -87,12 +87,12 @@ impl RowSums {
         let block = features.block()?;
         let targets = OneVsRest::new(&self.codes, self.n_classes);
         py.detach(|| {
-            let spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+            let scratch = SCRATCH.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
             let kind = (self.loss, self.intercept);
-            let mut objective = BlockObjective::alone_in(spare, block, targets, &self.costs, kind, self.threads)?;
+            let mut objective = BlockObjective::alone_in(scratch, block, targets, &self.costs, kind, self.threads)?;
             objective.recall(scores, along)?;
             let told = work(&mut objective)?;
-            SPARE.lock().unwrap_or_else(PoisonError::into_inner).push(objective.into_spare());
+            SCRATCH.lock().unwrap_or_else(PoisonError::into_inner).push(objective.into_scratch());
             Ok(told)
         })
         .map_err(raise)
@@ -119,9 +119,9 @@ impl RowSums {
         memory: Option<&Memory<'_>>,
         work: impl FnOnce(&mut BlockObjective<'_>) -> Result<()> + Send,
     ) -> PyResult<MemoryOut<'py>> {
-        let Remembered { scores, along } = self.with(py, memory, |objective| {
+        let ObjectiveState { scores, along } = self.with(py, memory, |objective| {
             work(objective)?;
-            Ok(objective.remembered())
+            Ok(objective.state())
         })?;
         Ok((PyArray1::from_vec(py, scores), PyArray1::from_vec(py, along)))
     }
@@ -159,7 +159,7 @@ impl RowSums {
         })
     }
 
-    fn place<'py>(
+    fn set_point<'py>(
         &self,
         py: Python<'py>,
         memory: Option<Memory<'py>>,
@@ -167,10 +167,10 @@ impl RowSums {
         points: PyReadonlyArray2<'_, f64>,
     ) -> PyResult<MemoryOut<'py>> {
         let points = points.as_slice()?;
-        self.moved(py, memory.as_ref(), |objective| objective.place(&live, points))
+        self.moved(py, memory.as_ref(), |objective| objective.set_point(&live, points))
     }
 
-    fn aim<'py>(
+    fn set_direction<'py>(
         &self,
         py: Python<'py>,
         memory: Memory<'py>,
@@ -178,10 +178,10 @@ impl RowSums {
         directions: PyReadonlyArray2<'_, f64>,
     ) -> PyResult<MemoryOut<'py>> {
         let directions = directions.as_slice()?;
-        self.moved(py, Some(&memory), |objective| objective.aim(&live, directions))
+        self.moved(py, Some(&memory), |objective| objective.set_direction(&live, directions))
     }
 
-    fn advance<'py>(
+    fn take_step<'py>(
         &self,
         py: Python<'py>,
         memory: Memory<'py>,
@@ -189,11 +189,11 @@ impl RowSums {
         steps: PyReadonlyArray1<'_, f64>,
     ) -> PyResult<MemoryOut<'py>> {
         let steps = steps.as_slice()?;
-        self.moved(py, Some(&memory), |objective| objective.advance(&live, steps))
+        self.moved(py, Some(&memory), |objective| objective.take_step(&live, steps))
     }
 
     /// Value, slope, curvature and pull, a row a problem.
-    fn along<'py>(
+    fn line_search_eval<'py>(
         &self,
         py: Python<'py>,
         memory: Memory<'py>,
@@ -202,7 +202,7 @@ impl RowSums {
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let lines = lines.as_slice()?.chunks_exact(LINE);
         let lines: Vec<Line> = lines.map(|l| Line { intercept: l[0], step: l[1], along: l[2], turn: l[3] }).collect();
-        let sums = self.with(py, Some(&memory), |objective| objective.along(&live, &lines))?;
+        let sums = self.with(py, Some(&memory), |objective| objective.line_search_eval(&live, &lines))?;
         let numbers = sums.iter().flat_map(|s| [s.value, s.slope, s.curvature, s.pull]).collect();
         shaped(py, numbers, sums.len(), 4)
     }
@@ -223,7 +223,7 @@ impl RowSums {
         Ok((shaped(py, numbers, sums.len(), 5)?, shaped(py, slopes, sums.len(), width)?))
     }
 
-    fn product<'py>(
+    fn hessian_product<'py>(
         &self,
         py: Python<'py>,
         memory: Memory<'py>,
@@ -233,7 +233,8 @@ impl RowSums {
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let (n, width) = (live.len(), directions.shape()[1]);
         let (intercepts, directions) = (intercepts.as_slice()?, directions.as_slice()?);
-        let product = self.with(py, Some(&memory), |objective| objective.product(&live, intercepts, directions))?;
+        let product =
+            self.with(py, Some(&memory), |objective| objective.hessian_product(&live, intercepts, directions))?;
         shaped(py, product, n, width)
     }
 
@@ -247,7 +248,7 @@ impl RowSums {
         let intercepts = intercepts.as_slice()?;
         let cancelled = || Error::Cancelled { stage: "solve" };
         let Gram { lower, column, corner } = self.with(py, Some(&memory), |objective| {
-            objective.gram(&live, intercepts, &Watch::none())?.ok_or_else(cancelled)
+            objective.gram(&live, intercepts, &Monitor::none())?.ok_or_else(cancelled)
         })?;
         Ok((PyArray1::from_vec(py, lower), PyArray1::from_vec(py, column), corner))
     }

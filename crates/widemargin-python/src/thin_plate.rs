@@ -13,13 +13,13 @@ use crate::work::{Patience, conduct};
 
 /// A trained thin plate SVM.
 #[pyclass(frozen, module = "widemargin._core")]
-pub(crate) struct ThinPlateMachine(pub ThinPlateSvc);
+pub(crate) struct ThinPlateModel(pub ThinPlateSvc);
 
 #[pymethods]
-impl ThinPlateMachine {
+impl ThinPlateModel {
     #[staticmethod]
     #[pyo3(signature = (samples, classes, codes, sample_weight, *, kernel, C, null_space, standardize, n_basis,
-        exact_up_to, basis, class_weight, tol, max_iter, seed, threads, time_limit, watch, feature_names = None))]
+        exact_up_to, basis, class_weight, tol, max_iter, seed, threads, time_limit, monitor, feature_names = None))]
     #[expect(non_snake_case, reason = "C is the parameter's name")]
     #[expect(clippy::too_many_arguments, reason = "they are the estimator's parameters, passed by name")]
     fn fit(
@@ -41,7 +41,7 @@ impl ThinPlateMachine {
         seed: u64,
         threads: usize,
         time_limit: Option<f64>,
-        watch: Option<Bound<'_, PyAny>>,
+        monitor: Option<Bound<'_, PyAny>>,
         feature_names: Option<Vec<String>>,
     ) -> PyResult<Self> {
         let labels = convert::labels(classes, &codes)?;
@@ -59,18 +59,18 @@ impl ThinPlateMachine {
             .max_steps(max_iter)
             .seed(seed)
             .threads(threads);
-        let patience = Patience::new(time_limit, watch)?;
+        let patience = Patience::new(time_limit, monitor)?;
         with_rows!(&samples, "the thin plate SVM", view => {
-            conduct(py, &patience, |watch, _| {
-                params.fit_with(&view, &labels, weights, watch)?.with_feature_names(feature_names)
+            conduct(py, &patience, |monitor, _| {
+                params.fit_with(&view, &labels, weights, monitor)?.with_feature_names(feature_names)
             })
-            .map(ThinPlateMachine)
+            .map(ThinPlateModel)
         })
     }
 
     #[staticmethod]
     fn from_bytes(data: &[u8]) -> PyResult<Self> {
-        ThinPlateSvc::from_bytes(data).map(ThinPlateMachine).map_err(raise)
+        ThinPlateSvc::from_bytes(data).map(ThinPlateModel).map_err(raise)
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
@@ -88,7 +88,7 @@ impl ThinPlateMachine {
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let values = with_rows!(&samples, "the thin plate SVM", view => {
-            conduct(py, &Patience::default(), |watch, _| self.0.decision_values_with(&view, threads, watch))
+            conduct(py, &Patience::default(), |monitor, _| self.0.decision_values_with(&view, threads, monitor))
         })?;
         let n_classes = self.0.classes().len();
         let n_cols = if n_classes == 2 { 1 } else { n_classes };

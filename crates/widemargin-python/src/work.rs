@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use widemargin::watch::{Progress, Watch};
+use widemargin::monitor::{Monitor, Progress};
 use widemargin::{Error, Result};
 
 use crate::errors::raise;
@@ -57,17 +57,17 @@ pub type ToCaller = Sender<Message>;
 #[derive(Default)]
 pub struct Patience<'py> {
     pub time_limit: Option<f64>,
-    pub watch: Option<Bound<'py, PyAny>>,
+    pub monitor: Option<Bound<'py, PyAny>>,
 }
 
 impl<'py> Patience<'py> {
-    pub fn new(time_limit: Option<f64>, watch: Option<Bound<'py, PyAny>>) -> PyResult<Self> {
+    pub fn new(time_limit: Option<f64>, monitor: Option<Bound<'py, PyAny>>) -> PyResult<Self> {
         if let Some(seconds) = time_limit
             && (seconds.is_nan() || seconds < 0.0)
         {
             return Err(PyValueError::new_err(format!("time_limit = {seconds} is not allowed: seconds, at least 0")));
         }
-        Ok(Patience { time_limit, watch })
+        Ok(Patience { time_limit, monitor })
     }
 }
 
@@ -76,14 +76,14 @@ impl<'py> Patience<'py> {
 pub fn conduct<T: Send>(
     py: Python<'_>,
     patience: &Patience<'_>,
-    work: impl FnOnce(&Watch<'_>, &ToCaller) -> Result<T> + Send,
+    work: impl FnOnce(&Monitor<'_>, &ToCaller) -> Result<T> + Send,
 ) -> PyResult<T> {
     let (to_caller, messages) = mpsc::channel();
     let messages = Mutex::new(messages);
     let cancel = AtomicBool::new(false);
     // A limit that no clock can hold is none.
     let limit = patience.time_limit.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    let is_watched = patience.watch.is_some();
+    let is_watched = patience.monitor.is_some();
     let mut raised: Option<PyErr> = None;
 
     let finished = thread::scope(|scope| {
@@ -95,14 +95,14 @@ pub fn conduct<T: Send>(
                 let tell = tell.lock().unwrap_or_else(PoisonError::into_inner);
                 let _ = tell.send(Message::Progress(progress));
             };
-            let mut watch = Watch::none().with_cancel(cancel);
+            let mut monitor = Monitor::none().with_cancel(cancel);
             if let Some(limit) = limit {
-                watch = watch.with_time_limit(limit);
+                monitor = monitor.with_time_limit(limit);
             }
             if is_watched {
-                watch = watch.with_progress(&sink);
+                monitor = monitor.with_progress(&sink);
             }
-            let result = work(&watch, &to_caller);
+            let result = work(&monitor, &to_caller);
             drop(farewell);
             result
         };
@@ -121,10 +121,10 @@ pub fn conduct<T: Send>(
                     question.refuse();
                     Ok(())
                 }
-                Ok(Message::Progress(progress)) => match &patience.watch {
-                    Some(watch) if raised.is_none() => {
+                Ok(Message::Progress(progress)) => match &patience.monitor {
+                    Some(monitor) if raised.is_none() => {
                         let Progress { stage, done, total, gap } = progress;
-                        watch.call1((stage, done, total, gap)).map(drop)
+                        monitor.call1((stage, done, total, gap)).map(drop)
                     }
                     _ => Ok(()),
                 },

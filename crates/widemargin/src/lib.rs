@@ -30,6 +30,7 @@ mod isa;
 mod linalg;
 pub mod memory;
 pub mod model;
+pub mod monitor;
 pub mod output;
 mod par;
 pub mod problem;
@@ -38,7 +39,6 @@ mod simd;
 pub mod similarity;
 pub mod solve;
 mod spec;
-pub mod watch;
 
 pub use error::{Error, Result};
 

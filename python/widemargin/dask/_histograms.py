@@ -10,16 +10,18 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .._samples import straight
+from .._samples import as_contiguous
 from . import _tasks
-from ._vectors import straight_rows
+from ._vectors import contiguous_rows
 
 Counts = tuple[npt.NDArray[np.float32], npt.NDArray[np.float64], bool]
 
 
 def largest(number: int, samples: Any, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """The largest value of each feature."""
-    return _tasks.of_partition(number, lambda: _core.largest(straight_rows(samples), straight(weights, np.float64)))
+    return _tasks.of_partition(
+        number, lambda: _core.largest(contiguous_rows(samples), as_contiguous(weights, np.float64))
+    )
 
 
 def larger(parts: Sequence[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
@@ -31,7 +33,7 @@ def counts(
 ) -> Counts:
     """How often each value occurs, once features are multiplied by their factors."""
     return _tasks.of_partition(
-        number, lambda: _core.value_counts(straight_rows(samples), straight(weights, np.float64), _of(factors))
+        number, lambda: _core.value_counts(contiguous_rows(samples), as_contiguous(weights, np.float64), _of(factors))
     )
 
 
@@ -57,15 +59,15 @@ def block(
     """v(x) of the samples of weight above 0, with their classes and costs."""
 
     def made() -> Any:
-        return _core.explicit(straight_rows(samples), straight(weights, np.float64), _of(factors), kernel, nodes)
+        return _core.explicit(contiguous_rows(samples), as_contiguous(weights, np.float64), _of(factors), kernel, nodes)
 
     present = weights > 0
     return _tasks.Block(number, _tasks.of_partition(number, made), codes[present], C * weights[present])
 
 
 def _of(factors: npt.NDArray[np.float64] | None) -> npt.NDArray[np.float64] | None:
-    return None if factors is None else straight(factors, np.float64)
+    return None if factors is None else as_contiguous(factors, np.float64)
 
 
 def _whole(counts: Counts) -> Counts:
-    return straight(counts[0], np.float32), straight(counts[1], np.float64), counts[2]
+    return as_contiguous(counts[0], np.float32), as_contiguous(counts[1], np.float64), counts[2]

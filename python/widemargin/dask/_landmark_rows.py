@@ -39,8 +39,8 @@ class LandmarkRows:
     def look(self, live: list[int], points: npt.NDArray[np.float64]) -> Any:
         return self._step("look", live, points)
 
-    def advance(self, live: list[int], places: npt.NDArray[np.float64]) -> Any:
-        return self._step("advance", live, places)
+    def take_step(self, live: list[int], places: npt.NDArray[np.float64]) -> Any:
+        return self._step("take_step", live, places)
 
     def accept(self, live: list[int]) -> None:
         self._count("accept")
@@ -51,8 +51,8 @@ class LandmarkRows:
         self._count("without")
         self._remember(tasks.without, folds[0] if folds else None)
 
-    def along(self, live: list[int], places: npt.NDArray[np.float64]) -> Any:
-        return self._ask("along", live, places)
+    def line_search_eval(self, live: list[int], places: npt.NDArray[np.float64]) -> Any:
+        return self._ask("line_search_eval", live, places)
 
     def leave_one_out(self, live: list[int], roots: npt.NDArray[np.float64]) -> Any:
         return self._ask("leave_one_out", roots)

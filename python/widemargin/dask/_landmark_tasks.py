@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .._samples import straight
+from .._samples import as_contiguous
 from . import _tasks
-from ._vectors import straight_rows
+from ._vectors import contiguous_rows
 
 Floats = npt.NDArray[np.float64]
 Columns = tuple[float, Floats, Floats]
@@ -33,7 +33,7 @@ class Plan:
     columns: Columns
 
     def made(self) -> _core.LandmarkPlan:
-        return _core.LandmarkPlan(self.kernel, straight(self.bases, np.float64), _columns(self.columns))
+        return _core.LandmarkPlan(self.kernel, as_contiguous(self.bases, np.float64), _columns(self.columns))
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,9 @@ class Lift:
 
 def columns(number: int, samples: Any, weights: Floats) -> Columns:
     """Weight, means and squared deviations of the columns."""
-    return _tasks.of_partition(number, lambda: _core.column_sums(straight_rows(samples), straight(weights, np.float64)))
+    return _tasks.of_partition(
+        number, lambda: _core.column_sums(contiguous_rows(samples), as_contiguous(weights, np.float64))
+    )
 
 
 def all_columns(parts: Sequence[Columns]) -> Columns:
@@ -56,13 +58,13 @@ def all_columns(parts: Sequence[Columns]) -> Columns:
 
 
 def _columns(sums: Columns) -> Columns:
-    return sums[0], straight(sums[1], np.float64), straight(sums[2], np.float64)
+    return sums[0], as_contiguous(sums[1], np.float64), as_contiguous(sums[2], np.float64)
 
 
 def first(number: int, samples: Any, weights: Floats, plan: Plan) -> First:
     """What a partition tells of the polynomials."""
     return _tasks.of_partition(
-        number, lambda: plan.made().first_sums(straight_rows(samples), straight(weights, np.float64))
+        number, lambda: plan.made().first_sums(contiguous_rows(samples), as_contiguous(weights, np.float64))
     )
 
 
@@ -71,7 +73,7 @@ def all_first(parts: Sequence[First]) -> First:
 
 
 def _first(sums: First) -> First:
-    return sums[0], straight(sums[1], np.float64), straight(sums[2], np.float64)
+    return sums[0], as_contiguous(sums[1], np.float64), as_contiguous(sums[2], np.float64)
 
 
 @dataclass(frozen=True)
@@ -87,8 +89,8 @@ class Block:
     units: Floats
 
     def of(self) -> _core.LandmarkRows:
-        codes, roots = straight(self.codes, np.uint32), straight(self.roots, np.float64)
-        features, units = straight(self.features, np.float64), straight(self.units, np.float64)
+        codes, roots = as_contiguous(self.codes, np.uint32), as_contiguous(self.roots, np.float64)
+        features, units = as_contiguous(self.features, np.float64), as_contiguous(self.units, np.float64)
         return _core.LandmarkRows(features, self.n_penalised, codes, self.n_classes, roots, units)
 
 
@@ -105,9 +107,9 @@ def block(
     """Features of the samples of weight above 0."""
 
     def made() -> Floats:
-        cross = None if lift.cross is None else straight(lift.cross, np.float64)
-        rows, given = straight_rows(samples), straight(weights, np.float64)
-        penalised, columns = straight(lift.penalised, np.float64), straight(lift.columns, np.float64)
+        cross = None if lift.cross is None else as_contiguous(lift.cross, np.float64)
+        rows, given = contiguous_rows(samples), as_contiguous(weights, np.float64)
+        penalised, columns = as_contiguous(lift.penalised, np.float64), as_contiguous(lift.columns, np.float64)
         return plan.made().features(rows, given, penalised, columns, cross)
 
     present = weights > 0
@@ -165,9 +167,10 @@ def _known(blocks: tuple[Block, ...], memories: list[Memory] | None) -> list[Any
     if memories is None:
         return [None] * len(blocks)
     return [
-        (straight(a, np.float64), straight(b, np.float64), straight(c, np.bool_), fold) for a, b, c, fold in memories
+        (as_contiguous(a, np.float64), as_contiguous(b, np.float64), as_contiguous(c, np.bool_), fold)
+        for a, b, c, fold in memories
     ]
 
 
 def _arrays(given: Sequence[Any]) -> list[Any]:
-    return [straight(one, np.float64) if isinstance(one, np.ndarray) else one for one in given]
+    return [as_contiguous(one, np.float64) if isinstance(one, np.ndarray) else one for one in given]

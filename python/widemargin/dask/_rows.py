@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from distributed import Client, Future
 
-from .._samples import straight
+from .._samples import as_contiguous
 from . import _tasks
 
 # How many results one task adds up: few enough that a worker seldom waits for others' results, enough that a sum over
@@ -49,23 +49,25 @@ class Rows:
         )
         return found
 
-    def place(self, live: list[int], points: npt.NDArray[np.float64]) -> None:
-        self._move("place", live, points)
+    def set_point(self, live: list[int], points: npt.NDArray[np.float64]) -> None:
+        self._move("set_point", live, points)
 
-    def aim(self, live: list[int], directions: npt.NDArray[np.float64]) -> None:
-        self._move("aim", live, directions)
+    def set_direction(self, live: list[int], directions: npt.NDArray[np.float64]) -> None:
+        self._move("set_direction", live, directions)
 
-    def advance(self, live: list[int], steps: npt.NDArray[np.float64]) -> None:
-        self._move("advance", live, steps)
+    def take_step(self, live: list[int], steps: npt.NDArray[np.float64]) -> None:
+        self._move("take_step", live, steps)
 
-    def along(self, live: list[int], lines: npt.NDArray[np.float64]) -> Any:
-        return self._sum("along", live, lines)
+    def line_search_eval(self, live: list[int], lines: npt.NDArray[np.float64]) -> Any:
+        return self._sum("line_search_eval", live, lines)
 
     def gradient(self, live: list[int], intercepts: npt.NDArray[np.float64]) -> Any:
         return self._sum("gradient", live, intercepts)
 
-    def product(self, live: list[int], intercepts: npt.NDArray[np.float64], directions: npt.NDArray[np.float64]) -> Any:
-        return self._sum("product", live, intercepts, directions)
+    def hessian_product(
+        self, live: list[int], intercepts: npt.NDArray[np.float64], directions: npt.NDArray[np.float64]
+    ) -> Any:
+        return self._sum("hessian_product", live, intercepts, directions)
 
     def gram(self, live: list[int], intercepts: npt.NDArray[np.float64]) -> Any:
         return self._sum("gram", live, intercepts)
@@ -119,11 +121,11 @@ class Sums:
         started = time.perf_counter()
         found = self.client.gather(parts)
         self.seconds += time.perf_counter() - started
-        return _straightened(by(found) if len(found) > 1 else found[0])
+        return _contiguous(by(found) if len(found) > 1 else found[0])
 
 
-def _straightened(found: Any) -> Any:
+def _contiguous(found: Any) -> Any:
     """What came over the network, as the compiled half reads it."""
     if isinstance(found, tuple):
-        return tuple(_straightened(one) for one in found)
-    return straight(found, found.dtype) if isinstance(found, np.ndarray) else found
+        return tuple(_contiguous(one) for one in found)
+    return as_contiguous(found, found.dtype) if isinstance(found, np.ndarray) else found

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from distributed import Client, Future
 
 from .. import _core
-from .._samples import straight
+from .._samples import as_contiguous
 from . import _tasks
 
 # Below so many rows workers are asked for products too: steps then are those of one machine, and so are the weights,
@@ -48,7 +48,7 @@ def sampled(
         client.submit(_tasks.features_of, blocks[number], chosen[owner == number] - (ends[number] - len(codes[number])))
         for number in np.unique(owner)
     ]
-    features = straight(np.concatenate(client.gather(asked)), np.float32)
+    features = as_contiguous(np.concatenate(client.gather(asked)), np.float32)
     here = all_codes[chosen]
     of_all = np.bincount(all_codes, all_costs, minlength=problem.n_classes)
     of_chosen = np.bincount(here, all_costs[chosen], minlength=problem.n_classes)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from .. import _core
 from .._columns import names_of
-from .._samples import count, pick, straight
+from .._samples import as_contiguous, count, pick
 from ..transformers import BasisExpansion
 
 Memory = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]
@@ -188,10 +188,15 @@ class Block:
         features: Any
         if isinstance(self.features, tuple):
             indptr, indices, data, n_columns = self.features
-            features = straight(indptr, np.uint64), straight(indices, np.uint32), straight(data, np.float32), n_columns
+            features = (
+                as_contiguous(indptr, np.uint64),
+                as_contiguous(indices, np.uint32),
+                as_contiguous(data, np.float32),
+                n_columns,
+            )
         else:
-            features = straight(self.features, np.float32)
-        codes, costs = straight(self.codes, np.uint32), straight(self.costs, np.float64)
+            features = as_contiguous(self.features, np.float32)
+        codes, costs = as_contiguous(self.codes, np.uint32), as_contiguous(self.costs, np.float64)
         return _core.RowSums(features, codes, problem.n_classes, costs, problem.loss, problem.intercept, 1)
 
 
@@ -258,8 +263,8 @@ def cost(blocks: tuple[Block, ...], problem: Problem) -> tuple[float, float, flo
 def _step(block: Block, problem: Problem, method: str, memory: Any, live: list[int], given: Sequence[Any]) -> Any:
     rows = block.of(problem)
     if memory is not None:
-        memory = (straight(memory[0], np.float32), straight(memory[1], np.float32))
-    arrays = [straight(array, np.float64) for array in given]
+        memory = (as_contiguous(memory[0], np.float32), as_contiguous(memory[1], np.float32))
+    arrays = [as_contiguous(array, np.float64) for array in given]
     return of_partition(block.number, lambda: getattr(rows, method)(memory, live, *arrays))
 
 

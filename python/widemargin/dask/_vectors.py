@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array
 
-from .._samples import from_vectors, straight
+from .._samples import as_contiguous, from_vectors
 from . import _tasks
 
 
@@ -20,9 +20,15 @@ def rows(number: int, samples: Any) -> Any:
     return _tasks.of_partition(number, checked)
 
 
-def straight_rows(samples: Any) -> Any:
+def contiguous_rows(samples: Any) -> Any:
     """What came from another worker, as the compiled half reads it."""
     if isinstance(samples, tuple):
         form, data, indices, indptr, n_columns = samples
-        return form, straight(data, data.dtype), straight(indices, np.int32), straight(indptr, np.int64), n_columns
-    return straight(samples, samples.dtype)
+        return (
+            form,
+            as_contiguous(data, data.dtype),
+            as_contiguous(indices, np.int32),
+            as_contiguous(indptr, np.int64),
+            n_columns,
+        )
+    return as_contiguous(samples, samples.dtype)

@@ -120,10 +120,10 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
                 max_iter=int(self.max_iter),
                 threads=self._threads(),
                 time_limit=self.time_limit,
-                watch=watched(progress),
+                monitor=watched(progress),
             )
         clock.end("solve")
-        machine = bases._machine.assemble(
+        model = bases._model.assemble(
             solution,
             labels_of(self.classes_),
             normalization=normalization,
@@ -144,7 +144,7 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
             self.__dict__.pop(name, None)
             if hasattr(bases, name):
                 setattr(self, name, getattr(bases, name))
-        self._keep(machine)
+        self._keep(model)
         self.dask_report_ = {"partitions": len(kept), **rows.told()}
         return self
 
@@ -179,7 +179,7 @@ def normalise(
     total = float(sum(some.sum() for some in weights))
     sums = [client.submit(_tasks.sums, block, some, pure=False) for block, some in zip(blocks, weights, strict=True)]
     mean = wait_for(sums) / total
-    ends = expansion._machine.part_columns
+    ends = expansion._model.part_columns
     asked = ends if normalization == "mean-norm" else None
     spreads = [
         client.submit(_tasks.spreads, block, some, mean, asked, pure=False)

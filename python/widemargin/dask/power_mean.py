@@ -125,10 +125,10 @@ class PowerMeanSVC(DaskClassifier, _local.PowerMeanSVC):
                 max_iter=int(self.max_iter),
                 threads=self._threads(),
                 time_limit=self.time_limit,
-                watch=watched(progress),
+                monitor=watched(progress),
             )
         clock.end("solve")
-        machine = _core.PowerMeanMachine.assemble(
+        model = _core.PowerMeanModel.assemble(
             solution,
             labels_of(self.classes_),
             kernel=kernel,
@@ -140,6 +140,6 @@ class PowerMeanSVC(DaskClassifier, _local.PowerMeanSVC):
             training=self._asked(),
             feature_names=kept_names(self),
         )
-        self._keep(machine)
+        self._keep(model)
         self.dask_report_ = {"partitions": len(given.numbers), **sums.told()}
         return self

@@ -90,7 +90,7 @@ class ThinPlateSVC(DaskClassifier, _local.ThinPlateSVC):
             rows = work.rows(settled)
             work.forget()
             clock.end("features")
-            machine = work.made.fit(
+            model = work.made.fit(
                 settled,
                 rows,
                 labels_of(self.classes_),
@@ -104,12 +104,12 @@ class ThinPlateSVC(DaskClassifier, _local.ThinPlateSVC):
                 threads=self._threads(),
                 stages=clock.stages,
                 time_limit=self.time_limit,
-                watch=watched(progress),
+                monitor=watched(progress),
                 training=self._asked(),
                 basis=basis,
                 feature_names=kept_names(self),
             )
-        self._keep(machine)
+        self._keep(model)
         self.dask_report_ = {"partitions": len(given.numbers), **rows.told()}
         return self
 

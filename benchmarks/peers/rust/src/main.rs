@@ -53,21 +53,21 @@ fn linfa(gamma: f64, c: f64, train: Array2<f64>, labels: &Array1<f64>, test: &Ar
     let (columns, positives) = (train.ncols(), if n_classes == 2 { vec![1] } else { (0..n_classes).collect() });
     let started = Instant::now();
     let mut data = Dataset::new(train, labels.mapv(|_| false));
-    let mut machines: Vec<Svm<f64, bool>> = Vec::new();
+    let mut models: Vec<Svm<f64, bool>> = Vec::new();
     for &positive in &positives {
         data = data.with_targets(labels.mapv(|label| label == positive as f64));
         let params = Svm::<f64, bool>::params();
-        machines.push(params.gaussian_kernel(1.0 / gamma).pos_neg_weights(c, c).fit(&data)?);
+        models.push(params.gaussian_kernel(1.0 / gamma).pos_neg_weights(c, c).fit(&data)?);
     }
     let fit_seconds = started.elapsed().as_secs_f64();
 
     let started = Instant::now();
     let predicted = test.outer_iter().map(|row| {
-        let scores: Vec<f64> = machines.iter().map(|machine| machine.weighted_sum(&row) - machine.rho).collect();
+        let scores: Vec<f64> = models.iter().map(|model| model.weighted_sum(&row) - model.rho).collect();
         if scores.len() == 1 { usize::from(scores[0] >= 0.0) } else { largest(&scores) }
     });
     let predicted = predicted.collect();
-    let supports: usize = machines.iter().map(Svm::nsupport).sum();
+    let supports: usize = models.iter().map(Svm::nsupport).sum();
     Ok(Told {
         predicted,
         fit_seconds,
@@ -97,15 +97,15 @@ fn smartcore(
     let started = Instant::now();
     let (found, fit_seconds, predicting);
     if two {
-        let machine = SVC::fit(&train, &labels, &parameters)?;
+        let model = SVC::fit(&train, &labels, &parameters)?;
         fit_seconds = started.elapsed().as_secs_f64();
         predicting = Instant::now();
-        found = machine.predict(&test)?;
+        found = model.predict(&test)?;
     } else {
-        let machine = MultiClassSVC::fit(&train, &labels, &parameters)?;
+        let model = MultiClassSVC::fit(&train, &labels, &parameters)?;
         fit_seconds = started.elapsed().as_secs_f64();
         predicting = Instant::now();
-        found = machine.predict(&test)?;
+        found = model.predict(&test)?;
     }
     Ok(Told {
         predicted: found.iter().map(|&label| if two { usize::from(label > 0.0) } else { label as usize }).collect(),

@@ -5,9 +5,9 @@ use std::time::Instant;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use widemargin::data::Labels;
+use widemargin::monitor::{Monitor, Stopped};
 use widemargin::select::{CrossValidation, Evaluation, cross_validate};
 use widemargin::solve::Status;
-use widemargin::watch::{Stopped, Watch};
 use widemargin::{Error, Result};
 use widemargin_io::Table;
 
@@ -17,9 +17,9 @@ use crate::context::Context;
 use crate::labels::check_labels;
 use crate::method::{Method, Point};
 use crate::output::{print, print_json};
-use crate::outside::Memory;
 use crate::power_mean::PowerMeanArgs;
 use crate::report::{Failure, in_file};
+use crate::resources::Memory;
 use crate::samples::{in_whole, kind, select};
 use crate::text_table::text_table;
 use crate::thin_plate::ThinPlateArgs;
@@ -140,14 +140,14 @@ impl Search<'_> {
     /// All folds of a point; none where the time limit passes first.
     fn try_out(&self, point: Point) -> Result<Option<Tried>> {
         let (start, sink) = (Instant::now(), |_| ());
-        let watch = self.context.watch(&sink);
+        let monitor = self.context.monitor(&sink);
         let mut converged = true;
         let scores = cross_validate(self.labels, self.n_folds, self.context.common.seed, |train, test| {
             // The rest of the folds of a point that is given up.
-            if watch.ask() == Err(Stopped::TimeLimit) {
+            if monitor.ask() == Err(Stopped::TimeLimit) {
                 return Ok(f64::NAN);
             }
-            let (accuracy, status) = self.fold(&point, train, test, &watch)?;
+            let (accuracy, status) = self.fold(&point, train, test, &monitor)?;
             converged &= status == Status::Converged;
             self.context.bar.step();
             Ok(if status == Status::TimeLimit { f64::NAN } else { accuracy })
@@ -156,16 +156,16 @@ impl Search<'_> {
         Ok(scores.mean().is_finite().then_some(Tried { point, scores, seconds, converged }))
     }
 
-    fn fold(&self, point: &Point, train: &[usize], test: &[usize], watch: &Watch<'_>) -> Result<(f64, Status)> {
+    fn fold(&self, point: &Point, train: &[usize], test: &[usize], monitor: &Monitor<'_>) -> Result<(f64, Status)> {
         let (labels, threads) = (self.labels, self.context.common.threads);
         let part = select(&self.table.samples, train)?;
-        let machine = (point.fit)(&part, &labels.select(train), watch).map_err(|error| in_whole(error, train))?;
+        let model = (point.fit)(&part, &labels.select(train), monitor).map_err(|error| in_whole(error, train))?;
         let part = select(&self.table.samples, test)?;
-        let scores = machine.decision_function(&part, threads, watch).map_err(|error| in_whole(error, test))?;
+        let scores = model.decision_function(&part, threads, monitor).map_err(|error| in_whole(error, test))?;
         let mut evaluation = Evaluation::default();
-        let predicted = scores.decide(machine.classes());
+        let predicted = scores.decide(model.classes());
         predicted.iter().zip(test).for_each(|(predicted, &row)| evaluation.add(labels.get(row), predicted));
-        Ok((evaluation.accuracy(), machine.report().status))
+        Ok((evaluation.accuracy(), model.report().status))
     }
 }
 

@@ -108,19 +108,19 @@ fn power_mean(context: &Context, data: &Digits, c: f64) -> Result<PowerMeanSvc, 
     // Pixels are in [0, 1] already.
     let params = PowerMeanParams::new(AdditiveKernel::Chi2).scale(false).c(c).seed(context.common.seed).threads(1);
     let sink = |progress| context.bar.fit("", progress);
-    params.fit_with(&data.images.view()?, &data.labels, None, &context.watch(&sink))
+    params.fit_with(&data.images.view()?, &data.labels, None, &context.monitor(&sink))
 }
 
 fn basis_expansion(context: &Context, data: &Digits, c: f64) -> Result<BasisExpansionSvc<AnySimilarity>, Error> {
     let params = BasisExpansionParams::new(AnySimilarity::new(&["rbf"])?).n_basis(N_BASES).c(c).threads(1);
     let sink = |progress| context.bar.fit("", progress);
-    params.fit_with(&VectorSource(&data.images.view()?), &data.labels, None, &context.watch(&sink))
+    params.fit_with(&VectorSource(&data.images.view()?), &data.labels, None, &context.monitor(&sink))
 }
 
 fn thin_plate(context: &Context, data: &Digits, _: f64) -> Result<ThinPlateSvc, Error> {
     let sink = |progress| context.bar.fit("", progress);
     let params = ThinPlateParams::new(ConditionalKernel::THIN_PLATE).null_space(NullSpace::Constant).threads(1);
-    params.fit_with(&data.images.view()?, &data.labels, None, &context.watch(&sink))
+    params.fit_with(&data.images.view()?, &data.labels, None, &context.monitor(&sink))
 }
 
 impl Outcome {

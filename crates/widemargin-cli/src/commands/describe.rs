@@ -12,7 +12,7 @@ use widemargin_io::{Samples, Table};
 use crate::args::Input;
 use crate::basis_expansion_machine::check_size;
 use crate::context::Context;
-use crate::machine::Machine;
+use crate::model::Model;
 use crate::output::check_output;
 use crate::report::{Failure, in_file};
 use crate::samples::with_source;
@@ -72,17 +72,15 @@ impl Describe {
                 })
             }
             What::BasisExpansion(task) => match load_for(&task, context)? {
-                machine @ Machine::BasisExpansion(_) => {
-                    task.files.run(context, Some((&task.model, &machine)), |samples| {
-                        let Machine::BasisExpansion(model) = &machine else { unreachable!("matched above") };
-                        check_size(model, samples)?;
-                        with_source!(samples, |source| model.expansion().transform(source, threads))
-                    })
-                }
-                machine => Err(Failure::input(format!(
+                model @ Model::BasisExpansion(_) => task.files.run(context, Some((&task.model, &model)), |samples| {
+                    let Model::BasisExpansion(model) = &model else { unreachable!("matched above") };
+                    check_size(model, samples)?;
+                    with_source!(samples, |source| model.expansion().transform(source, threads))
+                }),
+                model => Err(Failure::input(format!(
                     "{}: a model of '{}', which has no basis expansion",
                     task.model.display(),
-                    machine.method()
+                    model.method()
                 ))),
             },
         }
@@ -90,25 +88,25 @@ impl Describe {
 }
 
 /// The model, which takes what the file holds.
-fn load_for(task: &ExpansionTask, context: &Context) -> Result<Machine, Failure> {
-    let machine = Machine::load(&task.model, context)?;
-    check_kind(&task.files.input, &machine)?;
-    Ok(machine)
+fn load_for(task: &ExpansionTask, context: &Context) -> Result<Model, Failure> {
+    let model = Model::load(&task.model, context)?;
+    check_kind(&task.files.input, &model)?;
+    Ok(model)
 }
 
 impl Files {
     fn run(
         &self,
         context: &Context,
-        model: Option<(&Path, &Machine)>,
+        model: Option<(&Path, &Model)>,
         work: impl Fn(&Samples) -> widemargin::Result<DenseMatrix<f32>>,
     ) -> Result<(), Failure> {
         check_output(&self.output, &self.input, model.map(|(path, _)| path))?;
         widemargin_io::Format::from_path(&self.output)?;
         let file = &self.input.data;
         let (mut table, _) = context.read(file, &self.input.options())?;
-        if let Some((_, machine)) = model {
-            put_in_order(&mut table, machine, file)?;
+        if let Some((_, model)) = model {
+            put_in_order(&mut table, model, file)?;
         }
         context.go_on()?;
         context.bar.say("describing");

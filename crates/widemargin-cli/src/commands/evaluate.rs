@@ -10,7 +10,7 @@ use widemargin::select::Evaluation;
 
 use crate::args::Input;
 use crate::context::Context;
-use crate::machine::Machine;
+use crate::model::Model;
 use crate::output::{print, print_json};
 use crate::report::Failure;
 use crate::stream::{check_kind, score};
@@ -31,25 +31,25 @@ pub struct Evaluate {
 impl Evaluate {
     /// Runs the command.
     pub fn run(self, context: &Context) -> Result<(), Failure> {
-        let machine = Machine::load(&self.model, context)?;
-        check_kind(&self.input, &machine)?;
+        let model = Model::load(&self.model, context)?;
+        check_kind(&self.input, &model)?;
         let start = Instant::now();
         let mut evaluation = Evaluation::default();
         let label = self.input.label.clone().unwrap_or_default();
-        score(context, &machine, &self.input, label, |block, scores| {
+        score(context, &model, &self.input, label, |block, scores| {
             let labels = block.table.require_labels(&self.input.data)?;
-            for (row, predicted) in scores.decide(machine.classes()).into_iter().enumerate() {
+            for (row, predicted) in scores.decide(model.classes()).into_iter().enumerate() {
                 evaluation.add(labels.get(row), predicted);
             }
             Ok(())
         })?;
         let seconds = start.elapsed().as_secs_f64();
-        self.tell(context, &machine, &evaluation, seconds)
+        self.tell(context, &model, &evaluation, seconds)
     }
 
-    fn tell(&self, context: &Context, machine: &Machine, evaluation: &Evaluation, seconds: f64) -> Result<(), Failure> {
+    fn tell(&self, context: &Context, model: &Model, evaluation: &Evaluation, seconds: f64) -> Result<(), Failure> {
         let scores = evaluation.class_scores();
-        let unknown: Vec<_> = scores.iter().filter(|score| !machine.classes().contains(&score.label)).collect();
+        let unknown: Vec<_> = scores.iter().filter(|score| !model.classes().contains(&score.label)).collect();
         let n_unknown: u64 = unknown.iter().map(|score| score.support).sum();
         if let Some(first) = unknown.first() {
             context.note(&format!(
@@ -61,7 +61,7 @@ impl Evaluate {
         if self.json {
             return print_json(&json!({
                 "model": self.model.display().to_string(),
-                "method": machine.method(),
+                "method": model.method(),
                 "n_samples": evaluation.n_samples(),
                 "n_unknown": n_unknown,
                 "accuracy": evaluation.accuracy(),

@@ -7,7 +7,7 @@ use indicatif::{DecimalBytes, HumanCount};
 use serde_json::{Value, json};
 
 use crate::context::Context;
-use crate::machine::{Machine, report_json};
+use crate::model::{Model, report_json};
 use crate::output::{print, print_json};
 use crate::report::Failure;
 
@@ -24,53 +24,50 @@ pub struct Inspect {
 impl Inspect {
     /// Runs the command.
     pub fn run(self, context: &Context) -> Result<(), Failure> {
-        let machine = Machine::load(&self.model, context)?;
+        let model = Model::load(&self.model, context)?;
         let size = std::fs::metadata(&self.model).map_or(0, |file| file.len());
         if self.json {
             let mut object = json!({
                 "model": self.model.display().to_string(),
-                "method": machine.method(),
-                "parameters": machine.parameters(),
-                "classes": machine.classes(),
-                "n_features": machine.n_features(),
-                "feature_names": machine.feature_names(),
-                "n_weights": machine.n_weights(),
+                "method": model.method(),
+                "parameters": model.parameters(),
+                "classes": model.classes(),
+                "n_features": model.n_features(),
+                "feature_names": model.feature_names(),
+                "n_weights": model.n_weights(),
                 "model_bytes": size,
-                "report": report_json(machine.report()),
+                "report": report_json(model.report()),
             });
-            if let Some((name, details, _)) = machine.history() {
+            if let Some((name, details, _)) = model.history() {
                 object[name] = details;
             }
             return print_json(&object);
         }
-        print(&text(&machine, size))
+        print(&text(&model, size))
     }
 }
 
-fn text(machine: &Machine, size: u64) -> String {
-    let report = machine.report();
-    let mut lines = vec![("method".to_owned(), machine.method().to_owned())];
-    if let Value::Object(parameters) = machine.parameters() {
+fn text(model: &Model, size: u64) -> String {
+    let report = model.report();
+    let mut lines = vec![("method".to_owned(), model.method().to_owned())];
+    if let Value::Object(parameters) = model.parameters() {
         lines.extend(parameters.into_iter().map(|(name, value)| (name, plain(&value))));
     }
-    let classes: Vec<_> = machine.classes().iter().take(20).map(ToString::to_string).collect();
-    let more = if machine.classes().len() > classes.len() { ", …" } else { "" };
+    let classes: Vec<_> = model.classes().iter().take(20).map(ToString::to_string).collect();
+    let more = if model.classes().len() > classes.len() { ", …" } else { "" };
     let stages: Vec<_> = report.stages.iter().map(|s| format!("{} {:.2}", s.name, s.seconds)).collect();
-    lines.extend(machine.n_features().map(|n| ("features".to_owned(), HumanCount(n as u64).to_string())));
-    if let Some(names) = machine.feature_names() {
+    lines.extend(model.n_features().map(|n| ("features".to_owned(), HumanCount(n as u64).to_string())));
+    if let Some(names) = model.feature_names() {
         let shown: Vec<&str> = names.iter().take(20).map(String::as_str).collect();
         let more = if names.len() > shown.len() { ", …" } else { "" };
         lines.push(("columns".to_owned(), format!("{}{more}", shown.join(", "))));
     }
     lines.extend([
-        ("classes".to_owned(), format!("{}: {}{more}", machine.classes().len(), classes.join(", "))),
-        (
-            "weights".to_owned(),
-            format!("{} in a file of {}", HumanCount(machine.n_weights() as u64), DecimalBytes(size)),
-        ),
+        ("classes".to_owned(), format!("{}: {}{more}", model.classes().len(), classes.join(", "))),
+        ("weights".to_owned(), format!("{} in a file of {}", HumanCount(model.n_weights() as u64), DecimalBytes(size))),
         (
             "training".to_owned(),
-            format!("{} after {} {}", report.status.as_str(), report.max_iterations(), machine.iterations()),
+            format!("{} after {} {}", report.status.as_str(), report.max_iterations(), model.iterations()),
         ),
         ("gap".to_owned(), format!("{:.1e} at most, of the objective {:.6e}", report.gap(), report.objective)),
         ("seconds".to_owned(), format!("{:.2}: {}", report.seconds(), stages.join(", "))),
@@ -78,7 +75,7 @@ fn text(machine: &Machine, size: u64) -> String {
     lines.extend(report.warnings.iter().map(|warning| ("warning".to_owned(), warning.clone())));
     let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let mut text: String = lines.iter().map(|(name, value)| format!("{name:<width$}  {value}\n")).collect();
-    if let Some((_, _, details)) = machine.history() {
+    if let Some((_, _, details)) = model.history() {
         text += &format!("\n{details}");
     }
     text

@@ -10,7 +10,7 @@ use widemargin_io::{Block, Blocks, Format, LabelColumn, ReadOptions, Samples};
 
 use crate::args::Input;
 use crate::context::Context;
-use crate::machine::Machine;
+use crate::model::Model;
 use crate::output::{Output, check_output};
 use crate::report::Failure;
 use crate::stream::{check_kind, score};
@@ -36,13 +36,13 @@ impl Predict {
         if let Some(output) = &self.output {
             check_output(output, &self.input, Some(&self.model))?;
         }
-        let machine = Machine::load(&self.model, context)?;
-        check_kind(&self.input, &machine)?;
-        let label = label_column(&self.input, &machine)?;
+        let model = Model::load(&self.model, context)?;
+        check_kind(&self.input, &model)?;
+        let label = label_column(&self.input, &model)?;
         let mut output = Output::open(self.output.as_deref())?;
-        let names: Vec<String> = machine.classes().iter().map(ToString::to_string).collect();
+        let names: Vec<String> = model.classes().iter().map(ToString::to_string).collect();
         let mut text = Vec::new();
-        score(context, &machine, &self.input, label, |_, scores| {
+        score(context, &model, &self.input, label, |_, scores| {
             text.clear();
             for row in 0..scores.n_rows() {
                 let values = scores.row(row);
@@ -64,7 +64,7 @@ impl Predict {
 /// Where the user does not say: in LIBSVM text a first word that is no pair, and in a table the column that
 /// training would take, unless the table has the model's columns only with it. A series begins with a label, unless it
 /// is as long as all of the model only with it. Beside the strings nothing is looked at.
-fn label_column(input: &Input, machine: &Machine) -> Result<LabelColumn, Failure> {
+fn label_column(input: &Input, model: &Model) -> Result<LabelColumn, Failure> {
     if let Some(label) = &input.label {
         return Ok(label.clone());
     }
@@ -73,14 +73,14 @@ fn label_column(input: &Input, machine: &Machine) -> Result<LabelColumn, Failure
         Format::Libsvm | Format::Strings => Ok(LabelColumn::None),
         // Only a regular file can be looked into and then read from its start.
         Format::Csv | Format::Tsv | Format::Parquet if data.is_file() || data.is_dir() => {
-            guess(data, &input.options(), machine)
+            guess(data, &input.options(), model)
         }
-        Format::Ucr if data.is_file() => guess(data, &input.options(), machine),
+        Format::Ucr if data.is_file() => guess(data, &input.options(), model),
         _ => Ok(LabelColumn::Auto),
     }
 }
 
-fn guess(data: &Path, options: &ReadOptions, machine: &Machine) -> Result<LabelColumn, Failure> {
+fn guess(data: &Path, options: &ReadOptions, model: &Model) -> Result<LabelColumn, Failure> {
     let options = ReadOptions { label: LabelColumn::None, block_bytes: Some(1), ..options.clone() };
     // Text in a column is no number: then that is the label, or an error to be told later.
     let Ok(mut blocks) = Blocks::open(data, &options) else { return Ok(LabelColumn::Auto) };
@@ -88,13 +88,13 @@ fn guess(data: &Path, options: &ReadOptions, machine: &Machine) -> Result<LabelC
     if !matches!(blocks.read_into(&mut block), Ok(true)) {
         return Ok(LabelColumn::Auto);
     }
-    if let (Some(names), Some(trained)) = (&block.table.feature_names, machine.feature_names()) {
+    if let (Some(names), Some(trained)) = (&block.table.feature_names, model.feature_names()) {
         let all_known = column_order(trained, names).is_ok();
         return Ok(if all_known { LabelColumn::None } else { LabelColumn::Auto });
     }
     let (found, trained) = match &block.table.samples {
-        Samples::Other(AnySamples::Series(series)) => (Some(series.length(0)), machine.series_length()),
-        vectors => (Some(vectors.n_cols()), machine.n_features()),
+        Samples::Other(AnySamples::Series(series)) => (Some(series.length(0)), model.series_length()),
+        vectors => (Some(vectors.n_cols()), model.n_features()),
     };
     Ok(if found == trained { LabelColumn::None } else { LabelColumn::Auto })
 }

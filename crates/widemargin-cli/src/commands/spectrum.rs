@@ -97,14 +97,15 @@ impl SpectrumArgs {
         let mut similarity = AnySimilarity::new(specs)?;
         let weights = vec![1.0; samples.len()];
         let sink = |progress| context.bar.fit("", progress);
-        let watch = context.watch(&sink);
+        let monitor = context.monitor(&sink);
         let source: &dyn Source<Samples = AnySamples> = samples;
-        let training = Training { samples: source, weights: &weights, threads: context.common.threads, watch: &watch };
+        let training =
+            Training { samples: source, weights: &weights, threads: context.common.threads, monitor: &monitor };
         similarity.fit(&training)?;
         let n_classes = labels.classes().len();
         let chosen =
             basis::choose(&BasisChoice::Index, self.n_basis, labels.codes(), n_classes, 0, &similarity, &training)?;
-        spectrum_with(&similarity, &source.select(&chosen.rows)?, context.common.threads, &watch)
+        spectrum_with(&similarity, &source.select(&chosen.rows)?, context.common.threads, &monitor)
             .map_err(|error| in_whole(error, &chosen.rows))
     }
 }

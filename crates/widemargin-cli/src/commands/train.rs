@@ -13,12 +13,12 @@ use crate::args::Input;
 use crate::basis_expansion::BasisExpansionArgs;
 use crate::context::Context;
 use crate::labels::check_labels;
-use crate::machine::{Machine, report_json};
 use crate::method::{Method, Point};
+use crate::model::{Model, report_json};
 use crate::output::{check_model_file, print_json};
-use crate::outside::{Folders, Memory, OnDisk};
 use crate::power_mean::PowerMeanArgs;
 use crate::report::{Failure, in_file};
+use crate::resources::{Folders, Memory, OnDisk};
 use crate::samples::{count_nonzeros, extent, kind};
 use crate::thin_plate::ThinPlateArgs;
 
@@ -87,38 +87,38 @@ fn train(context: &Context, files: &Files, point: Point) -> Result<(), Failure> 
     files.folders.check(&files.input)?;
     let started = Instant::now();
     let sink = |progress| context.bar.fit("", progress);
-    let watch = context.watch(&sink);
+    let monitor = context.monitor(&sink);
     let in_blocks = point.fit_blocks.as_ref().filter(|_| files.folders.ask_for_blocks(files.memory));
-    let (machine, samples, seconds_read) = match in_blocks {
+    let (model, samples, seconds_read) = match in_blocks {
         Some(fit) => {
             let on_disk = OnDisk::open(context, data, &files.input.options(), files.memory, (&files.folders, output))?;
             let seconds = started.elapsed().as_secs_f64();
             check_labels(context, &files.input, on_disk.outline())?;
-            let machine = on_disk.fit(data, &watch, fit)?.named(on_disk.outline().feature_names.clone())?;
+            let model = on_disk.fit(data, &monitor, fit)?.named(on_disk.outline().feature_names.clone())?;
             let n_samples = on_disk.n_samples();
-            (machine, Trained { n_samples, kind: "vectors", n_nonzero: None, extent: on_disk.extent() }, seconds)
+            (model, Trained { n_samples, kind: "vectors", n_nonzero: None, extent: on_disk.extent() }, seconds)
         }
         None => {
             let (table, seconds) = context.read(data, &files.input.options())?;
             check_labels(context, &files.input, &table)?;
-            let machine = (point.fit)(&table.samples, table.require_labels(data)?, &watch);
-            let machine = machine.map_err(|error| in_file(error, data, &table, 0))?;
-            let machine = machine.named(table.feature_names.clone())?;
-            let samples = Trained::of(&table, &machine)?;
-            (machine, samples, seconds)
+            let model = (point.fit)(&table.samples, table.require_labels(data)?, &monitor);
+            let model = model.map_err(|error| in_file(error, data, &table, 0))?;
+            let model = model.named(table.feature_names.clone())?;
+            let samples = Trained::of(&table, &model)?;
+            (model, samples, seconds)
         }
     };
     context.bar.say(format!("writing {}", output.display()));
-    machine.save(output)?;
+    model.save(output)?;
     context.bar.hide();
-    let told = Told { machine: &machine, samples, seconds_read, output };
-    for warning in &machine.report().warnings {
+    let summary = Summary { model: &model, samples, seconds_read, output };
+    for warning in &model.report().warnings {
         context.note(&format!("warning: {warning}"));
     }
     if files.json {
-        return print_json(&told.json(point.json));
+        return print_json(&summary.json(point.json));
     }
-    context.note(&told.summary());
+    context.note(&summary.summary());
     Ok(())
 }
 
@@ -133,8 +133,8 @@ struct Trained {
 }
 
 impl Trained {
-    fn of(table: &Table, machine: &Machine) -> Result<Self> {
-        let n_features = machine.n_features();
+    fn of(table: &Table, model: &Model) -> Result<Self> {
+        let n_features = model.n_features();
         Ok(Trained {
             n_samples: table.samples.n_rows(),
             kind: kind(&table.samples),
@@ -144,32 +144,32 @@ impl Trained {
     }
 }
 
-struct Told<'a> {
-    machine: &'a Machine,
+struct Summary<'a> {
+    model: &'a Model,
     samples: Trained,
     seconds_read: f64,
     output: &'a Path,
 }
 
-impl Told<'_> {
+impl Summary<'_> {
     fn json(&self, parameters: Value) -> Value {
         json!({
-            "method": self.machine.method(),
+            "method": self.model.method(),
             "model": self.output.display().to_string(),
             "n_samples": self.samples.n_samples,
             "samples": self.samples.kind,
-            "n_features": self.machine.n_features(),
+            "n_features": self.model.n_features(),
             "n_nonzero": self.samples.n_nonzero,
-            "classes": self.machine.classes(),
+            "classes": self.model.classes(),
             "parameters": parameters,
-            "report": report_json(self.machine.report()),
+            "report": report_json(self.model.report()),
             "seconds_read": self.seconds_read,
             "model_bytes": self.size(),
         })
     }
 
     fn summary(&self) -> String {
-        let report = self.machine.report();
+        let report = self.model.report();
         let stages: Vec<_> = report.stages.iter().map(|s| format!("{} {:.2}", s.name, s.seconds)).collect();
         let notes: String = report.notes.iter().map(|note| format!("{note}\n")).collect();
         format!(
@@ -178,12 +178,12 @@ impl Told<'_> {
              {:.2} s: read {:.2}, {}\n\
              {}: {}",
             self.samples.extent,
-            self.machine.classes().len(),
+            self.model.classes().len(),
             report.status.as_str(),
             report.max_iterations(),
-            self.machine.iterations(),
+            self.model.iterations(),
             report.gap(),
-            self.machine.findings().map(|line| line + "\n").unwrap_or_default(),
+            self.model.findings().map(|line| line + "\n").unwrap_or_default(),
             self.seconds_read + report.seconds(),
             self.seconds_read,
             stages.join(", "),

@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use widemargin::data::{AnySamples, CsrMatrix, DenseMatrix, Labels, Samples as _, Source, Vectors};
-use widemargin::watch::Watch;
+use widemargin::monitor::Monitor;
 use widemargin::{Error, Result};
 
 use crate::table::{Samples, Table};
@@ -59,7 +59,7 @@ impl Store {
         options: &ReadOptions,
         scratch: ScratchFile,
         memory: u64,
-        watch: &Watch<'_>,
+        monitor: &Monitor<'_>,
     ) -> Result<Store, IoError> {
         let format = options.format.map_or_else(|| Format::from_path(path), Ok)?;
         options.check(path, format)?;
@@ -72,12 +72,12 @@ impl Store {
         if format == Format::Npy
             && let Some(rows) = InPlace::find(path, &options)?
         {
-            let (labels, shards) = (pass::labels(path, &options, &rows, watch)?, rows.shards(path));
+            let (labels, shards) = (pass::labels(path, &options, &rows, monitor)?, rows.shards(path));
             let (samples, label_column) = (no_rows(false, rows.n_cols()), rows.label_column());
             let outline = Table { samples, labels, label_column, shards, ..Table::default() };
             return Ok(Store { n_samples: rows.n_rows(), rows: Rows::InPlace(rows), outline });
         }
-        let (written, mut outline) = pass::write(path, &options, scratch, watch)?;
+        let (written, mut outline) = pass::write(path, &options, scratch, monitor)?;
         outline.samples = no_rows(written.is_sparse(), written.n_cols());
         Ok(Store { n_samples: written.n_rows(), rows: Rows::Written(written), outline })
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use widemargin::data::Labels;
-use widemargin::watch::{Progress, Stopped, Watch};
+use widemargin::monitor::{Monitor, Progress, Stopped};
 use widemargin::{Error, Result};
 
 use super::in_place::InPlace;
@@ -58,11 +58,11 @@ pub(super) fn write(
     path: &Path,
     options: &ReadOptions,
     scratch: ScratchFile,
-    watch: &Watch<'_>,
+    monitor: &Monitor<'_>,
 ) -> Result<(Written, Table), IoError> {
     let mut writer = Writer::new(scratch, options.block_bytes());
     let (mut labels, mut outline) = (GatheredLabels::default(), Table::default());
-    for_each_block(path, options, watch, |block| {
+    for_each_block(path, options, monitor, |block| {
         writer.append(&block.table.samples).map_err(|failure| match failure {
             Failure::Scratch(error) => IoError::Library(error),
             Failure::Value(TooLarge { row, column, value }) => {
@@ -95,11 +95,11 @@ pub(super) fn labels(
     path: &Path,
     options: &ReadOptions,
     rows: &InPlace,
-    watch: &Watch<'_>,
+    monitor: &Monitor<'_>,
 ) -> Result<Option<Labels>, IoError> {
     let mut labels = GatheredLabels::default();
     if rows.has_labels() {
-        for_each_block(path, options, watch, |block| {
+        for_each_block(path, options, monitor, |block| {
             if let Some(block) = &block.table.labels {
                 labels.append(block);
             }
@@ -113,7 +113,7 @@ pub(super) fn labels(
 fn for_each_block(
     path: &Path,
     options: &ReadOptions,
-    watch: &Watch<'_>,
+    monitor: &Monitor<'_>,
     mut each: impl FnMut(&Block) -> Result<(), IoError> + Send,
 ) -> Result<(), IoError> {
     let mut blocks = Blocks::open(path, options)?;
@@ -122,14 +122,14 @@ fn for_each_block(
     let mut done = 0;
     while any {
         // Half of the samples are worth nothing, so that a time limit does not end this.
-        if let Err(Stopped::Cancelled) = watch.ask() {
+        if let Err(Stopped::Cancelled) = monitor.ask() {
             return Err(Error::Cancelled { stage: STAGE }.into());
         }
         let (read, worked) = rayon::join(|| blocks.read_into(&mut next), || each(&block));
         worked?;
         any = read?;
         done += block.table.samples.n_rows() as u64;
-        watch.tell(Progress { stage: STAGE, done, total: 0, gap: None });
+        monitor.tell(Progress { stage: STAGE, done, total: 0, gap: None });
         std::mem::swap(&mut block, &mut next);
     }
     Ok(())

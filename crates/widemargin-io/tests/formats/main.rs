@@ -8,9 +8,9 @@ mod images;
 mod libsvm;
 mod npy;
 mod npz;
-mod outside;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod resources;
 mod round_trip;
 mod samples;
 mod shards;

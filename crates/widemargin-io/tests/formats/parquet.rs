@@ -10,7 +10,7 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use proptest::prelude::*;
 use widemargin::data::Source;
-use widemargin::watch::Watch;
+use widemargin::monitor::Monitor;
 use widemargin_io::{Blocks, Format, IoError, LabelColumn, ReadOptions, Samples, ScratchFile, Store, Table, read};
 
 /// The values of a column that are there, and of one that may lack some, which are (1) and which are not (0).
@@ -120,7 +120,7 @@ fn columns_are_features_whole_and_in_blocks() {
                 blocks.iter().all(|block| block_bytes >= 100 || block.table.samples.n_rows() == 1 + block_bytes / 48)
             );
             let scratch = ScratchFile::create(stored.folder.path()).unwrap();
-            let store = Store::open(&stored.path, &options, scratch, 1 << 30, &Watch::none()).unwrap();
+            let store = Store::open(&stored.path, &options, scratch, 1 << 30, &Monitor::none()).unwrap();
             assert_eq!((store.labels(), store.n_samples()), (table.labels.as_ref(), 41));
             let Samples::DenseF64(matrix) = &table.samples else { panic!() };
             let view = matrix.view().unwrap();

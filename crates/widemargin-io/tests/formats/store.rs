@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 use widemargin::Error;
 use widemargin::data::{AnySamples, Samples as _, Source, VectorSource, Vectors};
-use widemargin::watch::{Progress, Watch};
+use widemargin::monitor::{Monitor, Progress};
 use widemargin_io::{Format, IoError, LabelColumn, ReadOptions, Samples, ScratchFile, Store, Table, read};
 
 const PLENTY: u64 = 1 << 30;
@@ -21,7 +21,7 @@ fn open(path: &Path, options: &ReadOptions) -> Result<Store, IoError> {
 
 fn open_within(path: &Path, options: &ReadOptions, memory: u64) -> Result<Store, IoError> {
     let scratch = ScratchFile::create(&std::env::temp_dir()).unwrap();
-    Store::open(path, options, scratch, memory, &Watch::none())
+    Store::open(path, options, scratch, memory, &Monitor::none())
 }
 
 fn vectors(samples: AnySamples) -> Vectors {
@@ -158,16 +158,16 @@ fn arrays_in_row_order_are_not_copied() {
     let stored = file("a.npy", &array);
     let options = ReadOptions { label: LabelColumn::Number(3), ..Default::default() };
     let none = ScratchFile::create(stored.folder.path()).unwrap().with_limit(0);
-    let store = Store::open(&stored.path, &options, none, PLENTY, &Watch::none()).unwrap();
+    let store = Store::open(&stored.path, &options, none, PLENTY, &Monitor::none()).unwrap();
     assert_eq!((store.bytes(), labels(store.outline())), (48, vec!["3".to_owned(), "6".to_owned()]));
     let text = file("a.svm", svm(40));
     let little = || ScratchFile::create(stored.folder.path()).unwrap().with_limit(300);
     let options = ReadOptions { block_bytes: Some(100), ..Default::default() };
     // A disk that is full while the file is read.
-    let error = Store::open(&text.path, &options, little(), PLENTY, &Watch::none()).unwrap_err();
+    let error = Store::open(&text.path, &options, little(), PLENTY, &Monitor::none()).unwrap_err();
     assert!(matches!(&error, IoError::Library(Error::Io { .. })) && !error.is_input());
     assert!(error.to_string().contains("cannot write the scratch file: more than the 300 bytes allowed"), "{error}");
-    let store = Store::open(&file("b.svm", svm(4)).path, &options, little(), PLENTY, &Watch::none()).unwrap();
+    let store = Store::open(&file("b.svm", svm(4)).path, &options, little(), PLENTY, &Monitor::none()).unwrap();
     assert!(store.bytes() <= 300);
 }
 
@@ -268,9 +268,9 @@ fn reading_tells_how_far_it_is_and_can_be_cancelled() {
         cancel.store(progress.done >= 10, Ordering::Relaxed);
     };
     let options = ReadOptions { block_bytes: Some(50), ..Default::default() };
-    let watch = Watch::none().with_progress(&sink).with_cancel(&cancel);
+    let monitor = Monitor::none().with_progress(&sink).with_cancel(&cancel);
     let scratch = ScratchFile::create(text.folder.path()).unwrap();
-    let error = Store::open(&text.path, &options, scratch, PLENTY, &watch).unwrap_err();
+    let error = Store::open(&text.path, &options, scratch, PLENTY, &monitor).unwrap_err();
     assert!(matches!(error, IoError::Library(Error::Cancelled { stage: "read" })), "{error}");
     assert!((10..40).contains(&told.into_inner()));
 }

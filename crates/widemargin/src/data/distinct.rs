@@ -7,8 +7,8 @@
 use super::fingerprint::shuffled;
 use super::{ClassWeight, Labels, effective_weights};
 use crate::error::{Error, Result};
+use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::watch::Watch;
 
 /// Samples read by one thread at a time.
 const ROWS_A_CHUNK: usize = 1024;
@@ -53,12 +53,12 @@ impl Distinct {
         given: Given<'_>,
         seed: u64,
         threads: usize,
-        watch: &Watch<'_>,
+        monitor: &Monitor<'_>,
     ) -> Result<Self> {
         let n = given.codes.len();
         let present: Vec<usize> = (0..n).filter(|&row| given.effective[row] > 0.0).collect();
         let weight = |row: usize| given.weights.map_or(1.0, |weights| weights[row]);
-        let Some(keys) = keys(read, &present, given.codes, seed, threads, watch)? else {
+        let Some(keys) = keys(read, &present, given.codes, seed, threads, monitor)? else {
             let mut places = vec![ABSENT; n];
             present.iter().enumerate().for_each(|(at, &row)| places[row] = at);
             let weights = present.iter().map(|&row| weight(row)).collect();
@@ -141,7 +141,7 @@ fn keys(
     codes: &[u32],
     seed: u64,
     threads: usize,
-    watch: &Watch<'_>,
+    monitor: &Monitor<'_>,
 ) -> Result<Option<Vec<Key>>> {
     // One row tells whether there are any.
     if present.is_empty() || read(&present[..1])?.is_none() {
@@ -150,7 +150,7 @@ fn keys(
     let pool = Pool::new(if present.len() <= ROWS_A_CHUNK { 1 } else { threads })?;
     let (mut keys, mut all) = (Vec::with_capacity(present.len()), true);
     let work = |range: std::ops::Range<usize>| {
-        watch.go_on("merge")?;
+        monitor.go_on("merge")?;
         let rows = &present[range];
         Ok((rows, read(rows)?))
     };
@@ -178,7 +178,7 @@ mod tests {
     fn find(contents: &[u128], codes: &[u32], weights: &[f64], seed: u64, threads: usize) -> Distinct {
         let given = Given { codes, weights: Some(weights), effective: weights };
         let read = |rows: &[usize]| Ok(Some(rows.iter().map(|&row| contents[row]).collect()));
-        Distinct::find(read, given, seed, threads, &Watch::none()).unwrap()
+        Distinct::find(read, given, seed, threads, &Monitor::none()).unwrap()
     }
 
     #[test]
@@ -233,7 +233,7 @@ mod tests {
     fn without_fingerprints_nothing_moves() {
         let weights = [1.0, 0.0, 2.5, 1.0];
         let given = Given { codes: &[0; 4], weights: None, effective: &weights };
-        let distinct = Distinct::find(|_: &[usize]| Ok(None), given, 1, 1, &Watch::none()).unwrap();
+        let distinct = Distinct::find(|_: &[usize]| Ok(None), given, 1, 1, &Monitor::none()).unwrap();
         assert_eq!((distinct.rows, distinct.weights), (vec![0, 2, 3], vec![1.0; 3]));
         assert_eq!(distinct.places, [0, ABSENT, 1, 2]);
     }

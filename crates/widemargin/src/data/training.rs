@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::{Samples, Source};
 use crate::error::Result;
-use crate::watch::Watch;
+use crate::monitor::Monitor;
 
 /// The training samples, their weights, and how to work on them.
 #[derive(Clone, Copy)]
@@ -17,7 +17,7 @@ pub struct Training<'a, S> {
     /// Threads to use, 0 meaning one a core.
     pub threads: usize,
     /// Asked now and then whether to go on.
-    pub watch: &'a Watch<'a>,
+    pub monitor: &'a Monitor<'a>,
 }
 
 impl<'a, S: Samples> Training<'a, S> {
@@ -26,7 +26,7 @@ impl<'a, S: Samples> Training<'a, S> {
     where
         'a: 'b,
     {
-        Training { samples, weights: self.weights, threads: self.threads, watch: self.watch }
+        Training { samples, weights: self.weights, threads: self.threads, monitor: self.monitor }
     }
 
     /// Whether to go on with a stage that is worth nothing before it is whole.
@@ -34,7 +34,7 @@ impl<'a, S: Samples> Training<'a, S> {
     /// # Errors
     /// [`crate::Error::Cancelled`]; a time limit is the solver's to honour.
     pub fn go_on(&self, stage: &'static str) -> Result<()> {
-        self.watch.go_on(stage)
+        self.monitor.go_on(stage)
     }
 }
 

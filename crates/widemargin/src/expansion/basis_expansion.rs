@@ -14,9 +14,9 @@ use crate::data::{AnySamples, DenseMatrix, Kind, Samples, Source, Training, Vect
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::memory;
+use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
 use crate::similarity::{AnySimilarity, Similarity};
-use crate::watch::{RowCount, Watch};
 
 /// Rows compared by one thread at a time: enough for a matrix product to be one, few enough to stay in the cache.
 pub(crate) const ROWS_A_CHUNK: usize = 256;
@@ -56,7 +56,7 @@ impl<S: Similarity> BasisExpansion<S> {
         training: &Training<'_, S::Samples>,
     ) -> Result<(Self, DenseMatrix<f32>)> {
         let mut expansion = BasisExpansion::unnormalised(similarity, bases, normalization, training)?;
-        let mut phi = expansion.transform_with(training.samples, training.threads, training.watch)?;
+        let mut phi = expansion.transform_with(training.samples, training.threads, training.monitor)?;
         expansion.normalise(&mut phi, training)?;
         Ok((expansion, phi))
     }
@@ -165,7 +165,7 @@ impl<S: Similarity> BasisExpansion<S> {
     /// What the similarity meets, [`Error::Sample`] for a value that is not finite, [`Error::Memory`] where they do
     /// not fit.
     pub fn transform(&self, samples: &dyn Source<Samples = S::Samples>, threads: usize) -> Result<DenseMatrix<f32>> {
-        self.transform_with(samples, threads, &Watch::none())
+        self.transform_with(samples, threads, &Monitor::none())
     }
 
     /// The same with a watch: it is told how many samples are done, and may cancel (a time limit is not heard).
@@ -176,14 +176,14 @@ impl<S: Similarity> BasisExpansion<S> {
         &self,
         samples: &dyn Source<Samples = S::Samples>,
         threads: usize,
-        watch: &Watch<'_>,
+        monitor: &Monitor<'_>,
     ) -> Result<DenseMatrix<f32>> {
         let (n_rows, n_cols) = (samples.n_samples(), self.n_features());
         self.check_memory(n_rows)?;
         let mut values = vec![0.0f32; n_rows * n_cols];
         let a_chunk = self.rows_a_chunk();
         let mut chunks: Vec<&mut [f32]> = values.chunks_mut((a_chunk * n_cols).max(1)).collect();
-        let (pool, count) = (Pool::new(threads)?, RowCount::new(watch, "similarity", n_rows));
+        let (pool, count) = (Pool::new(threads)?, RowCount::new(monitor, "similarity", n_rows));
         let work = |at: usize, out: &mut &mut [f32]| {
             count.go_on()?;
             let rows = at * a_chunk..((at + 1) * a_chunk).min(n_rows);
@@ -256,8 +256,8 @@ impl<S: Similarity> BasisExpansion<S> {
             return Err(Error::Similarity { similarity: spec, problem });
         }
         let raw = BasisExpansion::raw(&self.similarity, self.bases.clone())?;
-        let watch = training.watch.without_progress();
-        let between = raw.transform_with(&self.bases, training.threads, &watch).map_err(|error| match error {
+        let monitor = training.monitor.without_progress();
+        let between = raw.transform_with(&self.bases, training.threads, &monitor).map_err(|error| match error {
             // Here the samples are the bases.
             Error::Sample { similarity, number, problem, .. } => {
                 Error::Sample { similarity, is_basis: true, number, problem }

@@ -13,7 +13,7 @@ use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::ValueCodes;
-use super::coded_rows::{BOOK_LIMIT, Book, CodedRows, Entries, Entry, Narrow, Wide};
+use super::coded_rows::{BOOK_LIMIT, Codebook, CodedRows, Entries, Entry, Narrow, Wide};
 use crate::error::{Error, Result};
 
 /// Bits of an f32 that [`BookMaker::rounded`] drops: 12 significant ones are left.
@@ -22,16 +22,16 @@ const DROPPED: u32 = 12;
 /// One code a value for the rows of all chunks, in the order in which they come.
 pub(crate) enum BookMaker {
     /// As many values as there are, up to [`BOOK_LIMIT`].
-    Distinct { codes: ValueCodes, book: Book },
+    Distinct { codes: ValueCodes, book: Codebook },
     /// Values rounded to 12 significant bits, the largest [`BOOK_LIMIT`] of them: 32 octaves. Code 0 is the value whose
     /// bits, without those dropped, are `first`.
-    Rounded { first: u32, book: Book },
+    Rounded { first: u32, book: Codebook },
 }
 
 impl BookMaker {
     /// A book of the values as they are.
     pub fn distinct() -> Self {
-        BookMaker::Distinct { codes: ValueCodes::new(), book: Book::default() }
+        BookMaker::Distinct { codes: ValueCodes::new(), book: Codebook::default() }
     }
 
     /// A book of rounded values up to `largest`, for data with more than a book holds. A value changes by 1 part in 4096
@@ -39,7 +39,7 @@ impl BookMaker {
     pub fn rounded(largest: f32) -> Self {
         let first = (kept_bits(largest) + 1).saturating_sub(BOOK_LIMIT as u32).max(1);
         let values = (0..BOOK_LIMIT as u32).map(|code| f32::from_bits((first + code) << DROPPED)).collect();
-        BookMaker::Rounded { first, book: Book { values, counts: vec![0.0; BOOK_LIMIT], is_rounded: true } }
+        BookMaker::Rounded { first, book: Codebook { values, counts: vec![0.0; BOOK_LIMIT], is_rounded: true } }
     }
 
     /// The code here of each code of a chunk's own book; `None` where there are more values than a book holds.
@@ -70,7 +70,7 @@ impl BookMaker {
     }
 
     /// The book of all chunks.
-    pub fn finish(self) -> Book {
+    pub fn finish(self) -> Codebook {
         match self {
             BookMaker::Distinct { book, .. } | BookMaker::Rounded { book, .. } => book,
         }
@@ -189,7 +189,7 @@ pub(crate) struct Gathered {
 pub(crate) fn gather<'a>(
     pieces: &[Piece],
     read: impl Fn(usize, Range<usize>) -> Result<Cow<'a, [u8]>>,
-    book: Arc<Book>,
+    book: Arc<Codebook>,
     n_features: usize,
     seed: u64,
     spare: Option<Entries>,

@@ -77,7 +77,7 @@ pub enum Entries {
 
 /// The distinct values of some rows, and how often each is there.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Book {
+pub(crate) struct Codebook {
     pub values: Vec<f32>,
     /// Each non-zero counted by the weight of its row.
     pub counts: Vec<f64>,
@@ -91,7 +91,7 @@ pub(crate) struct Book {
 pub struct CodedRows {
     indptr: Vec<usize>,
     entries: Entries,
-    book: Arc<Book>,
+    book: Arc<Codebook>,
     n_features: usize,
 }
 
@@ -100,7 +100,12 @@ impl CodedRows {
     ///
     /// # Errors
     /// [`Error::Shape`] for entries that no such rows have: they come from a disk.
-    pub(super) fn of_parts(indptr: Vec<usize>, entries: Entries, book: Arc<Book>, n_features: usize) -> Result<Self> {
+    pub(super) fn of_parts(
+        indptr: Vec<usize>,
+        entries: Entries,
+        book: Arc<Codebook>,
+        n_features: usize,
+    ) -> Result<Self> {
         fn fit<E: Entry>(entries: &[E], indptr: &[usize], n_features: usize, n_values: usize) -> bool {
             // Without a branch, so that it takes little beside reading them.
             let (n_features, n_values) =
@@ -287,7 +292,12 @@ impl Coder {
             });
         }
         let Coder { n_features, entries, book, counts, .. } = self;
-        Ok(CodedRows { indptr, entries, book: Arc::new(Book { values: book, counts, is_rounded: false }), n_features })
+        Ok(CodedRows {
+            indptr,
+            entries,
+            book: Arc::new(Codebook { values: book, counts, is_rounded: false }),
+            n_features,
+        })
     }
 }
 

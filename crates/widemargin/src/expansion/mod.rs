@@ -18,7 +18,7 @@ pub use additive_map::{AdditiveMap, Approximation, MAX_NODES, PAPER_NODES};
 pub(crate) use basis_expansion::ROWS_A_CHUNK;
 pub use basis_expansion::{BasisExpansion, describe};
 pub(crate) use coded_blocks::{BookMaker, Gathered, Piece, PieceBuffer, ROW_BYTES, entry_bytes, gather};
-pub(crate) use coded_rows::Book;
+pub(crate) use coded_rows::Codebook;
 pub use coded_rows::{CodedRows, Entries, Entry, Narrow, Wide};
 pub(crate) use decision::Decision;
 pub use explicit::{Explicit, explicit, explicit_block, explicit_bytes};

@@ -4,8 +4,8 @@ use super::BasisExpansion;
 use crate::data::{Samples, Source};
 use crate::error::{Error, Result};
 use crate::linalg::eigen;
+use crate::monitor::{Monitor, Progress};
 use crate::similarity::Similarity;
-use crate::watch::{Progress, Watch};
 
 /// The matrix S of similarities between all pairs of some samples is n × n, of which a few copies are held.
 const MOST_SAMPLES: usize = 10_000;
@@ -80,7 +80,7 @@ impl Spectrum {
 /// # Errors
 /// What the similarity meets; [`Error::Parameter`] for no sample or more than 10,000.
 pub fn spectrum<S: Similarity>(similarity: &S, samples: &S::Samples, threads: usize) -> Result<Vec<Spectrum>> {
-    spectrum_with(similarity, samples, threads, &Watch::none())
+    spectrum_with(similarity, samples, threads, &Monitor::none())
 }
 
 /// The same with a watch, which may cancel between chunks of samples and before each decomposition (a time limit is
@@ -92,7 +92,7 @@ pub fn spectrum_with<S: Similarity>(
     similarity: &S,
     samples: &S::Samples,
     threads: usize,
-    watch: &Watch<'_>,
+    monitor: &Monitor<'_>,
 ) -> Result<Vec<Spectrum>> {
     let n = samples.len();
     if n == 0 || n > MOST_SAMPLES {
@@ -104,12 +104,12 @@ pub fn spectrum_with<S: Similarity>(
         let problem = "a spectrum needs the similarities between the samples themselves".into();
         return Err(Error::Similarity { similarity: similarity.spec(), problem });
     }
-    let between = raw.transform_with(samples as &dyn Source<Samples = S::Samples>, threads, watch)?;
+    let between = raw.transform_with(samples as &dyn Source<Samples = S::Samples>, threads, monitor)?;
     let n_parts = similarity.n_parts();
     (0..n_parts)
         .map(|part| {
-            watch.go_on("eigenvalues")?;
-            watch.tell(Progress { stage: "eigenvalues", done: part as u64, total: n_parts as u64, gap: None });
+            monitor.go_on("eigenvalues")?;
+            monitor.tell(Progress { stage: "eigenvalues", done: part as u64, total: n_parts as u64, gap: None });
             let rows = between.values.chunks(between.n_cols);
             let matrix: Vec<f64> =
                 rows.flat_map(|row| &row[part * n..(part + 1) * n]).map(|&value| f64::from(value)).collect();

@@ -5,8 +5,8 @@ pub(crate) mod eigen;
 pub(crate) mod factor;
 mod product;
 mod registers;
-mod skinny;
+mod tall_skinny;
 
 pub(crate) use cholesky::Cholesky;
 pub(crate) use product::{Columns, add, add_cross_product, add_gram, outer, times};
-pub(crate) use skinny::{Panel, add_combination, scores};
+pub(crate) use tall_skinny::{Panel, add_combination, scores};

@@ -3,19 +3,19 @@
 use std::time::Instant;
 
 use crate::error::Result;
+use crate::monitor::{Monitor, Progress};
 use crate::solve::Stage;
-use crate::watch::{Progress, Watch};
 
 /// Times the stages of a fit and asks the watch between them.
-pub(super) struct Clock<'a> {
-    pub watch: &'a Watch<'a>,
+pub(crate) struct Clock<'a> {
+    pub monitor: &'a Monitor<'a>,
     since: Instant,
     pub stages: Vec<Stage>,
 }
 
 impl<'a> Clock<'a> {
-    pub fn start(watch: &'a Watch<'a>) -> Self {
-        Clock { watch, since: Instant::now(), stages: Vec::new() }
+    pub fn start(monitor: &'a Monitor<'a>) -> Self {
+        Clock { monitor, since: Instant::now(), stages: Vec::new() }
     }
 
     /// Ends a stage and begins the next.
@@ -27,8 +27,8 @@ impl<'a> Clock<'a> {
             None => self.stages.push(Stage { name: stage.into(), seconds }),
         }
         self.since = Instant::now();
-        self.watch.tell(Progress { stage, done: 1, total: 1, gap: None });
+        self.monitor.tell(Progress { stage, done: 1, total: 1, gap: None });
         // A time limit that has passed is the solver's to honour: it still returns what it has.
-        self.watch.go_on(stage)
+        self.monitor.go_on(stage)
     }
 }

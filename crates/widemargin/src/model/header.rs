@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::file::{NO_FILE, Reader};
-use super::{basis_expansion_file, expansion_file, power_mean_file, thin_plate_file};
+use super::{basis_expansion, power_mean, thin_plate};
 use crate::error::Result;
 
 /// The header of the bytes of a model file, as JSON text. The checksum is verified, and every field that
@@ -15,10 +15,10 @@ use crate::error::Result;
 pub fn header_of_bytes(bytes: &[u8]) -> Result<String> {
     let reader = Reader::of_any(Path::new(NO_FILE), bytes)?;
     match reader.method() {
-        basis_expansion_file::METHOD => basis_expansion_file::check_header(&reader)?,
-        expansion_file::METHOD => expansion_file::check_header(&reader)?,
-        power_mean_file::METHOD => power_mean_file::check_header(&reader)?,
-        thin_plate_file::METHOD => thin_plate_file::check_header(&reader)?,
+        basis_expansion::file::METHOD => basis_expansion::file::check_header(&reader)?,
+        basis_expansion::expansion_file::METHOD => basis_expansion::expansion_file::check_header(&reader)?,
+        power_mean::file::METHOD => power_mean::file::check_header(&reader)?,
+        thin_plate::file::METHOD => thin_plate::file::check_header(&reader)?,
         other => {
             return Err(reader.wrong(format!("it holds a model of '{other}', which this version does not know")));
         }

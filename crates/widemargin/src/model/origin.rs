@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 
 /// The header's fields that are the same for every method; files from before they were written have none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Origin {
+pub(crate) struct Origin {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feature_names: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -128,4 +128,4 @@ macro_rules! tells_origin {
         }
     };
 }
-pub(super) use tells_origin;
+pub(crate) use tells_origin;

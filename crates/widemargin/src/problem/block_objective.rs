@@ -1,6 +1,6 @@
 //! The objective over one block of rows in memory: the place where losses, targets and costs meet Φ.
 //!
-//! What it remembers of its rows can be taken out and given to another over the same rows ([`Remembered`]): a step is
+//! What it remembers of its rows can be taken out and given to another over the same rows ([`ObjectiveState`]): a step is
 //! then a pure function of the rows, what was remembered and what is asked, and any machine that has or makes the rows
 //! can take it.
 
@@ -11,8 +11,8 @@ use super::block::Block;
 use super::objective::{ActiveRows, Cost, Gradient, Gram, Line, LineSums, Objective, PointSums, Shape};
 use super::{Intercept, OneVsRest, SmoothLoss};
 use crate::error::{Error, Result};
+use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::watch::Watch;
 
 /// The most tasks of a pass. The partition is fixed by the sizes alone, and sums are added in its order, so that
 /// the number of threads changes no bit.
@@ -34,9 +34,9 @@ pub(super) struct Shard {
 /// The memory of an objective over a block, for another one: many that live for one step each would take it from the
 /// system and give it back every time, which can cost more than their steps.
 #[derive(Debug, Default)]
-pub struct Spare(Vec<Shard>);
+pub struct ObjectiveScratch(Vec<Shard>);
 
-impl Spare {
+impl ObjectiveScratch {
     /// Shards for a block, all scores 0.
     fn shards(mut self, n_rows: usize, n_problems: usize) -> Vec<Shard> {
         let fits = |shard: &Shard| shard.scores.len() == shard.rows.len() * n_problems;
@@ -66,7 +66,7 @@ pub struct BlockObjective<'a> {
 /// What an objective remembers of its rows from one call to the next: `n_rows × n_problems` numbers each, in an order
 /// that only an objective over the same rows knows. Empty before there were any.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Remembered {
+pub struct ObjectiveState {
     /// The scores w_kᵀφ_i of the current points.
     pub scores: Vec<f32>,
     /// The same of the current directions.
@@ -88,7 +88,7 @@ impl<'a> BlockObjective<'a> {
         intercept: Intercept,
         threads: usize,
     ) -> Result<Self> {
-        BlockObjective::alone_in(Spare::default(), block, targets, costs, (loss, intercept), threads)
+        BlockObjective::alone_in(ObjectiveScratch::default(), block, targets, costs, (loss, intercept), threads)
     }
 
     /// The same in the memory of an objective that is done with.
@@ -96,7 +96,7 @@ impl<'a> BlockObjective<'a> {
     /// # Errors
     /// As for [`BlockObjective::alone`].
     pub fn alone_in(
-        spare: Spare,
+        scratch: ObjectiveScratch,
         block: Block<'a>,
         targets: OneVsRest<'a>,
         costs: &'a [f64],
@@ -104,22 +104,22 @@ impl<'a> BlockObjective<'a> {
         threads: usize,
     ) -> Result<Self> {
         check_rows(&[block], &targets, costs)?;
-        let shards = spare.shards(block.n_rows(), targets.n_problems());
+        let shards = scratch.shards(block.n_rows(), targets.n_problems());
         Ok(BlockObjective::of_shards(block, 0, targets, costs, kind, Arc::new(Pool::new(threads)?), shards))
     }
 
     /// The memory, for another objective.
-    pub fn into_spare(self) -> Spare {
-        Spare(self.shards)
+    pub fn into_scratch(self) -> ObjectiveScratch {
+        ObjectiveScratch(self.shards)
     }
 
     /// What it remembers.
-    pub fn remembered(&self) -> Remembered {
+    pub fn state(&self) -> ObjectiveState {
         let all = |of: fn(&Shard) -> &Vec<f32>| self.shards.iter().flat_map(of).copied().collect();
-        Remembered { scores: all(|shard| &shard.scores), along: all(|shard| &shard.along) }
+        ObjectiveState { scores: all(|shard| &shard.scores), along: all(|shard| &shard.along) }
     }
 
-    /// Goes on from what another objective over the same rows remembered: the fields of [`Remembered`], each of them empty
+    /// Goes on from what another objective over the same rows remembered: the fields of [`ObjectiveState`], each of them empty
     /// where it remembered nothing yet.
     ///
     /// # Errors
@@ -347,15 +347,15 @@ impl Objective for BlockObjective<'_> {
         Cost { pass: 15.0 * values, problem: 2.5 * values, gram: self.block.gram_cost() }
     }
 
-    fn place(&mut self, live: &[usize], points: &[f64]) -> Result<()> {
+    fn set_point(&mut self, live: &[usize], points: &[f64]) -> Result<()> {
         self.multiply(live, points, |shard| &mut shard.scores)
     }
 
-    fn aim(&mut self, live: &[usize], directions: &[f64]) -> Result<()> {
+    fn set_direction(&mut self, live: &[usize], directions: &[f64]) -> Result<()> {
         self.multiply(live, directions, |shard| &mut shard.along)
     }
 
-    fn along(&mut self, live: &[usize], lines: &[Line]) -> Result<Vec<LineSums>> {
+    fn line_search_eval(&mut self, live: &[usize], lines: &[Line]) -> Result<Vec<LineSums>> {
         let parts = self.pool.try_map(self.shards.len(), |s| {
             let shard = &self.shards[s];
             let n = shard.rows.len();
@@ -381,7 +381,7 @@ impl Objective for BlockObjective<'_> {
         Ok(total)
     }
 
-    fn advance(&mut self, live: &[usize], steps: &[f64]) -> Result<()> {
+    fn take_step(&mut self, live: &[usize], steps: &[f64]) -> Result<()> {
         self.pool.map_mut(&mut self.shards, |_, shard| {
             let n = shard.rows.len();
             for (&k, &step) in live.iter().zip(steps) {
@@ -434,7 +434,7 @@ impl Objective for BlockObjective<'_> {
         Ok(Gradient { sums, slopes })
     }
 
-    fn product(&mut self, live: &[usize], intercepts: &[f64], directions: &[f64]) -> Result<Vec<f64>> {
+    fn hessian_product(&mut self, live: &[usize], intercepts: &[f64], directions: &[f64]) -> Result<Vec<f64>> {
         let d = self.block.n_features();
         let packed = self.block.pack(directions, d + 1);
         let turns: Vec<f32> = directions.chunks(d + 1).map(|direction| direction[d] as f32).collect();
@@ -462,9 +462,9 @@ impl Objective for BlockObjective<'_> {
         Ok(self.add_up(live.len(), parts))
     }
 
-    fn gram(&mut self, live: &[usize], intercepts: &[f64], watch: &Watch<'_>) -> Result<Option<Gram>> {
+    fn gram(&mut self, live: &[usize], intercepts: &[f64], monitor: &Monitor<'_>) -> Result<Option<Gram>> {
         let factors = self.mean_curvatures(live, intercepts);
-        let Some(lower) = self.block.gram(&factors, &self.pool, watch)? else { return Ok(None) };
+        let Some(lower) = self.block.gram(&factors, &self.pool, monitor)? else { return Ok(None) };
         let parts = self.pool.try_map(self.shards.len(), |s| {
             let shard = &self.shards[s];
             let mut sums = self.block.sums(1);

@@ -9,8 +9,8 @@ use super::objective::{ActiveRows, Cost, Gradient, Gram, Line, LineSums, Objecti
 use super::{Intercept, OneVsRest, SmoothLoss};
 use crate::error::{Error, Result};
 use crate::linalg;
+use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::watch::Watch;
 
 /// One-vs-rest problems over the rows of several parts.
 pub struct LinearObjective<'a> {
@@ -86,24 +86,24 @@ impl Objective for LinearObjective<'_> {
         })
     }
 
-    fn place(&mut self, live: &[usize], points: &[f64]) -> Result<()> {
-        self.parts.iter_mut().try_for_each(|part| part.place(live, points))
+    fn set_point(&mut self, live: &[usize], points: &[f64]) -> Result<()> {
+        self.parts.iter_mut().try_for_each(|part| part.set_point(live, points))
     }
 
-    fn aim(&mut self, live: &[usize], directions: &[f64]) -> Result<()> {
-        self.parts.iter_mut().try_for_each(|part| part.aim(live, directions))
+    fn set_direction(&mut self, live: &[usize], directions: &[f64]) -> Result<()> {
+        self.parts.iter_mut().try_for_each(|part| part.set_direction(live, directions))
     }
 
-    fn along(&mut self, live: &[usize], lines: &[Line]) -> Result<Vec<LineSums>> {
+    fn line_search_eval(&mut self, live: &[usize], lines: &[Line]) -> Result<Vec<LineSums>> {
         let mut total = vec![LineSums::default(); live.len()];
         for part in &mut self.parts {
-            total.iter_mut().zip(part.along(live, lines)?).for_each(|(total, part)| total.add(&part));
+            total.iter_mut().zip(part.line_search_eval(live, lines)?).for_each(|(total, part)| total.add(&part));
         }
         Ok(total)
     }
 
-    fn advance(&mut self, live: &[usize], steps: &[f64]) -> Result<()> {
-        self.parts.iter_mut().try_for_each(|part| part.advance(live, steps))
+    fn take_step(&mut self, live: &[usize], steps: &[f64]) -> Result<()> {
+        self.parts.iter_mut().try_for_each(|part| part.take_step(live, steps))
     }
 
     fn gradient(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Gradient> {
@@ -115,18 +115,18 @@ impl Objective for LinearObjective<'_> {
         Ok(total)
     }
 
-    fn product(&mut self, live: &[usize], intercepts: &[f64], directions: &[f64]) -> Result<Vec<f64>> {
+    fn hessian_product(&mut self, live: &[usize], intercepts: &[f64], directions: &[f64]) -> Result<Vec<f64>> {
         let mut total = vec![0.0; directions.len()];
         for part in &mut self.parts {
-            linalg::add(&mut total, &part.product(live, intercepts, directions)?);
+            linalg::add(&mut total, &part.hessian_product(live, intercepts, directions)?);
         }
         Ok(total)
     }
 
-    fn gram(&mut self, live: &[usize], intercepts: &[f64], watch: &Watch<'_>) -> Result<Option<Gram>> {
+    fn gram(&mut self, live: &[usize], intercepts: &[f64], monitor: &Monitor<'_>) -> Result<Option<Gram>> {
         let mut total: Option<Gram> = None;
         for part in &mut self.parts {
-            let Some(gram) = part.gram(live, intercepts, watch)? else { return Ok(None) };
+            let Some(gram) = part.gram(live, intercepts, monitor)? else { return Ok(None) };
             total = Some(match total {
                 None => gram,
                 Some(mut total) => {

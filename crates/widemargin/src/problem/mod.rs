@@ -15,7 +15,7 @@ mod smooth_loss;
 
 pub use any_loss::AnyLoss;
 pub use block::Block;
-pub use block_objective::{BlockObjective, Remembered, Spare};
+pub use block_objective::{BlockObjective, ObjectiveScratch, ObjectiveState};
 pub use linear_objective::LinearObjective;
 pub use loss::Loss;
 pub use objective::{ActiveRows, Cost, Gradient, Gram, Intercept, Line, LineSums, Objective, PointSums, Shape};

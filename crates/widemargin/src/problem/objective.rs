@@ -20,7 +20,7 @@ use std::str::FromStr;
 use super::SmoothLoss;
 use crate::error::{Error, Result};
 use crate::linalg;
-use crate::watch::Watch;
+use crate::monitor::Monitor;
 
 /// What is done about a constant in the decision function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -221,25 +221,25 @@ pub trait Objective {
     ///
     /// # Errors
     /// [`Error::Value`](crate::Error::Value) for a score that is not finite, naming the feature to blame.
-    fn place(&mut self, live: &[usize], points: &[f64]) -> Result<()>;
+    fn set_point(&mut self, live: &[usize], points: &[f64]) -> Result<()>;
 
     /// Makes `directions` the current ones. Reads φ once.
     ///
     /// # Errors
-    /// As [`Objective::place`].
-    fn aim(&mut self, live: &[usize], directions: &[f64]) -> Result<()>;
+    /// As [`Objective::set_point`].
+    fn set_direction(&mut self, live: &[usize], directions: &[f64]) -> Result<()>;
 
     /// Sums at a place on each problem's line. Does not read φ.
     ///
     /// # Errors
     /// Of the machine that holds the rows, if it is not this one.
-    fn along(&mut self, live: &[usize], lines: &[Line]) -> Result<Vec<LineSums>>;
+    fn line_search_eval(&mut self, live: &[usize], lines: &[Line]) -> Result<Vec<LineSums>>;
 
     /// Moves the current points: scores ← scores + step · direction. Does not read φ.
     ///
     /// # Errors
-    /// As [`Objective::along`].
-    fn advance(&mut self, live: &[usize], steps: &[f64]) -> Result<()>;
+    /// As [`Objective::line_search_eval`].
+    fn take_step(&mut self, live: &[usize], steps: &[f64]) -> Result<()>;
 
     /// Sums and gradients at the current points with these intercepts. Reads φ once.
     ///
@@ -250,25 +250,25 @@ pub trait Objective {
     /// Σ_i c_i loss″_ik (φ_i, 1)(φ_i, 1)ᵀ d_k for `directions` d, as points. Reads φ once.
     ///
     /// # Errors
-    /// As [`Objective::along`].
-    fn product(&mut self, live: &[usize], intercepts: &[f64], directions: &[f64]) -> Result<Vec<f64>>;
+    /// As [`Objective::line_search_eval`].
+    fn hessian_product(&mut self, live: &[usize], intercepts: &[f64], directions: &[f64]) -> Result<Vec<f64>>;
 
     /// One matrix that stands for the Hessians of all live problems, or `None` where the watch says to stop.
     ///
     /// # Errors
-    /// [`Error::Cancelled`](crate::Error::Cancelled) where the watch was, else as [`Objective::along`].
-    fn gram(&mut self, live: &[usize], intercepts: &[f64], watch: &Watch<'_>) -> Result<Option<Gram>>;
+    /// [`Error::Cancelled`](crate::Error::Cancelled) where the watch was, else as [`Objective::line_search_eval`].
+    fn gram(&mut self, live: &[usize], intercepts: &[f64], monitor: &Monitor<'_>) -> Result<Option<Gram>>;
 
     /// The diagonal of that matrix, `n_features + 1` numbers. Reads φ once.
     ///
     /// # Errors
-    /// As [`Objective::along`].
+    /// As [`Objective::line_search_eval`].
     fn diagonal(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Vec<f64>>;
 
     /// The rows with a curvature above 0 in problem `k`, or `None` where they are more than `most`. For squared hinge they
     /// are the rows inside the margin.
     ///
     /// # Errors
-    /// As [`Objective::along`].
+    /// As [`Objective::line_search_eval`].
     fn active_rows(&mut self, k: usize, intercept: f64, most: usize) -> Result<Option<ActiveRows>>;
 }

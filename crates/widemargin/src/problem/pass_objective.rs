@@ -13,8 +13,8 @@ use super::{Intercept, OneVsRest, Pieces, SmoothLoss};
 use crate::data::{DenseView, Scratch};
 use crate::error::Result;
 use crate::linalg;
+use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
-use crate::watch::{Progress, Watch};
 
 /// What the problems are, row by row.
 #[derive(Clone, Copy, Debug)]
@@ -37,17 +37,17 @@ pub(crate) struct Room<'a> {
 
 /// A change of what is remembered that no pass has made yet.
 enum Move {
-    Place(Vec<usize>, Vec<f64>),
-    Aim(Vec<usize>, Vec<f64>),
-    Advance(Vec<usize>, Vec<f64>),
+    SetPoint(Vec<usize>, Vec<f64>),
+    SetDirection(Vec<usize>, Vec<f64>),
+    TakeStep(Vec<usize>, Vec<f64>),
 }
 
 impl Move {
     fn make(&self, objective: &mut BlockObjective<'_>) -> Result<()> {
         match self {
-            Move::Place(live, points) => objective.place(live, points),
-            Move::Aim(live, directions) => objective.aim(live, directions),
-            Move::Advance(live, steps) => objective.advance(live, steps),
+            Move::SetPoint(live, points) => objective.set_point(live, points),
+            Move::SetDirection(live, directions) => objective.set_direction(live, directions),
+            Move::TakeStep(live, steps) => objective.take_step(live, steps),
         }
     }
 }
@@ -58,7 +58,7 @@ pub(crate) struct PassObjective<'a> {
     problem: Targets<'a>,
     room: Room<'a>,
     pool: Arc<Pool>,
-    watch: Watch<'a>,
+    monitor: Monitor<'a>,
     /// Of each piece; empty where it is on the scratch.
     memory: Vec<Vec<Shard>>,
     moves: Vec<Move>,
@@ -67,21 +67,30 @@ pub(crate) struct PassObjective<'a> {
 }
 
 impl<'a> PassObjective<'a> {
-    /// `watch` is asked between pieces.
+    /// `monitor` is asked between pieces.
     pub fn new(
         pieces: &'a dyn Pieces,
         problem: Targets<'a>,
         room: Room<'a>,
         pool: Arc<Pool>,
-        watch: Watch<'a>,
+        monitor: Monitor<'a>,
     ) -> Result<Self> {
         let (n, k) = (pieces.n_rows(), problem.targets.n_problems());
         let n_pieces = n.div_ceil(room.rows_a_piece);
         let rows = |at: usize| room.rows_a_piece.min(n - at * room.rows_a_piece);
         let memory = (0..n_pieces).map(|at| if at < room.n_held { Shard::all(rows(at), k) } else { Vec::new() });
         let memory = memory.collect();
-        let mut objective =
-            PassObjective { pieces, problem, room, pool, watch, memory, moves: vec![], features: vec![], n_passes: 0 };
+        let mut objective = PassObjective {
+            pieces,
+            problem,
+            room,
+            pool,
+            monitor,
+            memory,
+            moves: vec![],
+            features: vec![],
+            n_passes: 0,
+        };
         for at in room.n_held.min(n_pieces)..n_pieces {
             let zeros = Shard::all(rows(at), k);
             objective.put(at, zeros, true)?;
@@ -139,17 +148,17 @@ impl<'a> PassObjective<'a> {
         mut fold: impl FnMut(T),
     ) -> Result<()> {
         let moves = std::mem::take(&mut self.moves);
-        let reads = reads_features || moves.iter().any(|one| !matches!(one, Move::Advance(..)));
+        let reads = reads_features || moves.iter().any(|one| !matches!(one, Move::TakeStep(..)));
         let (n, d) = (self.pieces.n_rows(), self.pieces.n_features());
         self.n_passes += u32::from(reads);
         for at in 0..self.memory.len() {
-            self.watch.go_on("solve")?;
+            self.monitor.go_on("solve")?;
             let rows = at * self.room.rows_a_piece..((at + 1) * self.room.rows_a_piece).min(n);
             let mut features = std::mem::take(&mut self.features);
             if reads {
                 features.resize(rows.len() * d, 0.0);
                 self.pieces.fill(rows.clone(), &mut features)?;
-                self.watch.tell(Progress { stage: "pass", done: rows.end as u64, total: n as u64, gap: None });
+                self.monitor.tell(Progress { stage: "pass", done: rows.end as u64, total: n as u64, gap: None });
             }
             let view =
                 if reads { DenseView::new(&features, rows.len(), d)? } else { DenseView::new(&[], rows.len(), 0)? };
@@ -184,25 +193,25 @@ impl Objective for PassObjective<'_> {
         Cost { pass: 100.0 * n * d, problem: 2.5 * n * d, gram: n * d * (100.0 + 0.5 * d) }
     }
 
-    fn place(&mut self, live: &[usize], points: &[f64]) -> Result<()> {
-        self.moves.push(Move::Place(live.to_vec(), points.to_vec()));
+    fn set_point(&mut self, live: &[usize], points: &[f64]) -> Result<()> {
+        self.moves.push(Move::SetPoint(live.to_vec(), points.to_vec()));
         Ok(())
     }
 
-    fn aim(&mut self, live: &[usize], directions: &[f64]) -> Result<()> {
-        self.moves.push(Move::Aim(live.to_vec(), directions.to_vec()));
+    fn set_direction(&mut self, live: &[usize], directions: &[f64]) -> Result<()> {
+        self.moves.push(Move::SetDirection(live.to_vec(), directions.to_vec()));
         Ok(())
     }
 
-    fn along(&mut self, live: &[usize], lines: &[Line]) -> Result<Vec<LineSums>> {
+    fn line_search_eval(&mut self, live: &[usize], lines: &[Line]) -> Result<Vec<LineSums>> {
         let mut total = vec![LineSums::default(); live.len()];
         let add = |part: Vec<LineSums>| total.iter_mut().zip(&part).for_each(|(total, part)| total.add(part));
-        self.pass(false, |block| block.along(live, lines), add)?;
+        self.pass(false, |block| block.line_search_eval(live, lines), add)?;
         Ok(total)
     }
 
-    fn advance(&mut self, live: &[usize], steps: &[f64]) -> Result<()> {
-        self.moves.push(Move::Advance(live.to_vec(), steps.to_vec()));
+    fn take_step(&mut self, live: &[usize], steps: &[f64]) -> Result<()> {
+        self.moves.push(Move::TakeStep(live.to_vec(), steps.to_vec()));
         Ok(())
     }
 
@@ -213,13 +222,17 @@ impl Objective for PassObjective<'_> {
         Ok(total)
     }
 
-    fn product(&mut self, live: &[usize], intercepts: &[f64], directions: &[f64]) -> Result<Vec<f64>> {
+    fn hessian_product(&mut self, live: &[usize], intercepts: &[f64], directions: &[f64]) -> Result<Vec<f64>> {
         let mut total = vec![0.0; directions.len()];
-        self.pass(true, |block| block.product(live, intercepts, directions), |part| linalg::add(&mut total, &part))?;
+        self.pass(
+            true,
+            |block| block.hessian_product(live, intercepts, directions),
+            |part| linalg::add(&mut total, &part),
+        )?;
         Ok(total)
     }
 
-    fn gram(&mut self, live: &[usize], intercepts: &[f64], watch: &Watch<'_>) -> Result<Option<Gram>> {
+    fn gram(&mut self, live: &[usize], intercepts: &[f64], monitor: &Monitor<'_>) -> Result<Option<Gram>> {
         let mut total: Option<Gram> = None;
         let mut whole = true;
         let fold = |part: Option<Gram>| match (&mut total, part) {
@@ -227,7 +240,7 @@ impl Objective for PassObjective<'_> {
             (None, part) => total = part,
             (Some(total), Some(part)) => total.add(&part),
         };
-        self.pass(true, |block| block.gram(live, intercepts, watch), fold)?;
+        self.pass(true, |block| block.gram(live, intercepts, monitor), fold)?;
         Ok(total.filter(|_| whole))
     }
 
@@ -307,22 +320,22 @@ mod tests {
         let block = DenseView::new(&rows.0, n, d).unwrap().into();
         let mut here = BlockObjective::alone(block, targets, &costs, kind.0, kind.1, 1).unwrap();
         let settings = NewtonSettings { threads: 1, ..NewtonSettings::default() };
-        let memory = newton::solve(&mut here, &settings, None, &Watch::none()).unwrap();
+        let memory = newton::solve(&mut here, &settings, None, &Monitor::none()).unwrap();
 
         let problem = Targets { targets, costs: &costs, loss: kind.0, intercept: kind.1 };
         let room = Room { rows_a_piece: 128, n_held: 8, scratch: &NoScratch, first_byte: 0 };
         let pool = Arc::new(Pool::new(1).unwrap());
-        let mut passes = PassObjective::new(&rows, problem, room, pool, Watch::none()).unwrap();
-        passes.place(&[0], &vec![0.0; d + 1]).unwrap();
+        let mut passes = PassObjective::new(&rows, problem, room, pool, Monitor::none()).unwrap();
+        passes.set_point(&[0], &vec![0.0; d + 1]).unwrap();
         let rows_of = |passes: &mut PassObjective<'_>, most| passes.active_rows(0, 0.0, most).unwrap();
         assert_eq!(rows_of(&mut passes, n).unwrap().curvatures.len(), n);
         assert!(rows_of(&mut passes, n - 1).is_none());
-        let outside = newton::solve(&mut passes, &settings, None, &Watch::none()).unwrap();
+        let resources = newton::solve(&mut passes, &settings, None, &Monitor::none()).unwrap();
         // Its passes are dearer, so that a Hessian of few rows pays a little sooner: the steps are the same or fewer.
-        let steps = outside.iterations.iter().zip(&memory.iterations);
-        assert!(steps.clone().all(|(outside, memory)| outside <= memory), "{outside:?} {memory:?}");
-        assert!(outside.passes < memory.passes && outside.n_factors > 10, "{outside:?} {memory:?}");
-        for (a, b) in outside.primal.iter().zip(&memory.primal) {
+        let steps = resources.iterations.iter().zip(&memory.iterations);
+        assert!(steps.clone().all(|(resources, memory)| resources <= memory), "{resources:?} {memory:?}");
+        assert!(resources.passes < memory.passes && resources.n_factors > 10, "{resources:?} {memory:?}");
+        for (a, b) in resources.primal.iter().zip(&memory.primal) {
             assert!((a - b).abs() <= 2.0 * settings.tol * b, "{a} instead of {b}");
         }
     }

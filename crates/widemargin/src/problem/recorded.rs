@@ -7,7 +7,7 @@
 use super::objective::{ActiveRows, Cost, Gradient, Gram, Line, LineSums, Objective, PointSums, Shape};
 use crate::data::{Checkpoint, load_checkpoint, save_checkpoint};
 use crate::error::{Error, Result};
-use crate::watch::Watch;
+use crate::monitor::Monitor;
 
 /// What was answered, by kind.
 const ALONG: u64 = 1;
@@ -17,7 +17,7 @@ const PRODUCT: u64 = 3;
 /// The answers of all rows, kept under a name.
 pub(crate) struct RecordedObjective<'a, O> {
     inner: O,
-    keeper: Option<(&'a dyn Checkpoint, &'static str)>,
+    checkpoint_writer: Option<(&'a dyn Checkpoint, &'static str)>,
     /// Every answer so far: kind, number of numbers, numbers; 8 bytes each, little-endian.
     told: Vec<u8>,
     /// Where the next kept answer begins.
@@ -27,14 +27,20 @@ pub(crate) struct RecordedObjective<'a, O> {
 }
 
 impl<'a, O: Objective> RecordedObjective<'a, O> {
-    /// Goes on from what `keeper` has under `name`, if anything.
-    pub fn new(inner: O, keeper: Option<&'a dyn Checkpoint>, name: &'static str) -> Result<Self> {
-        let told = match keeper {
-            Some(keeper) => load_checkpoint(keeper, name)?.unwrap_or_default(),
+    /// Goes on from what `checkpoint_writer` has under `name`, if anything.
+    pub fn new(inner: O, checkpoint_writer: Option<&'a dyn Checkpoint>, name: &'static str) -> Result<Self> {
+        let told = match checkpoint_writer {
+            Some(checkpoint_writer) => load_checkpoint(checkpoint_writer, name)?.unwrap_or_default(),
             None => Vec::new(),
         };
         let kept = told.len();
-        Ok(RecordedObjective { inner, keeper: keeper.map(|keeper| (keeper, name)), told, next: 0, kept })
+        Ok(RecordedObjective {
+            inner,
+            checkpoint_writer: checkpoint_writer.map(|checkpoint_writer| (checkpoint_writer, name)),
+            told,
+            next: 0,
+            kept,
+        })
     }
 
     pub fn into_inner(self) -> O {
@@ -64,7 +70,7 @@ impl<'a, O: Objective> RecordedObjective<'a, O> {
     }
 
     fn tell(&mut self, kind: u64, numbers: &[f64]) {
-        if self.keeper.is_some() {
+        if self.checkpoint_writer.is_some() {
             self.told.extend(kind.to_le_bytes());
             self.told.extend((numbers.len() as u64).to_le_bytes());
             self.told.extend(numbers.iter().flat_map(|x| x.to_le_bytes()));
@@ -74,8 +80,8 @@ impl<'a, O: Objective> RecordedObjective<'a, O> {
 
     /// Keeps all answers: after those that took a pass.
     fn keep(&mut self) -> Result<()> {
-        if let Some((keeper, name)) = self.keeper {
-            save_checkpoint(keeper, name, &self.told)?;
+        if let Some((checkpoint_writer, name)) = self.checkpoint_writer {
+            save_checkpoint(checkpoint_writer, name, &self.told)?;
             self.kept = self.told.len();
         }
         Ok(())
@@ -91,27 +97,27 @@ impl<O: Objective> Objective for RecordedObjective<'_, O> {
         self.inner.cost()
     }
 
-    fn place(&mut self, live: &[usize], points: &[f64]) -> Result<()> {
-        self.inner.place(live, points)
+    fn set_point(&mut self, live: &[usize], points: &[f64]) -> Result<()> {
+        self.inner.set_point(live, points)
     }
 
-    fn aim(&mut self, live: &[usize], directions: &[f64]) -> Result<()> {
-        self.inner.aim(live, directions)
+    fn set_direction(&mut self, live: &[usize], directions: &[f64]) -> Result<()> {
+        self.inner.set_direction(live, directions)
     }
 
-    fn along(&mut self, live: &[usize], lines: &[Line]) -> Result<Vec<LineSums>> {
+    fn line_search_eval(&mut self, live: &[usize], lines: &[Line]) -> Result<Vec<LineSums>> {
         if let Some(numbers) = self.replayed(ALONG, 4 * live.len())? {
             let sums = |s: &[f64]| LineSums { value: s[0], slope: s[1], curvature: s[2], pull: s[3] };
             return Ok(numbers.chunks_exact(4).map(sums).collect());
         }
-        let told = self.inner.along(live, lines)?;
+        let told = self.inner.line_search_eval(live, lines)?;
         let numbers: Vec<f64> = told.iter().flat_map(|s| [s.value, s.slope, s.curvature, s.pull]).collect();
         self.tell(ALONG, &numbers);
         Ok(told)
     }
 
-    fn advance(&mut self, live: &[usize], steps: &[f64]) -> Result<()> {
-        self.inner.advance(live, steps)
+    fn take_step(&mut self, live: &[usize], steps: &[f64]) -> Result<()> {
+        self.inner.take_step(live, steps)
     }
 
     fn gradient(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Gradient> {
@@ -136,18 +142,18 @@ impl<O: Objective> Objective for RecordedObjective<'_, O> {
         Ok(told)
     }
 
-    fn product(&mut self, live: &[usize], intercepts: &[f64], directions: &[f64]) -> Result<Vec<f64>> {
+    fn hessian_product(&mut self, live: &[usize], intercepts: &[f64], directions: &[f64]) -> Result<Vec<f64>> {
         if let Some(numbers) = self.replayed(PRODUCT, directions.len())? {
             return Ok(numbers);
         }
-        let told = self.inner.product(live, intercepts, directions)?;
+        let told = self.inner.hessian_product(live, intercepts, directions)?;
         self.tell(PRODUCT, &told);
         self.keep()?;
         Ok(told)
     }
 
-    fn gram(&mut self, live: &[usize], intercepts: &[f64], watch: &Watch<'_>) -> Result<Option<Gram>> {
-        self.inner.gram(live, intercepts, watch)
+    fn gram(&mut self, live: &[usize], intercepts: &[f64], monitor: &Monitor<'_>) -> Result<Option<Gram>> {
+        self.inner.gram(live, intercepts, monitor)
     }
 
     fn diagonal(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Vec<f64>> {

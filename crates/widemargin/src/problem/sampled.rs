@@ -9,7 +9,7 @@
 
 use super::objective::{ActiveRows, Cost, Gradient, Gram, Line, LineSums, Objective, Shape};
 use crate::error::{Error, Result};
-use crate::watch::Watch;
+use crate::monitor::Monitor;
 
 /// Steps after which products are those of all rows: the sample then is too small for what is asked of it.
 const STEPS: u32 = 12;
@@ -56,40 +56,40 @@ impl<A: Objective, S: Objective> Objective for SampledObjective<A, S> {
         if self.is_sample_enough() { sample } else { Cost { gram: sample.gram, ..self.all.cost() } }
     }
 
-    fn place(&mut self, live: &[usize], points: &[f64]) -> Result<()> {
-        self.sample.place(live, points)?;
-        self.all.place(live, points)
+    fn set_point(&mut self, live: &[usize], points: &[f64]) -> Result<()> {
+        self.sample.set_point(live, points)?;
+        self.all.set_point(live, points)
     }
 
-    fn aim(&mut self, live: &[usize], directions: &[f64]) -> Result<()> {
-        self.sample.aim(live, directions)?;
-        self.all.aim(live, directions)
+    fn set_direction(&mut self, live: &[usize], directions: &[f64]) -> Result<()> {
+        self.sample.set_direction(live, directions)?;
+        self.all.set_direction(live, directions)
     }
 
-    fn along(&mut self, live: &[usize], lines: &[Line]) -> Result<Vec<LineSums>> {
-        self.all.along(live, lines)
+    fn line_search_eval(&mut self, live: &[usize], lines: &[Line]) -> Result<Vec<LineSums>> {
+        self.all.line_search_eval(live, lines)
     }
 
-    fn advance(&mut self, live: &[usize], steps: &[f64]) -> Result<()> {
+    fn take_step(&mut self, live: &[usize], steps: &[f64]) -> Result<()> {
         self.steps += 1;
-        self.sample.advance(live, steps)?;
-        self.all.advance(live, steps)
+        self.sample.take_step(live, steps)?;
+        self.all.take_step(live, steps)
     }
 
     fn gradient(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Gradient> {
         self.all.gradient(live, intercepts)
     }
 
-    fn product(&mut self, live: &[usize], intercepts: &[f64], directions: &[f64]) -> Result<Vec<f64>> {
+    fn hessian_product(&mut self, live: &[usize], intercepts: &[f64], directions: &[f64]) -> Result<Vec<f64>> {
         if self.is_sample_enough() {
-            self.sample.product(live, intercepts, directions)
+            self.sample.hessian_product(live, intercepts, directions)
         } else {
-            self.all.product(live, intercepts, directions)
+            self.all.hessian_product(live, intercepts, directions)
         }
     }
 
-    fn gram(&mut self, live: &[usize], intercepts: &[f64], watch: &Watch<'_>) -> Result<Option<Gram>> {
-        self.sample.gram(live, intercepts, watch)
+    fn gram(&mut self, live: &[usize], intercepts: &[f64], monitor: &Monitor<'_>) -> Result<Option<Gram>> {
+        self.sample.gram(live, intercepts, monitor)
     }
 
     fn diagonal(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Vec<f64>> {

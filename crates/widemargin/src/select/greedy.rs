@@ -10,12 +10,12 @@ use crate::data::{DenseMatrix, Labels, Rows, stratified_folds};
 use crate::error::{Error, Result};
 use crate::expansion::{BasisExpansion, ROWS_A_CHUNK};
 use crate::linalg;
+use crate::monitor::{Monitor, Progress, Stopped};
 use crate::par::Pool;
 use crate::problem::{Block, Intercept, LinearObjective, OneVsRest, SmoothLoss};
 use crate::similarity::Similarity;
 use crate::solve::Status;
 use crate::solve::newton::{self, NewtonSettings};
-use crate::watch::{Progress, Stopped, Watch};
 
 /// How similarities are selected.
 #[derive(Clone, Debug, PartialEq)]
@@ -98,7 +98,7 @@ pub fn select_similarities<S: Similarity>(
     phi: &DenseMatrix<f32>,
     labels: &Labels,
     settings: &GreedySettings,
-    watch: &Watch<'_>,
+    monitor: &Monitor<'_>,
 ) -> Result<Greedy> {
     let n_parts = expansion.similarity().n_parts();
     let parts: Vec<Range<usize>> = (0..n_parts).filter_map(|part| expansion.part_columns(part)).collect();
@@ -113,9 +113,9 @@ pub fn select_similarities<S: Similarity>(
     phi.view()?;
     labels.check(phi.n_rows)?;
     let folds = stratified_folds(labels, settings.n_folds, settings.seed)?;
-    let quiet = watch.without_progress();
+    let quiet = monitor.without_progress();
     let pool = Pool::new(settings.threads)?;
-    let mut search = Search { parts, phi, labels, folds, settings, watch: &quiet, pool, unsolved: 0 };
+    let mut search = Search { parts, phi, labels, folds, settings, monitor: &quiet, pool, unsolved: 0 };
 
     let most = settings.most.min(n_parts);
     let mut greedy = Greedy { chosen: Vec::new(), rounds: Vec::new(), status: Status::Converged, warnings: Vec::new() };
@@ -132,7 +132,7 @@ pub fn select_similarities<S: Similarity>(
             };
             accuracies.push((candidate, accuracy));
             done += 1;
-            watch.tell(Progress { stage: "select", done, total, gap: None });
+            monitor.tell(Progress { stage: "select", done, total, gap: None });
         }
         let Some(&first) = accuracies.first() else { break };
         // Only a strictly higher accuracy displaces an earlier candidate.
@@ -180,7 +180,7 @@ struct Search<'a> {
     labels: &'a Labels,
     folds: Vec<usize>,
     settings: &'a GreedySettings,
-    watch: &'a Watch<'a>,
+    monitor: &'a Monitor<'a>,
     pool: Pool,
     /// Machines that ran out of Newton steps.
     unsolved: usize,
@@ -211,7 +211,7 @@ impl Search<'_> {
 
     /// How many samples of a fold a machine trained on the others gets right.
     fn fold(&mut self, features: &DenseMatrix<f32>, fold: usize) -> Result<Option<usize>> {
-        match self.watch.ask() {
+        match self.monitor.ask() {
             Err(Stopped::TimeLimit) => return Ok(None),
             Err(Stopped::Cancelled) => return Err(Error::Cancelled { stage: "select" }),
             Ok(()) => {}
@@ -226,7 +226,7 @@ impl Search<'_> {
         let (blocks, threads) = ([Block::from(view)], settings.threads);
         let mut objective = LinearObjective::new(&blocks, targets, &costs, loss, settings.intercept, threads)?;
         let newton = NewtonSettings { tol: settings.tol, threads, ..NewtonSettings::default() };
-        let solution = newton::solve(&mut objective, &newton, None, self.watch)?;
+        let solution = newton::solve(&mut objective, &newton, None, self.monitor)?;
         if solution.status.contains(&Status::TimeLimit) {
             return Ok(None);
         }

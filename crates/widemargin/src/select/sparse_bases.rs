@@ -3,10 +3,10 @@
 use crate::data::{DenseMatrix, Labels, Rows};
 use crate::error::{Error, Result};
 use crate::expansion::BasisExpansion;
+use crate::monitor::Monitor;
 use crate::problem::{Intercept, OneVsRest};
 use crate::similarity::Similarity;
 use crate::solve::l1::{self, L1Settings};
-use crate::watch::Watch;
 
 /// The bases, by their number, that have a weight other than 0 in any two-class problem and any similarity, when the
 /// linear SVM on `phi` (the features of the training samples) is trained with an L1 penalty and the weight `c` of the
@@ -21,7 +21,7 @@ pub fn pick_bases<S: Similarity>(
     labels: &Labels,
     c: f64,
     settings: &L1Settings,
-    watch: &Watch<'_>,
+    monitor: &Monitor<'_>,
 ) -> Result<Vec<usize>> {
     let n_columns = expansion.n_columns();
     if !(c > 0.0 && c.is_finite()) {
@@ -38,7 +38,7 @@ pub fn pick_bases<S: Similarity>(
     let view = phi.view()?;
     let costs = vec![c; view.n_rows()];
     let targets = OneVsRest::new(labels.codes(), labels.classes().len());
-    let solved = l1::solve(&view, targets, &costs, Intercept::Free, settings, watch)?;
+    let solved = l1::solve(&view, targets, &costs, Intercept::Free, settings, monitor)?;
     let used = |basis: &usize| {
         let weighs = |weights: &[f64]| weights.iter().skip(*basis).step_by(n_columns).any(|w| *w != 0.0);
         solved.iter().any(|solution| weighs(&solution.weights))
@@ -63,10 +63,11 @@ mod tests {
         let params = BasisExpansionParams::new(AnySimilarity::new(&["rbf:gamma=0.01"]).unwrap());
         let model = params.basis(BasisChoice::Index).n_basis(20).fit(&samples, &labels).unwrap();
         let phi = model.expansion().transform(&samples, 1).unwrap();
-        let pick =
-            |c| pick_bases(model.expansion(), &phi, &labels, c, &L1Settings::default(), &Watch::none()).unwrap().len();
+        let pick = |c| {
+            pick_bases(model.expansion(), &phi, &labels, c, &L1Settings::default(), &Monitor::none()).unwrap().len()
+        };
         let (few, more) = (pick(0.05), pick(10.0));
         assert!(few > 0 && few < more && more < 20, "{few} {more}");
-        assert!(pick_bases(model.expansion(), &phi, &labels, 0.0, &L1Settings::default(), &Watch::none()).is_err());
+        assert!(pick_bases(model.expansion(), &phi, &labels, 0.0, &L1Settings::default(), &Monitor::none()).is_err());
     }
 }

@@ -8,10 +8,10 @@
 
 use crate::data::{DenseView, Rows};
 use crate::error::{Error, Result};
+use crate::monitor::{Monitor, Stopped};
 use crate::par::Pool;
 use crate::problem::{Intercept, OneVsRest};
 use crate::solve::Status;
-use crate::watch::{Stopped, Watch};
 
 /// Passes over the non-zero weights between two over all.
 const INNER: u32 = 10;
@@ -75,7 +75,7 @@ pub fn solve(
     costs: &[f64],
     intercept: Intercept,
     settings: &L1Settings,
-    watch: &Watch<'_>,
+    monitor: &Monitor<'_>,
 ) -> Result<Vec<L1Solution>> {
     let (n, d) = (rows.n_rows(), rows.n_cols());
     let wrong = |name, value: String, expected: &str| Err(Error::Parameter { name, value, expected: expected.into() });
@@ -112,7 +112,7 @@ pub fn solve(
             intercept: 0.0,
             is_free: intercept == Intercept::Free,
         };
-        state.descend(settings, watch)
+        state.descend(settings, monitor)
     };
     Pool::new(settings.threads)?.try_map(targets.n_problems(), solve_one)
 }
@@ -131,7 +131,7 @@ struct State<'a> {
 }
 
 impl State<'_> {
-    fn descend(mut self, settings: &L1Settings, watch: &Watch<'_>) -> Result<L1Solution> {
+    fn descend(mut self, settings: &L1Settings, monitor: &Monitor<'_>) -> Result<L1Solution> {
         let d = self.weights.len();
         let mut best_dual = 0.0f64;
         for epoch in 1..=settings.max_epochs {
@@ -144,7 +144,7 @@ impl State<'_> {
             }
             let primal = self.objective();
             best_dual = best_dual.max(self.dual_bound());
-            let status = match watch.ask() {
+            let status = match monitor.ask() {
                 _ if primal - best_dual <= settings.tol * primal => Status::Converged,
                 Err(Stopped::Cancelled) => return Err(Error::Cancelled { stage: "solve" }),
                 Err(Stopped::TimeLimit) => Status::TimeLimit,
@@ -308,7 +308,7 @@ mod tests {
         for intercept in [Intercept::Free, Intercept::None] {
             let costs = vec![0.3; n];
             let settings = L1Settings { tol: 1e-7, threads: 1, ..L1Settings::default() };
-            let solved = solve(&rows, targets, &costs, intercept, &settings, &Watch::none()).unwrap();
+            let solved = solve(&rows, targets, &costs, intercept, &settings, &Monitor::none()).unwrap();
             for (problem, solution) in solved.iter().enumerate() {
                 assert!(solution.status == Status::Converged && solution.gap() <= 1e-7, "{solution:?}");
                 let slack = |row: usize| {
@@ -344,13 +344,13 @@ mod tests {
         let costs: Vec<f64> = (0..n).map(|i| 0.2 * (1 + i % 2) as f64).collect();
         let settings = |threads| L1Settings { tol: 1e-8, threads, ..L1Settings::default() };
         let free = Intercept::Free;
-        let one = solve(&rows, targets, &costs, free, &settings(1), &Watch::none()).unwrap();
-        assert_eq!(one, solve(&rows, targets, &costs, free, &settings(3), &Watch::none()).unwrap());
+        let one = solve(&rows, targets, &costs, free, &settings(1), &Monitor::none()).unwrap();
+        assert_eq!(one, solve(&rows, targets, &costs, free, &settings(3), &Monitor::none()).unwrap());
         let copies: Vec<usize> = (0..n).flat_map(|i| std::iter::repeat_n(i, 1 + i % 2)).collect();
         let (copied, labels) = (rows.select(&copies), labels.select(&copies));
         let targets = OneVsRest::new(labels.codes(), 3);
         let same = vec![0.2; copies.len()];
-        let other = solve(&copied.view().unwrap(), targets, &same, free, &settings(1), &Watch::none()).unwrap();
+        let other = solve(&copied.view().unwrap(), targets, &same, free, &settings(1), &Monitor::none()).unwrap();
         for (one, other) in one.iter().zip(&other) {
             assert!((one.primal - other.primal).abs() <= 1e-7 * one.primal);
         }
@@ -362,7 +362,7 @@ mod tests {
         let rows = DenseView::new(&values, 6, 3).unwrap();
         let targets = OneVsRest::new(labels.codes(), 3);
         let run = |costs: &[f64], intercept, settings: L1Settings| {
-            solve(&rows, targets, costs, intercept, &settings, &Watch::none()).unwrap_err().to_string()
+            solve(&rows, targets, costs, intercept, &settings, &Monitor::none()).unwrap_err().to_string()
         };
         let usual = L1Settings::default();
         assert!(run(&[1.0; 5], Intercept::None, usual).contains("costs"));

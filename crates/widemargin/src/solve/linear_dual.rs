@@ -19,9 +19,9 @@ use super::dual::certificate::{StopRule, relative_gap};
 use super::{Report, Stage, Status};
 use crate::data::{DenseView, Rows};
 use crate::error::{Error, Result};
+use crate::monitor::{Monitor, Progress, Stopped};
 use crate::par::Pool;
 use crate::problem::{Intercept, Loss, OneVsRest};
-use crate::watch::{Progress, Stopped, Watch};
 
 /// When the solver stops, and how it goes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -96,7 +96,7 @@ pub fn solve(
     costs: &[f64],
     intercept: Intercept,
     settings: &LinearDualSettings,
-    watch: &Watch<'_>,
+    monitor: &Monitor<'_>,
 ) -> Result<LinearDualSolution> {
     check(rows, targets, costs, intercept, settings)?;
     let constant = if intercept == Intercept::None { 0.0 } else { 1.0 };
@@ -111,7 +111,7 @@ pub fn solve(
     })?;
     let of_problem = |k: usize| {
         let signs: Vec<f64> = (0..rows.n_rows()).map(|row| targets.sign(row, k)).collect();
-        Descent { rows, costs, diagonal: &diagonal, constant, signs: &signs }.run(settings, watch)
+        Descent { rows, costs, diagonal: &diagonal, constant, signs: &signs }.run(settings, monitor)
     };
     let solved = pool.try_map(targets.n_problems(), of_problem);
     let solved = solved.map_err(|()| Error::Cancelled { stage: "solve" })?;
@@ -230,7 +230,7 @@ struct Met {
 }
 
 impl Descent<'_> {
-    fn run(&self, settings: &LinearDualSettings, watch: &Watch<'_>) -> Result<Solved, ()> {
+    fn run(&self, settings: &LinearDualSettings, monitor: &Monitor<'_>) -> Result<Solved, ()> {
         // A row without cost is absent.
         let present: Vec<u32> = (0..self.costs.len() as u32).filter(|&row| self.costs[row as usize] > 0.0).collect();
         let mut state = State {
@@ -250,7 +250,7 @@ impl Descent<'_> {
             epochs += 1;
             state.active.shuffle(&mut rng);
             let whole = state.active.len() == present.len();
-            let met = match self.epoch(&mut state, settings.shrinking, watch) {
+            let met = match self.epoch(&mut state, settings.shrinking, monitor) {
                 Ok(met) => met,
                 Err(Stopped::Cancelled) => return Err(()),
                 Err(Stopped::TimeLimit) => break (Status::TimeLimit, self.exact(&state)),
@@ -261,7 +261,7 @@ impl Descent<'_> {
             }
             let estimate = if primal > 0.0 { met.lack / primal } else { 0.0 };
             let total = u64::from(settings.max_epochs);
-            watch.tell(Progress { stage: "solve", done: u64::from(epochs), total, gap: Some(estimate) });
+            monitor.tell(Progress { stage: "solve", done: u64::from(epochs), total, gap: Some(estimate) });
             // Where nothing is left to gain on the active rows, only a look at all of them can tell more; now and
             // then it is worth its cost whatever the estimate, which is blind to rows wrongly passed over.
             let is_blind = estimate <= 0.0 || epochs % EPOCHS_A_LOOK == 0;
@@ -279,14 +279,14 @@ impl Descent<'_> {
     }
 
     /// One pass over the active rows.
-    fn epoch(&self, state: &mut State, shrinking: bool, watch: &Watch<'_>) -> Result<Met, Stopped> {
+    fn epoch(&self, state: &mut State, shrinking: bool, monitor: &Monitor<'_>) -> Result<Met, Stopped> {
         let mut met = Met::default();
         let (mut least, mut largest) = (f64::INFINITY, f64::NEG_INFINITY);
         let (low, high) = state.thresholds;
         let mut kept = 0;
         for at in 0..state.active.len() {
             if at % ROWS_A_QUESTION == 0 {
-                watch.ask()?;
+                monitor.ask()?;
             }
             let row = state.active[at] as usize;
             let (features, sign, cost, alpha) =

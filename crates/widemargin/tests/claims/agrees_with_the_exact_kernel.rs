@@ -4,10 +4,10 @@ use crate::common::{brute_force_dual, objectives};
 use widemargin::data::{DenseMatrix, DenseView, Labels, Rows};
 use widemargin::expansion::{AdditiveMap, CodedRows, choose_nodes};
 use widemargin::model::PowerMeanParams;
+use widemargin::monitor::Monitor;
 use widemargin::problem::{Loss, OneVsRest};
 use widemargin::similarity::AdditiveKernel;
 use widemargin::solve::dual::{DualProblem, DualSettings, Engine, solve};
-use widemargin::watch::Watch;
 
 const N_TRAIN: usize = 1000;
 const C: f64 = 0.01;
@@ -83,7 +83,7 @@ fn accuracy_agreement_and_true_gap() {
         let problem = DualProblem { rows: &rows, map: &map, targets, loss: Loss::SquaredHinge, costs: &costs };
         let settings =
             DualSettings { tol: 1e-4, max_epochs: 1000, seed: 0, threads: 1, shrinking: true, engine: Engine::Auto };
-        let solution = solve(&problem, &settings, &Watch::none()).unwrap();
+        let solution = solve(&problem, &settings, &Monitor::none()).unwrap();
         let (mut primal, mut dual) = (0.0, 0.0);
         for (class, alphas) in solution.alphas.iter().enumerate() {
             let signs: Vec<f64> = (0..N_TRAIN).map(|row| targets.sign(row, class)).collect();

@@ -8,10 +8,10 @@ use widemargin::basis::BasisChoice;
 use widemargin::data::{AnySamples, DenseMatrix, DenseView, Labels, Samples, VectorSource, Vectors};
 use widemargin::expansion::Normalization;
 use widemargin::model::{BasisExpansionParams, BasisExpansionSvc};
+use widemargin::monitor::Monitor;
 use widemargin::problem::{AnyLoss, Intercept, Loss};
 use widemargin::similarity::{AnySimilarity, Similarity};
 use widemargin::solve::Status;
-use widemargin::watch::Watch;
 
 /// Two spirals of `n` points each and a third class between them.
 fn spirals(n: usize) -> (Vec<f32>, Labels) {
@@ -127,7 +127,7 @@ fn weights_equal_copies_and_threads_change_no_bit() {
     let train = |samples: &AnySamples, labels: &Labels, weights: Option<&[f64]>, threads| {
         let params = params(&["z-score>rbf", "polynomial:degree=2"]).tol(1e-5).threads(threads);
         let params = params.bases(Samples::select(&vectors(&points), &[1, 20, 33, 47, 68, 89]));
-        params.fit_with(samples, labels, weights, &Watch::none()).unwrap()
+        params.fit_with(samples, labels, weights, &Monitor::none()).unwrap()
     };
     let whole = vectors(&points);
     let weighted = train(&whole, &labels, Some(&weights), 1);

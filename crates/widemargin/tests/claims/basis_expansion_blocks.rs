@@ -3,16 +3,16 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::outside_common::{Disk, Kept};
+use crate::resources_common::{Disk, MemoryCheckpoint};
 use widemargin::Error;
 use widemargin::basis::BasisChoice;
-use widemargin::data::{AnySamples, ClassWeight, DenseMatrix, Labels, Outside, Vectors};
+use widemargin::data::{AnySamples, ClassWeight, DenseMatrix, Labels, Resources, Vectors};
 use widemargin::expansion::{Definite, Normalization};
 use widemargin::model::{BasisExpansionParams, BasisExpansionSvc};
+use widemargin::monitor::{Monitor, Progress};
 use widemargin::problem::{Intercept, Loss, SmoothLoss};
 use widemargin::similarity::AnySimilarity;
 use widemargin::solve::Status;
-use widemargin::watch::{Progress, Watch};
 
 const MEMORY: u64 = 200_000;
 
@@ -37,14 +37,14 @@ fn params() -> BasisExpansionParams<AnySimilarity> {
 }
 
 type Params = BasisExpansionParams<AnySimilarity>;
-type Machine = BasisExpansionSvc<AnySimilarity>;
+type Model = BasisExpansionSvc<AnySimilarity>;
 
-fn in_blocks(params: Params, samples: &AnySamples, labels: &Labels, disk: &Disk) -> Machine {
-    params.fit_blocks(samples, labels, None, &disk.outside(MEMORY), &Watch::none()).unwrap()
+fn in_blocks(params: Params, samples: &AnySamples, labels: &Labels, disk: &Disk) -> Model {
+    params.fit_blocks(samples, labels, None, &disk.resources(MEMORY), &Monitor::none()).unwrap()
 }
 
 /// Both have reached the tolerance, so the objectives are as near as that; and so are decision values.
-fn assert_same(ours: &Machine, truth: &Machine, samples: &AnySamples, tol: f64, what: &str) {
+fn assert_same(ours: &Model, truth: &Model, samples: &AnySamples, tol: f64, what: &str) {
     assert_eq!((ours.report().status, truth.report().status), (Status::Converged, Status::Converged), "{what}");
     let (a, b) = (ours.report().objective, truth.report().objective);
     assert!((a - b).abs() <= 2.0 * tol * b, "{what}: {a} {b}");
@@ -82,7 +82,7 @@ fn where_all_features_fit_they_are_held() {
     let disk = Disk::new(Some(1 << 30));
     let truth = params().basis(BasisChoice::Random).fit(&samples, &labels).unwrap();
     let ours = params().basis(BasisChoice::Random);
-    let ours = ours.fit_blocks(&samples, &labels, None, &disk.outside(1 << 24), &Watch::none()).unwrap();
+    let ours = ours.fit_blocks(&samples, &labels, None, &disk.resources(1 << 24), &Monitor::none()).unwrap();
     assert_same(&ours, &truth, &samples, 1e-3, "held");
     assert_eq!(disk.len(), 0);
     assert!(ours.report().notes[0].starts_with("all features were held in memory"));
@@ -103,8 +103,8 @@ fn weights_count_as_copies() {
     let weights: Vec<f64> = (0..4000).map(|i| [0.0, 1.0, 2.0][i % 3]).collect();
     let of = || params().tol(1e-5).class_weight(ClassWeight::Balanced);
     let disk = Disk::new(None);
-    let ours = of().fit_blocks(&samples, &labels, Some(&weights), &disk.outside(MEMORY), &Watch::none()).unwrap();
-    let truth = of().fit_with(&samples, &labels, Some(&weights), &Watch::none()).unwrap();
+    let ours = of().fit_blocks(&samples, &labels, Some(&weights), &disk.resources(MEMORY), &Monitor::none()).unwrap();
+    let truth = of().fit_with(&samples, &labels, Some(&weights), &Monitor::none()).unwrap();
     assert_same(&ours, &truth, &samples, 1e-5, "weights");
 }
 
@@ -112,17 +112,17 @@ fn weights_count_as_copies() {
 #[test]
 fn a_killed_fit_goes_on_to_the_same_bits() {
     let (samples, labels) = clouds(6000, 3);
-    let fit = |kept: &Kept| {
+    let fit = |kept: &MemoryCheckpoint| {
         let disk = Disk::new(Some(1 << 30));
-        let outside = Outside { checkpoint: Some(kept), ..disk.outside(MEMORY) };
-        params().tol(1e-6).fit_blocks(&samples, &labels, None, &outside, &Watch::none())
+        let resources = Resources { checkpoint: Some(kept), ..disk.resources(MEMORY) };
+        params().tol(1e-6).fit_blocks(&samples, &labels, None, &resources, &Monitor::none())
     };
-    let kept = Kept::default();
+    let kept = MemoryCheckpoint::default();
     let truth = fit(&kept).unwrap();
     let n_saves = kept.n_saves();
     assert!(n_saves >= 5, "{n_saves}");
     for dies_at in 0..n_saves {
-        let kept = Kept::that_dies_at(dies_at);
+        let kept = MemoryCheckpoint::that_dies_at(dies_at);
         let error = fit(&kept).unwrap_err();
         assert!(error.to_string().contains("killed"), "{error}");
         let kept = kept.revived();
@@ -138,10 +138,10 @@ fn a_killed_fit_goes_on_to_the_same_bits() {
 #[test]
 fn a_checkpoint_of_another_fit_is_refused() {
     let (samples, labels) = clouds(3000, 2);
-    let (disk, kept) = (Disk::new(None), Kept::default());
-    let outside = Outside { checkpoint: Some(&kept), ..disk.outside(100_000) };
+    let (disk, kept) = (Disk::new(None), MemoryCheckpoint::default());
+    let resources = Resources { checkpoint: Some(&kept), ..disk.resources(100_000) };
     let fit = |params: Params, samples: &AnySamples, labels: &Labels| {
-        params.fit_blocks(samples, labels, None, &outside, &Watch::none())
+        params.fit_blocks(samples, labels, None, &resources, &Monitor::none())
     };
     fit(params(), &samples, &labels).unwrap();
     let said = |params: Params, samples: &AnySamples, labels: &Labels| {
@@ -169,7 +169,7 @@ fn a_checkpoint_of_another_fit_is_refused() {
 fn what_cannot_be_done_is_said() {
     let (samples, labels) = clouds(3000, 2);
     let fit = |params: Params, samples: &AnySamples, disk: &Disk, memory| {
-        params.fit_blocks(samples, &labels, None, &disk.outside(memory), &Watch::none()).unwrap_err().to_string()
+        params.fit_blocks(samples, &labels, None, &disk.resources(memory), &Monitor::none()).unwrap_err().to_string()
     };
     let disk = Disk::new(None);
     let told = fit(params().loss(Loss::Hinge), &samples, &disk, MEMORY);
@@ -197,9 +197,9 @@ fn it_can_be_cancelled_in_every_stage() {
                 cancel.store(true, Ordering::Relaxed);
             }
         };
-        let watch = Watch::none().with_progress(&told).with_cancel(&cancel);
+        let monitor = Monitor::none().with_progress(&told).with_cancel(&cancel);
         let disk = Disk::new(None);
-        let error = params().fit_blocks(&samples, &labels, None, &disk.outside(MEMORY), &watch).unwrap_err();
+        let error = params().fit_blocks(&samples, &labels, None, &disk.resources(MEMORY), &monitor).unwrap_err();
         assert!(matches!(error, Error::Cancelled { .. }), "{stage}: {error}");
     }
 }

@@ -1,22 +1,22 @@
 //! A checkpoint with a flipped bit is refused, or makes no difference: it never leads to another model.
 
 use crate::common::histograms;
-use crate::outside_common::{Disk, Kept};
+use crate::resources_common::{Disk, MemoryCheckpoint};
 use crate::thin_plate_common::{blobs, kernel};
-use widemargin::data::{AnySamples, DenseMatrix, DenseView, Labels, Outside, VectorSource, Vectors};
+use widemargin::data::{AnySamples, DenseMatrix, DenseView, Labels, Resources, VectorSource, Vectors};
 use widemargin::model::{BasisExpansionParams, LandmarkChoice, PowerMeanParams, ThinPlateParams};
+use widemargin::monitor::Monitor;
 use widemargin::similarity::{AdditiveKernel, AnySimilarity};
-use widemargin::watch::Watch;
 use widemargin::{Error, Result};
 
 const PLENTY: u64 = 1 << 30;
 
 /// Every file in turn, at `flips` places each; `fit` gives all numbers of the model. How many files there were.
-fn check(flips: usize, memory: u64, fit: impl Fn(&Outside<'_>) -> Result<Vec<u64>>) -> usize {
-    let (disk, kept) = (Disk::new(None), Kept::default());
-    let outside = Outside { checkpoint: Some(&kept), ..disk.outside(memory) };
-    let truth = fit(&outside).unwrap();
-    assert_eq!(fit(&outside).unwrap(), truth);
+fn check(flips: usize, memory: u64, fit: impl Fn(&Resources<'_>) -> Result<Vec<u64>>) -> usize {
+    let (disk, kept) = (Disk::new(None), MemoryCheckpoint::default());
+    let resources = Resources { checkpoint: Some(&kept), ..disk.resources(memory) };
+    let truth = fit(&resources).unwrap();
+    assert_eq!(fit(&resources).unwrap(), truth);
     let whole = kept.saved.lock().unwrap().clone();
     let mut n_refused = 0;
     for (name, bytes) in &whole {
@@ -27,7 +27,7 @@ fn check(flips: usize, memory: u64, fit: impl Fn(&Outside<'_>) -> Result<Vec<u64
             // What a fit that goes on has saved is taken back.
             *kept.saved.lock().unwrap() = whole.clone();
             kept.saved.lock().unwrap().insert(name.clone(), damaged);
-            match fit(&outside) {
+            match fit(&resources) {
                 Err(Error::Checkpoint { problem }) => {
                     assert!(problem.contains(&format!("{name} is damaged")), "{name}: {at}: {problem}");
                     n_refused += 1;
@@ -44,7 +44,7 @@ fn check(flips: usize, memory: u64, fit: impl Fn(&Outside<'_>) -> Result<Vec<u64
         for damaged in [&bytes[line..], &bytes[..bytes.len() - 1], &b""[..]].into_iter().chain(another) {
             *kept.saved.lock().unwrap() = whole.clone();
             kept.saved.lock().unwrap().insert(name.clone(), damaged.to_vec());
-            match fit(&outside) {
+            match fit(&resources) {
                 Err(error) => assert!(matches!(error, Error::Checkpoint { .. }), "{name}: {error}"),
                 Ok(model) => assert_eq!(model, truth, "{name}"),
             }
@@ -63,8 +63,8 @@ fn of_the_power_mean_svm() {
     let (values, labels) = histograms(60, 8, 3, 30);
     let samples = DenseView::new(&values, 60, 8).unwrap();
     let params = PowerMeanParams::new(AdditiveKernel::Chi2).c(1.0).threads(1);
-    let n_files = check(8, PLENTY, |outside| {
-        let model = params.fit_blocks(&VectorSource(&samples), &labels, None, outside, &Watch::none())?;
+    let n_files = check(8, PLENTY, |resources| {
+        let model = params.fit_blocks(&VectorSource(&samples), &labels, None, resources, &Monitor::none())?;
         Ok(bits(model.weights()).chain(bits(&model.report().gaps)).collect())
     });
     // The manifest; weights and dual variables.
@@ -78,10 +78,10 @@ fn of_the_basis_expansion_svm() {
     let labels = Labels::new(labels);
     let values = values.iter().map(|&value| value as f32).collect();
     let samples = AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows: 3000, n_cols: 4 }));
-    let n_files = check(20, 100_000, |outside| {
+    let n_files = check(20, 100_000, |resources| {
         let similarity = AnySimilarity::new(&["rbf:gamma=0.5"]).unwrap();
         let params = BasisExpansionParams::new(similarity).n_basis(24).threads(1);
-        let model = params.fit_blocks(&samples, &labels, None, outside, &Watch::none())?;
+        let model = params.fit_blocks(&samples, &labels, None, resources, &Monitor::none())?;
         Ok(bits(model.weights()).chain(bits(model.intercepts())).chain(bits(&model.report().gaps)).collect())
     });
     assert_eq!(n_files, 3, "the manifest, the normalization, the solver's answers");
@@ -93,9 +93,9 @@ fn of_the_thin_plate_svm() {
     let labels = Labels::new(labels);
     let samples = DenseView::new(&values, 300, 3).unwrap();
     let params = ThinPlateParams::new(kernel("thin-plate")).n_basis(Some(10)).landmarks(LandmarkChoice::Index);
-    let n_files = check(80, PLENTY, |outside| {
+    let n_files = check(80, PLENTY, |resources| {
         let params = params.clone().threads(1);
-        let model = params.fit_blocks(&VectorSource(&samples), &labels, None, outside, &Watch::none())?;
+        let model = params.fit_blocks(&VectorSource(&samples), &labels, None, resources, &Monitor::none())?;
         Ok(bits(model.coefficients()).chain(bits(model.polynomial())).chain([model.c().to_bits()]).collect())
     });
     assert_eq!(n_files, 1);

@@ -4,8 +4,8 @@ use widemargin::basis::BasisChoice;
 use widemargin::data::{AnySamples, ClassWeight, DenseMatrix, Labels, Samples, Vectors};
 use widemargin::expansion::BasisExpansion;
 use widemargin::model::{BasisExpansionParams, BasisExpansionSvc, method_of_bytes};
+use widemargin::monitor::Monitor;
 use widemargin::similarity::{AnySimilarity, Similarity};
-use widemargin::watch::Watch;
 use widemargin::{Error, Result};
 
 /// Points on a wave, in three classes.
@@ -28,7 +28,7 @@ fn it_is_the_first_half_of_a_classifier() {
             params.normalization(normalization.parse().unwrap()).class_weight(ClassWeight::Balanced)
         };
         let model = params().fit(&samples, &labels).unwrap();
-        let alone = params().expand(&samples, Some(&labels), &Watch::none()).unwrap();
+        let alone = params().expand(&samples, Some(&labels), &Monitor::none()).unwrap();
         assert_eq!(alone.basis_rows, model.basis_rows());
         assert_eq!(alone.features, model.expansion().transform(&samples, 1).unwrap(), "{choice}");
         assert_eq!(alone.features, alone.expansion.transform(&samples, 1).unwrap(), "{choice}");
@@ -39,21 +39,21 @@ fn it_is_the_first_half_of_a_classifier() {
 #[test]
 fn without_labels_all_samples_are_one_class() {
     let (samples, labels) = samples(80);
-    let alone = params(&["rbf"]).n_basis(8).expand(&samples, None, &Watch::none()).unwrap();
+    let alone = params(&["rbf"]).n_basis(8).expand(&samples, None, &Monitor::none()).unwrap();
     let mut sorted = alone.basis_rows.clone();
     sorted.sort_unstable();
     assert_eq!(sorted, [0, 10, 20, 30, 40, 50, 60, 70]);
     // Rows that the caller names keep their order.
     let rows = alone.basis_rows.clone();
-    let given = params(&["rbf"]).basis(BasisChoice::Given(rows)).expand(&samples, Some(&labels), &Watch::none());
+    let given = params(&["rbf"]).basis(BasisChoice::Given(rows)).expand(&samples, Some(&labels), &Monitor::none());
     assert_eq!(given.unwrap().features, alone.features);
     let one = Labels::new(vec!["a"; 80]);
-    let one = params(&["rbf"]).n_basis(8).expand(&samples, Some(&one), &Watch::none()).unwrap();
+    let one = params(&["rbf"]).n_basis(8).expand(&samples, Some(&one), &Monitor::none()).unwrap();
     assert_eq!(one.features, alone.features);
     // Bases of the caller's own are none of the samples.
-    let own = params(&["rbf"]).bases(Samples::select(&samples, &[3, 5])).expand(&samples, None, &Watch::none());
+    let own = params(&["rbf"]).bases(Samples::select(&samples, &[3, 5])).expand(&samples, None, &Monitor::none());
     assert_eq!(own.unwrap().basis_rows, [0usize; 0]);
-    let all = params(&["rbf"]).n_basis(1000).expand(&samples, None, &Watch::none()).unwrap();
+    let all = params(&["rbf"]).n_basis(1000).expand(&samples, None, &Monitor::none()).unwrap();
     assert!(all.warnings[0].contains("1000 bases were asked for"), "{:?}", all.warnings);
 }
 
@@ -61,11 +61,11 @@ fn without_labels_all_samples_are_one_class() {
 fn it_tells_what_is_wrong() {
     let (samples, _) = samples(20);
     let none = Samples::select(&samples, &[]);
-    let error = params(&["rbf"]).expand(&none, None, &Watch::none()).unwrap_err();
+    let error = params(&["rbf"]).expand(&none, None, &Monitor::none()).unwrap_err();
     assert!(matches!(error, Error::NoSamples(_)), "{error}");
-    let error = params(&["rbf"]).expand(&samples, Some(&Labels::new([1i64])), &Watch::none()).unwrap_err();
+    let error = params(&["rbf"]).expand(&samples, Some(&Labels::new([1i64])), &Monitor::none()).unwrap_err();
     assert!(error.to_string().contains("1 labels, expected 20"), "{error}");
-    assert!(params(&["edit"]).expand(&samples, None, &Watch::none()).is_err());
+    assert!(params(&["edit"]).expand(&samples, None, &Monitor::none()).is_err());
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn its_bytes_give_it_back() {
         [(vec!["z-score>rbf", "linear"], "mean-norm"), (vec!["laplacian"], "nystrom-flip"), (vec!["rbf"], "none")]
     {
         let params = params(&specs).normalization(normalization.parse().unwrap());
-        let alone = params.expand(&samples, None, &Watch::none()).unwrap();
+        let alone = params.expand(&samples, None, &Monitor::none()).unwrap();
         let bytes = alone.expansion.to_bytes().unwrap();
         assert_eq!(method_of_bytes(&bytes).unwrap(), "expansion");
         let read = BasisExpansion::from_bytes(&bytes).unwrap();
@@ -136,7 +136,7 @@ fn a_similarity_of_ones_own_is_kept_by_the_caller() {
         let error = BasisExpansionSvc::from_bytes(&bytes).unwrap_err().to_string();
         assert!(error.contains("its similarity is code of the program that trained it"), "{error}");
 
-        let alone = params.expand(&samples, Some(&labels), &Watch::none()).unwrap();
+        let alone = params.expand(&samples, Some(&labels), &Monitor::none()).unwrap();
         let bytes = alone.expansion.to_bytes_without_bases().unwrap();
         let bases = alone.expansion.bases().clone();
         let read = BasisExpansion::from_bytes_with(&bytes, own.clone(), bases).unwrap();

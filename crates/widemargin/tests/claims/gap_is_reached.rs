@@ -6,10 +6,10 @@ use std::time::Duration;
 use widemargin::data::DenseView;
 use widemargin::expansion::{AdditiveMap, Approximation, CodedRows};
 use widemargin::model::PowerMeanParams;
+use widemargin::monitor::Monitor;
 use widemargin::problem::{Loss, OneVsRest};
 use widemargin::solve::Status;
 use widemargin::solve::dual::{DualProblem, DualSettings, Engine, solve};
-use widemargin::watch::Watch;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
@@ -91,7 +91,7 @@ fn problems_beyond_the_time_limit_are_not_begun_and_their_gap_is_told() {
     let problem = DualProblem { rows: &rows, map: &map, targets, loss: Loss::SquaredHinge, costs: &[0.5; 60] };
     for engine in [Engine::Batched, Engine::OneClass] {
         let settings = DualSettings { tol: 1e-2, max_epochs: 100, seed: 0, threads: 2, shrinking: true, engine };
-        let over = Watch::none().with_time_limit(Duration::ZERO);
+        let over = Monitor::none().with_time_limit(Duration::ZERO);
         let solution = solve(&problem, &settings, &over).unwrap();
         assert_eq!(solution.alphas.len(), targets.n_problems());
         for k in 0..targets.n_problems() {

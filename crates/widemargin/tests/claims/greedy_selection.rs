@@ -5,10 +5,10 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use widemargin::Error;
 use widemargin::data::{DenseMatrix, Labels, Samples, Training};
 use widemargin::expansion::{BasisExpansion, Normalization};
+use widemargin::monitor::Monitor;
 use widemargin::select::{GreedySettings, select_similarities};
 use widemargin::similarity::Similarity;
 use widemargin::solve::Status;
-use widemargin::watch::Watch;
 
 /// Samples of three numbers; one similarity a number, which sees that one alone.
 struct Sides;
@@ -47,7 +47,7 @@ fn made(n: usize) -> (BasisExpansion<Sides>, DenseMatrix<f32>, Labels) {
     let labels = Labels::new(samples.iter().map(|s| i64::from(s[1] + 0.5 * s[2] > 0.0)));
     let bases = samples.select(&(0..15).collect::<Vec<_>>());
     let weights = vec![1.0; n];
-    let training = Training { samples: &samples, weights: &weights, threads: 1, watch: &Watch::none() };
+    let training = Training { samples: &samples, weights: &weights, threads: 1, monitor: &Monitor::none() };
     let (expansion, phi) = BasisExpansion::fit(Sides, bases, Normalization::MeanNorm, &training).unwrap();
     (expansion, phi, labels)
 }
@@ -61,7 +61,7 @@ fn what_tells_most_comes_first_and_noise_never() {
     let (expansion, phi, labels) = made(300);
     assert_eq!(expansion.part_columns(1), Some(15..30));
     assert_eq!(expansion.part_columns(3), None);
-    let greedy = select_similarities(&expansion, &phi, &labels, &settings(), &Watch::none()).unwrap();
+    let greedy = select_similarities(&expansion, &phi, &labels, &settings(), &Monitor::none()).unwrap();
     assert_eq!((greedy.chosen.as_slice(), greedy.status), (&[1, 2][..], Status::Converged));
     assert!(greedy.warnings.is_empty(), "{:?}", greedy.warnings);
     // Three rounds: the last found the noise not worth its place.
@@ -73,7 +73,7 @@ fn what_tells_most_comes_first_and_noise_never() {
     assert_eq!(second.accuracy, second.accuracies.iter().map(|(_, accuracy)| *accuracy).fold(0.0, f64::max));
 
     let one = GreedySettings { most: 1, ..settings() };
-    assert_eq!(select_similarities(&expansion, &phi, &labels, &one, &Watch::none()).unwrap().chosen, [1]);
+    assert_eq!(select_similarities(&expansion, &phi, &labels, &one, &Monitor::none()).unwrap().chosen, [1]);
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn of_equals_the_earlier_is_taken() {
     for row in phi.values.chunks_mut(45) {
         row.copy_within(15..30, 30);
     }
-    let greedy = select_similarities(&expansion, &phi, &labels, &settings(), &Watch::none()).unwrap();
+    let greedy = select_similarities(&expansion, &phi, &labels, &settings(), &Monitor::none()).unwrap();
     assert_eq!(greedy.rounds[0].accuracies[1].1, greedy.rounds[0].accuracies[2].1);
     assert_eq!(greedy.chosen[0], 1);
 }
@@ -93,7 +93,7 @@ fn threads_change_nothing() {
     let (expansion, phi, labels) = made(600);
     let run = |threads| {
         let settings = GreedySettings { threads, least_gain: 0.0, ..settings() };
-        select_similarities(&expansion, &phi, &labels, &settings, &Watch::none()).unwrap()
+        select_similarities(&expansion, &phi, &labels, &settings, &Monitor::none()).unwrap()
     };
     assert_eq!(run(1), run(3));
 }
@@ -102,7 +102,8 @@ fn threads_change_nothing() {
 fn what_cannot_be_is_named() {
     let (expansion, phi, labels) = made(40);
     let says = |settings: GreedySettings, word: &str| {
-        let error = select_similarities(&expansion, &phi, &labels, &settings, &Watch::none()).unwrap_err().to_string();
+        let error =
+            select_similarities(&expansion, &phi, &labels, &settings, &Monitor::none()).unwrap_err().to_string();
         assert!(error.contains(word), "{error}");
     };
     says(GreedySettings { most: 0, ..settings() }, "most");
@@ -111,11 +112,11 @@ fn what_cannot_be_is_named() {
     says(GreedySettings { c: 0.0, ..settings() }, "C = 0");
     says(GreedySettings { tol: 1.0, ..settings() }, "tol");
     let narrow = DenseMatrix { values: vec![0.0; 40], n_rows: 40, n_cols: 1 };
-    let error = select_similarities(&expansion, &narrow, &labels, &settings(), &Watch::none()).unwrap_err();
+    let error = select_similarities(&expansion, &narrow, &labels, &settings(), &Monitor::none()).unwrap_err();
     assert!(matches!(error, Error::Shape { .. }) && error.to_string().contains("45"), "{error}");
     let few = Labels::new([0i64, 1]);
-    assert!(select_similarities(&expansion, &phi, &few, &settings(), &Watch::none()).is_err());
-    let limit = Watch::none().with_time_limit(std::time::Duration::ZERO);
+    assert!(select_similarities(&expansion, &phi, &few, &settings(), &Monitor::none()).is_err());
+    let limit = Monitor::none().with_time_limit(std::time::Duration::ZERO);
     let greedy = select_similarities(&expansion, &phi, &labels, &settings(), &limit).unwrap();
     assert_eq!((greedy.chosen.len(), greedy.status, greedy.warnings.len()), (0, Status::TimeLimit, 1));
 }

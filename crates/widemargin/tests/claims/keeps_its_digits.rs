@@ -1,12 +1,12 @@
 //! Similarities by distance are right to single precision wherever the samples are: of scales from 1e-6 to 1e6, up to
 //! 1e6 from the origin, in one cluster or in two far apart, in all columns or in one.
 
-use crate::outside_common::Disk;
+use crate::resources_common::Disk;
 use widemargin::basis::{BasisChoice, choose};
 use widemargin::data::{AnySamples, CsrMatrix, DenseMatrix, Labels, Samples, Training, Vectors};
 use widemargin::model::BasisExpansionParams;
+use widemargin::monitor::Monitor;
 use widemargin::similarity::{AnySimilarity, pairwise};
-use widemargin::watch::Watch;
 
 const SCALES: [f32; 5] = [1e-6, 1e-3, 1.0, 1e3, 1e6];
 const OFFSETS: [f32; 4] = [0.0, 1.0, 1e3, 1e6];
@@ -210,7 +210,8 @@ fn two_clusters_far_apart_out_of_core() {
         let truth = params().fit(&near, &labels).unwrap();
         let expected = truth.predict(&near, 1).unwrap();
         let disk = Disk::new(Some(1 << 30));
-        let streamed = params().fit_blocks(&samples, &labels, None, &disk.outside(600_000), &Watch::none()).unwrap();
+        let streamed =
+            params().fit_blocks(&samples, &labels, None, &disk.resources(600_000), &Monitor::none()).unwrap();
         for (executor, model) in [("memory", params().fit(&samples, &labels).unwrap()), ("blocks", streamed)] {
             let predicted = model.predict(&samples, 1).unwrap();
             let same = predicted.iter().zip(&expected).filter(|(a, b)| a == b).count();
@@ -241,8 +242,8 @@ fn k_medoids_are_one_a_cluster() {
         for spec in specs {
             for seed in 0..5 {
                 let similarity = AnySimilarity::new(&[&spec]).unwrap();
-                let (weights, watch) = (vec![1.0; n], Watch::none());
-                let training = Training { samples: &samples, weights: &weights, threads: 2, watch: &watch };
+                let (weights, monitor) = (vec![1.0; n], Monitor::none());
+                let training = Training { samples: &samples, weights: &weights, threads: 2, monitor: &monitor };
                 let codes = vec![0; n];
                 let bases = choose(&BasisChoice::KMedoids, 3, &codes, 1, seed, &similarity, &training).unwrap();
                 let mut clusters: Vec<usize> = bases.rows.iter().map(|row| row % 3).collect();

@@ -4,8 +4,8 @@ use widemargin::Error;
 use widemargin::data::{ClassWeight, CsrView, DenseView, Label, Labels};
 use widemargin::expansion::Approximation;
 use widemargin::model::PowerMeanParams;
+use widemargin::monitor::Monitor;
 use widemargin::similarity::AdditiveKernel;
-use widemargin::watch::Watch;
 
 fn chi2() -> PowerMeanParams {
     PowerMeanParams::new(AdditiveKernel::Chi2)
@@ -48,7 +48,7 @@ fn samples_and_labels() {
     let few = chi2().fit(&samples, &Labels::new(["a", "b"])).unwrap_err();
     assert!(few.to_string().contains("2 labels, expected 3"), "{few}");
     let labels = Labels::new(["a", "b", "a"]);
-    let weights = chi2().fit_with(&samples, &labels, Some(&[1.0, f64::NAN, 1.0]), &Watch::none()).unwrap_err();
+    let weights = chi2().fit_with(&samples, &labels, Some(&[1.0, f64::NAN, 1.0]), &Monitor::none()).unwrap_err();
     assert!(weights.to_string().contains("row 1 is NaN"), "{weights}");
     for bad in [-0.5, f64::NAN, f64::INFINITY] {
         let values = [1.0, 0.0, 0.0, bad, 2.0, 1.0];

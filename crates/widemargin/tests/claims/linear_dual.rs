@@ -4,17 +4,17 @@
 use crate::linear_common::Case;
 use widemargin::Error;
 use widemargin::data::DenseView;
+use widemargin::monitor::Monitor;
 use widemargin::problem::Intercept;
 use widemargin::solve::Status;
 use widemargin::solve::linear_dual::{LinearDualSettings, LinearDualSolution, solve};
-use widemargin::watch::Watch;
 
 fn view(case: &Case) -> DenseView<'_, f32> {
     DenseView::new(&case.phi, case.n_rows(), case.n_features).unwrap()
 }
 
 fn run(case: &Case, intercept: Intercept, settings: &LinearDualSettings) -> LinearDualSolution {
-    solve(view(case), case.targets(), &case.costs, intercept, settings, &Watch::none()).unwrap()
+    solve(view(case), case.targets(), &case.costs, intercept, settings, &Monitor::none()).unwrap()
 }
 
 fn tight() -> LinearDualSettings {
@@ -159,16 +159,16 @@ fn limits_are_told_and_mistakes_named() {
     let report = solution.report(Vec::new(), &short);
     assert_eq!((report.status, solution.epochs[0]), (Status::IterationLimit, 2));
     assert!(report.warnings[0].contains("2 epochs") && report.gap() > 1e-6, "{:?}", report.warnings);
-    let watch = Watch::none().with_time_limit(std::time::Duration::ZERO);
-    let timed = solve(view(&case), case.targets(), &case.costs, Intercept::None, &tight(), &watch).unwrap();
+    let monitor = Monitor::none().with_time_limit(std::time::Duration::ZERO);
+    let timed = solve(view(&case), case.targets(), &case.costs, Intercept::None, &tight(), &monitor).unwrap();
     assert_eq!(timed.status, [Status::TimeLimit]);
     let cancel = std::sync::atomic::AtomicBool::new(true);
-    let watch = Watch::none().with_cancel(&cancel);
-    let error = solve(view(&case), case.targets(), &case.costs, Intercept::None, &tight(), &watch).unwrap_err();
+    let monitor = Monitor::none().with_cancel(&cancel);
+    let error = solve(view(&case), case.targets(), &case.costs, Intercept::None, &tight(), &monitor).unwrap_err();
     assert!(matches!(error, Error::Cancelled { .. }));
 
     let says = |case: &Case, costs: &[f64], intercept, settings: LinearDualSettings, word: &str| {
-        let error = solve(view(case), case.targets(), costs, intercept, &settings, &Watch::none()).unwrap_err();
+        let error = solve(view(case), case.targets(), costs, intercept, &settings, &Monitor::none()).unwrap_err();
         assert!(error.to_string().contains(word), "{error}");
     };
     says(&case, &case.costs, Intercept::Free, tight(), "equality");

@@ -6,10 +6,10 @@ use std::time::Duration;
 use crate::linear_common::Case;
 use widemargin::Error;
 use widemargin::data::DenseView;
+use widemargin::monitor::Monitor;
 use widemargin::problem::{Block, Intercept, LinearObjective, SmoothLoss};
 use widemargin::solve::Status;
 use widemargin::solve::newton::{NewtonSettings, NewtonStart, Preconditioning, solve};
-use widemargin::watch::Watch;
 
 #[test]
 fn values_that_are_not_finite_are_named() {
@@ -19,7 +19,7 @@ fn values_that_are_not_finite_are_named() {
         let mut objective = case.objective(&[case.block()], 1);
         let start = NewtonStart { weights: &[0.1; 15], intercepts: &[0.0; 3] };
         for start in [None, Some(start)] {
-            let found = solve(&mut objective, &NewtonSettings::default(), start, &Watch::none());
+            let found = solve(&mut objective, &NewtonSettings::default(), start, &Monitor::none());
             match found {
                 Err(Error::Value { row: 417, column: 2, .. }) => (),
                 // A large value is only a mistake where arithmetic fails on it.
@@ -48,7 +48,7 @@ fn shapes_and_parameters_are_checked() {
     assert!(matches!(make(&[left.into(), right.into()], &[1.0; 30]), Err(Error::Shape { .. })));
 
     let run = |settings: NewtonSettings, start: Option<NewtonStart<'_>>| {
-        solve(&mut case.objective(&blocks, 1), &settings, start, &Watch::none()).map(|_| ())
+        solve(&mut case.objective(&blocks, 1), &settings, start, &Monitor::none()).map(|_| ())
     };
     let with = |tol: f64, max_iter: u32| NewtonSettings { tol, max_iter, ..NewtonSettings::default() };
     assert!(matches!(run(with(0.0, 9), None), Err(Error::Parameter { name: "tol", .. })));
@@ -67,8 +67,8 @@ fn limits_are_statuses_and_their_gaps_are_true() {
     let report = found.report(Vec::new(), &settings);
     assert!(report.warnings[0].contains("not converged after 1 Newton steps"), "{:?}", report.warnings);
     let mut objective = case.objective(&[case.block()], 1);
-    let watch = Watch::none().with_time_limit(Duration::ZERO);
-    let early = solve(&mut objective, &NewtonSettings::default(), None, &watch).unwrap();
+    let monitor = Monitor::none().with_time_limit(Duration::ZERO);
+    let early = solve(&mut objective, &NewtonSettings::default(), None, &monitor).unwrap();
     assert!(early.status.iter().all(|status| *status == Status::TimeLimit));
     for found in [found, early] {
         for k in 0..3 {
@@ -82,8 +82,8 @@ fn limits_are_statuses_and_their_gaps_are_true() {
 fn cancelling_is_an_error() {
     let case = Case::new(100, 5, 3, 1.0, 2);
     let cancel = AtomicBool::new(true);
-    let watch = Watch::none().with_cancel(&cancel);
-    let found = solve(&mut case.objective(&[case.block()], 1), &NewtonSettings::default(), None, &watch);
+    let monitor = Monitor::none().with_cancel(&cancel);
+    let found = solve(&mut case.objective(&[case.block()], 1), &NewtonSettings::default(), None, &monitor);
     assert!(matches!(found, Err(Error::Cancelled { .. })));
 }
 

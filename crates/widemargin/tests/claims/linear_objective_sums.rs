@@ -3,8 +3,8 @@
 
 use crate::linear_common::{Case, INTERCEPTS, LOSSES};
 use widemargin::data::DenseView;
+use widemargin::monitor::Monitor;
 use widemargin::problem::{Intercept, Line, Objective};
-use widemargin::watch::Watch;
 
 /// Points of all problems, some way from 0.
 fn points(case: &Case) -> Vec<f64> {
@@ -31,12 +31,12 @@ fn gradients_products_and_lines() {
             let directions: Vec<f64> = mine.iter().map(|w| 0.3 - w).collect();
             let intercepts: Vec<f64> = mine.chunks(m).map(|point| point[d]).collect();
             let mut objective = case.objective(&[case.block()], 1);
-            objective.place(&live, &mine).unwrap();
-            objective.aim(&live, &directions).unwrap();
+            objective.set_point(&live, &mine).unwrap();
+            objective.set_direction(&live, &directions).unwrap();
             let gradient = objective.gradient(&live, &intercepts).unwrap();
-            let products = objective.product(&live, &intercepts, &directions).unwrap();
+            let products = objective.hessian_product(&live, &intercepts, &directions).unwrap();
             let line = |&intercept: &f64| Line { intercept, step: 0.7, along: 1.0, turn: 0.1 };
-            let lines = objective.along(&live, &intercepts.iter().map(line).collect::<Vec<_>>()).unwrap();
+            let lines = objective.line_search_eval(&live, &intercepts.iter().map(line).collect::<Vec<_>>()).unwrap();
             for (at, &k) in live.iter().enumerate() {
                 let (point, direction) = (&mine[at * m..(at + 1) * m], &directions[at * m..(at + 1) * m]);
                 let penalty = 0.5 * point[..d].iter().map(|w| w * w).sum::<f64>();
@@ -67,10 +67,10 @@ fn gradients_products_and_lines() {
                 close(lines[at].slope, (end(0.7 + 1e-5) - end(0.7 - 1e-5)) / 2e-5, 10.0 * value);
             }
             // Advancing is the same as placing at the other end.
-            objective.advance(&live, &vec![0.5; live.len()]).unwrap();
+            objective.take_step(&live, &vec![0.5; live.len()]).unwrap();
             let moved: Vec<f64> = mine.iter().zip(&directions).map(|(w, d)| w + 0.5 * d).collect();
             let advanced = objective.gradient(&live, &intercepts).unwrap();
-            objective.place(&live, &moved).unwrap();
+            objective.set_point(&live, &moved).unwrap();
             let placed = objective.gradient(&live, &intercepts).unwrap();
             for (a, b) in advanced.sums.iter().zip(&placed.sums) {
                 close(a.value, b.value, b.value);
@@ -92,8 +92,8 @@ fn gram_and_diagonal_are_those_of_the_mean_hessian() {
         let mut objective = case.objective(&[case.block()], 2);
         let live = [0, 1, 2];
         let intercepts: Vec<f64> = small.chunks(m).map(|point| point[d]).collect();
-        objective.place(&live, &small).unwrap();
-        let gram = objective.gram(&live, &intercepts, &Watch::none()).unwrap().unwrap();
+        objective.set_point(&live, &small).unwrap();
+        let gram = objective.gram(&live, &intercepts, &Monitor::none()).unwrap().unwrap();
         let diagonal = objective.diagonal(&live, &intercepts).unwrap();
         let mut right = vec![0.0; m * m];
         for (k, point) in small.chunks(m).enumerate() {
@@ -124,7 +124,7 @@ fn active_rows_make_each_hessian() {
     let (first, rest) = case.phi.split_at(120 * 12);
     let blocks = [first, rest].map(|rows| DenseView::new(rows, rows.len() / 12, 12).unwrap().into());
     let mut objective = case.objective(&blocks, 1);
-    objective.place(&[0, 1, 2], &all).unwrap();
+    objective.set_point(&[0, 1, 2], &all).unwrap();
     for (k, point) in all.chunks(m).enumerate() {
         let is_active = |&i: &usize| case.costs[i] > 0.0 && case.margin(i, k, point) < 1.0;
         let n = (0..300).filter(is_active).count();
@@ -149,7 +149,7 @@ fn penalties_do_not_enter_the_sums() {
     for intercept in INTERCEPTS {
         let case = Case { intercept, ..case.clone() };
         let mut objective = case.objective(&[case.block()], 1);
-        objective.place(&[0], &[0.0; 5]).unwrap();
+        objective.set_point(&[0], &[0.0; 5]).unwrap();
         let sums = objective.gradient(&[0], &[0.0]).unwrap().sums[0];
         assert_eq!((sums.value, sums.pull, sums.n_support), (50.0, 100.0, 50));
     }

@@ -3,9 +3,9 @@
 
 use crate::linear_common::Case;
 use widemargin::data::{CsrMatrix, DenseView};
+use widemargin::monitor::Monitor;
 use widemargin::problem::{Block, Intercept, LinearObjective, SmoothLoss};
 use widemargin::solve::newton::{NewtonSettings, NewtonSolution, NewtonStart, Preconditioning, solve};
-use widemargin::watch::Watch;
 
 /// Largest relative difference of objectives, and largest difference of weights.
 fn differences(a: &NewtonSolution, b: &NewtonSolution) -> (f64, f64) {
@@ -62,7 +62,7 @@ fn the_number_of_threads_changes_no_bit() {
         let run = |threads: usize| {
             let mut objective = case.objective(&[case.block()], threads);
             let settings = NewtonSettings { threads, ..NewtonSettings::default() };
-            solve(&mut objective, &settings, None, &Watch::none()).unwrap()
+            solve(&mut objective, &settings, None, &Monitor::none()).unwrap()
         };
         let one = run(1);
         assert!(one.n_factors > 0);
@@ -98,7 +98,7 @@ fn a_start_at_the_answer_ends_at_once() {
     let start = NewtonStart { weights: &found.weights, intercepts: &found.intercepts };
     let again = |settings: &NewtonSettings| {
         let mut objective = case.objective(&[case.block()], 1);
-        solve(&mut objective, settings, Some(start), &Watch::none()).unwrap()
+        solve(&mut objective, settings, Some(start), &Monitor::none()).unwrap()
     };
     let at_once = again(&NewtonSettings { tol: 1e-3, ..NewtonSettings::default() });
     assert_eq!((at_once.iterations, at_once.passes), (vec![0; 3], 0));
@@ -113,7 +113,7 @@ fn an_objective_can_be_used_again() {
     let case = Case::new(300, 10, 3, 1.0, 13);
     let mut objective: LinearObjective<'_> = case.objective(&[case.block()], 1);
     let settings = NewtonSettings::default();
-    let first = solve(&mut objective, &settings, None, &Watch::none()).unwrap();
-    assert_eq!(first, solve(&mut objective, &settings, None, &Watch::none()).unwrap());
+    let first = solve(&mut objective, &settings, None, &Monitor::none()).unwrap();
+    assert_eq!(first, solve(&mut objective, &settings, None, &Monitor::none()).unwrap());
     assert_eq!(case.loss, SmoothLoss::SquaredHinge);
 }

@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use crate::common::{brute_force_dual, histograms, objectives};
 use widemargin::data::{
-    AnySamples, Checkpoint, ClassWeight, CsrMatrix, DenseView, Labels, Outside, Rows, Scratch, Source, VectorSource,
+    AnySamples, Checkpoint, ClassWeight, CsrMatrix, DenseView, Labels, Resources, Rows, Scratch, Source, VectorSource,
 };
 use widemargin::expansion::Approximation;
 use widemargin::model::{PowerMeanParams, PowerMeanSvc};
+use widemargin::monitor::{Monitor, Progress};
 use widemargin::problem::Loss;
 use widemargin::similarity::AdditiveKernel;
 use widemargin::solve::Status;
-use widemargin::watch::{Progress, Watch};
 use widemargin::{Error, Result};
 
 const PLENTY: u64 = 1 << 30;
@@ -99,8 +99,8 @@ impl Checkpoint for Shelf {
 
 fn fit(params: &PowerMeanParams, samples: &impl Rows, labels: &Labels, memory: u64) -> Result<PowerMeanSvc> {
     let disk = Disk::new();
-    let outside = Outside { memory, scratch: &disk, checkpoint: None };
-    let model = params.fit_blocks(&VectorSource(samples), labels, None, &outside, &Watch::none())?;
+    let resources = Resources { memory, scratch: &disk, checkpoint: None };
+    let model = params.fit_blocks(&VectorSource(samples), labels, None, &resources, &Monitor::none())?;
     assert_eq!(disk.len() > 0, model.report().notes.iter().any(|told| told.contains("on scratch")));
     Ok(model)
 }
@@ -232,11 +232,11 @@ fn weights_are_copies_and_none_is_absence() {
     let params = PowerMeanParams::new(AdditiveKernel::JensenShannon).c(1.0).tol(1e-5).max_epochs(5000);
     let params = params.class_weight(ClassWeight::Balanced);
     let disk = Disk::new();
-    let outside = Outside { memory: memory_for(5, &samples, &labels), scratch: &disk, checkpoint: None };
+    let resources = Resources { memory: memory_for(5, &samples, &labels), scratch: &disk, checkpoint: None };
     let fit = |rows: &[usize], weights: Option<&[f64]>| {
         let some = samples.select(rows);
         let view = some.view().unwrap();
-        params.fit_blocks(&VectorSource(&view), &labels.select(rows), weights, &outside, &Watch::none()).unwrap()
+        params.fit_blocks(&VectorSource(&view), &labels.select(rows), weights, &resources, &Monitor::none()).unwrap()
     };
     let weighted = fit(&(0..n).collect::<Vec<_>>(), Some(&weights));
     let copied = fit(&copies, None);
@@ -319,16 +319,16 @@ fn slow() -> (Vec<f64>, Labels, PowerMeanParams, u64) {
 fn a_stopped_fit_goes_on_to_the_same_model() {
     let (values, labels, params, memory) = slow();
     let samples = DenseView::new(&values, 200, 12).unwrap();
-    let fit = |shelf: &Shelf, watch: &Watch<'_>| {
+    let fit = |shelf: &Shelf, monitor: &Monitor<'_>| {
         let disk = Disk::new();
-        let outside = Outside { memory, scratch: &disk, checkpoint: Some(shelf) };
-        params.fit_blocks(&VectorSource(&samples), &labels, None, &outside, watch)
+        let resources = Resources { memory, scratch: &disk, checkpoint: Some(shelf) };
+        params.fit_blocks(&VectorSource(&samples), &labels, None, &resources, monitor)
     };
     let rounds = AtomicUsize::new(0);
     let count = |at: Progress| {
         rounds.fetch_add(usize::from(at.stage == "solve" && at.gap.is_some()), Ordering::Relaxed);
     };
-    let straight = fit(&Shelf::new(), &Watch::none().with_progress(&count)).unwrap();
+    let straight = fit(&Shelf::new(), &Monitor::none().with_progress(&count)).unwrap();
     let all_rounds = rounds.into_inner();
     let assert_same = |model: PowerMeanSvc, what: &str| {
         let (ours, theirs) = (model.report(), straight.report());
@@ -342,31 +342,31 @@ fn a_stopped_fit_goes_on_to_the_same_model() {
     for round in [1, 2, 5] {
         let (shelf, cancel) = (Shelf::new(), AtomicBool::new(false));
         let stop = |at: Progress| cancel.store(at.stage == "solve" && at.done >= round, Ordering::Relaxed);
-        let ended = fit(&shelf, &Watch::none().with_progress(&stop).with_cancel(&cancel));
+        let ended = fit(&shelf, &Monitor::none().with_progress(&stop).with_cancel(&cancel));
         assert!(matches!(ended, Err(Error::Cancelled { stage: "solve" })));
         let rounds = AtomicUsize::new(0);
         let count = |at: Progress| {
             rounds.fetch_add(usize::from(at.stage == "solve" && at.gap.is_some()), Ordering::Relaxed);
         };
-        assert_same(fit(&shelf, &Watch::none().with_progress(&count)).unwrap(), &format!("round {round}"));
+        assert_same(fit(&shelf, &Monitor::none().with_progress(&count)).unwrap(), &format!("round {round}"));
         assert_eq!(rounds.into_inner() + 1, all_rounds, "the first round is in the checkpoint");
     }
     // Killed before each thing that is saved; then again, so that a good checkpoint and a part of a newer one are there.
     let saves = {
         let shelf = Shelf::new();
-        fit(&shelf, &Watch::none()).unwrap();
+        fit(&shelf, &Monitor::none()).unwrap();
         usize::MAX - shelf.saves_left.into_inner()
     };
     for killed in 0..saves {
         let shelf = Shelf::new();
         shelf.saves_left.store(killed, Ordering::Relaxed);
-        assert!(matches!(fit(&shelf, &Watch::none()), Err(Error::Io { .. })));
+        assert!(matches!(fit(&shelf, &Monitor::none()), Err(Error::Io { .. })));
         shelf.saves_left.store(3, Ordering::Relaxed);
-        assert!(matches!(fit(&shelf, &Watch::none()), Err(Error::Io { .. })));
+        assert!(matches!(fit(&shelf, &Monitor::none()), Err(Error::Io { .. })));
         shelf.saves_left.store(usize::MAX, Ordering::Relaxed);
-        assert_same(fit(&shelf, &Watch::none()).unwrap(), &format!("save {killed}"));
+        assert_same(fit(&shelf, &Monitor::none()).unwrap(), &format!("save {killed}"));
         // A fit that is done has nothing to do.
-        assert_same(fit(&shelf, &Watch::none()).unwrap(), "again");
+        assert_same(fit(&shelf, &Monitor::none()).unwrap(), "again");
     }
 }
 
@@ -376,8 +376,8 @@ fn a_checkpoint_of_something_else_is_refused() {
     let shelf = Shelf::new();
     let fit = |params: &PowerMeanParams, values: &[f64], labels: &Labels, memory: u64| {
         let (disk, samples) = (Disk::new(), DenseView::new(values, 200, 12).unwrap());
-        let outside = Outside { memory, scratch: &disk, checkpoint: Some(&shelf) };
-        params.fit_blocks(&VectorSource(&samples), labels, None, &outside, &Watch::none())
+        let resources = Resources { memory, scratch: &disk, checkpoint: Some(&shelf) };
+        params.fit_blocks(&VectorSource(&samples), labels, None, &resources, &Monitor::none())
     };
     fit(&params, &values, &labels, memory).unwrap();
     let mut other = values.clone();
@@ -408,16 +408,16 @@ fn it_stops_when_told() {
     let (values, labels, params, memory) = slow();
     let samples = DenseView::new(&values, 200, 12).unwrap();
     let disk = Disk::new();
-    let outside = Outside { memory, scratch: &disk, checkpoint: None };
+    let resources = Resources { memory, scratch: &disk, checkpoint: None };
     for stage in ["scan", "encode", "solve"] {
         let cancel = AtomicBool::new(false);
         let stop = |at: Progress| cancel.store(at.stage == stage, Ordering::Relaxed);
-        let watch = Watch::none().with_progress(&stop).with_cancel(&cancel);
-        let ended = params.fit_blocks(&VectorSource(&samples), &labels, None, &outside, &watch);
+        let monitor = Monitor::none().with_progress(&stop).with_cancel(&cancel);
+        let ended = params.fit_blocks(&VectorSource(&samples), &labels, None, &resources, &monitor);
         assert!(matches!(ended, Err(Error::Cancelled { .. })), "{stage}");
     }
-    let watch = Watch::none().with_time_limit(Duration::ZERO);
-    let model = params.fit_blocks(&VectorSource(&samples), &labels, None, &outside, &watch).unwrap();
+    let monitor = Monitor::none().with_time_limit(Duration::ZERO);
+    let model = params.fit_blocks(&VectorSource(&samples), &labels, None, &resources, &monitor).unwrap();
     assert_eq!(model.report().status, Status::TimeLimit);
     let model = fit(&params.max_epochs(2), &samples, &labels, memory).unwrap();
     assert_eq!((model.report().status, model.report().max_iterations()), (Status::IterationLimit, 2));
@@ -429,8 +429,8 @@ fn kind_to_mistakes() {
     let (mut values, labels, params, memory) = slow();
     let fit = |values: &[f64], disk: &Disk, memory: u64| {
         let samples = DenseView::new(values, 200, 12).unwrap();
-        let outside = Outside { memory, scratch: disk, checkpoint: None };
-        params.fit_blocks(&VectorSource(&samples), &labels, None, &outside, &Watch::none())
+        let resources = Resources { memory, scratch: disk, checkpoint: None };
+        params.fit_blocks(&VectorSource(&samples), &labels, None, &resources, &Monitor::none())
     };
     assert!(matches!(fit(&values, &Disk::of(5000), memory), Err(Error::Io { .. })));
     let told = fit(&values, &Disk { told: true, ..Disk::of(5000) }, memory).unwrap_err().to_string();
@@ -454,7 +454,7 @@ fn kind_to_mistakes() {
         }
     }
     let (disk, labels) = (Disk::new(), Labels::new([0i64, 1]));
-    let outside = Outside { memory, scratch: &disk, checkpoint: None };
-    let told = params.fit_blocks(&Words, &labels, None, &outside, &Watch::none()).unwrap_err().to_string();
+    let resources = Resources { memory, scratch: &disk, checkpoint: None };
+    let told = params.fit_blocks(&Words, &labels, None, &resources, &Monitor::none()).unwrap_err().to_string();
     assert_eq!(told, "the samples are strings, and the power mean SVM takes vectors");
 }

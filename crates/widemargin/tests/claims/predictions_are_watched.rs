@@ -8,17 +8,22 @@ use crate::common::histograms;
 use widemargin::data::{AnySamples, DenseMatrix, DenseView, Samples, Vectors};
 use widemargin::expansion::{spectrum, spectrum_with};
 use widemargin::model::{BasisExpansionParams, PowerMeanParams, ThinPlateParams};
+use widemargin::monitor::{Monitor, Progress};
 use widemargin::similarity::{AdditiveKernel, AnySimilarity, ConditionalKernel};
-use widemargin::watch::{Progress, Watch};
 use widemargin::{Error, Result};
 
 /// Runs work on `n` samples under watches: it tells all of them in the end, hears no time limit, and when it is
 /// cancelled at its first word it does not go through all.
-fn check<T: PartialEq + std::fmt::Debug>(stage: &str, n: u64, plain: T, work: impl Fn(usize, &Watch<'_>) -> Result<T>) {
+fn check<T: PartialEq + std::fmt::Debug>(
+    stage: &str,
+    n: u64,
+    plain: T,
+    work: impl Fn(usize, &Monitor<'_>) -> Result<T>,
+) {
     let seen: Mutex<Vec<Progress>> = Mutex::default();
     let sink = |progress| seen.lock().unwrap().push(progress);
-    let watch = Watch::none().with_progress(&sink).with_time_limit(Duration::ZERO);
-    assert_eq!(work(2, &watch).unwrap(), plain, "{stage}");
+    let monitor = Monitor::none().with_progress(&sink).with_time_limit(Duration::ZERO);
+    assert_eq!(work(2, &monitor).unwrap(), plain, "{stage}");
     let told = std::mem::take(&mut *seen.lock().unwrap());
     assert!(told.iter().filter(|progress| progress.stage == stage).any(|p| (p.done, p.total) == (n, n)), "{told:?}");
 
@@ -27,8 +32,8 @@ fn check<T: PartialEq + std::fmt::Debug>(stage: &str, n: u64, plain: T, work: im
         cancel.store(true, Ordering::Relaxed);
         seen.lock().unwrap().push(progress);
     };
-    let watch = Watch::none().with_progress(&sink).with_cancel(&cancel);
-    let cancelled = work(1, &watch).unwrap_err();
+    let monitor = Monitor::none().with_progress(&sink).with_cancel(&cancel);
+    let cancelled = work(1, &monitor).unwrap_err();
     assert!(matches!(cancelled, Error::Cancelled { .. }), "{cancelled}");
     assert_eq!(seen.into_inner().unwrap().len(), 1);
 }
@@ -44,13 +49,13 @@ fn predictions_tell_and_stop() {
 
     let model = PowerMeanParams::new(AdditiveKernel::Chi2).fit(&some, &labels.select(&few)).unwrap();
     let plain = model.decision_function(&view, 1).unwrap();
-    check("predict", n as u64, plain, |threads, watch| model.decision_function_with(&view, threads, watch));
+    check("predict", n as u64, plain, |threads, monitor| model.decision_function_with(&view, threads, monitor));
 
     let model = ThinPlateParams::new(ConditionalKernel::THIN_PLATE).fit(&some, &labels.select(&few)).unwrap();
     let plain = model.decision_values(&view, 1).unwrap();
-    check("predict", n as u64, plain, |threads, watch| model.decision_values_with(&view, threads, watch));
+    check("predict", n as u64, plain, |threads, monitor| model.decision_values_with(&view, threads, monitor));
     let plain = model.decision_function(&view, 1).unwrap();
-    check("predict", n as u64, plain, |threads, watch| model.decision_function_with(&view, threads, watch));
+    check("predict", n as u64, plain, |threads, monitor| model.decision_function_with(&view, threads, monitor));
 
     let single = values.iter().map(|&value| value as f32).collect();
     let samples = AnySamples::Vectors(Vectors::Dense(DenseMatrix { values: single, n_rows: n, n_cols: d }));
@@ -58,12 +63,12 @@ fn predictions_tell_and_stop() {
     let similarity = AnySimilarity::new(&["rbf", "linear"]).unwrap();
     let model = BasisExpansionParams::new(similarity).n_basis(9).fit(&some, &labels.select(&few)).unwrap();
     let plain = model.decision_function(&samples, 1).unwrap();
-    check("predict", n as u64, plain, |threads, watch| model.decision_function_with(&samples, threads, watch));
+    check("predict", n as u64, plain, |threads, monitor| model.decision_function_with(&samples, threads, monitor));
     let expansion = model.expansion();
     let plain = expansion.transform(&samples, 1).unwrap();
-    check("similarity", n as u64, plain, |threads, watch| expansion.transform_with(&samples, threads, watch));
+    check("similarity", n as u64, plain, |threads, monitor| expansion.transform_with(&samples, threads, monitor));
 
     let similarity = expansion.similarity();
     let plain = spectrum(similarity, &some, 1).unwrap();
-    check("similarity", 60, plain, |threads, watch| spectrum_with(similarity, &some, threads, watch));
+    check("similarity", 60, plain, |threads, monitor| spectrum_with(similarity, &some, threads, monitor));
 }

@@ -6,11 +6,11 @@ use std::time::Duration;
 use widemargin::Error;
 use widemargin::data::{CsrMatrix, DenseView, Rows};
 use widemargin::model::{PowerMeanParams, PowerMeanSvc};
+use widemargin::monitor::Monitor;
 use widemargin::problem::Loss;
 use widemargin::similarity::AdditiveKernel;
 use widemargin::solve::Status;
 use widemargin::solve::dual::Engine;
-use widemargin::watch::Watch;
 
 #[test]
 fn thread_counts_change_no_bit() {
@@ -110,9 +110,9 @@ fn a_watch_can_stop_it() {
     let samples = DenseView::new(&values, 2000, 20).unwrap();
     let params = PowerMeanParams::new(AdditiveKernel::Chi2).c(100.0).tol(1e-12).max_epochs(u32::MAX);
     let cancel = AtomicBool::new(true);
-    let cancelled = params.fit_with(&samples, &labels, None, &Watch::none().with_cancel(&cancel));
+    let cancelled = params.fit_with(&samples, &labels, None, &Monitor::none().with_cancel(&cancel));
     assert!(matches!(cancelled, Err(Error::Cancelled { .. })));
-    let limit = Watch::none().with_time_limit(Duration::from_millis(300));
+    let limit = Monitor::none().with_time_limit(Duration::from_millis(300));
     for engine in [Engine::Batched, Engine::OneClass] {
         // With the hinge, descent at a large C is on its own, and slow.
         let model = params.clone().loss(Loss::Hinge).engine(engine).fit_with(&samples, &labels, None, &limit).unwrap();
@@ -122,8 +122,8 @@ fn a_watch_can_stop_it() {
     let few = params.max_epochs(2).fit(&samples, &labels).unwrap();
     assert_eq!((few.report().status, few.report().max_iterations()), (Status::IterationLimit, 2));
     let seen = std::sync::Mutex::new(Vec::new());
-    let sink = |progress: widemargin::watch::Progress| seen.lock().unwrap().push(progress.stage);
+    let sink = |progress: widemargin::monitor::Progress| seen.lock().unwrap().push(progress.stage);
     let params = PowerMeanParams::new(AdditiveKernel::Chi2);
-    params.fit_with(&samples, &labels, None, &Watch::none().with_progress(&sink)).unwrap();
+    params.fit_with(&samples, &labels, None, &Monitor::none().with_progress(&sink)).unwrap();
     assert!(seen.into_inner().unwrap().contains(&"solve"));
 }

@@ -9,13 +9,13 @@ use crate::linear_common::{Case, INTERCEPTS};
 use widemargin::data::{AnySamples, DenseMatrix, Labels, Vectors};
 use widemargin::expansion::Normalization;
 use widemargin::model::{Assembled, BasisExpansionParams, BasisExpansionSvc};
+use widemargin::monitor::Monitor;
 use widemargin::problem::{
-    ActiveRows, BlockObjective, Cost, Gradient, Gram, Intercept, Line, LineSums, LinearObjective, Objective, OneVsRest,
-    Remembered, Shape, Spare,
+    ActiveRows, BlockObjective, Cost, Gradient, Gram, Intercept, Line, LineSums, LinearObjective, Objective,
+    ObjectiveScratch, ObjectiveState, OneVsRest, Shape,
 };
 use widemargin::similarity::AnySimilarity;
 use widemargin::solve::newton::{self, NewtonSettings};
-use widemargin::watch::Watch;
 use widemargin::{Error, Result};
 
 /// Some rows of a case, of which nothing is kept but what was remembered.
@@ -24,8 +24,8 @@ struct Forgetful<'a> {
     targets: OneVsRest<'a>,
     costs: &'a [f64],
     rows: std::ops::Range<usize>,
-    remembered: Remembered,
-    spare: RefCell<Spare>,
+    state: ObjectiveState,
+    scratch: RefCell<ObjectiveScratch>,
     /// How often active rows were asked for.
     fetched: Arc<AtomicUsize>,
 }
@@ -38,28 +38,28 @@ impl<'a> Forgetful<'a> {
             targets,
             costs,
             rows,
-            remembered: Remembered::default(),
-            spare: RefCell::default(),
+            state: ObjectiveState::default(),
+            scratch: RefCell::default(),
             fetched: Arc::default(),
         }
     }
 
-    fn step<T>(&self, work: impl FnOnce(&mut BlockObjective<'_>) -> Result<T>) -> Result<(T, Remembered)> {
+    fn step<T>(&self, work: impl FnOnce(&mut BlockObjective<'_>) -> Result<T>) -> Result<(T, ObjectiveState)> {
         let values: Vec<f32> = self.rows.clone().flat_map(|row| self.case.row(row)).copied().collect();
         let matrix = DenseMatrix { values, n_rows: self.rows.len(), n_cols: self.case.n_features };
         let block = matrix.view()?.into();
         let kind = (self.case.loss, self.case.intercept);
-        let spare = self.spare.take();
-        let mut objective = BlockObjective::alone_in(spare, block, self.targets, self.costs, kind, 1)?;
-        objective.recall(&self.remembered.scores, &self.remembered.along)?;
+        let scratch = self.scratch.take();
+        let mut objective = BlockObjective::alone_in(scratch, block, self.targets, self.costs, kind, 1)?;
+        objective.recall(&self.state.scores, &self.state.along)?;
         let told = work(&mut objective)?;
-        let remembered = objective.remembered();
-        *self.spare.borrow_mut() = objective.into_spare();
-        Ok((told, remembered))
+        let state = objective.state();
+        *self.scratch.borrow_mut() = objective.into_scratch();
+        Ok((told, state))
     }
 
     fn moved(&mut self, work: impl FnOnce(&mut BlockObjective<'_>) -> Result<()>) -> Result<()> {
-        self.remembered = self.step(work)?.1;
+        self.state = self.step(work)?.1;
         Ok(())
     }
 }
@@ -73,32 +73,32 @@ impl Objective for Forgetful<'_> {
         self.step(|objective| Ok(objective.cost())).unwrap().0
     }
 
-    fn place(&mut self, live: &[usize], points: &[f64]) -> Result<()> {
-        self.moved(|objective| objective.place(live, points))
+    fn set_point(&mut self, live: &[usize], points: &[f64]) -> Result<()> {
+        self.moved(|objective| objective.set_point(live, points))
     }
 
-    fn aim(&mut self, live: &[usize], directions: &[f64]) -> Result<()> {
-        self.moved(|objective| objective.aim(live, directions))
+    fn set_direction(&mut self, live: &[usize], directions: &[f64]) -> Result<()> {
+        self.moved(|objective| objective.set_direction(live, directions))
     }
 
-    fn along(&mut self, live: &[usize], lines: &[Line]) -> Result<Vec<LineSums>> {
-        Ok(self.step(|objective| objective.along(live, lines))?.0)
+    fn line_search_eval(&mut self, live: &[usize], lines: &[Line]) -> Result<Vec<LineSums>> {
+        Ok(self.step(|objective| objective.line_search_eval(live, lines))?.0)
     }
 
-    fn advance(&mut self, live: &[usize], steps: &[f64]) -> Result<()> {
-        self.moved(|objective| objective.advance(live, steps))
+    fn take_step(&mut self, live: &[usize], steps: &[f64]) -> Result<()> {
+        self.moved(|objective| objective.take_step(live, steps))
     }
 
     fn gradient(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Gradient> {
         Ok(self.step(|objective| objective.gradient(live, intercepts))?.0)
     }
 
-    fn product(&mut self, live: &[usize], intercepts: &[f64], directions: &[f64]) -> Result<Vec<f64>> {
-        Ok(self.step(|objective| objective.product(live, intercepts, directions))?.0)
+    fn hessian_product(&mut self, live: &[usize], intercepts: &[f64], directions: &[f64]) -> Result<Vec<f64>> {
+        Ok(self.step(|objective| objective.hessian_product(live, intercepts, directions))?.0)
     }
 
-    fn gram(&mut self, live: &[usize], intercepts: &[f64], watch: &Watch<'_>) -> Result<Option<Gram>> {
-        Ok(self.step(|objective| objective.gram(live, intercepts, watch))?.0)
+    fn gram(&mut self, live: &[usize], intercepts: &[f64], monitor: &Monitor<'_>) -> Result<Option<Gram>> {
+        Ok(self.step(|objective| objective.gram(live, intercepts, monitor))?.0)
     }
 
     fn diagonal(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Vec<f64>> {
@@ -122,7 +122,7 @@ fn a_fit_of_steps_apart_is_the_fit() {
         let parts = [0..300, 300..301, 301..700]
             .map(|rows| Box::new(Forgetful::new(&case, &codes, rows, n_classes)) as Box<dyn Objective + Send>);
         let mut apart = LinearObjective::from_parts(parts.into()).unwrap();
-        let apart = newton::solve(&mut apart, &settings, None, &Watch::none()).unwrap();
+        let apart = newton::solve(&mut apart, &settings, None, &Monitor::none()).unwrap();
         let largest = whole.weights.iter().fold(0.0f32, |largest, w| largest.max(w.abs()));
         for (a, b) in apart.weights.iter().zip(&whole.weights) {
             assert!((a - b).abs() <= 1e-6 * largest, "{a} instead of {b}");
@@ -142,7 +142,7 @@ fn few_active_rows_make_the_hessian_wherever_they_are() {
         let fetched = parts.each_ref().map(|part| part.fetched.clone());
         let parts = parts.map(|part| Box::new(part) as Box<dyn Objective + Send>);
         let mut apart = LinearObjective::from_parts(parts.into()).unwrap();
-        let apart = newton::solve(&mut apart, &settings, None, &Watch::none()).unwrap();
+        let apart = newton::solve(&mut apart, &settings, None, &Monitor::none()).unwrap();
         assert_eq!((&apart.iterations, apart.n_factors), (&whole.iterations, whole.n_factors));
         assert!(fetched.iter().all(|times| times.load(Ordering::Relaxed) > 0), "{whole:?}");
         for (a, b) in apart.primal.iter().zip(&whole.primal) {
@@ -158,7 +158,7 @@ fn what_is_of_other_rows_is_refused() {
     let made = || BlockObjective::alone(case.block(), case.targets(), costs, case.loss, case.intercept, 1);
     let mut objective = made().unwrap();
     assert!(matches!(objective.recall(&[0.0; 59], &[]), Err(Error::Shape { .. })));
-    let other = made().unwrap().remembered();
+    let other = made().unwrap().state();
     objective.recall(&other.scores, &other.along).unwrap();
     let short = BlockObjective::alone(case.block(), case.targets(), &costs[1..], case.loss, case.intercept, 1);
     assert!(matches!(short, Err(Error::Shape { .. })));
@@ -186,7 +186,7 @@ fn a_machine_of_parts_is_the_machine() {
         intercepts: fitted.intercepts().to_vec(),
         report: fitted.report().clone(),
     };
-    let expanded = || params().expand(&samples, Some(&labels), &Watch::none()).unwrap().expansion;
+    let expanded = || params().expand(&samples, Some(&labels), &Monitor::none()).unwrap().expansion;
     let again = BasisExpansionSvc::assembled(expanded(), parts(fitted.weights().to_vec())).unwrap();
     let again = again.with_training(fitted.training().unwrap().clone());
     assert_eq!(again.to_bytes().unwrap(), fitted.to_bytes().unwrap());
@@ -195,7 +195,7 @@ fn a_machine_of_parts_is_the_machine() {
 
     // A centre and factors from elsewhere: those of none leave the similarities as they are.
     let (width, columns) = (expanded().n_features(), expanded().n_columns());
-    let raw = params().normalization(Normalization::None).expand(&samples, Some(&labels), &Watch::none()).unwrap();
+    let raw = params().normalization(Normalization::None).expand(&samples, Some(&labels), &Monitor::none()).unwrap();
     let plain = expanded().with_affine(Normalization::ZScore, &vec![0.0; width], &[vec![1.0], vec![1.0; columns]]);
     assert_eq!(plain.unwrap().transform(&samples, 1).unwrap(), raw.features);
     let halved = expanded().with_affine(Normalization::MeanNorm, &vec![1.0; width], &[vec![0.5], vec![0.5]]).unwrap();

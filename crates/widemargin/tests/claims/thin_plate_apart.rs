@@ -5,20 +5,20 @@ use crate::thin_plate_common::{blobs, kernel, relative, view};
 use widemargin::Result;
 use widemargin::data::Labels;
 use widemargin::model::{
-    ColumnSums, LandmarkChoice, LandmarkPlan, MachineFacts, ThinPlateParams, ThinPlateSvc, choose_landmarks, draw_rows,
+    ColumnSums, LandmarkChoice, LandmarkPlan, ModelFacts, ThinPlateParams, ThinPlateSvc, choose_landmarks, draw_rows,
 };
+use widemargin::monitor::Monitor;
 use widemargin::problem::OneVsRest;
 use widemargin::solve::thin_plate::{
-    FirstSums, Hessians, LeftOutSums, NullSpace, RowSums, RowsApart, RowsRemembered, RowsShape, Told, rows_separate,
+    FirstSums, Hessians, LeftOutSums, NullSpace, PointSums, RowSums, RowsApart, RowsShape, RowsState, rows_separate,
 };
-use widemargin::watch::Watch;
 
 /// The rows of one place.
 struct Place {
     features: Vec<f64>,
     codes: Vec<u32>,
     roots: Vec<f64>,
-    remembered: RowsRemembered,
+    state: RowsState,
 }
 
 /// Places that are asked one after another.
@@ -42,16 +42,16 @@ impl Places {
                 units: &units,
                 threads: 1,
             };
-            let (told, remembered) = rows.with(place.remembered.clone(), &Watch::none(), &mut work)?;
-            place.remembered = remembered;
+            let (told, state) = rows.with(place.state.clone(), &Monitor::none(), &mut work)?;
+            place.state = state;
             Ok(told)
         };
         self.places.iter_mut().map(one).collect()
     }
 
-    fn told(&mut self, work: impl FnMut(&mut dyn RowSums) -> Result<Vec<Told>>) -> Result<Vec<Told>> {
+    fn told(&mut self, work: impl FnMut(&mut dyn RowSums) -> Result<Vec<PointSums>>) -> Result<Vec<PointSums>> {
         let parts = self.each(work)?;
-        let mut all = vec![Told::default(); parts[0].len()];
+        let mut all = vec![PointSums::default(); parts[0].len()];
         parts.iter().flatten().enumerate().for_each(|(at, told)| {
             let problem = at % parts[0].len();
             all[problem].add(told);
@@ -68,7 +68,7 @@ impl RowSums for Places {
         RowsShape { n_rows, n_penalised: self.n_penalised, n_free: width - self.n_penalised, n_problems }
     }
 
-    fn origin(&mut self) -> Result<(Vec<f64>, Vec<Told>)> {
+    fn origin(&mut self) -> Result<(Vec<f64>, Vec<PointSums>)> {
         let mut hessian = vec![0.0; self.shape().width() * self.shape().width()];
         let told = self.told(|rows| {
             let (part, told) = rows.origin()?;
@@ -78,7 +78,7 @@ impl RowSums for Places {
         Ok((hessian, told))
     }
 
-    fn look(&mut self, live: &[usize], points: &[f64], hessians: Option<&mut Hessians>) -> Result<Vec<Told>> {
+    fn look(&mut self, live: &[usize], points: &[f64], hessians: Option<&mut Hessians>) -> Result<Vec<PointSums>> {
         let mut hessians = hessians;
         self.told(|rows| rows.look(live, points, hessians.as_deref_mut()))
     }
@@ -87,14 +87,14 @@ impl RowSums for Places {
         self.each(|rows| rows.accept(live)).map(drop)
     }
 
-    fn along(&mut self, live: &[usize], at: &[f64]) -> Result<Vec<[f64; 2]>> {
-        let parts = self.each(|rows| rows.along(live, at))?;
+    fn line_search_eval(&mut self, live: &[usize], at: &[f64]) -> Result<Vec<[f64; 2]>> {
+        let parts = self.each(|rows| rows.line_search_eval(live, at))?;
         let sum = |problem: usize, which: usize| parts.iter().map(|part| part[problem][which]).sum();
         Ok((0..live.len()).map(|problem| [sum(problem, 0), sum(problem, 1)]).collect())
     }
 
-    fn advance(&mut self, live: &[usize], at: &[f64], hessians: &mut Hessians) -> Result<Vec<Told>> {
-        self.told(|rows| rows.advance(live, at, hessians))
+    fn take_step(&mut self, live: &[usize], at: &[f64], hessians: &mut Hessians) -> Result<Vec<PointSums>> {
+        self.told(|rows| rows.take_step(live, at, hessians))
     }
 
     fn leave_one_out(&mut self, roots: &[Vec<f64>]) -> Result<LeftOutSums> {
@@ -153,7 +153,7 @@ fn fit(
                 features: features(part),
                 codes: codes.to_vec(),
                 roots: ones(part),
-                remembered: RowsRemembered::default(),
+                state: RowsState::default(),
             })
             .collect(),
         n_classes: labels.classes().len(),
@@ -161,7 +161,7 @@ fn fit(
     };
     let free = plan.settle(&sums, NullSpace::Free, n, n as f64, false).unwrap();
     let polynomials = |part: &[f64]| plan.polynomial_features(&view(part, d), &ones(part), free.columns()).unwrap();
-    let separates = rows_separate(&mut places(&polynomials, 0), n as f64, 1, &Watch::none()).unwrap();
+    let separates = rows_separate(&mut places(&polynomials, 0), n as f64, 1, &Monitor::none()).unwrap();
     let settled = plan.settle(&sums, null_space, n, n as f64, separates).unwrap();
     let features = |part: &[f64]| {
         let (penalised, columns) = (settled.penalised(), settled.columns());
@@ -172,8 +172,8 @@ fn fit(
     let class_weights = (0..labels.classes().len())
         .map(|class| labels.codes().iter().filter(|code| **code as usize == class).count() as f64)
         .collect();
-    let facts = MachineFacts { classes: labels.classes().to_vec(), class_weights, support, stages: Vec::new() };
-    plan.clone().fit(params, settled.clone(), &mut rows, facts, &Watch::none()).unwrap()
+    let facts = ModelFacts { classes: labels.classes().to_vec(), class_weights, support, stages: Vec::new() };
+    plan.clone().fit(params, settled.clone(), &mut rows, facts, &Monitor::none()).unwrap()
 }
 
 #[test]
@@ -222,10 +222,10 @@ fn rows_that_do_not_fit_are_refused() {
         units: &[1.0; 2],
         threads: 1,
     };
-    let told = rows.with(RowsRemembered::default(), &Watch::none(), |rows| rows.origin()).unwrap_err();
+    let told = rows.with(RowsState::default(), &Monitor::none(), |rows| rows.origin()).unwrap_err();
     assert!(told.to_string().contains("2 rows of features"), "{told}");
-    let remembered = RowsRemembered { scores: vec![0.0; 3], ..RowsRemembered::default() };
+    let state = RowsState { scores: vec![0.0; 3], ..RowsState::default() };
     let rows = RowsApart { features: &[1.0; 6], ..rows };
-    assert!(rows.with(remembered, &Watch::none(), |rows| rows.accept(&[0])).is_err());
-    assert!(rows.with(RowsRemembered::default(), &Watch::none(), |rows| rows.origin()).is_ok());
+    assert!(rows.with(state, &Monitor::none(), |rows| rows.accept(&[0])).is_err());
+    assert!(rows.with(RowsState::default(), &Monitor::none(), |rows| rows.origin()).is_ok());
 }

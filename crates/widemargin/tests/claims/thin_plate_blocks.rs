@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::thin_plate_common::{blobs, kernel, relative, view};
 use widemargin::data::{
-    AnySamples, Checkpoint, ClassWeight, DenseMatrix, DenseView, Labels, Outside, Scratch, Source, Vectors,
+    AnySamples, Checkpoint, ClassWeight, DenseMatrix, DenseView, Labels, Resources, Scratch, Source, Vectors,
 };
 use widemargin::model::{LandmarkChoice, Standardize, ThinPlateParams, ThinPlateSvc};
+use widemargin::monitor::{Monitor, Progress};
 use widemargin::solve::Status;
 use widemargin::solve::thin_plate::NullSpace;
-use widemargin::watch::{Progress, Watch};
 use widemargin::{Error, Result};
 
 /// Rows that are never asked for but in chunks of successive ones, of at most some thousand.
@@ -69,9 +69,9 @@ impl Scratch for NoScratch {
 }
 
 #[derive(Default)]
-struct Kept(Mutex<HashMap<String, Vec<u8>>>);
+struct MemoryCheckpoint(Mutex<HashMap<String, Vec<u8>>>);
 
-impl Checkpoint for Kept {
+impl Checkpoint for MemoryCheckpoint {
     fn load(&self, name: &str) -> Result<Option<Vec<u8>>> {
         Ok(self.0.lock().unwrap().get(name).cloned())
     }
@@ -81,8 +81,8 @@ impl Checkpoint for Kept {
     }
 }
 
-fn outside(memory: u64, checkpoint: Option<&dyn Checkpoint>) -> Outside<'_> {
-    Outside { memory, scratch: &NoScratch, checkpoint }
+fn resources(memory: u64, checkpoint: Option<&dyn Checkpoint>) -> Resources<'_> {
+    Resources { memory, scratch: &NoScratch, checkpoint }
 }
 
 const PLENTY: u64 = 1 << 32;
@@ -92,7 +92,7 @@ fn params(n_basis: usize) -> ThinPlateParams {
 }
 
 fn fit(params: &ThinPlateParams, rows: &Rows, labels: &Labels, weights: Option<&[f64]>) -> ThinPlateSvc {
-    params.clone().fit_blocks(rows, labels, weights, &outside(PLENTY, None), &Watch::none()).unwrap()
+    params.clone().fit_blocks(rows, labels, weights, &resources(PLENTY, None), &Monitor::none()).unwrap()
 }
 
 /// The same machine, to rounding.
@@ -184,7 +184,7 @@ fn weights_classes_of_weight_and_scalings() {
     for standardize in [Standardize::No, Standardize::Yes, Standardize::Auto] {
         let params =
             params(20).class_weight(ClassWeight::Balanced).standardize(standardize).null_space(NullSpace::Free);
-        let memory = params.fit_with(&view(&wide, d), &labels, Some(&weights), &Watch::none()).unwrap();
+        let memory = params.fit_with(&view(&wide, d), &labels, Some(&weights), &Monitor::none()).unwrap();
         let found = fit(&params, &rows, &labels, Some(&weights));
         agree(&found, &memory, &view(&wide, d), &standardize.to_string());
         assert_eq!(found.scale().is_some(), memory.scale().is_some());
@@ -200,7 +200,7 @@ fn memory_and_threads_change_no_bit() {
     let params = params(12).c(0.5);
     let all = fit(&params, &rows, &labels, None);
     let held = rows.asked.swap(0, Ordering::Relaxed);
-    let least = match params.clone().fit_blocks(&rows, &labels, None, &outside(1000, None), &Watch::none()) {
+    let least = match params.clone().fit_blocks(&rows, &labels, None, &resources(1000, None), &Monitor::none()) {
         Err(Error::Memory { needed, free: 1000, .. }) => needed,
         other => panic!("{other:?}"),
     };
@@ -208,7 +208,7 @@ fn memory_and_threads_change_no_bit() {
     // Just enough, which holds nothing, and enough for some blocks.
     for (memory, threads) in [(least, 2), (least + 400_000, 1), (PLENTY, 3)] {
         let params = params.clone().threads(threads);
-        let found = params.fit_blocks(&rows, &labels, None, &outside(memory, None), &Watch::none()).unwrap();
+        let found = params.fit_blocks(&rows, &labels, None, &resources(memory, None), &Monitor::none()).unwrap();
         assert_eq!((found.coefficients(), found.polynomial()), (all.coefficients(), all.polynomial()), "{memory}");
         assert_eq!(found.path(), all.path());
         if memory == least {
@@ -223,7 +223,7 @@ fn a_fit_that_is_killed_goes_on_to_the_same_bits() {
     let (values, labels) = blobs(n, d, 3, 5);
     let (rows, labels) = (Rows::new(&values, d), Labels::new(labels));
     let params = params(15);
-    let kept = Kept::default();
+    let kept = MemoryCheckpoint::default();
     let undisturbed = fit(&params, &rows, &labels, None);
     let whole = rows.asked.swap(0, Ordering::Relaxed);
     assert!(undisturbed.path().len() > 5);
@@ -235,19 +235,20 @@ fn a_fit_that_is_killed_goes_on_to_the_same_bits() {
                 cancel.store(true, Ordering::Relaxed);
             }
         };
-        let watch = Watch::none().with_progress(&sink).with_cancel(&cancel);
-        let killed = params.clone().fit_blocks(&rows, &labels, None, &outside(PLENTY, Some(&kept)), &watch);
+        let monitor = Monitor::none().with_progress(&sink).with_cancel(&cancel);
+        let killed = params.clone().fit_blocks(&rows, &labels, None, &resources(PLENTY, Some(&kept)), &monitor);
         assert!(matches!(killed, Err(Error::Cancelled { .. })), "{killed:?}");
     }
     rows.asked.store(0, Ordering::Relaxed);
-    let found = params.clone().fit_blocks(&rows, &labels, None, &outside(PLENTY, Some(&kept)), &Watch::none()).unwrap();
+    let found =
+        params.clone().fit_blocks(&rows, &labels, None, &resources(PLENTY, Some(&kept)), &Monitor::none()).unwrap();
     assert_eq!((found.coefficients(), found.polynomial()), (undisturbed.coefficients(), undisturbed.polynomial()));
     assert_eq!(found.path(), undisturbed.path());
     assert!(rows.asked.load(Ordering::Relaxed) <= whole);
 
     let refused = |params: &ThinPlateParams, rows: &Rows, labels: &Labels, weights: Option<&[f64]>| {
-        let outside = outside(PLENTY, Some(&kept));
-        params.clone().fit_blocks(rows, labels, weights, &outside, &Watch::none()).unwrap_err().to_string()
+        let resources = resources(PLENTY, Some(&kept));
+        params.clone().fit_blocks(rows, labels, weights, &resources, &Monitor::none()).unwrap_err().to_string()
     };
     let other = "is of a fit with other samples, labels, weights or parameters: remove it";
     assert!(refused(&params.clone().tol(1e-9), &rows, &labels, None).contains(other));
@@ -310,7 +311,7 @@ fn mistakes_are_told() {
     let (values, labels) = blobs(5000, 2, 2, 5);
     let (rows, labels) = (Rows::new(&values, 2), Labels::new(labels));
     let error = |params: ThinPlateParams, rows: &dyn Source<Samples = AnySamples>, labels: &Labels| {
-        params.fit_blocks(rows, labels, None, &outside(PLENTY, None), &Watch::none()).unwrap_err().to_string()
+        params.fit_blocks(rows, labels, None, &resources(PLENTY, None), &Monitor::none()).unwrap_err().to_string()
     };
     let told = error(params(5).n_basis(None), &rows, &labels);
     assert!(told.starts_with("n_basis = none is not allowed: a number of landmarks"), "{told}");
@@ -325,6 +326,6 @@ fn mistakes_are_told() {
     assert!(told.contains("strings") && told.contains("vectors"), "{told}");
     let told = error(params(5), &Rows::new(&values[..2000], 2), &labels);
     assert!(told.contains("5000") && told.contains("1000"), "{told}");
-    let memory = params(5).fit_blocks(&rows, &labels, None, &outside(10_000, None), &Watch::none()).unwrap_err();
+    let memory = params(5).fit_blocks(&rows, &labels, None, &resources(10_000, None), &Monitor::none()).unwrap_err();
     assert!(memory.to_string().contains("5000 samples on 5 landmarks"), "{memory}");
 }

@@ -6,9 +6,9 @@ use crate::thin_plate_common::{blobs, kernel, relative, view};
 use widemargin::Error;
 use widemargin::data::{ClassWeight, CsrView, DenseView, Labels};
 use widemargin::model::{CChoice, ThinPlateParams, ThinPlateSvc};
+use widemargin::monitor::Monitor;
 use widemargin::solve::Status;
 use widemargin::solve::thin_plate::NullSpace;
-use widemargin::watch::Watch;
 
 fn thin_plate() -> ThinPlateParams {
     ThinPlateParams::new(kernel("thin-plate")).threads(1)
@@ -224,10 +224,10 @@ fn stopping() {
     let (values, labels) = blobs(100, 2, 3, 2);
     let labels = Labels::new(labels);
     let cancel = AtomicBool::new(true);
-    let watch = Watch::none().with_cancel(&cancel);
-    assert!(matches!(thin_plate().fit_with(&view(&values, 2), &labels, None, &watch), Err(Error::Cancelled { .. })));
-    let watch = Watch::none().with_time_limit(std::time::Duration::ZERO);
-    let model = thin_plate().fit_with(&view(&values, 2), &labels, None, &watch).unwrap();
+    let monitor = Monitor::none().with_cancel(&cancel);
+    assert!(matches!(thin_plate().fit_with(&view(&values, 2), &labels, None, &monitor), Err(Error::Cancelled { .. })));
+    let monitor = Monitor::none().with_time_limit(std::time::Duration::ZERO);
+    let model = thin_plate().fit_with(&view(&values, 2), &labels, None, &monitor).unwrap();
     assert_eq!(model.report().status, Status::TimeLimit);
     assert!(warned(&model, "time limit"));
     assert_eq!(model.predict(&view(&values, 2), 1).unwrap().len(), 100);
@@ -255,13 +255,13 @@ fn a_time_limit_cuts_the_path_from_the_side_of_small_c() {
     for n_basis in [None, Some(40)] {
         let params = thin_plate().n_basis(n_basis).threads(1);
         let whole = params.fit(&view(&values, 4), &labels).unwrap();
-        let watch = Watch::none().with_time_limit(std::time::Duration::ZERO);
-        let cut = params.fit_with(&view(&values, 4), &labels, None, &watch).unwrap();
+        let monitor = Monitor::none().with_time_limit(std::time::Duration::ZERO);
+        let cut = params.fit_with(&view(&values, 4), &labels, None, &monitor).unwrap();
         assert_eq!(cut.report().status, Status::TimeLimit, "{:?}", cut.report());
         assert!(warned(&cut, "not converged when the time limit passed"), "{:?}", cut.report().warnings);
         // As smooth as the kernel's own scale: no larger C was tried.
         assert!((cut.lambda() - 1.0).abs() < 1e-9 && cut.path().len() == 1, "{} {}", cut.lambda(), whole.lambda());
-        let wide = Watch::none().with_time_limit(std::time::Duration::from_secs(3600));
+        let wide = Monitor::none().with_time_limit(std::time::Duration::from_secs(3600));
         let same = params.fit_with(&view(&values, 4), &labels, None, &wide).unwrap();
         assert_eq!(same.report().status, Status::Converged);
         assert!((same.c() / whole.c() - 1.0).abs() < 1e-6, "{} {}", same.c(), whole.c());
@@ -277,7 +277,7 @@ fn no_fit_is_said_to_have_converged_without_a_gap() {
         for null_space in [NullSpace::Free, NullSpace::Penalized, NullSpace::Constant] {
             let params = thin_plate().null_space(null_space).c(c).threads(1);
             let labels = Labels::new(labels.clone());
-            let fitted = params.fit_with(&view(&values, 3), &labels, Some(&weights), &Watch::none());
+            let fitted = params.fit_with(&view(&values, 3), &labels, Some(&weights), &Monitor::none());
             let Ok(model) = fitted else { continue };
             let report = model.report();
             let converged = report.status == Status::Converged;
@@ -289,7 +289,7 @@ fn no_fit_is_said_to_have_converged_without_a_gap() {
     // Infinite products are refused.
     let params = thin_plate().c(1e300);
     let weights = vec![1e300; 120];
-    assert!(params.fit_with(&view(&values, 3), &Labels::new(labels), Some(&weights), &Watch::none()).is_err());
+    assert!(params.fit_with(&view(&values, 3), &Labels::new(labels), Some(&weights), &Monitor::none()).is_err());
 }
 
 #[test]

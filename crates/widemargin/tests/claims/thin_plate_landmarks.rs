@@ -7,9 +7,9 @@ use crate::thin_plate_common::{blobs, kernel, relative, view};
 use widemargin::Error;
 use widemargin::data::Labels;
 use widemargin::model::{LandmarkChoice, ThinPlateParams, ThinPlateSvc};
+use widemargin::monitor::Monitor;
 use widemargin::solve::Status;
 use widemargin::solve::thin_plate::NullSpace;
-use widemargin::watch::Watch;
 
 fn params(spec: &str) -> ThinPlateParams {
     ThinPlateParams::new(kernel(spec)).threads(1)
@@ -68,7 +68,7 @@ fn left_out_values_are_those_of_refits() {
     // The landmarks must stay: only samples after them are left out.
     for i in 12..n {
         let weights: Vec<f64> = (0..n).map(|j| f64::from(i != j)).collect();
-        let refit = params.fit_with(&view(&values, d), &labels, Some(&weights), &Watch::none()).unwrap();
+        let refit = params.fit_with(&view(&values, d), &labels, Some(&weights), &Monitor::none()).unwrap();
         let (mut before, mut after) = (violators(&model), violators(&refit));
         (before[i], after[i]) = (false, false);
         if before != after {

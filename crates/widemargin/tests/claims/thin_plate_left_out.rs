@@ -3,8 +3,8 @@
 use crate::thin_plate_common::{blobs, kernel, view};
 use widemargin::data::{ClassWeight, Label, Labels};
 use widemargin::model::{ThinPlateParams, ThinPlateSvc};
+use widemargin::monitor::Monitor;
 use widemargin::solve::thin_plate::NullSpace;
-use widemargin::watch::Watch;
 
 const KERNELS: [&str; 7] = [
     "distance",
@@ -31,7 +31,7 @@ impl Case {
 
     fn fit(&self, params: &ThinPlateParams, weights: &[f64]) -> ThinPlateSvc {
         let labels = Labels::new(self.labels.clone());
-        params.fit_with(&view(&self.values, self.d), &labels, Some(weights), &Watch::none()).unwrap()
+        params.fit_with(&view(&self.values, self.d), &labels, Some(weights), &Monitor::none()).unwrap()
     }
 
     /// Mean squared hinge and error of refits at the model's C without one copy of each sample; `factors` are those of

@@ -4,8 +4,8 @@ use crate::thin_plate_common::{blobs, kernel, relative, view};
 use widemargin::Error;
 use widemargin::data::{ClassWeight, Labels};
 use widemargin::model::{PowerMeanSvc, ThinPlateParams, ThinPlateSvc, method_of};
+use widemargin::monitor::Monitor;
 use widemargin::solve::thin_plate::NullSpace;
-use widemargin::watch::Watch;
 
 #[test]
 fn weights_are_copies_and_zero_is_absence() {
@@ -29,7 +29,7 @@ fn weights_are_copies_and_zero_is_absence() {
                     params = params.c(c);
                 }
                 let labels = Labels::new(labels.clone());
-                let weighted = params.fit_with(&view(&values, d), &labels, Some(&weights), &Watch::none()).unwrap();
+                let weighted = params.fit_with(&view(&values, d), &labels, Some(&weights), &Monitor::none()).unwrap();
                 let repeated = params.fit(&view(&copied, d), &copied_labels).unwrap();
                 let what = format!("{null_space} {c:?} {} {}", weighted.c(), repeated.c());
                 assert!((weighted.c() - repeated.c()).abs() <= 1e-8 * repeated.c(), "{what}");

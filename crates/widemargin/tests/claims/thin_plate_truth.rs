@@ -193,9 +193,9 @@ fn left_out_values_are_those_of_refits() {
         for i in 0..n {
             let mut weights = vec![1.0; n];
             weights[i] = 0.0;
-            let watch = widemargin::watch::Watch::none();
+            let monitor = widemargin::monitor::Monitor::none();
             let refit =
-                params.fit_with(&view(&values, d), &Labels::new(labels.clone()), Some(&weights), &watch).unwrap();
+                params.fit_with(&view(&values, d), &Labels::new(labels.clone()), Some(&weights), &monitor).unwrap();
             let others: Vec<u64> = model.support().iter().copied().filter(|&row| row != i as u64).collect();
             if refit.support() != others {
                 continue;
@@ -215,9 +215,9 @@ fn of_a_weight_one_copy_is_left_out() {
     let (values, labels) = blobs(n, d, 2, 8);
     let weights: Vec<f64> = (0..n).map(|i| [1.0, 3.0, 0.5, 2.0][i % 4]).collect();
     let labels = Labels::new(labels);
-    let watch = widemargin::watch::Watch::none();
+    let monitor = widemargin::monitor::Monitor::none();
     let params = ThinPlateParams::new(kernel("thin-plate")).c(4.0).null_space(NullSpace::Free);
-    let fit = |weights: &[f64]| params.fit_with(&view(&values, d), &labels, Some(weights), &watch).unwrap();
+    let fit = |weights: &[f64]| params.fit_with(&view(&values, d), &labels, Some(weights), &monitor).unwrap();
     let model = fit(&weights);
     let mut compared = 0;
     for i in 0..n {

@@ -13,9 +13,9 @@ use widemargin::data::{
 use widemargin::model::{
     BasisExpansionParams, LandmarkChoice, PowerMeanParams, PowerMeanSvc, Standardize, ThinPlateParams, ThinPlateSvc,
 };
+use widemargin::monitor::Monitor;
 use widemargin::problem::{Loss, SmoothLoss};
 use widemargin::similarity::AnySimilarity;
-use widemargin::watch::Watch;
 
 const N: usize = 40;
 const D: usize = 9;
@@ -114,8 +114,8 @@ proptest! {
             let dense = DenseView::new(&values, rows.len(), D).unwrap();
             let matrix = sparse(&values);
             let models = [
-                params.clone().threads(1).fit_with(&dense, &labels, weights, &Watch::none()).unwrap(),
-                params.clone().threads(3).fit_with(&matrix.view().unwrap(), &labels, weights, &Watch::none()).unwrap(),
+                params.clone().threads(1).fit_with(&dense, &labels, weights, &Monitor::none()).unwrap(),
+                params.clone().threads(3).fit_with(&matrix.view().unwrap(), &labels, weights, &Monitor::none()).unwrap(),
             ];
             for model in models {
                 let first = first.get_or_insert_with(|| model.clone());
@@ -151,9 +151,9 @@ proptest! {
                 let matrix = sparse(&values);
                 let model = if is_sparse {
                     let view = matrix.view().unwrap();
-                    params(3).fit_with(&VectorSource(&view), &labels, weights, &Watch::none()).unwrap()
+                    params(3).fit_with(&VectorSource(&view), &labels, weights, &Monitor::none()).unwrap()
                 } else {
-                    params(1).fit_with(&VectorSource(&dense), &labels, weights, &Watch::none()).unwrap()
+                    params(1).fit_with(&VectorSource(&dense), &labels, weights, &Monitor::none()).unwrap()
                 };
                 let scores = bits(model.decision_function(&test, 1).unwrap().values());
                 let found = (bits(model.weights()), model.intercepts().to_vec(), scores);
@@ -186,8 +186,8 @@ proptest! {
             let dense = DenseView::new(&values, rows.len(), D).unwrap();
             let matrix = sparse(&values);
             let models = [
-                params(1).fit_with(&dense, &labels, weights.as_deref(), &Watch::none()).unwrap(),
-                params(3).fit_with(&matrix.view().unwrap(), &labels, weights.as_deref(), &Watch::none()).unwrap(),
+                params(1).fit_with(&dense, &labels, weights.as_deref(), &Monitor::none()).unwrap(),
+                params(3).fit_with(&matrix.view().unwrap(), &labels, weights.as_deref(), &Monitor::none()).unwrap(),
             ];
             for model in models {
                 let first = first.get_or_insert_with(|| model.clone());
@@ -224,7 +224,7 @@ proptest! {
         let fit = |rows: &[usize], weights: Option<&[f64]>| {
             let (values, labels) = (ways.rows(rows), ways.labels(rows));
             let view = DenseView::new(&values, rows.len(), D).unwrap();
-            params().fit_with(&VectorSource(&view), &labels, weights, &Watch::none()).unwrap()
+            params().fit_with(&VectorSource(&view), &labels, weights, &Monitor::none()).unwrap()
         };
         let (weighted, copied) = (fit(&(0..N).collect::<Vec<_>>(), Some(&ways.weights)), fit(&rows, None));
         prop_assert_eq!(bits(weighted.weights()), bits(copied.weights()));
@@ -247,7 +247,7 @@ fn the_features_of_all_rows_are_in_the_callers_order() {
         for (n_basis, normalization) in [(6, "mean-norm"), (1000, "z-score"), (9, "nystrom-clip")] {
             let params = BasisExpansionParams::new(AnySimilarity::new(&["rbf", "linear"]).unwrap()).n_basis(n_basis);
             let params = params.normalization(normalization.parse().unwrap()).class_weight(class_weight.clone());
-            let made = params.expand(&source, labels, &Watch::none()).unwrap();
+            let made = params.expand(&source, labels, &Monitor::none()).unwrap();
             assert_eq!(made.features, made.expansion.transform(&source, 1).unwrap());
         }
     }
@@ -281,7 +281,7 @@ fn bad_samples_are_named_by_the_callers_rows() {
     assert!(error.contains("sample 177 (from 0) has the value -3"), "{error}");
     let all = params("chi2").n_basis(300).fit(&samples(values.clone()), &labels).unwrap_err().to_string();
     assert!(all.contains("sample 177 (from 0) has the value -3"), "{all}");
-    let error = params("chi2").expand(&samples(values.clone()), None, &Watch::none()).unwrap_err().to_string();
+    let error = params("chi2").expand(&samples(values.clone()), None, &Monitor::none()).unwrap_err().to_string();
     assert!(error.contains("sample 177 (from 0)"), "{error}");
     values[2 * 177] = f32::NAN;
     let error = params("dtw:gamma=auto").fit(&samples(values.clone()), &labels).unwrap_err().to_string();

@@ -5,8 +5,8 @@ use crate::data::{DenseView, Rows};
 use crate::error::{Error, Result};
 use crate::isa::Isa;
 use crate::linalg::{self, Columns, Panel};
+use crate::monitor::{Monitor, Stopped};
 use crate::par::Pool;
-use crate::watch::{Stopped, Watch};
 
 pub(super) fn scores(view: &DenseView<'_, f32>, rows: &[u32], packed: &[f32], out: &mut [f32]) {
     linalg::scores(Isa::best(), Panel::new(view.values(), view.n_cols(), rows), packed, out);
@@ -38,7 +38,7 @@ pub(super) fn gram(
     view: &DenseView<'_, f32>,
     factors: &[f32],
     pool: &Pool,
-    watch: &Watch<'_>,
+    monitor: &Monitor<'_>,
 ) -> Result<Option<Vec<f32>>> {
     let (n, d) = (view.n_rows(), view.n_cols());
     let width = |tile: usize| TILE.min(d - tile * TILE);
@@ -67,7 +67,7 @@ pub(super) fn gram(
             continue;
         }
         let done = pool.map_mut(&mut tiles, |_, tile| {
-            watch.ask()?;
+            monitor.ask()?;
             let a = Columns::new(panel, d, tile.row * TILE, width(tile.row));
             if tile.row == tile.col {
                 linalg::add_gram(&mut tile.values, a);

@@ -6,8 +6,8 @@ mod sums;
 
 use crate::data::{CsrView, DenseView, Rows};
 use crate::error::{Error, Result};
+use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::watch::Watch;
 
 pub(super) use sums::Sums;
 
@@ -133,10 +133,10 @@ impl Block<'_> {
     }
 
     /// The lower triangle of Σ_i factors_i φ_i φ_iᵀ, row-major; `None` where the watch says to stop.
-    pub(super) fn gram(&self, factors: &[f32], pool: &Pool, watch: &Watch<'_>) -> Result<Option<Vec<f32>>> {
+    pub(super) fn gram(&self, factors: &[f32], pool: &Pool, monitor: &Monitor<'_>) -> Result<Option<Vec<f32>>> {
         match self {
-            Block::Dense(view) => dense::gram(view, factors, pool, watch),
-            Block::Sparse(view) => sparse::gram(view, factors, pool, watch),
+            Block::Dense(view) => dense::gram(view, factors, pool, monitor),
+            Block::Sparse(view) => sparse::gram(view, factors, pool, monitor),
         }
     }
 

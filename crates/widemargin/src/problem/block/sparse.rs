@@ -4,8 +4,8 @@
 use super::sums::Sums;
 use crate::data::{CsrView, Rows};
 use crate::error::{Error, Result};
+use crate::monitor::{Monitor, Stopped};
 use crate::par::Pool;
-use crate::watch::{Stopped, Watch};
 
 pub(super) fn scores(view: &CsrView<'_, f32>, rows: &[u32], packed: &[f32], out: &mut [f32]) {
     let n = rows.len();
@@ -59,7 +59,7 @@ pub(super) fn gram(
     view: &CsrView<'_, f32>,
     factors: &[f32],
     pool: &Pool,
-    watch: &Watch<'_>,
+    monitor: &Monitor<'_>,
 ) -> Result<Option<Vec<f32>>> {
     let d = view.n_cols();
     let mut lower = vec![0.0f32; d * d];
@@ -69,7 +69,7 @@ pub(super) fn gram(
         let mut entries = Vec::new();
         for (row, &factor) in factors.iter().enumerate() {
             if row % 4096 == 0 {
-                watch.ask()?;
+                monitor.ask()?;
             }
             if factor == 0.0 {
                 continue;

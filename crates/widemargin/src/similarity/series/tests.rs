@@ -1,7 +1,7 @@
 use super::*;
+use crate::monitor::Monitor;
 use crate::similarity::sequence_tests::{agrees_by_number, chunks_change_nothing, of};
 use crate::similarity::{Spec, pairwise};
-use crate::watch::Watch;
 use proptest::prelude::*;
 
 fn dtw(spec: &str) -> Dtw {
@@ -125,7 +125,7 @@ fn gamma_is_learned_and_written_and_copies_are_weights() {
     let fit = |samples: &Series, weights: &[f64]| {
         let mut s = dtw("dtw:gamma=auto,window=0.5");
         assert!(s.block(samples, samples, &mut vec![0.0; samples.len().pow(2)]).is_err());
-        s.fit(&Training { samples, weights, threads: 1, watch: &Watch::none() }).unwrap();
+        s.fit(&Training { samples, weights, threads: 1, monitor: &Monitor::none() }).unwrap();
         s.spec()
     };
     let spec = fit(&all.clone(), &[2.0, 0.0, 1.0, 3.0, 1.0]);

@@ -15,8 +15,8 @@ use super::solved::Solved;
 use super::tables::Tables;
 use crate::expansion::{Entries, Entry};
 use crate::isa::Isa;
+use crate::monitor::{Monitor, Progress, Stopped};
 use crate::solve::Status;
-use crate::watch::{Progress, Stopped, Watch};
 
 /// Splits the problems into shards that fit the lanes, at least one a thread where there are enough.
 pub(super) fn shards(n_problems: usize, n_nodes: usize, threads: usize) -> Vec<Range<usize>> {
@@ -41,15 +41,15 @@ pub(super) fn solve(
     diagonal: &[f32],
     shard: Range<usize>,
     settings: &DualSettings,
-    watch: &Watch<'_>,
+    monitor: &Monitor<'_>,
 ) -> Result<Vec<Solved>, ()> {
     let frame = frame(problem, Isa::best());
     match problem.rows.entries() {
         Entries::Narrow(entries) => {
-            Shard { pass: Pass { problem, tables, diagonal, entries }, frame }.run(shard, settings, watch)
+            Shard { pass: Pass { problem, tables, diagonal, entries }, frame }.run(shard, settings, monitor)
         }
         Entries::Wide(entries) => {
-            Shard { pass: Pass { problem, tables, diagonal, entries }, frame }.run(shard, settings, watch)
+            Shard { pass: Pass { problem, tables, diagonal, entries }, frame }.run(shard, settings, monitor)
         }
     }
 }
@@ -76,7 +76,7 @@ struct Progressing {
 }
 
 impl<E: Entry> Shard<'_, E> {
-    fn run(&self, shard: Range<usize>, settings: &DualSettings, watch: &Watch<'_>) -> Result<Vec<Solved>, ()> {
+    fn run(&self, shard: Range<usize>, settings: &DualSettings, monitor: &Monitor<'_>) -> Result<Vec<Solved>, ()> {
         let (n_rows, size) = (self.pass.problem.rows.n_rows(), self.frame.n_weights());
         let mut all: Vec<Progressing> = shard
             .map(|k| Progressing {
@@ -99,7 +99,7 @@ impl<E: Entry> Shard<'_, E> {
             };
             let open: Vec<usize> =
                 (0..all.len()).filter(|&i| all[i].status.is_none() && all[i].epochs == epoch).collect();
-            let ended = match self.descend(&mut all, &open, &mut order, settings, watch) {
+            let ended = match self.descend(&mut all, &open, &mut order, settings, monitor) {
                 Ok(()) => None,
                 Err(Stopped::TimeLimit) => Some(Status::TimeLimit),
                 Err(Stopped::Cancelled) => return Err(()),
@@ -134,7 +134,7 @@ impl<E: Entry> Shard<'_, E> {
         open: &[usize],
         order: &mut Order,
         settings: &DualSettings,
-        watch: &Watch<'_>,
+        monitor: &Monitor<'_>,
     ) -> Result<(), Stopped> {
         let mut live = open.to_vec();
         let mut pack = self.pack(all, &live);
@@ -143,7 +143,7 @@ impl<E: Entry> Shard<'_, E> {
         loop {
             epochs += 1;
             lanes.begin_epoch();
-            let epoch = self.pass.epoch(&mut pack, &mut lanes, order.of(epochs), settings.shrinking, watch);
+            let epoch = self.pass.epoch(&mut pack, &mut lanes, order.of(epochs), settings.shrinking, monitor);
             if let Err(stopped) = epoch {
                 unpack(&pack, all, &live);
                 return Err(stopped);
@@ -161,7 +161,7 @@ impl<E: Entry> Shard<'_, E> {
                 }
             }
             let (done, total) = (u64::from(epochs), u64::from(settings.max_epochs));
-            watch.tell(Progress { stage: "solve", done, total, gap: Some(worst) });
+            monitor.tell(Progress { stage: "solve", done, total, gap: Some(worst) });
             lanes.freeze(frozen);
             let left = lanes.live().count_ones() as usize;
             if left == 0 {
@@ -287,18 +287,18 @@ mod tests {
                 let truth: Vec<Solved> = all
                     .clone()
                     .map(|k| {
-                        one_class::solve(&problem, &exact, &exact_diagonal, k, &settings(), &Watch::none()).unwrap()
+                        one_class::solve(&problem, &exact, &exact_diagonal, k, &settings(), &Monitor::none()).unwrap()
                     })
                     .collect();
                 let tables = Tables::<f32>::new(&map, rows.book());
                 let diagonal = tables.diagonal(&rows);
-                let single = one_class::solve(&problem, &tables, &diagonal, 0, &settings(), &Watch::none()).unwrap();
+                let single = one_class::solve(&problem, &tables, &diagonal, 0, &settings(), &Monitor::none()).unwrap();
                 assert_alike(&single, &truth[0], "single precision");
                 let Entries::Narrow(entries) = rows.entries() else { panic!("12,000 values fit a narrow book") };
                 for isa in Isa::available() {
                     let pass = Pass { problem: &problem, tables: &tables, diagonal: &diagonal, entries };
                     let shard = Shard { pass, frame: frame(&problem, isa) };
-                    let solved = shard.run(all.clone(), &settings(), &Watch::none()).unwrap();
+                    let solved = shard.run(all.clone(), &settings(), &Monitor::none()).unwrap();
                     for (ours, truth) in solved.iter().zip(&truth) {
                         assert_alike(ours, truth, &format!("{isa:?} {classes} classes {n_nodes} nodes"));
                     }

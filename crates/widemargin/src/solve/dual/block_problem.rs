@@ -135,7 +135,7 @@ impl One {
 
 /// A descent to go on with; the blocks have its dual variables.
 #[derive(Clone, Debug)]
-pub(crate) struct Kept {
+pub(crate) struct DualCheckpoint {
     pub state: BlockState,
     /// Weights of each problem, `feature * n_nodes + node`.
     pub weights: Vec<Vec<f32>>,

@@ -18,7 +18,7 @@ use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::batched::shards;
-use super::block_problem::{BlockProblem, BlockRows, BlockState, Blocks, Deal, Keep, Kept, Loaded, One};
+use super::block_problem::{BlockProblem, BlockRows, BlockState, Blocks, Deal, DualCheckpoint, Keep, Loaded, One};
 use super::certificate::{Certificate, Sums};
 use super::coordinate::Lanes;
 use super::order::Order;
@@ -28,10 +28,10 @@ use super::tables::Tables;
 use crate::error::{Error, Result};
 use crate::expansion::{Entry, Narrow, Wide};
 use crate::isa::Isa;
+use crate::monitor::{Monitor, Progress, Stopped};
 use crate::par::Pool;
 use crate::problem::OneVsRest;
 use crate::solve::Status;
-use crate::watch::{Progress, Stopped, Watch};
 
 /// Solves every two-class problem on all blocks, from the start or from what was kept. The result does not depend on
 /// the number of threads, and a descent that is taken up again takes the same steps.
@@ -43,14 +43,14 @@ pub(crate) fn solve_blocks(
     problem: &BlockProblem<'_>,
     blocks: &dyn Blocks,
     settings: &DualSettings,
-    kept: Option<Kept>,
+    kept: Option<DualCheckpoint>,
     keep: &mut dyn Keep,
-    watch: &Watch<'_>,
+    monitor: &Monitor<'_>,
 ) -> Result<DualSolution> {
     if problem.n_features <= 1 << 16 {
-        Descent::<Narrow>::new(problem, blocks, settings, kept, watch)?.run(keep)
+        Descent::<Narrow>::new(problem, blocks, settings, kept, monitor)?.run(keep)
     } else {
-        Descent::<Wide>::new(problem, blocks, settings, kept, watch)?.run(keep)
+        Descent::<Wide>::new(problem, blocks, settings, kept, monitor)?.run(keep)
     }
 }
 
@@ -58,7 +58,7 @@ struct Descent<'a, E> {
     problem: &'a BlockProblem<'a>,
     blocks: &'a dyn Blocks,
     settings: &'a DualSettings,
-    watch: &'a Watch<'a>,
+    monitor: &'a Monitor<'a>,
     pool: Pool,
     tables: Tables<f32>,
     frame: Frame,
@@ -83,12 +83,12 @@ impl<'a, E: Entry> Descent<'a, E> {
         problem: &'a BlockProblem<'a>,
         blocks: &'a dyn Blocks,
         settings: &'a DualSettings,
-        kept: Option<Kept>,
-        watch: &'a Watch<'a>,
+        kept: Option<DualCheckpoint>,
+        monitor: &'a Monitor<'a>,
     ) -> Result<Self> {
         let pool = Pool::new(settings.threads)?;
         let n_problems = OneVsRest::new(&[], problem.n_classes).n_problems();
-        let kept = kept.unwrap_or_else(|| Kept {
+        let kept = kept.unwrap_or_else(|| DualCheckpoint {
             state: BlockState { rounds: 0, anew: true, problems: vec![One::new(settings.tol); n_problems] },
             weights: vec![Vec::new(); n_problems],
         });
@@ -96,7 +96,7 @@ impl<'a, E: Entry> Descent<'a, E> {
             problem,
             blocks,
             settings,
-            watch,
+            monitor,
             tables: Tables::new(problem.map, problem.book),
             frame: Frame::new(Isa::best(), problem.map, problem.n_features, n_problems),
             shards: shards(n_problems, problem.map.n_nodes(), pool.threads()),
@@ -241,7 +241,7 @@ impl<'a, E: Entry> Descent<'a, E> {
         let problem = self.problem.of(rows);
         let pass = self.pass(&problem, rows);
         let mut order = Order::new(n_rows, mixed(self.settings.seed, block as u64));
-        let ended = pass.epoch(pack, lanes, order.of(self.state.rounds), self.settings.shrinking, self.watch);
+        let ended = pass.epoch(pack, lanes, order.of(self.state.rounds), self.settings.shrinking, self.monitor);
         for class in 0..pack.problems.len() {
             let alphas = &mut alphas[column(pack.problems[class])];
             pack.alphas(class, alphas);
@@ -278,7 +278,7 @@ impl<'a, E: Entry> Descent<'a, E> {
             lanes.freeze(frozen);
         }
         let (done, total) = (u64::from(most), u64::from(self.settings.max_epochs));
-        self.watch.tell(Progress { stage: "solve", done, total, gap: Some(worst) });
+        self.monitor.tell(Progress { stage: "solve", done, total, gap: Some(worst) });
     }
 
     /// The objectives of the unsolved problems at fixed weights, over all blocks.
@@ -302,7 +302,7 @@ impl<'a, E: Entry> Descent<'a, E> {
             sure.push(Sure { pack, sums, n_support });
         }
         self.each_block(&self.deals(None), |_, rows, alphas| {
-            self.watch.go_on("solve")?;
+            self.monitor.go_on("solve")?;
             let n_rows = rows.rows.n_rows();
             let problem = self.problem.of(rows);
             let pass = self.pass(&problem, rows);

@@ -23,11 +23,11 @@ mod solved;
 mod tables;
 
 use crate::error::{Error, Result};
+use crate::monitor::{Monitor, Stopped};
 use crate::par;
-use crate::watch::{Stopped, Watch};
 
 pub(crate) use batched::packed_row_bytes;
-pub(crate) use block_problem::{BlockProblem, BlockRows, BlockState, Blocks, Deal, Keep, Kept, Loaded};
+pub(crate) use block_problem::{BlockProblem, BlockRows, BlockState, Blocks, Deal, DualCheckpoint, Keep, Loaded};
 pub(crate) use blocks::solve_blocks;
 pub use problem::{DualProblem, DualSettings, DualSolution, Engine};
 
@@ -38,24 +38,24 @@ use solved::Solved;
 ///
 /// # Errors
 /// [`Error::Cancelled`] where the watch says so, [`Error::Threads`] where no pool can be made.
-pub fn solve(problem: &DualProblem<'_>, settings: &DualSettings, watch: &Watch<'_>) -> Result<DualSolution> {
-    solve_all(problem, settings, true, watch)
+pub fn solve(problem: &DualProblem<'_>, settings: &DualSettings, monitor: &Monitor<'_>) -> Result<DualSolution> {
+    solve_all(problem, settings, true, monitor)
 }
 
 /// The same without the dual variables.
 pub(crate) fn solve_for_weights(
     problem: &DualProblem<'_>,
     settings: &DualSettings,
-    watch: &Watch<'_>,
+    monitor: &Monitor<'_>,
 ) -> Result<DualSolution> {
-    solve_all(problem, settings, false, watch)
+    solve_all(problem, settings, false, monitor)
 }
 
 fn solve_all(
     problem: &DualProblem<'_>,
     settings: &DualSettings,
     keep_alphas: bool,
-    watch: &Watch<'_>,
+    monitor: &Monitor<'_>,
 ) -> Result<DualSolution> {
     let n_problems = problem.targets.n_problems();
     let pool = par::Pool::new(settings.threads)?;
@@ -66,15 +66,15 @@ fn solve_all(
     let at_start = Certificate { primal: losses, dual: 0.0 };
     let n_weights = problem.rows.n_features() * problem.map.n_nodes();
     let part = |problems: std::ops::Range<usize>| -> Result<Vec<Solved>, ()> {
-        if watch.ask() == Err(Stopped::TimeLimit) {
+        if monitor.ask() == Err(Stopped::TimeLimit) {
             // What even one visit of the rows costs, times so many problems, may be far beyond the limit.
             return Ok(problems.map(|_| Solved::unbegun(n_weights, at_start)).collect());
         }
         let solved = match settings.engine {
             Engine::OneClass => problems
-                .map(|k| one_class::solve(problem, &tables, &diagonal, k, settings, watch))
+                .map(|k| one_class::solve(problem, &tables, &diagonal, k, settings, monitor))
                 .collect::<Result<Vec<_>, ()>>()?,
-            Engine::Auto | Engine::Batched => batched::solve(problem, &tables, &diagonal, problems, settings, watch)?,
+            Engine::Auto | Engine::Batched => batched::solve(problem, &tables, &diagonal, problems, settings, monitor)?,
         };
         Ok(solved.into_iter().map(|one| one.counted(keep_alphas)).collect())
     };

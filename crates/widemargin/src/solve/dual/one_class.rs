@@ -6,8 +6,8 @@ use super::problem::{DualProblem, DualSettings, ROWS_A_QUESTION};
 use super::solved::Solved;
 use super::tables::{Tables, cast};
 use crate::expansion::{Entries, Entry};
+use crate::monitor::{Monitor, Progress, Stopped};
 use crate::solve::Status;
-use crate::watch::{Progress, Stopped, Watch};
 use num_traits::Float;
 
 /// Solves problem `k`. `Err` is a cancellation; a time limit ends with what there is.
@@ -17,11 +17,11 @@ pub(super) fn solve<T: Float>(
     diagonal: &[T],
     k: usize,
     settings: &DualSettings,
-    watch: &Watch<'_>,
+    monitor: &Monitor<'_>,
 ) -> Result<Solved, ()> {
     match problem.rows.entries() {
-        Entries::Narrow(entries) => Solver { problem, tables, diagonal, entries, k }.run(settings, watch),
-        Entries::Wide(entries) => Solver { problem, tables, diagonal, entries, k }.run(settings, watch),
+        Entries::Narrow(entries) => Solver { problem, tables, diagonal, entries, k }.run(settings, monitor),
+        Entries::Wide(entries) => Solver { problem, tables, diagonal, entries, k }.run(settings, monitor),
     }
 }
 
@@ -44,7 +44,7 @@ struct State<T> {
 }
 
 impl<T: Float, E: Entry> Solver<'_, T, E> {
-    fn run(&self, settings: &DualSettings, watch: &Watch<'_>) -> Result<Solved, ()> {
+    fn run(&self, settings: &DualSettings, monitor: &Monitor<'_>) -> Result<Solved, ()> {
         let n = self.problem.rows.n_rows();
         let mut state = State {
             weights: vec![T::zero(); self.problem.rows.n_features() * self.problem.map.n_nodes()],
@@ -59,14 +59,14 @@ impl<T: Float, E: Entry> Solver<'_, T, E> {
                 break (Status::IterationLimit, self.certify(&state));
             }
             epochs += 1;
-            let estimate = match self.epoch(&mut state, order.of(epochs), settings.shrinking, watch) {
+            let estimate = match self.epoch(&mut state, order.of(epochs), settings.shrinking, monitor) {
                 Ok(estimate) => estimate,
                 Err(Stopped::Cancelled) => return Err(()),
                 Err(Stopped::TimeLimit) => break (Status::TimeLimit, self.certify(&state)),
             };
             let gap = Some(estimate);
             let total = u64::from(settings.max_epochs);
-            watch.tell(Progress { stage: "solve", done: u64::from(epochs), total, gap });
+            monitor.tell(Progress { stage: "solve", done: u64::from(epochs), total, gap });
             if rule.is_near(estimate) {
                 let certificate = self.certify(&state);
                 if rule.is_met(certificate.gap()) {
@@ -82,13 +82,19 @@ impl<T: Float, E: Entry> Solver<'_, T, E> {
     }
 
     /// One pass over the rows that are not left out; returns the relative gap as the pass met it.
-    fn epoch(&self, state: &mut State<T>, order: &[u32], shrinking: bool, watch: &Watch<'_>) -> Result<f64, Stopped> {
+    fn epoch(
+        &self,
+        state: &mut State<T>,
+        order: &[u32],
+        shrinking: bool,
+        monitor: &Monitor<'_>,
+    ) -> Result<f64, Stopped> {
         let loss = self.problem.loss;
         let mut sums = Sums::default();
         let mut largest = T::neg_infinity();
         for (at, &row) in order.iter().enumerate() {
             if at % ROWS_A_QUESTION == 0 {
-                watch.ask()?;
+                monitor.ask()?;
             }
             let row = row as usize;
             if state.left_out[row] {

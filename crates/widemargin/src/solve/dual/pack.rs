@@ -8,7 +8,7 @@ use super::tables::Tables;
 use crate::expansion::{AdditiveMap, Entry};
 use crate::isa::Isa;
 use crate::memory::prefetch;
-use crate::watch::{Stopped, Watch};
+use crate::monitor::{Monitor, Stopped};
 
 /// How many rows ahead memory is called for; that where a row begins and what goes with it, four times as many.
 const AHEAD: usize = 2;
@@ -145,7 +145,7 @@ impl<E: Entry> Pass<'_, E> {
         lanes: &mut Lanes,
         order: &[u32],
         shrinking: bool,
-        watch: &Watch<'_>,
+        monitor: &Monitor<'_>,
     ) -> Result<(), Stopped> {
         let classes = pack.problems.len();
         let m = self.problem.map.n_nodes();
@@ -153,7 +153,7 @@ impl<E: Entry> Pass<'_, E> {
         let mut spread = [0.0; LANES * (MAX_VECTORS + 1)];
         for (at, &row) in order.iter().enumerate() {
             if at % ROWS_A_QUESTION == 0 {
-                watch.ask()?;
+                monitor.ask()?;
             }
             // Without this the first non-zeros of each row would wait for memory.
             if let Some(&soon) = order.get(at + AHEAD) {

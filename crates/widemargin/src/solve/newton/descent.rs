@@ -6,10 +6,10 @@ use super::conjugate::dot;
 use super::preconditioner::Preconditioner;
 use super::settings::{NewtonSettings, NewtonSolution, NewtonStart};
 use crate::error::{Error, Result};
+use crate::monitor::{Monitor, Progress, Stopped};
 use crate::par::Pool;
 use crate::problem::{Gradient, Intercept, Line, Objective, Shape};
 use crate::solve::Status;
-use crate::watch::{Progress, Stopped, Watch};
 
 /// Newton steps without progress after which a problem is given up. Progress is a gap smaller by a tenth, or an
 /// objective smaller by this share of the allowed gap: at large C the bound follows late.
@@ -34,7 +34,7 @@ pub(super) struct Problem {
 pub(super) struct Descent<'a, O> {
     pub(super) objective: &'a mut O,
     pub(super) settings: &'a NewtonSettings,
-    pub(super) watch: &'a Watch<'a>,
+    pub(super) monitor: &'a Monitor<'a>,
     pub(super) shape: Shape,
     /// Coordinates of a point.
     pub(super) size: usize,
@@ -58,7 +58,7 @@ pub(super) fn run<O: Objective>(
     objective: &mut O,
     settings: &NewtonSettings,
     start: Option<NewtonStart<'_>>,
-    watch: &Watch<'_>,
+    monitor: &Monitor<'_>,
 ) -> Result<NewtonSolution> {
     let shape = objective.shape();
     let size = shape.n_features + 1;
@@ -78,11 +78,11 @@ pub(super) fn run<O: Objective>(
         Problem { primal, dual, iterations: 0, products: 0, products_of_shared: 0, n_support: 0, status, best };
     let problems = vec![problem; shape.n_problems];
     let live: Vec<usize> = (0..shape.n_problems).collect();
-    objective.place(&live, &points)?;
+    objective.set_point(&live, &points)?;
     let mut descent = Descent {
         objective,
         settings,
-        watch,
+        monitor,
         shape,
         size,
         points,
@@ -127,7 +127,7 @@ impl<O: Objective> Descent<'_, O> {
     }
 
     pub(super) fn is_time_up(&self) -> Result<bool> {
-        match self.watch.ask() {
+        match self.monitor.ask() {
             Ok(()) => Ok(false),
             Err(Stopped::TimeLimit) => Ok(true),
             Err(Stopped::Cancelled) => Err(Error::Cancelled { stage: "solve" }),
@@ -212,7 +212,7 @@ impl<O: Objective> Descent<'_, O> {
             }
         }
         let (done, total) = (u64::from(iteration), u64::from(self.settings.max_iter));
-        self.watch.tell(Progress { stage: "solve", done, total, gap: Some(worst) });
+        self.monitor.tell(Progress { stage: "solve", done, total, gap: Some(worst) });
         if !ended.is_empty() {
             let size = self.size;
             let stays = |at: &usize| !ended.contains(&self.live[*at]);
@@ -229,10 +229,10 @@ impl<O: Objective> Descent<'_, O> {
             let features = k * self.size..(k + 1) * self.size - 1;
             self.points[features].iter_mut().for_each(|w| *w = f64::from(*w as f32));
         }
-        self.objective.place(which, &self.live_points(which))?;
+        self.objective.set_point(which, &self.live_points(which))?;
         let here = |&k: &usize| Line { intercept: self.point(k)[self.size - 1], step: 0.0, along: 0.0, turn: 0.0 };
         let lines: Vec<Line> = which.iter().map(here).collect();
-        for (&k, sums) in which.iter().zip(self.objective.along(which, &lines)?) {
+        for (&k, sums) in which.iter().zip(self.objective.line_search_eval(which, &lines)?) {
             self.problems[k].primal = sums.value + self.penalty(k);
         }
         Ok(())

@@ -2,9 +2,9 @@
 //! rows are outside the margin, and the Hessian is I plus a matrix of low rank.
 
 use crate::linalg::{self, Cholesky};
+use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::{ActiveRows, Intercept, Shape};
-use crate::watch::Watch;
 
 /// Rows of the small matrix that one task makes; fixed, so that the number of threads changes no bit.
 const TILE: usize = 128;
@@ -35,7 +35,7 @@ impl RowsFactor {
 
     /// Factors the matrix of the rows, or `None` where it is not positive definite in double precision or the watch says
     /// to stop.
-    pub fn new(shape: &Shape, active: ActiveRows, penalty: f64, pool: &Pool, watch: &Watch<'_>) -> Option<Self> {
+    pub fn new(shape: &Shape, active: ActiveRows, penalty: f64, pool: &Pool, monitor: &Monitor<'_>) -> Option<Self> {
         let ActiveRows { mut rows, curvatures } = active;
         let (size, n) = (shape.n_features + 1, curvatures.len());
         let centre = match shape.intercept {
@@ -48,7 +48,7 @@ impl RowsFactor {
         let mut small = vec![0.0; n * n];
         let mut tiles: Vec<&mut [f64]> = small.chunks_mut((TILE * n).max(1)).collect();
         let done = pool.map_mut(&mut tiles, |at, tile| {
-            watch.ask().ok()?;
+            monitor.ask().ok()?;
             // The lower triangle is enough: the tile's rows with all up to them.
             let (first, last) = (at * TILE, at * TILE + tile.len() / n);
             let mut product = vec![0.0; (last - first) * last];

@@ -23,8 +23,8 @@ mod settings;
 mod step;
 
 use crate::error::{Error, Result};
+use crate::monitor::Monitor;
 use crate::problem::Objective;
-use crate::watch::Watch;
 
 pub use settings::{NewtonSettings, NewtonSolution, NewtonStart, Preconditioning};
 
@@ -37,7 +37,7 @@ pub fn solve(
     objective: &mut impl Objective,
     settings: &NewtonSettings,
     start: Option<NewtonStart<'_>>,
-    watch: &Watch<'_>,
+    monitor: &Monitor<'_>,
 ) -> Result<NewtonSolution> {
     let wrong = |name, value: String, expected: &str| Err(Error::Parameter { name, value, expected: expected.into() });
     if !(settings.tol > 0.0 && settings.tol < 1.0) {
@@ -57,5 +57,5 @@ pub fn solve(
             });
         }
     }
-    descent::run(objective, settings, start, watch)
+    descent::run(objective, settings, start, monitor)
 }

@@ -2,9 +2,9 @@
 
 use super::few_rows::RowsFactor;
 use crate::linalg::Cholesky;
+use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::{ActiveRows, Gram, Intercept, Shape};
-use crate::watch::Watch;
 
 /// An approximation of the inverse Hessian.
 #[derive(Debug)]
@@ -68,8 +68,14 @@ impl Preconditioner {
     }
 
     /// Factors the matrix of a problem's active rows: [`RowsFactor::cost`].
-    pub fn from_rows(shape: &Shape, active: ActiveRows, penalty: f64, pool: &Pool, watch: &Watch<'_>) -> Option<Self> {
-        RowsFactor::new(shape, active, penalty, pool, watch).map(Preconditioner::Rows)
+    pub fn from_rows(
+        shape: &Shape,
+        active: ActiveRows,
+        penalty: f64,
+        pool: &Pool,
+        monitor: &Monitor<'_>,
+    ) -> Option<Self> {
+        RowsFactor::new(shape, active, penalty, pool, monitor).map(Preconditioner::Rows)
     }
 
     /// M⁻¹r for several r, points all.
@@ -127,7 +133,7 @@ mod tests {
         {
             let shape = Shape { n_rows: 3, n_features: 2, n_problems: 1, loss: SmoothLoss::SquaredHinge, intercept };
             let of_gram = Preconditioner::from_gram(&shape, &gram, penalty, &pool).unwrap();
-            let of_rows = Preconditioner::from_rows(&shape, active.clone(), penalty, &pool, &Watch::none()).unwrap();
+            let of_rows = Preconditioner::from_rows(&shape, active.clone(), penalty, &pool, &Monitor::none()).unwrap();
             let r = [1.0, -2.0, 0.5];
             for (factor, rounding) in [(of_gram, 1e-5), (of_rows, 1e-12)] {
                 let z = factor.apply(&r);

@@ -56,7 +56,7 @@ impl<O: Objective> Descent<'_, O> {
             let ids: Vec<usize> = open.iter().map(|&at| live[at]).collect();
             let lines: Vec<Line> =
                 places.iter().map(|&intercept| Line { intercept, step: 0.0, along: 0.0, turn: 1.0 }).collect();
-            let sums = objective.along(&ids, &lines)?;
+            let sums = objective.line_search_eval(&ids, &lines)?;
             let slopes = sums.iter().map(|sums| SlopeAt {
                 slope: sums.slope,
                 curvature: sums.curvature,
@@ -86,7 +86,7 @@ impl<O: Objective> Descent<'_, O> {
         };
         let intercepts = self.intercepts();
         if wanted {
-            let Some(gram) = self.objective.gram(&self.live, &intercepts, self.watch)? else { return Ok(false) };
+            let Some(gram) = self.objective.gram(&self.live, &intercepts, self.monitor)? else { return Ok(false) };
             let diagonal = gram.lower.iter().step_by(d + 1).map(|&h| f64::from(h));
             self.begin_path(diagonal.sum());
             if let Some(made) = Preconditioner::from_gram(&self.shape, &gram, self.ridge, &self.pool) {
@@ -168,7 +168,7 @@ impl<O: Objective> Descent<'_, O> {
         if products > of_rows
             && of_rows < of_gram
             && let Some(active) = self.objective.active_rows(k, intercept, most)?
-            && let Some(made) = Preconditioner::from_rows(&self.shape, active, self.ridge, &self.pool, self.watch)
+            && let Some(made) = Preconditioner::from_rows(&self.shape, active, self.ridge, &self.pool, self.monitor)
         {
             self.n_factors += 1;
             return Ok(Some(made));
@@ -176,7 +176,7 @@ impl<O: Objective> Descent<'_, O> {
         if products <= of_gram {
             return Ok(None);
         }
-        let Some(gram) = self.objective.gram(&[k], &[intercept], self.watch)? else { return Ok(None) };
+        let Some(gram) = self.objective.gram(&[k], &[intercept], self.monitor)? else { return Ok(None) };
         let made = Preconditioner::from_gram(&self.shape, &gram, self.ridge, &self.pool);
         self.n_factors += u32::from(made.is_some());
         Ok(made)
@@ -205,7 +205,7 @@ impl<O: Objective> Descent<'_, O> {
             // Without any product there would be no direction: one is made in any case.
             let ids: Vec<usize> = open.iter().map(|&at| live[at]).collect();
             let b: Vec<f64> = open.iter().map(|&at| intercepts[at]).collect();
-            let mut products = self.objective.product(&ids, &b, paths)?;
+            let mut products = self.objective.hessian_product(&ids, &b, paths)?;
             self.add_penalty(&mut products, paths);
             self.passes += 1;
             self.spent += cost.pass + ids.len() as f64 * cost.problem;
@@ -221,7 +221,7 @@ impl<O: Objective> Descent<'_, O> {
     /// Goes along the directions to the minimum on each line.
     pub(super) fn step(&mut self, gradients: &[f64], directions: Vec<f64>) -> Result<()> {
         let (size, live) = (self.size, &self.live);
-        self.objective.aim(live, &directions)?;
+        self.objective.set_direction(live, &directions)?;
         let counted = if self.shape.intercept == Intercept::Penalised { size } else { size - 1 };
         let of = |at: usize| &directions[at * size..(at + 1) * size];
         // The penalty along the line is ½‖w‖² + t·wᵀd + ½t²·dᵀd.
@@ -243,7 +243,7 @@ impl<O: Objective> Descent<'_, O> {
                 turn: of(at)[size - 1],
             };
             let lines: Vec<Line> = open.iter().zip(places).map(line).collect();
-            let sums = objective.along(&ids, &lines)?;
+            let sums = objective.line_search_eval(&ids, &lines)?;
             let slope = |((&at, &step), sums): ((&usize, &f64), &LineSums)| {
                 let (first, second) = penalties[at];
                 SlopeAt {
@@ -254,7 +254,7 @@ impl<O: Objective> Descent<'_, O> {
             };
             Ok(open.iter().zip(places).zip(&sums).map(slope).collect())
         })?;
-        self.objective.advance(live, &steps)?;
+        self.objective.take_step(live, &steps)?;
         for ((&k, step), direction) in live.iter().zip(&steps).zip(directions.chunks(size)) {
             let point = &mut self.points[k * size..(k + 1) * size];
             point.iter_mut().zip(direction).for_each(|(w, d)| *w += step * d);

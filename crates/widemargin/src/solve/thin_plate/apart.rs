@@ -1,11 +1,11 @@
 //! What a fit on landmarks is made of where its samples are not in one place: sums over them, and what follows.
 
+use super::batched_newton::BatchedNewton;
 use super::exact_fit::{FitSettings, Fitted, WhyNotFree, settle_auto};
+use super::feature_map::FeatureMap;
 use super::landmark_fit::{penalised, translated, unit_of, unpenalised};
 use super::landmark_visits::LandmarkVisits;
-use super::lift::Lift;
 use super::linear::{NOTHING, STOP};
-use super::lockstep::Lockstep;
 use super::log::Log;
 use super::newton::Lambdas;
 use super::null_space::{NullSpace, span};
@@ -13,8 +13,8 @@ use super::path::{Outcome, PathSettings, walk};
 use super::row_sums::RowSums;
 use crate::error::{Error, Result};
 use crate::linalg::factor::{Matrix, Side, Svd, product, stacked, triangle};
+use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::watch::Watch;
 
 /// What samples tell of the polynomials: R with RᵀR = PᵀWP, and ΦWP.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -88,11 +88,11 @@ pub(crate) struct Apart {
 }
 
 impl Apart {
-    pub fn new(sums: &FirstSums, lift: &Lift, total: f64) -> Result<Self> {
+    pub fn new(sums: &FirstSums, feature_map: &FeatureMap, total: f64) -> Result<Self> {
         let basis = span(&sums.matrix())?;
         // F U = L⁻¹(I − QQᵀ) ΦWP · V diag(s)⁻¹.
-        let mut cross = sums.cross(lift.n_landmarks())?;
-        lift.penalise(&mut cross);
+        let mut cross = sums.cross(feature_map.n_landmarks())?;
+        feature_map.penalise(&mut cross);
         let (columns, is_free) = unpenalised(NullSpace::Free, &basis.s, &basis.v, total);
         let cross = product(Side::Plain(&cross), Side::Plain(&columns));
         let along = cross.values().iter().map(|x| x * x).sum();
@@ -122,9 +122,9 @@ impl Apart {
     }
 
     /// The landmarks' lift with what was settled.
-    pub fn lift(&self, lift: Lift) -> Lift {
+    pub fn feature_map(&self, feature_map: FeatureMap) -> FeatureMap {
         let cross = self.is_free.then(|| self.cross.clone());
-        Lift { penalised: self.penalised.clone(), columns: self.columns.clone(), cross, ..lift }
+        FeatureMap { penalised: self.penalised.clone(), columns: self.columns.clone(), cross, ..feature_map }
     }
 }
 
@@ -132,14 +132,14 @@ impl Apart {
 ///
 /// # Errors
 /// What the rows meet; [`Error::Cancelled`].
-pub fn rows_separate(rows: &mut dyn RowSums, total: f64, threads: usize, watch: &Watch<'_>) -> Result<bool> {
+pub fn rows_separate(rows: &mut dyn RowSums, total: f64, threads: usize, monitor: &Monitor<'_>) -> Result<bool> {
     let shape = rows.shape();
     let starts = vec![0.0; shape.width() * shape.n_problems];
     let pool = Pool::new(threads)?;
-    let mut lockstep = Lockstep::new(rows, &pool);
+    let mut batched_newton = BatchedNewton::new(rows, &pool);
     let enough = NOTHING * total;
-    let ended = lockstep.minimise(Lambdas::new(0.0, 1.0), &starts, STOP, Some(enough), watch)?;
-    Ok(ended.is_some() && lockstep.told.iter().any(|told| told.loss <= enough))
+    let ended = batched_newton.minimise(Lambdas::new(0.0, 1.0), &starts, STOP, Some(enough), monitor)?;
+    Ok(ended.is_some() && batched_newton.told.iter().any(|told| told.loss <= enough))
 }
 
 /// Walks the path over rows, wherever they are; also whether nothing was left for the kernel.
@@ -148,13 +148,13 @@ pub(crate) fn fit_rows(
     apart: &Apart,
     settings: &FitSettings,
     log: Option<Log<'_>>,
-    (pool, watch): (&Pool, &Watch<'_>),
+    (pool, monitor): (&Pool, &Monitor<'_>),
 ) -> Result<(Outcome, bool)> {
-    let mut lockstep = Lockstep::new(rows, pool);
+    let mut batched_newton = BatchedNewton::new(rows, pool);
     let (flat, unit) = match log.as_ref().and_then(Log::unit) {
         Some(known) => known,
         None => {
-            let trace = lockstep.begin()? - apart.penalised_squares();
+            let trace = batched_newton.begin()? - apart.penalised_squares();
             let along = apart.along;
             let (spread, squares) = if apart.is_free { (trace, trace + along) } else { (trace - along, trace) };
             unit_of(spread, squares, apart.total)?
@@ -162,21 +162,21 @@ pub(crate) fn fit_rows(
     };
     let log = log.map(|log| log.with_unit(flat, unit));
     let path = PathSettings { c: settings.c, unit, stop: settings.stop };
-    let mut visits = LandmarkVisits::new(lockstep, unit, apart.total, settings.stop, pool, watch, log);
+    let mut visits = LandmarkVisits::new(batched_newton, unit, apart.total, settings.stop, pool, monitor, log);
     let origins = visits.origins();
-    Ok((walk(&mut visits, &origins, &path, watch)?, flat))
+    Ok((walk(&mut visits, &origins, &path, monitor)?, flat))
 }
 
 /// The whole of it over rows whose features were made of what was settled.
 pub(crate) fn fit_apart(
     rows: &mut dyn RowSums,
-    lift: Lift,
+    feature_map: FeatureMap,
     apart: Apart,
     (null_space, why): (NullSpace, Option<WhyNotFree>),
     settings: &FitSettings,
-    work: (&Pool, &Watch<'_>),
+    work: (&Pool, &Monitor<'_>),
 ) -> Result<Fitted> {
     let (outcome, flat) = fit_rows(rows, &apart, settings, None, work)?;
-    let (alpha, beta) = translated(&outcome, &apart.lift(lift));
+    let (alpha, beta) = translated(&outcome, &apart.feature_map(feature_map));
     Ok(Fitted { alpha, beta, null_space, why, rank: apart.rank, flat, outcome })
 }

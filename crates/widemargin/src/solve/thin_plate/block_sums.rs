@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::lift::Lift;
-use super::row_sums::{FOLDS, LeftOutSums, RowsShape, Told};
+use super::feature_map::FeatureMap;
+use super::row_sums::{FOLDS, LeftOutSums, PointSums, RowsShape};
 use crate::linalg::factor::{Matrix, Side, dot, lower_times, product, stacked};
 use crate::problem::OneVsRest;
 
@@ -52,10 +52,12 @@ impl Block<'_> {
     }
 
     /// The features of some of the rows.
-    pub fn columns(&self, lift: &Lift, rows: &[usize]) -> Matrix {
+    pub fn columns(&self, feature_map: &FeatureMap, rows: &[usize]) -> Matrix {
         match self {
             Block::Lifted(features) => features.select_cols(rows),
-            Block::Raw { phi, polynomials } => lift.features(phi.select_cols(rows), &polynomials.select_cols(rows)),
+            Block::Raw { phi, polynomials } => {
+                feature_map.features(phi.select_cols(rows), &polynomials.select_cols(rows))
+            }
         }
     }
 }
@@ -69,12 +71,13 @@ pub(crate) struct Points {
 
 impl Points {
     /// Of points one after another.
-    pub fn new(points: &[f64], lift: &Lift, shape: RowsShape) -> Self {
+    pub fn new(points: &[f64], feature_map: &FeatureMap, shape: RowsShape) -> Self {
         let k = shape.n_problems;
         let features = Matrix::from_columns(points.to_vec(), shape.width(), k);
-        let (alpha, beta): (Vec<_>, Vec<_>) = (0..k).map(|problem| lift.coefficients(features.col(problem))).unzip();
+        let (alpha, beta): (Vec<_>, Vec<_>) =
+            (0..k).map(|problem| feature_map.coefficients(features.col(problem))).unzip();
         let matrix = |columns: Vec<Vec<f64>>, n| Matrix::from_columns(columns.concat(), n, k);
-        let (alpha, beta) = (matrix(alpha, lift.n_landmarks()), matrix(beta, lift.columns.n_rows()));
+        let (alpha, beta) = (matrix(alpha, feature_map.n_landmarks()), matrix(beta, feature_map.columns.n_rows()));
         Points { features, alpha, beta }
     }
 }
@@ -121,7 +124,7 @@ pub(crate) struct Seen {
     /// Whether a row is inside the margin, a vector a live problem.
     pub inside: Vec<Vec<bool>>,
     /// With sums in the block's form of the features.
-    pub told: Vec<Told>,
+    pub told: Vec<PointSums>,
     /// Features of the rows that any live problem came to count or ceased to, where they were asked for.
     pub changed: Matrix,
     /// Which of these each live problem did, with their signs.
@@ -130,7 +133,7 @@ pub(crate) struct Seen {
 
 /// Looks at a block at the points, or at where the problems stand.
 pub(crate) fn see(
-    (facts, state, lift): (RowFacts<'_>, &State, &Lift),
+    (facts, state, feature_map): (RowFacts<'_>, &State, &FeatureMap),
     (rows, block): (Range<usize>, &Block<'_>),
     live: &[usize],
     points: Option<&Points>,
@@ -154,7 +157,7 @@ pub(crate) fn see(
             Some(scores) => (0..n).map(|i| scores.at(problem, i)).collect(),
             None => state.scores[own.clone()].to_vec(),
         };
-        let (mut told, mut changes, mut inside) = (Told::default(), Vec::new(), vec![false; n]);
+        let (mut told, mut changes, mut inside) = (PointSums::default(), Vec::new(), vec![false; n]);
         for (i, counted) in state.counted[own].iter().enumerate() {
             let (root, sign) = (facts.roots[rows.start + i], facts.targets.sign(rows.start + i, problem));
             let slack = if state.is_absent(rows.start + i) { 0.0 } else { root - sign * z[i] };
@@ -188,7 +191,7 @@ pub(crate) fn see(
         told.right = pulled.col(problem).to_vec();
     }
     if wants_changes && !changed.is_empty() {
-        seen.changed = block.columns(lift, &changed);
+        seen.changed = block.columns(feature_map, &changed);
     }
     seen
 }
@@ -223,14 +226,14 @@ impl Root {
 
 /// Left-out decision values of a block's rows, a vector a problem, and their sums.
 pub(crate) fn leave_out(
-    (facts, state, lift): (RowFacts<'_>, &State, &Lift),
+    (facts, state, feature_map): (RowFacts<'_>, &State, &FeatureMap),
     (rows, block): (Range<usize>, &Block<'_>),
     roots: &[Root],
 ) -> (LeftOutSums, Vec<Vec<f64>>) {
     let (n, all) = (rows.len(), facts.roots.len());
     let counted = |problem: usize, i: usize| state.counted[problem * all + rows.start + i];
     let some: Vec<usize> = (0..n).filter(|&i| (0..roots.len()).any(|problem| counted(problem, i))).collect();
-    let features = block.columns(lift, &some);
+    let features = block.columns(feature_map, &some);
     let mut values = Vec::with_capacity(roots.len());
     for (problem, root) in roots.iter().enumerate() {
         let scores = &state.scores[problem * all + rows.start..];

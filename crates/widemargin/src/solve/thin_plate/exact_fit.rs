@@ -13,8 +13,8 @@ use super::path::{Outcome, PathSettings, Problems, Solved, cancelled, walk};
 use super::system::{System, Target};
 use crate::error::Result;
 use crate::linalg::factor::{Matrix, Side, Svd, add_product, add_scaled, dot};
+use crate::monitor::{Monitor, Stopped};
 use crate::par::Pool;
-use crate::watch::{Stopped, Watch};
 
 /// Samples a polynomial from which on `auto` leaves the polynomials free. Each free one costs about 1/n of the variance:
 /// at a hundred a hundredth, where penalising them costs next to nothing. Decision 0008 has figures.
@@ -61,13 +61,13 @@ pub(crate) fn fit_exact(
     problems: &Problems<'_>,
     settings: &FitSettings,
     pool: &Pool,
-    watch: &Watch<'_>,
+    monitor: &Monitor<'_>,
 ) -> Result<Fitted> {
     let basis = span(polynomials)?;
     let rank = basis.s.len();
     let n = phi.n_rows();
     let mut projected = project(phi, &basis.u)?;
-    ask(watch, "project")?;
+    ask(monitor, "project")?;
     let flat = projected.flat;
     if flat {
         projected.kernel = Matrix::zeros(n, n);
@@ -75,18 +75,18 @@ pub(crate) fn fit_exact(
     let total: f64 = problems.weights.iter().sum();
     let mut unit = if flat { 1.0 } else { trace(&projected.kernel) / total };
 
-    let (null_space, why) = settle(settings.null_space, &basis, problems, watch)?;
+    let (null_space, why) = settle(settings.null_space, &basis, problems, monitor)?;
     // Polynomials of degree 0 are the constant: kept or free, it is the same.
     let reduced = rank > 0 && (null_space == NullSpace::None || polynomials.n_cols() > 1);
     let tried = match null_space {
-        NullSpace::Penalized if reduced && why.is_some() && !watch.has_time_limit() => {
+        NullSpace::Penalized if reduced && why.is_some() && !monitor.has_time_limit() => {
             vec![NullSpace::Constant, NullSpace::Penalized]
         }
         NullSpace::Penalized | NullSpace::Constant | NullSpace::None if reduced => vec![null_space],
         _ => {
             let Projected { kernel, cross, .. } = projected;
             let system = Exact::new(kernel, basis.u.clone(), None);
-            let outcome = solve(&system, unit, problems, settings, pool, watch)?;
+            let outcome = solve(&system, unit, problems, settings, pool, monitor)?;
             let form = Form::Free(cross);
             return Ok(fitted(&form, &basis, polynomials, problems, (null_space, why, flat, outcome)));
         }
@@ -97,7 +97,7 @@ pub(crate) fn fit_exact(
         let (definite, kernel, removals) = Definite::new(projected, &basis.u)?;
         (definite, kernel, Some(removals))
     };
-    ask(watch, "project")?;
+    ask(monitor, "project")?;
     let mut best: Option<(NullSpace, Outcome)> = None;
     for null_space in tried {
         if null_space == NullSpace::Penalized {
@@ -109,7 +109,7 @@ pub(crate) fn fit_exact(
         }
         let kept = if null_space == NullSpace::None { Matrix::zeros(n, 0) } else { unit_column(problems.weights) };
         let system = Exact::new(kernel, kept, removals);
-        let outcome = solve(&system, unit, problems, settings, pool, watch)?;
+        let outcome = solve(&system, unit, problems, settings, pool, monitor)?;
         let loss = |outcome: &Outcome| outcome.best.point.loo_squared_hinge.unwrap_or(f64::INFINITY);
         // Of equals the later one: polynomials that are penalised rather than dropped.
         if best.as_ref().is_none_or(|(_, best)| loss(&outcome) <= loss(best)) {
@@ -130,14 +130,14 @@ fn solve(
     problems: &Problems<'_>,
     settings: &FitSettings,
     pool: &Pool,
-    watch: &Watch<'_>,
+    monitor: &Monitor<'_>,
 ) -> Result<Outcome> {
     if !(unit > 0.0 && unit.is_finite()) {
         return Err(overflow());
     }
     let path = PathSettings { c: settings.c, unit, stop: settings.stop };
     let origins = vec![system.origin(); problems.targets().n_problems()];
-    walk(&mut ExactVisits::new(system, problems, &path, pool, watch), &origins, &path, watch)
+    walk(&mut ExactVisits::new(system, problems, &path, pool, monitor), &origins, &path, monitor)
 }
 
 /// The solutions as α and β.
@@ -156,8 +156,8 @@ fn fitted(
     Fitted { alpha, beta, null_space, why, rank: basis.s.len(), flat, outcome }
 }
 
-pub(crate) fn ask(watch: &Watch<'_>, stage: &'static str) -> Result<()> {
-    match watch.ask() {
+pub(crate) fn ask(monitor: &Monitor<'_>, stage: &'static str) -> Result<()> {
+    match monitor.ask() {
         Err(Stopped::Cancelled) => Err(cancelled(stage)),
         _ => Ok(()),
     }
@@ -168,16 +168,16 @@ pub(crate) fn settle(
     asked: NullSpace,
     basis: &Svd,
     problems: &Problems<'_>,
-    watch: &Watch<'_>,
+    monitor: &Monitor<'_>,
 ) -> Result<(NullSpace, Option<WhyNotFree>)> {
     let n = problems.codes.len();
     settle_auto(asked, n, basis.s.len(), || {
         let targets = problems.targets();
         let roots: Vec<f64> = problems.weights.iter().map(|w| w.sqrt()).collect();
         for problem in 0..targets.n_problems() {
-            ask(watch, "separate")?;
+            ask(monitor, "separate")?;
             let signs: Vec<f64> = (0..n).map(|i| targets.sign(i, problem)).collect();
-            if separates(&basis.u, Target { signs: &signs, roots: &roots }, watch)? {
+            if separates(&basis.u, Target { signs: &signs, roots: &roots }, monitor)? {
                 return Ok(true);
             }
         }

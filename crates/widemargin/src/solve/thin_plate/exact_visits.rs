@@ -9,9 +9,9 @@ use super::newton::{Lambdas, Solution, Stop, minimise};
 use super::path::{Candidate, LeftOutMeans, PathSettings, Problems, Refits, Solved, Visit};
 use super::system::{Point, System, Target};
 use crate::error::Result;
+use crate::monitor::{Monitor, Progress, Stopped};
 use crate::par::Pool;
 use crate::solve::Status;
-use crate::watch::{Progress, Stopped, Watch};
 
 /// Samples up to which leave-one-out at the C that was chosen lets other samples cross the margin: it takes another
 /// matrix of n² numbers for each problem under way.
@@ -26,7 +26,7 @@ pub(super) struct ExactVisits<'a> {
     roots: Vec<f64>,
     memories: Vec<Mutex<<Exact as System>::Memory>>,
     pool: &'a Pool,
-    watch: &'a Watch<'a>,
+    monitor: &'a Monitor<'a>,
 }
 
 impl<'a> ExactVisits<'a> {
@@ -35,14 +35,14 @@ impl<'a> ExactVisits<'a> {
         problems: &'a Problems<'a>,
         settings: &'a PathSettings,
         pool: &'a Pool,
-        watch: &'a Watch<'a>,
+        monitor: &'a Monitor<'a>,
     ) -> Self {
         let (targets, n) = (problems.targets(), problems.codes.len());
         let k = targets.n_problems();
         let signs = (0..k).map(|problem| (0..n).map(|i| targets.sign(i, problem)).collect()).collect();
         let roots = problems.weights.iter().map(|w| w.sqrt()).collect();
         let memories = (0..k).map(|_| Mutex::default()).collect();
-        ExactVisits { system, problems, settings, signs, roots, memories, pool, watch }
+        ExactVisits { system, problems, settings, signs, roots, memories, pool, monitor }
     }
 
     /// The dual objective at λ|a_i| made feasible: 2λ Σ y_i a_i √w_i − λ aᵀKa − λ² Σ a_i², times C.
@@ -73,9 +73,9 @@ impl ExactVisits<'_> {
         let mut memory = self.memories[problem].lock().unwrap_or_else(PoisonError::into_inner);
         let lambdas = Lambdas::new(true_lambda, lambda);
         // A problem that is not begun in time stays where it is. The first has a step always: of two classes it is all.
-        let late = problem > 0 && matches!(self.watch.ask(), Err(Stopped::TimeLimit));
+        let late = problem > 0 && matches!(self.monitor.ask(), Err(Stopped::TimeLimit));
         let stop = if late { Stop { max_steps: 0, ..self.settings.stop } } else { self.settings.stop };
-        let mut solution = minimise(self.system, lambdas, target, start, stop, &mut memory, self.watch)?;
+        let mut solution = minimise(self.system, lambdas, target, start, stop, &mut memory, self.monitor)?;
         if let Some(solution) = solution.as_mut().filter(|_| late) {
             solution.status = Status::TimeLimit;
         }
@@ -102,7 +102,7 @@ impl ExactVisits<'_> {
 
 impl Visit for ExactVisits<'_> {
     fn visit(&mut self, lambda: f64, starts: &[Point], done: u64) -> Result<Option<Candidate>> {
-        self.watch.tell(Progress { stage: "solve", done, total: 0, gap: None });
+        self.monitor.tell(Progress { stage: "solve", done, total: 0, gap: None });
         let true_lambda = lambda * self.settings.unit;
         let one = |problem: usize| -> Result<_> {
             let Some(solution) = self.solve(problem, (true_lambda, lambda), &starts[problem])? else { return Ok(None) };
@@ -124,11 +124,11 @@ impl Visit for ExactVisits<'_> {
         if self.roots.len() > REFITTED_UP_TO {
             return Ok(None);
         }
-        self.watch.tell(Progress { stage: "leave one out", done: 0, total: 0, gap: None });
+        self.monitor.tell(Progress { stage: "leave one out", done: 0, total: 0, gap: None });
         let lambda = candidate.point.lambda;
         let true_lambda = lambda * self.settings.unit;
         let one = |problem: usize| -> Result<_> {
-            self.watch.go_on("leave one out")?;
+            self.monitor.go_on("leave one out")?;
             // A step from the solution gives its factorisation again.
             let start = &candidate.solutions[problem].point;
             let Some(solution) = self.solve(problem, (true_lambda, lambda), start)? else { return Ok(None) };

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::block_sums::Block;
-use super::lift::Lift;
+use super::feature_map::FeatureMap;
 use super::local::{BLOCK, Blocks};
 use crate::error::Result;
 use crate::linalg::factor::{Matrix, Side, add_scaled, product};
@@ -21,7 +21,7 @@ pub(crate) type Source<'a> = dyn Fn(Range<usize>) -> Matrix + Sync + 'a;
 pub(crate) struct FeatureBlocks<'a> {
     source: &'a Source<'a>,
     n_samples: usize,
-    lift: Lift,
+    feature_map: FeatureMap,
     /// Samples × columns of polynomials: the penalised ones, then the unpenalised.
     columns: Matrix,
     held: Vec<Matrix>,
@@ -37,8 +37,8 @@ pub(crate) struct Seen {
 
 impl<'a> FeatureBlocks<'a> {
     /// Blocks of no unpenalised column yet, none of them held.
-    pub fn new(source: &'a Source<'a>, n_samples: usize, lift: Lift) -> Self {
-        FeatureBlocks { source, n_samples, lift, columns: Matrix::zeros(n_samples, 0), held: Vec::new() }
+    pub fn new(source: &'a Source<'a>, n_samples: usize, feature_map: FeatureMap) -> Self {
+        FeatureBlocks { source, n_samples, feature_map, columns: Matrix::zeros(n_samples, 0), held: Vec::new() }
     }
 
     fn n_blocks(&self) -> usize {
@@ -51,13 +51,13 @@ impl<'a> FeatureBlocks<'a> {
 
     fn penalised(&self, at: usize) -> Matrix {
         let mut features = (self.source)(self.range(at));
-        self.lift.penalise(&mut features);
+        self.feature_map.penalise(&mut features);
         features
     }
 
     /// Computes every block once, and keeps the first `n_held` of them.
     pub fn see(&mut self, basis: &Matrix, n_held: usize, pool: &Pool) -> Result<Seen> {
-        let mut seen = Seen { cross: Matrix::zeros(self.lift.n_landmarks(), basis.n_cols()), squares: 0.0 };
+        let mut seen = Seen { cross: Matrix::zeros(self.feature_map.n_landmarks(), basis.n_cols()), squares: 0.0 };
         // In waves: what is not kept is dropped before the next is computed.
         let wave = 4 * pool.threads();
         for first in (0..self.n_blocks()).step_by(wave) {
@@ -91,9 +91,9 @@ impl<'a> FeatureBlocks<'a> {
     ) -> Self {
         debug_assert!(cross.is_none() || penalised.n_cols() == 0);
         self.columns = columns;
-        self.lift.penalised = penalised;
-        self.lift.columns = unpenalised;
-        self.lift.cross = cross;
+        self.feature_map.penalised = penalised;
+        self.feature_map.columns = unpenalised;
+        self.feature_map.cross = cross;
         let mut held = std::mem::take(&mut self.held);
         pool.map_mut(&mut held, |at, features| *features = self.stacked(at, features));
         self.held = held;
@@ -107,7 +107,7 @@ impl<'a> FeatureBlocks<'a> {
             let (top, bottom) = out.col_mut(col).split_at_mut(b);
             top.copy_from_slice(features.col(col));
             bottom.iter_mut().enumerate().for_each(|(k, x)| *x = self.columns.at(sample, k));
-            if let Some(cross) = &self.lift.cross {
+            if let Some(cross) = &self.feature_map.cross {
                 bottom.iter().enumerate().for_each(|(k, x)| add_scaled(top, -x, cross.col(k)));
             }
         }
@@ -122,8 +122,8 @@ impl Blocks for FeatureBlocks<'_> {
         self.n_samples
     }
 
-    fn lift(&self) -> &Lift {
-        &self.lift
+    fn feature_map(&self) -> &FeatureMap {
+        &self.feature_map
     }
 
     fn read(&self, _: Range<usize>) -> Result<()> {

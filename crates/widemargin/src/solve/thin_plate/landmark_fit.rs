@@ -1,19 +1,19 @@
 //! The fit on landmarks: features whose inner product is the projected kernel between landmarks, then the
 //! same path as the exact fit.
 
+use super::batched_newton::BatchedNewton;
 use super::block_sums::RowFacts;
 use super::exact_fit::{FitSettings, Fitted, ask, settle, unit_column};
 use super::feature_blocks::{FeatureBlocks, Seen, Source};
+use super::feature_map::FeatureMap;
 use super::landmark_visits::LandmarkVisits;
-use super::lift::Lift;
 use super::local::{Blocks, Local};
-use super::lockstep::Lockstep;
 use super::null_space::{NullSpace, filled_factor, overflow, project, span};
 use super::path::{Outcome, PathSettings, Problems, walk};
 use crate::error::Result;
 use crate::linalg::factor::{Matrix, Side, Svd, beside, product};
+use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::watch::Watch;
 
 /// The kernel and the polynomials at landmarks z and samples x.
 pub(crate) struct LandmarkBlocks<'a> {
@@ -48,13 +48,13 @@ impl<'a> LandmarkFit<'a> {
         blocks: LandmarkBlocks<'a>,
         problems: &Problems<'_>,
         pool: &Pool,
-        watch: &Watch<'_>,
+        monitor: &Monitor<'_>,
     ) -> Result<Self> {
         let LandmarkBlocks { between, to_samples, polynomials, sample_polynomials, spreads, n_held } = blocks;
-        let lift = lift_of(between, &polynomials)?;
-        ask(watch, "features")?;
+        let feature_map = feature_map_of(between, &polynomials)?;
+        ask(monitor, "features")?;
         let basis = span(&sample_polynomials)?;
-        let mut blocks = FeatureBlocks::new(to_samples, problems.codes.len(), lift);
+        let mut blocks = FeatureBlocks::new(to_samples, problems.codes.len(), feature_map);
         let seen = blocks.see(&basis.u, n_held, pool)?;
         let along: f64 = seen.cross.values().iter().map(|x| x * x).sum();
         let (flat, unit) = unit_of(seen.squares - along, seen.squares, problems.weights.iter().sum())?;
@@ -67,11 +67,11 @@ impl<'a> LandmarkFit<'a> {
         problems: &Problems<'_>,
         settings: &FitSettings,
         pool: &Pool,
-        watch: &Watch<'_>,
+        monitor: &Monitor<'_>,
     ) -> Result<Fitted> {
         let LandmarkFit { blocks, seen, basis, sample_polynomials, spreads, flat, unit } = self;
         let rank = basis.s.len();
-        let (null_space, why) = settle(settings.null_space, &basis, problems, watch)?;
+        let (null_space, why) = settle(settings.null_space, &basis, problems, monitor)?;
         let total: f64 = problems.weights.iter().sum();
         let columns = match null_space {
             NullSpace::Constant | NullSpace::Penalized if rank > 0 => unit_column(problems.weights),
@@ -87,25 +87,25 @@ impl<'a> LandmarkFit<'a> {
 
         let roots: Vec<f64> = problems.weights.iter().map(|w| w.sqrt()).collect();
         let facts = RowFacts { targets: problems.targets(), roots: &roots, units: problems.units };
-        let mut rows = Local::new(blocks, facts, true, pool, watch);
+        let mut rows = Local::new(blocks, facts, true, pool, monitor);
         let path = PathSettings { c: settings.c, unit, stop: settings.stop };
         let mut visits =
-            LandmarkVisits::new(Lockstep::new(&mut rows, pool), unit, total, settings.stop, pool, watch, None);
+            LandmarkVisits::new(BatchedNewton::new(&mut rows, pool), unit, total, settings.stop, pool, monitor, None);
         let origins = visits.origins();
-        let outcome = walk(&mut visits, &origins, &path, watch)?;
-        let (alpha, beta) = translated(&outcome, rows.blocks.lift());
+        let outcome = walk(&mut visits, &origins, &path, monitor)?;
+        let (alpha, beta) = translated(&outcome, rows.blocks.feature_map());
         Ok(Fitted { alpha, beta, null_space, why, rank, flat, outcome })
     }
 }
 
 /// From the kernel and the polynomials at the landmarks; without any unpenalised feature yet.
-pub(crate) fn lift_of(between: Matrix, polynomials: &Matrix) -> Result<Lift> {
+pub(crate) fn feature_map_of(between: Matrix, polynomials: &Matrix) -> Result<FeatureMap> {
     let at_landmarks = span(polynomials)?.u;
     let projected = project(between, &at_landmarks)?;
     // α = (I − QQᵀ)L⁻ᵀt has αᵀΦα = ‖t‖² for LLᵀ the projected kernel: the features are L⁻¹(I − QQᵀ)Φ(z, x).
     let cholesky = if projected.flat { None } else { Some(filled_factor(&projected.kernel, &at_landmarks)?) };
     let none = Matrix::zeros(polynomials.n_cols(), 0);
-    Ok(Lift { cholesky, at_landmarks, penalised: none.clone(), columns: none, cross: None })
+    Ok(FeatureMap { cholesky, at_landmarks, penalised: none.clone(), columns: none, cross: None })
 }
 
 /// Whether nothing is left for the kernel, and the mean of its projected diagonal: from the features' sum of squares,
@@ -152,9 +152,9 @@ pub(crate) fn penalised(null_space: NullSpace, spreads: &[f64]) -> Matrix {
 }
 
 /// α and β of the best solutions, a vector a problem.
-pub(crate) fn translated(outcome: &Outcome, lift: &Lift) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
+pub(crate) fn translated(outcome: &Outcome, feature_map: &FeatureMap) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
     let one = |solution: &super::path::Solved| {
-        lift.coefficients(&[&solution.point.coefficients[..], &solution.point.free].concat())
+        feature_map.coefficients(&[&solution.point.coefficients[..], &solution.point.free].concat())
     };
     outcome.best.solutions.iter().map(one).unzip()
 }

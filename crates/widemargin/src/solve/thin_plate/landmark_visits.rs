@@ -1,7 +1,7 @@
 //! All problems at one λ on landmarks, in lockstep, with what is needed to go on where a killed fit ended.
 
+use super::batched_newton::{BatchedNewton, Ended};
 use super::factor::Factor;
-use super::lockstep::{Ended, Lockstep};
 use super::log::Log;
 use super::newton::{Lambdas, Stop};
 use super::path::{Candidate, LeftOutMeans, Refits, Solved, Visit};
@@ -9,13 +9,13 @@ use super::row_sums::FOLDS;
 use super::system::Point;
 use crate::error::Result;
 use crate::linalg::factor::dot;
+use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
 use crate::solve::Status;
-use crate::watch::{Progress, Watch};
 
 /// What is the same at every λ, and where the rows stand.
 pub(crate) struct LandmarkVisits<'r, 'a> {
-    lockstep: Lockstep<'r>,
+    batched_newton: BatchedNewton<'r>,
     n_penalised: usize,
     /// λ in true units for 1 in scale-free ones.
     unit: f64,
@@ -23,27 +23,27 @@ pub(crate) struct LandmarkVisits<'r, 'a> {
     total: f64,
     stop: Stop,
     pool: &'r Pool,
-    watch: &'a Watch<'a>,
+    monitor: &'a Monitor<'a>,
     log: Option<Log<'a>>,
 }
 
 impl<'r, 'a> LandmarkVisits<'r, 'a> {
     pub fn new(
-        lockstep: Lockstep<'r>,
+        batched_newton: BatchedNewton<'r>,
         unit: f64,
         total: f64,
         stop: Stop,
         pool: &'r Pool,
-        watch: &'a Watch<'a>,
+        monitor: &'a Monitor<'a>,
         log: Option<Log<'a>>,
     ) -> Self {
-        let n_penalised = lockstep.rows.shape().n_penalised;
-        LandmarkVisits { lockstep, n_penalised, unit, total, stop, pool, watch, log }
+        let n_penalised = batched_newton.rows.shape().n_penalised;
+        LandmarkVisits { batched_newton, n_penalised, unit, total, stop, pool, monitor, log }
     }
 
     /// Where every problem begins.
     pub fn origins(&self) -> Vec<Point> {
-        let shape = self.lockstep.rows.shape();
+        let shape = self.batched_newton.rows.shape();
         let (coefficients, free) = (vec![0.0; shape.n_penalised], vec![0.0; shape.n_free]);
         vec![Point { coefficients, free, ..Point::default() }; shape.n_problems]
     }
@@ -52,7 +52,7 @@ impl<'r, 'a> LandmarkVisits<'r, 'a> {
         let true_lambda = lambda * self.unit;
         let starts = flat(starts.iter());
         let lambdas = Lambdas::new(true_lambda, lambda);
-        let Some(ended) = self.lockstep.minimise(lambdas, &starts, self.stop, None, self.watch)? else {
+        let Some(ended) = self.batched_newton.minimise(lambdas, &starts, self.stop, None, self.monitor)? else {
             return Ok(None);
         };
         let solutions: Vec<Solved> =
@@ -63,17 +63,17 @@ impl<'r, 'a> LandmarkVisits<'r, 'a> {
         if let Some(factors) = factors.filter(|factors| factors.iter().all(Factor::is_determined)) {
             let roots = self.pool.try_map(factors.len(), |at| Ok::<_, crate::Error>(factors[at].root()))?;
             drop(factors);
-            let sums = self.lockstep.rows.leave_one_out(&roots)?;
+            let sums = self.batched_newton.rows.leave_one_out(&roots)?;
             let hinge = sums.hinge / (self.total * solutions.len() as f64);
             means = Some(LeftOutMeans { hinge, wrong: sums.wrong / self.total });
-            left_out = self.lockstep.rows.left_out();
+            left_out = self.batched_newton.rows.left_out();
         }
         Ok(Some(Candidate::new(true_lambda, lambda, solutions, left_out, means)))
     }
 
     fn solved(&self, problem: usize, ended: &Ended, lambda: f64) -> Solved {
-        let (t, gamma) = self.lockstep.point(problem).split_at(self.n_penalised);
-        let told = &self.lockstep.told[problem];
+        let (t, gamma) = self.batched_newton.point(problem).split_at(self.n_penalised);
+        let told = &self.batched_newton.told[problem];
         // The dual objective at a = y (√w − y z)₊ / λ: 2λ Σ y_i a_i √w_i − λ‖Σ a_i x_i‖² − λ² Σ a_i², times C.
         let pushed = &told.right[..self.n_penalised];
         let dual = match ended.status {
@@ -93,13 +93,13 @@ impl Visit for LandmarkVisits<'_, '_> {
     }
 
     fn visit(&mut self, lambda: f64, starts: &[Point], done: u64) -> Result<Option<Candidate>> {
-        self.watch.tell(Progress { stage: "solve", done, total: 0, gap: None });
+        self.monitor.tell(Progress { stage: "solve", done, total: 0, gap: None });
         if let Some(log) = &mut self.log {
             if let Some(known) = log.next() {
                 return Ok(known);
             }
             if let Some((points, hessians)) = log.place() {
-                self.lockstep.restore(points, hessians)?;
+                self.batched_newton.restore(points, hessians)?;
             }
         }
         let found = self.solve(lambda, starts)?;
@@ -107,30 +107,35 @@ impl Visit for LandmarkVisits<'_, '_> {
         if let Some(log) = &mut self.log
             && !found.as_ref().is_some_and(stopped)
         {
-            log.add(&found, &self.lockstep.points, &self.lockstep.hessians)?;
+            log.add(&found, &self.batched_newton.points, &self.batched_newton.hessians)?;
         }
         Ok(found)
     }
 
     /// One solution a fold, from where all rows led to: about one more C each.
     fn confirm(&mut self, candidate: &Candidate) -> Result<Option<Refits>> {
-        self.watch.tell(Progress { stage: "folds", done: 0, total: u64::from(FOLDS), gap: None });
+        self.monitor.tell(Progress { stage: "folds", done: 0, total: u64::from(FOLDS), gap: None });
         if let Some((points, hessians)) = self.log.as_mut().and_then(Log::place) {
-            self.lockstep.restore(points, hessians)?;
+            self.batched_newton.restore(points, hessians)?;
         }
         let start = flat(candidate.solutions.iter().map(|solution| &solution.point));
         let lambdas = Lambdas::new(candidate.point.lambda * self.unit, candidate.point.lambda);
         let mut wrong = 0.0;
         for fold in 0..FOLDS {
-            self.lockstep.without(Some(fold), &start)?;
-            let Some(ended) = self.lockstep.minimise(lambdas, &start, self.stop, None, self.watch)? else {
+            self.batched_newton.without(Some(fold), &start)?;
+            let Some(ended) = self.batched_newton.minimise(lambdas, &start, self.stop, None, self.monitor)? else {
                 return Ok(None);
             };
             if ended.iter().any(|ended| ended.status != Status::Converged) {
                 return Ok(None);
             }
-            wrong += self.lockstep.rows.absent_rows()?.wrong;
-            self.watch.tell(Progress { stage: "folds", done: u64::from(fold) + 1, total: u64::from(FOLDS), gap: None });
+            wrong += self.batched_newton.rows.absent_rows()?.wrong;
+            self.monitor.tell(Progress {
+                stage: "folds",
+                done: u64::from(fold) + 1,
+                total: u64::from(FOLDS),
+                gap: None,
+            });
         }
         Ok(Some(Refits::OfFolds(wrong / self.total)))
     }

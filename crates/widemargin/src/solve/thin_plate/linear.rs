@@ -4,7 +4,7 @@ use super::newton::{Lambdas, Stop, minimise};
 use super::system::{Point, System, Target};
 use crate::error::Result;
 use crate::linalg::factor::{Cholesky, Matrix, Side, Svd, add_lower_product, add_scaled};
-use crate::watch::Watch;
+use crate::monitor::Monitor;
 
 /// After so many steps data count as not separated.
 pub(super) const STOP: Stop = Stop { max_steps: 60, tol: 0.0 };
@@ -18,11 +18,11 @@ struct Linear<'a> {
 }
 
 /// True where some γ has y (Uγ) ≥ √w on every sample, U orthonormal.
-pub(crate) fn separates(columns: &Matrix, target: Target<'_>, watch: &Watch<'_>) -> Result<bool> {
+pub(crate) fn separates(columns: &Matrix, target: Target<'_>, monitor: &Monitor<'_>) -> Result<bool> {
     let system = Linear { columns };
     let start = system.origin();
     let total: f64 = target.roots.iter().map(|root| root * root).sum();
-    let solution = minimise(&system, Lambdas::new(0.0, 1.0), target, &start, STOP, &mut (), watch)?;
+    let solution = minimise(&system, Lambdas::new(0.0, 1.0), target, &start, STOP, &mut (), monitor)?;
     Ok(solution.is_some_and(|solution| solution.objective <= NOTHING * total))
 }
 
@@ -94,7 +94,7 @@ mod tests {
         let n = signs.len();
         let columns = Matrix::from_columns(points.iter().copied().chain(vec![1.0; n]).collect(), n, 2);
         let svd = Svd::new(&columns, 1e-10).unwrap();
-        separates(&svd.u, Target { signs, roots: &vec![1.0; n] }, &Watch::none()).unwrap()
+        separates(&svd.u, Target { signs, roots: &vec![1.0; n] }, &Monitor::none()).unwrap()
     }
 
     #[test]

@@ -6,12 +6,12 @@
 use std::ops::Range;
 
 use super::block_sums::{Block, Points, Root, RowFacts, Seen, State, absent_rows, leave_out, see};
-use super::lift::Lift;
-use super::row_sums::{Hessians, LeftOutSums, RowSums, RowsShape, Told};
+use super::feature_map::FeatureMap;
+use super::row_sums::{Hessians, LeftOutSums, PointSums, RowSums, RowsShape};
 use crate::error::Result;
 use crate::linalg::factor::{Matrix, add_outer};
+use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::watch::Watch;
 
 /// Rows a block.
 pub(crate) const BLOCK: usize = 512;
@@ -29,7 +29,7 @@ pub(crate) trait Blocks: Sync {
 
     fn n_rows(&self) -> usize;
 
-    fn lift(&self) -> &Lift;
+    fn feature_map(&self) -> &FeatureMap;
 
     /// Reads what the blocks of a range of rows need.
     fn read(&self, rows: Range<usize>) -> Result<Self::Span>;
@@ -41,14 +41,14 @@ pub(crate) trait Blocks: Sync {
     /// both with some state that changes between spans only.
     fn pass<S: Sync, T: Send>(
         &self,
-        (pool, watch): (&Pool, &Watch<'_>),
+        (pool, monitor): (&Pool, &Monitor<'_>),
         state: &mut S,
         work: impl Fn(&S, Range<usize>, Block<'_>) -> Result<T> + Sync + Send,
         mut fold: impl FnMut(&mut S, T) -> Result<()>,
     ) -> Result<()> {
         let n = self.n_rows();
         for first in (0..n).step_by(SPAN * BLOCK) {
-            watch.go_on("solve")?;
+            monitor.go_on("solve")?;
             let rows = first..n.min(first + SPAN * BLOCK);
             let span = self.read(rows.clone())?;
             let seen = &*state;
@@ -68,7 +68,7 @@ pub(crate) struct Local<'a, B> {
     pub blocks: B,
     facts: RowFacts<'a>,
     pool: &'a Pool,
-    watch: &'a Watch<'a>,
+    monitor: &'a Monitor<'a>,
     state: State,
     /// Whether left-out values are kept, and those that are.
     keeps: bool,
@@ -76,9 +76,9 @@ pub(crate) struct Local<'a, B> {
 }
 
 impl<'a, B: Blocks> Local<'a, B> {
-    pub fn new(blocks: B, facts: RowFacts<'a>, keeps: bool, pool: &'a Pool, watch: &'a Watch<'a>) -> Self {
+    pub fn new(blocks: B, facts: RowFacts<'a>, keeps: bool, pool: &'a Pool, monitor: &'a Monitor<'a>) -> Self {
         let state = State::new(blocks.n_rows() * facts.targets.n_problems());
-        Local { blocks, facts, pool, watch, state, keeps, left_out: Vec::new() }
+        Local { blocks, facts, pool, monitor, state, keeps, left_out: Vec::new() }
     }
 
     /// Goes on from what another over the same rows remembered.
@@ -87,7 +87,7 @@ impl<'a, B: Blocks> Local<'a, B> {
     }
 
     /// What it remembers.
-    pub fn remembered(self) -> State {
+    pub fn state(self) -> State {
         self.state
     }
 
@@ -105,18 +105,18 @@ impl<'a, B: Blocks> Local<'a, B> {
         points: Option<&[f64]>,
         wants_changes: bool,
         mut push: impl FnMut(&Seen),
-    ) -> Result<Vec<Told>> {
+    ) -> Result<Vec<PointSums>> {
         let shape = self.shape();
-        let Local { blocks, facts, pool, watch, state, .. } = self;
-        let (facts, lift) = (*facts, blocks.lift());
-        let points = points.map(|points| Points::new(points, lift, shape));
-        let mut told = vec![Told::default(); live.len()];
+        let Local { blocks, facts, pool, monitor, state, .. } = self;
+        let (facts, feature_map) = (*facts, blocks.feature_map());
+        let points = points.map(|points| Points::new(points, feature_map, shape));
+        let mut told = vec![PointSums::default(); live.len()];
         let mut raw = false;
         blocks.pass(
-            (pool, watch),
+            (pool, monitor),
             state,
             |state, rows, block| {
-                let seen = see((facts, state, lift), (rows, &block), live, points.as_ref(), wants_changes);
+                let seen = see((facts, state, feature_map), (rows, &block), live, points.as_ref(), wants_changes);
                 Ok((seen, matches!(block, Block::Raw { .. })))
             },
             |state, (seen, is_raw)| {
@@ -134,11 +134,11 @@ impl<'a, B: Blocks> Local<'a, B> {
             },
         )?;
         if raw {
-            let b = lift.n_landmarks();
+            let b = feature_map.n_landmarks();
             for told in &mut told {
                 let column = |part: &[f64]| Matrix::from_columns(part.to_vec(), part.len(), 1);
                 let (phi, polynomials) = told.right.split_at(b);
-                told.right = lift.features(column(phi), &column(polynomials)).into_values();
+                told.right = feature_map.features(column(phi), &column(polynomials)).into_values();
             }
         }
         Ok(told)
@@ -150,7 +150,7 @@ impl<'a, B: Blocks> Local<'a, B> {
         live: &[usize],
         points: Option<&[f64]>,
         hessians: &mut Hessians,
-    ) -> Result<Vec<Told>> {
+    ) -> Result<Vec<PointSums>> {
         let (p, pool) = (self.shape().width(), self.pool);
         let mut outer = vec![Outer::default(); live.len()];
         let told = self.gather(live, points, true, |seen| {
@@ -193,16 +193,16 @@ impl Outer {
 
 impl<B: Blocks> RowSums for Local<'_, B> {
     fn shape(&self) -> RowsShape {
-        let lift = self.blocks.lift();
+        let feature_map = self.blocks.feature_map();
         RowsShape {
             n_rows: self.blocks.n_rows(),
-            n_penalised: lift.n_penalised(),
-            n_free: lift.n_free(),
+            n_penalised: feature_map.n_penalised(),
+            n_free: feature_map.n_free(),
             n_problems: self.facts.targets.n_problems(),
         }
     }
 
-    fn origin(&mut self) -> Result<(Vec<f64>, Vec<Told>)> {
+    fn origin(&mut self) -> Result<(Vec<f64>, Vec<PointSums>)> {
         let (p, pool) = (self.shape().width(), self.pool);
         self.state.scores.fill(0.0);
         self.state.counted.fill(false);
@@ -217,7 +217,7 @@ impl<B: Blocks> RowSums for Local<'_, B> {
         Ok((hessian, told))
     }
 
-    fn look(&mut self, live: &[usize], points: &[f64], hessians: Option<&mut Hessians>) -> Result<Vec<Told>> {
+    fn look(&mut self, live: &[usize], points: &[f64], hessians: Option<&mut Hessians>) -> Result<Vec<PointSums>> {
         match hessians {
             Some(hessians) => self.gather_hessians(live, Some(points), hessians),
             None => self.gather(live, Some(points), false, |_| {}),
@@ -232,7 +232,7 @@ impl<B: Blocks> RowSums for Local<'_, B> {
         Ok(())
     }
 
-    fn along(&mut self, live: &[usize], places: &[f64]) -> Result<Vec<[f64; 2]>> {
+    fn line_search_eval(&mut self, live: &[usize], places: &[f64]) -> Result<Vec<[f64; 2]>> {
         let one = |(&problem, &t): (&usize, &f64)| {
             let (mut slope, mut curvature) = (0.0, 0.0);
             let own = self.own(problem);
@@ -255,7 +255,7 @@ impl<B: Blocks> RowSums for Local<'_, B> {
         Ok(live.iter().zip(places).map(one).collect())
     }
 
-    fn advance(&mut self, live: &[usize], places: &[f64], hessians: &mut Hessians) -> Result<Vec<Told>> {
+    fn take_step(&mut self, live: &[usize], places: &[f64], hessians: &mut Hessians) -> Result<Vec<PointSums>> {
         for (&problem, t) in live.iter().zip(places) {
             let own = self.own(problem);
             let State { scores, ahead, .. } = &mut self.state;
@@ -267,14 +267,14 @@ impl<B: Blocks> RowSums for Local<'_, B> {
     fn leave_one_out(&mut self, roots: &[Vec<f64>]) -> Result<LeftOutSums> {
         let shape = self.shape();
         let roots: Vec<Root> = roots.iter().map(|root| Root::new(root, shape)).collect();
-        let Local { blocks, facts, pool, watch, state, keeps, left_out } = self;
-        let (facts, lift, keeps) = (*facts, blocks.lift(), *keeps);
+        let Local { blocks, facts, pool, monitor, state, keeps, left_out } = self;
+        let (facts, feature_map, keeps) = (*facts, blocks.feature_map(), *keeps);
         let mut sums = LeftOutSums::default();
         *left_out = if keeps { vec![Vec::new(); shape.n_problems] } else { Vec::new() };
         blocks.pass(
-            (pool, watch),
+            (pool, monitor),
             state,
-            |state, rows, block| Ok(leave_out((facts, state, lift), (rows, &block), &roots)),
+            |state, rows, block| Ok(leave_out((facts, state, feature_map), (rows, &block), &roots)),
             |_, (found, values)| {
                 sums.hinge += found.hinge;
                 sums.wrong += found.wrong;

@@ -11,25 +11,25 @@
 //!
 //! On B landmarks f = Σ α_j φ(·, z_j) + Σ β_m p_m: n·B² for the features and for the first Hessian, then the
 //! change of the violators times B² a Newton step, and violators times B² a C for leave-one-out. All two-class problems
-//! go in lockstep (`lockstep.rs`), so that one pass over the samples serves them all: one a Newton step and one a C.
+//! go in lockstep (`batched_newton.rs`), so that one pass over the samples serves them all: one a Newton step and one a C.
 //! Features that memory does not hold are computed anew at a pass, n·B² each. What the solver sees of its samples is
 //! `RowSums`, so that they may be elsewhere.
 
 mod apart;
+mod batched_newton;
 mod block_sums;
 mod exact;
 mod exact_fit;
 mod exact_visits;
 mod factor;
 mod feature_blocks;
+mod feature_map;
 mod landmark_fit;
 mod landmark_visits;
 mod left_out;
-mod lift;
 mod line_search;
 mod linear;
 mod local;
-mod lockstep;
 mod log;
 pub(crate) mod memory;
 mod newton;
@@ -44,13 +44,13 @@ pub(crate) use apart::{Apart, first_sums, fit_apart};
 pub use apart::{FirstSums, rows_separate};
 pub(crate) use block_sums::RowFacts;
 pub(crate) use exact_fit::{FitSettings, Fitted, SAMPLES_A_FREE_POLYNOMIAL, WhyNotFree, fit_exact};
-pub(crate) use landmark_fit::{LandmarkBlocks, LandmarkFit, lift_of};
-pub(crate) use lift::Lift;
+pub(crate) use feature_map::FeatureMap;
+pub(crate) use landmark_fit::{LandmarkBlocks, LandmarkFit, feature_map_of};
 pub(crate) use local::{BLOCK, SPAN};
 pub(crate) use newton::Stop;
 pub use null_space::NullSpace;
 pub use path::PathPoint;
 pub(crate) use path::{Problems, Solved};
-pub use row_sums::{Hessians, LeftOutSums, RowSums, RowsShape, Told};
-pub use rows_apart::{RowsApart, RowsRemembered};
+pub use row_sums::{Hessians, LeftOutSums, PointSums, RowSums, RowsShape};
+pub use rows_apart::{RowsApart, RowsState};
 pub(crate) use streamed_fit::{Means, RawRows, fit_streamed};

@@ -6,8 +6,8 @@
 use super::line_search::search;
 use super::system::{Part, Point, System, Target};
 use crate::error::{Error, Result};
+use crate::monitor::{Monitor, Stopped};
 use crate::solve::Status;
-use crate::watch::{Stopped, Watch};
 
 /// Two sets of violators count as the same where they differ by samples this near the margin, relative to the
 /// scores, whatever tolerance is asked for: that is the last digit of the scores.
@@ -79,13 +79,13 @@ pub(crate) fn minimise<S: System>(
     start: &Point,
     stop: Stop,
     memory: &mut S::Memory,
-    watch: &Watch<'_>,
+    monitor: &Monitor<'_>,
 ) -> Result<Option<Solution<S::Factor>>> {
     let mut point = start.clone();
     let fresh = start.scores.iter().all(|z| *z == 0.0);
     let mut on_parts = 0;
     if fresh && system.parts_are_cheap() {
-        on_parts = grow(system, lambdas, target, &mut point, stop, memory, watch)?;
+        on_parts = grow(system, lambdas, target, &mut point, stop, memory, monitor)?;
     }
     let fresh = fresh && on_parts == 0;
     let mut violators = target.violators(&point.scores);
@@ -96,7 +96,7 @@ pub(crate) fn minimise<S: System>(
     let status = loop {
         let last = steps >= head;
         let lambda = if last { lambdas.last } else { lambdas.last * HEAD_START.powi((head - steps) as i32) };
-        match watch.ask() {
+        match monitor.ask() {
             Err(Stopped::Cancelled) => return Err(Error::Cancelled { stage: "solve" }),
             Err(Stopped::TimeLimit) if steps > 0 => break Status::TimeLimit,
             _ if steps >= stop.max_steps => break Status::IterationLimit,
@@ -153,14 +153,14 @@ fn grow<S: System>(
     point: &mut Point,
     stop: Stop,
     memory: &mut S::Memory,
-    watch: &Watch<'_>,
+    monitor: &Monitor<'_>,
 ) -> Result<u32> {
     let (mut part, mut total) = (Part::first(target.signs.len(), FIRST_PART), 0);
     let mut head = lambdas.head;
     while part.0 > 0 {
         let mut violators = target.violators_in(&point.scores, part);
         for step in 0..head + STEPS_ON_A_PART {
-            match watch.ask() {
+            match monitor.ask() {
                 Err(Stopped::Cancelled) => return Err(Error::Cancelled { stage: "solve" }),
                 Err(Stopped::TimeLimit) => return Ok(total),
                 _ if total + 1 >= stop.max_steps => return Ok(total),

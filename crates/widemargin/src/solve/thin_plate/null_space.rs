@@ -127,7 +127,7 @@ pub(crate) fn trace(matrix: &Matrix) -> f64 {
 #[derive(Debug)]
 pub(crate) struct Definite {
     /// T = G⁺(I − QQᵀ)B.
-    lift: Matrix,
+    feature_map: Matrix,
 }
 
 impl Definite {
@@ -140,14 +140,14 @@ impl Definite {
         let middle = product(Side::Transposed(q), Side::Plain(&cross));
         let off = minus_product(&cross, q, &middle, 1.0);
         let cholesky = filled_factor(&kernel, q)?;
-        let mut lift = off.clone();
-        cholesky.solve_lower(&mut lift);
-        let corner = product(Side::Transposed(&lift), Side::Plain(&lift));
-        cholesky.solve_lower_transposed(&mut lift);
+        let mut feature_map = off.clone();
+        cholesky.solve_lower(&mut feature_map);
+        let corner = product(Side::Transposed(&feature_map), Side::Plain(&feature_map));
+        cholesky.solve_lower_transposed(&mut feature_map);
         let norms = removal_norms(&cholesky, q);
         drop(cholesky);
-        let along = product(Side::Transposed(q), Side::Plain(&lift));
-        let lift = minus_product(&lift, q, &along, 1.0);
+        let along = product(Side::Transposed(q), Side::Plain(&feature_map));
+        let feature_map = minus_product(&feature_map, q, &along, 1.0);
 
         let half = minus_product(&off, q, &corner, -0.5);
         add_lower_product(&mut kernel, 1.0, Side::Plain(q), Side::Transposed(&half));
@@ -156,15 +156,15 @@ impl Definite {
         // The gᵢ with α_i = ⟨f, gᵢ⟩ are the columns of K₀G⁺ = I − QQᵀ + QTᵀ.
         let n = q.n_rows();
         let mut off = q.clone();
-        (0..q.n_cols()).for_each(|k| add_scaled(off.col_mut(k), -1.0, lift.col(k)));
+        (0..q.n_cols()).for_each(|k| add_scaled(off.col_mut(k), -1.0, feature_map.col(k)));
         let mut functions = minus_product_of(q, Side::Transposed(&off));
         (0..n).for_each(|i| functions.set(i, i, functions.at(i, i) + 1.0));
-        Ok((Definite { lift }, kernel, Removals { functions, norms }))
+        Ok((Definite { feature_map }, kernel, Removals { functions, norms }))
     }
 
     /// What is left where the polynomials reach every sample: nothing.
     pub fn nothing(n: usize, rank: usize) -> Self {
-        Definite { lift: Matrix::zeros(n, rank) }
+        Definite { feature_map: Matrix::zeros(n, rank) }
     }
 
     /// α of f = K₀v: α = v − QQᵀv + T Qᵀv, for which Φα = K₀v and Pᵀα = 0.
@@ -172,7 +172,7 @@ impl Definite {
         let along = q.transposed_times(v);
         let mut alpha = v.to_vec();
         add_scaled(&mut alpha, -1.0, &q.times(&along));
-        add_scaled(&mut alpha, 1.0, &self.lift.times(&along));
+        add_scaled(&mut alpha, 1.0, &self.feature_map.times(&along));
         alpha
     }
 }

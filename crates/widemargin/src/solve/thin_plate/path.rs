@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::newton::Stop;
 use super::system::Point;
 use crate::error::{Error, Result};
+use crate::monitor::Monitor;
 use crate::problem::OneVsRest;
 use crate::solve::Status;
-use crate::watch::Watch;
 
 /// λ in scale-free units where the path starts, as a number of half decades.
 const START: i32 = -4;
@@ -185,17 +185,17 @@ pub(crate) fn walk(
     visits: &mut impl Visit,
     origins: &[Point],
     settings: &PathSettings,
-    watch: &Watch<'_>,
+    monitor: &Monitor<'_>,
 ) -> Result<Outcome> {
     match settings.c {
         Some(c) => {
             let mut outcome = single(visits, 0.5 / c / settings.unit, origins)?;
-            if watch.ask().is_ok() {
+            if monitor.ask().is_ok() {
                 confirm(visits, &mut outcome.best, &mut outcome.path)?;
             }
             Ok(outcome)
         }
-        None => whole(visits, origins, watch),
+        None => whole(visits, origins, monitor),
     }
 }
 
@@ -223,8 +223,8 @@ fn single(visits: &mut impl Visit, asked: f64, origins: &[Point]) -> Result<Outc
 
 /// From the start downwards, then upwards, each way until the loss has risen for a while; then between
 /// the best and its neighbours. The best by the closed form is confirmed; where that says worse of it, so is the next.
-fn whole(visits: &mut impl Visit, origins: &[Point], watch: &Watch<'_>) -> Result<Outcome> {
-    let usual = if watch.has_time_limit() { SAFE_START } else { START };
+fn whole(visits: &mut impl Visit, origins: &[Point], monitor: &Monitor<'_>) -> Result<Outcome> {
+    let usual = if monitor.has_time_limit() { SAFE_START } else { START };
     let start = visits.began().map_or(usual, |lambda| (2.0 * lambda.log10()).round() as i32);
     let mut path: Vec<PathPoint> = Vec::new();
     let mut best: Option<(f64, Candidate)> = None;
@@ -234,7 +234,7 @@ fn whole(visits: &mut impl Visit, origins: &[Point], watch: &Watch<'_>) -> Resul
         let mut starts = upwards.clone();
         let mut at = first;
         while (LOWEST..=HIGHEST).contains(&at) {
-            cut |= best.is_some() && watch.ask().is_err();
+            cut |= best.is_some() && monitor.ask().is_err();
             if cut {
                 break;
             }
@@ -262,7 +262,7 @@ fn whole(visits: &mut impl Visit, origins: &[Point], watch: &Watch<'_>) -> Resul
     }
     if let Some(coarse) = best.as_ref().map(|(at, _)| *at) {
         for at in [coarse - 0.5, coarse + 0.5] {
-            cut |= watch.ask().is_err();
+            cut |= monitor.ask().is_err();
             let Some((_, nearest)) = best.as_ref().filter(|_| !cut) else { break };
             let starts: Vec<Point> = nearest.solutions.iter().map(|solution| solution.point.clone()).collect();
             if let Some(candidate) = visits.visit(10f64.powf(at / 2.0), &starts, path.len() as u64)? {
@@ -272,7 +272,7 @@ fn whole(visits: &mut impl Visit, origins: &[Point], watch: &Watch<'_>) -> Resul
     }
     let (_, mut best) = best.ok_or_else(super::null_space::overflow)?;
     if !cut {
-        best = confirmed(visits, best, &mut path, watch)?;
+        best = confirmed(visits, best, &mut path, monitor)?;
     }
     path.sort_by(|a, b| b.lambda.total_cmp(&a.lambda));
     Ok(Outcome { best, path, raised: None, cut })
@@ -283,11 +283,11 @@ fn confirmed(
     visits: &mut impl Visit,
     mut best: Candidate,
     path: &mut [PathPoint],
-    watch: &Watch<'_>,
+    monitor: &Monitor<'_>,
 ) -> Result<Candidate> {
     confirm(visits, &mut best, path)?;
     for _ in 0..MOST_CONFIRMED {
-        let Some(loss) = best.point.loo_squared_hinge.filter(|_| best.point.loo_exact && watch.ask().is_ok()) else {
+        let Some(loss) = best.point.loo_squared_hinge.filter(|_| best.point.loo_exact && monitor.ask().is_ok()) else {
             break;
         };
         let rivals = path.iter().filter(|point| !point.loo_exact && point.loo_squared_hinge.is_some_and(|l| l < loss));

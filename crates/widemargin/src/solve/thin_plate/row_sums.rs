@@ -31,7 +31,7 @@ impl RowsShape {
 
 /// Sums over the rows of one problem at one point.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Told {
+pub struct PointSums {
     /// Σ y slack x over the rows inside the margin.
     pub right: Vec<f64>,
     /// Σ slack² over them.
@@ -47,9 +47,9 @@ pub struct Told {
     pub n_inside: u64,
 }
 
-impl Told {
+impl PointSums {
     /// Both together.
-    pub fn add(&mut self, other: &Told) {
+    pub fn add(&mut self, other: &PointSums) {
         if self.right.is_empty() {
             self.right.clone_from(&other.right);
         } else {
@@ -89,14 +89,14 @@ pub trait RowSums {
     ///
     /// # Errors
     /// What reading the rows meets.
-    fn origin(&mut self) -> Result<(Vec<f64>, Vec<Told>)>;
+    fn origin(&mut self) -> Result<(Vec<f64>, Vec<PointSums>)>;
 
     /// Looks at points (problems × width), at which the rows inside the margin are counted from now on; the change is
     /// added to the Hessians, where there are any. One element a live problem.
     ///
     /// # Errors
     /// As for [`RowSums::origin`].
-    fn look(&mut self, live: &[usize], points: &[f64], hessians: Option<&mut Hessians>) -> Result<Vec<Told>>;
+    fn look(&mut self, live: &[usize], points: &[f64], hessians: Option<&mut Hessians>) -> Result<Vec<PointSums>>;
 
     /// Moves problems to the points that were looked at.
     ///
@@ -109,13 +109,13 @@ pub trait RowSums {
     ///
     /// # Errors
     /// As for [`RowSums::origin`].
-    fn along(&mut self, live: &[usize], places: &[f64]) -> Result<Vec<[f64; 2]>>;
+    fn line_search_eval(&mut self, live: &[usize], places: &[f64]) -> Result<Vec<[f64; 2]>>;
 
     /// Moves problems to places on that way, and counts the rows that are inside the margin there.
     ///
     /// # Errors
     /// As for [`RowSums::origin`].
-    fn advance(&mut self, live: &[usize], places: &[f64], hessians: &mut Hessians) -> Result<Vec<Told>>;
+    fn take_step(&mut self, live: &[usize], places: &[f64], hessians: &mut Hessians) -> Result<Vec<PointSums>>;
 
     /// Leave-one-out where all problems stand. A row's leverage is ‖R x‖², for a square column-major R a problem whose
     /// first rows, as many as there are penalised features, are a lower triangle.

@@ -5,14 +5,14 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::block_sums::{Block, RowFacts, State};
-use super::lift::Lift;
+use super::feature_map::FeatureMap;
 use super::local::{Blocks, Local};
 use super::row_sums::{RowSums, RowsShape};
 use crate::error::{Error, Result};
 use crate::linalg::factor::Matrix;
+use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::OneVsRest;
-use crate::watch::Watch;
 
 /// Rows in one place.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +33,7 @@ pub struct RowsApart<'a> {
 
 /// What is remembered of rows, `[problem][row]`; empty before there was anything.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct RowsRemembered {
+pub struct RowsState {
     /// z where the problem stands.
     pub scores: Vec<f64>,
     /// z at the point that was looked at.
@@ -46,18 +46,18 @@ pub struct RowsRemembered {
 
 struct Whole<'a> {
     features: &'a [f64],
-    lift: Lift,
+    feature_map: FeatureMap,
 }
 
 impl Blocks for Whole<'_> {
     type Span = ();
 
     fn n_rows(&self) -> usize {
-        self.features.len() / (self.lift.n_penalised() + self.lift.n_free()).max(1)
+        self.features.len() / (self.feature_map.n_penalised() + self.feature_map.n_free()).max(1)
     }
 
-    fn lift(&self) -> &Lift {
-        &self.lift
+    fn feature_map(&self) -> &FeatureMap {
+        &self.feature_map
     }
 
     fn read(&self, _: Range<usize>) -> Result<()> {
@@ -65,7 +65,7 @@ impl Blocks for Whole<'_> {
     }
 
     fn block<'s>(&'s self, (): &'s (), rows: Range<usize>) -> Result<Block<'s>> {
-        let p = self.lift.n_penalised() + self.lift.n_free();
+        let p = self.feature_map.n_penalised() + self.feature_map.n_free();
         let values = self.features[rows.start * p..rows.end * p].to_vec();
         Ok(Block::Lifted(Cow::Owned(Matrix::from_columns(values, p, rows.len()))))
     }
@@ -79,15 +79,15 @@ impl RowsApart<'_> {
     /// meets.
     pub fn with<T>(
         &self,
-        remembered: RowsRemembered,
-        watch: &Watch<'_>,
+        state: RowsState,
+        monitor: &Monitor<'_>,
         work: impl FnOnce(&mut dyn RowSums) -> Result<T>,
-    ) -> Result<(T, RowsRemembered)> {
+    ) -> Result<(T, RowsState)> {
         let (n, k) = (self.roots.len(), self.targets.n_problems());
         let p = self.features.len().checked_div(n).unwrap_or(self.n_penalised);
         let fits = p * n == self.features.len() && self.n_penalised <= p && self.units.len() == n;
-        let empty = remembered == RowsRemembered::default();
-        let RowsRemembered { scores, ahead, counted, absent } = remembered;
+        let empty = state == RowsState::default();
+        let RowsState { scores, ahead, counted, absent } = state;
         let known = [scores.len(), ahead.len(), counted.len()];
         if !fits || self.targets.n_samples() != n || (!empty && known != [n * k; 3]) {
             return Err(Error::Shape {
@@ -96,7 +96,7 @@ impl RowsApart<'_> {
                 expected: format!("{n} rows of features and {} remembered", n * k),
             });
         }
-        let lift = Lift {
+        let feature_map = FeatureMap {
             cholesky: None,
             at_landmarks: Matrix::zeros(self.n_penalised, 0),
             penalised: Matrix::zeros(0, 0),
@@ -105,13 +105,13 @@ impl RowsApart<'_> {
         };
         let pool = Pool::new(self.threads)?;
         let facts = RowFacts { targets: self.targets, roots: self.roots, units: self.units };
-        let mut local = Local::new(Whole { features: self.features, lift }, facts, false, &pool, watch);
+        let mut local = Local::new(Whole { features: self.features, feature_map }, facts, false, &pool, monitor);
         if !empty {
             local.recall(State { scores, ahead, counted, absent });
         }
         let told = work(&mut local)?;
-        let State { scores, ahead, counted, absent } = local.remembered();
-        Ok((told, RowsRemembered { scores, ahead, counted, absent }))
+        let State { scores, ahead, counted, absent } = local.state();
+        Ok((told, RowsState { scores, ahead, counted, absent }))
     }
 
     /// The sizes of these rows.

@@ -10,15 +10,15 @@ use std::ops::Range;
 use super::apart::{Apart, FirstSums, first_sums, fit_rows, rows_separate};
 use super::block_sums::{Block, RowFacts};
 use super::exact_fit::{FitSettings, Fitted};
+use super::feature_map::FeatureMap;
 use super::landmark_fit::translated;
-use super::lift::Lift;
 use super::local::{Blocks, Local};
 use super::log::Log;
 use crate::data::Checkpoint;
 use crate::error::Result;
 use crate::linalg::factor::Matrix;
+use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::watch::Watch;
 
 /// Kernel values and polynomials of rows, a block at a time; blocks may be held.
 pub(crate) trait RawRows: Sync {
@@ -47,7 +47,7 @@ pub(crate) struct Means<'a> {
 /// Rows as the solver sees them.
 struct Streamed<'a, R> {
     raw: &'a R,
-    lift: Lift,
+    feature_map: FeatureMap,
     held: Cow<'a, [(Matrix, Matrix)]>,
     only_polynomials: bool,
 }
@@ -59,8 +59,8 @@ impl<R: RawRows> Blocks for Streamed<'_, R> {
         self.raw.n_rows()
     }
 
-    fn lift(&self) -> &Lift {
-        &self.lift
+    fn feature_map(&self) -> &FeatureMap {
+        &self.feature_map
     }
 
     fn read(&self, rows: Range<usize>) -> Result<Option<R::Span>> {
@@ -92,39 +92,45 @@ struct First {
     held: Vec<(Matrix, Matrix)>,
 }
 
-/// Fits f = Σ α_j φ(·, z_j) + Σ β_m p_m with P(z)ᵀα = 0 over rows that come in passes. `lift` is that of the landmarks.
+/// Fits f = Σ α_j φ(·, z_j) + Σ β_m p_m with P(z)ᵀα = 0 over rows that come in passes. `feature_map` is that of the landmarks.
 pub(crate) fn fit_streamed<R: RawRows>(
     raw: &R,
-    lift: Lift,
+    feature_map: FeatureMap,
     (facts, spreads): (RowFacts<'_>, &[f64]),
     settings: &FitSettings,
     means: &Means<'_>,
-    (pool, watch): (&Pool, &Watch<'_>),
+    (pool, monitor): (&Pool, &Monitor<'_>),
 ) -> Result<Fitted> {
     let total: f64 = facts.roots.iter().map(|root| root * root).sum();
-    let First { sums, held } = first_pass(raw, &lift, means.n_held, pool, watch)?;
-    let mut apart = Apart::new(&sums, &lift, total)?;
+    let First { sums, held } = first_pass(raw, &feature_map, means.n_held, pool, monitor)?;
+    let mut apart = Apart::new(&sums, &feature_map, total)?;
     let all = apart.columns.clone();
     let n = facts.roots.iter().filter(|root| **root > 0.0).count();
     let (null_space, why) = apart.settle(settings.null_space, n, spreads, || {
-        let lift = lift.only_polynomials(all.clone());
-        let blocks = Streamed { raw, lift, held: Cow::Borrowed(&held), only_polynomials: true };
-        rows_separate(&mut Local::new(blocks, facts, false, pool, watch), total, pool.threads(), watch)
+        let feature_map = feature_map.only_polynomials(all.clone());
+        let blocks = Streamed { raw, feature_map, held: Cow::Borrowed(&held), only_polynomials: true };
+        rows_separate(&mut Local::new(blocks, facts, false, pool, monitor), total, pool.threads(), monitor)
     })?;
-    let lift = apart.lift(lift);
-    let blocks = Streamed { raw, lift, held: Cow::Owned(held), only_polynomials: false };
-    let mut rows = Local::new(blocks, facts, false, pool, watch);
+    let feature_map = apart.feature_map(feature_map);
+    let blocks = Streamed { raw, feature_map, held: Cow::Owned(held), only_polynomials: false };
+    let mut rows = Local::new(blocks, facts, false, pool, monitor);
     let log = means.checkpoint.map(|(checkpoint, fingerprint)| Log::open(checkpoint, fingerprint)).transpose()?;
-    let (outcome, flat) = fit_rows(&mut rows, &apart, settings, log, (pool, watch))?;
-    let (alpha, beta) = translated(&outcome, rows.blocks.lift());
+    let (outcome, flat) = fit_rows(&mut rows, &apart, settings, log, (pool, monitor))?;
+    let (alpha, beta) = translated(&outcome, rows.blocks.feature_map());
     Ok(Fitted { alpha, beta, null_space, why, rank: apart.rank, flat, outcome })
 }
 
-fn first_pass<R: RawRows>(raw: &R, lift: &Lift, n_held: usize, pool: &Pool, watch: &Watch<'_>) -> Result<First> {
-    let blocks = Streamed { raw, lift: lift.clone(), held: Cow::Borrowed(&[]), only_polynomials: false };
+fn first_pass<R: RawRows>(
+    raw: &R,
+    feature_map: &FeatureMap,
+    n_held: usize,
+    pool: &Pool,
+    monitor: &Monitor<'_>,
+) -> Result<First> {
+    let blocks = Streamed { raw, feature_map: feature_map.clone(), held: Cow::Borrowed(&[]), only_polynomials: false };
     let mut first = First::default();
     blocks.pass(
-        (pool, watch),
+        (pool, monitor),
         &mut first,
         |_, rows, block| {
             let Block::Raw { phi, polynomials } = block else { return Ok(None) };

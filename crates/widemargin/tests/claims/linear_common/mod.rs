@@ -3,9 +3,9 @@
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use widemargin::data::DenseView;
+use widemargin::monitor::Monitor;
 use widemargin::problem::{Block, Intercept, LinearObjective, OneVsRest, SmoothLoss};
 use widemargin::solve::newton::{NewtonSettings, NewtonSolution, solve};
-use widemargin::watch::Watch;
 
 /// Rows of Φ, classes, and how they are to be learned.
 #[derive(Clone, Debug)]
@@ -62,7 +62,7 @@ impl Case {
     pub fn solve_with(&self, blocks: &[Block<'_>], settings: &NewtonSettings) -> NewtonSolution {
         let mut objective =
             LinearObjective::new(blocks, self.targets(), &self.costs, self.loss, self.intercept, 1).unwrap();
-        solve(&mut objective, settings, None, &Watch::none()).unwrap()
+        solve(&mut objective, settings, None, &Monitor::none()).unwrap()
     }
 
     /// The objective of problem `k` at a point (weights, then intercept), from its definition.

@@ -1,0 +1,184 @@
+//! Training on files that memory does not hold: the limit, the scratch file, the checkpoint, and the samples on disk.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use indicatif::{DecimalBytes, HumanCount};
+use widemargin::data::{Checkpoint, Labels, Resources, Source};
+use widemargin::memory;
+use widemargin::monitor::{Monitor, Progress};
+use widemargin_io::{CheckpointFolder, ReadOptions, ScratchFile, Store, Table};
+
+use crate::args::Input;
+use crate::context::Context;
+use crate::report::{Failure, in_file, shown};
+
+/// How much memory there is, for `train` and `cv`.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct Memory {
+    /// Memory to keep within, such as 4GiB or 500MB (a number alone is GB). `train` then reads the samples block by block
+    /// where the method can, from files of any size; else what does not fit is computed anew, or refused
+    #[arg(long, allow_hyphen_values = true, value_parser = size, value_name = "SIZE")]
+    pub memory: Option<u64>,
+}
+
+/// Where else a fit may put things.
+#[derive(Clone, Debug, Args)]
+pub struct Folders {
+    /// Folder in which a fit in blocks says how far it is; killed and run again with the same data and parameters, it
+    /// goes on from there to the same model
+    #[arg(long, value_name = "DIR")]
+    checkpoint: Option<PathBuf>,
+    /// Folder for the scratch file of a fit in blocks, on a disk with room [default: that of the model file]
+    #[arg(long, value_name = "DIR")]
+    scratch: Option<PathBuf>,
+}
+
+/// Of what is free, where a checkpoint is asked for without a limit.
+const SHARE: f64 = 0.5;
+/// For the program itself: stacks, the reader's blocks, what an allocator keeps.
+const OWN: u64 = 32 << 20;
+/// Of the limit, left for what nobody counts.
+const MARGIN: f64 = 0.08;
+/// Labels, weights and costs of a sample.
+const A_SAMPLE: u64 = 4 + 8 + 8;
+
+impl Folders {
+    /// Refuses a checkpoint among the data: its files would be read as samples.
+    pub fn check(&self, input: &Input) -> Result<(), Failure> {
+        match &self.checkpoint {
+            Some(folder) => Ok(widemargin::output::check(&folder.join("checkpoint"), &[("the data", &input.data)])?),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether samples are to be read in blocks.
+    pub fn ask_for_blocks(&self, memory: Memory) -> bool {
+        memory.memory.is_some() || self.checkpoint.is_some()
+    }
+}
+
+/// Samples on a disk, and what a fit on them has to work with.
+#[derive(Debug)]
+pub struct OnDisk {
+    /// The samples.
+    store: Store,
+    /// Bytes that the fit itself may use.
+    memory: u64,
+    scratch: ScratchFile,
+    checkpoint: Option<CheckpointFolder>,
+}
+
+impl OnDisk {
+    /// Goes through the samples once, unless they can be read where they lie.
+    pub fn open(
+        context: &Context,
+        data: &Path,
+        options: &ReadOptions,
+        memory: Memory,
+        (folders, output): (&Folders, &Path),
+    ) -> Result<Self, Failure> {
+        if data.as_os_str() == "-" {
+            let failure = Failure::input("standard input cannot be read in blocks: it can be read only once");
+            return Err(failure.help("write it to a file first"));
+        }
+        // Not the system's folder for temporary files, which may be in memory.
+        let beside = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = folders.scratch.clone().unwrap_or_else(|| beside.to_owned());
+        let checkpoint = folders.checkpoint.as_deref().map(CheckpointFolder::open).transpose()?;
+        let limit = match memory.memory {
+            Some(limit) => limit,
+            None => memory::free().map_or(1 << 30, |free| (free as f64 * SHARE) as u64),
+        };
+        let scratch = ScratchFile::create(&folder)?;
+        let name = shown(data).to_string();
+        context.bar.say(format!("reading {name}"));
+        let told = |progress: Progress| context.bar.say(format!("{name}: {} samples", HumanCount(progress.done)));
+        let rows = ScratchFile::create(&folder)?;
+        let monitor = context.monitor(&told);
+        let store = context.pool().install(|| Store::open(data, options, rows, limit / 8, &monitor))?;
+        let samples = A_SAMPLE * store.n_samples() as u64;
+        let mut memory = ((limit as f64 * (1.0 - MARGIN)) as u64).saturating_sub(memory::resident().unwrap_or(0));
+        if let Some(left) = address_space_left(context.pool().current_num_threads()) {
+            memory = memory.min((left as f64 * (1.0 - MARGIN)) as u64);
+        }
+        let memory = memory.saturating_sub(samples + OWN);
+        Ok(OnDisk { store, memory, scratch, checkpoint })
+    }
+
+    /// Fits on the samples and their labels.
+    pub fn fit<T>(
+        &self,
+        data: &Path,
+        monitor: &Monitor<'_>,
+        fit: impl FnOnce(&Store, &Labels, &Resources<'_>, &Monitor<'_>) -> widemargin::Result<T>,
+    ) -> Result<T, Failure> {
+        let labels = self.store.outline().require_labels(data)?;
+        let checkpoint = self.checkpoint.as_ref().map(|folder| folder as &dyn Checkpoint);
+        let resources = Resources { memory: self.memory, scratch: &self.scratch, checkpoint };
+        fit(&self.store, labels, &resources, monitor).map_err(|error| in_file(error, data, self.store.outline(), 0))
+    }
+
+    /// What the files say beside the samples.
+    pub fn outline(&self) -> &Table {
+        self.store.outline()
+    }
+
+    /// Number of samples.
+    pub fn n_samples(&self) -> usize {
+        self.store.n_samples()
+    }
+
+    /// The line of a summary.
+    pub fn extent(&self) -> String {
+        format!(
+            "{} samples, {} features, {} on disk",
+            HumanCount(self.store.n_samples() as u64),
+            HumanCount(self.store.n_features() as u64),
+            DecimalBytes(self.store.bytes()),
+        )
+    }
+}
+
+/// A number of bytes: with a unit, or in GB.
+fn size(text: &str) -> Result<u64, String> {
+    const UNITS: [(&str, f64); 8] = [
+        ("KiB", 1024.0),
+        ("MiB", 1048576.0),
+        ("GiB", 1073741824.0),
+        ("TiB", 1099511627776.0),
+        ("KB", 1e3),
+        ("MB", 1e6),
+        ("GB", 1e9),
+        ("TB", 1e12),
+    ];
+    let found = UNITS.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, factor)));
+    let (number, factor) = found.unwrap_or((text, &1e9));
+    match number.trim().parse::<f64>() {
+        Ok(number) if number > 0.0 && (number * factor).is_finite() => Ok((number * factor) as u64),
+        _ => Err("a number above 0 is needed, with KiB, MiB, GiB, KB, MB or GB behind it (alone it is in GB)".into()),
+    }
+}
+
+/// Bytes of addresses that the process may still take, where it has a limit of those (`ulimit -v`). Matrix products
+/// reserve two last-level caches a thread, which they hardly touch: addresses, not memory.
+fn address_space_left(threads: usize) -> Option<u64> {
+    let cache = std::fs::read_to_string("/sys/devices/system/cpu/cpu0/cache/index3/size").ok();
+    let cache = cache.and_then(|text| text.trim().strip_suffix('K')?.parse::<u64>().ok()).unwrap_or(0) * 1024;
+    Some(memory::addresses_left()?.saturating_sub(2 * cache * threads as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_units() {
+        for (text, expected) in [("4GiB", 4 << 30), ("500MB", 500_000_000), ("1.5", 1_500_000_000), ("8 KiB", 8192)] {
+            assert_eq!(size(text), Ok(expected), "{text}");
+        }
+        for wrong in ["0", "-1GB", "much", "nan", "4Gi", ""] {
+            assert!(size(wrong).is_err(), "{wrong}");
+        }
+    }
+}

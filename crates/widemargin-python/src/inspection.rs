@@ -1,0 +1,289 @@
+//! Names, blocks, spectra and selection: what is asked without a model.
+
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use widemargin::Result;
+use widemargin::basis;
+use widemargin::data::{AnySamples, DenseMatrix, Samples, Source, Training, Vectors};
+use widemargin::expansion::{self, BasisExpansion, Spectrum, spectrum_with};
+use widemargin::model::{BasisExpansionParams, FileFacts};
+use widemargin::monitor::Monitor;
+use widemargin::problem::Intercept;
+use widemargin::select::{self, Greedy, GreedySettings};
+use widemargin::similarity::{self as similarities, AnySimilarity, Similarity, Spec};
+
+use crate::basis_expansion::{PythonCall, PythonObjects, both, needed};
+use crate::convert::{self, Class};
+use crate::errors::raise;
+use crate::python_similarity::{CompositeSimilarity, PythonSimilarity};
+use crate::samples::{Given, images};
+use crate::work::{Patience, conduct};
+
+/// The version of the library.
+#[pyfunction]
+pub fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+/// The JSON header of a model file's bytes, its checksum verified and every field of its type.
+#[pyfunction]
+pub fn header_of(data: &[u8]) -> PyResult<String> {
+    widemargin::model::header_of_bytes(data).map_err(raise)
+}
+
+/// What whoever loads these bytes should know.
+#[pyfunction]
+pub fn remark_on(data: &[u8]) -> PyResult<Option<String>> {
+    Ok(FileFacts::of_bytes(data).map_err(raise)?.remark())
+}
+
+/// The bytes of a model file with one more tensor of bytes.
+#[pyfunction]
+pub fn with_payload<'py>(py: Python<'py>, data: &[u8], name: &str, payload: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+    Ok(PyBytes::new(py, &widemargin::model::with_payload(data, name, payload).map_err(raise)?))
+}
+
+/// What `with_payload` added.
+#[pyfunction]
+pub fn payload<'py>(py: Python<'py>, data: &[u8], name: &str) -> PyResult<Bound<'py, PyBytes>> {
+    Ok(PyBytes::new(py, &widemargin::model::payload(data, name).map_err(raise)?))
+}
+
+/// Whether C times the weights is within double precision.
+#[pyfunction]
+pub fn check_costs(c: f64, weights: PyReadonlyArray1<'_, f64>, n_classes: usize) -> PyResult<()> {
+    widemargin::data::check_costs(c, weights.as_slice()?, n_classes).map_err(raise)
+}
+
+/// A spec as it is written back.
+#[pyfunction]
+pub fn canonical(spec: &str) -> PyResult<String> {
+    let checked = AnySimilarity::new(&[spec]).and_then(|_| spec.parse::<Spec>());
+    checked.map(|spec| spec.to_string()).map_err(raise)
+}
+
+/// The kinds of samples that all the similarities can take.
+#[pyfunction]
+pub fn takes(specs: Vec<String>) -> PyResult<Vec<&'static str>> {
+    AnySimilarity::new(&specs).map(|similarity| similarity.takes()).map_err(raise)
+}
+
+/// The names of the similarities.
+#[pyfunction]
+pub fn similarity_names() -> Vec<&'static str> {
+    similarities::similarity_names()
+}
+
+/// The names of the descriptors.
+#[pyfunction]
+pub fn descriptor_names() -> Vec<&'static str> {
+    similarities::descriptor_names()
+}
+
+/// Rows that become bases, where no similarity is asked.
+#[pyfunction]
+pub fn choose_bases<'py>(
+    py: Python<'py>,
+    codes: PyReadonlyArray1<'_, u32>,
+    n_basis: usize,
+    basis: &str,
+    seed: u64,
+) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    let (codes, choice) = (codes.as_slice()?, basis.parse().map_err(raise)?);
+    let n_classes = codes.iter().max().map_or(0, |&code| code as usize + 1);
+    let (weights, none) = (vec![1.0; codes.len()], DenseMatrix { values: Vec::new(), n_rows: codes.len(), n_cols: 0 });
+    let samples = AnySamples::Vectors(Vectors::Dense(none));
+    let training = Training { samples: &samples, weights: &weights, threads: 1, monitor: &Monitor::none() };
+    let linear = AnySimilarity::new(&["linear"]).map_err(raise)?;
+    let bases = basis::choose(&choice, n_basis, codes, n_classes, seed, &linear, &training).map_err(raise)?;
+    Ok(PyArray1::from_iter(py, bases.rows.into_iter().map(|row| row as i64)))
+}
+
+/// A fitted similarity's block of given samples with given bases.
+fn block<S: Similarity>(
+    mut similarity: S,
+    bases: S::Samples,
+    samples: &dyn Source<Samples = S::Samples>,
+    threads: usize,
+    monitor: &Monitor<'_>,
+) -> Result<(usize, usize, Vec<f32>)> {
+    let weights = vec![1.0; bases.len()];
+    similarity.fit(&Training { samples: &bases, weights: &weights, threads, monitor })?;
+    let rows = BasisExpansion::raw(&similarity, bases)?.transform_with(samples, threads, monitor)?;
+    Ok((rows.n_rows, similarity.n_parts(), rows.values))
+}
+
+/// (samples, parts · bases): the parts of a sample one after another.
+#[pyfunction]
+pub fn pairwise<'py>(
+    py: Python<'py>,
+    similarity: Vec<String>,
+    calls: Vec<PythonCall>,
+    samples: (Option<Given<'_>>, Option<PythonObjects>),
+    bases: (Option<Given<'_>>, Option<PythonObjects>),
+    threads: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    let patience = Patience::default();
+    let (n_samples, n_parts, values) = if calls.is_empty() {
+        let similarity = AnySimilarity::new(&similarity).map_err(raise)?;
+        let (samples, bases) = (needed(samples.0)?.owned()?, needed(bases.0)?.owned()?);
+        conduct(py, &patience, |monitor, _| block(similarity, bases, &samples, threads, monitor))?
+    } else {
+        let similarity = CompositeSimilarity::new(&similarity, PythonSimilarity::many(calls)).map_err(raise)?;
+        let (samples, bases) = (both(samples.0, samples.1)?, both(bases.0, bases.1)?);
+        conduct(py, &patience, |monitor, to_caller| {
+            block(similarity, bases(to_caller), &samples(to_caller), threads, monitor)
+        })?
+    };
+    let n_bases = values.len() / (n_samples * n_parts).max(1);
+    let rows = PyArray1::from_vec(py, values).reshape([n_samples, n_parts, n_bases])?;
+    let parts = rows.permute(Some([1, 0, 2]))?;
+    parts.call_method1("copy", ("C",))
+}
+
+/// The spectra of the similarities, one a part.
+#[pyfunction]
+pub fn spectrum<'py>(
+    py: Python<'py>,
+    similarity: Vec<String>,
+    calls: Vec<PythonCall>,
+    samples: Option<Given<'_>>,
+    objects: Option<PythonObjects>,
+    threads: usize,
+) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    fn spectra<S: Similarity>(
+        mut similarity: S,
+        samples: &S::Samples,
+        threads: usize,
+        monitor: &Monitor<'_>,
+    ) -> Result<Vec<Spectrum>> {
+        let weights = vec![1.0; samples.len()];
+        similarity.fit(&Training { samples, weights: &weights, threads, monitor })?;
+        spectrum_with(&similarity, samples, threads, monitor)
+    }
+    let patience = Patience::default();
+    let spectra = if calls.is_empty() {
+        let similarity = AnySimilarity::new(&similarity).map_err(raise)?;
+        let samples = needed(samples)?.owned()?;
+        conduct(py, &patience, |monitor, _| spectra(similarity, &samples, threads, monitor))?
+    } else {
+        let similarity = CompositeSimilarity::new(&similarity, PythonSimilarity::many(calls)).map_err(raise)?;
+        let samples = both(samples, objects)?;
+        conduct(py, &patience, |monitor, to_caller| spectra(similarity, &samples(to_caller), threads, monitor))?
+    };
+    let dict = |spectrum: Spectrum| {
+        let dict = PyDict::new(py);
+        let (negative, raw) = (spectrum.negative(), spectrum.negative_raw());
+        dict.set_item("similarity", &spectrum.similarity)?;
+        dict.set_item("asymmetry", spectrum.asymmetry)?;
+        dict.set_item("rounding", spectrum.rounding)?;
+        dict.set_item("negative_ratio", negative.ratio)?;
+        dict.set_item("negative_energy", negative.energy)?;
+        dict.set_item("negative_ratio_raw", raw.ratio)?;
+        dict.set_item("negative_energy_raw", raw.energy)?;
+        let complex = spectrum.raw.iter().map(|(re, im)| numpy::Complex64::new(*re, *im));
+        dict.set_item("raw", PyArray1::from_iter(py, complex))?;
+        dict.set_item("symmetric", PyArray1::from_vec(py, spectrum.symmetric))?;
+        Ok(dict)
+    };
+    spectra.into_iter().map(dict).collect()
+}
+
+/// Greedy forward selection among the parts.
+#[pyfunction]
+#[pyo3(signature = (similarity, calls, samples, objects, classes, codes, *, n_basis, basis, normalization, n_folds, most,
+    least_gain, C, fit_intercept, seed, threads, monitor))]
+#[expect(non_snake_case, reason = "C is the parameter's name")]
+#[expect(clippy::too_many_arguments, reason = "they are the function's parameters, passed by name")]
+pub fn select_similarities<'py>(
+    py: Python<'py>,
+    similarity: Vec<String>,
+    calls: Vec<PythonCall>,
+    samples: Option<Given<'_>>,
+    objects: Option<PythonObjects>,
+    classes: Vec<Class>,
+    codes: PyReadonlyArray1<'_, u32>,
+    n_basis: usize,
+    basis: &str,
+    normalization: &str,
+    n_folds: usize,
+    most: Option<usize>,
+    least_gain: f64,
+    C: f64,
+    fit_intercept: bool,
+    seed: u64,
+    threads: usize,
+    monitor: Option<Bound<'_, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let labels = convert::labels(classes, &codes)?;
+    let (basis, normalization) = (basis.parse().map_err(raise)?, normalization.parse().map_err(raise)?);
+    let settings = GreedySettings {
+        n_folds,
+        most: most.unwrap_or(usize::MAX),
+        least_gain,
+        c: C,
+        intercept: if fit_intercept { Intercept::Free } else { Intercept::None },
+        seed,
+        threads,
+        ..GreedySettings::default()
+    };
+    let patience = Patience::new(None, monitor)?;
+    macro_rules! select {
+        ($similarity:expr, $samples:expr, $monitor:expr) => {{
+            let params = BasisExpansionParams::new($similarity)
+                .n_basis(n_basis)
+                .basis(basis)
+                .normalization(normalization)
+                .seed(seed)
+                .threads(threads);
+            let expanded = params.expand($samples, Some(&labels), $monitor)?;
+            select::select_similarities(&expanded.expansion, &expanded.features, &labels, &settings, $monitor)
+        }};
+    }
+    let greedy = if calls.is_empty() {
+        let similarity = AnySimilarity::new(&similarity).map_err(raise)?;
+        let samples = needed(samples)?.owned()?;
+        conduct(py, &patience, |monitor, _| select!(similarity, &samples, monitor))?
+    } else {
+        let similarity = CompositeSimilarity::new(&similarity, PythonSimilarity::many(calls)).map_err(raise)?;
+        let samples = both(samples, objects)?;
+        conduct(py, &patience, |monitor, to_caller| select!(similarity, &samples(to_caller), monitor))?
+    };
+    account(py, greedy)
+}
+
+fn account(py: Python<'_>, greedy: Greedy) -> PyResult<Bound<'_, PyDict>> {
+    let mut rounds = Vec::with_capacity(greedy.rounds.len());
+    for round in greedy.rounds {
+        let (dict, accuracies) = (PyDict::new(py), PyDict::new(py));
+        for (part, accuracy) in round.accuracies {
+            accuracies.set_item(part, accuracy)?;
+        }
+        dict.set_item("accuracies", accuracies)?;
+        dict.set_item("chosen", round.chosen)?;
+        dict.set_item("accuracy", round.accuracy)?;
+        rounds.push(dict);
+    }
+    let dict = PyDict::new(py);
+    dict.set_item("chosen", greedy.chosen)?;
+    dict.set_item("rounds", rounds)?;
+    dict.set_item("warnings", greedy.warnings)?;
+    Ok(dict)
+}
+
+/// HOG cells of images (n, height, width, channels): one row an image.
+#[pyfunction]
+pub fn hog<'py>(
+    py: Python<'py>,
+    pixels: &Bound<'py, PyAny>,
+    cell_size: usize,
+    threads: usize,
+) -> PyResult<Bound<'py, PyArray2<f32>>> {
+    let images = images(pixels)?;
+    let alone = format!("hog:cell={cell_size},scale=none/linear");
+    let described = conduct(py, &Patience::default(), |_, _| {
+        expansion::describe(&AnySimilarity::new(&[alone])?, &images, threads)
+    })?;
+    convert::array(py, described)
+}

@@ -1,0 +1,291 @@
+//! Similarities that are Python's, alone or beside those of the library.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
+
+use numpy::{PyArray1, PyReadonlyArray2};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use widemargin::data::{AnySamples, Samples, Source, Training};
+use widemargin::similarity::{AnySimilarity, Similarity};
+use widemargin::{Error, Result};
+
+use crate::work::{Message, Question, ToCaller, elsewhere};
+
+/// A Python similarity: a function of samples and bases, and its name.
+pub struct PythonSimilarity {
+    function: Py<PyAny>,
+    name: String,
+}
+
+impl PythonSimilarity {
+    /// From pairs of a function and its name.
+    pub fn many(pairs: Vec<(Py<PyAny>, String)>) -> Vec<Arc<PythonSimilarity>> {
+        pairs.into_iter().map(|(function, name)| Arc::new(PythonSimilarity { function, name })).collect()
+    }
+}
+
+/// A user's sequence: `pick(sequence, rows)` gives some of it.
+pub struct Sequence {
+    sequence: Py<PyAny>,
+    n: usize,
+    pick: Py<PyAny>,
+}
+
+impl Sequence {
+    pub fn new((sequence, n, pick): (Py<PyAny>, usize, Py<PyAny>)) -> Arc<Self> {
+        Arc::new(Sequence { sequence, n, pick })
+    }
+}
+
+/// Some samples of a user's sequence, picked from it only when they are compared.
+#[derive(Clone)]
+pub struct Objects {
+    whole: Arc<Sequence>,
+    /// All of them where none are named.
+    rows: Option<Arc<[usize]>>,
+    /// Who compares them. The bases of an earlier fit have one that nobody hears any more: it is never asked.
+    to_caller: ToCaller,
+}
+
+impl Objects {
+    pub fn new(whole: Arc<Sequence>, to_caller: &ToCaller) -> Self {
+        Objects { whole, rows: None, to_caller: to_caller.clone() }
+    }
+
+    fn len(&self) -> usize {
+        self.rows.as_ref().map_or(self.whole.n, |rows| rows.len())
+    }
+
+    fn select(&self, picked: &[usize]) -> Self {
+        let rows = match &self.rows {
+            None => picked.into(),
+            Some(rows) => picked.iter().map(|&at| rows[at]).collect(),
+        };
+        Objects { rows: Some(rows), ..self.clone() }
+    }
+
+    fn for_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        match &self.rows {
+            None => Ok(self.whole.sequence.bind(py).clone()),
+            Some(rows) => {
+                let rows = PyArray1::from_iter(py, rows.iter().map(|&row| row as i64));
+                self.whole.pick.bind(py).call1((&self.whole.sequence, rows))
+            }
+        }
+    }
+}
+
+/// A block that the calling thread is asked for.
+struct Request {
+    call: Arc<PythonSimilarity>,
+    samples: Objects,
+    bases: Objects,
+    reply: SyncSender<Option<Vec<f32>>>,
+}
+
+impl Question for Request {
+    fn serve(self: Box<Self>, py: Python<'_>) -> PyResult<()> {
+        let computed = self.compute(py);
+        let (block, result) = match computed {
+            Ok(block) => (Some(block), Ok(())),
+            Err(error) => (None, Err(error)),
+        };
+        // The asking thread waits: it cannot have gone.
+        let _ = self.reply.send(block);
+        result
+    }
+
+    fn refuse(self: Box<Self>) {
+        let _ = self.reply.send(None);
+    }
+}
+
+impl Request {
+    fn compute(&self, py: Python<'_>) -> PyResult<Vec<f32>> {
+        let (samples, bases) = (self.samples.for_python(py)?, self.bases.for_python(py)?);
+        let block = self.call.function.bind(py).call1((samples, bases))?;
+        let block: PyReadonlyArray2<'_, f32> = block.extract()?;
+        let shape = (self.samples.len(), self.bases.len());
+        let values = block.as_slice()?;
+        if values.len() != shape.0 * shape.1 {
+            let (name, found) = (&self.call.name, values.len());
+            let problem = format!("similarity '{name}': {found} values for {} samples × {} bases", shape.0, shape.1);
+            return Err(PyValueError::new_err(problem));
+        }
+        Ok(values.to_vec())
+    }
+}
+
+/// The same samples as the library's similarities and as Python's see them.
+#[derive(Clone)]
+pub struct CompositeSamples {
+    pub ours: Option<AnySamples>,
+    pub objects: Objects,
+}
+
+impl Samples for CompositeSamples {
+    fn len(&self) -> usize {
+        self.objects.len()
+    }
+
+    fn select(&self, rows: &[usize]) -> Self {
+        let ours = self.ours.as_ref().map(|ours| Samples::select(ours, rows));
+        CompositeSamples { ours, objects: self.objects.select(rows) }
+    }
+}
+
+/// Names and numbers of what descriptors learned.
+pub type State = Vec<(String, Vec<f32>)>;
+
+/// Similarities side by side: the library's first, then Python's.
+pub struct CompositeSimilarity {
+    ours: Option<AnySimilarity>,
+    calls: Vec<Arc<PythonSimilarity>>,
+}
+
+impl CompositeSimilarity {
+    /// The library's by their specs, and Python's.
+    pub fn new(specs: &[String], calls: Vec<Arc<PythonSimilarity>>) -> Result<Self> {
+        let ours = if specs.is_empty() { None } else { Some(AnySimilarity::new(specs)?) };
+        Ok(CompositeSimilarity { ours, calls })
+    }
+
+    /// What the descriptors of the library's similarities have learned.
+    pub fn state(&self) -> State {
+        let state = self.ours.as_ref().map(AnySimilarity::state).unwrap_or_default();
+        state.into_iter().map(|(name, numbers)| (name, numbers.to_vec())).collect()
+    }
+
+    /// Takes back what [`CompositeSimilarity::state`] gave.
+    pub fn restored(mut self, state: &State) -> Result<Self> {
+        if let Some(ours) = &mut self.ours {
+            ours.restore(&mut |wanted| match state.iter().find(|(name, _)| name == wanted) {
+                Some((_, numbers)) => Ok(numbers.clone()),
+                None => Err(Error::Shape {
+                    what: "state of the descriptors".into(),
+                    found: format!("no '{wanted}'"),
+                    expected: "what the fitted machine gave".into(),
+                }),
+            })?;
+        }
+        Ok(self)
+    }
+
+    fn n_ours(&self) -> usize {
+        self.ours.as_ref().map_or(0, Similarity::n_parts)
+    }
+}
+
+/// What the library's similarities see of a source.
+struct Ours<'a>(&'a dyn Source<Samples = CompositeSamples>);
+
+fn ours_of(samples: CompositeSamples) -> Result<AnySamples> {
+    let missing = || Error::Shape {
+        what: "samples".into(),
+        found: "objects alone".into(),
+        expected: "samples for the library's similarities too".into(),
+    };
+    samples.ours.ok_or_else(missing)
+}
+
+impl Source for Ours<'_> {
+    type Samples = AnySamples;
+
+    fn n_samples(&self) -> usize {
+        self.0.n_samples()
+    }
+
+    fn chunk(&self, rows: Range<usize>) -> Result<AnySamples> {
+        ours_of(self.0.chunk(rows)?)
+    }
+
+    fn select(&self, rows: &[usize]) -> Result<AnySamples> {
+        ours_of(self.0.select(rows)?)
+    }
+}
+
+impl Similarity for CompositeSimilarity {
+    type Samples = CompositeSamples;
+
+    fn spec(&self) -> String {
+        (0..self.n_parts()).map(|part| self.part(part)).collect::<Vec<_>>().join(" ")
+    }
+
+    fn fit(&mut self, training: &Training<'_, CompositeSamples>) -> Result<()> {
+        match &mut self.ours {
+            None => Ok(()),
+            Some(ours) => ours.fit(&training.of(&Ours(training.samples))),
+        }
+    }
+
+    fn describe(&self, samples: CompositeSamples) -> Result<CompositeSamples> {
+        let CompositeSamples { ours, objects } = samples;
+        match (&self.ours, ours) {
+            (Some(similarity), Some(samples)) => {
+                Ok(CompositeSamples { ours: Some(similarity.describe(samples)?), objects })
+            }
+            (_, ours) => Ok(CompositeSamples { ours, objects }),
+        }
+    }
+
+    fn block(&self, bases: &CompositeSamples, samples: &CompositeSamples, block: &mut [f32]) -> Result<()> {
+        let size = bases.objects.len() * samples.objects.len();
+        let (first, rest) = block.split_at_mut(self.n_ours() * size);
+        if let (Some(similarity), Some(bases), Some(samples)) = (&self.ours, &bases.ours, &samples.ours) {
+            similarity.block(bases, samples, first)?;
+        }
+        for (call, out) in self.calls.iter().zip(rest.chunks_mut(size.max(1))) {
+            let (reply, answer) = sync_channel(1);
+            let (samples, bases) = (samples.objects.clone(), bases.objects.clone());
+            let to_caller = samples.to_caller.clone();
+            let request = Request { call: Arc::clone(call), samples, bases, reply };
+            let asked = to_caller.send(Message::Ask(Box::new(request))).is_ok();
+            match answer.recv() {
+                Ok(Some(values)) if asked => out.copy_from_slice(&values),
+                _ => return Err(elsewhere(&call.name)),
+            }
+        }
+        Ok(())
+    }
+
+    fn seconds_a_pair(&self, bases: &CompositeSamples) -> f64 {
+        // A signal interrupts Python's where they are.
+        match (&self.ours, &bases.ours) {
+            (Some(similarity), Some(bases)) => similarity.seconds_a_pair(bases),
+            _ => 0.0,
+        }
+    }
+
+    fn kernel_distances(
+        &self,
+        part: usize,
+        bases: &CompositeSamples,
+        samples: &CompositeSamples,
+        block: &mut [f32],
+    ) -> Result<bool> {
+        match (&self.ours, &bases.ours, &samples.ours) {
+            (Some(ours), Some(bases), Some(samples)) if part < ours.n_parts() => {
+                ours.kernel_distances(part, bases, samples, block)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    fn n_parts(&self) -> usize {
+        self.n_ours() + self.calls.len()
+    }
+
+    fn part(&self, part: usize) -> String {
+        match &self.ours {
+            Some(ours) if part < ours.n_parts() => ours.part(part),
+            _ => self.calls[part - self.n_ours()].name.clone(),
+        }
+    }
+
+    fn is_symmetric(&self, part: usize) -> bool {
+        // Python's are checked.
+        self.ours.as_ref().is_some_and(|ours| part < ours.n_parts() && ours.is_symmetric(part))
+    }
+}

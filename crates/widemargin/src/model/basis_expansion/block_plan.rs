@@ -1,0 +1,156 @@
+//! How a fit on more samples than memory holds is cut: how many rows a piece has, how many rows' features stay.
+
+use std::collections::BTreeMap;
+
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::data::Labels;
+use crate::error::{Error, Result};
+
+/// Rows of a piece; the most is a multiple of the least, and that of the rows that are compared at a time.
+const MOST_ROWS: usize = 16_384;
+const LEAST_ROWS: usize = 256;
+
+/// Rows that stay for each feature, at the most: from 128 a feature on, a step leaves a hundredth of the gap.
+const MOST_A_FEATURE: usize = 128;
+/// And at the least, unless there are fewer rows: with less, their Hessian says little of that of all.
+const LEAST_A_FEATURE: usize = 2;
+
+/// Of every class that many stay before the rest is shared by size, so that a rare class is known.
+const FEW: usize = 64;
+
+/// The sizes, in rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Plan {
+    pub n_rows: usize,
+    pub rows_a_piece: usize,
+    /// Rows whose features stay in memory; all of them, where that is possible.
+    pub n_resident: usize,
+    /// Pieces whose scores are held.
+    pub n_held: usize,
+}
+
+impl Plan {
+    /// The best that a number of bytes allows: beside the Gram matrix and its factor, a piece and its share of every
+    /// thread, the scores of all rows go first, then the rows that stay.
+    pub fn new(memory: u64, n_rows: usize, n_features: usize, n_problems: usize) -> Result<Plan> {
+        let (n, d, k) = (n_rows as u64, n_features as u64, n_problems as u64);
+        // The Gram matrix, its factor, and one more while it is made; points and directions in double precision.
+        let fixed = 12 * d * d + 16 * 8 * k * (d + 1);
+        let row = 4 * d;
+        let scores = 8 * k;
+        let rows_a_piece = (memory / 16 / row.max(1)) as usize / LEAST_ROWS * LEAST_ROWS;
+        let rows_a_piece = rows_a_piece.clamp(LEAST_ROWS, MOST_ROWS).min(n_rows.next_multiple_of(LEAST_ROWS));
+        // A piece, and its like in bytes on the way to or from the scratch; scores that are on their way.
+        let piece = rows_a_piece as u64 * (2 * row + 2 * scores);
+        let least = (LEAST_A_FEATURE as u64 * d).min(n) * (row + scores);
+        let needed = fixed + piece + least;
+        if memory < needed {
+            return Err(Error::Memory {
+                what: format!("to train on {n_features} features of {n_rows} samples in blocks"),
+                needed,
+                free: memory,
+                hint: "raise the limit (--memory) or choose fewer bases (--n-basis)",
+            });
+        }
+        let left = memory - fixed - piece;
+        if n * (row + scores) <= left {
+            return Ok(Plan { n_rows, rows_a_piece, n_resident: n_rows, n_held: 0 });
+        }
+        let a_piece = rows_a_piece as u64 * scores;
+        let n_held = ((left / 2).min(left - least) / a_piece.max(1)).min(n.div_ceil(rows_a_piece as u64));
+        let most = (MOST_A_FEATURE as u64 * d).max(4 * LEAST_ROWS as u64).min(n);
+        let n_resident = ((left - n_held * a_piece) / (row + scores)).min(most) as usize;
+        Ok(Plan { n_rows, rows_a_piece, n_resident, n_held: n_held as usize })
+    }
+
+    /// What decides the bits of the result, for a checkpoint.
+    pub fn sizes(&self) -> BTreeMap<String, u64> {
+        let size = |name: &str, rows: usize| (name.to_owned(), rows as u64);
+        BTreeMap::from([size("rows a piece", self.rows_a_piece), size("rows that stay", self.n_resident)])
+    }
+
+    /// The sizes of a checkpoint in place of these. What memory there is now must do: it is seldom much less.
+    pub fn with(self, sizes: &BTreeMap<String, u64>) -> Result<Plan> {
+        let size = |name: &str, most: usize| {
+            let rows = sizes.get(name).copied().and_then(|rows| usize::try_from(rows).ok());
+            rows.filter(|rows| (1..=most).contains(rows))
+                .ok_or_else(|| Error::Checkpoint { problem: format!("it does not say how many {name} there are") })
+        };
+        let rows_a_piece = size("rows a piece", MOST_ROWS)?;
+        let n_held = self.n_held * self.rows_a_piece / rows_a_piece;
+        Ok(Plan { rows_a_piece, n_resident: size("rows that stay", self.n_rows)?, n_held, ..self })
+    }
+
+    /// Whether all features stay in memory.
+    pub fn is_whole(&self) -> bool {
+        self.n_resident == self.n_rows
+    }
+
+    /// The rows that stay, ascending, of those with a weight: by chance, each class by its size and a few at the least.
+    pub fn choose(&self, labels: &Labels, weights: &[f64], seed: u64) -> Vec<usize> {
+        let n_classes = labels.classes().len();
+        let present = |row: usize| weights[row] > 0.0;
+        let mut left = vec![0usize; n_classes];
+        labels.codes().iter().enumerate().filter(|(row, _)| present(*row)).for_each(|(_, &c)| left[c as usize] += 1);
+        let total: usize = left.iter().sum();
+        let few = FEW.min(self.n_resident / n_classes.max(1));
+        let share = |size: usize| {
+            let rest = self.n_resident.saturating_sub(few * n_classes) as f64;
+            size.min(few + (rest * size as f64 / total.max(1) as f64) as usize)
+        };
+        let mut wanted: Vec<usize> =
+            if self.is_whole() { left.clone() } else { left.iter().map(|&size| share(size)).collect() };
+        // Selection sampling: row by row, with the chance that leaves exactly as many as are wanted.
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut rows = Vec::with_capacity(wanted.iter().sum());
+        for (row, &code) in labels.codes().iter().enumerate().filter(|(row, _)| present(*row)) {
+            let class = code as usize;
+            if rng.random_range(0..left[class]) < wanted[class] {
+                wanted[class] -= 1;
+                rows.push(row);
+            }
+            left[class] -= 1;
+        }
+        rows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_keeps_to_its_bytes() {
+        for (memory, n, d, k) in
+            [(2 << 30, 20_000_000, 1000, 10), (1 << 28, 1_000_000, 500, 1), (1 << 30, 5000, 100, 3)]
+        {
+            let plan = Plan::new(memory, n, d, k).unwrap();
+            let bytes = 12 * d * d
+                + 2 * plan.rows_a_piece * (4 * d + 8 * k)
+                + plan.n_held * plan.rows_a_piece * 8 * k
+                + plan.n_resident * (4 * d + 8 * k);
+            assert!(bytes as u64 <= memory, "{plan:?}");
+            assert_eq!(plan.is_whole(), n == 5000);
+            assert!(plan.n_resident >= (2 * d).min(n) && plan.rows_a_piece.is_multiple_of(256), "{plan:?}");
+            assert_eq!(plan.with(&plan.sizes()).unwrap(), plan);
+        }
+        let error = Plan::new(1 << 20, 1_000_000, 1000, 2).unwrap_err().to_string();
+        assert!(error.contains("--memory"), "{error}");
+    }
+
+    #[test]
+    fn rows_that_stay_are_of_all_classes() {
+        let labels = Labels::new((0..10_000).map(|i| i64::from(i % 500 == 3)));
+        let mut weights = vec![1.0; 10_000];
+        weights[503] = 0.0;
+        let plan = Plan { n_rows: 10_000, rows_a_piece: 256, n_resident: 1000, n_held: 0 };
+        let rows = plan.choose(&labels, &weights, 7);
+        assert!(rows.is_sorted() && rows.len() <= 1000 && rows.len() > 900, "{}", rows.len());
+        let rare = rows.iter().filter(|row| *row % 500 == 3).count();
+        assert_eq!(rare, 19, "all with a weight");
+        let whole = Plan { n_resident: 10_000, ..plan };
+        assert_eq!(whole.choose(&labels, &weights, 7).len(), 9999);
+    }
+}

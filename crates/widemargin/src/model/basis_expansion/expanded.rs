@@ -1,0 +1,86 @@
+//! A basis expansion alone, as features for any linear method.
+
+use std::fmt;
+
+use super::expand::Learned;
+use super::features_of_all::features_of_all;
+use crate::data::{ClassWeight, DenseMatrix, Distinct, Given, Labels, Source, effective_weights};
+use crate::error::{Error, Result};
+use crate::expansion::BasisExpansion;
+use crate::model::BasisExpansionParams;
+use crate::model::clock::Clock;
+use crate::monitor::Monitor;
+use crate::similarity::Similarity;
+
+/// An expansion that was learned without a classifier.
+pub struct Expanded<S: Similarity> {
+    /// The expansion: similarity, bases and normalization.
+    pub expansion: BasisExpansion<S>,
+    /// The features of the samples it was learned from: samples × features.
+    pub features: DenseMatrix<f32>,
+    /// Which samples the bases were; empty where they were given.
+    pub basis_rows: Vec<usize>,
+    /// What the user should know of it.
+    pub warnings: Vec<String>,
+}
+
+impl<S: Similarity> BasisExpansionParams<S> {
+    /// Learns the expansion alone, as features for any linear method: the first half of
+    /// [`BasisExpansionParams::fit_with`].
+    ///
+    /// With labels, bases are chosen as they are for a classifier; without, all samples count as one class. Class
+    /// weights are those of the labels.
+    ///
+    /// # Errors
+    /// As for [`BasisExpansionParams::fit_with`], but that one class is enough.
+    pub fn expand(
+        self,
+        samples: &dyn Source<Samples = S::Samples>,
+        labels: Option<&Labels>,
+        monitor: &Monitor<'_>,
+    ) -> Result<Expanded<S>> {
+        self.check()?;
+        let n = samples.n_samples();
+        if n == 0 {
+            return Err(Error::NoSamples(""));
+        }
+        labels.map_or(Ok(()), |labels| labels.check_number(n))?;
+        let (codes, n_classes) = match labels {
+            Some(labels) => (labels.codes().to_vec(), labels.classes().len()),
+            None => (vec![0; n], 1),
+        };
+        let weighed = labels.filter(|_| self.class_weight != ClassWeight::Uniform);
+        let effective = match weighed {
+            Some(labels) => effective_weights(labels, None, &self.class_weight)?,
+            None => vec![1.0; n],
+        };
+        let mut clock = Clock::start(monitor);
+        let given = Given { codes: &codes, weights: None, effective: &effective };
+        let distinct = Distinct::find(|rows| samples.fingerprints(rows), given, 0, self.threads, monitor)?;
+        let weights = match weighed {
+            Some(labels) => distinct.labelled(labels, &self.class_weight)?.1,
+            None => distinct.weights.clone(),
+        };
+        let codes: Vec<u32> = distinct.rows.iter().map(|&row| codes[row]).collect();
+        clock.end("merge")?;
+        let (threads, weights, codes) = (self.threads, &weights, &codes);
+        let learned = Learned { samples, distinct: &distinct, weights, codes, n_classes, threads, monitor };
+        let made = self.expander.fit(&learned, &mut clock)?;
+        Ok(Expanded {
+            features: features_of_all(made.phi, &distinct, &made.expansion, samples, threads, monitor)?,
+            expansion: made.expansion,
+            basis_rows: made.chosen.rows,
+            warnings: made.chosen.warning.into_iter().collect(),
+        })
+    }
+}
+
+impl<S: Similarity> fmt::Debug for Expanded<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Expanded")
+            .field("expansion", &self.expansion)
+            .field("basis_rows", &self.basis_rows)
+            .field("warnings", &self.warnings)
+            .finish_non_exhaustive()
+    }
+}

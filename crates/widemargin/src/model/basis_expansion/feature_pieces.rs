@@ -1,0 +1,123 @@
+//! The features of samples that memory does not hold: compared with the bases anew at every pass, or kept on a disk.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use crate::data::{Scratch, Source};
+use crate::error::Result;
+use crate::expansion::BasisExpansion;
+use crate::par::Pool;
+use crate::problem::Pieces;
+use crate::similarity::Similarity;
+
+/// Features, a piece at a time.
+pub(crate) struct FeaturePieces<'a, S: Similarity> {
+    pub expansion: BasisExpansion<S>,
+    pub samples: &'a dyn Source<Samples = S::Samples>,
+    pub pool: Arc<Pool>,
+    /// Where the raw features are, all of them, from byte 0 on.
+    pub kept: Option<&'a dyn Scratch>,
+    /// Nanoseconds and rows of what was made and of what was read.
+    pub made: Clocked,
+    pub read: Clocked,
+}
+
+/// How long rows took.
+#[derive(Debug, Default)]
+pub(crate) struct Clocked {
+    nanoseconds: AtomicU64,
+    rows: AtomicU64,
+}
+
+impl Clocked {
+    fn add(&self, since: Instant, rows: usize) {
+        self.nanoseconds.fetch_add(since.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        self.rows.fetch_add(rows as u64, Ordering::Relaxed);
+    }
+
+    /// Whether there was a row.
+    pub fn is_known(&self) -> bool {
+        self.rows.load(Ordering::Relaxed) > 0
+    }
+
+    /// Seconds a row; infinite before there was one.
+    pub fn seconds_a_row(&self) -> f64 {
+        let rows = self.rows.load(Ordering::Relaxed);
+        if rows == 0 { f64::INFINITY } else { self.nanoseconds.load(Ordering::Relaxed) as f64 * 1e-9 / rows as f64 }
+    }
+}
+
+impl<'a, S: Similarity> FeaturePieces<'a, S> {
+    pub fn new(expansion: BasisExpansion<S>, samples: &'a dyn Source<Samples = S::Samples>, pool: Arc<Pool>) -> Self {
+        FeaturePieces { expansion, samples, pool, kept: None, made: Clocked::default(), read: Clocked::default() }
+    }
+
+    /// Compares the samples with the bases.
+    pub fn make(&self, rows: Range<usize>, out: &mut [f32]) -> Result<()> {
+        let since = Instant::now();
+        let (d, a_chunk) = (self.expansion.n_features(), self.expansion.rows_a_chunk());
+        let mut chunks: Vec<&mut [f32]> = out.chunks_mut((a_chunk * d).max(1)).collect();
+        let work = |at: usize, out: &mut &mut [f32]| {
+            let from = rows.start + at * a_chunk;
+            let chunk = from..(from + a_chunk).min(rows.end);
+            self.expansion.features_into(self.samples.chunk(chunk)?, from, out)
+        };
+        self.pool.map_mut(&mut chunks, work).into_iter().collect::<Result<()>>()?;
+        self.made.add(since, rows.len());
+        Ok(())
+    }
+
+    /// Puts raw features onto the scratch.
+    pub fn keep(&self, scratch: &dyn Scratch, rows: &Range<usize>, raw: &[f32]) -> Result<()> {
+        let bytes: Vec<u8> = raw.iter().flat_map(|x| x.to_le_bytes()).collect();
+        scratch.write(self.byte(rows.start), &bytes)
+    }
+
+    /// Reads raw features.
+    pub fn read(&self, scratch: &dyn Scratch, rows: &Range<usize>, out: &mut [f32]) -> Result<()> {
+        let since = Instant::now();
+        let width = self.expansion.n_features();
+        let a_chunk = (READ_BYTES / (4 * width.max(1))).max(1);
+        let mut chunks: Vec<&mut [f32]> = out.chunks_mut(a_chunk * width.max(1)).collect();
+        let work = |at: usize, out: &mut &mut [f32]| {
+            let mut bytes = vec![0; size_of_val(*out)];
+            scratch.read(self.byte(rows.start + at * a_chunk), &mut bytes)?;
+            out.iter_mut().zip(bytes.as_chunks().0).for_each(|(x, bytes)| *x = f32::from_le_bytes(*bytes));
+            Ok(())
+        };
+        self.pool.map_mut(&mut chunks, work).into_iter().collect::<Result<()>>()?;
+        self.read.add(since, rows.len());
+        Ok(())
+    }
+
+    fn byte(&self, row: usize) -> u64 {
+        4 * row as u64 * self.expansion.n_features() as u64
+    }
+}
+
+/// Bytes that are read at a time by a thread.
+const READ_BYTES: usize = 1 << 20;
+
+impl<S: Similarity> Pieces for FeaturePieces<'_, S> {
+    fn n_rows(&self) -> usize {
+        self.samples.n_samples()
+    }
+
+    fn n_features(&self) -> usize {
+        self.expansion.n_features()
+    }
+
+    fn fill(&self, rows: Range<usize>, out: &mut [f32]) -> Result<()> {
+        let Some(scratch) = self.kept else { return self.make(rows, out) };
+        self.read(scratch, &rows, out)?;
+        let width = self.expansion.n_features().max(1);
+        let mut chunks: Vec<&mut [f32]> = out.chunks_mut(ROWS_APPLIED * width).collect();
+        self.pool.map_mut(&mut chunks, |_, rows| self.expansion.apply_in_place(rows));
+        Ok(())
+    }
+}
+
+/// Rows that a thread normalises at a time.
+const ROWS_APPLIED: usize = 256;

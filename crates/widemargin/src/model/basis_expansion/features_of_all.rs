@@ -1,0 +1,86 @@
+//! Features that were computed once for each distinct sample, given back for every row of the caller's.
+
+use crate::data::{ABSENT, DenseMatrix, Distinct, Picked, Source};
+use crate::error::Result;
+use crate::expansion::BasisExpansion;
+use crate::monitor::Monitor;
+use crate::similarity::Similarity;
+
+/// From the features of the distinct samples to those of all, in the caller's order and in the same memory.
+pub(crate) fn features_of_all<S: Similarity>(
+    phi: DenseMatrix<f32>,
+    distinct: &Distinct,
+    expansion: &BasisExpansion<S>,
+    samples: &dyn Source<Samples = S::Samples>,
+    threads: usize,
+    monitor: &Monitor<'_>,
+) -> Result<DenseMatrix<f32>> {
+    let (n_rows, n_cols) = (distinct.places.len(), phi.n_cols);
+    let mut values = phi.values;
+    values.resize(n_rows * n_cols, 0.0);
+    // Where each row's features are now: the first copies' at their places, and the others', of which there are none,
+    // in what is left. That is a permutation.
+    let mut spare = phi.n_rows..;
+    let mut from: Vec<usize> = Vec::with_capacity(n_rows);
+    for (row, &place) in distinct.places.iter().enumerate() {
+        let is_first = place != ABSENT && distinct.rows[place] == row;
+        from.push(if is_first { place } else { spare.next().unwrap_or(ABSENT) });
+    }
+    permute(&mut values, n_cols, &mut from);
+    let mut absent = Vec::new();
+    for (row, &place) in distinct.places.iter().enumerate() {
+        match place {
+            ABSENT => absent.push(row),
+            place => {
+                let first = distinct.rows[place] * n_cols;
+                values.copy_within(first..first + n_cols, row * n_cols);
+            }
+        }
+    }
+    if absent.is_empty() {
+        return Ok(DenseMatrix { values, n_rows, n_cols });
+    }
+    let others = expansion.transform_with(&Picked { source: samples, rows: &absent }, threads, monitor);
+    let others = others.map_err(|error| error.of_rows(&absent))?;
+    for (row, features) in absent.iter().zip(others.values.chunks(n_cols.max(1))) {
+        values[row * n_cols..(row + 1) * n_cols].copy_from_slice(features);
+    }
+    Ok(DenseMatrix { values, n_rows, n_cols })
+}
+
+/// Row i becomes what row `from[i]` was, for a permutation `from`, which is used up: each cycle is gone round once with
+/// one row held aside.
+fn permute(values: &mut [f32], n_cols: usize, from: &mut [usize]) {
+    let mut held = vec![0.0; n_cols];
+    for start in 0..from.len() {
+        if from[start] == start {
+            continue;
+        }
+        held.copy_from_slice(&values[start * n_cols..(start + 1) * n_cols]);
+        let mut row = start;
+        loop {
+            let next = std::mem::replace(&mut from[row], row);
+            if next == start {
+                values[row * n_cols..(row + 1) * n_cols].copy_from_slice(&held);
+                break;
+            }
+            values.copy_within(next * n_cols..(next + 1) * n_cols, row * n_cols);
+            row = next;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_go_where_they_are_told() {
+        for mut from in [vec![0, 1, 2, 3, 4], vec![4, 3, 2, 1, 0], vec![1, 2, 3, 4, 0], vec![2, 0, 1, 4, 3]] {
+            let right: Vec<f32> = from.iter().flat_map(|&row| [row as f32, row as f32 + 0.5]).collect();
+            let mut values: Vec<f32> = (0..5).flat_map(|row| [row as f32, row as f32 + 0.5]).collect();
+            permute(&mut values, 2, &mut from);
+            assert_eq!(values, right);
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! The basis expansion SVM: a large-margin classifier for any similarity at the cost of a linear one.
+//!
+//! Aghazadeh & Carlsson, *Large Scale, Large Margin Classification using Indefinite Similarity Measures*: samples are
+//! compared with a few bases, the similarities normalised ([`Expander`]), and a linear SVM trained on them by Newton's
+//! method in the primal ([`newton`]), or for the hinge by coordinate descent on its dual ([`linear_dual`]).
+
+use std::fmt;
+use std::sync::OnceLock;
+
+use super::expand::{Expander, Learned, USUAL_BASES};
+use crate::basis::BasisChoice;
+use crate::data::{
+    ClassWeight, DenseMatrix, DenseView, Distinct, Given, Labels, Source, check_costs, effective_weights,
+};
+use crate::error::{Error, Result};
+use crate::expansion::Normalization;
+use crate::model::BasisExpansionSvc;
+use crate::model::clock::Clock;
+use crate::model::origin::{Origin, TrainingSettings};
+use crate::monitor::Monitor;
+use crate::problem::{AnyLoss, Block, Intercept, LinearObjective, OneVsRest};
+use crate::similarity::Similarity;
+use crate::solve::Report;
+use crate::solve::linear_dual::{self, LinearDualSettings};
+use crate::solve::newton::{self, NewtonSettings, NewtonStart};
+
+/// Parameters of a basis expansion SVM, with their defaults.
+#[derive(Clone)]
+pub struct BasisExpansionParams<S: Similarity> {
+    pub(crate) expander: Expander<S>,
+    pub(crate) c: f64,
+    pub(crate) loss: AnyLoss,
+    pub(crate) intercept: Intercept,
+    pub(crate) class_weight: ClassWeight,
+    tol: f64,
+    max_iter: Option<u32>,
+    pub(crate) start: Option<Start>,
+    pub(crate) threads: usize,
+}
+
+impl<S: Similarity> BasisExpansionParams<S> {
+    /// The defaults for a similarity: 1,000 bases evenly spaced in each class, the mean-norm normalization, C = 1,
+    /// squared hinge, an intercept that is not penalised, a relative duality gap of 0.001, one thread a core.
+    pub fn new(similarity: S) -> Self {
+        BasisExpansionParams {
+            expander: Expander {
+                similarity,
+                n_basis: None,
+                basis: BasisChoice::Index,
+                given: None,
+                normalization: Normalization::MeanNorm,
+                seed: 0,
+            },
+            c: 1.0,
+            loss: AnyLoss::default(),
+            intercept: Intercept::Free,
+            class_weight: ClassWeight::Uniform,
+            tol: 1e-3,
+            max_iter: None,
+            start: None,
+            threads: 0,
+        }
+    }
+
+    /// How many bases. Where there are fewer samples, all are used and the report says so. (By default 1,000, or all
+    /// where there are fewer samples.)
+    pub fn n_basis(self, n_basis: usize) -> Self {
+        BasisExpansionParams { expander: Expander { n_basis: Some(n_basis), ..self.expander }, ..self }
+    }
+
+    /// How bases are chosen among the training samples.
+    pub fn basis(self, basis: BasisChoice) -> Self {
+        BasisExpansionParams { expander: Expander { basis, ..self.expander }, ..self }
+    }
+
+    /// Samples to be the bases, in place of training samples.
+    pub fn bases(self, bases: S::Samples) -> Self {
+        BasisExpansionParams { expander: Expander { given: Some(bases), ..self.expander }, ..self }
+    }
+
+    /// What is done to the similarities before they are features.
+    pub fn normalization(self, normalization: Normalization) -> Self {
+        BasisExpansionParams { expander: Expander { normalization, ..self.expander }, ..self }
+    }
+
+    /// The weight C of the losses in ½‖w‖² + C Σ loss; above 0.
+    pub fn c(self, c: f64) -> Self {
+        BasisExpansionParams { c, ..self }
+    }
+
+    /// The loss: a [`SmoothLoss`](crate::problem::SmoothLoss), a [`Loss`](crate::problem::Loss) or an [`AnyLoss`].
+    pub fn loss(self, loss: impl Into<AnyLoss>) -> Self {
+        BasisExpansionParams { loss: loss.into(), ..self }
+    }
+
+    /// What is done about a constant in the decision function. Under the hinge a free one is penalised instead, and
+    /// the report says so: the dual solved there cannot have a free one.
+    pub fn intercept(self, intercept: Intercept) -> Self {
+        BasisExpansionParams { intercept, ..self }
+    }
+
+    /// How much the samples of each class count.
+    pub fn class_weight(self, class_weight: ClassWeight) -> Self {
+        BasisExpansionParams { class_weight, ..self }
+    }
+
+    /// The relative duality gap at which a two-class problem counts as solved; in (0, 1).
+    pub fn tol(self, tol: f64) -> Self {
+        BasisExpansionParams { tol, ..self }
+    }
+
+    /// The most Newton steps (100 unless set), or under the hinge passes over the samples (1,000 unless set).
+    pub fn max_iter(self, max_iter: u32) -> Self {
+        BasisExpansionParams { max_iter: Some(max_iter), ..self }
+    }
+
+    /// Where Newton's method begins: the weights (`[problem][feature]`) and the intercepts of an earlier machine, for a
+    /// solution that is near. Passed over where there are other features or problems, and under the hinge.
+    pub fn start(self, weights: Vec<f32>, intercepts: Vec<f64>) -> Self {
+        BasisExpansionParams { start: Some(Start { weights, intercepts }), ..self }
+    }
+
+    /// Seed of the choice of bases, where that is by chance, and of the order of samples under the hinge.
+    pub fn seed(self, seed: u64) -> Self {
+        BasisExpansionParams { expander: Expander { seed, ..self.expander }, ..self }
+    }
+
+    /// Threads, 0 meaning one a core. The result does not depend on it.
+    pub fn threads(self, threads: usize) -> Self {
+        BasisExpansionParams { threads, ..self }
+    }
+
+    /// Checks the parameters without fitting.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] naming the first that is outside its domain.
+    pub fn check(&self) -> Result<()> {
+        let wrong =
+            |name, value: String, expected: &str| Err(Error::Parameter { name, value, expected: expected.to_owned() });
+        if !(self.c > 0.0 && self.c.is_finite()) {
+            return wrong("C", self.c.to_string(), "a finite number above 0");
+        }
+        if !(self.tol > 0.0 && self.tol < 1.0) {
+            return wrong("tol", self.tol.to_string(), "a relative duality gap between 0 and 1, such as 0.001");
+        }
+        if self.max_iter == Some(0) {
+            return wrong("max_iter", "0".into(), "at least 1");
+        }
+        if self.expander.n_basis == Some(0) {
+            return wrong("n_basis", "0".into(), "at least 1");
+        }
+        Ok(())
+    }
+
+    /// All that decides the result but the samples, as it is written on the command line.
+    pub(crate) fn told(&self) -> Vec<(&'static str, String)> {
+        let max_iter = self.max_iter.map_or("default".into(), |n| n.to_string());
+        let given = if self.expander.given.is_some() { "given" } else { "none" };
+        vec![
+            ("similarity", self.expander.similarity.spec()),
+            ("n_basis", self.expander.n_basis.unwrap_or(USUAL_BASES).to_string()),
+            ("basis", self.expander.basis.to_string()),
+            ("bases", given.into()),
+            ("normalization", self.expander.normalization.to_string()),
+            ("C", self.c.to_string()),
+            ("loss", self.loss.to_string()),
+            ("intercept", self.intercept.to_string()),
+            ("tol", self.tol.to_string()),
+            ("max_iter", max_iter),
+            ("seed", self.expander.seed.to_string()),
+        ]
+    }
+
+    /// What the model is to say that it was fitted with.
+    pub(crate) fn training(&self) -> TrainingSettings {
+        let most = match self.loss {
+            AnyLoss::Smooth(_) => NewtonSettings::default().max_iter,
+            _ => LinearDualSettings::default().max_epochs,
+        };
+        TrainingSettings {
+            class_weight: self.class_weight.clone(),
+            tol: self.tol,
+            max_iter: self.max_iter.unwrap_or(most),
+            seed: self.expander.seed,
+            shrinking: None,
+            landmarks: None,
+        }
+    }
+
+    /// Newton's settings.
+    pub(crate) fn newton(&self) -> NewtonSettings {
+        let default = NewtonSettings::default();
+        let max_iter = self.max_iter.unwrap_or(default.max_iter);
+        NewtonSettings { tol: self.tol, max_iter, threads: self.threads, ..default }
+    }
+
+    /// Trains on samples and their labels.
+    ///
+    /// # Errors
+    /// See [`BasisExpansionParams::fit_with`].
+    pub fn fit(self, samples: &dyn Source<Samples = S::Samples>, labels: &Labels) -> Result<BasisExpansionSvc<S>> {
+        self.fit_with(samples, labels, None, &Monitor::none())
+    }
+
+    /// Trains with a weight a sample and a watch. Weight k is k copies, weight 0 is absence, and the order of the
+    /// samples makes no difference beyond the choice of bases: all to the last bit, where samples can be told apart
+    /// by their content ([`Samples::fingerprint`](crate::data::Samples::fingerprint)). Bases that are chosen are held
+    /// in an order that their content gives, equal ones once; given ones as they are.
+    ///
+    /// Not converging is a status in the report and a warning there, not an error.
+    ///
+    /// # Errors
+    /// Parameters, labels or samples that cannot be used, each saying which and what would be right;
+    /// [`Error::Memory`] where the features do not fit; [`Error::Cancelled`] where the watch was.
+    pub fn fit_with(
+        self,
+        samples: &dyn Source<Samples = S::Samples>,
+        labels: &Labels,
+        sample_weight: Option<&[f64]>,
+        monitor: &Monitor<'_>,
+    ) -> Result<BasisExpansionSvc<S>> {
+        self.check()?;
+        labels.check(samples.n_samples())?;
+        let effective = effective_weights(labels, sample_weight, &self.class_weight)?;
+        check_costs(self.c, &effective, labels.classes().len())?;
+        let mut clock = Clock::start(monitor);
+
+        let given = Given { codes: labels.codes(), weights: sample_weight, effective: &effective };
+        let distinct = Distinct::find(|rows| samples.fingerprints(rows), given, 0, self.threads, monitor)?;
+        let (labels, weights) = distinct.labelled(labels, &self.class_weight)?;
+        clock.end("merge")?;
+
+        let (seed, threads, training) = (self.expander.seed, self.threads, self.training());
+        let (codes, n_classes) = (labels.codes(), labels.classes().len());
+        let learned = Learned { samples, distinct: &distinct, weights: &weights, codes, n_classes, threads, monitor };
+        let made = self.expander.fit(&learned, &mut clock)?;
+
+        let costs: Vec<f64> = weights.iter().map(|weight| self.c * weight).collect();
+        let solver = Solver {
+            loss: self.loss,
+            intercept: self.intercept,
+            tol: self.tol,
+            max_iter: self.max_iter,
+            start: self.start,
+            seed,
+            threads,
+        };
+        let mut solution = solver.solve(&made.phi, &labels, &costs, monitor)?;
+        clock.end("solve")?;
+
+        solution.report.stages = clock.stages;
+        solution.report.warnings.extend(made.chosen.warning);
+        Ok(BasisExpansionSvc {
+            expansion: made.expansion,
+            basis: made.basis,
+            basis_rows: made.chosen.rows,
+            c: self.c,
+            loss: self.loss,
+            intercept: solution.intercept,
+            classes: labels.classes().to_vec(),
+            weights: solution.weights,
+            intercepts: solution.intercepts,
+            report: solution.report,
+            decision: OnceLock::new(),
+            origin: Origin::of(training),
+        })
+    }
+}
+
+/// Where the solver begins.
+#[derive(Clone)]
+pub(crate) struct Start {
+    /// `[problem][feature]`.
+    weights: Vec<f32>,
+    intercepts: Vec<f64>,
+}
+
+impl Start {
+    /// For so many problems of so many features, where it is one of those.
+    pub fn of(&self, n_problems: usize, n_features: usize) -> Option<NewtonStart<'_>> {
+        let fits = self.weights.len() == n_problems * n_features && self.intercepts.len() == n_problems;
+        fits.then_some(NewtonStart { weights: &self.weights, intercepts: &self.intercepts })
+    }
+}
+
+/// The linear SVM on the features.
+struct Solver {
+    loss: AnyLoss,
+    intercept: Intercept,
+    tol: f64,
+    max_iter: Option<u32>,
+    start: Option<Start>,
+    seed: u64,
+    threads: usize,
+}
+
+/// What a machine keeps of it.
+struct Solution {
+    /// `[problem][feature]`.
+    weights: Vec<f32>,
+    intercepts: Vec<f64>,
+    /// As it was solved.
+    intercept: Intercept,
+    report: Report,
+}
+
+impl Solver {
+    fn solve(&self, phi: &DenseMatrix<f32>, labels: &Labels, costs: &[f64], monitor: &Monitor<'_>) -> Result<Solution> {
+        let targets = OneVsRest::new(labels.codes(), labels.classes().len());
+        let (rows, threads, tol) = (phi.view()?, self.threads, self.tol);
+        let AnyLoss::Smooth(loss) = self.loss else { return self.solve_dual(rows, targets, costs, monitor) };
+        let (default, intercept) = (NewtonSettings::default(), self.intercept);
+        let max_iter = self.max_iter.unwrap_or(default.max_iter);
+        let settings = NewtonSettings { tol, max_iter, threads, ..default };
+        let mut objective = LinearObjective::new(&[Block::from(rows)], targets, costs, loss, intercept, threads)?;
+        let start = self.start.as_ref().and_then(|start| start.of(targets.n_problems(), phi.n_cols));
+        let solution = newton::solve(&mut objective, &settings, start, monitor)?;
+        let report = solution.report(Vec::new(), &settings);
+        Ok(Solution { weights: solution.weights, intercepts: solution.intercepts, intercept, report })
+    }
+
+    fn solve_dual(
+        &self,
+        rows: DenseView<'_, f32>,
+        targets: OneVsRest<'_>,
+        costs: &[f64],
+        monitor: &Monitor<'_>,
+    ) -> Result<Solution> {
+        let default = LinearDualSettings::default();
+        let max_epochs = self.max_iter.unwrap_or(default.max_epochs);
+        let (tol, seed, threads) = (self.tol, self.seed, self.threads);
+        let settings = LinearDualSettings { tol, max_epochs, seed, threads, ..default };
+        let is_free = self.intercept == Intercept::Free;
+        let intercept = if is_free { Intercept::Penalised } else { self.intercept };
+        let solution = linear_dual::solve(rows, targets, costs, intercept, &settings, monitor)?;
+        let mut report = solution.report(Vec::new(), &settings);
+        if is_free {
+            let told = "the intercept is penalised: the hinge is solved in its dual, which cannot have a free one \
+                        (intercept penalised or none says so without this warning)";
+            report.warnings.push(told.into());
+        }
+        Ok(Solution { weights: solution.weights, intercepts: solution.intercepts, intercept, report })
+    }
+}
+
+impl<S: Similarity> fmt::Debug for BasisExpansionParams<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BasisExpansionParams")
+            .field("similarity", &self.expander.similarity.spec())
+            .field("n_basis", &self.expander.n_basis)
+            .field("C", &self.c)
+            .finish_non_exhaustive()
+    }
+}

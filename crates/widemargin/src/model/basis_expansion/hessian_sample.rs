@@ -1,0 +1,197 @@
+//! The first passes of a fit in blocks: the normalization is learned of all samples, and some rows' features stay.
+
+use std::ops::Range;
+
+use super::block_plan::Plan;
+use super::feature_pieces::FeaturePieces;
+use crate::data::{Checkpoint, Labels, Resources, load_checkpoint, save_checkpoint};
+use crate::error::{Error, Result};
+use crate::expansion::ROWS_A_CHUNK;
+use crate::linalg;
+use crate::model::clock::Clock;
+use crate::monitor::{Monitor, Progress};
+use crate::similarity::Similarity;
+
+/// The name of what was learned in a checkpoint.
+const NORMALIZATION: &str = "normalization";
+
+/// The rows that stay in memory, with their features.
+pub(crate) struct HessianSample {
+    /// Ascending.
+    pub rows: Vec<usize>,
+    /// Row-major.
+    pub phi: Vec<f32>,
+}
+
+impl HessianSample {
+    /// The classes of these rows, and costs that stand for those of all: for every class as much more as there is of it.
+    pub fn problem(&self, labels: &Labels, costs: &[f64]) -> (Vec<u32>, Vec<f64>) {
+        let n_classes = labels.classes().len();
+        let codes: Vec<u32> = self.rows.iter().map(|&row| labels.codes()[row]).collect();
+        let (mut all, mut here) = (vec![0.0; n_classes], vec![0.0; n_classes]);
+        labels.codes().iter().zip(costs).for_each(|(&code, cost)| all[code as usize] += cost);
+        self.rows.iter().zip(&codes).for_each(|(&row, &code)| here[code as usize] += costs[row]);
+        let stands = |(&row, &code): (&usize, &u32)| costs[row] * (all[code as usize] / here[code as usize]);
+        (codes.clone(), self.rows.iter().zip(&codes).map(stands).collect())
+    }
+}
+
+/// What learning needs.
+pub(crate) struct Learner<'a, 'p, S: Similarity> {
+    pub pieces: FeaturePieces<'a, S>,
+    pub weights: &'p [f64],
+    pub plan: &'p Plan,
+    pub resources: &'p Resources<'a>,
+    pub monitor: &'p Monitor<'p>,
+}
+
+impl<'a, S: Similarity> Learner<'a, '_, S> {
+    /// Goes over all samples, twice where the normalization learns of them. The pieces then give normalised features.
+    pub fn learn(mut self, rows: Vec<usize>, clock: &mut Clock<'_>) -> Result<(FeaturePieces<'a, S>, HessianSample)> {
+        let affine = self.pieces.expansion.affine();
+        let width = self.pieces.expansion.n_features();
+        let known = match (&affine, self.resources.checkpoint) {
+            (Some(affine), Some(checkpoint)) => {
+                let n_spreads = if affine.z_score { affine.width() } else { affine.n_parts };
+                numbers(checkpoint, affine.width(), n_spreads)?
+            }
+            _ => None,
+        };
+        let total: f64 = self.weights.iter().sum();
+
+        let mut hessian_sample = HessianSample { phi: Vec::with_capacity(rows.len() * width), rows };
+        let mut mean = vec![0.0; width];
+        // Where all stays, nothing is made twice, and where nothing is learned of it, only what stays is wanted.
+        let mut keeps = !self.plan.is_whole();
+        let mut piece = Vec::new();
+        for rows in self.ranges() {
+            self.monitor.go_on("similarity")?;
+            piece.resize(rows.len() * width, 0.0);
+            self.pieces.make(rows.clone(), &mut piece)?;
+            if keeps {
+                keeps = self.keep(&rows, &piece)?;
+            }
+            hessian_sample.take(&rows, &piece, width);
+            if let (Some(affine), None) = (&affine, &known) {
+                let of = |values: &[f32], weights: &[f64]| affine.sums(values, weights);
+                self.fold(&piece, &self.weights[rows.clone()], of, &mut mean)?;
+            }
+            self.tell("similarity", &rows);
+        }
+        self.pieces.kept = keeps.then_some(self.resources.scratch);
+        clock.end("similarity")?;
+
+        let Some(affine) = affine else { return Ok((self.pieces, hessian_sample)) };
+        let (mean, spread) = match known {
+            Some(known) => known,
+            None => {
+                mean.iter_mut().for_each(|sum| *sum /= total);
+                let mut spread = vec![0.0; if affine.z_score { width } else { affine.n_parts }];
+                let of = |values: &[f32], weights: &[f64]| affine.spreads(values, weights, &mean);
+                if self.plan.is_whole() {
+                    // Rows without a weight are not among those that stay, and would add nothing.
+                    let weights: Vec<f64> = hessian_sample.rows.iter().map(|&row| self.weights[row]).collect();
+                    self.fold(&hessian_sample.phi, &weights, of, &mut spread)?;
+                } else {
+                    for rows in self.ranges() {
+                        self.monitor.go_on("normalise")?;
+                        piece.resize(rows.len() * width, 0.0);
+                        // The maps are not there yet: what is read or made is raw.
+                        match self.pieces.kept {
+                            Some(scratch) => self.pieces.read(scratch, &rows, &mut piece)?,
+                            None => self.pieces.make(rows.clone(), &mut piece)?,
+                        }
+                        self.fold(&piece, &self.weights[rows.clone()], of, &mut spread)?;
+                        self.tell("normalise", &rows);
+                    }
+                }
+                if let Some(checkpoint) = self.resources.checkpoint {
+                    let bytes: Vec<u8> = mean.iter().chain(&spread).flat_map(|x| x.to_le_bytes()).collect();
+                    save_checkpoint(checkpoint, NORMALIZATION, &bytes)?;
+                }
+                (mean, spread)
+            }
+        };
+        // By now both were done for all rows, at the disk's own speed where memory does not hold the file.
+        if self.pieces.read.seconds_a_row() > self.pieces.made.seconds_a_row() && self.pieces.read.is_known() {
+            self.pieces.kept = None;
+        }
+        self.pieces.expansion = self.pieces.expansion.with_maps(affine.maps(&mean, &spread, total));
+        let mut chunks: Vec<&mut [f32]> = hessian_sample.phi.chunks_mut((ROWS_A_CHUNK * width).max(1)).collect();
+        let expansion = &self.pieces.expansion;
+        self.pieces.pool.map_mut(&mut chunks, |_, chunk| expansion.apply_in_place(chunk));
+        clock.end("normalise")?;
+        Ok((self.pieces, hessian_sample))
+    }
+
+    fn ranges(&self) -> impl Iterator<Item = Range<usize>> + use<'a, S> {
+        let (n, step) = (self.plan.n_rows, self.plan.rows_a_piece);
+        (0..n).step_by(step).map(move |from| from..(from + step).min(n))
+    }
+
+    fn tell(&self, stage: &'static str, rows: &Range<usize>) {
+        self.monitor.tell(Progress { stage, done: rows.end as u64, total: self.plan.n_rows as u64, gap: None });
+    }
+
+    /// Puts a piece onto the scratch; false where that is given up, because there is no room for all or because the
+    /// first piece came back slower than it was made.
+    fn keep(&self, rows: &Range<usize>, piece: &[f32]) -> Result<bool> {
+        let scratch = self.resources.scratch;
+        if rows.start == 0 {
+            let needed = 4 * self.plan.n_rows as u64 * self.pieces.expansion.n_features() as u64;
+            let scores = 8 * self.plan.n_rows as u64;
+            // A share is left to others who write there.
+            if scratch.room().is_none_or(|room| needed + scores > room - room / 8) {
+                return Ok(false);
+            }
+        }
+        self.pieces.keep(scratch, rows, piece)?;
+        if rows.start > 0 {
+            return Ok(true);
+        }
+        let mut back = vec![0.0; piece.len()];
+        self.pieces.read(scratch, rows, &mut back)?;
+        Ok(self.pieces.read.seconds_a_row() < self.pieces.made.seconds_a_row())
+    }
+
+    /// Adds sums over some rows with these weights, chunk by chunk in their order.
+    fn fold(
+        &self,
+        values: &[f32],
+        weights: &[f64],
+        of: impl Fn(&[f32], &[f64]) -> Vec<f64> + Sync + Send,
+        sums: &mut [f64],
+    ) -> Result<()> {
+        let width = self.pieces.expansion.n_features();
+        let chunk = |at: Range<usize>| Ok(of(&values[at.start * width..at.end * width], &weights[at]));
+        self.pieces.pool.fold_chunks(weights.len(), ROWS_A_CHUNK, chunk, |part| {
+            linalg::add(sums, &part);
+            Ok::<(), Error>(())
+        })
+    }
+}
+
+impl HessianSample {
+    /// Takes the features of those rows of a piece that stay.
+    fn take(&mut self, rows: &Range<usize>, piece: &[f32], width: usize) {
+        let from = self.rows.partition_point(|&row| row < rows.start);
+        let to = self.rows.partition_point(|&row| row < rows.end);
+        for &row in &self.rows[from..to] {
+            let at = (row - rows.start) * width;
+            self.phi.extend_from_slice(&piece[at..at + width]);
+        }
+    }
+}
+
+/// Means and spreads that were learned before.
+fn numbers(checkpoint: &dyn Checkpoint, n_means: usize, n_spreads: usize) -> Result<Option<(Vec<f64>, Vec<f64>)>> {
+    let Some(bytes) = load_checkpoint(checkpoint, NORMALIZATION)? else { return Ok(None) };
+    if bytes.len() != 8 * (n_means + n_spreads) {
+        return Err(Error::Checkpoint {
+            problem: format!("'{NORMALIZATION}' is damaged: begin anew in an empty folder"),
+        });
+    }
+    let mut means: Vec<f64> = bytes.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect();
+    let spreads = means.split_off(n_means);
+    Ok(Some((means, spreads)))
+}

@@ -1,0 +1,120 @@
+//! What a checkpoint says of the fit it belongs to, so that another is not taken for it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::{Checkpoint, Fingerprint, Labels, Samples, Source, load_checkpoint, save_checkpoint};
+use crate::error::{Error, Result};
+
+/// The name it has in a checkpoint.
+const NAME: &str = "fit.json";
+
+/// Of the checkpoint's layout: one written by another is not read.
+const FORMAT: u32 = 1;
+
+/// Samples whose content is looked at.
+const LOOKED_AT: usize = 64;
+
+/// A fit by its parameters and its data.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Manifest {
+    format: u32,
+    method: String,
+    /// By name, as they are written on a command line.
+    parameters: Vec<(String, String)>,
+    /// What the samples and labels are known by.
+    data: Vec<(String, String)>,
+    /// How the work was cut: what a fit that goes on keeps to, whatever memory there is now.
+    pub plan: BTreeMap<String, u64>,
+}
+
+impl Manifest {
+    /// Looks at the labels, the weights and some evenly spaced samples.
+    pub fn new<S: Samples>(
+        method: &str,
+        parameters: &[(&str, String)],
+        samples: &dyn Source<Samples = S>,
+        labels: &Labels,
+        weights: &[f64],
+    ) -> Result<Self> {
+        let n = samples.n_samples();
+        let rows: Vec<usize> = (0..n.min(LOOKED_AT)).map(|at| at * n / n.min(LOOKED_AT)).collect();
+        let mut content = Fingerprint::default();
+        for (at, print) in samples.fingerprints(&rows)?.unwrap_or_default().into_iter().enumerate() {
+            content.add(2 * at, print as u64);
+            content.add(2 * at + 1, (print >> 64) as u64);
+        }
+        let mut codes = Fingerprint::default();
+        labels.codes().iter().enumerate().for_each(|(at, &code)| codes.add(at, u64::from(code)));
+        let mut weighed = Fingerprint::default();
+        weights.iter().enumerate().for_each(|(at, weight)| weighed.add(at, weight.to_bits()));
+        let classes: Vec<String> = labels.classes().iter().map(ToString::to_string).collect();
+        let hex = |print: Fingerprint| format!("{:032x}", print.finish());
+        let data = [
+            ("number of samples", n.to_string()),
+            ("classes", classes.join(" ")),
+            ("labels", hex(codes)),
+            ("weights", hex(weighed)),
+            ("samples", hex(content)),
+        ];
+        let owned = |pairs: &[(&str, String)]| pairs.iter().map(|(k, v)| ((*k).to_owned(), v.clone())).collect();
+        Ok(Manifest {
+            format: FORMAT,
+            method: method.to_owned(),
+            parameters: owned(parameters),
+            data: owned(&data),
+            plan: BTreeMap::new(),
+        })
+    }
+
+    /// Takes the plan of the fit that `checkpoint` holds, which must be this one; or says there that this is the fit.
+    pub fn settle(mut self, checkpoint: &dyn Checkpoint) -> Result<Self> {
+        let Some(bytes) = load_checkpoint(checkpoint, NAME)? else {
+            let bytes = serde_json::to_vec_pretty(&self)
+                .map_err(|problem| Error::Checkpoint { problem: problem.to_string() })?;
+            save_checkpoint(checkpoint, NAME, &bytes)?;
+            return Ok(self);
+        };
+        let there: Manifest = serde_json::from_slice(&bytes)
+            .map_err(|problem| Error::Checkpoint { problem: format!("{NAME} is damaged: {problem}") })?;
+        if let Some(problem) = self.difference(&there) {
+            let problem = format!("{problem}; give the same data and parameters, or another folder");
+            return Err(Error::Checkpoint { problem });
+        }
+        self.plan = there.plan;
+        Ok(self)
+    }
+
+    /// What `there` has otherwise.
+    fn difference(&self, there: &Manifest) -> Option<String> {
+        if self.format != there.format {
+            return Some(format!("it has format {}, this version reads {}", there.format, self.format));
+        }
+        if self.method != there.method {
+            return Some(format!("it is of a {} fit, this is a {} fit", there.method, self.method));
+        }
+        let absent = "none".to_owned();
+        for (kind, ours, theirs) in
+            [("parameter", &self.parameters, &there.parameters), ("data", &self.data, &there.data)]
+        {
+            let of = |pairs: &[(String, String)], name: &str| {
+                pairs.iter().find(|(known, _)| known == name).map_or_else(|| absent.clone(), |(_, value)| value.clone())
+            };
+            for (name, _) in ours.iter().chain(theirs) {
+                let (now, then) = (of(ours, name), of(theirs, name));
+                if now == then {
+                    continue;
+                }
+                return Some(match (kind, name.as_str()) {
+                    ("parameter", _) => format!("it was begun with {name} = {then}, now {name} is {now}"),
+                    (_, "number of samples" | "classes") => {
+                        format!("it was begun on other data: {name} {then}, now {now}")
+                    }
+                    _ => format!("it was begun on other data: the {name} differ"),
+                });
+            }
+        }
+        None
+    }
+}

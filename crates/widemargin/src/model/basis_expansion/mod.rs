@@ -1,0 +1,20 @@
+//! The basis expansion SVM: parameters, fit, fitted model and its file.
+
+mod assembled;
+mod block_plan;
+mod expand;
+mod expanded;
+pub(super) mod expansion_file;
+mod feature_pieces;
+mod features_of_all;
+pub(super) mod file;
+mod fit;
+mod hessian_sample;
+mod manifest;
+mod model;
+mod out_of_core;
+
+pub use assembled::Assembled;
+pub use expanded::Expanded;
+pub use fit::BasisExpansionParams;
+pub use model::BasisExpansionSvc;

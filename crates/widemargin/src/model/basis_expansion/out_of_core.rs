@@ -1,0 +1,232 @@
+//! The basis expansion SVM on more samples than memory holds.
+//!
+//! Samples are read a piece at a time, as often as needed. A first pass makes all features, to learn the centre of the
+//! normalization; those of some rows stay in memory, the others are forgotten, or kept on a disk where reading them is
+//! faster than making them again. A second pass learns the scale. The machine is then solved on the rows that stayed,
+//! which is nearly the solution, and from there on all rows with the Hessian of those that stayed
+//! ([`SampledObjective`]): a few passes more. The gap that ends it is that of all rows.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::block_plan::Plan;
+use super::expand::bases_of;
+use super::feature_pieces::FeaturePieces;
+use super::hessian_sample::{HessianSample, Learner};
+use super::manifest::Manifest;
+use crate::basis::{self, Bases, BasisChoice};
+use crate::data::{DenseView, Labels, Resources, Samples, Source, Training, check_costs, effective_weights};
+use crate::error::{Error, Result};
+use crate::expansion::BasisExpansion;
+use crate::model::clock::Clock;
+use crate::model::{Assembled, BasisExpansionParams, BasisExpansionSvc};
+use crate::monitor::Monitor;
+use crate::par::Pool;
+use crate::problem::{
+    AnyLoss, Block, BlockObjective, LinearObjective, OneVsRest, PassObjective, RecordedObjective, Room,
+    SampledObjective, Targets,
+};
+use crate::similarity::Similarity;
+use crate::solve::Report;
+use crate::solve::newton::{self, NewtonSettings, NewtonSolution, NewtonStart};
+
+/// The name of the solver's answers in a checkpoint.
+const ANSWERS: &str = "answers";
+
+impl<S: Similarity> BasisExpansionParams<S> {
+    /// Trains on samples of which memory holds some at a time, with no more than `resources.memory` bytes for features,
+    /// scores and the solver; labels and weights, 20 bytes a sample, and what a similarity holds of its own come on
+    /// top.
+    ///
+    /// The machine is that of [`fit_with`](BasisExpansionParams::fit_with), to the same duality gap over all samples,
+    /// but for two things: copies of a sample are not found, so that each counts as the sample it is, and bases are
+    /// held in the order of the samples. A fit that is killed goes on from `resources.checkpoint` to the same machine,
+    /// to the last bit.
+    ///
+    /// # Errors
+    /// As for [`fit_with`](BasisExpansionParams::fit_with), and [`Error::Parameter`] for the hinge, whose solver holds
+    /// all features; [`Error::Memory`] where the limit is too low for so many bases; [`Error::Checkpoint`] for a
+    /// checkpoint of other data or parameters; [`Error::Io`] of scratch and checkpoint.
+    pub fn fit_blocks(
+        self,
+        samples: &dyn Source<Samples = S::Samples>,
+        labels: &Labels,
+        sample_weight: Option<&[f64]>,
+        resources: &Resources<'_>,
+        monitor: &Monitor<'_>,
+    ) -> Result<BasisExpansionSvc<S>> {
+        self.check()?;
+        labels.check(samples.n_samples())?;
+        let AnyLoss::Smooth(loss) = self.loss else {
+            let expected = "squared-hinge or logistic for samples in blocks (the hinge's solver holds all features)";
+            return Err(Error::Parameter { name: "loss", value: self.loss.to_string(), expected: expected.into() });
+        };
+        let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
+        check_costs(self.c, &weights, labels.classes().len())?;
+        let mut clock = Clock::start(monitor);
+        let (parameters, asked) = (self.told(), self.training());
+        let training = Training { samples, weights: &weights, threads: self.threads, monitor };
+
+        let (settings, expander) = (self.newton(), self.expander);
+        let mut similarity = expander.similarity;
+        similarity.fit(&training)?;
+        clock.end("descriptor")?;
+        let wanted =
+            Wanted { given: expander.given, choice: &expander.basis, n_basis: expander.n_basis, seed: expander.seed };
+        let (bases, chosen) = wanted.bases(&similarity, labels, &training)?;
+        clock.end("bases")?;
+        let expansion = BasisExpansion::unnormalised(similarity, bases, expander.normalization, &training)
+            .map_err(|error| error.of_bases_and_rows(&chosen.rows, &[]))?;
+
+        let targets = OneVsRest::new(labels.codes(), labels.classes().len());
+        let plan = Plan::new(resources.memory, samples.n_samples(), expansion.n_features(), targets.n_problems())?;
+        let mut manifest = Manifest::new("basis-expansion", &parameters, samples, labels, &weights)?;
+        manifest.plan = plan.sizes();
+        if let Some(checkpoint) = resources.checkpoint {
+            manifest = manifest.settle(checkpoint)?;
+        }
+        let plan = plan.with(&manifest.plan)?;
+
+        let pool = Arc::new(Pool::new(self.threads)?);
+        let stays = plan.choose(labels, &weights, expander.seed);
+        let pieces = FeaturePieces::new(expansion, samples, pool.clone());
+        let learner = Learner { pieces, weights: &weights, plan: &plan, resources, monitor };
+        let (pieces, hessian_sample) = learner.learn(stays, &mut clock)?;
+
+        let costs: Vec<f64> = weights.iter().map(|weight| self.c * weight).collect();
+        let problem = Targets { targets, costs: &costs, loss, intercept: self.intercept };
+        let blocks =
+            Blocks { pieces: &pieces, hessian_sample: &hessian_sample, labels, problem, plan, resources, pool };
+        let start = self.start.as_ref().and_then(|s| s.of(targets.n_problems(), pieces.expansion.n_features()));
+        let (solution, note) = blocks.solve(&settings, start, monitor)?;
+        clock.end("solve")?;
+
+        let mut report: Report = solution.report(clock.stages, &settings);
+        report.notes.push(note);
+        report.warnings.extend(chosen.warning);
+        let basis = if chosen.rows.is_empty() { "given".into() } else { expander.basis.to_string() };
+        let parts = Assembled {
+            basis,
+            basis_rows: chosen.rows,
+            c: self.c,
+            loss: self.loss,
+            intercept: self.intercept,
+            classes: labels.classes().to_vec(),
+            weights: solution.weights,
+            intercepts: solution.intercepts,
+            report,
+        };
+        Ok(BasisExpansionSvc::assembled(pieces.expansion, parts)?.with_training(asked))
+    }
+}
+
+/// Which bases are asked for.
+struct Wanted<'a, T> {
+    given: Option<T>,
+    choice: &'a BasisChoice,
+    n_basis: Option<usize>,
+    seed: u64,
+}
+
+impl<T: Samples> Wanted<'_, T> {
+    /// Chooses among the samples: one content once, in the order of the samples.
+    fn bases<S>(self, similarity: &S, labels: &Labels, training: &Training<'_, T>) -> Result<(T, Bases)>
+    where
+        S: Similarity<Samples = T>,
+    {
+        if let Some(given) = self.given {
+            if given.is_empty() {
+                let expected = "at least one sample".into();
+                return Err(Error::Parameter { name: "bases", value: "none".into(), expected });
+            }
+            return Ok((given, Bases { rows: Vec::new(), warning: None }));
+        }
+        let mut chosen = if similarity.brings_columns() {
+            Bases { rows: vec![0], warning: None }
+        } else {
+            let (codes, n_classes) = (labels.codes(), labels.classes().len());
+            let n_basis = bases_of(self.n_basis, training.weights);
+            basis::choose(self.choice, n_basis, codes, n_classes, self.seed, similarity, training)?
+        };
+        let is_given = matches!(self.choice, BasisChoice::Given(_));
+        if !is_given {
+            chosen.rows.sort_unstable();
+        }
+        let bases = training.samples.select(&chosen.rows)?;
+        basis::check_sound(similarity, &bases, &chosen.rows)?;
+        if is_given {
+            return Ok((bases, chosen));
+        }
+        let mut seen = HashSet::new();
+        let is_new = |at: &usize| bases.fingerprint(*at).is_none_or(|print| seen.insert(print));
+        let kept: Vec<usize> = (0..chosen.rows.len()).filter(is_new).collect();
+        if kept.len() == chosen.rows.len() {
+            return Ok((bases, chosen));
+        }
+        chosen.rows = kept.iter().map(|&at| chosen.rows[at]).collect();
+        Ok((Samples::select(&bases, &kept), chosen))
+    }
+}
+
+/// What is solved, and on what.
+struct Blocks<'a, S: Similarity> {
+    pieces: &'a FeaturePieces<'a, S>,
+    hessian_sample: &'a HessianSample,
+    labels: &'a Labels,
+    problem: Targets<'a>,
+    plan: Plan,
+    resources: &'a Resources<'a>,
+    pool: Arc<Pool>,
+}
+
+impl<S: Similarity> Blocks<'_, S> {
+    /// The machine, and a word on how it was come by.
+    fn solve(
+        &self,
+        settings: &NewtonSettings,
+        start: Option<NewtonStart<'_>>,
+        monitor: &Monitor<'_>,
+    ) -> Result<(NewtonSolution, String)> {
+        let Targets { loss, intercept, costs, .. } = self.problem;
+        let d = self.pieces.expansion.n_features();
+        let (codes, stand) = self.hessian_sample.problem(self.labels, costs);
+        let targets = OneVsRest::new(&codes, self.labels.classes().len());
+        let phi = Block::from(DenseView::new(&self.hessian_sample.phi, self.hessian_sample.rows.len(), d)?);
+        let mut of_resident = LinearObjective::new(&[phi], targets, &stand, loss, intercept, settings.threads)?;
+        let first = newton::solve(&mut of_resident, settings, start, monitor)?;
+        let (n, megabytes) = (self.plan.n_rows, |bytes: usize| bytes as f64 / 1e6);
+        if self.plan.is_whole() {
+            let held = megabytes(size_of_val(self.hessian_sample.phi.as_slice()));
+            return Ok((first, format!("all features were held in memory: {held:.0} MB")));
+        }
+        drop(of_resident);
+
+        let room = Room {
+            rows_a_piece: self.plan.rows_a_piece,
+            n_held: self.plan.n_held,
+            scratch: self.resources.scratch,
+            // Behind the features, whether they are kept or not: they may have been given up late.
+            first_byte: 4 * n as u64 * d as u64,
+        };
+        let all = PassObjective::new(self.pieces, self.problem, room, self.pool.clone(), *monitor)?;
+        let all = RecordedObjective::new(all, self.resources.checkpoint, ANSWERS)?;
+        let sample = BlockObjective::alone(phi, targets, &stand, loss, intercept, settings.threads)?;
+        let mut objective = SampledObjective::new(all, sample)?;
+        let start = NewtonStart { weights: &first.weights, intercepts: &first.intercepts };
+        let solution = newton::solve(&mut objective, settings, Some(start), monitor)?;
+        let n_passes = objective.into_parts().0.into_inner().n_passes();
+        let how = match self.pieces.kept {
+            Some(_) => format!("kept on disk ({:.0} MB)", megabytes(4 * n * d)),
+            None => "made anew in each pass".to_owned(),
+        };
+        let speed = |clocked: f64| if clocked.is_finite() { format!("{:.1} µs", clocked * 1e6) } else { "-".into() };
+        let note = format!(
+            "features were {how}: making takes {} a sample, reading {}; {n_passes} passes of the solver, \
+             {} samples stayed in memory",
+            speed(self.pieces.made.seconds_a_row()),
+            speed(self.pieces.read.seconds_a_row()),
+            self.hessian_sample.rows.len(),
+        );
+        Ok((solution, note))
+    }
+}

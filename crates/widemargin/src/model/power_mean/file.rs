@@ -1,0 +1,133 @@
+//! The power mean SVM in a model file.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::Label;
+use crate::descriptor::FeatureMax;
+use crate::error::{Error, Result};
+use crate::expansion::{AdditiveMap, Approximation, MAX_NODES};
+use crate::model::PowerMeanSvc;
+use crate::model::file::{NO_FILE, Reader, read, save, tensor, to_bytes};
+use crate::model::origin::Origin;
+use crate::solve::Report;
+
+pub(crate) const METHOD: &str = "power-mean";
+
+/// Whether a file's header has all that it should, each of its type.
+pub(crate) fn check_header(reader: &Reader<'_>) -> Result<()> {
+    reader.parse::<Header>().map(drop)
+}
+
+/// The JSON header.
+#[derive(Serialize, Deserialize)]
+struct Header {
+    method: String,
+    kernel: String,
+    approximation: String,
+    loss: String,
+    #[serde(rename = "C")]
+    c: f64,
+    n_features: usize,
+    n_nodes: usize,
+    scaled: bool,
+    classes: Vec<Label>,
+    report: Report,
+    #[serde(flatten)]
+    origin: Origin,
+}
+
+impl PowerMeanSvc {
+    /// Writes the model to a file, whole or not at all.
+    ///
+    /// # Errors
+    /// [`Error::Io`] saying what could not be done.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        save(path.as_ref(), &self.to_bytes()?)
+    }
+
+    /// The model as the bytes of its file: what [`PowerMeanSvc::save`] writes.
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`] for a model that a fit arrived at beyond the range of numbers.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        self.report.check_finite()?;
+        let header = Header {
+            method: METHOD.into(),
+            kernel: self.map.kernel().to_string(),
+            approximation: self.map.approximation().to_string(),
+            loss: self.loss.to_string(),
+            c: self.c,
+            n_features: self.n_features,
+            n_nodes: self.map.n_nodes(),
+            scaled: self.scaling.is_some(),
+            classes: self.classes.clone(),
+            report: self.report.clone(),
+            origin: self.origin.clone(),
+        };
+        let factors = self.scaling.as_ref().map_or(&[][..], FeatureMax::factors);
+        let tensors = [
+            tensor("weights", self.shape().to_vec(), &self.weights),
+            tensor("nodes", vec![self.map.n_nodes()], self.map.nodes()),
+            tensor("factors", vec![factors.len()], factors),
+        ];
+        to_bytes(&header, &tensors)
+    }
+
+    /// Reads a model that [`PowerMeanSvc::save`] wrote.
+    ///
+    /// # Errors
+    /// [`Error::ModelFile`] for a file that is cut short, damaged or not a power mean model,
+    /// [`Error::ModelVersion`] for one of a newer format, [`Error::Io`] where it cannot be read.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        PowerMeanSvc::parse(path, &read(path)?)
+    }
+
+    /// The model that [`PowerMeanSvc::to_bytes`] made the bytes of.
+    ///
+    /// # Errors
+    /// As for [`PowerMeanSvc::load`], with `<bytes>` for the path.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        PowerMeanSvc::parse(Path::new(NO_FILE), bytes)
+    }
+
+    fn parse(path: &Path, bytes: &[u8]) -> Result<Self> {
+        let reader = Reader::new(path, bytes, METHOD)?;
+        let header: Header = reader.parse()?;
+        if header.classes.len() < 2 || header.n_nodes == 0 || header.n_nodes > MAX_NODES {
+            let (classes, nodes) = (header.classes.len(), header.n_nodes);
+            return Err(reader.wrong(format!("{classes} classes and {nodes} nodes cannot be")));
+        }
+        let retold = |error: Error| reader.wrong(error.to_string());
+        header.origin.check(Some(header.n_features)).map_err(retold)?;
+        let kernel = header.kernel.parse().map_err(retold)?;
+        let nodes: Vec<f64> = reader.tensor("nodes", &[header.n_nodes])?;
+        let map = match header.approximation.parse().map_err(retold)? {
+            Approximation::Nystrom => AdditiveMap::nystrom(kernel, &nodes).map_err(retold)?,
+            Approximation::Polynomial => AdditiveMap::polynomial(kernel),
+        };
+        if map.nodes() != nodes {
+            return Err(reader.wrong("its nodes are not independent".into()));
+        }
+        let factors: Vec<f64> = reader.tensor("factors", &[if header.scaled { header.n_features } else { 0 }])?;
+        let mut model = PowerMeanSvc {
+            map,
+            loss: header.loss.parse().map_err(retold)?,
+            c: header.c,
+            scaling: header.scaled.then(|| FeatureMax::from_factors(factors)),
+            n_features: header.n_features,
+            classes: header.classes,
+            weights: Vec::new(),
+            report: header.report,
+            origin: header.origin,
+        };
+        model.weights = reader.tensor("weights", &model.shape())?;
+        Ok(model)
+    }
+
+    fn shape(&self) -> [usize; 3] {
+        [self.n_features, self.map.n_nodes(), self.n_problems()]
+    }
+}

@@ -1,0 +1,472 @@
+//! The power mean SVM: an additive-kernel classifier on histograms that trains like a linear one.
+//!
+//! Wu, *Power Mean SVM for Large Scale Visual Classification*, CVPR 2012. A sample is scaled by the
+//! largest training value of each feature; the scalar kernel is reduced to a few numbers a value
+//! ([`AdditiveMap`]); one-vs-rest problems are solved by dual coordinate descent ([`dual`]).
+
+use super::primal::PrimalFinish;
+use crate::data::{
+    ClassWeight, Distinct, Given, Label, Labels, Rows, check_costs, effective_weights, fingerprints, visit_histogram,
+};
+use crate::descriptor::{FeatureMax, largest_values};
+use crate::error::{Error, Result};
+use crate::expansion::{AdditiveMap, Approximation, CodedRows, MAX_NODES, ValueCodes, choose_nodes};
+use crate::memory;
+use crate::model::Scores;
+use crate::model::clock::Clock;
+use crate::model::origin::{Origin, TrainingSettings, tells_origin};
+use crate::model::scores::check_width;
+use crate::monitor::{Monitor, RowCount};
+use crate::par;
+use crate::problem::{Loss, OneVsRest, n_problems};
+use crate::similarity::AdditiveKernel;
+use crate::solve::dual::{self, DualProblem, DualSettings, DualSolution, Engine};
+use crate::solve::{Report, Stage};
+
+/// Rows scored by one thread at a time.
+const ROWS_A_CHUNK: usize = 1024;
+
+/// Parameters of a power mean SVM, with their defaults.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PowerMeanParams {
+    pub(crate) kernel: AdditiveKernel,
+    pub(crate) loss: Loss,
+    pub(crate) c: f64,
+    pub(crate) approximation: Approximation,
+    pub(crate) n_nodes: usize,
+    pub(crate) nodes: Option<Vec<f64>>,
+    pub(crate) scale: bool,
+    pub(crate) class_weight: ClassWeight,
+    pub(crate) tol: f64,
+    pub(crate) max_epochs: u32,
+    pub(crate) seed: u64,
+    pub(crate) threads: usize,
+    pub(crate) shrinking: bool,
+    pub(crate) engine: Engine,
+}
+
+impl PowerMeanParams {
+    /// The defaults for a kernel: squared hinge, C = 0.01, three Nyström nodes that follow the data,
+    /// features scaled by their maximum, a relative duality gap of 0.01, one thread a core.
+    pub fn new(kernel: AdditiveKernel) -> Self {
+        PowerMeanParams {
+            kernel,
+            loss: Loss::SquaredHinge,
+            c: 0.01,
+            approximation: Approximation::Nystrom,
+            n_nodes: 3,
+            nodes: None,
+            scale: true,
+            class_weight: ClassWeight::Uniform,
+            tol: 1e-2,
+            max_epochs: 1000,
+            seed: 0,
+            threads: 0,
+            shrinking: true,
+            engine: Engine::Auto,
+        }
+    }
+
+    /// The weight C of the losses in ½‖f‖² + C Σ loss; above 0.
+    pub fn c(self, c: f64) -> Self {
+        PowerMeanParams { c, ..self }
+    }
+
+    /// The loss.
+    pub fn loss(self, loss: Loss) -> Self {
+        PowerMeanParams { loss, ..self }
+    }
+
+    /// How the kernel is reduced to a few numbers a feature.
+    pub fn approximation(self, approximation: Approximation) -> Self {
+        PowerMeanParams { approximation, ..self }
+    }
+
+    /// How many Nyström nodes, 1 to [`MAX_NODES`]; the polynomial always has 3.
+    pub fn n_nodes(self, n_nodes: usize) -> Self {
+        PowerMeanParams { n_nodes, ..self }
+    }
+
+    /// Given Nyström nodes (in units of the scaled features) instead of ones that follow the data.
+    pub fn nodes(self, nodes: Vec<f64>) -> Self {
+        PowerMeanParams { n_nodes: nodes.len(), nodes: Some(nodes), ..self }
+    }
+
+    /// Whether features are divided by their largest training value first.
+    pub fn scale(self, scale: bool) -> Self {
+        PowerMeanParams { scale, ..self }
+    }
+
+    /// How much the samples of each class count.
+    pub fn class_weight(self, class_weight: ClassWeight) -> Self {
+        PowerMeanParams { class_weight, ..self }
+    }
+
+    /// The relative duality gap at which a two-class problem counts as solved; in (0, 1). Weights are single
+    /// precision: below about 1e-5 the gap may not be reached.
+    pub fn tol(self, tol: f64) -> Self {
+        PowerMeanParams { tol, ..self }
+    }
+
+    /// The most passes over the samples.
+    pub fn max_epochs(self, max_epochs: u32) -> Self {
+        PowerMeanParams { max_epochs, ..self }
+    }
+
+    /// Seed of the order in which samples are visited.
+    pub fn seed(self, seed: u64) -> Self {
+        PowerMeanParams { seed, ..self }
+    }
+
+    /// Threads, 0 meaning one a core. The result does not depend on it.
+    pub fn threads(self, threads: usize) -> Self {
+        PowerMeanParams { threads, ..self }
+    }
+
+    /// Whether samples that stay outside the margin are passed over for a while.
+    pub fn shrinking(self, shrinking: bool) -> Self {
+        PowerMeanParams { shrinking, ..self }
+    }
+
+    /// Which implementation of the solver; the choice changes speed only.
+    pub fn engine(self, engine: Engine) -> Self {
+        PowerMeanParams { engine, ..self }
+    }
+
+    /// Checks the parameters without fitting.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] naming the first that is outside its domain.
+    pub fn check(&self) -> Result<()> {
+        let wrong =
+            |name, value: String, expected: &str| Err(Error::Parameter { name, value, expected: expected.to_owned() });
+        if !(self.c > 0.0 && self.c.is_finite()) {
+            return wrong("C", self.c.to_string(), "a finite number above 0");
+        }
+        if !(self.tol > 0.0 && self.tol < 1.0) {
+            return wrong("tol", self.tol.to_string(), "a relative duality gap between 0 and 1, such as 0.01");
+        }
+        if self.max_epochs == 0 {
+            return wrong("max_iter", "0".into(), "at least 1");
+        }
+        if self.n_nodes == 0 || self.n_nodes > MAX_NODES {
+            return wrong("n_nodes", self.n_nodes.to_string(), "from 1 to 16");
+        }
+        if self.approximation == Approximation::Polynomial && self.n_nodes != 3 {
+            return wrong("n_nodes", self.n_nodes.to_string(), "3, which the polynomial approximation is made for");
+        }
+        Ok(())
+    }
+
+    /// Trains on samples and their labels.
+    ///
+    /// # Errors
+    /// See [`PowerMeanParams::fit_with`].
+    pub fn fit(&self, samples: &impl Rows, labels: &Labels) -> Result<PowerMeanSvc> {
+        self.fit_with(samples, labels, None, &Monitor::none())
+    }
+
+    /// Trains with a weight a sample and a watch. Weight k is k copies, weight 0 is absence, and the order of the
+    /// samples makes no difference: all to the last bit.
+    ///
+    /// Not converging is a status in the report and a warning there, not an error.
+    ///
+    /// # Errors
+    /// Parameters, shapes, values or labels that cannot be used, each saying which and what would be
+    /// right; [`Error::Memory`] where features × nodes × problems do not fit; [`Error::Cancelled`] where the watch was.
+    pub fn fit_with(
+        &self,
+        samples: &impl Rows,
+        labels: &Labels,
+        sample_weight: Option<&[f64]>,
+        monitor: &Monitor<'_>,
+    ) -> Result<PowerMeanSvc> {
+        self.check()?;
+        labels.check(samples.n_rows())?;
+        self.check_memory(samples.n_cols(), n_problems(labels.classes().len()))?;
+        let effective = effective_weights(labels, sample_weight, &self.class_weight)?;
+        check_costs(self.c, &effective, labels.classes().len())?;
+        let mut clock = Clock::start(monitor);
+
+        // Samples of weight 0 are absent from everything, the scaling included.
+        let kept: Vec<usize> = (0..effective.len()).filter(|&row| effective[row] > 0.0).collect();
+        let scaling = if self.scale {
+            Some(FeatureMax::fit(samples, &kept)?)
+        } else {
+            largest_values(samples, &kept)?;
+            None
+        };
+        clock.end("scale")?;
+
+        // Copies are one sample. The order is random, so that rows near each other in memory are a random sample.
+        let fingerprints = |rows: &[usize]| Ok(Some(fingerprints(samples, rows)));
+        let given = Given { codes: labels.codes(), weights: sample_weight, effective: &effective };
+        let distinct = Distinct::find(fingerprints, given, self.seed, self.threads, monitor)?;
+        let (labels, weights) = distinct.labelled(labels, &self.class_weight)?;
+        clock.end("merge")?;
+
+        let rows = CodedRows::new(samples, &distinct.rows, &weights, scaling.as_ref().map(FeatureMax::factors))?;
+        let costs: Vec<f64> = weights.iter().map(|weight| self.c * weight).collect();
+        clock.end("encode")?;
+
+        let map = self.map(rows.book(), rows.counts())?;
+        clock.end("nodes")?;
+
+        let targets = OneVsRest::new(labels.codes(), labels.classes().len());
+        let problem = DualProblem { rows: &rows, map: &map, targets, loss: self.loss, costs: &costs };
+        let settings = DualSettings {
+            tol: self.tol,
+            max_epochs: self.max_epochs,
+            seed: self.seed,
+            threads: self.threads,
+            shrinking: self.shrinking,
+            engine: self.engine,
+        };
+        let primal = PrimalFinish { tol: self.tol, max_epochs: self.max_epochs, threads: self.threads };
+        let settings = primal.limit(&problem, settings);
+        let mut solution = dual::solve_for_weights(&problem, &settings, monitor)?;
+        clock.end("solve")?;
+        if primal.is_wanted(&problem, &solution, settings.max_epochs) {
+            primal.run(&problem, &mut solution, monitor)?;
+            clock.end("newton")?;
+        }
+
+        let report = report(&solution, clock.stages, self);
+        Ok(PowerMeanSvc {
+            map,
+            loss: self.loss,
+            c: self.c,
+            scaling,
+            n_features: samples.n_cols(),
+            classes: labels.classes().to_vec(),
+            weights: solution.weights,
+            report,
+            origin: Origin::of(self.training()),
+        })
+    }
+
+    /// Refuses weights that memory does not hold, before anything is allocated.
+    fn check_memory(&self, n_features: usize, n_problems: usize) -> Result<()> {
+        let n_nodes = self.n_nodes;
+        // The largest values and the factors; the weights by problem and as the model has them.
+        let needed = memory::product(&[2 * size_of::<f64>(), n_features]).saturating_add(memory::product(&[
+            2 * size_of::<f32>(),
+            n_features,
+            n_nodes,
+            n_problems,
+        ]));
+        let what = || format!("the weights of {n_features} features × {n_nodes} nodes × {n_problems} problems");
+        memory::check(needed, what, memory::FEWER_COLUMNS)
+    }
+
+    /// What the model is to say that it was fitted with.
+    pub(crate) fn training(&self) -> TrainingSettings {
+        TrainingSettings {
+            class_weight: self.class_weight.clone(),
+            tol: self.tol,
+            max_iter: self.max_epochs,
+            seed: self.seed,
+            shrinking: Some(self.shrinking),
+            landmarks: None,
+        }
+    }
+
+    /// The reduced kernel for values that occur with the given counts.
+    pub(crate) fn map(&self, values: &[f32], counts: &[f64]) -> Result<AdditiveMap> {
+        if self.approximation == Approximation::Polynomial {
+            return Ok(AdditiveMap::polynomial(self.kernel));
+        }
+        if let Some(nodes) = &self.nodes {
+            return AdditiveMap::nystrom(self.kernel, nodes);
+        }
+        let mut nodes = choose_nodes(self.kernel, values, counts, self.n_nodes);
+        if nodes.is_empty() {
+            // Every sample is empty: any node will do, all decision values are 0.
+            nodes.push(1.0);
+        }
+        AdditiveMap::nystrom(self.kernel, &nodes)
+    }
+}
+
+pub(crate) fn report(solution: &DualSolution, stages: Vec<Stage>, params: &PowerMeanParams) -> Report {
+    let gaps = (0..solution.primal.len()).map(|k| solution.gap(k)).collect();
+    let (iterations, objectives) = (solution.epochs.clone(), (&solution.primal[..], &solution.dual[..]));
+    let mut report = Report::of(&solution.status, iterations, objectives, gaps, solution.n_support.clone(), stages);
+    let at_limit = format!("after {} epochs and steps (raise max_iter)", report.max_iterations());
+    report.warn_unless_converged(&at_limit, Some(params.tol));
+    report
+}
+
+/// A trained power mean SVM.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PowerMeanSvc {
+    pub(crate) map: AdditiveMap,
+    pub(crate) loss: Loss,
+    pub(crate) c: f64,
+    pub(crate) scaling: Option<FeatureMax>,
+    pub(crate) n_features: usize,
+    pub(crate) classes: Vec<Label>,
+    /// `weights[(feature * n_nodes + node) * n_problems + problem]`.
+    pub(crate) weights: Vec<f32>,
+    pub(crate) report: Report,
+    pub(crate) origin: Origin,
+}
+
+impl PowerMeanSvc {
+    tells_origin!(|model| Some(model.n_features));
+
+    /// Decision values of the samples; several threads share the rows, 0 meaning one a core.
+    ///
+    /// # Errors
+    /// [`Error::FeatureCount`] for more features than trained with (for dense samples: another number),
+    /// [`Error::Value`] for a value that is negative or not finite.
+    pub fn decision_function(&self, samples: &impl Rows, threads: usize) -> Result<Scores> {
+        self.decision_function_with(samples, threads, &Monitor::none())
+    }
+
+    /// The same with a watch: it is told how many samples are done, and may cancel (a time limit is not heard).
+    ///
+    /// # Errors
+    /// As for [`PowerMeanSvc::decision_function`]; [`Error::Cancelled`].
+    pub fn decision_function_with(&self, samples: &impl Rows, threads: usize, monitor: &Monitor<'_>) -> Result<Scores> {
+        check_width(samples, self.n_features)?;
+        let (n, k) = (samples.n_rows(), self.n_problems());
+        Scores::check_memory(n, k)?;
+        let pool = par::Pool::new(if n <= ROWS_A_CHUNK { 1 } else { threads })?;
+        let count = RowCount::new(monitor, "predict", n);
+        let chunk = |at: usize| {
+            count.go_on()?;
+            let rows = at * ROWS_A_CHUNK..((at + 1) * ROWS_A_CHUNK).min(n);
+            let mut values = vec![0.0; rows.len() * k];
+            let mut memory = Memory::new(&self.map);
+            for (row, scores) in rows.clone().zip(values.chunks_exact_mut(k)) {
+                self.score(samples, row, &mut memory, scores)?;
+            }
+            count.add(rows.len());
+            Ok::<_, Error>(values)
+        };
+        Ok(Scores::new(pool.try_map(n.div_ceil(ROWS_A_CHUNK), chunk)?.concat(), k))
+    }
+
+    /// The predicted label of each sample.
+    ///
+    /// # Errors
+    /// As for [`PowerMeanSvc::decision_function`].
+    pub fn predict(&self, samples: &impl Rows, threads: usize) -> Result<Vec<&Label>> {
+        Ok(self.decision_function(samples, threads)?.decide(&self.classes))
+    }
+
+    /// The account of the fit.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// The classes, in the order of the decision values' columns.
+    pub fn classes(&self) -> &[Label] {
+        &self.classes
+    }
+
+    /// Number of features of the training samples.
+    pub fn n_features(&self) -> usize {
+        self.n_features
+    }
+
+    /// The reduced kernel, with its nodes.
+    pub fn map(&self) -> &AdditiveMap {
+        &self.map
+    }
+
+    /// The loss it was trained with.
+    pub fn loss(&self) -> Loss {
+        self.loss
+    }
+
+    /// The C it was trained with.
+    pub fn c(&self) -> f64 {
+        self.c
+    }
+
+    /// The scaling of the features, where there is one.
+    pub fn scaling(&self) -> Option<&FeatureMax> {
+        self.scaling.as_ref()
+    }
+
+    /// a_j, in the order feature, node, problem.
+    pub fn weights(&self) -> &[f32] {
+        &self.weights
+    }
+
+    pub(crate) fn n_problems(&self) -> usize {
+        n_problems(self.classes.len())
+    }
+
+    /// Adds read(x_j) · a_j over a row's non-zeros to `scores`, which is 0.
+    fn score(&self, samples: &impl Rows, row: usize, memory: &mut Memory<'_>, scores: &mut [f32]) -> Result<()> {
+        let (m, k) = (self.map.n_nodes(), scores.len());
+        let factors = self.scaling.as_ref().map(FeatureMax::factors);
+        let mut too_large = None;
+        visit_histogram(samples, row, |column, value| {
+            let scaled = (value * factors.map_or(1.0, |f| f[column])) as f32;
+            if scaled == 0.0 {
+                // Too small for single precision: absent, as in training.
+                return;
+            }
+            if !scaled.is_finite() {
+                too_large.get_or_insert((column, value));
+                return;
+            }
+            let weights = &self.weights[column * m * k..(column + 1) * m * k];
+            for (read, weights) in memory.read(scaled).iter().zip(weights.chunks_exact(k)) {
+                for (score, weight) in scores.iter_mut().zip(weights) {
+                    *score += read * weight;
+                }
+            }
+        })?;
+        match too_large {
+            None => Ok(()),
+            Some((column, value)) => {
+                let problem = "is beyond single precision (once scaled as in training)";
+                Err(Error::Value { row, column, value, problem })
+            }
+        }
+    }
+}
+
+/// read(x) of the values met so far: histograms repeat them, and a general power mean costs a microsecond.
+struct Memory<'a> {
+    map: &'a AdditiveMap,
+    codes: ValueCodes,
+    table: Vec<f32>,
+    last: [f32; MAX_NODES],
+}
+
+impl<'a> Memory<'a> {
+    /// Beyond this many distinct values they hardly repeat.
+    const MOST: usize = 1 << 14;
+
+    fn new(map: &'a AdditiveMap) -> Self {
+        Memory { map, codes: ValueCodes::new(), table: Vec::new(), last: [0.0; MAX_NODES] }
+    }
+
+    #[inline]
+    fn read(&mut self, x: f32) -> &[f32] {
+        let m = self.map.n_nodes();
+        if let Some(code) = self.codes.get(x) {
+            return &self.table[code as usize * m..][..m];
+        }
+        self.compute(x)
+    }
+
+    #[cold]
+    fn compute(&mut self, x: f32) -> &[f32] {
+        let m = self.map.n_nodes();
+        let mut read = [0.0; MAX_NODES];
+        self.map.read(x.into(), &mut read);
+        self.last = read.map(|r| r as f32);
+        if self.codes.len() < Self::MOST {
+            self.codes.insert(x);
+            self.table.extend_from_slice(&self.last[..m]);
+        }
+        &self.last[..m]
+    }
+}

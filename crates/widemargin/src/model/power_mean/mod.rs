@@ -1,0 +1,10 @@
+//! The power mean SVM: parameters, fit, fitted model and its file.
+
+mod assembled;
+pub(super) mod file;
+mod fit;
+mod out_of_core;
+mod primal;
+
+pub use assembled::PowerMeanParts;
+pub use fit::{PowerMeanParams, PowerMeanSvc};

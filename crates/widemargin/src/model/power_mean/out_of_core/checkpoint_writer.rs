@@ -1,0 +1,212 @@
+//! The checkpoint of a fit on blocks: enough to take it up again to the same model, bit for bit.
+//!
+//! Weights, a problem a name, and dual variables, a share of the pieces a name, are kept twice, in turn: the manifest, which is saved
+//! last, says which of the two is whole. The coded rows are not kept: they are made again, and are the same.
+
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use super::plan::{Plan, Sizes};
+use super::store::Store;
+use crate::data::{Checkpoint, load_checkpoint, save_checkpoint};
+use crate::error::{Error, Result};
+use crate::solve::dual::{BlockState, Blocks, DualCheckpoint, Keep};
+
+/// The least time between two checkpoints; the first comes at once.
+const EVERY: Duration = Duration::from_secs(10);
+
+/// A checkpoint may take one part in so many of the time.
+const SHARE: u32 = 10;
+
+const MANIFEST: &str = "power-mean";
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Manifest {
+    version: u32,
+    /// What the fit is of, by name.
+    facts: Vec<(String, String)>,
+    /// On which the steps depend.
+    plan: Plan,
+    /// Which of the two sets of weights and dual variables is meant.
+    generation: u32,
+    state: BlockState,
+}
+
+/// The version of what is written here.
+const VERSION: u32 = 2;
+
+/// What an earlier fit left.
+#[derive(Debug)]
+pub(super) struct Left(Manifest);
+
+impl Left {
+    /// What is there, if anything is.
+    ///
+    /// # Errors
+    /// [`Error::Checkpoint`] for what is not of a fit with these facts, saying which differs; what the checkpoint meets.
+    pub fn find(checkpoint: Option<&dyn Checkpoint>, facts: &[(String, String)]) -> Result<Option<Left>> {
+        let Some(bytes) = checkpoint.map(|kept| load_checkpoint(kept, MANIFEST)).transpose()?.flatten() else {
+            return Ok(None);
+        };
+        let manifest: Manifest = serde_json::from_slice(&bytes).map_err(|problem| damaged(problem.to_string()))?;
+        if manifest.version != VERSION {
+            let (found, expected) = (format!("of version {}", manifest.version), format!("version {VERSION}"));
+            return Err(wrong(found, expected));
+        }
+        for (at, (name, ours)) in facts.iter().enumerate() {
+            match manifest.facts.get(at) {
+                Some((known, theirs)) if known == name && theirs == ours => {}
+                Some((known, theirs)) if known == name => {
+                    let found = format!("that of a fit with {name} = {theirs}");
+                    return Err(wrong(found, format!("{name} = {ours} (begin anew without it, or fit as then)")));
+                }
+                _ => return Err(damaged(format!("no word of {name}"))),
+            }
+        }
+        Ok(Some(Left(manifest)))
+    }
+
+    /// The plan to go on with.
+    ///
+    /// # Errors
+    /// [`Error::Checkpoint`] where it was made for more memory than there is.
+    pub fn plan(&self, sizes: &Sizes, memory: u64) -> Result<Plan> {
+        sizes.take_up(self.0.plan, memory).ok_or_else(|| {
+            wrong(
+                format!("that of a fit in {} blocks", self.0.plan.n_blocks),
+                "one in more, which the memory asks for (allow as much as then, or begin anew without it)".into(),
+            )
+        })
+    }
+
+    /// The descent as it was left; its dual variables go to the blocks.
+    ///
+    /// # Errors
+    /// What the checkpoint and the blocks meet; [`Error::Checkpoint`] where a part is missing or of another size.
+    pub fn take_up(&self, checkpoint: &dyn Checkpoint, store: &Store<'_>, sizes: Weights) -> Result<DualCheckpoint> {
+        let numbers = |name: String, n: usize| {
+            let bytes = load_checkpoint(checkpoint, &name)?.ok_or_else(|| damaged(format!("nothing under {name}")))?;
+            if bytes.len() != 4 * n {
+                return Err(damaged(format!("{} bytes under {name} in place of {}", bytes.len(), 4 * n)));
+            }
+            Ok(bytes.as_chunks::<4>().0.iter().map(|word| f32::from_le_bytes(*word)).collect::<Vec<f32>>())
+        };
+        for share in 0..SHARES {
+            let pieces = share_of(share, store.n_pieces());
+            let n_alphas = pieces.clone().map(|piece| store.n_alphas(piece)).sum();
+            let all = numbers(alphas(self.0.generation, share), n_alphas)?;
+            let mut rest = &all[..];
+            for piece in pieces {
+                let (ours, others) = rest.split_at(store.n_alphas(piece));
+                store.set_alphas(piece, ours)?;
+                rest = others;
+            }
+        }
+        let of = |k| numbers(weights(self.0.generation, k), sizes.n_weights);
+        let kept = DualCheckpoint {
+            state: self.0.state.clone(),
+            weights: (0..sizes.n_problems).map(of).collect::<Result<_>>()?,
+        };
+        if kept.state.n_problems() == sizes.n_problems {
+            return Ok(kept);
+        }
+        Err(damaged(format!("the state of {} problems", kept.state.n_problems())))
+    }
+}
+
+/// The sizes of a model's weights.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Weights {
+    pub n_problems: usize,
+    /// Of one problem.
+    pub n_weights: usize,
+}
+
+fn weights(generation: u32, problem: usize) -> String {
+    format!("{MANIFEST}-weights-{generation}-{problem}")
+}
+
+fn alphas(generation: u32, share: usize) -> String {
+    format!("{MANIFEST}-alphas-{generation}-{share}")
+}
+
+/// Into how many shares the pieces are divided.
+const SHARES: usize = 16;
+
+fn share_of(share: usize, n_pieces: usize) -> Range<usize> {
+    share * n_pieces / SHARES..(share + 1) * n_pieces / SHARES
+}
+
+fn wrong(found: String, expected: String) -> Error {
+    Error::Checkpoint { problem: format!("it is {found}, expected {expected}") }
+}
+
+fn damaged(found: String) -> Error {
+    wrong(found, "what a fit on blocks keeps (begin anew without it)".into())
+}
+
+/// Keeps a fit's state.
+pub(super) struct CheckpointWriter<'a> {
+    checkpoint: Option<&'a dyn Checkpoint>,
+    store: &'a Store<'a>,
+    plan: Plan,
+    facts: Vec<(String, String)>,
+    n_problems: usize,
+    generation: u32,
+    /// When the last checkpoint was done, and how long it took.
+    last: Option<(Instant, Duration)>,
+}
+
+impl<'a> CheckpointWriter<'a> {
+    /// Keeps the state of this fit, beside what was `left`.
+    pub fn new(
+        checkpoint: Option<&'a dyn Checkpoint>,
+        store: &'a Store<'a>,
+        plan: Plan,
+        facts: Vec<(String, String)>,
+        n_problems: usize,
+        left: Option<&Left>,
+    ) -> Self {
+        let generation = left.map_or(0, |left| 1 - left.0.generation.min(1));
+        CheckpointWriter { checkpoint, store, plan, facts, n_problems, generation, last: None }
+    }
+}
+
+impl Keep for CheckpointWriter<'_> {
+    fn is_due(&self) -> bool {
+        let passed = |(done, took): (Instant, Duration)| done.elapsed() >= EVERY.max(took * SHARE);
+        self.checkpoint.is_some() && self.last.is_none_or(passed)
+    }
+
+    fn keep(&mut self, state: &BlockState, weights_of: &dyn Fn(usize) -> Vec<f32>) -> Result<()> {
+        let Some(checkpoint) = self.checkpoint else {
+            return Ok(());
+        };
+        let begun = Instant::now();
+        let bytes = |numbers: Vec<f32>| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
+        for k in 0..self.n_problems {
+            save_checkpoint(checkpoint, &weights(self.generation, k), &bytes(weights_of(k)))?;
+        }
+        for share in 0..SHARES {
+            let mut all = Vec::new();
+            for piece in share_of(share, self.store.n_pieces()) {
+                all.extend(bytes(self.store.alphas(piece)?));
+            }
+            save_checkpoint(checkpoint, &alphas(self.generation, share), &all)?;
+        }
+        let manifest = Manifest {
+            version: VERSION,
+            facts: self.facts.clone(),
+            plan: self.plan,
+            generation: self.generation,
+            state: state.clone(),
+        };
+        let manifest = serde_json::to_vec(&manifest).map_err(|problem| damaged(problem.to_string()))?;
+        save_checkpoint(checkpoint, MANIFEST, &manifest)?;
+        self.generation = 1 - self.generation;
+        self.last = Some((Instant::now(), begun.elapsed()));
+        Ok(())
+    }
+}

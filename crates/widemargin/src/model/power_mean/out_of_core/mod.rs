@@ -1,0 +1,198 @@
+//! The power mean SVM on more samples than memory holds.
+//!
+//! Two passes over the samples: [`scan`] checks them and finds the largest value of each feature, [`encode`] makes pieces
+//! of coded rows, 4 bytes a non-zero, which stay in memory where they fit and else go to scratch ([`store`]).
+//! [`solve_blocks`] then takes them in turn, as many at a time as make a block. [`plan`] says how many blocks there are,
+//! [`checkpoint_writer`] keeps enough to go on after the program was killed.
+
+mod checkpoint_writer;
+mod encode;
+mod plan;
+mod scan;
+mod store;
+
+use std::sync::Arc;
+
+use self::checkpoint_writer::{CheckpointWriter, Left, Weights};
+use self::encode::encode;
+use self::plan::{MOST_THREADS, Plan, Sizes};
+use self::scan::{Chunked, Scan};
+use self::store::{Known, Store};
+use super::fit::{PowerMeanParams, PowerMeanSvc, report};
+use crate::data::{AnySamples, Fingerprint, Labels, Resources, Source, check_costs, effective_weights};
+use crate::descriptor::FeatureMax;
+use crate::error::{Error, Result};
+use crate::model::clock::Clock;
+use crate::model::origin::Origin;
+use crate::monitor::Monitor;
+use crate::par::Pool;
+use crate::problem::n_problems;
+use crate::solve::dual::{BlockProblem, Blocks, DualSettings, solve_blocks};
+
+impl PowerMeanParams {
+    /// Trains on samples that memory need not hold: they are read twice, a range of rows after the other, and kept coded
+    /// in blocks, in memory where `resources.memory` allows it and else on `resources.scratch`. The gap that the report
+    /// states is that over all samples.
+    ///
+    /// It is the problem of [`PowerMeanParams::fit_with`], solved to the same tolerance by steps in another order, and
+    /// with three differences. Copies of a sample are not merged: weight k is k copies, and the order of the samples
+    /// makes no difference, to within the tolerance, not to the last bit. Where features have more than 65,536 distinct
+    /// values after scaling, those are rounded to 12 significant bits (a warning says so), which changes decision
+    /// values in their fifth digit or so. And where descent is slow (a large C, few features) it is not ended by Newton's
+    /// method: the report then has [`Status::IterationLimit`](crate::solve::Status::IterationLimit), a warning and the
+    /// gap that was reached.
+    ///
+    /// The result depends on how much memory there is, through the number of blocks, but not on the number of threads. A
+    /// fit that was killed, and is begun again with its checkpoint, ends with the same model to the last bit.
+    ///
+    /// # Errors
+    /// As for [`PowerMeanParams::fit_with`], rows being counted among all; [`Error::Kind`] for samples that are no
+    /// vectors; [`Error::Memory`] where memory or scratch is too little whatever the number of blocks; [`Error::Checkpoint`]
+    /// for a checkpoint of other samples or parameters, saying what differs; what `samples` and `resources` meet.
+    pub fn fit_blocks(
+        &self,
+        samples: &dyn Source<Samples = AnySamples>,
+        labels: &Labels,
+        sample_weight: Option<&[f64]>,
+        resources: &Resources<'_>,
+        monitor: &Monitor<'_>,
+    ) -> Result<PowerMeanSvc> {
+        self.check()?;
+        let n = samples.n_samples();
+        labels.check(n)?;
+        check_number(n)?;
+        let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
+        check_costs(self.c, &weights, labels.classes().len())?;
+        let mut clock = Clock::start(monitor);
+
+        let chunked = Chunked::new(samples, &weights, resources.memory, self.threads)?;
+        let scan = Scan::new(&chunked, monitor)?;
+        let scaling = self.scale.then(|| FeatureMax::from_largest(&scan.largest));
+        clock.end("scan")?;
+
+        let facts = self.facts(&scan, labels, &weights);
+        let left = Left::find(resources.checkpoint, &facts)?;
+        let n_problems = n_problems(labels.classes().len());
+        let sizes = Sizes {
+            n_rows: scan.n_rows,
+            n_nonzero: scan.n_nonzero,
+            n_features: scan.largest.len(),
+            n_problems,
+            n_nodes: self.n_nodes,
+        };
+        let mut plan = sizes.plan(resources.memory)?;
+        if let Some(left) = &left {
+            plan = left.plan(&sizes, resources.memory)?;
+        }
+        check_room(plan, &sizes, resources)?;
+        let factors = scaling.as_ref().map(FeatureMax::factors);
+        let (book, pieces) = encode(&chunked, &scan, factors, plan, resources.scratch, self.seed, monitor)?;
+        drop(chunked);
+        let map = self.map(&book.values, &book.counts)?;
+        let known = Known { labels, weights: &weights, c: self.c, n_features: sizes.n_features, n_problems };
+        let is_rounded = book.is_rounded;
+        let book = Arc::new(book);
+        let store = Store::new(known, book.clone(), pieces);
+        clock.end("encode")?;
+
+        let kept = match (&left, resources.checkpoint) {
+            (Some(left), Some(checkpoint)) => {
+                let n_weights = sizes.n_features * map.n_nodes();
+                Some(left.take_up(checkpoint, &store, Weights { n_problems, n_weights })?)
+            }
+            _ => None,
+        };
+        let mut checkpoint_writer =
+            CheckpointWriter::new(resources.checkpoint, &store, plan, facts, n_problems, left.as_ref());
+        let (n_features, n_classes) = (sizes.n_features, labels.classes().len());
+        let problem = BlockProblem { map: &map, book: &book.values, n_features, n_classes, loss: self.loss };
+        let settings = DualSettings {
+            tol: self.tol,
+            max_epochs: self.max_epochs,
+            seed: self.seed,
+            threads: Pool::count(self.threads).min(MOST_THREADS),
+            shrinking: self.shrinking,
+            engine: self.engine,
+        };
+        let solution = solve_blocks(&problem, &store, &settings, kept, &mut checkpoint_writer, monitor)?;
+        clock.end("solve")?;
+
+        let mut report = report(&solution, clock.stages, self);
+        report.notes.push(where_they_were(&store));
+        if is_rounded {
+            report.warnings.push("more than 65,536 distinct values: they were rounded to 12 significant bits".into());
+        }
+        Ok(PowerMeanSvc {
+            map,
+            loss: self.loss,
+            c: self.c,
+            scaling,
+            n_features,
+            classes: labels.classes().to_vec(),
+            weights: solution.weights,
+            report,
+            origin: Origin::of(self.training()),
+        })
+    }
+
+    /// What a checkpoint must be of, by name: all that the steps depend on.
+    fn facts(&self, scan: &Scan, labels: &Labels, weights: &[f64]) -> Vec<(String, String)> {
+        let mut of_labels = Fingerprint::default();
+        for (row, (&code, weight)) in labels.codes().iter().zip(weights).enumerate() {
+            of_labels.add(2 * row, code.into());
+            of_labels.add(2 * row + 1, weight.to_bits());
+        }
+        let classes: Vec<String> = labels.classes().iter().map(ToString::to_string).collect();
+        let facts = [
+            ("samples", labels.len().to_string()),
+            ("features", scan.largest.len().to_string()),
+            ("non-zeros", scan.n_nonzero.to_string()),
+            ("content of the samples", format!("{:032x}", scan.print)),
+            ("classes", classes.join(", ")),
+            ("labels and weights", format!("{:032x}", of_labels.finish())),
+            ("kernel", self.kernel.to_string()),
+            ("loss", self.loss.to_string()),
+            ("C", self.c.to_string()),
+            ("approximation", self.approximation.to_string()),
+            ("n_nodes", self.n_nodes.to_string()),
+            ("nodes", format!("{:?}", self.nodes)),
+            ("scale", self.scale.to_string()),
+            ("tol", self.tol.to_string()),
+            ("max_iter", self.max_epochs.to_string()),
+            ("seed", self.seed.to_string()),
+            ("shrinking", self.shrinking.to_string()),
+        ];
+        facts.map(|(name, value)| (name.to_owned(), value)).to_vec()
+    }
+}
+
+/// Rows are numbered in 32 bits.
+fn check_number(n: usize) -> Result<()> {
+    if u32::try_from(n).is_ok() {
+        return Ok(());
+    }
+    Err(Error::Shape { what: "samples".into(), found: format!("{n} rows"), expected: "fewer than 2^32".into() })
+}
+
+/// Whether scratch has room for what goes there.
+fn check_room(plan: Plan, sizes: &Sizes, resources: &Resources<'_>) -> Result<()> {
+    let needed = sizes.on_scratch();
+    match resources.scratch.room() {
+        Some(free) if !plan.in_memory && free < needed => Err(Error::Memory {
+            what: format!("the coded samples on scratch, {} rows with {} non-zeros,", sizes.n_rows, sizes.n_nonzero),
+            needed,
+            free,
+            hint: "make room there, or allow more memory",
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn where_they_were(store: &Store<'_>) -> String {
+    let n_blocks = store.n_blocks();
+    let blocks = if n_blocks == 1 { "block" } else { "blocks" };
+    match store.on_scratch() {
+        0 => format!("the samples were in {n_blocks} {blocks} in memory"),
+        bytes => format!("the samples were in {n_blocks} {blocks}, {bytes} bytes on scratch"),
+    }
+}

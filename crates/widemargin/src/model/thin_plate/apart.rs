@@ -1,0 +1,322 @@
+//! The steps of a thin plate fit on landmarks apart, for samples that are in several places: what each place sums up,
+//! and what is made of the sums.
+//!
+//! In their order: [`ColumnSums`] of every place, merged; landmarks chosen among a sample ([`choose_landmarks`]); with
+//! them a [`LandmarkPlan`], whose [`LandmarkPlan::first_sums`] are summed over the places; what becomes of the
+//! polynomials ([`LandmarkPlan::settle`]); the features of every place; the path over the places' sums, and the machine.
+
+use super::kernel_blocks::{dense_rows, weighted_block, weighted_gram, weighted_polynomials};
+use super::landmarks::{LandmarkChoice, Placed, choose};
+use super::model::ThinPlateSvc;
+use super::params::ThinPlateParams;
+use super::stream::{ColumnMoments, drawn};
+use crate::data::{Label, Rows};
+use crate::error::{Error, Result};
+use crate::linalg::factor::Matrix;
+use crate::model::origin::Origin;
+use crate::monitor::Monitor;
+use crate::par::Pool;
+use crate::similarity::{ConditionalKernel, PolynomialSpace};
+use crate::solve::Stage;
+use crate::solve::thin_plate::{
+    Apart, FeatureMap, FirstSums, NullSpace, RowSums, WhyNotFree, feature_map_of, first_sums, fit_apart,
+};
+
+/// Samples that k-means looks at, a landmark.
+pub use super::landmarks::SAMPLES_A_CENTRE as SAMPLES_A_LANDMARK;
+
+/// Weight, mean and squared deviations of the columns of some samples.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColumnSums {
+    /// Σ w.
+    pub total: f64,
+    /// Σ w x / Σ w of each column.
+    pub mean: Vec<f64>,
+    /// Σ w (x − mean)² of each column.
+    pub squares: Vec<f64>,
+}
+
+impl ColumnSums {
+    /// Of the samples of weight above 0; `weights` has one number a sample.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for a number that is not finite.
+    pub fn of(samples: &impl Rows, weights: &[f64]) -> Result<Self> {
+        let d = samples.n_cols();
+        let mut look = ColumnMoments::new(d);
+        for row in (0..weights.len()).filter(|&row| weights[row] > 0.0) {
+            look.add(weights[row], &dense_rows(samples, &[row], d)?);
+        }
+        let ColumnMoments { total, mean, squares, .. } = look;
+        Ok(ColumnSums { total, mean, squares })
+    }
+
+    /// Both together.
+    pub fn merged(&self, other: &ColumnSums) -> ColumnSums {
+        let look = |sums: &ColumnSums| {
+            let ColumnSums { total, mean, squares } = sums.clone();
+            ColumnMoments { total, mean, squares, ..ColumnMoments::new(0) }
+        };
+        let mut both = look(self);
+        both.merge(look(other));
+        ColumnSums { total: both.total, mean: both.mean, squares: both.squares }
+    }
+}
+
+/// `most` rows of weight above 0 drawn without replacement, or all there are: ascending.
+pub fn draw_rows(weights: &[f64], most: usize, seed: u64) -> Vec<usize> {
+    drawn(weights, most, seed)
+}
+
+/// At most `n_basis` landmarks at different places among some samples, all of weight above 0: row-major, and which of
+/// the samples they are (none of them for k-means).
+///
+/// # Errors
+/// [`Error::Value`] for a number that is not finite.
+pub fn choose_landmarks(
+    samples: &impl Rows,
+    weights: &[f64],
+    choice: LandmarkChoice,
+    n_basis: usize,
+    seed: u64,
+    threads: usize,
+) -> Result<(Vec<f64>, Vec<usize>)> {
+    let all: Vec<usize> = (0..samples.n_rows()).collect();
+    let rows = dense_rows(samples, &all, samples.n_cols())?;
+    let placed = Placed { rows: &rows, n_features: samples.n_cols(), weights, first_come: &all };
+    choose(choice, n_basis, placed, seed, &Pool::new(threads)?)
+}
+
+/// A kernel on landmarks, and the polynomials that go with it.
+#[derive(Clone, Debug)]
+pub struct LandmarkPlan {
+    kernel: ConditionalKernel,
+    n_features: usize,
+    /// Row-major.
+    bases: Vec<f64>,
+    space: PolynomialSpace,
+    feature_map: FeatureMap,
+}
+
+/// What is known once the first sums are.
+#[derive(Clone, Debug)]
+pub struct SettledPolynomials {
+    null_space: NullSpace,
+    why: Option<WhyNotFree>,
+    apart: Apart,
+}
+
+/// What a machine says of its fit.
+#[derive(Clone, Debug)]
+pub struct ModelFacts {
+    /// The classes, in the order of the problems.
+    pub classes: Vec<Label>,
+    /// Sum of the weights of the samples of each class.
+    pub class_weights: Vec<f64>,
+    /// Row of each landmark among the samples; empty where they are means of samples.
+    pub support: Vec<u64>,
+    /// Stages before the path, which adds its own.
+    pub stages: Vec<Stage>,
+}
+
+impl LandmarkPlan {
+    /// Of landmarks (row-major) and the sums over the columns of all samples. About landmarks³ / 3 flops.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] where the kernel or its polynomials cannot be used on these landmarks.
+    pub fn new(kernel: ConditionalKernel, bases: Vec<f64>, columns: &ColumnSums) -> Result<Self> {
+        let n_features = columns.mean.len();
+        let variances: Vec<f64> = columns.squares.iter().map(|squares| squares / columns.total).collect();
+        let space = PolynomialSpace::of_moments(kernel.degree(), columns.mean.clone(), &variances)?;
+        let ones = vec![1.0; bases.len() / n_features.max(1)];
+        let between = weighted_gram(kernel, &bases, n_features, &ones, &Pool::new(1)?)?;
+        let feature_map = feature_map_of(between, &weighted_polynomials(&space, &bases, n_features, &ones))?;
+        Ok(LandmarkPlan { kernel, n_features, bases, space, feature_map })
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> ConditionalKernel {
+        self.kernel
+    }
+
+    /// Number of landmarks.
+    pub fn n_landmarks(&self) -> usize {
+        self.bases.len() / self.n_features.max(1)
+    }
+
+    /// Kernel values and polynomials of the samples of weight above 0, times √w, a column a sample; some at a time.
+    fn for_blocks(&self, samples: &impl Rows, weights: &[f64], mut visit: impl FnMut(Matrix, Matrix)) -> Result<()> {
+        let present: Vec<usize> = (0..weights.len()).filter(|&row| weights[row] > 0.0).collect();
+        for some in present.chunks(crate::solve::thin_plate::BLOCK) {
+            let rows = dense_rows(samples, some, self.n_features)?;
+            let roots: Vec<f64> = some.iter().map(|&row| weights[row].sqrt()).collect();
+            let phi = weighted_block(self.kernel, &rows, &self.bases, self.n_features, &roots);
+            visit(phi, weighted_polynomials(&self.space, &rows, self.n_features, &roots).transposed());
+        }
+        Ok(())
+    }
+
+    /// What a place's samples tell of the polynomials; places add up by [`FirstSums::merged`].
+    ///
+    /// # Errors
+    /// [`Error::Value`] for a number that is not finite.
+    pub fn first_sums(&self, samples: &impl Rows, weights: &[f64]) -> Result<FirstSums> {
+        let mut all = FirstSums::default();
+        self.for_blocks(samples, weights, |phi, polynomials| all = all.merged(&first_sums(&phi, &polynomials)))?;
+        Ok(all)
+    }
+
+    /// Settles what becomes of the polynomials. For `auto` it must be known whether they alone separate a problem, which
+    /// [`rows_separate`] says of [`LandmarkPlan::polynomial_features`] of the columns that are settled as `free`; `n`
+    /// counts the samples of weight above 0, `total` is the sum of their weights.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for sums that are no finite numbers, [`Error::Shape`] for those of other landmarks.
+    ///
+    /// [`rows_separate`]: crate::solve::thin_plate::rows_separate
+    pub fn settle(
+        &self,
+        sums: &FirstSums,
+        asked: NullSpace,
+        n: usize,
+        total: f64,
+        separates: bool,
+    ) -> Result<SettledPolynomials> {
+        let mut apart = Apart::new(sums, &self.feature_map, total)?;
+        let spreads = self.space.spreads(self.kernel.dilation_exponent());
+        let (null_space, why) = apart.settle(asked, n, &spreads, || Ok(separates))?;
+        Ok(SettledPolynomials { null_space, why, apart })
+    }
+
+    /// Tᵀp of the samples of weight above 0, times √w: row-major.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for a number that is not finite, [`Error::Shape`] for a T of another size.
+    pub fn polynomial_features(&self, samples: &impl Rows, weights: &[f64], columns: &[f64]) -> Result<Vec<f64>> {
+        let feature_map = self.feature_map.only_polynomials(self.columns("columns", columns)?);
+        self.lifted(samples, weights, &feature_map, false)
+    }
+
+    /// The features of the samples of weight above 0, times √w, penalised ones first: row-major. `penalised`, `columns`
+    /// and `cross` are those of [`SettledPolynomials`].
+    ///
+    /// # Errors
+    /// As for [`LandmarkPlan::polynomial_features`].
+    pub fn features(
+        &self,
+        samples: &impl Rows,
+        weights: &[f64],
+        penalised: &[f64],
+        columns: &[f64],
+        cross: &[f64],
+    ) -> Result<Vec<f64>> {
+        let (penalised, columns) = (self.columns("penalised", penalised)?, self.columns("columns", columns)?);
+        let (b, q) = (self.n_landmarks(), columns.n_cols());
+        if !cross.is_empty() && cross.len() != b * q {
+            return Err(misfit("cross", cross.len(), b * q));
+        }
+        let cross = (!cross.is_empty()).then(|| Matrix::from_columns(cross.to_vec(), b, q));
+        let feature_map = FeatureMap { penalised, columns, cross, ..self.feature_map.clone() };
+        self.lifted(samples, weights, &feature_map, true)
+    }
+
+    fn columns(&self, what: &str, columns: &[f64]) -> Result<Matrix> {
+        let m = self.space.len();
+        let q = columns.len().checked_div(m).unwrap_or(0);
+        if m * q != columns.len() {
+            return Err(misfit(what, columns.len(), m * q));
+        }
+        Ok(Matrix::from_columns(columns.to_vec(), m, q))
+    }
+
+    fn lifted(
+        &self,
+        samples: &impl Rows,
+        weights: &[f64],
+        feature_map: &FeatureMap,
+        with_kernel: bool,
+    ) -> Result<Vec<f64>> {
+        let mut features = Vec::new();
+        self.for_blocks(samples, weights, |phi, polynomials| {
+            let phi = if with_kernel { phi } else { Matrix::zeros(0, phi.n_cols()) };
+            features.extend(feature_map.features(phi, &polynomials).into_values());
+        })?;
+        Ok(features)
+    }
+
+    /// Walks the path over the rows of all places and makes the machine; of `params` only C, tolerance, steps and
+    /// threads are looked at.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] where the watch was, and what the rows meet.
+    pub fn fit(
+        self,
+        params: &ThinPlateParams,
+        settled: SettledPolynomials,
+        rows: &mut dyn RowSums,
+        facts: ModelFacts,
+        monitor: &Monitor<'_>,
+    ) -> Result<ThinPlateSvc> {
+        let ModelFacts { classes, class_weights, support, stages } = facts;
+        let SettledPolynomials { null_space, why, apart } = settled;
+        let LandmarkPlan { kernel, n_features, bases, space, feature_map } = self;
+        let pool = Pool::new(params.threads)?;
+        let started = std::time::Instant::now();
+        let fitted = fit_apart(rows, feature_map, apart, (null_space, why), &params.settings(), (&pool, monitor))?;
+        let mut stages = stages;
+        stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
+        let best = &fitted.outcome.best;
+        let mut report = params.report(&fitted, stages, &class_weights)?;
+        report.warnings.splice(0..0, space.warnings());
+        Ok(ThinPlateSvc {
+            kernel,
+            c: best.point.c,
+            lambda: best.point.lambda,
+            null_space: fitted.null_space,
+            rank: fitted.rank,
+            n_features,
+            classes,
+            scale: None,
+            bases,
+            support,
+            coefficients: fitted.alpha.concat(),
+            space,
+            polynomial: fitted.beta.concat(),
+            left_out: Vec::new(),
+            path: fitted.outcome.path.clone(),
+            report,
+            origin: Origin::of(params.training(true)),
+        })
+    }
+}
+
+impl SettledPolynomials {
+    /// S of the penalised polynomials, column-major: what [`LandmarkPlan::features`] takes.
+    pub fn penalised(&self) -> &[f64] {
+        self.apart.penalised.values()
+    }
+
+    /// Number of penalised features: the landmarks, and the polynomials that are penalised.
+    pub fn n_penalised(&self) -> usize {
+        self.apart.cross.n_rows() + self.apart.penalised.n_cols()
+    }
+
+    /// T of the unpenalised features, column-major: what [`LandmarkPlan::features`] takes.
+    pub fn columns(&self) -> &[f64] {
+        self.apart.columns.values()
+    }
+
+    /// What is taken from the penalised features for each unpenalised one, column-major; empty for nothing.
+    pub fn cross(&self) -> &[f64] {
+        if self.apart.is_free { self.apart.cross.values() } else { &[] }
+    }
+
+    /// Number of unpenalised features.
+    pub fn n_free(&self) -> usize {
+        self.apart.columns.n_cols()
+    }
+}
+
+fn misfit(what: &str, found: usize, expected: usize) -> Error {
+    Error::Shape { what: what.into(), found: format!("{found} numbers"), expected: expected.to_string() }
+}

@@ -1,0 +1,150 @@
+//! The thin plate SVM in a model file.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::Label;
+use crate::error::{Error, Result};
+use crate::model::ThinPlateSvc;
+use crate::model::file::{NO_FILE, Reader, read, save, tensor, to_bytes};
+use crate::model::origin::Origin;
+use crate::problem::n_problems;
+use crate::similarity::{ConditionalKernel, PolynomialSpace};
+use crate::solve::Report;
+use crate::solve::thin_plate::PathPoint;
+
+pub(crate) const METHOD: &str = "thin-plate";
+
+/// Whether a file's header has all that it should, each of its type.
+pub(crate) fn check_header(reader: &Reader<'_>) -> Result<()> {
+    reader.parse::<Header>().map(drop)
+}
+
+/// The JSON header.
+#[derive(Serialize, Deserialize)]
+struct Header {
+    method: String,
+    kernel: String,
+    #[serde(rename = "C")]
+    c: f64,
+    lambda: f64,
+    null_space: String,
+    rank: usize,
+    n_features: usize,
+    n_bases: usize,
+    n_left_out: usize,
+    standardized: bool,
+    classes: Vec<Label>,
+    path: Vec<PathPoint>,
+    support: Vec<u64>,
+    report: Report,
+    #[serde(flatten)]
+    origin: Origin,
+}
+
+impl ThinPlateSvc {
+    /// Writes the model to a file, whole or not at all.
+    ///
+    /// # Errors
+    /// [`Error::Io`] saying what could not be done.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        save(path.as_ref(), &self.to_bytes()?)
+    }
+
+    /// The model as the bytes of its file: what [`ThinPlateSvc::save`] writes.
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`] for a model that a fit arrived at beyond the range of numbers.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        self.report.check_finite()?;
+        let k = self.n_problems();
+        let header = Header {
+            method: METHOD.into(),
+            kernel: self.kernel.to_string(),
+            c: self.c,
+            lambda: self.lambda,
+            null_space: self.null_space.to_string(),
+            rank: self.rank,
+            n_features: self.n_features,
+            n_bases: self.n_bases(),
+            n_left_out: self.left_out.len() / k,
+            standardized: self.scale.is_some(),
+            classes: self.classes.clone(),
+            path: self.path.clone(),
+            support: self.support.clone(),
+            report: self.report.clone(),
+            origin: self.origin.clone(),
+        };
+        let scale = self.scale.as_deref().unwrap_or_default();
+        let arrays = [
+            ("scale", vec![scale.len()], scale),
+            ("bases", vec![self.n_bases(), self.n_features], &self.bases[..]),
+            ("coefficients", vec![k, self.n_bases()], &self.coefficients[..]),
+            ("polynomial", vec![k, self.space.len()], &self.polynomial[..]),
+            ("centre", vec![self.n_features], self.space.centre()),
+            ("factors", vec![self.n_features], self.space.factors()),
+            ("left_out", vec![k, header.n_left_out], &self.left_out[..]),
+        ];
+        to_bytes(&header, &arrays.map(|(name, shape, values)| tensor(name, shape, values)))
+    }
+
+    /// Reads a model that [`ThinPlateSvc::save`] wrote.
+    ///
+    /// # Errors
+    /// [`Error::ModelFile`] for a file that is cut short, damaged or not a thin plate model,
+    /// [`Error::ModelVersion`] for one of a newer format, [`Error::Io`] where it cannot be read.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        ThinPlateSvc::parse(path, &read(path)?)
+    }
+
+    /// The model that [`ThinPlateSvc::to_bytes`] made the bytes of.
+    ///
+    /// # Errors
+    /// As for [`ThinPlateSvc::load`], with `<bytes>` for the path.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        ThinPlateSvc::parse(Path::new(NO_FILE), bytes)
+    }
+
+    fn parse(path: &Path, bytes: &[u8]) -> Result<Self> {
+        let reader = Reader::new(path, bytes, METHOD)?;
+        let header: Header = reader.parse()?;
+        let (n_features, n_bases, classes) = (header.n_features, header.n_bases, header.classes.len());
+        if classes < 2 || n_features == 0 || !(header.support.is_empty() || header.support.len() == n_bases) {
+            let problem = format!(
+                "{classes} classes, {n_features} features and {} rows of {n_bases} bases cannot be",
+                header.support.len()
+            );
+            return Err(reader.wrong(problem));
+        }
+        let retold = |error: Error| reader.wrong(error.to_string());
+        header.origin.check(Some(n_features)).map_err(retold)?;
+        let kernel: ConditionalKernel = header.kernel.parse().map_err(retold)?;
+        // The tensors' sizes are checked against the file's before the monomials take memory.
+        let centre = reader.tensor("centre", &[n_features])?;
+        let factors = reader.tensor("factors", &[n_features])?;
+        let space = PolynomialSpace::new(kernel.degree(), centre, factors).map_err(retold)?;
+        let k = n_problems(classes);
+        let scale = reader.tensor("scale", &[if header.standardized { n_features } else { 0 }])?;
+        Ok(ThinPlateSvc {
+            scale: header.standardized.then_some(scale),
+            bases: reader.tensor("bases", &[n_bases, n_features])?,
+            coefficients: reader.tensor("coefficients", &[k, n_bases])?,
+            polynomial: reader.tensor("polynomial", &[k, space.len()])?,
+            left_out: reader.tensor("left_out", &[k, header.n_left_out])?,
+            kernel,
+            c: header.c,
+            lambda: header.lambda,
+            null_space: header.null_space.parse().map_err(retold)?,
+            rank: header.rank,
+            n_features,
+            classes: header.classes,
+            support: header.support,
+            space,
+            path: header.path,
+            report: header.report,
+            origin: header.origin,
+        })
+    }
+}

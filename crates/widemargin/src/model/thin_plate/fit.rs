@@ -1,0 +1,509 @@
+//! The fit of a thin plate SVM: weigh the samples, scale the columns, fill the kernel, solve.
+
+use std::ops::Range;
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::kernel_blocks::{dense_rows, first_of_equals, weighted_block, weighted_gram, weighted_polynomials};
+use super::landmarks::{Placed, choose};
+use super::model::ThinPlateSvc;
+use super::params::{CChoice, LANDMARKS, Standardize, ThinPlateParams};
+use crate::data::{Distinct, Given, Labels, Rows, check_costs, effective_weights, fingerprints};
+use crate::error::{Error, Result};
+use crate::model::clock::Clock;
+use crate::model::origin::{Origin, TrainingSettings};
+use crate::model::scale_rows::scale_rows;
+use crate::monitor::Monitor;
+use crate::par::Pool;
+use crate::problem::n_problems;
+use crate::similarity::{ConditionalKernel, PolynomialSpace};
+use crate::solve::thin_plate::{
+    BLOCK, FitSettings, Fitted, LandmarkBlocks, LandmarkFit, NullSpace, PathPoint, Problems, SAMPLES_A_FREE_POLYNOMIAL,
+    Solved, Stop, WhyNotFree, fit_exact, memory,
+};
+use crate::solve::{Report, Stage, Status};
+
+/// Columns whose spreads differ by more than this may have units of their own, and need standardising.
+const UNEVEN: f64 = 3.0;
+
+/// Columns whose spreads differ by more than this are worth a word to the user.
+const APART: f64 = 30.0;
+
+/// On so many samples leave-one-out says whether to standardise: two fits that are quick beside one of all samples.
+const SAMPLES_TO_DECIDE: usize = 1000;
+
+/// The largest relative gap between the objectives at which a fit counts as solved.
+const LARGEST_GAP: f64 = 1e-6;
+
+/// An objective below this share of that of f = 0 is about 0.
+const NEGLIGIBLE: f64 = 1e-9;
+
+impl ThinPlateParams {
+    /// Trains on samples and their labels.
+    ///
+    /// # Errors
+    /// See [`ThinPlateParams::fit_with`].
+    pub fn fit(&self, samples: &impl Rows, labels: &Labels) -> Result<ThinPlateSvc> {
+        self.fit_with(samples, labels, None, &Monitor::none())
+    }
+
+    /// Trains with a weight a sample and a watch. Weight k is k copies, weight 0 is absence, and the order of the
+    /// samples makes no difference (but to [`LandmarkChoice::Index`](crate::model::LandmarkChoice::Index)): all to the last
+    /// bit. Leave-one-out takes away one copy of a sample.
+    ///
+    /// Not converging is a status in the report and a warning there, not an error.
+    ///
+    /// # Errors
+    /// Parameters, shapes, values or labels that cannot be used, each saying which and what would be right;
+    /// [`Error::Parameter`] on `n_basis`, with the figure, where the kernel matrix does not fit in memory;
+    /// [`Error::Cancelled`] where the watch was.
+    pub fn fit_with(
+        &self,
+        samples: &impl Rows,
+        labels: &Labels,
+        sample_weight: Option<&[f64]>,
+        monitor: &Monitor<'_>,
+    ) -> Result<ThinPlateSvc> {
+        self.check()?;
+        labels.check(samples.n_rows())?;
+        if samples.n_cols() == 0 {
+            return Err(Error::Shape {
+                what: "samples".into(),
+                found: "no features".into(),
+                expected: "at least one column".into(),
+            });
+        }
+        let effective = effective_weights(labels, sample_weight, &self.class_weight)?;
+        check_costs(self.least_c(), &effective, labels.classes().len())?;
+        let mut clock = Clock::start(monitor);
+
+        // Samples of weight 0 are absent from everything, the polynomials' scaling included. Copies are one sample.
+        let given = Given { codes: labels.codes(), weights: sample_weight, effective: &effective };
+        let read = |rows: &[usize]| Ok(Some(fingerprints(samples, rows)));
+        let distinct = Distinct::find(read, given, 0, self.threads, monitor)?;
+        let (labels, weights) = distinct.labelled(labels, &self.class_weight)?;
+        let n_classes = labels.classes().len();
+        // What leave-one-out takes away is one copy, which weighs what the class makes of it.
+        let units: Vec<f64> =
+            weights.iter().zip(&distinct.weights).map(|(weight, copies)| weight / copies.max(1.0)).collect();
+        let problems = Problems { codes: labels.codes(), n_classes, weights: &weights, units: &units };
+        let pool = Pool::new(self.threads)?;
+        let n_features = samples.n_cols();
+        let rows = dense_rows(samples, &distinct.rows, n_features)?;
+        let first_come = distinct.in_callers_order();
+        let mut fit = Fit {
+            params: self,
+            problems: &problems,
+            first_come: &first_come,
+            n_features,
+            pool: &pool,
+            clock: &mut clock,
+        };
+        let training = self.training(fit.landmarks().is_some());
+        let (attempt, warnings) = fit.scaled_or_not(rows)?;
+
+        let Attempt { fitted, bases, support, space, scale, .. } = attempt;
+        let best = &fitted.outcome.best;
+        let mut report = self.report(&fitted, clock.stages, &class_weights(&labels, &weights))?;
+        report.warnings.splice(0..0, warnings);
+        Ok(ThinPlateSvc {
+            kernel: self.kernel,
+            c: best.point.c,
+            lambda: best.point.lambda,
+            null_space: fitted.null_space,
+            rank: fitted.rank,
+            n_features,
+            classes: labels.classes().to_vec(),
+            scale,
+            bases,
+            support: support.iter().map(|&i| distinct.rows[i] as u64).collect(),
+            coefficients: fitted.alpha.concat(),
+            space,
+            polynomial: fitted.beta.concat(),
+            left_out: best.left_out.iter().flat_map(|values| distinct.of_present(values)).collect(),
+            path: fitted.outcome.path.clone(),
+            report,
+            origin: Origin::of(training),
+        })
+    }
+
+    /// C where it is given; where it is chosen, one that is surely tried.
+    pub(crate) fn least_c(&self) -> f64 {
+        match self.c {
+            CChoice::Auto => 1.0,
+            CChoice::Value(c) => c,
+        }
+    }
+
+    /// What the model is to say that it was fitted with.
+    pub(crate) fn training(&self, on_landmarks: bool) -> TrainingSettings {
+        TrainingSettings {
+            class_weight: self.class_weight.clone(),
+            tol: self.tol,
+            max_iter: self.max_steps,
+            seed: self.seed,
+            shrinking: None,
+            landmarks: Some(if on_landmarks { self.landmarks.to_string() } else { "none".into() }),
+        }
+    }
+
+    pub(crate) fn settings(&self) -> FitSettings {
+        let c = match self.c {
+            CChoice::Auto => None,
+            CChoice::Value(c) => Some(c),
+        };
+        FitSettings { null_space: self.null_space, c, stop: Stop { max_steps: self.max_steps, tol: self.tol } }
+    }
+
+    /// The account of a fit; `class_weights` are the sums of the samples' weights in each class.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] where the objective is not a finite number.
+    pub(crate) fn report(&self, fitted: &Fitted, stages: Vec<Stage>, class_weights: &[f64]) -> Result<Report> {
+        let best = &fitted.outcome.best;
+        let (c, total) = (best.point.c, class_weights.iter().sum::<f64>());
+        // What a problem costs at f = 0: the scale of an objective that is about 0 itself.
+        let nothing = NEGLIGIBLE * c * total;
+        let gap = |solution: &Solved| (c * solution.objective - solution.dual) / (c * solution.objective).max(nothing);
+        let gaps: Vec<f64> = best.solutions.iter().map(gap).collect();
+        if let Some(problem) = gaps.iter().position(|gap| !gap.is_finite()) {
+            return Err(Error::Parameter {
+                name: "C",
+                value: format!("{c:e} with weights up to {:e}", class_weights.iter().copied().fold(0.0, f64::max)),
+                expected: format!(
+                    "numbers whose products are finite: the objective of problem {problem} is {}, lower C or the weights",
+                    c * best.solutions[problem].objective,
+                ),
+            });
+        }
+        let status = |(solution, gap): (&Solved, &f64)| match solution.status {
+            Status::Converged if gap.abs() > LARGEST_GAP => Status::PrecisionLimit,
+            status => status,
+        };
+        let status: Vec<Status> = best.solutions.iter().zip(&gaps).map(status).collect();
+        let primal: Vec<f64> = best.solutions.iter().map(|solution| c * solution.objective).collect();
+        let dual: Vec<f64> = best.solutions.iter().map(|solution| solution.dual).collect();
+        let steps = best.solutions.iter().map(|solution| solution.steps).collect();
+        let n_support = best.solutions.iter().map(|solution| solution.n_inside as u32).collect();
+        let mut report = Report::of(&status, steps, (&primal, &dual), gaps, n_support, stages);
+        let solved = report.status;
+        if fitted.outcome.cut {
+            report.status = Status::TimeLimit;
+        }
+        report.warnings.extend(warnings(fitted, self.kernel));
+        if fitted.why == Some(WhyNotFree::FewSamples) {
+            report.notes.push(format!(
+                "there are fewer than {SAMPLES_A_FREE_POLYNOMIAL} samples for each of {} polynomials, which would fit the \
+                 noise if they were free: {}",
+                fitted.rank,
+                instead(fitted.null_space),
+            ));
+        }
+        if best.point.loo_error.is_some() && best.point.error_estimate().is_none() {
+            report.notes.push(
+                "the error is not estimated: refits, without each sample or without each fifth of them, would have taken too \
+                 long or too many digits at this C; hold some samples back to know it"
+                    .into(),
+            );
+        }
+        report.warnings.extend(estimate_warning(&best.point, class_weights));
+        if report.status == Status::TimeLimit && solved == Status::Converged {
+            report.warnings.push(format!(
+                "not converged when the time limit passed: the search over C ended after {} values, from small to large; \
+                 C = {c:.3e} has the least leave-one-out loss of those",
+                fitted.outcome.path.len(),
+            ));
+        } else {
+            let at_limit = format!("after {} Newton steps (raise max_iter)", self.max_steps);
+            report.warn_unless_converged(&at_limit, None);
+        }
+        Ok(report)
+    }
+}
+
+/// What the user should know where the fit's own estimate is no better than always answering the largest class.
+fn estimate_warning(point: &PathPoint, class_weights: &[f64]) -> Option<String> {
+    let total: f64 = class_weights.iter().sum();
+    let others = 1.0 - class_weights.iter().copied().fold(0.0, f64::max) / total;
+    let (named, error) = point.error_estimate()?;
+    // Where all others weigh nothing there is nothing to be better than.
+    if others <= 0.0 || error < others - 1e-12 {
+        return None;
+    }
+    Some(format!(
+        "no better than always answering the largest class: the {named} is {:.2} %, that of the largest class {:.2} %",
+        100.0 * error,
+        100.0 * others,
+    ))
+}
+
+/// What all attempts at a fit have in common.
+pub(crate) struct Fit<'a, 'w> {
+    pub params: &'a ThinPlateParams,
+    pub problems: &'a Problems<'a>,
+    /// The samples in the caller's order.
+    pub first_come: &'a [usize],
+    pub n_features: usize,
+    pub pool: &'a Pool,
+    pub clock: &'a mut Clock<'w>,
+}
+
+/// A fit on rows of one scaling.
+struct Attempt {
+    fitted: Fitted,
+    /// Row-major.
+    bases: Vec<f64>,
+    /// Which samples the bases are, if they are samples.
+    support: Vec<usize>,
+    space: PolynomialSpace,
+    /// What the columns were multiplied by.
+    scale: Option<Vec<f64>>,
+    /// What the user should know of how it was done.
+    note: Option<String>,
+}
+
+impl Attempt {
+    fn loss(&self) -> f64 {
+        self.fitted.outcome.best.point.loo_squared_hinge.unwrap_or(f64::INFINITY)
+    }
+}
+
+impl Fit<'_, '_> {
+    /// The fit on the columns as they are, or standardised; with warnings.
+    fn scaled_or_not(&mut self, mut rows: Vec<f64>) -> Result<(Attempt, Vec<String>)> {
+        let space = self.space(&rows)?;
+        let mut warnings = space.warnings();
+        let (uneven, factors) = (space.unevenness(), space.factors().to_vec());
+        let losses = if self.undecided(uneven) { Some(self.losses(&rows, &factors)?) } else { None };
+        let standardize = match losses {
+            Some((plain, standard)) => standard < plain,
+            None => self.params.standardize == Standardize::Yes,
+        };
+        warnings.extend(scaling_warning(uneven, losses, standardize));
+        let attempt = if standardize {
+            scale_rows(&mut rows, &factors);
+            Attempt { scale: Some(factors), ..self.attempt(&rows, self.space(&rows)?)? }
+        } else {
+            self.attempt(&rows, space)?
+        };
+        warnings.extend(self.crowded(&attempt));
+        warnings.extend(attempt.note.clone());
+        Ok((attempt, warnings))
+    }
+
+    /// Whether leave-one-out is to say if the columns are standardised.
+    pub fn undecided(&self, uneven: f64) -> bool {
+        let params = self.params;
+        // Losses at a C that was given say nothing: it means another thing in another scaling.
+        params.standardize == Standardize::Auto && params.c == CChoice::Auto && uneven > UNEVEN
+    }
+
+    /// The least leave-one-out losses of the exact solver on some of the samples, as they are and standardised.
+    pub fn losses(&mut self, rows: &[f64], factors: &[f64]) -> Result<(f64, f64)> {
+        let Fit { params, problems, first_come, n_features, pool, .. } = *self;
+        let n = problems.codes.len();
+        let mut some: Vec<usize> = (0..n).collect();
+        if n > SAMPLES_TO_DECIDE {
+            some.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(params.seed));
+            some.truncate(SAMPLES_TO_DECIDE);
+            some.sort_unstable();
+        }
+        let part = |all: &[f64]| -> Vec<f64> { some.iter().map(|&i| all[i]).collect() };
+        let codes: Vec<u32> = some.iter().map(|&i| problems.codes[i]).collect();
+        let (weights, units) = (part(problems.weights), part(problems.units));
+        let problems = Problems { codes: &codes, weights: &weights, units: &units, ..*problems };
+        let mut rows: Vec<f64> =
+            some.iter().flat_map(|&i| &rows[i * n_features..(i + 1) * n_features]).copied().collect();
+        // Its stages are one of the whole fit's.
+        let mut clock = Clock::start(self.clock.monitor);
+        let mut fit = Fit { params, problems: &problems, first_come, n_features, pool, clock: &mut clock };
+        let plain = fit.exact(&rows, fit.space(&rows)?)?.loss();
+        scale_rows(&mut rows, factors);
+        let standard = fit.exact(&rows, fit.space(&rows)?)?.loss();
+        self.clock.end("scaling")?;
+        Ok((plain, standard))
+    }
+
+    fn space(&self, rows: &[f64]) -> Result<PolynomialSpace> {
+        PolynomialSpace::fit(rows, self.problems.weights, self.n_features, self.params.kernel.degree())
+    }
+
+    /// Where more samples than `exact_up_to` made landmarks of the exact solver.
+    fn crowded(&self, attempt: &Attempt) -> Option<String> {
+        let (n, k) = (self.problems.codes.len(), n_problems(self.problems.n_classes));
+        (self.params.n_basis.is_none() && n > self.params.exact_up_to).then(|| {
+            let needed = memory::exact_bytes(n, attempt.space.len(), k, self.pool.threads());
+            format!(
+                "{n} samples are many for the exact solver, which would take {:.1} GB: {LANDMARKS} landmarks were taken \
+                 (n_basis = none asks for it all the same)",
+                needed as f64 / 1e9,
+            )
+        })
+    }
+
+    /// How many landmarks carry the kernel; none for the exact solver.
+    fn landmarks(&self) -> Option<usize> {
+        let (params, n) = (self.params, self.problems.codes.len());
+        let landmarks = params.n_basis.or((n > params.exact_up_to).then_some(LANDMARKS));
+        // As many landmarks as samples: nothing is saved by them.
+        landmarks.filter(|&n_basis| n_basis < n)
+    }
+
+    fn attempt(&mut self, rows: &[f64], space: PolynomialSpace) -> Result<Attempt> {
+        match self.landmarks() {
+            None => self.exact(rows, space),
+            Some(n_basis) => self.on_landmarks(n_basis, rows, space),
+        }
+    }
+
+    /// The exact fit. Samples at the same place are one base, those without a coefficient are none.
+    fn exact(&mut self, rows: &[f64], space: PolynomialSpace) -> Result<Attempt> {
+        let Fit { params, problems, n_features, pool, .. } = *self;
+        let (n, k) = (problems.codes.len(), n_problems(problems.n_classes));
+        let needed = memory::exact_bytes(n, space.len(), k, pool.threads());
+        memory::check(needed, params.memory_limit, n, None, "take landmarks (n_basis)")?;
+        let roots: Vec<f64> = problems.weights.iter().map(|w| w.sqrt()).collect();
+        let gram = weighted_gram(params.kernel, rows, n_features, &roots, pool)?;
+        let polynomials = weighted_polynomials(&space, rows, n_features, &roots);
+        self.clock.end("kernel")?;
+        let spreads = space.spreads(params.kernel.dilation_exponent());
+        let polynomials = (&polynomials, &spreads[..]);
+        let mut fitted = fit_exact(gram, polynomials, problems, &params.settings(), pool, self.clock.monitor)?;
+        self.clock.end("solve")?;
+
+        let alpha = merged(&fitted.alpha, &first_of_equals(rows, n_features));
+        let support: Vec<usize> = (0..n).filter(|&i| alpha.iter().any(|alpha| alpha[i] != 0.0)).collect();
+        fitted.alpha = alpha.iter().map(|alpha| support.iter().map(|&i| alpha[i]).collect()).collect();
+        let bases = support.iter().flat_map(|&i| &rows[i * n_features..(i + 1) * n_features]).copied().collect();
+        Ok(Attempt { fitted, bases, support, space, scale: None, note: None })
+    }
+
+    fn on_landmarks(&mut self, n_basis: usize, rows: &[f64], space: PolynomialSpace) -> Result<Attempt> {
+        let Fit { params, problems, n_features, pool, .. } = *self;
+        let (n, k) = (problems.codes.len(), n_problems(problems.n_classes));
+        let needed = memory::landmark_bytes(n, n_basis, space.len(), k, pool.threads());
+        memory::check(needed.least, params.memory_limit, n, Some(n_basis), "take fewer landmarks")?;
+        let samples = Placed { rows, n_features, weights: problems.weights, first_come: self.first_come };
+        let (bases, support) = choose(params.landmarks, n_basis, samples, params.seed, pool)?;
+        self.clock.end("landmarks")?;
+        let roots: Vec<f64> = problems.weights.iter().map(|w| w.sqrt()).collect();
+        let ones = vec![1.0; bases.len() / n_features];
+        let n_blocks = n.div_ceil(BLOCK);
+        let (n_held, free) = needed.held(n_blocks, params.memory_limit);
+        let to_samples = |range: Range<usize>| {
+            let samples = &rows[range.start * n_features..range.end * n_features];
+            weighted_block(params.kernel, samples, &bases, n_features, &roots[range])
+        };
+        let blocks = LandmarkBlocks {
+            between: weighted_gram(params.kernel, &bases, n_features, &ones, pool)?,
+            to_samples: &to_samples,
+            polynomials: weighted_polynomials(&space, &bases, n_features, &ones),
+            sample_polynomials: weighted_polynomials(&space, rows, n_features, &roots),
+            spreads: space.spreads(params.kernel.dilation_exponent()),
+            n_held,
+        };
+        let prepared = LandmarkFit::prepare(blocks, problems, pool, self.clock.monitor)?;
+        self.clock.end("features")?;
+        let fitted = prepared.solve(problems, &params.settings(), pool, self.clock.monitor)?;
+        self.clock.end("solve")?;
+        let note = free.map(|free| {
+            format!(
+                "the features of {n} samples on {n_basis} landmarks take {:.1} GB and {:.1} GB are free: {:.0} % of them \
+                 were held, the others computed anew at every pass, which takes longer (fewer landmarks would fit)",
+                needed.features as f64 / 1e9,
+                free as f64 / 1e9,
+                100.0 * n_held as f64 / n_blocks as f64,
+            )
+        });
+        Ok(Attempt { fitted, bases, support, space, scale: None, note })
+    }
+}
+
+/// What the user should know where the columns differ so much in spread: what was done, and by which losses, as they
+/// are and standardised.
+pub(crate) fn scaling_warning(uneven: f64, losses: Option<(f64, f64)>, standardize: bool) -> Option<String> {
+    if uneven <= APART {
+        return None;
+    }
+    let differ = format!("the columns differ in spread by a factor of {uneven:.0}");
+    let done = if standardize { "they were standardised" } else { "they were used as they are" };
+    match losses {
+        Some((plain, standard)) => Some(format!(
+            "{differ}: {done}, for the lower leave-one-out loss ({plain:.4} as they are, {standard:.4} standardised)",
+        )),
+        None if !standardize => Some(format!(
+            "{differ}: distances see little but the widest; standardise them (standardize = yes) unless they are of one \
+             unit",
+        )),
+        None => None,
+    }
+}
+
+/// Sum of the weights of the samples of each class.
+pub(crate) fn class_weights(labels: &Labels, weights: &[f64]) -> Vec<f64> {
+    let mut sums = vec![0.0; labels.classes().len()];
+    labels.codes().iter().zip(weights).for_each(|(&code, weight)| sums[code as usize] += weight);
+    sums
+}
+
+/// Sums the coefficients of equal samples into the first of them.
+fn merged(alpha: &[Vec<f64>], first: &[usize]) -> Vec<Vec<f64>> {
+    let one = |alpha: &Vec<f64>| {
+        let mut sums = vec![0.0; alpha.len()];
+        alpha.iter().zip(first).for_each(|(alpha, &at)| sums[at] += alpha);
+        sums
+    };
+    alpha.iter().map(one).collect()
+}
+
+/// What was done with polynomials that are not left free.
+fn instead(null_space: NullSpace) -> String {
+    let done = match null_space {
+        NullSpace::Constant => "all but the constant were dropped, for the lower leave-one-out loss",
+        _ => "they are penalised",
+    };
+    format!("{done} (null_space = {null_space})")
+}
+
+/// What the user should know of the fit.
+fn warnings(fitted: &Fitted, kernel: ConditionalKernel) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let (rank, columns) = (fitted.rank, fitted.beta.first().map_or(0, Vec::len));
+    if rank < columns {
+        warnings.push(format!(
+            "the {columns} polynomials of {kernel} have rank {rank} on these samples (constant or dependent columns, \
+             or too few samples): the smallest of the equivalent solutions was taken",
+        ));
+    }
+    if fitted.flat {
+        let effect = if fitted.null_space == NullSpace::Penalized { "" } else { ", and C has no effect" };
+        warnings.push(format!(
+            "the polynomials reach every sample, nothing is left for the kernel: the classifier is a polynomial{effect}",
+        ));
+    }
+    if fitted.why == Some(WhyNotFree::Separated) {
+        warnings.push(format!(
+            "the polynomials alone separate a class from the others, so that free ones would ignore C: {}",
+            instead(fitted.null_space),
+        ));
+    }
+    let best = &fitted.outcome.best;
+    let converged = best.solutions.iter().all(|solution| solution.status == Status::Converged);
+    if converged && best.point.loo_error.is_none() {
+        warnings.push(
+            "leave-one-out says nothing: the samples inside the margin leave the polynomials open, so that C was not chosen by \
+             it, nor is the error estimated (null_space = penalized closes them)"
+                .into(),
+        );
+    }
+    if let Some(asked) = fitted.outcome.raised {
+        warnings.push(format!(
+            "C is beyond double precision on these samples (λ = {asked:.1e} in units of the kernel's mean diagonal): \
+             C = {:.3e} was used",
+            fitted.outcome.best.point.c,
+        ));
+    }
+    warnings
+}

@@ -1,0 +1,125 @@
+//! Samples into the matrices of the thin plate solver.
+
+use crate::data::Rows;
+use crate::error::{Error, Result};
+use crate::linalg::factor::Matrix;
+use crate::memory;
+use crate::par::Pool;
+use crate::similarity::{ConditionalKernel, PolynomialSpace};
+
+/// Rows of the kernel matrix filled by one thread at a time.
+const ROWS_A_CHUNK: usize = 64;
+
+/// The given rows, dense, row-major, `n_features` wide.
+///
+/// # Errors
+/// [`Error::Value`] for a number that is not finite; [`Error::Memory`] where the columns are too many.
+pub(crate) fn dense_rows(samples: &impl Rows, rows: &[usize], n_features: usize) -> Result<Vec<f64>> {
+    let needed = memory::product(&[size_of::<f64>(), rows.len(), n_features]);
+    let what = || format!("{} samples of {n_features} features written out", rows.len());
+    memory::check(needed, what, memory::FEWER_COLUMNS)?;
+    let mut values = vec![0.0; rows.len() * n_features];
+    for (&row, to) in rows.iter().zip(values.chunks_mut(n_features)) {
+        let mut bad = None;
+        samples.for_each_nonzero(row, |column, value| {
+            to[column] = value;
+            if !value.is_finite() && bad.is_none() {
+                bad = Some((column, value));
+            }
+        });
+        if let Some((column, value)) = bad {
+            return Err(Error::Value { row, column, value, problem: "is not a finite number: remove or impute it" });
+        }
+    }
+    Ok(values)
+}
+
+/// √W Φ √W of row-major samples.
+pub(crate) fn weighted_gram(
+    kernel: ConditionalKernel,
+    samples: &[f64],
+    n_features: usize,
+    roots: &[f64],
+    pool: &Pool,
+) -> Result<Matrix> {
+    let n = roots.len();
+    let mut gram = Matrix::zeros(n, n);
+    let chunks = n.div_ceil(ROWS_A_CHUNK);
+    let rows_of = |chunk: usize| chunk * ROWS_A_CHUNK..((chunk + 1) * ROWS_A_CHUNK).min(n);
+    // In waves: the chunks of one wave are held twice, never the whole matrix.
+    let wave = 4 * pool.threads();
+    for first in (0..chunks).step_by(wave) {
+        let fill = |at: usize| {
+            let rows = rows_of(first + at);
+            let mut block = vec![0.0; rows.len() * (n - rows.start)];
+            let others = &samples[rows.start * n_features..];
+            kernel.block(&samples[rows.start * n_features..rows.end * n_features], others, n_features, &mut block);
+            Ok::<_, Error>(block)
+        };
+        let blocks = pool.try_map(wave.min(chunks - first), fill)?;
+        for (at, block) in blocks.iter().enumerate() {
+            let rows = rows_of(first + at);
+            let start = rows.start;
+            for (row, values) in rows.zip(block.chunks_exact(n - start)) {
+                let below = gram.col_mut(row)[row..].iter_mut().zip(&values[row - start..]).zip(&roots[row..]);
+                below.for_each(|((to, value), root)| *to = value * roots[row] * root);
+            }
+        }
+    }
+    gram.mirror_lower();
+    Ok(gram)
+}
+
+/// Φ(bases, samples) √W of a few samples, a column a sample.
+pub(crate) fn weighted_block(
+    kernel: ConditionalKernel,
+    samples: &[f64],
+    bases: &[f64],
+    n_features: usize,
+    roots: &[f64],
+) -> Matrix {
+    let b = bases.len() / n_features;
+    let mut values = vec![0.0; roots.len() * b];
+    kernel.block(samples, bases, n_features, &mut values);
+    for (values, root) in values.chunks_exact_mut(b).zip(roots) {
+        values.iter_mut().for_each(|value| *value *= root);
+    }
+    Matrix::from_columns(values, b, roots.len())
+}
+
+/// √W P of row-major samples.
+pub(crate) fn weighted_polynomials(
+    space: &PolynomialSpace,
+    samples: &[f64],
+    n_features: usize,
+    roots: &[f64],
+) -> Matrix {
+    let mut out = Matrix::zeros(roots.len(), space.len());
+    let mut monomials = vec![0.0; space.len()];
+    for (row, (sample, root)) in samples.chunks(n_features).zip(roots).enumerate() {
+        space.write(sample, &mut monomials);
+        for (column, value) in monomials.iter().enumerate() {
+            out.set(row, column, value * root);
+        }
+    }
+    out
+}
+
+/// For each sample the first with the same coordinates.
+pub(crate) fn first_of_equals(samples: &[f64], n_features: usize) -> Vec<usize> {
+    let n = samples.len() / n_features;
+    let row = |i: usize| &samples[i * n_features..(i + 1) * n_features];
+    let compare = |a: usize, b: usize| {
+        let pairs = row(a).iter().zip(row(b));
+        pairs.map(|(x, y)| x.total_cmp(y)).find(|order| order.is_ne()).unwrap_or(a.cmp(&b))
+    };
+    let mut order: Vec<usize> = (0..n).collect();
+    order.sort_by(|&a, &b| compare(a, b));
+    let mut first: Vec<usize> = (0..n).collect();
+    for pair in order.windows(2) {
+        if row(pair[0]) == row(pair[1]) {
+            first[pair[1]] = first[pair[0]];
+        }
+    }
+    first
+}

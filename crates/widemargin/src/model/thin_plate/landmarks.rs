@@ -1,0 +1,296 @@
+//! Which landmarks carry the kernel.
+
+use std::fmt;
+use std::str::FromStr;
+
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::kernel_blocks::first_of_equals;
+use crate::error::{Error, Result};
+use crate::par::Pool;
+
+/// Passes of k-means and k-medoids; the centres hardly move after these.
+const PASSES: usize = 8;
+
+/// Samples that k-means and k-medoids look at, a landmark.
+pub const SAMPLES_A_CENTRE: usize = 25;
+
+/// The medoid of a cluster is looked for among so many of its samples, those nearest its mean: all pairs of a large
+/// cluster would cost its square.
+const CANDIDATES: usize = 32;
+
+/// Samples assigned by one thread at a time.
+const ROWS_A_CHUNK: usize = 256;
+
+/// How landmarks are chosen among the samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LandmarkChoice {
+    /// The first samples.
+    Index,
+    /// Samples drawn without replacement.
+    Random,
+    /// The centres of k-means (on a sample of the samples, from randomly drawn ones).
+    #[default]
+    KMeans,
+    /// Like [`LandmarkChoice::KMeans`], with the most central sample of each cluster in place of its mean.
+    KMedoids,
+}
+
+impl fmt::Display for LandmarkChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            LandmarkChoice::Index => "index",
+            LandmarkChoice::Random => "random",
+            LandmarkChoice::KMeans => "kmeans",
+            LandmarkChoice::KMedoids => "kmedoids",
+        })
+    }
+}
+
+impl FromStr for LandmarkChoice {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        match name {
+            "index" => Ok(LandmarkChoice::Index),
+            "random" => Ok(LandmarkChoice::Random),
+            "kmeans" => Ok(LandmarkChoice::KMeans),
+            "kmedoids" => Ok(LandmarkChoice::KMedoids),
+            _ => Err(Error::UnknownName {
+                what: "choice of landmarks",
+                given: name.to_owned(),
+                expected: "known are index, random, kmeans, kmedoids".into(),
+            }),
+        }
+    }
+}
+
+/// Samples that landmarks are chosen among.
+#[derive(Clone, Copy)]
+pub(crate) struct Placed<'a> {
+    /// Row-major.
+    pub rows: &'a [f64],
+    pub n_features: usize,
+    pub weights: &'a [f64],
+    /// Their numbers in the caller's order.
+    pub first_come: &'a [usize],
+}
+
+/// At most `n_basis` distinct landmarks, row-major, and which samples they are; none of
+/// them for k-means.
+pub(crate) fn choose(
+    choice: LandmarkChoice,
+    n_basis: usize,
+    samples: Placed<'_>,
+    seed: u64,
+    pool: &Pool,
+) -> Result<(Vec<f64>, Vec<usize>)> {
+    let Placed { rows: samples, n_features, weights, first_come } = samples;
+    // Two landmarks at one place are one.
+    let first = first_of_equals(samples, n_features);
+    let mut order: Vec<usize> = (0..first.len()).filter(|&i| first[i] == i).collect();
+    if choice == LandmarkChoice::Index {
+        let mut taken = vec![false; first.len()];
+        order = first_come.iter().map(|&i| first[i]).filter(|&i| !std::mem::replace(&mut taken[i], true)).collect();
+    } else {
+        order.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
+    }
+    let taken = &order[..n_basis.min(order.len())];
+    let centres: Vec<f64> =
+        taken.iter().flat_map(|&i| &samples[i * n_features..(i + 1) * n_features]).copied().collect();
+    let drawn = matches!(choice, LandmarkChoice::Index | LandmarkChoice::Random);
+    if drawn || taken.len() == order.len() {
+        return Ok((centres, taken.to_vec()));
+    }
+    let seen: Vec<usize> = if weights.len() <= SAMPLES_A_CENTRE * n_basis {
+        (0..weights.len()).collect()
+    } else {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x5eed);
+        (0..SAMPLES_A_CENTRE * n_basis).map(|_| rng.random_range(0..weights.len())).collect()
+    };
+    let clustering = Clustering { seen: &seen, samples, n_features, weights, pool };
+    match choice {
+        LandmarkChoice::KMedoids => {
+            let medoids = clustering.k_medoids(taken.to_vec())?;
+            Ok((clustering.places(&medoids), medoids))
+        }
+        _ => Ok((clustering.k_means(centres)?, Vec::new())),
+    }
+}
+
+/// Samples to be clustered.
+struct Clustering<'a> {
+    /// Which of the samples are looked at.
+    seen: &'a [usize],
+    /// Row-major.
+    samples: &'a [f64],
+    n_features: usize,
+    weights: &'a [f64],
+    pool: &'a Pool,
+}
+
+impl Clustering<'_> {
+    fn row(&self, i: usize) -> &[f64] {
+        &self.samples[i * self.n_features..(i + 1) * self.n_features]
+    }
+
+    /// The coordinates of some samples, row-major.
+    fn places(&self, rows: &[usize]) -> Vec<f64> {
+        rows.iter().flat_map(|&i| self.row(i)).copied().collect()
+    }
+
+    /// The nearest centre of each sample that is looked at.
+    fn owners(&self, centres: &[f64]) -> Result<Vec<usize>> {
+        let k = centres.len() / self.n_features;
+        let nearest = |chunk: usize| {
+            let rows = &self.seen[chunk * ROWS_A_CHUNK..((chunk + 1) * ROWS_A_CHUNK).min(self.seen.len())];
+            let mut block = vec![0.0; rows.len() * k];
+            squared_distances(&self.places(rows), centres, self.n_features, &mut block);
+            Ok::<_, Error>(block.chunks_exact(k).map(least).collect::<Vec<usize>>())
+        };
+        Ok(self.pool.try_map(self.seen.len().div_ceil(ROWS_A_CHUNK), nearest)?.concat())
+    }
+
+    /// Moves each centre to the mean of its samples, where it has any.
+    fn recentre(&self, centres: &mut [f64], owners: &[usize]) {
+        let d = self.n_features;
+        let mut sums = vec![0.0; centres.len()];
+        let mut totals = vec![0.0; centres.len() / d];
+        for (&i, &owner) in self.seen.iter().zip(owners) {
+            totals[owner] += self.weights[i];
+            let sum = &mut sums[owner * d..(owner + 1) * d];
+            sum.iter_mut().zip(self.row(i)).for_each(|(sum, x)| *sum += self.weights[i] * x);
+        }
+        for (at, total) in totals.iter().enumerate().filter(|(_, total)| **total > 0.0) {
+            let at = at * d..(at + 1) * d;
+            centres[at.clone()].iter_mut().zip(&sums[at]).for_each(|(centre, sum)| *centre = sum / total);
+        }
+    }
+
+    /// Lloyd's algorithm from the given centres.
+    fn k_means(&self, mut centres: Vec<f64>) -> Result<Vec<f64>> {
+        for _ in 0..PASSES {
+            let owners = self.owners(&centres)?;
+            self.recentre(&mut centres, &owners);
+        }
+        Ok(centres)
+    }
+
+    /// Lloyd's algorithm with medoids, from the given samples.
+    fn k_medoids(&self, mut medoids: Vec<usize>) -> Result<Vec<usize>> {
+        for _ in 0..PASSES {
+            let mut centres = self.places(&medoids);
+            let owners = self.owners(&centres)?;
+            self.recentre(&mut centres, &owners);
+            let mut members = vec![Vec::new(); medoids.len()];
+            for (&i, &owner) in self.seen.iter().zip(&owners) {
+                members[owner].push(i);
+            }
+            let medoid = |at: usize| {
+                let mean = &centres[at * self.n_features..(at + 1) * self.n_features];
+                // A centre that no sample is nearest to stays.
+                Ok::<_, Error>(self.medoid(&members[at], mean).unwrap_or(medoids[at]))
+            };
+            let next = self.pool.try_map(medoids.len(), medoid)?;
+            if next == medoids {
+                break;
+            }
+            medoids = next;
+        }
+        Ok(medoids)
+    }
+
+    /// The sample with the least weighted sum of distances to the others, among those nearest the mean.
+    fn medoid(&self, members: &[usize], mean: &[f64]) -> Option<usize> {
+        let rows = self.places(members);
+        let mut to_mean = vec![0.0; members.len()];
+        squared_distances(&rows, mean, self.n_features, &mut to_mean);
+        let mut order: Vec<usize> = (0..members.len()).collect();
+        order.sort_by(|&a, &b| to_mean[a].total_cmp(&to_mean[b]).then(members[a].cmp(&members[b])));
+        let candidates: Vec<usize> = order.iter().take(CANDIDATES).map(|&at| members[at]).collect();
+        if candidates.is_empty() {
+            return None;
+        }
+        let mut block = vec![0.0; members.len() * candidates.len()];
+        squared_distances(&rows, &self.places(&candidates), self.n_features, &mut block);
+        let mut sums = vec![0.0; candidates.len()];
+        for (&i, distances) in members.iter().zip(block.chunks_exact(candidates.len())) {
+            sums.iter_mut().zip(distances).for_each(|(sum, d)| *sum += self.weights[i] * d.sqrt());
+        }
+        Some(candidates[least(&sums)])
+    }
+}
+
+/// Where the least value is, the first of equals.
+fn least(values: &[f64]) -> usize {
+    let start = (0, f64::INFINITY);
+    let lower = |best: (usize, f64), (at, value): (usize, &f64)| if *value < best.1 { (at, *value) } else { best };
+    values.iter().enumerate().fold(start, lower).0
+}
+
+/// Squared distances from differences, row-major samples × centres.
+fn squared_distances(samples: &[f64], centres: &[f64], n_features: usize, out: &mut [f64]) {
+    let k = centres.len() / n_features;
+    // Feature by feature across the centres, which the compiler turns into vector instructions.
+    let mut columns = vec![0.0; centres.len()];
+    for (at, centre) in centres.chunks(n_features).enumerate() {
+        centre.iter().enumerate().for_each(|(feature, value)| columns[feature * k + at] = *value);
+    }
+    for (sample, out) in samples.chunks(n_features).zip(out.chunks_exact_mut(k)) {
+        for (x, centres) in sample.iter().zip(columns.chunks_exact(k)) {
+            out.iter_mut().zip(centres).for_each(|(sum, y)| *sum += (x - y) * (x - y));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn landmarks_are_distinct_and_repeatable() {
+        let samples: Vec<f64> = (0..200).map(|i| f64::from(i % 40)).collect();
+        let pool = Pool::new(1).unwrap();
+        let first_come: Vec<usize> = (0..200).collect();
+        let samples = Placed { rows: &samples, n_features: 1, weights: &[1.0; 200], first_come: &first_come };
+        for name in ["index", "random", "kmeans", "kmedoids"] {
+            let choice: LandmarkChoice = name.parse().unwrap();
+            assert_eq!(choice.to_string(), name);
+            let (bases, rows) = choose(choice, 7, samples, 3, &pool).unwrap();
+            assert_eq!(bases.len(), 7);
+            assert_eq!(rows.len(), if choice == LandmarkChoice::KMeans { 0 } else { 7 });
+            let mut sorted = bases.clone();
+            sorted.sort_by(f64::total_cmp);
+            assert!(sorted.windows(2).all(|pair| pair[0] < pair[1]));
+            assert_eq!(bases, choose(choice, 7, samples, 3, &pool).unwrap().0);
+            assert_eq!(choose(choice, 100, samples, 3, &pool).unwrap().0.len(), 40);
+        }
+    }
+
+    #[test]
+    fn centres_are_where_the_samples_are() {
+        let samples: Vec<f64> = (0..300).map(|i| f64::from(i % 3) * 100.0 + f64::from(i) * 1e-3).collect();
+        let weights = vec![1.0; 300];
+        let start = vec![0.0, 100.1, 199.0];
+        let seen: Vec<usize> = (0..300).collect();
+        let pool = Pool::new(1).unwrap();
+        let clustering = Clustering { seen: &seen, samples: &samples, n_features: 1, weights: &weights, pool: &pool };
+        let centres = clustering.k_means(start).unwrap();
+        for (centre, truth) in centres.iter().zip([0.1485, 100.1495, 200.1505]) {
+            assert!((centre - truth).abs() < 1e-9, "{centre}");
+        }
+        // The medoids are the samples in the middle: the 50th or the 51st of each hundred.
+        let medoids = clustering.k_medoids(vec![0, 1, 299]).unwrap();
+        for (at, medoid) in medoids.iter().enumerate() {
+            assert!(medoid % 3 == at && (147..153).contains(medoid), "{medoids:?}");
+        }
+        // One sample that outweighs the others is the medoid.
+        let mut weights = vec![1.0; 300];
+        weights[0] = 1000.0;
+        let clustering = Clustering { weights: &weights, ..clustering };
+        assert_eq!(clustering.k_medoids(vec![3, 1, 299]).unwrap()[0], 0);
+    }
+}

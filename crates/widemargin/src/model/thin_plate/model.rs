@@ -1,0 +1,210 @@
+//! A trained thin plate SVM.
+
+use super::kernel_blocks::dense_rows;
+use crate::data::{Label, Rows};
+use crate::error::{Error, Result};
+use crate::linalg::factor::dot;
+use crate::model::Scores;
+use crate::model::origin::{Origin, tells_origin};
+use crate::model::scale_rows::scale_rows;
+use crate::model::scores::check_width;
+use crate::monitor::{Monitor, RowCount};
+use crate::par::Pool;
+use crate::problem::n_problems;
+use crate::similarity::{ConditionalKernel, PolynomialSpace};
+use crate::solve::Report;
+use crate::solve::thin_plate::{NullSpace, PathPoint};
+
+/// Rows scored by one thread at a time.
+const ROWS_A_CHUNK: usize = 64;
+
+/// A trained thin plate SVM: f(x) = Σ α_i φ(‖x − x_i‖) + Σ β_m p_m(x) for each two-class problem.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ThinPlateSvc {
+    pub(crate) kernel: ConditionalKernel,
+    pub(crate) c: f64,
+    pub(crate) lambda: f64,
+    pub(crate) null_space: NullSpace,
+    pub(crate) rank: usize,
+    pub(crate) n_features: usize,
+    pub(crate) classes: Vec<Label>,
+    /// What each feature is multiplied by first, where they were standardised.
+    pub(crate) scale: Option<Vec<f64>>,
+    /// Row-major, bases × features, scaled.
+    pub(crate) bases: Vec<f64>,
+    /// Rows of the bases among the training samples; empty where they are means of samples.
+    pub(crate) support: Vec<u64>,
+    /// α, problems × bases.
+    pub(crate) coefficients: Vec<f64>,
+    pub(crate) space: PolynomialSpace,
+    /// β, problems × monomials.
+    pub(crate) polynomial: Vec<f64>,
+    /// Problems × training samples of weight above 0.
+    pub(crate) left_out: Vec<f64>,
+    pub(crate) path: Vec<PathPoint>,
+    pub(crate) report: Report,
+    pub(crate) origin: Origin,
+}
+
+impl ThinPlateSvc {
+    tells_origin!(|model| Some(model.n_features));
+
+    /// Decision values of the samples in double precision, row-major, samples × problems; several threads
+    /// share the rows, 0 meaning one a core.
+    ///
+    /// # Errors
+    /// As for [`ThinPlateSvc::decision_function`].
+    pub fn decision_values(&self, samples: &impl Rows, threads: usize) -> Result<Vec<f64>> {
+        self.decision_values_with(samples, threads, &Monitor::none())
+    }
+
+    /// The same with a watch: it is told how many samples are done, and may cancel (a time limit is not heard).
+    ///
+    /// # Errors
+    /// As for [`ThinPlateSvc::decision_function`]; [`Error::Cancelled`].
+    pub fn decision_values_with(&self, samples: &impl Rows, threads: usize, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
+        check_width(samples, self.n_features)?;
+        let (n, k, n_bases) = (samples.n_rows(), self.n_problems(), self.n_bases());
+        Scores::check_memory(2 * n, k)?;
+        let pool = Pool::new(if n <= ROWS_A_CHUNK { 1 } else { threads })?;
+        let count = RowCount::new(monitor, "predict", n);
+        let chunk = |at: usize| {
+            count.go_on()?;
+            let rows: Vec<usize> = (at * ROWS_A_CHUNK..((at + 1) * ROWS_A_CHUNK).min(n)).collect();
+            let mut dense = dense_rows(samples, &rows, self.n_features)?;
+            if let Some(factors) = &self.scale {
+                scale_rows(&mut dense, factors);
+            }
+            let mut block = vec![0.0; rows.len() * n_bases];
+            self.kernel.block(&dense, &self.bases, self.n_features, &mut block);
+            let mut monomials = vec![0.0; self.space.len()];
+            let mut values = Vec::with_capacity(rows.len() * k);
+            for (at, sample) in dense.chunks(self.n_features).enumerate() {
+                self.space.write(sample, &mut monomials);
+                let similar = &block[at * n_bases..(at + 1) * n_bases];
+                for problem in 0..k {
+                    let alpha = &self.coefficients[problem * n_bases..(problem + 1) * n_bases];
+                    let beta = &self.polynomial[problem * monomials.len()..(problem + 1) * monomials.len()];
+                    values.push(dot(alpha, similar) + dot(beta, &monomials));
+                }
+            }
+            count.add(rows.len());
+            Ok::<_, Error>(values)
+        };
+        Ok(pool.try_map(n.div_ceil(ROWS_A_CHUNK), chunk)?.concat())
+    }
+
+    /// Decision values of the samples; several threads share the rows, 0 meaning one a core.
+    ///
+    /// # Errors
+    /// [`Error::FeatureCount`] for more features than trained with (for dense samples: another number),
+    /// [`Error::Value`] for a value that is not finite.
+    pub fn decision_function(&self, samples: &impl Rows, threads: usize) -> Result<Scores> {
+        self.decision_function_with(samples, threads, &Monitor::none())
+    }
+
+    /// The same with a watch, as [`ThinPlateSvc::decision_values_with`] has it.
+    ///
+    /// # Errors
+    /// As for [`ThinPlateSvc::decision_function`]; [`Error::Cancelled`].
+    pub fn decision_function_with(&self, samples: &impl Rows, threads: usize, monitor: &Monitor<'_>) -> Result<Scores> {
+        let values = self.decision_values_with(samples, threads, monitor)?;
+        Ok(Scores::new(values.into_iter().map(|value| value as f32).collect(), self.n_problems()))
+    }
+
+    /// The predicted label of each sample.
+    ///
+    /// # Errors
+    /// As for [`ThinPlateSvc::decision_function`].
+    pub fn predict(&self, samples: &impl Rows, threads: usize) -> Result<Vec<&Label>> {
+        Ok(self.decision_function(samples, threads)?.decide(&self.classes))
+    }
+
+    /// The account of the fit.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// What was seen at every C that was tried, by falling λ.
+    pub fn path(&self) -> &[PathPoint] {
+        &self.path
+    }
+
+    /// The classes, in the order of the decision values' columns.
+    pub fn classes(&self) -> &[Label] {
+        &self.classes
+    }
+
+    /// Number of features of the training samples.
+    pub fn n_features(&self) -> usize {
+        self.n_features
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> ConditionalKernel {
+        self.kernel
+    }
+
+    /// The C it was trained with, chosen or given.
+    pub fn c(&self) -> f64 {
+        self.c
+    }
+
+    /// λ = 1/(2C) in scale-free units, those of the mean of the projected kernel's diagonal.
+    pub fn lambda(&self) -> f64 {
+        self.lambda
+    }
+
+    /// What became of the polynomials; never [`NullSpace::Auto`].
+    pub fn null_space(&self) -> NullSpace {
+        self.null_space
+    }
+
+    /// Rank of the polynomials at the training samples.
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// Number of bases: training samples with a coefficient, or landmarks.
+    pub fn n_bases(&self) -> usize {
+        self.bases.len() / self.n_features
+    }
+
+    /// Row of each base among the training samples; empty where the bases are means of samples.
+    pub fn support(&self) -> &[u64] {
+        &self.support
+    }
+
+    /// What each feature is multiplied by before anything else (one over its standard deviation), where they were
+    /// standardised.
+    pub fn scale(&self) -> Option<&[f64]> {
+        self.scale.as_deref()
+    }
+
+    /// The bases, row-major, bases × features; their features multiplied by [`ThinPlateSvc::scale`].
+    pub fn bases(&self) -> &[f64] {
+        &self.bases
+    }
+
+    /// α, row-major, problems × bases.
+    pub fn coefficients(&self) -> &[f64] {
+        &self.coefficients
+    }
+
+    /// β, row-major, problems × monomials of the centred and scaled features: the constant, the features, their
+    /// products of degree two, and so on.
+    pub fn polynomial(&self) -> &[f64] {
+        &self.polynomial
+    }
+
+    /// The decision value each training sample gets when it is left out, as long as that lets no other sample cross the
+    /// margin: problems × samples (those of weight above 0); empty where the fit did not converge. The error is estimated
+    /// by refits instead, in which others may cross: [`PathPoint::error_estimate`].
+    pub fn left_out(&self) -> &[f64] {
+        &self.left_out
+    }
+
+    pub(crate) fn n_problems(&self) -> usize {
+        n_problems(self.classes.len())
+    }
+}

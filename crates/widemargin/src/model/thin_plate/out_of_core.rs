@@ -1,0 +1,204 @@
+//! The fit of a thin plate SVM on landmarks where memory does not hold the samples: they are read in passes.
+
+use super::fit::{Fit, class_weights, scaling_warning};
+use super::kernel_blocks::{weighted_gram, weighted_polynomials};
+use super::landmarks::{LandmarkChoice, Placed, SAMPLES_A_CENTRE, choose};
+use super::model::ThinPlateSvc;
+use super::params::{CChoice, Standardize, ThinPlateParams};
+use super::stream::{ColumnMoments, Stream, StreamedRows, drawn};
+use crate::data::{AnySamples, Fingerprint, Labels, Resources, Source, check_costs, effective_weights};
+use crate::error::{Error, Result};
+use crate::model::clock::Clock;
+use crate::model::origin::Origin;
+use crate::model::scale_rows::scale_rows;
+use crate::monitor::{Monitor, RowCount};
+use crate::par::Pool;
+use crate::problem::{OneVsRest, n_problems};
+use crate::similarity::PolynomialSpace;
+use crate::solve::thin_plate::{Means, Problems, RowFacts, feature_map_of, fit_streamed, memory};
+
+/// The fewest samples that are drawn to choose landmarks and a scaling by.
+const FEWEST_DRAWN: usize = 1000;
+
+impl ThinPlateParams {
+    /// Trains on samples that memory does not hold, on landmarks (`n_basis` must be given). The source is asked for
+    /// chunks of successive rows, some thousand at a time: three passes to begin with, then one a Newton step and one a
+    /// C; a whole path is some 60 to 100 passes. Where all of it is in memory [`ThinPlateParams::fit_with`] is quicker.
+    ///
+    /// Beside labels and weights, 16 bytes a sample and 17 a sample and two-class problem are held, three squares of
+    /// (landmarks + polynomials)² × 8 bytes a problem, some thousand samples with their features, and 25 samples a
+    /// landmark. Kernel values of as many samples as `resources.memory` has room for are held too, which saves time and
+    /// changes no bit.
+    ///
+    /// The result is that of [`ThinPlateParams::fit_with`] on the same landmarks, to rounding, but for this:
+    /// copies of a sample are not merged; landmarks are chosen among 25 samples a landmark, drawn at random
+    /// ([`LandmarkChoice::Index`]: the first samples); the samples are in single precision, as the source has them;
+    /// the model has no left-out values of single samples, only their means.
+    ///
+    /// With `resources.checkpoint` a fit that is killed goes on from the last λ it finished, to the same model, bit for bit.
+    ///
+    /// # Errors
+    /// As for [`ThinPlateParams::fit_with`]; [`Error::Parameter`] without `n_basis`; [`Error::Checkpoint`] for one of another
+    /// fit; [`Error::Memory`] where `resources.memory` is too little; [`Error::Kind`] for samples that are no vectors.
+    pub fn fit_blocks(
+        self,
+        samples: &dyn Source<Samples = AnySamples>,
+        labels: &Labels,
+        sample_weight: Option<&[f64]>,
+        resources: &Resources<'_>,
+        monitor: &Monitor<'_>,
+    ) -> Result<ThinPlateSvc> {
+        self.check()?;
+        labels.check(samples.n_samples())?;
+        let Some(n_basis) = self.n_basis else {
+            return Err(Error::Parameter {
+                name: "n_basis",
+                value: "none".into(),
+                expected: "a number of landmarks: the exact solver holds the kernel of all pairs of samples".into(),
+            });
+        };
+        let stream = Stream::new(samples)?;
+        let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
+        check_costs(self.least_c(), &weights, labels.classes().len())?;
+        let pool = Pool::new(self.threads)?;
+        let mut clock = Clock::start(monitor);
+        let (n, d, k) = (stream.n(), stream.n_features, n_problems(labels.classes().len()));
+
+        // What leave-one-out takes away is one copy, which weighs what the class makes of it.
+        let copies = |row: usize| sample_weight.map_or(1.0, |given| given[row].max(1.0));
+        let units: Vec<f64> = weights.iter().enumerate().map(|(row, weight)| weight / copies(row)).collect();
+        let picked = drawn(&weights, FEWEST_DRAWN.max(SAMPLES_A_CENTRE.saturating_mul(n_basis)), self.seed);
+        let n_columns = PolynomialSpace::new(self.kernel.degree(), vec![0.0; d], vec![0.0; d])?.len();
+        let (least, block) = memory::streamed_bytes(n, d, n_basis, n_columns, k, pool.threads());
+        // The samples that are drawn, those that become landmarks, and a copy for k-means.
+        let needed = least.saturating_add(3 * (picked.len() * d * size_of::<f64>()) as u64);
+        if needed > resources.memory {
+            return Err(Error::Memory {
+                what: format!("a fit of {n} samples on {n_basis} landmarks in {k} two-class problems"),
+                needed,
+                free: resources.memory,
+                hint: "take fewer landmarks (n_basis)",
+            });
+        }
+        let look = stream.look(&weights, &picked, &pool, &RowCount::new(monitor, "scale", n))?;
+        let fingerprint = self.fingerprint(labels, &weights, &units, &look);
+        clock.end("scale")?;
+
+        let plain = look.space(self.kernel.degree(), None)?;
+        let mut sample = look.sample.clone();
+        let part = |all: &[f64]| -> Vec<f64> { picked.iter().map(|&row| all[row]).collect() };
+        let codes: Vec<u32> = picked.iter().map(|&row| labels.codes()[row]).collect();
+        let (some_weights, some_units) = (part(&weights), part(&units));
+        let problems =
+            Problems { codes: &codes, n_classes: labels.classes().len(), weights: &some_weights, units: &some_units };
+        let first_come: Vec<usize> = (0..picked.len()).collect();
+        let mut fit = Fit {
+            params: &self,
+            problems: &problems,
+            first_come: &first_come,
+            n_features: d,
+            pool: &pool,
+            clock: &mut clock,
+        };
+        let uneven = plain.unevenness();
+        let losses = if fit.undecided(uneven) { Some(fit.losses(&sample, plain.factors())?) } else { None };
+        let standardize = match losses {
+            Some((plain, standard)) => standard < plain,
+            None => self.standardize == Standardize::Yes,
+        };
+        let mut warnings = plain.warnings();
+        warnings.extend(scaling_warning(uneven, losses, standardize));
+        let scale = standardize.then(|| plain.factors().to_vec());
+        let space = if standardize { look.space(self.kernel.degree(), scale.as_deref())? } else { plain };
+
+        let (bases, support) = if self.landmarks == LandmarkChoice::Index {
+            let (mut rows, numbers) = stream.first(&weights, n_basis)?;
+            if let Some(factors) = &scale {
+                scale_rows(&mut rows, factors);
+            }
+            (rows, numbers)
+        } else {
+            if let Some(factors) = &scale {
+                scale_rows(&mut sample, factors);
+            }
+            let placed = Placed { rows: &sample, n_features: d, weights: &some_weights, first_come: &first_come };
+            let (bases, chosen) = choose(self.landmarks, n_basis, placed, self.seed, &pool)?;
+            (bases, chosen.into_iter().map(|at| picked[at]).collect())
+        };
+        drop((sample, look));
+        clock.end("landmarks")?;
+
+        let ones = vec![1.0; bases.len() / d];
+        let feature_map = feature_map_of(
+            weighted_gram(self.kernel, &bases, d, &ones, &pool)?,
+            &weighted_polynomials(&space, &bases, d, &ones),
+        )?;
+        let roots: Vec<f64> = weights.iter().map(|weight| weight.sqrt()).collect();
+        let class_weights = class_weights(labels, &weights);
+        drop(weights);
+        let rows = StreamedRows {
+            stream,
+            kernel: self.kernel,
+            bases: &bases,
+            space: &space,
+            scale: scale.as_deref(),
+            roots: &roots,
+        };
+        let means = Means {
+            n_held: usize::try_from((resources.memory - needed) / block).unwrap_or(usize::MAX).min(n),
+            checkpoint: resources.checkpoint.map(|checkpoint| (checkpoint, fingerprint)),
+        };
+        let facts =
+            RowFacts { targets: OneVsRest::new(labels.codes(), labels.classes().len()), roots: &roots, units: &units };
+        let spreads = rows.space.spreads(self.kernel.dilation_exponent());
+        let fitted = fit_streamed(&rows, feature_map, (facts, &spreads), &self.settings(), &means, (&pool, monitor))?;
+        clock.end("solve")?;
+
+        let best = &fitted.outcome.best;
+        let mut report = self.report(&fitted, clock.stages, &class_weights)?;
+        report.warnings.splice(0..0, warnings);
+        Ok(ThinPlateSvc {
+            kernel: self.kernel,
+            c: best.point.c,
+            lambda: best.point.lambda,
+            null_space: fitted.null_space,
+            rank: fitted.rank,
+            n_features: d,
+            classes: labels.classes().to_vec(),
+            scale,
+            bases,
+            support: support.into_iter().map(|row| row as u64).collect(),
+            coefficients: fitted.alpha.concat(),
+            space,
+            polynomial: fitted.beta.concat(),
+            left_out: Vec::new(),
+            path: fitted.outcome.path.clone(),
+            report,
+            origin: Origin::of(self.training(true)),
+        })
+    }
+
+    /// Of all that the result depends on.
+    fn fingerprint(&self, labels: &Labels, weights: &[f64], units: &[f64], look: &ColumnMoments) -> u128 {
+        let mut all = look.content;
+        for (row, ((code, weight), unit)) in labels.codes().iter().zip(weights).zip(units).enumerate() {
+            all.add(row, u64::from(*code) + 1);
+            all.add(row, weight.to_bits());
+            all.add(row, unit.to_bits().rotate_left(1));
+        }
+        let c = match self.c {
+            CChoice::Auto => "auto".to_owned(),
+            CChoice::Value(c) => format!("{:x}", c.to_bits()),
+        };
+        let ThinPlateParams { kernel, null_space, standardize, n_basis, landmarks, seed, tol, max_steps, .. } = self;
+        let text = format!(
+            "{kernel} {c} {null_space} {standardize} {n_basis:?} {landmarks} {seed} {:x} {max_steps} {:?}",
+            tol.to_bits(),
+            labels.classes(),
+        );
+        let parameters = Fingerprint::of_bytes(text.as_bytes());
+        all.add(usize::MAX - 1, parameters as u64);
+        all.add(usize::MAX - 1, (parameters >> 64) as u64);
+        all.finish()
+    }
+}

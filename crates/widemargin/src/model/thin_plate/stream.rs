@@ -1,0 +1,263 @@
+//! Samples of a source as the rows that the thin plate solver streams over, and what is to be known of them first.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::kernel_blocks::{weighted_block, weighted_polynomials};
+use crate::data::{AnySamples, Fingerprint, Kind, Source, Vectors};
+use crate::error::{Error, Result};
+use crate::linalg::factor::Matrix;
+use crate::model::scale_rows::scale_rows;
+use crate::monitor::RowCount;
+use crate::par::Pool;
+use crate::similarity::{ConditionalKernel, PolynomialSpace};
+use crate::solve::thin_plate::{BLOCK, RawRows, SPAN};
+
+/// Rows that are read at a time where only the samples themselves are looked at, by each thread.
+const CHUNK: usize = SPAN * BLOCK / 4;
+
+/// Samples of a source as dense rows.
+#[derive(Clone, Copy)]
+pub(crate) struct Stream<'a> {
+    pub samples: &'a dyn Source<Samples = AnySamples>,
+    pub n_features: usize,
+}
+
+impl<'a> Stream<'a> {
+    /// # Errors
+    /// [`Error::Kind`] where the samples are no vectors, [`Error::Shape`] where they have no features.
+    pub fn new(samples: &'a dyn Source<Samples = AnySamples>) -> Result<Self> {
+        let n_features = vectors(samples.chunk(0..samples.n_samples().min(1))?)?.n_cols();
+        if n_features == 0 {
+            return Err(Error::Shape {
+                what: "samples".into(),
+                found: "no features".into(),
+                expected: "at least one column".into(),
+            });
+        }
+        Ok(Stream { samples, n_features })
+    }
+
+    pub fn n(&self) -> usize {
+        self.samples.n_samples()
+    }
+
+    /// Some rows, dense, row-major.
+    ///
+    /// # Errors
+    /// What reading them meets; [`Error::Value`] for a number that is not finite, [`Error::Shape`] for rows of another
+    /// width.
+    pub fn rows(&self, range: Range<usize>) -> Result<Vec<f64>> {
+        let read = vectors(self.samples.chunk(range.clone())?)?;
+        let dense = read.dense()?;
+        if dense.n_cols != self.n_features || dense.n_rows != range.len() {
+            return Err(Error::Shape {
+                what: format!("rows {} to {} of the samples", range.start, range.end),
+                found: format!("{} of {} features", dense.n_rows, dense.n_cols),
+                expected: format!("{} of {}", range.len(), self.n_features),
+            });
+        }
+        if let Some(at) = dense.values.iter().position(|value| !value.is_finite()) {
+            let (row, column) = (range.start + at / self.n_features, at % self.n_features);
+            let problem = "is not a finite number: remove or impute it";
+            return Err(Error::Value { row, column, value: dense.values[at].into(), problem });
+        }
+        Ok(dense.values.iter().map(|&value| f64::from(value)).collect())
+    }
+
+    /// One pass for what is to be known of all samples, those of weight 0 being absent.
+    pub fn look(&self, weights: &[f64], picked: &[usize], pool: &Pool, count: &RowCount<'_>) -> Result<ColumnMoments> {
+        let d = self.n_features;
+        let work = |range: Range<usize>| {
+            count.go_on()?;
+            let rows = self.rows(range.clone())?;
+            let mut part = ColumnMoments::new(d);
+            for (row, x) in range.clone().zip(rows.chunks(d)) {
+                part.add(weights[row], x);
+                let content = fingerprint(x);
+                part.content.add(row, content as u64);
+                part.content.add(row, (content >> 64) as u64);
+            }
+            let here = picked.partition_point(|&row| row < range.start)..picked.partition_point(|&row| row < range.end);
+            for &row in &picked[here] {
+                part.sample.extend_from_slice(&rows[(row - range.start) * d..(row - range.start + 1) * d]);
+            }
+            count.add(range.len());
+            Ok::<_, Error>(part)
+        };
+        let mut all = ColumnMoments::new(d);
+        pool.fold_chunks(self.n(), CHUNK, work, |part| {
+            all.merge(part);
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    /// The first samples of weight above 0 at `most` different places, or at all there are: their rows and numbers.
+    pub fn first(&self, weights: &[f64], most: usize) -> Result<(Vec<f64>, Vec<usize>)> {
+        let (mut places, mut rows, mut numbers) = (BTreeSet::new(), Vec::new(), Vec::new());
+        for first in (0..self.n()).step_by(CHUNK) {
+            let range = first..self.n().min(first + CHUNK);
+            for (row, x) in range.clone().zip(self.rows(range)?.chunks(self.n_features)) {
+                if places.len() < most && weights[row] > 0.0 && places.insert(fingerprint(x)) {
+                    rows.extend_from_slice(x);
+                    numbers.push(row);
+                }
+            }
+            if places.len() == most {
+                break;
+            }
+        }
+        Ok((rows, numbers))
+    }
+}
+
+fn fingerprint(row: &[f64]) -> u128 {
+    let mut fingerprint = Fingerprint::default();
+    row.iter().enumerate().filter(|(_, x)| **x != 0.0).for_each(|(at, x)| fingerprint.add(at, x.to_bits()));
+    fingerprint.finish()
+}
+
+fn vectors(samples: AnySamples) -> Result<Vectors> {
+    Vectors::from_any(samples).map_err(|other| Error::Kind {
+        given: other.kind(),
+        method: "the thin plate SVM".into(),
+        wanted: "vectors",
+    })
+}
+
+/// `most` rows of weight above 0, drawn without replacement, ascending; all where there are no more.
+pub(crate) fn drawn(weights: &[f64], most: usize, seed: u64) -> Vec<usize> {
+    let n_present = weights.iter().filter(|weight| **weight > 0.0).count();
+    let present = |row: &usize| weights[*row] > 0.0;
+    if n_present <= most {
+        return (0..weights.len()).filter(present).collect();
+    }
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x0d1a_5eed);
+    // Those that stay away are drawn where they are fewer.
+    let (away, n_drawn) = if 2 * most > n_present { (true, n_present - most) } else { (false, most) };
+    let mut found = BTreeSet::new();
+    while found.len() < n_drawn {
+        let row = rng.random_range(0..weights.len());
+        if present(&row) {
+            found.insert(row);
+        }
+    }
+    if away {
+        (0..weights.len()).filter(|row| present(row) && !found.contains(row)).collect()
+    } else {
+        found.into_iter().collect()
+    }
+}
+
+/// What one pass tells of all samples.
+pub(crate) struct ColumnMoments {
+    /// Σ w.
+    pub total: f64,
+    pub mean: Vec<f64>,
+    /// Σ w (x − mean)².
+    pub squares: Vec<f64>,
+    /// Of all contents in their order.
+    pub content: Fingerprint,
+    /// The rows that were picked, row-major.
+    pub sample: Vec<f64>,
+}
+
+impl ColumnMoments {
+    pub fn new(d: usize) -> Self {
+        let (mean, squares) = (vec![0.0; d], vec![0.0; d]);
+        ColumnMoments { total: 0.0, mean, squares, content: Fingerprint::default(), sample: Vec::new() }
+    }
+
+    /// Welford's step, which a constant column leaves without rounding.
+    pub fn add(&mut self, weight: f64, row: &[f64]) {
+        if weight > 0.0 {
+            self.total += weight;
+            let share = weight / self.total;
+            for ((x, mean), squares) in row.iter().zip(&mut self.mean).zip(&mut self.squares) {
+                let off = x - *mean;
+                *mean += share * off;
+                *squares += weight * off * (x - *mean);
+            }
+        }
+    }
+
+    /// Both together (Chan, Golub and LeVeque).
+    pub fn merge(&mut self, other: ColumnMoments) {
+        let total = self.total + other.total;
+        if other.total > 0.0 {
+            let share = other.total / total;
+            for (at, (mean, squares)) in other.mean.iter().zip(&other.squares).enumerate() {
+                let off = mean - self.mean[at];
+                self.mean[at] += share * off;
+                self.squares[at] += squares + self.total * share * off * off;
+            }
+        }
+        self.total = total;
+        self.content = self.content.together(other.content);
+        self.sample.extend(other.sample);
+    }
+
+    /// The polynomials' space on these samples, their columns multiplied by factors first.
+    pub fn space(&self, degree: Option<u32>, factors: Option<&[f64]>) -> Result<PolynomialSpace> {
+        let factor = |column: usize| factors.map_or(1.0, |factors| factors[column]);
+        let centre = self.mean.iter().enumerate().map(|(column, mean)| factor(column) * mean).collect();
+        let variance = |(column, squares): (usize, &f64)| factor(column) * factor(column) * squares / self.total;
+        PolynomialSpace::of_moments(degree, centre, &self.squares.iter().enumerate().map(variance).collect::<Vec<_>>())
+    }
+}
+
+/// Kernel values with landmarks and polynomials of a stream's rows.
+pub(crate) struct StreamedRows<'a> {
+    pub stream: Stream<'a>,
+    pub kernel: ConditionalKernel,
+    /// Row-major, scaled.
+    pub bases: &'a [f64],
+    pub space: &'a PolynomialSpace,
+    pub scale: Option<&'a [f64]>,
+    /// √w.
+    pub roots: &'a [f64],
+}
+
+/// Rows that were read, from one on.
+pub(crate) struct Span {
+    first: usize,
+    rows: Vec<f64>,
+}
+
+impl StreamedRows<'_> {
+    fn of<'s>(&self, span: &'s Span, rows: &Range<usize>) -> &'s [f64] {
+        let d = self.stream.n_features;
+        &span.rows[(rows.start - span.first) * d..(rows.end - span.first) * d]
+    }
+}
+
+impl RawRows for StreamedRows<'_> {
+    type Span = Span;
+
+    fn n_rows(&self) -> usize {
+        self.stream.n()
+    }
+
+    fn read(&self, rows: Range<usize>) -> Result<Span> {
+        let first = rows.start;
+        let mut rows = self.stream.rows(rows)?;
+        if let Some(factors) = self.scale {
+            scale_rows(&mut rows, factors);
+        }
+        Ok(Span { first, rows })
+    }
+
+    fn phi(&self, span: &Span, rows: Range<usize>) -> Matrix {
+        let samples = self.of(span, &rows);
+        weighted_block(self.kernel, samples, self.bases, self.stream.n_features, &self.roots[rows])
+    }
+
+    fn polynomials(&self, span: &Span, rows: Range<usize>) -> Matrix {
+        let samples = self.of(span, &rows);
+        weighted_polynomials(self.space, samples, self.stream.n_features, &self.roots[rows]).transposed()
+    }
+}

@@ -1,0 +1,86 @@
+//! From kernel values and polynomials to features whose inner product is the projected kernel, and back.
+
+use crate::linalg::factor::{Cholesky, Matrix, Side, add_product, add_scaled, product, stacked};
+
+/// What makes features of the raw numbers of a row: φ, its kernel values with the landmarks, and p, its polynomials.
+#[derive(Clone, Debug)]
+pub(crate) struct FeatureMap {
+    /// LLᵀ, the kernel between the landmarks projected off the polynomials there; `None` where nothing is left of it.
+    pub cholesky: Option<Cholesky>,
+    /// Q, the polynomials' span at the landmarks.
+    pub at_landmarks: Matrix,
+    /// Sᵀp are further penalised features: S has a row a polynomial, and a column for each of those that are penalised.
+    pub penalised: Matrix,
+    /// u = Tᵀp are the unpenalised features: T has a row a polynomial.
+    pub columns: Matrix,
+    /// What is taken from the penalised features for each unit of an unpenalised one: their part along it. A change of
+    /// variables that makes the Hessian well conditioned.
+    pub cross: Option<Matrix>,
+}
+
+impl FeatureMap {
+    pub fn n_landmarks(&self) -> usize {
+        self.at_landmarks.n_rows()
+    }
+
+    pub fn n_penalised(&self) -> usize {
+        self.n_landmarks() + self.penalised.n_cols()
+    }
+
+    pub fn n_free(&self) -> usize {
+        self.columns.n_cols()
+    }
+
+    /// The same polynomials without any landmark.
+    pub fn only_polynomials(&self, columns: Matrix) -> FeatureMap {
+        let penalised = Matrix::zeros(columns.n_rows(), 0);
+        FeatureMap { cholesky: None, at_landmarks: Matrix::zeros(0, 0), penalised, columns, cross: None }
+    }
+
+    /// f = L⁻¹(I − QQᵀ)φ of some rows, in place of their φ, a column a row.
+    pub fn penalise(&self, phi: &mut Matrix) {
+        let Some(cholesky) = &self.cholesky else {
+            *phi = Matrix::zeros(phi.n_rows(), phi.n_cols());
+            return;
+        };
+        let q = &self.at_landmarks;
+        if q.n_cols() > 0 {
+            let along = product(Side::Transposed(q), Side::Plain(phi));
+            add_product(phi, -1.0, Side::Plain(q), Side::Plain(&along));
+        }
+        cholesky.solve_lower(phi);
+    }
+
+    /// Features of rows given as φ and p: f − C u, then the penalised polynomials, then u.
+    pub fn features(&self, mut phi: Matrix, polynomials: &Matrix) -> Matrix {
+        self.penalise(&mut phi);
+        let free = product(Side::Transposed(&self.columns), Side::Plain(polynomials));
+        if let Some(cross) = &self.cross {
+            add_product(&mut phi, -1.0, Side::Plain(cross), Side::Plain(&free));
+        }
+        if self.penalised.n_cols() > 0 {
+            phi = stacked(&phi, &product(Side::Transposed(&self.penalised), Side::Plain(polynomials)));
+        }
+        stacked(&phi, &free)
+    }
+
+    /// α and β of f(x) = αᵀφ + βᵀp, the same as the features' product with a point.
+    pub fn coefficients(&self, point: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let (t, gamma) = point.split_at(self.n_penalised());
+        let (t, of_polynomials) = t.split_at(self.n_landmarks());
+        let mut left = gamma.to_vec();
+        if let Some(cross) = &self.cross {
+            add_scaled(&mut left, -1.0, &cross.transposed_times(t));
+        }
+        let mut beta = self.columns.times(&left);
+        if self.penalised.n_cols() > 0 {
+            add_scaled(&mut beta, 1.0, &self.penalised.times(of_polynomials));
+        }
+        let Some(cholesky) = &self.cholesky else { return (vec![0.0; t.len()], beta) };
+        let mut alpha = Matrix::from_columns(t.to_vec(), t.len(), 1);
+        cholesky.solve_lower_transposed(&mut alpha);
+        let along = self.at_landmarks.transposed_times(alpha.col(0));
+        add_scaled(alpha.col_mut(0), -1.0, &self.at_landmarks.times(&along));
+        (alpha.into_values(), beta)
+    }
+}

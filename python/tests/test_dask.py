@@ -19,7 +19,7 @@ da = pytest.importorskip("dask.array")
 
 from dask import bag, delayed  # noqa: E402
 
-from widemargin.dask import BasisExpansionSVC, PowerMeanSVC, ThinPlateSVC, _rows, _sample, _versions  # noqa: E402
+from widemargin.dask import BasisExpansionSVC, PowerMeanSVC, ThinPlateSVC, _rows, _sample, _tasks, _versions  # noqa: E402
 
 SPEC = "rbf:gamma=0.001"
 
@@ -282,11 +282,11 @@ def test_a_worker_that_is_killed_costs_nothing_but_time(digits, monkeypatch):
         pids = list(client.run(os.getpid).values())
         asked = []
 
-        def sum_and_kill(self, parts, own=_rows.Sums.wait):
+        def sum_and_kill(self, parts, by=_tasks.added, own=_rows.Sums.wait):
             asked.append(len(parts))
             if len(asked) == 12:
                 os.kill(pids[0], signal.SIGKILL)
-            return own(self, parts)
+            return own(self, parts, by)
 
         monkeypatch.setattr(_rows.Sums, "wait", sum_and_kill)
         disturbed = svc.fit(*parts)

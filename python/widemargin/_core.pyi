@@ -39,12 +39,13 @@ _Asked = dict[str, Any]
 __all__ = [
     "BasisExpansionModel",
     "ExpansionModel",
+    "LandmarkPart",
     "LandmarkPlan",
-    "LandmarkRows",
+    "LinearPart",
     "PowerMeanModel",
-    "RowSums",
     "SettledPolynomials",
     "Solution",
+    "State",
     "ThinPlateModel",
     "canonical",
     "check_costs",
@@ -59,6 +60,7 @@ __all__ = [
     "header_of",
     "hog",
     "largest",
+    "merge",
     "merged_columns",
     "merged_counts",
     "merged_first",
@@ -270,19 +272,24 @@ class ExpansionModel:
     def part_columns(self) -> list[tuple[int, int]]:
         """The first column of each part and the one after its last."""
 
-_Memory = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]
 _Floats = npt.NDArray[np.float64]
 
 @final
-class RowSums:
-    """One block of rows with its classes and costs.
+class State:
+    """What a part of the rows remembers between queries."""
 
-    `memory` is what `place`, `aim` or `advance` handed back before; `live` names problems, and arrays have a row or a
-    number for each of them.
-    """
+    @staticmethod
+    def from_bytes(data: bytes) -> State: ...
+    def __reduce__(self) -> tuple[Any, tuple[bytes]]: ...
+    def __sizeof__(self) -> int: ...
+
+@final
+class LinearPart:
+    """Rows of features of a linear model, of the partition of a number, with their classes and costs."""
 
     def __new__(
         cls,
+        number: int,
         features: npt.NDArray[np.float32]
         | tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32], npt.NDArray[np.float32], int],
         codes: npt.NDArray[np.uint32],
@@ -290,24 +297,43 @@ class RowSums:
         costs: _Floats,
         loss: str,
         intercept: str,
-        threads: int,
-    ) -> RowSums: ...
-    def set_point(self, memory: _Memory | None, live: list[int], points: _Floats) -> _Memory: ...
-    def set_direction(self, memory: _Memory, live: list[int], directions: _Floats) -> _Memory: ...
-    def take_step(self, memory: _Memory, live: list[int], steps: _Floats) -> _Memory: ...
-    def line_search_eval(self, memory: _Memory, live: list[int], lines: _Floats) -> _Floats: ...
-    def gradient(self, memory: _Memory, live: list[int], intercepts: _Floats) -> tuple[_Floats, _Floats]: ...
-    def hessian_product(
-        self, memory: _Memory, live: list[int], intercepts: _Floats, directions: _Floats
-    ) -> _Floats: ...
-    def gram(
-        self, memory: _Memory, live: list[int], intercepts: _Floats
-    ) -> tuple[npt.NDArray[np.float32], _Floats, float]: ...
-    def diagonal(self, memory: _Memory, live: list[int], intercepts: _Floats) -> _Floats: ...
-    def active_rows(
-        self, memory: _Memory, live: list[int], intercepts: _Floats, most: _Floats
-    ) -> tuple[_Floats, _Floats] | None: ...
+        threads: int = 1,
+    ) -> LinearPart: ...
+    @property
+    def number(self) -> int: ...
+    @property
+    def features(self) -> Any: ...
+    def answer(self, query: bytes, state: State | None, changes_state: bool) -> tuple[bytes, State | None]:
+        """The answer to a query and, where that changes it, the state then."""
+
     def cost(self) -> tuple[float, float, float]: ...
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]: ...
+    def __sizeof__(self) -> int: ...
+
+@final
+class LandmarkPart:
+    """Rows of features on landmarks, of the partition of a number, with their classes and weights."""
+
+    def __new__(
+        cls,
+        number: int,
+        features: _Floats,
+        n_penalised: int,
+        codes: npt.NDArray[np.uint32],
+        n_classes: int,
+        roots: _Floats,
+        units: _Floats,
+    ) -> LandmarkPart: ...
+    @property
+    def number(self) -> int: ...
+    def answer(self, query: bytes, state: State | None, changes_state: bool) -> tuple[bytes, State | None]:
+        """As `LinearPart.answer`."""
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]: ...
+    def __sizeof__(self) -> int: ...
+
+def merge(query: bytes, answers: Sequence[bytes]) -> bytes:
+    """The answers of several parts to a query, in the order of the parts, as one."""
 
 @final
 class Solution:
@@ -315,7 +341,7 @@ class Solution:
 
 def minimise(
     rows: object,
-    sample: RowSums | None,
+    sample: LinearPart | None,
     *,
     n_rows: int,
     n_features: int,
@@ -329,8 +355,9 @@ def minimise(
     time_limit: float | None,
     monitor: _Monitor | None,
 ) -> Solution:
-    """Newton's method over rows that `rows` stands for: it has the methods of `RowSums` without their memories.
-    `sample` is some of the rows, here, at costs that stand for all: the start, and the Hessian."""
+    """Newton's method over rows that `rows` stands for: its method ``ask(name, query, changes_state, has_answer)`` has
+    every part answer, and gives the merged answer. `sample` is some of the rows, here, at costs that stand for all: the
+    start, and the Hessian."""
 
 _Counts = tuple[npt.NDArray[np.float32], npt.NDArray[np.float64], bool]
 
@@ -350,7 +377,7 @@ def choose_nodes(kernel: str, values: npt.NDArray[np.float32], counts: _Floats, 
 def explicit(
     samples: _Samples, weights: _Floats, factors: _Floats | None, kernel: str, nodes: Sequence[float]
 ) -> npt.NDArray[np.float32] | tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32], npt.NDArray[np.float32], int]:
-    """v(x) of the samples of weight above 0, written out: what `RowSums` takes."""
+    """v(x) of the samples of weight above 0, written out: what `LinearPart` takes."""
 
 _Columns = tuple[float, _Floats, _Floats]
 _First = tuple[int, _Floats, _Floats]
@@ -416,39 +443,10 @@ class LandmarkPlan:
         basis: str,
         feature_names: Sequence[str] | None = None,
     ) -> ThinPlateModel:
-        """The path over rows that `rows` stands for: it has the methods of `LandmarkRows` without their memories, each
-        with the problems it is about first."""
+        """The path over rows that `rows` stands for, as for `minimise`."""
 
 def rows_separate(rows: object, *, n_rows: int, n_free: int, n_problems: int, total: float, threads: int) -> bool:
     """Whether rows of the polynomials' features alone separate a problem."""
-
-_RowMemory = tuple[_Floats, _Floats, npt.NDArray[np.bool_], int | None]
-_PointSums = tuple[_Floats, _Floats, _Floats, _Floats]
-
-@final
-class LandmarkRows:
-    """Rows of features with their classes and weights.
-
-    What they tell is, a row a live problem: the change of the Hessian, the right-hand side, three sums, two maxima.
-    """
-
-    def __new__(
-        cls,
-        features: _Floats,
-        n_penalised: int,
-        codes: npt.NDArray[np.uint32],
-        n_classes: int,
-        roots: _Floats,
-        units: _Floats,
-    ) -> LandmarkRows: ...
-    def origin(self) -> tuple[_RowMemory, _PointSums]: ...
-    def look(self, memory: _RowMemory, live: list[int], points: _Floats) -> tuple[_RowMemory, _PointSums]: ...
-    def accept(self, memory: _RowMemory, live: list[int]) -> _RowMemory: ...
-    def without(self, memory: _RowMemory, fold: int | None) -> _RowMemory: ...
-    def absent_rows(self, memory: _RowMemory) -> tuple[float, float]: ...
-    def line_search_eval(self, memory: _RowMemory, live: list[int], places: _Floats) -> _Floats: ...
-    def take_step(self, memory: _RowMemory, live: list[int], places: _Floats) -> tuple[_RowMemory, _PointSums]: ...
-    def leave_one_out(self, memory: _RowMemory, roots: _Floats) -> tuple[float, float]: ...
 
 def choose_bases(codes: npt.NDArray[np.uint32], n_basis: int, basis: str, seed: int) -> npt.NDArray[np.int64]:
     """Rows that become bases; not by k-medoids, which would need the similarities."""

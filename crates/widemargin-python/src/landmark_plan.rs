@@ -2,22 +2,20 @@
 
 use std::sync::Arc;
 
-use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
-use widemargin::Result;
 use widemargin::data::Label;
 use widemargin::model::{self, CChoice, ColumnSums, ModelFacts, ThinPlateParams, TrainingSettings};
 use widemargin::similarity::ConditionalKernel;
 use widemargin::solve::Stage;
-use widemargin::solve::thin_plate::{self, FirstSums, Hessians, LeftOutSums, PointSums, RowSums, RowsShape};
+use widemargin::solve::thin_plate::{self, FirstSums, RemoteRowSums, RowsShape};
 
 use crate::convert::{Asked, Class, shaped};
 use crate::errors::raise;
-use crate::remote_objective::{Numbers, Standing, nothing, numbers};
 use crate::samples::{Given, with_rows};
 use crate::thin_plate::ThinPlateModel;
 use crate::work::{Patience, conduct};
+use crate::workers::PythonWorkers;
 
 /// Weight, means and squared deviations.
 type Columns<'py> = (f64, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
@@ -246,7 +244,7 @@ impl LandmarkPlan {
         let shape = RowsShape { n_rows, n_penalised: settled.n_penalised(), n_free: settled.n_free(), n_problems };
         let rows = Arc::new(rows);
         let model = conduct(py, &Patience::new(time_limit, monitor)?, |monitor, to_caller| {
-            let mut rows = RowsElsewhere { standing: Standing { rows, to_caller: to_caller.clone() }, shape };
+            let mut rows = RemoteRowSums::new(PythonWorkers::new(&rows, to_caller), shape);
             let model = plan.fit(&params, settled, &mut rows, facts, monitor)?;
             model.with_training(training).with_feature_names(feature_names)
         })?;
@@ -269,100 +267,7 @@ pub(crate) fn rows_separate(
     let shape = RowsShape { n_rows, n_penalised: 0, n_free, n_problems };
     let rows = Arc::new(rows);
     conduct(py, &Patience::default(), |monitor, to_caller| {
-        let mut rows = RowsElsewhere { standing: Standing { rows, to_caller: to_caller.clone() }, shape };
+        let mut rows = RemoteRowSums::new(PythonWorkers::new(&rows, to_caller), shape);
         thin_plate::rows_separate(&mut rows, total, threads, monitor)
     })
-}
-
-/// Sums over rows that a Python object stands for.
-struct RowsElsewhere {
-    standing: Standing,
-    shape: RowsShape,
-}
-
-/// Changes of the Hessians and what the rows tell.
-type PointSumsIn = (Vec<f64>, Vec<PointSums>);
-
-fn told(answer: &Bound<'_, PyAny>) -> PyResult<PointSumsIn> {
-    let parts = answer.cast::<PyTuple>()?;
-    let rights: PyReadonlyArray2<'_, f64> = parts.get_item(1)?.extract()?;
-    let width = rights.shape()[1];
-    let (rights, sums, largest) = (rights.as_slice()?, numbers(&parts.get_item(2)?)?, numbers(&parts.get_item(3)?)?);
-    let each = sums.chunks_exact(3).zip(largest.chunks_exact(2)).enumerate();
-    let told = each.map(|(at, (sums, largest))| PointSums {
-        right: rights[at * width..(at + 1) * width].to_vec(),
-        loss: sums[0],
-        pull: sums[1],
-        n_inside: sums[2] as u64,
-        apart: largest[0],
-        size: largest[1],
-    });
-    Ok((numbers(&parts.get_item(0)?)?, told.collect()))
-}
-
-fn pair(answer: &Bound<'_, PyAny>) -> PyResult<LeftOutSums> {
-    let (hinge, wrong) = answer.extract()?;
-    Ok(LeftOutSums { hinge, wrong })
-}
-
-impl RowsElsewhere {
-    fn changed(
-        &self,
-        method: &'static str,
-        live: &[usize],
-        given: Numbers,
-        hessians: Option<&mut Hessians>,
-    ) -> Result<Vec<PointSums>> {
-        let (changes, told) = self.standing.ask(method, live, vec![given], told)?;
-        if let Some(hessians) = hessians {
-            let square = self.shape.width() * self.shape.width();
-            for (&problem, change) in live.iter().zip(changes.chunks(square.max(1))) {
-                hessians[problem].iter_mut().zip(change).for_each(|(sum, x)| *sum += x);
-            }
-        }
-        Ok(told)
-    }
-}
-
-impl RowSums for RowsElsewhere {
-    fn shape(&self) -> RowsShape {
-        self.shape
-    }
-
-    fn origin(&mut self) -> Result<(Vec<f64>, Vec<PointSums>)> {
-        let live: Vec<usize> = (0..self.shape.n_problems).collect();
-        self.standing.ask("origin", &live, Vec::new(), told)
-    }
-
-    fn look(&mut self, live: &[usize], points: &[f64], hessians: Option<&mut Hessians>) -> Result<Vec<PointSums>> {
-        self.changed("look", live, Numbers::rows(points, self.shape.width()), hessians)
-    }
-
-    fn accept(&mut self, live: &[usize]) -> Result<()> {
-        self.standing.ask("accept", live, Vec::new(), nothing)
-    }
-
-    fn line_search_eval(&mut self, live: &[usize], places: &[f64]) -> Result<Vec<[f64; 2]>> {
-        let found = self.standing.ask("line_search_eval", live, vec![Numbers::line(places)], numbers)?;
-        Ok(found.as_chunks::<2>().0.to_vec())
-    }
-
-    fn take_step(&mut self, live: &[usize], places: &[f64], hessians: &mut Hessians) -> Result<Vec<PointSums>> {
-        self.changed("take_step", live, Numbers::line(places), Some(hessians))
-    }
-
-    fn leave_one_out(&mut self, roots: &[Vec<f64>]) -> Result<LeftOutSums> {
-        let live: Vec<usize> = (0..roots.len()).collect();
-        let square = self.shape.width() * self.shape.width();
-        self.standing.ask("leave_one_out", &live, vec![Numbers::rows(&roots.concat(), square)], pair)
-    }
-
-    fn without(&mut self, fold: Option<u32>) -> Result<()> {
-        let folds: Vec<usize> = fold.into_iter().map(|fold| fold as usize).collect();
-        self.standing.ask("without", &folds, Vec::new(), nothing)
-    }
-
-    fn absent_rows(&mut self) -> Result<LeftOutSums> {
-        self.standing.ask("absent_rows", &[], Vec::new(), pair)
-    }
 }

@@ -10,14 +10,14 @@ mod files;
 mod histograms;
 mod inspection;
 mod landmark_plan;
-mod landmark_rows;
+mod parts;
 mod power_mean;
 mod python_similarity;
 mod remote_objective;
-mod row_sums;
 mod samples;
 mod thin_plate;
 mod work;
+mod workers;
 
 use pyo3::prelude::*;
 
@@ -43,13 +43,11 @@ mod _core {
         rows_separate,
     };
     #[pymodule_export]
-    use crate::landmark_rows::LandmarkRows;
+    use crate::parts::{LandmarkPart, LinearPart, State, merge};
     #[pymodule_export]
     use crate::power_mean::PowerMeanModel;
     #[pymodule_export]
     use crate::remote_objective::{Solution, minimise};
-    #[pymodule_export]
-    use crate::row_sums::RowSums;
     #[pymodule_export]
     use crate::thin_plate::ThinPlateModel;
 }

@@ -46,7 +46,7 @@ def together(parts: Sequence[Counts]) -> Counts:
     return reduce(both, parts)
 
 
-def block(
+def part(
     number: int,
     samples: Any,
     codes: npt.NDArray[np.uint32],
@@ -55,14 +55,17 @@ def block(
     factors: npt.NDArray[np.float64] | None,
     kernel: str,
     nodes: Sequence[float],
-) -> _tasks.Block:
+    n_classes: int,
+    loss: str,
+) -> _core.LinearPart:
     """v(x) of the samples of weight above 0, with their classes and costs."""
 
     def made() -> Any:
         return _core.explicit(contiguous_rows(samples), as_contiguous(weights, np.float64), _of(factors), kernel, nodes)
 
     present = weights > 0
-    return _tasks.Block(number, _tasks.of_partition(number, made), codes[present], C * weights[present])
+    features = _tasks.of_partition(number, made)
+    return _core.LinearPart(number, features, codes[present], n_classes, C * weights[present], loss, "none")
 
 
 def _of(factors: npt.NDArray[np.float64] | None) -> npt.NDArray[np.float64] | None:

@@ -1,4 +1,4 @@
-"""The rows of a fit as the solver sees them: each of its questions becomes a task a block and a tree of sums."""
+"""The rows of a fit as the solver sees them: a query becomes a task a group of parts, and a tree of merges."""
 
 from __future__ import annotations
 
@@ -9,98 +9,65 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from distributed import Client, Future
 
+from .. import _core
 from .._samples import as_contiguous
 from . import _tasks
 
-# How many results one task adds up: few enough that a worker seldom waits for others' results, enough that a sum over
-# hundreds of blocks is two or three tasks deep.
+# How many results one task merges: few enough that a worker seldom waits for others' results, enough that a sum over
+# hundreds of groups is two or three tasks deep.
 FAN_IN = 8
 
-# Bytes up to which numbers go along with each task.
+# Bytes up to which a query goes along with each task.
 SMALL = 1 << 12
 
 
 class Rows:
-    """Blocks on workers and what is remembered of each.
+    """Parts of the rows on workers, and the state of each.
 
     Every task is a function of others' results: a worker that is lost takes nothing along that its scheduler cannot
     have made again.
     """
 
-    def __init__(self, client: Client, groups: list[Future], problem: _tasks.Problem) -> None:
+    def __init__(self, client: Client, groups: list[Future]) -> None:
         self._groups = groups
-        self._problem = client.submit(_tasks.same, problem, pure=False)
-        self._memory: list[Any] = [None] * len(groups)
+        self._states: list[Any] = [None] * len(groups)
         self._sums = Sums(client)
-        # How often each question was asked.
+        # How often each query was put.
         self.asked: Counter[str] = Counter()
 
     def told(self) -> dict[str, Any]:
-        """Tasks, how often each question was asked, and the seconds spent waiting for answers."""
+        """Tasks, how often each query was put, and the seconds spent waiting for answers."""
         return {"tasks": self._sums.n_tasks, "asked": dict(self.asked), "seconds_of_sums": self._sums.seconds}
 
     def cost(self) -> tuple[float, float, float]:
-        submit = self._sums.client.submit
-        found: tuple[float, float, float] = self._sums.wait(
-            [submit(_tasks.cost, group, self._problem, pure=False) for group in self._groups]
-        )
+        """What a pass, a problem in it and the Gram matrix cost."""
+        costs = [self._sums.client.submit(_tasks.cost, group, pure=False) for group in self._groups]
+        found: tuple[float, float, float] = self._sums.wait(costs)
         return found
 
-    def set_point(self, live: list[int], points: npt.NDArray[np.float64]) -> None:
-        self._move("set_point", live, points)
-
-    def set_direction(self, live: list[int], directions: npt.NDArray[np.float64]) -> None:
-        self._move("set_direction", live, directions)
-
-    def take_step(self, live: list[int], steps: npt.NDArray[np.float64]) -> None:
-        self._move("take_step", live, steps)
-
-    def line_search_eval(self, live: list[int], lines: npt.NDArray[np.float64]) -> Any:
-        return self._sum("line_search_eval", live, lines)
-
-    def gradient(self, live: list[int], intercepts: npt.NDArray[np.float64]) -> Any:
-        return self._sum("gradient", live, intercepts)
-
-    def hessian_product(
-        self, live: list[int], intercepts: npt.NDArray[np.float64], directions: npt.NDArray[np.float64]
-    ) -> Any:
-        return self._sum("hessian_product", live, intercepts, directions)
-
-    def gram(self, live: list[int], intercepts: npt.NDArray[np.float64]) -> Any:
-        return self._sum("gram", live, intercepts)
-
-    def diagonal(self, live: list[int], intercepts: npt.NDArray[np.float64]) -> Any:
-        return self._sum("diagonal", live, intercepts)
-
-    def active_rows(self, live: list[int], intercepts: npt.NDArray[np.float64], most: npt.NDArray[np.float64]) -> Any:
-        """The rows of all blocks, one after the other; None where they are too many."""
-        parts = self._tasks(_tasks.active_rows, "active_rows", live, (intercepts, most))
-        return self._sums.wait(parts, partial(_tasks.joined, int(most[0])))
-
-    def _move(self, method: str, live: list[int], *given: npt.NDArray[np.float64]) -> None:
-        self._memory = self._tasks(_tasks.move, method, live, given)
-
-    def _sum(self, method: str, live: list[int], *given: npt.NDArray[np.float64]) -> Any:
-        return self._sums.wait(self._tasks(_tasks.total, method, live, given))
-
-    def _tasks(self, work: Any, method: str, live: list[int], given: tuple[npt.NDArray[np.float64], ...]) -> list[Any]:
+    def ask(self, name: str, query: bytes, changes_state: bool, has_answer: bool) -> bytes:
+        """The answer of all parts to a query of the solver; nothing where it has none."""
         submit = self._sums.client.submit
-        # What is large is sent once, as a task's result that workers hand on; what is small goes with every task, which
-        # spares them the wait for one another.
-        large = [array.nbytes > SMALL for array in given]
-        shared = [
-            submit(_tasks.same, array, pure=False) if is_large else array
-            for array, is_large in zip(given, large, strict=True)
-        ]
-        self._sums.n_tasks += len(self._groups) + sum(large)
-        self.asked[method] += 1
-        return [
-            submit(work, group, self._problem, method, memory, live, *shared, pure=False)
-            for group, memory in zip(self._groups, self._memory, strict=True)
-        ]
+        self.asked[name] += 1
+        self._sums.n_tasks += len(self._groups)
+        shared: Any = query
+        if len(query) > SMALL:
+            # Sent once, as a task's result that workers hand on; what is small spares them the wait for one another.
+            shared = submit(_tasks.same, query, pure=False)
+            self._sums.n_tasks += 1
+        known = zip(self._groups, self._states, strict=True)
+        if not changes_state:
+            answers = [submit(_tasks.answer, group, state, shared, pure=False) for group, state in known]
+        elif not has_answer:
+            self._states = [submit(_tasks.changed, group, state, shared, pure=False) for group, state in known]
+            return b""
+        else:
+            both = [submit(_tasks.step, group, state, shared, pure=False) for group, state in known]
+            answers, self._states = ([submit(_tasks.part, one, at, pure=False) for one in both] for at in range(2))
+        merged: bytes = self._sums.wait(answers, partial(_core.merge, query))
+        return merged
 
 
 class Sums:
@@ -111,7 +78,7 @@ class Sums:
         self.n_tasks = 0
         self.seconds = 0.0
 
-    def wait(self, parts: list[Future], by: Callable[[Any], Any] = _tasks.added) -> Any:
+    def wait(self, parts: list[Future], by: Callable[..., Any] = _tasks.added) -> Any:
         """Adds results up where they are (or makes one of several in another way), and waits for the sum. The last few
         are added here: another task, and its wait for what the others have, would take longer."""
         while len(parts) > FAN_IN:

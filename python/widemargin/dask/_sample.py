@@ -33,11 +33,12 @@ def sampled(
     blocks: list[Future],
     codes: list[npt.NDArray[np.uint32]],
     costs: list[npt.NDArray[np.float64]],
-    problem: _tasks.Problem,
+    problem: tuple[int, str, str],
     n_features: int,
     threads: int,
-) -> _core.RowSums | None:
+) -> _core.LinearPart | None:
     """The rows that are here, at costs that stand for those of all; None where there are too few rows for a sample."""
+    n_classes, loss, intercept = problem
     all_codes, all_costs = np.concatenate(codes), np.concatenate(costs)
     chosen = drawn(all_codes, all_costs, n_features)
     if chosen is None:
@@ -50,12 +51,10 @@ def sampled(
     ]
     features = as_contiguous(np.concatenate(client.gather(asked)), np.float32)
     here = all_codes[chosen]
-    of_all = np.bincount(all_codes, all_costs, minlength=problem.n_classes)
-    of_chosen = np.bincount(here, all_costs[chosen], minlength=problem.n_classes)
+    of_all = np.bincount(all_codes, all_costs, minlength=n_classes)
+    of_chosen = np.bincount(here, all_costs[chosen], minlength=n_classes)
     stand = np.divide(of_all, of_chosen, out=np.zeros_like(of_all), where=of_chosen > 0)
-    return _core.RowSums(
-        features, here, problem.n_classes, all_costs[chosen] * stand[here], problem.loss, problem.intercept, threads
-    )
+    return _core.LinearPart(0, features, here, n_classes, all_costs[chosen] * stand[here], loss, intercept, threads)
 
 
 def drawn(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, TypeVar
@@ -12,10 +12,9 @@ import numpy.typing as npt
 
 from .. import _core
 from .._columns import names_of
-from .._samples import as_contiguous, count, pick
+from .._samples import count, pick
 from ..transformers import BasisExpansion
 
-Memory = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]
 T = TypeVar("T")
 
 
@@ -164,108 +163,68 @@ def normalised(features: Features, centre: npt.NDArray[np.float32], factors: npt
     return features
 
 
-@dataclass(frozen=True)
-class Problem:
-    """What is the same for all blocks."""
-
-    n_classes: int
-    loss: str
-    intercept: str
+Part = _core.LinearPart | _core.LandmarkPart
+States = list[_core.State] | None
 
 
-@dataclass(frozen=True)
-class Block:
-    """Rows of features of one partition, with their classes and costs."""
-
-    number: int
-    # Dense, or indptr, indices, data and the number of columns.
-    features: npt.NDArray[np.float32] | tuple[Any, Any, Any, int]
-    codes: npt.NDArray[np.uint32]
-    costs: npt.NDArray[np.float64]
-
-    def of(self, problem: Problem) -> _core.RowSums:
-        # From another worker they may come with their numbers anywhere in memory.
-        features: Any
-        if isinstance(self.features, tuple):
-            indptr, indices, data, n_columns = self.features
-            features = (
-                as_contiguous(indptr, np.uint64),
-                as_contiguous(indices, np.uint32),
-                as_contiguous(data, np.float32),
-                n_columns,
-            )
-        else:
-            features = as_contiguous(self.features, np.float32)
-        codes, costs = as_contiguous(self.codes, np.uint32), as_contiguous(self.costs, np.float64)
-        return _core.RowSums(features, codes, problem.n_classes, costs, problem.loss, problem.intercept, 1)
-
-
-def block_of(number: int, features: Features, codes: npt.NDArray[np.uint32], costs: npt.NDArray[np.float64]) -> Block:
+def linear_part(
+    number: int,
+    features: Features,
+    codes: npt.NDArray[np.uint32],
+    costs: npt.NDArray[np.float64],
+    n_classes: int,
+    loss: str,
+    intercept: str,
+) -> _core.LinearPart:
     """The rows of a partition, as the solver asks for them."""
-    return Block(number, features.values, codes, costs)
+    return _core.LinearPart(number, features.values, codes, n_classes, costs, loss, intercept)
 
 
-def features_of(block: Block, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
-    """Some rows of a dense block."""
-    if isinstance(block.features, tuple):
+def features_of(part: _core.LinearPart, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+    """Some rows of dense features."""
+    if isinstance(part.features, tuple):
         raise TypeError("a sample is taken of dense features")
-    return block.features[rows]
+    return part.features[rows]
 
 
-def group(*blocks: Block) -> tuple[Block, ...]:
-    """Blocks of one worker, none copied: a step over all of them is one task."""
-    return blocks
+def group(*parts: Part) -> tuple[Part, ...]:
+    """Parts on one worker, none copied: a query to all of them is one task."""
+    return parts
 
 
-def move(
-    blocks: tuple[Block, ...],
-    problem: Problem,
-    method: str,
-    memories: list[Memory] | None,
-    live: list[int],
-    *given: Any,
-) -> list[Memory]:
-    """What is remembered of each block after a step."""
-    old: list[Any] = [None] * len(blocks) if memories is None else memories
-    return [_step(block, problem, method, memory, live, given) for block, memory in zip(blocks, old, strict=True)]
+def step(parts: tuple[Part, ...], states: States, query: bytes) -> tuple[bytes, list[_core.State]]:
+    """The answer of parts to a query that changes their states, and the states then."""
+    both = [_answered(part, state, query, True) for part, state in _known(parts, states)]
+    return _core.merge(query, [answer for answer, _ in both]), [state for _, state in both]
 
 
-def total(
-    blocks: tuple[Block, ...], problem: Problem, method: str, memories: list[Memory], live: list[int], *given: Any
-) -> Any:
-    """A sum over the rows of all these blocks."""
-    return added(
-        [_step(block, problem, method, memory, live, given) for block, memory in zip(blocks, memories, strict=True)]
-    )
+def changed(parts: tuple[Part, ...], states: States, query: bytes) -> list[_core.State]:
+    """The states of parts after a query that has no answer."""
+    return [_answered(part, state, query, True)[1] for part, state in _known(parts, states)]
 
 
-def active_rows(
-    blocks: tuple[Block, ...], problem: Problem, method: str, memories: list[Memory], live: list[int], *given: Any
-) -> Any:
-    """The rows of all these blocks that a problem's Hessian is made of, with their curvatures; None where too many."""
-    known = zip(blocks, memories, strict=True)
-    return joined(int(given[-1][0]), [_step(block, problem, method, memory, live, given) for block, memory in known])
+def answer(parts: tuple[Part, ...], states: States, query: bytes) -> bytes:
+    """The answer of parts to a query that changes no state."""
+    return _core.merge(query, [_answered(part, state, query, False)[0] for part, state in _known(parts, states)])
 
 
-def joined(most: int, parts: Sequence[Any]) -> Any:
-    """Rows of several places, at most so many; else None."""
-    if any(part is None for part in parts) or sum(len(part[1]) for part in parts) > most:
-        return None
-    return tuple(np.concatenate([part[at] for part in parts]) for at in range(2))
+def _known(parts: tuple[Part, ...], states: States) -> Iterable[tuple[Part, _core.State | None]]:
+    known: Sequence[_core.State | None] = states or [None] * len(parts)
+    return zip(parts, known, strict=True)
 
 
-def cost(blocks: tuple[Block, ...], problem: Problem) -> tuple[float, float, float]:
-    """What a pass, a problem in it and the Gram matrix cost over these blocks."""
-    found: tuple[float, float, float] = added([block.of(problem).cost() for block in blocks])
+def _answered(part: Part, state: _core.State | None, query: bytes, changes_state: bool) -> tuple[bytes, Any]:
+    return of_partition(part.number, lambda: part.answer(query, state, changes_state))
+
+
+def part(of: Sequence[T], at: int) -> T:
+    return of[at]
+
+
+def cost(parts: tuple[_core.LinearPart, ...]) -> tuple[float, float, float]:
+    """What a pass, a problem in it and the Gram matrix cost over these parts."""
+    found: tuple[float, float, float] = added([part.cost() for part in parts])
     return found
-
-
-def _step(block: Block, problem: Problem, method: str, memory: Any, live: list[int], given: Sequence[Any]) -> Any:
-    rows = block.of(problem)
-    if memory is not None:
-        memory = (as_contiguous(memory[0], np.float32), as_contiguous(memory[1], np.float32))
-    arrays = [as_contiguous(array, np.float64) for array in given]
-    return of_partition(block.number, lambda: getattr(rows, method)(memory, live, *arrays))
 
 
 def added(parts: Sequence[Any]) -> Any:

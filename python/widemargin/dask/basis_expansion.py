@@ -99,14 +99,15 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
             clock.end("similarity")
 
             costs = [self.C * some for some in weights]
+            problem = (len(self.classes_), loss, self._intercept(loss))
             made = [
-                client.submit(_tasks.block_of, *one, pure=False) for one in zip(kept, blocks, codes, costs, strict=True)
+                client.submit(_tasks.linear_part, *one, *problem, pure=False)
+                for one in zip(kept, blocks, codes, costs, strict=True)
             ]
             del blocks
-            problem = _tasks.Problem(len(self.classes_), loss, self._intercept(loss))
             n_features = bases._n_features_out
             sample = sampled(client, made, codes, costs, problem, n_features, self._threads())
-            rows = Rows(client, grouped(client, made), problem)
+            rows = Rows(client, grouped(client, made))
             solution = _core.minimise(
                 rows,
                 sample,
@@ -114,8 +115,8 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
                 n_features=n_features,
                 n_problems=len(self.classes_) if len(self.classes_) > 2 else 1,
                 cost=rows.cost(),
-                loss=problem.loss,
-                intercept=problem.intercept,
+                loss=loss,
+                intercept=problem[2],
                 tol=float(self.tol),
                 max_iter=int(self.max_iter),
                 threads=self._threads(),
@@ -132,8 +133,8 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
             C=float(self.C),
             basis="given" if basis_rows is not None else basis,
             basis_rows=chosen.tolist(),
-            loss=problem.loss,
-            intercept=problem.intercept,
+            loss=loss,
+            intercept=problem[2],
             stages=clock.stages,
             warnings=[],
             training=self._asked(),

@@ -100,14 +100,16 @@ class PowerMeanSVC(DaskClassifier, _local.PowerMeanSVC):
             clock.end("nodes")
 
             blocks = [
-                client.submit(_histograms.block, *one, float(self.C), shared, kernel, nodes, pure=False)
+                client.submit(
+                    _histograms.part, *one, float(self.C), shared, kernel, nodes, len(self.classes_), loss, pure=False
+                )
                 for one in zip(numbers, rows, codes, weights, strict=True)
             ]
             groups = grouped(client, blocks)
             # What nobody holds is dropped by the workers.
             rows.clear()
             blocks.clear()
-            sums = Rows(client, groups, _tasks.Problem(len(self.classes_), loss, "none"))
+            sums = Rows(client, groups)
             clock.end("features")
 
             n_coordinates = n_features * len(nodes)

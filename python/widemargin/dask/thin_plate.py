@@ -19,8 +19,7 @@ from .._samples import from_vectors
 from . import _landmark_tasks as tasks
 from . import _tasks, _vectors
 from ._classifier import Clock, DaskClassifier, Given, grouped, picked
-from ._landmark_rows import LandmarkRows
-from ._rows import Sums
+from ._rows import Rows, Sums
 
 # Of the first so many samples a landmark those at different places become landmarks, for basis="index".
 FIRST_A_LANDMARK = 4
@@ -176,7 +175,7 @@ class Work:
                 )
         return self.made.settle(sums, null_space, self.n, self._total, separates)
 
-    def rows(self, settled: _core.SettledPolynomials, *, only_polynomials: bool = False) -> LandmarkRows:
+    def rows(self, settled: _core.SettledPolynomials, *, only_polynomials: bool = False) -> Rows:
         """Blocks of features."""
         client = self._client
         lift = tasks.Lift(
@@ -188,7 +187,7 @@ class Work:
         shared = [client.submit(_tasks.same, lift, pure=False)]
         each = zip(self._numbers, self._rows, self._codes, self._weights, self._units, strict=True)
         blocks = [client.submit(tasks.block, *one, self._n_classes, self._plan, *shared, pure=False) for one in each]
-        return LandmarkRows(client, grouped(client, blocks, tasks.group))
+        return Rows(client, grouped(client, blocks))
 
     def class_weights(self) -> list[float]:
         """Sum of the weights of the samples of each class."""

@@ -92,7 +92,7 @@ pub struct Resources<'a> {
 
 impl fmt::Debug for Resources<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Outside")
+        f.debug_struct("Resources")
             .field("memory", &self.memory)
             .field("checkpoint", &self.checkpoint.is_some())
             .finish_non_exhaustive()

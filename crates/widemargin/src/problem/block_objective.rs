@@ -7,6 +7,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::block::Block;
 use super::objective::{ActiveRows, Cost, Gradient, Gram, Line, LineSums, Objective, PointSums, Shape};
 use super::{Intercept, OneVsRest, SmoothLoss};
@@ -65,7 +67,7 @@ pub struct BlockObjective<'a> {
 
 /// What an objective remembers of its rows from one call to the next: `n_rows × n_problems` numbers each, in an order
 /// that only an objective over the same rows knows. Empty before there were any.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ObjectiveState {
     /// The scores w_kᵀφ_i of the current points.
     pub scores: Vec<f32>,

@@ -5,16 +5,17 @@ use std::sync::Arc;
 
 use super::block::Block;
 use super::block_objective::{BlockObjective, check_rows};
-use super::objective::{ActiveRows, Cost, Gradient, Gram, Line, LineSums, Objective, PointSums, Shape};
+use super::linear_queries::{LinearExecutor, LinearRows};
+use super::objective::{Cost, Objective, Shape};
 use super::{Intercept, OneVsRest, SmoothLoss};
 use crate::error::{Error, Result};
-use crate::linalg;
 use crate::monitor::Monitor;
 use crate::par::Pool;
+use crate::partition::{Executor, InMemory, Query};
 
 /// One-vs-rest problems over the rows of several parts.
 pub struct LinearObjective<'a> {
-    parts: Vec<Box<dyn Objective + Send + 'a>>,
+    parts: InMemory<'a, LinearRows>,
     shape: Shape,
 }
 
@@ -63,95 +64,34 @@ impl<'a> LinearObjective<'a> {
             }
             shape.n_rows += other.n_rows;
         }
-        Ok(LinearObjective { parts, shape })
+        Ok(LinearObjective { parts: InMemory(parts), shape })
     }
 }
 
 impl fmt::Debug for LinearObjective<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LinearObjective").field("parts", &self.parts.len()).field("shape", &self.shape).finish()
+        f.debug_struct("LinearObjective").field("parts", &self.parts).field("shape", &self.shape).finish()
     }
 }
 
-impl Objective for LinearObjective<'_> {
+impl Executor for LinearObjective<'_> {
+    type Of = LinearRows;
+
+    fn reduce<Q: Query<Of = LinearRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
+        self.parts.reduce(query, monitor)
+    }
+}
+
+impl LinearExecutor for LinearObjective<'_> {
     fn shape(&self) -> Shape {
         self.shape
     }
 
     fn cost(&self) -> Cost {
-        self.parts.iter().map(|part| part.cost()).fold(Cost::default(), |a, b| Cost {
+        self.parts.0.iter().map(|part| part.cost()).fold(Cost::default(), |a, b| Cost {
             pass: a.pass + b.pass,
             problem: a.problem + b.problem,
             gram: a.gram + b.gram,
         })
-    }
-
-    fn set_point(&mut self, live: &[usize], points: &[f64]) -> Result<()> {
-        self.parts.iter_mut().try_for_each(|part| part.set_point(live, points))
-    }
-
-    fn set_direction(&mut self, live: &[usize], directions: &[f64]) -> Result<()> {
-        self.parts.iter_mut().try_for_each(|part| part.set_direction(live, directions))
-    }
-
-    fn line_search_eval(&mut self, live: &[usize], lines: &[Line]) -> Result<Vec<LineSums>> {
-        let mut total = vec![LineSums::default(); live.len()];
-        for part in &mut self.parts {
-            total.iter_mut().zip(part.line_search_eval(live, lines)?).for_each(|(total, part)| total.add(&part));
-        }
-        Ok(total)
-    }
-
-    fn take_step(&mut self, live: &[usize], steps: &[f64]) -> Result<()> {
-        self.parts.iter_mut().try_for_each(|part| part.take_step(live, steps))
-    }
-
-    fn gradient(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Gradient> {
-        let slopes = vec![0.0; live.len() * (self.shape.n_features + 1)];
-        let mut total = Gradient { sums: vec![PointSums::default(); live.len()], slopes };
-        for part in &mut self.parts {
-            total.add(&part.gradient(live, intercepts)?);
-        }
-        Ok(total)
-    }
-
-    fn hessian_product(&mut self, live: &[usize], intercepts: &[f64], directions: &[f64]) -> Result<Vec<f64>> {
-        let mut total = vec![0.0; directions.len()];
-        for part in &mut self.parts {
-            linalg::add(&mut total, &part.hessian_product(live, intercepts, directions)?);
-        }
-        Ok(total)
-    }
-
-    fn gram(&mut self, live: &[usize], intercepts: &[f64], monitor: &Monitor<'_>) -> Result<Option<Gram>> {
-        let mut total: Option<Gram> = None;
-        for part in &mut self.parts {
-            let Some(gram) = part.gram(live, intercepts, monitor)? else { return Ok(None) };
-            total = Some(match total {
-                None => gram,
-                Some(mut total) => {
-                    total.add(&gram);
-                    total
-                }
-            });
-        }
-        Ok(total)
-    }
-
-    fn diagonal(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Vec<f64>> {
-        let mut total = vec![0.0; self.shape.n_features + 1];
-        for part in &mut self.parts {
-            linalg::add(&mut total, &part.diagonal(live, intercepts)?);
-        }
-        Ok(total)
-    }
-
-    fn active_rows(&mut self, k: usize, intercept: f64, most: usize) -> Result<Option<ActiveRows>> {
-        let mut total = ActiveRows::default();
-        for part in &mut self.parts {
-            let Some(active) = part.active_rows(k, intercept, most - total.curvatures.len())? else { return Ok(None) };
-            total.add(active, most);
-        }
-        Ok(Some(total))
     }
 }

@@ -17,6 +17,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use super::SmoothLoss;
 use crate::error::{Error, Result};
 use crate::linalg;
@@ -89,7 +91,7 @@ pub struct Cost {
 }
 
 /// A place on a line through the current point of a problem: scores + intercept + step · (along · direction + turn).
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Line {
     /// The intercept at the line's start.
     pub intercept: f64,
@@ -102,7 +104,7 @@ pub struct Line {
 }
 
 /// Sums at a place on a line.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LineSums {
     /// Σ c loss.
     pub value: f64,
@@ -115,7 +117,7 @@ pub struct LineSums {
 }
 
 /// Sums at the current point of a problem.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PointSums {
     /// Σ c loss.
     pub value: f64,
@@ -151,7 +153,7 @@ impl PointSums {
 }
 
 /// Sums and gradients at the current points.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Gradient {
     /// One a problem.
     pub sums: Vec<PointSums>,
@@ -160,7 +162,7 @@ pub struct Gradient {
 }
 
 /// Σ_i h_i (φ_i, 1)(φ_i, 1)ᵀ, h_i being row i's curvature c · loss″ averaged over the live problems.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Gram {
     /// Features × features, row-major, the lower triangle alone.
     pub lower: Vec<f32>,
@@ -171,7 +173,7 @@ pub struct Gram {
 }
 
 /// The rows that one problem's Hessian is made of, where they are few.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ActiveRows {
     /// (φ_i, 1), `n_features + 1` numbers a row.
     pub rows: Vec<f64>,

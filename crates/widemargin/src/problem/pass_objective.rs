@@ -4,17 +4,17 @@
 //! scratch. What changes it waits for the next question, so that a place, or a direction and the step along it, costs no
 //! pass of its own where another follows.
 
-use std::fmt;
 use std::sync::Arc;
 
 use super::block_objective::{BlockObjective, Shard};
-use super::objective::{ActiveRows, Cost, Gradient, Gram, Line, LineSums, Objective, PointSums, Shape};
+use super::linear_queries::{LinearExecutor, LinearRows};
+use super::objective::{Cost, Objective, Shape};
 use super::{Intercept, OneVsRest, Pieces, SmoothLoss};
 use crate::data::{DenseView, Scratch};
 use crate::error::Result;
-use crate::linalg;
 use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
+use crate::partition::{Needs, OutOfCore, Parts};
 
 /// What the problems are, row by row.
 #[derive(Clone, Copy, Debug)]
@@ -35,25 +35,11 @@ pub(crate) struct Room<'a> {
     pub first_byte: u64,
 }
 
-/// A change of what is remembered that no pass has made yet.
-enum Move {
-    SetPoint(Vec<usize>, Vec<f64>),
-    SetDirection(Vec<usize>, Vec<f64>),
-    TakeStep(Vec<usize>, Vec<f64>),
-}
-
-impl Move {
-    fn make(&self, objective: &mut BlockObjective<'_>) -> Result<()> {
-        match self {
-            Move::SetPoint(live, points) => objective.set_point(live, points),
-            Move::SetDirection(live, directions) => objective.set_direction(live, directions),
-            Move::TakeStep(live, steps) => objective.take_step(live, steps),
-        }
-    }
-}
-
 /// Sums over rows that come piece by piece.
-pub(crate) struct PassObjective<'a> {
+pub(crate) type PassObjective<'a> = OutOfCore<FeaturePasses<'a>>;
+
+/// Pieces of rows, each an objective while a pass is at it.
+pub(crate) struct FeaturePasses<'a> {
     pieces: &'a dyn Pieces,
     problem: Targets<'a>,
     room: Room<'a>,
@@ -61,12 +47,10 @@ pub(crate) struct PassObjective<'a> {
     monitor: Monitor<'a>,
     /// Of each piece; empty where it is on the scratch.
     memory: Vec<Vec<Shard>>,
-    moves: Vec<Move>,
     features: Vec<f32>,
-    n_passes: u32,
 }
 
-impl<'a> PassObjective<'a> {
+impl<'a> FeaturePasses<'a> {
     /// `monitor` is asked between pieces.
     pub fn new(
         pieces: &'a dyn Pieces,
@@ -80,27 +64,12 @@ impl<'a> PassObjective<'a> {
         let rows = |at: usize| room.rows_a_piece.min(n - at * room.rows_a_piece);
         let memory = (0..n_pieces).map(|at| if at < room.n_held { Shard::all(rows(at), k) } else { Vec::new() });
         let memory = memory.collect();
-        let mut objective = PassObjective {
-            pieces,
-            problem,
-            room,
-            pool,
-            monitor,
-            memory,
-            moves: vec![],
-            features: vec![],
-            n_passes: 0,
-        };
+        let mut passes = FeaturePasses { pieces, problem, room, pool, monitor, memory, features: vec![] };
         for at in room.n_held.min(n_pieces)..n_pieces {
             let zeros = Shard::all(rows(at), k);
-            objective.put(at, zeros, true)?;
+            passes.put(at, zeros, true)?;
         }
-        Ok(objective)
-    }
-
-    /// How often all features were made or read.
-    pub fn n_passes(&self) -> u32 {
-        self.n_passes
+        Ok(passes)
     }
 
     /// Where the memory of a piece lies on the scratch.
@@ -139,131 +108,53 @@ impl<'a> PassObjective<'a> {
             .collect();
         self.room.scratch.write(self.place_of(at), &bytes)
     }
+}
 
-    /// One pass: makes the moves that wait, then has `work` done on each piece, in order.
-    fn pass<T>(
+impl Parts for FeaturePasses<'_> {
+    type Of = LinearRows;
+
+    fn n_parts(&self) -> usize {
+        self.memory.len()
+    }
+
+    fn with_part(
         &mut self,
-        reads_features: bool,
-        mut work: impl FnMut(&mut BlockObjective<'_>) -> Result<T>,
-        mut fold: impl FnMut(T),
+        at: usize,
+        needs: Needs,
+        work: &mut dyn FnMut(&mut (dyn Objective + Send + '_)) -> Result<()>,
     ) -> Result<()> {
-        let moves = std::mem::take(&mut self.moves);
-        let reads = reads_features || moves.iter().any(|one| !matches!(one, Move::TakeStep(..)));
-        let (n, d) = (self.pieces.n_rows(), self.pieces.n_features());
-        self.n_passes += u32::from(reads);
-        for at in 0..self.memory.len() {
-            self.monitor.go_on("solve")?;
-            let rows = at * self.room.rows_a_piece..((at + 1) * self.room.rows_a_piece).min(n);
-            let mut features = std::mem::take(&mut self.features);
-            if reads {
-                features.resize(rows.len() * d, 0.0);
-                self.pieces.fill(rows.clone(), &mut features)?;
-                self.monitor.tell(Progress { stage: "pass", done: rows.end as u64, total: n as u64, gap: None });
-            }
-            let view =
-                if reads { DenseView::new(&features, rows.len(), d)? } else { DenseView::new(&[], rows.len(), 0)? };
-            let Targets { targets, costs, loss, intercept } = self.problem;
-            let (targets, costs, kind) = (targets.part(rows.clone()), &costs[rows.clone()], (loss, intercept));
-            let (pool, shards) = (self.pool.clone(), self.take(at)?);
-            let mut block = BlockObjective::of_shards(view.into(), rows.start, targets, costs, kind, pool, shards);
-            moves.iter().try_for_each(|one| one.make(&mut block))?;
-            fold(work(&mut block)?);
-            let shards = block.into_shards();
-            self.features = features;
-            self.put(at, shards, !moves.is_empty())?;
+        self.monitor.go_on("solve")?;
+        let (n, d) = (self.pieces.n_rows(), if needs.features { self.pieces.n_features() } else { 0 });
+        let rows = at * self.room.rows_a_piece..((at + 1) * self.room.rows_a_piece).min(n);
+        let mut features = std::mem::take(&mut self.features);
+        if needs.features {
+            features.resize(rows.len() * d, 0.0);
+            self.pieces.fill(rows.clone(), &mut features)?;
+            self.monitor.tell(Progress { stage: "pass", done: rows.end as u64, total: n as u64, gap: None });
         }
-        Ok(())
+        let view = DenseView::new(&features[..rows.len() * d], rows.len(), d)?;
+        let Targets { targets, costs, loss, intercept } = self.problem;
+        let (targets, costs, kind) = (targets.part(rows.clone()), &costs[rows.clone()], (loss, intercept));
+        let (pool, shards) = (self.pool.clone(), self.take(at)?);
+        let mut block = BlockObjective::of_shards(view.into(), rows.start, targets, costs, kind, pool, shards);
+        work(&mut block)?;
+        let shards = block.into_shards();
+        self.features = features;
+        self.put(at, shards, needs.state)
     }
 }
 
-impl Objective for PassObjective<'_> {
+impl LinearExecutor for PassObjective<'_> {
     fn shape(&self) -> Shape {
-        Shape {
-            n_rows: self.pieces.n_rows(),
-            n_features: self.pieces.n_features(),
-            n_problems: self.problem.targets.n_problems(),
-            loss: self.problem.loss,
-            intercept: self.problem.intercept,
-        }
+        let Targets { targets, loss, intercept, .. } = self.parts.problem;
+        let (n_rows, n_features) = (self.parts.pieces.n_rows(), self.parts.pieces.n_features());
+        Shape { n_rows, n_features, n_problems: targets.n_problems(), loss, intercept }
     }
 
     fn cost(&self) -> Cost {
-        let (n, d) = (self.pieces.n_rows() as f64, self.pieces.n_features() as f64);
+        let (n, d) = (self.parts.pieces.n_rows() as f64, self.parts.pieces.n_features() as f64);
         // As a block's, but that rows are made, or come from a disk. Not measured: a solver's steps follow from it.
         Cost { pass: 100.0 * n * d, problem: 2.5 * n * d, gram: n * d * (100.0 + 0.5 * d) }
-    }
-
-    fn set_point(&mut self, live: &[usize], points: &[f64]) -> Result<()> {
-        self.moves.push(Move::SetPoint(live.to_vec(), points.to_vec()));
-        Ok(())
-    }
-
-    fn set_direction(&mut self, live: &[usize], directions: &[f64]) -> Result<()> {
-        self.moves.push(Move::SetDirection(live.to_vec(), directions.to_vec()));
-        Ok(())
-    }
-
-    fn line_search_eval(&mut self, live: &[usize], lines: &[Line]) -> Result<Vec<LineSums>> {
-        let mut total = vec![LineSums::default(); live.len()];
-        let add = |part: Vec<LineSums>| total.iter_mut().zip(&part).for_each(|(total, part)| total.add(part));
-        self.pass(false, |block| block.line_search_eval(live, lines), add)?;
-        Ok(total)
-    }
-
-    fn take_step(&mut self, live: &[usize], steps: &[f64]) -> Result<()> {
-        self.moves.push(Move::TakeStep(live.to_vec(), steps.to_vec()));
-        Ok(())
-    }
-
-    fn gradient(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Gradient> {
-        let slopes = vec![0.0; live.len() * (self.pieces.n_features() + 1)];
-        let mut total = Gradient { sums: vec![PointSums::default(); live.len()], slopes };
-        self.pass(true, |block| block.gradient(live, intercepts), |part| total.add(&part))?;
-        Ok(total)
-    }
-
-    fn hessian_product(&mut self, live: &[usize], intercepts: &[f64], directions: &[f64]) -> Result<Vec<f64>> {
-        let mut total = vec![0.0; directions.len()];
-        self.pass(
-            true,
-            |block| block.hessian_product(live, intercepts, directions),
-            |part| linalg::add(&mut total, &part),
-        )?;
-        Ok(total)
-    }
-
-    fn gram(&mut self, live: &[usize], intercepts: &[f64], monitor: &Monitor<'_>) -> Result<Option<Gram>> {
-        let mut total: Option<Gram> = None;
-        let mut whole = true;
-        let fold = |part: Option<Gram>| match (&mut total, part) {
-            (_, None) => whole = false,
-            (None, part) => total = part,
-            (Some(total), Some(part)) => total.add(&part),
-        };
-        self.pass(true, |block| block.gram(live, intercepts, monitor), fold)?;
-        Ok(total.filter(|_| whole))
-    }
-
-    fn diagonal(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Vec<f64>> {
-        let mut total = vec![0.0; self.pieces.n_features() + 1];
-        self.pass(true, |block| block.diagonal(live, intercepts), |part| linalg::add(&mut total, &part))?;
-        Ok(total)
-    }
-
-    /// One pass. Where the rows are too many it is for nothing, but for the moves that waited.
-    fn active_rows(&mut self, k: usize, intercept: f64, most: usize) -> Result<Option<ActiveRows>> {
-        let mut total = Some(ActiveRows::default());
-        let fold = |part: Option<ActiveRows>| {
-            total = total.take().zip(part).and_then(|(mut total, part)| total.add(part, most).then_some(total));
-        };
-        self.pass(true, |block| block.active_rows(k, intercept, most), fold)?;
-        Ok(total)
-    }
-}
-
-impl fmt::Debug for PassObjective<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PassObjective").field("shape", &self.shape()).field("n_passes", &self.n_passes).finish()
     }
 }
 
@@ -325,7 +216,7 @@ mod tests {
         let problem = Targets { targets, costs: &costs, loss: kind.0, intercept: kind.1 };
         let room = Room { rows_a_piece: 128, n_held: 8, scratch: &NoScratch, first_byte: 0 };
         let pool = Arc::new(Pool::new(1).unwrap());
-        let mut passes = PassObjective::new(&rows, problem, room, pool, Monitor::none()).unwrap();
+        let mut passes = OutOfCore::new(FeaturePasses::new(&rows, problem, room, pool, Monitor::none()).unwrap());
         passes.set_point(&[0], &vec![0.0; d + 1]).unwrap();
         let rows_of = |passes: &mut PassObjective<'_>, most| passes.active_rows(0, 0.0, most).unwrap();
         assert_eq!(rows_of(&mut passes, n).unwrap().curvatures.len(), n);

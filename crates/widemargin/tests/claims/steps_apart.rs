@@ -2,112 +2,65 @@
 //! remembered, and machines put together of what was found so: what several machines do.
 
 use std::cell::RefCell;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::HashMap;
+use std::ops::Range;
 
 use crate::linear_common::{Case, INTERCEPTS};
 use widemargin::data::{AnySamples, DenseMatrix, Labels, Vectors};
 use widemargin::expansion::Normalization;
 use widemargin::model::{Assembled, BasisExpansionParams, BasisExpansionSvc};
 use widemargin::monitor::Monitor;
+use widemargin::partition::{self, Asked, Workers};
 use widemargin::problem::{
-    ActiveRows, BlockObjective, Cost, Gradient, Gram, Intercept, Line, LineSums, LinearObjective, Objective,
-    ObjectiveScratch, ObjectiveState, OneVsRest, Shape,
+    BlockObjective, Intercept, LinearRows, Objective, ObjectiveScratch, ObjectiveState, OneVsRest, RemoteObjective,
 };
 use widemargin::similarity::AnySimilarity;
 use widemargin::solve::newton::{self, NewtonSettings};
 use widemargin::{Error, Result};
 
-/// Some rows of a case, of which nothing is kept but what was remembered.
+/// Rows of a case in several places, of which nothing is kept but what was remembered.
 struct Forgetful<'a> {
     case: &'a Case,
-    targets: OneVsRest<'a>,
-    costs: &'a [f64],
-    rows: std::ops::Range<usize>,
-    state: ObjectiveState,
-    scratch: RefCell<ObjectiveScratch>,
-    /// How often active rows were asked for.
-    fetched: Arc<AtomicUsize>,
+    parts: Vec<(Range<usize>, ObjectiveState)>,
+    scratch: ObjectiveScratch,
+    /// How often each query was put.
+    asked: &'a Counts,
 }
+
+type Counts = RefCell<HashMap<&'static str, usize>>;
 
 impl<'a> Forgetful<'a> {
-    fn new(case: &'a Case, codes: &'a [u32], rows: std::ops::Range<usize>, n_classes: usize) -> Self {
-        let (targets, costs) = (OneVsRest::new(&codes[rows.clone()], n_classes), &case.costs[rows.clone()]);
-        Forgetful {
-            case,
-            targets,
-            costs,
-            rows,
-            state: ObjectiveState::default(),
-            scratch: RefCell::default(),
-            fetched: Arc::default(),
-        }
-    }
-
-    fn step<T>(&self, work: impl FnOnce(&mut BlockObjective<'_>) -> Result<T>) -> Result<(T, ObjectiveState)> {
-        let values: Vec<f32> = self.rows.clone().flat_map(|row| self.case.row(row)).copied().collect();
-        let matrix = DenseMatrix { values, n_rows: self.rows.len(), n_cols: self.case.n_features };
-        let block = matrix.view()?.into();
-        let kind = (self.case.loss, self.case.intercept);
-        let scratch = self.scratch.take();
-        let mut objective = BlockObjective::alone_in(scratch, block, self.targets, self.costs, kind, 1)?;
-        objective.recall(&self.state.scores, &self.state.along)?;
-        let told = work(&mut objective)?;
-        let state = objective.state();
-        *self.scratch.borrow_mut() = objective.into_scratch();
-        Ok((told, state))
-    }
-
-    fn moved(&mut self, work: impl FnOnce(&mut BlockObjective<'_>) -> Result<()>) -> Result<()> {
-        self.state = self.step(work)?.1;
-        Ok(())
+    fn objective(case: &'a Case, parts: &[Range<usize>], asked: &'a Counts) -> RemoteObjective<Self> {
+        let whole = case.objective(&[case.block()], 1);
+        let (shape, cost) = (Objective::shape(&whole), Objective::cost(&whole));
+        let parts = parts.iter().map(|rows| (rows.clone(), ObjectiveState::default())).collect();
+        RemoteObjective::new(Forgetful { case, parts, scratch: ObjectiveScratch::default(), asked }, shape, cost)
     }
 }
 
-impl Objective for Forgetful<'_> {
-    fn shape(&self) -> Shape {
-        self.step(|objective| Ok(objective.shape())).unwrap().0
-    }
-
-    fn cost(&self) -> Cost {
-        self.step(|objective| Ok(objective.cost())).unwrap().0
-    }
-
-    fn set_point(&mut self, live: &[usize], points: &[f64]) -> Result<()> {
-        self.moved(|objective| objective.set_point(live, points))
-    }
-
-    fn set_direction(&mut self, live: &[usize], directions: &[f64]) -> Result<()> {
-        self.moved(|objective| objective.set_direction(live, directions))
-    }
-
-    fn line_search_eval(&mut self, live: &[usize], lines: &[Line]) -> Result<Vec<LineSums>> {
-        Ok(self.step(|objective| objective.line_search_eval(live, lines))?.0)
-    }
-
-    fn take_step(&mut self, live: &[usize], steps: &[f64]) -> Result<()> {
-        self.moved(|objective| objective.take_step(live, steps))
-    }
-
-    fn gradient(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Gradient> {
-        Ok(self.step(|objective| objective.gradient(live, intercepts))?.0)
-    }
-
-    fn hessian_product(&mut self, live: &[usize], intercepts: &[f64], directions: &[f64]) -> Result<Vec<f64>> {
-        Ok(self.step(|objective| objective.hessian_product(live, intercepts, directions))?.0)
-    }
-
-    fn gram(&mut self, live: &[usize], intercepts: &[f64], monitor: &Monitor<'_>) -> Result<Option<Gram>> {
-        Ok(self.step(|objective| objective.gram(live, intercepts, monitor))?.0)
-    }
-
-    fn diagonal(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Vec<f64>> {
-        Ok(self.step(|objective| objective.diagonal(live, intercepts))?.0)
-    }
-
-    fn active_rows(&mut self, k: usize, intercept: f64, most: usize) -> Result<Option<ActiveRows>> {
-        self.fetched.fetch_add(1, Ordering::Relaxed);
-        Ok(self.step(|objective| objective.active_rows(k, intercept, most))?.0)
+impl Workers for Forgetful<'_> {
+    fn ask(&mut self, asked: Asked<'_>) -> Result<Vec<u8>> {
+        *self.asked.borrow_mut().entry(asked.name).or_default() += 1;
+        let Case { codes, costs, n_classes, n_features, loss, intercept, .. } = self.case;
+        let mut answers = Vec::new();
+        for (rows, state) in &mut self.parts {
+            let values: Vec<f32> = rows.clone().flat_map(|row| self.case.row(row)).copied().collect();
+            let matrix = DenseMatrix { values, n_rows: rows.len(), n_cols: *n_features };
+            let targets = OneVsRest::new(&codes[rows.clone()], *n_classes);
+            let scratch = std::mem::take(&mut self.scratch);
+            let (block, costs) = (matrix.view()?.into(), &costs[rows.clone()]);
+            let mut objective = BlockObjective::alone_in(scratch, block, targets, costs, (*loss, *intercept), 1)?;
+            objective.recall(&state.scores, &state.along)?;
+            answers.push(partition::answer::<LinearRows>(asked.query, &mut objective, &Monitor::none())?);
+            if asked.changes_state {
+                *state = objective.state();
+            }
+            self.scratch = objective.into_scratch();
+        }
+        // As a tree: the last two first.
+        let answers: Vec<&[u8]> = answers.iter().map(Vec::as_slice).collect();
+        let last = partition::merge::<LinearRows>(asked.query, &answers[1..])?;
+        partition::merge::<LinearRows>(asked.query, &[answers[0], &last])
     }
 }
 
@@ -118,10 +71,8 @@ fn a_fit_of_steps_apart_is_the_fit() {
         case.intercept = intercept;
         let settings = NewtonSettings { tol: 1e-6, threads: 1, ..NewtonSettings::default() };
         let whole = case.solve_with(&[case.block()], &settings);
-        let codes = case.codes.clone();
-        let parts = [0..300, 300..301, 301..700]
-            .map(|rows| Box::new(Forgetful::new(&case, &codes, rows, n_classes)) as Box<dyn Objective + Send>);
-        let mut apart = LinearObjective::from_parts(parts.into()).unwrap();
+        let asked = Counts::default();
+        let mut apart = Forgetful::objective(&case, &[0..300, 300..301, 301..700], &asked);
         let apart = newton::solve(&mut apart, &settings, None, &Monitor::none()).unwrap();
         let largest = whole.weights.iter().fold(0.0f32, |largest, w| largest.max(w.abs()));
         for (a, b) in apart.weights.iter().zip(&whole.weights) {
@@ -137,14 +88,11 @@ fn few_active_rows_make_the_hessian_wherever_they_are() {
         case.intercept = intercept;
         let settings = NewtonSettings { threads: 1, ..NewtonSettings::default() };
         let whole = case.solve_with(&[case.block()], &settings);
-        let codes = case.codes.clone();
-        let parts = [0..300, 300..301, 301..900].map(|rows| Forgetful::new(&case, &codes, rows, n_classes));
-        let fetched = parts.each_ref().map(|part| part.fetched.clone());
-        let parts = parts.map(|part| Box::new(part) as Box<dyn Objective + Send>);
-        let mut apart = LinearObjective::from_parts(parts.into()).unwrap();
+        let asked = Counts::default();
+        let mut apart = Forgetful::objective(&case, &[0..300, 300..301, 301..900], &asked);
         let apart = newton::solve(&mut apart, &settings, None, &Monitor::none()).unwrap();
         assert_eq!((&apart.iterations, apart.n_factors), (&whole.iterations, whole.n_factors));
-        assert!(fetched.iter().all(|times| times.load(Ordering::Relaxed) > 0), "{whole:?}");
+        assert!(asked.borrow()["active_rows"] > 0, "{whole:?}");
         for (a, b) in apart.primal.iter().zip(&whole.primal) {
             assert!((a - b).abs() <= 2.0 * settings.tol * b, "{a} instead of {b}");
         }

@@ -8,9 +8,10 @@ use widemargin::model::{
     ColumnSums, LandmarkChoice, LandmarkPlan, ModelFacts, ThinPlateParams, ThinPlateSvc, choose_landmarks, draw_rows,
 };
 use widemargin::monitor::Monitor;
+use widemargin::partition::{self, Asked, Workers};
 use widemargin::problem::OneVsRest;
 use widemargin::solve::thin_plate::{
-    FirstSums, Hessians, LeftOutSums, NullSpace, PointSums, RowSums, RowsApart, RowsShape, RowsState, rows_separate,
+    FirstSums, LandmarkRows, NullSpace, RemoteRowSums, RowSums, RowsApart, RowsShape, RowsState, rows_separate,
 };
 
 /// The rows of one place.
@@ -21,7 +22,7 @@ struct Place {
     state: RowsState,
 }
 
-/// Places that are asked one after another.
+/// Places that are asked one after another, by bytes.
 struct Places {
     places: Vec<Place>,
     n_classes: usize,
@@ -29,94 +30,34 @@ struct Places {
 }
 
 impl Places {
-    fn each<T>(&mut self, mut work: impl FnMut(&mut dyn RowSums) -> Result<T>) -> Result<Vec<T>> {
+    fn sums(self) -> RemoteRowSums<Places> {
+        let n_rows = self.places.iter().map(|place| place.roots.len()).sum();
+        let width = self.places[0].features.len() / self.places[0].roots.len();
+        let n_problems = if self.n_classes > 2 { self.n_classes } else { 1 };
+        let shape = RowsShape { n_rows, n_penalised: self.n_penalised, n_free: width - self.n_penalised, n_problems };
+        RemoteRowSums::new(self, shape)
+    }
+}
+
+impl Workers for Places {
+    fn ask(&mut self, asked: Asked<'_>) -> Result<Vec<u8>> {
         let (n_classes, n_penalised) = (self.n_classes, self.n_penalised);
         let one = |place: &mut Place| {
             let units = vec![1.0; place.roots.len()];
             let targets = OneVsRest::new(&place.codes, n_classes);
-            let rows = RowsApart {
-                features: &place.features,
-                n_penalised,
-                targets,
-                roots: &place.roots,
-                units: &units,
-                threads: 1,
-            };
-            let (told, state) = rows.with(place.state.clone(), &Monitor::none(), &mut work)?;
-            place.state = state;
-            Ok(told)
+            let (features, roots) = (&place.features, &place.roots);
+            let rows = RowsApart { features, n_penalised, targets, roots, units: &units, threads: 1 };
+            let work = |rows: &mut dyn RowSums| partition::answer::<LandmarkRows>(asked.query, rows, &Monitor::none());
+            let (answer, state) = rows.with(place.state.clone(), &Monitor::none(), work)?;
+            if asked.changes_state {
+                place.state = state;
+            } else {
+                assert_eq!(place.state, state, "{}", asked.name);
+            }
+            Ok(answer)
         };
-        self.places.iter_mut().map(one).collect()
-    }
-
-    fn told(&mut self, work: impl FnMut(&mut dyn RowSums) -> Result<Vec<PointSums>>) -> Result<Vec<PointSums>> {
-        let parts = self.each(work)?;
-        let mut all = vec![PointSums::default(); parts[0].len()];
-        parts.iter().flatten().enumerate().for_each(|(at, told)| {
-            let problem = at % parts[0].len();
-            all[problem].add(told);
-        });
-        Ok(all)
-    }
-}
-
-impl RowSums for Places {
-    fn shape(&self) -> RowsShape {
-        let n_rows = self.places.iter().map(|place| place.roots.len()).sum();
-        let width = self.places[0].features.len() / self.places[0].roots.len();
-        let n_problems = if self.n_classes > 2 { self.n_classes } else { 1 };
-        RowsShape { n_rows, n_penalised: self.n_penalised, n_free: width - self.n_penalised, n_problems }
-    }
-
-    fn origin(&mut self) -> Result<(Vec<f64>, Vec<PointSums>)> {
-        let mut hessian = vec![0.0; self.shape().width() * self.shape().width()];
-        let told = self.told(|rows| {
-            let (part, told) = rows.origin()?;
-            hessian.iter_mut().zip(part).for_each(|(sum, x)| *sum += x);
-            Ok(told)
-        })?;
-        Ok((hessian, told))
-    }
-
-    fn look(&mut self, live: &[usize], points: &[f64], hessians: Option<&mut Hessians>) -> Result<Vec<PointSums>> {
-        let mut hessians = hessians;
-        self.told(|rows| rows.look(live, points, hessians.as_deref_mut()))
-    }
-
-    fn accept(&mut self, live: &[usize]) -> Result<()> {
-        self.each(|rows| rows.accept(live)).map(drop)
-    }
-
-    fn line_search_eval(&mut self, live: &[usize], at: &[f64]) -> Result<Vec<[f64; 2]>> {
-        let parts = self.each(|rows| rows.line_search_eval(live, at))?;
-        let sum = |problem: usize, which: usize| parts.iter().map(|part| part[problem][which]).sum();
-        Ok((0..live.len()).map(|problem| [sum(problem, 0), sum(problem, 1)]).collect())
-    }
-
-    fn take_step(&mut self, live: &[usize], at: &[f64], hessians: &mut Hessians) -> Result<Vec<PointSums>> {
-        self.told(|rows| rows.take_step(live, at, hessians))
-    }
-
-    fn leave_one_out(&mut self, roots: &[Vec<f64>]) -> Result<LeftOutSums> {
-        self.sums(|rows| rows.leave_one_out(roots))
-    }
-
-    fn without(&mut self, fold: Option<u32>) -> Result<()> {
-        self.each(|rows| rows.without(fold)).map(drop)
-    }
-
-    fn absent_rows(&mut self) -> Result<LeftOutSums> {
-        self.sums(|rows| rows.absent_rows())
-    }
-}
-
-impl Places {
-    fn sums(&mut self, work: impl FnMut(&mut dyn RowSums) -> Result<LeftOutSums>) -> Result<LeftOutSums> {
-        let parts = self.each(work)?;
-        Ok(parts.iter().fold(LeftOutSums::default(), |sum, part| LeftOutSums {
-            hinge: sum.hinge + part.hinge,
-            wrong: sum.wrong + part.wrong,
-        }))
+        let answers = self.places.iter_mut().map(one).collect::<Result<Vec<_>>>()?;
+        partition::merge::<LandmarkRows>(asked.query, &answers.iter().map(Vec::as_slice).collect::<Vec<_>>())
     }
 }
 
@@ -161,13 +102,13 @@ fn fit(
     };
     let free = plan.settle(&sums, NullSpace::Free, n, n as f64, false).unwrap();
     let polynomials = |part: &[f64]| plan.polynomial_features(&view(part, d), &ones(part), free.columns()).unwrap();
-    let separates = rows_separate(&mut places(&polynomials, 0), n as f64, 1, &Monitor::none()).unwrap();
+    let separates = rows_separate(&mut places(&polynomials, 0).sums(), n as f64, 1, &Monitor::none()).unwrap();
     let settled = plan.settle(&sums, null_space, n, n as f64, separates).unwrap();
     let features = |part: &[f64]| {
         let (penalised, columns) = (settled.penalised(), settled.columns());
         plan.features(&view(part, d), &ones(part), penalised, columns, settled.cross()).unwrap()
     };
-    let mut rows = places(&features, settled.n_penalised());
+    let mut rows = places(&features, settled.n_penalised()).sums();
     let support = chosen.into_iter().map(|row| row as u64).collect();
     let class_weights = (0..labels.classes().len())
         .map(|class| labels.codes().iter().filter(|code| **code as usize == class).count() as f64)

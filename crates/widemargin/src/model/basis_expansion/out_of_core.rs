@@ -22,9 +22,9 @@ use crate::model::clock::Clock;
 use crate::model::{Assembled, BasisExpansionParams, BasisExpansionSvc};
 use crate::monitor::Monitor;
 use crate::par::Pool;
+use crate::partition::{OutOfCore, Recorded};
 use crate::problem::{
-    AnyLoss, Block, BlockObjective, LinearObjective, OneVsRest, PassObjective, RecordedObjective, Room,
-    SampledObjective, Targets,
+    AnyLoss, Block, BlockObjective, FeaturePasses, LinearObjective, OneVsRest, Room, SampledObjective, Targets,
 };
 use crate::similarity::Similarity;
 use crate::solve::Report;
@@ -208,13 +208,13 @@ impl<S: Similarity> Blocks<'_, S> {
             // Behind the features, whether they are kept or not: they may have been given up late.
             first_byte: 4 * n as u64 * d as u64,
         };
-        let all = PassObjective::new(self.pieces, self.problem, room, self.pool.clone(), *monitor)?;
-        let all = RecordedObjective::new(all, self.resources.checkpoint, ANSWERS)?;
+        let all = FeaturePasses::new(self.pieces, self.problem, room, self.pool.clone(), *monitor)?;
+        let all = Recorded::new(OutOfCore::new(all), self.resources.checkpoint, ANSWERS)?;
         let sample = BlockObjective::alone(phi, targets, &stand, loss, intercept, settings.threads)?;
         let mut objective = SampledObjective::new(all, sample)?;
         let start = NewtonStart { weights: &first.weights, intercepts: &first.intercepts };
         let solution = newton::solve(&mut objective, settings, Some(start), monitor)?;
-        let n_passes = objective.into_parts().0.into_inner().n_passes();
+        let n_passes = objective.into_parts().0.inner.n_passes();
         let how = match self.pieces.kept {
             Some(_) => format!("kept on disk ({:.0} MB)", megabytes(4 * n * d)),
             None => "made anew in each pass".to_owned(),

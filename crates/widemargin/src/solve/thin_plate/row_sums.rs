@@ -7,6 +7,8 @@
 //!
 //! All problems are asked about at once: what a pass over the rows costs is reading them and computing their features.
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::Result;
 
 /// Sizes of a fit on landmarks.
@@ -30,7 +32,7 @@ impl RowsShape {
 }
 
 /// Sums over the rows of one problem at one point.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PointSums {
     /// Σ y slack x over the rows inside the margin.
     pub right: Vec<f64>,
@@ -64,7 +66,7 @@ impl PointSums {
 }
 
 /// Left-out decision values, summed up.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LeftOutSums {
     /// Σ w max(0, 1 − y value)² over rows and problems.
     pub hinge: f64,

@@ -4,6 +4,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use super::block_sums::{Block, RowFacts, State};
 use super::feature_map::FeatureMap;
 use super::local::{Blocks, Local};
@@ -32,7 +34,7 @@ pub struct RowsApart<'a> {
 }
 
 /// What is remembered of rows, `[problem][row]`; empty before there was anything.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RowsState {
     /// z where the problem stands.
     pub scores: Vec<f64>,

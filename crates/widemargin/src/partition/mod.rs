@@ -1,0 +1,45 @@
+//! Questions about rows, and who holds the rows.
+//!
+//! All that a fit asks of its rows is a sum over them. A [`Query`] is such a question as a value: it can be put to any
+//! part of the rows, and the answers of several parts make one. An [`Executor`] puts it to all of them: those in memory
+//! ([`InMemory`]), those that are read in passes ([`OutOfCore`]), or those of other machines ([`Remote`]), to which it
+//! goes as bytes. So a solver is written once, and so is a new statistic.
+
+/// A query that is a call of a part, and how the results of two parts are added.
+macro_rules! query {
+    ($kind:ident: $name:ident $called:literal { $($field:ident: $type:ty),* } -> $answer:ty { $($constant:ident = $value:expr),* }
+     $call:expr, $add:expr) => {
+        #[derive(Clone, Debug, Serialize, Deserialize)]
+        struct $name { $($field: $type),* }
+
+        impl Query for $name {
+            type Of = $kind;
+            type Answer = $answer;
+            const NAME: &'static str = $called;
+            $(const $constant: bool = $value;)*
+
+            fn answer(&self, rows: &mut <$kind as Kind>::Part<'_>, monitor: &Monitor<'_>) -> Result<$answer> {
+                let call: fn(&$name, &mut <$kind as Kind>::Part<'_>, &Monitor<'_>) -> Result<$answer> = $call;
+                call(self, rows, monitor)
+            }
+
+            fn merge(&self, total: &mut $answer, next: $answer) -> Result<()> {
+                let add: fn(&$name, &mut $answer, $answer) = $add;
+                add(self, total, next);
+                Ok(())
+            }
+        }
+    };
+}
+
+mod in_memory;
+mod out_of_core;
+mod query;
+mod recorded;
+mod remote;
+
+pub use in_memory::InMemory;
+pub(crate) use out_of_core::{Needs, OutOfCore, Parts};
+pub use query::{Entry, Executor, Kind, Query, answer, is_about, merge};
+pub(crate) use recorded::Recorded;
+pub use remote::{Asked, Remote, Workers};

@@ -1,0 +1,152 @@
+//! What can be asked of rows, and how a question and its answers become bytes.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::{Error, Result};
+use crate::monitor::Monitor;
+
+/// A kind of rows: samples, or the features of a linear model. Each has queries of its own.
+pub trait Kind: Sized + 'static {
+    /// Some of the rows, with what is remembered of them between queries.
+    type Part<'p>: ?Sized;
+
+    /// Unique among the kinds.
+    const NAME: &'static str;
+
+    /// The queries that may come as bytes.
+    const QUERIES: &'static [Entry<Self>];
+}
+
+/// A question that any part of the rows can answer. Answers are merged in the order of the parts.
+pub trait Query: Clone + Serialize + DeserializeOwned + Send + Sync + 'static {
+    /// The rows that it is about.
+    type Of: Kind;
+
+    /// The answer of some rows, and of all of them.
+    type Answer: Default + Serialize + DeserializeOwned + Send;
+
+    /// Unique among the queries of its kind.
+    const NAME: &'static str;
+
+    /// Whether it changes what a part remembers.
+    const CHANGES_STATE: bool = false;
+
+    /// Whether it reads features. Where it does not, none are made or read for it.
+    const READS_FEATURES: bool = true;
+
+    /// Whether it has an answer: one without can wait for the next that has.
+    const HAS_ANSWER: bool = true;
+
+    /// Whether a checkpoint keeps its answer. One that does not is asked for again after a restart.
+    const IS_RECORDED: bool = true;
+
+    /// The answer of some rows.
+    ///
+    /// # Errors
+    /// What the rows meet; [`Error::Cancelled`] where the monitor says so.
+    fn answer(&self, part: &mut <Self::Of as Kind>::Part<'_>, monitor: &Monitor<'_>) -> Result<Self::Answer>;
+
+    /// Adds the answer of the rows that follow.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where the two have different sizes.
+    fn merge(&self, total: &mut Self::Answer, next: Self::Answer) -> Result<()>;
+}
+
+/// Puts a query to all rows of a kind.
+pub trait Executor {
+    /// What it holds.
+    type Of: Kind;
+
+    /// The answer of all rows. `monitor` is asked between parts.
+    ///
+    /// # Errors
+    /// What the parts meet, or whoever holds them; [`Error::Cancelled`].
+    fn reduce<Q: Query<Of = Self::Of>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer>;
+}
+
+type Merging = fn(&[u8], &[&[u8]]) -> Result<Vec<u8>>;
+type Answering<K> = fn(&[u8], &mut <K as Kind>::Part<'_>, &Monitor<'_>) -> Result<Vec<u8>>;
+
+/// A query that may come as bytes.
+pub struct Entry<K: Kind> {
+    name: &'static str,
+    answer: Answering<K>,
+    merge: Merging,
+}
+
+impl<K: Kind> fmt::Debug for Entry<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Entry").field(&self.name).finish()
+    }
+}
+
+impl<K: Kind> Entry<K> {
+    /// The entry of a query.
+    pub const fn of<Q: Query<Of = K>>() -> Self {
+        Entry {
+            name: Q::NAME,
+            answer: |bytes, part, monitor| to_bytes(&from_bytes::<Q>(bytes)?.answer(part, monitor)?),
+            merge: |bytes, answers| {
+                let query: Q = from_bytes(bytes)?;
+                let mut answers = answers.iter().map(|answer| from_bytes::<Q::Answer>(answer));
+                let mut total = answers.next().ok_or(Error::NoSamples(""))??;
+                answers.try_for_each(|next| query.merge(&mut total, next?))?;
+                to_bytes(&total)
+            },
+        }
+    }
+}
+
+/// The answer of some rows to a query as [`encoded`].
+///
+/// # Errors
+/// [`Error::Parameter`] for bytes that are no query of this kind, and as for [`Query::answer`].
+pub fn answer<K: Kind>(query: &[u8], part: &mut K::Part<'_>, monitor: &Monitor<'_>) -> Result<Vec<u8>> {
+    let (entry, query) = entry::<K>(query)?;
+    (entry.answer)(query, part, monitor)
+}
+
+/// The answers of several parts to a query as [`encoded`], in the order of the parts, as that of all of them.
+///
+/// # Errors
+/// As for [`answer`], and [`Error::NoSamples`] without any.
+pub fn merge<K: Kind>(query: &[u8], answers: &[&[u8]]) -> Result<Vec<u8>> {
+    let (entry, query) = entry::<K>(query)?;
+    (entry.merge)(query, answers)
+}
+
+/// A query as bytes: its kind and name, and its values.
+pub(super) fn encoded<Q: Query>(query: &Q) -> Result<Vec<u8>> {
+    to_bytes(&(<Q::Of as Kind>::NAME, Q::NAME, query))
+}
+
+/// Whether a query as [`encoded`] is about rows of a kind.
+pub fn is_about<K: Kind>(query: &[u8]) -> bool {
+    postcard::take_from_bytes::<&str>(query).is_ok_and(|(kind, _)| kind == K::NAME)
+}
+
+fn entry<K: Kind>(query: &[u8]) -> Result<(&'static Entry<K>, &[u8])> {
+    let read = postcard::take_from_bytes::<(&str, &str)>(query);
+    let ((kind, name), rest) = read.map_err(|problem| unreadable(&problem.to_string()))?;
+    match K::QUERIES.iter().find(|entry| kind == K::NAME && entry.name == name) {
+        Some(entry) => Ok((entry, rest)),
+        None => Err(unreadable(&format!("{name} is no query to {} but to {kind}", K::NAME))),
+    }
+}
+
+pub(super) fn to_bytes<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>> {
+    postcard::to_allocvec(value).map_err(|problem| unreadable(&problem.to_string()))
+}
+
+pub(super) fn from_bytes<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
+    postcard::from_bytes(bytes).map_err(|problem| unreadable(&problem.to_string()))
+}
+
+fn unreadable(problem: &str) -> Error {
+    let expected = "a query or an answer of this version of the library".into();
+    Error::Parameter { name: "bytes of a query", value: problem.to_owned(), expected }
+}

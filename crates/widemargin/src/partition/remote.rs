@@ -1,0 +1,62 @@
+//! Rows that others hold: a query goes to them as bytes, and the merged answer comes back.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use super::query::{Executor, Kind, Query, encoded, from_bytes};
+use crate::error::Result;
+use crate::monitor::Monitor;
+
+/// A query on its way.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'q> {
+    /// Its name.
+    pub name: &'static str,
+    /// The query, as [`answer`](super::answer) takes it.
+    pub query: &'q [u8],
+    /// Whether it changes what the parts remember.
+    pub changes_state: bool,
+    /// Whether it has an answer.
+    pub has_answer: bool,
+}
+
+/// Those who hold parts of the rows.
+pub trait Workers {
+    /// Has every part answer by [`answer`](super::answer), merges the answers by [`merge`](super::merge) in the order of
+    /// the parts, and gives the bytes of the whole; none where there is no answer.
+    ///
+    /// # Errors
+    /// What they meet.
+    fn ask(&mut self, asked: Asked<'_>) -> Result<Vec<u8>>;
+}
+
+/// The rows of a kind that workers hold.
+pub struct Remote<K, W> {
+    workers: W,
+    kind: PhantomData<K>,
+}
+
+impl<K: Kind, W: Workers> Remote<K, W> {
+    /// Of the workers that hold them.
+    pub fn new(workers: W) -> Self {
+        Remote { workers, kind: PhantomData }
+    }
+}
+
+impl<K: Kind, W: Workers> Executor for Remote<K, W> {
+    type Of = K;
+
+    fn reduce<Q: Query<Of = K>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
+        monitor.go_on("solve")?;
+        let query = encoded(query)?;
+        let (changes_state, has_answer) = (Q::CHANGES_STATE, Q::HAS_ANSWER);
+        let answer = self.workers.ask(Asked { name: Q::NAME, query: &query, changes_state, has_answer })?;
+        if has_answer { from_bytes(&answer) } else { Ok(Q::Answer::default()) }
+    }
+}
+
+impl<K, W> fmt::Debug for Remote<K, W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Remote").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,169 @@
+//! What Newton's method asks of the rows of a linear model: the calls of an [`Objective`] as queries.
+
+use serde::{Deserialize, Serialize};
+
+use super::objective::{ActiveRows, Cost, Gradient, Gram, Line, LineSums, Objective, Shape};
+use crate::error::Result;
+use crate::linalg;
+use crate::monitor::Monitor;
+use crate::partition::{Entry, Executor, Kind, Query, Recorded, Remote, Workers};
+
+/// Rows of features with their targets and costs; a part is the objective over some of them.
+#[derive(Clone, Copy, Debug)]
+pub struct LinearRows;
+
+impl Kind for LinearRows {
+    type Part<'p> = dyn Objective + Send + 'p;
+
+    const NAME: &'static str = "linear rows";
+
+    const QUERIES: &'static [Entry<Self>] = &[
+        Entry::of::<SetPoint>(),
+        Entry::of::<SetDirection>(),
+        Entry::of::<TakeStep>(),
+        Entry::of::<LineSearch>(),
+        Entry::of::<GradientAt>(),
+        Entry::of::<HessianProduct>(),
+        Entry::of::<GramAt>(),
+        Entry::of::<Diagonal>(),
+        Entry::of::<Active>(),
+    ];
+}
+
+/// Rows of a linear model, wherever they are: they make an [`Objective`].
+pub trait LinearExecutor: Executor<Of = LinearRows> {
+    /// The sizes of all rows together.
+    fn shape(&self) -> Shape;
+
+    /// What calls cost.
+    fn cost(&self) -> Cost;
+}
+
+query! { LinearRows: SetPoint "set_point" { live: Vec<usize>, points: Vec<f64> } -> () { CHANGES_STATE = true, HAS_ANSWER = false }
+|at, rows, _| rows.set_point(&at.live, &at.points), |_, (), ()| () }
+
+query! { LinearRows: SetDirection "set_direction" { live: Vec<usize>, directions: Vec<f64> } -> () { CHANGES_STATE = true, HAS_ANSWER = false }
+|at, rows, _| rows.set_direction(&at.live, &at.directions), |_, (), ()| () }
+
+query! { LinearRows: TakeStep "take_step" { live: Vec<usize>, steps: Vec<f64> } -> ()
+{ CHANGES_STATE = true, HAS_ANSWER = false, READS_FEATURES = false }
+|at, rows, _| rows.take_step(&at.live, &at.steps), |_, (), ()| () }
+
+query! { LinearRows: LineSearch "line_search_eval" { live: Vec<usize>, lines: Vec<Line> } -> Vec<LineSums> { READS_FEATURES = false }
+|at, rows, _| rows.line_search_eval(&at.live, &at.lines),
+|_, total, next| total.iter_mut().zip(&next).for_each(|(total, next)| total.add(next)) }
+
+query! { LinearRows: GradientAt "gradient" { live: Vec<usize>, intercepts: Vec<f64> } -> Gradient {}
+|at, rows, _| rows.gradient(&at.live, &at.intercepts), |_, total, next| total.add(&next) }
+
+query! { LinearRows: HessianProduct "hessian_product" { live: Vec<usize>, intercepts: Vec<f64>, directions: Vec<f64> } -> Vec<f64> {}
+|at, rows, _| rows.hessian_product(&at.live, &at.intercepts, &at.directions),
+|_, total, next| linalg::add(total, &next) }
+
+// Matrices and rows are many more numbers than sums, and are the same again at the same points: no record is kept.
+
+query! { LinearRows: GramAt "gram" { live: Vec<usize>, intercepts: Vec<f64> } -> Option<Gram> { IS_RECORDED = false }
+|at, rows, monitor| rows.gram(&at.live, &at.intercepts, monitor),
+|_, total, next| match (total.as_mut(), next) {
+    (Some(total), Some(next)) => total.add(&next),
+    _ => *total = None,
+} }
+
+query! { LinearRows: Diagonal "diagonal" { live: Vec<usize>, intercepts: Vec<f64> } -> Vec<f64> { IS_RECORDED = false }
+|at, rows, _| rows.diagonal(&at.live, &at.intercepts), |_, total, next| linalg::add(total, &next) }
+
+query! { LinearRows: Active "active_rows" { k: usize, intercept: f64, most: usize } -> Option<ActiveRows> { IS_RECORDED = false }
+|at, rows, _| rows.active_rows(at.k, at.intercept, at.most),
+|at, total, next| *total = total.take().zip(next).and_then(|(mut total, next)| {
+    total.add(next, at.most).then_some(total)
+}) }
+
+impl<E: LinearExecutor> Objective for E {
+    fn shape(&self) -> Shape {
+        LinearExecutor::shape(self)
+    }
+
+    fn cost(&self) -> Cost {
+        LinearExecutor::cost(self)
+    }
+
+    fn set_point(&mut self, live: &[usize], points: &[f64]) -> Result<()> {
+        self.reduce(&SetPoint { live: live.to_vec(), points: points.to_vec() }, &Monitor::none())
+    }
+
+    fn set_direction(&mut self, live: &[usize], directions: &[f64]) -> Result<()> {
+        self.reduce(&SetDirection { live: live.to_vec(), directions: directions.to_vec() }, &Monitor::none())
+    }
+
+    fn line_search_eval(&mut self, live: &[usize], lines: &[Line]) -> Result<Vec<LineSums>> {
+        self.reduce(&LineSearch { live: live.to_vec(), lines: lines.to_vec() }, &Monitor::none())
+    }
+
+    fn take_step(&mut self, live: &[usize], steps: &[f64]) -> Result<()> {
+        self.reduce(&TakeStep { live: live.to_vec(), steps: steps.to_vec() }, &Monitor::none())
+    }
+
+    fn gradient(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Gradient> {
+        self.reduce(&GradientAt { live: live.to_vec(), intercepts: intercepts.to_vec() }, &Monitor::none())
+    }
+
+    fn hessian_product(&mut self, live: &[usize], intercepts: &[f64], directions: &[f64]) -> Result<Vec<f64>> {
+        let (live, intercepts, directions) = (live.to_vec(), intercepts.to_vec(), directions.to_vec());
+        self.reduce(&HessianProduct { live, intercepts, directions }, &Monitor::none())
+    }
+
+    fn gram(&mut self, live: &[usize], intercepts: &[f64], monitor: &Monitor<'_>) -> Result<Option<Gram>> {
+        self.reduce(&GramAt { live: live.to_vec(), intercepts: intercepts.to_vec() }, monitor)
+    }
+
+    fn diagonal(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Vec<f64>> {
+        self.reduce(&Diagonal { live: live.to_vec(), intercepts: intercepts.to_vec() }, &Monitor::none())
+    }
+
+    fn active_rows(&mut self, k: usize, intercept: f64, most: usize) -> Result<Option<ActiveRows>> {
+        self.reduce(&Active { k, intercept, most }, &Monitor::none())
+    }
+}
+
+impl<E: LinearExecutor> LinearExecutor for Recorded<'_, E> {
+    fn shape(&self) -> Shape {
+        LinearExecutor::shape(&self.inner)
+    }
+
+    fn cost(&self) -> Cost {
+        LinearExecutor::cost(&self.inner)
+    }
+}
+
+/// The objective over rows that workers hold.
+#[derive(Debug)]
+pub struct RemoteObjective<W> {
+    rows: Remote<LinearRows, W>,
+    shape: Shape,
+    cost: Cost,
+}
+
+impl<W: Workers> RemoteObjective<W> {
+    /// `shape` and `cost` are those of all their rows together.
+    pub fn new(workers: W, shape: Shape, cost: Cost) -> Self {
+        RemoteObjective { rows: Remote::new(workers), shape, cost }
+    }
+}
+
+impl<W: Workers> Executor for RemoteObjective<W> {
+    type Of = LinearRows;
+
+    fn reduce<Q: Query<Of = LinearRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
+        self.rows.reduce(query, monitor)
+    }
+}
+
+impl<W: Workers> LinearExecutor for RemoteObjective<W> {
+    fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    fn cost(&self) -> Cost {
+        self.cost
+    }
+}

@@ -1,0 +1,159 @@
+//! What the solver on landmarks asks of its rows: the calls of [`RowSums`] as queries.
+
+use serde::{Deserialize, Serialize};
+
+use super::row_sums::{Hessians, LeftOutSums, PointSums, RowSums, RowsShape};
+use crate::error::Result;
+use crate::linalg;
+use crate::monitor::Monitor;
+use crate::partition::{Entry, Executor, Kind, Query, Remote, Workers};
+
+/// Rows of features on landmarks with their classes and weights; a part is the sums over some of them.
+#[derive(Clone, Copy, Debug)]
+pub struct LandmarkRows;
+
+type Rows<'p> = <LandmarkRows as Kind>::Part<'p>;
+
+impl Kind for LandmarkRows {
+    type Part<'p> = dyn RowSums + 'p;
+
+    const NAME: &'static str = "landmark rows";
+
+    const QUERIES: &'static [Entry<Self>] = &[
+        Entry::of::<Origin>(),
+        Entry::of::<Look>(),
+        Entry::of::<Accept>(),
+        Entry::of::<LineSearch>(),
+        Entry::of::<TakeStep>(),
+        Entry::of::<LeaveOneOut>(),
+        Entry::of::<Without>(),
+        Entry::of::<AbsentRows>(),
+    ];
+}
+
+/// Changes of the Hessians of the live problems, or one Hessian for all, and the sums of each problem.
+type Sums = (Vec<Vec<f64>>, Vec<PointSums>);
+
+fn add_sums(total: &mut Sums, next: Sums) {
+    total.0.iter_mut().zip(&next.0).for_each(|(total, next)| linalg::add(total, next));
+    total.1.iter_mut().zip(&next.1).for_each(|(total, next)| total.add(next));
+}
+
+fn add_left_out(total: &mut LeftOutSums, next: LeftOutSums) {
+    total.hinge += next.hinge;
+    total.wrong += next.wrong;
+}
+
+/// Does `work` with room for the changes of the live problems' Hessians, and keeps these.
+fn with_changes(
+    rows: &mut Rows<'_>,
+    live: &[usize],
+    work: impl FnOnce(&mut Rows<'_>, &mut Hessians) -> Result<Vec<PointSums>>,
+) -> Result<Sums> {
+    let (square, n_problems) = (rows.shape().width().pow(2), rows.shape().n_problems);
+    let room = |problem| if live.contains(&problem) { vec![0.0; square] } else { Vec::new() };
+    let mut hessians: Vec<Vec<f64>> = (0..n_problems).map(room).collect();
+    let told = work(rows, &mut hessians)?;
+    Ok((live.iter().map(|&problem| std::mem::take(&mut hessians[problem])).collect(), told))
+}
+
+query! { LandmarkRows: Origin "origin" {} -> Sums { CHANGES_STATE = true }
+|_, rows, _| rows.origin().map(|(hessian, told)| (vec![hessian], told)), |_, total, next| add_sums(total, next) }
+
+query! { LandmarkRows: Look "look" { live: Vec<usize>, points: Vec<f64>, counts: bool } -> Sums { CHANGES_STATE = true }
+|at, rows, _| match at.counts {
+    true => with_changes(rows, &at.live, |rows, room| rows.look(&at.live, &at.points, Some(room))),
+    false => Ok((Vec::new(), rows.look(&at.live, &at.points, None)?)),
+},
+|_, total, next| add_sums(total, next) }
+
+query! { LandmarkRows: Accept "accept" { live: Vec<usize> } -> ()
+{ CHANGES_STATE = true, HAS_ANSWER = false, READS_FEATURES = false }
+|at, rows, _| rows.accept(&at.live), |_, (), ()| () }
+
+query! { LandmarkRows: LineSearch "line_search_eval" { live: Vec<usize>, places: Vec<f64> } -> Vec<[f64; 2]> { READS_FEATURES = false }
+|at, rows, _| rows.line_search_eval(&at.live, &at.places),
+|_, total, next| linalg::add(total.as_flattened_mut(), next.as_flattened()) }
+
+query! { LandmarkRows: TakeStep "take_step" { live: Vec<usize>, places: Vec<f64> } -> Sums { CHANGES_STATE = true }
+|at, rows, _| with_changes(rows, &at.live, |rows, room| rows.take_step(&at.live, &at.places, room)),
+|_, total, next| add_sums(total, next) }
+
+query! { LandmarkRows: LeaveOneOut "leave_one_out" { roots: Vec<Vec<f64>> } -> LeftOutSums {}
+|at, rows, _| rows.leave_one_out(&at.roots), |_, total, next| add_left_out(total, next) }
+
+query! { LandmarkRows: Without "without" { fold: Option<u32> } -> ()
+{ CHANGES_STATE = true, HAS_ANSWER = false, READS_FEATURES = false }
+|at, rows, _| rows.without(at.fold), |_, (), ()| () }
+
+query! { LandmarkRows: AbsentRows "absent_rows" {} -> LeftOutSums { READS_FEATURES = false }
+|_, rows, _| rows.absent_rows(), |_, total, next| add_left_out(total, next) }
+
+/// Sums over rows that workers hold.
+#[derive(Debug)]
+pub struct RemoteRowSums<W> {
+    rows: Remote<LandmarkRows, W>,
+    shape: RowsShape,
+}
+
+impl<W: Workers> RemoteRowSums<W> {
+    /// `shape` is that of all their rows together.
+    pub fn new(workers: W, shape: RowsShape) -> Self {
+        RemoteRowSums { rows: Remote::new(workers), shape }
+    }
+
+    fn ask<Q: Query<Of = LandmarkRows>>(&mut self, query: &Q) -> Result<Q::Answer> {
+        self.rows.reduce(query, &Monitor::none())
+    }
+}
+
+fn add_changes(hessians: &mut Hessians, live: &[usize], changes: &[Vec<f64>]) {
+    live.iter().zip(changes).for_each(|(&problem, change)| linalg::add(&mut hessians[problem], change));
+}
+
+impl<W: Workers> RowSums for RemoteRowSums<W> {
+    fn shape(&self) -> RowsShape {
+        self.shape
+    }
+
+    fn origin(&mut self) -> Result<(Vec<f64>, Vec<PointSums>)> {
+        let (mut hessians, told) = self.ask(&Origin {})?;
+        Ok((hessians.pop().unwrap_or_default(), told))
+    }
+
+    fn look(&mut self, live: &[usize], points: &[f64], hessians: Option<&mut Hessians>) -> Result<Vec<PointSums>> {
+        let (live, points, counts) = (live.to_vec(), points.to_vec(), hessians.is_some());
+        let query = Look { live, points, counts };
+        let (changes, told) = self.ask(&query)?;
+        if let Some(hessians) = hessians {
+            add_changes(hessians, &query.live, &changes);
+        }
+        Ok(told)
+    }
+
+    fn accept(&mut self, live: &[usize]) -> Result<()> {
+        self.ask(&Accept { live: live.to_vec() })
+    }
+
+    fn line_search_eval(&mut self, live: &[usize], places: &[f64]) -> Result<Vec<[f64; 2]>> {
+        self.ask(&LineSearch { live: live.to_vec(), places: places.to_vec() })
+    }
+
+    fn take_step(&mut self, live: &[usize], places: &[f64], hessians: &mut Hessians) -> Result<Vec<PointSums>> {
+        let (changes, told) = self.ask(&TakeStep { live: live.to_vec(), places: places.to_vec() })?;
+        add_changes(hessians, live, &changes);
+        Ok(told)
+    }
+
+    fn leave_one_out(&mut self, roots: &[Vec<f64>]) -> Result<LeftOutSums> {
+        self.ask(&LeaveOneOut { roots: roots.to_vec() })
+    }
+
+    fn without(&mut self, fold: Option<u32>) -> Result<()> {
+        self.ask(&Without { fold })
+    }
+
+    fn absent_rows(&mut self) -> Result<LeftOutSums> {
+        self.ask(&AbsentRows {})
+    }
+}

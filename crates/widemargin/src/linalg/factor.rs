@@ -292,13 +292,6 @@ pub(crate) fn stacked(top: &Matrix, bottom: &Matrix) -> Matrix {
     out
 }
 
-/// The columns of one matrix after those of another.
-pub(crate) fn beside(left: &Matrix, right: &Matrix) -> Matrix {
-    debug_assert_eq!(left.n_rows, right.n_rows);
-    let values = [&left.values[..], &right.values].concat();
-    Matrix { values, n_rows: right.n_rows, n_cols: left.n_cols + right.n_cols }
-}
-
 /// A = L Lᵀ of a positive definite matrix.
 #[derive(Clone, Debug)]
 pub(crate) struct Cholesky {

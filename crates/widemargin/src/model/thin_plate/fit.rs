@@ -1,15 +1,14 @@
 //! The fit of a thin plate SVM: weigh the samples, scale the columns, fill the kernel, solve.
 
-use std::ops::Range;
-
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::kernel_blocks::{dense_rows, first_of_equals, weighted_block, weighted_gram, weighted_polynomials};
+use super::kernel_blocks::{dense_rows, first_of_equals, weighted_gram, weighted_polynomials};
 use super::landmarks::{Placed, choose};
 use super::model::ThinPlateSvc;
 use super::params::{CChoice, LANDMARKS, Standardize, ThinPlateParams};
+use super::stream::{KernelRows, RowSource};
 use crate::data::{Distinct, Given, Labels, Rows, check_costs, effective_weights, fingerprints};
 use crate::error::{Error, Result};
 use crate::model::clock::Clock;
@@ -20,8 +19,8 @@ use crate::par::Pool;
 use crate::problem::n_problems;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::thin_plate::{
-    BLOCK, FitSettings, Fitted, LandmarkBlocks, LandmarkFit, NullSpace, PathPoint, Problems, SAMPLES_A_FREE_POLYNOMIAL,
-    Solved, Stop, WhyNotFree, fit_exact, memory,
+    BLOCK, FitSettings, Fitted, Means, NullSpace, PathPoint, Problems, RowFacts, SAMPLES_A_FREE_POLYNOMIAL, Solved,
+    Stop, WhyNotFree, feature_map_of, fit_blocks, fit_exact, memory,
 };
 use crate::solve::{Report, Stage, Status};
 
@@ -392,21 +391,19 @@ impl Fit<'_, '_> {
         let ones = vec![1.0; bases.len() / n_features];
         let n_blocks = n.div_ceil(BLOCK);
         let (n_held, free) = needed.held(n_blocks, params.memory_limit);
-        let to_samples = |range: Range<usize>| {
-            let samples = &rows[range.start * n_features..range.end * n_features];
-            weighted_block(params.kernel, samples, &bases, n_features, &roots[range])
-        };
-        let blocks = LandmarkBlocks {
-            between: weighted_gram(params.kernel, &bases, n_features, &ones, pool)?,
-            to_samples: &to_samples,
-            polynomials: weighted_polynomials(&space, &bases, n_features, &ones),
-            sample_polynomials: weighted_polynomials(&space, rows, n_features, &roots),
-            spreads: space.spreads(params.kernel.dilation_exponent()),
-            n_held,
-        };
-        let prepared = LandmarkFit::prepare(blocks, problems, pool, self.clock.monitor)?;
-        self.clock.end("features")?;
-        let fitted = prepared.solve(problems, &params.settings(), pool, self.clock.monitor)?;
+        let kernel = params.kernel;
+        let feature_map = feature_map_of(
+            weighted_gram(kernel, &bases, n_features, &ones, pool)?,
+            &weighted_polynomials(&space, &bases, n_features, &ones),
+        )?;
+        let source = RowSource::Memory(rows);
+        let samples = KernelRows { source, n_features, kernel, bases: &bases, space: &space, roots: &roots };
+        let facts = RowFacts { targets: problems.targets(), roots: &roots, units: problems.units };
+        let facts = (facts, &space.spreads(kernel.dilation_exponent())[..]);
+        let means = Means { n_held, lifts: true, checkpoint: None };
+        let (settings, monitor) = (params.settings(), self.clock.monitor);
+        let seen = || self.clock.end("features");
+        let fitted = fit_blocks(&samples, feature_map, facts, &settings, means, (pool, monitor), seen)?;
         self.clock.end("solve")?;
         let note = free.map(|free| {
             format!(

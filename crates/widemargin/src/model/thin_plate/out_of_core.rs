@@ -5,7 +5,7 @@ use super::kernel_blocks::{weighted_gram, weighted_polynomials};
 use super::landmarks::{LandmarkChoice, Placed, SAMPLES_A_CENTRE, choose};
 use super::model::ThinPlateSvc;
 use super::params::{CChoice, Standardize, ThinPlateParams};
-use super::stream::{ColumnMoments, Stream, StreamedRows, drawn};
+use super::stream::{ColumnMoments, KernelRows, RowSource, Stream, drawn};
 use crate::data::{AnySamples, Fingerprint, Labels, Resources, Source, check_costs, effective_weights};
 use crate::error::{Error, Result};
 use crate::model::clock::Clock;
@@ -15,7 +15,7 @@ use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
 use crate::problem::{OneVsRest, n_problems};
 use crate::similarity::PolynomialSpace;
-use crate::solve::thin_plate::{Means, Problems, RowFacts, feature_map_of, fit_streamed, memory};
+use crate::solve::thin_plate::{Means, Problems, RowFacts, feature_map_of, fit_blocks, memory};
 
 /// The fewest samples that are drawn to choose landmarks and a scaling by.
 const FEWEST_DRAWN: usize = 1000;
@@ -136,22 +136,20 @@ impl ThinPlateParams {
         let roots: Vec<f64> = weights.iter().map(|weight| weight.sqrt()).collect();
         let class_weights = class_weights(labels, &weights);
         drop(weights);
-        let rows = StreamedRows {
-            stream,
-            kernel: self.kernel,
-            bases: &bases,
-            space: &space,
-            scale: scale.as_deref(),
-            roots: &roots,
-        };
+        let source = RowSource::Stream(stream, scale.as_deref());
+        let rows =
+            KernelRows { source, n_features: d, kernel: self.kernel, bases: &bases, space: &space, roots: &roots };
         let means = Means {
             n_held: usize::try_from((resources.memory - needed) / block).unwrap_or(usize::MAX).min(n),
+            lifts: false,
             checkpoint: resources.checkpoint.map(|checkpoint| (checkpoint, fingerprint)),
         };
         let facts =
             RowFacts { targets: OneVsRest::new(labels.codes(), labels.classes().len()), roots: &roots, units: &units };
         let spreads = rows.space.spreads(self.kernel.dilation_exponent());
-        let fitted = fit_streamed(&rows, feature_map, (facts, &spreads), &self.settings(), &means, (&pool, monitor))?;
+        let facts = (facts, &spreads[..]);
+        let seen = || clock.end("features");
+        let fitted = fit_blocks(&rows, feature_map, facts, &self.settings(), means, (&pool, monitor), seen)?;
         clock.end("solve")?;
 
         let best = &fitted.outcome.best;

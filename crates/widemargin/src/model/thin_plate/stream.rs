@@ -1,5 +1,6 @@
 //! Samples of a source as the rows that the thin plate solver streams over, and what is to be known of them first.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -210,54 +211,69 @@ impl ColumnMoments {
     }
 }
 
-/// Kernel values with landmarks and polynomials of a stream's rows.
-pub(crate) struct StreamedRows<'a> {
-    pub stream: Stream<'a>,
+/// Where rows come from.
+#[derive(Clone, Copy)]
+pub(crate) enum RowSource<'a> {
+    /// Dense rows in memory, row-major, scaled.
+    Memory(&'a [f64]),
+    /// A source, and what its columns are multiplied by.
+    Stream(Stream<'a>, Option<&'a [f64]>),
+}
+
+/// Kernel values with landmarks and polynomials of rows.
+pub(crate) struct KernelRows<'a> {
+    pub source: RowSource<'a>,
+    pub n_features: usize,
     pub kernel: ConditionalKernel,
     /// Row-major, scaled.
     pub bases: &'a [f64],
     pub space: &'a PolynomialSpace,
-    pub scale: Option<&'a [f64]>,
     /// √w.
     pub roots: &'a [f64],
 }
 
 /// Rows that were read, from one on.
-pub(crate) struct Span {
+pub(crate) struct Span<'a> {
     first: usize,
-    rows: Vec<f64>,
+    rows: Cow<'a, [f64]>,
 }
 
-impl StreamedRows<'_> {
-    fn of<'s>(&self, span: &'s Span, rows: &Range<usize>) -> &'s [f64] {
-        let d = self.stream.n_features;
+impl KernelRows<'_> {
+    fn of<'s>(&self, span: &'s Span<'_>, rows: &Range<usize>) -> &'s [f64] {
+        let d = self.n_features;
         &span.rows[(rows.start - span.first) * d..(rows.end - span.first) * d]
     }
 }
 
-impl RawRows for StreamedRows<'_> {
-    type Span = Span;
+impl<'a> RawRows for KernelRows<'a> {
+    type Span = Span<'a>;
 
     fn n_rows(&self) -> usize {
-        self.stream.n()
+        self.roots.len()
     }
 
-    fn read(&self, rows: Range<usize>) -> Result<Span> {
-        let first = rows.start;
-        let mut rows = self.stream.rows(rows)?;
-        if let Some(factors) = self.scale {
-            scale_rows(&mut rows, factors);
-        }
+    fn read(&self, rows: Range<usize>) -> Result<Span<'a>> {
+        let (first, d) = (rows.start, self.n_features);
+        let rows = match self.source {
+            RowSource::Memory(all) => Cow::Borrowed(&all[rows.start * d..rows.end * d]),
+            RowSource::Stream(stream, scale) => {
+                let mut rows = stream.rows(rows)?;
+                if let Some(factors) = scale {
+                    scale_rows(&mut rows, factors);
+                }
+                Cow::Owned(rows)
+            }
+        };
         Ok(Span { first, rows })
     }
 
-    fn phi(&self, span: &Span, rows: Range<usize>) -> Matrix {
+    fn phi(&self, span: &Span<'a>, rows: Range<usize>) -> Matrix {
         let samples = self.of(span, &rows);
-        weighted_block(self.kernel, samples, self.bases, self.stream.n_features, &self.roots[rows])
+        weighted_block(self.kernel, samples, self.bases, self.n_features, &self.roots[rows])
     }
 
-    fn polynomials(&self, span: &Span, rows: Range<usize>) -> Matrix {
+    fn polynomials(&self, span: &Span<'a>, rows: Range<usize>) -> Matrix {
         let samples = self.of(span, &rows);
-        weighted_polynomials(self.space, samples, self.stream.n_features, &self.roots[rows]).transposed()
+        weighted_polynomials(self.space, samples, self.n_features, &self.roots[rows]).transposed()
     }
 }

@@ -1,102 +1,11 @@
-//! The fit on landmarks: features whose inner product is the projected kernel between landmarks, then the
-//! same path as the exact fit.
+//! What a fit on landmarks is made of: features whose inner product is the projected kernel between landmarks, and what
+//! becomes of the polynomials.
 
-use super::batched_newton::BatchedNewton;
-use super::block_sums::RowFacts;
-use super::exact_fit::{FitSettings, Fitted, ask, settle, unit_column};
-use super::feature_blocks::{FeatureBlocks, Seen, Source};
 use super::feature_map::FeatureMap;
-use super::landmark_visits::LandmarkVisits;
-use super::local::{Blocks, Local};
 use super::null_space::{NullSpace, filled_factor, overflow, project, span};
-use super::path::{Outcome, PathSettings, Problems, walk};
+use super::path::Outcome;
 use crate::error::Result;
-use crate::linalg::factor::{Matrix, Side, Svd, beside, product};
-use crate::monitor::Monitor;
-use crate::par::Pool;
-
-/// The kernel and the polynomials at landmarks z and samples x.
-pub(crate) struct LandmarkBlocks<'a> {
-    /// Φ(z, z).
-    pub between: Matrix,
-    /// Φ(z, x) √W of some samples.
-    pub to_samples: &'a Source<'a>,
-    /// P(z).
-    pub polynomials: Matrix,
-    /// √W P(x).
-    pub sample_polynomials: Matrix,
-    /// The weight of each polynomial where they are penalised.
-    pub spreads: Vec<f64>,
-    /// Blocks of features that are held; the others are computed anew at every pass.
-    pub n_held: usize,
-}
-
-/// The features, computed once and held as far as was asked for, and what was settled on the way.
-pub(crate) struct LandmarkFit<'a> {
-    blocks: FeatureBlocks<'a>,
-    seen: Seen,
-    basis: Svd,
-    sample_polynomials: Matrix,
-    spreads: Vec<f64>,
-    flat: bool,
-    unit: f64,
-}
-
-impl<'a> LandmarkFit<'a> {
-    /// Goes over all samples once.
-    pub fn prepare(
-        blocks: LandmarkBlocks<'a>,
-        problems: &Problems<'_>,
-        pool: &Pool,
-        monitor: &Monitor<'_>,
-    ) -> Result<Self> {
-        let LandmarkBlocks { between, to_samples, polynomials, sample_polynomials, spreads, n_held } = blocks;
-        let feature_map = feature_map_of(between, &polynomials)?;
-        ask(monitor, "features")?;
-        let basis = span(&sample_polynomials)?;
-        let mut blocks = FeatureBlocks::new(to_samples, problems.codes.len(), feature_map);
-        let seen = blocks.see(&basis.u, n_held, pool)?;
-        let along: f64 = seen.cross.values().iter().map(|x| x * x).sum();
-        let (flat, unit) = unit_of(seen.squares - along, seen.squares, problems.weights.iter().sum())?;
-        Ok(LandmarkFit { blocks, seen, basis, sample_polynomials, spreads, flat, unit })
-    }
-
-    /// Fits f = Σ α_j φ(·, z_j) + Σ β_m p_m with P(z)ᵀα = 0; [`Fitted::alpha`] is on the landmarks.
-    pub fn solve(
-        self,
-        problems: &Problems<'_>,
-        settings: &FitSettings,
-        pool: &Pool,
-        monitor: &Monitor<'_>,
-    ) -> Result<Fitted> {
-        let LandmarkFit { blocks, seen, basis, sample_polynomials, spreads, flat, unit } = self;
-        let rank = basis.s.len();
-        let (null_space, why) = settle(settings.null_space, &basis, problems, monitor)?;
-        let total: f64 = problems.weights.iter().sum();
-        let columns = match null_space {
-            NullSpace::Constant | NullSpace::Penalized if rank > 0 => unit_column(problems.weights),
-            NullSpace::None => Matrix::zeros(problems.codes.len(), 0),
-            _ => basis.u.clone(),
-        };
-        let penalised = penalised(null_space, &spreads);
-        let (of_polynomials, is_free) = unpenalised(null_space, &basis.s, &basis.v, total);
-        let columns = beside(&product(Side::Plain(&sample_polynomials), Side::Plain(&penalised)), &columns);
-        drop(sample_polynomials);
-        let cross = is_free.then_some(seen.cross);
-        let blocks = blocks.with_columns(columns, (penalised, of_polynomials), cross, pool);
-
-        let roots: Vec<f64> = problems.weights.iter().map(|w| w.sqrt()).collect();
-        let facts = RowFacts { targets: problems.targets(), roots: &roots, units: problems.units };
-        let mut rows = Local::new(blocks, facts, true, pool, monitor);
-        let path = PathSettings { c: settings.c, unit, stop: settings.stop };
-        let mut visits =
-            LandmarkVisits::new(BatchedNewton::new(&mut rows, pool), unit, total, settings.stop, pool, monitor, None);
-        let origins = visits.origins();
-        let outcome = walk(&mut visits, &origins, &path, monitor)?;
-        let (alpha, beta) = translated(&outcome, rows.blocks.feature_map());
-        Ok(Fitted { alpha, beta, null_space, why, rank, flat, outcome })
-    }
-}
+use crate::linalg::factor::Matrix;
 
 /// From the kernel and the polynomials at the landmarks; without any unpenalised feature yet.
 pub(crate) fn feature_map_of(between: Matrix, polynomials: &Matrix) -> Result<FeatureMap> {

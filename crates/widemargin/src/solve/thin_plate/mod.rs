@@ -17,12 +17,12 @@
 
 mod apart;
 mod batched_newton;
+mod block_fit;
 mod block_sums;
 mod exact;
 mod exact_fit;
 mod exact_visits;
 mod factor;
-mod feature_blocks;
 mod feature_map;
 mod landmark_fit;
 mod landmark_queries;
@@ -38,15 +38,15 @@ mod null_space;
 mod path;
 mod row_sums;
 mod rows_apart;
-mod streamed_fit;
 mod system;
 
 pub(crate) use apart::{Apart, first_sums, fit_apart};
 pub use apart::{FirstSums, rows_separate};
+pub(crate) use block_fit::{Means, RawRows, fit_blocks};
 pub(crate) use block_sums::RowFacts;
 pub(crate) use exact_fit::{FitSettings, Fitted, SAMPLES_A_FREE_POLYNOMIAL, WhyNotFree, fit_exact};
 pub(crate) use feature_map::FeatureMap;
-pub(crate) use landmark_fit::{LandmarkBlocks, LandmarkFit, feature_map_of};
+pub(crate) use landmark_fit::feature_map_of;
 pub use landmark_queries::{LandmarkRows, RemoteRowSums};
 pub(crate) use local::{BLOCK, SPAN};
 pub(crate) use newton::Stop;
@@ -55,4 +55,3 @@ pub use path::PathPoint;
 pub(crate) use path::{Problems, Solved};
 pub use row_sums::{Hessians, LeftOutSums, PointSums, RowSums, RowsShape};
 pub use rows_apart::{RowsApart, RowsState};
-pub(crate) use streamed_fit::{Means, RawRows, fit_streamed};

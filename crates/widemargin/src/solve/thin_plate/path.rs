@@ -49,11 +49,11 @@ pub struct PathPoint {
     pub loo_error: Option<f64>,
     /// Whether these are those of refits without each sample. Else they suppose that leaving a sample out lets no other
     /// cross the margin, which is enough to compare values of C.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub loo_exact: bool,
     /// Share of samples that get the wrong class from a refit, on the same landmarks, without the fifth of the samples
     /// that they are of: at the C that was taken, of a fit on landmarks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub fold_error: Option<f64>,
     /// Samples inside the margin, summed over the two-class problems.
     pub violators: u64,
@@ -90,7 +90,7 @@ pub(crate) struct PathSettings {
 }
 
 /// A problem's solution.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Solved {
     pub point: Point,
     /// Samples inside the margin.
@@ -104,7 +104,7 @@ pub(crate) struct Solved {
 }
 
 /// The solutions at one C.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Candidate {
     pub solutions: Vec<Solved>,
     /// Left-out decision values, a vector a problem; empty unless solved.

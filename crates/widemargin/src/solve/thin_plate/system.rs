@@ -1,5 +1,7 @@
 //! What Newton's method needs of a problem: the solution on a given set of violators.
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::Result;
 
 /// The two-class problem: minimise λ‖h‖² + Σ (√w − y z)²₊ over the penalised part h and the unpenalised γ,
@@ -60,7 +62,7 @@ impl Part {
 }
 
 /// A candidate solution.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Point {
     /// Coefficients of the penalised part.
     pub coefficients: Vec<f64>,

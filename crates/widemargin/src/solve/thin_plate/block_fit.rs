@@ -1,5 +1,5 @@
-//! The fit on landmarks where memory does not hold the samples: what the in-memory fit has as matrices over all samples
-//! is summed up in passes over them.
+//! The fit on landmarks over rows that come in passes, a block at a time, from memory or from a source; blocks are held
+//! as far as memory allows. A block that is held and one that is made anew have the same bits.
 //!
 //! The polynomials' span at the samples, √W P = U diag(s) Vᵀ, comes from the triangle R of a tree of QR factorisations,
 //! whose singular values are those of √W P to rounding; rows of U are made from rows of P as they are needed.
@@ -38,21 +38,32 @@ pub(crate) trait RawRows: Sync {
 }
 
 /// How many numbers beside the rows' own are held, and what outlives the fit.
+#[derive(Clone, Copy)]
 pub(crate) struct Means<'a> {
-    /// Blocks whose kernel values and polynomials are held; the others are made anew at every pass.
+    /// Blocks that are held; the others are made anew at every pass.
     pub n_held: usize,
+    /// Whether the solver sees features, and left-out values are kept: landmarks² a row where a block is made, but less
+    /// at each step than kernel values and polynomials take.
+    pub lifts: bool,
     pub checkpoint: Option<(&'a dyn Checkpoint, u128)>,
 }
 
+/// A block that is held.
+enum Held {
+    Raw(Matrix, Matrix),
+    Lifted(Matrix),
+}
+
 /// Rows as the solver sees them.
-struct Streamed<'a, R> {
+struct Passes<'a, R> {
     raw: &'a R,
     feature_map: FeatureMap,
-    held: Cow<'a, [(Matrix, Matrix)]>,
+    held: &'a [Held],
+    lifts: bool,
     only_polynomials: bool,
 }
 
-impl<R: RawRows> Blocks for Streamed<'_, R> {
+impl<R: RawRows> Blocks for Passes<'_, R> {
     type Span = Option<R::Span>;
 
     fn n_rows(&self) -> usize {
@@ -69,9 +80,9 @@ impl<R: RawRows> Blocks for Streamed<'_, R> {
     }
 
     fn block<'s>(&'s self, span: &'s Option<R::Span>, rows: Range<usize>) -> Result<Block<'s>> {
-        let held = self.held.get(rows.start / super::BLOCK);
-        let (phi, polynomials) = match (held, span) {
-            (Some((phi, polynomials)), _) => (Cow::Borrowed(phi), Cow::Borrowed(polynomials)),
+        let (phi, polynomials) = match (self.held.get(rows.start / super::BLOCK), span) {
+            (Some(Held::Lifted(features)), _) => return Ok(Block::Lifted(Cow::Borrowed(features))),
+            (Some(Held::Raw(phi, polynomials)), _) => (Cow::Borrowed(phi), Cow::Borrowed(polynomials)),
             (None, Some(span)) => {
                 let polynomials = Cow::Owned(self.raw.polynomials(span, rows.clone()));
                 let phi = if self.only_polynomials { Matrix::default() } else { self.raw.phi(span, rows) };
@@ -80,6 +91,9 @@ impl<R: RawRows> Blocks for Streamed<'_, R> {
             // A span without rows has nothing but held blocks.
             (None, None) => (Cow::Owned(Matrix::default()), Cow::Owned(Matrix::default())),
         };
+        if self.lifts {
+            return Ok(Block::Lifted(Cow::Owned(self.feature_map.features(phi.into_owned(), &polynomials))));
+        }
         let phi = if self.only_polynomials { Cow::Owned(Matrix::zeros(0, polynomials.n_cols())) } else { phi };
         Ok(Block::Raw { phi, polynomials })
     }
@@ -89,31 +103,41 @@ impl<R: RawRows> Blocks for Streamed<'_, R> {
 #[derive(Default)]
 struct First {
     sums: FirstSums,
-    held: Vec<(Matrix, Matrix)>,
+    held: Vec<Held>,
 }
 
-/// Fits f = Σ α_j φ(·, z_j) + Σ β_m p_m with P(z)ᵀα = 0 over rows that come in passes. `feature_map` is that of the landmarks.
-pub(crate) fn fit_streamed<R: RawRows>(
+/// Fits f = Σ α_j φ(·, z_j) + Σ β_m p_m with P(z)ᵀα = 0. `feature_map` is that of the landmarks; `seen` is called after the
+/// first pass.
+pub(crate) fn fit_blocks<R: RawRows>(
     raw: &R,
     feature_map: FeatureMap,
     (facts, spreads): (RowFacts<'_>, &[f64]),
     settings: &FitSettings,
-    means: &Means<'_>,
+    means: Means<'_>,
     (pool, monitor): (&Pool, &Monitor<'_>),
+    seen: impl FnOnce() -> Result<()>,
 ) -> Result<Fitted> {
     let total: f64 = facts.roots.iter().map(|root| root * root).sum();
-    let First { sums, held } = first_pass(raw, &feature_map, means.n_held, pool, monitor)?;
+    let First { sums, mut held } = first_pass(raw, &feature_map, means.n_held, pool, monitor)?;
     let mut apart = Apart::new(&sums, &feature_map, total)?;
     let all = apart.columns.clone();
     let n = facts.roots.iter().filter(|root| **root > 0.0).count();
     let (null_space, why) = apart.settle(settings.null_space, n, spreads, || {
         let feature_map = feature_map.only_polynomials(all.clone());
-        let blocks = Streamed { raw, feature_map, held: Cow::Borrowed(&held), only_polynomials: true };
+        let blocks = Passes { raw, feature_map, held: &held, lifts: false, only_polynomials: true };
         rows_separate(&mut Local::new(blocks, facts, false, pool, monitor), total, pool.threads(), monitor)
     })?;
     let feature_map = apart.feature_map(feature_map);
-    let blocks = Streamed { raw, feature_map, held: Cow::Owned(held), only_polynomials: false };
-    let mut rows = Local::new(blocks, facts, false, pool, monitor);
+    if means.lifts {
+        pool.map_mut(&mut held, |_, block| {
+            if let Held::Raw(phi, polynomials) = block {
+                *block = Held::Lifted(feature_map.features(std::mem::take(phi), polynomials));
+            }
+        });
+    }
+    seen()?;
+    let blocks = Passes { raw, feature_map, held: &held, lifts: means.lifts, only_polynomials: false };
+    let mut rows = Local::new(blocks, facts, means.lifts, pool, monitor);
     let log = means.checkpoint.map(|(checkpoint, fingerprint)| Log::open(checkpoint, fingerprint)).transpose()?;
     let (outcome, flat) = fit_rows(&mut rows, &apart, settings, log, (pool, monitor))?;
     let (alpha, beta) = translated(&outcome, rows.blocks.feature_map());
@@ -127,7 +151,7 @@ fn first_pass<R: RawRows>(
     pool: &Pool,
     monitor: &Monitor<'_>,
 ) -> Result<First> {
-    let blocks = Streamed { raw, feature_map: feature_map.clone(), held: Cow::Borrowed(&[]), only_polynomials: false };
+    let blocks = Passes { raw, feature_map: feature_map.clone(), held: &[], lifts: false, only_polynomials: false };
     let mut first = First::default();
     blocks.pass(
         (pool, monitor),
@@ -136,7 +160,7 @@ fn first_pass<R: RawRows>(
             let Block::Raw { phi, polynomials } = block else { return Ok(None) };
             let sums = first_sums(&phi, &polynomials);
             let held =
-                (rows.start / super::BLOCK < n_held).then(|| (phi.into_owned(), polynomials.clone().into_owned()));
+                (rows.start / super::BLOCK < n_held).then(|| Held::Raw(phi.into_owned(), polynomials.into_owned()));
             Ok(Some((sums, held)))
         },
         |first, found| {

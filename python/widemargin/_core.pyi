@@ -43,6 +43,7 @@ __all__ = [
     "LandmarkPlan",
     "LinearPart",
     "PowerMeanModel",
+    "SamplePart",
     "SettledPolynomials",
     "Solution",
     "State",
@@ -51,29 +52,21 @@ __all__ = [
     "check_costs",
     "choose_bases",
     "choose_landmarks",
-    "choose_nodes",
-    "column_sums",
     "descriptor_names",
     "draw_rows",
-    "explicit",
-    "factors_of",
     "header_of",
     "hog",
-    "largest",
     "merge",
-    "merged_columns",
-    "merged_counts",
-    "merged_first",
     "minimise",
     "pairwise",
     "payload",
     "remark_on",
     "rows_separate",
+    "scale_and_nodes",
     "select_similarities",
     "similarity_names",
     "spectrum",
     "takes",
-    "value_counts",
     "version",
     "with_payload",
     "write_file",
@@ -283,6 +276,39 @@ class State:
     def __reduce__(self) -> tuple[Any, tuple[bytes]]: ...
     def __sizeof__(self) -> int: ...
 
+# The number of penalised features; S, T and what is taken for T, column-major; the last is None for T alone.
+_Lift = tuple[int, list[float], list[float], list[float] | None]
+
+@final
+class SamplePart:
+    """Vectors of the partition of a number, with their weights."""
+
+    def __new__(cls, number: int, samples: _Samples, weights: _Floats) -> SamplePart: ...
+    @property
+    def number(self) -> int: ...
+    def answer(self, query: bytes, state: State | None, changes_state: bool) -> tuple[bytes, State | None]:
+        """As `LinearPart.answer`, without a state."""
+
+    def power_mean(
+        self,
+        codes: npt.NDArray[np.uint32],
+        n_classes: int,
+        C: float,
+        loss: str,
+        kernel: str,
+        nodes: Sequence[float],
+        factors: Sequence[float] | None,
+    ) -> LinearPart:
+        """v(x) of the samples of weight above 0, with their classes and costs."""
+
+    def on_landmarks(
+        self, codes: npt.NDArray[np.uint32], n_classes: int, units: _Floats, plan: LandmarkPlan, lift: _Lift
+    ) -> LandmarkPart:
+        """Features on landmarks of the samples of weight above 0."""
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]: ...
+    def __sizeof__(self) -> int: ...
+
 @final
 class LinearPart:
     """Rows of features of a linear model, of the partition of a number, with their classes and costs."""
@@ -359,34 +385,10 @@ def minimise(
     every part answer, and gives the merged answer. `sample` is some of the rows, here, at costs that stand for all: the
     start, and the Hessian."""
 
-_Counts = tuple[npt.NDArray[np.float32], npt.NDArray[np.float64], bool]
+def scale_and_nodes(rows: object, kernel: str, n_nodes: int, is_scaled: bool) -> tuple[list[float] | None, list[float]]:
+    """What features are multiplied by, where they are scaled, and the nodes of a kernel, for the samples that `rows`
+    stands for as for `minimise`; a value other than finite and at least 0 is a ValueError."""
 
-def largest(samples: _Samples, weights: _Floats) -> _Floats:
-    """The largest value of each feature among the samples of weight above 0; other than finite and at least 0 is a
-    ValueError."""
-
-def factors_of(largest: _Floats) -> _Floats:
-    """What features with these largest values are multiplied by."""
-
-def value_counts(samples: _Samples, weights: _Floats, factors: _Floats | None) -> _Counts:
-    """Values, how often each occurs among the samples of weight above 0, and whether they were rounded for being too
-    many."""
-
-def merged_counts(a: _Counts, b: _Counts) -> _Counts: ...
-def choose_nodes(kernel: str, values: npt.NDArray[np.float32], counts: _Floats, n_nodes: int) -> _Floats: ...
-def explicit(
-    samples: _Samples, weights: _Floats, factors: _Floats | None, kernel: str, nodes: Sequence[float]
-) -> npt.NDArray[np.float32] | tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32], npt.NDArray[np.float32], int]:
-    """v(x) of the samples of weight above 0, written out: what `LinearPart` takes."""
-
-_Columns = tuple[float, _Floats, _Floats]
-_First = tuple[int, _Floats, _Floats]
-
-def column_sums(samples: _Samples, weights: _Floats) -> _Columns:
-    """Weight, means and squared deviations of the columns of the samples of weight above 0."""
-
-def merged_columns(a: _Columns, b: _Columns) -> _Columns: ...
-def merged_first(a: _First, b: _First) -> _First: ...
 def draw_rows(weights: _Floats, n_basis: int, seed: int) -> npt.NDArray[np.int64]:
     """Rows of weight above 0 that landmarks are chosen among, ascending: 25 a landmark, or all there are."""
 
@@ -399,29 +401,23 @@ def choose_landmarks(
 class SettledPolynomials:
     """What became of the polynomials of a thin plate kernel."""
 
-    @property
-    def penalised(self) -> _Floats: ...
-    @property
-    def n_penalised(self) -> int: ...
-    @property
-    def columns(self) -> _Floats: ...
-    @property
-    def cross(self) -> _Floats: ...
+    def lift(self, only_polynomials: bool) -> _Lift:
+        """What `SamplePart.on_landmarks` takes."""
+
     @property
     def n_free(self) -> int: ...
 
 @final
 class LandmarkPlan:
-    """A kernel on landmarks (landmarks, features), for samples of these columns."""
+    """A kernel on landmarks (landmarks, features), for the samples that `rows` stands for as for `minimise`."""
 
-    def __new__(cls, kernel: str, bases: _Floats, columns: _Columns) -> LandmarkPlan: ...
-    def first_sums(self, samples: _Samples, weights: _Floats) -> _First: ...
-    def settle(self, sums: _First, null_space: str, n: int, total: float, separates: bool) -> SettledPolynomials: ...
-    def features(
-        self, samples: _Samples, weights: _Floats, penalised: _Floats, columns: _Floats, cross: _Floats | None
-    ) -> _Floats:
-        """(samples of weight above 0, features); with `cross` None those of the polynomials alone."""
+    def __new__(cls, kernel: str, bases: _Floats, rows: object) -> LandmarkPlan: ...
+    @staticmethod
+    def from_bytes(data: bytes) -> LandmarkPlan:
+        """What workers make features with."""
 
+    def __reduce__(self) -> tuple[Any, tuple[bytes]]: ...
+    def settle(self, null_space: str, n: int, total: float, separates: bool) -> SettledPolynomials: ...
     def fit(
         self,
         settled: SettledPolynomials,

@@ -4,72 +4,24 @@ use std::sync::Arc;
 
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use widemargin::Error;
 use widemargin::data::Label;
-use widemargin::model::{self, CChoice, ColumnSums, ModelFacts, ThinPlateParams, TrainingSettings};
+use widemargin::model::{self, CChoice, ColumnSumsOf, ModelFacts, ThinPlateParams, TrainingSettings};
+use widemargin::partition::{Executor, Remote, SampleRows};
 use widemargin::similarity::ConditionalKernel;
 use widemargin::solve::Stage;
 use widemargin::solve::thin_plate::{self, FirstSums, RemoteRowSums, RowsShape};
 
-use crate::convert::{Asked, Class, shaped};
+use crate::convert::{Asked, Class, reduced, shaped};
 use crate::errors::raise;
 use crate::samples::{Given, with_rows};
 use crate::thin_plate::ThinPlateModel;
 use crate::work::{Patience, conduct};
 use crate::workers::PythonWorkers;
 
-/// Weight, means and squared deviations.
-type Columns<'py> = (f64, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
-type ColumnsIn<'py> = (f64, PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>);
-
-/// The number of polynomials, a triangle and a product, column-major.
-type First<'py> = (usize, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
-type FirstIn<'py> = (usize, PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>);
-
 /// Landmarks, and the rows of the samples that they are.
 type Chosen<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<i64>>);
-
-fn columns_in((total, mean, squares): &ColumnsIn<'_>) -> PyResult<ColumnSums> {
-    Ok(ColumnSums { total: *total, mean: mean.as_slice()?.to_vec(), squares: squares.as_slice()?.to_vec() })
-}
-
-fn columns_out<'py>(py: Python<'py>, sums: ColumnSums) -> Columns<'py> {
-    (sums.total, PyArray1::from_vec(py, sums.mean), PyArray1::from_vec(py, sums.squares))
-}
-
-fn first_in((n_polynomials, triangle, cross): &FirstIn<'_>) -> PyResult<FirstSums> {
-    let (triangle, cross) = (triangle.as_slice()?.to_vec(), cross.as_slice()?.to_vec());
-    Ok(FirstSums { n_polynomials: *n_polynomials, triangle, cross })
-}
-
-fn first_out<'py>(py: Python<'py>, sums: FirstSums) -> First<'py> {
-    (sums.n_polynomials, PyArray1::from_vec(py, sums.triangle), PyArray1::from_vec(py, sums.cross))
-}
-
-/// What is to be known of the columns of the samples of weight above 0.
-#[pyfunction]
-pub(crate) fn column_sums<'py>(
-    py: Python<'py>,
-    samples: Given<'_>,
-    weights: PyReadonlyArray1<'_, f64>,
-) -> PyResult<Columns<'py>> {
-    let weights = weights.as_slice()?;
-    let found = with_rows!(&samples, "the thin plate SVM", view => {
-        conduct(py, &Patience::default(), |_, _| ColumnSums::of(&view, weights))
-    })?;
-    Ok(columns_out(py, found))
-}
-
-/// Two of them together.
-#[pyfunction]
-pub(crate) fn merged_columns<'py>(py: Python<'py>, a: ColumnsIn<'_>, b: ColumnsIn<'_>) -> PyResult<Columns<'py>> {
-    Ok(columns_out(py, columns_in(&a)?.merged(&columns_in(&b)?)))
-}
-
-/// First sums of two places together.
-#[pyfunction]
-pub(crate) fn merged_first<'py>(py: Python<'py>, a: FirstIn<'_>, b: FirstIn<'_>) -> PyResult<First<'py>> {
-    Ok(first_out(py, first_in(&a)?.merged(&first_in(&b)?)))
-}
 
 /// Rows that landmarks are chosen among: 25 a landmark, drawn, or the first few for "index".
 #[pyfunction]
@@ -113,24 +65,11 @@ pub(crate) struct SettledPolynomials(model::SettledPolynomials);
 
 #[pymethods]
 impl SettledPolynomials {
-    #[getter]
-    fn penalised<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_slice(py, self.0.penalised())
-    }
-
-    #[getter]
-    fn n_penalised(&self) -> usize {
-        self.0.n_penalised()
-    }
-
-    #[getter]
-    fn columns<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_slice(py, self.0.columns())
-    }
-
-    #[getter]
-    fn cross<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_slice(py, self.0.cross())
+    /// What makes features of kernel values and polynomials, or of the polynomials alone: what `SamplePart.on_landmarks`
+    /// takes.
+    fn lift(&self, only_polynomials: bool) -> (usize, Vec<f64>, Vec<f64>, Option<Vec<f64>>) {
+        let cross = (!only_polynomials).then(|| self.0.cross().to_vec());
+        (self.0.n_penalised(), self.0.penalised().to_vec(), self.0.columns().to_vec(), cross)
     }
 
     #[getter]
@@ -139,66 +78,46 @@ impl SettledPolynomials {
     }
 }
 
-/// A kernel on landmarks.
+/// A kernel on landmarks, and what all samples tell of its polynomials.
 #[pyclass(frozen, module = "widemargin._core")]
-pub(crate) struct LandmarkPlan(model::LandmarkPlan);
+pub(crate) struct LandmarkPlan {
+    pub plan: model::LandmarkPlan,
+    sums: Option<FirstSums>,
+}
 
 #[pymethods]
 impl LandmarkPlan {
+    /// Asks the samples that `rows` stands for.
     #[new]
-    fn new(py: Python<'_>, kernel: &str, bases: PyReadonlyArray2<'_, f64>, columns: ColumnsIn<'_>) -> PyResult<Self> {
+    fn new(py: Python<'_>, kernel: &str, bases: PyReadonlyArray2<'_, f64>, rows: Py<PyAny>) -> PyResult<Self> {
         let kernel: ConditionalKernel = kernel.parse().map_err(raise)?;
-        let (bases, columns) = (bases.as_slice()?.to_vec(), columns_in(&columns)?);
-        py.detach(|| model::LandmarkPlan::new(kernel, bases, &columns)).map(LandmarkPlan).map_err(raise)
+        let (bases, rows) = (bases.as_slice()?.to_vec(), Arc::new(rows));
+        conduct(py, &Patience::default(), |monitor, to_caller| {
+            let mut samples = Remote::<SampleRows, _>::new(PythonWorkers::new(&rows, to_caller));
+            let columns = samples.reduce(&ColumnSumsOf {}, monitor)?;
+            let plan = model::LandmarkPlan::new(kernel, bases, columns)?;
+            let sums = plan.first_sums_of(&mut samples, monitor)?;
+            Ok(LandmarkPlan { plan, sums: Some(sums) })
+        })
     }
 
-    fn first_sums<'py>(
-        &self,
-        py: Python<'py>,
-        samples: Given<'_>,
-        weights: PyReadonlyArray1<'_, f64>,
-    ) -> PyResult<First<'py>> {
-        let weights = weights.as_slice()?;
-        let found = with_rows!(&samples, "the thin plate SVM", view => {
-            conduct(py, &Patience::default(), |_, _| self.0.first_sums(&view, weights))
-        })?;
-        Ok(first_out(py, found))
+    /// The plan that workers make features with.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
+        let plan = py.detach(|| model::LandmarkPlan::from_bytes(data)).map_err(raise)?;
+        Ok(LandmarkPlan { plan, sums: None })
     }
 
-    fn settle(
-        &self,
-        sums: FirstIn<'_>,
-        null_space: &str,
-        n: usize,
-        total: f64,
-        separates: bool,
-    ) -> PyResult<SettledPolynomials> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let bytes = slf.get().plan.to_bytes().map_err(raise)?;
+        reduced(slf.as_any(), PyBytes::new(slf.py(), &bytes))
+    }
+
+    fn settle(&self, null_space: &str, n: usize, total: f64, separates: bool) -> PyResult<SettledPolynomials> {
         let null_space = null_space.parse().map_err(raise)?;
-        let settled = self.0.settle(&first_in(&sums)?, null_space, n, total, separates);
+        let no_sums = || raise(Error::NoSamples("the plan of a worker has no sums over all samples"));
+        let settled = self.plan.settle(self.sums.as_ref().ok_or_else(no_sums)?, null_space, n, total, separates);
         settled.map(SettledPolynomials).map_err(raise)
-    }
-
-    /// Features (rows of weight above 0, width): with `cross` None those of the polynomials alone.
-    fn features<'py>(
-        &self,
-        py: Python<'py>,
-        samples: Given<'_>,
-        weights: PyReadonlyArray1<'_, f64>,
-        penalised: PyReadonlyArray1<'_, f64>,
-        columns: PyReadonlyArray1<'_, f64>,
-        cross: Option<PyReadonlyArray1<'_, f64>>,
-    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let (weights, penalised, columns) = (weights.as_slice()?, penalised.as_slice()?, columns.as_slice()?);
-        let cross = cross.as_ref().map(|cross| cross.as_slice()).transpose()?;
-        let features = with_rows!(&samples, "the thin plate SVM", view => {
-            conduct(py, &Patience::default(), |_, _| match cross {
-                None => self.0.polynomial_features(&view, weights, columns),
-                Some(cross) => self.0.features(&view, weights, penalised, columns, cross),
-            })
-        })?;
-        let n = weights.iter().filter(|weight| **weight > 0.0).count();
-        let width = features.len().checked_div(n).unwrap_or(0);
-        shaped(py, features, n, width)
     }
 
     /// The path over rows that `rows` stands for, and the machine.
@@ -227,7 +146,7 @@ impl LandmarkPlan {
         basis: String,
         feature_names: Option<Vec<String>>,
     ) -> PyResult<ThinPlateModel> {
-        let (plan, settled) = (self.0.clone(), settled.0.clone());
+        let (plan, settled) = (self.plan.clone(), settled.0.clone());
         let params = ThinPlateParams::new(plan.kernel())
             .c(C.map_or(CChoice::Auto, CChoice::Value))
             .tol(tol)

@@ -31,19 +31,16 @@ mod _core {
     #[pymodule_export]
     use crate::files::write_file;
     #[pymodule_export]
-    use crate::histograms::{choose_nodes, explicit, factors_of, largest, merged_counts, value_counts};
+    use crate::histograms::scale_and_nodes;
     #[pymodule_export]
     use crate::inspection::{
         canonical, check_costs, choose_bases, descriptor_names, header_of, hog, pairwise, payload, remark_on,
         select_similarities, similarity_names, spectrum, takes, version, with_payload,
     };
     #[pymodule_export]
-    use crate::landmark_plan::{
-        LandmarkPlan, SettledPolynomials, choose_landmarks, column_sums, draw_rows, merged_columns, merged_first,
-        rows_separate,
-    };
+    use crate::landmark_plan::{LandmarkPlan, SettledPolynomials, choose_landmarks, draw_rows, rows_separate};
     #[pymodule_export]
-    use crate::parts::{LandmarkPart, LinearPart, State, merge};
+    use crate::parts::{LandmarkPart, LinearPart, SamplePart, State, merge};
     #[pymodule_export]
     use crate::power_mean::PowerMeanModel;
     #[pymodule_export]

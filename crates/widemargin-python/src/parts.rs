@@ -8,15 +8,22 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use serde::{Deserialize, Serialize};
 use widemargin::data::{CsrView, DenseView};
+use widemargin::expansion::{AdditiveMap, Explicit, explicit_block};
+use widemargin::model::SAMPLE_QUERIES;
 use widemargin::monitor::Monitor;
-use widemargin::partition;
+use widemargin::partition::{self, SampleRows};
 use widemargin::problem::{
-    Block, BlockObjective, Intercept, LinearRows, Objective, ObjectiveScratch, ObjectiveState, OneVsRest, SmoothLoss,
+    Block, BlockObjective, Intercept, LINEAR_QUERIES, Objective, ObjectiveScratch, ObjectiveState, OneVsRest,
+    SmoothLoss,
 };
-use widemargin::solve::thin_plate::{LandmarkRows, RowsApart, RowsState};
+use widemargin::solve::thin_plate::{LANDMARK_QUERIES, LandmarkRows, RowsApart, RowsState};
 use widemargin::{Error, Result};
 
+use crate::convert;
 use crate::errors::raise;
+use crate::landmark_plan::LandmarkPlan;
+use crate::samples::{Given, with_rows};
+use crate::work::{Patience, conduct};
 
 /// What the objectives of this process worked in, one a thread: an objective lives for one query to one part.
 static SCRATCH: Mutex<Vec<ObjectiveScratch>> = Mutex::new(Vec::new());
@@ -91,6 +98,154 @@ impl Features<'_> {
             }
         }
     }
+}
+
+/// Vector samples with their weights.
+#[pyclass(frozen, module = "widemargin._core")]
+pub(crate) struct SamplePart {
+    #[pyo3(get)]
+    number: usize,
+    samples: Py<PyAny>,
+    weights: Vec<f64>,
+}
+
+impl SamplePart {
+    /// The classes of the samples of weight above 0, and their weights.
+    fn present<T: Copy>(&self, all: &[T]) -> Vec<T> {
+        all.iter().zip(&self.weights).filter(|(_, weight)| **weight > 0.0).map(|(one, _)| *one).collect()
+    }
+}
+
+#[pymethods]
+impl SamplePart {
+    #[new]
+    fn new(number: usize, samples: Bound<'_, PyAny>, weights: Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(SamplePart { number, samples: contiguous(&samples)?.unbind(), weights: vector(&weights)? })
+    }
+
+    #[expect(clippy::type_complexity, reason = "the arguments of the constructor")]
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyAny>, (usize, Py<PyAny>, Bound<'py, PyArray1<f64>>)) {
+        let (py, part) = (slf.py(), slf.get());
+        let weights = PyArray1::from_slice(py, &part.weights);
+        (slf.get_type().into_any(), (part.number, part.samples.clone_ref(py), weights))
+    }
+
+    fn __sizeof__(&self, py: Python<'_>) -> PyResult<usize> {
+        let samples = self.samples.bind(py);
+        let bytes = |array: &Bound<'_, PyAny>| match array.getattr("nbytes") {
+            Ok(bytes) => bytes.extract::<usize>(),
+            Err(_) => Ok(0),
+        };
+        let all = match samples.cast::<PyTuple>() {
+            Ok(parts) => parts.iter().map(|part| bytes(&part)).sum::<PyResult<usize>>()?,
+            Err(_) => bytes(samples)?,
+        };
+        Ok(all + 8 * self.weights.len())
+    }
+
+    /// The answer to a query; samples remember nothing.
+    fn answer<'py>(
+        &self,
+        py: Python<'py>,
+        query: &[u8],
+        state: Option<&State>,
+        changes_state: bool,
+    ) -> PyResult<Answer<'py>> {
+        let _ = (state, changes_state);
+        let samples: Given<'_> = self.samples.bind(py).extract()?;
+        let answer = with_rows!(&samples, "statistics of a part", view => {
+            conduct(py, &Patience::default(), |monitor, _| {
+                partition::answer(SAMPLE_QUERIES, query, &mut partition::SamplePart::new(&view, &self.weights), monitor)
+            })
+        })?;
+        Ok((PyBytes::new(py, &answer), None))
+    }
+
+    /// v(x) of the samples of weight above 0, with their classes and costs C · weight.
+    #[pyo3(signature = (codes, n_classes, C, loss, kernel, nodes, factors))]
+    #[expect(non_snake_case, reason = "C is the parameter's name")]
+    #[expect(clippy::too_many_arguments, reason = "they are what a power mean SVM is made of")]
+    fn power_mean(
+        &self,
+        py: Python<'_>,
+        codes: Bound<'_, PyAny>,
+        n_classes: usize,
+        C: f64,
+        loss: &str,
+        kernel: &str,
+        nodes: Vec<f64>,
+        factors: Option<Vec<f64>>,
+    ) -> PyResult<LinearPart> {
+        let map = AdditiveMap::nystrom(kernel.parse().map_err(raise)?, &nodes).map_err(raise)?;
+        let samples: Given<'_> = self.samples.bind(py).extract()?;
+        let rows = self.present(&(0..self.weights.len()).collect::<Vec<_>>());
+        let block = with_rows!(&samples, "the power mean SVM", view => {
+            conduct(py, &Patience::default(), |_, _| explicit_block(&view, &rows, factors.as_deref(), &map))
+        })?;
+        let features = match block {
+            Explicit::Dense(matrix) => convert::array(py, matrix)?.into_any(),
+            Explicit::Sparse(matrix) => {
+                let (indptr, indices) = (PyArray1::from_vec(py, matrix.indptr), PyArray1::from_vec(py, matrix.indices));
+                let parts = (indptr, indices, PyArray1::from_vec(py, matrix.values), matrix.n_cols);
+                parts.into_pyobject(py)?.into_any()
+            }
+        };
+        Ok(LinearPart {
+            number: self.number,
+            features: features.unbind(),
+            codes: self.present(&vector::<u32>(&codes)?),
+            n_classes,
+            costs: self.present(&self.weights).into_iter().map(|weight| C * weight).collect(),
+            loss: loss.parse().map_err(raise)?,
+            intercept: Intercept::None,
+            threads: 1,
+        })
+    }
+
+    /// Features on landmarks of the samples of weight above 0; only those of the unpenalised polynomials where
+    /// `only_polynomials`. `units` is what leave-one-out takes away, a sample.
+    fn on_landmarks(
+        &self,
+        py: Python<'_>,
+        codes: Bound<'_, PyAny>,
+        n_classes: usize,
+        units: Bound<'_, PyAny>,
+        plan: PyRef<'_, LandmarkPlan>,
+        lift: Lift,
+    ) -> PyResult<LandmarkPart> {
+        let samples: Given<'_> = self.samples.bind(py).extract()?;
+        let plan = &plan.plan;
+        let features = with_rows!(&samples, "the thin plate SVM", view => {
+            conduct(py, &Patience::default(), |_, _| match &lift.cross {
+                None => plan.polynomial_features(&view, &self.weights, &lift.columns),
+                Some(cross) => plan.features(&view, &self.weights, &lift.penalised, &lift.columns, cross),
+            })
+        })?;
+        let roots: Vec<f64> = self.present(&self.weights).into_iter().map(f64::sqrt).collect();
+        let width = features.len().checked_div(roots.len()).unwrap_or(0);
+        Ok(LandmarkPart {
+            number: self.number,
+            features: convert::shaped(py, features, roots.len(), width)?.into_any().unbind(),
+            n_penalised: if lift.cross.is_none() { 0 } else { lift.n_penalised },
+            codes: self.present(&vector::<u32>(&codes)?),
+            n_classes,
+            roots,
+            units: self.present(&vector::<f64>(&units)?),
+        })
+    }
+}
+
+/// What makes features of kernel values and polynomials; without `cross` of the polynomials alone.
+#[derive(FromPyObject)]
+pub(crate) struct Lift {
+    #[pyo3(item(0))]
+    n_penalised: usize,
+    #[pyo3(item(1))]
+    penalised: Vec<f64>,
+    #[pyo3(item(2))]
+    columns: Vec<f64>,
+    #[pyo3(item(3))]
+    cross: Option<Vec<f64>>,
 }
 
 /// Rows of features of a linear model with their classes and costs.
@@ -209,7 +364,7 @@ impl LinearPart {
         changes_state: bool,
     ) -> PyResult<Answer<'py>> {
         let (answer, state) = self.with(py, state, |objective| {
-            let answer = partition::answer::<LinearRows>(query, objective, &Monitor::none())?;
+            let answer = partition::answer(LINEAR_QUERIES, query, objective, &Monitor::none())?;
             Ok((answer, changes_state.then(|| State(Remembered::Linear(objective.state())))))
         })?;
         Ok((PyBytes::new(py, &answer), state))
@@ -310,7 +465,7 @@ impl LandmarkPart {
             threads: 1,
         };
         let answer = |rows: &mut dyn widemargin::solve::thin_plate::RowSums| {
-            partition::answer::<LandmarkRows>(query, rows, &Monitor::none())
+            partition::answer(LANDMARK_QUERIES, query, rows, &Monitor::none())
         };
         let (answer, state) = py.detach(|| rows.with(state, &Monitor::none(), answer)).map_err(raise)?;
         Ok((PyBytes::new(py, &answer), changes_state.then_some(State(Remembered::Landmark(state)))))
@@ -329,9 +484,14 @@ pub(crate) fn merge<'py>(
     answers: Vec<Bound<'py, PyBytes>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let answers: Vec<&[u8]> = answers.iter().map(|answer| answer.as_bytes()).collect();
-    let merged = py.detach(|| match partition::is_about::<LandmarkRows>(query) {
-        true => partition::merge::<LandmarkRows>(query, &answers),
-        false => partition::merge::<LinearRows>(query, &answers),
+    let merged = py.detach(|| {
+        if partition::is_about::<LandmarkRows>(query) {
+            partition::merge(LANDMARK_QUERIES, query, &answers)
+        } else if partition::is_about::<SampleRows>(query) {
+            partition::merge(SAMPLE_QUERIES, query, &answers)
+        } else {
+            partition::merge(LINEAR_QUERIES, query, &answers)
+        }
     });
     Ok(PyBytes::new(py, &merged.map_err(raise)?))
 }

@@ -33,7 +33,6 @@ pub mod model;
 pub mod monitor;
 pub mod output;
 mod par;
-#[macro_use]
 pub mod partition;
 pub mod problem;
 pub mod select;

@@ -244,6 +244,8 @@ def grouped(client: Client, blocks: list[Future], group: Any = _tasks.group) -> 
     """Blocks that are on one worker together, one group a thread of it: a step is then a task a thread, not a task a
     partition. They are grouped by where they are when they have been made; a group is made again like any result."""
     wait(blocks)
+    # What one of them met is raised here.
+    client.gather([block for block in blocks if block.status == "error"])
     places, threads = client.who_has(blocks), client.nthreads()
     by_worker: dict[str, list[Future]] = {}
     for block in blocks:

@@ -9,10 +9,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils import check_array
 
 from .. import _core
 from .._columns import names_of
-from .._samples import count, pick
+from .._samples import count, from_vectors, pick
 from ..transformers import BasisExpansion
 
 T = TypeVar("T")
@@ -163,8 +164,27 @@ def normalised(features: Features, centre: npt.NDArray[np.float32], factors: npt
     return features
 
 
-Part = _core.LinearPart | _core.LandmarkPart
+Part = _core.SamplePart | _core.LinearPart | _core.LandmarkPart
 States = list[_core.State] | None
+
+
+def sample_part(number: int, samples: Any, weights: npt.NDArray[np.float64]) -> _core.SamplePart:
+    """Vectors of a partition with their weights; not copied where they are of the form that the compiled half takes."""
+
+    def checked() -> Any:
+        return from_vectors(check_array(samples, accept_sparse="csr", dtype=[np.float64, np.float32], order="C"))
+
+    return _core.SamplePart(number, of_partition(number, checked), weights)
+
+
+def power_mean(part: _core.SamplePart, *given: Any) -> _core.LinearPart:
+    """v(x) of the samples of weight above 0."""
+    return of_partition(part.number, lambda: part.power_mean(*given))
+
+
+def on_landmarks(part: _core.SamplePart, *given: Any) -> _core.LandmarkPart:
+    """Features on landmarks of the samples of weight above 0."""
+    return of_partition(part.number, lambda: part.on_landmarks(*given))
 
 
 def linear_part(

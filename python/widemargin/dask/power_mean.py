@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from dask.delayed import delayed
 
 from .. import _core
@@ -13,9 +12,9 @@ from .. import power_mean as _local
 from .._base import fitting, labels_of, watched
 from .._columns import kept_names
 from .._names import one_of
-from . import _histograms, _tasks, _vectors
+from . import _tasks
 from ._classifier import Clock, DaskClassifier, grouped
-from ._rows import Rows, Sums
+from ._rows import Rows
 
 # The dual that the hinge is solved in is no sum over rows.
 LOSSES = ("squared_hinge",)
@@ -74,41 +73,25 @@ class PowerMeanSVC(DaskClassifier, _local.PowerMeanSVC):
         clock.end("labels")
 
         with self._watched(X=X, y=y) as progress:
-            wait_for = Sums(client).wait
             all_parts = zip(given.numbers, given.parts, given.codes, given.weights, strict=True)
-            present = [one for one in all_parts if (one[3] > 0).any()]
-            numbers, parts, codes, weights = zip(*present, strict=True)
-            rows = [
-                client.compute(delayed(_vectors.rows)(number, part.samples))
-                for number, part in zip(numbers, parts, strict=True)
+            numbers, parts, codes, weights = zip(*(one for one in all_parts if (one[3] > 0).any()), strict=True)
+            samples = [
+                client.compute(delayed(_tasks.sample_part)(number, part.samples, weight))
+                for number, part, weight in zip(numbers, parts, weights, strict=True)
             ]
-
-            def asked(work: Any, *more: Any) -> list[Any]:
-                each = zip(numbers, rows, weights, strict=True)
-                return [client.submit(work, *one, *more, pure=False) for one in each]
-
-            factors: npt.NDArray[np.float64] | None = None
-            # Looked at without a scaling too: it is where a negative value is found.
-            maxima = wait_for(asked(_histograms.largest), _histograms.larger)
-            if is_scaled:
-                factors = _core.factors_of(maxima)
-            shared = client.submit(_tasks.same, factors, pure=False)
-            clock.end("scale")
-
-            values, counts, _ = wait_for(asked(_histograms.counts, shared), _histograms.together)
-            nodes = _core.choose_nodes(kernel, values, counts, int(self.n_nodes)).tolist()
+            rows = Rows(client, grouped(client, samples))
+            factors, nodes = _core.scale_and_nodes(rows, kernel, int(self.n_nodes), is_scaled)
             clock.end("nodes")
 
+            model = (len(self.classes_), float(self.C), loss, kernel, nodes)
+            shared = client.submit(_tasks.same, factors, pure=False)
             blocks = [
-                client.submit(
-                    _histograms.part, *one, float(self.C), shared, kernel, nodes, len(self.classes_), loss, pure=False
-                )
-                for one in zip(numbers, rows, codes, weights, strict=True)
+                client.submit(_tasks.power_mean, part, some, *model, shared, pure=False)
+                for part, some in zip(samples, codes, strict=True)
             ]
             groups = grouped(client, blocks)
             # What nobody holds is dropped by the workers.
-            rows.clear()
-            blocks.clear()
+            del rows, samples, blocks
             sums = Rows(client, groups)
             clock.end("features")
 
@@ -130,18 +113,18 @@ class PowerMeanSVC(DaskClassifier, _local.PowerMeanSVC):
                 monitor=watched(progress),
             )
         clock.end("solve")
-        model = _core.PowerMeanModel.assemble(
+        fitted = _core.PowerMeanModel.assemble(
             solution,
             labels_of(self.classes_),
             kernel=kernel,
             nodes=nodes,
-            factors=None if factors is None else factors.tolist(),
+            factors=factors,
             n_features=n_features,
             C=float(self.C),
             stages=clock.stages,
             training=self._asked(),
             feature_names=kept_names(self),
         )
-        self._keep(model)
+        self._keep(fitted)
         self.dask_report_ = {"partitions": len(given.numbers), **sums.told()}
         return self

@@ -16,10 +16,9 @@ from .._base import fitting, labels_of, watched
 from .._columns import kept_names
 from .._names import one_of
 from .._samples import from_vectors
-from . import _landmark_tasks as tasks
-from . import _tasks, _vectors
+from . import _tasks
 from ._classifier import Clock, DaskClassifier, Given, grouped, picked
-from ._rows import Rows, Sums
+from ._rows import Rows
 
 # Of the first so many samples a landmark those at different places become landmarks, for basis="index".
 FIRST_A_LANDMARK = 4
@@ -89,7 +88,7 @@ class ThinPlateSVC(DaskClassifier, _local.ThinPlateSVC):
             rows = work.rows(settled)
             work.forget()
             clock.end("features")
-            model = work.made.fit(
+            model = work.plan.fit(
                 settled,
                 rows,
                 labels_of(self.classes_),
@@ -143,27 +142,19 @@ class Work:
         # What leave-one-out takes away is one copy, which weighs what the class makes of it.
         copies = [given.copies[at] for at in present]
         self._units = [w / np.maximum(c, 1.0) for w, c in zip(self._weights, copies, strict=True)]
-        self._wait = Sums(self._client).wait
-        self._rows: list[Future] = [
-            self._client.compute(delayed(_vectors.rows)(number, given.parts[at].samples))
-            for number, at in zip(self._numbers, present, strict=True)
+        self._samples: list[Future] = [
+            self._client.compute(delayed(_tasks.sample_part)(number, given.parts[at].samples, weights))
+            for number, at, weights in zip(self._numbers, present, self._weights, strict=True)
         ]
-        columns = self._wait(self._asked(tasks.columns), tasks.all_columns)
-        plan = tasks.Plan(kernel, bases, columns)
-        self.made = plan.made()
-        self._n_landmarks = len(bases)
-        self._plan = self._client.submit(_tasks.same, plan, pure=False)
-
-    def _asked(self, work: Any, *more: Any) -> list[Future]:
-        each = zip(self._numbers, self._rows, self._weights, strict=True)
-        return [self._client.submit(work, *one, *more, pure=False) for one in each]
+        rows = Rows(self._client, grouped(self._client, self._samples))
+        self.plan = _core.LandmarkPlan(kernel, bases, rows)
+        self._plan = self._client.submit(_tasks.same, self.plan, pure=False)
 
     def settled(self, null_space: str) -> _core.SettledPolynomials:
         """What becomes of the polynomials."""
-        sums = self._wait(self._asked(tasks.first, self._plan), tasks.all_first)
         separates = False
         if null_space == "auto":
-            free = self.made.settle(sums, "free", self.n, self._total, False)
+            free = self.plan.settle("free", self.n, self._total, False)
             if free.n_free > 1:
                 separates = _core.rows_separate(
                     self.rows(free, only_polynomials=True),
@@ -173,21 +164,18 @@ class Work:
                     total=self._total,
                     threads=self._threads,
                 )
-        return self.made.settle(sums, null_space, self.n, self._total, separates)
+        return self.plan.settle(null_space, self.n, self._total, separates)
 
     def rows(self, settled: _core.SettledPolynomials, *, only_polynomials: bool = False) -> Rows:
-        """Blocks of features."""
+        """Parts of features."""
         client = self._client
-        lift = tasks.Lift(
-            0 if only_polynomials else settled.n_penalised,
-            settled.penalised,
-            settled.columns,
-            None if only_polynomials else settled.cross,
-        )
-        shared = [client.submit(_tasks.same, lift, pure=False)]
-        each = zip(self._numbers, self._rows, self._codes, self._weights, self._units, strict=True)
-        blocks = [client.submit(tasks.block, *one, self._n_classes, self._plan, *shared, pure=False) for one in each]
-        return Rows(client, grouped(client, blocks))
+        lift = client.submit(_tasks.same, settled.lift(only_polynomials), pure=False)
+        each = zip(self._samples, self._codes, self._units, strict=True)
+        parts = [
+            client.submit(_tasks.on_landmarks, part, codes, self._n_classes, units, self._plan, lift, pure=False)
+            for part, codes, units in each
+        ]
+        return Rows(client, grouped(client, parts))
 
     def class_weights(self) -> list[float]:
         """Sum of the weights of the samples of each class."""
@@ -197,4 +185,4 @@ class Work:
 
     def forget(self) -> None:
         """Lets go of the samples: the workers drop what nobody holds."""
-        self._rows = []
+        self._samples = []

@@ -1,8 +1,12 @@
 //! Scaling histograms to [0, 1] by the largest value of each feature.
 
+use serde::{Deserialize, Serialize};
+
 use crate::data::{Rows, visit_histogram};
 use crate::error::Result;
 use crate::memory;
+use crate::monitor::Monitor;
+use crate::partition::{Kind, Query, SampleRows, part_query};
 
 /// Divides each feature by its largest value among the training samples.
 ///
@@ -57,6 +61,16 @@ pub fn largest_values(samples: &impl Rows, rows: &[usize]) -> Result<Vec<f64>> {
         })?;
     }
     Ok(largest)
+}
+
+part_query! {
+    /// The largest value of each feature among the samples of weight above 0.
+    pub SampleRows: LargestValues "largest" {} -> Vec<f64> {}
+    |_, part, _| largest_values(&part.rows(), &part.present()),
+    |_, total, next| {
+        total.resize(total.len().max(next.len()), 0.0);
+        total.iter_mut().zip(next).for_each(|(total, next)| *total = total.max(next));
+    }
 }
 
 #[cfg(test)]

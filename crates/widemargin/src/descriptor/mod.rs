@@ -10,7 +10,7 @@ mod znorm;
 use crate::data::{AnySamples, Training};
 use crate::error::Result;
 
-pub use feature_range::{FeatureMax, largest_values};
+pub use feature_range::{FeatureMax, LargestValues, largest_values};
 pub use hog::Hog;
 pub use moments::Spread;
 pub(crate) use moments::spread;

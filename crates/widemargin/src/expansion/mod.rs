@@ -27,4 +27,4 @@ pub use normalization::{Definite, Normalization};
 pub(crate) use part_map::PartMap;
 pub use spectrum::{Negative, Spectrum, spectrum, spectrum_with};
 pub(crate) use value_codes::ValueCodes;
-pub use value_counts::ValueCounts;
+pub use value_counts::{CountValues, ValueCounts};

@@ -4,10 +4,13 @@
 //! distinct values stay as they are, more are rounded to the middle of bins that are fixed once for all data.
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use super::coded_rows::BEYOND_SINGLE;
 use crate::data::Rows;
 use crate::error::{Error, Result};
+use crate::monitor::Monitor;
+use crate::partition::{Kind, Query, SampleRows, part_query};
 
 /// The most distinct values that are kept as they are; as many as [`CodedRows`](super::CodedRows) looks up.
 const MOST_VALUES: usize = 1 << 16;
@@ -17,7 +20,7 @@ const MOST_VALUES: usize = 1 << 16;
 const BIN_BITS: u32 = 11;
 
 /// Values above 0 and the weight with which each occurs.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ValueCounts {
     /// Distinct, ascending.
     pub values: Vec<f32>,
@@ -60,6 +63,16 @@ impl ValueCounts {
         }
         found.finish()
     }
+}
+
+part_query! {
+    /// How often each value occurs among the samples of weight above 0, once features are multiplied by their factors.
+    pub SampleRows: CountValues "value_counts" {
+        /// One a feature; none for 1 everywhere.
+        factors: Option<Vec<f64>>
+    } -> ValueCounts {}
+    |query, part, _| ValueCounts::of(&part.rows(), part.weights, query.factors.as_deref()),
+    |_, total, next| *total = total.merged(&next)
 }
 
 /// Counts by the bits of a value, which ascend as the values do.

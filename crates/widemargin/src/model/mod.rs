@@ -6,6 +6,7 @@ mod file;
 mod header;
 mod origin;
 mod power_mean;
+mod sample_queries;
 mod samples_file;
 mod scale_rows;
 mod scores;
@@ -15,9 +16,10 @@ pub use basis_expansion::{Assembled, BasisExpansionParams, BasisExpansionSvc, Ex
 pub use file::{FORMAT_VERSION, FileFacts, method_of, method_of_bytes, payload, with_payload, write_atomically};
 pub use header::header_of_bytes;
 pub use origin::TrainingSettings;
-pub use power_mean::{PowerMeanParams, PowerMeanParts, PowerMeanSvc};
+pub use power_mean::{PowerMeanParams, PowerMeanParts, PowerMeanSvc, scale_and_nodes};
+pub use sample_queries::SAMPLE_QUERIES;
 pub use scores::Scores;
 pub use thin_plate::{
-    CChoice, ColumnSums, LandmarkChoice, LandmarkPlan, ModelFacts, SAMPLES_A_LANDMARK, SettledPolynomials, Standardize,
-    ThinPlateParams, ThinPlateSvc, choose_landmarks, draw_rows,
+    CChoice, ColumnSums, ColumnSumsOf, FirstSumsOf, LandmarkChoice, LandmarkPlan, ModelFacts, SAMPLES_A_LANDMARK,
+    SettledPolynomials, Standardize, ThinPlateParams, ThinPlateSvc, choose_landmarks, draw_rows,
 };

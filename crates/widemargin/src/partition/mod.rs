@@ -6,11 +6,12 @@
 //! goes as bytes. So a solver is written once, and so is a new statistic.
 
 /// A query that is a call of a part, and how the results of two parts are added.
-macro_rules! query {
-    ($kind:ident: $name:ident $called:literal { $($field:ident: $type:ty),* } -> $answer:ty { $($constant:ident = $value:expr),* }
+macro_rules! part_query {
+    ($(#[$attribute:meta])* $visible:vis $kind:ident: $name:ident $called:literal { $($(#[$note:meta])* $field:ident: $type:ty),* } -> $answer:ty { $($constant:ident = $value:expr),* }
      $call:expr, $add:expr) => {
+        $(#[$attribute])*
         #[derive(Clone, Debug, Serialize, Deserialize)]
-        struct $name { $($field: $type),* }
+        $visible struct $name { $($(#[$note])* $visible $field: $type),* }
 
         impl Query for $name {
             type Of = $kind;
@@ -32,14 +33,19 @@ macro_rules! query {
     };
 }
 
+pub(crate) use part_query;
+
 mod in_memory;
 mod out_of_core;
 mod query;
 mod recorded;
 mod remote;
+mod samples;
 
 pub use in_memory::InMemory;
 pub(crate) use out_of_core::{Needs, OutOfCore, Parts};
 pub use query::{Entry, Executor, Kind, Query, answer, is_about, merge};
+pub(crate) use query::{from_bytes, to_bytes};
 pub(crate) use recorded::Recorded;
 pub use remote::{Asked, Remote, Workers};
+pub use samples::{SamplePart, SampleRows, SampleStream};

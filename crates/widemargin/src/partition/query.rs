@@ -15,9 +15,6 @@ pub trait Kind: Sized + 'static {
 
     /// Unique among the kinds.
     const NAME: &'static str;
-
-    /// The queries that may come as bytes.
-    const QUERIES: &'static [Entry<Self>];
 }
 
 /// A question that any part of the rows can answer. Answers are merged in the order of the parts.
@@ -101,21 +98,26 @@ impl<K: Kind> Entry<K> {
     }
 }
 
-/// The answer of some rows to a query as [`encoded`].
+/// The answer of some rows to one of `queries`, which came as bytes.
 ///
 /// # Errors
-/// [`Error::Parameter`] for bytes that are no query of this kind, and as for [`Query::answer`].
-pub fn answer<K: Kind>(query: &[u8], part: &mut K::Part<'_>, monitor: &Monitor<'_>) -> Result<Vec<u8>> {
-    let (entry, query) = entry::<K>(query)?;
+/// [`Error::Parameter`] for bytes that are none of them, and as for [`Query::answer`].
+pub fn answer<K: Kind>(
+    queries: &[Entry<K>],
+    query: &[u8],
+    part: &mut K::Part<'_>,
+    monitor: &Monitor<'_>,
+) -> Result<Vec<u8>> {
+    let (entry, query) = entry(queries, query)?;
     (entry.answer)(query, part, monitor)
 }
 
-/// The answers of several parts to a query as [`encoded`], in the order of the parts, as that of all of them.
+/// The answers of several parts to one of `queries`, which came as bytes, in the order of the parts, as that of all of them.
 ///
 /// # Errors
 /// As for [`answer`], and [`Error::NoSamples`] without any.
-pub fn merge<K: Kind>(query: &[u8], answers: &[&[u8]]) -> Result<Vec<u8>> {
-    let (entry, query) = entry::<K>(query)?;
+pub fn merge<K: Kind>(queries: &[Entry<K>], query: &[u8], answers: &[&[u8]]) -> Result<Vec<u8>> {
+    let (entry, query) = entry(queries, query)?;
     (entry.merge)(query, answers)
 }
 
@@ -124,25 +126,25 @@ pub(super) fn encoded<Q: Query>(query: &Q) -> Result<Vec<u8>> {
     to_bytes(&(<Q::Of as Kind>::NAME, Q::NAME, query))
 }
 
-/// Whether a query as [`encoded`] is about rows of a kind.
+/// Whether a query that came as bytes is about rows of a kind.
 pub fn is_about<K: Kind>(query: &[u8]) -> bool {
     postcard::take_from_bytes::<&str>(query).is_ok_and(|(kind, _)| kind == K::NAME)
 }
 
-fn entry<K: Kind>(query: &[u8]) -> Result<(&'static Entry<K>, &[u8])> {
+fn entry<'e, 'q, K: Kind>(queries: &'e [Entry<K>], query: &'q [u8]) -> Result<(&'e Entry<K>, &'q [u8])> {
     let read = postcard::take_from_bytes::<(&str, &str)>(query);
     let ((kind, name), rest) = read.map_err(|problem| unreadable(&problem.to_string()))?;
-    match K::QUERIES.iter().find(|entry| kind == K::NAME && entry.name == name) {
+    match queries.iter().find(|entry| kind == K::NAME && entry.name == name) {
         Some(entry) => Ok((entry, rest)),
         None => Err(unreadable(&format!("{name} is no query to {} but to {kind}", K::NAME))),
     }
 }
 
-pub(super) fn to_bytes<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>> {
+pub(crate) fn to_bytes<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>> {
     postcard::to_allocvec(value).map_err(|problem| unreadable(&problem.to_string()))
 }
 
-pub(super) fn from_bytes<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
+pub(crate) fn from_bytes<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
     postcard::from_bytes(bytes).map_err(|problem| unreadable(&problem.to_string()))
 }
 

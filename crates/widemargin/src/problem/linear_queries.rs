@@ -6,7 +6,7 @@ use super::objective::{ActiveRows, Cost, Gradient, Gram, Line, LineSums, Objecti
 use crate::error::Result;
 use crate::linalg;
 use crate::monitor::Monitor;
-use crate::partition::{Entry, Executor, Kind, Query, Recorded, Remote, Workers};
+use crate::partition::{Entry, Executor, Kind, Query, Recorded, Remote, Workers, part_query};
 
 /// Rows of features with their targets and costs; a part is the objective over some of them.
 #[derive(Clone, Copy, Debug)]
@@ -16,19 +16,20 @@ impl Kind for LinearRows {
     type Part<'p> = dyn Objective + Send + 'p;
 
     const NAME: &'static str = "linear rows";
-
-    const QUERIES: &'static [Entry<Self>] = &[
-        Entry::of::<SetPoint>(),
-        Entry::of::<SetDirection>(),
-        Entry::of::<TakeStep>(),
-        Entry::of::<LineSearch>(),
-        Entry::of::<GradientAt>(),
-        Entry::of::<HessianProduct>(),
-        Entry::of::<GramAt>(),
-        Entry::of::<Diagonal>(),
-        Entry::of::<Active>(),
-    ];
 }
+
+/// What workers answer of the rows of a linear model.
+pub const LINEAR_QUERIES: &[Entry<LinearRows>] = &[
+    Entry::of::<SetPoint>(),
+    Entry::of::<SetDirection>(),
+    Entry::of::<TakeStep>(),
+    Entry::of::<LineSearch>(),
+    Entry::of::<GradientAt>(),
+    Entry::of::<HessianProduct>(),
+    Entry::of::<GramAt>(),
+    Entry::of::<Diagonal>(),
+    Entry::of::<Active>(),
+];
 
 /// Rows of a linear model, wherever they are: they make an [`Objective`].
 pub trait LinearExecutor: Executor<Of = LinearRows> {
@@ -39,40 +40,40 @@ pub trait LinearExecutor: Executor<Of = LinearRows> {
     fn cost(&self) -> Cost;
 }
 
-query! { LinearRows: SetPoint "set_point" { live: Vec<usize>, points: Vec<f64> } -> () { CHANGES_STATE = true, HAS_ANSWER = false }
+part_query! { LinearRows: SetPoint "set_point" { live: Vec<usize>, points: Vec<f64> } -> () { CHANGES_STATE = true, HAS_ANSWER = false }
 |at, rows, _| rows.set_point(&at.live, &at.points), |_, (), ()| () }
 
-query! { LinearRows: SetDirection "set_direction" { live: Vec<usize>, directions: Vec<f64> } -> () { CHANGES_STATE = true, HAS_ANSWER = false }
+part_query! { LinearRows: SetDirection "set_direction" { live: Vec<usize>, directions: Vec<f64> } -> () { CHANGES_STATE = true, HAS_ANSWER = false }
 |at, rows, _| rows.set_direction(&at.live, &at.directions), |_, (), ()| () }
 
-query! { LinearRows: TakeStep "take_step" { live: Vec<usize>, steps: Vec<f64> } -> ()
+part_query! { LinearRows: TakeStep "take_step" { live: Vec<usize>, steps: Vec<f64> } -> ()
 { CHANGES_STATE = true, HAS_ANSWER = false, READS_FEATURES = false }
 |at, rows, _| rows.take_step(&at.live, &at.steps), |_, (), ()| () }
 
-query! { LinearRows: LineSearch "line_search_eval" { live: Vec<usize>, lines: Vec<Line> } -> Vec<LineSums> { READS_FEATURES = false }
+part_query! { LinearRows: LineSearch "line_search_eval" { live: Vec<usize>, lines: Vec<Line> } -> Vec<LineSums> { READS_FEATURES = false }
 |at, rows, _| rows.line_search_eval(&at.live, &at.lines),
 |_, total, next| total.iter_mut().zip(&next).for_each(|(total, next)| total.add(next)) }
 
-query! { LinearRows: GradientAt "gradient" { live: Vec<usize>, intercepts: Vec<f64> } -> Gradient {}
+part_query! { LinearRows: GradientAt "gradient" { live: Vec<usize>, intercepts: Vec<f64> } -> Gradient {}
 |at, rows, _| rows.gradient(&at.live, &at.intercepts), |_, total, next| total.add(&next) }
 
-query! { LinearRows: HessianProduct "hessian_product" { live: Vec<usize>, intercepts: Vec<f64>, directions: Vec<f64> } -> Vec<f64> {}
+part_query! { LinearRows: HessianProduct "hessian_product" { live: Vec<usize>, intercepts: Vec<f64>, directions: Vec<f64> } -> Vec<f64> {}
 |at, rows, _| rows.hessian_product(&at.live, &at.intercepts, &at.directions),
 |_, total, next| linalg::add(total, &next) }
 
 // Matrices and rows are many more numbers than sums, and are the same again at the same points: no record is kept.
 
-query! { LinearRows: GramAt "gram" { live: Vec<usize>, intercepts: Vec<f64> } -> Option<Gram> { IS_RECORDED = false }
+part_query! { LinearRows: GramAt "gram" { live: Vec<usize>, intercepts: Vec<f64> } -> Option<Gram> { IS_RECORDED = false }
 |at, rows, monitor| rows.gram(&at.live, &at.intercepts, monitor),
 |_, total, next| match (total.as_mut(), next) {
     (Some(total), Some(next)) => total.add(&next),
     _ => *total = None,
 } }
 
-query! { LinearRows: Diagonal "diagonal" { live: Vec<usize>, intercepts: Vec<f64> } -> Vec<f64> { IS_RECORDED = false }
+part_query! { LinearRows: Diagonal "diagonal" { live: Vec<usize>, intercepts: Vec<f64> } -> Vec<f64> { IS_RECORDED = false }
 |at, rows, _| rows.diagonal(&at.live, &at.intercepts), |_, total, next| linalg::add(total, &next) }
 
-query! { LinearRows: Active "active_rows" { k: usize, intercept: f64, most: usize } -> Option<ActiveRows> { IS_RECORDED = false }
+part_query! { LinearRows: Active "active_rows" { k: usize, intercept: f64, most: usize } -> Option<ActiveRows> { IS_RECORDED = false }
 |at, rows, _| rows.active_rows(at.k, at.intercept, at.most),
 |at, total, next| *total = total.take().zip(next).and_then(|(mut total, next)| {
     total.add(next, at.most).then_some(total)

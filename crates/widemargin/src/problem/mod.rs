@@ -17,7 +17,7 @@ pub use any_loss::AnyLoss;
 pub use block::Block;
 pub use block_objective::{BlockObjective, ObjectiveScratch, ObjectiveState};
 pub use linear_objective::LinearObjective;
-pub use linear_queries::{LinearExecutor, LinearRows, RemoteObjective};
+pub use linear_queries::{LINEAR_QUERIES, LinearExecutor, LinearRows, RemoteObjective};
 pub use loss::Loss;
 pub use objective::{ActiveRows, Cost, Gradient, Gram, Intercept, Line, LineSums, Objective, PointSums, Shape};
 pub use one_vs_rest::OneVsRest;

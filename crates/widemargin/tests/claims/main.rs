@@ -23,6 +23,7 @@ mod linear_reaches_the_minimum;
 mod linear_same_answer;
 mod model_bytes;
 mod model_files;
+mod new_statistic;
 mod no_import_circles;
 mod power_mean_blocks;
 mod predictions_are_watched;

@@ -12,7 +12,7 @@ use widemargin::model::{Assembled, BasisExpansionParams, BasisExpansionSvc};
 use widemargin::monitor::Monitor;
 use widemargin::partition::{self, Asked, Workers};
 use widemargin::problem::{
-    BlockObjective, Intercept, LinearRows, Objective, ObjectiveScratch, ObjectiveState, OneVsRest, RemoteObjective,
+    BlockObjective, Intercept, LINEAR_QUERIES, Objective, ObjectiveScratch, ObjectiveState, OneVsRest, RemoteObjective,
 };
 use widemargin::similarity::AnySimilarity;
 use widemargin::solve::newton::{self, NewtonSettings};
@@ -51,7 +51,7 @@ impl Workers for Forgetful<'_> {
             let (block, costs) = (matrix.view()?.into(), &costs[rows.clone()]);
             let mut objective = BlockObjective::alone_in(scratch, block, targets, costs, (*loss, *intercept), 1)?;
             objective.recall(&state.scores, &state.along)?;
-            answers.push(partition::answer::<LinearRows>(asked.query, &mut objective, &Monitor::none())?);
+            answers.push(partition::answer(LINEAR_QUERIES, asked.query, &mut objective, &Monitor::none())?);
             if asked.changes_state {
                 *state = objective.state();
             }
@@ -59,8 +59,8 @@ impl Workers for Forgetful<'_> {
         }
         // As a tree: the last two first.
         let answers: Vec<&[u8]> = answers.iter().map(Vec::as_slice).collect();
-        let last = partition::merge::<LinearRows>(asked.query, &answers[1..])?;
-        partition::merge::<LinearRows>(asked.query, &[answers[0], &last])
+        let last = partition::merge(LINEAR_QUERIES, asked.query, &answers[1..])?;
+        partition::merge(LINEAR_QUERIES, asked.query, &[answers[0], &last])
     }
 }
 

@@ -11,7 +11,7 @@ use widemargin::monitor::Monitor;
 use widemargin::partition::{self, Asked, Workers};
 use widemargin::problem::OneVsRest;
 use widemargin::solve::thin_plate::{
-    FirstSums, LandmarkRows, NullSpace, RemoteRowSums, RowSums, RowsApart, RowsShape, RowsState, rows_separate,
+    FirstSums, LANDMARK_QUERIES, NullSpace, RemoteRowSums, RowSums, RowsApart, RowsShape, RowsState, rows_separate,
 };
 
 /// The rows of one place.
@@ -47,7 +47,8 @@ impl Workers for Places {
             let targets = OneVsRest::new(&place.codes, n_classes);
             let (features, roots) = (&place.features, &place.roots);
             let rows = RowsApart { features, n_penalised, targets, roots, units: &units, threads: 1 };
-            let work = |rows: &mut dyn RowSums| partition::answer::<LandmarkRows>(asked.query, rows, &Monitor::none());
+            let work =
+                |rows: &mut dyn RowSums| partition::answer(LANDMARK_QUERIES, asked.query, rows, &Monitor::none());
             let (answer, state) = rows.with(place.state.clone(), &Monitor::none(), work)?;
             if asked.changes_state {
                 place.state = state;
@@ -57,7 +58,7 @@ impl Workers for Places {
             Ok(answer)
         };
         let answers = self.places.iter_mut().map(one).collect::<Result<Vec<_>>>()?;
-        partition::merge::<LandmarkRows>(asked.query, &answers.iter().map(Vec::as_slice).collect::<Vec<_>>())
+        partition::merge(LANDMARK_QUERIES, asked.query, &answers.iter().map(Vec::as_slice).collect::<Vec<_>>())
     }
 }
 
@@ -83,7 +84,7 @@ fn fit(
     let columns = columns.reduce(|a, b| a.merged(&b)).unwrap();
     let (bases, chosen) =
         choose_landmarks(&view(&values[..20 * d], d), &[1.0; 20], LandmarkChoice::Index, 20, 0, 1).unwrap();
-    let plan = LandmarkPlan::new(kernel("thin-plate"), bases, &columns).unwrap();
+    let plan = LandmarkPlan::new(kernel("thin-plate"), bases, columns).unwrap();
     let sums = parts.iter().map(|(part, _)| plan.first_sums(&view(part, d), &ones(part)).unwrap());
     let sums = sums.fold(FirstSums::default(), |a, b| a.merged(&b));
     let n = values.len() / d;

@@ -5,6 +5,8 @@
 //! them a [`LandmarkPlan`], whose [`LandmarkPlan::first_sums`] are summed over the places; what becomes of the
 //! polynomials ([`LandmarkPlan::settle`]); the features of every place; the path over the places' sums, and the machine.
 
+use serde::{Deserialize, Serialize};
+
 use super::kernel_blocks::{dense_rows, weighted_block, weighted_gram, weighted_polynomials};
 use super::landmarks::{LandmarkChoice, Placed, choose};
 use super::model::ThinPlateSvc;
@@ -16,6 +18,7 @@ use crate::linalg::factor::Matrix;
 use crate::model::origin::Origin;
 use crate::monitor::Monitor;
 use crate::par::Pool;
+use crate::partition::{Executor, Kind, Query, SampleRows, from_bytes, part_query, to_bytes};
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::Stage;
 use crate::solve::thin_plate::{
@@ -26,7 +29,7 @@ use crate::solve::thin_plate::{
 pub use super::landmarks::SAMPLES_A_CENTRE as SAMPLES_A_LANDMARK;
 
 /// Weight, mean and squared deviations of the columns of some samples.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ColumnSums {
     /// Σ w.
     pub total: f64,
@@ -63,6 +66,22 @@ impl ColumnSums {
     }
 }
 
+part_query! {
+    /// [`ColumnSums::of`] as a query.
+    pub SampleRows: ColumnSumsOf "column_sums" {} -> ColumnSums {}
+    |_, part, _| ColumnSums::of(&part.rows(), part.weights), |_, total, next| *total = total.merged(&next)
+}
+
+part_query! {
+    /// [`LandmarkPlan::first_sums`] as a query.
+    pub SampleRows: FirstSumsOf "first_sums" {
+        /// The plan, as bytes that any machine makes it of.
+        plan: Vec<u8>
+    } -> FirstSums {}
+    |query, part, _| LandmarkPlan::from_bytes(&query.plan)?.first_sums(&part.rows(), part.weights),
+    |_, total, next| *total = total.merged(&next)
+}
+
 /// `most` rows of weight above 0 drawn without replacement, or all there are: ascending.
 pub fn draw_rows(weights: &[f64], most: usize, seed: u64) -> Vec<usize> {
     drawn(weights, most, seed)
@@ -94,6 +113,7 @@ pub struct LandmarkPlan {
     n_features: usize,
     /// Row-major.
     bases: Vec<f64>,
+    columns: ColumnSums,
     space: PolynomialSpace,
     feature_map: FeatureMap,
 }
@@ -124,14 +144,43 @@ impl LandmarkPlan {
     ///
     /// # Errors
     /// [`Error::Parameter`] where the kernel or its polynomials cannot be used on these landmarks.
-    pub fn new(kernel: ConditionalKernel, bases: Vec<f64>, columns: &ColumnSums) -> Result<Self> {
+    pub fn new(kernel: ConditionalKernel, bases: Vec<f64>, columns: ColumnSums) -> Result<Self> {
         let n_features = columns.mean.len();
         let variances: Vec<f64> = columns.squares.iter().map(|squares| squares / columns.total).collect();
         let space = PolynomialSpace::of_moments(kernel.degree(), columns.mean.clone(), &variances)?;
         let ones = vec![1.0; bases.len() / n_features.max(1)];
         let between = weighted_gram(kernel, &bases, n_features, &ones, &Pool::new(1)?)?;
         let feature_map = feature_map_of(between, &weighted_polynomials(&space, &bases, n_features, &ones))?;
-        Ok(LandmarkPlan { kernel, n_features, bases, space, feature_map })
+        Ok(LandmarkPlan { kernel, n_features, bases, columns, space, feature_map })
+    }
+
+    /// As bytes, of which another machine makes it.
+    ///
+    /// # Errors
+    /// None that is known.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        to_bytes(&(self.kernel.to_string(), &self.bases, &self.columns))
+    }
+
+    /// The plan of these bytes.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for bytes that are no plan, and as for [`LandmarkPlan::new`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let (kernel, bases, columns): (String, Vec<f64>, ColumnSums) = from_bytes(bytes)?;
+        LandmarkPlan::new(kernel.parse()?, bases, columns)
+    }
+
+    /// What all samples tell of the polynomials, wherever they are.
+    ///
+    /// # Errors
+    /// What the samples meet.
+    pub fn first_sums_of(
+        &self,
+        samples: &mut impl Executor<Of = SampleRows>,
+        monitor: &Monitor<'_>,
+    ) -> Result<FirstSums> {
+        samples.reduce(&FirstSumsOf { plan: self.to_bytes()? }, monitor)
     }
 
     /// The kernel.
@@ -259,7 +308,7 @@ impl LandmarkPlan {
     ) -> Result<ThinPlateSvc> {
         let ModelFacts { classes, class_weights, support, stages } = facts;
         let SettledPolynomials { null_space, why, apart } = settled;
-        let LandmarkPlan { kernel, n_features, bases, space, feature_map } = self;
+        let LandmarkPlan { kernel, n_features, bases, space, feature_map, .. } = self;
         let pool = Pool::new(params.threads)?;
         let started = std::time::Instant::now();
         let fitted = fit_apart(rows, feature_map, apart, (null_space, why), &params.settings(), (&pool, monitor))?;

@@ -11,7 +11,8 @@ mod params;
 mod stream;
 
 pub use apart::{
-    ColumnSums, LandmarkPlan, ModelFacts, SAMPLES_A_LANDMARK, SettledPolynomials, choose_landmarks, draw_rows,
+    ColumnSums, ColumnSumsOf, FirstSumsOf, LandmarkPlan, ModelFacts, SAMPLES_A_LANDMARK, SettledPolynomials,
+    choose_landmarks, draw_rows,
 };
 pub use landmarks::LandmarkChoice;
 pub use model::ThinPlateSvc;

@@ -1,5 +1,7 @@
 //! What a fit on landmarks is made of where its samples are not in one place: sums over them, and what follows.
 
+use serde::{Deserialize, Serialize};
+
 use super::batched_newton::BatchedNewton;
 use super::exact_fit::{FitSettings, Fitted, WhyNotFree, settle_auto};
 use super::feature_map::FeatureMap;
@@ -17,7 +19,7 @@ use crate::monitor::Monitor;
 use crate::par::Pool;
 
 /// What samples tell of the polynomials: R with RᵀR = PᵀWP, and ΦWP.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FirstSums {
     /// Numbers a row of R: the polynomials.
     pub n_polynomials: usize,

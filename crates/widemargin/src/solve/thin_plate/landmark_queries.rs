@@ -6,7 +6,7 @@ use super::row_sums::{Hessians, LeftOutSums, PointSums, RowSums, RowsShape};
 use crate::error::Result;
 use crate::linalg;
 use crate::monitor::Monitor;
-use crate::partition::{Entry, Executor, Kind, Query, Remote, Workers};
+use crate::partition::{Entry, Executor, Kind, Query, Remote, Workers, part_query};
 
 /// Rows of features on landmarks with their classes and weights; a part is the sums over some of them.
 #[derive(Clone, Copy, Debug)]
@@ -18,18 +18,19 @@ impl Kind for LandmarkRows {
     type Part<'p> = dyn RowSums + 'p;
 
     const NAME: &'static str = "landmark rows";
-
-    const QUERIES: &'static [Entry<Self>] = &[
-        Entry::of::<Origin>(),
-        Entry::of::<Look>(),
-        Entry::of::<Accept>(),
-        Entry::of::<LineSearch>(),
-        Entry::of::<TakeStep>(),
-        Entry::of::<LeaveOneOut>(),
-        Entry::of::<Without>(),
-        Entry::of::<AbsentRows>(),
-    ];
 }
+
+/// What workers answer of rows on landmarks.
+pub const LANDMARK_QUERIES: &[Entry<LandmarkRows>] = &[
+    Entry::of::<Origin>(),
+    Entry::of::<Look>(),
+    Entry::of::<Accept>(),
+    Entry::of::<LineSearch>(),
+    Entry::of::<TakeStep>(),
+    Entry::of::<LeaveOneOut>(),
+    Entry::of::<Without>(),
+    Entry::of::<AbsentRows>(),
+];
 
 /// Changes of the Hessians of the live problems, or one Hessian for all, and the sums of each problem.
 type Sums = (Vec<Vec<f64>>, Vec<PointSums>);
@@ -57,36 +58,36 @@ fn with_changes(
     Ok((live.iter().map(|&problem| std::mem::take(&mut hessians[problem])).collect(), told))
 }
 
-query! { LandmarkRows: Origin "origin" {} -> Sums { CHANGES_STATE = true }
+part_query! { LandmarkRows: Origin "origin" {} -> Sums { CHANGES_STATE = true }
 |_, rows, _| rows.origin().map(|(hessian, told)| (vec![hessian], told)), |_, total, next| add_sums(total, next) }
 
-query! { LandmarkRows: Look "look" { live: Vec<usize>, points: Vec<f64>, counts: bool } -> Sums { CHANGES_STATE = true }
+part_query! { LandmarkRows: Look "look" { live: Vec<usize>, points: Vec<f64>, counts: bool } -> Sums { CHANGES_STATE = true }
 |at, rows, _| match at.counts {
     true => with_changes(rows, &at.live, |rows, room| rows.look(&at.live, &at.points, Some(room))),
     false => Ok((Vec::new(), rows.look(&at.live, &at.points, None)?)),
 },
 |_, total, next| add_sums(total, next) }
 
-query! { LandmarkRows: Accept "accept" { live: Vec<usize> } -> ()
+part_query! { LandmarkRows: Accept "accept" { live: Vec<usize> } -> ()
 { CHANGES_STATE = true, HAS_ANSWER = false, READS_FEATURES = false }
 |at, rows, _| rows.accept(&at.live), |_, (), ()| () }
 
-query! { LandmarkRows: LineSearch "line_search_eval" { live: Vec<usize>, places: Vec<f64> } -> Vec<[f64; 2]> { READS_FEATURES = false }
+part_query! { LandmarkRows: LineSearch "line_search_eval" { live: Vec<usize>, places: Vec<f64> } -> Vec<[f64; 2]> { READS_FEATURES = false }
 |at, rows, _| rows.line_search_eval(&at.live, &at.places),
 |_, total, next| linalg::add(total.as_flattened_mut(), next.as_flattened()) }
 
-query! { LandmarkRows: TakeStep "take_step" { live: Vec<usize>, places: Vec<f64> } -> Sums { CHANGES_STATE = true }
+part_query! { LandmarkRows: TakeStep "take_step" { live: Vec<usize>, places: Vec<f64> } -> Sums { CHANGES_STATE = true }
 |at, rows, _| with_changes(rows, &at.live, |rows, room| rows.take_step(&at.live, &at.places, room)),
 |_, total, next| add_sums(total, next) }
 
-query! { LandmarkRows: LeaveOneOut "leave_one_out" { roots: Vec<Vec<f64>> } -> LeftOutSums {}
+part_query! { LandmarkRows: LeaveOneOut "leave_one_out" { roots: Vec<Vec<f64>> } -> LeftOutSums {}
 |at, rows, _| rows.leave_one_out(&at.roots), |_, total, next| add_left_out(total, next) }
 
-query! { LandmarkRows: Without "without" { fold: Option<u32> } -> ()
+part_query! { LandmarkRows: Without "without" { fold: Option<u32> } -> ()
 { CHANGES_STATE = true, HAS_ANSWER = false, READS_FEATURES = false }
 |at, rows, _| rows.without(at.fold), |_, (), ()| () }
 
-query! { LandmarkRows: AbsentRows "absent_rows" {} -> LeftOutSums { READS_FEATURES = false }
+part_query! { LandmarkRows: AbsentRows "absent_rows" {} -> LeftOutSums { READS_FEATURES = false }
 |_, rows, _| rows.absent_rows(), |_, total, next| add_left_out(total, next) }
 
 /// Sums over rows that workers hold.

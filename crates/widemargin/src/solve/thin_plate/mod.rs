@@ -47,7 +47,7 @@ pub(crate) use block_sums::RowFacts;
 pub(crate) use exact_fit::{FitSettings, Fitted, SAMPLES_A_FREE_POLYNOMIAL, WhyNotFree, fit_exact};
 pub(crate) use feature_map::FeatureMap;
 pub(crate) use landmark_fit::feature_map_of;
-pub use landmark_queries::{LandmarkRows, RemoteRowSums};
+pub use landmark_queries::{LANDMARK_QUERIES, LandmarkRows, RemoteRowSums};
 pub(crate) use local::{BLOCK, SPAN};
 pub(crate) use newton::Stop;
 pub use null_space::NullSpace;

@@ -1,23 +1,23 @@
-"""The compiled half: conversions between NumPy and the Rust library, nothing else.
+"""The extension module: conversions between NumPy and the Rust library, nothing else.
 
-Samples are handed over as one of these, without a copy where it says an array is used as it is:
+Samples are passed in one of these forms; arrays are not copied where the form says "as is":
 
-- a C-contiguous 2-D array of float32 or float64, used as it is;
+- a C-contiguous 2-D array of float32 or float64, as is;
 - ``("csr", data, indices, indptr, n_columns)`` with data of float32 or float64, indices of int32 and indptr of int64,
-  used as they are;
+  as is;
 - ``("images", pixels)`` with uint8 of shape (n, height, width, channels);
 - ``("grids", cells)`` with float32 of shape (n, rows, columns, depth);
 - ``("series", values, lengths)`` with float32 of shape (steps of all series, channels) and int64 lengths;
 - ``("strings", list_of_str)``;
-- ``("bits", words, n_bits)`` with uint64 of shape (n, words a set).
+- ``("bits", words, n_bits)`` with uint64 of shape (n, words per set).
 
-A *call* is a Python similarity: ``(function, name)`` where ``function(samples, bases)`` returns an array
-(samples, bases). What calls compare is handed over beside the samples as ``objects=(sequence, n, pick)`` where
-``pick(sequence, rows)`` gives the rows (an int64 array) of the sequence.
+A *call* is a Python similarity: ``(function, name)`` where ``function(samples, bases)`` returns an array (samples,
+bases). The samples of calls are passed separately as ``objects=(sequence, n, pick)`` where ``pick(sequence, rows)``
+returns the rows (an int64 array) of the sequence.
 
-Machines are opaque: what is in one is read from its bytes, which are those of a model file (``_model_file.parse``).
+Models are opaque: their content is read from their bytes, which are those of a model file (``_model_file.parse``).
 
-A *monitor* is called on the calling thread with ``(stage, done, total, gap)``; what it raises ends the work.
+A *monitor* is called on the calling thread with ``(stage, done, total, gap)``; an exception from it stops the work.
 """
 
 import os
@@ -33,7 +33,7 @@ _Call = tuple[Callable[[Any, Any], Any], str]
 _State = list[tuple[str, list[float]]]
 _Monitor = Callable[[str, int, int, float | None], object]
 _ClassWeight = str | list[float] | None
-# tol, max_iter, seed and class_weight of a fit on several machines.
+# tol, max_iter, seed and class_weight of a distributed fit.
 _Asked = dict[str, Any]
 
 __all__ = [
@@ -114,7 +114,7 @@ class PowerMeanModel:
         training: _Asked,
         feature_names: Sequence[str] | None = None,
     ) -> PowerMeanModel:
-        """The machine of squared hinge weights that were found apart, on features as `explicit` makes them."""
+        """A squared-hinge classifier with weights computed elsewhere, on features as `explicit` makes them."""
 
     @staticmethod
     def from_bytes(data: bytes) -> PowerMeanModel: ...
@@ -189,11 +189,11 @@ class BasisExpansionModel:
         samples: _Samples | None = None,
         state: _State | None = None,
     ) -> BasisExpansionModel:
-        """Without calls the bytes are a model file; with calls the bases are handed over too."""
+        """Without calls the bytes are a model file; with calls the bases are passed too."""
     def to_bytes(self) -> bytes:
-        """The model file's bytes; with calls, everything but the bases and the calls."""
+        """The model file's bytes; with calls, everything except the bases and the calls."""
     def state(self) -> _State:
-        """With calls, what the descriptors of the library's similarities learned."""
+        """With calls, what the descriptors of built-in similarities learned."""
     def decision_function(
         self, samples: _Samples | None, objects: _Objects | None, threads: int, monitor: _Monitor | None
     ) -> npt.NDArray[np.float32]: ...
@@ -249,11 +249,11 @@ class ExpansionModel:
         training: _Asked,
         feature_names: Sequence[str] | None = None,
     ) -> BasisExpansionModel:
-        """The machine of this expansion under a normalization learned apart, and of weights found apart."""
+        """A classifier of this expansion, with a normalization and weights computed elsewhere."""
 
     @property
     def similarity(self) -> list[str]:
-        """The spec of each part, with what was learned; the names of the calls after them."""
+        """The spec of each part, with learned values; the names of the calls after them."""
 
     @property
     def basis_rows(self) -> list[int]: ...
@@ -363,7 +363,7 @@ def merge(query: bytes, answers: Sequence[bytes]) -> bytes:
 
 @final
 class Solution:
-    """Solved problems and the account of how."""
+    """Solved problems and a summary of the solve."""
 
 def minimise(
     rows: object,
@@ -390,16 +390,16 @@ def scale_and_nodes(rows: object, kernel: str, n_nodes: int, is_scaled: bool) ->
     stands for as for `minimise`; a value other than finite and at least 0 is a ValueError."""
 
 def draw_rows(weights: _Floats, n_basis: int, seed: int) -> npt.NDArray[np.int64]:
-    """Rows of weight above 0 that landmarks are chosen among, ascending: 25 a landmark, or all there are."""
+    """Candidate rows for landmarks, of weight above 0, ascending: 25 per landmark, or all."""
 
 def choose_landmarks(
     samples: _Samples, weights: _Floats, basis: str, n_basis: int, seed: int, threads: int
 ) -> tuple[_Floats, npt.NDArray[np.int64]]:
-    """Landmarks (landmarks, features), and which of the samples they are: none where they are means."""
+    """Landmarks (landmarks, features), and the indices of these samples; none if they are means."""
 
 @final
 class SettledPolynomials:
-    """What became of the polynomials of a thin plate kernel."""
+    """The treatment of the polynomials of a thin plate kernel."""
 
     def lift(self, only_polynomials: bool) -> _Lift:
         """What `SamplePart.on_landmarks` takes."""
@@ -445,31 +445,32 @@ def rows_separate(rows: object, *, n_rows: int, n_free: int, n_problems: int, to
     """Whether rows of the polynomials' features alone separate a problem."""
 
 def choose_bases(codes: npt.NDArray[np.uint32], n_basis: int, basis: str, seed: int) -> npt.NDArray[np.int64]:
-    """Rows that become bases; not by k-medoids, which would need the similarities."""
+    """Rows that become bases; not for k-medoids, which would need the similarities."""
 
 def header_of(data: bytes) -> str:
-    """The JSON header of a model file's bytes: the checksum is verified, every field is there and of its type."""
+    """The JSON header of a model file's bytes: the checksum is verified, and every field is present and has the right
+    type."""
 
 def remark_on(data: bytes) -> str | None:
-    """What whoever loads these bytes should know: that their format has no checksum."""
+    """A warning for whoever loads these bytes: that their format has no checksum."""
 
 def with_payload(data: bytes, name: str, payload: bytes) -> bytes:
     """The bytes of a model file with one more tensor of bytes."""
 
 def payload(data: bytes, name: str) -> bytes:
-    """What `with_payload` added."""
+    """The bytes added by `with_payload`."""
 
 def check_costs(c: float, weights: npt.NDArray[np.float64], n_classes: int) -> None:
-    """A ValueError where C times the sum of the weights is beyond double precision."""
+    """Raises ValueError if C times the sum of the weights overflows."""
 
 def write_file(path: str | os.PathLike[str], data: bytes) -> None:
-    """Writes a file whole or not at all; a device, a pipe or a folder is an OSError."""
+    """Writes a file atomically; a device, a pipe or a folder is an OSError."""
 
 def canonical(spec: str) -> str:
-    """The spec as it is written back; an unknown name or a bad parameter is a ValueError."""
+    """The spec in canonical form; an unknown name or an invalid parameter is a ValueError."""
 
 def takes(specs: Sequence[str]) -> list[str]:
-    """The kinds of samples that all the similarities can take, the preferred first."""
+    """The kinds of samples accepted by all the similarities, in order of preference."""
 
 def similarity_names() -> list[str]: ...
 def descriptor_names() -> list[str]: ...
@@ -489,7 +490,7 @@ def spectrum(
     objects: _Objects | None,
     threads: int,
 ) -> list[dict[str, Any]]:
-    """For each part: similarity, symmetric (eigenvalues, falling), raw (complex), asymmetry, negative_ratio,
+    """For each part: similarity, symmetric (eigenvalues, descending), raw (complex), asymmetry, negative_ratio,
     negative_energy, and of the raw ones negative_ratio_raw, negative_energy_raw."""
 
 def select_similarities(
@@ -512,7 +513,7 @@ def select_similarities(
     threads: int,
     monitor: _Monitor | None,
 ) -> dict[str, Any]:
-    """chosen (numbers of the parts), rounds (a list of {accuracies: {part: accuracy}, chosen, accuracy}), warnings."""
+    """chosen (indices of the parts), rounds (a list of {accuracies: {part: accuracy}, chosen, accuracy}), warnings."""
 
 def hog(pixels: npt.NDArray[np.uint8], cell_size: int, threads: int) -> npt.NDArray[np.float32]:
-    """One row an image of (n, height, width, channels): [row][column][31]."""
+    """One row per image of (n, height, width, channels): [row][column][31]."""

@@ -1,4 +1,4 @@
-//! The steps of a thin plate fit on landmarks apart: what workers sum up, and the path on the machine that asks them.
+//! The steps of a distributed thin plate fit on landmarks: the workers' sums, and the path on the client.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::thin_plate::ThinPlateModel;
 use crate::work::{Patience, conduct};
 use crate::workers::PythonWorkers;
 
-/// Landmarks, and the rows of the samples that they are.
+/// Landmarks, and the indices of these samples.
 type Chosen<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<i64>>);
 
 /// Rows that landmarks are chosen among: 25 a landmark, drawn, or the first few for "index".
@@ -36,7 +36,7 @@ pub(crate) fn draw_rows<'py>(
     Ok(PyArray1::from_iter(py, rows.into_iter().map(|row| row as i64)))
 }
 
-/// Landmarks (landmarks, features) and the rows of the samples that they are, none where they are means.
+/// Landmarks (landmarks, features) and the indices of these samples, empty if they are means.
 #[pyfunction]
 pub(crate) fn choose_landmarks<'py>(
     py: Python<'py>,
@@ -59,7 +59,7 @@ pub(crate) fn choose_landmarks<'py>(
     Ok((shaped(py, bases, n, width)?, PyArray1::from_iter(py, chosen.into_iter().map(|row| row as i64))))
 }
 
-/// What became of the polynomials.
+/// The treatment of the polynomials.
 #[pyclass(frozen, module = "widemargin._core")]
 pub(crate) struct SettledPolynomials(model::SettledPolynomials);
 
@@ -171,7 +171,7 @@ impl LandmarkPlan {
     }
 }
 
-/// Whether rows of polynomial features alone, which `rows` stands for, separate a problem.
+/// Whether remote rows of polynomial features alone, accessed through `rows`, separate a problem.
 #[pyfunction]
 #[pyo3(signature = (rows, *, n_rows, n_free, n_problems, total, threads))]
 pub(crate) fn rows_separate(

@@ -11,7 +11,7 @@ use crate::parts::LinearPart;
 use crate::work::{Patience, ToCaller, conduct};
 use crate::workers::PythonWorkers;
 
-/// Solved problems and the account of how.
+/// Solved problems and a summary of the solve.
 #[pyclass(frozen, module = "widemargin._core")]
 pub(crate) struct Solution {
     pub solution: NewtonSolution,

@@ -1,8 +1,8 @@
-//! The objective over rows that memory does not hold: each question is a pass over them, a piece at a time.
+//! The objective over rows that do not fit in memory: each quantity takes a pass over them, in pieces.
 //!
-//! What is remembered of the rows, two numbers a row and problem, is held as far as is allowed and else lies on the
-//! scratch. What changes it waits for the next question, so that a place, or a direction and the step along it, costs no
-//! pass of its own where another follows.
+//! The state of the rows, two numbers per row and problem, is kept in memory as far as allowed and otherwise in the
+//! scratch. Changes to it are deferred to the next pass, so that setting a point, or a direction and the step along it,
+//! needs no pass of its own if another follows.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
 use crate::partition::{Needs, OutOfCore, Parts};
 
-/// What the problems are, row by row.
+/// The targets and costs of the rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Targets<'a> {
     pub targets: OneVsRest<'a>,
@@ -25,11 +25,11 @@ pub(crate) struct Targets<'a> {
     pub intercept: Intercept,
 }
 
-/// How the work is cut, and where memory ends.
+/// The partitioning, and the memory limits.
 #[derive(Clone, Copy)]
 pub(crate) struct Room<'a> {
     pub rows_a_piece: usize,
-    /// Pieces whose scores are held; those of the others are on the scratch, from `first_byte` on.
+    /// Number of pieces whose scores are kept in memory; those of the others are in the scratch, from `first_byte` on.
     pub n_held: usize,
     pub scratch: &'a dyn Scratch,
     pub first_byte: u64,
@@ -45,7 +45,7 @@ pub(crate) struct FeaturePasses<'a> {
     room: Room<'a>,
     pool: Arc<Pool>,
     monitor: Monitor<'a>,
-    /// Of each piece; empty where it is on the scratch.
+    /// The state of each piece; empty if it is in the scratch.
     memory: Vec<Vec<Shard>>,
     features: Vec<f32>,
 }
@@ -72,7 +72,7 @@ impl<'a> FeaturePasses<'a> {
         Ok(passes)
     }
 
-    /// Where the memory of a piece lies on the scratch.
+    /// The position of a piece's state in the scratch.
     fn place_of(&self, at: usize) -> u64 {
         let numbers = (at - self.room.n_held) * self.room.rows_a_piece * self.problem.targets.n_problems() * 2;
         self.room.first_byte + (numbers * size_of::<f32>()) as u64

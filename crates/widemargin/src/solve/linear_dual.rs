@@ -1,15 +1,15 @@
-//! Dual coordinate descent for the hinge on dense rows of Φ, one two-class problem a thread.
+//! Dual coordinate descent for the hinge loss on dense rows of Φ, one two-class problem per thread.
 //!
 //! Hsieh, Chang, Lin, Keerthi & Sundararajan, *A Dual Coordinate Descent Method for Large-scale Linear SVM*,
 //! ICML 2008, algorithm 3. The problem ½‖w‖² + Σ c_i max(0, 1 − y_i wᵀφ_i) has the dual
 //!
 //! max over 0 ≤ α_i ≤ c_i of Σ α_i − ½‖w(α)‖², w(α) = Σ α_i y_i φ_i,
 //!
-//! of which one coordinate at a time is solved exactly. Any α within its bounds gives a lower bound of the minimum:
-//! a problem is solved when that bound and the objective of w(α), both in double precision, are as close as asked for.
+//! which is solved exactly for one coordinate at a time. Any α within its bounds gives a lower bound on the minimum: a
+//! problem is solved when that bound and the objective of w(α), both in double precision, are within the tolerance.
 //!
-//! The intercept, where there is one, is penalised: a feature that is always 1. A free one would add Σ α_i y_i = 0,
-//! which no step along a single coordinate keeps.
+//! The intercept, if any, is penalised: a feature that is always 1. An unpenalised one would add the constraint Σ α_i
+//! y_i = 0, which steps along single coordinates cannot satisfy.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -23,18 +23,18 @@ use crate::monitor::{Monitor, Progress, Stopped};
 use crate::par::Pool;
 use crate::problem::{Intercept, Loss, OneVsRest};
 
-/// When the solver stops, and how it goes.
+/// Settings of the solver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinearDualSettings {
     /// Relative duality gap, (objective − dual) / objective, at which a problem is solved; in (0, 1).
     pub tol: f64,
-    /// The most passes over the rows; at least 1.
+    /// The maximum number of passes over the rows; at least 1.
     pub max_epochs: u32,
-    /// Passes over rows that seem to stay at a bound. It changes speed, and the solution within `tol`.
+    /// Skip rows that seem to stay at a bound. Affects speed, and the solution only within `tol`.
     pub shrinking: bool,
-    /// Seed of the order in which rows are visited.
+    /// Seed of the order of the rows.
     pub seed: u64,
-    /// Threads, 0 meaning one a core; more than there are problems find no work. Results do not depend on it.
+    /// Number of threads, 0 meaning one per core; at most one per problem is used. Results do not depend on it.
     pub threads: usize,
 }
 
@@ -44,32 +44,32 @@ impl Default for LinearDualSettings {
     }
 }
 
-/// The solved problems. All vectors but `weights` have one element a problem.
+/// The solved problems. All vectors except `weights` have one element per problem.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinearDualSolution {
     /// `[problem][feature]`.
     pub weights: Vec<f32>,
-    /// 0 where there is no intercept.
+    /// 0 if there is no intercept.
     pub intercepts: Vec<f64>,
     /// Passes over the rows.
     pub epochs: Vec<u32>,
     /// How each problem ended.
     pub status: Vec<Status>,
-    /// Objectives ½‖w‖² + ½b² + Σ c loss of the weights before they were rounded to single precision.
+    /// Objectives ½‖w‖² + ½b² + Σ c loss before the weights are rounded to single precision.
     pub primal: Vec<f64>,
-    /// Lower bounds of the minimum: the dual objectives at the end.
+    /// Lower bounds on the minimum: the final dual objectives.
     pub dual: Vec<f64>,
     /// Rows with a dual variable above 0.
     pub n_support: Vec<u32>,
 }
 
 impl LinearDualSolution {
-    /// Relative duality gap of one problem: (objective − minimum) / objective is at most this.
+    /// Relative duality gap of one problem, an upper bound on (objective − minimum) / objective.
     pub fn gap(&self, k: usize) -> f64 {
         relative_gap(self.primal[k], self.dual[k])
     }
 
-    /// The account of the fit, with a warning where a problem did not converge.
+    /// The report of the fit, with a warning if a problem did not converge.
     pub fn report(&self, stages: Vec<Stage>, settings: &LinearDualSettings) -> Report {
         let gaps = (0..self.primal.len()).map(|k| self.gap(k)).collect();
         let (iterations, objectives) = (self.epochs.clone(), (&self.primal[..], &self.dual[..]));
@@ -80,16 +80,15 @@ impl LinearDualSolution {
     }
 }
 
-/// Minimises ½‖w_k‖² + Σ_i costs_i · max(0, 1 − y_ik · (w_kᵀφ_i + b_k)) for every problem k, ½b_k² being added where
-/// the intercept is penalised.
+/// Minimises ½‖w_k‖² + Σ_i costs_i · max(0, 1 − y_ik · (w_kᵀφ_i + b_k)) for every problem k, plus ½b_k² if the
+/// intercept is penalised.
 ///
-/// `rows` are samples × features, `targets` and `costs` (C · weight, finite, at least 0) one a row.
+/// `rows` are samples × features; `targets` and `costs` (C · weight, finite, at least 0) have one element per row.
 ///
 /// # Errors
-/// [`Error::Parameter`] for settings outside their domain and for [`Intercept::Free`]; [`Error::Shape`] where rows,
-/// targets and costs do not fit each other; [`Error::Weight`], [`Error::Value`] for a cost or a feature that cannot be
-/// used; [`Error::NoSamples`], [`Error::Threads`]; [`Error::Cancelled`] where the watch says so (a time limit is a
-/// status instead).
+/// [`Error::Parameter`] for invalid settings and for [`Intercept::Free`]; [`Error::Shape`] if rows, targets and costs
+/// are inconsistent; [`Error::Weight`], [`Error::Value`] for an invalid cost or feature; [`Error::NoSamples`],
+/// [`Error::Threads`]; [`Error::Cancelled`] if the monitor cancelled (a time limit is a status instead).
 pub fn solve(
     rows: DenseView<'_, f32>,
     targets: OneVsRest<'_>,
@@ -176,19 +175,19 @@ fn check(
     Ok(())
 }
 
-/// Epochs after which the gap is computed exactly, and all rows are visited again, at the latest.
+/// Maximum epochs between two exact computations of the gap, after which all rows are visited again.
 const EPOCHS_A_LOOK: u32 = 64;
 
-/// Rows between two questions to the watch.
+/// Rows between two checks of the monitor.
 const ROWS_A_QUESTION: usize = 256;
 
 /// One two-class problem.
 struct Descent<'a> {
     rows: DenseView<'a, f32>,
     costs: &'a [f64],
-    /// ‖φ_i‖², with the constant feature's share.
+    /// ‖φ_i‖², including the constant feature.
     diagonal: &'a [f64],
-    /// The feature that carries the intercept: 1, or 0 where there is none.
+    /// The feature of the intercept: 1, or 0 if there is none.
     constant: f64,
     signs: &'a [f64],
 }
@@ -199,7 +198,7 @@ struct Solved {
     status: Status,
 }
 
-/// The weights that belong to the dual variables, and both objectives, from their definitions.
+/// The weights for the dual variables, and both objectives, computed from their definitions.
 struct Exact {
     weights: Vec<f32>,
     intercept: f64,
@@ -208,22 +207,22 @@ struct Exact {
     n_support: u32,
 }
 
-/// What changes during the descent.
+/// The state of the descent.
 struct State {
     alphas: Vec<f64>,
     weights: Vec<f64>,
     intercept: f64,
-    /// The rows still visited, in the order of the last pass.
+    /// The rows not shrunk, in the order of the last pass.
     active: Vec<u32>,
-    /// Least and largest projected gradient of the last pass: rows at a bound beyond them are passed over.
+    /// Smallest and largest projected gradient of the last pass: rows at a bound beyond them are shrunk.
     thresholds: (f64, f64),
 }
 
-/// What the rows of a pass lacked, each as it was met.
+/// Sums over the rows of a pass, each as of its visit.
 #[derive(Default)]
 struct Met {
-    /// Σ c·loss − α + α·margin: what the objectives are apart. No term is negative, and that of a row which is
-    /// rightly passed over is 0.
+    /// Σ c·loss − α + α·margin: the difference of the objectives. No term is negative, and that of a correctly shrunk
+    /// row is 0.
     lack: f64,
     /// Σ c·loss.
     loss: f64,
@@ -231,7 +230,7 @@ struct Met {
 
 impl Descent<'_> {
     fn run(&self, settings: &LinearDualSettings, monitor: &Monitor<'_>) -> Result<Solved, ()> {
-        // A row without cost is absent.
+        // A row with cost 0 is ignored.
         let present: Vec<u32> = (0..self.costs.len() as u32).filter(|&row| self.costs[row as usize] > 0.0).collect();
         let mut state = State {
             alphas: vec![0.0; self.costs.len()],
@@ -240,7 +239,7 @@ impl Descent<'_> {
             active: present.clone(),
             thresholds: (f64::NEG_INFINITY, f64::INFINITY),
         };
-        // Every problem begins with the same generator, so its steps do not depend on the other problems.
+        // Every problem starts with the same generator state, so that its steps do not depend on the other problems.
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(settings.seed);
         let (mut epochs, mut rule, mut primal) = (0, StopRule::new(settings.tol), 0.0);
         let (status, exact) = loop {
@@ -262,8 +261,8 @@ impl Descent<'_> {
             let estimate = if primal > 0.0 { met.lack / primal } else { 0.0 };
             let total = u64::from(settings.max_epochs);
             monitor.tell(Progress { stage: "solve", done: u64::from(epochs), total, gap: Some(estimate) });
-            // Where nothing is left to gain on the active rows, only a look at all of them can tell more; now and
-            // then it is worth its cost whatever the estimate, which is blind to rows wrongly passed over.
+            // If nothing is left to gain on the active rows, all rows have to be checked; this is also done regularly,
+            // whatever the estimate, which does not see rows shrunk by mistake.
             let is_blind = estimate <= 0.0 || epochs % EPOCHS_A_LOOK == 0;
             if rule.is_near(estimate) || is_blind {
                 let exact = self.exact(&state);
@@ -309,7 +308,7 @@ impl Descent<'_> {
             } else {
                 gradient
             };
-            // Rows that stay move to the front.
+            // Active rows move to the front.
             state.active.swap(kept, at);
             kept += 1;
             least = least.min(projected);
@@ -318,7 +317,7 @@ impl Descent<'_> {
                 continue;
             }
             let curvature = self.diagonal[row];
-            // A row of zeros has margin 0 for ever: its dual variable goes to the bound.
+            // A row of zeros always has margin 0: its dual variable goes to the bound.
             let moved = if curvature > 0.0 { (alpha - gradient / curvature).clamp(0.0, cost) } else { cost };
             if moved != alpha {
                 state.alphas[row] = moved;
@@ -328,7 +327,7 @@ impl Descent<'_> {
             }
         }
         state.active.truncate(kept);
-        // Without a gradient of a sign nothing may be left out for it.
+        // Without a gradient of one sign no row is shrunk on that side.
         let low = if least < 0.0 { least } else { f64::NEG_INFINITY };
         let high = if largest > 0.0 { largest } else { f64::INFINITY };
         state.thresholds = (low, high);
@@ -344,8 +343,8 @@ impl Descent<'_> {
             linear += alpha;
             n_support += 1;
         }
-        // Not at the rounded weights: the hinge has its corner where the support vectors are, and rounding all of
-        // them off it costs C times as much, which at a large C hides the gap.
+        // Not at the rounded weights: the support vectors are at the corner of the hinge, and rounding moves all of
+        // them off it, at a cost proportional to C, which hides the gap at a large C.
         let quadratic = sums.iter().map(|w| w * w).sum::<f64>() + intercept * intercept;
         let mut primal = 0.5 * quadratic;
         for (row, &cost) in self.costs.iter().enumerate().filter(|(_, cost)| **cost > 0.0) {
@@ -357,7 +356,7 @@ impl Descent<'_> {
     }
 }
 
-/// Sums that run side by side, so that one addition need not wait for the last.
+/// Number of accumulators, to hide the latency of additions.
 const LANES: usize = 8;
 
 fn dot(row: &[f32], weights: &[f64]) -> f64 {

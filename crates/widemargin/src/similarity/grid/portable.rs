@@ -1,21 +1,21 @@
-//! The loops for any machine, left to the compiler to vectorise.
+//! The loops for any machine, vectorised by the compiler.
 
 use super::kernels::{Kernels, pick_products, pick_windows};
 use super::tile::{self, Products, Windows};
 use crate::simd::{Portable, Simd};
 
 unsafe fn products<const B: usize, const V: usize>(work: &Products) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { tile::products::<Portable, B, V>(work) }
 }
 
 unsafe fn windows<const PENALISED: bool>(work: &Windows) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { tile::windows::<Portable, PENALISED>(work) }
 }
 
 unsafe fn windows_of_three<const SHIFTS: usize, const PENALISED: bool>(work: &Windows) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { tile::windows_of_three::<Portable, SHIFTS, PENALISED>(work) }
 }
 

@@ -1,29 +1,28 @@
 //! The two hot loops: products of cells, and maxima over windows of displacements.
 //!
-//! A tile is a few samples × a panel of bases, bases in the lanes of V vectors: \[sample\]\[base\].
+//! A tile is a few samples × a panel of bases, with bases in the lanes of V vectors: \[sample\]\[base\].
 //!
-//! No closure is in these loops: one that is not inlined is compiled without the instruction set.
+//! These loops use no closures: one that is not inlined would be compiled without the instruction set.
 //!
-//! Products of a displacement: V + B loads for V · B multiply-adds, with B · V sums, V vectors of bases and one
-//! number of a sample in registers (14 · 2 + 2 + 1 of 32, or 6 · 2 + 2 + 1 of 16). With two loads and two
-//! multiply-adds a cycle arithmetic is the limit: 14 cycles against 8 for a number of 14 × 32 pairs of cells.
-//! Where the products are summed cell by cell, the cell of the bases (31 × 32 numbers, 4 KB) stays in the first-level
-//! cache and the cells of the samples (31 × 14 numbers, 1.7 KB) come from the second, 4 bytes a cycle; the sum over
-//! all cells for a shift takes both from there, 13 bytes a cycle. The latter runs at the speed of a plain matrix
-//! product, laying out included (150 of the 170 GFLOP/s of the multipliers of a Xeon); maxima over windows, which use
-//! the same two ports, and what they store and load leave 90 % of that at one shift and 75 % at 25
-//! (`benchmarks/basis_expansion`).
+//! Products of a displacement: V + B loads for V · B multiply-adds, with B · V sums, V vectors of bases and one number
+//! of a sample in registers (14 · 2 + 2 + 1 of 32, or 6 · 2 + 2 + 1 of 16). With two loads and two multiply-adds per
+//! cycle arithmetic is the limit: 14 cycles against 8 for a number of 14 × 32 pairs of cells. If the products are
+//! summed cell by cell, the cell of the bases (31 × 32 numbers, 4 KB) stays in the first-level cache and the cells of
+//! the samples (31 × 14 numbers, 1.7 KB) come from the second, 4 bytes per cycle; the sum over all cells for a shift
+//! takes both from there, 13 bytes per cycle. The latter runs at the speed of a plain matrix product, including packing
+//! (150 of the 170 GFLOP/s of the multipliers of a Xeon); maxima over windows, which use the same two ports, and their
+//! loads and stores leave 90 % of that at one shift and 75 % at 25 (`benchmarks/basis_expansion`).
 
 use crate::simd::Simd;
 
-/// Tiles of products: `tiles` of them, one beside another. Steps are in numbers.
+/// Tiles of products: `tiles` consecutive ones. Steps are in numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Products {
     /// The samples' numbers, \[number\]\[B\], for the first tile.
     pub samples: *const f32,
-    /// From one run of numbers to the next.
+    /// Step from one run of numbers to the next.
     pub samples_run: usize,
-    /// From a tile's numbers to the next tile's.
+    /// Step from a tile's numbers to the next tile's.
     pub samples_tile: usize,
     /// The bases' numbers, \[number\]\[V vectors\], the same for all tiles.
     pub bases: *const f32,
@@ -31,22 +30,22 @@ pub(super) struct Products {
     /// Runs of numbers, and the length of each.
     pub runs: usize,
     pub inner: usize,
-    /// Where the tiles go, \[tile\]\[B\]\[V vectors\] without gaps.
+    /// Output, \[tile\]\[B\]\[V vectors\] without gaps.
     pub out: *mut f32,
     pub tiles: usize,
 }
 
-/// out\[t\]\[b\]\[lane\] = Σ over runs and numbers of sample b's, displaced by t tiles, and the lane's base's.
+/// out\[t\]\[b\]\[lane\] = Σ over runs and numbers of sample b, displaced by t tiles, times the lane's basis.
 ///
-/// Each sum is one chain in the order of the numbers, so a pair has the same bits at any place of any tile.
+/// Each sum is accumulated in the order of the numbers, so that a pair has the same bits at any position of any tile.
 ///
 /// # Safety
-/// The instruction set is there, and all that [`Products`] points to may be read and written.
+/// The instruction set must be available, and all that [`Products`] points to may be read and written.
 #[inline(always)]
 #[expect(clippy::needless_range_loop, reason = "constant indices into register tiles are what the compiler unrolls")]
 pub(super) unsafe fn products<S: Simd, const B: usize, const V: usize>(work: &Products) {
     for tile in 0..work.tiles {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let mut sums = [[S::zero(); V]; B];
             for run in 0..work.runs {
@@ -82,16 +81,16 @@ pub(super) unsafe fn products<S: Simd, const B: usize, const V: usize>(work: &Pr
 pub(super) struct Windows {
     /// Tiles of products by displacement, \[row\]\[column\]\[tile\], from the first displacement of the first window.
     pub products: *const f32,
-    /// From one row of displacements to the next.
+    /// Step from one row of displacements to the next.
     pub row: usize,
     /// Numbers of a tile.
     pub tile: usize,
     /// Shifts along each axis, and local displacements to either side.
     pub shifts: [usize; 2],
     pub local: [usize; 2],
-    /// What a displacement costs, times its squared length.
+    /// The penalty of a displacement, times its squared length.
     pub penalty: f32,
-    /// Room for (shifts\[0\] + 2 · local\[0\]) · shifts\[1\] vectors.
+    /// Scratch memory of (shifts\[0\] + 2 · local\[0\]) · shifts\[1\] vectors.
     pub scratch: *mut f32,
     /// Tiles of sums by shift, \[row\]\[column\]\[tile\].
     pub sums: *mut f32,
@@ -99,18 +98,18 @@ pub(super) struct Windows {
 
 /// sums\[z\] += max over u of products\[z + u\] − penalty · ‖u‖².
 ///
-/// The maximum is separable: along the columns into `scratch`, then along the rows, a vector of lanes at a time.
-/// With a local radius of 1 that is 2 comparisons a row of displacements and shift and 2 more a shift: for 5 × 5
-/// shifts 120 of them for 49 · 31 multiply-adds of the same lanes.
+/// The maximum is separable: along the columns into `scratch`, then along the rows, vectorised over lanes. With a local
+/// radius of 1 that is 2 comparisons per row of displacements and shift and 2 more per shift: for 5 × 5 shifts 120 of
+/// them for 49 · 31 multiply-adds of the same lanes.
 ///
 /// # Safety
-/// The instruction set is there, and all that [`Windows`] points to may be read and written.
+/// The instruction set must be available, and all that [`Windows`] points to may be read and written.
 #[inline(always)]
 pub(super) unsafe fn windows<S: Simd, const PENALISED: bool>(work: &Windows) {
     let [shifts_down, shifts_across] = work.shifts;
     let [local_down, local_across] = work.local;
     for vector in (0..work.tile).step_by(S::LANES) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             for row in 0..shifts_down + 2 * local_down {
                 for shift in 0..shifts_across {
@@ -132,13 +131,13 @@ pub(super) unsafe fn windows<S: Simd, const PENALISED: bool>(work: &Windows) {
     }
 }
 
-/// The largest of 2 · local + 1 vectors, `step` numbers apart, less what their displacement from the middle costs.
+/// The largest of 2 · local + 1 vectors, `step` numbers apart, minus the penalty of their displacement from the middle.
 ///
 /// # Safety
-/// The instruction set is there, and the vectors may be read.
+/// The instruction set must be available, and the vectors may be read.
 #[inline(always)]
 unsafe fn window<S: Simd, const PENALISED: bool>(first: *const f32, step: usize, local: usize, penalty: f32) -> S::V {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let mut largest = displaced::<S, PENALISED>(first, local, penalty);
         for u in 1..=2 * local {
@@ -148,13 +147,13 @@ unsafe fn window<S: Simd, const PENALISED: bool>(first: *const f32, step: usize,
     }
 }
 
-/// A vector less what a displacement costs.
+/// A vector minus the penalty of a displacement.
 ///
 /// # Safety
-/// The instruction set is there, and a vector may be read.
+/// The instruction set must be available, and a vector may be read.
 #[inline(always)]
 unsafe fn displaced<S: Simd, const PENALISED: bool>(from: *const f32, displacement: usize, penalty: f32) -> S::V {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         if PENALISED {
             S::add(S::load(from), S::splat(-penalty * (displacement * displacement) as f32))
@@ -175,7 +174,7 @@ unsafe fn displaced<S: Simd, const PENALISED: bool>(from: *const f32, displaceme
 #[inline(always)]
 pub(super) unsafe fn windows_of_three<S: Simd, const SHIFTS: usize, const PENALISED: bool>(work: &Windows) {
     for vector in (0..work.tile).step_by(S::LANES) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let cost = S::splat(-work.penalty);
             let row = work.products.add(vector);
@@ -223,7 +222,7 @@ unsafe fn row_of_threes<S: Simd, const SHIFTS: usize, const PENALISED: bool>(
     tile: usize,
     cost: S::V,
 ) -> [S::V; SHIFTS] {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let mut largest = [S::zero(); SHIFTS];
         for pair in 0..SHIFTS / 2 {
@@ -247,7 +246,7 @@ unsafe fn row_of_threes<S: Simd, const SHIFTS: usize, const PENALISED: bool>(
 /// The instruction set is there.
 #[inline(always)]
 unsafe fn three<S: Simd, const PENALISED: bool>([a, b, c]: [S::V; 3], cost: S::V) -> S::V {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { if PENALISED { S::max(S::add(S::max(a, c), cost), b) } else { S::max(a, S::max(b, c)) } }
 }
 
@@ -257,7 +256,7 @@ unsafe fn three<S: Simd, const PENALISED: bool>([a, b, c]: [S::V; 3], cost: S::V
 /// The instruction set is there.
 #[inline(always)]
 unsafe fn two_threes<S: Simd, const PENALISED: bool>([a, b, c, d]: [S::V; 4], cost: S::V) -> [S::V; 2] {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         if PENALISED {
             [three::<S, true>([a, b, c], cost), three::<S, true>([b, c, d], cost)]

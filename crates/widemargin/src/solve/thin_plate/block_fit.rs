@@ -2,7 +2,7 @@
 //! as far as memory allows. A block that is held and one that is made anew have the same bits.
 //!
 //! The polynomials' span at the samples, √W P = U diag(s) Vᵀ, comes from the triangle R of a tree of QR factorisations,
-//! whose singular values are those of √W P to rounding; rows of U are made from rows of P as they are needed.
+//! whose singular values equal those of √W P up to rounding; rows of U are computed from rows of P on demand.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -20,14 +20,14 @@ use crate::linalg::factor::Matrix;
 use crate::monitor::Monitor;
 use crate::par::Pool;
 
-/// Kernel values and polynomials of rows, a block at a time; blocks may be held.
+/// Kernel values and polynomials of rows, in blocks, which may be cached.
 pub(crate) trait RawRows: Sync {
-    /// What is read for some blocks together.
+    /// Data read for several blocks together.
     type Span: Sync;
 
     fn n_rows(&self) -> usize;
 
-    /// Reads what the blocks of a range of rows need.
+    /// Reads the data for the blocks of a range of rows.
     fn read(&self, rows: Range<usize>) -> Result<Self::Span>;
 
     /// Φ(z, x) √W, landmarks × rows.
@@ -88,7 +88,7 @@ impl<R: RawRows> Blocks for Passes<'_, R> {
                 let phi = if self.only_polynomials { Matrix::default() } else { self.raw.phi(span, rows) };
                 (Cow::Owned(phi), polynomials)
             }
-            // A span without rows has nothing but held blocks.
+            // A span without rows has only cached blocks.
             (None, None) => (Cow::Owned(Matrix::default()), Cow::Owned(Matrix::default())),
         };
         if self.lifts {
@@ -99,7 +99,7 @@ impl<R: RawRows> Blocks for Passes<'_, R> {
     }
 }
 
-/// What the first pass finds.
+/// The results of the first pass.
 #[derive(Default)]
 struct First {
     sums: FirstSums,

@@ -1,7 +1,7 @@
-//! The visits that are done, in a checkpoint: a fit that is killed finds the same bits when it is begun again.
+//! A log of completed visits in a checkpoint: a resumed fit gives the same bits.
 //!
-//! What is kept is every candidate, where the problems stood after the last one, and their Hessians, which have the
-//! rounding of all steps so far. Nothing of it grows with the samples: scores are made again from the points.
+//! It stores every candidate, the points after the last one, and their Hessians, which contain the rounding of all
+//! steps so far. Its size does not depend on the number of samples: scores are recomputed from the points.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,13 +9,13 @@ use super::path::Candidate;
 use crate::data::{Checkpoint, load_checkpoint, save_checkpoint};
 use crate::error::{Error, Result};
 
-/// The name under which it is kept.
+/// Its name in the checkpoint.
 const NAME: &str = "thin-plate";
 
 /// Of what is kept: another is not read.
 const FORMAT: u32 = 2;
 
-/// Visits that were done before, and room for those to come.
+/// Earlier visits, and the log for new ones.
 pub(crate) struct Log<'a> {
     checkpoint: &'a dyn Checkpoint,
     kept: Kept,
@@ -37,7 +37,7 @@ struct Kept {
 }
 
 impl<'a> Log<'a> {
-    /// What the checkpoint has of the fit with this fingerprint.
+    /// Opens the log of the fit with this fingerprint.
     ///
     /// # Errors
     /// [`Error::Checkpoint`] where it is of another fit or damaged, and what reading meets.
@@ -59,7 +59,7 @@ impl<'a> Log<'a> {
         Ok(Log { checkpoint, kept, at: 0, place: Some(place) })
     }
 
-    /// Whether nothing is left for the kernel, and the unit of λ, where that is known.
+    /// Whether nothing is left for the kernel, and the unit of λ, if known.
     pub fn unit(&self) -> Option<(bool, f64)> {
         self.kept.unit
     }
@@ -70,7 +70,7 @@ impl<'a> Log<'a> {
         self
     }
 
-    /// The next visit, where it was done before.
+    /// The next visit, if it was completed before.
     pub fn next(&mut self) -> Option<Option<Candidate>> {
         let known = self.kept.visits.get(self.at).cloned();
         self.at += 1;

@@ -136,7 +136,7 @@ impl CodedRows {
     ///
     /// # Errors
     /// [`Error::Value`] for a value outside the range of f32; [`Error::Shape`] for 2³² or more non-zeros with more than
-    /// [`BOOK_LIMIT`] distinct values.
+    /// `BOOK_LIMIT` distinct values.
     pub fn new(samples: &impl Rows, rows: &[usize], weights: &[f64], factors: Option<&[f64]>) -> Result<Self> {
         let mut coder = Coder::new(samples.n_cols(), samples.max_nonzeros());
         let mut indptr = Vec::with_capacity(rows.len() + 1);

@@ -203,7 +203,7 @@ class ThinPlateSVC(NestedSpecMixin, MarginClassifier):
         self.support_ = np.array(told["support"], dtype=np.int64)
         self.n_bases_ = told["n_bases"]
         points = told["path"]
-        # What older files do not have.
+        # Left out of the file where they have these values.
         usual = {"loo_exact": False, "fold_error": np.nan}
         columns = [*points[0], *(name for name in usual if name not in points[0])] if points else []
         self.path_ = {

@@ -110,9 +110,8 @@ pub(crate) fn fit_exact(
         let kept = if null_space == NullSpace::None { Matrix::zeros(n, 0) } else { unit_column(problems.weights) };
         let system = Exact::new(kernel, kept, removals);
         let outcome = solve(&system, unit, problems, settings, pool, monitor)?;
-        let loss = |outcome: &Outcome| outcome.best.point.loo_squared_hinge.unwrap_or(f64::INFINITY);
         // In a tie the later one: penalised rather than dropped.
-        if best.as_ref().is_none_or(|(_, best)| loss(&outcome) <= loss(best)) {
+        if best.as_ref().is_none_or(|(_, best)| outcome.is_at_most(best)) {
             best = Some((null_space, outcome));
         }
         (kernel, removals) = (system.kernel, system.removals);

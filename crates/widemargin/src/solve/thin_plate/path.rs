@@ -49,11 +49,11 @@ pub struct PathPoint {
     pub loo_error: Option<f64>,
     /// Whether these are those of refits without each sample. Else they suppose that leaving a sample out lets no other
     /// cross the margin, which is enough to compare values of C.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub loo_exact: bool,
     /// Share of samples that get the wrong class from a refit, on the same landmarks, without the fifth of the samples
     /// that they are of: at the C that was taken, of a fit on landmarks.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fold_error: Option<f64>,
     /// Samples inside the margin, summed over the two-class problems.
     pub violators: u64,
@@ -109,6 +109,7 @@ pub(crate) struct Candidate {
     pub solutions: Vec<Solved>,
     /// Left-out decision values, one vector per problem; empty unless solved.
     pub left_out: Vec<Vec<f64>>,
+    #[serde(with = "every_field")]
     pub point: PathPoint,
 }
 
@@ -163,6 +164,47 @@ pub(crate) struct Outcome {
     pub raised: Option<f64>,
     /// Whether the time limit cut the path short.
     pub cut: bool,
+    /// The least leave-one-out loss of the closed form, before refits replaced any.
+    closed_form: f64,
+}
+
+impl Outcome {
+    /// Whether the leave-one-out loss is at most that of another null space: by refits if both have them, else by the
+    /// closed form of both.
+    pub fn is_at_most(&self, other: &Outcome) -> bool {
+        match (&self.best.point, &other.best.point) {
+            (a, b) if a.loo_exact && b.loo_exact => a.loo_squared_hinge <= b.loo_squared_hinge,
+            _ => self.closed_form <= other.closed_form,
+        }
+    }
+}
+
+fn loss_of(candidate: &Candidate) -> f64 {
+    candidate.point.loo_squared_hinge.unwrap_or(f64::INFINITY)
+}
+
+/// A point with the fields that its JSON leaves out where they have their defaults: for formats that are not told which
+/// fields there are.
+mod every_field {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::PathPoint;
+
+    type Fields = (f64, f64, f64, Option<f64>, Option<f64>, bool, Option<f64>, u64, u32);
+
+    pub fn serialize<S: Serializer>(point: &PathPoint, to: S) -> Result<S::Ok, S::Error> {
+        let PathPoint { c, lambda, objective, loo_squared_hinge, loo_error, loo_exact, fold_error, violators, steps } =
+            *point;
+        let fields: Fields =
+            (c, lambda, objective, loo_squared_hinge, loo_error, loo_exact, fold_error, violators, steps);
+        fields.serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathPoint, D::Error> {
+        let (c, lambda, objective, loo_squared_hinge, loo_error, loo_exact, fold_error, violators, steps): Fields =
+            Fields::deserialize(from)?;
+        Ok(PathPoint { c, lambda, objective, loo_squared_hinge, loo_error, loo_exact, fold_error, violators, steps })
+    }
 }
 
 /// Solves all problems at one λ.
@@ -212,7 +254,7 @@ fn single(visits: &mut impl Visit, asked: f64, origins: &[Point]) -> Result<Outc
         if let Some(best) = visits.visit(lambda, origins, 0)? {
             let path = vec![best.point.clone()];
             let raised = (lambda > asked * (1.0 + 1e-12)).then_some(asked);
-            return Ok(Outcome { best, path, raised, cut: false });
+            return Ok(Outcome { closed_form: loss_of(&best), best, path, raised, cut: false });
         }
         lambda *= 10.0;
         if lambda > 1e12 {
@@ -272,11 +314,12 @@ fn whole(visits: &mut impl Visit, origins: &[Point], monitor: &Monitor<'_>) -> R
         }
     }
     let (_, mut best) = best.ok_or_else(super::null_space::overflow)?;
+    let closed_form = loss_of(&best);
     if !cut {
         best = confirmed(visits, best, &mut path, monitor)?;
     }
     path.sort_by(|a, b| b.lambda.total_cmp(&a.lambda));
-    Ok(Outcome { best, path, raised: None, cut })
+    Ok(Outcome { best, path, raised: None, cut, closed_form })
 }
 
 /// Confirms the best candidate of the path, and those whose closed-form estimates are below its confirmed one.

@@ -220,6 +220,14 @@ impl Error {
         }
     }
 
+    /// Translates the row of an error about a chunk of samples, the first of which is `first`, to a row of all samples.
+    pub(crate) fn of_chunk(self, first: usize) -> Self {
+        match self {
+            Error::Value { row, column, value, problem } => Error::Value { row: first + row, column, value, problem },
+            error => error,
+        }
+    }
+
     /// Translates the indices of an error about selected bases and samples to rows of all samples.
     pub(crate) fn of_bases_and_rows(self, bases: &[usize], rows: &[usize]) -> Self {
         if let Error::Sample { is_basis: true, .. } = self { self.of_rows(bases) } else { self.of_rows(rows) }

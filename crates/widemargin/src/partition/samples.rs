@@ -79,16 +79,17 @@ impl Executor for SampleStream<'_> {
     fn reduce<Q: Query<Of = SampleRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
         let chunk = |rows: Range<usize>| {
             monitor.go_on("scan")?;
-            let weights = &self.weights[rows.clone()];
+            let (first, weights) = (rows.start, &self.weights[rows.clone()]);
             let read = Vectors::from_any(self.samples.chunk(rows)?).map_err(|other| Error::Kind {
                 given: other.kind(),
                 method: "a statistic of vectors".into(),
                 wanted: "vectors",
             })?;
-            match read {
+            let answer = match read {
                 Vectors::Dense(matrix) => query.answer(&mut SamplePart::new(&matrix.view()?, weights), monitor),
                 Vectors::Sparse(matrix) => query.answer(&mut SamplePart::new(&matrix.view()?, weights), monitor),
-            }
+            };
+            answer.map_err(|error| error.of_chunk(first))
         };
         let mut total = None;
         self.pool.fold_chunks(self.weights.len(), self.rows_a_chunk, chunk, |next| match &mut total {

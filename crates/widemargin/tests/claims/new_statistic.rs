@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use widemargin::Result;
 use widemargin::data::{AnySamples, DenseMatrix, DenseView, Rows, Vectors};
+use widemargin::descriptor::LargestValues;
 use widemargin::monitor::Monitor;
 use widemargin::partition::{
     self, Asked, Entry, Executor, InMemory, Kind, Query, Remote, SamplePart, SampleRows, SampleStream, Workers,
@@ -79,4 +80,14 @@ fn bytes_that_are_no_query_are_refused() {
         assert!(!partition::is_about::<SampleRows>(bytes));
     }
     assert_eq!(SampleRows::NAME, "samples");
+}
+
+#[test]
+fn a_bad_value_is_named_with_its_row_among_all() {
+    let mut values = vec![1.0; 12];
+    values[9] = -2.0;
+    let samples = AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows: 6, n_cols: 2 }));
+    let mut source = SampleStream::new(&samples, &[1.0; 6], 4, 1).unwrap();
+    let error = source.reduce(&LargestValues {}, &Monitor::none()).unwrap_err().to_string();
+    assert!(error.starts_with("row 4, column 1: "), "{error}");
 }

@@ -60,7 +60,7 @@ impl<'a> Chunked<'a> {
                 Vectors::Sparse(matrix) => work.of(&matrix.view()?, first, &there),
             };
             count.add(n);
-            Ok(made.map_err(|error| of_all(error, first))?)
+            Ok(made.map_err(|error| error.of_chunk(first))?)
         };
         self.pool.fold_chunks(self.weights.len(), self.rows_a_chunk, chunk, fold)
     }
@@ -86,14 +86,6 @@ fn vectors(source: &dyn Source<Samples = AnySamples>, rows: Range<usize>) -> Res
         found: format!("{} rows", vectors.len()),
         expected: format!("the {n} that were asked for"),
     })
-}
-
-/// Translates the row of an error about a chunk to a row of all samples.
-fn of_all(error: Error, first: usize) -> Error {
-    match error {
-        Error::Value { row, column, value, problem } => Error::Value { row: first + row, column, value, problem },
-        error => error,
-    }
 }
 
 /// The results of the first pass.

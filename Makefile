@@ -1,26 +1,26 @@
 # Each target is one line that calls cargo or a script.
 .PHONY: demo test bench docs reproduce reproduce-quick
 
-## The methods on data that comes with the program, beside a linear SVM.
+## The methods on built-in data, compared with a linear SVM.
 demo:
 	cargo run --release --locked --package widemargin-cli -- demo
 
-## Everything that is checked: formatting, lints, tests, documentation.
+## All checks: formatting, lints, tests, documentation.
 test:
 	./scripts/test
 
-## Ourselves beside the peers (needs Python and CIFAR-10: see benchmarks/power_mean/README.md).
+## Benchmarks against other tools (need Python and CIFAR-10: see benchmarks/power_mean/README.md).
 bench:
 	python3 benchmarks/power_mean/run.py $(ARGS)
 
-## The scripts that reproduce the papers: what each claims, takes and needs (ARGS='--all --data DATA' runs them).
+## Lists the scripts that reproduce the papers, with claim, time and data (ARGS='--all --data DATA' runs them).
 reproduce:
 	python3 reproduce/run.py $(ARGS)
 
-## A small version of all of them (ARGS='--data DATA').
+## Runs a small version of all scripts (ARGS='--data DATA').
 reproduce-quick:
 	python3 reproduce/run.py --quick $(ARGS)
 
-## The library's reference.
+## The API reference of the library.
 docs:
 	cargo doc --no-deps --locked --workspace

@@ -1,14 +1,14 @@
-//! The checksum of what is written to be read again: model files and checkpoints.
+//! The checksum of model files and checkpoints.
 //!
-//! CRC-32 (that of zlib, PNG and gzip) notices every single flipped bit and every damaged stretch of up to 32 bits;
-//! other damage passes once in 2³² times. It guards against accidents, not against somebody who means harm.
+//! CRC-32 (as in zlib, PNG and gzip) detects every single-bit flip and every burst of damage of up to 32 bits; other
+//! damage goes undetected once in 2³² times. It protects against accidents, not against deliberate changes.
 
 use crc32fast::Hasher;
 
-/// The text of no checksum in particular, as long as any.
+/// A placeholder of the same length as a checksum.
 pub(crate) const PLACEHOLDER: &str = "crc32:00000000";
 
-/// The checksum of these bytes, one part after the other, as text: `crc32:` and eight hexadecimal digits.
+/// The checksum of the concatenated parts as text: `crc32:` and eight hexadecimal digits.
 pub(crate) fn checksum(parts: &[&[u8]]) -> String {
     let mut hasher = Hasher::new();
     parts.iter().for_each(|part| hasher.update(part));

@@ -1,14 +1,14 @@
-//! The one error type of the library.
+//! The library's error type.
 //!
-//! Every variant says what was wrong, where, and what would be right. Rows and columns are counted
-//! from 0, as they are in the arrays the caller passed; a reader of files translates them to lines.
+//! Every variant says what is wrong, where, and what is expected. Rows and columns are counted from 0, as in the arrays
+//! passed by the caller; file readers translate them to lines.
 
 use std::path::PathBuf;
 
 /// `Result` with the library's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What can go wrong between samples and a model.
+/// Everything that can go wrong between samples and a model.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -17,41 +17,41 @@ pub enum Error {
     Parameter {
         /// The parameter's public name.
         name: &'static str,
-        /// The value as it was given.
+        /// The value given.
         value: String,
-        /// What would be right.
+        /// What is expected.
         expected: String,
     },
-    /// A name or a spec is not one we know.
+    /// A name or a spec is unknown.
     #[error("unknown {what} '{given}': {expected}")]
     UnknownName {
         /// What was being named (a kernel, a loss, …).
         what: &'static str,
-        /// The name as it was given.
+        /// The name given.
         given: String,
         /// The known names.
         expected: String,
     },
-    /// Arrays that belong together differ in length, or a view's parts do not fit each other.
+    /// Arrays have inconsistent shapes, or the parts of a view do.
     #[error("{what}: {found}, expected {expected}")]
     Shape {
         /// Which array or pair of arrays.
         what: String,
-        /// What was found.
+        /// The shape found.
         found: String,
-        /// What would be right.
+        /// The shape expected.
         expected: String,
     },
-    /// A feature value that the method cannot take.
+    /// A feature value that the method does not accept.
     #[error("row {row}, column {column}: {value} {problem}")]
     Value {
         /// Row of the sample, from 0.
         row: usize,
         /// Column of the feature, from 0.
         column: usize,
-        /// The value found there.
+        /// The value found.
         value: f64,
-        /// What is wrong with it, and what would be right.
+        /// What is wrong with it, and what is expected.
         problem: &'static str,
     },
     /// A sample weight that is negative or not finite.
@@ -59,87 +59,87 @@ pub enum Error {
     Weight {
         /// Row of the sample, from 0.
         row: usize,
-        /// The weight found there.
+        /// The weight found.
         value: f64,
     },
-    /// No sample to learn from (none at all, or every weight is 0).
+    /// There are no samples to learn from (none at all, or every weight is 0).
     #[error("no samples to train on{0}")]
     NoSamples(&'static str),
-    /// Only one class among the labels.
+    /// The labels have only one class.
     #[error("all {n_samples} samples have the label '{label}': a classifier needs at least two classes")]
     OneClass {
         /// The single label.
         label: String,
-        /// How many samples carry it.
+        /// Number of samples with this label.
         n_samples: usize,
     },
-    /// Samples at predict have another number of features than the model.
+    /// Samples passed to predict have a different number of features than the model.
     #[error("the samples have {found} features, the model was trained with {trained}{hint}")]
     FeatureCount {
-        /// Features of the samples given.
+        /// Number of features of the given samples.
         found: usize,
-        /// Features of the training samples.
+        /// Number of features of the training samples.
         trained: usize,
-        /// What to do about it, or nothing.
+        /// What to do about it; may be empty.
         hint: &'static str,
     },
-    /// Samples at predict have columns of other names than the model.
+    /// Samples passed to predict have other column names than the model.
     #[error("the columns are not those the model was trained with: {problem}")]
     FeatureNames {
         /// The names that are missing, unknown or repeated.
         problem: String,
     },
-    /// A similarity met samples it cannot compare, or gave a value that cannot be used.
+    /// A similarity does not accept the samples, or returned an unusable value.
     #[error("similarity '{similarity}': {problem}")]
     Similarity {
         /// The spec of the similarity.
         similarity: String,
-        /// What it met, where, and what would be right.
+        /// What is wrong, where, and what is expected.
         problem: String,
     },
-    /// A similarity met one sample it cannot compare.
+    /// A similarity does not accept one of the samples.
     #[error("similarity '{similarity}': {} {number} (from 0) {problem}", if *.is_basis { "basis" } else { "sample" })]
     Sample {
         /// The spec of the similarity.
         similarity: String,
-        /// Whether it is one of the bases.
+        /// Whether the sample is one of the bases.
         is_basis: bool,
-        /// The number of the basis or the sample, from 0.
+        /// The index of the basis or the sample, from 0.
         number: usize,
-        /// What it met there, and what would be right.
+        /// What is wrong, and what is expected.
         problem: String,
     },
-    /// Samples of a kind that the method cannot take.
+    /// A kind of samples that the method does not accept.
     #[error("the samples are {given}, and {method} takes {wanted}")]
     Kind {
-        /// What was given: "strings", "images", …
+        /// The kind given: "strings", "images", …
         given: &'static str,
-        /// The method, or a similarity's spec.
+        /// The method, or the spec of a similarity.
         method: String,
-        /// What it takes.
+        /// The kinds it accepts.
         wanted: &'static str,
     },
-    /// Something would not fit in memory.
+    /// An allocation would not fit in memory.
     #[error("{what} would take {:.1} GB, {:.1} GB are free: {hint}", *.needed as f64 / 1e9, *.free as f64 / 1e9)]
     Memory {
-        /// What would be made, with its shape.
+        /// What would be allocated, with its shape.
         what: String,
         /// Its size in bytes.
         needed: u64,
-        /// Bytes that can be had.
+        /// Available bytes.
         free: u64,
         /// What to do about it.
         hint: &'static str,
     },
-    /// A number that a fit arrived at is infinite or NaN, so that there is no model.
+    /// A fit produced a number that is infinite or NaN, so that there is no model.
     #[error("{what} is {value}: the fit left the range of numbers; use a smaller C, smaller weights or smaller values")]
     NotFinite {
         /// Which number.
         what: String,
-        /// What it is.
+        /// Its value.
         value: f64,
     },
-    /// A model file that cannot be read as one.
+    /// A file that is not a valid model file.
     #[error("{}: not a usable model file: {problem}", .path.display())]
     ModelFile {
         /// The file.
@@ -147,23 +147,23 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
-    /// A model file written by a newer format version than this library reads.
+    /// A model file of a newer format version than this library supports.
     #[error("{}: model format {found} is newer than {known}, the newest this version reads: update widemargin", .path.display())]
     ModelVersion {
         /// The file.
         path: PathBuf,
-        /// The version it states.
+        /// The version of the file.
         found: u32,
-        /// The newest version we read.
+        /// The newest supported version.
         known: u32,
     },
-    /// A checkpoint that a fit cannot go on from.
+    /// A checkpoint from which the fit cannot resume.
     #[error("the checkpoint cannot be used: {problem}")]
     Checkpoint {
-        /// What is wrong with it, and what would be right.
+        /// What is wrong with it, and what is expected.
         problem: String,
     },
-    /// A file that is not to be written: it is no regular file, or it is one that is read.
+    /// An output file that must not be written: it is not a regular file, or it is an input.
     #[error("{}: {problem}", .path.display())]
     Output {
         /// The file.
@@ -178,29 +178,29 @@ pub enum Error {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What was being done.
+        /// The operation that failed.
         action: &'static str,
-        /// The system's own words.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// The caller asked to stop.
+    /// The caller cancelled.
     #[error("cancelled during {stage}")]
     Cancelled {
-        /// What was being done at that moment.
+        /// The stage that was cancelled.
         stage: &'static str,
     },
-    /// The thread pool could not be made.
+    /// The thread pool could not be created.
     #[error("cannot start {threads} threads: {problem}")]
     Threads {
-        /// How many were asked for.
+        /// Number of threads requested.
         threads: usize,
-        /// The system's own words.
+        /// The system's error message.
         problem: String,
     },
 }
 
 impl Error {
-    /// An error about a sample of a part, as one about a sample of all: the part begins at `first`.
+    /// Translates the row of an error about a part, which begins at row `first`, to a row of the whole.
     pub(crate) fn in_part_from(self, first: usize) -> Self {
         match self {
             Error::Sample { similarity, is_basis: false, number, problem } => {
@@ -210,7 +210,7 @@ impl Error {
         }
     }
 
-    /// An error about one of some chosen samples or bases, as one about the sample that it is among all.
+    /// Translates the index of an error about selected samples or bases to a row of all samples.
     pub(crate) fn of_rows(self, rows: &[usize]) -> Self {
         match self {
             Error::Sample { similarity, number, problem, .. } if number < rows.len() => {
@@ -220,13 +220,13 @@ impl Error {
         }
     }
 
-    /// An error about one of some chosen bases and samples, as one about the sample that it is among all.
+    /// Translates the indices of an error about selected bases and samples to rows of all samples.
     pub(crate) fn of_bases_and_rows(self, bases: &[usize], rows: &[usize]) -> Self {
         if let Error::Sample { is_basis: true, .. } = self { self.of_rows(bases) } else { self.of_rows(rows) }
     }
 
-    /// True for errors whose cause is the caller's input (parameters, samples, labels, a model file),
-    /// false for those of the work itself (cancelled, disk, threads).
+    /// True if the cause is the caller's input (parameters, samples, labels, a model file), false if it is the work
+    /// itself (cancellation, disk, threads).
     pub fn is_input(&self) -> bool {
         !matches!(self, Error::Io { .. } | Error::Cancelled { .. } | Error::Threads { .. })
     }

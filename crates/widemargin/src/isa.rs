@@ -1,4 +1,4 @@
-//! The vector instruction sets that loops are compiled for, and which of them this machine has.
+//! The vector instruction sets for which loops are compiled, and detection of those available.
 
 use std::sync::OnceLock;
 
@@ -34,8 +34,8 @@ impl Isa {
     }
 }
 
-/// Compiles a loop for each instruction set; the function runs it as the best one of the machine. The loop is the same
-/// sequence of operations everywhere, so that no bit depends on which of them runs: it has no fused multiply-adds.
+/// Compiles a loop for each instruction set; the function runs the best one available. The sequence of operations is
+/// the same for all, without fused multiply-adds, so that results do not depend on the choice.
 macro_rules! compiled {
     ($(#[$doc:meta])* $visible:vis fn $name:ident($($argument:ident: $kind:ty),* $(,)?) $body:block) => {
         $(#[$doc])*
@@ -53,7 +53,7 @@ macro_rules! compiled {
                     body($($argument),*);
                 }
                 match $crate::isa::Isa::best() {
-                    // SAFETY: `Isa::best` names what this machine has.
+                    // SAFETY: `Isa::best` returns what this machine supports.
                     $crate::isa::Isa::Avx512 => return unsafe { avx512($($argument),*) },
                     // SAFETY: as above.
                     $crate::isa::Isa::Avx2 => return unsafe { avx2($($argument),*) },

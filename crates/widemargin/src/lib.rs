@@ -1,7 +1,6 @@
 //! Large-margin classifiers for any similarity, at linear cost.
 //!
-//! A sample comes in on the left and leaves as a class on the right; nothing on the left knows of anything
-//! on its right:
+//! The modules form a pipeline from samples to classes; no module depends on those to its right:
 //!
 //! [`data`] → [`descriptor`] → [`similarity`] → [`basis`] → [`expansion`] → [`problem`] → [`solve`] → [`model`] → [`select`]
 //!
@@ -42,7 +41,7 @@ mod spec;
 
 pub use error::{Error, Result};
 
-// The README's program is compiled with the documentation's.
+// Compiles the README's program with the doctests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 mod readme {}

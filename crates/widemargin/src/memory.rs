@@ -1,8 +1,8 @@
-//! How much memory is free; and calling it to the caches before it is needed.
+//! Available memory, and prefetching.
 
 use crate::error::{Error, Result};
 
-/// Asks for memory that will be read soon; a hint that changes no result.
+/// Prefetches memory that will be read soon; does not affect results.
 #[inline]
 pub(crate) fn prefetch<T>(memory: &[T]) {
     #[cfg(target_arch = "x86_64")]
@@ -15,12 +15,11 @@ pub(crate) fn prefetch<T>(memory: &[T]) {
     let _ = memory;
 }
 
-/// What is too small to be worth a look at what is free.
+/// Allocations below this size are not checked.
 const NO_QUESTION: u64 = 64 << 20;
 
-/// Memory that can be had without swapping, and within the process's limit of addresses, where the system tells. A
-/// request beyond it may well be granted, and the process killed when it uses what it was granted: that is why it is
-/// asked for.
+/// Memory available without swapping and within the process's address space limit, if the system reports it. A larger
+/// allocation may well succeed, and the process be killed when it uses the memory: hence this check.
 pub(crate) fn available() -> Option<u64> {
     match (free(), addresses_left()) {
         (Some(free), Some(left)) => Some(free.min(left)),
@@ -28,8 +27,8 @@ pub(crate) fn available() -> Option<u64> {
     }
 }
 
-/// Refuses what would take more memory than there is, before any of it is allocated: a failing allocation ends the
-/// process. `what` names it with its shape; `hint` says what to do.
+/// Refuses an allocation larger than the available memory before it is made, since a failed allocation aborts the
+/// process. `what` describes it with its shape; `hint` says what to do.
 ///
 /// # Errors
 /// [`Error::Memory`].
@@ -43,16 +42,16 @@ pub(crate) fn check(needed: u64, what: impl FnOnce() -> String, hint: &'static s
     }
 }
 
-/// The product of sizes; the largest number where it is beyond that.
+/// The product of sizes, saturating.
 pub(crate) fn product(sizes: &[usize]) -> u64 {
     sizes.iter().fold(1, |product: u64, &size| product.saturating_mul(size as u64))
 }
 
-/// What to do where the columns are too many.
+/// The hint if there are too many columns.
 pub(crate) const FEWER_COLUMNS: &str =
     "check the largest index of the samples (one typing error is enough), or take fewer features";
 
-/// Bytes that can be had without swapping, where the system tells.
+/// Bytes available without swapping, if the system reports it.
 pub fn free() -> Option<u64> {
     #[cfg(target_os = "linux")]
     return procfs::Current::current().ok().and_then(|memory: procfs::Meminfo| memory.mem_available);
@@ -60,7 +59,7 @@ pub fn free() -> Option<u64> {
     None
 }
 
-/// Bytes of memory that this process has now, where the system tells.
+/// Resident memory of this process in bytes, if the system reports it.
 pub fn resident() -> Option<u64> {
     #[cfg(target_os = "linux")]
     return procfs::process::Process::myself().ok()?.status().ok()?.vmrss.map(|kilobytes| kilobytes * 1024);
@@ -68,7 +67,7 @@ pub fn resident() -> Option<u64> {
     None
 }
 
-/// Bytes of addresses that the process may still take, where it has a limit of those (`ulimit -v`).
+/// Bytes of address space that the process may still use, if it has a limit (`ulimit -v`).
 pub fn addresses_left() -> Option<u64> {
     #[cfg(target_os = "linux")]
     {

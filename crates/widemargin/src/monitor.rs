@@ -1,4 +1,4 @@
-//! Progress out, cancellation in: the one mechanism for progress bars, Ctrl-C and time limits.
+//! Progress reporting and cancellation: the one mechanism behind progress bars, Ctrl-C and time limits.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,29 +6,29 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 
-/// Where a long piece of work stands.
+/// The progress of a long computation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
-    /// What is being done ("scale", "encode", "solve", …).
+    /// The current stage ("scale", "encode", "solve", …).
     pub stage: &'static str,
     /// Units done.
     pub done: u64,
-    /// Units in all, or 0 where that is not known.
+    /// Total number of units, or 0 if unknown.
     pub total: u64,
-    /// The relative duality gap reached by the worst problem, where the stage has one.
+    /// The largest relative duality gap of the problems, if the stage has one.
     pub gap: Option<f64>,
 }
 
-/// Why a loop that asked its [`Monitor`] has to end.
+/// Why a loop has to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {
     /// The caller cancelled: nothing is returned.
     Cancelled,
-    /// The time limit passed: the best so far is returned.
+    /// The time limit passed: the best solution so far is returned.
     TimeLimit,
 }
 
-/// Passed down every long loop, which asks it now and then whether to go on.
+/// Passed to every long loop, which checks regularly whether to continue.
 #[derive(Clone, Copy, Default)]
 pub struct Monitor<'a> {
     sink: Option<&'a (dyn Fn(Progress) + Sync)>,
@@ -37,24 +37,24 @@ pub struct Monitor<'a> {
 }
 
 impl<'a> Monitor<'a> {
-    /// A watch that never stops anything and shows nothing.
+    /// A monitor that never stops anything and reports nothing.
     pub fn none() -> Self {
         Monitor::default()
     }
 
-    /// Calls `sink` with the progress; it may be called from several threads.
+    /// Calls `sink` with the progress, possibly from several threads.
     pub fn with_progress(self, sink: &'a (dyn Fn(Progress) + Sync)) -> Self {
         Monitor { sink: Some(sink), ..self }
     }
 
-    /// Stops the work soon after `cancel` turns true.
+    /// Cancels soon after `cancel` becomes true.
     pub fn with_cancel(self, cancel: &'a AtomicBool) -> Self {
         Monitor { cancel: Some(cancel), ..self }
     }
 
-    /// Ends the work with what it has when `limit` has passed from now.
+    /// Stops after `limit` from now, keeping the best solution so far.
     pub fn with_time_limit(self, limit: Duration) -> Self {
-        // A limit beyond what the clock can hold is no limit.
+        // A limit beyond the range of the clock means no limit.
         Monitor { deadline: Instant::now().checked_add(limit), ..self }
     }
 
@@ -63,12 +63,12 @@ impl<'a> Monitor<'a> {
         self.deadline.is_some()
     }
 
-    /// The same watch with nobody to tell: for work that is a small part of a larger one.
+    /// The same monitor without progress reporting, for small parts of a larger computation.
     pub(crate) fn without_progress(self) -> Self {
         Monitor { sink: None, ..self }
     }
 
-    /// Whether to go on; cheap enough to ask every millisecond.
+    /// Checks whether to continue; cheap enough to call every millisecond.
     ///
     /// # Errors
     /// The reason to stop.
@@ -82,7 +82,7 @@ impl<'a> Monitor<'a> {
         Ok(())
     }
 
-    /// Whether to go on with work that is worth nothing before it is whole, so that no time limit ends it.
+    /// Checks whether to continue a stage whose partial result is useless, so that the time limit does not apply.
     ///
     /// # Errors
     /// [`Error::Cancelled`], naming the stage.
@@ -93,7 +93,7 @@ impl<'a> Monitor<'a> {
         }
     }
 
-    /// Tells where the work stands.
+    /// Reports progress.
     pub fn tell(&self, progress: Progress) {
         if let Some(sink) = self.sink {
             sink(progress);
@@ -101,7 +101,7 @@ impl<'a> Monitor<'a> {
     }
 }
 
-/// Rows that go through some work a chunk at a time, from several threads: how many are done is told after each.
+/// Counts the rows done by several threads, and reports progress after each chunk.
 pub(crate) struct RowCount<'a> {
     monitor: &'a Monitor<'a>,
     stage: &'static str,
@@ -114,12 +114,12 @@ impl<'a> RowCount<'a> {
         RowCount { monitor, stage, done: AtomicU64::new(0), total: n_rows as u64 }
     }
 
-    /// Whether to begin another chunk.
+    /// Checks whether to begin another chunk.
     pub fn go_on(&self) -> Result<()> {
         self.monitor.go_on(self.stage)
     }
 
-    /// A chunk is done.
+    /// Adds a finished chunk.
     pub fn add(&self, n_rows: usize) {
         let n = n_rows as u64;
         let done = self.done.fetch_add(n, Ordering::Relaxed) + n;

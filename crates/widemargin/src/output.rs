@@ -1,12 +1,12 @@
-//! Files that appear whole or not at all: the one way in which results come to a disk.
+//! Atomic writing of output files.
 //!
 //! The rules, for the library, the command line and Python alike:
-//! - The bytes go to a temporary file in the target's folder, which takes the name at the end. Whatever fails before,
-//!   what was there stays as it was and no temporary file is left.
-//! - A symbolic link is followed: the link stays, and the file it names is replaced (or made).
-//! - A file that is replaced keeps its permissions and, where the system lets us, its owner.
-//! - A folder, a device, a pipe or a socket is refused: it cannot be replaced, and is no place for a result.
-//! - [`check`] refuses what the work itself reads.
+//! - Bytes are written to a temporary file in the target's folder, which is renamed at the end. On any earlier failure
+//!   the target is unchanged and no temporary file remains.
+//! - Symbolic links are followed: the link is kept, and the file it points to is replaced (or created).
+//! - A replaced file keeps its permissions and, if the system allows it, its owner.
+//! - Folders, devices, pipes and sockets are refused: they cannot be replaced.
+//! - [`check`] refuses targets that are also inputs.
 
 use std::fs::{self, Metadata, Permissions};
 use std::io::{self, Write};
@@ -16,24 +16,25 @@ use tempfile::{Builder, NamedTempFile};
 
 use crate::error::{Error, Result};
 
-/// As many symbolic links one after the other as Linux follows.
+/// The maximum length of a chain of symbolic links, as on Linux.
 const MOST_LINKS: usize = 40;
 
-/// A file being written. What was there before stays until [`OutputFile::commit`], and for good if that is never called.
+/// A file being written. The previous file stays in place until [`OutputFile::commit`], and for good if that is never
+/// called.
 #[derive(Debug)]
 pub struct OutputFile {
-    /// As the caller named it.
+    /// As given by the caller.
     path: PathBuf,
-    /// What takes the bytes: links followed.
+    /// The file that is written, after following links.
     target: PathBuf,
     file: NamedTempFile,
 }
 
 impl OutputFile {
-    /// Starts a file. The name may exist or not; its folder must.
+    /// Starts writing. The file may or may not exist; its folder must.
     ///
     /// # Errors
-    /// [`Error::Output`] for what is no regular file, [`Error::Io`] where the system refuses.
+    /// [`Error::Output`] for anything but a regular file, [`Error::Io`] if the system refuses.
     pub fn create(path: &Path) -> Result<OutputFile> {
         let wrong = |action| move |source| Error::Io { path: path.to_owned(), action, source };
         let target = followed(path)?;
@@ -51,7 +52,7 @@ impl OutputFile {
         if let Some(permissions) = usual_permissions() {
             builder.permissions(permissions);
         }
-        // The system's words without the name of the temporary file, which means nothing to anyone.
+        // The system's message without the name of the temporary file, which is meaningless to users.
         let file = builder
             .tempfile_in(folder_of(&target))
             .map_err(|source| wrong("cannot create a file in its folder")(source.kind().into()))?;
@@ -61,7 +62,7 @@ impl OutputFile {
         Ok(OutputFile { path: path.to_owned(), target, file })
     }
 
-    /// Gives the file its name. The data is on the disk when this returns.
+    /// Moves the file into place. The data is on disk when this returns.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -87,12 +88,12 @@ impl Write for OutputFile {
     }
 }
 
-/// Refuses a target that is no regular file, or that is one of `inputs`, or lies in a folder that is one. Each input is
-/// what messages call it ("the data") and its path, `-` being standard input. Files are told apart by what they are, not
-/// by their names: through symbolic links and other names of the same file.
+/// Refuses a target that is not a regular file, that is one of `inputs`, or that lies in an input folder. Each input is
+/// a pair of its name in messages ("the data") and its path, `-` being standard input. Files are compared by identity,
+/// not by name, so that symbolic and hard links are recognised.
 ///
 /// # Errors
-/// [`Error::Output`]; [`Error::Io`] for a target that cannot be looked at.
+/// [`Error::Output`]; [`Error::Io`] if the target cannot be examined.
 pub fn check(path: &Path, inputs: &[(&str, &Path)]) -> Result<()> {
     let target = followed(path)?;
     let old = fs::metadata(&target).ok();
@@ -101,7 +102,7 @@ pub fn check(path: &Path, inputs: &[(&str, &Path)]) -> Result<()> {
     }
     for &(what, input) in inputs {
         let input = if input.as_os_str() == "-" { Path::new("/dev/stdin") } else { input };
-        // What is not there is for the reader to say.
+        // Missing inputs are reported by the reader.
         let Ok(read) = fs::metadata(input) else { continue };
         let refused = |problem| {
             let hint = "name another file: what is read is not overwritten";
@@ -120,7 +121,7 @@ pub fn check(path: &Path, inputs: &[(&str, &Path)]) -> Result<()> {
     Ok(())
 }
 
-/// The path that is written: symbolic links followed, whether or not there is something at their end.
+/// The path that is written: symbolic links followed, even if the final target does not exist.
 fn followed(path: &Path) -> Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {
@@ -128,7 +129,7 @@ fn followed(path: &Path) -> Result<PathBuf> {
             return Ok(path);
         }
         match fs::read_link(&path) {
-            // A relative link counts from where it is; an absolute one replaces the whole path.
+            // A relative link is relative to its folder; an absolute one replaces the whole path.
             Ok(to) => path = folder_of(&path).join(to),
             Err(source) => return Err(Error::Io { path, action: "cannot follow the symbolic link", source }),
         }
@@ -154,15 +155,15 @@ fn regular(path: &Path, found: &Metadata) -> Result<()> {
     Err(Error::Output { path: path.to_owned(), problem, hint })
 }
 
-/// Whether the target is in the folder, however deep.
+/// Whether the target is in the folder, at any depth.
 fn lies_in(target: &Path, folder: &Path) -> bool {
     let Ok(folder) = fs::canonicalize(folder) else { return false };
     let Ok(target) = std::path::absolute(target) else { return false };
-    // Folders on the way may have to be made yet.
+    // Intermediate folders may not exist yet.
     target.ancestors().skip(1).find_map(|above| fs::canonicalize(above).ok()).is_some_and(|at| at.starts_with(folder))
 }
 
-/// Whether a file with several names has one of them in the folder, or in a folder of it.
+/// Whether a hard-linked file has one of its names in the folder, at any depth.
 fn is_name_of_one_in(file: &Metadata, folder: &Path) -> bool {
     fn search(file: &Metadata, folder: &Path, deeper: bool) -> bool {
         let Ok(entries) = fs::read_dir(folder) else { return false };
@@ -199,22 +200,22 @@ fn has_other_names(_: &Metadata) -> bool {
     false
 }
 
-/// Gives a new file the owner, where we may, and the permissions of the one that it replaces.
+/// Gives a new file the permissions and, if possible, the owner of the file it replaces.
 fn keep(file: &NamedTempFile, old: &Metadata) -> io::Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::{MetadataExt, fchown};
         let new = file.as_file().metadata()?;
         if (new.uid(), new.gid()) != (old.uid(), old.gid()) {
-            // Only the superuser may give files away; a file of our own is then right.
+            // Only the superuser may change the owner; otherwise the file belongs to the current user.
             let _ = fchown(file.as_file(), Some(old.uid()), Some(old.gid()));
         }
     }
-    // Set, not asked for when it was made: the user's mask would take some away.
+    // Set explicitly rather than at creation, where the umask would remove some.
     file.as_file().set_permissions(old.permissions())
 }
 
-/// What any new file gets: the system takes away what the user's mask forbids.
+/// The permissions of any new file, subject to the umask.
 #[cfg(unix)]
 fn usual_permissions() -> Option<Permissions> {
     use std::os::unix::fs::PermissionsExt;

@@ -1,12 +1,12 @@
-//! Parallelism: the only file that names `rayon`. Work runs in a pool of the caller's size, never in the
-//! process-wide one.
+//! Parallelism: the only file that uses `rayon`. Work runs in a pool of the size given by the caller, never in the
+//! global one.
 
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 
-/// As many threads as this are started whatever the machine: that results do not depend on their number is tested with
-/// a few on any. Thousands would take the machine down.
+/// Up to this many threads are started on any machine, since tests check with a few threads that results do not depend
+/// on their number. Thousands would overload the machine.
 const FEW: usize = 64;
 
 /// A pool of a fixed number of threads; with one thread, the caller's own.
@@ -16,7 +16,7 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// A pool of `threads` threads, 0 meaning one a core.
+    /// A pool of `threads` threads, 0 meaning one per core.
     pub fn new(threads: usize) -> Result<Self> {
         let threads = Pool::count(threads);
         if threads == 1 {
@@ -28,8 +28,8 @@ impl Pool {
         }
     }
 
-    /// How many threads a pool of `threads` has: what was asked for, but no more than the machine has cores, or than
-    /// [`FEW`] where those are fewer.
+    /// The number of threads of a pool of `threads`: the number requested, but at most the number of cores or [`FEW`],
+    /// whichever is larger.
     pub fn count(threads: usize) -> usize {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         match threads {
@@ -38,12 +38,12 @@ impl Pool {
         }
     }
 
-    /// How many threads work.
+    /// The number of threads.
     pub fn threads(&self) -> usize {
         self.pool.as_ref().map_or(1, |pool| pool.current_num_threads())
     }
 
-    /// `work(0)` … `work(n - 1)` in order of their numbers, or the first error met.
+    /// `work(0)` … `work(n - 1)` in order, or the first error.
     pub fn try_map<T: Send, E: Send>(
         &self,
         n: usize,
@@ -55,8 +55,8 @@ impl Pool {
         }
     }
 
-    /// Folds `work(rows)` over chunks of `chunk` of `n` rows, in their order; some chunks are under way at a time,
-    /// so that memory does not grow with their number. Results do not depend on the number of threads.
+    /// Folds `work(rows)` over chunks of `chunk` of `n` rows, in order. Only some chunks are in flight at a time, so
+    /// that memory does not grow with their number. Results do not depend on the number of threads.
     pub fn fold_chunks<T: Send, E: Send>(
         &self,
         n: usize,
@@ -74,8 +74,8 @@ impl Pool {
         Ok(())
     }
 
-    /// `take(i, make(i))` for each i below `n`, in their order, until `take` says no; the next is made meanwhile, on a
-    /// thread of its own, and no more than that one.
+    /// `take(i, make(i))` for each i below `n`, in order, until `take` returns false; meanwhile the next item, and only
+    /// that one, is made on a separate thread.
     pub fn ahead<T: Send>(
         n: usize,
         make: impl Fn(usize) -> Result<T> + Sync + Send,
@@ -104,7 +104,7 @@ impl Pool {
         })
     }
 
-    /// Sorts items of which no two are equal.
+    /// Sorts distinct items.
     pub fn sort<T: Ord + Send>(&self, items: &mut [T]) {
         match &self.pool {
             None => items.sort_unstable(),
@@ -112,7 +112,7 @@ impl Pool {
         }
     }
 
-    /// `work(i, &mut items[i])` for every item, the results in the items' order.
+    /// `work(i, &mut items[i])` for every item, with results in order.
     pub fn map_mut<I: Send, T: Send>(
         &self,
         items: &mut [I],

@@ -1,8 +1,8 @@
-//! The one spelling of a similarity: `name:key=value,key=value`, descriptors before it joined by `/`.
+//! The textual form of a similarity: `name:key=value,key=value`, preceded by descriptors joined by `/`.
 //!
-//! `hog:cell=4/rigid:radius=2` is rigid matching on HOG cells of 4 × 4 pixels. A spec keeps its text as it was
-//! given, so that reading and writing it gives the same string; but `>`, which stood for `/` at first and is read for
-//! good (model files have it), is written as `/`: a shell takes it for a redirection.
+//! `hog:cell=4/rigid:radius=2` is rigid matching on HOG cells of 4 × 4 pixels. A spec keeps its text as given, so that
+//! parsing and formatting round-trip. The exception is `>`, the original separator, which is still read (model files
+//! contain it) but written as `/`, since a shell treats `>` as a redirection.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,7 +19,7 @@ pub struct Step {
 /// A chain of steps: descriptors, then a similarity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spec {
-    /// The steps in their order; at least one.
+    /// The steps in order; at least one.
     pub steps: Vec<Step>,
 }
 
@@ -29,7 +29,7 @@ impl Step {
         &self.name
     }
 
-    /// Sets a parameter, as when a value has been learned.
+    /// Sets a parameter, for example to a learned value.
     pub fn set(&mut self, key: &str, value: impl fmt::Display) {
         let value = value.to_string();
         match self.values.iter_mut().find(|(known, _)| known == key) {
@@ -38,7 +38,7 @@ impl Step {
         }
     }
 
-    /// The parameters, to be taken one by one.
+    /// The parameters, to be consumed one by one.
     pub fn arguments(&self) -> Arguments<'_> {
         Arguments { step: self, taken: Vec::new() }
     }
@@ -92,7 +92,7 @@ impl FromStr for Spec {
     }
 }
 
-/// The parameters of a step while they are read; [`Arguments::end`] refuses what nobody took.
+/// The parameters of a step while they are parsed; [`Arguments::end`] refuses those that were not consumed.
 #[derive(Clone, Debug)]
 pub struct Arguments<'a> {
     step: &'a Step,
@@ -106,11 +106,10 @@ impl<'a> Arguments<'a> {
         self.step.values.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str())
     }
 
-    /// A parameter of any type that reads itself, or its default.
+    /// A parameter of any type that parses, or its default.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for a value that does not read, or that `right` refuses; `expected` says what would be
-    /// right.
+    /// [`Error::Parameter`] for a value that does not parse, or that `right` refuses; `expected` says what is expected.
     pub fn get<T: FromStr>(
         &mut self,
         key: &'static str,
@@ -159,10 +158,10 @@ impl<'a> Arguments<'a> {
         self.get(key, default, &expected, |value| range.contains(value))
     }
 
-    /// Refuses parameters that were never asked for.
+    /// Refuses parameters that were not consumed.
     ///
     /// # Errors
-    /// [`Error::Parameter`] naming the first, and the known ones.
+    /// [`Error::Parameter`] naming the first such parameter, and the known ones.
     pub fn end(self) -> Result<()> {
         let stray = self.step.values.iter().find(|(key, _)| !self.taken.contains(&key.as_str()));
         let Some((key, _)) = stray else { return Ok(()) };

@@ -1,7 +1,7 @@
 //! k-medoids by the similarity itself: the kernel distance d² = s(x,x) + s(y,y) − s(x,y) − s(y,x).
 //!
-//! Seeds as in k-means++ (Arthur & Vassilvitskii, SODA 2007), then each sample goes to its nearest medoid and each
-//! cluster to the member with the least sum of distances, until nothing changes.
+//! Seeding as in k-means++ (Arthur & Vassilvitskii, SODA 2007); then each sample is assigned to its nearest medoid, and
+//! each cluster to the member with the least sum of distances, until nothing changes.
 
 use rand::RngExt;
 use rand::seq::SliceRandom;
@@ -12,13 +12,13 @@ use crate::error::{Error, Result};
 use crate::par::Pool;
 use crate::similarity::Similarity;
 
-/// Candidates of one class: their similarities are held whole, 64 MiB at this many.
+/// Maximum number of candidates of one class: their similarity matrix takes 64 MiB at this size.
 const MOST_CANDIDATES: usize = 4096;
 
-/// Candidates a medoid, where there are so many samples.
+/// Candidates per medoid, if there are that many samples.
 const CANDIDATES_A_MEDOID: usize = 10;
 
-/// Fewer candidates than this are never drawn.
+/// At least this many candidates are drawn.
 const FEWEST_CANDIDATES: usize = 500;
 
 const MOST_ROUNDS: usize = 50;
@@ -26,7 +26,7 @@ const MOST_ROUNDS: usize = 50;
 /// Rows compared by one thread at a time.
 const ROWS_A_CHUNK: usize = 64;
 
-/// `k` medoids among `rows`, in the order of their rows; of a large class, among a random part of it.
+/// `k` medoids among `rows`, in row order; in a large class, among a random subset.
 pub(super) fn medoids<S: Similarity>(
     rows: &[usize],
     k: usize,
@@ -51,7 +51,7 @@ pub(super) fn medoids<S: Similarity>(
     Ok(chosen.into_iter().map(|at| candidates[at]).collect())
 }
 
-/// Squared kernel distances of all pairs; of several similarities side by side, the sum of each in units of its mean.
+/// Squared kernel distances of all pairs; for several similarities, the sum of each in units of its mean.
 fn distances<S: Similarity>(rows: &[usize], similarity: &S, training: &Training<'_, S::Samples>) -> Result<Vec<f32>> {
     let n = rows.len();
     let all = similarity.describe(training.samples.select(rows)?)?;
@@ -114,7 +114,7 @@ fn cluster(distances: &[f32], weights: &[f64], k: usize, rng: &mut Xoshiro256Plu
         for (cluster, medoid) in medoids.iter_mut().enumerate() {
             let members: Vec<usize> = (0..n).filter(|&i| nearest[i] == cluster).collect();
             let cost = |&i: &usize| members.iter().map(|&j| weights[j] * f64::from(row(i)[j])).sum::<f64>();
-            // A medoid always belongs to a cluster, its own or that of an equal one.
+            // A medoid always belongs to a cluster: its own, or that of an identical medoid.
             let best = members.iter().copied().map(|i| (i, cost(&i))).min_by(|a, b| a.1.total_cmp(&b.1));
             if let Some((best, least)) = best
                 && least < cost(medoid)
@@ -131,7 +131,8 @@ fn cluster(distances: &[f32], weights: &[f64], k: usize, rng: &mut Xoshiro256Plu
     medoids
 }
 
-/// The first seed by chance, each further one by chance in proportion to its squared distance from those before.
+/// The first seed is random, each further one is drawn with probability proportional to its squared distance from those
+/// before.
 fn seeds(distances: &[f32], weights: &[f64], k: usize, rng: &mut Xoshiro256PlusPlus) -> Vec<usize> {
     let n = weights.len();
     let mut chosen = Vec::with_capacity(k);
@@ -149,7 +150,7 @@ fn seeds(distances: &[f32], weights: &[f64], k: usize, rng: &mut Xoshiro256PlusP
             target -= mass(i);
             target < 0.0
         });
-        // Nothing but copies of what is chosen is left: any will do.
+        // Only copies of chosen samples are left: any will do.
         let Some(next) = drawn.or_else(|| (0..n).find(|&i| free[i])) else { break };
         chosen.push(next);
         free[next] = false;

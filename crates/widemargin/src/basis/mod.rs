@@ -1,4 +1,4 @@
-//! Which training samples become bases.
+//! Selection of bases among the training samples.
 
 mod k_medoids;
 mod positions;
@@ -15,20 +15,20 @@ use crate::error::{Error, Result};
 use crate::similarity::Similarity;
 use positions::{evenly_spaced, shares};
 
-/// How bases are chosen among the training samples.
+/// How bases are selected among the training samples.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BasisChoice {
-    /// Equally many a class, evenly spaced among the class's samples in their order: `index`.
+    /// Equally many per class, evenly spaced among the class's samples in their order: `index`.
     #[default]
     Index,
-    /// Any samples, by chance: `random`.
+    /// Uniformly at random: `random`.
     Random,
-    /// By chance, each class with its share of the samples: `stratified`.
+    /// At random, with each class in proportion to its samples: `stratified`.
     Stratified,
-    /// Equally many a class, the medoids of clusters by the similarity itself: `kmedoids`.
+    /// Equally many per class, the medoids of clusters under the similarity itself: `kmedoids`.
     KMedoids,
-    /// The samples of these rows.
+    /// The samples with these row numbers.
     Given(Vec<usize>),
 }
 
@@ -62,21 +62,21 @@ impl FromStr for BasisChoice {
     }
 }
 
-/// The rows that become bases, and what the user should know of them.
+/// The selected rows, and a warning if there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bases {
     /// Rows of the training samples.
     pub rows: Vec<usize>,
-    /// Set where the choice is not quite what was asked for.
+    /// Set if the selection deviates from the request.
     pub warning: Option<String>,
 }
 
-/// Chooses up to `n_basis` bases. `codes` are the classes of the samples, each below `n_classes`; samples of weight 0
-/// are absent. The choice depends on `seed` only, never on the number of threads.
+/// Selects up to `n_basis` bases. `codes` are the classes of the samples, each below `n_classes`; samples of weight 0
+/// are ignored. The selection depends only on `seed`, never on the number of threads.
 ///
 /// # Errors
-/// [`Error::Parameter`] for no basis at all or given rows that do not exist or are there twice; what the similarity
-/// meets, for k-medoids.
+/// [`Error::Parameter`] for zero bases, or given rows that do not exist or are repeated; for k-medoids also errors of
+/// the similarity.
 pub fn choose<S: Similarity>(
     choice: &BasisChoice,
     n_basis: usize,
@@ -147,10 +147,10 @@ pub fn choose<S: Similarity>(
     Ok(Bases { rows, warning })
 }
 
-/// That bases which are training samples can be compared; `rows` says which they are.
+/// Checks that bases taken from the training samples can be compared; `rows` are their row numbers.
 ///
 /// # Errors
-/// [`Error::Sample`] naming the row of the first that cannot.
+/// [`Error::Sample`] naming the row of the first that cannot be compared.
 pub(crate) fn check_sound<S: Similarity>(similarity: &S, bases: &S::Samples, rows: &[usize]) -> Result<()> {
     match bases.flaw() {
         Some((at, problem)) => {

@@ -1,12 +1,12 @@
-//! How many bases each class gives, and which of its samples.
+//! The number of bases per class, and which of its samples they are.
 
-/// Splits `n` among classes by their wishes, none above its size; what rounding leaves goes to the largest
-/// fractions, the earlier class winning a tie. `n` is at most the sum of the sizes.
+/// Splits `n` among classes in proportion to `wishes`, none above its size; the remainder from rounding goes to the
+/// largest fractions, the earlier class winning ties. `n` is at most the sum of the sizes.
 pub(super) fn shares(n: usize, wishes: &[f64], sizes: &[usize]) -> Vec<usize> {
     let mut shares = vec![0; wishes.len()];
     let mut open: Vec<usize> = (0..wishes.len()).filter(|&class| sizes[class] > 0 && wishes[class] > 0.0).collect();
     let mut left = n;
-    // Classes too small for their share take all they have; the others split the rest anew.
+    // Classes too small for their share take all they have; the others split the rest again.
     loop {
         let total: f64 = open.iter().map(|&class| wishes[class]).sum();
         let full = |class: usize| left as f64 * wishes[class] / total >= sizes[class] as f64;
@@ -38,8 +38,8 @@ pub(super) fn shares(n: usize, wishes: &[f64], sizes: &[usize]) -> Vec<usize> {
     }
 }
 
-/// `k` of a class's rows at the positions ⌊i·n/k⌋, a row counting as often as it weighs: a row of weight 2 stands
-/// where two copies of it would.
+/// `k` of a class's rows at the positions ⌊i·n/k⌋, counting each row as often as its weight: a row of weight 2 takes
+/// the positions of two copies.
 pub(super) fn evenly_spaced(rows: &[usize], weights: &[f64], k: usize) -> Vec<usize> {
     let total: f64 = rows.iter().map(|&row| weights[row]).sum();
     let mut picked = Vec::with_capacity(k);

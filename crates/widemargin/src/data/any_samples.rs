@@ -1,11 +1,11 @@
-//! Samples of a kind that is known only when the program runs.
+//! Samples whose kind is known only at run time.
 
 use std::ops::Range;
 
 use super::{BitSets, Fingerprint, Grids, Images, Rows, Samples, Series, Source, Vectors};
 use crate::error::Result;
 
-/// Samples of one of the kinds the library knows.
+/// Samples of one of the library's kinds.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum AnySamples {
@@ -19,14 +19,14 @@ pub enum AnySamples {
     Series(Series),
     /// Strings.
     Strings(Vec<String>),
-    /// Sets as bits.
+    /// Sets as bit vectors.
     BitSets(BitSets),
-    /// The same samples as several similarities see them, side by side.
+    /// The same samples in the representation of each of several similarities.
     Described(Vec<AnySamples>),
 }
 
 impl AnySamples {
-    /// The kind, as messages name it.
+    /// The name of the kind in messages.
     pub fn kind(&self) -> &'static str {
         match self {
             AnySamples::Vectors(_) => "vectors",
@@ -82,7 +82,7 @@ impl Samples for AnySamples {
             AnySamples::Series(samples) => samples.fingerprint(at),
             AnySamples::Strings(samples) => Some(Fingerprint::of_bytes(samples[at].as_bytes())),
             AnySamples::BitSets(samples) => samples.fingerprint(at),
-            // Made from samples that were looked at before.
+            // Made from samples that have already been checked.
             AnySamples::Described(_) => None,
         }
     }
@@ -90,19 +90,19 @@ impl Samples for AnySamples {
 
 /// A kind of [`AnySamples`].
 pub trait Kind: Samples {
-    /// The kind, as messages name it.
+    /// The name of the kind in messages.
     const NAME: &'static str;
 
-    /// The names of the kinds that [`Kind::from_any`] takes, this one first.
+    /// The names of the kinds accepted by [`Kind::from_any`], this one first.
     const TAKES: &'static [&'static str] = &[Self::NAME];
 
-    /// These samples, where they are of this kind.
+    /// These samples, if they are of this kind.
     fn of(any: &AnySamples) -> Option<&Self>;
 
-    /// These samples as this kind, where they are or can be turned into it without loss.
+    /// Converts the samples to this kind if that is possible without loss.
     fn from_any(any: AnySamples) -> std::result::Result<Self, AnySamples>;
 
-    /// The samples as any.
+    /// The samples as [`AnySamples`].
     fn into_any(self) -> AnySamples;
 }
 
@@ -150,7 +150,7 @@ impl Kind for Vectors {
     fn from_any(any: AnySamples) -> std::result::Result<Self, AnySamples> {
         match any {
             AnySamples::Vectors(samples) => Ok(samples),
-            // A grid is a vector whose shape nobody asks for.
+            // A grid is a vector if its shape does not matter.
             AnySamples::Grids(grids) => Ok(Vectors::Dense(grids.into_cells())),
             other => Err(other),
         }
@@ -175,7 +175,7 @@ impl Kind for Series {
     fn from_any(any: AnySamples) -> std::result::Result<Self, AnySamples> {
         match any {
             AnySamples::Series(samples) => Ok(samples),
-            // A dense row is a series of one channel. In a sparse one nothing says how long it is.
+            // A dense row is a series of one channel; a sparse row has no definite length.
             AnySamples::Vectors(Vectors::Dense(rows)) => {
                 Series::of_rows(rows).map_err(|rows| AnySamples::Vectors(Vectors::Dense(rows)))
             }
@@ -207,7 +207,7 @@ impl<R: Rows> Source for VectorSource<'_, R> {
         Ok(AnySamples::Vectors(Vectors::of(self.0, rows.iter().copied())?))
     }
 
-    /// Of the rows in single precision, which are what is compared; without a copy of them.
+    /// Computed from the rows in single precision, in which they are compared, without a copy.
     fn fingerprints(&self, rows: &[usize]) -> Result<Option<Vec<u128>>> {
         Ok(Some(rows.iter().map(|&row| Fingerprint::of_single_row(self.0, row)).collect()))
     }

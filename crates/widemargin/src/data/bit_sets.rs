@@ -1,9 +1,9 @@
-//! Sets as bits, such as the fingerprints of molecules.
+//! Sets as bit vectors, such as molecular fingerprints.
 
 use super::{Fingerprint, Samples};
 use crate::error::{Error, Result};
 
-/// Sets over `n_bits` elements, 64 elements a word, the lowest bit first.
+/// Sets over `n_bits` elements, 64 elements per word, lowest bit first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BitSets {
     words: Vec<u64>,
@@ -12,10 +12,10 @@ pub struct BitSets {
 }
 
 impl BitSets {
-    /// Sets whose `words` are \[set\]\[word\], ⌈n_bits / 64⌉ words a set.
+    /// Sets whose `words` are \[set\]\[word\], ⌈n_bits / 64⌉ words per set.
     ///
     /// # Errors
-    /// [`Error::Shape`] where the words do not make `n_sets` sets, or a bit beyond `n_bits` is set.
+    /// [`Error::Shape`] if the words do not make `n_sets` sets, or a bit beyond `n_bits` is set.
     pub fn new(words: Vec<u64>, n_sets: usize, n_bits: usize) -> Result<Self> {
         let a_set = n_bits.div_ceil(64);
         let wrong = |found: String, expected: String| Error::Shape { what: "bit sets".into(), found, expected };
@@ -41,7 +41,7 @@ impl BitSets {
         &self.words
     }
 
-    /// Number of elements a set may have.
+    /// Number of possible elements.
     pub fn n_bits(&self) -> usize {
         self.n_bits
     }

@@ -1,18 +1,17 @@
-//! Columns told by their names.
+//! Matching columns by name.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::error::{Error, Result};
 
-/// Names that a message lists.
+/// Maximum number of names listed in a message.
 const SHOWN: usize = 8;
 
-/// Where the columns of the training samples are among the columns of other samples: for each of `trained`, in order,
-/// its position in `given`. `None` where they are in the same places already.
+/// The positions of the training columns among the columns of other samples: for each of `trained`, in order, its
+/// position in `given`. `None` if they are already in the same order.
 ///
 /// # Errors
-/// [`Error::FeatureNames`] where a name is missing, is not one of the training samples', or, unless all names are in the
-/// same places, occurs twice.
+/// [`Error::FeatureNames`] if a name is missing, unknown, or, unless the order is the same, repeated.
 pub fn column_order(trained: &[String], given: &[String]) -> Result<Option<Vec<usize>>> {
     if trained == given {
         return Ok(None);
@@ -36,7 +35,7 @@ pub fn column_order(trained: &[String], given: &[String]) -> Result<Option<Vec<u
     Ok(Some(trained.iter().map(|name| places[name.as_str()]).collect()))
 }
 
-/// `missing 'a', 'b'`; nothing where there are no names.
+/// `missing 'a', 'b'`; `None` if there are no names.
 fn told(names: &[&String], what: &str) -> Option<String> {
     let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("'{name}'")).collect();
     let more = names.len() - shown.len();

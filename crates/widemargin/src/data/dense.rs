@@ -80,7 +80,7 @@ impl<T: Element> Rows for DenseView<'_, T> {
     }
 }
 
-/// An owned row-major matrix, for callers that have no array of their own.
+/// An owned row-major matrix, for callers without an array type.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DenseMatrix<T> {
     /// The numbers, row by row.
@@ -92,10 +92,10 @@ pub struct DenseMatrix<T> {
 }
 
 impl<T: Element> DenseMatrix<T> {
-    /// The view that every method of the library takes.
+    /// A view, as accepted by every method of the library.
     ///
     /// # Errors
-    /// [`Error::Shape`] where the public fields do not fit each other.
+    /// [`Error::Shape`] if the public fields are inconsistent.
     pub fn view(&self) -> Result<DenseView<'_, T>> {
         DenseView::new(&self.values, self.n_rows, self.n_cols)
     }

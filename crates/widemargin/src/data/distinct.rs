@@ -1,8 +1,8 @@
-//! Each training sample once: copies become one sample of their summed weight, in an order that the content gives.
+//! Deduplication: copies become one sample with the summed weight, in an order determined by content.
 //!
-//! Sums in floating point depend on their order, so that a sample of weight 2 and two copies of it, or the same samples
-//! in another order, would give machines that differ by rounding. Trained on what comes out of here they are the same
-//! to the last bit, because they are the same input.
+//! Floating-point sums depend on their order, so that a sample of weight 2 and two copies of it, or the same samples in
+//! another order, would give models that differ by rounding. After this step they are bitwise identical, because they
+//! are the same input.
 
 use super::fingerprint::shuffled;
 use super::{ClassWeight, Labels, effective_weights};
@@ -13,41 +13,41 @@ use crate::par::Pool;
 /// Samples read by one thread at a time.
 const ROWS_A_CHUNK: usize = 1024;
 
-/// The samples that are there (of weight above 0), each content once in each class.
+/// The samples of weight above 0, each distinct content once per class.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Distinct {
     /// The first of the caller's rows with this content, in canonical order: by fingerprint, then by class. Without
-    /// fingerprints the caller's own order.
+    /// fingerprints, the caller's order.
     pub rows: Vec<usize>,
-    /// The caller's weights of all its copies, summed.
+    /// The summed weight of all copies, as given by the caller.
     pub weights: Vec<f64>,
-    /// Whether the sample before has the same content, in another class.
+    /// Whether the previous sample has the same content in another class.
     pub repeats: Vec<bool>,
-    /// False where there were no fingerprints.
+    /// False if there were no fingerprints.
     pub is_canonical: bool,
-    /// For each of the caller's rows, which of these samples it is; [`ABSENT`] where it weighs nothing.
+    /// For each of the caller's rows, the index of its sample here; [`ABSENT`] if its weight is 0.
     pub places: Vec<usize>,
 }
 
-/// The place of a row of weight 0.
+/// Marks a row of weight 0.
 pub(crate) const ABSENT: usize = usize::MAX;
 
-/// What is known of the caller's rows.
+/// What the caller knows of the rows.
 #[derive(Clone, Copy)]
 pub(crate) struct Given<'a> {
     /// The class of each.
     pub codes: &'a [u32],
-    /// The caller's weights; 1 where there are none.
+    /// The caller's weights; `None` means 1.
     pub weights: Option<&'a [f64]>,
-    /// With those of the classes: a row is absent where this is 0.
+    /// Including class weights: a row is absent if this is 0.
     pub effective: &'a [f64],
 }
 
 impl Distinct {
-    /// Finds them. `read` gives the fingerprints of some rows, or none where such samples have none: they are then
-    /// neither merged nor reordered. The order is a random permutation that follows from the seed.
+    /// Finds the distinct samples. `read` returns the fingerprints of some rows, or `None` if these samples have none:
+    /// they are then neither merged nor reordered. The order is a random permutation determined by the seed.
     ///
-    /// One pass over the samples, and a sort of 32 bytes a row in parallel.
+    /// Takes one pass over the samples and a parallel sort of 32 bytes per row.
     pub fn find(
         read: impl Fn(&[usize]) -> Result<Option<Vec<u128>>> + Sync + Send,
         given: Given<'_>,
@@ -81,7 +81,7 @@ impl Distinct {
         for copies in keys.chunk_by(|a, b| (a.print, a.code) == (b.print, b.code)) {
             some.clear();
             some.extend(copies.iter().map(|copy| weight(copy.row)));
-            // The same sum in whatever order the copies were.
+            // Sorted, so that the sum does not depend on the order of the copies.
             some.sort_unstable_by(f64::total_cmp);
             copies.iter().for_each(|copy| distinct.places[copy.row] = distinct.rows.len());
             distinct.rows.push(copies[0].row);
@@ -92,7 +92,7 @@ impl Distinct {
         Ok(distinct)
     }
 
-    /// The labels of these samples, with all classes of the caller's, and their effective weights.
+    /// The labels of these samples, with all of the caller's classes, and their effective weights.
     pub fn labelled(&self, labels: &Labels, class_weight: &ClassWeight) -> Result<(Labels, Vec<f64>)> {
         let labels = labels.of_rows(&self.rows);
         let weights = effective_weights(&labels, Some(&self.weights), class_weight).map_err(|error| match error {
@@ -102,23 +102,23 @@ impl Distinct {
         Ok((labels, weights))
     }
 
-    /// How many of the caller's rows there are, copies included.
+    /// Number of the caller's rows with weight above 0, copies included.
     pub fn n_present(&self) -> usize {
         self.places.iter().filter(|place| **place != ABSENT).count()
     }
 
-    /// A number of each of these samples as one of each of the caller's rows that are there.
+    /// Expands numbers per distinct sample to all of the caller's rows with weight above 0.
     pub fn of_present<'a>(&'a self, numbers: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
         self.places.iter().filter(|place| **place != ABSENT).map(|&place| numbers[place])
     }
 
-    /// These samples in the caller's order of their first rows.
+    /// These samples in the order of the caller's rows.
     pub fn in_callers_order(&self) -> Vec<usize> {
         let is_first = |(row, place): &(usize, usize)| *place != ABSENT && self.rows[*place] == *row;
         self.places.iter().copied().enumerate().filter(is_first).map(|(_, place)| place).collect()
     }
 
-    /// The first sample with the content of this one.
+    /// The first sample with the same content.
     pub fn content(&self, mut at: usize) -> usize {
         while self.repeats[at] {
             at -= 1;
@@ -127,7 +127,7 @@ impl Distinct {
     }
 }
 
-/// What rows are sorted by. The row comes last, so that the first of the copies is the first.
+/// The sort key of a row. The row index comes last, so that the first copy comes first.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     print: u128,
@@ -143,7 +143,7 @@ fn keys(
     threads: usize,
     monitor: &Monitor<'_>,
 ) -> Result<Option<Vec<Key>>> {
-    // One row tells whether there are any.
+    // One row suffices to find out whether there are fingerprints.
     if present.is_empty() || read(&present[..1])?.is_none() {
         return Ok(None);
     }

@@ -1,19 +1,19 @@
-//! The content of a sample in 128 bits.
+//! 128-bit fingerprints of the content of samples.
 //!
-//! Among n different samples two have the same fingerprint by chance with probability n² / 2¹²⁹: 10⁻²¹ for a thousand
-//! million of them. It is made for speed, not against somebody who looks for such a pair.
+//! Among n different samples two have the same fingerprint by chance with probability n² / 2¹²⁹: 10⁻²¹ for 10⁹ samples.
+//! The hash is fast, not collision-resistant against an adversary.
 
 use super::Rows;
 
-/// An odd number and two others without a pattern (digits of π).
+/// An odd constant and two others, without a pattern (digits of π).
 const PLACE: u64 = 0x243F_6A88_85A3_08D3;
 const KEYS: [u64; 2] = [0xA409_3822_299F_31D0, 0x082E_FA98_EC4E_6C89];
 
-/// What tells one sample from others: the same content gives the same 128 bits, in any layout.
+/// A hash of a sample's content: the same content gives the same 128 bits in any layout.
 ///
-/// A content is a number of pairs (place, value), each place once, in any order; a sparse row and its dense copy are
-/// alike because zeros are left out of both. It is for [`Samples::fingerprint`](super::Samples::fingerprint) of
-/// collections of a user's own.
+/// Content is a set of pairs (place, value), each place at most once, in any order. Zeros are skipped, so that a sparse
+/// row and its dense copy have the same fingerprint. Use it to implement
+/// [`Samples::fingerprint`](super::Samples::fingerprint) for your own collections.
 ///
 /// ```
 /// use widemargin::data::Fingerprint;
@@ -32,11 +32,11 @@ pub struct Fingerprint {
 }
 
 impl Fingerprint {
-    /// Adds the value at a place, as bits.
+    /// Adds the value at a place, given as bits.
     ///
-    /// A pair becomes a product of 64 × 64 bits, either factor being made of both its parts, and the products are added:
-    /// nothing waits for the pair before. With two multiplications a pair takes 2 ns at most: 20,000 rows of 500 numbers
-    /// 20 ms of one core.
+    /// A pair becomes a product of 64 × 64 bits, each factor depending on both parts, and the products are summed, so
+    /// that no pair waits for the previous one. With two multiplications a pair takes at most 2 ns: 20 ms of one core
+    /// for 20,000 rows of 500 numbers.
     #[inline]
     pub fn add(&mut self, place: usize, bits: u64) {
         let place = (place as u64).wrapping_add(1).wrapping_mul(PLACE);
@@ -44,17 +44,17 @@ impl Fingerprint {
         self.sum = self.sum.wrapping_add(u128::from(a) * u128::from(b));
     }
 
-    /// What was added to either.
+    /// Combines what was added to either.
     pub(crate) fn together(self, other: Fingerprint) -> Fingerprint {
         Fingerprint { sum: self.sum.wrapping_add(other.sum) }
     }
 
-    /// The fingerprint of all that was added.
+    /// The fingerprint of everything added.
     pub fn finish(self) -> u128 {
         u128::from(mixed((self.sum >> 64) as u64)) << 64 | u128::from(mixed(self.sum as u64))
     }
 
-    /// Of bytes, eight at a time, with how many they are.
+    /// Hashes bytes, eight at a time, and their number.
     pub(crate) fn of_bytes(bytes: &[u8]) -> u128 {
         let mut fingerprint = Fingerprint::default();
         let (words, rest) = bytes.as_chunks::<8>();
@@ -65,28 +65,28 @@ impl Fingerprint {
         fingerprint.finish()
     }
 
-    /// Of a row of single precision numbers, dense.
+    /// Hashes a dense row of single precision numbers.
     pub(crate) fn of_singles(values: &[f32]) -> u128 {
         let mut fingerprint = Fingerprint::default();
         values.iter().enumerate().for_each(|(at, value)| fingerprint.add_number(at, f64::from(*value)));
         fingerprint.finish()
     }
 
-    /// Of a row in double precision, in which every single one is too.
+    /// Hashes a row in double precision; a single precision row has the same fingerprint.
     pub(crate) fn of_row(rows: &impl Rows, row: usize) -> u128 {
         let mut fingerprint = Fingerprint::default();
         rows.for_each_nonzero(row, |column, value| fingerprint.add_number(column, value));
         fingerprint.finish()
     }
 
-    /// Of a row as it is in single precision.
+    /// Hashes a row rounded to single precision.
     pub(crate) fn of_single_row(rows: &impl Rows, row: usize) -> u128 {
         let mut fingerprint = Fingerprint::default();
         rows.for_each_nonzero(row, |column, value| fingerprint.add_number(column, f64::from(value as f32)));
         fingerprint.finish()
     }
 
-    /// A number that is not 0.
+    /// Adds a non-zero number.
     #[inline]
     pub(super) fn add_number(&mut self, place: usize, value: f64) {
         if value != 0.0 {
@@ -106,13 +106,13 @@ pub(crate) fn fingerprints(samples: &impl Rows, rows: &[usize]) -> Vec<u128> {
     rows.iter().enumerate().map(one).collect()
 }
 
-/// A fingerprint's place in an order by chance that follows from the seed; different ones have different places.
+/// A pseudo-random sort key determined by the seed; different fingerprints have different keys.
 pub(super) fn shuffled(fingerprint: u128, seed: u64) -> u128 {
     let high = (fingerprint >> 64) as u64 ^ mixed(seed);
     u128::from(mixed(high)) << 64 | u128::from(fingerprint as u64)
 }
 
-/// The last mix of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), which is one to one.
+/// The final mixing step of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), which is a bijection.
 fn mixed(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

@@ -27,7 +27,7 @@ pub fn stratified_folds(labels: &Labels, n_folds: usize, seed: u64) -> Result<Ve
     }
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut folds = vec![0; labels.len()];
-    // Dealing like cards, on from where the last class ended, keeps the folds level in size too.
+    // Dealing round-robin, continuing where the last class ended, also balances the fold sizes.
     let mut next = 0;
     for rows in &mut by_class {
         rows.shuffle(&mut rng);

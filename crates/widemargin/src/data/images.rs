@@ -3,7 +3,7 @@
 use super::{DenseMatrix, Fingerprint, Samples};
 use crate::error::{Error, Result};
 
-/// Images of one size: 8 bits a channel, row by row, the channels of a pixel side by side.
+/// Images of one size: 8 bits per channel, row by row, with interleaved channels.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Images {
     pixels: Vec<u8>,
@@ -16,7 +16,7 @@ impl Images {
     /// Images whose `pixels` are \[image\]\[row\]\[column\]\[channel\].
     ///
     /// # Errors
-    /// [`Error::Shape`] where the pixels do not make whole images, or a side is 0.
+    /// [`Error::Shape`] if the pixels do not make whole images, or a side is 0.
     pub fn new(pixels: Vec<u8>, height: usize, width: usize, channels: usize) -> Result<Self> {
         let size = height.checked_mul(width).and_then(|size| size.checked_mul(channels)).unwrap_or(0);
         if size == 0 || !pixels.len().is_multiple_of(size) {
@@ -50,7 +50,7 @@ impl Images {
         self.width
     }
 
-    /// Numbers a pixel: 1 is grey, 3 is colour.
+    /// Channels per pixel: 1 for grey, 3 for colour.
     pub fn channels(&self) -> usize {
         self.channels
     }
@@ -62,7 +62,7 @@ impl Images {
 
 impl Samples for Images {
     fn len(&self) -> usize {
-        // A default collection has no size and no image.
+        // A default collection has size 0 and no images.
         self.pixels.len().checked_div(self.size()).unwrap_or(0)
     }
 
@@ -76,7 +76,7 @@ impl Samples for Images {
     }
 }
 
-/// Grids of cells, each cell a vector of `depth` numbers: one row of a matrix a sample, \[row\]\[column\]\[depth\].
+/// Grids of cells, each cell a vector of `depth` numbers: one matrix row per sample, \[row\]\[column\]\[depth\].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Grids {
     cells: DenseMatrix<f32>,
@@ -89,7 +89,7 @@ impl Grids {
     /// Grids whose `values` are \[sample\]\[row\]\[column\]\[depth\].
     ///
     /// # Errors
-    /// [`Error::Shape`] where the values do not make whole grids, or a side is 0.
+    /// [`Error::Shape`] if the values do not make whole grids, or a side is 0.
     pub fn new(values: Vec<f32>, rows: usize, cols: usize, depth: usize) -> Result<Self> {
         let n_cols = rows.checked_mul(cols).and_then(|size| size.checked_mul(depth)).unwrap_or(0);
         if n_cols == 0 || !values.len().is_multiple_of(n_cols) {
@@ -113,7 +113,7 @@ impl Grids {
         self.cells
     }
 
-    /// The grids as plain vectors, to be changed in place.
+    /// The values, mutable.
     pub fn values_mut(&mut self) -> &mut [f32] {
         &mut self.cells.values
     }
@@ -133,7 +133,7 @@ impl Grids {
         self.cols
     }
 
-    /// Numbers a cell.
+    /// Numbers per cell.
     pub fn depth(&self) -> usize {
         self.depth
     }

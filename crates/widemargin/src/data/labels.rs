@@ -1,4 +1,4 @@
-//! Class labels: any integer or any text.
+//! Class labels: integers or strings.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -7,26 +7,26 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-/// One class label. Integers sort before texts, integers by value and texts by their bytes.
+/// A class label. Integers sort before texts, integers by value and texts by their bytes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Label {
     /// A whole number.
     Integer(i64),
-    /// Anything else.
+    /// Any other label.
     Text(String),
 }
 
 impl Label {
-    /// Reads a label from text: a whole number in any usual spelling (`3`, `+1`, `-1.0`) becomes an
-    /// integer, so that files which spell the same class differently agree; the rest stays text.
+    /// Parses a label: a whole number in any usual notation (`3`, `+1`, `-1.0`) becomes an integer, so that files with
+    /// different notations agree; anything else is text.
     pub fn parse(text: &str) -> Label {
         if let Ok(integer) = text.parse::<i64>() {
             return Label::Integer(integer);
         }
         let looks_numeric = text.bytes().all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b));
         match text.parse::<f64>() {
-            // Up to 2^53 every whole f64 is exactly the integer that was written.
+            // Up to 2^53 every whole f64 represents the integer exactly.
             Ok(number) if looks_numeric && number.fract() == 0.0 && number.abs() < 9.0e15 => {
                 Label::Integer(number as i64)
             }
@@ -56,7 +56,7 @@ impl From<&str> for Label {
     }
 }
 
-/// The labels of a set of samples: the classes in order, and for each sample the number of its class.
+/// The labels of a set of samples: the ordered classes, and for each sample the index of its class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Labels {
     classes: Vec<Label>,
@@ -64,7 +64,7 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// Encodes one label a sample; the classes are those that occur, sorted.
+    /// Encodes one label per sample; the classes are those that occur, sorted.
     pub fn new<L: Into<Label>>(labels: impl IntoIterator<Item = L>) -> Labels {
         let mut seen: BTreeMap<Label, u32> = BTreeMap::new();
         let mut codes: Vec<u32> = Vec::new();
@@ -82,12 +82,11 @@ impl Labels {
         Labels { classes: seen.into_keys().collect(), codes }
     }
 
-    /// Labels that are encoded already: the classes in the caller's order, and for each sample the number of its
-    /// class. A class may be without samples.
+    /// Labels that are already encoded: the classes in the caller's order, and for each sample the index of its class.
+    /// A class may have no samples.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for a class that is there twice, [`Error::Shape`] for a code that is not below their
-    /// number.
+    /// [`Error::Parameter`] for a repeated class, [`Error::Shape`] for a code that is out of range.
     pub fn from_codes(classes: Vec<Label>, codes: Vec<u32>) -> Result<Labels> {
         let mut seen = BTreeSet::new();
         if let Some(twice) = classes.iter().find(|label| !seen.insert(*label)) {
@@ -104,12 +103,12 @@ impl Labels {
         Ok(Labels { classes, codes })
     }
 
-    /// The classes: sorted, or in the caller's order where [`Labels::from_codes`] took them.
+    /// The classes: sorted, or in the order given to [`Labels::from_codes`].
     pub fn classes(&self) -> &[Label] {
         &self.classes
     }
 
-    /// For each sample the position of its class in [`Labels::classes`].
+    /// The index of each sample's class in [`Labels::classes`].
     pub fn codes(&self) -> &[u32] {
         &self.codes
     }
@@ -119,7 +118,7 @@ impl Labels {
         self.codes.len()
     }
 
-    /// True without samples.
+    /// True if there are no samples.
     pub fn is_empty(&self) -> bool {
         self.codes.is_empty()
     }
@@ -129,18 +128,17 @@ impl Labels {
         &self.classes[self.codes[row] as usize]
     }
 
-    /// The labels of the given rows, in the given order. Classes that none of them has are dropped, the others are
-    /// sorted, whatever their order was.
+    /// The labels of the given rows, in the given order. Classes without samples are dropped, and the others sorted.
     pub fn select(&self, rows: &[usize]) -> Labels {
         Labels::new(rows.iter().map(|&row| self.get(row).clone()))
     }
 
-    /// The labels of the given rows, with all classes as they are.
+    /// The labels of the given rows, keeping all classes.
     pub(crate) fn of_rows(&self, rows: &[usize]) -> Labels {
         Labels { classes: self.classes.clone(), codes: rows.iter().map(|&row| self.codes[row]).collect() }
     }
 
-    /// Checks that there is a label for each of `n_rows` samples and at least two classes among them.
+    /// Checks that there is one label for each of `n_rows` samples and that they have at least two classes.
     ///
     /// # Errors
     /// [`Error::Shape`], [`Error::NoSamples`] or [`Error::OneClass`].
@@ -153,7 +151,7 @@ impl Labels {
         }
     }
 
-    /// Checks that there is a label for each of `n_rows` samples.
+    /// Checks that there is one label for each of `n_rows` samples.
     pub(crate) fn check_number(&self, n_rows: usize) -> Result<()> {
         if self.len() == n_rows {
             return Ok(());

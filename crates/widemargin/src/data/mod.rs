@@ -1,7 +1,7 @@
-//! Views of what a sample can be, and the labels and weights that go with it.
+//! Sample collections, labels and weights.
 //!
-//! Nothing here reads files or knows of similarities: a view borrows the caller's slices, checks
-//! once that they fit each other, and hands out rows.
+//! This module does not read files and does not know similarities: a view borrows the caller's slices, checks once that
+//! they are consistent, and provides rows.
 
 mod any_samples;
 mod bit_sets;
@@ -42,7 +42,7 @@ pub(crate) use training::{Mapped, Picked};
 pub use vectors::Vectors;
 pub use weights::{ClassWeight, check_costs, effective_weights};
 
-/// A floating-point number a view can hold: `f32` or `f64`.
+/// A floating-point type of a view: `f32` or `f64`.
 pub trait Element: Copy + Send + Sync + Into<f64> + sealed::Sealed + 'static {}
 impl Element for f32 {}
 impl Element for f64 {}

@@ -1,16 +1,16 @@
-//! What a fit may use where memory does not hold its samples: a limit, room on a disk, and a place to go on from.
+//! The resources of a fit on data larger than memory: a memory limit, scratch space, and a checkpoint.
 //!
-//! The library writes no files of its own: whoever calls it brings them.
+//! The library does not create files itself: the caller provides them.
 
 use std::fmt;
 
 use crate::checksum::checksum;
 use crate::error::{Error, Result};
 
-/// Room for bytes that memory does not hold, for as long as a fit takes: a file, say. Each fit writes and reads it from
-/// 0 on, from several threads, and reads only what it wrote.
+/// Scratch space for the duration of a fit, such as a file. Each fit writes and reads it from position 0 on, from
+/// several threads, and reads only what it wrote.
 pub trait Scratch: Sync {
-    /// Puts bytes at a position.
+    /// Writes bytes at a position.
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io), such as that of a full disk.
@@ -22,30 +22,29 @@ pub trait Scratch: Sync {
     /// [`Error::Io`](crate::Error::Io).
     fn read(&self, at: u64, bytes: &mut [u8]) -> Result<()>;
 
-    /// How many bytes may be written, where that is known.
+    /// How many bytes may be written, if known.
     fn room(&self) -> Option<u64>;
 }
 
-/// What outlives a fit that is killed, under names.
+/// Named data that survive a killed fit.
 pub trait Checkpoint: Sync {
-    /// What was saved under a name.
+    /// The data saved under a name.
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io).
     fn load(&self, name: &str) -> Result<Option<Vec<u8>>>;
 
-    /// Puts bytes in place of what the name had: whole or not at all, whenever the program is killed.
+    /// Replaces the data under a name, atomically.
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io).
     fn save(&self, name: &str, bytes: &[u8]) -> Result<()>;
 }
 
-/// What a checkpoint has under a name, less the line before it that [`save`] wrote.
+/// Loads the data under a name, without the header line written by [`save`].
 ///
 /// # Errors
-/// [`Error::Checkpoint`] where a bit of it is not as it was saved, or where it was saved under another name; what the
-/// checkpoint meets.
+/// [`Error::Checkpoint`] if the data are damaged or were saved under another name; errors of the checkpoint.
 pub(crate) fn load(checkpoint: &dyn Checkpoint, name: &str) -> Result<Option<Vec<u8>>> {
     let Some(mut bytes) = checkpoint.load(name)? else { return Ok(None) };
     let wrong = |problem: &str| Error::Checkpoint {
@@ -61,32 +60,32 @@ pub(crate) fn load(checkpoint: &dyn Checkpoint, name: &str) -> Result<Option<Vec
     Ok(Some(bytes))
 }
 
-/// Puts bytes under a name in a checkpoint, with a line before them that holds their checksum.
+/// Saves data under a name in a checkpoint, preceded by a line with their checksum.
 ///
 /// # Errors
-/// What the checkpoint meets.
+/// Errors of the checkpoint.
 pub(crate) fn save(checkpoint: &dyn Checkpoint, name: &str, bytes: &[u8]) -> Result<()> {
     let mut sealed = seal(name, bytes).into_bytes();
     sealed.extend_from_slice(bytes);
     checkpoint.save(name, &sealed)
 }
 
-/// How the first line of everything in a checkpoint begins.
+/// The start of the header line of every file of a checkpoint.
 const SEAL: &str = "widemargin checkpoint ";
 
-/// The first line: of the name too, so that one file renamed is not taken for another.
+/// The header line. It also covers the name, so that a renamed file is refused.
 fn seal(name: &str, bytes: &[u8]) -> String {
     format!("{SEAL}{}\n", checksum(&[name.as_bytes(), b"\n", bytes]))
 }
 
-/// What a fit on more samples than memory holds has to work with.
+/// The resources of a fit on data larger than memory.
 #[derive(Clone, Copy)]
 pub struct Resources<'a> {
-    /// Bytes of memory that the fit may use, beside what the program has already.
+    /// Bytes of memory that the fit may use, in addition to the program's current use.
     pub memory: u64,
-    /// Room for what does not fit.
+    /// Space for what does not fit in memory.
     pub scratch: &'a dyn Scratch,
-    /// Where the fit says how far it is, and goes on from.
+    /// Where the fit saves its progress, and resumes from.
     pub checkpoint: Option<&'a dyn Checkpoint>,
 }
 

@@ -1,8 +1,8 @@
-//! The one trait through which vector samples are read, dense or sparse.
+//! The trait through which vector samples are read, dense or sparse.
 
 use crate::error::{Error, Result};
 
-/// Vector samples, row by row: what dense and sparse views have in common.
+/// Vector samples by row: the common interface of dense and sparse views.
 pub trait Rows: Sync {
     /// Number of samples.
     fn n_rows(&self) -> usize;
@@ -10,26 +10,26 @@ pub trait Rows: Sync {
     /// Number of features.
     fn n_cols(&self) -> usize;
 
-    /// Calls `visit(column, value)` for each non-zero of a row, columns ascending, each column once.
+    /// Calls `visit(column, value)` for each non-zero of a row, in ascending order of distinct columns.
     ///
-    /// Stored zeros are skipped, so a dense row and its sparse copy are visited alike.
+    /// Stored zeros are skipped, so that a dense row and its sparse copy behave alike.
     fn for_each_nonzero(&self, row: usize, visit: impl FnMut(usize, f64));
 
     /// Hints that a row will be visited soon.
     fn prefetch(&self, _row: usize) {}
 
-    /// An upper bound of the number of non-zeros, for reserving memory.
+    /// An upper bound on the number of non-zeros, for reserving memory.
     fn max_nonzeros(&self) -> usize;
 
-    /// True where a row lists only the columns it has, so that a sample may be narrower than the model.
+    /// True if a row lists only its non-zero columns, so that a sample may be narrower than the model.
     fn is_sparse(&self) -> bool;
 }
 
-/// Checks that every feature of a row is finite and at least 0, as additive kernels need, and returns its
-/// non-zeros to `visit` as [`Rows::for_each_nonzero`] does.
+/// Checks that every feature of a row is finite and at least 0, as additive kernels need, and passes its non-zeros to
+/// `visit` as [`Rows::for_each_nonzero`] does.
 ///
 /// # Errors
-/// [`Error::Value`] naming the first bad value of the row.
+/// [`Error::Value`] for the first invalid value of the row.
 #[inline]
 pub fn visit_histogram(samples: &impl Rows, row: usize, mut visit: impl FnMut(usize, f64)) -> Result<()> {
     let mut bad = None;

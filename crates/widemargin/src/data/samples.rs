@@ -1,32 +1,32 @@
-//! Samples of any kind, in a collection that can be cut and picked from.
+//! Collections of samples of any kind.
 
 use std::ops::Range;
 
 use crate::error::Result;
 
-/// Samples of one kind, owned: vectors, images, strings, or anything a user compares.
+/// An owned collection of samples of one kind: vectors, images, strings, or user-defined objects.
 ///
-/// A `Vec` of anything is a collection, so most similarities of a user's own need no other.
+/// A `Vec` of any type is a collection, so most user-defined similarities need no other.
 pub trait Samples: Clone + Send + Sync {
     /// Number of samples.
     fn len(&self) -> usize;
 
-    /// True without samples.
+    /// True if there are no samples.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The given samples, copied in the given order.
+    /// Copies the given samples, in the given order.
     fn select(&self, rows: &[usize]) -> Self;
 
-    /// What tells a sample from others by its content (see [`Fingerprint`](super::Fingerprint)), where these samples
-    /// can be told apart. A fit then takes copies of a sample as one of their summed weight, and its result does not
-    /// depend on the order of samples, to the last bit.
+    /// A hash of a sample's content (see [`Fingerprint`](super::Fingerprint)), or `None` if samples of this kind cannot
+    /// be hashed. With fingerprints, a fit merges copies of a sample into one with the summed weight, and its result
+    /// does not depend on the order of samples, bit for bit.
     fn fingerprint(&self, _at: usize) -> Option<u128> {
         None
     }
 
-    /// The first sample that no similarity can compare, and what is wrong with it: a number that is not finite, say.
+    /// The first sample that no similarity can compare and what is wrong with it, such as a non-finite number.
     fn flaw(&self) -> Option<(usize, String)> {
         None
     }
@@ -42,10 +42,10 @@ impl<T: Clone + Send + Sync> Samples for Vec<T> {
     }
 }
 
-/// Where samples come from, a chunk of rows at a time: a collection in memory, or a view that is copied into
-/// one chunk by chunk, so that no second copy of all samples is ever made.
+/// A source of samples, read in chunks of rows: a collection in memory, or a view that is copied chunk by chunk, so
+/// that all samples are never copied at once.
 pub trait Source: Sync {
-    /// What a chunk is.
+    /// The type of a chunk.
     type Samples: Samples;
 
     /// Number of samples.
@@ -54,7 +54,7 @@ pub trait Source: Sync {
     /// The samples of a range of rows.
     ///
     /// # Errors
-    /// What reading them meets, such as a value that is no finite number.
+    /// Read errors, such as a non-finite value.
     fn chunk(&self, rows: Range<usize>) -> Result<Self::Samples>;
 
     /// The given samples, in the given order.
@@ -63,7 +63,7 @@ pub trait Source: Sync {
     /// As for [`Source::chunk`].
     fn select(&self, rows: &[usize]) -> Result<Self::Samples>;
 
-    /// The fingerprints of the given samples, in the given order; none where they have none.
+    /// The fingerprints of the given samples, in the given order; `None` if they have none.
     ///
     /// # Errors
     /// As for [`Source::chunk`].

@@ -1,9 +1,9 @@
-//! Time series of any length, of one or several channels.
+//! Time series of any length, with one or several channels.
 
 use super::{DenseMatrix, Fingerprint, Samples};
 use crate::error::{Error, Result};
 
-/// Series with a common number of channels; each has a length of its own.
+/// Series with a common number of channels and individual lengths.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
     /// \[series\]\[time\]\[channel\].
@@ -17,7 +17,7 @@ impl Series {
     /// Series of the given `lengths` (time steps), whose `values` are \[series\]\[time\]\[channel\].
     ///
     /// # Errors
-    /// [`Error::Shape`] where values and lengths do not fit each other, or a series is empty.
+    /// [`Error::Shape`] if values and lengths are inconsistent, or a series is empty.
     pub fn new(values: Vec<f32>, lengths: &[usize], channels: usize) -> Result<Self> {
         let wrong = |found: String, expected: String| Error::Shape { what: "series".into(), found, expected };
         if channels == 0 {
@@ -40,7 +40,7 @@ impl Series {
         Ok(Series { values, starts, channels })
     }
 
-    /// Dense rows as series of one channel and equal length; the rows back where they have no columns.
+    /// Dense rows as series of one channel and equal length; returns the rows if they have no columns.
     pub(super) fn of_rows(rows: DenseMatrix<f32>) -> std::result::Result<Self, DenseMatrix<f32>> {
         if rows.n_cols == 0 || rows.values.len() != rows.n_rows * rows.n_cols {
             return Err(rows);
@@ -64,17 +64,17 @@ impl Series {
         &self.values
     }
 
-    /// All values, to be changed in place.
+    /// All values, mutable.
     pub fn values_mut(&mut self) -> &mut [f32] {
         &mut self.values
     }
 
-    /// Numbers a time step.
+    /// Numbers per time step.
     pub fn channels(&self) -> usize {
         self.channels
     }
 
-    /// Time steps of the series, in their order.
+    /// The lengths of the series in time steps.
     pub fn lengths(&self) -> Vec<usize> {
         self.starts.windows(2).map(|pair| pair[1] - pair[0]).collect()
     }
@@ -96,7 +96,7 @@ impl Samples for Series {
 
     fn fingerprint(&self, at: usize) -> Option<u128> {
         let mut fingerprint = Fingerprint::default();
-        // Zeros of either sign are one number, and at the end they count.
+        // Zeros of either sign are equal, and trailing zeros count.
         let values = self.series(at).iter().enumerate();
         values.for_each(|(at, value)| fingerprint.add(at, f64::from(value + 0.0).to_bits()));
         Some(fingerprint.finish())

@@ -1,12 +1,12 @@
-//! Sparse rows in compressed form (CSR, as SciPy has it).
+//! Sparse rows in compressed form (CSR, as in SciPy).
 
 use super::{Element, Rows, sealed::Sealed};
 use crate::error::{Error, Result};
 use crate::memory::prefetch;
 
-/// An integer that can index a sparse matrix: `u32`, `i32`, `i64` or `usize`.
+/// An index type of a sparse matrix: `u32`, `i32`, `i64` or `usize`.
 pub trait Index: Copy + Send + Sync + Sealed + 'static {
-    /// The index as `usize`, or `None` where it is negative.
+    /// The index as `usize`, or `None` if it is negative.
     fn to_usize(self) -> Option<usize>;
 }
 
@@ -24,7 +24,7 @@ index!(u32, i32, i64, usize);
 
 /// A borrowed CSR matrix of samples × features.
 ///
-/// Row `i` has its columns in `indices[indptr[i]..indptr[i + 1]]` and its values at the same places.
+/// Row `i` has the columns `indices[indptr[i]..indptr[i + 1]]` and the values at the same positions.
 #[derive(Clone, Copy, Debug)]
 pub struct CsrView<'a, T, I = u32, P = usize> {
     indptr: &'a [P],
@@ -37,8 +37,8 @@ impl<'a, T: Element, I: Index, P: Index> CsrView<'a, T, I, P> {
     /// A view of the three CSR arrays.
     ///
     /// # Errors
-    /// [`Error::Shape`] where the arrays do not fit each other, a column is not below `n_cols`, or the
-    /// columns of a row do not ascend strictly (sort them and sum the duplicates first).
+    /// [`Error::Shape`] if the arrays are inconsistent, a column is not below `n_cols`, or the columns of a row are not
+    /// strictly ascending (sort them and sum duplicates first).
     pub fn new(indptr: &'a [P], indices: &'a [I], values: &'a [T], n_cols: usize) -> Result<Self> {
         let wrong = |what: &str, found: String, expected: String| {
             Err(Error::Shape { what: format!("sparse samples, {what}"), found, expected })
@@ -141,12 +141,12 @@ impl<T: Element, I: Index, P: Index> Rows for CsrView<'_, T, I, P> {
     }
 }
 
-/// An owned CSR matrix, as readers of files make it.
+/// An owned CSR matrix, as produced by file readers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CsrMatrix<T> {
-    /// Where each row starts; `n_rows + 1` entries.
+    /// The start of each row; `n_rows + 1` entries.
     pub indptr: Vec<usize>,
-    /// The column of each value, strictly ascending in a row.
+    /// The column of each value, strictly ascending within a row.
     pub indices: Vec<u32>,
     /// The values.
     pub values: Vec<T>,
@@ -155,10 +155,10 @@ pub struct CsrMatrix<T> {
 }
 
 impl<T: Element> CsrMatrix<T> {
-    /// The view that every method of the library takes.
+    /// A view, as accepted by every method of the library.
     ///
     /// # Errors
-    /// [`Error::Shape`] where the public fields do not fit each other.
+    /// [`Error::Shape`] if the public fields are inconsistent.
     pub fn view(&self) -> Result<CsrView<'_, T>> {
         CsrView::new(&self.indptr, &self.indices, &self.values, self.n_cols)
     }

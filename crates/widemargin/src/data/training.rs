@@ -1,4 +1,4 @@
-//! Training samples as descriptors and similarities see them: without labels.
+//! Training samples without labels, as descriptors and similarities see them.
 
 use std::fmt;
 use std::ops::Range;
@@ -7,21 +7,21 @@ use super::{Samples, Source};
 use crate::error::Result;
 use crate::monitor::Monitor;
 
-/// The training samples, their weights, and how to work on them.
+/// The training samples, their weights, and the execution settings.
 #[derive(Clone, Copy)]
 pub struct Training<'a, S> {
-    /// Where the samples come from.
+    /// The source of the samples.
     pub samples: &'a dyn Source<Samples = S>,
-    /// The weight of each; a weight of 0 is absence.
+    /// The weight of each sample; samples of weight 0 are ignored.
     pub weights: &'a [f64],
-    /// Threads to use, 0 meaning one a core.
+    /// Number of threads, 0 meaning one per core.
     pub threads: usize,
-    /// Asked now and then whether to go on.
+    /// Checked regularly for cancellation.
     pub monitor: &'a Monitor<'a>,
 }
 
 impl<'a, S: Samples> Training<'a, S> {
-    /// The same training with other samples in place of these, one for one.
+    /// The same settings with other samples, in one-to-one correspondence.
     pub fn of<'b, T>(&self, samples: &'b dyn Source<Samples = T>) -> Training<'b, T>
     where
         'a: 'b,
@@ -29,10 +29,10 @@ impl<'a, S: Samples> Training<'a, S> {
         Training { samples, weights: self.weights, threads: self.threads, monitor: self.monitor }
     }
 
-    /// Whether to go on with a stage that is worth nothing before it is whole.
+    /// Checks whether to continue a stage whose partial result is useless.
     ///
     /// # Errors
-    /// [`crate::Error::Cancelled`]; a time limit is the solver's to honour.
+    /// [`crate::Error::Cancelled`]; time limits are handled by the solver.
     pub fn go_on(&self, stage: &'static str) -> Result<()> {
         self.monitor.go_on(stage)
     }
@@ -44,7 +44,7 @@ impl<S> fmt::Debug for Training<'_, S> {
     }
 }
 
-/// Some rows of a source, in an order of their own.
+/// Selected rows of a source.
 pub(crate) struct Picked<'a, S> {
     pub source: &'a dyn Source<Samples = S>,
     pub rows: &'a [usize],
@@ -66,7 +66,7 @@ impl<S: Samples> Source for Picked<'_, S> {
     }
 }
 
-/// A source whose samples are turned into others as they are asked for.
+/// A source whose samples are transformed on demand.
 pub(crate) struct Mapped<'a, A, F> {
     pub source: &'a dyn Source<Samples = A>,
     pub map: F,

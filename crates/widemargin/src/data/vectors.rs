@@ -1,4 +1,4 @@
-//! Vector samples, dense or sparse, in single precision: what similarities on vectors compare.
+//! Vector samples, dense or sparse, in single precision, as compared by similarities.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use super::{CsrMatrix, DenseMatrix, Fingerprint, Rows, Samples};
 use crate::error::Result;
 use crate::memory::{self, prefetch};
 
-/// Rows are picked in any order: the one so many further on is called to the cache meanwhile.
+/// Rows are selected in any order; the row this many positions ahead is prefetched.
 const AHEAD: usize = 4;
 
 /// Owned vectors in single precision.
@@ -19,7 +19,7 @@ pub enum Vectors {
 }
 
 impl Vectors {
-    /// The given rows of any view, in the given order; sparse where the view is.
+    /// The given rows of any view, in the given order; sparse if the view is.
     ///
     /// # Errors
     /// [`crate::Error::Value`] for a value that is not finite in single precision.
@@ -64,18 +64,18 @@ impl Vectors {
         Ok(Vectors::Dense(DenseMatrix { values, n_rows, n_cols }))
     }
 
-    /// The vectors as dense rows; sparse ones are written out.
+    /// The vectors as dense rows; sparse ones are expanded.
     ///
     /// # Errors
-    /// [`crate::Error::Shape`] for sparse rows whose parts do not fit each other; [`crate::Error::Memory`] where the
-    /// columns are too many to be written out.
+    /// [`crate::Error::Shape`] for inconsistent sparse rows; [`crate::Error::Memory`] if there are too many columns to
+    /// expand.
     pub fn dense(&self) -> Result<Cow<'_, DenseMatrix<f32>>> {
         match self {
             Vectors::Dense(matrix) => Ok(Cow::Borrowed(matrix)),
             Vectors::Sparse(matrix) => {
                 let view = matrix.view()?;
                 let (n_rows, n_cols) = (view.n_rows(), view.n_cols());
-                // The rows, and a mean or a spread in double precision that is made of them.
+                // The rows, and double-precision statistics computed from them.
                 let needed = memory::product(&[4 * n_rows + 16, n_cols]);
                 let what = || format!("{n_rows} sparse samples of {n_cols} features written out as dense ones");
                 memory::check(needed, what, memory::FEWER_COLUMNS)?;

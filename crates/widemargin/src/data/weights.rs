@@ -5,27 +5,27 @@ use std::collections::BTreeMap;
 use super::{Label, Labels};
 use crate::error::{Error, Result};
 
-/// How much the samples of a class count.
+/// How the classes are weighted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum ClassWeight {
-    /// All alike.
+    /// All equally.
     #[default]
     Uniform,
-    /// n / (classes · samples of the class), so that every class counts the same in total.
+    /// n / (number of classes · samples of the class), so that all classes have the same total weight.
     Balanced,
-    /// A factor a class; classes not named count 1.
+    /// A factor per class; other classes have the factor 1.
     PerClass(BTreeMap<Label, f64>),
 }
 
-/// The weight of each sample: the caller's (1 where none are given) times that of its class.
+/// The weight of each sample: the caller's (1 if none are given) times that of its class.
 ///
-/// Weight k is the same as k copies of the sample, weight 0 the same as leaving it out; `Balanced`
-/// counts samples by their weight for that reason.
+/// Weight k is equivalent to k copies of the sample, weight 0 to its absence; `Balanced` therefore counts samples by
+/// their weight.
 ///
 /// # Errors
-/// [`Error::Shape`] for another number of weights than samples, [`Error::Weight`] for a weight that is
-/// negative or not finite, [`Error::NoSamples`] where every weight is 0, [`Error::OneClass`] where all
-/// samples with a weight above 0 are of one class.
+/// [`Error::Shape`] if the numbers of weights and samples differ, [`Error::Weight`] for a negative or non-finite
+/// weight, [`Error::NoSamples`] if every weight is 0, [`Error::OneClass`] if all samples with a weight above 0 are of
+/// one class.
 pub fn effective_weights(
     labels: &Labels,
     sample_weight: Option<&[f64]>,
@@ -50,7 +50,7 @@ pub fn effective_weights(
     for (weight, &code) in weights.iter_mut().zip(labels.codes()) {
         *weight *= factors[code as usize];
     }
-    // Two factors that are finite may have a product that is not.
+    // The product of two finite factors may overflow.
     if let Some(row) = weights.iter().position(|w| !w.is_finite()) {
         let (factor, label) = (factors[labels.codes()[row] as usize], &labels.classes()[labels.codes()[row] as usize]);
         return Err(Error::Parameter {
@@ -63,13 +63,13 @@ pub fn effective_weights(
     Ok(weights)
 }
 
-/// Whether an objective C Σ weight · loss, summed over the problems of `n_classes` classes, is within double precision.
+/// Checks that an objective C Σ weight · loss, summed over the problems of `n_classes` classes, does not overflow.
 ///
 /// # Errors
-/// [`Error::Parameter`] where C times the sum of the weights is not.
+/// [`Error::Parameter`] if C times the sum of the weights does.
 pub fn check_costs(c: f64, weights: &[f64], n_classes: usize) -> Result<()> {
     let total: f64 = weights.iter().sum();
-    // Losses are about 1 where nothing is learned yet, and a few times that on the way.
+    // Losses are about 1 at the start, and a few times that on the way.
     if (c * total * 16.0 * n_classes.max(1) as f64).is_finite() {
         return Ok(());
     }

@@ -6,8 +6,8 @@ use crate::memory;
 
 /// Divides each feature by its largest value among the training samples.
 ///
-/// Held as factors, so that fit and predict multiply by the same numbers and agree to the last bit.
-/// A feature that is always 0 keeps the factor 1; samples seen later may exceed 1.
+/// Stored as factors, so that fit and predict multiply by the same numbers and agree bit for bit. A feature that is
+/// always 0 has the factor 1; later samples may exceed 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FeatureMax {
     factors: Vec<f64>,
@@ -19,33 +19,33 @@ impl FeatureMax {
         Ok(FeatureMax::from_largest(&largest_values(samples, rows)?))
     }
 
-    /// The factors that make these largest values 1.
+    /// The factors that scale these maxima to 1.
     pub fn from_largest(largest: &[f64]) -> Self {
         let factor = |largest: f64| if largest > 0.0 { 1.0 / largest } else { 1.0 };
-        // A subnormal maximum has no finite inverse: such a feature is left as it is.
+        // A subnormal maximum has no finite inverse: such a feature is not scaled.
         let finite = |factor: f64| if factor.is_finite() { factor } else { 1.0 };
         FeatureMax { factors: largest.iter().map(|&largest| finite(factor(largest))).collect() }
     }
 
-    /// A scaling from factors kept elsewhere.
+    /// A scaling with stored factors.
     pub fn from_factors(factors: Vec<f64>) -> Self {
         FeatureMax { factors }
     }
 
-    /// What each feature is multiplied by.
+    /// The factor of each feature.
     pub fn factors(&self) -> &[f64] {
         &self.factors
     }
 }
 
-/// The largest value of each feature over the given rows, checking each value on the way.
+/// The largest value of each feature over the given rows, with validation of each value.
 ///
 /// # Errors
 /// [`Error::Value`](crate::Error::Value) for a value that is negative or not finite;
-/// [`Error::Memory`](crate::Error::Memory) where the columns are too many.
+/// [`Error::Memory`](crate::Error::Memory) if there are too many columns.
 pub fn largest_values(samples: &impl Rows, rows: &[usize]) -> Result<Vec<f64>> {
     let n_cols = samples.n_cols();
-    // The values, and what is made of them.
+    // The values, and the factors computed from them.
     let needed = memory::product(&[2 * size_of::<f64>(), n_cols]);
     memory::check(needed, || format!("the largest values of {n_cols} features"), memory::FEWER_COLUMNS)?;
     let mut largest = vec![0.0; n_cols];

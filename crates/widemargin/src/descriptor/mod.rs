@@ -1,4 +1,4 @@
-//! From a raw sample to what a similarity is given.
+//! Transformations of samples that precede a similarity.
 
 mod feature_range;
 mod hog;
@@ -18,26 +18,26 @@ pub use ngrams::NGrams;
 pub use scaling::{Scaler, Scaling};
 pub use znorm::ZNorm;
 
-/// A step before a similarity: samples of one kind become samples of another, or the same kind changed.
+/// A transformation that precedes a similarity: it changes samples of one kind, or converts them to another.
 pub trait Descriptor: Send + Sync {
     /// Its name with its parameters, such as `hog:cell=8`.
     fn spec(&self) -> String;
 
-    /// The kinds of samples it takes, named as [`AnySamples::kind`] does, what it is made for first.
+    /// The kinds of samples it accepts, named as by [`AnySamples::kind`], the primary one first.
     fn takes(&self) -> &'static [&'static str];
 
-    /// The kind that it makes of one of those.
+    /// The kind it produces from one of those.
     fn gives(&self, kind: &'static str) -> &'static str {
         kind
     }
 
-    /// Turns samples into what comes next.
+    /// Transforms samples.
     ///
     /// # Errors
-    /// Samples it cannot describe, saying which and what would be right.
+    /// Samples it does not accept, with which one and what is expected.
     fn describe(&self, samples: AnySamples) -> Result<AnySamples>;
 
-    /// Learns from the training samples what it needs. Most need nothing.
+    /// Learns its parameters from the training samples. Most descriptors have none.
     ///
     /// # Errors
     /// As for [`Descriptor::describe`].
@@ -45,15 +45,15 @@ pub trait Descriptor: Send + Sync {
         Ok(())
     }
 
-    /// What it has learned, by name, for the model file.
+    /// The learned parameters by name, for the model file.
     fn state(&self) -> Vec<(&'static str, &[f32])> {
         Vec::new()
     }
 
-    /// Takes back what [`Descriptor::state`] gave.
+    /// Restores the parameters returned by [`Descriptor::state`].
     ///
     /// # Errors
-    /// Numbers that are missing or do not fit each other.
+    /// Missing or inconsistent parameters.
     fn restore(&mut self, _state: &mut dyn FnMut(&str) -> Result<Vec<f32>>) -> Result<()> {
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Means and spreads of the training samples, a chunk at a time.
+//! Means and spreads of the training samples, computed in chunks.
 
 use std::borrow::Cow;
 
@@ -6,10 +6,10 @@ use crate::data::{DenseMatrix, Samples, Training};
 use crate::error::Result;
 use crate::par::Pool;
 
-/// Rows worked on at a time by one thread.
+/// Rows processed at a time by one thread.
 const ROWS_A_CHUNK: usize = 256;
 
-/// What of a row's deviation x − mean is averaged.
+/// The measure of a row's deviation x − mean that is averaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spread {
     /// ‖x − mean‖.
@@ -20,7 +20,7 @@ pub enum Spread {
     Absolute,
 }
 
-/// How samples are seen as dense rows.
+/// Converts samples to dense rows.
 pub(crate) type Dense<S> = fn(&S) -> Result<Cow<'_, DenseMatrix<f32>>>;
 
 /// The weighted mean of the training rows.
@@ -37,7 +37,7 @@ pub(crate) fn variances<S: Samples>(training: &Training<'_, S>, dense: Dense<S>,
     Ok(sums.into_iter().map(|sum| sum / total).collect())
 }
 
-/// The weighted mean over rows of the chosen measure of x − mean.
+/// The weighted mean over rows of the given measure of x − mean.
 pub fn spread<S: Samples>(training: &Training<'_, S>, dense: Dense<S>, measure: Spread) -> Result<f64> {
     let mean = mean(training, dense)?;
     spread_about(training, dense, &mean, measure)

@@ -1,17 +1,17 @@
 //! Strings as hashed sets or counts of character n-grams: `ngrams:n=4,bits=2048`.
 //!
-//! Each substring of n characters is hashed to one of `bits` places. The set of the places is a fingerprint for
-//! [`Tanimoto`](crate::similarity::Tanimoto), as with the text of molecules (SMILES): Vidal, Thormann and Pons, *LINGO,
-//! an efficient holographic text based method to calculate biophysical properties and intermolecular similarities*,
-//! 2005 (n = 4, exact). How often each occurs is a sparse vector for any similarity of vectors.
+//! Each substring of n characters is hashed to one of `bits` positions. The set of positions is a fingerprint for
+//! [`Tanimoto`](crate::similarity::Tanimoto), as for molecules written as text (SMILES): Vidal, Thormann and Pons,
+//! *LINGO, an efficient holographic text based method to calculate biophysical properties and intermolecular
+//! similarities*, 2005 (n = 4, exact). The counts are a sparse vector for any similarity of vectors.
 
 use super::Descriptor;
 use crate::data::{AnySamples, BitSets, CsrMatrix, Kind, Vectors};
 use crate::error::{Error, Result};
 use crate::spec::Step;
 
-/// Strings to sets (`ngrams`) or counts (`ngram-counts`) of n-grams. A string of fewer than n characters has one n-gram, itself; the empty
-/// string has none.
+/// Converts strings to sets (`ngrams`) or counts (`ngram-counts`) of n-grams. A string of fewer than n characters has
+/// one n-gram, itself; the empty string has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NGrams {
     n: usize,
@@ -20,7 +20,7 @@ pub struct NGrams {
 }
 
 impl NGrams {
-    /// N-grams of `n` characters (1 to 64) hashed to `bits` places (1 to 2^24).
+    /// N-grams of `n` characters (1 to 64) hashed to `bits` positions (1 to 2^24).
     ///
     /// # Errors
     /// [`Error::Parameter`].
@@ -35,7 +35,7 @@ impl NGrams {
         }
     }
 
-    /// As a descriptor it gives counts instead of sets.
+    /// As a descriptor, returns counts instead of sets.
     pub fn counted(self) -> Self {
         NGrams { counted: true, ..self }
     }
@@ -43,8 +43,7 @@ impl NGrams {
     /// The descriptor of a step `ngrams` or `ngram-counts`, whose parameters are `n` (default 3) and `bits` (2048).
     ///
     /// # Errors
-    /// [`Error::Parameter`] for parameters it does not know or that are outside their domain, and
-    /// [`Error::UnknownName`] for another name.
+    /// [`Error::Parameter`] for unknown or invalid parameters, and [`Error::UnknownName`] for another name.
     pub fn from_step(step: &Step) -> Result<Self> {
         let counted = match step.name() {
             "ngrams" => false,
@@ -61,10 +60,10 @@ impl NGrams {
         Ok(NGrams { n, bits, counted })
     }
 
-    /// Which n-grams each string has.
+    /// The set of n-grams of each string.
     ///
     /// # Errors
-    /// As [`BitSets::new`], which the words made here always fit.
+    /// Errors of [`BitSets::new`], which the words made here never cause.
     pub fn sets(&self, strings: &[String]) -> Result<BitSets> {
         let a_set = self.bits.div_ceil(64);
         let mut words = vec![0u64; a_set * strings.len()];
@@ -74,7 +73,7 @@ impl NGrams {
         BitSets::new(words, strings.len(), self.bits)
     }
 
-    /// How often each string has each n-gram.
+    /// The count of each n-gram in each string.
     pub fn counts(&self, strings: &[String]) -> Vectors {
         let mut matrix = CsrMatrix { indptr: vec![0], indices: Vec::new(), values: Vec::new(), n_cols: self.bits };
         let mut places = Vec::new();
@@ -95,7 +94,7 @@ impl NGrams {
         if string.is_empty() {
             return;
         }
-        // Where each character starts, and the end: an n-gram is the bytes between two of these.
+        // The start of each character, and the end: an n-gram is the bytes between two of these.
         let starts: Vec<usize> = string.char_indices().map(|(at, _)| at).chain([string.len()]).collect();
         let n = self.n.min(starts.len() - 1);
         for bounds in starts.windows(n + 1) {
@@ -130,7 +129,7 @@ impl Descriptor for NGrams {
     }
 }
 
-/// FNV-1a and a last mix, since its low bits alone are poor. Models are kept in files: this must never change.
+/// FNV-1a with a final mixing step, since its low bits are poor. Stored models depend on it: this must never change.
 fn hash(bytes: &[u8]) -> u64 {
     let mut hash = 0xCBF2_9CE4_8422_2325u64;
     for &byte in bytes {

@@ -1,4 +1,4 @@
-//! Centring and scaling by what the training samples are like: mean norm, z-score, min-max.
+//! Centring and scaling by statistics of the training samples: mean norm, z-score, min-max.
 
 use crate::data::{AnySamples, DenseMatrix, Grids, Kind, Training, Vectors};
 use crate::descriptor::moments::{Spread, mean, spread_about, variances};
@@ -7,10 +7,10 @@ use std::borrow::Cow;
 
 use super::Descriptor;
 
-/// Which scaling.
+/// The kind of scaling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scaling {
-    /// (x − mean) / mean ‖x − mean‖, the norm being one number for all features (BE-SVM, eq. 4).
+    /// (x − mean) / mean ‖x − mean‖, where the norm is one number for all features (BE-SVM, eq. 4).
     MeanNorm,
     /// (x_j − mean_j) / standard deviation_j; a constant feature becomes 0.
     ZScore,
@@ -21,12 +21,12 @@ pub enum Scaling {
 pub struct Scaler {
     scaling: Scaling,
     centre: Vec<f32>,
-    /// One factor for all features, or one each.
+    /// One factor for all features, or one per feature.
     factors: Vec<f32>,
 }
 
 impl Scaler {
-    /// A scaling that has learned nothing yet.
+    /// A scaling that is not fitted yet.
     pub fn new(scaling: Scaling) -> Self {
         Scaler { scaling, centre: Vec::new(), factors: Vec::new() }
     }
@@ -66,7 +66,7 @@ impl Descriptor for Scaler {
             Scaling::MeanNorm => vec![inverse(spread_about(training, dense_of_any, &centre, Spread::Norm)?)],
             Scaling::ZScore => {
                 let variances = variances(training, dense_of_any, &centre)?;
-                // Below this a column differs from a constant by rounding only.
+                // Below this a column differs from a constant only by rounding.
                 let constant = |variance: f64, centre: f64| variance.sqrt() <= 1e-6 * centre.abs();
                 let factor = |(v, c): (&f64, &f64)| if constant(*v, *c) { 0.0 } else { inverse(v.sqrt()) };
                 variances.iter().zip(&centre).map(factor).collect()
@@ -84,7 +84,7 @@ impl Descriptor for Scaler {
                 Ok(AnySamples::Grids(grids))
             }
             AnySamples::Vectors(vectors) => {
-                // A sparse sample may be narrower than what was trained with.
+                // A sparse sample may have fewer columns than the training samples.
                 let mut matrix = match vectors {
                     Vectors::Dense(matrix) => matrix,
                     Vectors::Sparse(mut matrix) => {

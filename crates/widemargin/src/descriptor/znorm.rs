@@ -1,11 +1,11 @@
-//! Series brought to mean 0 and standard deviation 1, each by itself.
+//! Z-normalisation of each series: mean 0 and standard deviation 1.
 
 use super::Descriptor;
 use crate::data::{AnySamples, Kind, Series};
 use crate::error::{Error, Result};
 
-/// Takes from each channel of each series its mean and divides by its standard deviation (over n, not n − 1), as
-/// the UCR archive has its series. It learns nothing.
+/// Subtracts from each channel of each series its mean and divides by its standard deviation (over n, not n − 1), as in
+/// the UCR archive. It has nothing to learn.
 ///
 /// A channel that is constant, up to rounding, becomes 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,7 +53,7 @@ fn normalise(values: &mut [f32], channels: usize, channel: usize, n: f64) {
     let of_channel = || values.iter().skip(channel).step_by(channels).map(|&value| f64::from(value));
     let mean = of_channel().sum::<f64>() / n;
     let deviation = (of_channel().map(|value| (value - mean).powi(2)).sum::<f64>() / n).sqrt();
-    // A constant is the same f32 everywhere: what deviates is the mean, by a rounding of double precision.
+    // A constant is the same f32 everywhere: only the mean deviates, by double-precision rounding.
     let constant = deviation <= 1e-12 * mean.abs() || deviation == 0.0;
     let scale = if constant { 0.0 } else { 1.0 / deviation };
     for value in values.iter_mut().skip(channel).step_by(channels) {

@@ -1,7 +1,7 @@
-//! A scalar kernel as a few numbers: k(x, y) ≈ read(x) · write(y), m numbers a side.
+//! Low-rank form of a scalar kernel: k(x, y) ≈ read(x) · write(y), with m numbers each.
 //!
-//! An additive kernel's Σ_i α_i y_i K(x_i, x) = Σ_j g_j(x_j) is a sum of one-dimensional functions, and
-//! each g_j is kept as m numbers a_j = Σ_i α_i y_i write(x_ij), so that g_j(x) ≈ read(x) · a_j.
+//! In an additive kernel, Σ_i α_i y_i K(x_i, x) = Σ_j g_j(x_j) is a sum of one-dimensional functions. Each g_j is
+//! stored as m numbers a_j = Σ_i α_i y_i write(x_ij), so that g_j(x) ≈ read(x) · a_j.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,16 +9,16 @@ use std::str::FromStr;
 use crate::error::{Error, Result};
 use crate::similarity::AdditiveKernel;
 
-/// How the scalar kernel is reduced to a few numbers.
+/// How the scalar kernel is reduced.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Approximation {
-    /// Nyström of the scalar kernel: read = write = K_cc^(−½) k(c, ·), symmetric and positive
-    /// semi-definite, so that the dual is a true one and its gap can be certified.
+    /// Nyström of the scalar kernel: read = write = K_cc^(−½) k(c, ·), symmetric and positive semi-definite, so that
+    /// the dual is a true one and its gap can be certified.
     #[default]
     Nystrom,
-    /// The polynomial in ln(x + 0.05) of Wu (CVPR 2012, Algorithm 3): read(x) = (1, t, t²),
-    /// write(y) = X⁻¹ k(c, y). Not symmetric: accurate at small C on data in [0, 1], and only there.
+    /// The polynomial in ln(x + 0.05) of Wu (CVPR 2012, Algorithm 3): read(x) = (1, t, t²), write(y) = X⁻¹ k(c, y). Not
+    /// symmetric; accurate only at small C on data in [0, 1].
     Polynomial,
 }
 
@@ -50,43 +50,42 @@ impl FromStr for Approximation {
 /// The nodes of the paper, for features in [0, 1].
 pub const PAPER_NODES: [f64; 3] = [0.01, 0.06, 0.75];
 
-/// The most nodes a map may have: what one vector of the batched solver can spread over its lanes.
+/// The maximum number of nodes: what one vector of the batched solver can hold in its lanes.
 pub const MAX_NODES: usize = 16;
 
-/// What the paper adds to x before the logarithm.
+/// The paper's offset before the logarithm.
 const LOG_OFFSET: f64 = 0.05;
 
-/// A node whose kernel is within this of the span of the others (relative to its own norm) adds
-/// rounding instead of accuracy.
+/// A node whose kernel function is within this distance of the span of the others (relative to its own norm) adds
+/// rounding errors instead of accuracy.
 const DEPENDENT: f64 = 1e-9;
 
-/// The reduction of one scalar kernel, the same for every feature.
+/// The reduction of a scalar kernel, shared by all features.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AdditiveMap {
     kernel: AdditiveKernel,
     approximation: Approximation,
     nodes: Vec<f64>,
-    /// m × m, row by row. Nyström: the inverse of the Cholesky factor of κ(c, c), κ being k scaled to a
-    /// unit diagonal. Polynomial: X⁻¹.
+    /// m × m, row-major. Nyström: the inverse of the Cholesky factor of κ(c, c), where κ is k scaled to a unit
+    /// diagonal. Polynomial: X⁻¹.
     matrix: Vec<f64>,
 }
 
 impl AdditiveMap {
     /// The Nyström map on the given nodes, in any order.
     ///
-    /// Nodes that depend on the others (equal ones, or so many that the kernel has no more to tell) are
-    /// left out, so [`AdditiveMap::n_nodes`] may be less than what was given.
+    /// Nodes that depend linearly on the others (duplicates, or more than the rank of the kernel) are dropped, so that
+    /// [`AdditiveMap::n_nodes`] may be less than the number given.
     ///
     /// # Errors
-    /// [`Error::Parameter`] without a node, with more than [`MAX_NODES`], or with a node that is not
-    /// finite and above 0.
+    /// [`Error::Parameter`] for no node, more than [`MAX_NODES`], or a node that is not finite and above 0.
     pub fn nystrom(kernel: AdditiveKernel, nodes: &[f64]) -> Result<Self> {
         check_nodes(nodes)?;
         let mut kept: Vec<f64> = Vec::new();
         let mut inverse: Vec<Vec<f64>> = Vec::new();
         for &node in nodes {
-            // One step of a Cholesky factorisation of κ(c, c), kept as its inverse: L⁻¹ κ(c, node) is
-            // what the earlier nodes say of this one; what they leave unsaid is the pivot.
+            // One step of a Cholesky factorisation of κ(c, c), stored as its inverse: L⁻¹ κ(c, node) is the part of
+            // this node explained by the earlier ones; the pivot is the rest.
             let correlations: Vec<f64> = kept.iter().map(|&other| unit_kernel(kernel, other, node)).collect();
             let explained = lower_times(&inverse, &correlations);
             let pivot = 1.0 - explained.iter().map(|e| e * e).sum::<f64>();
@@ -115,8 +114,8 @@ impl AdditiveMap {
     /// The paper's polynomial through [`PAPER_NODES`].
     pub fn polynomial(kernel: AdditiveKernel) -> Self {
         let t = PAPER_NODES.map(|c| (c + LOG_OFFSET).ln());
-        // The inverse of a 3 × 3 Vandermonde matrix by Lagrange's polynomials: column k holds the
-        // coefficients of the parabola that is 1 at node k and 0 at the two others.
+        // The inverse of a 3 × 3 Vandermonde matrix by Lagrange polynomials: column k holds the coefficients of the
+        // parabola that is 1 at node k and 0 at the two others.
         let mut matrix = vec![0.0; 9];
         for k in 0..3 {
             let (a, b) = (t[(k + 1) % 3], t[(k + 2) % 3]);
@@ -128,12 +127,12 @@ impl AdditiveMap {
         AdditiveMap { kernel, approximation: Approximation::Polynomial, nodes: PAPER_NODES.to_vec(), matrix }
     }
 
-    /// The kernel that is reduced.
+    /// The kernel.
     pub fn kernel(&self) -> AdditiveKernel {
         self.kernel
     }
 
-    /// How it is reduced.
+    /// The kind of reduction.
     pub fn approximation(&self) -> Approximation {
         self.approximation
     }
@@ -143,29 +142,29 @@ impl AdditiveMap {
         &self.nodes
     }
 
-    /// m, the numbers kept a feature.
+    /// m, the number of numbers per feature.
     pub fn n_nodes(&self) -> usize {
         self.nodes.len()
     }
 
-    /// True where the two sides are the same numbers, that is where the approximate kernel is symmetric.
+    /// True if read and write are the same, so that the approximate kernel is symmetric.
     pub fn is_symmetric(&self) -> bool {
         self.approximation == Approximation::Nystrom
     }
 
-    /// The m numbers by which g_j is evaluated at x; zero at x = 0.
+    /// The m numbers that evaluate g_j at x; zero at x = 0.
     pub fn read(&self, x: f64, out: &mut [f64]) {
         match self.approximation {
             Approximation::Nystrom => self.write(x, out),
             Approximation::Polynomial => {
-                // The kernels are zero at x = 0 whatever the parabola says there.
+                // The kernels are zero at x = 0, unlike the parabola.
                 let t = (x + LOG_OFFSET).ln();
                 out[..3].copy_from_slice(&if x > 0.0 { [1.0, t, t * t] } else { [0.0; 3] });
             }
         }
     }
 
-    /// The m numbers by which a sample with feature value x enters a_j; zero at x = 0.
+    /// The m numbers that a sample with feature value x contributes to a_j; zero at x = 0.
     pub fn write(&self, x: f64, out: &mut [f64]) {
         let m = self.nodes.len();
         if x <= 0.0 {
@@ -183,7 +182,7 @@ impl AdditiveMap {
         }
     }
 
-    /// The approximate k(x, y): what a sample with value y adds to g_j(x).
+    /// The approximate k(x, y): the contribution of a sample with value y to g_j(x).
     pub fn value(&self, x: f64, y: f64) -> f64 {
         let (mut read, mut write) = ([0.0; MAX_NODES], [0.0; MAX_NODES]);
         self.read(x, &mut read);

@@ -1,22 +1,22 @@
-//! What the mean-norm and z-score normalizations learn: sums over rows, in double precision, a chunk of rows at a time.
+//! Statistics of the mean-norm and z-score normalisations: sums over rows, in double precision, in chunks.
 //!
-//! First the means of all columns; then, about those, the mean norm of each part's rows or the variance of each column.
+//! First the means of all columns; then, about those, the mean row norm of each part or the variance of each column.
 
 use super::Normalization;
 use super::part_map::PartMap;
 
-/// Which sums a normalization takes.
+/// The statistics that a normalisation needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Affine {
     /// Columns of one part.
     pub n_columns: usize,
     pub n_parts: usize,
-    /// Whether each column has a factor of its own.
+    /// Whether each column has its own factor.
     pub z_score: bool,
 }
 
 impl Affine {
-    /// The sums of a normalization; `None` where it learns none.
+    /// The statistics of a normalisation; `None` if it needs none.
     pub fn of(normalization: Normalization, n_columns: usize, n_parts: usize) -> Option<Affine> {
         match normalization {
             Normalization::MeanNorm => Some(Affine { n_columns, n_parts, z_score: false }),
@@ -25,12 +25,12 @@ impl Affine {
         }
     }
 
-    /// Numbers a row.
+    /// Numbers per row.
     pub fn width(&self) -> usize {
         self.n_columns * self.n_parts
     }
 
-    /// Σ weight · x over rows of raw features, a number a column.
+    /// Σ weight · x over rows of raw features, for each column.
     pub fn sums(&self, rows: &[f32], weights: &[f64]) -> Vec<f64> {
         let mut sums = vec![0.0f64; self.width()];
         for (row, weight) in present(rows, weights, self.width()) {
@@ -39,7 +39,7 @@ impl Affine {
         sums
     }
 
-    /// Σ weight · ‖x − mean‖ a part, or Σ weight · (x − mean)² a column.
+    /// Σ weight · ‖x − mean‖ per part, or Σ weight · (x − mean)² per column.
     pub fn spreads(&self, rows: &[f32], weights: &[f64], mean: &[f64]) -> Vec<f64> {
         let mut sums = vec![0.0f64; if self.z_score { self.width() } else { self.n_parts }];
         for (row, weight) in present(rows, weights, self.width()) {
@@ -55,8 +55,8 @@ impl Affine {
         sums
     }
 
-    /// The maps of all parts, from the means, the spreads and the sum of all weights. A column, or a part, that does
-    /// not vary becomes 0.
+    /// The maps of all parts, from the means, the spreads and the sum of all weights. A constant column or part becomes
+    /// 0.
     pub fn maps(&self, mean: &[f64], spread: &[f64], total: f64) -> Vec<PartMap> {
         let inverse = |spread: f64| if spread > 0.0 { (1.0 / spread) as f32 } else { 0.0 };
         let map = |part: usize| {
@@ -75,7 +75,7 @@ impl Affine {
     }
 }
 
-/// The rows whose weight is not 0.
+/// The rows with non-zero weight.
 fn present<'a>(rows: &'a [f32], weights: &'a [f64], width: usize) -> impl Iterator<Item = (&'a [f32], f64)> {
     rows.chunks(width.max(1)).zip(weights.iter().copied()).filter(|(_, weight)| *weight > 0.0)
 }

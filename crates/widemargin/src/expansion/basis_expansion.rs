@@ -1,7 +1,7 @@
 //! φ(x) = [s(b₁, x) … s(b_B, x)], normalised: the empirical kernel map on a few bases, for any similarity.
 //!
 //! Aghazadeh & Carlsson, *Large Scale, Large Margin Classification using Indefinite Similarity Measures*, eq. 2–4.
-//! Several similarities are normalised each by itself and stand side by side.
+//! Several similarities are normalised separately and concatenated.
 
 use std::fmt;
 use std::ops::Range;
@@ -18,37 +18,37 @@ use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
 use crate::similarity::{AnySimilarity, Similarity};
 
-/// Rows compared by one thread at a time: enough for a matrix product to be one, few enough to stay in the cache.
+/// Rows compared at a time by one thread: enough for an efficient matrix product, few enough to stay in the cache.
 pub(crate) const ROWS_A_CHUNK: usize = 256;
 
-/// A block of a slow similarity is to take no longer than this, in seconds, so that Ctrl-C is heard in time.
+/// A block of a slow similarity should take no longer than this, in seconds, so that Ctrl-C takes effect quickly.
 const PATIENCE: f64 = 0.25;
 
-/// Fewer rows than this share too little of what a block does once, however slow the similarity.
+/// With fewer rows the fixed cost of a block is too large, however slow the similarity.
 const FEWEST_ROWS: usize = 4;
 
-/// Sums over some rows of features with their weights.
+/// Sums over rows of features with weights.
 type RowSums<'a> = dyn Fn(&[f32], &[f64]) -> Vec<f64> + Sync + 'a;
 
-/// A fitted expansion: a similarity, its bases, and what normalises each of its parts.
+/// A fitted expansion: a similarity, its bases, and the normalisation of each of its parts.
 #[derive(Clone)]
 pub struct BasisExpansion<S: Similarity> {
     similarity: S,
-    /// As they were given: what a model file keeps.
+    /// As given: what a model file stores.
     bases: S::Samples,
-    /// As the similarity compares them.
+    /// As compared by the similarity, after descriptors.
     described: S::Samples,
     normalization: Normalization,
     maps: Vec<PartMap>,
 }
 
 impl<S: Similarity> BasisExpansion<S> {
-    /// Learns the normalization of a fitted similarity on given bases, and returns the features of the training
-    /// samples with it: samples × features, single precision.
+    /// Learns the normalisation for a fitted similarity on given bases, and returns the normalised features of the
+    /// training samples: samples × features, single precision.
     ///
     /// # Errors
-    /// What the similarity meets; [`Error::Similarity`] for a value that is not finite, naming the pair, and for a
-    /// Nyström map of a similarity that is not symmetric; [`Error::Memory`] where the features do not fit.
+    /// Errors of the similarity; [`Error::Similarity`] for a non-finite value, naming the pair, and for a Nyström map
+    /// of an asymmetric similarity; [`Error::Memory`] if the features do not fit.
     pub fn fit(
         similarity: S,
         bases: S::Samples,
@@ -61,8 +61,8 @@ impl<S: Similarity> BasisExpansion<S> {
         Ok((expansion, phi))
     }
 
-    /// The expansion before its normalization has learned anything of samples: a Nyström map, which is made of the
-    /// bases alone, is there.
+    /// The expansion before its normalisation has been learned from samples. A Nyström map, which depends only on the
+    /// bases, is included.
     pub(crate) fn unnormalised(
         similarity: S,
         bases: S::Samples,
@@ -79,17 +79,17 @@ impl<S: Similarity> BasisExpansion<S> {
         Ok(expansion)
     }
 
-    /// The similarities themselves, of a fitted similarity.
+    /// The unnormalised similarities, for a fitted similarity.
     ///
     /// # Errors
-    /// What the similarity meets.
+    /// Errors of the similarity.
     pub fn raw(similarity: &S, bases: S::Samples) -> Result<BasisExpansion<&S>> {
         let described = similarity.describe(bases.clone())?;
         let maps = vec![PartMap::identity(similarity.n_columns(&described)); similarity.n_parts()];
         Ok(BasisExpansion { similarity, bases, described, normalization: Normalization::None, maps })
     }
 
-    /// An expansion from its parts, as a file kept them.
+    /// An expansion from its stored parts.
     pub(crate) fn from_parts(
         similarity: S,
         bases: S::Samples,
@@ -100,12 +100,12 @@ impl<S: Similarity> BasisExpansion<S> {
         Ok(BasisExpansion { similarity, bases, described, normalization, maps })
     }
 
-    /// The same expansion under a mean-norm or z-score normalization whose centre and factors were learned apart, from
-    /// sums over several machines, say: a number of the centre for each column of all parts, and for each part one
-    /// factor or one a column.
+    /// The same expansion with a mean-norm or z-score normalisation whose centre and factors were computed elsewhere,
+    /// such as from sums over several machines: one centre for each column of all parts, and for each part one factor
+    /// or one per column.
     ///
     /// # Errors
-    /// [`Error::Shape`] where they do not fit the parts and columns.
+    /// [`Error::Shape`] if they do not match the parts and columns.
     pub fn with_affine(self, normalization: Normalization, centre: &[f32], factors: &[Vec<f32>]) -> Result<Self> {
         let (n_columns, n_parts) = (self.n_columns(), self.similarity.n_parts());
         let fits = |factors: &Vec<f32>| factors.len() == 1 || factors.len() == n_columns;
@@ -127,7 +127,7 @@ impl<S: Similarity> BasisExpansion<S> {
         &self.similarity
     }
 
-    /// The bases, as they were given.
+    /// The bases, as given.
     pub fn bases(&self) -> &S::Samples {
         &self.bases
     }
@@ -141,17 +141,17 @@ impl<S: Similarity> BasisExpansion<S> {
         &self.maps
     }
 
-    /// Columns of one similarity: its bases.
+    /// Columns of one similarity: the number of bases.
     pub fn n_columns(&self) -> usize {
         self.similarity.n_columns(&self.described)
     }
 
-    /// Numbers a sample.
+    /// Number of features per sample.
     pub fn n_features(&self) -> usize {
         n_joined(&self.maps, self.n_columns())
     }
 
-    /// The columns that one similarity (part) has among the features; `None` where there is no such part.
+    /// The feature columns of one similarity (part); `None` if there is no such part.
     pub fn part_columns(&self, part: usize) -> Option<Range<usize>> {
         let n_columns = self.n_columns();
         let n_features = self.maps.get(part)?.n_features(n_columns);
@@ -162,13 +162,13 @@ impl<S: Similarity> BasisExpansion<S> {
     /// The features of samples: samples × features, the same for any number of threads.
     ///
     /// # Errors
-    /// What the similarity meets, [`Error::Sample`] for a value that is not finite, [`Error::Memory`] where they do
-    /// not fit.
+    /// Errors of the similarity, [`Error::Sample`] for a non-finite value, [`Error::Memory`] if the features do not
+    /// fit.
     pub fn transform(&self, samples: &dyn Source<Samples = S::Samples>, threads: usize) -> Result<DenseMatrix<f32>> {
         self.transform_with(samples, threads, &Monitor::none())
     }
 
-    /// The same with a watch: it is told how many samples are done, and may cancel (a time limit is not heard).
+    /// The same with a monitor, which receives progress and may cancel (time limits are ignored).
     ///
     /// # Errors
     /// As for [`BasisExpansion::transform`]; [`Error::Cancelled`].
@@ -195,24 +195,24 @@ impl<S: Similarity> BasisExpansion<S> {
         Ok(DenseMatrix { values, n_rows, n_cols })
     }
 
-    /// How many rows are compared at a time.
+    /// The number of rows compared at a time.
     pub(crate) fn rows_a_chunk(&self) -> usize {
         let a_row = self.similarity.seconds_a_pair(&self.described) * self.n_columns() as f64;
         ((PATIENCE / a_row) as usize).clamp(FEWEST_ROWS, ROWS_A_CHUNK)
     }
 
-    /// Weights on features as those on similarities, where that is less work.
+    /// Translates weights on features to weights on similarities, if that saves work.
     pub(crate) fn decision(&self, weights: &[f32], n_problems: usize) -> Option<Decision> {
         let has_projection = self.maps.iter().any(|map| matches!(map, PartMap::Projection { .. }));
         has_projection.then(|| Decision::new(&self.maps, self.n_columns(), weights, n_problems))
     }
 
-    /// The features of some samples, row-major; `first_row` is where they stand among all, for messages.
+    /// The features of some samples, row-major; `first_row` is their offset among all, for messages.
     pub(crate) fn features_into(&self, samples: S::Samples, first_row: usize, out: &mut [f32]) -> Result<()> {
         self.mapped_into(&self.maps, samples, first_row, out)
     }
 
-    /// What maps, one a part, make of the similarities of some samples.
+    /// Applies maps, one per part, to the similarities of some samples.
     pub(crate) fn mapped_into(
         &self,
         maps: &[PartMap],
@@ -221,7 +221,7 @@ impl<S: Similarity> BasisExpansion<S> {
         out: &mut [f32],
     ) -> Result<()> {
         let n = samples.len();
-        // Some similarities would make a number of what is none.
+        // Some similarities would turn a NaN into a number.
         if let Some((at, problem)) = samples.flaw() {
             let (similarity, number) = (self.similarity.spec(), first_row + at);
             return Err(Error::Sample { similarity, is_basis: false, number, problem });
@@ -273,7 +273,7 @@ impl<S: Similarity> BasisExpansion<S> {
         (0..self.maps.len()).map(part).collect()
     }
 
-    /// What the normalization learns of the samples; `None` where it learns nothing of them.
+    /// The statistics that the normalisation needs from samples; `None` if it needs none.
     pub(crate) fn affine(&self) -> Option<Affine> {
         Affine::of(self.normalization, self.n_columns(), self.maps.len())
     }
@@ -283,7 +283,7 @@ impl<S: Similarity> BasisExpansion<S> {
         BasisExpansion { maps, ..self }
     }
 
-    /// Features that a map leaves as they are become what the maps make of them, in place.
+    /// Applies the maps in place to features that were computed with identity maps.
     pub(crate) fn apply_in_place(&self, rows: &mut [f32]) {
         let n_columns = self.n_columns().max(1);
         for row in rows.chunks_mut(self.n_features().max(1)) {
@@ -320,7 +320,7 @@ impl<S: Similarity> BasisExpansion<S> {
         Ok(())
     }
 
-    /// Refuses features that do not fit into the memory that is free.
+    /// Refuses features that do not fit in available memory.
     fn check_memory(&self, n_rows: usize) -> Result<()> {
         let (n_features, number) = (self.n_features() as u64, size_of::<f32>() as u64);
         let needed = (n_rows as u64).saturating_mul(n_features).saturating_mul(number);
@@ -346,10 +346,10 @@ impl<S: Similarity> fmt::Debug for BasisExpansion<S> {
     }
 }
 
-/// The samples as the descriptors before a single fitted similarity give them, as dense rows.
+/// The output of the descriptors of a single fitted similarity, as dense rows.
 ///
 /// # Errors
-/// What the descriptors meet; [`Error::Similarity`] where what they give is neither vectors nor grids.
+/// Errors of the descriptors; [`Error::Similarity`] if their output is neither vectors nor grids.
 pub fn describe(
     similarity: &AnySimilarity,
     samples: &dyn Source<Samples = AnySamples>,

@@ -1,8 +1,8 @@
-//! Coded rows that come a chunk at a time and are kept in pieces: one book for all, bytes, and back.
+//! Coded rows that are read in chunks and stored in pieces, with one codebook for all.
 //!
-//! A piece holds some rows as they came: `n` numbers of rows, `n` lengths, then the entries of all, 32-bit words of
-//! 16-bit feature and code (two words where features are more), little-endian. A block is made of pieces; when it is
-//! read its rows are laid out in random order, which coordinate descent wants (labels may come sorted).
+//! A piece stores some rows in reading order: `n` row numbers, `n` lengths, then all entries as 32-bit words of 16-bit
+//! feature and code (two words if there are more features), little-endian. A block consists of pieces; when it is read,
+//! its rows are shuffled, since coordinate descent needs a random order (labels may be sorted).
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -16,12 +16,12 @@ use super::ValueCodes;
 use super::coded_rows::{BOOK_LIMIT, Codebook, CodedRows, Entries, Entry, Narrow, Wide};
 use crate::error::{Error, Result};
 
-/// Bits of an f32 that [`BookMaker::rounded`] drops: 12 significant ones are left.
+/// Low bits of an f32 dropped by [`BookMaker::rounded`]: 12 significant bits remain.
 const DROPPED: u32 = 12;
 
-/// One code a value for the rows of all chunks, in the order in which they come.
+/// Assigns one code per value over the rows of all chunks, in reading order.
 pub(crate) enum BookMaker {
-    /// As many values as there are, up to [`BOOK_LIMIT`].
+    /// All distinct values, up to [`BOOK_LIMIT`].
     Distinct { codes: ValueCodes, book: Codebook },
     /// Values rounded to 12 significant bits, the largest [`BOOK_LIMIT`] of them: 32 octaves. Code 0 is the value whose
     /// bits, without those dropped, are `first`.
@@ -29,20 +29,20 @@ pub(crate) enum BookMaker {
 }
 
 impl BookMaker {
-    /// A book of the values as they are.
+    /// A codebook of exact values.
     pub fn distinct() -> Self {
         BookMaker::Distinct { codes: ValueCodes::new(), book: Codebook::default() }
     }
 
-    /// A book of rounded values up to `largest`, for data with more than a book holds. A value changes by 1 part in 4096
-    /// at the most; one below 2⁻³¹ of the largest becomes that.
+    /// A codebook of rounded values up to `largest`, for data with too many distinct values. A value changes by at most
+    /// 1 part in 4096; one below 2⁻³¹ of the largest is raised to that.
     pub fn rounded(largest: f32) -> Self {
         let first = (kept_bits(largest) + 1).saturating_sub(BOOK_LIMIT as u32).max(1);
         let values = (0..BOOK_LIMIT as u32).map(|code| f32::from_bits((first + code) << DROPPED)).collect();
         BookMaker::Rounded { first, book: Codebook { values, counts: vec![0.0; BOOK_LIMIT], is_rounded: true } }
     }
 
-    /// The code here of each code of a chunk's own book; `None` where there are more values than a book holds.
+    /// Maps each code of a chunk's own codebook to a code here; `None` if there are more values than a codebook holds.
     pub fn merge(&mut self, chunk: &CodedRows) -> Option<Vec<u32>> {
         let pairs = chunk.book().iter().zip(chunk.counts());
         match self {
@@ -69,7 +69,7 @@ impl BookMaker {
         }
     }
 
-    /// The book of all chunks.
+    /// The codebook of all chunks.
     pub fn finish(self) -> Codebook {
         match self {
             BookMaker::Distinct { book, .. } | BookMaker::Rounded { book, .. } => book,
@@ -77,25 +77,25 @@ impl BookMaker {
     }
 }
 
-/// The upper bits of a value above 0, rounded but not to infinity: as integers they are in the order of the values.
+/// The upper bits of a value above 0, rounded but not to infinity; as integers they are ordered like the values.
 fn kept_bits(value: f32) -> u32 {
     ((value.to_bits() + (1 << (DROPPED - 1))) >> DROPPED).min(f32::MAX.to_bits() >> DROPPED)
 }
 
-/// Whether rows of so many features have the wide form.
+/// Whether rows with this number of features use the wide form.
 fn is_wide(n_features: usize) -> bool {
     n_features > 1 << 16
 }
 
-/// Bytes of an entry of rows of so many features.
+/// Bytes per entry for this number of features.
 pub(crate) fn entry_bytes(n_features: usize) -> usize {
     if is_wide(n_features) { 8 } else { 4 }
 }
 
-/// Bytes of a row beside its entries.
+/// Bytes per row in addition to its entries.
 pub(crate) const ROW_BYTES: usize = 8;
 
-/// A number of rows as bytes.
+/// A sequence of rows serialised to bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
     pub n_rows: usize,
@@ -103,13 +103,13 @@ pub(crate) struct Piece {
 }
 
 impl Piece {
-    /// Entries of rows of so many features.
+    /// Number of entries, given the number of features.
     pub fn n_entries(self, n_features: usize) -> usize {
         (self.n_bytes - self.n_rows * ROW_BYTES) / entry_bytes(n_features)
     }
 }
 
-/// Rows on their way to the block that they belong to.
+/// Rows buffered until they are written to their block.
 #[derive(Debug)]
 pub(crate) struct PieceBuffer {
     n_features: usize,
@@ -119,7 +119,7 @@ pub(crate) struct PieceBuffer {
 }
 
 impl PieceBuffer {
-    /// An empty piece of rows of so many features; a chunk may have fewer.
+    /// An empty piece of rows with this number of features; a chunk may have fewer.
     pub fn new(n_features: usize) -> Self {
         PieceBuffer { n_features, numbers: Vec::new(), lengths: Vec::new(), entries: Vec::new() }
     }
@@ -129,7 +129,8 @@ impl PieceBuffer {
         self.numbers.len() * ROW_BYTES + self.entries.len()
     }
 
-    /// Adds row `at` of a chunk, which is row `number` of all; `codes` is what [`BookMaker::merge`] said of the chunk.
+    /// Adds row `at` of a chunk, which is row `number` overall; `codes` is the result of [`BookMaker::merge`] for the
+    /// chunk.
     pub fn push(&mut self, number: u32, chunk: &CodedRows, at: usize, codes: &[u32]) {
         let range = chunk.indptr()[at]..chunk.indptr()[at + 1];
         self.numbers.push(number);
@@ -156,7 +157,7 @@ impl PieceBuffer {
         }
     }
 
-    /// The piece, and its bytes; the buffer is empty again.
+    /// Takes the piece and its bytes, leaving the buffer empty.
     pub fn take(&mut self) -> (Piece, Vec<u8>) {
         let piece = Piece { n_rows: self.numbers.len(), n_bytes: self.n_bytes() };
         let mut bytes = Vec::with_capacity(piece.n_bytes);
@@ -171,21 +172,21 @@ impl PieceBuffer {
     }
 }
 
-/// Rows of some pieces in an order by chance.
+/// Rows of some pieces in random order.
 pub(crate) struct Gathered {
     pub rows: CodedRows,
-    /// The number of each among all rows.
+    /// The overall number of each row.
     pub numbers: Vec<u32>,
-    /// Where each row of the pieces, one piece after the other, came to be.
+    /// The new position of each row of the pieces, one piece after the other.
     pub places: Vec<u32>,
 }
 
-/// The rows of some pieces in an order by chance that follows from the seed.
-/// `read(p, range)` gives a range of the bytes of piece `p`. The entries go into the memory of `spare`, which is made to
-/// hold `most` of them: memory that blocks in turn take and give back would come to more than two of them hold.
+/// The rows of some pieces in a random order determined by the seed. `read(p, range)` returns a range of the bytes of
+/// piece `p`. The entries are stored in the memory of `spare`, with a capacity of `most` entries: allocating and
+/// freeing memory for each block would take more than two blocks.
 ///
 /// # Errors
-/// What `read` meets; [`Error::Shape`] for other bytes than were written.
+/// Errors of `read`; [`Error::Shape`] for corrupt bytes.
 pub(crate) fn gather<'a>(
     pieces: &[Piece],
     read: impl Fn(usize, Range<usize>) -> Result<Cow<'a, [u8]>>,
@@ -248,7 +249,7 @@ fn make_room<E: Entry>(entries: &mut Vec<E>, none: E, n: usize, most: usize) {
     entries.resize(n, none);
 }
 
-/// The entries of all pieces, each row at its place.
+/// Copies the entries of all pieces, each row to its position.
 fn spread<'a, E: Entry, const BYTES: usize>(
     pieces: &[Piece],
     read: impl Fn(usize, Range<usize>) -> Result<Cow<'a, [u8]>>,

@@ -1,9 +1,9 @@
-//! Training rows in the form the additive solvers read: (feature, code) pairs over a book of values.
+//! Training rows in the form read by the additive solvers: (feature, code) pairs with a codebook of values.
 //!
-//! Counts repeat: a bag of words scaled to [0, 1] has some hundreds of distinct values, so what a kernel
-//! makes of a value is computed once a distinct value and a non-zero takes 4 bytes (a 16-bit feature and
-//! a 16-bit code) instead of the 12 of CSR. Data with more distinct values than [`BOOK_LIMIT`] get a book
-//! entry a non-zero, which the solver then reads in order.
+//! Counts repeat: a bag of words scaled to [0, 1] has some hundreds of distinct values, so kernel values are computed
+//! once per distinct value, and a non-zero takes 4 bytes (a 16-bit feature and a 16-bit code) instead of the 12 of CSR.
+//! Data with more distinct values than [`BOOK_LIMIT`] get one codebook entry per non-zero, which the solver then reads
+//! in order.
 
 use std::sync::Arc;
 
@@ -11,23 +11,23 @@ use super::ValueCodes;
 use crate::data::Rows;
 use crate::error::{Error, Result};
 
-/// The most distinct values that are looked up; beyond it every non-zero has its own entry.
+/// The maximum number of distinct values that share codes; beyond it every non-zero has its own entry.
 pub(super) const BOOK_LIMIT: usize = 1 << 16;
 
-/// What is wrong with a value that f32 cannot hold.
+/// The message for a value outside the range of f32.
 pub(super) const BEYOND_SINGLE: &str = "is beyond single precision: scale the data (the default feature range does)";
 
-/// A non-zero of a row: which feature, and where in the book of values.
+/// A non-zero of a row: its feature, and its position in the codebook.
 pub trait Entry: Copy + Send + Sync + 'static {
     /// The feature's column.
     fn feature(self) -> usize;
     /// The position in [`CodedRows::book`].
     fn code(self) -> usize;
-    /// The entries, where they are of this form.
+    /// The entries, if they have this form.
     fn of(entries: &Entries) -> Option<&[Self]>;
 }
 
-/// 16 bits each, in one word.
+/// 16 bits each, packed in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Narrow(pub(super) u32);
 
@@ -75,18 +75,18 @@ pub enum Entries {
     Wide(Vec<Wide>),
 }
 
-/// The distinct values of some rows, and how often each is there.
+/// The distinct values of some rows, and how often each occurs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Codebook {
     pub values: Vec<f32>,
-    /// Each non-zero counted by the weight of its row.
+    /// Number of non-zeros with each value, weighted by row.
     pub counts: Vec<f64>,
-    /// Whether values were rounded to those here.
+    /// Whether the values were rounded.
     pub is_rounded: bool,
 }
 
-/// Rows of (feature, code) pairs. Every feature is below `n_features` and every code below the book's
-/// length: the constructor sees to it, and the vectorised solvers rely on it.
+/// Rows of (feature, code) pairs. The constructor ensures that every feature is below `n_features` and every code below
+/// the codebook's length; the vectorised solvers rely on it.
 #[derive(Clone, Debug)]
 pub struct CodedRows {
     indptr: Vec<usize>,
@@ -96,10 +96,10 @@ pub struct CodedRows {
 }
 
 impl CodedRows {
-    /// Rows that share a book with others.
+    /// Rows that share a codebook with others.
     ///
     /// # Errors
-    /// [`Error::Shape`] for entries that no such rows have: they come from a disk.
+    /// [`Error::Shape`] for inconsistent entries, since they are read from disk.
     pub(super) fn of_parts(
         indptr: Vec<usize>,
         entries: Entries,
@@ -107,7 +107,7 @@ impl CodedRows {
         n_features: usize,
     ) -> Result<Self> {
         fn fit<E: Entry>(entries: &[E], indptr: &[usize], n_features: usize, n_values: usize) -> bool {
-            // Without a branch, so that it takes little beside reading them.
+            // Branch-free, so that it costs little more than reading them.
             let (n_features, n_values) =
                 (n_features.min(u32::MAX as usize) as u32, n_values.min(u32::MAX as usize) as u32);
             let outside = |entry: &E| (entry.feature() as u32 >= n_features) | (entry.code() as u32 >= n_values);
@@ -129,14 +129,14 @@ impl CodedRows {
         })
     }
 
-    /// Codes the given rows of `samples`, each value multiplied by its feature's factor. `weights` says how
-    /// much each of these rows counts.
+    /// Codes the given rows of `samples`, each value multiplied by its feature's factor. `weights` are the weights of
+    /// these rows.
     ///
-    /// Values are rounded to f32, in which the solvers compute; those that become 0 are dropped.
+    /// Values are rounded to f32, the solvers' precision; those that become 0 are dropped.
     ///
     /// # Errors
-    /// [`Error::Value`] for a value that f32 cannot hold; [`Error::Shape`] for 2³² non-zeros or more with
-    /// more distinct values than are looked up.
+    /// [`Error::Value`] for a value outside the range of f32; [`Error::Shape`] for 2³² or more non-zeros with more than
+    /// 65,536 distinct values.
     pub fn new(samples: &impl Rows, rows: &[usize], weights: &[f64], factors: Option<&[f64]>) -> Result<Self> {
         let mut coder = Coder::new(samples.n_cols(), samples.max_nonzeros());
         let mut indptr = Vec::with_capacity(rows.len() + 1);
@@ -162,7 +162,7 @@ impl CodedRows {
         coder.finish(indptr)
     }
 
-    /// The entries, for their memory to be used again.
+    /// The entries, to reuse their memory.
     pub(crate) fn into_entries(self) -> Entries {
         self.entries
     }
@@ -182,7 +182,7 @@ impl CodedRows {
         self.indptr[self.n_rows()]
     }
 
-    /// Where each row starts among the entries; `n_rows + 1` positions.
+    /// The start of each row among the entries; `n_rows + 1` positions.
     pub fn indptr(&self) -> &[usize] {
         &self.indptr
     }
@@ -197,25 +197,25 @@ impl CodedRows {
         &self.book.values
     }
 
-    /// How many non-zeros have each code, each counted by the weight of its row; those of all rows that share the book.
+    /// The weighted number of non-zeros with each code, over all rows that share the codebook.
     pub fn counts(&self) -> &[f64] {
         &self.book.counts
     }
 }
 
-/// Collects entries, narrow as long as they fit.
+/// Collects entries in the narrow form as long as they fit.
 struct Coder {
     n_features: usize,
     entries: Entries,
     book: Vec<f32>,
     counts: Vec<f64>,
-    /// `None` once the values proved too many.
+    /// `None` once there are too many values.
     codes: Option<ValueCodes>,
 }
 
 impl Coder {
     fn new(n_features: usize, most: usize) -> Self {
-        // Reserved at once: growing by doubling would copy a large set several times over.
+        // Reserved at once: growing by doubling would copy a large array several times.
         let entries = if n_features <= 1 << 16 {
             Entries::Narrow(Vec::with_capacity(most))
         } else {
@@ -247,7 +247,7 @@ impl Coder {
         }
     }
 
-    /// The code of a value met for the first time, or of any value where each non-zero has its own.
+    /// The code of a value seen for the first time, or of any value if each non-zero has its own.
     fn new_code(&mut self, value: f32, weight: f64) -> u32 {
         if self.codes.as_ref().is_some_and(|codes| codes.len() == BOOK_LIMIT) {
             self.give_up_codes();
@@ -260,14 +260,14 @@ impl Coder {
         }
     }
 
-    /// From a code a distinct value to a code a non-zero.
+    /// Switches from one code per distinct value to one code per non-zero.
     fn give_up_codes(&mut self) {
         self.codes = None;
         let mut entries: Vec<Wide> = match &self.entries {
             Entries::Narrow(entries) => entries.iter().map(|entry| widen(*entry)).collect(),
             Entries::Wide(entries) => entries.iter().map(|entry| widen(*entry)).collect(),
         };
-        // How the weight of a value spreads over its non-zeros does not matter: their sum is what is asked for.
+        // How a value's weight is divided among its non-zeros does not matter: only their sum is used.
         let mut counts = vec![0.0; entries.len()];
         let mut seen = vec![false; self.book.len()];
         for (count, entry) in counts.iter_mut().zip(&entries) {

@@ -1,16 +1,17 @@
-//! Decision values of similarities, without the features where a map is a projection.
+//! Decision values computed from similarities, without features if the map is a projection.
 //!
-//! Features φ = Mᵀs of similarities s have the decision value w·φ = (Mw)·s. With v = Mw made once, a sample costs
-//! bases × problems, where φ would cost bases × features before that: with a thousand bases and ten problems a hundredth.
-//! In double precision: M divides by roots of eigenvalues, small ones too, so that v is large and its terms cancel.
+//! Features φ = Mᵀs of similarities s have the decision value w·φ = (Mw)·s. With v = Mw precomputed, a sample costs
+//! bases × problems, whereas computing φ first costs bases × features: a hundredth, with a thousand bases and ten
+//! problems. In double precision: M divides by square roots of eigenvalues, including small ones, so that v is large
+//! and its terms cancel.
 
 use super::part_map::{PartMap, n_joined};
 use crate::linalg;
 
-/// Weights on what the maps that are no projections make of similarities.
+/// Weights on similarities after all maps except projections.
 #[derive(Clone, Debug)]
 pub(crate) struct Decision {
-    /// Those of the expansion, but for projections: what these would take stays as it is.
+    /// The maps of the expansion, with projections replaced by the identity.
     pub maps: Vec<PartMap>,
     /// `[problem][column of any part]`.
     weights: Vec<f64>,
@@ -18,7 +19,7 @@ pub(crate) struct Decision {
 }
 
 impl Decision {
-    /// From the maps of an expansion of so many columns a part, and weights on its features.
+    /// Built from the maps of an expansion with this number of columns per part, and weights on its features.
     pub fn new(maps: &[PartMap], n_columns: usize, weights: &[f32], n_problems: usize) -> Self {
         let mut folded = Vec::with_capacity(n_problems * n_columns * maps.len());
         let n_features = n_joined(maps, n_columns);
@@ -49,7 +50,7 @@ impl Decision {
         self.weights.len() / self.n_problems
     }
 
-    /// Weights times rows of what `maps` made, row-major rows × problems.
+    /// The products of rows of mapped similarities with the weights, row-major rows × problems.
     pub fn values(&self, rows: &[f32], out: &mut [f32]) {
         let wide: Vec<f64> = rows.iter().map(|x| f64::from(*x)).collect();
         let mut sums = vec![0.0; out.len()];

@@ -1,17 +1,17 @@
-//! φ(x) written out: the coordinates of coded rows, for solvers that want them.
+//! Explicit φ(x): the coordinates of coded rows, for solvers that need them.
 
 use super::{AdditiveMap, CodedRows, Entries, Entry};
 use crate::data::{CsrMatrix, DenseMatrix, Rows};
 use crate::error::Result;
 
-/// Bytes that [`explicit`] takes for these rows: 8 a coordinate.
+/// Bytes that [`explicit`] takes for these rows: 8 per coordinate.
 pub fn explicit_bytes(rows: &CodedRows, map: &AdditiveMap) -> usize {
     rows.n_nonzero().saturating_mul(map.n_nodes()).saturating_mul(size_of::<f32>() + size_of::<u32>())
 }
 
-/// The rows of φ, rows × (features · nodes): column `feature * n_nodes + node` holds v(x)_node.
+/// φ of the rows, rows × (features · nodes): column `feature * n_nodes + node` holds v(x)_node.
 ///
-/// Meant for symmetric maps, whose φ(x)·φ(y) is the reduced kernel; of others it is the writing side.
+/// Intended for symmetric maps, for which φ(x)·φ(y) is the reduced kernel; for others this is the `write` side.
 pub fn explicit(rows: &CodedRows, map: &AdditiveMap) -> CsrMatrix<f32> {
     let m = map.n_nodes();
     let mut table = vec![0.0; rows.book().len() * m];
@@ -26,16 +26,16 @@ pub fn explicit(rows: &CodedRows, map: &AdditiveMap) -> CsrMatrix<f32> {
     }
 }
 
-/// Rows of φ in the form that takes less room.
+/// Rows of φ in the smaller of two forms.
 #[derive(Clone, Debug)]
 pub enum Explicit {
-    /// 4 bytes a coordinate, where at least half of the coordinates are not 0.
+    /// 4 bytes per coordinate, if at least half of the coordinates are non-zero.
     Dense(DenseMatrix<f32>),
-    /// 8 bytes a coordinate that is not 0.
+    /// 8 bytes per non-zero coordinate.
     Sparse(CsrMatrix<f32>),
 }
 
-/// φ of the given rows of samples, each value multiplied by its feature's factor first.
+/// φ of the given rows of samples, each value first multiplied by its feature's factor.
 ///
 /// # Errors
 /// As for [`CodedRows::new`].

@@ -1,4 +1,4 @@
-//! φ(x): coordinates in which a similarity becomes a dot product, or nearly.
+//! φ(x): features whose dot product equals or approximates a similarity.
 
 mod additive_map;
 mod affine;

@@ -1,22 +1,22 @@
-//! Which nodes a Nyström map should have: those that keep most of the kernel on the data at hand.
+//! Selection of Nyström nodes that retain most of the kernel on given data.
 //!
-//! For nodes c the map loses Σ_x ω(x) · (k(x, x) − k̂(x, x)), ω counting how often the value x occurs.
-//! A sketch of the values (at most [`GRID`] of them, at the quantiles of the kernel's mass) is searched
-//! greedily, node by node, then each node is exchanged for a better one until none is found.
+//! With nodes c the map loses Σ_x ω(x) · (k(x, x) − k̂(x, x)), where ω counts the occurrences of the value x. A sketch
+//! of the values (at most [`GRID`] of them, at quantiles of the kernel's mass) is searched greedily, one node at a
+//! time; then nodes are exchanged for better ones until none is found.
 
 use super::additive_map::unit_kernel;
 use crate::similarity::AdditiveKernel;
 
-/// How many representative values are searched. The loss is smooth in log c: a finer grid gains nothing.
+/// Number of representative values. The loss is smooth in log c: a finer grid gains nothing.
 const GRID: usize = 128;
 
-/// Rounds of exchange; two or three are enough in practice.
+/// Rounds of exchange; two or three usually suffice.
 const ROUNDS: usize = 4;
 
-/// The best `n_nodes` nodes for values that occur with the given counts.
+/// The best `n_nodes` nodes for values with the given counts.
 ///
-/// Fewer nodes are returned where there are fewer distinct values, or where fewer already keep the whole
-/// kernel. Values must be finite and above 0; those with a count of 0 are ignored.
+/// Returns fewer nodes if there are fewer distinct values, or if fewer already retain the whole kernel. Values must be
+/// finite and above 0; those with a count of 0 are ignored.
 pub fn choose_nodes(kernel: AdditiveKernel, values: &[f32], counts: &[f64], n_nodes: usize) -> Vec<f64> {
     let (grid, mass) = sketch(values, counts);
     if grid.is_empty() {
@@ -52,7 +52,7 @@ pub fn choose_nodes(kernel: AdditiveKernel, values: &[f32], counts: &[f64], n_no
     chosen.iter().map(|&at| f64::from(grid[at])).collect()
 }
 
-/// At most [`GRID`] of the values, each standing for its share of Σ count · x, the kernel's mass.
+/// At most [`GRID`] of the values, each representing its share of Σ count · x, the kernel's mass.
 fn sketch(values: &[f32], counts: &[f64]) -> (Vec<f32>, Vec<f64>) {
     let mut pairs: Vec<(f32, f64)> = values
         .iter()
@@ -65,11 +65,11 @@ fn sketch(values: &[f32], counts: &[f64]) -> (Vec<f32>, Vec<f64>) {
     let (mut grid, mut mass): (Vec<f32>, Vec<f64>) = (Vec::new(), Vec::new());
     let (mut done, mut last_bin) = (0.0, usize::MAX);
     for (value, share) in pairs {
-        // A value belongs to the bin of its middle, so a heavy one has a bin to itself.
+        // A value belongs to the bin of its midpoint, so that a heavy one has its own bin.
         let bin = (((done + 0.5 * share) / total * GRID as f64) as usize).min(GRID - 1);
         done += share;
         if bin == last_bin {
-            // The bin is stood for by its heaviest value so far.
+            // The bin is represented by its heaviest value so far.
             let at = grid.len() - 1;
             if share > mass[at] {
                 grid[at] = value;
@@ -84,7 +84,7 @@ fn sketch(values: &[f32], counts: &[f64]) -> (Vec<f32>, Vec<f64>) {
     (grid, mass)
 }
 
-/// The kernel matrix of the grid less what the chosen nodes explain (a Schur complement).
+/// The kernel matrix of the grid minus the part explained by the chosen nodes (a Schur complement).
 fn residual(unit: &[f64], n: usize, chosen: &[usize]) -> Vec<f64> {
     let mut rest = unit.to_vec();
     for &node in chosen {
@@ -103,7 +103,7 @@ fn residual(unit: &[f64], n: usize, chosen: &[usize]) -> Vec<f64> {
     rest
 }
 
-/// A value of which less than this is unexplained cannot serve as a further node.
+/// A value with a smaller unexplained part cannot serve as a further node.
 const NEGLIGIBLE: f64 = 1e-9;
 
 /// The mass that a further node at `node` would explain.

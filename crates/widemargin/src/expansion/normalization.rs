@@ -1,4 +1,4 @@
-//! What is done to the similarities before they are features.
+//! Normalisation of the similarities into features.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,7 +14,7 @@ pub enum Normalization {
     MeanNorm,
     /// Each column centred and divided by its standard deviation: `z-score`.
     ZScore,
-    /// φ̃ as it is: `none`.
+    /// φ̃ unchanged: `none`.
     None,
     /// S^(−½) φ̃ with the similarities S between the bases, made positive semi-definite: `nystrom-clip` and so on.
     /// The similarity must be symmetric.
@@ -60,7 +60,7 @@ impl fmt::Display for Normalization {
 impl FromStr for Normalization {
     type Err = Error;
 
-    /// Reads the name; `nystrom` is `nystrom-clip`.
+    /// Parses the name; `nystrom` means `nystrom-clip`.
     fn from_str(given: &str) -> Result<Self> {
         let name = if given == "nystrom" { "nystrom-clip" } else { given };
         NAMES.iter().find(|(known, _)| *known == name).map(|(_, normalization)| *normalization).ok_or_else(|| {

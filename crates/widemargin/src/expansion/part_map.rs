@@ -5,25 +5,25 @@ use crate::error::{Error, Result};
 use crate::linalg;
 use crate::linalg::eigen;
 
-/// Eigenvalues below this part of the largest are cut: what is left of them is rounding.
+/// Eigenvalues below this fraction of the largest are dropped as rounding errors.
 const EIGENVALUE_CUT: f64 = 1e-6;
 
-/// What turns similarities into features.
+/// Maps similarities to features.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum PartMap {
-    /// (φ̃ − centre) · factors; one factor for all or one each.
+    /// (φ̃ − centre) · factors; one factor for all columns or one each.
     Affine { centre: Vec<f32>, factors: Vec<f32> },
     /// φ̃ · matrix, row-major bases × features.
     Projection { matrix: Vec<f32>, n_features: usize },
 }
 
-/// Features of some similarities together, joined side by side, each of so many columns.
+/// Total number of features of several similarities with this number of columns each.
 pub(crate) fn n_joined(maps: &[PartMap], n_columns: usize) -> usize {
     maps.iter().map(|map| map.n_features(n_columns)).sum()
 }
 
 impl PartMap {
-    /// Features, given the columns.
+    /// Number of features, given the number of columns.
     pub fn n_features(&self, n_columns: usize) -> usize {
         match self {
             PartMap::Affine { .. } => n_columns,
@@ -31,7 +31,7 @@ impl PartMap {
         }
     }
 
-    /// φ̃ as it is.
+    /// φ̃ unchanged.
     pub fn identity(n_columns: usize) -> Self {
         PartMap::Affine { centre: vec![0.0; n_columns], factors: vec![1.0] }
     }
@@ -47,7 +47,7 @@ impl PartMap {
         }
     }
 
-    /// Features of some rows of `n_columns` similarities each, into rows of `width` numbers from column `first` on.
+    /// Maps rows of `n_columns` similarities each to features, into rows of `width` numbers from column `first` on.
     pub fn apply(&self, block: &mut [f32], n_columns: usize, out: &mut [f32], width: usize, first: usize) {
         let n_features = self.n_features(n_columns);
         let place = |out: &mut [f32], rows: &[f32]| {
@@ -69,7 +69,7 @@ impl PartMap {
     }
 
     /// S^(−½) as a projection onto eigenvectors: U Λ^(−½) for the similarities S = U Λ Uᵀ between the bases, made
-    /// definite. A rotation of S^(−½), which changes no linear SVM.
+    /// definite. This is a rotation of S^(−½), which does not affect a linear SVM.
     pub fn nystrom(
         between: &[f32],
         n: usize,

@@ -7,10 +7,10 @@ use crate::linalg::eigen;
 use crate::monitor::{Monitor, Progress};
 use crate::similarity::Similarity;
 
-/// The matrix S of similarities between all pairs of some samples is n × n, of which a few copies are held.
+/// Maximum number of samples: the matrix S of similarities between all pairs is n × n, and a few copies are held.
 const MOST_SAMPLES: usize = 10_000;
 
-/// Similarities in single precision that differ by less than this share of the largest are equal but for rounding.
+/// Single-precision similarities that differ by less than this fraction of the largest are equal up to rounding.
 const SAME: f64 = 1e-5;
 
 /// Eigenvalues of one similarity on some samples.
@@ -18,25 +18,25 @@ const SAME: f64 = 1e-5;
 pub struct Spectrum {
     /// The spec of the similarity.
     pub similarity: String,
-    /// Of the symmetric part (S + Sᵀ)/2, falling.
+    /// Of the symmetric part (S + Sᵀ)/2, in descending order.
     pub symmetric: Vec<f64>,
-    /// Of S itself, by falling real part: real and imaginary parts. The same as those of the symmetric part where S is
+    /// Of S itself, by descending real part: real and imaginary parts. Equal to those of the symmetric part if S is
     /// symmetric.
     pub raw: Vec<(f64, f64)>,
     /// The largest |S_ij − S_ji| over the largest |S_ij|: 0 for a symmetric similarity.
     pub asymmetry: f64,
-    /// By how much rounding may have moved an eigenvalue: n ε max |S_ij|, ε being that of single precision, in which
-    /// similarities are computed. (A symmetric perturbation with entries of at most ε max |S_ij| has a norm of at most
-    /// n times that.) An eigenvalue of at most this size counts as zero.
+    /// A bound on the effect of rounding on an eigenvalue: n ε max |S_ij|, where ε is that of single precision, in
+    /// which similarities are computed. (A symmetric perturbation with entries of at most ε max |S_ij| has a norm of at
+    /// most n times that.) Eigenvalues up to this size count as zero.
     pub rounding: f64,
 }
 
 /// How much of a spectrum is negative.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Negative {
-    /// Share of the eigenvalues that are negative beyond [rounding](Spectrum::rounding) (NgRat of the paper).
+    /// Fraction of the eigenvalues that are negative beyond [rounding](Spectrum::rounding) (NgRat of the paper).
     pub ratio: f64,
-    /// Σ |negative eigenvalues| / Σ positive eigenvalues, without those that are zero within rounding (NgEng).
+    /// Σ |negative eigenvalues| / Σ positive eigenvalues, ignoring those that are zero within rounding (NgEng).
     pub energy: f64,
 }
 
@@ -46,45 +46,45 @@ impl Negative {
         let negative = values.clone().filter(|value| *value < -rounding);
         let lost: f64 = negative.clone().map(f64::abs).sum();
         let kept: f64 = values.filter(|value| *value > rounding).sum();
-        // Nothing but negative eigenvalues has an infinite share.
+        // With negative eigenvalues only, the ratio is infinite.
         let energy = if lost > 0.0 { lost / kept } else { 0.0 };
         Negative { ratio: negative.count() as f64 / n, energy }
     }
 }
 
 impl Spectrum {
-    /// Of the symmetric part.
+    /// For the symmetric part.
     pub fn negative(&self) -> Negative {
         Negative::of(self.symmetric.iter().copied(), self.rounding)
     }
 
-    /// Of the real parts of the eigenvalues of S itself.
+    /// For the real parts of the eigenvalues of S itself.
     pub fn negative_raw(&self) -> Negative {
         Negative::of(self.raw.iter().map(|(re, _)| *re), self.rounding)
     }
 
-    /// Eigenvalues of S with an imaginary part beyond [rounding](Spectrum::rounding).
+    /// Number of eigenvalues of S with an imaginary part beyond [rounding](Spectrum::rounding).
     pub fn n_complex(&self) -> usize {
         self.raw.iter().filter(|(_, im)| im.abs() > self.rounding).count()
     }
 
-    /// Whether the similarity is a kernel on these samples: symmetric, and without a negative eigenvalue, within
+    /// Whether the similarity is a kernel on these samples: symmetric, and without negative eigenvalues, within
     /// rounding.
     pub fn is_kernel(&self) -> bool {
         self.asymmetry < SAME && self.negative().ratio == 0.0
     }
 }
 
-/// The spectra of a fitted similarity, one a part, on the given samples; about 10 n³ flops where it is not symmetric.
+/// The spectra of a fitted similarity, one per part, on the given samples; about 10 n³ flops if it is not symmetric.
 ///
 /// # Errors
-/// What the similarity meets; [`Error::Parameter`] for no sample or more than 10,000.
+/// Errors of the similarity; [`Error::Parameter`] for no samples or more than 10,000.
 pub fn spectrum<S: Similarity>(similarity: &S, samples: &S::Samples, threads: usize) -> Result<Vec<Spectrum>> {
     spectrum_with(similarity, samples, threads, &Monitor::none())
 }
 
-/// The same with a watch, which may cancel between chunks of samples and before each decomposition (a time limit is
-/// not heard).
+/// The same with a monitor, which may cancel between chunks of samples and before each decomposition (time limits are
+/// ignored).
 ///
 /// # Errors
 /// As for [`spectrum`]; [`Error::Cancelled`].

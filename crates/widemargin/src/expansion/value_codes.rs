@@ -1,17 +1,16 @@
-//! Numbering distinct values as they come.
+//! Numbering of distinct values in order of first occurrence.
 
 use rustc_hash::FxHashMap;
 
-/// Places in [`ValueCodes::recent`]: 32 KiB, what a first-level cache holds.
+/// log₂ of the size of [`ValueCodes::recent`]: 32 KiB, the size of a first-level cache.
 const RECENT_BITS: u32 = 12;
 
-/// What a place holds before a value has come to it: the bits of a NaN, which is nobody's value. (0 would be taken for
-/// the value 0.)
+/// Marks an empty slot: the bits of a NaN, which never occurs as a value. (0 would be taken for the value 0.)
 const NONE: u32 = u32::MAX;
 
 /// Codes 0, 1, 2, … of distinct finite values.
 pub(crate) struct ValueCodes {
-    /// The last (bits, code) met at each of some places, in front of the map: it answers nearly always.
+    /// The last (bits, code) pair of each slot, a cache in front of the map with a very high hit rate.
     recent: Vec<(u32, u32)>,
     codes: FxHashMap<u32, u32>,
 }
@@ -21,7 +20,7 @@ impl ValueCodes {
         ValueCodes { recent: vec![(NONE, 0); 1 << RECENT_BITS], codes: FxHashMap::default() }
     }
 
-    /// How many values have a code.
+    /// Number of values with a code.
     pub fn len(&self) -> usize {
         self.codes.len()
     }
@@ -39,7 +38,7 @@ impl ValueCodes {
         Some(code)
     }
 
-    /// Gives a value that has none the next code.
+    /// Assigns the next code to a new value.
     pub fn insert(&mut self, value: f32) -> u32 {
         let code = self.codes.len() as u32;
         self.codes.insert(value.to_bits(), code);

@@ -1,7 +1,7 @@
-//! How often each value occurs, of samples that are not in one place: what nodes are chosen by.
+//! Weighted counts of values of distributed samples, for choosing nodes.
 //!
-//! Counts of parts add up to the counts of all, to the same values however the samples were cut: up to [`MOST_VALUES`]
-//! distinct values stay as they are, more are rounded to the middle of bins that are fixed once for all data.
+//! Counts of parts add up to the counts of all, with the same values for any partitioning: up to [`MOST_VALUES`]
+//! distinct values are kept exactly, more are rounded to the middle of fixed bins.
 
 use rustc_hash::FxHashMap;
 
@@ -9,30 +9,30 @@ use super::coded_rows::BEYOND_SINGLE;
 use crate::data::Rows;
 use crate::error::{Error, Result};
 
-/// The most distinct values that are kept as they are; as many as [`CodedRows`](super::CodedRows) looks up.
+/// The maximum number of distinct values kept exactly; the same as for [`CodedRows`](super::CodedRows).
 const MOST_VALUES: usize = 1 << 16;
 
-/// Bits of a mantissa that a bin leaves out: 12 of 23 bits stay, and a value moves by at most 1 in 8,192. The loss of a
-/// node that is so far from the best one is beyond measuring.
+/// Bits of the mantissa that a bin drops: 12 of 23 bits remain, and a value changes by at most 1 in 8,192. The
+/// resulting loss of a node is negligible.
 const BIN_BITS: u32 = 11;
 
-/// Values above 0 and the weight with which each occurs.
+/// Values above 0 and their total weights.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ValueCounts {
     /// Distinct, ascending.
     pub values: Vec<f32>,
-    /// How much the samples with each value count, a non-zero at a time.
+    /// The summed weight of the non-zeros with each value.
     pub counts: Vec<f64>,
-    /// Whether the values are middles of bins.
+    /// Whether the values are bin centres.
     pub rounded: bool,
 }
 
 impl ValueCounts {
-    /// Of the non-zeros of all samples of weight above 0, each multiplied by its feature's factor; `weights` has one
-    /// number a sample.
+    /// Counts the non-zeros of all samples of weight above 0, each multiplied by its feature's factor; `weights` has
+    /// one number per sample.
     ///
     /// # Errors
-    /// [`Error::Value`] for a value that single precision cannot hold.
+    /// [`Error::Value`] for a value outside the range of single precision.
     pub fn of(samples: &impl Rows, weights: &[f64], factors: Option<&[f64]>) -> Result<Self> {
         let mut found = Counter::default();
         for (row, &weight) in weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
@@ -52,7 +52,7 @@ impl ValueCounts {
         Ok(found.finish())
     }
 
-    /// Both together.
+    /// The sum of both counts.
     pub fn merged(&self, other: &ValueCounts) -> ValueCounts {
         let mut found = Counter { counts: FxHashMap::default(), rounded: self.rounded || other.rounded };
         for part in [self, other] {
@@ -62,7 +62,7 @@ impl ValueCounts {
     }
 }
 
-/// Counts by the bits of a value, which ascend as the values do.
+/// Counts by the bits of a value, which are ordered like the values.
 #[derive(Default)]
 struct Counter {
     counts: FxHashMap<u32, f64>,
@@ -92,7 +92,7 @@ impl Counter {
     }
 }
 
-/// The middle of a value's bin; its own middle is itself.
+/// The centre of a value's bin; it is its own centre.
 fn middle(bits: u32) -> u32 {
     bits >> BIN_BITS << BIN_BITS | 1 << (BIN_BITS - 1)
 }

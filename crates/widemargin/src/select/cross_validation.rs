@@ -1,4 +1,4 @@
-//! Stratified cross-validation of anything that can be fitted on some rows and scored on others.
+//! Stratified cross-validation of any fit and score function.
 
 use crate::data::{Labels, stratified_folds};
 use crate::error::Result;
@@ -6,7 +6,7 @@ use crate::error::Result;
 /// The score of each fold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CrossValidation {
-    /// One score a fold.
+    /// One score per fold.
     pub scores: Vec<f64>,
 }
 
@@ -27,8 +27,7 @@ impl CrossValidation {
 /// Calls `fit_and_score(train_rows, test_rows)` for each of `n_folds` stratified folds.
 ///
 /// # Errors
-/// [`Error::Parameter`](crate::Error::Parameter) for a number of folds that cannot be, and whatever
-/// `fit_and_score` returns.
+/// [`Error::Parameter`](crate::Error::Parameter) for an invalid number of folds, and errors of `fit_and_score`.
 pub fn cross_validate(
     labels: &Labels,
     n_folds: usize,

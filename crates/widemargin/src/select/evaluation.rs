@@ -1,4 +1,4 @@
-//! How good predictions are: accuracy and a table a class.
+//! Evaluation of predictions: accuracy and scores per class.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::data::Label;
 
-/// Counts of right and wrong predictions.
+/// Counts of correct and incorrect predictions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Evaluation {
     n_samples: u64,
@@ -21,16 +21,16 @@ struct Counts {
     right: u64,
 }
 
-/// Figures of one class; `None` where the denominator is 0.
+/// Scores of one class; `None` if the denominator is 0.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClassScore {
     /// The class.
     pub label: Label,
-    /// Samples that are of it.
+    /// Number of samples of the class.
     pub support: u64,
-    /// Right predictions of it / predictions of it.
+    /// Correct predictions of the class / predictions of the class.
     pub precision: Option<f64>,
-    /// Right predictions of it / samples of it.
+    /// Correct predictions of the class / samples of the class.
     pub recall: Option<f64>,
 }
 
@@ -51,12 +51,12 @@ impl Evaluation {
         self.n_samples
     }
 
-    /// Right predictions / samples; 0 without samples.
+    /// Correct predictions / samples; 0 without samples.
     pub fn accuracy(&self) -> f64 {
         self.n_right as f64 / self.n_samples.max(1) as f64
     }
 
-    /// The classes met, sorted.
+    /// Scores of the observed classes, sorted.
     pub fn class_scores(&self) -> Vec<ClassScore> {
         let ratio = |a: u64, b: u64| (b > 0).then(|| a as f64 / b as f64);
         let score = |(label, counts): (&Label, &Counts)| ClassScore {
@@ -69,7 +69,7 @@ impl Evaluation {
     }
 
     fn entry(&mut self, label: &Label) -> &mut Counts {
-        // Looked up first, so that a label is cloned once a class and not once a sample.
+        // Looked up first, so that a label is cloned once per class and not once per sample.
         if !self.classes.contains_key(label) {
             self.classes.insert(label.clone(), Counts::default());
         }

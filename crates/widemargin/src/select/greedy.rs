@@ -1,8 +1,8 @@
-//! Which of many similarities to use together: greedy forward selection by cross-validation.
+//! Selecting similarities to combine: greedy forward selection by cross-validation.
 //!
 //! Aghazadeh & Carlsson, *Large Scale, Large Margin Classification using Indefinite Similarity Measures*, section 3.5:
-//! several similarities on shared bases stand side by side as more features, and those that help are picked one after
-//! the other. The features of all candidates are computed once; a trial only gathers columns of them.
+//! several similarities on shared bases are concatenated as features, and those that help are selected one after the
+//! other. The features of all candidates are computed once; a trial only gathers columns of them.
 
 use std::ops::Range;
 
@@ -17,25 +17,25 @@ use crate::similarity::Similarity;
 use crate::solve::Status;
 use crate::solve::newton::{self, NewtonSettings};
 
-/// How similarities are selected.
+/// Settings of the selection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GreedySettings {
     /// Folds of the cross-validation; at least 2.
     pub n_folds: usize,
-    /// The most similarities to choose; at least 1.
+    /// The maximum number of similarities to select; at least 1.
     pub most: usize,
-    /// By how much the accuracy (from 0 to 1) must rise for another similarity to be taken; at least 0. The first is
-    /// taken whatever its accuracy.
+    /// The minimum gain in accuracy (from 0 to 1) for adding another similarity; at least 0. The first is always
+    /// selected.
     pub least_gain: f64,
     /// The weight C of the losses; above 0.
     pub c: f64,
-    /// What is done about a constant in the decision function.
+    /// How the intercept is treated.
     pub intercept: Intercept,
     /// The relative duality gap at which a two-class problem of a trial counts as solved; in (0, 1).
     pub tol: f64,
     /// Seed of the folds.
     pub seed: u64,
-    /// Threads, 0 meaning one a core. The result does not depend on it.
+    /// Number of threads, 0 meaning one per core. The result does not depend on it.
     pub threads: usize,
 }
 
@@ -47,7 +47,7 @@ impl Default for GreedySettings {
             least_gain: 0.002,
             c: 1.0,
             intercept: Intercept::Free,
-            // Trials are compared by their accuracy, which the last digits of the objective do not move.
+            // Trials are compared by accuracy, which is insensitive to the last digits of the objective.
             tol: 1e-2,
             seed: 0,
             threads: 0,
@@ -58,41 +58,41 @@ impl Default for GreedySettings {
 /// One round of the selection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Round {
-    /// Each candidate's number and the accuracy of those chosen before together with it.
+    /// Each candidate's index and its accuracy combined with those selected before.
     pub accuracies: Vec<(usize, f64)>,
-    /// The candidate that was taken: the one of highest accuracy, the earlier of equals. `None` in the last round
-    /// where none gained enough.
+    /// The selected candidate: the one with the highest accuracy, the first one in a tie. `None` in the last round if
+    /// no candidate gained enough.
     pub chosen: Option<usize>,
     /// The highest accuracy of the round.
     pub accuracy: f64,
 }
 
-/// The selected similarities, and how they were found.
+/// The selected similarities, and the rounds of the selection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Greedy {
-    /// The numbers of the similarities, in the order they were taken. Empty only where a time limit passed before the
-    /// first round was whole.
+    /// The indices of the similarities in order of selection. Empty only if a time limit passed before the first round
+    /// was complete.
     pub chosen: Vec<usize>,
-    /// The rounds that were whole.
+    /// The completed rounds.
     pub rounds: Vec<Round>,
-    /// [`Status::TimeLimit`] where the limit cut the selection short.
+    /// [`Status::TimeLimit`] if the limit cut the selection short.
     pub status: Status,
-    /// What the user should know; empty when there is nothing.
+    /// Warnings; may be empty.
     pub warnings: Vec<String>,
 }
 
-/// Picks similarities out of those that `expansion` has side by side.
+/// Selects among the similarities combined in `expansion`.
 ///
 /// `phi` are the features of the training samples under all of them (samples × [`BasisExpansion::n_features`]), as
-/// [`BasisExpansion::fit`] returns them; `labels` has one a sample. Every round adds the candidate with which a linear
-/// SVM of squared hinge has the highest accuracy in stratified cross-validation, each sample being predicted once by
-/// the machine that did not see it. Memory beside `phi` is that of the columns in use, once.
+/// returned by [`BasisExpansion::fit`]; `labels` has one per sample. Every round adds the candidate with which a linear
+/// SVM with squared hinge has the highest accuracy in stratified cross-validation. In addition to `phi`, one copy of
+/// the columns in use is held in memory.
 ///
-/// The normalization of `phi` was learned from all samples, those held out too; it sees no labels.
+/// The normalisation of `phi` was learned from all samples, including held-out ones; it does not see labels.
 ///
 /// # Errors
-/// [`Error::Parameter`] for settings outside their domain; [`Error::Shape`] where features, labels and expansion do
-/// not fit each other; [`Error::OneClass`]; [`Error::Value`] for a feature that is not finite; [`Error::Cancelled`].
+/// [`Error::Parameter`] for invalid settings; [`Error::Shape`] if features, labels and expansion are inconsistent;
+/// [`Error::OneClass`]; [`Error::Value`] for a non-finite feature; [`Error::Cancelled`].
 pub fn select_similarities<S: Similarity>(
     expansion: &BasisExpansion<S>,
     phi: &DenseMatrix<f32>,
@@ -135,7 +135,7 @@ pub fn select_similarities<S: Similarity>(
             monitor.tell(Progress { stage: "select", done, total, gap: None });
         }
         let Some(&first) = accuracies.first() else { break };
-        // Only a strictly higher accuracy displaces an earlier candidate.
+        // Only a strictly higher accuracy replaces an earlier candidate.
         let (best, accuracy) =
             accuracies.iter().fold(first, |best, &other| if other.1 > best.1 { other } else { best });
         let gains = accuracy - best_yet >= settings.least_gain;
@@ -173,7 +173,7 @@ fn check(settings: &GreedySettings) -> Result<()> {
     Ok(())
 }
 
-/// What all trials share.
+/// State shared by all trials.
 struct Search<'a> {
     parts: Vec<Range<usize>>,
     phi: &'a DenseMatrix<f32>,
@@ -182,12 +182,12 @@ struct Search<'a> {
     settings: &'a GreedySettings,
     monitor: &'a Monitor<'a>,
     pool: Pool,
-    /// Machines that ran out of Newton steps.
+    /// Number of problems that reached the limit of Newton steps.
     unsolved: usize,
 }
 
 impl Search<'_> {
-    /// The accuracy of the chosen similarities and one more; `None` where the time limit passed.
+    /// The accuracy of the selected similarities and one more; `None` if the time limit passed.
     fn trial(&mut self, chosen: &[usize], candidate: usize) -> Result<Option<f64>> {
         let columns: Vec<Range<usize>> =
             chosen.iter().chain([&candidate]).map(|&part| self.parts[part].clone()).collect();
@@ -209,7 +209,7 @@ impl Search<'_> {
         DenseMatrix { values, n_rows: self.phi.n_rows, n_cols }
     }
 
-    /// How many samples of a fold a machine trained on the others gets right.
+    /// The number of correct predictions on a fold by a classifier trained on the others.
     fn fold(&mut self, features: &DenseMatrix<f32>, fold: usize) -> Result<Option<usize>> {
         match self.monitor.ask() {
             Err(Stopped::TimeLimit) => return Ok(None),
@@ -219,7 +219,7 @@ impl Search<'_> {
         let settings = self.settings;
         let view = features.view()?;
         let (codes, n_classes) = (self.labels.codes(), self.labels.classes().len());
-        // A cost of 0 is absence: the rows need not be copied a fold.
+        // A cost of 0 excludes a row, so that rows need not be copied for each fold.
         let costs: Vec<f64> = self.folds.iter().map(|&other| if other == fold { 0.0 } else { settings.c }).collect();
         let targets = OneVsRest::new(codes, n_classes);
         let loss = SmoothLoss::SquaredHinge;

@@ -1,4 +1,4 @@
-//! Choosing between models: cross-validation, scores, and which similarities to use together.
+//! Model selection: cross-validation, scores, and selection of similarities.
 
 mod cross_validation;
 mod evaluation;

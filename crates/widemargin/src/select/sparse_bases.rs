@@ -1,4 +1,4 @@
-//! Which bases are worth keeping: those that an L1-penalised SVM gives a weight.
+//! Selection of bases by an L1-penalised SVM.
 
 use crate::data::{DenseMatrix, Labels, Rows};
 use crate::error::{Error, Result};
@@ -8,13 +8,13 @@ use crate::problem::{Intercept, OneVsRest};
 use crate::similarity::Similarity;
 use crate::solve::l1::{self, L1Settings};
 
-/// The bases, by their number, that have a weight other than 0 in any two-class problem and any similarity, when the
-/// linear SVM on `phi` (the features of the training samples) is trained with an L1 penalty and the weight `c` of the
-/// losses: the smaller `c`, the fewer. Fit again on these bases alone, with the usual penalty.
+/// The indices of the bases that have a non-zero weight in any two-class problem and any similarity when the linear SVM
+/// on `phi` (the features of the training samples) is trained with an L1 penalty and the weight `c` of the losses: the
+/// smaller `c`, the fewer. Refit on these bases alone, with the usual penalty.
 ///
 /// # Errors
-/// [`Error::Parameter`] for a `c` that is not above 0, or an expansion whose features are not one a basis (Nyström);
-/// [`Error::Shape`] where features and labels do not fit each other; as [`l1::solve`].
+/// [`Error::Parameter`] if `c` is not above 0, or if the features of the expansion do not correspond to bases
+/// (Nyström); [`Error::Shape`] if features and labels are inconsistent; errors of [`l1::solve`].
 pub fn pick_bases<S: Similarity>(
     expansion: &BasisExpansion<S>,
     phi: &DenseMatrix<f32>,

@@ -1,26 +1,26 @@
-//! Cells divided by the norms of the blocks they are in.
+//! Normalisation of cells by the norms of their blocks.
 //!
 //! A cell takes 27 · 4 multiplications, comparisons and additions in vectors of 32 (the last five idle), and the
 //! sums of 4 · 18 clipped numbers.
 
 use super::votes::{SIGNED, Votes};
 
-/// Numbers a cell: 18 signed orientations, 9 unsigned ones, 4 of texture.
+/// Numbers per cell: 18 signed orientations, 9 unsigned ones, 4 of texture.
 pub(super) const DEPTH: usize = 31;
 
 /// Unsigned orientations.
 const UNSIGNED: usize = 9;
 
-/// No normalised number counts for more.
+/// Normalised values are clipped here.
 const CLIP: f32 = 0.2;
 
-/// What a block without gradients is kept from dividing by.
+/// Avoids division by zero in blocks without gradients.
 const SMALL: f32 = 1e-4;
 
-/// 1/√18 as the original rounds it.
+/// 1/√18 as rounded by the original.
 const TEXTURE: f32 = 0.2357;
 
-/// Numbers [`normalise`] works in.
+/// Length of the scratch memory of [`normalise`].
 pub(super) fn scratch_len(rows: usize, cols: usize) -> usize {
     rows * cols + (rows + 1) * (cols + 1)
 }
@@ -91,13 +91,13 @@ fn clipped(numbers: &[f32; 16], normaliser: f32) -> [f32; 16] {
     let mut clipped = [0.0; 16];
     for l in 0..16 {
         let value = numbers[l] * normaliser;
-        // Not `min`, which would also ask whether it is a number.
+        // Not `min`, which would also check for NaN.
         clipped[l] = if value < CLIP { value } else { CLIP };
     }
     clipped
 }
 
-/// The sum of the signed ones, as a tree that vectors can climb.
+/// The sum of the signed ones, as a tree reduction that vectorises.
 #[inline(always)]
 fn sum_of_signed(first: &[f32; 16], rest: &[f32; 16]) -> f32 {
     let (mut eight, mut four) = ([0.0; 8], [0.0; 4]);

@@ -1,10 +1,9 @@
 //! Direction and length of the gradient at each pixel of a row.
 //!
-//! All numbers up to the length are whole and below 2²⁴, so f32 holds them exactly: which channel and which
-//! direction wins is decided without rounding. A pixel takes some 15 operations a channel and 20 more, all of them
-//! on whole vectors.
+//! All numbers up to the length are integers below 2²⁴, which f32 represents exactly: the choice of channel and
+//! direction involves no rounding. A pixel takes some 15 operations per channel and 20 more, all vectorised.
 
-/// The lowest row of pixels whose numbers are still needed, as planes of f32, and what a row gives.
+/// The most recent rows of pixels as planes of f32, and the results of a row.
 #[derive(Debug)]
 pub(super) struct RowGradients {
     width: usize,
@@ -18,9 +17,8 @@ pub(super) struct RowGradients {
     lengths: Vec<f32>,
 }
 
-/// Between the directions at 20°·k and 20°·(k + 1), in the first quadrant, the later wins where
-/// dy · `RISE`\[k\] > dx · `RUN`\[k\]: differences of the sines and of the cosines, rounded to 4 decimals as the
-/// original's are, times 10⁴.
+/// Between the directions at 20°·k and 20°·(k + 1), in the first quadrant, the later wins if dy · `RISE`\[k\] > dx ·
+/// `RUN`\[k\]: differences of the sines and of the cosines, rounded to 4 decimals as in the original, times 10⁴.
 const RISE: [f32; 4] = [3420.0, 3008.0, 2232.0, 1188.0];
 const RUN: [f32; 4] = [603.0, 1737.0, 2660.0, 3264.0];
 
@@ -39,7 +37,7 @@ impl RowGradients {
         }
     }
 
-    /// Begins an image, \[row\]\[column\]\[channel\].
+    /// Starts an image, \[row\]\[column\]\[channel\].
     #[inline(always)]
     pub fn start(&mut self, pixels: &[u8]) {
         for y in 0..2.min(pixels.len() / (self.width * self.channels)) {
@@ -47,7 +45,7 @@ impl RowGradients {
         }
     }
 
-    /// Directions (0…17) and lengths at the pixels 1 … width − 2 of row `y`. Rows are asked for in order from 1.
+    /// Directions (0…17) and lengths at the pixels 1 … width − 2 of row `y`. Rows must be requested in order from 1.
     #[inline(always)]
     pub fn next_row(&mut self, pixels: &[u8], y: usize) -> (&[u32], &[f32]) {
         self.read_row(pixels, y + 1);
@@ -101,8 +99,8 @@ impl RowGradients {
     }
 }
 
-/// The direction (20° each, y down) with the largest dot product; the lower of two that are level, which happens
-/// only at dx = 0. By symmetry the first quadrant decides for all four, and without a branch.
+/// The direction (20° each, y down) with the largest dot product; the lower one in a tie, which occurs only at dx = 0.
+/// By symmetry the first quadrant decides for all four, without a branch.
 #[inline(always)]
 pub(super) fn direction(dx: f32, dy: f32) -> u32 {
     let (run, rise) = (dx.abs(), dy.abs());

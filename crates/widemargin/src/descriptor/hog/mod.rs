@@ -1,11 +1,11 @@
 //! Histograms of oriented gradients: an image becomes a grid of cells of 31 numbers.
 //!
 //! Felzenszwalb, Girshick, McAllester and Ramanan, *Object Detection with Discriminatively Trained Part-Based
-//! Models*, PAMI 2010, section 6, with the cells at the border kept.
+//! Models*, PAMI 2010, section 6, but keeping the border cells.
 //!
-//! A walk through three steps, a row of pixels at a time: `gradients` finds the direction and length of each
-//! pixel's gradient, `votes` lets it vote for the cells around it, `blocks` normalises the cells. Nothing is
-//! contracted to fused operations, and integers are kept exact, so an image gives the same bits on every machine.
+//! Three steps run row by row: `gradients` finds the direction and length of each pixel's gradient, `votes` adds it to
+//! the surrounding cells, `blocks` normalises the cells. No operations are fused, and integers are exact, so that an
+//! image gives the same bits on every machine.
 //!
 //! A colour image of 32 × 32 pixels with cells of 4 has 900 gradients of some 65 operations, 1,800 scattered
 //! additions, 16 · 640 sums of votes and 64 cells of some 400 operations: in vectors of 16 that is 3 µs at best, of
@@ -29,12 +29,12 @@ use votes::Votes;
 
 /// The HOG descriptor with square cells.
 ///
-/// - Gradients are centred differences of pixels 0…255, where both neighbours exist; of three colour channels the
-///   one with the largest gradient counts, the earlier of two that are level.
-/// - Each gradient votes with its length for one of 18 directions (0°, 20°, …), the one with the largest dot
-///   product, and bilinearly for the cells around its pixel; votes outside the grid are dropped.
-/// - A cell is divided by the norm of each of the four blocks of 2 × 2 cells it is in, where a block that leaves
-///   the grid takes the nearest cell inside, clipped at 0.2; the four are summed and halved.
+/// - Gradients are centred differences of pixels 0…255, where both neighbours exist; of three colour channels the one
+///   with the largest gradient counts, the first one in a tie.
+/// - Each gradient votes with its length for one of 18 directions (0°, 20°, …), the one with the largest dot product,
+///   and bilinearly for the cells around its pixel; votes outside the grid are dropped.
+/// - A cell is divided by the norm of each of its four blocks of 2 × 2 cells, where cells outside the grid are replaced
+///   by the nearest cell inside, and clipped at 0.2; the four are summed and halved.
 ///
 /// The 31 numbers of a cell are 18 signed directions, 9 unsigned ones, and the texture of the four blocks in the
 /// order below right, above right, below left, above left.
@@ -62,21 +62,21 @@ impl Hog {
     /// Reads `cell` (default 8) from a spec such as `hog:cell=4`.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for a cell that is no whole number above 0.
+    /// [`Error::Parameter`] unless the cell size is a whole number above 0.
     pub fn from_arguments(arguments: &mut Arguments<'_>) -> Result<Self> {
         Ok(Hog { cell_size: arguments.whole("cell", 8, 1..=1 << 16)? })
     }
 
-    /// Pixels of a cell's side.
+    /// Side of a cell in pixels.
     pub fn cell_size(&self) -> usize {
         self.cell_size
     }
 
-    /// The grids of some images, \[image\]\[row\]\[column\]\[31\]: images of 32 × 32 pixels have 8 × 8 cells of
-    /// size 4. Runs on the caller's thread; whoever has several cuts the images into chunks.
+    /// The grids of some images, \[image\]\[row\]\[column\]\[31\]: images of 32 × 32 pixels have 8 × 8 cells of size 4.
+    /// Runs on the caller's thread; to parallelise, split the images into chunks.
     ///
     /// # Errors
-    /// [`Error::Shape`] for images whose sides the cell size does not divide, or that are neither grey (one
+    /// [`Error::Shape`] for images whose sides are not multiples of the cell size, or that are neither grey (one
     /// channel) nor colour (three).
     pub fn describe(&self, images: &Images) -> Result<Grids> {
         self.describe_with(Isa::best(), images)
@@ -140,7 +140,7 @@ impl Descriptor for Hog {
     }
 }
 
-/// What one image after another is described with: its size, and memory to work in.
+/// The image size and scratch memory, reused from image to image.
 #[derive(Debug)]
 struct Worker {
     height: usize,
@@ -158,7 +158,7 @@ impl Worker {
 
     fn describe(&mut self, isa: Isa, pixels: &[u8], grid: &mut [f32]) {
         match isa {
-            // SAFETY: the instruction set is there (`Isa::available`).
+            // SAFETY: the instruction set is available (`Isa::available`).
             #[cfg(target_arch = "x86_64")]
             Isa::Avx512 => unsafe { self.describe_avx512(pixels, grid) },
             // SAFETY: as above.
@@ -168,7 +168,7 @@ impl Worker {
         }
     }
 
-    // The loops are plain Rust; compiled once for each instruction set they fill its registers.
+    // The loops are plain Rust, compiled once for each instruction set and auto-vectorised.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f")]
     fn describe_avx512(&mut self, pixels: &[u8], grid: &mut [f32]) {

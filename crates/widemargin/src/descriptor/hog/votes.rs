@@ -1,24 +1,24 @@
 //! Bilinear votes of pixels for the cells around them.
 //!
-//! The vote is separable: a row of pixels votes across for a row of cells (2 additions a pixel, each at its own
-//! place), and that row is then added to the two rows of cells it lies between (4 operations for each of the
-//! 18 · columns numbers, whole vectors). Voting in both directions at once would be 4 scattered additions a pixel.
+//! Voting is separable: a row of pixels votes horizontally for a row of cells (2 scattered additions per pixel), and
+//! that row is then added to the two adjacent rows of cells (4 vectorised operations for each of the 18 · columns
+//! numbers). Voting in both directions at once would take 4 scattered additions per pixel.
 
 /// Signed orientations.
 pub(super) const SIGNED: usize = 18;
 
-/// Histograms of all cells, with a frame one cell wide that takes the votes that fall outside.
+/// Histograms of all cells, with a one-cell frame that receives the votes outside the grid.
 #[derive(Debug)]
 pub(super) struct Votes {
     rows: usize,
     cols: usize,
-    /// For each pixel between the first and the last of a row, where in `row` the cell to its left begins.
+    /// For each inner pixel of a row, the offset in `row` of the cell to its left.
     left: Vec<u32>,
-    /// For each such pixel, the share of the cell to its right.
+    /// For each such pixel, the weight of the cell to its right.
     right_share: Vec<f32>,
-    /// For each row of pixels, the framed row of cells above it, and the share of the one below.
+    /// For each row of pixels, the framed row of cells above it, and the weight of the one below.
     above: Vec<(usize, f32)>,
-    /// One framed row of cells, twice, so that neighbours of the same direction do not wait for each other.
+    /// One framed row of cells, twice, so that neighbours with the same direction do not depend on each other.
     row: [Vec<f32>; 2],
     /// \[framed row\]\[framed column\]\[18\].
     cells: Vec<f32>,
@@ -58,7 +58,7 @@ impl Votes {
         self.cells.fill(0.0);
     }
 
-    /// Adds the votes of row `y`: directions and lengths at its pixels between the first and the last.
+    /// Adds the votes of row `y`: directions and lengths at its inner pixels.
     #[inline(always)]
     pub fn add_row(&mut self, y: usize, directions: &[u32], lengths: &[f32]) {
         let [even, odd] = &mut self.row;
@@ -90,7 +90,7 @@ impl Votes {
     }
 }
 
-/// Gives `share` of a vote to the cell that is one further than `at`, the rest to `at`.
+/// Adds `share` of a vote to the cell after `at`, the rest to `at`.
 #[inline(always)]
 fn vote(row: &mut [f32], at: u32, length: f32, share: f32) {
     let at = at as usize;

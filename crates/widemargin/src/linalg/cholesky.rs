@@ -9,20 +9,20 @@ use super::product::{Real, subtract_outer};
 use super::registers::clear_upper_halves;
 use crate::par::Pool;
 
-/// Rows and columns of one task. The partition is fixed, so that the number of threads changes no bit.
+/// Rows and columns per task. The partition is fixed, so that results do not depend on the number of threads.
 const BLOCK: usize = 512;
 
 /// The factor L of a symmetric positive definite matrix.
 #[derive(Clone, Debug)]
 pub(crate) struct Cholesky<T> {
-    /// Row-major, `size` × `size`; only the lower triangle means something.
+    /// Row-major, `size` × `size`; only the lower triangle is used.
     lower: Vec<T>,
     size: usize,
 }
 
 impl<T: Real> Cholesky<T> {
-    /// Factors the row-major `matrix` (its lower triangle is read) in place, or returns `None` where it is not
-    /// positive definite in its precision. size³ / 3 flops.
+    /// Factors the row-major `matrix` (reading its lower triangle) in place; `None` if it is not positive definite in
+    /// its precision. size³ / 3 flops.
     pub fn new(mut matrix: Vec<T>, size: usize, pool: &Pool) -> Option<Self> {
         assert_eq!(matrix.len(), size * size, "a square matrix");
         for from in (0..size).step_by(BLOCK) {
@@ -30,10 +30,10 @@ impl<T: Real> Cholesky<T> {
             factor_diagonal(&mut matrix, size, from, width)?;
             let (done, below) = matrix.split_at_mut((from + width) * size);
             let diagonal = &done[from * size..];
-            // Row blocks below the diagonal, each on its own: L₂₁ = A₂₁ L₁₁⁻ᵀ.
+            // Row blocks below the diagonal, independently: L₂₁ = A₂₁ L₁₁⁻ᵀ.
             let mut rows: Vec<&mut [T]> = below.chunks_mut(BLOCK * size).collect();
             pool.map_mut(&mut rows, |_, rows| solve_right(diagonal, rows, size, from, width));
-            // The rest of the triangle: A₂₂ −= L₂₁ L₂₁ᵀ. Every row block needs the panels of those above it.
+            // The trailing matrix: A₂₂ −= L₂₁ L₂₁ᵀ. Every row block needs the panels of those above it.
             let panel: Vec<T> = rows
                 .iter()
                 .flat_map(|rows| rows.chunks(size))
@@ -45,7 +45,7 @@ impl<T: Real> Cholesky<T> {
         Some(Cholesky { lower: matrix, size })
     }
 
-    /// Solves A·x = b for several b in place; `sides` is \[side\]\[row\]. 2 · size² flops a side.
+    /// Solves A·x = b for several b in place; `sides` is \[side\]\[row\]. 2 · size² flops per side.
     pub fn solve(&self, sides: &mut [T]) {
         if self.size == 0 || sides.is_empty() {
             return;
@@ -59,13 +59,13 @@ impl<T: Real> Cholesky<T> {
     }
 }
 
-/// The block of the diagonal that starts at `from`, factored in place.
+/// Factors the diagonal block that starts at `from`, in place.
 fn factor_diagonal<T: Real>(matrix: &mut [T], size: usize, from: usize, width: usize) -> Option<()> {
     let rows = &mut matrix[from * size..(from + width) * size];
     let block = MatMut::from_row_major_slice_mut(rows, width, size).subcols_mut(from, width);
     let params: Spec<LltParams, T> = <LltParams as Auto<T>>::auto().into();
     let mut memory = MemBuffer::new(cholesky_in_place_scratch::<T>(width, Par::Seq, params));
-    // faer wants columns to be contiguous for speed only; a row-major block is small enough not to matter.
+    // faer prefers contiguous columns for speed only; a row-major block is small enough not to matter.
     let done = cholesky_in_place(block, Default::default(), Par::Seq, MemStack::new(&mut memory), params);
     clear_upper_halves();
     done.ok().map(drop)
@@ -80,7 +80,7 @@ fn solve_right<T: Real>(diagonal: &[T], rows: &mut [T], size: usize, from: usize
     clear_upper_halves();
 }
 
-/// Row block `at` of the trailing matrix (which starts at row and column `from`) minus its share of L₂₁ L₂₁ᵀ.
+/// Subtracts the share of L₂₁ L₂₁ᵀ from row block `at` of the trailing matrix (which starts at row and column `from`).
 fn update<T: Real>(rows: &mut [T], panel: &[T], size: usize, from: usize, at: usize, width: usize) {
     let n = rows.len() / size;
     let panel = MatRef::from_row_major_slice(panel, panel.len() / width, width);

@@ -4,16 +4,16 @@ use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd;
 use faer::{MatRef, Par};
 
-/// A = U diag(values) Uᵀ of a symmetric matrix; eigenvalues rise.
+/// A = U diag(values) Uᵀ of a symmetric matrix, with ascending eigenvalues.
 #[derive(Clone, Debug)]
 pub(crate) struct SymmetricEigen {
     pub values: Vec<f64>,
-    /// Column-major: eigenvector k is `vectors[k * n..(k + 1) * n]`. Empty where none were asked for.
+    /// Column-major: eigenvector k is `vectors[k * n..(k + 1) * n]`. Empty if not requested.
     pub vectors: Vec<f64>,
 }
 
-/// The decomposition of a symmetric n × n matrix, of which the lower triangle (row-major: the upper) is read;
-/// about 4/3 n³ flops for values alone, 9 n³ with vectors. `None` where numbers are not finite.
+/// Decomposes a symmetric n × n matrix, reading its lower triangle (row-major: the upper); about 4/3 n³ flops for
+/// values alone, 9 n³ with vectors. `None` for non-finite numbers.
 pub(crate) fn symmetric(matrix: &[f64], n: usize, vectors: bool) -> Option<SymmetricEigen> {
     if !matrix.iter().all(|x| x.is_finite()) {
         return None;
@@ -36,8 +36,8 @@ pub(crate) fn symmetric(matrix: &[f64], n: usize, vectors: bool) -> Option<Symme
     Some(SymmetricEigen { values, vectors })
 }
 
-/// Real and imaginary parts of the eigenvalues of a square matrix; about 10 n³ flops. `None` where numbers are not
-/// finite or the iteration does not converge.
+/// Real and imaginary parts of the eigenvalues of a square matrix; about 10 n³ flops. `None` for non-finite numbers or
+/// if the iteration does not converge.
 pub(crate) fn general(matrix: &[f64], n: usize) -> Option<(Vec<f64>, Vec<f64>)> {
     if !matrix.iter().all(|x| x.is_finite()) {
         return None;

@@ -1,6 +1,6 @@
-//! Factorisations of dense double-precision matrices: Cholesky, singular values, and the products they need.
+//! Dense double-precision factorisations: Cholesky, SVD, and the products they need.
 //!
-//! Everything runs on the calling thread, so that a result never depends on how many threads there are.
+//! Everything runs on the calling thread, so that results do not depend on the number of threads.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
@@ -25,7 +25,7 @@ impl Matrix {
         Matrix { values: vec![0.0; n_rows * n_cols], n_rows, n_cols }
     }
 
-    /// A matrix from its columns, one after the other; `values` has `n_rows * n_cols` numbers.
+    /// A matrix from its concatenated columns; `values` has `n_rows * n_cols` numbers.
     pub fn from_columns(values: Vec<f64>, n_rows: usize, n_cols: usize) -> Self {
         debug_assert_eq!(values.len(), n_rows * n_cols);
         Matrix { values, n_rows, n_cols }
@@ -52,7 +52,7 @@ impl Matrix {
         &self.values
     }
 
-    /// The same, to keep.
+    /// All values, column by column, without a copy.
     pub fn into_values(self) -> Vec<f64> {
         self.values
     }
@@ -96,7 +96,7 @@ impl Matrix {
         Matrix { values, n_rows: rows.len(), n_cols: self.n_cols }
     }
 
-    /// Rows as columns.
+    /// The transpose.
     pub fn transposed(&self) -> Matrix {
         let mut out = Matrix::zeros(self.n_cols, self.n_rows);
         for col in 0..self.n_cols {
@@ -121,7 +121,7 @@ impl Matrix {
 
     /// Copies the lower triangle of a square matrix onto the upper one.
     pub fn mirror_lower(&mut self) {
-        // In tiles: a walk down a column and along a row at once would miss the cache at every step.
+        // In tiles: walking down a column and along a row at once would miss the cache at every step.
         const TILE: usize = 64;
         let n = self.n_rows;
         for left in (0..n).step_by(TILE) {
@@ -151,7 +151,7 @@ pub(crate) fn add_scaled(to: &mut [f64], scale: f64, from: &[f64]) {
     }
 }
 
-/// x · y, in eight running sums.
+/// x · y, with eight accumulators.
 pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
     let mut sums = [0.0; 8];
     let (x_chunks, y_chunks) = (x.chunks_exact(8), y.chunks_exact(8));
@@ -194,7 +194,7 @@ pub(crate) fn add_product(out: &mut Matrix, scale: f64, a: Side<'_>, b: Side<'_>
     clear_upper_halves();
 }
 
-/// Adds the lower triangle of `scale · a · b` to that of the square `out`; the rest is left as it is.
+/// Adds the lower triangle of `scale · a · b` to that of the square `out`; the rest is unchanged.
 pub(crate) fn add_lower_product(out: &mut Matrix, scale: f64, a: Side<'_>, b: Side<'_>) {
     matmul::triangular::matmul(
         out.view_mut(),
@@ -210,11 +210,11 @@ pub(crate) fn add_lower_product(out: &mut Matrix, scale: f64, a: Side<'_>, b: Si
     clear_upper_halves();
 }
 
-/// Columns of the sum that one task of [`add_outer`] makes; fixed, so that the number of threads changes no bit.
+/// Columns of the sum per task of [`add_outer`]; fixed, so that results do not depend on the number of threads.
 const PANEL: usize = 128;
 
-/// Adds Σ sign · x xᵀ over the columns x of a matrix to the lower triangle of the column-major square `sum`; what is
-/// above the diagonal becomes anything.
+/// Adds Σ sign · x xᵀ over the columns x of a matrix to the lower triangle of the column-major square `sum`; the upper
+/// triangle is overwritten with arbitrary values.
 pub(crate) fn add_outer(sum: &mut [f64], columns: &Matrix, signs: &[f64], pool: &Pool) {
     let (p, n) = (columns.n_rows, columns.n_cols);
     if n == 0 {
@@ -254,7 +254,7 @@ pub(crate) fn lower_times(lower: &Matrix, x: &Matrix) -> Matrix {
     out
 }
 
-/// R of A = QR: as many rows as A has columns, or fewer where A has fewer.
+/// R of A = QR: as many rows as A has columns, or fewer if A has fewer.
 pub(crate) fn triangle(matrix: Matrix) -> Matrix {
     let (m, n) = (matrix.n_rows, matrix.n_cols);
     let k = m.min(n);
@@ -281,7 +281,7 @@ pub(crate) fn triangle(matrix: Matrix) -> Matrix {
     out
 }
 
-/// The rows of one matrix after those of another.
+/// Stacks two matrices vertically.
 pub(crate) fn stacked(top: &Matrix, bottom: &Matrix) -> Matrix {
     let mut out = Matrix::zeros(top.n_rows + bottom.n_rows, top.n_cols);
     for col in 0..top.n_cols {
@@ -292,7 +292,7 @@ pub(crate) fn stacked(top: &Matrix, bottom: &Matrix) -> Matrix {
     out
 }
 
-/// The columns of one matrix after those of another.
+/// Stacks two matrices horizontally.
 pub(crate) fn beside(left: &Matrix, right: &Matrix) -> Matrix {
     debug_assert_eq!(left.n_rows, right.n_rows);
     let values = [&left.values[..], &right.values].concat();
@@ -306,8 +306,8 @@ pub(crate) struct Cholesky {
 }
 
 impl Cholesky {
-    /// Factors a symmetric matrix, of which only the lower triangle is read; `None` where it is not positive
-    /// definite in double precision.
+    /// Factors a symmetric matrix, reading its lower triangle; `None` if it is not positive definite in double
+    /// precision.
     pub fn new(matrix: Matrix) -> Option<Self> {
         let n = matrix.n_rows();
         let mut factor = matrix;
@@ -317,7 +317,7 @@ impl Cholesky {
         let result =
             llt::factor::cholesky_in_place(factor.view_mut(), Default::default(), Par::Seq, stack, Default::default());
         clear_upper_halves();
-        // A NaN passes for a pivot: it has to be looked for.
+        // A NaN pivot is not reported as an error, so it is checked for.
         let sound = result.is_ok() && (0..n).all(|i| factor.at(i, i) > 0.0 && factor.at(i, i).is_finite());
         sound.then_some(Cholesky { factor })
     }
@@ -351,7 +351,7 @@ impl Cholesky {
     }
 }
 
-/// A = U diag(s) Vᵀ, thin: U is rows × k, V columns × k, k the smaller side; s falls.
+/// A = U diag(s) Vᵀ, thin: U is rows × k, V columns × k, where k is the smaller side; s is descending.
 #[derive(Clone, Debug)]
 pub(crate) struct Svd {
     pub u: Matrix,
@@ -360,8 +360,8 @@ pub(crate) struct Svd {
 }
 
 impl Svd {
-    /// The decomposition, cut to the singular values above `threshold` times the largest; `None` where the
-    /// numbers are not finite.
+    /// The decomposition, truncated to the singular values above `threshold` times the largest; `None` for non-finite
+    /// numbers.
     pub fn new(matrix: &Matrix, threshold: f64) -> Option<Self> {
         let (m, n) = (matrix.n_rows(), matrix.n_cols());
         let k = m.min(n);

@@ -1,4 +1,4 @@
-//! Dense linear algebra: the only room that names `faer`. Matrices go in and out as slices with their shapes.
+//! Dense linear algebra: the only module that uses `faer`. Matrices are passed as slices with their shapes.
 
 mod cholesky;
 pub(crate) mod eigen;

@@ -1,4 +1,4 @@
-//! Products of dense matrices, one thread each: whoever calls cuts the work into tasks.
+//! Single-threaded products of dense matrices: callers split the work into tasks.
 
 use faer::linalg::matmul::{matmul, triangular};
 use faer::traits::ComplexField;
@@ -6,12 +6,12 @@ use faer::{Accum, Conj, MatMut, MatRef, Par};
 
 use super::registers::clear_upper_halves;
 
-/// A number that matrices are made of: `f32` or `f64`.
+/// The element type of matrices: `f32` or `f64`.
 pub(crate) trait Real: ComplexField<Conj = Self> + num_traits::Float + Send + Sync {}
 impl Real for f32 {}
 impl Real for f64 {}
 
-/// A borrowed row-major matrix, of whose rows only the columns `from .. from + n_cols` count.
+/// A borrowed row-major matrix, restricted to the columns `from .. from + n_cols`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Columns<'a, T> {
     values: &'a [T],
@@ -22,7 +22,7 @@ pub(crate) struct Columns<'a, T> {
 }
 
 impl<'a, T: Real> Columns<'a, T> {
-    /// `n_cols` columns from column `from` on of a matrix with `stride` numbers a row.
+    /// `n_cols` columns from column `from` on of a matrix with `stride` numbers per row.
     pub fn new(values: &'a [T], stride: usize, from: usize, n_cols: usize) -> Self {
         let n_rows = values.len() / stride;
         Columns { values, n_rows, stride, from, n_cols }
@@ -43,7 +43,7 @@ pub(crate) fn add_cross_product<T: Real>(tile: &mut [T], a: Columns<'_, T>, b: C
     clear_upper_halves();
 }
 
-/// The lower triangle of tile += AᵀA; what is above the diagonal is not touched.
+/// The lower triangle of tile += AᵀA; the upper triangle is not touched.
 pub(crate) fn add_gram<T: Real>(tile: &mut [T], a: Columns<'_, T>) {
     use triangular::BlockStructure::{Rectangular, TriangularLower};
     let tile = MatMut::from_row_major_slice_mut(tile, a.n_cols, a.n_cols);
@@ -52,15 +52,15 @@ pub(crate) fn add_gram<T: Real>(tile: &mut [T], a: Columns<'_, T>) {
     clear_upper_halves();
 }
 
-/// tile −= A Bᵀ, all three row-major with `stride` numbers a row inside larger matrices: the update of a blocked
+/// tile −= A Bᵀ, all three row-major with `stride` numbers per row inside larger matrices: the update of a blocked
 /// Cholesky factorisation.
 pub(crate) fn subtract_outer<T: Real>(tile: MatMut<'_, T>, a: MatRef<'_, T>, b: MatRef<'_, T>) {
     faer::linalg::matmul::matmul_with_conj(tile, Accum::Add, a, Conj::No, b.transpose(), Conj::No, -T::one(), Par::Seq);
     clear_upper_halves();
 }
 
-/// out = A Bᵀ for row-major A (n × d) and B (m × d); `out` is row-major, n × m. A row of `out` is the same to the last
-/// bit whatever other rows there are.
+/// out = A Bᵀ for row-major A (n × d) and B (m × d); `out` is row-major, n × m. A row of `out` does not depend on the
+/// other rows, bit for bit.
 ///
 /// 2·n·m·d flops; with 256 rows of A and 1,000 of B of 2,000 numbers it does 100 for each byte it reads.
 pub(crate) fn outer<T: Real>(out: &mut [T], a: &[T], b: &[T], d: usize) {
@@ -76,8 +76,8 @@ pub(crate) fn add(a: &mut [f64], b: &[f64]) {
     a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
 }
 
-/// out = A B for row-major A (n × d) and B (d × m); `out` is row-major, n × m. A row of `out` is the same to the last
-/// bit whatever other rows there are. 2·n·m·d flops.
+/// out = A B for row-major A (n × d) and B (d × m); `out` is row-major, n × m. A row of `out` does not depend on the
+/// other rows, bit for bit. 2·n·m·d flops.
 pub(crate) fn times<T: Real>(out: &mut [T], a: &[T], b: &[T], d: usize) {
     if d == 0 || out.is_empty() {
         return out.fill(T::zero());
@@ -86,12 +86,12 @@ pub(crate) fn times<T: Real>(out: &mut [T], a: &[T], b: &[T], d: usize) {
     row_by_row(out, a, MatRef::from_row_major_slice(b, d, m));
 }
 
-/// Products of at most so many multiplications go another way through faer, which adds in another order.
+/// Products of at most this many multiplications take another path through faer, with another order of summation.
 const SMALL: usize = 16 * 16 * 16;
 
-/// out = A B, where no row of `out` depends on how many there are. Faer adds up a row's products in one order as long
-/// as the product is of two matrices, and not small; so where A has too few rows, rows of zeros follow them. A product
-/// with one column is a dot product a row, always in one order.
+/// out = A B, where no row of `out` depends on the number of rows. faer sums a row's products in one order provided the
+/// product is of two matrices and not small; so A is padded with rows of zeros if it has too few. A product with one
+/// column is one dot product per row, always in the same order.
 fn row_by_row<T: Real>(out: &mut [T], a: &[T], b: MatRef<'_, T>) {
     let (d, m) = (b.nrows(), b.ncols());
     let n = a.len() / d;

@@ -1,4 +1,4 @@
-//! The stages of a fit: how long each took, and whether to go on after it.
+//! Timing of the stages of a fit, with a cancellation check after each.
 
 use std::time::Instant;
 
@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::monitor::{Monitor, Progress};
 use crate::solve::Stage;
 
-/// Times the stages of a fit and asks the watch between them.
+/// Times the stages of a fit and checks the monitor between them.
 pub(crate) struct Clock<'a> {
     pub monitor: &'a Monitor<'a>,
     since: Instant,
@@ -21,14 +21,14 @@ impl<'a> Clock<'a> {
     /// Ends a stage and begins the next.
     pub fn end(&mut self, stage: &'static str) -> Result<()> {
         let seconds = self.since.elapsed().as_secs_f64();
-        // A fit that tries two things goes through its stages twice.
+        // A fit that tries two variants goes through its stages twice.
         match self.stages.iter_mut().find(|known| known.name == stage) {
             Some(known) => known.seconds += seconds,
             None => self.stages.push(Stage { name: stage.into(), seconds }),
         }
         self.since = Instant::now();
         self.monitor.tell(Progress { stage, done: 1, total: 1, gap: None });
-        // A time limit that has passed is the solver's to honour: it still returns what it has.
+        // Time limits are handled by the solver, which still returns its current solution.
         self.monitor.go_on(stage)
     }
 }

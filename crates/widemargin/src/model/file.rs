@@ -1,9 +1,8 @@
-//! The model file: a safetensors file whose metadata has one entry, `widemargin`, a JSON object with the
-//! format version, a checksum, the method and its parameters; the arrays are the tensors. `docs/model-file.md`
-//! describes it.
+//! The model file: a safetensors file whose metadata has one entry, `widemargin`, a JSON object with the format
+//! version, a checksum, the method and its parameters; the arrays are the tensors. See `docs/model-file.md`.
 //!
-//! A file comes from anywhere: its checksum is verified before anything else is looked at, and every size is checked
-//! against the file's own length before memory is taken.
+//! Files are untrusted: the checksum is verified first, and every size is checked against the file's length before
+//! memory is allocated.
 
 use std::collections::HashMap;
 use std::fs;
@@ -18,16 +17,16 @@ use crate::checksum::{PLACEHOLDER, checksum};
 use crate::error::{Error, Result};
 use crate::output::OutputFile;
 
-/// The newest version of the format that this library reads, and the one it writes.
+/// The newest supported version of the format, which is also the one written.
 pub const FORMAT_VERSION: u32 = 2;
 
-/// The first version of the format whose files carry a checksum.
+/// The first version of the format with a checksum.
 const CHECKSUMS_SINCE: u32 = 2;
 
 /// The metadata's only key.
 const KEY: &str = "widemargin";
 
-/// What every header begins with.
+/// The fields at the start of every header.
 #[derive(Deserialize)]
 struct Preamble {
     format_version: u32,
@@ -35,7 +34,7 @@ struct Preamble {
     method: String,
 }
 
-/// A header as it is written, with what all methods have in common.
+/// A header as written, including the fields common to all methods.
 #[derive(Serialize)]
 struct Written<'a, H> {
     format_version: u32,
@@ -44,35 +43,35 @@ struct Written<'a, H> {
     header: &'a H,
 }
 
-/// What a model file says of itself, its checksum verified.
+/// Facts about a model file whose checksum has been verified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileFacts {
-    /// The version of its format; files have a checksum since version 2.
+    /// The format version; files have a checksum since version 2.
     pub format_version: u32,
-    /// The method of its model: `power-mean`, `basis-expansion`, `expansion` or `thin-plate`.
+    /// The method of the model: `power-mean`, `basis-expansion`, `expansion` or `thin-plate`.
     pub method: String,
 }
 
 impl FileFacts {
-    /// The facts of a model file.
+    /// Reads the facts of a model file.
     ///
     /// # Errors
-    /// [`Error::ModelFile`], [`Error::ModelVersion`] or [`Error::Io`], as for loading the model.
+    /// As for loading the model: [`Error::ModelFile`], [`Error::ModelVersion`] or [`Error::Io`].
     pub fn of(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         Ok(Reader::of_any(path, &read(path)?)?.facts)
     }
 
-    /// The facts of the bytes of a model file.
+    /// Reads the facts from the bytes of a model file.
     ///
     /// # Errors
-    /// [`Error::ModelFile`] or [`Error::ModelVersion`], as for making the model from them.
+    /// As for making the model from them: [`Error::ModelFile`] or [`Error::ModelVersion`].
     pub fn of_bytes(bytes: &[u8]) -> Result<Self> {
         Ok(Reader::of_any(Path::new(NO_FILE), bytes)?.facts)
     }
 
-    /// What whoever loads the model should know, where there is something: that damage would not be noticed.
+    /// A warning for users who load the model, if there is one: that damage would go undetected.
     pub fn remark(&self) -> Option<String> {
         let version = self.format_version;
         (version < CHECKSUMS_SINCE).then(|| {
@@ -84,10 +83,11 @@ impl FileFacts {
     }
 }
 
-/// Writes a file whole or not at all, as [`OutputFile`] does.
+/// Writes a file atomically, as [`OutputFile`] does.
 ///
 /// # Errors
-/// [`Error::Output`] for what is no regular file, [`Error::Io`] saying what could not be done; the old file, if there was one, is as it was.
+/// [`Error::Output`] for anything but a regular file, [`Error::Io`] naming the failed operation; an existing file is
+/// unchanged.
 pub fn write_atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<()> {
     let wrong = |action| move |source| Error::Io { path: path.to_owned(), action, source };
     let mut file = OutputFile::create(path)?;
@@ -97,7 +97,7 @@ pub fn write_atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::
     file.commit()
 }
 
-/// What messages call a model that is in no file.
+/// The name in messages of a model that is not in a file.
 pub(super) const NO_FILE: &str = "<bytes>";
 
 /// A tensor to be written: name, type, shape, bytes.
@@ -108,7 +108,7 @@ pub(super) fn tensor<T: Number>(name: &str, shape: Vec<usize>, numbers: &[T]) ->
     (name.to_owned(), T::DTYPE, shape, T::to_bytes(numbers))
 }
 
-/// A header and its tensors as the bytes of a model file.
+/// Serialises a header and its tensors to the bytes of a model file.
 pub(super) fn to_bytes(header: &impl Serialize, tensors: &[Tensor]) -> Result<Vec<u8>> {
     let invalid = |problem: String| Error::ModelFile { path: NO_FILE.into(), problem };
     if let Some((name, value)) = tensors.iter().find_map(|tensor| Some((&tensor.0, non_finite(tensor)?))) {
@@ -124,7 +124,7 @@ pub(super) fn to_bytes(header: &impl Serialize, tensors: &[Tensor]) -> Result<Ve
     sealed(header, views).map_err(invalid)
 }
 
-/// The first number of a tensor that is none.
+/// The first non-finite number of a tensor.
 fn non_finite((_, dtype, _, bytes): &Tensor) -> Option<f64> {
     match dtype {
         Dtype::F32 => {
@@ -135,7 +135,7 @@ fn non_finite((_, dtype, _, bytes): &Tensor) -> Option<f64> {
     }
 }
 
-/// The bytes of a file with this header, whose checksum is the placeholder, and with these tensors.
+/// Serialises a header, whose checksum is the placeholder, and its tensors.
 fn sealed(header: String, tensors: Vec<(&str, TensorView<'_>)>) -> Result<Vec<u8>, String> {
     let metadata = HashMap::from([(KEY.to_owned(), header)]);
     let mut bytes = safetensors::serialize(tensors, Some(metadata)).map_err(|error| error.to_string())?;
@@ -145,7 +145,7 @@ fn sealed(header: String, tensors: Vec<(&str, TensorView<'_>)>) -> Result<Vec<u8
     Ok(bytes)
 }
 
-/// The checksum that a file should state: that of its bytes with the placeholder where they state one.
+/// The checksum that a file should state: that of its bytes with the placeholder in place of the stated one.
 fn expected_checksum(bytes: &[u8], stated: &str) -> Option<String> {
     if stated.len() != PLACEHOLDER.len() {
         return None;
@@ -154,15 +154,15 @@ fn expected_checksum(bytes: &[u8], stated: &str) -> Option<String> {
     Some(checksum(&[&bytes[..at], PLACEHOLDER.as_bytes(), &bytes[at + stated.len()..]]))
 }
 
-/// Where a text first occurs.
+/// The position of the first occurrence of a text.
 fn position(bytes: &[u8], text: &str) -> Option<usize> {
     bytes.windows(text.len()).position(|window| window == text.as_bytes())
 }
 
-/// The same model file with one more tensor, of bytes that mean something to the caller alone.
+/// Adds a tensor of application-specific bytes to a model file.
 ///
 /// # Errors
-/// [`Error::ModelFile`] for bytes that are no model file of the newest format, or have such a tensor.
+/// [`Error::ModelFile`] for bytes that are not a model file of the newest format, or already have such a tensor.
 pub fn with_payload(bytes: &[u8], name: &str, payload: &[u8]) -> Result<Vec<u8>> {
     let reader = Reader::of_any(Path::new(NO_FILE), bytes)?;
     let Some(sum) = &reader.checksum else {
@@ -178,45 +178,45 @@ pub fn with_payload(bytes: &[u8], name: &str, payload: &[u8]) -> Result<Vec<u8>>
     sealed(header, tensors).map_err(|problem| reader.wrong(problem))
 }
 
-/// What [`with_payload`] added to the bytes of a model file under this name.
+/// The bytes added by [`with_payload`] under this name.
 ///
 /// # Errors
-/// [`Error::ModelFile`] where nothing was; [`Error::ModelVersion`].
+/// [`Error::ModelFile`] if there are none; [`Error::ModelVersion`].
 pub fn payload(bytes: &[u8], name: &str) -> Result<Vec<u8>> {
     let reader = Reader::of_any(Path::new(NO_FILE), bytes)?;
     let tensor = reader.tensors.tensor(name).ok().filter(|tensor| tensor.dtype() == Dtype::U8);
     tensor.map(|tensor| tensor.data().to_vec()).ok_or_else(|| reader.wrong(format!("the tensor '{name}' is missing")))
 }
 
-/// Writes the bytes of a model to a file, whole or not at all.
+/// Writes the bytes of a model to a file, atomically.
 pub(super) fn save(path: &Path, bytes: &[u8]) -> Result<()> {
     write_atomically(path, |out| out.write_all(bytes))
 }
 
-/// The bytes of a model file.
+/// Reads the bytes of a model file.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).map_err(|source| Error::Io { path: path.to_owned(), action: "cannot read", source })
 }
 
-/// The method of the model in a file, as its header names it.
+/// The method of the model in a file, from its header.
 ///
 /// # Errors
-/// [`Error::ModelFile`], [`Error::ModelVersion`] or [`Error::Io`], as for loading the model.
+/// As for loading the model: [`Error::ModelFile`], [`Error::ModelVersion`] or [`Error::Io`].
 pub fn method_of(path: impl AsRef<Path>) -> Result<String> {
     Ok(FileFacts::of(path)?.method)
 }
 
-/// The method of the model in the bytes of a model file, as its header names it.
+/// The method of the model in the bytes of a model file, from its header.
 ///
 /// # Errors
-/// [`Error::ModelFile`] or [`Error::ModelVersion`], as for making the model from them.
+/// As for making the model from them: [`Error::ModelFile`] or [`Error::ModelVersion`].
 pub fn method_of_bytes(bytes: &[u8]) -> Result<String> {
     Ok(FileFacts::of_bytes(bytes)?.method)
 }
 
-/// A model file's bytes, their checksum, format and version already checked.
+/// The bytes of a model file whose checksum and format version have been verified.
 pub(super) struct Reader<'a> {
-    /// Where they come from, for messages.
+    /// Their origin, for messages.
     path: &'a Path,
     tensors: SafeTensors<'a>,
     header: String,
@@ -225,7 +225,7 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Bytes that should hold a model of `method`; they come from `path`.
+    /// Opens the bytes of a model of `method` from `path`.
     pub fn new(path: &'a Path, bytes: &'a [u8], method: &str) -> Result<Self> {
         let reader = Reader::of_any(path, bytes)?;
         if reader.facts.method != method {
@@ -234,7 +234,7 @@ impl<'a> Reader<'a> {
         Ok(reader)
     }
 
-    /// Bytes that should hold a model of any method.
+    /// Opens the bytes of a model of any method.
     pub fn of_any(path: &'a Path, bytes: &'a [u8]) -> Result<Self> {
         let wrong = |problem: String| Error::ModelFile { path: path.to_owned(), problem };
         let (_, metadata) = SafeTensors::read_metadata(bytes)
@@ -245,7 +245,7 @@ impl<'a> Reader<'a> {
             serde_json::from_str(&header).map_err(|error| wrong(format!("its header: {error}")))?;
         let Preamble { format_version, checksum, method } = preamble;
         if format_version > FORMAT_VERSION {
-            // How its checksum would be computed is not known either.
+            // How its checksum is computed is unknown, too.
             let (found, known) = (format_version, FORMAT_VERSION);
             return Err(Error::ModelVersion { path: path.to_owned(), found, known });
         }
@@ -279,7 +279,7 @@ impl<'a> Reader<'a> {
         self.header
     }
 
-    /// The header as a type.
+    /// The header, parsed.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T> {
         serde_json::from_str(&self.header).map_err(|error| self.wrong(format!("its header: {error}")))
     }
@@ -308,7 +308,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A number a tensor may hold, little-endian.
+/// An element type of tensors, little-endian.
 pub(super) trait Number: Copy {
     const DTYPE: Dtype;
     fn from_bytes(bytes: &[u8]) -> Self;
@@ -321,7 +321,7 @@ macro_rules! number {
         impl Number for $t {
             const DTYPE: Dtype = $dtype;
             fn from_bytes(bytes: &[u8]) -> Self {
-                // The caller cuts pieces of exactly this size.
+                // The caller splits the bytes into chunks of exactly this size.
                 <$t>::from_le_bytes(bytes.try_into().unwrap_or_default())
             }
             fn is_finite(self) -> bool {

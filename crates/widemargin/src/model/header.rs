@@ -1,4 +1,4 @@
-//! The header of a model file for those who read it elsewhere, in Python say: only as a whole, and checked.
+//! The header of a model file for other readers, such as Python: validated as a whole.
 
 use std::path::Path;
 
@@ -6,12 +6,12 @@ use super::file::{NO_FILE, Reader};
 use super::{basis_expansion, power_mean, thin_plate};
 use crate::error::Result;
 
-/// The header of the bytes of a model file, as JSON text. The checksum is verified, and every field that
-/// `docs/model-file.md` names for the method is there and of its type.
+/// The header of a model file's bytes as JSON text. The checksum is verified, and every field that `docs/model-file.md`
+/// lists for the method is present and has the right type.
 ///
 /// # Errors
-/// [`Error::ModelFile`](crate::Error::ModelFile) or [`Error::ModelVersion`](crate::Error::ModelVersion), as for making
-/// the model from the bytes.
+/// As for making the model from the bytes: [`Error::ModelFile`](crate::Error::ModelFile) or
+/// [`Error::ModelVersion`](crate::Error::ModelVersion).
 pub fn header_of_bytes(bytes: &[u8]) -> Result<String> {
     let reader = Reader::of_any(Path::new(NO_FILE), bytes)?;
     match reader.method() {

@@ -1,4 +1,4 @@
-//! What the user holds: parameters → fit → model, and the file it is kept in; each method in a folder.
+//! The methods: parameters → fit → model and its file, each in its own folder.
 
 mod basis_expansion;
 mod clock;

@@ -1,11 +1,11 @@
-//! What a model keeps of its training beside what decides: the names of the columns, and the parameters.
+//! Metadata of a model's training: column names and parameters.
 
 use serde::{Deserialize, Serialize};
 
 use crate::data::{ClassWeight, Label};
 use crate::error::{Error, Result};
 
-/// The header's fields that are the same for every method; files from before they were written have none.
+/// The header fields common to all methods; absent in older files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Origin {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -15,22 +15,22 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
-    /// Of a fit that knows no names.
+    /// Metadata without names.
     pub fn of(training: TrainingSettings) -> Self {
         Origin { feature_names: None, training: Some(training) }
     }
 
-    /// With one name a feature.
+    /// Adds names, one per feature.
     ///
     /// # Errors
-    /// [`Error::Shape`] for another number of names than `n_features`, where that is known.
+    /// [`Error::Shape`] if the number of names is not `n_features`, if that is known.
     pub fn named(self, names: Option<Vec<String>>, n_features: Option<usize>) -> Result<Self> {
         let origin = Origin { feature_names: names, ..self };
         origin.check(n_features)?;
         Ok(origin)
     }
 
-    /// Checks that there is a name for each feature, or none at all.
+    /// Checks that there is one name per feature, or none at all.
     pub fn check(&self, n_features: Option<usize>) -> Result<()> {
         match (&self.feature_names, n_features) {
             (Some(names), Some(n)) if names.len() != n => {
@@ -42,28 +42,28 @@ impl Origin {
     }
 }
 
-/// Parameters of a fit that its model does not show otherwise: with these and the model's own, the fit can be repeated
-/// on other samples.
+/// Parameters of a fit that are not stored elsewhere in the model: together with the model's own they suffice to repeat
+/// the fit on other samples.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TrainingSettings {
-    /// How much the samples of each class counted.
+    /// The class weights.
     #[serde(with = "class_weight")]
     pub class_weight: ClassWeight,
     /// The tolerance of the solver.
     pub tol: f64,
-    /// The most steps or passes of the solver.
+    /// The maximum number of steps or passes of the solver.
     pub max_iter: u32,
-    /// The seed of what was left to chance.
+    /// The random seed.
     pub seed: u64,
-    /// Whether samples outside the margin were passed over for a while, where the solver can.
+    /// Whether shrinking was used, if the solver supports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shrinking: Option<bool>,
-    /// Of a thin plate SVM, how its landmarks were chosen, or `none` for the exact solver.
+    /// For a thin plate SVM, how its landmarks were chosen, or `none` for the exact solver.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub landmarks: Option<String>,
 }
 
-/// Class weights in JSON: null, "balanced", or a list of pairs, since labels are integers as well as texts.
+/// Class weights in JSON: null, "balanced", or a list of pairs, since labels can be integers as well as texts.
 mod class_weight {
     use serde::de::Error as _;
     use serde::{Deserializer, Serializer};
@@ -97,23 +97,23 @@ mod class_weight {
     }
 }
 
-/// What every model tells of its origin.
+/// Implements the metadata accessors of a model.
 macro_rules! tells_origin {
     ($n_features:expr) => {
-        /// The names of the features, where the training samples had names.
+        /// The names of the features, if the training samples had names.
         pub fn feature_names(&self) -> Option<&[String]> {
             self.origin.feature_names.as_deref()
         }
 
-        /// The parameters that the model was fitted with and does not show otherwise; none in old files.
+        /// The parameters of the fit that are not stored elsewhere in the model; `None` for older files.
         pub fn training(&self) -> Option<&crate::model::TrainingSettings> {
             self.origin.training.as_ref()
         }
 
-        /// The model with the names of its features, or without names.
+        /// Sets or removes the names of the features.
         ///
         /// # Errors
-        /// [`Error::Shape`](crate::Error::Shape) for another number of names than features.
+        /// [`Error::Shape`](crate::Error::Shape) if the number of names is not the number of features.
         pub fn with_feature_names(mut self, names: Option<Vec<String>>) -> crate::error::Result<Self> {
             let n_features: fn(&Self) -> Option<usize> = $n_features;
             let n_features = n_features(&self);
@@ -121,7 +121,7 @@ macro_rules! tells_origin {
             Ok(self)
         }
 
-        /// The model with what it was fitted with, where it was put together from parts.
+        /// Sets the parameters of the fit, for a model assembled from parts.
         pub fn with_training(mut self, training: crate::model::TrainingSettings) -> Self {
             self.origin.training = Some(training);
             self

@@ -1,4 +1,4 @@
-//! Samples of any kind as the tensors of a model file, all under one name.
+//! Samples of any kind as tensors of a model file with a common name prefix.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use super::file::{Reader, Tensor, tensor};
 use crate::data::{AnySamples, BitSets, CsrMatrix, CsrView, DenseMatrix, Grids, Images, Samples, Series, Vectors};
 use crate::error::{Error, Result};
 
-/// What the header says of samples: their kind, and the sizes that the tensors must have.
+/// The header's description of samples: their kind, and the sizes of the tensors.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub(super) enum Shape {
@@ -44,13 +44,13 @@ pub(super) enum Shape {
         n: usize,
         n_bits: usize,
     },
-    /// They are not in the file: the caller keeps them.
+    /// Not in the file: the caller stores them.
     Elsewhere {
         n: usize,
     },
 }
 
-/// Samples as tensors called `name`, or `name.…` where there are several.
+/// Converts samples to tensors called `name`, or `name.…` if there are several.
 pub(super) fn to_tensors(name: &str, samples: &AnySamples) -> Result<(Shape, Vec<Tensor>)> {
     let n = samples.len();
     let sub = |part: &str| format!("{name}.{part}");
@@ -107,7 +107,7 @@ pub(super) fn to_tensors(name: &str, samples: &AnySamples) -> Result<(Shape, Vec
     })
 }
 
-/// Reads back what [`to_tensors`] made.
+/// Reads the tensors written by [`to_tensors`].
 pub(super) fn from_tensors(reader: &Reader<'_>, name: &str, shape: &Shape) -> Result<AnySamples> {
     let sub = |part: &str| format!("{name}.{part}");
     let retold = |error: Error| reader.wrong(error.to_string());

@@ -1,4 +1,4 @@
-//! Columns multiplied by factors.
+//! Scaling of columns.
 
 /// Multiplies every column by its factor.
 pub(super) fn scale_rows(rows: &mut [f64], factors: &[f64]) {

@@ -1,12 +1,12 @@
-//! Decision values, and the classes they vote for.
+//! Decision values and the predicted classes.
 
 use crate::data::{Label, Rows};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::problem::OneVsRest;
 
-/// Decision values of some samples: a row a sample; one column for two classes (above 0 votes for the second
-/// class), else a column a class.
+/// Decision values of some samples, one row per sample. Two classes have one column (values above 0 predict the second
+/// class), otherwise there is one column per class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scores {
     values: Vec<f32>,
@@ -18,7 +18,7 @@ impl Scores {
         Scores { values, n_cols }
     }
 
-    /// Refuses decision values that memory does not hold: those of `n` samples and `k` problems, and once more as they
+    /// Refuses decision values that do not fit in memory: those of `n` samples and `k` problems, and a copy while they
     /// are gathered.
     ///
     /// # Errors
@@ -49,13 +49,13 @@ impl Scores {
         &self.values
     }
 
-    /// The label each sample's decision values vote for.
+    /// The predicted label of each sample.
     pub fn decide<'a>(&self, classes: &'a [Label]) -> Vec<&'a Label> {
         self.values.chunks_exact(self.n_cols).map(|row| &classes[OneVsRest::decide(row)]).collect()
     }
 }
 
-/// Checks that samples have the features of a model trained with `trained`; sparse ones may have fewer.
+/// Checks that samples have `trained` features; sparse ones may have fewer.
 ///
 /// # Errors
 /// [`Error::FeatureCount`].

@@ -1,4 +1,4 @@
-//! Memory whose vectors never straddle two lines of the cache.
+//! Memory aligned such that vectors never straddle two cache lines.
 
 const NUMBERS_A_LINE: usize = 16;
 
@@ -6,7 +6,7 @@ const NUMBERS_A_LINE: usize = 16;
 #[repr(C, align(64))]
 struct Line([f32; NUMBERS_A_LINE]);
 
-/// Numbers in single precision from the start of a cache line on.
+/// Single-precision numbers, aligned to a cache line.
 #[derive(Clone, Debug)]
 pub(crate) struct AlignedNumbers {
     lines: Vec<Line>,
@@ -20,7 +20,7 @@ impl AlignedNumbers {
     }
 
     pub fn numbers(&self) -> &[f32] {
-        // SAFETY: a line is sixteen numbers without gaps, and there are lines for `len` numbers.
+        // SAFETY: a line is sixteen numbers without padding, and there are enough lines for `len` numbers.
         unsafe { std::slice::from_raw_parts(self.lines.as_ptr().cast(), self.len) }
     }
 

@@ -1,7 +1,7 @@
-//! Vectors of f32 as each instruction set has them: what hot loops are written in, once, for all of them.
+//! Vectors of f32 for each instruction set: hot loops are written once, generically.
 //!
-//! A loop is generic over [`Simd`] and `inline(always)`; a function with `#[target_feature]` around it is compiled
-//! for each instruction set, and [`crate::isa::Isa`] says at run time which to call.
+//! A loop is generic over [`Simd`] and `inline(always)`; a wrapper function with `#[target_feature]` is compiled for
+//! each instruction set, and [`crate::isa::Isa`] selects one at run time.
 
 mod aligned;
 mod portable;
@@ -13,10 +13,10 @@ pub(crate) use portable::Portable;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use x86::{Avx2, Avx512};
 
-/// One instruction set's way with a vector of f32.
+/// The f32 vector operations of one instruction set.
 ///
 /// # Safety
-/// All methods need the instruction set; pointers must be good for what the method reads or writes.
+/// All methods need the instruction set; pointers must be valid for what the method reads or writes.
 pub(crate) unsafe trait Simd {
     type V: Copy;
     const LANES: usize;
@@ -24,15 +24,15 @@ pub(crate) unsafe trait Simd {
     unsafe fn splat(value: f32) -> Self::V;
     unsafe fn load(from: *const f32) -> Self::V;
     unsafe fn store(value: Self::V, to: *mut f32);
-    /// The first `n` lanes from memory, the others 0.
+    /// Loads the first `n` lanes; the others are 0.
     unsafe fn load_part(from: *const f32, n: usize) -> Self::V;
-    /// The first `n` lanes to memory.
+    /// Stores the first `n` lanes.
     unsafe fn store_part(value: Self::V, to: *mut f32, n: usize);
     unsafe fn add(a: Self::V, b: Self::V) -> Self::V;
-    /// The larger of each lane; b where either is not a number.
+    /// The lane-wise maximum; b if either is NaN.
     unsafe fn max(a: Self::V, b: Self::V) -> Self::V;
     unsafe fn multiply_add(a: Self::V, b: Self::V, sum: Self::V) -> Self::V;
-    /// Asks for a line of memory that will be read soon; any address will do.
+    /// Prefetches a cache line; any address is allowed.
     unsafe fn prefetch(address: *const f32);
     /// The sum of all lanes.
     unsafe fn sum(value: Self::V) -> f32;

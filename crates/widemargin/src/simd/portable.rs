@@ -1,4 +1,4 @@
-//! Eight lanes as an array: what every machine can do, left to the compiler to vectorise.
+//! Eight lanes as an array: available on every machine, vectorised by the compiler.
 
 use super::Simd;
 
@@ -23,26 +23,26 @@ unsafe impl Simd for Portable {
 
     #[inline(always)]
     unsafe fn load(from: *const f32) -> Self::V {
-        // SAFETY: the caller's pointer is good for eight numbers.
+        // SAFETY: the caller's pointer is valid for eight numbers.
         unsafe { from.cast::<Self::V>().read_unaligned() }
     }
 
     #[inline(always)]
     unsafe fn store(value: Self::V, to: *mut f32) {
-        // SAFETY: the caller's pointer is good for eight numbers.
+        // SAFETY: the caller's pointer is valid for eight numbers.
         unsafe { to.cast::<Self::V>().write_unaligned(value) }
     }
 
     #[inline(always)]
     unsafe fn load_part(from: *const f32, n: usize) -> Self::V {
-        // SAFETY: the caller's pointer is good for `n` numbers.
+        // SAFETY: the caller's pointer is valid for `n` numbers.
         std::array::from_fn(|l| if l < n { unsafe { *from.add(l) } } else { 0.0 })
     }
 
     #[inline(always)]
     unsafe fn store_part(value: Self::V, to: *mut f32, n: usize) {
         for (l, value) in value.into_iter().enumerate().take(n) {
-            // SAFETY: the caller's pointer is good for `n` numbers.
+            // SAFETY: the caller's pointer is valid for `n` numbers.
             unsafe { *to.add(l) = value }
         }
     }
@@ -59,7 +59,7 @@ unsafe impl Simd for Portable {
 
     #[inline(always)]
     unsafe fn multiply_add(a: Self::V, b: Self::V, sum: Self::V) -> Self::V {
-        // Not `mul_add`: without the instruction it is a call.
+        // Not `mul_add`: without the instruction it is a function call.
         std::array::from_fn(|l| a[l] * b[l] + sum[l])
     }
 

@@ -1,4 +1,4 @@
-//! A basis expansion SVM put together from an expansion and weights that were found apart: on several machines, say.
+//! Assembles a basis expansion SVM from an expansion and weights computed elsewhere, such as on several machines.
 
 use crate::data::Label;
 use crate::error::{Error, Result};
@@ -10,34 +10,34 @@ use crate::similarity::Similarity;
 use crate::solve::Report;
 use std::sync::OnceLock;
 
-/// What a machine is besides its expansion.
+/// The parts of a classifier other than its expansion.
 #[derive(Clone, Debug)]
 pub struct Assembled {
-    /// How the bases were chosen.
+    /// How the bases were selected.
     pub basis: String,
-    /// Which training samples they were; empty where they were given.
+    /// Their training rows; empty if the bases were given.
     pub basis_rows: Vec<usize>,
     /// The weight C of the losses.
     pub c: f64,
     /// The loss.
     pub loss: AnyLoss,
-    /// What was done about a constant.
+    /// How the intercept was treated.
     pub intercept: Intercept,
     /// The classes, in the order of the problems.
     pub classes: Vec<Label>,
     /// `[problem][feature]`.
     pub weights: Vec<f32>,
-    /// One a problem.
+    /// One per problem.
     pub intercepts: Vec<f64>,
-    /// The account of the fit.
+    /// The report of the fit.
     pub report: Report,
 }
 
 impl<S: Similarity> BasisExpansionSvc<S> {
-    /// The machine of these parts.
+    /// Assembles the classifier.
     ///
     /// # Errors
-    /// [`Error::Shape`] where weights, intercepts and classes are not those of one another or of the expansion.
+    /// [`Error::Shape`] if weights, intercepts, classes and expansion are inconsistent.
     pub fn assembled(expansion: BasisExpansion<S>, parts: Assembled) -> Result<Self> {
         let (d, k) = (expansion.n_features(), n_problems(parts.classes.len()));
         if parts.weights.len() != k * d || parts.intercepts.len() != k {

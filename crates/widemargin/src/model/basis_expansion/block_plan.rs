@@ -1,4 +1,4 @@
-//! How a fit on more samples than memory holds is cut: how many rows a piece has, how many rows' features stay.
+//! Partitioning of an out-of-core fit: rows per piece, and rows whose features stay in memory.
 
 use std::collections::BTreeMap;
 
@@ -8,41 +8,42 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::data::Labels;
 use crate::error::{Error, Result};
 
-/// Rows of a piece; the most is a multiple of the least, and that of the rows that are compared at a time.
+/// Maximum rows per piece; a multiple of the minimum, which is a multiple of the rows compared at a time.
 const MOST_ROWS: usize = 16_384;
 const LEAST_ROWS: usize = 256;
 
-/// Rows that stay for each feature, at the most: from 128 a feature on, a step leaves a hundredth of the gap.
+/// Maximum resident rows per feature: from 128 on, a step leaves a hundredth of the gap.
 const MOST_A_FEATURE: usize = 128;
-/// And at the least, unless there are fewer rows: with less, their Hessian says little of that of all.
+/// Minimum resident rows per feature, unless there are fewer rows: with less, their Hessian is a poor estimate of the
+/// full one.
 const LEAST_A_FEATURE: usize = 2;
 
-/// Of every class that many stay before the rest is shared by size, so that a rare class is known.
+/// This many rows of every class are resident before the rest is shared by size, so that rare classes are represented.
 const FEW: usize = 64;
 
-/// The sizes, in rows.
+/// Sizes in rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
     pub n_rows: usize,
     pub rows_a_piece: usize,
-    /// Rows whose features stay in memory; all of them, where that is possible.
+    /// Rows whose features stay in memory; all rows if possible.
     pub n_resident: usize,
-    /// Pieces whose scores are held.
+    /// Pieces whose scores stay in memory.
     pub n_held: usize,
 }
 
 impl Plan {
-    /// The best that a number of bytes allows: beside the Gram matrix and its factor, a piece and its share of every
-    /// thread, the scores of all rows go first, then the rows that stay.
+    /// The best plan for a number of bytes: after the Gram matrix and its factor, and one piece with each thread's
+    /// share, memory goes first to the scores of all rows, then to resident rows.
     pub fn new(memory: u64, n_rows: usize, n_features: usize, n_problems: usize) -> Result<Plan> {
         let (n, d, k) = (n_rows as u64, n_features as u64, n_problems as u64);
-        // The Gram matrix, its factor, and one more while it is made; points and directions in double precision.
+        // The Gram matrix, its factor, and a temporary copy; points and directions in double precision.
         let fixed = 12 * d * d + 16 * 8 * k * (d + 1);
         let row = 4 * d;
         let scores = 8 * k;
         let rows_a_piece = (memory / 16 / row.max(1)) as usize / LEAST_ROWS * LEAST_ROWS;
         let rows_a_piece = rows_a_piece.clamp(LEAST_ROWS, MOST_ROWS).min(n_rows.next_multiple_of(LEAST_ROWS));
-        // A piece, and its like in bytes on the way to or from the scratch; scores that are on their way.
+        // A piece, and a buffer of its bytes for scratch I/O; scores in flight.
         let piece = rows_a_piece as u64 * (2 * row + 2 * scores);
         let least = (LEAST_A_FEATURE as u64 * d).min(n) * (row + scores);
         let needed = fixed + piece + least;
@@ -65,13 +66,13 @@ impl Plan {
         Ok(Plan { n_rows, rows_a_piece, n_resident, n_held: n_held as usize })
     }
 
-    /// What decides the bits of the result, for a checkpoint.
+    /// The sizes that affect the bits of the result, for a checkpoint.
     pub fn sizes(&self) -> BTreeMap<String, u64> {
         let size = |name: &str, rows: usize| (name.to_owned(), rows as u64);
         BTreeMap::from([size("rows a piece", self.rows_a_piece), size("rows that stay", self.n_resident)])
     }
 
-    /// The sizes of a checkpoint in place of these. What memory there is now must do: it is seldom much less.
+    /// Replaces the sizes by those of a checkpoint, whatever memory is available now: it is seldom much less.
     pub fn with(self, sizes: &BTreeMap<String, u64>) -> Result<Plan> {
         let size = |name: &str, most: usize| {
             let rows = sizes.get(name).copied().and_then(|rows| usize::try_from(rows).ok());
@@ -88,7 +89,7 @@ impl Plan {
         self.n_resident == self.n_rows
     }
 
-    /// The rows that stay, ascending, of those with a weight: by chance, each class by its size and a few at the least.
+    /// Selects the resident rows among those with a weight, ascending: at random, each class by size with a minimum.
     pub fn choose(&self, labels: &Labels, weights: &[f64], seed: u64) -> Vec<usize> {
         let n_classes = labels.classes().len();
         let present = |row: usize| weights[row] > 0.0;
@@ -102,7 +103,7 @@ impl Plan {
         };
         let mut wanted: Vec<usize> =
             if self.is_whole() { left.clone() } else { left.iter().map(|&size| share(size)).collect() };
-        // Selection sampling: row by row, with the chance that leaves exactly as many as are wanted.
+        // Selection sampling: row by row, with the probability that yields exactly the wanted number.
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut rows = Vec::with_capacity(wanted.iter().sum());
         for (row, &code) in labels.codes().iter().enumerate().filter(|(row, _)| present(*row)) {

@@ -1,4 +1,4 @@
-//! The first half of a basis expansion SVM, which also stands alone: bases are chosen, and samples become features.
+//! The first half of a basis expansion SVM, also available separately: selects bases and computes features.
 
 use crate::basis::{self, Bases, BasisChoice};
 use crate::data::{DenseMatrix, Distinct, Picked, Samples, Source, Training};
@@ -8,14 +8,14 @@ use crate::model::clock::Clock;
 use crate::monitor::Monitor;
 use crate::similarity::Similarity;
 
-/// Bases where their number is not given and there are as many samples.
+/// Default number of bases, if there are as many samples.
 pub(crate) const USUAL_BASES: usize = 1000;
 
-/// What an expansion is made by.
+/// Settings of an expansion.
 #[derive(Clone)]
 pub(crate) struct Expander<S: Similarity> {
     pub similarity: S,
-    /// None is the usual number.
+    /// `None` means the default number.
     pub n_basis: Option<usize>,
     pub basis: BasisChoice,
     pub given: Option<S::Samples>,
@@ -23,32 +23,32 @@ pub(crate) struct Expander<S: Similarity> {
     pub seed: u64,
 }
 
-/// How many bases are to be chosen among samples of these weights; what was given may be more than there are, and is
-/// then worth a warning.
+/// The number of bases to select among samples of these weights. A given number may exceed the number of samples and
+/// then causes a warning.
 pub(crate) fn bases_of(given: Option<usize>, weights: &[f64]) -> usize {
     given.unwrap_or_else(|| weights.iter().filter(|weight| **weight > 0.0).count().clamp(1, USUAL_BASES))
 }
 
-/// What became of it.
+/// The result of expanding.
 pub(crate) struct Expansion<S: Similarity> {
     pub expansion: BasisExpansion<S>,
     /// The features of the distinct samples.
     pub phi: DenseMatrix<f32>,
-    /// The caller's rows that are bases; none where the bases were given.
+    /// The caller's rows that are bases; none if the bases were given.
     pub chosen: Bases,
-    /// How the bases were chosen.
+    /// How the bases were selected.
     pub basis: String,
 }
 
-/// The samples that are learned from.
+/// The training samples.
 pub(crate) struct Learned<'a, S> {
-    /// As the caller has them.
+    /// In the caller's order.
     pub samples: &'a dyn Source<Samples = S>,
-    /// Which of them there are, each once.
+    /// The distinct samples among them.
     pub distinct: &'a Distinct,
-    /// Effective weights of these.
+    /// Effective weights of the distinct samples.
     pub weights: &'a [f64],
-    /// Classes of these, each below `n_classes`; only the choice of bases sees them.
+    /// Classes of the distinct samples, each below `n_classes`; used only to select bases.
     pub codes: &'a [u32],
     pub n_classes: usize,
     pub threads: usize,
@@ -56,7 +56,7 @@ pub(crate) struct Learned<'a, S> {
 }
 
 impl<S: Similarity> Expander<S> {
-    /// Learns from the distinct samples, and gives their features.
+    /// Fits the expansion to the distinct samples and computes their features.
     pub fn fit(mut self, learned: &Learned<'_, S::Samples>, clock: &mut Clock<'_>) -> Result<Expansion<S>> {
         let Learned { weights, threads, monitor, .. } = *learned;
         let rows = &learned.distinct.rows;
@@ -86,7 +86,7 @@ impl<S: Similarity> Expander<S> {
         }
         let distinct = learned.distinct;
         let chosen = match &self.basis {
-            // Any sample tells how many columns there are.
+            // Any sample shows how many columns there are.
             _ if self.similarity.brings_columns() => {
                 Bases { rows: distinct.rows.iter().min().copied().into_iter().collect(), warning: None }
             }
@@ -101,8 +101,8 @@ impl<S: Similarity> Expander<S> {
         Ok((bases, chosen))
     }
 
-    /// Chooses among the samples as the caller has them in order, and holds what was chosen in the order of the
-    /// distinct ones: where all become bases, the order of the caller's rows then makes no difference.
+    /// Selects among the samples in the caller's order, and stores the bases in the order of the distinct samples: if
+    /// all samples become bases, the order of the caller's rows then does not matter.
     fn choose(&self, choice: &BasisChoice, learned: &Learned<'_, S::Samples>) -> Result<Bases> {
         let (distinct, order) = (learned.distinct, learned.distinct.in_callers_order());
         let rows: Vec<usize> = order.iter().map(|&at| distinct.rows[at]).collect();
@@ -124,7 +124,7 @@ impl<S: Similarity> Expander<S> {
         let mut places: Vec<usize> = chosen.rows.iter().map(|&at| order[at]).collect();
         if distinct.is_canonical {
             places.sort_unstable();
-            // One content in two classes is one basis.
+            // The same content in two classes is one basis.
             places.dedup_by_key(|at| distinct.content(*at));
         }
         let is_merged = distinct.n_present() > distinct.rows.len();

@@ -1,4 +1,4 @@
-//! A basis expansion alone, as features for any linear method.
+//! The basis expansion alone, as features for any linear method.
 
 use std::fmt;
 
@@ -12,27 +12,27 @@ use crate::model::clock::Clock;
 use crate::monitor::Monitor;
 use crate::similarity::Similarity;
 
-/// An expansion that was learned without a classifier.
+/// An expansion fitted without a classifier.
 pub struct Expanded<S: Similarity> {
-    /// The expansion: similarity, bases and normalization.
+    /// The expansion: similarity, bases and normalisation.
     pub expansion: BasisExpansion<S>,
-    /// The features of the samples it was learned from: samples × features.
+    /// The features of the training samples: samples × features.
     pub features: DenseMatrix<f32>,
-    /// Which samples the bases were; empty where they were given.
+    /// The training rows of the bases; empty if the bases were given.
     pub basis_rows: Vec<usize>,
-    /// What the user should know of it.
+    /// Warnings; may be empty.
     pub warnings: Vec<String>,
 }
 
 impl<S: Similarity> BasisExpansionParams<S> {
-    /// Learns the expansion alone, as features for any linear method: the first half of
+    /// Fits the expansion alone, as features for any linear method: the first half of
     /// [`BasisExpansionParams::fit_with`].
     ///
-    /// With labels, bases are chosen as they are for a classifier; without, all samples count as one class. Class
-    /// weights are those of the labels.
+    /// With labels, bases are selected as for a classifier, and class weights apply; without, all samples count as one
+    /// class.
     ///
     /// # Errors
-    /// As for [`BasisExpansionParams::fit_with`], but that one class is enough.
+    /// As for [`BasisExpansionParams::fit_with`], except that one class is enough.
     pub fn expand(
         self,
         samples: &dyn Source<Samples = S::Samples>,

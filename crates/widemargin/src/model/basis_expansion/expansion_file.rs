@@ -1,7 +1,7 @@
-//! A basis expansion in the bytes of a model file: alone, or as a part of a machine's.
+//! Serialisation of a basis expansion: alone, or as part of a classifier.
 //!
-//! A similarity that is code of the caller's cannot be written, nor can what it compares: the caller then keeps both,
-//! and the bytes hold the rest.
+//! A similarity implemented by the caller cannot be serialised, nor can its samples: the caller then stores both, and
+//! the bytes hold the rest.
 
 use std::path::Path;
 
@@ -14,19 +14,19 @@ use crate::model::file::{NO_FILE, Reader, Tensor, tensor, to_bytes};
 use crate::model::samples_file::{self, Shape};
 use crate::similarity::{AnySimilarity, Similarity};
 
-/// What the bytes of an expansion alone name as their method.
+/// The method name of an expansion without a classifier.
 pub(crate) const METHOD: &str = "expansion";
 
-/// What the JSON header says of an expansion.
+/// The JSON header of an expansion.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct ExpansionHeader {
-    /// Specs, with what was learned.
+    /// Specs, with learned values.
     similarity: Vec<String>,
     normalization: String,
     bases: Shape,
-    /// One a similarity.
+    /// One per similarity.
     maps: Vec<MapShape>,
-    /// Name and length of what the descriptors learned.
+    /// Name and length of each tensor learned by a descriptor.
     descriptors: Vec<(String, usize)>,
 }
 
@@ -38,12 +38,12 @@ enum MapShape {
     Projection { n_columns: usize, n_features: usize },
 }
 
-/// Whether a file's header has all that it should, each of its type.
+/// Checks that all header fields are present and have the right types.
 pub(crate) fn check_header(reader: &Reader<'_>) -> Result<()> {
     reader.parse::<Header>().map(drop)
 }
 
-/// The JSON header of an expansion alone.
+/// The JSON header of an expansion without a classifier.
 #[derive(Serialize, Deserialize)]
 struct Header {
     method: String,
@@ -58,7 +58,7 @@ impl Header {
 }
 
 impl ExpansionHeader {
-    /// Of an expansion that is written whole, and its tensors.
+    /// For an expansion that is stored completely, with its tensors.
     pub fn whole(expansion: &BasisExpansion<AnySimilarity>) -> Result<(Self, Vec<Tensor>)> {
         let (mut header, mut tensors) = ExpansionHeader::without_bases(expansion);
         let (bases, of_bases) = samples_file::to_tensors("bases", expansion.bases())?;
@@ -71,7 +71,7 @@ impl ExpansionHeader {
         Ok((header, tensors))
     }
 
-    /// Of an expansion whose bases and similarity the caller keeps, and its tensors.
+    /// For an expansion whose bases and similarity the caller stores, with its tensors.
     pub fn without_bases<S: Similarity>(expansion: &BasisExpansion<S>) -> (Self, Vec<Tensor>) {
         let n_columns = expansion.n_columns();
         let (mut maps, mut tensors) = (Vec::new(), Vec::new());
@@ -99,7 +99,7 @@ impl ExpansionHeader {
         (header, tensors)
     }
 
-    /// Features of the bases, where they are vectors that the file holds.
+    /// Number of features of the bases, if they are vectors stored in the file.
     pub fn n_features(&self) -> Option<usize> {
         match self.bases {
             Shape::Dense { n_features, .. } | Shape::Sparse { n_features, .. } => Some(n_features),
@@ -107,10 +107,10 @@ impl ExpansionHeader {
         }
     }
 
-    /// The expansion that was written whole.
+    /// Reads an expansion that was stored completely.
     pub fn read(&self, reader: &Reader<'_>) -> Result<BasisExpansion<AnySimilarity>> {
         let retold = |error: Error| reader.wrong(error.to_string());
-        // Bases that are elsewhere are told before a similarity that has no name here.
+        // Missing bases are reported before an unknown similarity.
         let bases = samples_file::from_tensors(reader, "bases", &self.bases)?;
         let mut similarity = AnySimilarity::new(&self.similarity).map_err(retold)?;
         let mut state = |name: &str| {
@@ -122,7 +122,7 @@ impl ExpansionHeader {
         self.assemble(reader, similarity, bases, &retold)
     }
 
-    /// The expansion that was written without its similarity and its bases, which the caller has kept.
+    /// Reads an expansion whose similarity and bases the caller stored.
     pub fn read_with<S: Similarity>(
         &self,
         reader: &Reader<'_>,
@@ -186,20 +186,20 @@ impl ExpansionHeader {
 }
 
 impl BasisExpansion<AnySimilarity> {
-    /// The expansion as bytes, in the format of a model file.
+    /// Serialises the expansion in the format of a model file.
     ///
     /// # Errors
-    /// [`Error::ModelFile`] for an expansion that cannot be written, which no fit makes.
+    /// [`Error::ModelFile`] for an expansion that cannot be serialised, which no fit produces.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let (header, tensors) = ExpansionHeader::whole(self)?;
         to_bytes(&Header::new(header), &tensors)
     }
 
-    /// The expansion that [`BasisExpansion::to_bytes`] made the bytes of.
+    /// Deserialises the result of [`BasisExpansion::to_bytes`].
     ///
     /// # Errors
-    /// [`Error::ModelFile`] for bytes that are cut short, damaged or not of an expansion, or whose similarity the
-    /// caller kept; [`Error::ModelVersion`] for a newer format.
+    /// [`Error::ModelFile`] for bytes that are truncated, damaged or not an expansion, or without the similarity;
+    /// [`Error::ModelVersion`] for a newer format.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let reader = Reader::new(Path::new(NO_FILE), bytes, METHOD)?;
         reader.parse::<Header>()?.expansion.read(&reader)
@@ -207,7 +207,7 @@ impl BasisExpansion<AnySimilarity> {
 }
 
 impl<S: Similarity> BasisExpansion<S> {
-    /// All but the similarity and the bases as bytes, in the format of a model file; the caller keeps these two.
+    /// Serialises everything except the similarity and the bases, which the caller stores.
     ///
     /// # Errors
     /// As for [`BasisExpansion::to_bytes`].
@@ -216,12 +216,12 @@ impl<S: Similarity> BasisExpansion<S> {
         to_bytes(&Header::new(header), &tensors)
     }
 
-    /// The expansion that [`BasisExpansion::to_bytes_without_bases`] made the bytes of, with the similarity as it was
-    /// when it had been fitted, and the bases in their order.
+    /// Deserialises the result of [`BasisExpansion::to_bytes_without_bases`], given the fitted similarity and the bases
+    /// in their order.
     ///
     /// # Errors
-    /// As for [`BasisExpansion::from_bytes`]; [`Error::Shape`] for another number of bases; what the similarity meets
-    /// in them.
+    /// As for [`BasisExpansion::from_bytes`]; [`Error::Shape`] for a different number of bases; errors of the
+    /// similarity.
     pub fn from_bytes_with(bytes: &[u8], similarity: S, bases: S::Samples) -> Result<Self> {
         let reader = Reader::new(Path::new(NO_FILE), bytes, METHOD)?;
         reader.parse::<Header>()?.expansion.read_with(&reader, similarity, bases)

@@ -1,4 +1,4 @@
-//! The features of samples that memory does not hold: compared with the bases anew at every pass, or kept on a disk.
+//! Features of out-of-core samples: recomputed in every pass, or cached on disk.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,19 +12,19 @@ use crate::par::Pool;
 use crate::problem::Pieces;
 use crate::similarity::Similarity;
 
-/// Features, a piece at a time.
+/// Features, one piece at a time.
 pub(crate) struct FeaturePieces<'a, S: Similarity> {
     pub expansion: BasisExpansion<S>,
     pub samples: &'a dyn Source<Samples = S::Samples>,
     pub pool: Arc<Pool>,
-    /// Where the raw features are, all of them, from byte 0 on.
+    /// Where all raw features are cached, from byte 0 on.
     pub kept: Option<&'a dyn Scratch>,
-    /// Nanoseconds and rows of what was made and of what was read.
+    /// Time and rows of computing, and of reading.
     pub made: Clocked,
     pub read: Clocked,
 }
 
-/// How long rows took.
+/// Accumulated time per row.
 #[derive(Debug, Default)]
 pub(crate) struct Clocked {
     nanoseconds: AtomicU64,
@@ -37,12 +37,12 @@ impl Clocked {
         self.rows.fetch_add(rows as u64, Ordering::Relaxed);
     }
 
-    /// Whether there was a row.
+    /// Whether any row was timed.
     pub fn is_known(&self) -> bool {
         self.rows.load(Ordering::Relaxed) > 0
     }
 
-    /// Seconds a row; infinite before there was one.
+    /// Seconds per row; infinite if no row was timed.
     pub fn seconds_a_row(&self) -> f64 {
         let rows = self.rows.load(Ordering::Relaxed);
         if rows == 0 { f64::INFINITY } else { self.nanoseconds.load(Ordering::Relaxed) as f64 * 1e-9 / rows as f64 }
@@ -54,7 +54,7 @@ impl<'a, S: Similarity> FeaturePieces<'a, S> {
         FeaturePieces { expansion, samples, pool, kept: None, made: Clocked::default(), read: Clocked::default() }
     }
 
-    /// Compares the samples with the bases.
+    /// Computes raw features by comparing the samples with the bases.
     pub fn make(&self, rows: Range<usize>, out: &mut [f32]) -> Result<()> {
         let since = Instant::now();
         let (d, a_chunk) = (self.expansion.n_features(), self.expansion.rows_a_chunk());
@@ -69,13 +69,13 @@ impl<'a, S: Similarity> FeaturePieces<'a, S> {
         Ok(())
     }
 
-    /// Puts raw features onto the scratch.
+    /// Writes raw features to the scratch.
     pub fn keep(&self, scratch: &dyn Scratch, rows: &Range<usize>, raw: &[f32]) -> Result<()> {
         let bytes: Vec<u8> = raw.iter().flat_map(|x| x.to_le_bytes()).collect();
         scratch.write(self.byte(rows.start), &bytes)
     }
 
-    /// Reads raw features.
+    /// Reads raw features from the scratch.
     pub fn read(&self, scratch: &dyn Scratch, rows: &Range<usize>, out: &mut [f32]) -> Result<()> {
         let since = Instant::now();
         let width = self.expansion.n_features();
@@ -97,7 +97,7 @@ impl<'a, S: Similarity> FeaturePieces<'a, S> {
     }
 }
 
-/// Bytes that are read at a time by a thread.
+/// Bytes read at a time by a thread.
 const READ_BYTES: usize = 1 << 20;
 
 impl<S: Similarity> Pieces for FeaturePieces<'_, S> {
@@ -119,5 +119,5 @@ impl<S: Similarity> Pieces for FeaturePieces<'_, S> {
     }
 }
 
-/// Rows that a thread normalises at a time.
+/// Rows normalised at a time by a thread.
 const ROWS_APPLIED: usize = 256;

@@ -1,4 +1,4 @@
-//! Features that were computed once for each distinct sample, given back for every row of the caller's.
+//! Expands features of distinct samples to all of the caller's rows.
 
 use crate::data::{ABSENT, DenseMatrix, Distinct, Picked, Source};
 use crate::error::Result;
@@ -6,7 +6,7 @@ use crate::expansion::BasisExpansion;
 use crate::monitor::Monitor;
 use crate::similarity::Similarity;
 
-/// From the features of the distinct samples to those of all, in the caller's order and in the same memory.
+/// Expands the features of the distinct samples to those of all rows in the caller's order, in the same memory.
 pub(crate) fn features_of_all<S: Similarity>(
     phi: DenseMatrix<f32>,
     distinct: &Distinct,
@@ -18,8 +18,8 @@ pub(crate) fn features_of_all<S: Similarity>(
     let (n_rows, n_cols) = (distinct.places.len(), phi.n_cols);
     let mut values = phi.values;
     values.resize(n_rows * n_cols, 0.0);
-    // Where each row's features are now: the first copies' at their places, and the others', of which there are none,
-    // in what is left. That is a permutation.
+    // Where each row's features are now: first copies in their places, the other rows, which have none yet, in the
+    // remaining ones. This is a permutation.
     let mut spare = phi.n_rows..;
     let mut from: Vec<usize> = Vec::with_capacity(n_rows);
     for (row, &place) in distinct.places.iter().enumerate() {
@@ -48,8 +48,8 @@ pub(crate) fn features_of_all<S: Similarity>(
     Ok(DenseMatrix { values, n_rows, n_cols })
 }
 
-/// Row i becomes what row `from[i]` was, for a permutation `from`, which is used up: each cycle is gone round once with
-/// one row held aside.
+/// Moves row `from[i]` to row `i`, for a permutation `from`, which is consumed: each cycle is followed once with one
+/// row held aside.
 fn permute(values: &mut [f32], n_cols: usize, from: &mut [usize]) {
     let mut held = vec![0.0; n_cols];
     for start in 0..from.len() {

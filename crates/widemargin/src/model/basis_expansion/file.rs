@@ -18,7 +18,7 @@ use crate::solve::Report;
 
 pub(crate) const METHOD: &str = "basis-expansion";
 
-/// Whether a file's header has all that it should, each of its type.
+/// Checks that all header fields are present and have the right types.
 pub(crate) fn check_header(reader: &Reader<'_>) -> Result<()> {
     reader.parse::<Header>().map(drop)
 }
@@ -42,35 +42,35 @@ struct Header {
 }
 
 impl BasisExpansionSvc<AnySimilarity> {
-    /// Writes the model to a file, whole or not at all.
+    /// Writes the model to a file, atomically.
     ///
     /// # Errors
-    /// [`Error::Io`] saying what could not be done.
+    /// [`Error::Io`] naming the failed operation.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         save(path.as_ref(), &self.to_bytes()?)
     }
 
-    /// The model as the bytes of its file: what [`BasisExpansionSvc::save`] writes.
+    /// The bytes that [`BasisExpansionSvc::save`] writes.
     ///
     /// # Errors
-    /// [`Error::NotFinite`] for a model that a fit arrived at beyond the range of numbers.
+    /// [`Error::NotFinite`] for a model with non-finite numbers.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let (header, tensors) = ExpansionHeader::whole(&self.expansion)?;
         self.bytes(header, tensors)
     }
 
-    /// Reads a model that [`BasisExpansionSvc::save`] wrote.
+    /// Reads a model written by [`BasisExpansionSvc::save`].
     ///
     /// # Errors
-    /// [`Error::ModelFile`] for a file that is cut short, damaged or not a basis expansion model, or whose similarity
-    /// is code of the program that trained it; [`Error::ModelVersion`] for one of a newer format, [`Error::Io`] where
-    /// it cannot be read.
+    /// [`Error::ModelFile`] for a file that is truncated, damaged or not a basis expansion model, or whose similarity
+    /// is implemented by the program that trained it; [`Error::ModelVersion`] for a newer format, [`Error::Io`] if it
+    /// cannot be read.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         BasisExpansionSvc::parse(path, &read(path)?, ExpansionHeader::read)
     }
 
-    /// The model that [`BasisExpansionSvc::to_bytes`] made the bytes of.
+    /// Deserialises the result of [`BasisExpansionSvc::to_bytes`].
     ///
     /// # Errors
     /// As for [`BasisExpansionSvc::load`], with `<bytes>` for the path.
@@ -78,28 +78,28 @@ impl BasisExpansionSvc<AnySimilarity> {
         BasisExpansionSvc::parse(Path::new(NO_FILE), bytes, ExpansionHeader::read)
     }
 
-    /// The kind of samples it was trained on, as messages name it.
+    /// The kind of samples the model was trained on, as named in messages.
     pub fn kind(&self) -> &'static str {
         AnySamples::kind(self.expansion.bases())
     }
 }
 
 impl<S: Similarity> BasisExpansionSvc<S> {
-    /// All but the similarity and the bases as bytes, in the format of a model file; the caller keeps these two.
+    /// Serialises everything except the similarity and the bases, which the caller stores.
     ///
     /// # Errors
-    /// [`Error::NotFinite`] for a model that a fit arrived at beyond the range of numbers.
+    /// [`Error::NotFinite`] for a model with non-finite numbers.
     pub fn to_bytes_without_bases(&self) -> Result<Vec<u8>> {
         let (header, tensors) = ExpansionHeader::without_bases(&self.expansion);
         self.bytes(header, tensors)
     }
 
-    /// The model that [`BasisExpansionSvc::to_bytes_without_bases`] made the bytes of, with the similarity as it was
-    /// when it had been fitted, and the bases in their order.
+    /// Deserialises the result of [`BasisExpansionSvc::to_bytes_without_bases`], given the fitted similarity and the
+    /// bases in their order.
     ///
     /// # Errors
-    /// [`Error::ModelFile`] and [`Error::ModelVersion`] as for [`BasisExpansionSvc::load`], also for bytes that do hold
-    /// the bases; [`Error::Shape`] for another number of bases; what the similarity meets in them.
+    /// [`Error::ModelFile`] and [`Error::ModelVersion`] as for [`BasisExpansionSvc::load`], also for bytes that include
+    /// the bases; [`Error::Shape`] for a different number of bases; errors of the similarity.
     pub fn from_bytes_with(bytes: &[u8], similarity: S, bases: S::Samples) -> Result<Self> {
         BasisExpansionSvc::parse(Path::new(NO_FILE), bytes, |header, reader| {
             header.read_with(reader, similarity, bases)

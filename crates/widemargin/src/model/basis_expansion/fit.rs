@@ -2,7 +2,7 @@
 //!
 //! Aghazadeh & Carlsson, *Large Scale, Large Margin Classification using Indefinite Similarity Measures*: samples are
 //! compared with a few bases, the similarities normalised ([`Expander`]), and a linear SVM trained on them by Newton's
-//! method in the primal ([`newton`]), or for the hinge by coordinate descent on its dual ([`linear_dual`]).
+//! method in the primal ([`newton`]), or, for the hinge loss, by coordinate descent on its dual ([`linear_dual`]).
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -39,8 +39,8 @@ pub struct BasisExpansionParams<S: Similarity> {
 }
 
 impl<S: Similarity> BasisExpansionParams<S> {
-    /// The defaults for a similarity: 1,000 bases evenly spaced in each class, the mean-norm normalization, C = 1,
-    /// squared hinge, an intercept that is not penalised, a relative duality gap of 0.001, one thread a core.
+    /// The defaults for a similarity: 1,000 bases evenly spaced in each class, mean-norm normalisation, C = 1, squared
+    /// hinge, an unpenalised intercept, a relative duality gap of 0.001, one thread per core.
     pub fn new(similarity: S) -> Self {
         BasisExpansionParams {
             expander: Expander {
@@ -62,23 +62,23 @@ impl<S: Similarity> BasisExpansionParams<S> {
         }
     }
 
-    /// How many bases. Where there are fewer samples, all are used and the report says so. (By default 1,000, or all
-    /// where there are fewer samples.)
+    /// The number of bases (default 1,000). If there are fewer samples, all are used; the report says so if the number
+    /// was set.
     pub fn n_basis(self, n_basis: usize) -> Self {
         BasisExpansionParams { expander: Expander { n_basis: Some(n_basis), ..self.expander }, ..self }
     }
 
-    /// How bases are chosen among the training samples.
+    /// How bases are selected among the training samples.
     pub fn basis(self, basis: BasisChoice) -> Self {
         BasisExpansionParams { expander: Expander { basis, ..self.expander }, ..self }
     }
 
-    /// Samples to be the bases, in place of training samples.
+    /// Bases given explicitly, in place of training samples.
     pub fn bases(self, bases: S::Samples) -> Self {
         BasisExpansionParams { expander: Expander { given: Some(bases), ..self.expander }, ..self }
     }
 
-    /// What is done to the similarities before they are features.
+    /// How the similarities are normalised.
     pub fn normalization(self, normalization: Normalization) -> Self {
         BasisExpansionParams { expander: Expander { normalization, ..self.expander }, ..self }
     }
@@ -93,13 +93,13 @@ impl<S: Similarity> BasisExpansionParams<S> {
         BasisExpansionParams { loss: loss.into(), ..self }
     }
 
-    /// What is done about a constant in the decision function. Under the hinge a free one is penalised instead, and
-    /// the report says so: the dual solved there cannot have a free one.
+    /// How the intercept is treated. With the hinge loss an unpenalised intercept is penalised instead, and the report
+    /// says so: the dual solver does not support an unpenalised one.
     pub fn intercept(self, intercept: Intercept) -> Self {
         BasisExpansionParams { intercept, ..self }
     }
 
-    /// How much the samples of each class count.
+    /// The class weights.
     pub fn class_weight(self, class_weight: ClassWeight) -> Self {
         BasisExpansionParams { class_weight, ..self }
     }
@@ -109,23 +109,24 @@ impl<S: Similarity> BasisExpansionParams<S> {
         BasisExpansionParams { tol, ..self }
     }
 
-    /// The most Newton steps (100 unless set), or under the hinge passes over the samples (1,000 unless set).
+    /// The maximum number of Newton steps (default 100), or, for the hinge loss, of passes over the samples (default
+    /// 1,000).
     pub fn max_iter(self, max_iter: u32) -> Self {
         BasisExpansionParams { max_iter: Some(max_iter), ..self }
     }
 
-    /// Where Newton's method begins: the weights (`[problem][feature]`) and the intercepts of an earlier machine, for a
-    /// solution that is near. Passed over where there are other features or problems, and under the hinge.
+    /// A warm start for Newton's method: the weights (`[problem][feature]`) and the intercepts of an earlier model.
+    /// Ignored if the numbers of features or problems differ, and for the hinge loss.
     pub fn start(self, weights: Vec<f32>, intercepts: Vec<f64>) -> Self {
         BasisExpansionParams { start: Some(Start { weights, intercepts }), ..self }
     }
 
-    /// Seed of the choice of bases, where that is by chance, and of the order of samples under the hinge.
+    /// Seed of the selection of bases, if random, and of the order of samples for the hinge loss.
     pub fn seed(self, seed: u64) -> Self {
         BasisExpansionParams { expander: Expander { seed, ..self.expander }, ..self }
     }
 
-    /// Threads, 0 meaning one a core. The result does not depend on it.
+    /// Number of threads, 0 meaning one per core. The result does not depend on it.
     pub fn threads(self, threads: usize) -> Self {
         BasisExpansionParams { threads, ..self }
     }
@@ -133,7 +134,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
     /// Checks the parameters without fitting.
     ///
     /// # Errors
-    /// [`Error::Parameter`] naming the first that is outside its domain.
+    /// [`Error::Parameter`] naming the first that is invalid.
     pub fn check(&self) -> Result<()> {
         let wrong =
             |name, value: String, expected: &str| Err(Error::Parameter { name, value, expected: expected.to_owned() });
@@ -152,7 +153,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         Ok(())
     }
 
-    /// All that decides the result but the samples, as it is written on the command line.
+    /// All parameters that affect the result, as written on the command line.
     pub(crate) fn told(&self) -> Vec<(&'static str, String)> {
         let max_iter = self.max_iter.map_or("default".into(), |n| n.to_string());
         let given = if self.expander.given.is_some() { "given" } else { "none" };
@@ -171,7 +172,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         ]
     }
 
-    /// What the model is to say that it was fitted with.
+    /// The settings stored in the model.
     pub(crate) fn training(&self) -> TrainingSettings {
         let most = match self.loss {
             AnyLoss::Smooth(_) => NewtonSettings::default().max_iter,
@@ -187,7 +188,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         }
     }
 
-    /// Newton's settings.
+    /// The settings of Newton's method.
     pub(crate) fn newton(&self) -> NewtonSettings {
         let default = NewtonSettings::default();
         let max_iter = self.max_iter.unwrap_or(default.max_iter);
@@ -202,16 +203,16 @@ impl<S: Similarity> BasisExpansionParams<S> {
         self.fit_with(samples, labels, None, &Monitor::none())
     }
 
-    /// Trains with a weight a sample and a watch. Weight k is k copies, weight 0 is absence, and the order of the
-    /// samples makes no difference beyond the choice of bases: all to the last bit, where samples can be told apart
-    /// by their content ([`Samples::fingerprint`](crate::data::Samples::fingerprint)). Bases that are chosen are held
-    /// in an order that their content gives, equal ones once; given ones as they are.
+    /// Trains with one weight per sample and a monitor. Weight k is equivalent to k copies, weight 0 to absence, and
+    /// the order of the samples only affects the selection of bases: all bit for bit, provided that samples have
+    /// fingerprints ([`Samples::fingerprint`](crate::data::Samples::fingerprint)). Selected bases are stored without
+    /// duplicates in an order determined by content; given ones as they are.
     ///
-    /// Not converging is a status in the report and a warning there, not an error.
+    /// A fit that does not converge has a status and a warning in its report; it is not an error.
     ///
     /// # Errors
-    /// Parameters, labels or samples that cannot be used, each saying which and what would be right;
-    /// [`Error::Memory`] where the features do not fit; [`Error::Cancelled`] where the watch was.
+    /// Invalid parameters, labels or samples, each saying which and what is expected; [`Error::Memory`] if the features
+    /// do not fit; [`Error::Cancelled`] if the monitor cancelled.
     pub fn fit_with(
         self,
         samples: &dyn Source<Samples = S::Samples>,
@@ -267,7 +268,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
     }
 }
 
-/// Where the solver begins.
+/// A warm start.
 #[derive(Clone)]
 pub(crate) struct Start {
     /// `[problem][feature]`.
@@ -276,7 +277,7 @@ pub(crate) struct Start {
 }
 
 impl Start {
-    /// For so many problems of so many features, where it is one of those.
+    /// The warm start for these numbers of problems and features, if they match.
     pub fn of(&self, n_problems: usize, n_features: usize) -> Option<NewtonStart<'_>> {
         let fits = self.weights.len() == n_problems * n_features && self.intercepts.len() == n_problems;
         fits.then_some(NewtonStart { weights: &self.weights, intercepts: &self.intercepts })
@@ -294,12 +295,12 @@ struct Solver {
     threads: usize,
 }
 
-/// What a machine keeps of it.
+/// The solution, as stored in the model.
 struct Solution {
     /// `[problem][feature]`.
     weights: Vec<f32>,
     intercepts: Vec<f64>,
-    /// As it was solved.
+    /// The intercept's treatment in the problem solved.
     intercept: Intercept,
     report: Report,
 }

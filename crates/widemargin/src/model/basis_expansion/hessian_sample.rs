@@ -1,4 +1,4 @@
-//! The first passes of a fit in blocks: the normalization is learned of all samples, and some rows' features stay.
+//! The first passes of an out-of-core fit: they learn the normalisation from all samples and keep some rows' features.
 
 use std::ops::Range;
 
@@ -12,10 +12,10 @@ use crate::model::clock::Clock;
 use crate::monitor::{Monitor, Progress};
 use crate::similarity::Similarity;
 
-/// The name of what was learned in a checkpoint.
+/// The checkpoint name of the normalisation.
 const NORMALIZATION: &str = "normalization";
 
-/// The rows that stay in memory, with their features.
+/// The resident rows, with their features.
 pub(crate) struct HessianSample {
     /// Ascending.
     pub rows: Vec<usize>,
@@ -24,7 +24,7 @@ pub(crate) struct HessianSample {
 }
 
 impl HessianSample {
-    /// The classes of these rows, and costs that stand for those of all: for every class as much more as there is of it.
+    /// The classes of these rows, and their costs, scaled so that each class has the total cost of all its samples.
     pub fn problem(&self, labels: &Labels, costs: &[f64]) -> (Vec<u32>, Vec<f64>) {
         let n_classes = labels.classes().len();
         let codes: Vec<u32> = self.rows.iter().map(|&row| labels.codes()[row]).collect();
@@ -36,7 +36,7 @@ impl HessianSample {
     }
 }
 
-/// What learning needs.
+/// Inputs of the first passes.
 pub(crate) struct Learner<'a, 'p, S: Similarity> {
     pub pieces: FeaturePieces<'a, S>,
     pub weights: &'p [f64],
@@ -46,7 +46,7 @@ pub(crate) struct Learner<'a, 'p, S: Similarity> {
 }
 
 impl<'a, S: Similarity> Learner<'a, '_, S> {
-    /// Goes over all samples, twice where the normalization learns of them. The pieces then give normalised features.
+    /// Passes over all samples, twice if the normalisation needs it. Afterwards the pieces yield normalised features.
     pub fn learn(mut self, rows: Vec<usize>, clock: &mut Clock<'_>) -> Result<(FeaturePieces<'a, S>, HessianSample)> {
         let affine = self.pieces.expansion.affine();
         let width = self.pieces.expansion.n_features();
@@ -61,7 +61,8 @@ impl<'a, S: Similarity> Learner<'a, '_, S> {
 
         let mut hessian_sample = HessianSample { phi: Vec::with_capacity(rows.len() * width), rows };
         let mut mean = vec![0.0; width];
-        // Where all stays, nothing is made twice, and where nothing is learned of it, only what stays is wanted.
+        // If all rows are resident, nothing is computed twice; if the normalisation needs nothing, only resident rows
+        // are wanted.
         let mut keeps = !self.plan.is_whole();
         let mut piece = Vec::new();
         for rows in self.ranges() {
@@ -89,14 +90,14 @@ impl<'a, S: Similarity> Learner<'a, '_, S> {
                 let mut spread = vec![0.0; if affine.z_score { width } else { affine.n_parts }];
                 let of = |values: &[f32], weights: &[f64]| affine.spreads(values, weights, &mean);
                 if self.plan.is_whole() {
-                    // Rows without a weight are not among those that stay, and would add nothing.
+                    // Rows without a weight are not resident and would add nothing.
                     let weights: Vec<f64> = hessian_sample.rows.iter().map(|&row| self.weights[row]).collect();
                     self.fold(&hessian_sample.phi, &weights, of, &mut spread)?;
                 } else {
                     for rows in self.ranges() {
                         self.monitor.go_on("normalise")?;
                         piece.resize(rows.len() * width, 0.0);
-                        // The maps are not there yet: what is read or made is raw.
+                        // The maps are not known yet: what is read or computed is raw.
                         match self.pieces.kept {
                             Some(scratch) => self.pieces.read(scratch, &rows, &mut piece)?,
                             None => self.pieces.make(rows.clone(), &mut piece)?,
@@ -112,7 +113,7 @@ impl<'a, S: Similarity> Learner<'a, '_, S> {
                 (mean, spread)
             }
         };
-        // By now both were done for all rows, at the disk's own speed where memory does not hold the file.
+        // By now both were timed for all rows, at the disk's own speed if the file does not fit in memory.
         if self.pieces.read.seconds_a_row() > self.pieces.made.seconds_a_row() && self.pieces.read.is_known() {
             self.pieces.kept = None;
         }
@@ -133,14 +134,14 @@ impl<'a, S: Similarity> Learner<'a, '_, S> {
         self.monitor.tell(Progress { stage, done: rows.end as u64, total: self.plan.n_rows as u64, gap: None });
     }
 
-    /// Puts a piece onto the scratch; false where that is given up, because there is no room for all or because the
-    /// first piece came back slower than it was made.
+    /// Caches a piece in the scratch; returns false to give up caching, if there is not enough space for all, or if
+    /// reading the first piece back was slower than computing it.
     fn keep(&self, rows: &Range<usize>, piece: &[f32]) -> Result<bool> {
         let scratch = self.resources.scratch;
         if rows.start == 0 {
             let needed = 4 * self.plan.n_rows as u64 * self.pieces.expansion.n_features() as u64;
             let scores = 8 * self.plan.n_rows as u64;
-            // A share is left to others who write there.
+            // Part of the space is left to other writers.
             if scratch.room().is_none_or(|room| needed + scores > room - room / 8) {
                 return Ok(false);
             }
@@ -154,7 +155,7 @@ impl<'a, S: Similarity> Learner<'a, '_, S> {
         Ok(self.pieces.read.seconds_a_row() < self.pieces.made.seconds_a_row())
     }
 
-    /// Adds sums over some rows with these weights, chunk by chunk in their order.
+    /// Adds sums over some weighted rows, chunk by chunk in order.
     fn fold(
         &self,
         values: &[f32],
@@ -172,7 +173,7 @@ impl<'a, S: Similarity> Learner<'a, '_, S> {
 }
 
 impl HessianSample {
-    /// Takes the features of those rows of a piece that stay.
+    /// Copies the features of the resident rows of a piece.
     fn take(&mut self, rows: &Range<usize>, piece: &[f32], width: usize) {
         let from = self.rows.partition_point(|&row| row < rows.start);
         let to = self.rows.partition_point(|&row| row < rows.end);
@@ -183,7 +184,7 @@ impl HessianSample {
     }
 }
 
-/// Means and spreads that were learned before.
+/// Means and spreads stored in a checkpoint.
 fn numbers(checkpoint: &dyn Checkpoint, n_means: usize, n_spreads: usize) -> Result<Option<(Vec<f64>, Vec<f64>)>> {
     let Some(bytes) = load_checkpoint(checkpoint, NORMALIZATION)? else { return Ok(None) };
     if bytes.len() != 8 * (n_means + n_spreads) {

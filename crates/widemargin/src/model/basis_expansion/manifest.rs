@@ -1,4 +1,4 @@
-//! What a checkpoint says of the fit it belongs to, so that another is not taken for it.
+//! The manifest of a checkpoint, which identifies the fit it belongs to.
 
 use std::collections::BTreeMap;
 
@@ -7,30 +7,30 @@ use serde::{Deserialize, Serialize};
 use crate::data::{Checkpoint, Fingerprint, Labels, Samples, Source, load_checkpoint, save_checkpoint};
 use crate::error::{Error, Result};
 
-/// The name it has in a checkpoint.
+/// Its name in a checkpoint.
 const NAME: &str = "fit.json";
 
-/// Of the checkpoint's layout: one written by another is not read.
+/// The version of the checkpoint's layout; other versions are not read.
 const FORMAT: u32 = 1;
 
-/// Samples whose content is looked at.
+/// Number of samples whose content is compared.
 const LOOKED_AT: usize = 64;
 
-/// A fit by its parameters and its data.
+/// Identifies a fit by its parameters and its data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Manifest {
     format: u32,
     method: String,
-    /// By name, as they are written on a command line.
+    /// By name, as written on the command line.
     parameters: Vec<(String, String)>,
-    /// What the samples and labels are known by.
+    /// Identification of the samples and labels.
     data: Vec<(String, String)>,
-    /// How the work was cut: what a fit that goes on keeps to, whatever memory there is now.
+    /// The partitioning, which a resumed fit keeps, whatever memory is available now.
     pub plan: BTreeMap<String, u64>,
 }
 
 impl Manifest {
-    /// Looks at the labels, the weights and some evenly spaced samples.
+    /// Built from the labels, the weights and some evenly spaced samples.
     pub fn new<S: Samples>(
         method: &str,
         parameters: &[(&str, String)],
@@ -68,7 +68,7 @@ impl Manifest {
         })
     }
 
-    /// Takes the plan of the fit that `checkpoint` holds, which must be this one; or says there that this is the fit.
+    /// Adopts the plan stored in `checkpoint`, which must be of this fit; or stores this manifest there.
     pub fn settle(mut self, checkpoint: &dyn Checkpoint) -> Result<Self> {
         let Some(bytes) = load_checkpoint(checkpoint, NAME)? else {
             let bytes = serde_json::to_vec_pretty(&self)
@@ -86,7 +86,7 @@ impl Manifest {
         Ok(self)
     }
 
-    /// What `there` has otherwise.
+    /// Describes a difference from `there`.
     fn difference(&self, there: &Manifest) -> Option<String> {
         if self.format != there.format {
             return Some(format!("it has format {}, this version reads {}", there.format, self.format));

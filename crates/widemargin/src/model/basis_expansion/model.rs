@@ -15,13 +15,13 @@ use crate::problem::{AnyLoss, Intercept, OneVsRest, n_problems};
 use crate::similarity::Similarity;
 use crate::solve::Report;
 
-/// A basis expansion SVM: it holds its bases, and compares every sample with them alone.
+/// A basis expansion SVM. It stores its bases, and compares samples with these only.
 #[derive(Clone)]
 pub struct BasisExpansionSvc<S: Similarity> {
     pub(crate) expansion: BasisExpansion<S>,
-    /// How the bases were chosen.
+    /// How the bases were selected.
     pub(crate) basis: String,
-    /// Which training samples they were; empty where they were given.
+    /// Their training rows; empty if the bases were given.
     pub(crate) basis_rows: Vec<usize>,
     pub(crate) c: f64,
     pub(crate) loss: AnyLoss,
@@ -31,26 +31,27 @@ pub struct BasisExpansionSvc<S: Similarity> {
     pub(crate) weights: Vec<f32>,
     pub(crate) intercepts: Vec<f64>,
     pub(crate) report: Report,
-    /// The weights as prediction takes them, once they were asked for.
+    /// The weights in the form used for prediction, computed on first use.
     pub(crate) decision: OnceLock<Option<Decision>>,
     pub(crate) origin: Origin,
 }
 
 impl<S: Similarity> BasisExpansionSvc<S> {
-    // How many features its samples have, only their kind knows.
+    // The number of features depends on the kind of samples.
     tells_origin!(|_| None);
 
-    /// Decision values of samples: one column for two classes (above 0 votes for the second), else one a class.
+    /// Decision values of samples: one column for two classes (values above 0 predict the second), otherwise one per
+    /// class.
     ///
-    /// `threads` work in parallel, 0 meaning one a core; the values do not depend on it.
+    /// Uses `threads` threads, 0 meaning one per core; the values do not depend on it.
     ///
     /// # Errors
-    /// What the similarity meets; [`crate::Error::Similarity`] for a value that is not finite, naming the pair.
+    /// Errors of the similarity; [`crate::Error::Similarity`] for a non-finite value, naming the pair.
     pub fn decision_function(&self, samples: &dyn Source<Samples = S::Samples>, threads: usize) -> Result<Scores> {
         self.decision_function_with(samples, threads, &Monitor::none())
     }
 
-    /// The same with a watch: it is told how many samples are done, and may cancel (a time limit is not heard).
+    /// The same with a monitor, which receives progress and may cancel (time limits are ignored).
     ///
     /// # Errors
     /// As for [`BasisExpansionSvc::decision_function`]; [`Error::Cancelled`].
@@ -99,25 +100,25 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         Ok(self.decision_function(samples, threads)?.decide(&self.classes))
     }
 
-    /// The geometric margin 1/‖w‖ of each two-class problem: how far, in the normalised feature space, the points
-    /// with decision values of ±1 are from the boundary. Infinite where all weights are 0.
+    /// The geometric margin 1/‖w‖ of each two-class problem: the distance from the boundary, in the normalised feature
+    /// space, of points with decision values of ±1. Infinite if all weights are 0.
     ///
-    /// It is a distance between features φ(x), not between samples, and its unit is that of the normalization (under
-    /// `mean-norm`, the mean distance of a sample from the centre). An intercept is no part of ‖w‖, penalised or not:
-    /// it moves the boundary and does not turn it.
+    /// It is a distance between features φ(x), not between samples, in the unit of the normalisation (for `mean-norm`,
+    /// the mean distance of a sample from the centre). ‖w‖ does not include the intercept, penalised or not: it shifts
+    /// the boundary and does not rotate it.
     pub fn margins(&self) -> Vec<f64> {
         self.norms().into_iter().map(|norm| 1.0 / norm).collect()
     }
 
     /// The signed distance y·f(x)/‖w‖ of each sample from the boundary of each two-class problem in the normalised
-    /// feature space: samples × problems, above 0 where the sample is on its own side.
+    /// feature space: samples × problems, above 0 for correctly classified samples.
     ///
-    /// `labels` has one a sample; y is 1 in the problem of the sample's class and −1 in the others (for two classes,
-    /// 1 for the second). Where all weights are 0 the distance is infinite with the sign of y·f(x), or 0.
+    /// `labels` has one label per sample; y is 1 in the problem of the sample's class and −1 in the others (for two
+    /// classes, 1 for the second). If all weights are 0 the distance is infinite with the sign of y·f(x), or 0.
     ///
     /// # Errors
-    /// As for [`BasisExpansionSvc::decision_function`]; [`Error::Shape`] where labels and samples differ in number;
-    /// [`Error::Parameter`] for a label that is none of the classes trained.
+    /// As for [`BasisExpansionSvc::decision_function`]; [`Error::Shape`] if the numbers of labels and samples differ;
+    /// [`Error::Parameter`] for a label that is not one of the trained classes.
     pub fn sample_margins(
         &self,
         samples: &dyn Source<Samples = S::Samples>,
@@ -159,17 +160,17 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         (0..self.intercepts.len()).map(norm).collect()
     }
 
-    /// The expansion: similarity, bases and normalization.
+    /// The expansion: similarity, bases and normalisation.
     pub fn expansion(&self) -> &BasisExpansion<S> {
         &self.expansion
     }
 
-    /// How the bases were chosen.
+    /// How the bases were selected.
     pub fn basis(&self) -> &str {
         &self.basis
     }
 
-    /// Which training samples the bases were, one a basis; empty where they were given.
+    /// The training row of each basis; empty if the bases were given.
     pub fn basis_rows(&self) -> &[usize] {
         &self.basis_rows
     }
@@ -189,7 +190,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         &self.weights
     }
 
-    /// The intercepts, one a problem.
+    /// The intercepts, one per problem.
     pub fn intercepts(&self) -> &[f64] {
         &self.intercepts
     }
@@ -204,12 +205,12 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         self.loss
     }
 
-    /// What is done about a constant in the decision function.
+    /// How the intercept is treated.
     pub fn intercept(&self) -> Intercept {
         self.intercept
     }
 
-    /// The account of the fit.
+    /// The report of the fit.
     pub fn report(&self) -> &Report {
         &self.report
     }

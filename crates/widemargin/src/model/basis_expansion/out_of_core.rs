@@ -1,10 +1,10 @@
-//! The basis expansion SVM on more samples than memory holds.
+//! The basis expansion SVM on data larger than memory.
 //!
-//! Samples are read a piece at a time, as often as needed. A first pass makes all features, to learn the centre of the
-//! normalization; those of some rows stay in memory, the others are forgotten, or kept on a disk where reading them is
-//! faster than making them again. A second pass learns the scale. The machine is then solved on the rows that stayed,
-//! which is nearly the solution, and from there on all rows with the Hessian of those that stayed
-//! ([`SampledObjective`]): a few passes more. The gap that ends it is that of all rows.
+//! Samples are read in pieces, in as many passes as needed. A first pass computes all features to learn the centre of
+//! the normalisation; those of some rows stay in memory, the others are discarded, or cached on disk if reading them is
+//! faster than recomputing them. A second pass learns the scale. The problem is then solved on the resident rows, which
+//! nearly gives the solution, and after that on all rows with the Hessian of the resident ones ([`SampledObjective`]),
+//! in a few more passes. The gap of the stopping rule is over all rows.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -30,23 +30,21 @@ use crate::similarity::Similarity;
 use crate::solve::Report;
 use crate::solve::newton::{self, NewtonSettings, NewtonSolution, NewtonStart};
 
-/// The name of the solver's answers in a checkpoint.
+/// The checkpoint name of the solver's sums.
 const ANSWERS: &str = "answers";
 
 impl<S: Similarity> BasisExpansionParams<S> {
-    /// Trains on samples of which memory holds some at a time, with no more than `resources.memory` bytes for features,
-    /// scores and the solver; labels and weights, 20 bytes a sample, and what a similarity holds of its own come on
-    /// top.
+    /// Trains on data larger than memory, with at most `resources.memory` bytes for features, scores and the solver,
+    /// plus labels and weights (20 bytes per sample) and the similarity's own memory.
     ///
-    /// The machine is that of [`fit_with`](BasisExpansionParams::fit_with), to the same duality gap over all samples,
-    /// but for two things: copies of a sample are not found, so that each counts as the sample it is, and bases are
-    /// held in the order of the samples. A fit that is killed goes on from `resources.checkpoint` to the same machine,
-    /// to the last bit.
+    /// The model equals that of [`fit_with`](BasisExpansionParams::fit_with), to the same duality gap over all samples,
+    /// with two differences: duplicate samples are not merged, and bases are stored in the order of the samples. A fit
+    /// that is killed can be resumed from `resources.checkpoint` and gives the same model, bit for bit.
     ///
     /// # Errors
-    /// As for [`fit_with`](BasisExpansionParams::fit_with), and [`Error::Parameter`] for the hinge, whose solver holds
-    /// all features; [`Error::Memory`] where the limit is too low for so many bases; [`Error::Checkpoint`] for a
-    /// checkpoint of other data or parameters; [`Error::Io`] of scratch and checkpoint.
+    /// As for [`fit_with`](BasisExpansionParams::fit_with), and [`Error::Parameter`] for the hinge loss, whose solver
+    /// needs all features in memory; [`Error::Memory`] if the limit is too low for the number of bases;
+    /// [`Error::Checkpoint`] for a checkpoint of other data or parameters; [`Error::Io`] of scratch and checkpoint.
     pub fn fit_blocks(
         self,
         samples: &dyn Source<Samples = S::Samples>,
@@ -120,7 +118,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
     }
 }
 
-/// Which bases are asked for.
+/// The bases requested.
 struct Wanted<'a, T> {
     given: Option<T>,
     choice: &'a BasisChoice,
@@ -129,7 +127,7 @@ struct Wanted<'a, T> {
 }
 
 impl<T: Samples> Wanted<'_, T> {
-    /// Chooses among the samples: one content once, in the order of the samples.
+    /// Selects distinct samples, in the order of the samples.
     fn bases<S>(self, similarity: &S, labels: &Labels, training: &Training<'_, T>) -> Result<(T, Bases)>
     where
         S: Similarity<Samples = T>,
@@ -168,7 +166,7 @@ impl<T: Samples> Wanted<'_, T> {
     }
 }
 
-/// What is solved, and on what.
+/// The problem and its data.
 struct Blocks<'a, S: Similarity> {
     pieces: &'a FeaturePieces<'a, S>,
     hessian_sample: &'a HessianSample,
@@ -180,7 +178,7 @@ struct Blocks<'a, S: Similarity> {
 }
 
 impl<S: Similarity> Blocks<'_, S> {
-    /// The machine, and a word on how it was come by.
+    /// The model, and a summary of the solve.
     fn solve(
         &self,
         settings: &NewtonSettings,
@@ -205,7 +203,7 @@ impl<S: Similarity> Blocks<'_, S> {
             rows_a_piece: self.plan.rows_a_piece,
             n_held: self.plan.n_held,
             scratch: self.resources.scratch,
-            // Behind the features, whether they are kept or not: they may have been given up late.
+            // After the features, whether they are cached or not: caching may have been given up late.
             first_byte: 4 * n as u64 * d as u64,
         };
         let all = PassObjective::new(self.pieces, self.problem, room, self.pool.clone(), *monitor)?;

@@ -1,4 +1,4 @@
-//! A power mean SVM put together from a kernel's map and weights that were found apart: on several machines, say.
+//! Assembles a power mean SVM from a kernel's map and weights computed elsewhere, such as on several machines.
 
 use super::primal::transposed;
 use crate::data::Label;
@@ -10,7 +10,7 @@ use crate::model::origin::Origin;
 use crate::problem::{Loss, n_problems};
 use crate::solve::Report;
 
-/// What a power mean SVM is made of.
+/// The parts of a power mean SVM.
 #[derive(Clone, Debug)]
 pub struct PowerMeanParts {
     /// The reduced kernel.
@@ -19,23 +19,24 @@ pub struct PowerMeanParts {
     pub loss: Loss,
     /// The weight C of the losses.
     pub c: f64,
-    /// The scaling of the features, where there is one.
+    /// The scaling of the features, if any.
     pub scaling: Option<FeatureMax>,
-    /// Features of the training samples.
+    /// Number of features of the training samples.
     pub n_features: usize,
     /// The classes, in the order of the problems.
     pub classes: Vec<Label>,
-    /// `[problem][feature * n_nodes + node]`, the weights of a linear machine on [`explicit`](crate::expansion::explicit).
+    /// `[problem][feature * n_nodes + node]`, the weights of a linear model on
+    /// [`explicit`](crate::expansion::explicit).
     pub weights: Vec<f32>,
-    /// The account of the fit.
+    /// The report of the fit.
     pub report: Report,
 }
 
 impl PowerMeanSvc {
-    /// The machine of these parts.
+    /// Assembles the classifier.
     ///
     /// # Errors
-    /// [`Error::Shape`] where weights, factors, features and classes are not those of one another.
+    /// [`Error::Shape`] if weights, factors, features and classes are inconsistent.
     pub fn assembled(parts: PowerMeanParts) -> Result<Self> {
         let PowerMeanParts { map, loss, c, scaling, n_features, classes, weights, report } = parts;
         let (d, k) = (n_features * map.n_nodes(), n_problems(classes.len()));

@@ -15,7 +15,7 @@ use crate::solve::Report;
 
 pub(crate) const METHOD: &str = "power-mean";
 
-/// Whether a file's header has all that it should, each of its type.
+/// Checks that all header fields are present and have the right types.
 pub(crate) fn check_header(reader: &Reader<'_>) -> Result<()> {
     reader.parse::<Header>().map(drop)
 }
@@ -39,18 +39,18 @@ struct Header {
 }
 
 impl PowerMeanSvc {
-    /// Writes the model to a file, whole or not at all.
+    /// Writes the model to a file, atomically.
     ///
     /// # Errors
-    /// [`Error::Io`] saying what could not be done.
+    /// [`Error::Io`] naming the failed operation.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         save(path.as_ref(), &self.to_bytes()?)
     }
 
-    /// The model as the bytes of its file: what [`PowerMeanSvc::save`] writes.
+    /// The bytes that [`PowerMeanSvc::save`] writes.
     ///
     /// # Errors
-    /// [`Error::NotFinite`] for a model that a fit arrived at beyond the range of numbers.
+    /// [`Error::NotFinite`] for a model with non-finite numbers.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         self.report.check_finite()?;
         let header = Header {
@@ -75,17 +75,17 @@ impl PowerMeanSvc {
         to_bytes(&header, &tensors)
     }
 
-    /// Reads a model that [`PowerMeanSvc::save`] wrote.
+    /// Reads a model written by [`PowerMeanSvc::save`].
     ///
     /// # Errors
-    /// [`Error::ModelFile`] for a file that is cut short, damaged or not a power mean model,
-    /// [`Error::ModelVersion`] for one of a newer format, [`Error::Io`] where it cannot be read.
+    /// [`Error::ModelFile`] for a file that is truncated, damaged or not a power mean model, [`Error::ModelVersion`]
+    /// for a newer format, [`Error::Io`] if it cannot be read.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         PowerMeanSvc::parse(path, &read(path)?)
     }
 
-    /// The model that [`PowerMeanSvc::to_bytes`] made the bytes of.
+    /// Deserialises the result of [`PowerMeanSvc::to_bytes`].
     ///
     /// # Errors
     /// As for [`PowerMeanSvc::load`], with `<bytes>` for the path.

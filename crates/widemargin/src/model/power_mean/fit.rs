@@ -1,8 +1,8 @@
-//! The power mean SVM: an additive-kernel classifier on histograms that trains like a linear one.
+//! The power mean SVM: a classifier with additive kernels on histograms, with the training cost of a linear SVM.
 //!
-//! Wu, *Power Mean SVM for Large Scale Visual Classification*, CVPR 2012. A sample is scaled by the
-//! largest training value of each feature; the scalar kernel is reduced to a few numbers a value
-//! ([`AdditiveMap`]); one-vs-rest problems are solved by dual coordinate descent ([`dual`]).
+//! Wu, *Power Mean SVM for Large Scale Visual Classification*, CVPR 2012. Samples are scaled by the largest training
+//! value of each feature; the scalar kernel is reduced to a few numbers per value ([`AdditiveMap`]); one-vs-rest
+//! problems are solved by dual coordinate descent ([`dual`]).
 
 use super::primal::PrimalFinish;
 use crate::data::{
@@ -23,7 +23,7 @@ use crate::similarity::AdditiveKernel;
 use crate::solve::dual::{self, DualProblem, DualSettings, DualSolution, Engine};
 use crate::solve::{Report, Stage};
 
-/// Rows scored by one thread at a time.
+/// Rows scored at a time by one thread.
 const ROWS_A_CHUNK: usize = 1024;
 
 /// Parameters of a power mean SVM, with their defaults.
@@ -46,8 +46,8 @@ pub struct PowerMeanParams {
 }
 
 impl PowerMeanParams {
-    /// The defaults for a kernel: squared hinge, C = 0.01, three Nyström nodes that follow the data,
-    /// features scaled by their maximum, a relative duality gap of 0.01, one thread a core.
+    /// The defaults for a kernel: squared hinge, C = 0.01, three data-dependent Nyström nodes, features scaled by their
+    /// maximum, a relative duality gap of 0.01, one thread per core.
     pub fn new(kernel: AdditiveKernel) -> Self {
         PowerMeanParams {
             kernel,
@@ -77,58 +77,58 @@ impl PowerMeanParams {
         PowerMeanParams { loss, ..self }
     }
 
-    /// How the kernel is reduced to a few numbers a feature.
+    /// How the kernel is reduced to a few numbers per feature.
     pub fn approximation(self, approximation: Approximation) -> Self {
         PowerMeanParams { approximation, ..self }
     }
 
-    /// How many Nyström nodes, 1 to [`MAX_NODES`]; the polynomial always has 3.
+    /// Number of Nyström nodes, 1 to [`MAX_NODES`]; the polynomial always has 3.
     pub fn n_nodes(self, n_nodes: usize) -> Self {
         PowerMeanParams { n_nodes, ..self }
     }
 
-    /// Given Nyström nodes (in units of the scaled features) instead of ones that follow the data.
+    /// Sets the Nyström nodes explicitly (in units of the scaled features).
     pub fn nodes(self, nodes: Vec<f64>) -> Self {
         PowerMeanParams { n_nodes: nodes.len(), nodes: Some(nodes), ..self }
     }
 
-    /// Whether features are divided by their largest training value first.
+    /// Whether features are first divided by their largest training value.
     pub fn scale(self, scale: bool) -> Self {
         PowerMeanParams { scale, ..self }
     }
 
-    /// How much the samples of each class count.
+    /// The class weights.
     pub fn class_weight(self, class_weight: ClassWeight) -> Self {
         PowerMeanParams { class_weight, ..self }
     }
 
-    /// The relative duality gap at which a two-class problem counts as solved; in (0, 1). Weights are single
-    /// precision: below about 1e-5 the gap may not be reached.
+    /// The relative duality gap at which a two-class problem counts as solved; in (0, 1). Weights are single precision,
+    /// so that a gap below about 1e-5 may not be reached.
     pub fn tol(self, tol: f64) -> Self {
         PowerMeanParams { tol, ..self }
     }
 
-    /// The most passes over the samples.
+    /// The maximum number of passes over the samples.
     pub fn max_epochs(self, max_epochs: u32) -> Self {
         PowerMeanParams { max_epochs, ..self }
     }
 
-    /// Seed of the order in which samples are visited.
+    /// Seed of the order of the samples.
     pub fn seed(self, seed: u64) -> Self {
         PowerMeanParams { seed, ..self }
     }
 
-    /// Threads, 0 meaning one a core. The result does not depend on it.
+    /// Number of threads, 0 meaning one per core. The result does not depend on it.
     pub fn threads(self, threads: usize) -> Self {
         PowerMeanParams { threads, ..self }
     }
 
-    /// Whether samples that stay outside the margin are passed over for a while.
+    /// Whether samples that stay outside the margin are temporarily skipped (shrinking).
     pub fn shrinking(self, shrinking: bool) -> Self {
         PowerMeanParams { shrinking, ..self }
     }
 
-    /// Which implementation of the solver; the choice changes speed only.
+    /// The implementation of the solver; affects speed only.
     pub fn engine(self, engine: Engine) -> Self {
         PowerMeanParams { engine, ..self }
     }
@@ -136,7 +136,7 @@ impl PowerMeanParams {
     /// Checks the parameters without fitting.
     ///
     /// # Errors
-    /// [`Error::Parameter`] naming the first that is outside its domain.
+    /// [`Error::Parameter`] naming the first that is invalid.
     pub fn check(&self) -> Result<()> {
         let wrong =
             |name, value: String, expected: &str| Err(Error::Parameter { name, value, expected: expected.to_owned() });
@@ -166,14 +166,14 @@ impl PowerMeanParams {
         self.fit_with(samples, labels, None, &Monitor::none())
     }
 
-    /// Trains with a weight a sample and a watch. Weight k is k copies, weight 0 is absence, and the order of the
-    /// samples makes no difference: all to the last bit.
+    /// Trains with one weight per sample and a monitor. Weight k is equivalent to k copies, weight 0 to absence, and
+    /// the order of the samples does not matter: all bit for bit.
     ///
-    /// Not converging is a status in the report and a warning there, not an error.
+    /// A fit that does not converge has a status and a warning in its report; it is not an error.
     ///
     /// # Errors
-    /// Parameters, shapes, values or labels that cannot be used, each saying which and what would be
-    /// right; [`Error::Memory`] where features × nodes × problems do not fit; [`Error::Cancelled`] where the watch was.
+    /// Invalid parameters, shapes, values or labels, each saying which and what is expected; [`Error::Memory`] if
+    /// features × nodes × problems do not fit; [`Error::Cancelled`] if the monitor cancelled.
     pub fn fit_with(
         &self,
         samples: &impl Rows,
@@ -188,7 +188,7 @@ impl PowerMeanParams {
         check_costs(self.c, &effective, labels.classes().len())?;
         let mut clock = Clock::start(monitor);
 
-        // Samples of weight 0 are absent from everything, the scaling included.
+        // Samples of weight 0 are ignored everywhere, including the scaling.
         let kept: Vec<usize> = (0..effective.len()).filter(|&row| effective[row] > 0.0).collect();
         let scaling = if self.scale {
             Some(FeatureMax::fit(samples, &kept)?)
@@ -198,7 +198,7 @@ impl PowerMeanParams {
         };
         clock.end("scale")?;
 
-        // Copies are one sample. The order is random, so that rows near each other in memory are a random sample.
+        // Copies are merged. The order is random, so that rows near each other in memory are a random sample.
         let fingerprints = |rows: &[usize]| Ok(Some(fingerprints(samples, rows)));
         let given = Given { codes: labels.codes(), weights: sample_weight, effective: &effective };
         let distinct = Distinct::find(fingerprints, given, self.seed, self.threads, monitor)?;
@@ -245,10 +245,10 @@ impl PowerMeanParams {
         })
     }
 
-    /// Refuses weights that memory does not hold, before anything is allocated.
+    /// Refuses weights that do not fit in memory before anything is allocated.
     fn check_memory(&self, n_features: usize, n_problems: usize) -> Result<()> {
         let n_nodes = self.n_nodes;
-        // The largest values and the factors; the weights by problem and as the model has them.
+        // The maxima and the factors; the weights by problem and in the model's layout.
         let needed = memory::product(&[2 * size_of::<f64>(), n_features]).saturating_add(memory::product(&[
             2 * size_of::<f32>(),
             n_features,
@@ -259,7 +259,7 @@ impl PowerMeanParams {
         memory::check(needed, what, memory::FEWER_COLUMNS)
     }
 
-    /// What the model is to say that it was fitted with.
+    /// The settings stored in the model.
     pub(crate) fn training(&self) -> TrainingSettings {
         TrainingSettings {
             class_weight: self.class_weight.clone(),
@@ -271,7 +271,7 @@ impl PowerMeanParams {
         }
     }
 
-    /// The reduced kernel for values that occur with the given counts.
+    /// The reduced kernel for values with the given counts.
     pub(crate) fn map(&self, values: &[f32], counts: &[f64]) -> Result<AdditiveMap> {
         if self.approximation == Approximation::Polynomial {
             return Ok(AdditiveMap::polynomial(self.kernel));
@@ -281,7 +281,7 @@ impl PowerMeanParams {
         }
         let mut nodes = choose_nodes(self.kernel, values, counts, self.n_nodes);
         if nodes.is_empty() {
-            // Every sample is empty: any node will do, all decision values are 0.
+            // Every sample is empty: any node will do, and all decision values are 0.
             nodes.push(1.0);
         }
         AdditiveMap::nystrom(self.kernel, &nodes)
@@ -315,16 +315,16 @@ pub struct PowerMeanSvc {
 impl PowerMeanSvc {
     tells_origin!(|model| Some(model.n_features));
 
-    /// Decision values of the samples; several threads share the rows, 0 meaning one a core.
+    /// Decision values of the samples, computed by `threads` threads, 0 meaning one per core.
     ///
     /// # Errors
-    /// [`Error::FeatureCount`] for more features than trained with (for dense samples: another number),
-    /// [`Error::Value`] for a value that is negative or not finite.
+    /// [`Error::FeatureCount`] for more features than in training (for dense samples: a different number),
+    /// [`Error::Value`] for a negative or non-finite value.
     pub fn decision_function(&self, samples: &impl Rows, threads: usize) -> Result<Scores> {
         self.decision_function_with(samples, threads, &Monitor::none())
     }
 
-    /// The same with a watch: it is told how many samples are done, and may cancel (a time limit is not heard).
+    /// The same with a monitor, which receives progress and may cancel (time limits are ignored).
     ///
     /// # Errors
     /// As for [`PowerMeanSvc::decision_function`]; [`Error::Cancelled`].
@@ -356,7 +356,7 @@ impl PowerMeanSvc {
         Ok(self.decision_function(samples, threads)?.decide(&self.classes))
     }
 
-    /// The account of the fit.
+    /// The report of the fit.
     pub fn report(&self) -> &Report {
         &self.report
     }
@@ -376,17 +376,17 @@ impl PowerMeanSvc {
         &self.map
     }
 
-    /// The loss it was trained with.
+    /// The loss.
     pub fn loss(&self) -> Loss {
         self.loss
     }
 
-    /// The C it was trained with.
+    /// The weight C of the losses.
     pub fn c(&self) -> f64 {
         self.c
     }
 
-    /// The scaling of the features, where there is one.
+    /// The scaling of the features, if any.
     pub fn scaling(&self) -> Option<&FeatureMax> {
         self.scaling.as_ref()
     }
@@ -400,7 +400,7 @@ impl PowerMeanSvc {
         n_problems(self.classes.len())
     }
 
-    /// Adds read(x_j) · a_j over a row's non-zeros to `scores`, which is 0.
+    /// Adds read(x_j) · a_j over a row's non-zeros to `scores`, which must be 0.
     fn score(&self, samples: &impl Rows, row: usize, memory: &mut Memory<'_>, scores: &mut [f32]) -> Result<()> {
         let (m, k) = (self.map.n_nodes(), scores.len());
         let factors = self.scaling.as_ref().map(FeatureMax::factors);
@@ -408,7 +408,7 @@ impl PowerMeanSvc {
         visit_histogram(samples, row, |column, value| {
             let scaled = (value * factors.map_or(1.0, |f| f[column])) as f32;
             if scaled == 0.0 {
-                // Too small for single precision: absent, as in training.
+                // Too small for single precision: ignored, as in training.
                 return;
             }
             if !scaled.is_finite() {
@@ -432,7 +432,7 @@ impl PowerMeanSvc {
     }
 }
 
-/// read(x) of the values met so far: histograms repeat them, and a general power mean costs a microsecond.
+/// Caches read(x): values repeat in histograms, and a general power mean costs a microsecond.
 struct Memory<'a> {
     map: &'a AdditiveMap,
     codes: ValueCodes,
@@ -441,7 +441,7 @@ struct Memory<'a> {
 }
 
 impl<'a> Memory<'a> {
-    /// Beyond this many distinct values they hardly repeat.
+    /// With more distinct values than this they hardly repeat.
     const MOST: usize = 1 << 14;
 
     fn new(map: &'a AdditiveMap) -> Self {

@@ -1,8 +1,8 @@
-//! The end of a power mean fit where coordinate descent is slow.
+//! Newton's method as the final stage of a power mean fit where coordinate descent is slow.
 //!
-//! Once C is large for the data and the samples are many for the features, coordinate descent takes thousands
-//! of epochs. On a symmetric map the problem is a linear SVM on φ(x) with features · nodes coordinates, so
-//! Newton's method in the primal goes on from the weights that descent has reached.
+//! If C is large for the data and there are many samples per feature, coordinate descent takes thousands of epochs.
+//! With a symmetric map the problem is a linear SVM on φ(x) with features · nodes coordinates, so Newton's method in
+//! the primal continues from the weights that descent has reached.
 
 use crate::error::Result;
 use crate::expansion::{explicit, explicit_bytes};
@@ -12,27 +12,28 @@ use crate::solve::Status;
 use crate::solve::dual::{DualProblem, DualSettings, DualSolution};
 use crate::solve::newton::{self, NewtonSettings, NewtonStart};
 
-/// Epochs of coordinate descent before Newton's method takes over: well-behaved problems end long before.
+/// Epochs of coordinate descent before Newton's method takes over; well-behaved problems converge long before.
 const EPOCHS: u32 = 100;
 
-/// The least where coordinates are not few for the rows: descent gets there, and a Newton step is dear. Where many
-/// coordinates are mostly 0 it is so dear that descent takes thousands of epochs in the time: 10,000 rows of 5,000 words,
-/// far from scale, needed 317 epochs or 1.7 s, and 700 Newton steps in 400 s did not get there.
+/// Minimum epochs if there are many coordinates for the number of rows: descent converges, and a Newton step is
+/// expensive. With many coordinates that are mostly 0 it is so expensive that descent runs thousands of epochs in the
+/// same time: 10,000 rows of 5,000 words, badly scaled, needed 317 epochs or 1.7 s, while 700 Newton steps in 400 s did
+/// not converge.
 const EPOCHS_IF_WIDE: u32 = 300;
 
-/// Rows a coordinate from which coordinates are few.
+/// Rows per coordinate from which coordinates count as few.
 const FEW: usize = 4;
 
-/// Newton steps that a problem is expected to take.
+/// The expected number of Newton steps of a problem.
 const NEWTON_STEPS: f64 = 20.0;
 
-/// Multiply-adds of a matrix product in the time that descent takes for one non-zero of one problem, half a nanosecond.
+/// Multiply-adds of a matrix product in the time that descent takes per non-zero and problem, half a nanosecond.
 const NONZERO: f64 = 40.0;
 
-/// φ(x) written out takes 8 bytes a coordinate: beyond this, descent goes on by itself.
+/// Explicit φ(x) takes 8 bytes per coordinate: above this size, descent continues alone.
 const MOST_BYTES: usize = 4 << 30;
 
-/// What the finish needs to know of the parameters.
+/// The parameters that the final stage needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PrimalFinish {
     pub tol: f64,
@@ -41,7 +42,7 @@ pub(crate) struct PrimalFinish {
 }
 
 impl PrimalFinish {
-    /// The settings of the descent: fewer epochs where Newton's method can take over.
+    /// The settings of the descent, with fewer epochs if Newton's method can take over.
     pub fn limit(&self, problem: &DualProblem<'_>, settings: DualSettings) -> DualSettings {
         let able = problem.map.is_symmetric()
             && problem.loss == Loss::SquaredHinge
@@ -54,12 +55,12 @@ impl PrimalFinish {
         DualSettings { max_epochs: settings.max_epochs.min(patience), ..settings }
     }
 
-    /// Whether the descent ended early, and unsolved.
+    /// Whether the descent was cut short without converging.
     pub fn is_wanted(&self, problem: &DualProblem<'_>, solution: &DualSolution, epochs: u32) -> bool {
         epochs < self.max_epochs && problem.rows.n_nonzero() > 0 && solution.status.contains(&Status::IterationLimit)
     }
 
-    /// Solves the problems to the end, from the weights of `solution`.
+    /// Solves the problems, starting from the weights of `solution`.
     pub fn run(&self, problem: &DualProblem<'_>, solution: &mut DualSolution, monitor: &Monitor<'_>) -> Result<()> {
         let phi = explicit(problem.rows, problem.map);
         let n_problems = problem.targets.n_problems();
@@ -88,8 +89,8 @@ impl PrimalFinish {
     }
 }
 
-/// Epochs of descent before Newton's method: where coordinates are many, as many as take the time of its steps, of
-/// which each factors a matrix of coordinates² or does work of that order.
+/// Epochs of descent before Newton's method: with many coordinates, as many as take the time of its steps, each of
+/// which factors a matrix of size coordinates² or does comparable work.
 fn patience(n_coordinates: usize, n_rows: usize, n_nonzero: usize) -> u32 {
     if n_coordinates.saturating_mul(FEW) <= n_rows {
         return EPOCHS;
@@ -99,7 +100,7 @@ fn patience(n_coordinates: usize, n_rows: usize, n_nonzero: usize) -> u32 {
     EPOCHS_IF_WIDE.max((newton / (NONZERO * n_nonzero.max(1) as f64)) as u32)
 }
 
-/// Rows × columns into columns × rows.
+/// Transposes a rows × columns matrix.
 pub(crate) fn transposed(matrix: &[f32], rows: usize, cols: usize) -> Vec<f32> {
     (0..cols).flat_map(|col| (0..rows).map(move |row| matrix[row * cols + col])).collect()
 }

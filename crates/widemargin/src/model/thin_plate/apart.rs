@@ -1,9 +1,9 @@
-//! The steps of a thin plate fit on landmarks apart, for samples that are in several places: what each place sums up,
-//! and what is made of the sums.
+//! The steps of a distributed thin plate fit on landmarks: the sums computed by each partition, and their use.
 //!
-//! In their order: [`ColumnSums`] of every place, merged; landmarks chosen among a sample ([`choose_landmarks`]); with
-//! them a [`LandmarkPlan`], whose [`LandmarkPlan::first_sums`] are summed over the places; what becomes of the
-//! polynomials ([`LandmarkPlan::settle`]); the features of every place; the path over the places' sums, and the machine.
+//! In order: the merged [`ColumnSums`] of all partitions; landmarks selected from a sample ([`choose_landmarks`]); a
+//! [`LandmarkPlan`] with these, whose [`LandmarkPlan::first_sums`] are summed over the partitions; the treatment of the
+//! polynomials ([`LandmarkPlan::settle`]); the features of every partition; the path over the partitions' sums, and the
+//! model.
 
 use super::kernel_blocks::{dense_rows, weighted_block, weighted_gram, weighted_polynomials};
 use super::landmarks::{LandmarkChoice, Placed, choose};
@@ -22,10 +22,10 @@ use crate::solve::thin_plate::{
     Apart, FeatureMap, FirstSums, NullSpace, RowSums, WhyNotFree, feature_map_of, first_sums, fit_apart,
 };
 
-/// Samples that k-means looks at, a landmark.
+/// Samples that k-means uses per landmark.
 pub use super::landmarks::SAMPLES_A_CENTRE as SAMPLES_A_LANDMARK;
 
-/// Weight, mean and squared deviations of the columns of some samples.
+/// Weight, mean and sum of squared deviations of the columns of some samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnSums {
     /// Σ w.
@@ -37,10 +37,10 @@ pub struct ColumnSums {
 }
 
 impl ColumnSums {
-    /// Of the samples of weight above 0; `weights` has one number a sample.
+    /// Sums over the samples of weight above 0; `weights` has one number per sample.
     ///
     /// # Errors
-    /// [`Error::Value`] for a number that is not finite.
+    /// [`Error::Value`] for a non-finite number.
     pub fn of(samples: &impl Rows, weights: &[f64]) -> Result<Self> {
         let d = samples.n_cols();
         let mut look = ColumnMoments::new(d);
@@ -51,7 +51,7 @@ impl ColumnSums {
         Ok(ColumnSums { total, mean, squares })
     }
 
-    /// Both together.
+    /// Merges both.
     pub fn merged(&self, other: &ColumnSums) -> ColumnSums {
         let look = |sums: &ColumnSums| {
             let ColumnSums { total, mean, squares } = sums.clone();
@@ -63,16 +63,16 @@ impl ColumnSums {
     }
 }
 
-/// `most` rows of weight above 0 drawn without replacement, or all there are: ascending.
+/// Draws `most` rows of weight above 0 without replacement, or all if there are fewer, in ascending order.
 pub fn draw_rows(weights: &[f64], most: usize, seed: u64) -> Vec<usize> {
     drawn(weights, most, seed)
 }
 
-/// At most `n_basis` landmarks at different places among some samples, all of weight above 0: row-major, and which of
-/// the samples they are (none of them for k-means).
+/// Selects at most `n_basis` distinct landmarks among some samples, all of weight above 0: row-major, and the indices
+/// of these samples (empty for k-means).
 ///
 /// # Errors
-/// [`Error::Value`] for a number that is not finite.
+/// [`Error::Value`] for a non-finite number.
 pub fn choose_landmarks(
     samples: &impl Rows,
     weights: &[f64],
@@ -87,7 +87,7 @@ pub fn choose_landmarks(
     choose(choice, n_basis, placed, seed, &Pool::new(threads)?)
 }
 
-/// A kernel on landmarks, and the polynomials that go with it.
+/// A kernel on landmarks, with its polynomials.
 #[derive(Clone, Debug)]
 pub struct LandmarkPlan {
     kernel: ConditionalKernel,
@@ -98,7 +98,7 @@ pub struct LandmarkPlan {
     feature_map: FeatureMap,
 }
 
-/// What is known once the first sums are.
+/// The treatment of the polynomials, determined from the first sums.
 #[derive(Clone, Debug)]
 pub struct SettledPolynomials {
     null_space: NullSpace,
@@ -106,24 +106,24 @@ pub struct SettledPolynomials {
     apart: Apart,
 }
 
-/// What a machine says of its fit.
+/// Facts of a fit that its model stores.
 #[derive(Clone, Debug)]
 pub struct ModelFacts {
     /// The classes, in the order of the problems.
     pub classes: Vec<Label>,
-    /// Sum of the weights of the samples of each class.
+    /// Sum of the sample weights of each class.
     pub class_weights: Vec<f64>,
-    /// Row of each landmark among the samples; empty where they are means of samples.
+    /// Row of each landmark among the samples; empty if landmarks are means of samples.
     pub support: Vec<u64>,
-    /// Stages before the path, which adds its own.
+    /// Stages before the path, which appends its own.
     pub stages: Vec<Stage>,
 }
 
 impl LandmarkPlan {
-    /// Of landmarks (row-major) and the sums over the columns of all samples. About landmarks³ / 3 flops.
+    /// Built from landmarks (row-major) and the column sums of all samples. About landmarks³ / 3 flops.
     ///
     /// # Errors
-    /// [`Error::Parameter`] where the kernel or its polynomials cannot be used on these landmarks.
+    /// [`Error::Parameter`] if the kernel or its polynomials cannot be used on these landmarks.
     pub fn new(kernel: ConditionalKernel, bases: Vec<f64>, columns: &ColumnSums) -> Result<Self> {
         let n_features = columns.mean.len();
         let variances: Vec<f64> = columns.squares.iter().map(|squares| squares / columns.total).collect();
@@ -144,7 +144,7 @@ impl LandmarkPlan {
         self.bases.len() / self.n_features.max(1)
     }
 
-    /// Kernel values and polynomials of the samples of weight above 0, times √w, a column a sample; some at a time.
+    /// Kernel values and polynomials of the samples of weight above 0, times √w, one column per sample, in blocks.
     fn for_blocks(&self, samples: &impl Rows, weights: &[f64], mut visit: impl FnMut(Matrix, Matrix)) -> Result<()> {
         let present: Vec<usize> = (0..weights.len()).filter(|&row| weights[row] > 0.0).collect();
         for some in present.chunks(crate::solve::thin_plate::BLOCK) {
@@ -156,22 +156,22 @@ impl LandmarkPlan {
         Ok(())
     }
 
-    /// What a place's samples tell of the polynomials; places add up by [`FirstSums::merged`].
+    /// A partition's sums for deciding about the polynomials; partitions are combined by [`FirstSums::merged`].
     ///
     /// # Errors
-    /// [`Error::Value`] for a number that is not finite.
+    /// [`Error::Value`] for a non-finite number.
     pub fn first_sums(&self, samples: &impl Rows, weights: &[f64]) -> Result<FirstSums> {
         let mut all = FirstSums::default();
         self.for_blocks(samples, weights, |phi, polynomials| all = all.merged(&first_sums(&phi, &polynomials)))?;
         Ok(all)
     }
 
-    /// Settles what becomes of the polynomials. For `auto` it must be known whether they alone separate a problem, which
-    /// [`rows_separate`] says of [`LandmarkPlan::polynomial_features`] of the columns that are settled as `free`; `n`
-    /// counts the samples of weight above 0, `total` is the sum of their weights.
+    /// Decides on the treatment of the polynomials. For `auto` it must be known whether they alone separate a problem:
+    /// the result of [`rows_separate`] on [`LandmarkPlan::polynomial_features`] for the columns settled as `free`. `n`
+    /// is the number of samples of weight above 0, `total` the sum of their weights.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for sums that are no finite numbers, [`Error::Shape`] for those of other landmarks.
+    /// [`Error::Parameter`] for non-finite sums, [`Error::Shape`] for sums of other landmarks.
     ///
     /// [`rows_separate`]: crate::solve::thin_plate::rows_separate
     pub fn settle(
@@ -191,7 +191,7 @@ impl LandmarkPlan {
     /// Tᵀp of the samples of weight above 0, times √w: row-major.
     ///
     /// # Errors
-    /// [`Error::Value`] for a number that is not finite, [`Error::Shape`] for a T of another size.
+    /// [`Error::Value`] for a non-finite number, [`Error::Shape`] for a T of another size.
     pub fn polynomial_features(&self, samples: &impl Rows, weights: &[f64], columns: &[f64]) -> Result<Vec<f64>> {
         let feature_map = self.feature_map.only_polynomials(self.columns("columns", columns)?);
         self.lifted(samples, weights, &feature_map, false)
@@ -244,11 +244,11 @@ impl LandmarkPlan {
         Ok(features)
     }
 
-    /// Walks the path over the rows of all places and makes the machine; of `params` only C, tolerance, steps and
-    /// threads are looked at.
+    /// Computes the path over the rows of all partitions and builds the model; of `params` only C, tolerance, steps and
+    /// threads are used.
     ///
     /// # Errors
-    /// [`Error::Cancelled`] where the watch was, and what the rows meet.
+    /// [`Error::Cancelled`] if the monitor cancelled, and errors of the rows.
     pub fn fit(
         self,
         params: &ThinPlateParams,
@@ -291,22 +291,22 @@ impl LandmarkPlan {
 }
 
 impl SettledPolynomials {
-    /// S of the penalised polynomials, column-major: what [`LandmarkPlan::features`] takes.
+    /// S of the penalised polynomials, column-major, as an argument of [`LandmarkPlan::features`].
     pub fn penalised(&self) -> &[f64] {
         self.apart.penalised.values()
     }
 
-    /// Number of penalised features: the landmarks, and the polynomials that are penalised.
+    /// Number of penalised features: the landmarks and the penalised polynomials.
     pub fn n_penalised(&self) -> usize {
         self.apart.cross.n_rows() + self.apart.penalised.n_cols()
     }
 
-    /// T of the unpenalised features, column-major: what [`LandmarkPlan::features`] takes.
+    /// T of the unpenalised features, column-major, as an argument of [`LandmarkPlan::features`].
     pub fn columns(&self) -> &[f64] {
         self.apart.columns.values()
     }
 
-    /// What is taken from the penalised features for each unpenalised one, column-major; empty for nothing.
+    /// What is subtracted from the penalised features for each unpenalised one, column-major; may be empty.
     pub fn cross(&self) -> &[f64] {
         if self.apart.is_free { self.apart.cross.values() } else { &[] }
     }

@@ -16,7 +16,7 @@ use crate::solve::thin_plate::PathPoint;
 
 pub(crate) const METHOD: &str = "thin-plate";
 
-/// Whether a file's header has all that it should, each of its type.
+/// Checks that all header fields are present and have the right types.
 pub(crate) fn check_header(reader: &Reader<'_>) -> Result<()> {
     reader.parse::<Header>().map(drop)
 }
@@ -44,18 +44,18 @@ struct Header {
 }
 
 impl ThinPlateSvc {
-    /// Writes the model to a file, whole or not at all.
+    /// Writes the model to a file, atomically.
     ///
     /// # Errors
-    /// [`Error::Io`] saying what could not be done.
+    /// [`Error::Io`] naming the failed operation.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         save(path.as_ref(), &self.to_bytes()?)
     }
 
-    /// The model as the bytes of its file: what [`ThinPlateSvc::save`] writes.
+    /// The bytes that [`ThinPlateSvc::save`] writes.
     ///
     /// # Errors
-    /// [`Error::NotFinite`] for a model that a fit arrived at beyond the range of numbers.
+    /// [`Error::NotFinite`] for a model with non-finite numbers.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         self.report.check_finite()?;
         let k = self.n_problems();
@@ -89,17 +89,17 @@ impl ThinPlateSvc {
         to_bytes(&header, &arrays.map(|(name, shape, values)| tensor(name, shape, values)))
     }
 
-    /// Reads a model that [`ThinPlateSvc::save`] wrote.
+    /// Reads a model written by [`ThinPlateSvc::save`].
     ///
     /// # Errors
-    /// [`Error::ModelFile`] for a file that is cut short, damaged or not a thin plate model,
-    /// [`Error::ModelVersion`] for one of a newer format, [`Error::Io`] where it cannot be read.
+    /// [`Error::ModelFile`] for a file that is truncated, damaged or not a thin plate model, [`Error::ModelVersion`]
+    /// for a newer format, [`Error::Io`] if it cannot be read.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         ThinPlateSvc::parse(path, &read(path)?)
     }
 
-    /// The model that [`ThinPlateSvc::to_bytes`] made the bytes of.
+    /// Deserialises the result of [`ThinPlateSvc::to_bytes`].
     ///
     /// # Errors
     /// As for [`ThinPlateSvc::load`], with `<bytes>` for the path.
@@ -121,7 +121,7 @@ impl ThinPlateSvc {
         let retold = |error: Error| reader.wrong(error.to_string());
         header.origin.check(Some(n_features)).map_err(retold)?;
         let kernel: ConditionalKernel = header.kernel.parse().map_err(retold)?;
-        // The tensors' sizes are checked against the file's before the monomials take memory.
+        // The tensor sizes are checked against the file size before memory for the monomials is allocated.
         let centre = reader.tensor("centre", &[n_features])?;
         let factors = reader.tensor("factors", &[n_features])?;
         let space = PolynomialSpace::new(kernel.degree(), centre, factors).map_err(retold)?;

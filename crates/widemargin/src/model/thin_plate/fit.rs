@@ -1,4 +1,4 @@
-//! The fit of a thin plate SVM: weigh the samples, scale the columns, fill the kernel, solve.
+//! The fit of a thin plate SVM: weights, column scaling, kernel matrix, solver.
 
 use std::ops::Range;
 
@@ -25,19 +25,20 @@ use crate::solve::thin_plate::{
 };
 use crate::solve::{Report, Stage, Status};
 
-/// Columns whose spreads differ by more than this may have units of their own, and need standardising.
+/// Columns whose spreads differ by more than this factor may have different units and need standardising.
 const UNEVEN: f64 = 3.0;
 
-/// Columns whose spreads differ by more than this are worth a word to the user.
+/// Columns whose spreads differ by more than this factor cause a warning.
 const APART: f64 = 30.0;
 
-/// On so many samples leave-one-out says whether to standardise: two fits that are quick beside one of all samples.
+/// Number of samples on which leave-one-out decides whether to standardise: two fits that are fast compared with one on
+/// all samples.
 const SAMPLES_TO_DECIDE: usize = 1000;
 
 /// The largest relative gap between the objectives at which a fit counts as solved.
 const LARGEST_GAP: f64 = 1e-6;
 
-/// An objective below this share of that of f = 0 is about 0.
+/// An objective below this fraction of that of f = 0 counts as 0.
 const NEGLIGIBLE: f64 = 1e-9;
 
 impl ThinPlateParams {
@@ -49,16 +50,17 @@ impl ThinPlateParams {
         self.fit_with(samples, labels, None, &Monitor::none())
     }
 
-    /// Trains with a weight a sample and a watch. Weight k is k copies, weight 0 is absence, and the order of the
-    /// samples makes no difference (but to [`LandmarkChoice::Index`](crate::model::LandmarkChoice::Index)): all to the last
-    /// bit. Leave-one-out takes away one copy of a sample.
+    /// Trains with one weight per sample and a monitor. Weight k is equivalent to k copies, weight 0 to absence, and
+    /// the order of the samples does not matter (except for
+    /// [`LandmarkChoice::Index`](crate::model::LandmarkChoice::Index)): all bit for bit. Leave-one-out removes one copy
+    /// of a sample.
     ///
-    /// Not converging is a status in the report and a warning there, not an error.
+    /// A fit that does not converge has a status and a warning in its report; it is not an error.
     ///
     /// # Errors
-    /// Parameters, shapes, values or labels that cannot be used, each saying which and what would be right;
-    /// [`Error::Parameter`] on `n_basis`, with the figure, where the kernel matrix does not fit in memory;
-    /// [`Error::Cancelled`] where the watch was.
+    /// Invalid parameters, shapes, values or labels, each saying which and what is expected; [`Error::Parameter`] on
+    /// `n_basis`, with the size, if the kernel matrix does not fit in memory; [`Error::Cancelled`] if the monitor
+    /// cancelled.
     pub fn fit_with(
         &self,
         samples: &impl Rows,
@@ -79,13 +81,13 @@ impl ThinPlateParams {
         check_costs(self.least_c(), &effective, labels.classes().len())?;
         let mut clock = Clock::start(monitor);
 
-        // Samples of weight 0 are absent from everything, the polynomials' scaling included. Copies are one sample.
+        // Samples of weight 0 are ignored everywhere, including the scaling of the polynomials. Copies are merged.
         let given = Given { codes: labels.codes(), weights: sample_weight, effective: &effective };
         let read = |rows: &[usize]| Ok(Some(fingerprints(samples, rows)));
         let distinct = Distinct::find(read, given, 0, self.threads, monitor)?;
         let (labels, weights) = distinct.labelled(labels, &self.class_weight)?;
         let n_classes = labels.classes().len();
-        // What leave-one-out takes away is one copy, which weighs what the class makes of it.
+        // Leave-one-out removes one copy, whose weight is that of its class.
         let units: Vec<f64> =
             weights.iter().zip(&distinct.weights).map(|(weight, copies)| weight / copies.max(1.0)).collect();
         let problems = Problems { codes: labels.codes(), n_classes, weights: &weights, units: &units };
@@ -129,7 +131,7 @@ impl ThinPlateParams {
         })
     }
 
-    /// C where it is given; where it is chosen, one that is surely tried.
+    /// C if it is given; otherwise one that is certainly tried.
     pub(crate) fn least_c(&self) -> f64 {
         match self.c {
             CChoice::Auto => 1.0,
@@ -137,7 +139,7 @@ impl ThinPlateParams {
         }
     }
 
-    /// What the model is to say that it was fitted with.
+    /// The settings stored in the model.
     pub(crate) fn training(&self, on_landmarks: bool) -> TrainingSettings {
         TrainingSettings {
             class_weight: self.class_weight.clone(),
@@ -157,14 +159,14 @@ impl ThinPlateParams {
         FitSettings { null_space: self.null_space, c, stop: Stop { max_steps: self.max_steps, tol: self.tol } }
     }
 
-    /// The account of a fit; `class_weights` are the sums of the samples' weights in each class.
+    /// The report of a fit; `class_weights` are the sums of the samples' weights in each class.
     ///
     /// # Errors
-    /// [`Error::Parameter`] where the objective is not a finite number.
+    /// [`Error::Parameter`] if the objective is not finite.
     pub(crate) fn report(&self, fitted: &Fitted, stages: Vec<Stage>, class_weights: &[f64]) -> Result<Report> {
         let best = &fitted.outcome.best;
         let (c, total) = (best.point.c, class_weights.iter().sum::<f64>());
-        // What a problem costs at f = 0: the scale of an objective that is about 0 itself.
+        // The objective of a problem at f = 0: the scale for an objective that is itself about 0.
         let nothing = NEGLIGIBLE * c * total;
         let gap = |solution: &Solved| (c * solution.objective - solution.dual) / (c * solution.objective).max(nothing);
         let gaps: Vec<f64> = best.solutions.iter().map(gap).collect();
@@ -223,12 +225,12 @@ impl ThinPlateParams {
     }
 }
 
-/// What the user should know where the fit's own estimate is no better than always answering the largest class.
+/// A warning if the estimated error is no better than always predicting the largest class.
 fn estimate_warning(point: &PathPoint, class_weights: &[f64]) -> Option<String> {
     let total: f64 = class_weights.iter().sum();
     let others = 1.0 - class_weights.iter().copied().fold(0.0, f64::max) / total;
     let (named, error) = point.error_estimate()?;
-    // Where all others weigh nothing there is nothing to be better than.
+    // If all other classes have weight 0, there is nothing to compare with.
     if others <= 0.0 || error < others - 1e-12 {
         return None;
     }
@@ -239,7 +241,7 @@ fn estimate_warning(point: &PathPoint, class_weights: &[f64]) -> Option<String> 
     ))
 }
 
-/// What all attempts at a fit have in common.
+/// Shared by all attempts at a fit.
 pub(crate) struct Fit<'a, 'w> {
     pub params: &'a ThinPlateParams,
     pub problems: &'a Problems<'a>,
@@ -250,17 +252,17 @@ pub(crate) struct Fit<'a, 'w> {
     pub clock: &'a mut Clock<'w>,
 }
 
-/// A fit on rows of one scaling.
+/// A fit with one scaling of the rows.
 struct Attempt {
     fitted: Fitted,
     /// Row-major.
     bases: Vec<f64>,
-    /// Which samples the bases are, if they are samples.
+    /// The samples that are bases, if bases are samples.
     support: Vec<usize>,
     space: PolynomialSpace,
-    /// What the columns were multiplied by.
+    /// The factors of the columns.
     scale: Option<Vec<f64>>,
-    /// What the user should know of how it was done.
+    /// A warning about how it was done.
     note: Option<String>,
 }
 
@@ -271,7 +273,7 @@ impl Attempt {
 }
 
 impl Fit<'_, '_> {
-    /// The fit on the columns as they are, or standardised; with warnings.
+    /// Fits the columns unscaled or standardised; with warnings.
     fn scaled_or_not(&mut self, mut rows: Vec<f64>) -> Result<(Attempt, Vec<String>)> {
         let space = self.space(&rows)?;
         let mut warnings = space.warnings();
@@ -293,14 +295,14 @@ impl Fit<'_, '_> {
         Ok((attempt, warnings))
     }
 
-    /// Whether leave-one-out is to say if the columns are standardised.
+    /// Whether leave-one-out decides about standardising the columns.
     pub fn undecided(&self, uneven: f64) -> bool {
         let params = self.params;
-        // Losses at a C that was given say nothing: it means another thing in another scaling.
+        // Losses at a given C are not comparable: its meaning depends on the scaling.
         params.standardize == Standardize::Auto && params.c == CChoice::Auto && uneven > UNEVEN
     }
 
-    /// The least leave-one-out losses of the exact solver on some of the samples, as they are and standardised.
+    /// The smallest leave-one-out losses of the exact solver on some of the samples, unscaled and standardised.
     pub fn losses(&mut self, rows: &[f64], factors: &[f64]) -> Result<(f64, f64)> {
         let Fit { params, problems, first_come, n_features, pool, .. } = *self;
         let n = problems.codes.len();
@@ -316,7 +318,7 @@ impl Fit<'_, '_> {
         let problems = Problems { codes: &codes, weights: &weights, units: &units, ..*problems };
         let mut rows: Vec<f64> =
             some.iter().flat_map(|&i| &rows[i * n_features..(i + 1) * n_features]).copied().collect();
-        // Its stages are one of the whole fit's.
+        // Its stages count as one of the whole fit's.
         let mut clock = Clock::start(self.clock.monitor);
         let mut fit = Fit { params, problems: &problems, first_come, n_features, pool, clock: &mut clock };
         let plain = fit.exact(&rows, fit.space(&rows)?)?.loss();
@@ -330,7 +332,7 @@ impl Fit<'_, '_> {
         PolynomialSpace::fit(rows, self.problems.weights, self.n_features, self.params.kernel.degree())
     }
 
-    /// Where more samples than `exact_up_to` made landmarks of the exact solver.
+    /// A warning if landmarks were used because there are more samples than `exact_up_to`.
     fn crowded(&self, attempt: &Attempt) -> Option<String> {
         let (n, k) = (self.problems.codes.len(), n_problems(self.problems.n_classes));
         (self.params.n_basis.is_none() && n > self.params.exact_up_to).then(|| {
@@ -343,11 +345,11 @@ impl Fit<'_, '_> {
         })
     }
 
-    /// How many landmarks carry the kernel; none for the exact solver.
+    /// The number of landmarks; `None` for the exact solver.
     fn landmarks(&self) -> Option<usize> {
         let (params, n) = (self.params, self.problems.codes.len());
         let landmarks = params.n_basis.or((n > params.exact_up_to).then_some(LANDMARKS));
-        // As many landmarks as samples: nothing is saved by them.
+        // With as many landmarks as samples nothing is saved.
         landmarks.filter(|&n_basis| n_basis < n)
     }
 
@@ -358,7 +360,7 @@ impl Fit<'_, '_> {
         }
     }
 
-    /// The exact fit. Samples at the same place are one base, those without a coefficient are none.
+    /// The exact fit. Samples at the same point share a basis; samples without a coefficient have none.
     fn exact(&mut self, rows: &[f64], space: PolynomialSpace) -> Result<Attempt> {
         let Fit { params, problems, n_features, pool, .. } = *self;
         let (n, k) = (problems.codes.len(), n_problems(problems.n_classes));
@@ -421,8 +423,8 @@ impl Fit<'_, '_> {
     }
 }
 
-/// What the user should know where the columns differ so much in spread: what was done, and by which losses, as they
-/// are and standardised.
+/// A warning if the columns differ a lot in spread: what was done, and the losses (unscaled and standardised) behind
+/// the decision.
 pub(crate) fn scaling_warning(uneven: f64, losses: Option<(f64, f64)>, standardize: bool) -> Option<String> {
     if uneven <= APART {
         return None;
@@ -441,7 +443,7 @@ pub(crate) fn scaling_warning(uneven: f64, losses: Option<(f64, f64)>, standardi
     }
 }
 
-/// Sum of the weights of the samples of each class.
+/// Sum of the sample weights of each class.
 pub(crate) fn class_weights(labels: &Labels, weights: &[f64]) -> Vec<f64> {
     let mut sums = vec![0.0; labels.classes().len()];
     labels.codes().iter().zip(weights).for_each(|(&code, weight)| sums[code as usize] += weight);
@@ -458,7 +460,7 @@ fn merged(alpha: &[Vec<f64>], first: &[usize]) -> Vec<Vec<f64>> {
     alpha.iter().map(one).collect()
 }
 
-/// What was done with polynomials that are not left free.
+/// How polynomials that are not left free were treated.
 fn instead(null_space: NullSpace) -> String {
     let done = match null_space {
         NullSpace::Constant => "all but the constant were dropped, for the lower leave-one-out loss",
@@ -467,7 +469,7 @@ fn instead(null_space: NullSpace) -> String {
     format!("{done} (null_space = {null_space})")
 }
 
-/// What the user should know of the fit.
+/// The warnings of a fit.
 fn warnings(fitted: &Fitted, kernel: ConditionalKernel) -> Vec<String> {
     let mut warnings = Vec::new();
     let (rank, columns) = (fitted.rank, fitted.beta.first().map_or(0, Vec::len));

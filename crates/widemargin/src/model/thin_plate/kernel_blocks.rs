@@ -1,4 +1,4 @@
-//! Samples into the matrices of the thin plate solver.
+//! Computes the matrices of the thin plate solver from samples.
 
 use crate::data::Rows;
 use crate::error::{Error, Result};
@@ -7,13 +7,13 @@ use crate::memory;
 use crate::par::Pool;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 
-/// Rows of the kernel matrix filled by one thread at a time.
+/// Rows of the kernel matrix computed at a time by one thread.
 const ROWS_A_CHUNK: usize = 64;
 
 /// The given rows, dense, row-major, `n_features` wide.
 ///
 /// # Errors
-/// [`Error::Value`] for a number that is not finite; [`Error::Memory`] where the columns are too many.
+/// [`Error::Value`] for a non-finite number; [`Error::Memory`] if there are too many columns.
 pub(crate) fn dense_rows(samples: &impl Rows, rows: &[usize], n_features: usize) -> Result<Vec<f64>> {
     let needed = memory::product(&[size_of::<f64>(), rows.len(), n_features]);
     let what = || format!("{} samples of {n_features} features written out", rows.len());
@@ -46,7 +46,7 @@ pub(crate) fn weighted_gram(
     let mut gram = Matrix::zeros(n, n);
     let chunks = n.div_ceil(ROWS_A_CHUNK);
     let rows_of = |chunk: usize| chunk * ROWS_A_CHUNK..((chunk + 1) * ROWS_A_CHUNK).min(n);
-    // In waves: the chunks of one wave are held twice, never the whole matrix.
+    // In waves: only the chunks of one wave are held twice, never the whole matrix.
     let wave = 4 * pool.threads();
     for first in (0..chunks).step_by(wave) {
         let fill = |at: usize| {
@@ -70,7 +70,7 @@ pub(crate) fn weighted_gram(
     Ok(gram)
 }
 
-/// Φ(bases, samples) √W of a few samples, a column a sample.
+/// Φ(bases, samples) √W of a few samples, one column per sample.
 pub(crate) fn weighted_block(
     kernel: ConditionalKernel,
     samples: &[f64],
@@ -105,7 +105,7 @@ pub(crate) fn weighted_polynomials(
     out
 }
 
-/// For each sample the first with the same coordinates.
+/// For each sample the first one with the same coordinates.
 pub(crate) fn first_of_equals(samples: &[f64], n_features: usize) -> Vec<usize> {
     let n = samples.len() / n_features;
     let row = |i: usize| &samples[i * n_features..(i + 1) * n_features];

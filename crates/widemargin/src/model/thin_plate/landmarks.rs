@@ -1,4 +1,4 @@
-//! Which landmarks carry the kernel.
+//! Selection of landmarks.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,20 +11,20 @@ use super::kernel_blocks::first_of_equals;
 use crate::error::{Error, Result};
 use crate::par::Pool;
 
-/// Passes of k-means and k-medoids; the centres hardly move after these.
+/// Passes of k-means and k-medoids; the centres hardly move afterwards.
 const PASSES: usize = 8;
 
-/// Samples that k-means and k-medoids look at, a landmark.
+/// Samples that k-means and k-medoids use per landmark.
 pub const SAMPLES_A_CENTRE: usize = 25;
 
-/// The medoid of a cluster is looked for among so many of its samples, those nearest its mean: all pairs of a large
-/// cluster would cost its square.
+/// The medoid of a cluster is searched among this many samples nearest its mean: comparing all pairs of a large cluster
+/// would have quadratic cost.
 const CANDIDATES: usize = 32;
 
-/// Samples assigned by one thread at a time.
+/// Samples assigned at a time by one thread.
 const ROWS_A_CHUNK: usize = 256;
 
-/// How landmarks are chosen among the samples.
+/// How landmarks are selected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LandmarkChoice {
@@ -32,7 +32,7 @@ pub enum LandmarkChoice {
     Index,
     /// Samples drawn without replacement.
     Random,
-    /// The centres of k-means (on a sample of the samples, from randomly drawn ones).
+    /// The centres of k-means (on a random subset of the samples, initialised with random samples).
     #[default]
     KMeans,
     /// Like [`LandmarkChoice::KMeans`], with the most central sample of each cluster in place of its mean.
@@ -68,19 +68,18 @@ impl FromStr for LandmarkChoice {
     }
 }
 
-/// Samples that landmarks are chosen among.
+/// The candidates for landmarks.
 #[derive(Clone, Copy)]
 pub(crate) struct Placed<'a> {
     /// Row-major.
     pub rows: &'a [f64],
     pub n_features: usize,
     pub weights: &'a [f64],
-    /// Their numbers in the caller's order.
+    /// Their indices in the caller's order.
     pub first_come: &'a [usize],
 }
 
-/// At most `n_basis` distinct landmarks, row-major, and which samples they are; none of
-/// them for k-means.
+/// At most `n_basis` distinct landmarks, row-major, and the indices of these samples; none for k-means.
 pub(crate) fn choose(
     choice: LandmarkChoice,
     n_basis: usize,
@@ -89,7 +88,7 @@ pub(crate) fn choose(
     pool: &Pool,
 ) -> Result<(Vec<f64>, Vec<usize>)> {
     let Placed { rows: samples, n_features, weights, first_come } = samples;
-    // Two landmarks at one place are one.
+    // Coinciding samples count as one landmark.
     let first = first_of_equals(samples, n_features);
     let mut order: Vec<usize> = (0..first.len()).filter(|&i| first[i] == i).collect();
     if choice == LandmarkChoice::Index {
@@ -123,7 +122,7 @@ pub(crate) fn choose(
 
 /// Samples to be clustered.
 struct Clustering<'a> {
-    /// Which of the samples are looked at.
+    /// The samples used.
     seen: &'a [usize],
     /// Row-major.
     samples: &'a [f64],
@@ -142,7 +141,7 @@ impl Clustering<'_> {
         rows.iter().flat_map(|&i| self.row(i)).copied().collect()
     }
 
-    /// The nearest centre of each sample that is looked at.
+    /// The nearest centre of each sample used.
     fn owners(&self, centres: &[f64]) -> Result<Vec<usize>> {
         let k = centres.len() / self.n_features;
         let nearest = |chunk: usize| {
@@ -154,7 +153,7 @@ impl Clustering<'_> {
         Ok(self.pool.try_map(self.seen.len().div_ceil(ROWS_A_CHUNK), nearest)?.concat())
     }
 
-    /// Moves each centre to the mean of its samples, where it has any.
+    /// Moves each centre to the mean of its samples, if it has any.
     fn recentre(&self, centres: &mut [f64], owners: &[usize]) {
         let d = self.n_features;
         let mut sums = vec![0.0; centres.len()];
@@ -191,7 +190,7 @@ impl Clustering<'_> {
             }
             let medoid = |at: usize| {
                 let mean = &centres[at * self.n_features..(at + 1) * self.n_features];
-                // A centre that no sample is nearest to stays.
+                // A centre without samples does not move.
                 Ok::<_, Error>(self.medoid(&members[at], mean).unwrap_or(medoids[at]))
             };
             let next = self.pool.try_map(medoids.len(), medoid)?;
@@ -224,7 +223,7 @@ impl Clustering<'_> {
     }
 }
 
-/// Where the least value is, the first of equals.
+/// The index of the smallest value, the first one in a tie.
 fn least(values: &[f64]) -> usize {
     let start = (0, f64::INFINITY);
     let lower = |best: (usize, f64), (at, value): (usize, &f64)| if *value < best.1 { (at, *value) } else { best };
@@ -234,7 +233,7 @@ fn least(values: &[f64]) -> usize {
 /// Squared distances from differences, row-major samples × centres.
 fn squared_distances(samples: &[f64], centres: &[f64], n_features: usize, out: &mut [f64]) {
     let k = centres.len() / n_features;
-    // Feature by feature across the centres, which the compiler turns into vector instructions.
+    // Feature by feature across the centres, which the compiler vectorises.
     let mut columns = vec![0.0; centres.len()];
     for (at, centre) in centres.chunks(n_features).enumerate() {
         centre.iter().enumerate().for_each(|(feature, value)| columns[feature * k + at] = *value);

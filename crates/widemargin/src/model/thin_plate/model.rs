@@ -15,7 +15,7 @@ use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::Report;
 use crate::solve::thin_plate::{NullSpace, PathPoint};
 
-/// Rows scored by one thread at a time.
+/// Rows scored at a time by one thread.
 const ROWS_A_CHUNK: usize = 64;
 
 /// A trained thin plate SVM: f(x) = Σ α_i φ(‖x − x_i‖) + Σ β_m p_m(x) for each two-class problem.
@@ -28,11 +28,11 @@ pub struct ThinPlateSvc {
     pub(crate) rank: usize,
     pub(crate) n_features: usize,
     pub(crate) classes: Vec<Label>,
-    /// What each feature is multiplied by first, where they were standardised.
+    /// The factor of each feature, if features were standardised.
     pub(crate) scale: Option<Vec<f64>>,
     /// Row-major, bases × features, scaled.
     pub(crate) bases: Vec<f64>,
-    /// Rows of the bases among the training samples; empty where they are means of samples.
+    /// Rows of the bases among the training samples; empty if bases are means of samples.
     pub(crate) support: Vec<u64>,
     /// α, problems × bases.
     pub(crate) coefficients: Vec<f64>,
@@ -49,8 +49,8 @@ pub struct ThinPlateSvc {
 impl ThinPlateSvc {
     tells_origin!(|model| Some(model.n_features));
 
-    /// Decision values of the samples in double precision, row-major, samples × problems; several threads
-    /// share the rows, 0 meaning one a core.
+    /// Decision values of the samples in double precision, row-major, samples × problems, computed by `threads`
+    /// threads, 0 meaning one per core.
     ///
     /// # Errors
     /// As for [`ThinPlateSvc::decision_function`].
@@ -58,7 +58,7 @@ impl ThinPlateSvc {
         self.decision_values_with(samples, threads, &Monitor::none())
     }
 
-    /// The same with a watch: it is told how many samples are done, and may cancel (a time limit is not heard).
+    /// The same with a monitor, which receives progress and may cancel (time limits are ignored).
     ///
     /// # Errors
     /// As for [`ThinPlateSvc::decision_function`]; [`Error::Cancelled`].
@@ -94,16 +94,16 @@ impl ThinPlateSvc {
         Ok(pool.try_map(n.div_ceil(ROWS_A_CHUNK), chunk)?.concat())
     }
 
-    /// Decision values of the samples; several threads share the rows, 0 meaning one a core.
+    /// Decision values of the samples, computed by `threads` threads, 0 meaning one per core.
     ///
     /// # Errors
-    /// [`Error::FeatureCount`] for more features than trained with (for dense samples: another number),
-    /// [`Error::Value`] for a value that is not finite.
+    /// [`Error::FeatureCount`] for more features than in training (for dense samples: a different number),
+    /// [`Error::Value`] for a non-finite value.
     pub fn decision_function(&self, samples: &impl Rows, threads: usize) -> Result<Scores> {
         self.decision_function_with(samples, threads, &Monitor::none())
     }
 
-    /// The same with a watch, as [`ThinPlateSvc::decision_values_with`] has it.
+    /// The same with a monitor, as in [`ThinPlateSvc::decision_values_with`].
     ///
     /// # Errors
     /// As for [`ThinPlateSvc::decision_function`]; [`Error::Cancelled`].
@@ -120,12 +120,12 @@ impl ThinPlateSvc {
         Ok(self.decision_function(samples, threads)?.decide(&self.classes))
     }
 
-    /// The account of the fit.
+    /// The report of the fit.
     pub fn report(&self) -> &Report {
         &self.report
     }
 
-    /// What was seen at every C that was tried, by falling λ.
+    /// The results at every C that was tried, by descending λ.
     pub fn path(&self) -> &[PathPoint] {
         &self.path
     }
@@ -145,17 +145,17 @@ impl ThinPlateSvc {
         self.kernel
     }
 
-    /// The C it was trained with, chosen or given.
+    /// The C of the model, selected or given.
     pub fn c(&self) -> f64 {
         self.c
     }
 
-    /// λ = 1/(2C) in scale-free units, those of the mean of the projected kernel's diagonal.
+    /// λ = 1/(2C) in scale-free units: relative to the mean diagonal of the projected kernel.
     pub fn lambda(&self) -> f64 {
         self.lambda
     }
 
-    /// What became of the polynomials; never [`NullSpace::Auto`].
+    /// How the polynomials were treated; never [`NullSpace::Auto`].
     pub fn null_space(&self) -> NullSpace {
         self.null_space
     }
@@ -170,12 +170,12 @@ impl ThinPlateSvc {
         self.bases.len() / self.n_features
     }
 
-    /// Row of each base among the training samples; empty where the bases are means of samples.
+    /// Row of each basis among the training samples; empty if bases are means of samples.
     pub fn support(&self) -> &[u64] {
         &self.support
     }
 
-    /// What each feature is multiplied by before anything else (one over its standard deviation), where they were
+    /// The factor by which each feature is first multiplied (one over its standard deviation), if features were
     /// standardised.
     pub fn scale(&self) -> Option<&[f64]> {
         self.scale.as_deref()
@@ -197,9 +197,9 @@ impl ThinPlateSvc {
         &self.polynomial
     }
 
-    /// The decision value each training sample gets when it is left out, as long as that lets no other sample cross the
-    /// margin: problems × samples (those of weight above 0); empty where the fit did not converge. The error is estimated
-    /// by refits instead, in which others may cross: [`PathPoint::error_estimate`].
+    /// The decision value of each training sample when it is left out, assuming that no other sample then crosses the
+    /// margin: problems × samples (those of weight above 0); empty if the fit did not converge. The error is instead
+    /// estimated by refits, in which others may cross: [`PathPoint::error_estimate`].
     pub fn left_out(&self) -> &[f64] {
         &self.left_out
     }

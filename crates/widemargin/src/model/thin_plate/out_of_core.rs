@@ -1,4 +1,4 @@
-//! The fit of a thin plate SVM on landmarks where memory does not hold the samples: they are read in passes.
+//! The thin plate SVM on landmarks for data larger than memory, read in passes.
 
 use super::fit::{Fit, class_weights, scaling_warning};
 use super::kernel_blocks::{weighted_gram, weighted_polynomials};
@@ -17,29 +17,31 @@ use crate::problem::{OneVsRest, n_problems};
 use crate::similarity::PolynomialSpace;
 use crate::solve::thin_plate::{Means, Problems, RowFacts, feature_map_of, fit_streamed, memory};
 
-/// The fewest samples that are drawn to choose landmarks and a scaling by.
+/// The minimum number of samples drawn for selecting landmarks and the scaling.
 const FEWEST_DRAWN: usize = 1000;
 
 impl ThinPlateParams {
-    /// Trains on samples that memory does not hold, on landmarks (`n_basis` must be given). The source is asked for
-    /// chunks of successive rows, some thousand at a time: three passes to begin with, then one a Newton step and one a
-    /// C; a whole path is some 60 to 100 passes. Where all of it is in memory [`ThinPlateParams::fit_with`] is quicker.
+    /// Trains on data larger than memory, on landmarks (`n_basis` must be set). The source is read in chunks of some
+    /// thousand consecutive rows: three initial passes, then one per Newton step and one per C; a whole path takes some
+    /// 60 to 100 passes. If all samples fit in memory, [`ThinPlateParams::fit_with`] is faster.
     ///
-    /// Beside labels and weights, 16 bytes a sample and 17 a sample and two-class problem are held, three squares of
-    /// (landmarks + polynomials)² × 8 bytes a problem, some thousand samples with their features, and 25 samples a
-    /// landmark. Kernel values of as many samples as `resources.memory` has room for are held too, which saves time and
-    /// changes no bit.
+    /// In addition to labels and weights, memory holds 16 bytes per sample and 17 per sample and two-class problem,
+    /// three matrices of (landmarks + polynomials)² × 8 bytes per problem, some thousand samples with their features,
+    /// and 25 samples per landmark. It also caches the kernel values of as many samples as `resources.memory` allows,
+    /// which saves time and does not affect the result.
     ///
-    /// The result is that of [`ThinPlateParams::fit_with`] on the same landmarks, to rounding, but for this:
-    /// copies of a sample are not merged; landmarks are chosen among 25 samples a landmark, drawn at random
-    /// ([`LandmarkChoice::Index`]: the first samples); the samples are in single precision, as the source has them;
-    /// the model has no left-out values of single samples, only their means.
+    /// The result equals that of [`ThinPlateParams::fit_with`] on the same landmarks, up to rounding, with these
+    /// differences: duplicate samples are not merged; landmarks are selected among 25 random samples per landmark
+    /// ([`LandmarkChoice::Index`]: the first samples); samples are in single precision, as in the source; the model has
+    /// only the means of the left-out values, not those of single samples.
     ///
-    /// With `resources.checkpoint` a fit that is killed goes on from the last λ it finished, to the same model, bit for bit.
+    /// With `resources.checkpoint` a fit that is killed can be resumed from the last completed λ, and gives the same
+    /// model, bit for bit.
     ///
     /// # Errors
-    /// As for [`ThinPlateParams::fit_with`]; [`Error::Parameter`] without `n_basis`; [`Error::Checkpoint`] for one of another
-    /// fit; [`Error::Memory`] where `resources.memory` is too little; [`Error::Kind`] for samples that are no vectors.
+    /// As for [`ThinPlateParams::fit_with`]; [`Error::Parameter`] without `n_basis`; [`Error::Checkpoint`] for a
+    /// checkpoint of another fit; [`Error::Memory`] if `resources.memory` is too small; [`Error::Kind`] for samples
+    /// that are not vectors.
     pub fn fit_blocks(
         self,
         samples: &dyn Source<Samples = AnySamples>,
@@ -64,13 +66,13 @@ impl ThinPlateParams {
         let mut clock = Clock::start(monitor);
         let (n, d, k) = (stream.n(), stream.n_features, n_problems(labels.classes().len()));
 
-        // What leave-one-out takes away is one copy, which weighs what the class makes of it.
+        // Leave-one-out removes one copy, whose weight is that of its class.
         let copies = |row: usize| sample_weight.map_or(1.0, |given| given[row].max(1.0));
         let units: Vec<f64> = weights.iter().enumerate().map(|(row, weight)| weight / copies(row)).collect();
         let picked = drawn(&weights, FEWEST_DRAWN.max(SAMPLES_A_CENTRE.saturating_mul(n_basis)), self.seed);
         let n_columns = PolynomialSpace::new(self.kernel.degree(), vec![0.0; d], vec![0.0; d])?.len();
         let (least, block) = memory::streamed_bytes(n, d, n_basis, n_columns, k, pool.threads());
-        // The samples that are drawn, those that become landmarks, and a copy for k-means.
+        // The drawn samples, those that become landmarks, and a copy for k-means.
         let needed = least.saturating_add(3 * (picked.len() * d * size_of::<f64>()) as u64);
         if needed > resources.memory {
             return Err(Error::Memory {
@@ -178,7 +180,7 @@ impl ThinPlateParams {
         })
     }
 
-    /// Of all that the result depends on.
+    /// A fingerprint of everything that affects the result.
     fn fingerprint(&self, labels: &Labels, weights: &[f64], units: &[f64], look: &ColumnMoments) -> u128 {
         let mut all = look.content;
         for (row, ((code, weight), unit)) in labels.codes().iter().zip(weights).zip(units).enumerate() {

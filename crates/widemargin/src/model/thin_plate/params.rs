@@ -1,5 +1,5 @@
-//! The thin plate SVM: a nonlinear classifier with no length scale, and with leave-one-out in closed form no
-//! parameter at all.
+//! The thin plate SVM: a nonlinear classifier without a length scale and, with closed-form leave-one-out, without any
+//! parameter to tune.
 //!
 //! Walder & Chapelle, *Learning with Transformation Invariant Kernels*, NIPS 2007: minimise
 //! ½‖f‖² + C Σ max(0, 1 − y f)² over f = Σ α_i φ(‖· − x_i‖) + Σ β_m p_m, the polynomials p unpenalised.
@@ -13,13 +13,13 @@ use crate::error::{Error, Result};
 use crate::similarity::ConditionalKernel;
 use crate::solve::thin_plate::NullSpace;
 
-/// How C is chosen.
+/// How C is selected.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum CChoice {
-    /// The C of a path with the least mean leave-one-out squared hinge loss.
+    /// The C with the smallest mean leave-one-out squared hinge loss on a path.
     #[default]
     Auto,
-    /// This C, above 0.
+    /// A given C, above 0.
     Value(f64),
 }
 
@@ -53,20 +53,20 @@ impl FromStr for CChoice {
     }
 }
 
-/// Whether each column is divided by its standard deviation first.
+/// Whether each column is first divided by its standard deviation.
 ///
-/// The method sees nothing but distances. It does not care how far the data are stretched as a whole, but a column
-/// in grams where the others are in tonnes is all it sees.
+/// The method depends on distances only. It is invariant to scaling of the data as a whole, but a column in grams
+/// dominates columns in tonnes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Standardize {
-    /// The columns are used as they are.
+    /// The columns are not scaled.
     #[default]
     No,
-    /// Every column is; constant ones are passed over.
+    /// Every column is scaled, except constant ones.
     Yes,
-    /// Where C is chosen too and the columns' spreads differ by more than three, whichever of the two leaves the
-    /// lower leave-one-out loss (on 1,000 samples where there are more); else as `No`.
+    /// If C is selected too and the columns' spreads differ by more than a factor of three, the variant with the
+    /// smaller leave-one-out loss (on 1,000 samples if there are more); otherwise as `No`.
     Auto,
 }
 
@@ -95,7 +95,7 @@ impl FromStr for Standardize {
     }
 }
 
-/// Landmarks where [`ThinPlateParams::exact_up_to`] asks for them.
+/// Number of landmarks if [`ThinPlateParams::exact_up_to`] is exceeded.
 pub(crate) const LANDMARKS: usize = 1000;
 
 /// Parameters of a thin plate SVM, with their defaults.
@@ -117,8 +117,8 @@ pub struct ThinPlateParams {
 }
 
 impl ThinPlateParams {
-    /// The defaults for a kernel: C by leave-one-out, polynomials free unless they alone separate the data, one
-    /// thread a core.
+    /// The defaults for a kernel: C by leave-one-out, polynomials free unless they alone separate the data, one thread
+    /// per core.
     pub fn new(kernel: ConditionalKernel) -> Self {
         ThinPlateParams {
             kernel,
@@ -142,61 +142,61 @@ impl ThinPlateParams {
         ThinPlateParams { c: c.into(), ..self }
     }
 
-    /// What becomes of the polynomials the kernel is definite against.
+    /// How the polynomials of the kernel are treated.
     pub fn null_space(self, null_space: NullSpace) -> Self {
         ThinPlateParams { null_space, ..self }
     }
 
-    /// Whether each column is divided by its standard deviation first.
+    /// Whether each column is first divided by its standard deviation.
     pub fn standardize(self, standardize: Standardize) -> Self {
         ThinPlateParams { standardize, ..self }
     }
 
-    /// Landmarks that carry the kernel, from 1; `None` is the exact solver, in which every sample is one. Time
-    /// grows with the samples times this squared.
+    /// Number of landmarks, from 1; `None` selects the exact solver, in which every sample is a basis. Time grows with
+    /// samples × landmarks².
     pub fn n_basis(self, n_basis: Option<usize>) -> Self {
         ThinPlateParams { n_basis, ..self }
     }
 
-    /// Where `n_basis` is none and there are more samples than this, 1,000 landmarks are taken all the same, with
-    /// a warning: for callers whose users have not thought of it. Without a limit the exact solver refuses what
-    /// does not fit in memory.
+    /// If `n_basis` is `None` and there are more samples than this, 1,000 landmarks are used, with a warning: for
+    /// callers whose users did not choose. Without a limit the exact solver refuses a problem that does not fit in
+    /// memory.
     pub fn exact_up_to(self, n_samples: usize) -> Self {
         ThinPlateParams { exact_up_to: n_samples, ..self }
     }
 
-    /// How landmarks are chosen.
+    /// How landmarks are selected.
     pub fn landmarks(self, landmarks: LandmarkChoice) -> Self {
         ThinPlateParams { landmarks, ..self }
     }
 
-    /// Seed of the landmarks' choice.
+    /// Seed of the selection of landmarks.
     pub fn seed(self, seed: u64) -> Self {
         ThinPlateParams { seed, ..self }
     }
 
-    /// How much the samples of each class count.
+    /// The class weights.
     pub fn class_weight(self, class_weight: ClassWeight) -> Self {
         ThinPlateParams { class_weight, ..self }
     }
 
-    /// Largest violation of the optimality conditions, in units of the margin, at which a fit counts as solved.
-    /// The last Newton step usually ends at rounding, whatever is asked for.
+    /// The largest violation of the optimality conditions, in units of the margin, at which a fit counts as solved. The
+    /// last Newton step usually ends at rounding, whatever the tolerance.
     pub fn tol(self, tol: f64) -> Self {
         ThinPlateParams { tol, ..self }
     }
 
-    /// The most Newton steps a two-class problem and C; a few suffice.
+    /// The maximum number of Newton steps per two-class problem and C; a few suffice.
     pub fn max_steps(self, max_steps: u32) -> Self {
         ThinPlateParams { max_steps, ..self }
     }
 
-    /// Threads, 0 meaning one a core. The result does not depend on it.
+    /// Number of threads, 0 meaning one per core. The result does not depend on it.
     pub fn threads(self, threads: usize) -> Self {
         ThinPlateParams { threads, ..self }
     }
 
-    /// Bytes the fit may take; without a limit, what the machine has free where it tells.
+    /// Bytes the fit may use; by default the free memory, if the system reports it.
     pub fn memory_limit(self, bytes: u64) -> Self {
         ThinPlateParams { memory_limit: Some(bytes), ..self }
     }
@@ -204,7 +204,7 @@ impl ThinPlateParams {
     /// Checks the parameters without fitting.
     ///
     /// # Errors
-    /// [`Error::Parameter`] naming the first that is outside its domain.
+    /// [`Error::Parameter`] naming the first that is invalid.
     pub fn check(&self) -> Result<()> {
         self.kernel.check()?;
         let wrong =

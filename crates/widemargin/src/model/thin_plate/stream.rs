@@ -1,4 +1,4 @@
-//! Samples of a source as the rows that the thin plate solver streams over, and what is to be known of them first.
+//! Samples of a source as row blocks for the thin plate solver, and their statistics.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -16,7 +16,7 @@ use crate::par::Pool;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::thin_plate::{BLOCK, RawRows, SPAN};
 
-/// Rows that are read at a time where only the samples themselves are looked at, by each thread.
+/// Rows read at a time by each thread when only the samples themselves are needed.
 const CHUNK: usize = SPAN * BLOCK / 4;
 
 /// Samples of a source as dense rows.
@@ -28,7 +28,7 @@ pub(crate) struct Stream<'a> {
 
 impl<'a> Stream<'a> {
     /// # Errors
-    /// [`Error::Kind`] where the samples are no vectors, [`Error::Shape`] where they have no features.
+    /// [`Error::Kind`] if the samples are not vectors, [`Error::Shape`] if they have no features.
     pub fn new(samples: &'a dyn Source<Samples = AnySamples>) -> Result<Self> {
         let n_features = vectors(samples.chunk(0..samples.n_samples().min(1))?)?.n_cols();
         if n_features == 0 {
@@ -45,11 +45,10 @@ impl<'a> Stream<'a> {
         self.samples.n_samples()
     }
 
-    /// Some rows, dense, row-major.
+    /// Dense rows of a range, row-major.
     ///
     /// # Errors
-    /// What reading them meets; [`Error::Value`] for a number that is not finite, [`Error::Shape`] for rows of another
-    /// width.
+    /// Read errors; [`Error::Value`] for a non-finite number, [`Error::Shape`] for rows of a different width.
     pub fn rows(&self, range: Range<usize>) -> Result<Vec<f64>> {
         let read = vectors(self.samples.chunk(range.clone())?)?;
         let dense = read.dense()?;
@@ -68,7 +67,7 @@ impl<'a> Stream<'a> {
         Ok(dense.values.iter().map(|&value| f64::from(value)).collect())
     }
 
-    /// One pass for what is to be known of all samples, those of weight 0 being absent.
+    /// One pass for the statistics of all samples of non-zero weight.
     pub fn look(&self, weights: &[f64], picked: &[usize], pool: &Pool, count: &RowCount<'_>) -> Result<ColumnMoments> {
         let d = self.n_features;
         let work = |range: Range<usize>| {
@@ -96,7 +95,7 @@ impl<'a> Stream<'a> {
         Ok(all)
     }
 
-    /// The first samples of weight above 0 at `most` different places, or at all there are: their rows and numbers.
+    /// The first `most` distinct samples of weight above 0, or all if there are fewer: their rows and indices.
     pub fn first(&self, weights: &[f64], most: usize) -> Result<(Vec<f64>, Vec<usize>)> {
         let (mut places, mut rows, mut numbers) = (BTreeSet::new(), Vec::new(), Vec::new());
         for first in (0..self.n()).step_by(CHUNK) {
@@ -129,7 +128,7 @@ fn vectors(samples: AnySamples) -> Result<Vectors> {
     })
 }
 
-/// `most` rows of weight above 0, drawn without replacement, ascending; all where there are no more.
+/// `most` rows of weight above 0, drawn without replacement, ascending; all if there are no more.
 pub(crate) fn drawn(weights: &[f64], most: usize, seed: u64) -> Vec<usize> {
     let n_present = weights.iter().filter(|weight| **weight > 0.0).count();
     let present = |row: &usize| weights[*row] > 0.0;
@@ -137,7 +136,7 @@ pub(crate) fn drawn(weights: &[f64], most: usize, seed: u64) -> Vec<usize> {
         return (0..weights.len()).filter(present).collect();
     }
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x0d1a_5eed);
-    // Those that stay away are drawn where they are fewer.
+    // Draws the excluded rows if they are fewer.
     let (away, n_drawn) = if 2 * most > n_present { (true, n_present - most) } else { (false, most) };
     let mut found = BTreeSet::new();
     while found.len() < n_drawn {
@@ -153,16 +152,16 @@ pub(crate) fn drawn(weights: &[f64], most: usize, seed: u64) -> Vec<usize> {
     }
 }
 
-/// What one pass tells of all samples.
+/// The statistics of all samples from one pass.
 pub(crate) struct ColumnMoments {
     /// Σ w.
     pub total: f64,
     pub mean: Vec<f64>,
     /// Σ w (x − mean)².
     pub squares: Vec<f64>,
-    /// Of all contents in their order.
+    /// Of the content of all samples in order.
     pub content: Fingerprint,
-    /// The rows that were picked, row-major.
+    /// The requested rows, row-major.
     pub sample: Vec<f64>,
 }
 
@@ -172,7 +171,7 @@ impl ColumnMoments {
         ColumnMoments { total: 0.0, mean, squares, content: Fingerprint::default(), sample: Vec::new() }
     }
 
-    /// Welford's step, which a constant column leaves without rounding.
+    /// Welford's update, which has no rounding error for a constant column.
     pub fn add(&mut self, weight: f64, row: &[f64]) {
         if weight > 0.0 {
             self.total += weight;
@@ -185,7 +184,7 @@ impl ColumnMoments {
         }
     }
 
-    /// Both together (Chan, Golub and LeVeque).
+    /// Merges both (Chan, Golub and LeVeque).
     pub fn merge(&mut self, other: ColumnMoments) {
         let total = self.total + other.total;
         if other.total > 0.0 {
@@ -201,7 +200,7 @@ impl ColumnMoments {
         self.sample.extend(other.sample);
     }
 
-    /// The polynomials' space on these samples, their columns multiplied by factors first.
+    /// The space of polynomials on these samples, with their columns first multiplied by factors.
     pub fn space(&self, degree: Option<u32>, factors: Option<&[f64]>) -> Result<PolynomialSpace> {
         let factor = |column: usize| factors.map_or(1.0, |factors| factors[column]);
         let centre = self.mean.iter().enumerate().map(|(column, mean)| factor(column) * mean).collect();
@@ -210,7 +209,7 @@ impl ColumnMoments {
     }
 }
 
-/// Kernel values with landmarks and polynomials of a stream's rows.
+/// Kernel values at landmarks, and polynomials, of a stream's rows.
 pub(crate) struct StreamedRows<'a> {
     pub stream: Stream<'a>,
     pub kernel: ConditionalKernel,

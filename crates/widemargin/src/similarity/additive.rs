@@ -70,18 +70,18 @@ impl AdditiveKernel {
         match self.p() {
             None => {
                 let ratio = small / large;
-                // log₂((x+y)/x) = log₂(1 + y/x): log1p keeps the digits when x and y are far apart.
+                // log₂((x+y)/x) = log₂(1 + y/x): log1p preserves precision if x and y are far apart.
                 0.5 * (small * (1.0 / ratio).ln_1p() + large * ratio.ln_1p()) * std::f64::consts::LOG2_E
             }
             Some(-1.0) => 2.0 * small / (1.0 + small / large),
             Some(0.0) => small.sqrt() * large.sqrt(),
             Some(f64::NEG_INFINITY) => small,
-            // The direct x^p overflows already at p = −8 in f32; relative to the smaller value it cannot.
+            // The direct x^p overflows in f32 already at p = −8; relative to the smaller value it cannot.
             Some(p) => small * ((0.5 * (p * (large / small).ln()).exp_m1()).ln_1p() / p).exp(),
         }
     }
 
-    /// K(x, y) = Σ_j k(x_j, y_j) between two rows, straight from the definition.
+    /// K(x, y) = Σ_j k(x_j, y_j) between two rows, computed from the definition.
     pub fn between<A: Rows, B: Rows>(&self, x: &A, x_row: usize, y: &B, y_row: usize) -> f64 {
         let mut other = Vec::new();
         y.for_each_nonzero(y_row, |column, value| other.push((column, value)));
@@ -113,7 +113,7 @@ impl fmt::Display for AdditiveKernel {
 impl FromStr for AdditiveKernel {
     type Err = Error;
 
-    /// Reads the kernel's spec, as [`Display`](fmt::Display) writes it.
+    /// Parses the kernel's spec, as written by [`Display`](fmt::Display).
     fn from_str(spec: &str) -> Result<Self> {
         Ok(match spec {
             "chi2" => AdditiveKernel::Chi2,
@@ -147,7 +147,7 @@ impl Similarity for AdditiveKernel {
         check_histograms(self, false, samples)?;
         match self.p() {
             Some(-1.0) => sum_over_features(bases, samples, block, |x, y| {
-                // 0 / 0 where both are 0, which is 0.
+                // 0 / 0 if both are 0, where the kernel is 0.
                 2.0 * x * y / (x + y).max(f32::MIN_POSITIVE)
             }),
             Some(0.0) => sum_over_features(bases, samples, block, |x, y| (x * y).sqrt()),
@@ -169,7 +169,7 @@ fn check_histograms(kernel: &AdditiveKernel, is_basis: bool, vectors: &Vectors) 
     let Some(at) = values.iter().position(|value| *value < 0.0 || !value.is_finite()) else { return Ok(()) };
     let number = match vectors {
         Vectors::Dense(matrix) => at / matrix.n_cols,
-        // Rows may be empty: the last that begins at or before it.
+        // Rows may be empty: the last row that begins at or before it.
         Vectors::Sparse(matrix) => matrix.indptr.partition_point(|start| *start <= at) - 1,
     };
     let problem = format!("has the value {}: histograms have values that are finite and at least 0", values[at]);

@@ -1,9 +1,9 @@
-//! Conditionally positive definite kernels φ(‖x − y‖): no length scale, hence nothing to tune.
+//! Conditionally positive definite kernels φ(‖x − y‖), without a length scale to tune.
 //!
-//! Walder & Chapelle, *Learning with Transformation Invariant Kernels*, NIPS 2007. Such a kernel is positive
-//! definite only on coefficients that cancel the polynomials of some degree at the samples; those polynomials
-//! then enter the classifier unpenalised. With φ(r) = r² log r (and polynomials of degree 1, in every
-//! dimension) the classifier does not change when the data are shifted, rotated or, C rescaled, stretched.
+//! Walder & Chapelle, *Learning with Transformation Invariant Kernels*, NIPS 2007. Such a kernel is positive definite
+//! only on coefficients that are orthogonal to the polynomials of some degree at the samples; those polynomials then
+//! enter the classifier unpenalised. With φ(r) = r² log r (and polynomials of degree 1, in every dimension) the
+//! classifier is invariant to translation, rotation and, with C rescaled, scaling of the data.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,26 +13,26 @@ use super::radial::{TILE, powers_of_logarithms, squared_distances};
 use crate::data::{Samples, Vectors};
 use crate::error::{Error, Result};
 
-/// A radial kernel with the polynomials it is definite against.
+/// A radial kernel that is conditionally positive definite with respect to some polynomials.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ConditionalKernel {
     /// (−1)^(k+1) r^(2k) log r with polynomials of degree k = order − 1: `thin-plate`, order 2.
     ThinPlate {
-        /// The order, from 2; 2 is the thin plate proper, r² log r.
+        /// The order, from 2; 2 is the thin plate spline, r² log r.
         order: u32,
     },
     /// −r with constants: `distance`.
     Distance,
     /// r³ with polynomials of degree 1: `cubic`.
     Cubic,
-    /// (−1)^⌈b/2⌉ r^b with polynomials of degree ⌈b/2⌉ − 1, b above 0 and no even number.
+    /// (−1)^⌈b/2⌉ r^b with polynomials of degree ⌈b/2⌉ − 1, for b above 0 and not an even number.
     Polyharmonic {
         /// The exponent b.
         exponent: f64,
     },
-    /// Definition 5.1 of the paper: the thin plate energy of `order` derivatives in `dims` dimensions,
-    /// r^(2·order − dims), times log r where that is even, with polynomials of degree order − 1.
+    /// Definition 5.1 of the paper: the thin plate energy of `order` derivatives in `dims` dimensions, r^(2·order −
+    /// dims), times log r if that exponent is even, with polynomials of degree order − 1.
     Spline {
         /// Order m of the derivatives; 2m is above `dims`.
         order: u32,
@@ -50,10 +50,10 @@ impl ConditionalKernel {
     /// The thin plate r² log r, the default of the method.
     pub const THIN_PLATE: Self = ConditionalKernel::ThinPlate { order: 2 };
 
-    /// Checks the kernel's parameter.
+    /// Checks the kernel's parameters.
     ///
     /// # Errors
-    /// [`Error::Parameter`] naming the parameter that is outside its domain.
+    /// [`Error::Parameter`] naming the invalid parameter.
     pub fn check(&self) -> Result<()> {
         let wrong =
             |name, value: String, expected: &str| Err(Error::Parameter { name, value, expected: expected.to_owned() });
@@ -79,7 +79,7 @@ impl ConditionalKernel {
         }
     }
 
-    /// Degree of the polynomials the kernel is definite against; `None` where it is positive definite.
+    /// Degree of the kernel's polynomials; `None` if it is positive definite.
     pub fn degree(&self) -> Option<u32> {
         match *self {
             ConditionalKernel::ThinPlate { order } | ConditionalKernel::Spline { order, .. } => Some(order - 1),
@@ -90,8 +90,8 @@ impl ConditionalKernel {
         }
     }
 
-    /// The exponent b by which stretching the data by s is the same as C · s^(−b); `None` where a kernel has
-    /// a length scale.
+    /// The exponent b such that scaling the data by s is equivalent to C · s^(−b); `None` if the kernel has a length
+    /// scale.
     pub fn dilation_exponent(&self) -> Option<f64> {
         match *self {
             ConditionalKernel::ThinPlate { order } => Some(f64::from(2 * (order - 1))),
@@ -103,11 +103,11 @@ impl ConditionalKernel {
         }
     }
 
-    /// φ(r), r at least 0; φ(0) = 0 but for the Gaussian's 1.
+    /// φ(r), for r at least 0; φ(0) = 0, except for the Gaussian's 1.
     pub fn value(&self, r: f64) -> f64 {
         let mut value = [r * r];
         if self.logarithmic().is_some() && r > 0.0 {
-            // r² may underflow where r does not.
+            // r² may underflow even if r does not.
             let b = self.dilation_exponent().unwrap_or(0.0);
             return self.sign() * r.powi(b as i32) * r.ln();
         }
@@ -115,7 +115,7 @@ impl ConditionalKernel {
         value[0]
     }
 
-    /// Half the exponent of r, for the kernels with a logarithm.
+    /// Half the exponent of r, for kernels with a logarithm.
     fn logarithmic(&self) -> Option<i32> {
         match *self {
             ConditionalKernel::ThinPlate { order } => Some(order as i32 - 1),
@@ -152,8 +152,8 @@ impl ConditionalKernel {
         }
     }
 
-    /// Fills `out`, row-major samples × bases, with φ(‖sample − base‖). `samples` and `bases` are row-major
-    /// with `n_features` columns.
+    /// Fills `out`, row-major samples × bases, with φ(‖sample − basis‖). `samples` and `bases` are row-major with
+    /// `n_features` columns.
     pub fn block(&self, samples: &[f64], bases: &[f64], n_features: usize, out: &mut [f64]) {
         let n_bases = bases.len().checked_div(n_features).unwrap_or(0);
         if n_bases == 0 {
@@ -195,7 +195,7 @@ impl fmt::Display for ConditionalKernel {
 impl FromStr for ConditionalKernel {
     type Err = Error;
 
-    /// Reads the kernel's spec, as [`Display`](fmt::Display) writes it; `thin-plate:order=2` is `thin-plate`.
+    /// Parses the kernel's spec, as written by [`Display`](fmt::Display); `thin-plate:order=2` is `thin-plate`.
     fn from_str(spec: &str) -> Result<Self> {
         let unknown = || Error::UnknownName {
             what: "conditionally positive definite kernel",
@@ -243,7 +243,7 @@ impl Similarity for ConditionalKernel {
         self.to_string()
     }
 
-    /// From differences, in double precision.
+    /// Computed from differences, in double precision.
     fn block(&self, bases: &Vectors, samples: &Vectors, block: &mut [f32]) -> Result<()> {
         let (bases, samples) = (bases.dense()?, samples.dense()?);
         if bases.n_cols != samples.n_cols || bases.n_cols == 0 {

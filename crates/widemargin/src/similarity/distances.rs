@@ -1,9 +1,9 @@
-//! Distances of pairs of vectors in single precision, to its last digits however far vectors are from the origin and
-//! however near to each other.
+//! Distances between vectors, accurate to single precision however far the vectors are from the origin and however
+//! close to each other.
 //!
-//! Products are the fast way to them, as in ‖x‖² + ‖y‖² − 2 x·y, which loses the digits of a distance much smaller than
-//! the norms. Pairs whose distance is below [`CANCELLED`] of the norms are therefore computed again, by differences.
-//! Which these are depends on the sample and the bases alone, not on the other samples of a block.
+//! Products are the fast way to compute them, ‖x‖² + ‖y‖² − 2 x·y, but lose precision if the distance is much smaller
+//! than the norms. Pairs whose distance is below [`CANCELLED`] times the norms are therefore recomputed from
+//! differences. This depends only on the sample and the bases, not on the other samples of a block.
 
 use std::borrow::Cow;
 
@@ -12,20 +12,21 @@ use crate::data::{CsrMatrix, DenseMatrix, Rows, Samples, Vectors};
 use crate::error::Result;
 use crate::isa::compiled;
 
-/// The share of the two norms below which a distance is computed again. Above, rounding is at most 8 times as large
-/// relative to the distance as to the norms. Of digits (USPS, MNIST) 1.1 % and 0.02 % of all pairs are below.
+/// The fraction of the two norms below which a distance is recomputed. Above, the rounding error relative to the
+/// distance is at most 8 times that relative to the norms. Of digits (USPS, MNIST) 1.1 % and 0.02 % of all pairs are
+/// below.
 const CANCELLED: f64 = 1.0 / 8.0;
 
-/// With at most so many features, differences are as fast as products.
+/// With at most this many features, differences are as fast as products.
 const FEW_FEATURES: usize = 32;
 
-/// Bases whose coordinates are laid side by side at a time.
+/// Bases interleaved at a time.
 const TILE: usize = 64;
 
-/// Features whose differences are added up before the next are looked at: as many as the first cache holds of a tile.
+/// Features summed at a time: as many as fit in the first-level cache for a tile.
 const FEATURES: usize = 64;
 
-/// Sums side by side over the features of one pair.
+/// Number of accumulators over the features of one pair.
 const LANES: usize = 32;
 
 /// block\[sample\]\[basis\] = ‖x − y‖².
@@ -37,7 +38,7 @@ pub(super) fn squared_distances(bases: &Vectors, samples: &Vectors, block: &mut 
             by_differences(b, s, block, term);
             return Ok(());
         }
-        // About the bases' mean norms are small, and few pairs are computed again.
+        // After centring on the bases' mean, norms are small, and few pairs are recomputed.
         let mean = mean(b);
         let ((b, basis), (s, sample)) = (centred(b, &mean), centred(s, &mean));
         products(&b, &s, block)?;
@@ -55,7 +56,7 @@ pub(super) fn absolute_distances(bases: &Vectors, samples: &Vectors, block: &mut
         by_differences(b, s, block, f32::abs);
         return Ok(());
     }
-    // |x − y| where one is 0 is the other: sparse rows need the shared features only.
+    // If one is 0, |x − y| is the other: sparse rows need only the shared features.
     sum_over_features(bases, samples, block, |x, y| (x - y).abs() - x.abs() - y.abs())?;
     let norms = [bases, samples].map(|vectors| norms(vectors, f64::abs));
     mend(bases, samples, [&norms[0], &norms[1]], 1.0, block, f32::abs)
@@ -86,7 +87,7 @@ fn mean(matrix: &DenseMatrix<f32>) -> Vec<f32> {
     sums.into_iter().map(|sum| (sum / n) as f32).collect()
 }
 
-/// Rows about a mean, and their squared norms.
+/// Centred rows, and their squared norms.
 fn centred(matrix: &DenseMatrix<f32>, mean: &[f32]) -> (Vectors, Vec<f64>) {
     let mut matrix = matrix.clone();
     let mut norms = vec![0.0; matrix.n_rows];
@@ -97,7 +98,7 @@ fn centred(matrix: &DenseMatrix<f32>, mean: &[f32]) -> (Vectors, Vec<f64>) {
 }
 
 compiled! {
-    /// Subtracts the mean from a row, and gives the squared norm of what is left.
+    /// Subtracts the mean from a row, and returns the squared norm of the result.
     fn centre(row: &mut [f32], mean: &[f32], norm: &mut f64) {
         let mut sums = [0.0f64; LANES];
         for (row, mean) in row.chunks_mut(LANES).zip(mean.chunks(LANES)) {
@@ -110,7 +111,7 @@ compiled! {
     }
 }
 
-/// block\[sample\]\[basis\] = Σ_j term(x_j − y_j). A subtraction, `term` and an addition a feature and pair.
+/// block\[sample\]\[basis\] = Σ_j term(x_j − y_j). Costs a subtraction, `term` and an addition per feature and pair.
 fn by_differences(
     bases: &DenseMatrix<f32>,
     samples: &DenseMatrix<f32>,
@@ -148,7 +149,7 @@ compiled! {
     }
 }
 
-/// Turns products into distances, norm + norm + factor · product, those that lost their digits by differences.
+/// Turns products into distances, norm + norm + factor · product, and recomputes those affected by cancellation.
 fn mend(
     bases: &Vectors,
     samples: &Vectors,
@@ -181,7 +182,7 @@ fn mend(
 }
 
 compiled! {
-    /// Distances from products, and which of them lost their digits, or are no numbers.
+    /// Computes distances from products, and collects those that are affected by cancellation or NaN.
     fn from_products(out: &mut [f32], norms: &[f64], norm: f64, factor: f64, cancelled: &mut Vec<usize>) {
         let mut left = 0;
         for (out, norms) in out.chunks_mut(TILE).zip(norms.chunks(TILE)) {
@@ -226,7 +227,7 @@ compiled! {
     }
 }
 
-/// A row written out, `n_cols` wide.
+/// A row in dense form, `n_cols` wide.
 fn dense_row(vectors: &Vectors, row: usize, n_cols: usize) -> Cow<'_, [f32]> {
     match vectors {
         Vectors::Dense(matrix) => Cow::Borrowed(&matrix.values[row * n_cols..(row + 1) * n_cols]),

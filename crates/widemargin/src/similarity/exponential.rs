@@ -1,16 +1,16 @@
-//! e^x for whole blocks, in single precision.
+//! e^x for blocks, in single precision.
 
 use crate::isa::compiled;
 
-/// Below this e^x is no normal number, and slow to compute with: it counts as 0.
+/// Below this e^x is subnormal and slow to compute with: it is replaced by 0.
 const LOWEST: f32 = -87.0;
 
 compiled! {
-    /// Turns each x into e^(factor · x), to 2e-7 of its value; 0 where that would be below 1e-38. Exponents above 88 give
-    /// infinity.
+    /// Replaces each x by e^(factor · x), with a relative error of 2e-7; 0 if the result would be below 1e-38.
+    /// Exponents above 88 give infinity.
     ///
-    /// Range reduction by multiples of ln 2 and a polynomial of degree 6 (the Taylor series, whose remainder on
-    /// ±½ ln 2 is 1e-7 of the value, with its last coefficient fitted): 14 operations, no branch, a vector at a time.
+    /// Range reduction by multiples of ln 2 and a polynomial of degree 6 (the Taylor series, whose relative remainder
+    /// on ±½ ln 2 is 1e-7, with its last coefficient fitted): 14 operations, branch-free and vectorised.
     pub(super) fn exponentials(factor: f32, block: &mut [f32]) {
         for x in block {
             *x = exponential(factor * *x);
@@ -18,14 +18,14 @@ compiled! {
     }
 }
 
-/// The same sequence of operations on every machine, so that no bit depends on which loop runs: no fused
-/// multiply-adds.
+/// The sequence of operations is the same on every machine, without fused multiply-adds, so that results do not depend
+/// on the instruction set.
 #[inline(always)]
 fn exponential(x: f32) -> f32 {
     // ln 2 in two parts, the first with few bits, so that n · LN2_HIGH is exact.
     const LN2_HIGH: f32 = 0.693_359_4;
     const LN2_LOW: f32 = -2.121_944_4e-4;
-    // Adding and subtracting 1.5 · 2^23 rounds to the nearest whole number.
+    // Adding and subtracting 1.5 · 2^23 rounds to the nearest integer.
     const ROUND: f32 = 12_582_912.0;
     let clamped = x.clamp(LOWEST, 88.5);
     let n = (clamped * std::f32::consts::LOG2_E + ROUND) - ROUND;
@@ -34,9 +34,9 @@ fn exponential(x: f32) -> f32 {
     for coefficient in [1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0] {
         sum = sum * r + coefficient;
     }
-    // 2^n in two halves: 2^128 alone is beyond the range.
+    // 2^n in two factors, since 2^128 alone would overflow.
     let half = (n * 0.5 + ROUND) - ROUND;
-    // A whole number is in the lowest bits once 1.5 · 2^23 is added; a conversion would ask whether it is one.
+    // After adding 1.5 · 2^23 the integer is in the low bits; a conversion would check its range.
     let whole = |n: f32| (n + ROUND).to_bits().wrapping_sub(ROUND.to_bits());
     let power = |n: f32| f32::from_bits(whole(n).wrapping_add(127) << 23);
     let value = sum * power(half) * power(n - half);

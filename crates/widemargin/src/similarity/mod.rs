@@ -1,4 +1,4 @@
-//! Similarities s(x, y), one file a family.
+//! Similarities s(x, y), one file per family.
 
 mod additive;
 mod alignment;

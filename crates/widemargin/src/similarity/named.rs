@@ -1,4 +1,4 @@
-//! A step that must have one certain name.
+//! Checks the name of a step.
 
 use crate::error::{Error, Result};
 use crate::spec::Step;

@@ -1,8 +1,9 @@
 //! The cosine of the counts of character n-grams: `ngram:n=3`.
 //!
-//! s(x, y) = Σ_g c_g(x) c_g(y) / √(Σ c_g(x)² · Σ c_g(y)²) over the substrings g of n characters, c_g how often g
-//! occurs: the spectrum kernel of Leslie, Eskin and Noble, *The spectrum kernel: a string kernel for SVM protein
-//! classification* (PSB 2002), normalised. It is positive semi-definite, from 0 to 1, and needs no alignment.
+//! s(x, y) = Σ_g c_g(x) c_g(y) / √(Σ c_g(x)² · Σ c_g(y)²) over the substrings g of n characters, where c_g is the
+//! number of occurrences of g: the spectrum kernel of Leslie, Eskin and Noble, *The spectrum kernel: a string kernel
+//! for SVM protein classification* (PSB 2002), normalised. It is positive semi-definite, from 0 to 1, and needs no
+//! alignment.
 //!
 //! A string of fewer than n characters counts as one n-gram, itself; so s(x, x) = 1 for every string.
 
@@ -24,8 +25,8 @@ impl NGram {
     /// The similarity of a spec such as `ngram` (n = 3) or `ngram:n=5`.
     ///
     /// # Errors
-    /// [`Error::Parameter`](crate::Error::Parameter) for parameters it does not know or an n that is not 1 to 64,
-    /// and [`Error::UnknownName`](crate::Error::UnknownName) for another name.
+    /// [`Error::Parameter`](crate::Error::Parameter) for unknown parameters or an n outside 1 to 64, and
+    /// [`Error::UnknownName`](crate::Error::UnknownName) for another name.
     pub fn from_step(step: &Step) -> Result<Self> {
         expect_name(step, "ngram")?;
         let mut arguments = step.arguments();
@@ -37,13 +38,13 @@ impl NGram {
 
 /// The n-grams of a string, with repeats.
 fn grams(characters: &[char], n: usize) -> impl Iterator<Item = &[char]> {
-    // One window of all characters where there are fewer; none would make the empty string similar to nothing.
+    // One window of all characters if there are fewer than n; otherwise the empty string would be similar to nothing.
     let short = characters.len() < n;
     let windows = if short { [].windows(1) } else { characters.windows(n) };
     windows.chain(short.then_some(characters))
 }
 
-/// How often each n-gram occurs, and the sum of the squares.
+/// The count of each n-gram, and the sum of the squared counts.
 fn counts(characters: &[char], n: usize) -> (FxHashMap<&[char], u32>, f64) {
     let mut counts: FxHashMap<&[char], u32> = FxHashMap::default();
     grams(characters, n).for_each(|gram| *counts.entry(gram).or_default() += 1);
@@ -58,8 +59,8 @@ impl Similarity for NGram {
         self.step.to_string()
     }
 
-    /// The bases' n-grams make an inverted index: a sample touches only the bases that share a gram with it. Sums
-    /// are of whole numbers, so their order does not matter.
+    /// The bases' n-grams form an inverted index: a sample visits only the bases that share an n-gram with it. Sums are
+    /// of integers, so that their order does not matter.
     fn block(&self, bases: &Vec<String>, samples: &Vec<String>, block: &mut [f32]) -> Result<()> {
         let bases: Vec<Vec<char>> = bases.iter().map(|basis| basis.chars().collect()).collect();
         let mut index: FxHashMap<&[char], Vec<(u32, u32)>> = FxHashMap::default();

@@ -1,17 +1,17 @@
-//! The polynomials that go with a conditionally positive definite kernel.
+//! The polynomials of a conditionally positive definite kernel.
 
 use crate::error::{Error, Result};
 
-/// Most monomials that are still handled as columns of a dense matrix.
+/// Maximum number of monomials, which are columns of a dense matrix.
 const MOST: usize = 20_000;
 
-/// A column whose spread is below this share of its size counts as constant: that is rounding, not data.
+/// A column whose spread is below this fraction of its size counts as constant, up to rounding.
 const CONSTANT: f64 = 1e-14;
 
 /// All monomials up to a degree in centred, unit-scaled coordinates.
 ///
-/// Centring and scaling change the basis, not the space of polynomials; without them data far from the origin
-/// would make the columns all but equal.
+/// Centring and scaling change the basis, not the space of polynomials; without them, data far from the origin would
+/// make the columns nearly equal.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PolynomialSpace {
     degree: Option<u32>,
@@ -22,10 +22,10 @@ pub(crate) struct PolynomialSpace {
 }
 
 impl PolynomialSpace {
-    /// The space for row-major samples with weights above 0; `degree` `None` is the space of no polynomial.
+    /// The space for row-major samples with weights above 0; for `degree` `None` it has no polynomials.
     ///
     /// # Errors
-    /// [`Error::Parameter`] where the monomials are too many.
+    /// [`Error::Parameter`] for too many monomials.
     pub fn fit(samples: &[f64], weights: &[f64], n_features: usize, degree: Option<u32>) -> Result<Self> {
         let total: f64 = weights.iter().sum();
         let mut centre = vec![0.0; n_features];
@@ -41,7 +41,7 @@ impl PolynomialSpace {
         Self::of_moments(degree, centre, &spread)
     }
 
-    /// The space for samples whose columns have this mean and this variance.
+    /// The space for samples whose columns have this mean and variance.
     ///
     /// # Errors
     /// As for [`PolynomialSpace::fit`].
@@ -77,9 +77,9 @@ impl PolynomialSpace {
         &self.factors
     }
 
-    /// The weight of each monomial in the kernel Σ weight p(x) p(y) of penalised polynomials, Σ_m s^(b − 2m) (x · y)^m in
-    /// centred coordinates, m from 1, for a kernel of degree b and the root mean square distance s between two samples.
-    /// Both kernels grow alike where the data are stretched, and no direction is preferred.
+    /// The weight of each monomial in the kernel Σ weight p(x) p(y) of penalised polynomials, Σ_m s^(b − 2m) (x · y)^m
+    /// in centred coordinates, m from 1, for a kernel of degree b and the root mean square distance s between two
+    /// samples. Both kernels scale alike with the data, and no direction is preferred.
     pub fn spreads(&self, dilation_exponent: Option<f64>) -> Vec<f64> {
         let variances = |f: &f64| if *f > 0.0 { 1.0 / (f * f) } else { 0.0 };
         let distance = (2.0 * self.factors.iter().map(variances).sum::<f64>()).sqrt();
@@ -89,7 +89,7 @@ impl PolynomialSpace {
             if degree == 0 || columns.iter().any(|&column| self.factors[column] == 0.0) {
                 return 0.0;
             }
-            // (x · y)^m has each product of m columns as often as they can be ordered.
+            // In (x · y)^m each product of m columns occurs once per ordering.
             let (mut orders, mut run) = (1.0, 0.0);
             for (at, column) in columns.iter().enumerate() {
                 run = if at > 0 && columns[at - 1] == *column { run + 1.0 } else { 1.0 };
@@ -111,7 +111,7 @@ impl PolynomialSpace {
         }
     }
 
-    /// What the user should know of the columns.
+    /// Warnings about the columns.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         let constant: Vec<usize> = (0..self.factors.len()).filter(|&column| self.factors[column] == 0.0).collect();
@@ -125,7 +125,7 @@ impl PolynomialSpace {
         warnings
     }
 
-    /// The widest column's spread over the narrowest's, constant ones apart; 1 where there is no other.
+    /// The ratio of the largest to the smallest spread of the non-constant columns; 1 if there are none.
     pub fn unevenness(&self) -> f64 {
         let spreads = self.factors.iter().filter(|f| **f > 0.0).map(|f| 1.0 / f);
         let (small, large) = spreads.fold((f64::INFINITY, 0.0_f64), |(a, b), s| (a.min(s), b.max(s)));
@@ -133,7 +133,7 @@ impl PolynomialSpace {
     }
 }
 
-/// The columns that each monomial multiplies, by rising degree.
+/// The columns that each monomial multiplies, by ascending degree.
 fn monomials(n_features: usize, degree: u32) -> Result<Vec<Vec<usize>>> {
     let mut all: Vec<Vec<usize>> = vec![Vec::new()];
     let mut last = 0..1;

@@ -1,10 +1,10 @@
-//! Similarities that somebody else computed: a sample is its row of values, a column a basis.
+//! Precomputed similarities: a sample is its row of values, a column is a basis.
 
 use super::Similarity;
 use crate::data::{Rows, Samples, Vectors};
 use crate::error::{Error, Result};
 
-/// `precomputed`: samples are rows of similarities to the bases, which it never sees; every column is a basis.
+/// `precomputed`: samples are rows of similarities to bases that are not available; every column is a basis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Precomputed;
 

@@ -1,15 +1,14 @@
-//! The two loops that radial kernels spend their time in, in double precision: squared distances to a tile of bases, and
-//! r^2k log r. Written once, compiled for each instruction set; no bit depends on which of them runs, since there are no
-//! fused multiply-adds.
+//! The hot loops of radial kernels, in double precision: squared distances to a tile of bases, and r^2k log r. Written
+//! once and compiled for each instruction set; without fused multiply-adds, so that results do not depend on it.
 
 use crate::isa::compiled;
 
-/// Bases whose coordinates are laid side by side at a time.
+/// Bases interleaved at a time.
 pub(super) const TILE: usize = 64;
 
 compiled! {
-    /// ‖sample − base‖² for the bases of a tile, `tile` having a row of [`TILE`] numbers a feature. From differences: the
-    /// expansion ‖x‖² + ‖y‖² − 2x·y would lose half the digits.
+    /// ‖sample − basis‖² for the bases of a tile, where `tile` has a row of [`TILE`] numbers per feature. Computed from
+    /// differences: the expansion ‖x‖² + ‖y‖² − 2x·y would lose half the digits.
     pub(super) fn squared_distances(sample: &[f64], tile: &[f64], out: &mut [f64; TILE]) {
         let mut sums = [0.0; TILE];
         for (x, bases) in sample.iter().zip(tile.as_chunks::<TILE>().0) {
@@ -22,7 +21,7 @@ compiled! {
 }
 
 compiled! {
-    /// Turns each squared distance r² into factor · (r²)^half · log r²; 0 into 0, as it does what is not a normal number.
+    /// Replaces each squared distance r² by factor · (r²)^half · log r², and 0 and subnormal numbers by 0.
     pub(super) fn powers_of_logarithms(squared: &mut [f64], half: i32, factor: f64) {
         for some in squared.chunks_mut(TILE) {
             let mut values = [0.0; TILE];
@@ -39,20 +38,20 @@ compiled! {
     }
 }
 
-/// ln x of a normal number above 0, to 2e-16 of its value or of 1 in the last place; anything for others.
+/// ln x of a normal number above 0, to 2e-16 relative or absolute; undefined for others.
 ///
 /// x = 2^n m with m between √½ and √2, and ln m = 2 artanh s for s = (m − 1)/(m + 1), whose Taylor series up to s^23
-/// leaves less than 1e-18.
+/// has a remainder below 1e-18.
 #[inline(always)]
 fn logarithm(x: f64) -> f64 {
     const ROOT_OF_HALF: u64 = std::f64::consts::FRAC_1_SQRT_2.to_bits();
     const ONE: u64 = 1.0f64.to_bits();
     // ln 2 in two parts, the first with few bits, so that its products with n are exact.
     const LN2_HIGH: f64 = f64::from_bits(std::f64::consts::LN_2.to_bits() & 0xffff_ffff_0000_0000);
-    // What is left of ln 2 in double precision, and of that what double precision left.
+    // The rest of ln 2 in double precision, plus the remainder of that.
     const LN2_LOW: f64 = (std::f64::consts::LN_2 - LN2_HIGH) + 2.319_046_813_846_3e-17;
     const TWO_TO_52: f64 = 4_503_599_627_370_496.0;
-    // n + 1023 in the lowest bits: there it is a positive number, which vectors can shift without a sign.
+    // n + 1023 in the lowest bits, where it is positive, so that vectors can shift it without sign extension.
     let biased = x.to_bits().wrapping_sub(ROOT_OF_HALF).wrapping_add(ONE) >> 52;
     let n = f64::from_bits(TWO_TO_52.to_bits() | biased) - (TWO_TO_52 + 1023.0);
     let m = f64::from_bits(x.to_bits().wrapping_sub(biased << 52).wrapping_add(ONE));

@@ -1,4 +1,4 @@
-//! Sums over the features of pairs of vectors, dense or sparse: what similarities of vectors are made of.
+//! Sums over the features of pairs of vectors, dense or sparse: the building blocks of similarities of vectors.
 
 use crate::data::{CsrMatrix, DenseMatrix, Rows, Vectors};
 use crate::error::{Error, Result};
@@ -38,7 +38,7 @@ pub(super) fn sum_over_features(
     Ok(())
 }
 
-/// The bases, feature by feature, so that one value of a sample meets all bases at once.
+/// The bases by feature, so that each value of a sample is combined with all bases at once.
 enum ByFeature {
     /// \[feature\]\[basis\], and the number of bases.
     Dense((Vec<f32>, usize)),
@@ -98,7 +98,7 @@ fn add_rows(samples: &impl Rows, bases: &ByFeature, block: &mut [f32], f: impl F
         ByFeature::Sparse(columns) => {
             for (row, out) in block.chunks_mut(columns.n_bases.max(1)).enumerate() {
                 samples.for_each_nonzero(row, |column, x| {
-                    // A model's bases may be narrower than samples never are: `check_widths` saw to it.
+                    // A sample cannot be wider than the bases: `check_widths` has checked it.
                     let range = columns.starts[column]..columns.starts[column + 1];
                     for (&basis, &y) in columns.bases[range.clone()].iter().zip(&columns.values[range]) {
                         out[basis as usize] += f(x as f32, y);
@@ -110,14 +110,15 @@ fn add_rows(samples: &impl Rows, bases: &ByFeature, block: &mut [f32], f: impl F
 }
 
 compiled! {
-    /// out\[basis\] += f(x, y\[basis\]). A load, f and an add-store a pair: 12 bytes, all in the first cache.
+    /// out\[basis\] += f(x, y\[basis\]). A load, f, an addition and a store per pair: 12 bytes, all in the first-level
+    /// cache.
     #[inline(always)]
     fn add_feature(x: f32, y: &[f32], out: &mut [f32], f: impl Fn(f32, f32) -> f32) {
         out.iter_mut().zip(y).for_each(|(out, y)| *out += f(x, *y));
     }
 }
 
-/// Dense vectors must be equally wide; sparse samples may be narrower than the bases.
+/// Dense vectors must have equal widths; sparse samples may be narrower than the bases.
 pub(super) fn check_widths(bases: &Vectors, samples: &Vectors) -> Result<()> {
     let (trained, found) = (bases.n_cols(), samples.n_cols());
     let narrower = matches!(samples, Vectors::Sparse(_)) && found < trained;

@@ -1,4 +1,4 @@
-//! Similarities of strings by edits: `edit:metric=levenshtein`, character by character.
+//! Edit-based similarities of strings: `edit:metric=levenshtein`, on characters.
 //!
 //! | metric | what one edit is | largest distance of lengths m, n | source |
 //! |---|---|---|---|
@@ -9,8 +9,8 @@
 //! | `lcs` | the longest common subsequence is what is left | max(m, n) | |
 //! | `jaro`, `jaro-winkler` | not by edits: common characters near each other | | Jaro 1989, Winkler 1990 |
 //!
-//! s(x, y) = 1 − distance / largest distance is 1 for equal strings (two empty ones too) and 0 for those that share
-//! nothing; with `gamma` it is exp(−gamma (1 − s)). None is positive definite in general.
+//! s(x, y) = 1 − distance / largest distance is 1 for equal strings (including two empty ones) and 0 for those that
+//! share nothing; with `gamma` it is exp(−gamma (1 − s)). None is positive definite in general.
 
 use rapidfuzz::distance::{damerau_levenshtein, indel, jaro, jaro_winkler, lcs_seq, levenshtein, osa};
 
@@ -19,23 +19,23 @@ use super::named::expect_name;
 use crate::error::{Error, Result};
 use crate::spec::Step;
 
-/// What counts as an edit.
+/// The edit operations of a distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EditMetric {
     /// Insertions, deletions and replacements.
     Levenshtein,
-    /// Levenshtein's and swaps of neighbours, no part of the string edited twice.
+    /// Levenshtein with swaps of neighbours, where no part of the string is edited twice.
     Osa,
-    /// Levenshtein's and swaps of neighbours.
+    /// Levenshtein with swaps of neighbours.
     Damerau,
     /// Insertions and deletions.
     Indel,
-    /// What the longest common subsequence leaves of the longer string.
+    /// The characters of the longer string outside the longest common subsequence.
     Lcs,
-    /// Jaro's share of common characters.
+    /// Jaro: the proportion of common characters.
     Jaro,
-    /// Jaro's with a bonus for up to four common first characters, 0.1 each.
+    /// Jaro with a bonus of 0.1 each for up to four common first characters.
     JaroWinkler,
 }
 
@@ -60,9 +60,9 @@ impl EditMetric {
     }
 }
 
-/// Similarity of strings by edits, from 0 to 1; see the table of metrics above.
+/// Edit-based similarity of strings, from 0 to 1; see the table of metrics above.
 ///
-/// Levenshtein, OSA, indel, LCS and Jaro are bit-parallel: about ⌈m / 64⌉ · n steps a pair. Damerau takes m · n.
+/// Levenshtein, OSA, indel, LCS and Jaro are bit-parallel: about ⌈m / 64⌉ · n steps per pair. Damerau takes m · n.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edit {
     metric: EditMetric,
@@ -74,8 +74,8 @@ impl Edit {
     /// The similarity of a spec such as `edit`, `edit:metric=osa` or `edit:gamma=4`.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for parameters it does not know or that are outside their domain, and
-    /// [`Error::UnknownName`] for an unknown metric or another name.
+    /// [`Error::Parameter`] for unknown or invalid parameters, and [`Error::UnknownName`] for an unknown metric or
+    /// another name.
     pub fn from_step(step: &Step) -> Result<Self> {
         expect_name(step, "edit")?;
         let mut arguments = step.arguments();
@@ -97,7 +97,7 @@ impl Similarity for Edit {
     }
 
     fn seconds_a_pair(&self, bases: &Vec<String>) -> f64 {
-        // The others take 64 cells at once, or look at neighbours alone.
+        // The others process 64 cells at once, or only neighbouring characters.
         let a_cell = if self.metric == EditMetric::Damerau { 2e-9 } else { 0.1e-9 };
         let cells: f64 = bases.iter().map(|base| (base.len() as f64).powi(2)).sum();
         a_cell * cells / bases.len().max(1) as f64
@@ -105,12 +105,12 @@ impl Similarity for Edit {
 
     fn block(&self, bases: &Vec<String>, samples: &Vec<String>, block: &mut [f32]) -> Result<()> {
         let n = bases.len();
-        // Decoded once: each is compared with every basis.
+        // Decoded once, since each sample is compared with every basis.
         let samples: Vec<Vec<char>> = samples.iter().map(|sample| sample.chars().collect()).collect();
         let gamma = self.gamma;
         let value = |s: f64| gamma.map_or(s, |gamma| (-gamma * (1.0 - s)).exp()) as f32;
         for (column, basis) in bases.iter().enumerate() {
-            // A comparator holds where each character of its basis is, and serves all samples.
+            // A comparator stores the character positions of its basis, and is reused for all samples.
             macro_rules! compare {
                 ($metric:ident) => {{
                     let comparator = $metric::BatchComparator::new(basis.chars());
@@ -133,7 +133,7 @@ impl Similarity for Edit {
     }
 
     fn is_symmetric(&self, _part: usize) -> bool {
-        // Jaro's takes common characters from the left, of one string in the order of the other.
+        // Jaro takes common characters from the left, of one string in the order of the other.
         !matches!(self.metric, EditMetric::Jaro | EditMetric::JaroWinkler)
     }
 }

@@ -1,29 +1,29 @@
-//! The one trait through which samples are compared.
+//! The trait for comparing samples.
 
 use crate::data::{Samples, Training};
 use crate::error::{Error, Result};
 
-/// A similarity s(basis, sample), symmetric or not, definite or not.
+/// A similarity s(basis, sample), which need be neither symmetric nor positive definite.
 ///
-/// It compares whole blocks, never one pair at a time, and sees no labels. A user's own needs `Samples`, `spec`
-/// and `block`; `examples/rust/own_similarity.rs` in the repository has one in twenty lines.
+/// It compares blocks of samples and bases, not single pairs, and sees no labels. A user-defined similarity needs
+/// `Samples`, `spec` and `block`; `examples/rust/own_similarity.rs` in the repository implements one in twenty lines.
 pub trait Similarity: Send + Sync {
-    /// What it compares: a collection such as `Vec<Molecule>`.
+    /// The collection of samples it compares, such as `Vec<Molecule>`.
     type Samples: Samples;
 
-    /// Its name with its parameters, such as `rbf:gamma=1`: reports, errors and model files quote it.
+    /// Its name with its parameters, such as `rbf:gamma=1`, for reports, errors and model files.
     fn spec(&self) -> String;
 
     /// Fills `block`, row-major samples × bases, with s(basis, sample).
     ///
-    /// Rows are asked for in chunks, in any order and from several threads; a pair must get the same value, but for
-    /// rounding, whatever chunk it is in.
+    /// Called for chunks of rows, in any order and from several threads; the value of a pair must not depend on its
+    /// chunk, except for rounding.
     ///
     /// # Errors
-    /// Samples it cannot compare; [`Error::Similarity`] is the variant for that.
+    /// Samples it cannot compare; use [`Error::Similarity`] for these.
     fn block(&self, bases: &Self::Samples, samples: &Self::Samples, block: &mut [f32]) -> Result<()>;
 
-    /// Learns from the training samples what it needs, such as a scale. Most need nothing.
+    /// Learns parameters, such as a scale, from the training samples. Most similarities have none.
     ///
     /// # Errors
     /// As for [`Similarity::block`].
@@ -31,8 +31,8 @@ pub trait Similarity: Send + Sync {
         Ok(())
     }
 
-    /// Turns samples into what [`Similarity::block`] compares: called once for the bases and once for each chunk
-    /// of samples. Most compare samples as they are.
+    /// Converts samples to the representation compared by [`Similarity::block`]: called once for the bases and once for
+    /// each chunk of samples. Most similarities compare samples unchanged.
     ///
     /// # Errors
     /// As for [`Similarity::block`].
@@ -40,26 +40,26 @@ pub trait Similarity: Send + Sync {
         Ok(samples)
     }
 
-    /// Roughly how long one pair takes on one core, in seconds, where that is long: work is cut into pieces by it, so
-    /// that it can be interrupted. 0 says that no block of a few hundred samples takes long.
+    /// Roughly how long one pair takes on one core, in seconds; the chunk size is derived from it, so that work can be
+    /// interrupted. 0 means that a block of a few hundred samples is always fast.
     fn seconds_a_pair(&self, _bases: &Self::Samples) -> f64 {
         0.0
     }
 
-    /// How many bases `block` has a column for: one a sample of `bases` unless samples bring their columns with
-    /// them, as precomputed similarities do.
+    /// The number of columns of `block`: one per sample of `bases`, unless samples provide the columns, as for
+    /// precomputed similarities.
     fn n_columns(&self, bases: &Self::Samples) -> usize {
         bases.len()
     }
 
-    /// True where samples bring their columns with them, so that no bases need be chosen.
+    /// True if samples provide the columns, so that no bases need to be selected.
     fn brings_columns(&self) -> bool {
         false
     }
 
     /// Fills `block`, row-major samples × bases, with the squared distances s(x, x) + s(y, y) − s(x, y) − s(y, x) of
-    /// one part, where it knows them better than these four numbers tell in single precision; returns false where
-    /// it does not. `bases` and `samples` are described, as for [`Similarity::block`].
+    /// one part, if they can be computed more accurately than from these four numbers in single precision; otherwise
+    /// returns false. `bases` and `samples` are converted, as for [`Similarity::block`].
     ///
     /// # Errors
     /// As for [`Similarity::block`].
@@ -73,8 +73,8 @@ pub trait Similarity: Send + Sync {
         Ok(false)
     }
 
-    /// How many similarities it is side by side. A block of several is \[part\]\[sample\]\[basis\], and each part
-    /// is normalised by itself.
+    /// The number of similarities combined. A block of several is \[part\]\[sample\]\[basis\], and each part is
+    /// normalised separately.
     fn n_parts(&self) -> usize {
         1
     }
@@ -84,13 +84,13 @@ pub trait Similarity: Send + Sync {
         self.spec()
     }
 
-    /// True where s(x, y) = s(y, x) for all x and y by definition, so that a Gram matrix need not be checked.
+    /// True if s(x, y) = s(y, x) for all x and y by definition, so that a Gram matrix need not be checked.
     fn is_symmetric(&self, _part: usize) -> bool {
         false
     }
 }
 
-/// A borrowed similarity is one too; it has nothing left to learn.
+/// A reference to a fitted similarity is a similarity; its `fit` does nothing.
 impl<S: Similarity> Similarity for &S {
     type Samples = S::Samples;
 
@@ -189,11 +189,11 @@ impl<T: Samples> Similarity for Box<dyn Similarity<Samples = T>> {
     }
 }
 
-/// The whole block of s(basis, sample), row-major samples × bases, of samples as they were given: small blocks,
-/// tests and looking. A fitted [`crate::expansion::BasisExpansion`] works in chunks and in parallel.
+/// The whole block of s(basis, sample), row-major samples × bases, for unconverted samples: for small blocks, tests and
+/// inspection. A fitted [`crate::expansion::BasisExpansion`] works in chunks and in parallel.
 ///
 /// # Errors
-/// What the similarity meets, and [`Error::Shape`] where it has several parts.
+/// Errors of the similarity, and [`Error::Shape`] if it has several parts.
 pub fn pairwise<S: Similarity>(similarity: &S, bases: &S::Samples, samples: &S::Samples) -> Result<Vec<f32>> {
     if similarity.n_parts() != 1 {
         return Err(Error::Shape {

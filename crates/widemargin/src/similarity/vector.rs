@@ -1,4 +1,4 @@
-//! Similarities of vectors by their products or differences: linear, RBF, Laplacian, polynomial, sigmoid.
+//! Similarities of vectors based on products or differences: linear, RBF, Laplacian, polynomial, sigmoid.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use crate::descriptor::{Spread, spread};
 use crate::error::{Error, Result};
 use crate::spec::{Arguments, Step};
 
-/// Which function of the product or the difference.
+/// The function of the product or the difference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum VectorKernel {
     /// x·y.
@@ -24,20 +24,20 @@ pub enum VectorKernel {
     Polynomial {
         /// The exponent, 1 to 16.
         degree: u32,
-        /// What is added to the product.
+        /// The constant added to the product.
         coef0: f64,
     },
     /// tanh(gamma x·y + coef0), not positive definite in general.
     Sigmoid {
-        /// What is added to the product.
+        /// The constant added to the product.
         coef0: f64,
     },
 }
 
 /// A similarity of vectors, in single precision.
 ///
-/// Without a `gamma` it is learned: 1 / mean ‖x − mean‖² over the training samples for RBF, polynomial and sigmoid,
-/// 1 / mean ‖x − mean‖₁ for the Laplacian; for data of one spread a feature that is scikit-learn's `scale`.
+/// An unset `gamma` is learned: 1 / mean ‖x − mean‖² over the training samples for RBF, polynomial and sigmoid, 1 /
+/// mean ‖x − mean‖₁ for the Laplacian; if all features have the same spread, this is scikit-learn's `scale`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VectorSimilarity {
     kernel: VectorKernel,
@@ -49,8 +49,7 @@ impl VectorSimilarity {
     /// A similarity from its spec, such as `rbf:gamma=1`.
     ///
     /// # Errors
-    /// [`Error::UnknownName`] for a name that is not of this family, [`Error::Parameter`] for parameters it does not
-    /// know or that are outside their domain.
+    /// [`Error::UnknownName`] for a name outside this family, [`Error::Parameter`] for unknown or invalid parameters.
     pub fn from_step(step: &Step) -> Result<Self> {
         let mut arguments = step.arguments();
         let (kernel, gamma) = match step.name() {
@@ -105,7 +104,7 @@ impl Similarity for VectorSimilarity {
         }
         let measure = if self.kernel == VectorKernel::Laplacian { Spread::Absolute } else { Spread::Squared };
         let found = spread(training, Vectors::dense, measure)?;
-        // Samples that are all alike have no scale: any will do.
+        // Identical samples have no scale: any value will do.
         let gamma = if found > 0.0 { 1.0 / found } else { 1.0 };
         self.gamma = Some(gamma);
         self.step.set("gamma", gamma);
@@ -169,12 +168,12 @@ impl Similarity for VectorSimilarity {
     }
 }
 
-/// p(x) + p(y) − 2 p(m) for p(t) = t^degree and x + y − 2m = `gap`, which is computed without x + y and 2m.
+/// p(x) + p(y) − 2 p(m) for p(t) = t^degree and x + y − 2m = `gap`, computed without x + y and 2m.
 fn polynomial_distance(degree: u32, x: f64, y: f64, gap: f64) -> f64 {
     let (middle, half) = (0.5 * (x + y), 0.5 * (x - y));
     let m = middle - 0.5 * gap;
     let power = |t: f64, exponent: u32| t.powi(exponent as i32);
-    // p(x) + p(y) − 2 p(middle): twice the terms of the binomial series that are even in x − y, but for the first.
+    // p(x) + p(y) − 2 p(middle): twice the terms of the binomial series that are even in x − y, except the first.
     let (mut curved, mut binomial) = (0.0, 1.0);
     for i in 1..=degree {
         binomial *= f64::from(degree + 1 - i) / f64::from(i);
@@ -182,12 +181,12 @@ fn polynomial_distance(degree: u32, x: f64, y: f64, gap: f64) -> f64 {
             curved += 2.0 * binomial * power(middle, degree - i) * power(half, i);
         }
     }
-    // 2 p(middle) − 2 p(m), the factor middle − m = gap / 2 taken out.
+    // 2 p(middle) − 2 p(m), with the factor middle − m = gap / 2 taken out.
     let risen: f64 = (0..degree).map(|i| power(middle, i) * power(m, degree - 1 - i)).sum();
     curved + gap * risen
 }
 
-/// The gamma given, or none where it is to be learned.
+/// The given gamma, or `None` if it is to be learned.
 fn gamma(arguments: &mut Arguments<'_>) -> Result<Option<f64>> {
     match arguments.text("gamma") {
         None | Some("scale") => Ok(None),

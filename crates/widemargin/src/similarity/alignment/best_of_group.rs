@@ -1,4 +1,4 @@
-//! The best alignments of a string with a group of others, by the loops of this machine.
+//! The best alignments of a string with a group of others, with the best instruction set available.
 
 use super::lanes::{Gaps, Group, NEVER, Work, fill};
 use super::simd::Portable;

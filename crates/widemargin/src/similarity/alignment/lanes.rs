@@ -1,18 +1,18 @@
-//! One string against a group of others, one of them a lane.
+//! Aligns one string with a group of others, one per lane.
 //!
 //! | a step of a cell in each lane | |
 //! |---|---|
 //! | operations | 5 additions, 4 maxima (6 where local), and a comparison and choice where scores go by equality |
 //! | memory | 3 vectors read (H and E of the row above, the codes or the scores), 2 written |
 //!
-//! With 16 lanes a step moves 320 bytes, all in the first cache up to some 150 characters. F waits for its left
+//! With 16 lanes a step moves 320 bytes, all in the first-level cache up to some 150 characters. F depends on its left
 //! neighbour: an addition and two maxima.
 
 use super::scores::{NOTHING, Scores, blosum62};
 use super::simd::Simd;
 use crate::isa::Isa;
 
-/// Strings of a group: as many as a vector register has numbers.
+/// Strings per group: the number of lanes of a vector register.
 pub(super) fn width(isa: Isa) -> usize {
     match isa {
         Isa::Avx512 => 16,
@@ -33,10 +33,10 @@ impl Gaps {
     }
 }
 
-/// Far below any score, and far above the smallest number.
+/// Far below any score, and far from overflow.
 pub(super) const NEVER: i32 = i32::MIN / 2;
 
-/// As many strings as lanes, or fewer; shorter ones end with [`NOTHING`].
+/// As many strings as lanes, or fewer; shorter ones are padded with [`NOTHING`].
 #[derive(Debug)]
 pub(super) struct Group {
     pub(super) lengths: Vec<usize>,
@@ -45,12 +45,12 @@ pub(super) struct Group {
     pairs: Pairs,
 }
 
-/// The scores of a character with a place of the strings.
+/// The scores of a character with each position of the strings.
 #[derive(Debug)]
 enum Pairs {
-    /// \[place\]\[lane\] of the codes, compared with the character.
+    /// \[position\]\[lane\] of the codes, compared with the character.
     Equal { codes: Vec<i32>, same: i32, other: i32 },
-    /// \[character\], then \[place\]\[lane\].
+    /// \[character\], then \[position\]\[lane\].
     Profile(Vec<Vec<i32>>),
 }
 
@@ -74,21 +74,21 @@ impl Group {
     }
 }
 
-/// The last row of the table, kept for its memory.
+/// The last row of the table, and memory for reuse.
 #[derive(Debug, Default)]
 pub(super) struct Work {
-    /// H, \[place\]\[lane\], one more than places.
+    /// H, \[position\]\[lane\], one more than positions.
     pub(super) best: Vec<i32>,
-    /// E, \[place\]\[lane\].
+    /// E, \[position\]\[lane\].
     pub(super) down: Vec<i32>,
-    /// The highest H of each lane, where local.
+    /// The maximum of H in each lane, for local alignment.
     pub(super) highest: Vec<i32>,
 }
 
 /// The table, row by row.
 ///
 /// # Safety
-/// The instruction set is there, and group and memory were laid out for its lanes.
+/// The instruction set must be available, and group and memory must be laid out for its lanes.
 #[inline(always)]
 pub(super) unsafe fn fill<S: Simd>(group: &Group, local: bool, gaps: Gaps, sample: &[i32], work: &mut Work) {
     let size = group.longest * S::LANES;
@@ -118,7 +118,7 @@ pub(super) unsafe fn fill<S: Simd>(group: &Group, local: bool, gaps: Gaps, sampl
     }
 }
 
-/// One row: `pair` makes scores of what is in `pairs`.
+/// One row: `pair` computes scores from `pairs`.
 ///
 /// # Safety
 /// As [`fill`], and `pairs` is as long as `work.down`.

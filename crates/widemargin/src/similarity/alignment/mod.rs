@@ -1,15 +1,15 @@
-//! Similarity of strings by their best alignment: `align:mode=local,match=2,mismatch=-1,open=-2,extend=-1`.
+//! Alignment scores of strings as a similarity: `align:mode=local,match=2,mismatch=-1,open=-2,extend=-1`.
 //!
-//! An alignment writes two strings below each other with gaps. A pair of characters scores `match`, `mismatch` or
-//! what a substitution matrix says, a gap of k characters `open` + (k − 1)·`extend` (as EMBOSS and Biopython count;
-//! BLAST's costs 11 and 1 are open=-12,extend=-1). The score of the best alignment is `global` (Needleman and Wunsch
-//! 1970) or, of any two substrings, `local` (Smith and Waterman 1981), by the recursion of Gotoh (1982):
+//! An alignment writes two strings below each other with gaps. A pair of characters scores `match`, `mismatch` or the
+//! entry of a substitution matrix, a gap of k characters `open` + (k − 1)·`extend` (as in EMBOSS and Biopython; BLAST's
+//! costs 11 and 1 are open=-12,extend=-1). The score is that of the best `global` alignment (Needleman and Wunsch 1970)
+//! or, over all pairs of substrings, `local` alignment (Smith and Waterman 1981), by the recursion of Gotoh (1982):
 //!
-//! > E = max(E↑ + extend, H↑ + open), F = max(F← + extend, H← + open), H = max(H↖ + score, E, F), and 0 where local.
+//! > E = max(E↑ + extend, H↑ + open), F = max(F← + extend, H← + open), H = max(H↖ + score, E, F), and 0 if local.
 //!
-//! s(x, y) = score(x, y) / √(score(x, x)·score(y, y)) is 1 for equal strings, and not below 0 where local; the plain
-//! score with `normalize=false`. Neither is positive definite in general (Saigo et al. 2004 sum over alignments
-//! instead).
+//! s(x, y) = score(x, y) / √(score(x, x)·score(y, y)) is 1 for equal strings, and at least 0 if local; with
+//! `normalize=false` it is the raw score. Neither is positive definite in general (Saigo et al. 2004 sum over
+//! alignments instead).
 
 mod best_of_group;
 mod lanes;
@@ -26,7 +26,7 @@ use crate::error::{Error, Result};
 use crate::isa::Isa;
 use crate::spec::Step;
 
-/// Similarity of strings by their best alignment, character by character. Scores are whole numbers and exact.
+/// Similarity of strings by their best alignment, on characters. Scores are exact integers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alignment {
     local: bool,
@@ -40,12 +40,12 @@ impl Alignment {
     /// The similarity of a spec such as `align` or `align:mode=global,matrix=blosum62`.
     ///
     /// `mode` is local (default) or global; `match` (default 2) is above 0, `mismatch` (−1) at most 0; `matrix` is
-    /// blosum62, in place of these two; `open` (−2, with a matrix −11) and `extend` (−1) are at most 0, and opening
-    /// a gap is no cheaper than extending one. `normalize` is true (default) or false.
+    /// blosum62, instead of these two; `open` (−2, with a matrix −11) and `extend` (−1) are at most 0, and opening a
+    /// gap costs at least as much as extending one. `normalize` is true (default) or false.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for parameters it does not know or that are outside their domain, and
-    /// [`Error::UnknownName`] for another name, mode or matrix.
+    /// [`Error::Parameter`] for unknown or invalid parameters, and [`Error::UnknownName`] for another name, mode or
+    /// matrix.
     pub fn from_step(step: &Step) -> Result<Self> {
         expect_name(step, "align")?;
         let mut arguments = step.arguments();
@@ -75,11 +75,11 @@ impl Alignment {
         Ok(Alignment { local, scores, gaps: Gaps { open, extend }, normalized, step: step.clone() })
     }
 
-    /// The strings as the codes that are scored.
+    /// Encodes the strings for scoring.
     fn encode(&self, is_basis: bool, strings: &[String]) -> Result<Vec<Vec<i32>>> {
         let code = |(number, string): (usize, &String)| {
             let wrong = |problem| Error::Sample { similarity: self.spec(), is_basis, number, problem };
-            // Scores of longer ones could leave 32 bits; their tables would take hours.
+            // Scores of longer strings could overflow 32 bits; their tables would take hours.
             if string.len() > 1 << 19 {
                 return Err(wrong("has more than 2^19 bytes".into()));
             }
@@ -94,9 +94,9 @@ impl Alignment {
     /// The score of each string with itself.
     fn with_itself(&self, isa: Isa, strings: &[Vec<i32>], work: &mut Work) -> Vec<f64> {
         let score = |string: &Vec<i32>| match self.scores {
-            // Nothing beats matching every character.
+            // Matching every character is optimal.
             Scores::Equal { same, .. } => f64::from(same) * string.len() as f64,
-            // No pair of residues scores more than the mean of each with itself; only X with itself is below 0.
+            // No pair of residues scores more than the mean of their self-scores; only X has a negative self-score.
             Scores::Blosum62 if string.iter().all(|&code| scores::blosum62(code, code) > 0) => {
                 string.iter().map(|&code| f64::from(scores::blosum62(code, code))).sum()
             }
@@ -133,7 +133,7 @@ impl Similarity for Alignment {
         let (bases, samples) = (self.encode(true, bases)?, self.encode(false, samples)?);
         let of_bases = self.with_itself(isa, &bases, &mut work);
         let of_samples = self.with_itself(isa, &samples, &mut work);
-        // By length, so that the strings of a group end together. Whole numbers are the same in any lane.
+        // Sorted by length, so that the strings of a group end together. Integer scores do not depend on the lane.
         let mut order: Vec<usize> = (0..n).collect();
         order.sort_by_key(|&basis| bases[basis].len());
         for members in order.chunks(lanes::width(isa)) {
@@ -146,7 +146,7 @@ impl Similarity for Alignment {
                     block[row * n + basis] = match self.normalized {
                         false => score as f32,
                         true if size > 0.0 => (f64::from(score) / size) as f32,
-                        // An empty string, or one of unknown residues, is like none but itself.
+                        // An empty string, or one of unknown residues, is similar only to itself.
                         true => f32::from(bases[basis] == *sample),
                     };
                 }

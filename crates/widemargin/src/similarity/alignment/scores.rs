@@ -1,22 +1,22 @@
-//! What a pair of characters scores.
+//! Scores of pairs of characters.
 
 /// The scores of pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scores {
-    /// By whether they are the same.
+    /// By equality.
     Equal { same: i32, other: i32 },
     /// By BLOSUM62.
     Blosum62,
 }
 
-/// The code of what is behind a string's end; no character has it.
+/// The padding code after a string's end; no character has it.
 pub(super) const NOTHING: i32 = -1;
 
-/// What a residue scores with nothing: no alignment is better for it, and sums of such scores cannot overflow.
+/// The score of a residue with padding: no alignment benefits from it, and sums of such scores cannot overflow.
 pub(super) const WITH_NOTHING: i8 = -100;
 
 impl Scores {
-    /// A string as codes, or the letter that has no score.
+    /// Encodes a string, or returns a letter without a score.
     pub fn encode(&self, string: &str) -> Result<Vec<i32>, char> {
         string.chars().map(|letter| self.code(letter).ok_or(letter)).collect()
     }
@@ -29,7 +29,7 @@ impl Scores {
     }
 }
 
-/// The amino acids and B (D or N), Z (E or Q), X (any), in the order of the matrix; capitals or not.
+/// The amino acids and B (D or N), Z (E or Q), X (any), in the order of the matrix; case-insensitive.
 pub(super) const LETTERS: &str = "ARNDCQEGHILKMFPSTWYVBZX";
 
 /// The score of two codes.

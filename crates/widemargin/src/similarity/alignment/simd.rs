@@ -1,6 +1,6 @@
-//! Vectors of whole numbers.
+//! Integer vectors.
 
-/// One instruction set's way with a vector of i32.
+/// The i32 vector operations of one instruction set.
 ///
 /// # Safety
 /// All methods need the instruction set; pointers must be good for what the method reads or writes.
@@ -12,7 +12,7 @@ pub(super) unsafe trait Simd {
     unsafe fn store(value: Self::V, to: *mut i32);
     unsafe fn add(a: Self::V, b: Self::V) -> Self::V;
     unsafe fn maximum(a: Self::V, b: Self::V) -> Self::V;
-    /// `yes` where a = b, `no` elsewhere.
+    /// `yes` in lanes where a = b, `no` in the others.
     unsafe fn where_equal(a: Self::V, b: Self::V, yes: Self::V, no: Self::V) -> Self::V;
 }
 

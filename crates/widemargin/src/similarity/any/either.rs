@@ -1,4 +1,4 @@
-//! One name for two similarities that compare different kinds of samples: `tanimoto` of sets and of counts.
+//! One name for two similarities of different kinds of samples: `tanimoto` of sets and of counts.
 
 use std::any::Any;
 
@@ -6,7 +6,7 @@ use super::kernel::AnyKernel;
 use crate::data::{AnySamples, Training};
 use crate::error::{Error, Result};
 
-/// The first where it compares what is given, the second otherwise.
+/// The first similarity if it accepts the samples, otherwise the second.
 pub(super) struct Either<A, B>(pub A, pub B);
 
 impl<A: AnyKernel, B: AnyKernel> Either<A, B> {
@@ -36,7 +36,7 @@ impl<A: AnyKernel + 'static, B: AnyKernel + 'static> AnyKernel for Either<A, B> 
         }
         self.1.accept(samples).map_err(|error| match error {
             Error::Similarity { similarity, problem } => {
-                // What may be done about it stays at the end.
+                // The hint stays at the end.
                 let (problem, hint) = problem.split_once(" (").unwrap_or((&problem, ""));
                 let hint = if hint.is_empty() { String::new() } else { format!(" ({hint}") };
                 let problem = format!("{problem}; {} would do as well{hint}", self.0.kind());
@@ -47,7 +47,7 @@ impl<A: AnyKernel + 'static, B: AnyKernel + 'static> AnyKernel for Either<A, B> 
     }
 
     fn fit_any(&mut self, _training: &Training<'_, AnySamples>) -> Result<()> {
-        // Neither learns anything.
+        // Neither has parameters to learn.
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! A similarity whose kind of samples is known only when the program runs.
+//! A similarity whose kind of samples is known only at run time.
 
 use std::any::Any;
 
@@ -6,17 +6,17 @@ use crate::data::{AnySamples, Kind, Mapped, Training, Vectors};
 use crate::error::{Error, Result};
 use crate::similarity::Similarity;
 
-/// What [`super::AnySimilarity`] asks of its parts; every similarity of a known kind has it.
+/// The dynamic interface of a part of [`super::AnySimilarity`]; implemented for every similarity of a known kind.
 pub(super) trait AnyKernel: Send + Sync {
     fn spec_any(&self) -> String;
 
     /// The kind of samples it compares.
     fn kind(&self) -> &'static str;
 
-    /// The kinds that can be turned into it, the best first.
+    /// The kinds that can be converted to it, the preferred one first.
     fn takes_any(&self) -> Vec<&'static str>;
 
-    /// Samples turned into the kind it compares, where they can be.
+    /// Converts samples to the kind it compares, if possible.
     fn accept(&self, samples: AnySamples) -> Result<AnySamples>;
 
     fn fit_any(&mut self, training: &Training<'_, AnySamples>) -> Result<()>;
@@ -33,7 +33,7 @@ pub(super) trait AnyKernel: Send + Sync {
 
     fn is_symmetric_any(&self) -> bool;
 
-    /// Itself, for those who know its type.
+    /// For downcasting.
     fn as_any(&self) -> &dyn Any;
 }
 
@@ -59,7 +59,7 @@ where
     }
 
     fn fit_any(&mut self, training: &Training<'_, AnySamples>) -> Result<()> {
-        // The similarity cannot be asked for its name while it learns.
+        // Taken before `fit` borrows the similarity mutably.
         let spec = self.spec();
         let source = Mapped {
             source: training.samples,

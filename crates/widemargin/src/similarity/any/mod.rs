@@ -1,6 +1,6 @@
-//! Similarities chosen by their spec when the program runs, several side by side, each with its own descriptors.
+//! Similarities selected by their specs at run time; several can be combined, each with its own descriptors.
 //!
-//! Descriptions are shared: `hog:cell=8/rbf:gamma=1` and `hog:cell=8/rigid:radius=1` cut the cells of an image once.
+//! Descriptors are shared: `hog:cell=8/rbf:gamma=1` and `hog:cell=8/rigid:radius=1` compute the cells of an image once.
 
 mod either;
 mod kernel;
@@ -17,24 +17,24 @@ use crate::error::{Error, Result};
 
 pub use self::registry::{default_spec, descriptor_names, similarity_names};
 
-/// One or several similarities of samples of any kind the library knows.
+/// One or several similarities of samples of any of the library's kinds.
 ///
-/// It has learned nothing yet when it is made; [`Similarity::fit`] does that.
+/// It has to be fitted with [`Similarity::fit`].
 pub struct AnySimilarity {
     nodes: Vec<Node>,
     leaves: Vec<Leaf>,
     parts: Vec<Part>,
 }
 
-/// A descriptor that follows another.
+/// A descriptor in the tree of chains.
 struct Node {
-    /// The specs of all steps up to here: what makes two chains share it.
+    /// The specs of all steps up to this one; chains with equal paths share it.
     path: String,
     parent: Option<usize>,
     descriptor: Box<dyn Descriptor>,
 }
 
-/// What some similarities compare: samples as a node gives them, as the kind they want.
+/// The input of some similarities: the output of a node, as the kind they accept.
 struct Leaf {
     node: Option<usize>,
     kind: &'static str,
@@ -47,10 +47,10 @@ struct Part {
 }
 
 impl AnySimilarity {
-    /// The similarities of the given specs, side by side.
+    /// The combined similarities of the given specs.
     ///
     /// # Errors
-    /// [`Error::UnknownName`] and [`Error::Parameter`], saying which spec and what is known; [`Error::Parameter`]
+    /// [`Error::UnknownName`] and [`Error::Parameter`], naming the spec and the known names; [`Error::Parameter`]
     /// without any spec.
     pub fn new<T: AsRef<str>>(specs: &[T]) -> Result<Self> {
         if specs.is_empty() {
@@ -94,13 +94,13 @@ impl AnySimilarity {
         Ok(())
     }
 
-    /// The specs, with what has been learned in place of what was left open.
+    /// The specs, with learned values filled in.
     pub fn specs(&self) -> Vec<String> {
         (0..self.parts.len()).map(|part| self.part(part)).collect()
     }
 
-    /// The kinds of samples that all parts can take, named as [`AnySamples::kind`] does, in the order in which the
-    /// first part prefers them; none where no kind suits all.
+    /// The kinds of samples accepted by all parts, named as by [`AnySamples::kind`], in the first part's order of
+    /// preference; empty if there are none.
     pub fn takes(&self) -> Vec<&'static str> {
         let mut parts = self.parts.iter().map(|part| self.part_takes(part));
         let first = parts.next().unwrap_or_default();
@@ -121,7 +121,7 @@ impl AnySimilarity {
         first.takes().iter().copied().filter(suits).collect()
     }
 
-    /// What the descriptors have learned: a name and the numbers, for the model file.
+    /// The learned parameters of the descriptors, by name, for the model file.
     pub fn state(&self) -> Vec<(String, &[f32])> {
         let named = self.nodes.iter().enumerate().flat_map(|(at, node)| {
             node.descriptor.state().into_iter().map(move |(name, values)| (format!("descriptor.{at}.{name}"), values))
@@ -129,10 +129,10 @@ impl AnySimilarity {
         named.collect()
     }
 
-    /// Takes back what [`AnySimilarity::state`] gave for the same specs.
+    /// Restores the result of [`AnySimilarity::state`] for the same specs.
     ///
     /// # Errors
-    /// Numbers that are missing or do not fit each other.
+    /// Missing or inconsistent parameters.
     pub fn restore(&mut self, state: &mut dyn FnMut(&str) -> Result<Vec<f32>>) -> Result<()> {
         for (at, node) in self.nodes.iter_mut().enumerate() {
             node.descriptor.restore(&mut |name| state(&format!("descriptor.{at}.{name}")))?;
@@ -140,7 +140,7 @@ impl AnySimilarity {
         Ok(())
     }
 
-    /// Samples as a node gives them.
+    /// Samples transformed by the descriptors up to a node.
     fn at_node(&self, node: Option<usize>, samples: AnySamples) -> Result<AnySamples> {
         match node {
             None => Ok(samples),
@@ -151,7 +151,7 @@ impl AnySimilarity {
         }
     }
 
-    /// The blocks of the parts of a leaf. Those that match grids share the products of cells.
+    /// The blocks of the parts of a leaf. Grid similarities share the products of cells.
     fn leaf_blocks(
         &self,
         leaf: usize,
@@ -182,7 +182,7 @@ impl AnySimilarity {
         Error::Similarity { similarity: self.spec(), problem: "its samples were not described first".into() }
     }
 
-    /// The parts that compare what a leaf gives.
+    /// The parts that compare the samples of a leaf.
     fn of_leaf(&self, leaf: usize) -> impl Iterator<Item = usize> {
         (0..self.parts.len()).filter(move |&part| self.parts[part].leaf == leaf)
     }
@@ -204,7 +204,7 @@ impl Similarity for AnySimilarity {
     fn fit(&mut self, training: &Training<'_, AnySamples>) -> Result<()> {
         for at in 0..self.nodes.len() {
             let parent = self.nodes[at].parent;
-            // Taken out so that the nodes before it can be asked while it learns.
+            // Taken out so that the nodes before it can be used while it is fitted.
             let mut descriptor = std::mem::replace(&mut self.nodes[at].descriptor, Box::new(Nothing));
             let source = Mapped { source: training.samples, map: |samples| self.at_node(parent, samples) };
             let fitted = descriptor.fit(&training.of(&source));
@@ -223,7 +223,7 @@ impl Similarity for AnySimilarity {
     }
 
     fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
-        // Each node once, in order; a node's parent is before it.
+        // Each node once, in order; parents come first.
         let mut described: Vec<AnySamples> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
             let before = node.parent.map_or(&samples, |parent| &described[parent]).clone();
@@ -290,7 +290,7 @@ impl Similarity for AnySimilarity {
 
     fn part(&self, part: usize) -> String {
         let mut spec = self.parts[part].spec.clone();
-        // The kernel's own spec has what it learned; it is one step, as it was given.
+        // The kernel's own spec has the learned values; it is a single step, as given.
         match (self.parts[part].kernel.spec_any().parse::<Spec>(), spec.steps.last_mut()) {
             (Ok(learned), Some(last)) if learned.steps.len() == 1 => *last = learned.steps[0].clone(),
             _ => {}
@@ -303,7 +303,7 @@ impl Similarity for AnySimilarity {
     }
 }
 
-/// Stands in for a descriptor while it learns.
+/// A placeholder for a descriptor while it is fitted.
 struct Nothing;
 
 impl Descriptor for Nothing {

@@ -1,4 +1,4 @@
-//! Which names there are: a similarity or a descriptor is one file of its own and one line here.
+//! The registry of names: a similarity or a descriptor is one file and one line here.
 
 use super::either::Either;
 use super::kernel::AnyKernel;
@@ -61,7 +61,7 @@ pub fn descriptor_names() -> Vec<&'static str> {
     DESCRIPTORS.iter().map(|(name, _)| *name).collect()
 }
 
-/// The similarity that is used on samples of a kind where none is named.
+/// The default similarity for samples of a kind.
 pub fn default_spec(samples: &AnySamples) -> &'static str {
     match samples {
         AnySamples::Images(_) => "hog:cell=8/rbf:gamma=1",
@@ -100,7 +100,7 @@ pub(super) fn descriptors(step: &Step) -> Result<Vec<Box<dyn Descriptor>>> {
     }
 }
 
-/// Stands in for a similarity while it learns.
+/// A placeholder for a similarity while it is fitted.
 pub(super) fn nothing() -> Precomputed {
     Precomputed
 }
@@ -135,7 +135,7 @@ fn grid(step: &Step, read: fn(&mut Arguments<'_>) -> Result<GridMatching>) -> Re
     Ok(Box::new(matching))
 }
 
-/// HOG, and the scaling that the similarities of BE-SVM expect of it, unless `scale=none`.
+/// HOG, followed by the scaling that the similarities of BE-SVM expect, unless `scale=none`.
 fn hog(step: &Step) -> Result<Vec<Box<dyn Descriptor>>> {
     let mut arguments = step.arguments();
     let hog = Hog::from_arguments(&mut arguments)?;

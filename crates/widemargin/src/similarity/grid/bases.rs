@@ -1,4 +1,4 @@
-//! Bases laid out once, to be compared with one chunk of samples after another.
+//! Bases packed once, for comparison with several chunks of samples.
 
 use super::kernels::Kernels;
 use super::matching::GridMatching;
@@ -7,19 +7,18 @@ use crate::data::{Grids, Samples};
 use crate::error::{Error, Result};
 use crate::isa::Isa;
 
-/// Bases packed for several similarities of the same grids, which share the products of cells they have in common.
+/// Bases packed for several similarities of the same grids, sharing common products of cells.
 ///
-/// Packing costs as much as comparing the bases with some ten samples. They take as much
-/// memory again.
+/// Packing costs as much as comparing the bases with some ten samples, and as much memory again.
 ///
-/// A rigid similarity beside deformable ones sums the products cell by cell where alone it
-/// would sum them in one go, so that its last bits may differ from those it has alone.
+/// A rigid similarity combined with deformable ones sums the products cell by cell, alone in one sum, so that its last
+/// bits may differ between the two.
 #[derive(Debug)]
 pub(crate) struct PackedBases {
     similarities: Vec<GridMatching>,
     shape: [usize; 3],
     n_bases: usize,
-    /// `None` where there is nothing to compare.
+    /// `None` if there is nothing to compare.
     plan: Option<Plan>,
 }
 
@@ -28,7 +27,7 @@ impl PackedBases {
         Self::with(Kernels::new(Isa::best()), similarities, bases)
     }
 
-    /// The same with the loops that are given.
+    /// The same with given loops.
     pub(super) fn with(kernels: Kernels, similarities: &[GridMatching], bases: &Grids) -> PackedBases {
         let numbered: Vec<_> = similarities.iter().copied().enumerate().collect();
         PackedBases {
@@ -42,8 +41,8 @@ impl PackedBases {
     /// Fills one block, row-major samples × bases, for each similarity.
     ///
     /// # Errors
-    /// [`Error::Similarity`] where bases and samples are grids of different shapes, [`Error::Shape`] for blocks of
-    /// another number or size.
+    /// [`Error::Similarity`] if bases and samples are grids of different shapes, [`Error::Shape`] for a wrong number or
+    /// size of blocks.
     pub fn fill(&self, samples: &Grids, blocks: &mut [&mut [f32]]) -> Result<()> {
         let size = self.n_bases * samples.len();
         if blocks.len() != self.similarities.len() || blocks.iter().any(|block| block.len() != size) {

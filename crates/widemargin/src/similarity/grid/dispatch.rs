@@ -1,4 +1,4 @@
-//! Which compiled loops a machine gets.
+//! Selection of the compiled loops.
 
 use super::kernels::Kernels;
 use super::portable;

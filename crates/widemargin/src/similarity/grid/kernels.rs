@@ -13,15 +13,15 @@ pub(super) type WindowsLoop = unsafe fn(&Windows);
 pub(super) struct Kernels {
     /// Lanes of a vector.
     pub lanes: usize,
-    /// The most samples of a tile.
+    /// The maximum number of samples of a tile.
     pub most_samples: usize,
     /// Products of tiles of 1 … `most_samples` samples and one or two vectors of bases.
     ///
     /// # Safety of what it returns
-    /// All that [`Products`] points to may be read and written.
+    /// All memory that [`Products`] points to must be valid for reads and writes.
     pub products: fn(samples: usize, vectors: usize) -> ProductsLoop,
-    /// Maxima over windows of given shifts, local radii and penalty. Safe to call as [`Kernels::products`] is, with
-    /// windows of that kind.
+    /// Maxima over windows of given shifts, local radii and penalty. Safety as for [`Kernels::products`], with windows
+    /// of that kind.
     pub windows: fn(shifts: [usize; 2], local: [usize; 2], penalised: bool) -> WindowsLoop,
     pub add: fn(&mut [f32], &[f32]),
     pub keep_best: fn(&mut [f32], &[f32], f32),
@@ -39,7 +39,7 @@ macro_rules! pick_products {
 }
 pub(super) use pick_products;
 
-/// Picks the monomorphic windows: those of radius 1 have loops of their own for the usual shifts.
+/// Picks the monomorphic windows: radius 1 has specialised loops for the usual shifts.
 macro_rules! pick_windows {
     ($windows:ident, $windows_of_three:ident, $shifts:expr, $local:expr, $penalised:expr) => {
         match ($shifts[1], $local, $penalised) {

@@ -1,26 +1,26 @@
-//! What a rigid or deformable matching is: its kind, its radius, what displacements cost.
+//! Definition of a rigid or deformable matching: kind, radius, penalty of displacements.
 
 use std::fmt;
 
 use crate::error::{Error, Result};
 use crate::similarity::Arguments;
 
-/// The farthest a cell may be displaced: more is never meant, and would only take time.
+/// The maximum displacement of a cell: larger values are never intended, and only take time.
 const FARTHEST: usize = 1024;
 
 /// Rigid or deformable matching of grids, `rigid:radius=2` or `deformable:rigid=2,local=1`.
 ///
-/// s(basis, sample): it is the sample's cells that are displaced, so the deformable similarity is not symmetric.
-/// What lies outside the sample's grid is zero, and its zero product takes part in every maximum.
+/// s(basis, sample): the sample's cells are displaced, so that the deformable similarity is not symmetric. Cells
+/// outside the sample's grid are zero, and their zero products take part in every maximum.
 ///
 /// With a penalty λ > 0 every displacement costs λ times its squared length in cells,
 ///
 /// s(x, y) = max over z of ( Σ_c max over u of ( φ_c(x) · φ_{c+z+u}(y) − λ‖u‖² ) − λ‖z‖² ),
 ///
-/// the shift z once and the local displacement u once a cell: a quadratic choice of the regulariser of eq. 7.
+/// the shift z once and the local displacement u once per cell: a quadratic choice of the regulariser of eq. 7.
 ///
-/// Values do not depend on what other bases and samples are in a block; they may differ in the last bits between
-/// instruction sets.
+/// Values do not depend on the other bases and samples of a block; they may differ in the last bits between instruction
+/// sets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GridMatching {
     pub(super) kind: Kind,
@@ -40,13 +40,13 @@ impl GridMatching {
         GridMatching { kind: Kind::Rigid, radius: radius.min(FARTHEST), penalty: 0.0 }
     }
 
-    /// Deformable matching, eq. 12: shifts by up to `rigid` cells along each axis, and on top of them each cell by
-    /// up to `local` cells by itself; both up to 1024.
+    /// Deformable matching, eq. 12: shifts by up to `rigid` cells along each axis, plus a displacement of each single
+    /// cell by up to `local` cells; both up to 1024.
     pub fn deformable(rigid: usize, local: usize) -> Self {
         GridMatching { kind: Kind::Deformable { local: local.min(FARTHEST) }, ..Self::rigid(rigid) }
     }
 
-    /// What a displacement costs, times its squared length in cells; 0 to begin with.
+    /// The penalty of a displacement, times its squared length in cells; default 0.
     ///
     /// # Errors
     /// [`Error::Parameter`] for a penalty that is negative or not finite.
@@ -61,18 +61,18 @@ impl GridMatching {
         Ok(GridMatching { penalty, ..self })
     }
 
-    /// Reads the parameters of `rigid`: `radius` (default 1), `penalty` (0).
+    /// Parses the parameters of `rigid`: `radius` (default 1), `penalty` (0).
     ///
     /// # Errors
-    /// [`Error::Parameter`] for a value that is not allowed.
+    /// [`Error::Parameter`] for an invalid value.
     pub fn rigid_from_arguments(arguments: &mut Arguments<'_>) -> Result<Self> {
         Self::rigid(arguments.whole("radius", 1, 0..=FARTHEST)?).options(arguments)
     }
 
-    /// Reads the parameters of `deformable`: `rigid` (default 1), `local` (1), `penalty` (0).
+    /// Parses the parameters of `deformable`: `rigid` (default 1), `local` (1), `penalty` (0).
     ///
     /// # Errors
-    /// [`Error::Parameter`] for a value that is not allowed.
+    /// [`Error::Parameter`] for an invalid value.
     pub fn deformable_from_arguments(arguments: &mut Arguments<'_>) -> Result<Self> {
         let rigid = arguments.whole("rigid", 1, 0..=FARTHEST)?;
         Self::deformable(rigid, arguments.whole("local", 1, 0..=FARTHEST)?).options(arguments)
@@ -84,9 +84,8 @@ impl GridMatching {
         Ok(GridMatching { penalty, ..self })
     }
 
-    /// Multiplications and additions of one pair of grids of `rows` × `cols` cells of `depth` numbers that the
-    /// definition cannot do without: two for each number of each pair of cells that are both inside. Times two a
-    /// multiply-add, as in tables of speed.
+    /// The multiplications and additions required by the definition for one pair of grids of `rows` × `cols` cells of
+    /// `depth` numbers: two for each number of each pair of cells that are both inside, for reporting flop rates.
     pub fn useful_flops(&self, rows: usize, cols: usize, depth: usize) -> u64 {
         let radius = self.radius + self.local();
         let overlaps = |side: usize| -> u64 {

@@ -1,13 +1,14 @@
-//! Similarities of grids of cells that may be displaced against each other: rigid and deformable matching.
+//! Similarities of grids of cells with displacements: rigid and deformable matching.
 //!
 //! Aghazadeh and Carlsson, *Large Scale, Large Margin Classification using Indefinite Similarity Measures*,
-//! eq. 7, 11 and 12. With φ_c(x) the cell c of a grid, and zero outside the grid,
+//! eq. 7, 11 and 12. With φ_c(x) cell c of a grid, and zero outside the grid,
 //!
 //! - rigid: s(x, y) = max over shifts z of Σ_c φ_c(x) · φ_{c+z}(y);
 //! - deformable: s(x, y) = max over shifts z of Σ_c max over u of φ_c(x) · φ_{c+z+u}(y).
 //!
-//! `bases` is where a set of them is asked, `plan` says which products of cells a set of such similarities needs and walks over them, `pack` lays the
-//! cells out for that walk, `tile` holds the two hot loops, `kernels` what they are compiled to, `dispatch` which of them this machine runs.
+//! `bases` packs a set of bases for such similarities, `plan` determines and computes the products of cells that they
+//! need, `pack` lays out the cells for that, `tile` holds the two hot loops, `kernels` their compiled versions,
+//! `dispatch` selects those for this machine.
 
 mod bases;
 mod dispatch;
@@ -35,7 +36,7 @@ impl Similarity for GridMatching {
     }
 
     fn seconds_a_pair(&self, bases: &Grids) -> f64 {
-        // At the 100 GFLOP/s that a core has with wide vectors.
+        // At 100 GFLOP/s, the speed of a core with wide vectors.
         self.useful_flops(bases.rows(), bases.cols(), bases.depth()) as f64 / 100e9
     }
 
@@ -44,13 +45,13 @@ impl Similarity for GridMatching {
     }
 
     fn is_symmetric(&self, _part: usize) -> bool {
-        // A shift of one grid is the opposite shift of the other; a cell's own displacement has no opposite.
+        // A shift of one grid is the opposite shift of the other; a single cell's displacement has no such counterpart.
         self.local() == 0
     }
 }
 
-/// Fills one block, row-major samples × bases, for each of several similarities of the same grids, which share
-/// the products of cells they have in common. See [`PackedBases`], which is for more than one call.
+/// Fills one block, row-major samples × bases, for each of several similarities of the same grids, sharing common
+/// products of cells. For repeated calls see [`PackedBases`].
 ///
 /// # Errors
 /// As for [`PackedBases::fill`].

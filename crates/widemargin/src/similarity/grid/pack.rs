@@ -1,7 +1,7 @@
-//! Cells laid out for the hot loops: the same number of several grids side by side.
+//! Packing of cells for the hot loops: the same number of several grids is interleaved.
 //!
-//! A number is moved once for each tile of the other side it meets, so the cost is that of one multiply-add in
-//! a few thousand.
+//! A number is moved once for each tile of the other side it is multiplied with, so that packing costs one multiply-add
+//! in a few thousand.
 
 use std::ops::Range;
 
@@ -9,8 +9,8 @@ use crate::data::Grids;
 
 /// Packs the grids of `rows` as \[cell\]\[number\]\[lane\], `lanes` of them; lanes without a grid are 0.
 ///
-/// A cell at a time, so that the lines it is spread over (31 of 128 bytes) stay in the first-level cache until
-/// all lanes are there.
+/// One cell at a time, so that the cache lines it is spread over (31 of 128 bytes) stay in the first-level cache until
+/// all lanes are written.
 pub(super) fn pack(grids: &Grids, rows: Range<usize>, lanes: usize, packed: &mut [f32]) {
     let depth = grids.depth();
     if rows.len() < lanes {

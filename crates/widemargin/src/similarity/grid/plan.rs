@@ -1,16 +1,16 @@
-//! Which products of cells a set of similarities needs, and the walk over them.
+//! The products of cells that a set of similarities needs, and their computation.
 //!
 //! For a tile of samples × a panel of bases:
 //!
-//! - deformable similarities need the products of a cell with each cell around it by themselves, the *band*; a
-//!   cell of the bases is multiplied with all it may meet, and the windows' maxima are added to the sums of each
-//!   shift while the products are still in the cache;
-//! - rigid similarities need only the sum over all cells for a shift, one long product; a shift inside a band that
-//!   is there anyway takes its products from that.
+//! - deformable similarities need the individual products of a cell with each cell around it, the *band*; a cell of the
+//!   bases is multiplied with all cells it may match, and the maxima over windows are added to the sums of each shift
+//!   while the products are still in the cache;
+//! - rigid similarities need only the sum over all cells for a shift, one long product; a shift inside a band that is
+//!   computed anyway takes its products from there.
 //!
-//! Samples are cut into tiles as level as can be, bases into panels of two vectors, the last of one where that
-//! does, and packed once. A panel's words (64 cells of 31 numbers of 32 bases: 254 KB) stay in the second-level cache while the
-//! tiles of a block of samples go by.
+//! Samples are split into tiles of nearly equal size, bases into panels of two vectors (the last may have one), and
+//! packed once. A panel's numbers (64 cells of 31 numbers of 32 bases: 254 KB) stay in the second-level cache across
+//! the tiles of a block of samples.
 
 use std::ops::Range;
 
@@ -21,13 +21,14 @@ use super::tile::{Products, Windows};
 use crate::data::{Grids, Samples};
 use crate::simd::AlignedNumbers;
 
-/// Samples that are packed at a time.
+/// Samples packed at a time.
 const SAMPLES_A_BLOCK: usize = 1024;
 
-/// What the products and sums of a tile may take of the first-level cache (48 KB here, 32 elsewhere), beside cells.
+/// Bytes of the first-level cache (48 KB here, 32 on other machines) for the products and sums of a tile, besides
+/// cells.
 const BAND_BYTES: usize = 32 << 10;
 
-/// One similarity: where its block is, how far its displacements go.
+/// One similarity: its block, and its displacements.
 #[derive(Clone, Copy, Debug)]
 struct Job {
     target: usize,
@@ -38,7 +39,7 @@ struct Job {
     penalty: f32,
 }
 
-/// What is computed for every tile.
+/// The computation for every tile.
 #[derive(Debug)]
 pub(super) struct Plan {
     kernels: Kernels,
@@ -58,12 +59,12 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// The plan of some similarities, each with the number of its block.
+    /// The plan for some similarities, each with the index of its block.
     pub fn new(kernels: Kernels, similarities: &[(usize, GridMatching)], bases: &Grids) -> Plan {
         let sides = [bases.rows(), bases.cols()];
         let (mut rigid, mut deformable) = (Vec::new(), Vec::new());
         for &(target, similarity) in similarities {
-            // Beyond what leaves the grid altogether a displacement is no other, only dearer.
+            // Displacements beyond the grid are equivalent, only more expensive.
             let local = similarity.local();
             let radius = sides.map(|side| similarity.radius.min(side + local));
             let local = [0, 1].map(|axis| local.min(sides[axis] + radius[axis]));
@@ -98,7 +99,7 @@ impl Plan {
         }
     }
 
-    /// Fills the blocks of the plan's similarities; others are left alone.
+    /// Fills the blocks of the plan's similarities; others are not touched.
     pub fn fill(&self, samples: &Grids, blocks: &mut [&mut [f32]]) {
         let lanes = self.kernels.lanes;
         let most_samples = self.samples_a_tile();
@@ -138,8 +139,9 @@ impl Plan {
         }
     }
 
-    /// The most samples of a tile. Wide bands take smaller ones: half of them still keep the multipliers busy (14 sums
-    /// a number, 7 cycles, against a latency of 4), and their products and sums leave the first-level cache less.
+    /// The maximum number of samples of a tile. Wide bands use smaller tiles: half of them still keep the multipliers
+    /// busy (14 sums per number, 7 cycles, against a latency of 4), and more of their products and sums stay in the
+    /// first-level cache.
     fn samples_a_tile(&self) -> usize {
         let most = self.kernels.most_samples;
         if self.deformable.is_empty() {
@@ -230,7 +232,7 @@ impl Plan {
                 let base = &bases[(row * self.cols + col) * self.depth * width..][..self.depth * width];
                 let band = room.band.numbers_mut();
                 for (down, band) in band.chunks_exact_mut(band_row).take(2 * far_down + 1).enumerate() {
-                    // The sample's row of cells, and its columns, that this row of displacements meets.
+                    // The sample's row of cells, and its columns, within reach of this row of displacements.
                     let from_row = (row + down).checked_sub(far_down).filter(|&row| row < self.rows);
                     let Some(from_row) = from_row else {
                         // Nothing writes there until the row of cells ends.
@@ -244,7 +246,7 @@ impl Plan {
                     let skipped = (from_col + far_across - col) * tile.len;
                     let (before, rest) = band.split_at_mut(skipped);
                     let (inside, after) = rest.split_at_mut((to_col - from_col) * tile.len);
-                    // What was outside for the cell before is still 0, but for the one column more that is now.
+                    // What was outside for the previous cell is still 0, except for the new column.
                     if col == 0 {
                         before.fill(0.0);
                         after.fill(0.0);
@@ -273,7 +275,7 @@ impl Plan {
         }
     }
 
-    /// Adds what one cell of the bases found in the band to the sums.
+    /// Adds the results of one cell of the bases in the band to the sums.
     fn add_cell(&self, room: &mut Room, tile: Tile) {
         let band_cols = 2 * self.band[1] + 1;
         let place = |down: usize, across: usize| (down * band_cols + across) * tile.len;
@@ -313,7 +315,7 @@ impl Plan {
     }
 }
 
-/// A tile's samples, vectors of bases, and numbers.
+/// The samples of a tile, vectors of bases, and numbers.
 #[derive(Clone, Copy, Debug)]
 struct Tile {
     samples: usize,
@@ -321,14 +323,14 @@ struct Tile {
     len: usize,
 }
 
-/// Memory for one tile after another.
+/// Memory for tiles, reused.
 #[derive(Debug)]
 struct Room {
     /// Products of one cell by displacement, \[row\]\[column\]\[tile\].
     band: AlignedNumbers,
     /// Sums of the deformable similarities by shift.
     sums: Vec<AlignedNumbers>,
-    /// Sums of the rigid ones by shift, where they come from the band.
+    /// Sums of the rigid ones by shift, if they come from the band.
     rigid: AlignedNumbers,
     /// One tile.
     one: AlignedNumbers,
@@ -358,7 +360,7 @@ impl Room {
     }
 }
 
-/// The bases of each panel: two vectors, the last of one where that does.
+/// The bases of each panel: two vectors (the last may have one).
 fn panels(n_bases: usize, lanes: usize) -> impl Iterator<Item = Range<usize>> {
     (0..n_bases).step_by(2 * lanes).map(move |first| first..n_bases.min(first + 2 * lanes))
 }
@@ -374,7 +376,7 @@ fn shifts(radius: [usize; 2]) -> impl Iterator<Item = [isize; 2]> {
     (-down..=down).flat_map(move |row| (-across..=across).map(move |col| [row, col]))
 }
 
-/// Cells of a side whose partner, `shift` further, is on it too.
+/// Cells of a side whose partner at distance `shift` is also on it.
 fn overlap(side: usize, shift: isize) -> Range<usize> {
     let from = shift.min(0).unsigned_abs().min(side);
     from..(side - shift.max(0).unsigned_abs().min(side)).max(from)

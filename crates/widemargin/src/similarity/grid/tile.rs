@@ -1,29 +1,28 @@
 //! The two hot loops: products of cells, and maxima over windows of displacements.
 //!
-//! A tile is a few samples × a panel of bases, bases in the lanes of V vectors: \[sample\]\[base\].
+//! A tile is a few samples × a panel of bases, with bases in the lanes of V vectors: \[sample\]\[base\].
 //!
-//! No closure is in these loops: one that is not inlined is compiled without the instruction set.
+//! These loops use no closures: one that is not inlined would be compiled without the instruction set.
 //!
-//! Products of a displacement: V + B loads for V · B multiply-adds, with B · V sums, V vectors of bases and one
-//! number of a sample in registers (14 · 2 + 2 + 1 of 32, or 6 · 2 + 2 + 1 of 16). With two loads and two
-//! multiply-adds a cycle arithmetic is the limit: 14 cycles against 8 for a number of 14 × 32 pairs of cells.
-//! Where the products are summed cell by cell, the cell of the bases (31 × 32 numbers, 4 KB) stays in the first-level
-//! cache and the cells of the samples (31 × 14 numbers, 1.7 KB) come from the second, 4 bytes a cycle; the sum over
-//! all cells for a shift takes both from there, 13 bytes a cycle. The latter runs at the speed of a plain matrix
-//! product, laying out included (150 of the 170 GFLOP/s of the multipliers of a Xeon); maxima over windows, which use
-//! the same two ports, and what they store and load leave 90 % of that at one shift and 75 % at 25
-//! (`benchmarks/basis_expansion`).
+//! Products of a displacement: V + B loads for V · B multiply-adds, with B · V sums, V vectors of bases and one number
+//! of a sample in registers (14 · 2 + 2 + 1 of 32, or 6 · 2 + 2 + 1 of 16). With two loads and two multiply-adds per
+//! cycle arithmetic is the limit: 14 cycles against 8 for a number of 14 × 32 pairs of cells. If the products are
+//! summed cell by cell, the cell of the bases (31 × 32 numbers, 4 KB) stays in the first-level cache and the cells of
+//! the samples (31 × 14 numbers, 1.7 KB) come from the second, 4 bytes per cycle; the sum over all cells for a shift
+//! takes both from there, 13 bytes per cycle. The latter runs at the speed of a plain matrix product, including packing
+//! (150 of the 170 GFLOP/s of the multipliers of a Xeon); maxima over windows, which use the same two ports, and their
+//! loads and stores leave 90 % of that at one shift and 75 % at 25 (`benchmarks/basis_expansion`).
 
 use crate::simd::Simd;
 
-/// Tiles of products: `tiles` of them, one beside another. Steps are in numbers.
+/// Tiles of products: `tiles` consecutive ones. Steps are in numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Products {
     /// The samples' numbers, \[number\]\[B\], for the first tile.
     pub samples: *const f32,
-    /// From one run of numbers to the next.
+    /// Step from one run of numbers to the next.
     pub samples_run: usize,
-    /// From a tile's numbers to the next tile's.
+    /// Step from a tile's numbers to the next tile's.
     pub samples_tile: usize,
     /// The bases' numbers, \[number\]\[V vectors\], the same for all tiles.
     pub bases: *const f32,
@@ -31,14 +30,14 @@ pub(super) struct Products {
     /// Runs of numbers, and the length of each.
     pub runs: usize,
     pub inner: usize,
-    /// Where the tiles go, \[tile\]\[B\]\[V vectors\] without gaps.
+    /// Output, \[tile\]\[B\]\[V vectors\] without gaps.
     pub out: *mut f32,
     pub tiles: usize,
 }
 
-/// out\[t\]\[b\]\[lane\] = Σ over runs and numbers of sample b's, displaced by t tiles, and the lane's base's.
+/// out\[t\]\[b\]\[lane\] = Σ over runs and numbers of sample b, displaced by t tiles, times the lane's basis.
 ///
-/// Each sum is one chain in the order of the numbers, so a pair has the same bits at any place of any tile.
+/// Each sum is accumulated in the order of the numbers, so that a pair has the same bits at any position of any tile.
 ///
 /// # Safety
 /// The instruction set is there, and all that [`Products`] points to may be read and written.
@@ -82,16 +81,16 @@ pub(super) unsafe fn products<S: Simd, const B: usize, const V: usize>(work: &Pr
 pub(super) struct Windows {
     /// Tiles of products by displacement, \[row\]\[column\]\[tile\], from the first displacement of the first window.
     pub products: *const f32,
-    /// From one row of displacements to the next.
+    /// Step from one row of displacements to the next.
     pub row: usize,
     /// Numbers of a tile.
     pub tile: usize,
     /// Shifts along each axis, and local displacements to either side.
     pub shifts: [usize; 2],
     pub local: [usize; 2],
-    /// What a displacement costs, times its squared length.
+    /// The penalty of a displacement, times its squared length.
     pub penalty: f32,
-    /// Room for (shifts\[0\] + 2 · local\[0\]) · shifts\[1\] vectors.
+    /// Scratch memory of (shifts\[0\] + 2 · local\[0\]) · shifts\[1\] vectors.
     pub scratch: *mut f32,
     /// Tiles of sums by shift, \[row\]\[column\]\[tile\].
     pub sums: *mut f32,
@@ -99,9 +98,9 @@ pub(super) struct Windows {
 
 /// sums\[z\] += max over u of products\[z + u\] − penalty · ‖u‖².
 ///
-/// The maximum is separable: along the columns into `scratch`, then along the rows, a vector of lanes at a time.
-/// With a local radius of 1 that is 2 comparisons a row of displacements and shift and 2 more a shift: for 5 × 5
-/// shifts 120 of them for 49 · 31 multiply-adds of the same lanes.
+/// The maximum is separable: along the columns into `scratch`, then along the rows, vectorised over lanes. With a local
+/// radius of 1 that is 2 comparisons per row of displacements and shift and 2 more per shift: for 5 × 5 shifts 120 of
+/// them for 49 · 31 multiply-adds of the same lanes.
 ///
 /// # Safety
 /// The instruction set is there, and all that [`Windows`] points to may be read and written.
@@ -132,7 +131,7 @@ pub(super) unsafe fn windows<S: Simd, const PENALISED: bool>(work: &Windows) {
     }
 }
 
-/// The largest of 2 · local + 1 vectors, `step` numbers apart, less what their displacement from the middle costs.
+/// The largest of 2 · local + 1 vectors, `step` numbers apart, minus the penalty of their displacement from the middle.
 ///
 /// # Safety
 /// The instruction set is there, and the vectors may be read.
@@ -148,7 +147,7 @@ unsafe fn window<S: Simd, const PENALISED: bool>(first: *const f32, step: usize,
     }
 }
 
-/// A vector less what a displacement costs.
+/// A vector minus the penalty of a displacement.
 ///
 /// # Safety
 /// The instruction set is there, and a vector may be read.

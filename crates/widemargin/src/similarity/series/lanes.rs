@@ -1,4 +1,4 @@
-//! One series against a group of bases, a basis a lane.
+//! Compares one series with a group of bases, one per lane.
 
 use super::tile::{self, Table};
 #[cfg(target_arch = "x86_64")]
@@ -6,7 +6,7 @@ use super::x86;
 use crate::data::Series;
 use crate::isa::Isa;
 
-/// Bases of a group: as many as a vector register has numbers.
+/// Bases per group: the number of lanes of a vector register.
 pub(super) fn width(isa: Isa) -> usize {
     match isa {
         Isa::Avx512 => 16,
@@ -14,10 +14,10 @@ pub(super) fn width(isa: Isa) -> usize {
     }
 }
 
-/// As many bases as lanes, or fewer: then the first stands in the other lanes as well.
+/// As many bases as lanes; if there are fewer, the first fills the remaining lanes.
 #[derive(Debug)]
 pub(super) struct Group {
-    /// \[time\]\[channel\]\[lane\]; a shorter series goes on with zeros, which nothing before them sees.
+    /// \[time\]\[channel\]\[lane\]; shorter series are padded with zeros, which do not affect earlier values.
     values: Vec<f32>,
     /// Time steps of each lane.
     lengths: Vec<usize>,
@@ -26,7 +26,7 @@ pub(super) struct Group {
     n_members: usize,
 }
 
-/// Memory that is used again.
+/// Memory for reuse.
 #[derive(Debug, Default)]
 pub(super) struct Work {
     row: Vec<f32>,
@@ -35,7 +35,7 @@ pub(super) struct Work {
 }
 
 impl Group {
-    /// A group of at least one of the bases.
+    /// A group of one or more of the bases.
     pub fn new(isa: Isa, bases: &Series, members: &[usize]) -> Group {
         let (lanes, channels) = (width(isa), bases.channels());
         let of_lane = |lane: usize| members.get(lane).copied().unwrap_or(members[0]);
@@ -50,7 +50,7 @@ impl Group {
         Group { values, lengths, longest, channels, n_members: members.len() }
     }
 
-    /// d of `x` and each member, in the members' bands.
+    /// d of `x` and each member, within the members' bands.
     pub fn distances<'w>(
         &self,
         isa: Isa,
@@ -59,7 +59,7 @@ impl Group {
         work: &'w mut Work,
     ) -> &'w [f32] {
         let lanes = self.lengths.len();
-        // The lanes that repeat the first member have its band.
+        // Lanes that repeat the first member use its band.
         let first = bands.clone().next().unwrap_or(0);
         let (widest, narrowest) = bands.clone().fold((0, usize::MAX), |(w, n), band| (w.max(band), n.min(band)));
         work.limits.clear();
@@ -67,7 +67,7 @@ impl Group {
         work.limits.resize(lanes, first as f32);
         work.row.clear();
         work.row.resize(self.longest * lanes, f32::INFINITY);
-        // Where the band of every lane holds the whole table, the bands need not be asked for.
+        // If the band of every lane covers the whole table, the bands need not be checked.
         let whole = narrowest + 1 >= self.longest.max(x.len() / self.channels);
         let table = Table {
             x,

@@ -2,14 +2,14 @@
 //!
 //! d(x, y) is the smallest Σ ‖x_i − y_j‖² along a path of steps (1, 0), (0, 1), (1, 1) from the first pair of time
 //! steps to the last (Sakoe and Chiba, *Dynamic programming algorithm optimization for spoken word recognition*, 1978;
-//! no slope weights). Several channels warp together: ‖·‖² sums over them. It is the sum of the squares and not its
-//! root, as in aeon; tslearn's is the root, `root=true`. Without warping (window=0) d is the squared Euclidean
-//! distance of two series of one length.
+//! no slope weights). All channels share one path: ‖·‖² sums over them. As in aeon, d is the sum of squares, not its
+//! square root; tslearn's is the root, `root=true`. Without warping (window=0) d is the squared Euclidean distance of
+//! two series of equal length.
 //!
-//! The path may leave the diagonal by at most w = max(⌊window · longer length⌋, difference of the lengths) steps,
-//! |i − j| ≤ w: a band around the diagonal, wide enough that there is always a path.
+//! The path may deviate from the diagonal by at most w = max(⌊window · longer length⌋, difference of the lengths)
+//! steps, |i − j| ≤ w: a band around the diagonal, wide enough to contain a path.
 //!
-//! s = exp(−gamma d) with a gamma, −d without one. Neither is definite: warping breaks the triangle inequality.
+//! s = exp(−gamma d) with a gamma, −d without one. Neither is definite: warping violates the triangle inequality.
 
 mod lanes;
 #[cfg(test)]
@@ -31,7 +31,7 @@ use crate::spec::Step;
 enum Form {
     /// −d.
     Negative,
-    /// exp(−gamma d), gamma to be learned.
+    /// exp(−gamma d) with a learned gamma.
     Auto,
     /// exp(−gamma d).
     Exponential(f64),
@@ -51,18 +51,17 @@ pub struct Dtw {
 /// With eight lanes or more.
 const SECONDS_A_CELL: f64 = 0.3e-9;
 
-/// Series on each side from which `gamma=auto` takes the mean distance; where there are fewer, some come twice.
+/// Number of series on each side from which `gamma=auto` takes the mean distance; with fewer, some are repeated.
 const PROBES: usize = 64;
 
 impl Dtw {
     /// The similarity of a spec such as `dtw` or `dtw:window=0.1,gamma=2`.
     ///
     /// `window` is 0 to 1 (default 1, no band); `root` true or false; `gamma` a number, or `auto`: 1 / mean d over
-    /// pairs of training series, learned by `fit` and then written as a number.
+    /// pairs of training series, learned by `fit` and then shown as a number.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for parameters it does not know or that are outside their domain, and
-    /// [`Error::UnknownName`] for another name.
+    /// [`Error::Parameter`] for unknown or invalid parameters, and [`Error::UnknownName`] for another name.
     pub fn from_step(step: &Step) -> Result<Self> {
         expect_name(step, "dtw")?;
         let mut arguments = step.arguments();
@@ -80,7 +79,7 @@ impl Dtw {
 
     /// The half-width of the band for two lengths.
     fn band(&self, m: usize, n: usize) -> usize {
-        // The small addition is for shares such as 0.29, whose product with 100 falls short of 29.
+        // The small addition is for fractions such as 0.29, whose product with 100 is slightly below 29.
         let steps = (self.window * m.max(n) as f64 + 1e-9).floor() as usize;
         steps.max(m.abs_diff(n))
     }
@@ -119,7 +118,8 @@ impl Dtw {
     fn distances(&self, bases: &Series, samples: &Series, block: &mut [f32]) -> Result<()> {
         self.check(bases, samples)?;
         let (isa, n, mut work) = (Isa::best(), bases.len(), Work::default());
-        // By length, so that the series of a group end together. A pair's arithmetic is the same in any lane.
+        // Sorted by length, so that the series of a group end together. A pair's arithmetic does not depend on the
+        // lane.
         let mut order: Vec<usize> = (0..n).collect();
         order.sort_by_key(|&basis| bases.length(basis));
         for members in order.chunks(lanes::width(isa)) {
@@ -153,12 +153,12 @@ impl Similarity for Dtw {
         if self.form != Form::Auto {
             return Ok(());
         }
-        // Evenly spaced in the sum of the weights: the same series where a weight stands for copies.
+        // Evenly spaced in cumulative weight, so that a weight selects the same series as copies.
         let (rows, bases) = (evenly(training.weights, 0.25), evenly(training.weights, 0.75));
         let (x, y) = (training.samples.select(&rows)?, training.samples.select(&bases)?);
         let mut block = vec![0.0; x.len() * y.len()];
         self.distances(&y, &x, &mut block).map_err(|error| error.of_bases_and_rows(&bases, &rows))?;
-        // A series beside itself says nothing of the scale.
+        // The distance of a series to itself carries no information about the scale.
         let apart: Vec<f64> = block.into_iter().filter(|d| *d > 0.0).map(f64::from).collect();
         let mean = apart.iter().sum::<f64>() / apart.len() as f64;
         let gamma = if mean > 0.0 { 1.0 / mean } else { 1.0 };
@@ -188,7 +188,7 @@ impl Similarity for Dtw {
     }
 }
 
-/// Rows at [`PROBES`] evenly spaced places of the sum of the weights.
+/// Rows at [`PROBES`] evenly spaced positions of the cumulative weight.
 fn evenly(weights: &[f64], offset: f64) -> Vec<usize> {
     let total: f64 = weights.iter().sum();
     let mut rows = Vec::with_capacity(PROBES);

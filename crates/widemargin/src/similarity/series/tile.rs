@@ -1,16 +1,17 @@
-//! The table of dynamic time warping, some rows at a time, for any vector register.
+//! The table of dynamic time warping, several rows at a time, for any vector type.
 //!
-//! A cell waits for its left neighbour: a minimum and a multiply-add, six cycles, in which a register could do three
-//! cells. So R rows go together, each a column behind the one above it, and hand their values down in registers:
+//! A cell depends on its left neighbour: a minimum and a multiply-add, six cycles, in which a register could process
+//! three cells. So R rows are processed together, each one column behind the row above it, with values passed down in
+//! registers:
 //!
 //! | R cells of each lane (one channel) | |
 //! |---|---|
 //! | operations | R · (subtraction, 2 minima, multiply-add) = 5 R flops a lane |
 //! | memory | 2 vectors read (the row above, the basis), 1 written |
 //!
-//! With 16 lanes and R = 4 that is 192 bytes in the first cache for 320 flops: arithmetic is the limit.
+//! With 16 lanes and R = 4 that is 192 bytes in the first-level cache for 320 flops: arithmetic is the limit.
 
-/// One instruction set's way with a vector of f32.
+/// The f32 vector operations of one instruction set.
 ///
 /// # Safety
 /// All methods need the instruction set; pointers must be good for what the method reads or writes.
@@ -25,29 +26,29 @@ pub(super) unsafe trait Simd {
     unsafe fn minimum(a: Self::V, b: Self::V) -> Self::V;
     /// a² + sum.
     unsafe fn add_square(a: Self::V, sum: Self::V) -> Self::V;
-    /// The value where a ≤ b, and infinity elsewhere.
+    /// The value in lanes where a ≤ b, and infinity in the others.
     unsafe fn where_at_most(a: Self::V, b: Self::V, value: Self::V) -> Self::V;
 }
 
-/// A sample against a group of bases.
+/// A sample and a group of bases.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Table<'a> {
-    /// The sample, \[time\]\[channel\]: a time step a row of the table.
+    /// The sample, \[time\]\[channel\]: one row of the table per time step.
     pub x: &'a [f32],
-    /// The bases, \[time\]\[channel\]\[lane\]: a time step a column.
+    /// The bases, \[time\]\[channel\]\[lane\]: one column per time step.
     pub y: &'a [f32],
     pub channels: usize,
     pub columns: usize,
     /// The widest band of any lane, at least the difference of rows and columns.
     pub band: usize,
-    /// The band of each lane, where they differ.
+    /// The band of each lane, if they differ.
     pub limits: Option<&'a [f32]>,
 }
 
-/// Fills `row`, \[column\]\[lane\] and infinite before, with the last row of the table.
+/// Fills `row`, \[column\]\[lane\], which must be infinite, with the last row of the table.
 ///
 /// # Safety
-/// The instruction set is there. `y`, `limits` and `row` hold `S::LANES` numbers for each of their places.
+/// The instruction set must be available. `y`, `limits` and `row` hold `S::LANES` numbers for each of their positions.
 #[inline(always)]
 pub(super) unsafe fn fill<S: Simd, const R: usize>(table: Table<'_>, row: &mut [f32]) {
     assert!(row.len() == table.columns * S::LANES && table.y.len() == row.len() * table.channels);
@@ -93,10 +94,10 @@ struct Tile<'a, S: Simd, const R: usize, const LIMITED: bool, const ONE: bool> {
     table: Table<'a>,
     first: usize,
     row: *mut f32,
-    /// The last value of each row, infinite outside its band, and the one above that, a column earlier.
+    /// The last value of each row, infinite outside its band, and the one above that, one column earlier.
     current: [S::V; R],
     diagonal: [S::V; R],
-    /// Of one channel: the sample at each row, and the bases where each row is.
+    /// For one channel: the sample at each row, and the bases at each row's column.
     x: [S::V; R],
     y: [S::V; R],
     infinite: S::V,
@@ -134,7 +135,7 @@ impl<'a, S: Simd, const R: usize, const LIMITED: bool, const ONE: bool> Tile<'a,
         // Between these all rows are in their bands.
         let inner_start = (bottom_start + R - 1).clamp(start, end);
         let inner_end = top_end.clamp(inner_start, end);
-        // SAFETY: outside the inner steps each row is asked whether it is in its band.
+        // SAFETY: outside the inner steps each row is checked for being in its band.
         unsafe {
             (start..inner_start).for_each(|t| self.step::<true>(t));
             (inner_start..inner_end).for_each(|t| self.step::<false>(t));
@@ -142,7 +143,7 @@ impl<'a, S: Simd, const R: usize, const LIMITED: bool, const ONE: bool> Tile<'a,
         }
     }
 
-    /// One column for each row, the lowest row first: it needs what the one above had before.
+    /// One column for each row, the lowest row first: it needs the previous value of the row above.
     ///
     /// # Safety
     /// Without `ASK` every row is inside its band at step `t`.
@@ -183,7 +184,7 @@ impl<'a, S: Simd, const R: usize, const LIMITED: bool, const ONE: bool> Tile<'a,
         }
     }
 
-    /// ‖x − y‖² at row r and a column, and the least of the neighbours.
+    /// ‖x − y‖² at row r and a column, plus the smallest neighbour.
     #[inline(always)]
     unsafe fn cell(&self, r: usize, column: usize, least: S::V) -> S::V {
         let Table { x, y, channels, limits, .. } = self.table;
@@ -248,7 +249,7 @@ unsafe impl Simd for Portable {
 
     #[inline(always)]
     unsafe fn minimum(a: Self::V, b: Self::V) -> Self::V {
-        // Not `f32::min`, which asks for NaN: there is none.
+        // Not `f32::min`, which checks for NaN: there is none.
         std::array::from_fn(|l| if a[l] < b[l] { a[l] } else { b[l] })
     }
 

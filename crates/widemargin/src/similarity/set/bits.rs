@@ -1,4 +1,4 @@
-//! Sets as bits.
+//! Sets as bit vectors.
 
 use crate::data::{BitSets, Samples};
 use crate::error::{Error, Result};
@@ -53,17 +53,17 @@ macro_rules! measure {
 }
 
 measure!(Tanimoto, "tanimoto", |both: f32, x: f32, y: f32| {
-    // Up to 2²⁴ elements every number here is whole and exact, so the order of x and y does not matter.
+    // Up to 2²⁴ elements every number here is an exact integer, so that the order of x and y does not matter.
     let either = x + y - both;
     if either > 0.0 { both / either } else { 1.0 }
 });
 measure!(SetCosine, "cosine", |both: f32, x: f32, y: f32| {
-    // 0 where one alone is empty.
+    // 0 if exactly one set is empty.
     let size = (x * y).sqrt();
     if size > 0.0 { both / size } else { f32::from(x == y) }
 });
 
-/// Elements are numbers: a collection of fewer bits has none of the further ones.
+/// Bits are elements: a collection with fewer bits lacks the further elements.
 fn check(step: &Step, bases: &BitSets, samples: &BitSets) -> Result<()> {
     let n_bits = bases.n_bits().max(samples.n_bits());
     if n_bits <= 1 << 24 {
@@ -88,7 +88,7 @@ fn fill(bases: &BitSets, samples: &BitSets, block: &mut [f32], value: impl Fn(f3
     }
 }
 
-/// block\[sample\]\[basis\] = |sample ∩ basis|, by the best instructions there are for counting bits.
+/// block\[sample\]\[basis\] = |sample ∩ basis|, with the best population count instructions available.
 fn common_bits(bases: &BitSets, samples: &BitSets, block: &mut [f32]) {
     #[cfg(target_arch = "x86_64")]
     {
@@ -110,7 +110,7 @@ fn common_bits(bases: &BitSets, samples: &BitSets, block: &mut [f32]) {
 #[target_feature(enable = "avx512f,avx512vpopcntdq")]
 unsafe fn common_bits_avx512(bases: &BitSets, samples: &BitSets, block: &mut [f32]) {
     use std::arch::x86_64::*;
-    // Eight words a step: two loads, an `and`, a count and an addition.
+    // Eight words per step: two loads, an `and`, a count and an addition.
     pairs(bases, samples, block, |x, y| {
         let (x_eights, y_eights) = (x.chunks_exact(8), y.chunks_exact(8));
         let rest = common_of_words(x_eights.remainder(), y_eights.remainder());
@@ -135,7 +135,7 @@ unsafe fn common_bits_popcnt(bases: &BitSets, samples: &BitSets, block: &mut [f3
     pairs(bases, samples, block, common_of_words);
 }
 
-/// The bases of a block (256 B each at 2048 bits) stay in the second-level cache while the samples go by.
+/// The bases of a block (256 B each at 2048 bits) stay in the second-level cache across samples.
 #[inline(always)]
 fn pairs(bases: &BitSets, samples: &BitSets, block: &mut [f32], common: impl Fn(&[u64], &[u64]) -> u64) {
     let a_set = bases.n_bits().div_ceil(64);
@@ -151,7 +151,7 @@ fn pairs(bases: &BitSets, samples: &BitSets, block: &mut [f32], common: impl Fn(
     }
 }
 
-/// One `and`, one count and one addition a word of 64 elements; two words read.
+/// One `and`, one count and one addition per word of 64 elements; two words read.
 #[inline(always)]
 fn common_of_words(x: &[u64], y: &[u64]) -> u64 {
     x.iter().zip(y).map(|(x, y)| u64::from((x & y).count_ones())).sum()

@@ -1,4 +1,4 @@
-//! Counts, or any numbers, one vector a sample.
+//! Similarities of counts, or any vectors.
 
 use crate::data::{DenseMatrix, Rows, Samples, Vectors};
 use crate::error::{Error, Result};
@@ -7,13 +7,13 @@ use crate::similarity::Similarity;
 use crate::similarity::named::expect_name;
 use crate::spec::Step;
 
-/// x·y / (x·x + y·y − x·y): from 0 to 1 for counts, and not below −1/3 for any numbers.
+/// x·y / (x·x + y·y − x·y): from 0 to 1 for counts, and at least −1/3 for any vectors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CountTanimoto {
     step: Step,
 }
 
-/// x·y / √(x·x · y·y): from 0 to 1 for counts, from −1 for any numbers.
+/// x·y / √(x·x · y·y): from 0 to 1 for counts, from −1 for any vectors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CountCosine {
     step: Step,
@@ -102,7 +102,8 @@ measure!(
     |squared: f64, xx: f64, yy: f64| if (xx > 0.0) == (yy > 0.0) { squared } else { 2.0 }
 );
 
-/// block\[sample\]\[basis\] = value(x·y, x·x, y·y), the products summed in double precision: of counts they are exact.
+/// block\[sample\]\[basis\] = value(x·y, x·x, y·y), with products summed in double precision, which is exact for
+/// counts.
 fn fill(bases: &Vectors, samples: &impl Rows, block: &mut [f32], value: impl Fn(f64, f64, f64) -> f64) {
     let squares: Vec<f64> =
         (0..bases.len()).map(|basis| product_with(bases, basis, &dense_row(bases, basis))).collect();
@@ -117,10 +118,10 @@ fn fill(bases: &Vectors, samples: &impl Rows, block: &mut [f32], value: impl Fn(
     }
 }
 
-/// A squared distance below this share of the norms is computed from differences: above, eleven digits are left.
+/// A squared distance below this fraction of the norms is computed from differences; above it, eleven digits remain.
 const CANCELLED: f64 = 1e-4;
 
-/// block\[sample\]\[basis\] = value(‖u(x·x) x − u(y·y) y‖², x·x, y·y), x and y in units u of their own.
+/// block\[sample\]\[basis\] = value(‖u(x·x) x − u(y·y) y‖², x·x, y·y), where u is a scale factor.
 fn fill_distances(
     bases: &Vectors,
     samples: &Vectors,
@@ -165,7 +166,7 @@ fn dense_values(matrix: &DenseMatrix<f32>, row: usize) -> &[f32] {
     &matrix.values[row * matrix.n_cols..(row + 1) * matrix.n_cols]
 }
 
-/// The product of one basis with a dense row: a multiply-add a stored value of the basis.
+/// The product of one basis with a dense row: one multiply-add per stored value of the basis.
 fn product_with(bases: &Vectors, basis: usize, dense: &[f64]) -> f64 {
     match bases {
         Vectors::Dense(matrix) => product(dense_values(matrix, basis), dense),
@@ -177,7 +178,7 @@ fn product_with(bases: &Vectors, basis: usize, dense: &[f64]) -> f64 {
     }
 }
 
-/// Eight sums side by side, since one would wait for each addition.
+/// With eight accumulators, to hide the latency of additions.
 fn product<T: Copy + Into<f64>>(x: &[T], y: &[f64]) -> f64 {
     let mut sums = [0.0; 8];
     let (x_eights, y_eights) = (x.chunks_exact(8), y.chunks_exact(8));

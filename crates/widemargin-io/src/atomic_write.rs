@@ -1,4 +1,4 @@
-//! Files that appear whole or not at all, with this crate's errors.
+//! Atomic writing of files, with this crate's errors.
 
 use std::fs;
 use std::io::{self, Write};
@@ -9,21 +9,21 @@ use widemargin::output::OutputFile;
 
 use crate::error::{IoError, Result};
 
-/// A file being written. What was there before stays until [`AtomicFile::commit`], and for good if
-/// that is never called. The rules are those of [`widemargin::output`].
+/// A file being written. The previous file stays in place until [`AtomicFile::commit`], and for good if that is never
+/// called. The rules are those of [`widemargin::output`].
 #[derive(Debug)]
 pub struct AtomicFile(OutputFile);
 
 impl AtomicFile {
-    /// Starts a file. The name may exist or not; its folder must.
+    /// Starts writing. The file may or may not exist; its folder must.
     ///
     /// # Errors
-    /// [`IoError::Write`], and [`IoError::Library`] with [`Error::Output`] for what is no regular file.
+    /// [`IoError::Write`], and [`IoError::Library`] with [`Error::Output`] for anything but a regular file.
     pub fn create(path: &Path) -> Result<AtomicFile> {
         OutputFile::create(path).map(AtomicFile).map_err(told)
     }
 
-    /// Gives the file its name. The data is on the disk when this returns.
+    /// Moves the file into place. The data is on disk when this returns.
     ///
     /// # Errors
     /// [`IoError::Write`].
@@ -49,7 +49,7 @@ fn told(error: Error) -> IoError {
     }
 }
 
-/// The error of a write that was refused, with what has become of the file.
+/// The error of a failed write, stating what happened to the file.
 pub(crate) fn refused(path: &Path, action: &'static str, source: io::Error) -> IoError {
     let outcome = match fs::metadata(path) {
         Ok(old) if old.is_file() => "the old file is as it was",

@@ -1,4 +1,4 @@
-//! Files in blocks of rows, for those larger than memory.
+//! Reading files in blocks of rows, for files larger than memory.
 
 use std::path::Path;
 
@@ -11,22 +11,22 @@ use crate::table::Table;
 use crate::vector_reader::VectorReader;
 use crate::{Format, images, series, shards, strings};
 
-/// Successive rows of a file.
+/// Consecutive rows of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Block {
-    /// The rows. Lines count in the whole file; the classes of the labels are those of these rows,
-    /// and without [`ReadOptions::n_features`] a LIBSVM block is as wide as its largest index.
+    /// The rows. Lines are numbered within the whole file; the classes of the labels are those of these rows, and
+    /// without [`ReadOptions::n_features`] a LIBSVM block is as wide as its largest index.
     pub table: Table,
-    /// The number of rows before these.
+    /// The number of preceding rows.
     pub first_row: usize,
 }
 
-/// A file, or a folder of files that are one input, block by block. No block is of two files.
+/// A file, or a folder of files read as one input, in blocks. No block spans two files.
 ///
-/// LIBSVM, CSV and NPY files take constant memory, whatever their size. NPZ archives, and NPY files in
-/// column order, are loaded whole and come as one block.
+/// LIBSVM, CSV and NPY files take constant memory, whatever their size. NPZ archives, and NPY files in column-major
+/// order, are loaded completely and returned as one block.
 ///
-/// As an iterator this makes a new block each time; [`Blocks::read_into`] fills the same one again.
+/// As an iterator this allocates a new block each time; [`Blocks::read_into`] reuses one.
 #[derive(Debug)]
 pub struct Blocks {
     reader: Reader,
@@ -42,7 +42,7 @@ enum Reader {
     Other { reader: Box<dyn SampleReader>, bytes: usize },
 }
 
-/// The reader of a format that holds no vectors.
+/// The reader of a format that does not contain vectors.
 pub(crate) fn sample_reader(path: &Path, format: Format, options: &ReadOptions) -> Result<Box<dyn SampleReader>> {
     Ok(match format {
         Format::Strings => Box::new(strings::Reader::new(open(path)?, options)?),
@@ -56,7 +56,7 @@ pub(crate) fn sample_reader(path: &Path, format: Format, options: &ReadOptions) 
 }
 
 impl Blocks {
-    /// Opens a file, or a folder of files of one format of vectors or of images; `-` is standard input.
+    /// Opens a file, or a folder of files of one vector format or of images; `-` is standard input.
     ///
     /// # Errors
     /// As [`crate::read`].
@@ -75,7 +75,7 @@ impl Blocks {
         Ok(Blocks { reader, file: shown(path), next_row: 0, ended: false })
     }
 
-    /// Puts the next rows into `block`, whose memory is used again; false after the last.
+    /// Reads the next rows into `block`, reusing its memory; false after the last.
     ///
     /// # Errors
     /// As [`crate::read`]. After an error there are no more blocks.
@@ -83,7 +83,7 @@ impl Blocks {
         if self.ended {
             return Ok(false);
         }
-        // Stands unless this call ends well.
+        // Reset only if this call succeeds.
         self.ended = true;
         let any = match &mut self.reader {
             Reader::Vectors(reader) => reader.next_into(&mut block.table)?,

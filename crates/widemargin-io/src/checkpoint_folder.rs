@@ -1,4 +1,4 @@
-//! A folder in which a fit leaves how far it is, and from which it goes on.
+//! A checkpoint in a folder.
 
 use std::fs;
 use std::io::{self, Write};
@@ -9,14 +9,14 @@ use widemargin::{Error, Result};
 
 use crate::{AtomicFile, IoError};
 
-/// A folder with one file a name, each of them whole or not there, whenever the program is killed.
+/// A folder with one file per name, each written atomically.
 #[derive(Clone, Debug)]
 pub struct CheckpointFolder {
     folder: PathBuf,
 }
 
 impl CheckpointFolder {
-    /// Opens the folder, which is made where it is missing.
+    /// Opens the folder, creating it if it is missing.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -29,7 +29,7 @@ impl CheckpointFolder {
         }
     }
 
-    /// The file of a name: only a plain one, so that none leads out of the folder.
+    /// The file of a name, which must be plain so that it cannot lead out of the folder.
     fn path(&self, name: &str) -> Result<PathBuf> {
         let mut parts = Path::new(name).components();
         match (parts.next(), parts.next()) {

@@ -1,4 +1,4 @@
-//! The one error type of this crate.
+//! The error type of this crate.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ use crate::sample_problem::{ImageProblem, SeriesProblem};
 /// `Result` with the crate's [`IoError`].
 pub type Result<T, E = IoError> = std::result::Result<T, E>;
 
-/// What can go wrong between a file and a table.
+/// Everything that can go wrong between a file and a table.
 ///
-/// Every variant names the file; those about a place in it name line or row and column as well.
-/// [`IoError::help`] says what to do about it, where we know.
+/// Every variant names the file; where applicable also line or row, and column. [`IoError::help`] suggests a remedy, if
+/// there is one.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IoError {
@@ -21,36 +21,36 @@ pub enum IoError {
     Read {
         /// The file.
         file: PathBuf,
-        /// What was being done.
+        /// The operation that failed.
         action: &'static str,
-        /// The system's own words.
+        /// The system's error.
         source: io::Error,
     },
     /// The operating system refused to write a file.
     #[error("{}: {action}: {source} ({outcome})", .file.display())]
     Write {
-        /// The file that was to be written.
+        /// The file to be written.
         file: PathBuf,
-        /// What was being done.
+        /// The operation that failed.
         action: &'static str,
-        /// The system's own words.
+        /// The system's error.
         source: io::Error,
-        /// What has become of the file.
+        /// What happened to the file.
         outcome: &'static str,
     },
-    /// A format's name that is not one we know.
+    /// An unknown format name.
     #[error("unknown format '{given}': expected {}", crate::Format::names())]
     UnknownFormat {
-        /// The name as it was given.
+        /// The name given.
         given: String,
     },
-    /// The file's name does not end in a way that tells its format.
+    /// The format cannot be determined from the file name.
     #[error("{}: cannot tell the format from the name: known endings are {}", .file.display(), crate::Format::ENDINGS)]
     UnknownEnding {
         /// The file.
         file: PathBuf,
     },
-    /// A place in LIBSVM text.
+    /// An error in LIBSVM text.
     #[error("{}: line {line}, column {column}: {problem}", .file.display())]
     Libsvm {
         /// The file.
@@ -59,56 +59,56 @@ pub enum IoError {
         line: usize,
         /// The byte in the line, from 1.
         column: usize,
-        /// What is wrong there.
+        /// What is wrong.
         problem: LibsvmProblem,
     },
-    /// A place in CSV or TSV.
+    /// An error in CSV or TSV.
     #[error("{}: line {line}{}: {problem}", .file.display(), .column.as_ref().map(|c| format!(", column {c}")).unwrap_or_default())]
     Csv {
         /// The file.
         file: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// The column's number, from 1, or its name in quotes; absent where the whole line is meant.
+        /// The column's number, from 1, or its name in quotes; `None` if the whole line is meant.
         column: Option<String>,
-        /// What is wrong there.
+        /// What is wrong.
         problem: CsvProblem,
     },
-    /// An NPY array, alone or inside an NPZ archive.
+    /// An error in an NPY array, alone or inside an NPZ archive.
     #[error("{}: {}{problem}", .file.display(), .array.as_ref().map(|a| format!("array '{a}': ")).unwrap_or_default())]
     Array {
         /// The file.
         file: PathBuf,
-        /// The array's name in the archive.
+        /// The name of the array in the archive.
         array: Option<String>,
-        /// What is wrong with it.
+        /// What is wrong.
         problem: ArrayProblem,
     },
-    /// An NPZ archive as a whole.
+    /// An error of an NPZ archive as a whole.
     #[error("{}: {problem}", .file.display())]
     Archive {
         /// The file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// What is wrong.
         problem: String,
-        /// What would be right.
+        /// What is expected.
         help: Option<&'static str>,
     },
-    /// A Parquet file, or a place in it.
+    /// An error in a Parquet file.
     #[error("{}: {}{}{problem}", .file.display(),
         .row.map(|row| format!("row {row} (from 0){}", if column.is_some() { ", " } else { ": " })).unwrap_or_default(),
         .column.as_ref().map(|column| format!("column '{}': ", crate::problem::excerpt(column))).unwrap_or_default())]
     Parquet {
         /// The file.
         file: PathBuf,
-        /// The row in the file, from 0, where one is meant.
+        /// The row in the file, from 0, if a row is meant.
         row: Option<usize>,
-        /// The column's name, where one is meant.
+        /// The column's name, if a column is meant.
         column: Option<String>,
-        /// What is wrong there.
+        /// What is wrong.
         problem: ParquetProblem,
     },
-    /// A format that was left out when the program was built.
+    /// A format that this build does not support.
     #[error("{}: this build does not read {format}", .file.display())]
     NotBuilt {
         /// The file.
@@ -116,103 +116,103 @@ pub enum IoError {
         /// Its format.
         format: crate::Format,
     },
-    /// A line of time series.
+    /// An error in a line of time series.
     #[error("{}: line {line}: {problem}", .file.display())]
     Series {
         /// The file.
         file: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What is wrong there.
+        /// What is wrong.
         problem: SeriesProblem,
     },
-    /// An image, or a file or folder of them.
+    /// An error in an image, or in a file or folder of images.
     #[error("{}: {problem}", .file.display())]
     Images {
         /// The file or folder.
         file: PathBuf,
-        /// What is wrong with it.
+        /// What is wrong.
         problem: ImageProblem,
     },
     /// Files of a folder that cannot be read as one input.
     #[error("{}: {found}, but {} {expected}", .file.display(), .first.display())]
     Shards {
-        /// The file that does not go with the first.
+        /// The file that does not match the first.
         file: PathBuf,
-        /// What it has.
+        /// What it contains.
         found: String,
         /// The first file of the input.
         first: PathBuf,
-        /// What that one has.
+        /// What the first file contains.
         expected: String,
     },
-    /// A value that is not finite in single precision, in which samples larger than memory are kept.
+    /// A value that is not finite in single precision, in which samples larger than memory are stored.
     #[error("{}: {place}, column {column}: {value:?} is not a finite number in single precision", .file.display())]
     TooLarge {
         /// The file, or the folder of shards.
         file: PathBuf,
-        /// Where the row is: its shard, its line or number.
+        /// The location of the row: its shard, and its line or number.
         place: String,
         /// The feature's number, from 1, or its name in quotes.
         column: String,
-        /// The value found there.
+        /// The value found.
         value: f64,
     },
-    /// What the library says of samples that were read.
+    /// An error of the library about the samples read.
     #[error(transparent)]
     Library(#[from] widemargin::Error),
-    /// Nothing to read.
+    /// There is nothing to read.
     #[error("{}: {what}", .file.display())]
     Empty {
         /// The file.
         file: PathBuf,
-        /// What it lacks.
+        /// What is missing.
         what: &'static str,
     },
-    /// The column asked for as label does not exist, or the format has none.
+    /// The requested label column does not exist, or the format has none.
     #[error("{}: no label column {given}: {reason}", .file.display())]
     LabelColumn {
         /// The file.
         file: PathBuf,
-        /// The column as it was given.
+        /// The column given.
         given: String,
-        /// Why there is none.
+        /// The reason.
         reason: String,
     },
-    /// The column asked for as text does not exist, or is the label.
+    /// The requested text column does not exist, or is the label column.
     #[error("{}: no text column {given}: {reason}", .file.display())]
     TextColumn {
         /// The file.
         file: PathBuf,
-        /// The column as it was given.
+        /// The column given.
         given: String,
-        /// Why there is none.
+        /// The reason.
         reason: String,
     },
-    /// Several columns could be meant, and the caller is to say which one is.
+    /// Several columns qualify, and the caller must choose.
     #[error("{}: several columns may hold the {what}: {}", .file.display(), .candidates.join(", "))]
     WhichColumn {
         /// The file.
         file: PathBuf,
-        /// What is looked for: strings or labels.
+        /// What the column should contain: strings or labels.
         what: &'static str,
-        /// The columns that could be meant, by name in quotes or by number from 1.
+        /// The qualifying columns, by name in quotes or by number from 1.
         candidates: Vec<String>,
     },
-    /// The samples have no labels and the task needs them.
+    /// The samples have no labels, but the task needs them.
     #[error("{}: no labels", .file.display())]
     NoLabels {
         /// The file.
         file: PathBuf,
     },
-    /// The table cannot be written in the format asked for.
+    /// The table cannot be written in the requested format.
     #[error("{}: cannot be written as {format}: {reason}", .file.display())]
     NotInFormat {
-        /// The file that was to be written.
+        /// The file to be written.
         file: PathBuf,
-        /// The format asked for.
+        /// The requested format.
         format: crate::Format,
-        /// What the format cannot hold.
+        /// What the format cannot represent.
         reason: String,
         /// What to do about it.
         help: &'static str,
@@ -220,7 +220,7 @@ pub enum IoError {
 }
 
 impl IoError {
-    /// What to do about it, where we know: one sentence for a separate line.
+    /// A suggested remedy, if there is one: one sentence for a separate line.
     pub fn help(&self) -> Option<String> {
         let text = match self {
             IoError::Libsvm { problem, .. } => return problem.help().map(str::to_owned),
@@ -261,11 +261,11 @@ impl IoError {
         Some(text.to_owned())
     }
 
-    /// True for errors whose cause is the caller's input (a path, a file's contents, an option), false
-    /// for those of the system underneath (a failing disk, a full one).
+    /// True if the cause is the caller's input (a path, a file's contents, an option), false if it is the system (a
+    /// failing or full disk).
     pub fn is_input(&self) -> bool {
         use io::ErrorKind::{IsADirectory, NotADirectory, NotFound, PermissionDenied};
-        // What a damaged gzip file gives; a failing disk says none of them.
+        // The error kinds of a damaged gzip file; a failing disk reports none of them.
         use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
         match self {
             IoError::Read { source, .. } if matches!(source.kind(), InvalidData | InvalidInput | UnexpectedEof) => true,

@@ -1,4 +1,4 @@
-//! Which formats there are.
+//! File formats.
 
 use std::fmt;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::path::Path;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Format {
-    /// `label index:value index:value …`, a sample a line, indices from 1.
+    /// `label index:value index:value …`, one sample per line, indices from 1.
     Libsvm,
     /// Comma-separated cells.
     Csv,
@@ -17,23 +17,23 @@ pub enum Format {
     Npy,
     /// A zip archive of NumPy arrays: SciPy's sparse layout, or `X` and `y`.
     Npz,
-    /// Columns of a data frame, where the crate is built with its feature `parquet`.
+    /// Columns of a data frame, if the crate is built with its feature `parquet`.
     Parquet,
-    /// Strings: a label and a string a line, between them a tab; or two columns of a `.csv`.
+    /// Strings: a label and a string per line, separated by a tab; or two columns of a `.csv`.
     Strings,
-    /// Time series as the UCR archive has them: a label and the values on each line.
+    /// Time series as in the UCR archive: a label and the values on each line.
     Ucr,
     /// Time series in the `.ts` format of sktime and aeon: several channels, any length.
     Ts,
-    /// A folder of images, a folder a class in it.
+    /// A folder of images, with one folder per class.
     Images,
     /// The binary files of CIFAR-10, one or a folder of them.
     Cifar10,
-    /// The IDX files of MNIST, the labels' beside the images'.
+    /// The IDX files of MNIST, with the label file next to the image file.
     Idx,
 }
 
-/// Every format by its name, as messages list them.
+/// All formats by name, in the order of messages.
 pub(crate) const ALL: [(&str, Format); 12] = [
     ("libsvm", Format::Libsvm),
     ("csv", Format::Csv),
@@ -50,11 +50,11 @@ pub(crate) const ALL: [(&str, Format); 12] = [
 ];
 
 impl Format {
-    /// The endings of file names we know, for messages.
+    /// The recognised file name extensions, for messages.
     pub(crate) const ENDINGS: &'static str = ".svm, .libsvm, .txt (LIBSVM), .csv, .tsv, .npy, .npz, .parquet, .ts, \
          .bin (CIFAR-10) and -ubyte (IDX), each with .gz too; a folder is one of such files or of images";
 
-    /// The format that the ending of a file's name tells, `.gz` after it or not.
+    /// The format according to the file name's extension, with or without a final `.gz`.
     pub(crate) fn from_ending(path: &Path) -> Option<Format> {
         let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
         let name = name.strip_suffix(".gz").unwrap_or(&name);
@@ -74,13 +74,13 @@ impl Format {
         }
     }
 
-    /// True where the samples are vectors.
+    /// True if the samples are vectors.
     pub fn is_vectors(self) -> bool {
         use Format::{Csv, Libsvm, Npy, Npz, Parquet, Tsv};
         matches!(self, Libsvm | Csv | Tsv | Npy | Npz | Parquet)
     }
 
-    /// The kind of samples that the format holds, as messages name it.
+    /// The kind of samples of the format, as named in messages.
     pub(crate) fn kind(self) -> &'static str {
         match self {
             Format::Strings => "strings",
@@ -97,7 +97,7 @@ impl Format {
         format!("{} or {last}", others.join(", "))
     }
 
-    /// The name that [`FromStr`](std::str::FromStr) takes.
+    /// The name parsed by [`FromStr`](std::str::FromStr).
     pub fn name(self) -> &'static str {
         ALL.iter().find(|(_, format)| *format == self).map_or("", |(name, _)| name)
     }

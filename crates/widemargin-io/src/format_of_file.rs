@@ -1,4 +1,4 @@
-//! How a file tells which format it has.
+//! Determines the format of a file.
 
 use std::path::Path;
 use std::str::FromStr;
@@ -10,9 +10,9 @@ use crate::input::is_stdin;
 use crate::shards;
 
 impl Format {
-    /// The format that the ending of a file's name tells, `.gz` after it or not; LIBSVM for `-`, which is standard
-    /// input. A folder has the format of vectors that all files in it have; otherwise it is one of images, or of CIFAR-10
-    /// where there is a `.bin` in it.
+    /// The format according to the file name, with or without a final `.gz`; LIBSVM for `-`, which is standard input. A
+    /// folder has the vector format common to all its files; otherwise its format is images, or CIFAR-10 if it contains
+    /// a `.bin`.
     ///
     /// # Errors
     /// [`IoError::UnknownEnding`], [`IoError::Shards`].

@@ -1,4 +1,4 @@
-//! Where bytes come from: a file, or standard input.
+//! Input sources: a file, or standard input.
 
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom, Stdin};
@@ -8,15 +8,15 @@ use flate2::read::MultiGzDecoder;
 
 use crate::error::{IoError, Result};
 
-/// What some programs begin UTF-8 text with. It is no part of the text: every reader of text passes over it.
+/// The byte-order mark that some programs write at the start of UTF-8 text; all text readers skip it.
 pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// An opened input.
 #[derive(Debug)]
 pub(crate) struct Input {
-    /// What messages call it.
+    /// Its name in messages.
     pub file: PathBuf,
-    /// How many bytes it holds, where that is known beforehand.
+    /// The number of bytes, if known in advance.
     pub length: Option<u64>,
     source: Source,
 }
@@ -29,7 +29,7 @@ enum Source {
     Stdin(Stdin),
 }
 
-/// What messages call the input at a path.
+/// The name of the input at a path in messages.
 pub(crate) fn shown(path: &Path) -> PathBuf {
     if is_stdin(path) { "standard input".into() } else { path.to_owned() }
 }
@@ -51,7 +51,7 @@ impl Input {
         if metadata.is_dir() {
             return Err(refused(io::ErrorKind::IsADirectory.into()));
         }
-        // Pipes and devices state a length of 0 and mean nothing by it.
+        // Pipes and devices report a meaningless length of 0.
         let length = metadata.is_file().then_some(metadata.len());
         let file = match length {
             Some(2..) => match ungzipped(file).map_err(refused)? {
@@ -63,7 +63,7 @@ impl Input {
         Ok(Input { file: path.to_owned(), length, source: Source::File(file) })
     }
 
-    /// The file itself, where it is a regular one and not compressed.
+    /// The file itself, if it is regular and not compressed.
     #[cfg(feature = "parquet")]
     pub fn into_file(self) -> Option<File> {
         match self.source {
@@ -72,7 +72,7 @@ impl Input {
         }
     }
 
-    /// The input as something to jump about in; what is not a regular file is taken into memory for it.
+    /// The input as a seekable stream; anything but a regular file is read into memory.
     pub fn seekable(mut self) -> Result<Box<dyn ReadSeek>> {
         match self.source {
             Source::File(file) if self.length.is_some() => Ok(Box::new(io::BufReader::new(file))),
@@ -85,7 +85,7 @@ impl Input {
     }
 }
 
-/// The file as it was, or its decompressed bytes where it begins as gzip does.
+/// The file unchanged, or a decompressing reader if it has a gzip header.
 fn ungzipped(mut file: File) -> io::Result<Result<File, Source>> {
     let mut start = [0; 2];
     file.read_exact(&mut start)?;
@@ -97,7 +97,7 @@ fn ungzipped(mut file: File) -> io::Result<Result<File, Source>> {
     Ok(Err(Source::Gzip(Box::new(decoder))))
 }
 
-/// What a zip archive needs.
+/// The requirements of a zip archive.
 pub(crate) trait ReadSeek: Read + Seek {}
 impl<T: Read + Seek> ReadSeek for T {}
 
@@ -117,7 +117,7 @@ impl Read for Input {
     }
 }
 
-/// Opens the input, and says of an empty file that it is empty, whatever its format.
+/// Opens the input, and reports an empty file as such, whatever its format.
 pub(crate) fn open(path: &Path) -> Result<Input> {
     let input = Input::open(path)?;
     if input.length == Some(0) {

@@ -1,11 +1,10 @@
-//! Files to views and back.
+//! Reading and writing of data files.
 //!
-//! [`read`] loads a whole file as a [`Table`], [`Blocks`] reads one block of rows at a time in constant memory, and
-//! [`write()`] puts a table of vectors into a file such that a failure leaves the old file as it was. [`Format`] says
-//! which formats there are; the ending of the file's name tells them apart, and the path `-` is standard input. A folder
-//! of files of one format of vectors (shards, as other programs write large tables) is read as one input. Files
-//! may be compressed by gzip. [`Store`] gives the rows of files larger than memory to a fit; [`ScratchFile`] and [`CheckpointFolder`] are what a fit on more samples than memory holds
-//! is given.
+//! [`read`] loads a whole file as a [`Table`], [`Blocks`] reads blocks of rows in constant memory, and [`write()`]
+//! writes a table of vectors atomically. [`Format`] lists the formats, which are determined from the file name; the
+//! path `-` is standard input. A folder of files of one vector format (shards, as other programs write large tables) is
+//! read as one input. Files may be compressed with gzip. [`Store`] provides the rows of files larger than memory to a
+//! fit; [`ScratchFile`] and [`CheckpointFolder`] provide scratch space and checkpoints.
 //!
 //! | format | samples | labels |
 //! |---|---|---|
@@ -21,12 +20,12 @@
 //! | CIFAR-10 (`.bin`, or a folder of them) | images, 32 × 32 × 3 | in the file |
 //! | IDX (`-ubyte`, `.idx`) | images, grey | the file of labels beside it |
 //!
-//! LIBSVM values are read to `f32`: such files hold counts, fractions and scaled features, and the
-//! values are most of the memory. Integer arrays become `f32` where all their values are exact in it,
-//! otherwise `f64`, never rounded.
+//! LIBSVM values are read as `f32`: such files hold counts, fractions and scaled features, and the values take most of
+//! the memory. Integer arrays become `f32` if that represents all their values exactly, otherwise `f64`; they are never
+//! rounded.
 //!
-//! Work in parallel runs in the rayon pool the caller has installed. Nothing here prints, and nothing
-//! reads the environment.
+//! Parallel work runs in the rayon pool installed by the caller. This crate does not print and does not read the
+//! environment.
 #![deny(missing_docs)]
 
 mod atomic_write;

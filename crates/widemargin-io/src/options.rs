@@ -1,4 +1,4 @@
-//! What the caller may say about a file.
+//! Options for reading a file.
 
 use std::fmt;
 use std::path::Path;
@@ -8,25 +8,25 @@ use crate::Format;
 use crate::error::{IoError, Result};
 use crate::input::shown;
 
-/// How to read a file. The default fits files that say themselves what they are.
+/// How to read a file. The defaults suit self-describing files.
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
-    /// The format, where the name of the file does not tell it or tells it wrongly.
+    /// The format, if it cannot be determined from the file name.
     pub format: Option<Format>,
     /// Which column holds the labels.
     pub label: LabelColumn,
     /// Which column of a file of strings holds the strings.
     pub text: TextColumn,
-    /// Whether a CSV file has a header; by default that is told from its first two lines.
+    /// Whether a CSV file has a header; by default determined from its first two lines.
     pub header: Option<bool>,
     /// The number of features of a LIBSVM file; by default the largest index in it. An index above it is an error.
     pub n_features: Option<usize>,
-    /// About how many bytes of the file a block of [`crate::Blocks`] covers; by default 8 MiB.
+    /// The approximate number of bytes of the file per block of [`crate::Blocks`]; by default 8 MiB.
     pub block_bytes: Option<usize>,
 }
 
 impl ReadOptions {
-    /// Refuses what a format has no use for.
+    /// Refuses options that do not apply to a format.
     pub(crate) fn check(&self, file: &Path, format: Format) -> Result<()> {
         if self.text == TextColumn::Auto || format == Format::Strings {
             return Ok(());
@@ -43,22 +43,22 @@ impl ReadOptions {
 /// Which column of a table holds the labels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum LabelColumn {
-    /// LIBSVM: the first word of each line. NPZ: the array `labels` or `y`. NPY: none. CSV: the last
-    /// column named `label`, `class`, `target` or `y`; without one, the only column that holds text;
-    /// without that, the first column where there is no header, and none where there is one. Parquet: as CSV with
-    /// a header. Strings: a column of such a name, or the only one beside the strings'.
+    /// LIBSVM: the first word of each line. NPZ: the array `labels` or `y`. NPY: none. CSV: the last column named
+    /// `label`, `class`, `target` or `y`; otherwise the only column that contains text; otherwise the first column if
+    /// there is no header, and none if there is one. Parquet: as CSV with a header. Strings: a column with one of these
+    /// names, or the only one besides the strings.
     #[default]
     Auto,
     /// No labels: every column is a feature, and LIBSVM lines may begin with a pair.
     None,
-    /// The column of that name in the header.
+    /// The column with this name in the header.
     Name(String),
-    /// The column of that number: 1 is the first, -1 the last.
+    /// The column with this number: 1 is the first, -1 the last.
     Number(i64),
 }
 
 impl LabelColumn {
-    /// Position, from 0, of column `number` (from 1, or from the end where negative) among `n_columns`.
+    /// Position, from 0, of column `number` (from 1, or from the end if negative) among `n_columns`.
     pub(crate) fn position(number: i64, n_columns: usize) -> Option<usize> {
         let n = i64::try_from(n_columns).ok()?;
         let position = if number > 0 { number - 1 } else { n.checked_add(number)? };
@@ -93,14 +93,14 @@ impl fmt::Display for LabelColumn {
 /// Which column of a file of strings holds the strings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum TextColumn {
-    /// The only column that can be meant: the one called `text`, `string`, `sequence`, `smiles`, `sentence` or `message`,
-    /// else the one called `word` or `name`, else the only one that is neither the label nor a number. Of two columns
-    /// without a header, the last that is not the label.
+    /// The only suitable column: the one called `text`, `string`, `sequence`, `smiles`, `sentence` or `message`,
+    /// otherwise the one called `word` or `name`, otherwise the only one that is neither the label nor numeric. Of two
+    /// columns without a header, the last that is not the label.
     #[default]
     Auto,
-    /// The column of that name in the header.
+    /// The column with this name in the header.
     Name(String),
-    /// The column of that number: 1 is the first, -1 the last.
+    /// The column with this number: 1 is the first, -1 the last.
     Number(i64),
 }
 

@@ -1,4 +1,4 @@
-//! Reading and writing files at a position, from several threads at once.
+//! Positional reads and writes, from several threads at once.
 
 use std::fs::File;
 use std::io;
@@ -9,13 +9,13 @@ pub(crate) fn read_exact_at(file: &File, at: u64, bytes: &mut [u8]) -> io::Resul
     std::os::unix::fs::FileExt::read_exact_at(file, bytes, at)
 }
 
-/// Puts all bytes at a position.
+/// Writes all bytes at a position.
 #[cfg(unix)]
 pub(crate) fn write_all_at(file: &File, at: u64, bytes: &[u8]) -> io::Result<()> {
     std::os::unix::fs::FileExt::write_all_at(file, bytes, at)
 }
 
-/// Other systems move the file's own position: one thread at a time, whatever the file.
+/// Other systems move the file's own position: only one thread at a time may access any file.
 #[cfg(not(unix))]
 static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
@@ -28,7 +28,7 @@ pub(crate) fn read_exact_at(mut file: &File, at: u64, bytes: &mut [u8]) -> io::R
     file.read_exact(bytes)
 }
 
-/// Puts all bytes at a position.
+/// Writes all bytes at a position.
 #[cfg(not(unix))]
 pub(crate) fn write_all_at(mut file: &File, at: u64, bytes: &[u8]) -> io::Result<()> {
     use io::{Seek, Write};

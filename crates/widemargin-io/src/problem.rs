@@ -1,6 +1,6 @@
-//! What can be wrong at one place of a file, a list a format.
+//! Possible problems at a location in a file, by format.
 
-/// What is wrong at a place in LIBSVM text.
+/// A problem at a location in LIBSVM text.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LibsvmProblem {
@@ -19,10 +19,10 @@ pub enum LibsvmProblem {
     /// Index 0.
     #[error("index 0: LIBSVM indices start at 1")]
     IndexZero,
-    /// The index is not a whole number we can hold.
+    /// The index is not a valid integer.
     #[error("index '{0}' is not a whole number from 1 to {max}", max = u32::MAX)]
     BadIndex(String),
-    /// The index is above the number of features the caller has named.
+    /// The index is above the number of features given by the caller.
     #[error("index {index}: there are only {n_features} features")]
     IndexTooLarge {
         /// The index in the file.
@@ -33,24 +33,24 @@ pub enum LibsvmProblem {
     /// The same index twice in a line.
     #[error("index {0} occurs twice")]
     DuplicateIndex(u32),
-    /// Indices that fall.
+    /// Indices are not ascending.
     #[error("index {index} after {previous}: indices must ascend")]
     OutOfOrder {
         /// The index in the file.
         index: u32,
-        /// The one before it.
+        /// The previous index.
         previous: u32,
     },
     /// The value is not a number.
     #[error("value '{0}' is not a number")]
     BadValue(String),
-    /// The value is infinite, not a number, or too large for `f32`.
+    /// The value is infinite, NaN, or too large for `f32`.
     #[error("value '{0}' is not a finite single-precision number")]
     NotFinite(String),
 }
 
 impl LibsvmProblem {
-    /// What to do about it, where we know.
+    /// A suggested remedy, if there is one.
     pub fn help(&self) -> Option<&'static str> {
         match self {
             LibsvmProblem::LabelMissing(_) => {
@@ -68,11 +68,11 @@ impl LibsvmProblem {
     }
 }
 
-/// What is wrong at a place in CSV or TSV.
+/// A problem at a location in CSV or TSV.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CsvProblem {
-    /// Another number of cells than the first line.
+    /// A different number of cells than the first line.
     #[error("{found} cells, expected {expected} as in line {as_in_line}")]
     Ragged {
         /// Cells in this line.
@@ -82,7 +82,7 @@ pub enum CsvProblem {
         /// The first line with cells.
         as_in_line: usize,
     },
-    /// An empty cell, or one that says so.
+    /// An empty cell, or one that denotes a missing value.
     #[error("missing value")]
     Missing,
     /// A cell that is not a number.
@@ -92,10 +92,10 @@ pub enum CsvProblem {
         cell: String,
         /// The column's number, from 1.
         column: usize,
-        /// Whether the caller said which column holds the labels: another one than this.
+        /// Whether the caller specified a label column other than this one.
         is_label_given: bool,
     },
-    /// An infinite value, or one that is not a number.
+    /// An infinite value, or NaN.
     #[error("'{0}' is not a finite number")]
     NotFinite(String),
     /// Bytes that are not UTF-8 where text is needed.
@@ -104,7 +104,7 @@ pub enum CsvProblem {
 }
 
 impl CsvProblem {
-    /// What to do about it, where we know.
+    /// A suggested remedy, if there is one.
     pub fn help(&self) -> Option<String> {
         match self {
             CsvProblem::Missing | CsvProblem::NotFinite(_) => Some("remove the row or impute the value".into()),
@@ -121,38 +121,38 @@ impl CsvProblem {
     }
 }
 
-/// What is wrong with a Parquet file.
+/// A problem with a Parquet file.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParquetProblem {
-    /// The decoder's words.
+    /// The decoder's message.
     #[error("not a whole Parquet file, or one of a kind that is not read: {0}")]
     Unreadable(String),
     /// Compressed as a whole, or a pipe.
     #[error("Parquet is read from regular files that are not compressed as a whole")]
     NoFile,
-    /// Fewer values than the file says.
+    /// Fewer values than stated by the file.
     #[error("the values end here, before the row group does")]
     Truncated,
     /// A list, a map or a structure.
     #[error("nested values are not read")]
     Nested,
-    /// A column of a type that is no number.
+    /// A column of a non-numeric type.
     #[error("values of the type {0} are not read, expected numbers or booleans")]
     Kind(String),
     /// A column of text that is not the label.
     #[error("text, and it is not the label")]
     Text {
-        /// Whether the caller said which column holds the labels: another one than this.
+        /// Whether the caller specified a label column other than this one.
         is_label_given: bool,
     },
     /// A null, or an empty label.
     #[error("missing value")]
     Missing,
-    /// An infinite value, or one that is not a number.
+    /// An infinite value, or NaN.
     #[error("{0} is not a finite number")]
     NotFinite(f64),
-    /// A whole number that double precision does not hold.
+    /// An integer that double precision cannot represent exactly.
     #[error("{0} cannot be stored exactly as a floating-point number")]
     Inexact(i128),
     /// Bytes that are not UTF-8.
@@ -161,7 +161,7 @@ pub enum ParquetProblem {
 }
 
 impl ParquetProblem {
-    /// What to do about it, where we know.
+    /// A suggested remedy, if there is one.
     pub fn help(&self) -> Option<&'static str> {
         match self {
             ParquetProblem::Unreadable(_) | ParquetProblem::Truncated => {
@@ -182,22 +182,22 @@ impl ParquetProblem {
     }
 }
 
-/// What is wrong with an NPY array.
+/// A problem with an NPY array.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArrayProblem {
-    /// The magic bytes are not there.
+    /// The magic bytes are missing.
     #[error("not an NPY array (it does not start with \\x93NUMPY)")]
     NotNpy,
-    /// A header that cannot be read.
+    /// An invalid header.
     #[error("damaged NPY header: {0}")]
     Header(String),
-    /// A type of element that we do not read.
+    /// An unsupported element type.
     #[error("dtype {found} is not read, expected {expected}")]
     Dtype {
-        /// The type the header names.
+        /// The type in the header.
         found: String,
-        /// The types we read here.
+        /// The types supported here.
         expected: &'static str,
     },
     /// The wrong number or size of dimensions.
@@ -205,24 +205,24 @@ pub enum ArrayProblem {
     Shape {
         /// The shape in the header.
         found: String,
-        /// What would be right.
+        /// The expected shape.
         expected: String,
     },
     /// Less data than the header claims.
     #[error("truncated: the header claims {claimed} bytes of data, there are {held}")]
     Truncated {
-        /// Bytes that the shape and the dtype need.
+        /// Bytes required by the shape and the dtype.
         claimed: u64,
-        /// Bytes that are there.
+        /// Bytes present.
         held: u64,
     },
     /// More data than the header claims.
     #[error("more data than the {claimed} bytes its header claims")]
     Trailing {
-        /// Bytes that the shape and the dtype need.
+        /// Bytes required by the shape and the dtype.
         claimed: u64,
     },
-    /// An infinite value, or one that is not a number.
+    /// An infinite value, or NaN.
     #[error("row {row}, column {column} (from 0): {value} is not a finite number")]
     NotFinite {
         /// Row of the sample, from 0.
@@ -232,26 +232,26 @@ pub enum ArrayProblem {
         /// The value.
         value: f64,
     },
-    /// A whole number too large to be exact as `f64`.
+    /// An integer too large to be exact as `f64`.
     #[error("{0} is too large to be exact in double precision")]
     Inexact(i128),
-    /// A number where another range is needed.
+    /// A number outside the required range.
     #[error("{value} at position {position}, expected {expected}")]
     OutOfRange {
         /// The number.
         value: i128,
-        /// Its place, from 0.
+        /// Its position, from 0.
         position: usize,
-        /// What would be right.
+        /// The required range.
         expected: String,
     },
-    /// A string that is not one.
+    /// An invalid string.
     #[error("the string at position {0} is not Unicode text")]
     NotText(usize),
 }
 
 impl ArrayProblem {
-    /// What to do about it, where we know.
+    /// A suggested remedy, if there is one.
     pub fn help(&self) -> Option<&'static str> {
         match self {
             ArrayProblem::Dtype { .. } => Some("convert the array with .astype() before saving it"),
@@ -261,7 +261,7 @@ impl ArrayProblem {
     }
 }
 
-/// Text of a file as a message shows it: at most 40 characters, control characters escaped.
+/// Text of a file as shown in a message: at most 40 characters, with control characters escaped.
 pub(crate) fn excerpt(text: &str) -> String {
     let mut out = String::new();
     for (position, character) in text.chars().enumerate() {

@@ -1,4 +1,4 @@
-//! Files into tables.
+//! Reads files into tables.
 
 use std::path::{Path, PathBuf};
 
@@ -11,9 +11,9 @@ use crate::options::ReadOptions;
 use crate::table::Table;
 use crate::{Format, csv, libsvm, npy, npz, parquet, shards};
 
-/// Reads a whole file, or a folder of files of one format of vectors or of images; `-` is standard input.
+/// Reads a whole file, or a folder of files of one vector format or of images; `-` is standard input.
 ///
-/// LIBSVM text is parsed and images are decoded in parallel, in the rayon pool that the caller has installed.
+/// LIBSVM text is parsed and images are decoded in parallel, in the rayon pool installed by the caller.
 ///
 /// # Errors
 /// [`IoError`], which names the file, the line or row, and the column.
@@ -40,8 +40,8 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
     }
 }
 
-/// Every file and folder that reading `path` reads, with what messages call each: the data, and what is looked for
-/// beside it. For [`widemargin::output::check`].
+/// Every file and folder read for `path`, with its name in messages: the data, and files looked up next to it. For
+/// [`widemargin::output::check`].
 pub fn inputs(path: &Path, format: Option<Format>) -> Vec<(&'static str, PathBuf)> {
     let mut all = vec![("the data", path.to_owned())];
     match format.map_or_else(|| Format::from_path(path), Ok) {
@@ -63,7 +63,7 @@ fn read_shards(folder: &Path, format: Format, options: &ReadOptions) -> Result<T
     Ok(table)
 }
 
-/// All rows of what gives them block by block.
+/// Collects all rows of a block reader.
 fn gather(path: &Path, mut next_into: impl FnMut(&mut Table) -> Result<bool>) -> Result<Table> {
     let (mut gathered, mut table) = (shards::Gathered::default(), Table::default());
     while next_into(&mut table)? {

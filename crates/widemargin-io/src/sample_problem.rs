@@ -1,23 +1,23 @@
-//! What can be wrong with series and images, a list each.
+//! Possible problems with series and images.
 
-/// What is wrong in a line of time series.
+/// A problem in a line of time series.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SeriesProblem {
-    /// A value that is missing.
+    /// A missing value.
     #[error("value {position}{}: missing", of_channel(.channel))]
     Missing {
         /// The value's number in the line or the channel, from 1.
         position: usize,
-        /// The channel's number, from 1, where there are several.
+        /// The channel's number, from 1, if there are several.
         channel: Option<usize>,
     },
-    /// A value that is no number, or not a finite one in single precision.
+    /// A value that is not a number, or not finite in single precision.
     #[error("value {position}{}: '{text}' is not a finite single-precision number", of_channel(.channel))]
     NotANumber {
         /// The value's number in the line or the channel, from 1.
         position: usize,
-        /// The channel's number, from 1, where there are several.
+        /// The channel's number, from 1, if there are several.
         channel: Option<usize>,
         /// The text found there.
         text: String,
@@ -25,31 +25,31 @@ pub enum SeriesProblem {
     /// A series without values.
     #[error("no values")]
     NoValues,
-    /// A line without a label where one is due.
+    /// A missing label.
     #[error("label missing")]
     LabelMissing,
-    /// Channels of one series that differ in length.
+    /// Channels of one series with different lengths.
     #[error("channel {channel} has {found} values, channel 1 has {expected}")]
     ChannelLength {
         /// The channel's number, from 1.
         channel: usize,
-        /// Its values.
+        /// Its length.
         found: usize,
-        /// Those of the first.
+        /// The length of the first channel.
         expected: usize,
     },
-    /// Another number of channels than the lines before, or than the header says.
+    /// A different number of channels than in the previous lines, or than in the header.
     #[error("{found} channels, expected {expected}")]
     Channels {
         /// Channels of this line.
         found: usize,
-        /// Channels there should be.
+        /// The expected number of channels.
         expected: usize,
     },
-    /// A line before `@data` that is not of the header.
+    /// An invalid line before `@data`.
     #[error("'{0}' is not of a .ts header: expected a line that starts with @")]
     Header(String),
-    /// What the header announces and we do not read.
+    /// An unsupported feature announced by the header.
     #[error("{0} are not read")]
     Unread(&'static str),
     /// Bytes that are not UTF-8.
@@ -62,7 +62,7 @@ fn of_channel(channel: &Option<usize>) -> String {
 }
 
 impl SeriesProblem {
-    /// What to do about it, where we know.
+    /// A suggested remedy, if there is one.
     pub fn help(&self) -> Option<&'static str> {
         match self {
             SeriesProblem::Missing { .. } => Some("interpolate it, or remove the series"),
@@ -77,11 +77,11 @@ impl SeriesProblem {
     }
 }
 
-/// What is wrong with an image or a collection of them.
+/// A problem with an image or a collection of images.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImageProblem {
-    /// The decoder's words.
+    /// The decoder's message.
     #[error("cannot be decoded: {0}")]
     Undecodable(String),
     /// Images of different sizes.
@@ -94,48 +94,48 @@ pub enum ImageProblem {
         /// The first image.
         as_in: String,
     },
-    /// More pixels than memory holds.
+    /// More pixels than fit in memory.
     #[error("{images} images of {size} bytes do not fit in memory")]
     TooLarge {
         /// Number of images.
         images: usize,
-        /// Bytes of one.
+        /// Bytes per image.
         size: usize,
     },
-    /// Images beside folders of images, or folders in class folders.
+    /// Images next to folders of images, or folders in class folders.
     #[error("{0}")]
     Layout(&'static str),
-    /// A binary file that is not whole records.
+    /// A binary file that does not consist of whole records.
     #[error("ends within record {record} (from 0): a record of {format} has {size} bytes, {held} are there")]
     Truncated {
         /// The format's name.
         format: &'static str,
         /// The record's number, from 0.
         record: usize,
-        /// Bytes of a record.
+        /// Bytes per record.
         size: usize,
-        /// Bytes of the last.
+        /// Bytes of the last record.
         held: usize,
     },
-    /// A label beyond the classes.
+    /// A label out of range.
     #[error("record {record} (from 0) has label {label}, expected at most {most}")]
     Label {
         /// The record's number, from 0.
         record: usize,
         /// Its label.
         label: u8,
-        /// The last class.
+        /// The largest class index.
         most: usize,
     },
-    /// The header of an IDX file.
+    /// An invalid header of an IDX file.
     #[error("not an IDX file of {expected}: {found}")]
     Header {
         /// What was found.
         found: String,
-        /// What would be right.
+        /// The expected header.
         expected: &'static str,
     },
-    /// Labels that do not fit the images.
+    /// Different numbers of labels and images.
     #[error("{labels} labels for {images} images")]
     Count {
         /// Number of labels.
@@ -149,7 +149,7 @@ pub enum ImageProblem {
 }
 
 impl ImageProblem {
-    /// What to do about it, where we know.
+    /// A suggested remedy, if there is one.
     pub fn help(&self) -> Option<&'static str> {
         match self {
             ImageProblem::Size { .. } => Some("resize or crop all images to one size"),

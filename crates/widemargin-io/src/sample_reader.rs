@@ -1,12 +1,12 @@
-//! What the readers of formats that hold no vectors have in common.
+//! The common interface of readers of formats other than vectors.
 
 use std::fmt::Debug;
 
 use crate::error::Result;
 use crate::table::Table;
 
-/// A format's way to give samples that are no vectors, piece by piece.
+/// Reads samples other than vectors, in pieces.
 pub(crate) trait SampleReader: Debug + Send {
-    /// The next samples, at least one and about `bytes` of the file (of the pixels, for folders); `None` at the end.
+    /// The next samples, at least one, of about `bytes` of the file (for folders, of pixels); `None` at the end.
     fn next(&mut self, bytes: usize) -> Result<Option<Table>>;
 }

@@ -1,4 +1,4 @@
-//! Room on a disk for what memory does not hold: an anonymous file, which vanishes with the program whatever happens.
+//! Scratch space on disk: an anonymous file that disappears when the program ends for any reason.
 
 use std::fs::File;
 use std::io;
@@ -9,10 +9,10 @@ use widemargin::{Error, Result};
 
 use crate::positioned::{read_exact_at, write_all_at};
 
-/// A file without a name in a folder of the caller's choice, written and read at any position from any thread.
+/// An unnamed file in a given folder, with positional reads and writes from any thread.
 ///
-/// Nothing of it is left when it is dropped or when the program is killed. A file in `/tmp` may be memory in disguise
-/// (`tmpfs`): name a folder on a disk where memory is short.
+/// Nothing of it remains when it is dropped or the program is killed. A file in `/tmp` may be in memory (`tmpfs`): if
+/// memory is short, use a folder on a disk.
 #[derive(Debug)]
 pub struct ScratchFile {
     file: File,
@@ -21,19 +21,19 @@ pub struct ScratchFile {
 }
 
 impl ScratchFile {
-    /// Makes the file; the folder must exist.
+    /// Creates the file; the folder must exist.
     ///
     /// # Errors
     /// [`Error::Io`].
     pub fn create(folder: &Path) -> Result<ScratchFile> {
         match tempfile::tempfile_in(folder) {
             Ok(file) => Ok(ScratchFile { file, folder: folder.to_owned(), limit: u64::MAX }),
-            // The system's words without the name of the temporary file, which means nothing to anyone.
+            // The system's message without the name of the temporary file, which is meaningless to users.
             Err(source) => Err(refused(folder, "cannot make a scratch file in the folder", source.kind().into())),
         }
     }
 
-    /// The same file, which never takes more than so many bytes: writing beyond them is refused as on a full disk.
+    /// Limits the size of the file: writing beyond the limit fails as on a full disk.
     pub fn with_limit(self, bytes: u64) -> ScratchFile {
         ScratchFile { limit: bytes, ..self }
     }
@@ -60,8 +60,8 @@ impl Scratch for ScratchFile {
             .map_err(|source| refused(&self.folder, "cannot read the scratch file", source))
     }
 
-    /// What the disk has free and what the file takes already, but no more than its limit. `None` where the system does
-    /// not tell.
+    /// The free space of the disk plus the current size of the file, up to its limit. `None` if the system does not
+    /// report it.
     fn room(&self) -> Option<u64> {
         let limit = (self.limit < u64::MAX).then_some(self.limit);
         match (free(&self.file), limit) {
@@ -71,15 +71,15 @@ impl Scratch for ScratchFile {
     }
 }
 
-/// Bytes that the file may grow to. Through `rustix`, which `tempfile` brings: a crate made for this alone would bring it
-/// again, and Windows besides.
+/// The size to which the file may grow. Uses `rustix`, a dependency of `tempfile`: a dedicated crate would pull it in
+/// as well, and Windows crates besides.
 #[cfg(unix)]
 fn free(file: &File) -> Option<u64> {
     use std::os::unix::fs::MetadataExt;
     let disk = rustix::fs::fstatvfs(file).ok()?;
-    // Blocks are counted in 512 bytes by the file, in fragments by the disk.
+    // The file counts blocks of 512 bytes, the disk fragments.
     let taken = file.metadata().ok()?.blocks() * 512;
-    // Those of the superuser's reserve are not counted.
+    // Excludes space reserved for the superuser.
     Some(disk.f_bavail.saturating_mul(disk.f_frsize).saturating_add(taken))
 }
 

@@ -1,12 +1,11 @@
-//! Strings with labels, one of each a line.
+//! Labelled strings, one per line.
 //!
-//! Columns are told by their names where there is a header: [`TextColumn`] says which one holds the strings, and
-//! [`LabelColumn`] which one the labels. Where several could be meant, the caller is asked. A file of one column has no
-//! labels. Without being told, a first line with a name of a label or of a string, or with a name that the caller gave,
-//! is a header.
+//! If there is a header, columns are identified by name: [`TextColumn`] selects the strings, and [`LabelColumn`] the
+//! labels. If several columns qualify, the caller must choose. A file of one column has no labels. By default, the
+//! first line is a header if it contains a name of a label or string column, or a name given by the caller.
 //!
-//! Between columns is a tab, nothing is quoted, and tabs beyond the first line's are of the last column: a string may
-//! have them. In a file that ends in `.csv` it is a comma, and cells may be quoted.
+//! Columns are separated by tabs, without quoting; tabs beyond those of the first line belong to the last column, so
+//! that strings may contain them. In a file named `.csv` the separator is a comma, and cells may be quoted.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -22,18 +21,18 @@ use crate::problem::{CsvProblem, excerpt};
 use crate::sample_reader::SampleReader;
 use crate::table::{RowLines, Samples, Table};
 
-/// Names that a column of strings goes by.
+/// Names of a string column.
 const STRING_NAMES: [&str; 6] = ["text", "string", "sequence", "smiles", "sentence", "message"];
 
-/// Names that a column of strings goes by where none has a better one: they may be those of the samples.
+/// Names of a string column that are used only if no other qualifies, since they may be names of the samples.
 const WEAK_NAMES: [&str; 2] = ["word", "name"];
 
-/// Reads successive lines.
+/// Reads consecutive lines.
 #[derive(Debug)]
 pub(crate) struct Reader {
     file: PathBuf,
     csv: csv::Reader<Bytes>,
-    /// The first lines, which were read to tell the columns and come again as samples.
+    /// The first lines, which were read to determine the columns and are returned again as samples.
     ahead: std::vec::IntoIter<(ByteRecord, usize)>,
     record: ByteRecord,
     columns: Columns,
@@ -44,7 +43,7 @@ pub(crate) struct Reader {
 #[derive(Debug)]
 struct Columns {
     label: Option<usize>,
-    /// What messages call the label's.
+    /// The name of the label column in messages.
     label_called: Option<String>,
     string: usize,
     n: usize,
@@ -105,7 +104,7 @@ impl Reader {
         next_line(&self.file, &mut self.csv, &mut self.record)
     }
 
-    /// The cell of a column; the last column of unquoted text goes on to the end of the line.
+    /// The cell of a column; the last column of unquoted text extends to the end of the line.
     fn cell(&self, column: usize, line: usize) -> Result<String> {
         let bytes = if !self.quoted && column + 1 == self.columns.n {
             let rest: Vec<&[u8]> = self.record.iter().skip(column).collect();
@@ -114,7 +113,7 @@ impl Reader {
             self.record.get(column).unwrap_or_default().to_vec()
         };
         let text = String::from_utf8(bytes).map_err(|_| self.problem(line, Some(column), CsvProblem::NotText))?;
-        // A line's end of two characters leaves one of them in the last cell.
+        // A CRLF line end leaves a carriage return in the last cell.
         Ok(text.strip_suffix('\r').map(str::to_owned).unwrap_or(text))
     }
 }
@@ -155,18 +154,18 @@ fn is_one_of(cell: &[u8], names: &[&str]) -> bool {
     names.iter().any(|name| cell.trim_ascii().eq_ignore_ascii_case(name.as_bytes()))
 }
 
-/// What the columns are told from.
+/// The basis for determining the columns.
 struct Guess<'a> {
     file: &'a std::path::Path,
     first: &'a ByteRecord,
-    /// Whether the first line is one.
+    /// Whether the first line is a header.
     header: bool,
     /// The first line of samples.
     sample: Option<&'a ByteRecord>,
 }
 
 impl Guess<'_> {
-    /// Which column is which.
+    /// Determines the columns.
     fn columns(&self, options: &ReadOptions) -> Result<Columns> {
         let n = self.first.len();
         let asked = self.label(&options.label)?;
@@ -178,7 +177,7 @@ impl Guess<'_> {
             Some(string) => string,
             None => self.guess_text(label, options)?,
         };
-        // A column that goes by the name of a label may be asked for as the strings'.
+        // A column with the name of a label may be requested as the string column.
         let label = label.filter(|label| *label != string);
         let label = if options.label == LabelColumn::Auto && label.is_none() {
             let others: Vec<usize> = (0..n).filter(|column| *column != string).collect();
@@ -193,7 +192,7 @@ impl Guess<'_> {
         Ok(Columns { label, label_called: label.map(|label| self.called(label)), string, n })
     }
 
-    /// The label's column, where the caller says which one it is.
+    /// The label column, if the caller specified it.
     fn label(&self, wanted: &LabelColumn) -> Result<Option<usize>> {
         let refused = |reason: String| {
             let (file, given) = (self.file.to_owned(), wanted.to_string());
@@ -206,7 +205,7 @@ impl Guess<'_> {
         }
     }
 
-    /// The strings' column, where the caller says which one it is.
+    /// The string column, if the caller specified it.
     fn text(&self, wanted: &TextColumn) -> Result<Option<usize>> {
         match wanted {
             TextColumn::Auto => Ok(None),
@@ -215,7 +214,7 @@ impl Guess<'_> {
         }
     }
 
-    /// The only column that can be meant by the strings'.
+    /// The only column that can contain the strings.
     fn guess_text(&self, label: Option<usize>, options: &ReadOptions) -> Result<usize> {
         let mut candidates: Vec<usize> = (0..self.first.len()).filter(|column| Some(*column) != label).collect();
         let is_label =
@@ -242,7 +241,7 @@ impl Guess<'_> {
                 Err(IoError::LabelColumn { file, given, reason })
             }
             ([only], _) => Ok(*only),
-            // A label and a string are a line as it was ever written.
+            // The traditional layout: a label and a string.
             ([.., last], _) if !self.header && self.first.len() == 2 => Ok(*last),
             (_, [only]) => Ok(*only),
             (_, []) => Err(self.ask("strings", &candidates)),
@@ -267,7 +266,7 @@ impl Guess<'_> {
         self.first.iter().rposition(|cell| self.header && is_one_of(cell, names))
     }
 
-    /// What messages call a column: its name in quotes, or its number from 1.
+    /// The name of a column in messages: its name in quotes, or its number from 1.
     fn called(&self, column: usize) -> String {
         let name = self.first.get(column).map(|cell| String::from_utf8_lossy(cell.trim_ascii())).unwrap_or_default();
         if self.header && !name.is_empty() { format!("'{}'", excerpt(&name)) } else { (column + 1).to_string() }

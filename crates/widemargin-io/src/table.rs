@@ -1,4 +1,4 @@
-//! Samples with their labels and names, as a file holds them.
+//! Samples with labels and names, as read from a file.
 
 use std::path::{Path, PathBuf};
 
@@ -6,32 +6,32 @@ use widemargin::data::{AnySamples, CsrMatrix, DenseMatrix, Element, Labels, Samp
 
 use crate::error::{IoError, Result};
 
-/// Samples, and what a file says about them.
+/// Samples and the metadata of their file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     /// The samples.
     pub samples: Samples,
-    /// One label a sample, where the file has labels.
+    /// One label per sample, if the file has labels.
     pub labels: Option<Labels>,
-    /// What messages call the column that the labels were in, where they were in one.
+    /// The name in messages of the column of the labels, if they were in one.
     pub label_column: Option<String>,
-    /// One name a feature, where the file has names.
+    /// One name per feature, if the file has names.
     pub feature_names: Option<Vec<String>>,
-    /// The line of each row, where the file has lines.
+    /// The line of each row, if the file has lines.
     pub lines: Option<RowLines>,
-    /// The file of each sample, where each has its own.
+    /// The file of each sample, if each is in its own.
     pub files: Option<Vec<String>>,
-    /// The file of each row, where several files are read as one.
+    /// The file of each row, if several files are read as one.
     pub shards: Option<RowShards>,
 }
 
 impl Table {
-    /// A table of samples and labels that did not come from a file.
+    /// A table of samples and labels that do not come from a file.
     pub fn new(samples: Samples, labels: Option<Labels>) -> Table {
         Table { samples, labels, ..Table::default() }
     }
 
-    /// Puts the features in the order of the names `trained`. Samples without names stay as they are.
+    /// Reorders the features to the order of the names `trained`. Samples without names are not changed.
     ///
     /// # Errors
     /// [`widemargin::Error::FeatureNames`] as for [`column_order`].
@@ -44,12 +44,12 @@ impl Table {
         Ok(())
     }
 
-    /// The line of its file, from 1, that holds row `row`, from 0.
+    /// The line number, from 1, of row `row`, from 0.
     pub fn line(&self, row: usize) -> Option<usize> {
         self.lines.as_ref()?.line(row)
     }
 
-    /// What messages call sample `row`, from 0: its line, its file, or its number; before them the shard it is in.
+    /// The name of sample `row`, from 0, in messages: its line, its file, or its number, preceded by its shard.
     pub fn place(&self, row: usize) -> String {
         let shard = self.shards.as_ref().and_then(|shards| shards.shard(row));
         let line = self.line(row).map(|line| format!("line {line}"));
@@ -98,7 +98,7 @@ impl Samples {
         }
     }
 
-    /// Number of features; 0 where the samples are no vectors.
+    /// Number of features; 0 if the samples are not vectors.
     pub fn n_cols(&self) -> usize {
         match self {
             Samples::SparseF32(m) => m.n_cols,
@@ -109,7 +109,7 @@ impl Samples {
         }
     }
 
-    /// Column j becomes what column `order[j]` was; `order` has every column once.
+    /// Moves column `order[j]` to column j; `order` is a permutation.
     fn put_in_order(&mut self, order: &[usize]) {
         match self {
             Samples::SparseF32(matrix) => sparse_in_order(matrix, order),
@@ -120,7 +120,7 @@ impl Samples {
         }
     }
 
-    /// True where a row lists only the columns it has.
+    /// True if a row lists only its non-zero columns.
     pub fn is_sparse(&self) -> bool {
         matches!(self, Samples::SparseF32(_) | Samples::SparseF64(_))
     }
@@ -154,7 +154,7 @@ fn sparse_in_order<T: Element>(matrix: &mut CsrMatrix<T>, order: &[usize]) {
         let range = bounds[0]..bounds[1];
         row.clear();
         row.extend(range.clone().map(|at| (place[matrix.indices[at] as usize], matrix.values[at])));
-        // Stable: entries of one column, if there are several, keep their order.
+        // Stable: duplicate entries of a column keep their order.
         row.sort_by_key(|(column, _)| *column);
         for (at, &(column, value)) in range.zip(&row) {
             (matrix.indices[at], matrix.values[at]) = (column, value);
@@ -162,10 +162,10 @@ fn sparse_in_order<T: Element>(matrix: &mut CsrMatrix<T>, order: &[usize]) {
     }
 }
 
-/// The line of each row. Rows on successive lines cost nothing, so a usual file costs one entry.
+/// The line of each row, run-length encoded: consecutive lines take a single entry.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RowLines {
-    /// (row, its line) wherever a row is not on the line after the row before.
+    /// (row, its line) for each row that is not on the line after the previous row's.
     runs: Vec<(usize, usize)>,
     n_rows: usize,
 }
@@ -189,7 +189,7 @@ impl RowLines {
         self.n_rows += 1;
     }
 
-    /// Appends the rows of a later piece of the file, whose lines count on from `lines_before`.
+    /// Appends the rows of a later piece of the file, whose lines continue after `lines_before`.
     pub(crate) fn append(&mut self, piece: &RowLines, lines_before: usize) {
         for (index, &(start, line)) in piece.runs.iter().enumerate() {
             let end = piece.runs.get(index + 1).map_or(piece.n_rows, |next| next.0);
@@ -204,10 +204,10 @@ impl RowLines {
     }
 }
 
-/// The file of each row, where several are read as one. It costs an entry a file.
+/// The file of each row, if several are read as one; one entry per file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RowShards {
-    /// (row, its file, its number in the file) wherever a row does not follow the row before in the same file.
+    /// (row, its file, its number in the file) for each row that does not follow the previous one in the same file.
     runs: Vec<(usize, PathBuf, usize)>,
     n_rows: usize,
 }
@@ -223,12 +223,12 @@ impl RowShards {
         Some((file, before + (row - start)))
     }
 
-    /// Successive rows of one file, of which `before` rows came before.
+    /// Consecutive rows of one file, after `before` earlier ones.
     pub(crate) fn one(file: &Path, before: usize, n_rows: usize) -> RowShards {
         RowShards { runs: vec![(0, file.to_owned(), before)], n_rows }
     }
 
-    /// Appends the rows that follow.
+    /// Appends the subsequent rows.
     pub(crate) fn append(&mut self, piece: &RowShards) {
         for (start, file, before) in &piece.runs {
             let follows = self

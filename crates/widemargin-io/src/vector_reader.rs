@@ -1,4 +1,4 @@
-//! One file of vectors, block by block, whatever its format.
+//! Reads a file of vectors of any format in blocks.
 
 use std::path::Path;
 
@@ -34,7 +34,7 @@ impl VectorReader {
         })
     }
 
-    /// The next rows in `table`, whose memory is used again; false at the end.
+    /// Reads the next rows into `table`, reusing its memory; false at the end.
     pub fn next_into(&mut self, table: &mut Table) -> Result<bool> {
         match self {
             VectorReader::Libsvm(reader) => reader.next_into(table),

@@ -1,4 +1,4 @@
-//! Tables into files.
+//! Writes tables to files.
 
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -8,9 +8,9 @@ use crate::table::{Samples, Table};
 use crate::write_rows::Failure;
 use crate::{AtomicFile, Format, csv, libsvm, npy, npz};
 
-/// Writes a table to a file, in the format its ending tells or the one given.
+/// Writes a table to a file, in the given format or that of the file name.
 ///
-/// The file appears whole or not at all: a failure leaves what was there before.
+/// The write is atomic: on failure an existing file is unchanged.
 ///
 /// # Errors
 /// [`IoError::UnknownEnding`], [`IoError::NotInFormat`] for a table that the format cannot hold, and

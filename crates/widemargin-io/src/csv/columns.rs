@@ -1,4 +1,4 @@
-//! What the columns of a table of cells are: a header or none, a label or none.
+//! Interpretation of the columns of a table: header and label.
 
 use std::path::Path;
 
@@ -8,24 +8,24 @@ use crate::error::{IoError, Result};
 use crate::options::{LabelColumn, ReadOptions};
 use crate::problem::CsvProblem;
 
-/// Names that a label column goes by.
+/// Names of a label column.
 pub(crate) const LABEL_NAMES: [&str; 4] = ["label", "class", "target", "y"];
 
 /// The columns of a file.
 #[derive(Debug)]
 pub(crate) struct Columns {
-    /// The name of each, where there is a header.
+    /// The column names, if there is a header.
     pub names: Option<Vec<String>>,
-    /// The one that holds the labels.
+    /// The label column.
     pub label: Option<usize>,
-    /// Whether the caller said which one holds the labels, or that none does.
+    /// Whether the caller specified the label column, or that there is none.
     pub is_label_given: bool,
-    /// How many there are.
+    /// Number of columns.
     pub n: usize,
 }
 
 impl Columns {
-    /// Tells the columns from the first two lines, the first with its number.
+    /// Determines the columns from the first two lines; the first comes with its line number.
     pub fn tell(
         file: &Path,
         (first, line): (&ByteRecord, usize),
@@ -70,7 +70,7 @@ impl Columns {
         Some(names.filter(|(column, _)| Some(*column) != self.label).map(|(_, name)| name.clone()).collect())
     }
 
-    /// What messages call a column: its name in quotes, or its number from 1.
+    /// The name of a column in messages: its name in quotes, or its number from 1.
     pub fn called(&self, column: usize) -> String {
         match self.names.as_ref().and_then(|names| names.get(column)) {
             Some(name) if !name.is_empty() => format!("'{}'", crate::problem::excerpt(name)),
@@ -79,7 +79,7 @@ impl Columns {
     }
 }
 
-/// True for an empty cell and for the words that stand for one.
+/// True for an empty cell and for words that denote missing values.
 pub(crate) fn is_missing(cell: &[u8]) -> bool {
     ["", "na", "n/a", "nan", "null", "none", "?"].iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes()))
 }
@@ -103,7 +103,7 @@ fn is_label_name(cell: &[u8]) -> bool {
     LABEL_NAMES.iter().any(|name| cell.eq_ignore_ascii_case(name.as_bytes()))
 }
 
-/// The last column that has the name of a label.
+/// The last column with one of the label names.
 pub(crate) fn named_label(names: &[String]) -> Option<usize> {
     names.iter().rposition(|name| is_label_name(name.as_bytes()))
 }
@@ -120,7 +120,7 @@ fn guess_label(names: Option<&[String]>, sample: Option<&ByteRecord>) -> Option<
     }
 }
 
-/// Names for a message: all of them where they are few.
+/// Names for a message: all of them if there are few.
 pub(crate) fn list(names: &[String]) -> String {
     let shown: Vec<_> = names.iter().take(12).map(|name| crate::problem::excerpt(name)).collect();
     let more = if names.len() > shown.len() { ", …" } else { "" };

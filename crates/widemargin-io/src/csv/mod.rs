@@ -1,4 +1,4 @@
-//! CSV and TSV: a sample a line, a number a cell, and perhaps a label.
+//! CSV and TSV: one sample per line, one number per cell, and optionally a label.
 
 mod columns;
 mod read;

@@ -1,4 +1,4 @@
-//! A CSV file, block by block.
+//! Reads a CSV file in blocks.
 
 use std::io::{Chain, Read};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::problem::{CsvProblem, excerpt};
 use crate::shards::Layout;
 use crate::table::{RowLines, Samples, Table};
 
-/// The file, and a line's end, so that every line has one.
+/// The file followed by a newline, so that every line ends with one.
 pub(crate) type Bytes = Chain<Input, &'static [u8]>;
 
 /// Reads tables of successive lines.
@@ -22,7 +22,7 @@ pub(crate) type Bytes = Chain<Input, &'static [u8]>;
 pub(crate) struct Reader {
     file: PathBuf,
     csv: csv::Reader<Bytes>,
-    /// The first lines, which were read to tell the columns and come again as rows.
+    /// The first lines, which were read to determine the columns and are returned again as rows.
     ahead: std::vec::IntoIter<(ByteRecord, usize)>,
     columns: Columns,
     first_line: usize,
@@ -42,8 +42,8 @@ struct ReadRows {
 impl Reader {
     pub fn new(input: Input, delimiter: u8, options: &ReadOptions) -> Result<Reader> {
         let file = input.file.clone();
-        // Rows of another length are told by us, with the line; headers as well. The carriage return of a
-        // line's end is white space of the last cell: only so does the line count tell where a row was.
+        // This crate checks row lengths and headers itself, to report the line. The carriage return of a line end is
+        // white space of the last cell, so that line counts remain correct.
         let mut csv = csv::ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
@@ -72,7 +72,7 @@ impl Reader {
         Ok(Reader { file, csv, ahead, columns, first_line, record, block_bytes })
     }
 
-    /// The next rows in `table`, whose memory is used again; false at the end.
+    /// Reads the next rows into `table`, reusing its memory; false at the end.
     pub fn next_into(&mut self, table: &mut Table) -> Result<bool> {
         let mut rows = ReadRows::default();
         if let Samples::DenseF64(matrix) = &mut table.samples {
@@ -172,15 +172,15 @@ fn shown(cell: &[u8]) -> String {
     excerpt(&String::from_utf8_lossy(&cell[..cell.len().min(160)]))
 }
 
-/// Reads the next line that has cells, and tells which line it is.
+/// Reads the next non-blank line, and returns its number.
 pub(crate) fn next_line(file: &Path, csv: &mut csv::Reader<Bytes>, record: &mut ByteRecord) -> Result<Option<usize>> {
     loop {
-        // With flexible rows of bytes only the system can refuse.
+        // With flexible rows of bytes only I/O can fail.
         if !csv.read_byte_record(record).map_err(|error| IoError::reading(file)(error.into()))? {
             return Ok(None);
         }
         if record.len() > 1 || !record.as_slice().trim_ascii().is_empty() {
-            // The position of a record is before the blank lines in front of it, so we count from its end.
+            // A record's position is before the preceding blank lines, so lines are counted from its end.
             let within = memchr::memchr_iter(b'\n', record.as_slice()).count();
             let start = record.position().map_or(1, |position| position.line());
             return Ok(Some(csv.position().line().saturating_sub(1 + within as u64).max(start) as usize));

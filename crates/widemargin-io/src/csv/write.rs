@@ -7,10 +7,10 @@ use widemargin::data::Rows;
 use crate::table::{Samples, Table};
 use crate::write_rows::{Failure, Number, with_rows};
 
-/// Writes a header and a sample a line, every feature a column and the label last.
+/// Writes a header and one sample per line, with one column per feature and the label last.
 ///
-/// Features without a name are called x1, x2, …: the header says which column is the label, and that a
-/// file without labels has none.
+/// Unnamed features are called x1, x2, …: a header is always written, so that the label column is identified, or its
+/// absence.
 pub(crate) fn write(table: &Table, delimiter: u8, out: &mut impl Write) -> Result<(), Failure> {
     let mut csv = csv::WriterBuilder::new().delimiter(delimiter).from_writer(out);
     let n_cols = table.samples.n_cols();

@@ -1,7 +1,7 @@
-//! The binary version of CIFAR-10 (Krizhevsky 2009): records of a label and 32 × 32 pixels, one colour after another.
+//! The binary version of CIFAR-10 (Krizhevsky 2009): records of a label and 32 × 32 pixels, in colour planes.
 //!
-//! A folder stands for its `data_batch_*.bin`, the training images, or where there are none for all its `.bin`. The
-//! labels are the names of the classes where there is a `batches.meta.txt` beside the files, otherwise 0 to 9.
+//! A folder stands for its `data_batch_*.bin`, the training images, or, without these, for all its `.bin`. The labels
+//! are the class names of `batches.meta.txt` if it is in the same folder, otherwise 0 to 9.
 
 use std::io::{BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -22,12 +22,12 @@ const PLANE: usize = SIDE * SIDE;
 const RECORD: usize = 1 + 3 * PLANE;
 const N_CLASSES: usize = 10;
 
-/// Reads successive records of one file or several.
+/// Reads consecutive records of one or several files.
 #[derive(Debug)]
 pub(crate) struct Reader {
     files: std::vec::IntoIter<PathBuf>,
     open: Option<(BufReader<Input>, PathBuf)>,
-    /// Records of the open file that were read.
+    /// Number of records read from the open file.
     record: usize,
     classes: Vec<Label>,
     labelled: bool,
@@ -46,7 +46,7 @@ impl Reader {
         let beside = if folder { path } else { path.parent().unwrap_or(path) };
         let classes = if is_stdin(path) { Vec::new() } else { class_names(&beside.join(CLASS_NAMES))? };
         let mut reader = Reader { files: files.into_iter(), open: None, record: 0, classes, labelled };
-        // A file that is not there is told now, not at the first block.
+        // A missing file is reported now, not at the first block.
         reader.open_next()?;
         Ok(reader)
     }
@@ -106,7 +106,7 @@ impl SampleReader for Reader {
     }
 }
 
-/// The files of a folder that are read for it.
+/// The files of a folder that are read.
 fn batches(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = binaries(folder).map_err(IoError::reading(folder))?;
     let is_training = |file: &PathBuf| {
@@ -134,7 +134,7 @@ fn binaries(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The file beside the batches that names the classes.
+/// The file next to the batches with the class names.
 pub(crate) const CLASS_NAMES: &str = "batches.meta.txt";
 
 fn class_names(file: &Path) -> Result<Vec<Label>> {

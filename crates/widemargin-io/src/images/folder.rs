@@ -1,8 +1,8 @@
-//! A folder of images: a folder a class in it, whose name is the label; or the images themselves, without labels.
+//! A folder of images: one folder per class, whose name is the label; or the images themselves, without labels.
 //!
-//! PNG, JPEG, BMP and PNM files are read, by their endings; hidden files and others are passed over. All images must
-//! have one size. Where all are grey they have one channel, otherwise three; transparency is left out, and 16 bits
-//! become 8.
+//! PNG, JPEG, BMP and PNM files are read, identified by extension; hidden and other files are skipped. All images must
+//! have the same size. If all are grey they have one channel, otherwise three; transparency is dropped, and 16 bits are
+//! reduced to 8.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader};
@@ -19,16 +19,16 @@ use crate::sample_problem::ImageProblem;
 use crate::sample_reader::SampleReader;
 use crate::table::Table;
 
-/// Pixels of one image.
+/// Maximum number of pixels of an image.
 const MAX_PIXELS: u64 = 1 << 27;
 
 const ENDINGS: [&str; 8] = ["png", "jpg", "jpeg", "bmp", "pbm", "pgm", "ppm", "pnm"];
 
-/// Reads successive files, class by class and by name.
+/// Reads files in order, class by class and by name.
 #[derive(Debug)]
 pub(crate) struct Reader {
     folder: PathBuf,
-    /// Each file with the place of its class in `classes`.
+    /// Each file with the index of its class in `classes`.
     files: Vec<(PathBuf, usize)>,
     classes: Option<Vec<Label>>,
     next: usize,
@@ -38,7 +38,7 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// Looks at the header of every file: so that a misfit is told before any work is done, and all blocks agree on
+    /// Reads the header of every file, so that mismatches are reported before any work is done, and all blocks agree on
     /// the number of channels.
     pub fn new(folder: &Path, options: &ReadOptions) -> Result<Reader> {
         let labelled = with_labels(folder, options)?;
@@ -70,7 +70,7 @@ impl Reader {
             return Err(IoError::Empty { file: folder.to_owned(), what });
         }
         let headers: Vec<_> = files.par_iter().map(|(file, _)| header(file)).collect();
-        // In the order of the files, so that the first problem is the one told.
+        // In file order, so that the first problem is reported.
         let (mut first, mut grey) = (None, true);
         for (header, (file, _)) in headers.into_iter().zip(&files) {
             let (size, is_grey) = header?;
@@ -92,7 +92,7 @@ impl Reader {
     fn decode(&self, file: &Path, pixels: &mut [u8]) -> Result<()> {
         let image = opened(file)?.decode().map_err(|error| undecodable(file, error))?;
         let found = (image.width() as usize, image.height() as usize);
-        // The header was read before; the file may have been replaced since.
+        // The file may have been replaced since its header was read.
         if found != (self.width, self.height) {
             let (expected, as_in) = ((self.width, self.height), "its header".into());
             return Err(problem(file, ImageProblem::Size { found, expected, as_in }));
@@ -139,7 +139,7 @@ pub(crate) fn has_images(folder: &Path) -> bool {
     !images.is_empty() || folders.iter().any(|class| contents(class).is_ok_and(|(images, _)| !images.is_empty()))
 }
 
-/// The images and the folders in a folder, each by name.
+/// The images and the folders in a folder, each sorted by name.
 fn contents(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     let (mut images, mut folders) = (Vec::new(), Vec::new());
     let refused = |source: io::Error| IoError::Read { file: folder.to_owned(), action: "cannot list", source };
@@ -163,7 +163,7 @@ fn contents(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
 
 fn opened(file: &Path) -> Result<ImageReader<BufReader<File>>> {
     let refused = |source| IoError::Read { file: file.to_owned(), action: "cannot open", source };
-    // By its first bytes: a JPEG that is called .png is one all the same.
+    // By content: a JPEG with extension .png is read as JPEG.
     ImageReader::open(file).and_then(ImageReader::with_guessed_format).map_err(refused)
 }
 
@@ -171,7 +171,7 @@ fn opened(file: &Path) -> Result<ImageReader<BufReader<File>>> {
 fn header(file: &Path) -> Result<((usize, usize), bool)> {
     let decoder = opened(file)?.into_decoder().map_err(|error| undecodable(file, error))?;
     let (width, height) = decoder.dimensions();
-    // Beyond the decoder's own limit of memory, and a bound for the products of sizes elsewhere.
+    // In addition to the decoder's own memory limit; also bounds products of sizes elsewhere.
     if u64::from(width) * u64::from(height) > MAX_PIXELS {
         let what = format!("{width} × {height} pixels, at most {MAX_PIXELS} are read");
         return Err(problem(file, ImageProblem::Undecodable(what)));

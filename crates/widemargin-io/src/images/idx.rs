@@ -1,8 +1,8 @@
-//! IDX, the format of MNIST: `…-images-idx3-ubyte`, and the labels in `…-labels-idx1-ubyte` beside it.
+//! IDX, the format of MNIST: `…-images-idx3-ubyte`, with labels in `…-labels-idx1-ubyte` in the same folder.
 //!
-//! Two zero bytes, the type of the numbers (8: one byte each), how many dimensions, their sizes (four bytes, the
-//! highest first), then the numbers. The labels are found by `images` and `idx3` in the name becoming `labels` and
-//! `idx1`, `.gz` after it or not; without such a file there are none.
+//! Two zero bytes, the element type (8: one byte each), the number of dimensions, their sizes (four bytes, big-endian),
+//! then the elements. The name of the label file is derived by replacing `images` and `idx3` with `labels` and `idx1`,
+//! with or without `.gz`; if there is no such file there are no labels.
 
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use crate::sample_problem::ImageProblem;
 use crate::sample_reader::SampleReader;
 use crate::table::Table;
 
-/// Reads successive images.
+/// Reads consecutive images.
 #[derive(Debug)]
 pub(crate) struct Reader {
     images: Stream,
@@ -27,18 +27,18 @@ pub(crate) struct Reader {
     width: usize,
 }
 
-/// One file, behind its header.
+/// A file, positioned after its header.
 #[derive(Debug)]
 struct Stream {
     input: BufReader<Input>,
     file: PathBuf,
     sizes: Vec<u32>,
-    /// Records that are still to come.
+    /// Remaining records.
     left: usize,
     record: usize,
 }
 
-/// No photograph is wider, and a hostile header must not make us ask for terabytes.
+/// No photograph is wider, and a malicious header must not cause huge allocations.
 const MAX_SIDE: u32 = 1 << 16;
 
 impl Stream {
@@ -62,7 +62,7 @@ impl Stream {
         }
         let stream = Stream { input, file, left: sizes[0] as usize, record: 0, sizes };
         let claimed = (stream.left as u64).saturating_mul(stream.size() as u64).saturating_add(header.len() as u64);
-        // Compressed and piped files show their length only at the end.
+        // The length of compressed and piped files is known only at the end.
         match length {
             Some(held) if held < claimed => {
                 let (of_records, size) = ((held - header.len() as u64) as usize, stream.size());
@@ -81,12 +81,12 @@ impl Stream {
         problem(&self.file, ImageProblem::Truncated { format: "IDX", record, size: self.size(), held })
     }
 
-    /// Appends up to `n` records; the number of them.
+    /// Appends up to `n` records and returns their number.
     fn read(&mut self, n: usize, bytes: &mut Vec<u8>) -> Result<usize> {
         let (n, size) = (n.min(self.left), self.size());
         for done in 0..n {
             let start = bytes.len();
-            // Grows with what is there, not with what the header claims.
+            // Grows with the data present, not with the size claimed by the header.
             bytes.resize(start + size, 0);
             let held = read_up_to(&mut self.input, &mut bytes[start..]).map_err(IoError::reading(&self.file))?;
             if held < size {
@@ -135,7 +135,7 @@ impl SampleReader for Reader {
     }
 }
 
-/// The file of the labels, where there is one.
+/// The label file, if it exists.
 pub(crate) fn labels_beside(path: &Path) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?;
     let other = name.replace("images", "labels").replace("idx3", "idx1");

@@ -25,13 +25,13 @@ fn collection(
     labels: Option<Labels>,
     files: Option<Vec<String>>,
 ) -> Result<Table> {
-    // The pixels were read image by image: only a size of 0 comes here.
+    // The pixels were read image by image, so that only a size of 0 can fail.
     let images = Images::new(pixels, height, width, channels)
         .map_err(|error| problem(file, ImageProblem::Undecodable(error.to_string())))?;
     Ok(Table { samples: Samples::Other(AnySamples::Images(images)), labels, files, ..Table::default() })
 }
 
-/// Whether labels are wanted; images have no columns that could hold them elsewhere.
+/// Whether labels are wanted; images have no columns to choose from.
 fn with_labels(file: &Path, options: &ReadOptions) -> Result<bool> {
     match options.label {
         LabelColumn::Auto => Ok(true),
@@ -44,7 +44,7 @@ fn with_labels(file: &Path, options: &ReadOptions) -> Result<bool> {
     }
 }
 
-/// Reads until the buffer is full or the input ends; the number of bytes read.
+/// Reads until the buffer is full or the input ends; returns the number of bytes read.
 fn read_up_to(input: &mut impl std::io::Read, buffer: &mut [u8]) -> std::io::Result<usize> {
     let mut held = 0;
     while held < buffer.len() {

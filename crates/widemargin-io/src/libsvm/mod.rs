@@ -1,4 +1,4 @@
-//! LIBSVM text: `label index:value index:value …`, a sample a line.
+//! LIBSVM text: `label index:value index:value …`, one sample per line.
 //!
 //! `#` starts a comment, blank lines are skipped, lines end in LF or CRLF. A label is any word without
 //! `:` and `#`; indices start at 1 and ascend; stored zeros are dropped.

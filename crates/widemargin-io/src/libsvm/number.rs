@@ -1,14 +1,14 @@
-//! Short numbers, eight bytes at a time.
+//! Parsing of short numbers, eight bytes at a time.
 
 /// Powers of ten, all exact in single precision.
 const TENS: [f32; 9] = [1.0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8];
 
-/// The short pair that `text` starts with, as counts (`17:3`) and rounded features (`4:-0.25`) have it,
-/// and its length.
+/// Parses a short pair at the start of `text`, typical of counts (`17:3`) and rounded features (`4:-0.25`), and returns
+/// its length.
 ///
-/// `None` says nothing about whether there is a pair: only that it is not of at most eight digits before
-/// and after the point and 24 bits in all, followed by white space, or that the text is about to end.
-/// What is read is the nearest `f32`: numerator and denominator are exact, so one division rounds once.
+/// `None` does not mean that there is no pair, only that it does not have at most eight digits before and after the
+/// point and 24 bits in total, followed by white space, or that the text is about to end. The result is the nearest
+/// `f32`: numerator and denominator are exact, so that one division rounds once.
 #[inline]
 pub(crate) fn short_pair(text: &[u8]) -> Option<(u32, f32, usize)> {
     if let Some(pair) = count_pair(text) {
@@ -36,20 +36,20 @@ pub(crate) fn short_pair(text: &[u8]) -> Option<(u32, f32, usize)> {
     ends.then_some((index, if negative { -value } else { value }, end))
 }
 
-/// Space, tab, or the carriage return before a line's end.
+/// Space, tab, or the carriage return before a newline.
 #[inline]
 pub(crate) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r')
 }
 
-/// A pair of whole numbers that lies within eight bytes, as most counts do: one look finds both ends,
-/// where reading number after number must wait for the end of the first.
+/// A pair of integers within eight bytes, as most counts are: both ends are found at once, whereas parsing number by
+/// number has to wait for the end of the first.
 #[inline]
 fn count_pair(text: &[u8]) -> Option<(u32, f32, usize)> {
     let word = u64::from_le_bytes(*text.first_chunk()?) ^ ZEROS;
     let others = non_digits(word);
     let colon = others.trailing_zeros() & !7;
-    // A byte has up to four marks: all those of the first go.
+    // A byte has up to four marks: all those of the first are removed.
     let after = others & !(0xFFu64.checked_shl(colon)?);
     let end = after.trailing_zeros() & !7;
     if end == 64 || end < colon + 16 || colon == 0 {
@@ -64,26 +64,26 @@ fn count_pair(text: &[u8]) -> Option<(u32, f32, usize)> {
     Some((index, value as f32, end as usize / 8))
 }
 
-/// The number written by the digits `text` starts with, and how many (1 to 8) there are.
+/// The number given by the digits at the start of `text`, and how many (1 to 8) there are.
 #[inline]
 fn short_digits(text: &[u8]) -> Option<(u32, usize)> {
     let word = u64::from_le_bytes(*text.first_chunk()?) ^ ZEROS;
     let count = (non_digits(word).trailing_zeros() / 8) as usize;
-    // Leading zeros in front of the digits make a number of eight.
+    // Padded with leading zeros to eight digits.
     (count > 0).then(|| (eight_digits(word << (64 - 8 * count)), count))
 }
 
-/// Eight characters `0`: without them, digits are 0 to 9.
+/// Eight characters `0`: subtracting them leaves digits 0 to 9.
 const ZEROS: u64 = 0x3030_3030_3030_3030;
 
-/// A mark in each byte that is not 0 to 9: it has a high bit, or gets one when 6 is added. Marks behind
-/// the first may be wrong by a carry, but only in a byte after one above 0xF9, which ends every pair.
+/// Marks each byte other than 0 to 9: its high bit is set, or becomes set when 6 is added. Marks after the first may be
+/// wrong due to a carry, but only in a byte after one above 0xF9, which ends every pair.
 #[inline]
 fn non_digits(word: u64) -> u64 {
     (word | word.wrapping_add(0x0606_0606_0606_0606)) & 0xF0F0_F0F0_F0F0_F0F0
 }
 
-/// The number of eight digits, the first in the lowest byte: neighbours are joined thrice.
+/// The number of eight digits, the first in the lowest byte: neighbours are combined in three steps.
 #[inline]
 fn eight_digits(word: u64) -> u32 {
     let pairs = (word.wrapping_mul(10) + (word >> 8)) & 0x00FF_00FF_00FF_00FF;

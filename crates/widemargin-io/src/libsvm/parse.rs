@@ -1,4 +1,4 @@
-//! One piece of LIBSVM text into rows.
+//! Parses a piece of LIBSVM text into rows.
 
 use memchr::memchr;
 use widemargin::data::{CsrMatrix, Label};
@@ -10,24 +10,24 @@ use crate::table::RowLines;
 /// What the caller expects of the text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
-    /// Whether each line starts with a label; otherwise a first word that is no pair is passed over.
+    /// Whether each line starts with a label; otherwise a first word that is not a pair is skipped.
     pub labels: bool,
-    /// The number of features, where it is known.
+    /// The number of features, if known.
     pub n_features: Option<usize>,
 }
 
-/// The rows of some text, in vectors that can be filled again.
+/// The rows of a text, in reusable vectors.
 #[derive(Clone, Debug)]
 pub(crate) struct ParsedRows {
     pub labels: Vec<Label>,
     pub matrix: CsrMatrix<f32>,
     /// The line of each row, counted from 1 in this text.
     pub lines: RowLines,
-    /// How many lines the text had.
+    /// The number of lines of the text.
     pub n_lines: usize,
 }
 
-/// A problem and its place: the line and the byte in it, both from 1.
+/// A problem and its location: the line and the byte within it, both from 1.
 #[derive(Debug)]
 pub(crate) struct Misfit {
     pub line: usize,
@@ -47,7 +47,7 @@ impl Default for ParsedRows {
 }
 
 impl ParsedRows {
-    /// No rows, and all memory kept.
+    /// Removes all rows, keeping the memory.
     pub fn clear(&mut self) {
         self.labels.clear();
         self.matrix.indptr.clear();
@@ -59,7 +59,7 @@ impl ParsedRows {
         self.n_lines = 0;
     }
 
-    /// Appends the rows of the text that follows, and empties it.
+    /// Appends the rows of the subsequent text, and clears it.
     pub fn append(&mut self, piece: &mut ParsedRows) {
         self.labels.append(&mut piece.labels);
         let before = self.matrix.values.len();
@@ -72,7 +72,7 @@ impl ParsedRows {
         piece.clear();
     }
 
-    /// Parses whole lines (the last may lack its end) and appends their rows.
+    /// Parses whole lines (the last need not be terminated) and appends their rows.
     pub fn parse(&mut self, text: &[u8], rules: Rules) -> Result<(), Misfit> {
         let mut line_start = 0;
         while line_start < text.len() {
@@ -86,7 +86,7 @@ impl ParsedRows {
         Ok(())
     }
 
-    /// Parses the line that starts at `start`; returns where the next one does.
+    /// Parses the line that starts at `start`; returns the start of the next one.
     fn parse_line(&mut self, text: &[u8], start: usize, rules: Rules) -> Result<usize, (usize, LibsvmProblem)> {
         let mut at = skip_blanks(text, start);
         if let Some(next) = line_end(text, at) {
@@ -127,7 +127,7 @@ impl ParsedRows {
                 return Err((at - length, LibsvmProblem::IndexTooLarge { index, n_features }));
             }
         };
-        // A stored zero counts here: it says that the feature exists.
+        // A stored zero counts here: it shows that the feature exists.
         self.matrix.n_cols = self.matrix.n_cols.max(previous as usize);
         self.matrix.indptr.push(self.matrix.values.len());
         self.lines.push(self.n_lines);
@@ -143,7 +143,7 @@ fn skip_blanks(text: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Where the next line starts, if this one has nothing more to say.
+/// The start of the next line, if the rest of this one is empty.
 fn line_end(text: &[u8], at: usize) -> Option<usize> {
     match text.get(at) {
         None => Some(text.len()),
@@ -160,7 +160,7 @@ fn word(text: &[u8], at: usize) -> &[u8] {
     &rest[..end.unwrap_or(rest.len())]
 }
 
-/// A pair in any spelling. A problem comes with the byte of the word at which it is.
+/// A pair in any notation. Errors include the byte offset within the word.
 fn any_pair(word: &[u8]) -> Result<(u32, f32, usize), (usize, LibsvmProblem)> {
     let Some(colon) = memchr(b':', word) else {
         return Err((0, LibsvmProblem::NotAPair(shown(word))));
@@ -186,7 +186,7 @@ fn index_problem(index: u32, previous: u32) -> LibsvmProblem {
     }
 }
 
-/// Bytes of a file as a message shows them: not more than a few, and no control characters.
+/// Bytes of a file as shown in a message: at most a few, without control characters.
 fn shown(bytes: &[u8]) -> String {
     crate::problem::excerpt(&String::from_utf8_lossy(&bytes[..bytes.len().min(160)]))
 }

@@ -1,4 +1,4 @@
-//! A LIBSVM file, block by block, each block parsed in parallel.
+//! Reads a LIBSVM file in blocks, each parsed in parallel.
 
 use rayon::prelude::*;
 use widemargin::data::{CsrMatrix, Labels};
@@ -11,7 +11,7 @@ use crate::options::{LabelColumn, ReadOptions};
 use crate::shards::Layout;
 use crate::table::{Samples, Table};
 
-/// Less text than this is not worth a second thread.
+/// Minimum text size per thread.
 const MIN_PIECE: usize = 128 << 10;
 
 /// Reads tables of successive lines.
@@ -20,11 +20,11 @@ pub(crate) struct Reader {
     file: std::path::PathBuf,
     text: TextBlocks<Input>,
     rules: Rules,
-    /// Bytes in the file, where that is known, and how many of them have been parsed.
+    /// Size of the file in bytes, if known, and number of bytes parsed.
     length: Option<u64>,
     bytes_parsed: u64,
     lines_before: usize,
-    /// One a piece of the block, kept for its memory.
+    /// One per piece of the block, kept for reuse of its memory.
     pieces: Vec<ParsedRows>,
 }
 
@@ -52,7 +52,7 @@ impl Reader {
         })
     }
 
-    /// The rows of the next block of text in `table`, whose memory is used again; false at the end.
+    /// Reads the rows of the next block of text into `table`, reusing its memory; false at the end.
     pub fn next_into(&mut self, table: &mut Table) -> Result<bool> {
         let mut rows = ParsedRows::default();
         if let Samples::SparseF32(matrix) = &mut table.samples {
@@ -70,7 +70,7 @@ impl Reader {
         Ok(any)
     }
 
-    /// What the lines say of columns: only whether there are labels.
+    /// The layout of the lines: only whether there are labels.
     pub fn layout(&self) -> Layout {
         Layout { n: None, label: self.rules.labels.then_some(0), beside: true, names: None, sparse: true }
     }
@@ -79,7 +79,7 @@ impl Reader {
     pub fn read_all(mut self) -> Result<Table> {
         let mut rows = ParsedRows::default();
         if self.parse_block(&mut rows)? {
-            // The rest is taken to be like the start, which spares copies as the vectors grow.
+            // The rest is assumed to be like the start, which avoids copies as the vectors grow.
             let parsed = self.bytes_parsed.max(1) as f64;
             let more = self.length.map_or(0.0, |length| (length as f64 / parsed - 1.0).max(0.0));
             let n_more = (rows.matrix.values.len() as f64 * more) as usize;
@@ -114,7 +114,7 @@ impl Reader {
             self.pieces.resize_with(texts.len().max(self.pieces.len()), ParsedRows::default);
             let results: Vec<_> =
                 self.pieces.par_iter_mut().zip(texts).map(|(piece, text)| piece.parse(text, rules)).collect();
-            // In the order of the text, so that the first problem of the file is the one told.
+            // In text order, so that the first problem of the file is reported.
             self.pieces.iter_mut().zip(results).try_for_each(|(piece, result)| {
                 let lines_before = rows.n_lines;
                 rows.append(piece);

@@ -1,4 +1,4 @@
-//! Text in blocks of whole lines, in constant memory.
+//! Splits text into blocks of whole lines, in constant memory.
 
 use std::io::{self, Read};
 
@@ -6,27 +6,27 @@ use memchr::memrchr;
 
 use crate::input::BYTE_ORDER_MARK;
 
-/// The longest line we take. A file without line ends must not fill the memory.
+/// The maximum length of a line: a file without line ends must not fill the memory.
 const MAX_LINE: usize = 1 << 30;
 
-/// Cuts what a reader gives into blocks that end where a line ends.
+/// Splits the input into blocks that end at line ends.
 #[derive(Debug)]
 pub(crate) struct TextBlocks<R> {
     reader: R,
     buffer: Vec<u8>,
-    /// How much of the buffer holds bytes of the file, and how much of that has been handed out.
+    /// The number of bytes in the buffer, and how many of them have been returned.
     filled: usize,
     taken: usize,
     at_start: bool,
 }
 
 impl<R: Read> TextBlocks<R> {
-    /// Blocks of about `block_bytes`, more where a line is longer.
+    /// Blocks of about `block_bytes`, more if a line is longer.
     pub fn new(reader: R, block_bytes: usize) -> TextBlocks<R> {
         TextBlocks { reader, buffer: vec![0; block_bytes], filled: 0, taken: 0, at_start: true }
     }
 
-    /// The next block, or `None` at the end. A byte-order mark at the start of the file is passed over.
+    /// The next block, or `None` at the end. A byte-order mark at the start of the file is skipped.
     pub fn next(&mut self) -> io::Result<Option<&[u8]>> {
         self.buffer.copy_within(self.taken..self.filled, 0);
         self.filled -= self.taken;
@@ -67,7 +67,7 @@ impl<R: Read> TextBlocks<R> {
     }
 }
 
-/// Cuts text into at most `n` pieces of similar size that end where a line ends.
+/// Splits text into at most `n` pieces of similar size that end at line ends.
 pub(crate) fn split_lines(text: &[u8], n: usize) -> Vec<&[u8]> {
     let mut pieces = Vec::with_capacity(n);
     let mut rest = text;

@@ -8,10 +8,10 @@ use crate::Format;
 use crate::table::{Samples, Table};
 use crate::write_rows::{Failure, Number, with_rows};
 
-/// Writes `label index:value …` for each sample; zeros are left out, but for one in the first line where no sample has a
-/// value in the last column: it says that there is such a column.
+/// Writes `label index:value …` for each sample. Zeros are omitted, except for one in the first line if no sample has a
+/// value in the last column, so that the number of columns is preserved.
 ///
-/// What is written is read back: values beyond single precision, in which this format is read, are refused.
+/// The output can be read back: values beyond single precision, in which this format is read, are refused.
 pub(crate) fn write(table: &Table, out: &mut impl Write) -> Result<(), Failure> {
     let Some(labels) = &table.labels else {
         return Err(Failure::not_in(

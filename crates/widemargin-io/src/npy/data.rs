@@ -1,4 +1,4 @@
-//! The elements of an array, from bytes, in constant memory besides the result.
+//! Reads the elements of an array, with constant memory in addition to the result.
 
 use std::io::{self, Read};
 
@@ -6,23 +6,23 @@ use super::Failure;
 use super::dtype::{Dtype, Kind};
 use crate::problem::ArrayProblem;
 
-/// Bytes decoded at a time; a multiple of every size of number.
+/// Bytes decoded at a time; a multiple of every element size.
 const CHUNK: usize = 1 << 18;
 
-/// The types we read as numbers, for messages.
+/// The types accepted as numbers, for messages.
 const NUMBERS: &str = "bool, int8 to int64, uint8 to uint64, float32 or float64";
 const INTEGERS: &str = "int8 to int64 or uint8 to uint64";
 
-/// Numbers in the smallest precision that holds all of them exactly.
+/// Numbers in the smallest precision that represents all of them exactly.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Values {
     F32(Vec<f32>),
     F64(Vec<f64>),
 }
 
-/// A number type that some whole numbers fit.
+/// An integer type with range checks.
 pub(crate) trait Exact: Copy + TryFrom<i128> {
-    /// The numbers that fit, for messages.
+    /// The accepted range, for messages.
     const EXPECTED: &'static str;
 }
 impl Exact for u32 {
@@ -56,7 +56,7 @@ pub(crate) fn read_values(reader: &mut dyn Read, dtype: &Dtype, n: usize) -> Res
     Ok(out)
 }
 
-/// The next `n` elements as whole numbers.
+/// The next `n` elements as integers.
 pub(crate) fn read_ints<T: Exact>(reader: &mut dyn Read, dtype: &Dtype, n: usize) -> Result<Vec<T>, Failure> {
     let mut out = Vec::new();
     for_chunks(reader, dtype, n, INTEGERS, |chunk| {
@@ -70,7 +70,7 @@ pub(crate) fn read_ints<T: Exact>(reader: &mut dyn Read, dtype: &Dtype, n: usize
     Ok(out)
 }
 
-/// The next `n` elements as texts.
+/// The next `n` elements as strings.
 pub(crate) fn read_texts(reader: &mut dyn Read, dtype: &Dtype, n: usize) -> Result<Vec<String>, Failure> {
     let mut out = Vec::new();
     for_chunks(reader, dtype, n, "text", |chunk| {
@@ -87,7 +87,7 @@ pub(crate) fn read_texts(reader: &mut dyn Read, dtype: &Dtype, n: usize) -> Resu
         }
         Ok(())
     })?;
-    // NumPy gives texts without characters a size of 0.
+    // NumPy gives empty strings a size of 0.
     if dtype.size == 0 && matches!(dtype.kind, Kind::Unicode | Kind::Bytes) {
         return Err(ArrayProblem::NotText(0).into());
     }
@@ -111,7 +111,7 @@ impl Values {
     }
 }
 
-/// Hands out the bytes of the next `n` elements, some whole elements at a time.
+/// Passes on the bytes of the next `n` elements, in chunks of whole elements.
 fn for_chunks(
     reader: &mut dyn Read,
     dtype: &Dtype,
@@ -128,7 +128,7 @@ fn for_chunks(
     let mut done = 0;
     while done < claimed {
         buffer.clear();
-        // Grows with what is there, not with what the header says is there.
+        // Grows with the data present, not with the size claimed by the header.
         let read = reader.take(whole.min(claimed - done)).read_to_end(&mut buffer)? as u64;
         if read < whole.min(claimed - done) {
             return Err(ArrayProblem::Truncated { claimed, held: done + read }.into());
@@ -139,7 +139,7 @@ fn for_chunks(
     Ok(())
 }
 
-/// Tells where the data goes on after its claimed end; for an archive this also checks its checksum.
+/// Reports data after the claimed end; for an archive this also verifies its checksum.
 pub(crate) fn expect_end(reader: &mut dyn Read, claimed: u64) -> Result<(), Failure> {
     let mut one = [0];
     loop {

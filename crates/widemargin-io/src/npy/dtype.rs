@@ -1,27 +1,27 @@
-//! The types of element that NumPy arrays have.
+//! Element types of NumPy arrays.
 
 use crate::problem::ArrayProblem;
 
-/// A type of element that some array of ours may have.
+/// An element type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Dtype {
     pub kind: Kind,
-    /// Bytes an element.
+    /// Bytes per element.
     pub size: usize,
-    /// Whether the bytes of a number come highest first.
+    /// Whether numbers are big-endian.
     pub big_endian: bool,
-    /// As the header spells it.
+    /// As written in the header.
     spelling: String,
 }
 
-/// What an element is.
+/// The kind of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Bool,
     Signed,
     Unsigned,
     Float,
-    /// Unicode text, four bytes a character.
+    /// Unicode text, four bytes per character.
     Unicode,
     /// Bytes.
     Bytes,
@@ -30,8 +30,8 @@ pub(crate) enum Kind {
 }
 
 impl Dtype {
-    /// Reads a spelling such as `<f8`. What is not read at all becomes [`Kind::Other`], for the place
-    /// that needs the numbers to refuse by name.
+    /// Parses a type such as `<f8`. Unsupported types become [`Kind::Other`], so that the code that needs the numbers
+    /// can report them by name.
     pub fn parse(spelling: &str) -> Dtype {
         let other = Dtype { kind: Kind::Other, size: 0, big_endian: false, spelling: spelling.to_owned() };
         let (order, rest) = match spelling.as_bytes() {
@@ -66,7 +66,7 @@ impl Dtype {
         self.kind == Kind::Float
     }
 
-    /// The error of finding this type where others are read.
+    /// The error for this type where others are expected.
     pub fn unexpected(&self, expected: &'static str) -> ArrayProblem {
         let name = match self.spelling.trim_start_matches(['<', '>', '|', '=']) {
             "f2" => "float16",

@@ -1,16 +1,16 @@
-//! Elements of arrays that are read in any order, in single precision.
+//! Random access to elements of arrays, in single precision.
 
 use super::data::numbers;
 use super::dtype::{Dtype, Kind};
 
-/// A type of element whose every value double precision holds: numbers of up to 32 bits, and `f64`.
+/// An element type whose values double precision represents exactly: numbers of up to 32 bits, and `f64`.
 #[derive(Clone, Debug)]
 pub(crate) struct Element {
     dtype: Dtype,
 }
 
 impl Element {
-    /// The type; `None` for texts, whole numbers of 64 bits, and what we do not read at all.
+    /// The type; `None` for strings, 64-bit integers, and unsupported types.
     pub fn of(dtype: &Dtype) -> Option<Element> {
         let known = match dtype.kind {
             Kind::Float | Kind::Bool => true,
@@ -20,7 +20,7 @@ impl Element {
         known.then(|| Element { dtype: dtype.clone() })
     }
 
-    /// Bytes of one.
+    /// Bytes per element.
     pub fn size(&self) -> usize {
         self.dtype.size
     }

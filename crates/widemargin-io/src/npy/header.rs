@@ -6,14 +6,14 @@ use super::Failure;
 use super::dtype::Dtype;
 use crate::problem::ArrayProblem;
 
-/// The longest header we take; NumPy itself stops at 10,000.
+/// The maximum length of a header; NumPy itself stops at 10,000.
 const MAX_HEADER: usize = 1 << 20;
 
-/// What an array says of itself.
+/// The header of an array.
 #[derive(Clone, Debug)]
 pub(crate) struct Header {
     pub dtype: Dtype,
-    /// Columns lie one after the other, rather than rows.
+    /// Whether the array is in column-major order.
     pub fortran: bool,
     pub shape: Vec<usize>,
     /// Bytes before the data.
@@ -43,7 +43,7 @@ impl Header {
         }
         let mut text = vec![0; length];
         read_or(reader, &mut text, damaged("it ends too early"))?;
-        // Version 1 and 2 are Latin-1, version 3 is UTF-8; what we look for is ASCII in all.
+        // Versions 1 and 2 are Latin-1, version 3 is UTF-8; what is parsed is ASCII in all.
         let text = String::from_utf8_lossy(&text);
         let (dtype, fortran, shape) = Dictionary { rest: &text }.read().ok_or_else(|| {
             damaged(&format!("'{}' is not a dictionary of descr, fortran_order, shape", crate::problem::excerpt(&text)))
@@ -57,13 +57,13 @@ impl Header {
         n.ok_or_else(|| self.wrong_shape("one that fits into memory"))
     }
 
-    /// The bytes that all elements take.
+    /// The total size of the elements in bytes.
     pub fn n_bytes(&self) -> Result<u64, ArrayProblem> {
         let n = self.n_elements()?.checked_mul(self.dtype.size);
         n.map(|n| n as u64).ok_or_else(|| self.wrong_shape("one that fits into memory"))
     }
 
-    /// The two sizes of a matrix.
+    /// The dimensions of a matrix.
     pub fn matrix(&self) -> Result<(usize, usize), ArrayProblem> {
         match self.shape[..] {
             [0, _] => Err(self.wrong_shape("at least one sample")),
@@ -80,7 +80,7 @@ impl Header {
     }
 }
 
-/// Fills the buffer, or tells the problem where the file ends before.
+/// Fills the buffer, or reports `problem` if the file ends before.
 fn read_or(reader: &mut impl Read, buffer: &mut [u8], problem: ArrayProblem) -> Result<(), Failure> {
     reader.read_exact(buffer).map_err(|error| match error.kind() {
         io::ErrorKind::UnexpectedEof => Failure::Problem(problem),
@@ -88,7 +88,7 @@ fn read_or(reader: &mut impl Read, buffer: &mut [u8], problem: ArrayProblem) -> 
     })
 }
 
-/// As much of Python's syntax as headers need.
+/// The subset of Python syntax used in headers.
 #[derive(Debug)]
 struct Dictionary<'a> {
     rest: &'a str,
@@ -107,7 +107,7 @@ impl<'a> Dictionary<'a> {
                 "shape" => shape = Some(self.shape()?),
                 _ => return None,
             }
-            // The comma after the last entry is the custom, not the rule.
+            // The comma after the last entry is customary, not required.
             if self.expect(',').is_none() {
                 self.expect('}')?;
                 break;
@@ -129,7 +129,7 @@ impl<'a> Dictionary<'a> {
         Some(text)
     }
 
-    /// A spelling; or the list of a structured type, kept as text for the message.
+    /// A type name, or the list of a structured type, kept as text for the message.
     fn descr(&mut self) -> Option<Dtype> {
         if self.rest.trim_start().starts_with('[') {
             let text = self.rest.trim_start();

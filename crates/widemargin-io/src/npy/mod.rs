@@ -1,7 +1,7 @@
-//! NPY: one NumPy array, as `numpy.save` writes it; also the members of an NPZ archive.
+//! NPY: one NumPy array, as written by `numpy.save`; also the members of an NPZ archive.
 //!
-//! The format is read here rather than by a library: a header of three entries, then the numbers. What
-//! matters is what a library does not promise: no memory is taken on the word of a header.
+//! The format is parsed here rather than by a library: a header of three entries, then the numbers. Libraries do not
+//! guarantee what matters here: that no memory is allocated because of an unverified header.
 
 mod data;
 mod dtype;

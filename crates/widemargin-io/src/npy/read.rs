@@ -1,4 +1,4 @@
-//! An NPY file, whole or block by block.
+//! Reads an NPY file, completely or in blocks.
 
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -14,24 +14,24 @@ use crate::problem::ArrayProblem;
 use crate::shards::Layout;
 use crate::table::{Samples, Table};
 
-/// Rows that can be read in any order.
+/// Rows that support random access.
 #[derive(Debug)]
 pub(crate) struct Placed {
     pub n_rows: usize,
-    /// Columns, the label's too.
+    /// Number of columns, including the label's.
     pub n_cols: usize,
     pub element: Stored,
     /// Bytes before the first row.
     pub start: u64,
 }
 
-/// Reads tables of successive rows.
+/// Reads tables of consecutive rows.
 #[derive(Debug)]
 pub(crate) struct Reader {
     file: PathBuf,
     reader: BufReader<Input>,
     header: Header,
-    /// Bytes of the file, where it is one that can be read in any order.
+    /// Size of the file in bytes, if it supports random access.
     length: Option<u64>,
     n_rows: usize,
     n_cols: usize,
@@ -59,7 +59,7 @@ impl Reader {
     /// The next rows in `table`; false at the end.
     pub fn next_into(&mut self, table: &mut Table) -> Result<bool> {
         let left = self.n_rows - self.next_row;
-        // The rows of a column-ordered array lie all over the file.
+        // The rows of a column-major array are scattered over the file.
         let n_rows = if self.header.fortran { left } else { self.block_rows.min(left) };
         if n_rows == 0 {
             return Ok(false);
@@ -73,7 +73,7 @@ impl Reader {
         Layout { n: Some(self.n_cols), label: self.label, beside: false, names: None, sparse: false }
     }
 
-    /// Where the rows lie; `None` unless they can be read in any order from the file itself.
+    /// The location of the rows; `None` unless the file supports random access.
     pub fn placed(&self) -> Result<Option<Placed>> {
         let (Some(length), Some(element), false) = (self.length, Stored::of(&self.header.dtype), self.header.fortran)
         else {
@@ -86,7 +86,7 @@ impl Reader {
         Ok(Some(Placed { n_rows: self.n_rows, n_cols: self.n_cols, element, start: self.header.length }))
     }
 
-    /// The bytes that must be in memory at once, where that is all of them.
+    /// The bytes that must be in memory at once, if the whole array must be.
     pub fn whole_bytes(&self) -> Option<u64> {
         self.header.fortran.then(|| self.n_bytes())
     }
@@ -137,7 +137,7 @@ impl Reader {
     }
 }
 
-/// The values as rows, wherever they were columns.
+/// The values in row-major order.
 pub(crate) fn dense(values: Values, n_rows: usize, n_cols: usize, fortran: bool) -> Samples {
     fn matrix<T: Element>(values: Vec<T>, n_rows: usize, n_cols: usize, fortran: bool) -> DenseMatrix<T> {
         if !fortran {
@@ -152,7 +152,7 @@ pub(crate) fn dense(values: Values, n_rows: usize, n_cols: usize, fortran: bool)
     }
 }
 
-/// Tells the first value of dense samples that is infinite or not a number.
+/// Reports the first non-finite value of dense samples.
 pub(crate) fn find_non_finite(samples: &Samples) -> Result<(), ArrayProblem> {
     fn find<T: Element>(matrix: &DenseMatrix<T>) -> Result<(), ArrayProblem> {
         let not_finite = |value: &T| !Into::<f64>::into(*value).is_finite();
@@ -187,7 +187,7 @@ fn take_column<T: Element>(
     (samples(DenseMatrix { values, n_rows, n_cols: n_cols - 1 }), labels)
 }
 
-/// A class that is written as a number: `1.0` is the class 1.
+/// A class label written as a number: `1.0` is the class 1.
 fn label(number: f64) -> Label {
     Label::parse(&number.to_string())
 }

@@ -20,7 +20,7 @@ pub(crate) fn write(table: &Table, out: &mut impl Write) -> Result<(), Failure> 
     write_matrix(&table.samples, out)
 }
 
-/// Writes header and values of the samples, zeros and all.
+/// Writes the header and all values of the samples, including zeros.
 pub(crate) fn write_matrix(samples: &Samples, out: &mut impl Write) -> Result<(), Failure> {
     let (n_rows, n_cols, single) = (samples.n_rows(), samples.n_cols(), samples.is_single());
     write_header(out, if single { "<f4" } else { "<f8" }, &[n_rows, n_cols])?;
@@ -43,12 +43,12 @@ pub(crate) fn write_matrix(samples: &Samples, out: &mut impl Write) -> Result<()
     Ok(())
 }
 
-/// Writes the header of an array in row order.
+/// Writes the header of an array in row-major order.
 pub(crate) fn write_header(out: &mut impl Write, descr: &str, shape: &[usize]) -> io::Result<()> {
     let sizes: String = shape.iter().map(|size| format!("{size},")).collect();
     let sizes = if shape.len() > 1 { sizes.trim_end_matches(',') } else { &sizes };
     let mut text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({sizes}), }}");
-    // Magic, version, length and text together fill a multiple of 64 bytes, so that the data is aligned.
+    // Magic, version, length and text are padded to a multiple of 64 bytes, so that the data is aligned.
     while !(10 + text.len() + 1).is_multiple_of(64) {
         text.push(' ');
     }

@@ -11,7 +11,7 @@ use crate::input::{Input, ReadSeek};
 use crate::npy::{self, Exact, Failure, Header, Values};
 use crate::problem::ArrayProblem;
 
-/// Deflate makes at best 1032 bytes out of one.
+/// The maximum compression ratio of Deflate.
 const MAX_EXPANSION: u64 = 1032;
 
 /// An opened archive.
@@ -32,7 +32,7 @@ impl Archive {
         }
     }
 
-    /// True where there is an array of that name.
+    /// Whether there is an array with this name.
     pub fn has(&self, array: &str) -> bool {
         self.zip.index_for_name(&format!("{array}.npy")).is_some()
     }
@@ -62,17 +62,17 @@ impl Archive {
         self.read(array, |header, data| npy::read_values(data, &header.dtype, vector(header)?))
     }
 
-    /// A vector of whole numbers.
+    /// A vector of integers.
     pub fn ints<T: Exact>(&mut self, array: &str) -> Result<Vec<T>> {
         self.read(array, |header, data| npy::read_ints(data, &header.dtype, vector(header)?))
     }
 
-    /// A vector of texts, or one text.
+    /// A vector of strings, or one string.
     pub fn texts(&mut self, array: &str) -> Result<Vec<String>> {
         self.read(array, |header, data| npy::read_texts(data, &header.dtype, header.n_elements()?))
     }
 
-    /// Reads an array by its header, to its end.
+    /// Reads an array by its header, up to its end.
     pub fn read<T>(
         &mut self,
         array: &str,
@@ -96,7 +96,7 @@ impl Archive {
             ZipError::Io(error) => error,
             other => io::Error::new(io::ErrorKind::InvalidData, other),
         })?;
-        // Neither the header's word nor the archive's is taken further than the compressed bytes go.
+        // Neither the header's claim nor the archive's is trusted beyond the size of the compressed data.
         let held = member.size().min(member.compressed_size().saturating_mul(MAX_EXPANSION));
         let header = Header::read(&mut member)?;
         let claimed = header.n_bytes()?;

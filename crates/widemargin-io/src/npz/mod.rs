@@ -1,8 +1,7 @@
 //! NPZ: a zip archive of NPY arrays.
 //!
-//! Read are SciPy's `save_npz` layouts csr, csc and coo, and dense archives with the array `X`; either
-//! may also hold `labels` or `y`, and `feature_names`. Written is SciPy's csr layout, or `X`, with `y`
-//! or `labels` beside.
+//! Reads SciPy's `save_npz` layouts csr, csc and coo, and dense archives with the array `X`; either may also contain
+//! `labels` or `y`, and `feature_names`. Writes SciPy's csr layout, or `X`, with `y` or `labels`.
 
 mod archive;
 mod read;

@@ -1,4 +1,4 @@
-//! An archive into a table.
+//! Reads an archive into a table.
 
 use widemargin::data::{CsrMatrix, Element, Label, Labels};
 
@@ -11,7 +11,7 @@ use crate::options::{LabelColumn, ReadOptions};
 use crate::problem::ArrayProblem;
 use crate::table::{Samples, Table};
 
-/// More rows than this for each stored value, and a million besides, are not believed.
+/// Archives with more rows than this per stored value, plus a million, are rejected.
 const MAX_ROWS_A_VALUE: usize = 16;
 
 /// Reads the whole archive.

@@ -1,8 +1,8 @@
-//! Sparse matrices as SciPy keeps them, into rows that ascend.
+//! Converts SciPy's sparse matrices to rows with ascending columns.
 
 use widemargin::data::{CsrMatrix, Element};
 
-/// Compressed rows (or, of a transposed matrix, columns) of any order: `starts` must be checked.
+/// Compressed rows (or, of a transposed matrix, columns) in any order; `starts` must have been checked.
 pub(crate) fn from_compressed<T: Element + std::ops::AddAssign>(
     starts: Vec<usize>,
     mut indices: Vec<u32>,
@@ -20,11 +20,11 @@ pub(crate) fn from_compressed<T: Element + std::ops::AddAssign>(
     for range in starts.windows(2).map(|pair| pair[0]..pair[1]) {
         row.clear();
         row.extend(indices[range.clone()].iter().copied().zip(values[range].iter().copied()));
-        // Stable, so that equal columns are summed in the order of the file.
+        // Stable, so that equal columns are summed in file order.
         row.sort_by_key(|(column, _)| *column);
         let start = end;
         for &(column, value) in &row {
-            // Never past what has been read: a row gets shorter, or stays.
+            // Never beyond what has been read: a row gets shorter, or stays the same.
             if end > start && indices[end - 1] == column {
                 values[end - 1] += value;
             } else {

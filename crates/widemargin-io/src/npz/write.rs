@@ -1,4 +1,4 @@
-//! A table into an archive.
+//! Writes a table as an archive.
 
 use std::io::{self, Write};
 
@@ -13,7 +13,7 @@ use crate::write_rows::Failure;
 
 type Zip<W> = ZipWriter<StreamWriter<Once<W>>>;
 
-/// Writes SciPy's csr layout with `labels`, or dense `X` with `y`; `feature_names` where there are any.
+/// Writes SciPy's csr layout with `labels`, or dense `X` with `y`; also `feature_names` if there are any.
 pub(crate) fn write(table: &Table, out: &mut impl Write) -> Result<(), Failure> {
     let mut zip = ZipWriter::new_stream(Once { out, failed: false });
     match &table.samples {
@@ -48,7 +48,7 @@ fn write_csr<W: Write, T: Element, const N: usize>(
     start(zip, "shape")?;
     write_header(zip, "<i8", &[2])?;
     write_each(zip, [n_rows, matrix.n_cols], |size| (size as i64).to_le_bytes())?;
-    // SciPy wants one type for both, and prefers the small one.
+    // SciPy uses one index type for both, and prefers the smaller.
     if i32::try_from(n_stored.max(matrix.n_cols)).is_ok() {
         start(zip, "indptr")?;
         write_header(zip, "<i4", &[n_rows + 1])?;
@@ -70,7 +70,7 @@ fn write_csr<W: Write, T: Element, const N: usize>(
     Ok(())
 }
 
-/// Integers as integers; as soon as one label is text, all of them as text.
+/// Integer labels as integers; if any label is text, all of them as text.
 fn write_labels<W: Write>(zip: &mut Zip<W>, array: &str, labels: &Labels) -> Result<(), Failure> {
     let integers: Option<Vec<i64>> = labels
         .classes()
@@ -101,7 +101,7 @@ fn write_texts<'a, W: Write, I: Iterator<Item = &'a str>>(
     n: usize,
     each: impl Fn() -> I,
 ) -> Result<(), Failure> {
-    // An array of texts without characters is one that NumPy cannot have.
+    // NumPy does not support arrays of zero-width strings.
     let width = each().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
     start(zip, array)?;
     write_header(zip, &format!("<U{width}"), &[n])?;
@@ -128,7 +128,7 @@ fn write_each<W: Write, T, const N: usize>(
     zip.write_all(&buffer)
 }
 
-/// Starts an array. Stored, not deflated: reading is what such files are for.
+/// Starts an array. Stored without compression, for fast reading.
 fn start<W: Write>(zip: &mut Zip<W>, array: &str) -> Result<(), Failure> {
     let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true);
     known(zip.start_file(format!("{array}.npy"), options))
@@ -141,8 +141,8 @@ fn known<T>(result: ZipResult<T>) -> Result<T, Failure> {
     })
 }
 
-/// A writer that fails once. A dropped archive tries to write its end, and prints where it cannot;
-/// after the first failure there is nothing left to say.
+/// A writer that fails only once. When dropped, an archive tries to write its end and prints an error if it cannot;
+/// after the first failure later writes are ignored.
 #[derive(Debug)]
 struct Once<W> {
     out: W,

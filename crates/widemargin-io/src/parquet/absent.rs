@@ -1,4 +1,4 @@
-//! What a build without the feature says of a Parquet file.
+//! Stubs for a build without the feature `parquet`.
 
 use crate::error::{IoError, Result};
 use crate::input::Input;
@@ -6,7 +6,7 @@ use crate::options::ReadOptions;
 use crate::shards::Layout;
 use crate::table::Table;
 
-/// A reader that nobody has.
+/// A reader that cannot be constructed.
 #[derive(Debug)]
 pub(crate) enum Reader {}
 

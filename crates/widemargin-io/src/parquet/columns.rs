@@ -1,4 +1,4 @@
-//! What the columns of a file hold, and which of them is the label.
+//! Types of the columns of a file, and the label column.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use crate::error::{IoError, Result};
 use crate::options::{LabelColumn, ReadOptions};
 use crate::problem::{ParquetProblem, excerpt};
 
-/// What a column holds.
+/// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Truths and whole numbers, with a sign or without.
+    /// Booleans and integers, signed or unsigned.
     Whole { signed: bool },
     /// `f32`.
     Single,
@@ -32,7 +32,7 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// Tells the columns from the schema: all of them must be features, but for one that may be the label.
+    /// Determines the columns from the schema: all must be features, except for one that may be the label.
     pub fn tell(file: &Path, schema: &SchemaDescriptor, options: &ReadOptions) -> Result<Columns> {
         let wrong = |column: &str, problem| {
             let (file, column) = (file.to_owned(), Some(column.to_owned()));
@@ -76,7 +76,7 @@ impl Columns {
         Ok(Columns { names, kinds: known, label })
     }
 
-    /// What messages call the column of the labels.
+    /// The name of the label column in messages.
     pub fn label_called(&self) -> Option<String> {
         self.label.map(|label| format!("'{}'", excerpt(&self.names[label])))
     }
@@ -88,11 +88,11 @@ impl Columns {
     }
 }
 
-/// What a column holds, or what messages call that which we do not read.
+/// The type of a column, or the name in messages of an unsupported one.
 fn kind(column: &ColumnDescriptor) -> Result<Kind, String> {
     let (physical, logical, converted) = (column.physical_type(), column.logical_type_ref(), column.converted_type());
     let other = || match logical {
-        // Without what is in parentheses: a unit, a time zone.
+        // Without the part in parentheses: a unit, a time zone.
         Some(logical) => format!("{logical:?}").split(['(', ' ']).next().unwrap_or_default().to_lowercase(),
         None if converted != ConvertedType::NONE => converted.to_string().to_lowercase(),
         None => physical.to_string().to_lowercase(),

@@ -1,6 +1,6 @@
-//! The file, as columns that are decoded at the same time read it.
+//! Positional reads of a file whose columns are decoded in parallel.
 //!
-//! The decoder's own way is to move the position of a handle that all share: one column would read at another's place.
+//! By default the decoder moves the position of a shared handle: columns would read at each other's positions.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -12,14 +12,14 @@ use parquet::file::reader::{ChunkReader, Length};
 
 use crate::positioned::read_exact_at;
 
-/// A file that is read at positions.
+/// A file with positional reads.
 #[derive(Debug)]
 pub(super) struct PositionedFile {
     file: Arc<File>,
     length: u64,
 }
 
-/// What follows a position.
+/// The part of the file after a position.
 #[derive(Debug)]
 pub(super) struct From {
     file: Arc<File>,
@@ -47,7 +47,7 @@ impl ChunkReader for PositionedFile {
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
-        // No memory is taken on the word of a damaged file.
+        // A damaged file must not cause huge allocations.
         if start.checked_add(length as u64).is_none_or(|end| end > self.length) {
             return Err(ParquetError::EOF(format!("{length} bytes at {start} are beyond its end")));
         }

@@ -1,6 +1,6 @@
-//! Parquet: tables in columns, as data frames are written. Read where the crate is built with its feature `parquet`.
+//! Parquet: columnar tables, as written by data frame libraries. Available with the feature `parquet`.
 //!
-//! Columns of numbers and truths (as 0 and 1) are features; rows come block by block, of which none is of two row groups.
+//! Numeric and boolean (as 0 and 1) columns are features; rows are read in blocks, none of which spans two row groups.
 
 #[cfg(not(feature = "parquet"))]
 mod absent;

@@ -1,4 +1,4 @@
-//! A Parquet file, block by block.
+//! Reads a Parquet file in blocks.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use crate::problem::ParquetProblem;
 use crate::shards::Layout;
 use crate::table::{Samples, Table};
 
-/// Reads tables of successive rows. The columns of a block are decoded in parallel.
+/// Reads tables of consecutive rows. The columns of a block are decoded in parallel.
 pub(crate) struct Reader {
     file: PathBuf,
     source: SerializedFileReader<PositionedFile>,
@@ -29,11 +29,11 @@ pub(crate) struct Reader {
     next_group: usize,
     /// The readers of the columns of the open row group.
     group: Vec<ColumnReader>,
-    /// Rows of it that were not read.
+    /// Rows of it that have not been read yet.
     left: usize,
 }
 
-/// What a column gave.
+/// The values of a column.
 enum Read {
     Feature(Vec<f64>, bool),
     Labels(Vec<Label>),
@@ -137,14 +137,14 @@ impl Reader {
     }
 }
 
-/// Calls the decoder, which panics at some damaged files, and must not take the caller's program with it.
+/// Calls the decoder, which panics on some damaged files, and converts panics to errors.
 fn guarded<T>(decode: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
-    // Nothing is used again after an error: what is half changed is dropped.
+    // Nothing is used after an error: partially modified state is dropped.
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(decode))
         .unwrap_or_else(|_| Err(ParquetError::General("the decoder broke down".into())))
 }
 
-/// The decoder's words, or the system's.
+/// The decoder's error, or the system's.
 fn unreadable(file: &std::path::Path, column: Option<String>, error: ParquetError) -> IoError {
     let text = match error {
         ParquetError::External(error) => match error.downcast::<std::io::Error>() {

@@ -1,4 +1,4 @@
-//! The values of one column, some rows at a time.
+//! Reads the values of one column.
 
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType};
@@ -8,19 +8,19 @@ use widemargin::data::Label;
 use super::columns::Kind;
 use crate::problem::ParquetProblem;
 
-/// Why values were not read; the row counts within those that were asked for.
+/// Why values were not read; the row is relative to the requested ones.
 #[derive(Debug)]
 pub(super) enum Failure {
     Parquet(ParquetError),
     Row(usize, ParquetProblem),
 }
 
-/// Rows that were asked for and are not there.
+/// The error for missing rows.
 fn missing(read: usize) -> Failure {
     Failure::Row(read, ParquetProblem::Truncated)
 }
 
-/// The next `n` values as features, and whether single precision holds all of them.
+/// The next `n` values as features, and whether single precision represents all of them exactly.
 pub(super) fn numbers(
     reader: &mut ColumnReader,
     kind: Kind,
@@ -65,7 +65,7 @@ pub(super) fn labels(reader: &mut ColumnReader, kind: Kind, n: usize, optional: 
         }
         ColumnReader::FloatColumnReader(_) | ColumnReader::DoubleColumnReader(_) => {
             let (values, single) = numbers(reader, kind, n, optional)?;
-            // As short as the column's precision allows: 0.1 is not 0.10000000149011612.
+            // As short as the column's precision allows: 0.1, not 0.10000000149011612.
             let text = |value: f64| if single { (value as f32).to_string() } else { value.to_string() };
             values.into_iter().map(|value| of_number(text(value))).collect()
         }
@@ -77,7 +77,7 @@ fn wholes(reader: &mut ColumnReader, kind: Kind, n: usize, optional: bool) -> Re
     let signed = kind != Kind::Whole { signed: false };
     Ok(match reader {
         ColumnReader::BoolColumnReader(reader) => read(reader, n, optional)?.into_iter().map(i128::from).collect(),
-        // Numbers without a sign are stored as those with the same bits.
+        // Unsigned numbers are stored as signed ones with the same bits.
         ColumnReader::Int32ColumnReader(reader) => {
             let number = |number: i32| if signed { i128::from(number) } else { i128::from(number.cast_unsigned()) };
             read(reader, n, optional)?.into_iter().map(number).collect()
@@ -86,12 +86,12 @@ fn wholes(reader: &mut ColumnReader, kind: Kind, n: usize, optional: bool) -> Re
             let number = |number: i64| if signed { i128::from(number) } else { i128::from(number.cast_unsigned()) };
             read(reader, n, optional)?.into_iter().map(number).collect()
         }
-        // The schema was looked at: a column of another type is none of ours.
+        // The schema was checked, so there is no column of another type.
         _ => return Err(missing(0)),
     })
 }
 
-/// The next `n` values, all of which must be there.
+/// The next `n` values, none of which may be null.
 fn read<T: DataType>(reader: &mut ColumnReaderImpl<T>, n: usize, optional: bool) -> Result<Vec<T::T>, Failure> {
     let (mut values, mut levels) = (Vec::new(), Vec::new());
     let mut n_read = 0;
@@ -104,7 +104,7 @@ fn read<T: DataType>(reader: &mut ColumnReaderImpl<T>, n: usize, optional: bool)
         }
     }
     if values.len() < n {
-        // Of a column without nesting, a value is there where its level is 1.
+        // In a column without nesting, a value is present if its level is 1.
         let null = levels.iter().position(|level| *level == 0).unwrap_or(values.len());
         return Err(Failure::Row(null, ParquetProblem::Missing));
     }

@@ -1,4 +1,4 @@
-//! Lines of text with their numbers.
+//! Lines of text with line numbers.
 
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
@@ -25,10 +25,10 @@ impl Lines {
         Lines { file, input: BufReader::with_capacity(1 << 16, input), buffer: Vec::new(), number: 0, bytes: 0 }
     }
 
-    /// The next line that is not blank, without the white space around it; false at the end. A byte-order mark at the
-    /// start of the file is passed over.
+    /// Advances to the next non-blank line, without trailing white space; false at the end. A byte-order mark at the
+    /// start of the file is skipped.
     ///
-    /// The line is then in [`Lines::text`]: so that the reader can be asked for errors while the line is in use.
+    /// The line is then available as [`Lines::text`], so that errors can be created while it is borrowed.
     pub fn advance(&mut self) -> Result<bool> {
         loop {
             self.buffer.clear();
@@ -49,12 +49,12 @@ impl Lines {
 
     /// The line.
     pub fn text(&self) -> Result<&str> {
-        // Trimmed at the end only: a label may be empty, and then the line begins with what follows it.
+        // Trimmed at the end only: a label may be empty, and then the line begins with a separator.
         let text = std::str::from_utf8(self.buffer.trim_ascii_end());
         text.map_err(|_| self.problem(SeriesProblem::NotText))
     }
 
-    /// The error of the line.
+    /// An error at the current line.
     pub fn problem(&self, problem: SeriesProblem) -> IoError {
         IoError::Series { file: self.file.clone(), line: self.number, problem }
     }

@@ -28,13 +28,13 @@ struct ReadSeries {
 }
 
 impl ReadSeries {
-    /// The samples, or nothing where there are none.
+    /// The samples, or `None` if there are none.
     fn finish(self, file: &Path, channels: usize, labelled: bool) -> Result<Option<Table>> {
         if self.lengths.is_empty() {
             return Ok(None);
         }
         let wrong = |error: widemargin::Error| {
-            // The lines were counted as they were read: only a mistake of ours comes here.
+            // The lengths were counted while reading, so that this fails only because of a bug.
             IoError::Archive { file: file.to_owned(), problem: error.to_string(), help: None }
         };
         let series = Series::new(self.values, &self.lengths, channels).map_err(wrong)?;
@@ -48,7 +48,7 @@ impl ReadSeries {
     }
 }
 
-/// A value, or what is wrong with it; `position` counts from 0.
+/// A value, or its problem; `position` counts from 0.
 fn value(text: &str, position: usize, channel: Option<usize>) -> Result<f32, SeriesProblem> {
     let (text, position) = (text.trim(), position + 1);
     if is_missing(text) {
@@ -62,7 +62,7 @@ fn is_missing(text: &str) -> bool {
     text.is_empty() || text == "?" || text.eq_ignore_ascii_case("nan")
 }
 
-/// Whether labels are wanted; a series has no columns that could hold them elsewhere.
+/// Whether labels are wanted; series have no columns to choose from.
 fn with_labels(file: &Path, options: &ReadOptions, where_else: &'static str) -> Result<bool> {
     match options.label {
         LabelColumn::Auto => Ok(true),

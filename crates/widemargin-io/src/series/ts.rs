@@ -1,8 +1,9 @@
-//! The `.ts` format of sktime and aeon: a header of `@` lines, then a series a line.
+//! The `.ts` format of sktime and aeon: a header of `@` lines, then one series per line.
 //!
-//! Channels are separated by `:`, their values by `,`, and the label is what follows the last `:`. Of the header
-//! count `@classLabel` (or `@targetLabel`), which says whether there is a label, `@dimensions` and `@timeStamps`. Time
-//! steps at the end at which every channel is missing (`?` or NaN) are not part of the series, elsewhere they are refused.
+//! Channels are separated by `:`, their values by `,`, and the label follows the last `:`. The header lines used are
+//! `@classLabel` (or `@targetLabel`), which says whether there are labels, `@dimensions` and `@timeStamps`. Trailing
+//! time steps at which every channel is missing (`?` or NaN) mark the end of a series; missing values elsewhere are
+//! refused.
 
 use widemargin::data::Label;
 
@@ -16,14 +17,14 @@ use crate::sample_problem::SeriesProblem;
 use crate::sample_reader::SampleReader;
 use crate::table::Table;
 
-/// Reads successive lines.
+/// Reads consecutive lines.
 #[derive(Debug)]
 pub(crate) struct Reader {
     lines: Lines,
-    /// Whether each line ends with a label, and whether it is wanted.
+    /// Whether each line ends with a label, and whether it is used.
     has_label: bool,
     wanted: bool,
-    /// As the header or the first series has them.
+    /// From the header or the first series.
     channels: Option<usize>,
 }
 
@@ -85,7 +86,7 @@ impl Reader {
         if line.trim().is_empty() {
             return Err(problem(SeriesProblem::NoValues));
         }
-        // Lengths are checked before there is room made for them: the text has as many commas.
+        // Lengths are checked before memory is allocated: the text has as many commas.
         for (channel, text) in line.split(':').enumerate() {
             let found = text.split(',').count();
             if found != length {

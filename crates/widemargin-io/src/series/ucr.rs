@@ -1,8 +1,8 @@
-//! A label and the values on each line, as the UCR archive has its series.
+//! Lines with a label and values, as in the UCR archive.
 //!
-//! The label ends at the first tab or, where there is none, at the first comma or white space; the values are
-//! separated by tabs, commas or white space. Series of the archive that are shorter than the longest are filled up
-//! with NaN: missing values at the end are not part of the series, elsewhere they are refused.
+//! The label ends at the first tab or, without a tab, at the first comma or white space; values are separated by tabs,
+//! commas or white space. The archive pads shorter series with NaN: trailing missing values mark the end of a series,
+//! missing values elsewhere are refused.
 
 use widemargin::data::Label;
 
@@ -15,7 +15,7 @@ use crate::sample_problem::SeriesProblem;
 use crate::sample_reader::SampleReader;
 use crate::table::Table;
 
-/// Reads successive lines.
+/// Reads consecutive lines.
 #[derive(Debug)]
 pub(crate) struct Reader {
     lines: Lines,
@@ -54,7 +54,7 @@ fn read_line(line: &str, labelled: bool, series: &mut ReadSeries) -> Result<(), 
     } else {
         line
     };
-    // A cell between two tabs or commas may be empty; white space beside a separator is part of it.
+    // A cell between two tabs or commas may be empty; white space next to a separator is part of it.
     let cells = values.trim().split([',', '\t']).flat_map(|cell| {
         let mut words = cell.split_whitespace().peekable();
         let empty = words.peek().is_none().then_some("");

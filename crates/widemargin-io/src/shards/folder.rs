@@ -1,4 +1,4 @@
-//! Which files of a folder are shards, in which order, and of which format.
+//! The shards of a folder: which files, in which order, of which format.
 
 use std::cmp::Ordering;
 use std::fs;
@@ -8,17 +8,17 @@ use std::path::{Path, PathBuf};
 use crate::error::{IoError, Result};
 use crate::{Format, images};
 
-/// The format of vectors that the files of a folder have; `None` where it is no folder of shards.
+/// The vector format of the files of a folder; `None` if it is not a folder of shards.
 ///
 /// # Errors
-/// [`IoError::Shards`] where only some of the files have it.
+/// [`IoError::Shards`] if only some of the files have it.
 pub(crate) fn format_of(folder: &Path) -> Result<Option<Format>> {
-    // A folder that cannot be listed, or has others in it, is left to the reader of images to complain about.
+    // A folder that cannot be listed, or contains folders, is left to the image reader, which reports errors.
     let Ok((files, _)) = contents(folder) else { return Ok(None) };
     let formats: Vec<_> = files.iter().map(|file| Format::from_ending(file)).collect();
     let known = formats.iter().position(|format| format.is_some_and(Format::is_vectors));
     let Some((known, format)) = known.and_then(|known| Some((known, formats[known]?))) else { return Ok(None) };
-    // Texts may lie beside images: a list of them, a licence.
+    // Text files may accompany images: a list of them, a licence.
     if images::folder::has_images(folder) {
         return Ok(None);
     }
@@ -33,7 +33,7 @@ pub(crate) fn format_of(folder: &Path) -> Result<Option<Format>> {
     }
 }
 
-/// The files that are shards, at least one, in their order.
+/// The shards in order, at least one.
 ///
 /// # Errors
 /// [`IoError::Read`], [`IoError::Empty`], and [`IoError::Archive`] for a folder among them.
@@ -51,7 +51,7 @@ pub(crate) fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The files and the folders that are not to be passed over.
+/// The files and folders that are not skipped.
 fn contents(folder: &Path) -> io::Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -60,12 +60,12 @@ fn contents(folder: &Path) -> io::Result<(Vec<PathBuf>, Vec<PathBuf>)> {
             names.push(name);
         }
     }
-    // Names that are the same but for leading zeros keep one order on every machine.
+    // Names that differ only by leading zeros have the same order on every machine.
     names.sort_by(|a, b| natural(&a.to_string_lossy(), &b.to_string_lossy()).then_with(|| a.cmp(b)));
     Ok(names.into_iter().map(|name| folder.join(name)).partition(|path| !path.is_dir()))
 }
 
-/// Texts by their characters, and numbers in them by their value.
+/// Compares text by characters, and numbers within it by value.
 fn natural(a: &str, b: &str) -> Ordering {
     let (mut a, mut b) = (a, b);
     loop {
@@ -91,7 +91,7 @@ fn natural(a: &str, b: &str) -> Ordering {
     }
 }
 
-/// The digits a text starts with, and the rest.
+/// The leading digits of a text, and the rest.
 fn digits(text: &str) -> (&str, &str) {
     text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()))
 }

@@ -1,4 +1,4 @@
-//! Many tables into one.
+//! Concatenates tables.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use widemargin::data::{CsrMatrix, DenseMatrix, Element, Label, Labels};
 use crate::error::Result;
 use crate::table::{RowLines, RowShards, Samples, Table};
 
-/// The rows of successive tables, one after the other.
+/// The concatenated rows of consecutive tables.
 #[derive(Debug, Default)]
 pub(crate) struct Gathered {
     table: Option<Table>,
@@ -15,7 +15,7 @@ pub(crate) struct Gathered {
 }
 
 impl Gathered {
-    /// Appends the rows of a table of vectors whose columns mean the same.
+    /// Appends the rows of a table of vectors with the same columns.
     pub fn append(&mut self, piece: &Table) {
         if let Some(labels) = &piece.labels {
             self.labels.append(labels);
@@ -28,10 +28,10 @@ impl Gathered {
         append_places(table, piece);
     }
 
-    /// All rows; `None` where there are none.
+    /// All rows; `None` if there are none.
     ///
     /// # Errors
-    /// None that a caller could cause.
+    /// None that a caller can cause.
     pub fn finish(self) -> Result<Option<Table>> {
         let Some(mut table) = self.table else { return Ok(None) };
         match &mut table.samples {
@@ -46,7 +46,7 @@ impl Gathered {
     }
 }
 
-/// Appends where the rows of a piece are to be found.
+/// Appends the locations of the rows of a piece.
 pub(crate) fn append_places(table: &mut Table, piece: &Table) {
     if let Some(lines) = &piece.lines {
         table.lines.get_or_insert_with(RowLines::default).append(lines, 0);
@@ -56,17 +56,17 @@ pub(crate) fn append_places(table: &mut Table, piece: &Table) {
     }
 }
 
-/// The labels of successive tables, each of which has its own classes.
+/// The labels of consecutive tables, each with its own classes.
 #[derive(Debug, Default)]
 pub(crate) struct GatheredLabels {
-    /// The classes in the order in which they came.
+    /// The classes in order of occurrence.
     seen: BTreeMap<Label, u32>,
     codes: Vec<u32>,
     any: bool,
 }
 
 impl GatheredLabels {
-    /// Appends labels: the same label is the same class, whatever its number was.
+    /// Appends labels: equal labels are the same class, whatever their codes.
     pub fn append(&mut self, labels: &Labels) {
         self.any = true;
         let number = |class: &Label| {
@@ -80,10 +80,10 @@ impl GatheredLabels {
         self.codes.extend(labels.codes().iter().map(|&code| numbers[code as usize]));
     }
 
-    /// All labels, the classes sorted as [`Labels::new`] does; `None` where there were none.
+    /// All labels, with classes sorted as in [`Labels::new`]; `None` if there were none.
     ///
     /// # Errors
-    /// None that a caller could cause.
+    /// None that a caller can cause.
     pub fn finish(self) -> Result<Option<Labels>> {
         if !self.any {
             return Ok(None);
@@ -99,7 +99,7 @@ impl GatheredLabels {
     }
 }
 
-/// Appends samples, in double precision where one of them is.
+/// Appends samples, in double precision if either is.
 fn append(to: &mut Samples, from: &Samples) {
     match (&mut *to, from) {
         (Samples::SparseF32(to), Samples::SparseF32(from)) => append_sparse(to, from, |value| value),
@@ -120,7 +120,7 @@ fn append(to: &mut Samples, from: &Samples) {
             *to = Samples::DenseF64(DenseMatrix { values, n_rows, n_cols });
             append(to, from);
         }
-        // Sparse beside dense, or no vectors: told before, as shards that do not go together.
+        // Sparse and dense shards, or other samples, were refused earlier as mismatched shards.
         _ => {}
     }
 }

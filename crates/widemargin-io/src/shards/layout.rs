@@ -1,4 +1,4 @@
-//! What the shards of one input have in common.
+//! The common layout of the shards of one input.
 
 use crate::Format;
 use std::path::Path;
@@ -9,30 +9,30 @@ use crate::error::{IoError, Result};
 use crate::options::{LabelColumn, ReadOptions};
 use crate::problem::excerpt;
 
-/// What a file of vectors says of its columns.
+/// The column layout of a file of vectors.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Layout {
-    /// How many columns it has, the label's too, where that is known before the last row is.
+    /// The number of columns, including the label's, if known before the last row.
     pub n: Option<usize>,
-    /// The column of the labels, or 0 where they are not in a column.
+    /// The label column, or 0 if labels are not in a column.
     pub label: Option<usize>,
-    /// Whether the labels are beside the columns and not in one of them.
+    /// Whether labels are stored apart from the columns.
     pub beside: bool,
-    /// The columns' names, the label's too where it has one.
+    /// The column names, including the label's if it has one.
     pub names: Option<Vec<String>>,
-    /// Whether a row lists only the columns it has.
+    /// Whether a row lists only its non-zero columns.
     pub sparse: bool,
 }
 
 impl Layout {
-    /// How to read the shards after the one that has this layout: what was told from its first lines holds for them.
+    /// Options for the shards after the one with this layout: what was determined from its first lines applies to them.
     pub fn options(&self, format: Format, options: &ReadOptions) -> ReadOptions {
         let mut options = options.clone();
         if let Format::Csv | Format::Tsv = format {
             options.header = Some(self.names.is_some());
             options.label = match (self.label, self.label_name()) {
                 (None, _) => LabelColumn::None,
-                // It may be in another place there.
+                // It may be at another position there.
                 (Some(_), Some(name)) => LabelColumn::Name(name.to_owned()),
                 (Some(label), None) => LabelColumn::Number(label as i64 + 1),
             };
@@ -40,7 +40,7 @@ impl Layout {
         options
     }
 
-    /// Tells the first difference of the shard that has this layout, the first one, and another.
+    /// Reports the first difference between the first shard, which has this layout, and another.
     pub fn check(&self, first: &Path, file: &Path, other: &Layout) -> Result<()> {
         match self.misfit(other) {
             None => Ok(()),
@@ -50,27 +50,27 @@ impl Layout {
         }
     }
 
-    /// The name of the labels' column, where it has one that no other column has.
+    /// The name of the label column, if it is unique.
     fn label_name(&self) -> Option<&str> {
         let names = self.names.as_ref()?;
         let name = names.get(self.label.filter(|_| !self.beside)?)?;
         (names.iter().filter(|other| *other == name).count() == 1).then_some(name)
     }
 
-    /// The names of the features, where there are names.
+    /// The names of the features, if any.
     pub fn feature_names(&self) -> Option<Vec<String>> {
         let names = self.names.as_ref()?.iter().enumerate();
         let label = self.label.filter(|_| !self.beside);
         Some(names.filter(|(column, _)| Some(*column) != label).map(|(_, name)| name.clone()).collect())
     }
 
-    /// True where another shard has the same columns, all with names, in whatever order.
+    /// True if another shard has the same named columns, in any order.
     fn has_the_names_of(&self, other: &Layout) -> bool {
         let same = |(ours, theirs): (Vec<String>, Vec<String>)| column_order(&ours, &theirs).is_ok();
         self.label_name() == other.label_name() && self.feature_names().zip(other.feature_names()).is_some_and(same)
     }
 
-    /// What another shard has, and what this one has in its place; `None` where they agree.
+    /// What another shard has, and what this one has instead; `None` if they agree.
     fn misfit(&self, other: &Layout) -> Option<(String, String)> {
         let columns = |n| format!("{n} column{}", if n == 1 { "" } else { "s" });
         if let (Some(n), Some(found)) = (self.n, other.n)

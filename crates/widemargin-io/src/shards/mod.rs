@@ -1,7 +1,8 @@
-//! Folders of files that are one input: each file a shard, all of one format and with the same columns.
+//! Folders of files read as one input: each file is a shard, all with one format and the same columns.
 //!
-//! The files come in the natural order of their names, part-2 before part-10; those whose names start with `.` or `_` are
-//! passed over, as the programs that write such folders mean it. Text files without a byte are shards without samples.
+//! Files are read in the natural order of their names, part-2 before part-10; names that start with `.` or `_` are
+//! skipped, following the convention of the programs that write such folders. Empty text files are shards without
+//! samples.
 
 mod folder;
 mod gather;

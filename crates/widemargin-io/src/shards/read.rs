@@ -1,4 +1,4 @@
-//! The shards of a folder, one after the other.
+//! Reads the shards of a folder in order.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,23 +10,23 @@ use crate::options::{LabelColumn, ReadOptions};
 use crate::table::{RowShards, Table};
 use crate::vector_reader::VectorReader;
 
-/// Reads tables of successive rows, none of which is of two shards.
+/// Reads tables of consecutive rows, none of which spans two shards.
 #[derive(Debug)]
 pub(crate) struct Reader {
     files: std::vec::IntoIter<PathBuf>,
     format: Format,
-    /// For the first shard as the caller gave them, then as the first one turned out to be.
+    /// The caller's options for the first shard, then those derived from it.
     options: ReadOptions,
     first: Option<(PathBuf, Layout)>,
     /// The names of the features in the first shard.
     names: Option<Vec<String>>,
     open: Option<(PathBuf, VectorReader)>,
-    /// Rows of the open shard that were read.
+    /// Number of rows read from the open shard.
     n_read: usize,
 }
 
 impl Reader {
-    /// Opens the first shard that is not empty.
+    /// Opens the first non-empty shard.
     pub fn new(folder: &Path, format: Format, options: &ReadOptions) -> Result<Reader> {
         let files = super::files(folder)?.into_iter();
         let mut reader =
@@ -37,12 +37,12 @@ impl Reader {
         Ok(reader)
     }
 
-    /// The next rows in `table`, whose memory is used again; false at the end.
+    /// Reads the next rows into `table`, reusing its memory; false at the end.
     pub fn next_into(&mut self, table: &mut Table) -> Result<bool> {
         loop {
             let Some((file, reader)) = &mut self.open else { return Ok(false) };
             if reader.next_into(table)? {
-                // A shard may have the columns in an order of its own: names say which is which.
+                // A shard may have its columns in another order, identified by name.
                 if let Some(names) = &self.names {
                     table.put_in_order(names)?;
                 }
@@ -66,12 +66,12 @@ impl Reader {
             if let (Err(IoError::LabelColumn { .. }), Some((_, Layout { label: Some(label), .. }))) =
                 (&reader, &self.first)
             {
-                // No column has the name of the first shard's: the place tells what is there instead.
+                // No column has the name of the first shard's label: report the column at its position instead.
                 let options = ReadOptions { label: LabelColumn::Number(*label as i64 + 1), ..self.options.clone() };
                 reader = VectorReader::open(&file, self.format, &options);
             }
             let reader = match (reader, &self.first) {
-                // The column was found in the first shard, and is missing in this one.
+                // The label column of the first shard is missing in this one.
                 (Err(IoError::LabelColumn { file, reason, .. }), Some((first, Layout { label: Some(label), .. }))) => {
                     let expected = format!("has the labels in column {}", label + 1);
                     return Err(IoError::Shards { file, found: reason, first: first.clone(), expected });

@@ -1,4 +1,4 @@
-//! Rows of NPY files, read where they lie.
+//! Random access to the rows of NPY files.
 
 use std::fs::File;
 use std::io;
@@ -15,18 +15,18 @@ use crate::positioned::read_exact_at;
 use crate::table::RowShards;
 use crate::{IoError, ReadOptions, shards};
 
-/// Bytes of a file that are decoded at a time.
+/// Bytes of a file decoded at a time.
 const PIECE: usize = 1 << 20;
 
-/// Arrays in row order that stay in their files, one after the other.
+/// Row-major arrays that stay in their files, concatenated.
 ///
-/// Files are opened for each range: as many shards as there may be take no handles, and one that was changed or taken
-/// away meanwhile is told.
+/// Files are opened for each range, so that many shards need no handles, and files that have been modified or removed
+/// are detected.
 #[derive(Debug)]
 pub(super) struct InPlace {
     arrays: Vec<Array>,
     n_rows: usize,
-    /// Columns in the files, the label's too.
+    /// Number of columns in the files, including the label's.
     n_columns: usize,
     label: Option<usize>,
 }
@@ -34,7 +34,7 @@ pub(super) struct InPlace {
 #[derive(Debug)]
 struct Array {
     file: PathBuf,
-    /// Rows in the files before.
+    /// Number of rows in the previous files.
     first_row: usize,
     n_rows: usize,
     element: Element,
@@ -45,13 +45,13 @@ struct Array {
 }
 
 impl InPlace {
-    /// The arrays of a file or a folder; `None` where some of them cannot be read where they lie.
+    /// The arrays of a file or a folder; `None` if some do not support random access.
     pub fn find(path: &Path, options: &ReadOptions) -> Result<Option<InPlace>, IoError> {
         let files = if path.is_dir() { shards::files(path)? } else { vec![path.to_owned()] };
         let mut found = InPlace { arrays: Vec::new(), n_rows: 0, n_columns: 0, label: None };
         let mut first: Option<(PathBuf, shards::Layout)> = None;
         for file in files {
-            // A pipe has to be read in order, and only once.
+            // A pipe can only be read once, in order.
             if !file.is_file() && file.exists() {
                 return Ok(None);
             }
@@ -78,7 +78,7 @@ impl InPlace {
         self.n_rows
     }
 
-    /// Columns without the label's.
+    /// Number of columns without the label's.
     pub fn n_cols(&self) -> usize {
         self.n_columns - usize::from(self.label.is_some())
     }
@@ -87,7 +87,7 @@ impl InPlace {
         self.label.is_some()
     }
 
-    /// What messages call the column of the labels.
+    /// The name of the label column in messages.
     pub fn label_column(&self) -> Option<String> {
         self.label.map(|label| (label + 1).to_string())
     }
@@ -97,7 +97,7 @@ impl InPlace {
         self.arrays.iter().map(|array| array.n_rows as u64 * array.row_bytes(self.n_columns)).sum()
     }
 
-    /// The shard of each row, where the path is a folder of them.
+    /// The shard of each row, if the path is a folder of shards.
     pub fn shards(&self, path: &Path) -> Option<RowShards> {
         path.is_dir().then(|| {
             let mut shards = RowShards::default();
@@ -106,14 +106,14 @@ impl InPlace {
         })
     }
 
-    /// The rows of a range within all.
+    /// The rows of a range.
     pub fn read(&self, rows: Range<usize>) -> Result<DenseMatrix<f32>> {
         let n_cols = self.n_cols();
         let mut values = Vec::with_capacity(rows.len() * n_cols);
         let mut buffer = Vec::new();
         let mut next = rows.start;
         while next < rows.end {
-            // Each array has a row, so the last that begins at or before a row holds it.
+            // No array is empty, so the last one that begins at or before a row contains it.
             let at = self.arrays.partition_point(|array| array.first_row <= next) - 1;
             let array = &self.arrays[at];
             let end = rows.end.min(array.first_row + array.n_rows);
@@ -132,7 +132,7 @@ impl InPlace {
         Ok(DenseMatrix { values, n_rows: rows.len(), n_cols })
     }
 
-    /// Appends the features of whole rows, the first of which is `first_row` among all.
+    /// Appends the features of whole rows, the first of which is row `first_row` overall.
     fn decode(
         &self,
         bytes: &[u8],
@@ -171,7 +171,7 @@ impl Array {
         (n_columns * self.element.size()) as u64
     }
 
-    /// The file, if it is as it was.
+    /// The file, if it has not changed.
     fn reopened(&self) -> io::Result<File> {
         let (file, length, modified) = opened(&self.file)?;
         if (length, modified) != (self.length, self.modified) {
@@ -181,7 +181,7 @@ impl Array {
     }
 }
 
-/// A file with its length and when it was last written, where the system tells.
+/// A file with its length and modification time, if the system reports it.
 fn opened(path: &Path) -> io::Result<(File, u64, Option<SystemTime>)> {
     let file = File::open(path)?;
     let metadata = file.metadata()?;

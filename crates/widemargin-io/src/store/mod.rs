@@ -1,7 +1,7 @@
-//! Samples of files larger than memory, as a fit reads them: again and again, a range of rows at a time.
+//! Samples of files larger than memory, with random access to ranges of rows.
 //!
-//! An NPY file in row order is read where it lies (`in_place.rs`). Everything else is read once, and written to a scratch
-//! file as binary rows (`written.rs`), so that no later pass parses text.
+//! A row-major NPY file is read in place (`in_place.rs`). Other formats are read once and written to a scratch file as
+//! binary rows (`written.rs`), so that later passes do not parse text.
 
 mod in_place;
 mod pass;
@@ -21,10 +21,10 @@ use crate::{Format, IoError, ReadOptions, ScratchFile};
 use in_place::InPlace;
 use written::Written;
 
-/// The rows of a file, or of a folder of shards, that stay on the disk: vectors in single precision.
+/// The rows of a file, or of a folder of shards, on disk: vectors in single precision.
 ///
-/// Memory holds the labels, four bytes a row, and an index of some bytes a block. As a [`Source`] it may be called from
-/// several threads; ranges of rows are read at the speed of the disk, scattered ones a request each.
+/// Memory holds the labels, four bytes per row, and an index of some bytes per block. As a [`Source`] it may be used
+/// from several threads; ranges of rows are read at disk speed, scattered rows with one request each.
 #[derive(Debug)]
 pub struct Store {
     rows: Rows,
@@ -39,21 +39,21 @@ enum Rows {
 }
 
 impl Store {
-    /// Reads a file, or a folder of shards, from end to end; `-` is standard input.
+    /// Reads a file, or a folder of shards, completely; `-` is standard input.
     ///
-    /// An NPY file of numbers of at most 32 bits or of `f64`, in row order and not compressed, stays where it is and must
-    /// not change as long as the store is used; where it has labels in a column they are read now. All other formats go to
-    /// `scratch`: four bytes a value for dense rows, eight for each non-zero of sparse ones. Reading takes no more than
-    /// about `memory` bytes beside labels and index; blocks are made smaller for it. The next block is parsed while one is
-    /// written, in the rayon pool that the caller has installed.
+    /// An uncompressed row-major NPY file with numbers of at most 32 bits or `f64` is read in place and must not change
+    /// while the store is used; if its labels are in a column they are read now. All other formats are written to
+    /// `scratch`: four bytes per value of dense rows, eight per non-zero of sparse ones. Reading takes at most about
+    /// `memory` bytes in addition to labels and index; block sizes are reduced accordingly. The next block is parsed
+    /// while one is written, in the rayon pool installed by the caller.
     ///
-    /// Without [`ReadOptions::n_features`] LIBSVM text is as wide as the largest index by the end of the file.
+    /// Without [`ReadOptions::n_features`], the number of features of LIBSVM text is the largest index in the file.
     ///
     /// # Errors
     /// As [`crate::read`]; [`IoError::TooLarge`] for a value that is not finite in single precision; and
     /// [`IoError::Library`] with [`Error::Cancelled`], with [`Error::Io`] for a scratch file that cannot grow, with
-    /// [`Error::Memory`] for a format that is only read whole and does not fit, or with [`Error::Kind`] for samples that
-    /// are no vectors.
+    /// [`Error::Memory`] for a format that must be read completely and does not fit, or with [`Error::Kind`] for
+    /// samples that are not vectors.
     pub fn open(
         path: &Path,
         options: &ReadOptions,
@@ -82,18 +82,18 @@ impl Store {
         Ok(Store { n_samples: written.n_rows(), rows: Rows::Written(written), outline })
     }
 
-    /// One label a sample, where the file has labels.
+    /// One label per sample, if the file has labels.
     pub fn labels(&self) -> Option<&Labels> {
         self.outline.labels.as_ref()
     }
 
-    /// What the file says beside its samples: labels, names of features, where each row is to be found. The table has no
-    /// samples itself, but is as wide as they are, and sparse where they are.
+    /// The contents of the file other than samples: labels, names of features, locations of the rows. The table itself
+    /// has no samples, but their number of columns and sparsity.
     pub fn outline(&self) -> &Table {
         &self.outline
     }
 
-    /// What messages call row `row`, from 0: its shard where there are several, and its line or its number.
+    /// The name of row `row`, from 0, in messages: its shard if there are several, and its line or number.
     pub fn place(&self, row: usize) -> String {
         self.outline.place(row)
     }
@@ -103,12 +103,12 @@ impl Store {
         self.outline.samples.n_cols()
     }
 
-    /// True where a row lists only the columns it has.
+    /// True if a row lists only its non-zero columns.
     pub fn is_sparse(&self) -> bool {
         self.outline.samples.is_sparse()
     }
 
-    /// Bytes that one pass over all rows reads from the disk.
+    /// Bytes read from disk by one pass over all rows.
     pub fn bytes(&self) -> u64 {
         match &self.rows {
             Rows::InPlace(rows) => rows.bytes(),
@@ -116,7 +116,7 @@ impl Store {
         }
     }
 
-    /// The rows of a range that has been checked.
+    /// Reads the rows of a range that has been checked.
     fn read(&self, rows: Range<usize>) -> Result<Vectors> {
         match &self.rows {
             Rows::InPlace(array) => Ok(Vectors::Dense(array.read(rows)?)),
@@ -124,7 +124,7 @@ impl Store {
         }
     }
 
-    /// Bytes of a usual row on the disk.
+    /// Bytes of an average row on disk.
     fn row_bytes(&self) -> usize {
         (self.bytes() / self.n_samples.max(1) as u64).max(1) as usize
     }
@@ -160,7 +160,7 @@ impl Source for Store {
         Ok(AnySamples::Vectors(pick::pick(rows, self.row_bytes(), none, |range| self.read(range))?))
     }
 
-    /// Of the rows in single precision, some at a time.
+    /// Computed from the rows in single precision, in pieces.
     fn fingerprints(&self, rows: &[usize]) -> Result<Option<Vec<u128>>> {
         let mut fingerprints = Vec::with_capacity(rows.len());
         for rows in rows.chunks((pick::SPAN / self.row_bytes()).max(1)) {
@@ -171,7 +171,7 @@ impl Source for Store {
     }
 }
 
-/// Samples that are none, of a width.
+/// An empty set of samples with a given number of columns.
 fn no_rows(sparse: bool, n_cols: usize) -> Samples {
     if sparse {
         Samples::SparseF32(CsrMatrix { indptr: vec![0], n_cols, ..CsrMatrix::default() })

@@ -1,4 +1,4 @@
-//! The one pass over a file that makes a store of it.
+//! The single pass over a file that builds a store.
 
 use std::path::Path;
 
@@ -15,21 +15,21 @@ use crate::shards::{self, GatheredLabels, append_places};
 use crate::table::Table;
 use crate::{Format, ReadOptions, ScratchFile, npy};
 
-/// What a block of text may take, in blocks: twice its numbers as they are parsed, in pieces and together, and once more as
-/// they are written; and all that for the next block as well.
+/// Peak memory of reading a block of text, in blocks: twice its numbers as they are parsed, in pieces and concatenated,
+/// and once more as they are written; and all that for the next block as well.
 const SHARE: u64 = 32;
 
-/// Blocks below this are not worth a request.
+/// Minimum block size; smaller blocks are inefficient.
 const LEAST: u64 = 64 << 10;
 
 const STAGE: &str = "read";
 
-/// The bytes of a block that keep reading within the memory.
+/// The block size that keeps reading within the memory limit.
 pub(super) fn block_bytes(options: &ReadOptions, memory: u64) -> usize {
     options.block_bytes().min((memory / SHARE).max(LEAST) as usize)
 }
 
-/// Refuses, before anything is read, what is only read whole and would not fit.
+/// Refuses in advance a file that must be read completely and would not fit.
 pub(super) fn check_whole(path: &Path, format: Format, memory: u64) -> Result<(), IoError> {
     let files = match format {
         Format::Npz | Format::Npy if path.is_dir() => shards::files(path)?,
@@ -42,7 +42,7 @@ pub(super) fn check_whole(path: &Path, format: Format, memory: u64) -> Result<()
             if needed > memory { Err(Error::Memory { what, needed, free: memory, hint }) } else { Ok(()) }
         };
         if format == Format::Npz {
-            // Compressed it takes even more than this.
+            // Compressed, it takes even more than this.
             let length = file.metadata().map_or(0, |metadata| metadata.len());
             refused(2 * length, "loading the archive", "save the samples as .npy or as LIBSVM text")?;
         } else if let Some(bytes) = npy::Reader::new(crate::input::open(&file)?, &ReadOptions::default())?.whole_bytes()
@@ -53,7 +53,7 @@ pub(super) fn check_whole(path: &Path, format: Format, memory: u64) -> Result<()
     Ok(())
 }
 
-/// Writes all samples to the scratch file; what else the file says comes as a table without samples.
+/// Writes all samples to the scratch file; returns everything else as a table without samples.
 pub(super) fn write(
     path: &Path,
     options: &ReadOptions,
@@ -90,7 +90,7 @@ pub(super) fn write(
     Ok((written, outline))
 }
 
-/// The labels of arrays that stay where they are.
+/// The labels of arrays that are read in place.
 pub(super) fn labels(
     path: &Path,
     options: &ReadOptions,
@@ -109,7 +109,7 @@ pub(super) fn labels(
     labels.finish()
 }
 
-/// Calls `each` with every block, in order; the next is read meanwhile.
+/// Calls `each` with every block, in order; the next one is read meanwhile.
 fn for_each_block(
     path: &Path,
     options: &ReadOptions,
@@ -121,7 +121,7 @@ fn for_each_block(
     let mut any = blocks.read_into(&mut block)?;
     let mut done = 0;
     while any {
-        // Half of the samples are worth nothing, so that a time limit does not end this.
+        // A partial store is useless, so that the time limit does not apply.
         if let Err(Stopped::Cancelled) = monitor.ask() {
             return Err(Error::Cancelled { stage: STAGE }.into());
         }

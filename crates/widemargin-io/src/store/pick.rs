@@ -1,17 +1,17 @@
-//! Scattered rows from a source that is good at ranges.
+//! Reads scattered rows from a source of ranges.
 
 use std::ops::Range;
 
 use widemargin::Result;
 use widemargin::data::{Samples, Vectors};
 
-/// Bytes that are read at once for rows that lie close together.
+/// Bytes read at once for rows that are close together.
 pub(super) const SPAN: usize = 1 << 20;
 
-/// Bytes between two rows that are rather read than passed over: a request of its own costs as much.
+/// Gaps between two rows up to this size are read rather than skipped: a separate request costs as much.
 const GAP: usize = 16 << 10;
 
-/// The given rows, in the given order, appended to `none`; `read` gives those of a range.
+/// Appends the given rows, in the given order, to `none`; `read` returns a range of rows.
 pub(super) fn pick(
     rows: &[usize],
     row_bytes: usize,
@@ -42,7 +42,7 @@ pub(super) fn pick(
     if sorted == rows {
         return Ok(picked);
     }
-    // Every row is there: it was sorted in.
+    // Every row is found: it is in the sorted list.
     let order: Vec<usize> = rows.iter().map(|row| sorted.partition_point(|other| other < row)).collect();
     Ok(picked.select(&order))
 }

@@ -1,7 +1,7 @@
-//! Rows in a scratch file, in single precision: what every format but NPY becomes.
+//! Rows in a scratch file, in single precision, for every format but NPY.
 //!
-//! Dense rows lie one after the other. Sparse ones lie in blocks of some thousand rows: where each row ends, all columns,
-//! all values, four bytes each; an index in memory says where a block begins.
+//! Dense rows are contiguous. Sparse ones are stored in blocks of some thousand rows: the end of each row, all columns,
+//! all values, four bytes each; an in-memory index has the start of each block.
 
 use std::ops::Range;
 
@@ -32,14 +32,14 @@ impl From<Error> for Failure {
     }
 }
 
-/// Rows that were written.
+/// The rows after writing.
 #[derive(Debug)]
 pub(super) struct Written {
     scratch: ScratchFile,
     n_rows: usize,
     n_cols: usize,
     bytes: u64,
-    /// Of sparse rows.
+    /// For sparse rows.
     blocks: Option<Vec<Block>>,
 }
 
@@ -51,11 +51,11 @@ struct Block {
     at: u64,
 }
 
-/// Rows that are being written.
+/// Rows being written.
 #[derive(Debug)]
 pub(super) struct Writer {
     written: Written,
-    /// About how many bytes are collected before they are written.
+    /// The approximate number of bytes buffered before writing.
     block_bytes: usize,
     /// Rows that are not written yet.
     dense: Vec<u8>,
@@ -71,7 +71,7 @@ impl Writer {
         Writer { written, block_bytes, dense, ends, indices, values }
     }
 
-    /// Appends rows: all tables of a file are sparse, or none.
+    /// Appends rows: either all tables of a file are sparse, or none.
     pub fn append(&mut self, samples: &Samples) -> Result<(), Failure> {
         self.written.n_cols = self.written.n_cols.max(samples.n_cols());
         match samples {
@@ -84,7 +84,7 @@ impl Writer {
         }
     }
 
-    /// All rows; `n_features` where it was given.
+    /// Finishes writing; `n_features` is the number given, if any.
     pub fn finish(mut self, n_features: Option<usize>) -> Result<Written> {
         self.flush_dense()?;
         self.flush_sparse()?;
@@ -117,7 +117,7 @@ impl Writer {
                 let (value, column) = (matrix.values[at], matrix.indices[at] as usize);
                 self.values.push(finite(single(value), row, column, value)?);
             }
-            // A block ends soon after its size, and a row has fewer values than there are columns.
+            // A block ends soon after it reaches its size, and a row has at most as many values as there are columns.
             self.ends.push(self.values.len() as u32);
             self.written.n_rows += 1;
             if 8 * self.values.len() + 4 * self.ends.len() >= self.block_bytes {
@@ -198,7 +198,7 @@ impl Written {
         for block in blocks[first..].iter().take_while(|block| block.first_row < rows.end) {
             let start = rows.start.max(block.first_row) - block.first_row;
             let end = rows.end.min(block.first_row + block.n_rows) - block.first_row;
-            // Where the row before ends, this one begins.
+            // The start of a row is the end of the previous one.
             let skipped = usize::from(start > 0);
             let mut ends = Vec::with_capacity(end - start + 1);
             self.read_words(block.at + 4 * (start - skipped) as u64, end - start + skipped, |word| {
@@ -216,7 +216,7 @@ impl Written {
         Ok(matrix)
     }
 
-    /// Hands out numbers of four bytes, of which some are read at a time.
+    /// Passes on four-byte numbers, read in chunks.
     fn read_words(&self, mut at: u64, n: usize, mut take: impl FnMut([u8; 4])) -> Result<()> {
         let mut left = 4 * n;
         let mut buffer = vec![0; left.min(1 << 18)];

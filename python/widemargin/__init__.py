@@ -1,6 +1,6 @@
-"""Large-margin classifiers for any similarity, at linear cost, with scikit-learn's conventions.
+"""Large-margin classifiers for any similarity, at linear cost, with scikit-learn's API.
 
-- `BasisExpansionSVC`: any similarity, definite or not, on a number of bases;
+- `BasisExpansionSVC`: any similarity, definite or not, with a number of bases;
 - `PowerMeanSVC`: additive kernels on histograms;
 - `ThinPlateSVC`: nothing to tune.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __version__: str
 
-# Where each public name lives: it is imported when it is first asked for, so that `import widemargin` costs little.
+# The module of each public name; it is imported on first access, so that `import widemargin` is fast.
 _HOME = {
     "BasisExpansionSVC": "basis_expansion",
     "PowerMeanSVC": "power_mean",

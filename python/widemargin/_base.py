@@ -1,4 +1,4 @@
-"""What the three classifiers have in common."""
+"""Common parts of the three classifiers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ except ImportError:  # before scikit-learn 1.9
 
 
 class WatchedMixin(CallbackSupportMixin):
-    """Progress while the work is done, on the screen and to scikit-learn's callbacks."""
+    """Progress reporting, on the screen and to scikit-learn's callbacks."""
 
     @contextmanager
     def _watched(self, **tasks: Any) -> Iterator[Progress]:
@@ -58,10 +58,10 @@ class WatchedMixin(CallbackSupportMixin):
 
 
 class ExactSeed(int):
-    """A seed as the library takes it, which a loaded model was trained with.
+    """The seed of a loaded model, passed to the library unchanged.
 
-    A fit draws its seed from any other `random_state`. This one is the seed itself, so that a clone of a loaded model
-    is fitted as the model was.
+    A fit draws its seed from any other `random_state`. This one is the seed itself, so that fitting a clone of a loaded
+    model repeats its fit.
     """
 
     def __repr__(self) -> str:
@@ -69,15 +69,15 @@ class ExactSeed(int):
 
 
 def watched(progress: Progress) -> Progress | None:
-    """The watch to hand over: none where nobody looks."""
+    """The monitor to pass on: None if nobody watches."""
     return progress if progress.is_watching else None
 
 
 class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
-    """A large-margin classifier: one decision value a class, or a single one for two classes."""
+    """A large-margin classifier: one decision value per class, or a single one for two classes."""
 
     def _encode(self, y: Any) -> npt.NDArray[np.uint32]:
-        """Sets `classes_`, and returns the number of each sample's class."""
+        """Sets `classes_`, and returns the class index of each sample."""
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -86,7 +86,7 @@ class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
     def _weights(self, sample_weight: Any, n_samples: int) -> npt.NDArray[np.float64] | None:
         if sample_weight is None:
             return None
-        # It asks the samples for their number alone.
+        # Only the number of samples is needed.
         stand_in = np.empty((n_samples, 0))
         weights = _check_sample_weight(sample_weight, stand_in, dtype=np.float64)
         return as_contiguous(weights, np.float64)
@@ -106,9 +106,9 @@ class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
         return [float(given.get(label, 1.0)) for label in known]
 
     def _keep(self, model: Any) -> None:
-        """Sets what every fitted classifier has, and says where the solver fell short.
+        """Sets the attributes of every fitted classifier, and warns if the solver did not converge.
 
-        The report's other remarks (a constant column, say) wait in `report_`, unless `verbose` asks for them.
+        The report's other remarks (such as a constant column) are only in `report_`, unless `verbose` asks for them.
         """
         self._model = model
         self._describe(header(model.to_bytes()))
@@ -126,7 +126,7 @@ class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
         self.n_iter_ = max(self.report_["iterations"], default=0)
 
     def _restore_training(self, told: dict[str, Any]) -> None:
-        """Parameters and names of columns that models of all methods keep; old files have none."""
+        """Sets parameters and column names that models of all methods store; older files have none."""
         if (names := told.get("feature_names")) is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
         if (training := told.get("training")) is None:
@@ -199,7 +199,7 @@ class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
 
 
 def labels_of(classes: npt.NDArray[Any]) -> list[int | str]:
-    """Classes as a model file keeps them: integers of 64 bits with a sign, or else texts."""
+    """Class labels as stored in a model file: signed 64-bit integers, or otherwise strings."""
     labels: list[int | str] = []
     for label in classes.tolist():
         whole = isinstance(label, int) and -(2**63) <= label < 2**63
@@ -209,7 +209,7 @@ def labels_of(classes: npt.NDArray[Any]) -> list[int | str]:
 
 
 def classes_of(labels: list[int | str]) -> npt.NDArray[Any]:
-    """Classes of a model file as an array."""
+    """Class labels of a model file as an array."""
     if all(isinstance(label, int) for label in labels):
         return np.array(labels, dtype=np.int64)
     if all(isinstance(label, str) for label in labels):
@@ -223,14 +223,14 @@ def _some(values: list[Any]) -> str:
 
 
 def fitting(method: Any) -> Any:
-    """Decorates ``fit``: what an earlier one left is forgotten first, so that an interrupted fit leaves none."""
+    """Decorates ``fit``: clears the fitted state first, so that an interrupted fit leaves the estimator unfitted."""
 
     @functools.wraps(method)
     def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
         earlier = self.__dict__.pop("_model", None)
         self._validate_params()
         try:
-            # For those that begin where they ended.
+            # For warm starts.
             self._start = earlier if getattr(self, "warm_start", False) else None
             return method(self, *args, **kwargs)
         finally:

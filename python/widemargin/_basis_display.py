@@ -1,4 +1,4 @@
-"""The bases that weigh most, drawn."""
+"""Display of the bases with the largest weights."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ _Kind = Literal["images", "series", "vectors", "named"]
 
 
 class BasisDisplay:
-    """The bases that weigh most in a basis expansion SVM.
+    """The bases with the largest weights in a basis expansion SVM.
 
     Parameters
     ----------
     groups : list of (str, ndarray of int, ndarray of float)
-        For each row of the picture its name, the numbers of its bases, the weightiest first, and their weights.
+        For each row of the figure its name, the indices of its bases in descending order of weight, and their weights.
     bases : any sequence of samples
     kind : {"images", "series", "vectors", "named"}
-        How a basis is shown; "named" is by its text.
+        How a basis is shown; "named" shows its text.
     names : list of str
         The name of each basis.
     signed : bool
-        Whether weights speak for a class (above 0) and against it, or are norms.
+        Whether weights are signed (above 0 in favour of a class) or norms.
     title : str
     columns : list of str or None, default=None
-        The names of the features of vectors; None numbers them.
+        The feature names of vectors; None numbers them.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        What holds the panels.
+        The container of the panels.
     axes_ : list of matplotlib Axes
-        One a basis, or one a group for vectors and named ones.
+        One per basis, or one per group for vectors and named bases.
     figure_ : matplotlib Figure
     """
 
@@ -73,22 +73,22 @@ class BasisDisplay:
         image_shape: tuple[int, ...] | None = None,
         ax: Any = None,
     ) -> BasisDisplay:
-        """Draws the bases of a fitted `BasisExpansionSVC` whose weights are largest.
+        """Draws the bases with the largest weights of a fitted `BasisExpansionSVC`.
 
         Parameters
         ----------
         estimator : BasisExpansionSVC, fitted
-            Its normalization must leave a feature to each basis: not "nystrom_…".
+            Its normalization must keep one feature per basis: not "nystrom_…".
         n_basis : int, default=10
-            How many, at least 1.
+            Number of bases, at least 1.
         part : int or None, default=None
-            Which of several similarities; None is all together.
+            The index of one of several similarities; None combines all.
         per_class : bool, default=False
-            The weightiest of each class, by the absolute value; else by the norm over all classes.
+            Select the bases of each class by the absolute weight; otherwise by the norm over all classes.
         image_shape : tuple of int or None, default=None
-            (height, width) or (height, width, 3) of vectors that are to be shown as images.
+            (height, width) or (height, width, 3) of vectors to be shown as images.
         ax : matplotlib Axes or None, default=None
-            It is replaced by the panels.
+            Replaced by the panels.
 
         Returns
         -------
@@ -130,7 +130,7 @@ class BasisDisplay:
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            It is replaced by the panels.
+            Replaced by the panels.
 
         Returns
         -------
@@ -158,19 +158,19 @@ class BasisDisplay:
         above, below = 0.17 * (title.count("\n") + 1), self._room_for_names(width)
         self.ax_, self.figure_ = axes_for(self, ax, (width, height + 0.3 + above + below))
         self.ax_.set_axis_off()
-        if is_own:  # from the left edge of the figure: names may be as wide as the panels
+        if is_own:  # from the left edge of the figure, since names may be as wide as the panels
             self._top = self._bottom = 0.0
             self.figure_.suptitle(title, x=0.01, ha="left", fontsize="medium")
-        else:  # within the axes: around them there may be no room
+        else:  # within the axes, since there may be no space around them
             self._top, self._bottom = min(above / height, 0.4), min(below / height, 0.4)
             self.ax_.text(0, 1, title, ha="left", va="top", fontsize="medium", transform=self.ax_.transAxes)
         self.axes_: list[Any] = []
         draw()
         return self
 
-    # Small pictures a row.
+    # Small panels per row.
     _n_columns = 10
-    # Columns of vectors that are told by their names: others have no room.
+    # Maximum number of columns with names; more do not fit.
     _most_named = 40
 
     def _is_named(self) -> bool:
@@ -180,22 +180,22 @@ class BasisDisplay:
         return [name if len(name) <= 20 else name[:19] + "…" for name in self.columns or []]
 
     def _are_upright(self, width: float) -> bool:
-        """Whether names stand on end: side by side, at 0.07 inches a letter, they would not fit."""
+        """Whether names are vertical: horizontally, at 0.07 inches per letter, they would not fit."""
         names = self._names_of_columns()
         return 0.07 * (max(map(len, names)) + 1) * len(names) > 0.85 * width
 
     def _room_for_names(self, width: float) -> float:
-        """Inches below the last panel."""
+        """Height in inches below the last panel."""
         if self.kind != "vectors" or not self._is_named() or not self._are_upright(width):
             return 0.0
         return 0.07 * max(map(len, self._names_of_columns()))
 
     def _down(self, share: float) -> float:
-        """How high in the axes what is so far down among the panels is."""
+        """Converts a distance from the top of the panels to a height in the axes."""
         return 1 - self._top - share * (1 - self._top - self._bottom)
 
     def _cell(self, left: float, top: float, width: float, height: float) -> Any:
-        """A panel, in shares of the whole from its upper left corner."""
+        """A panel, in fractions of the whole from its upper left corner."""
         panel = self.ax_.inset_axes((left, self._down(top + height), width, self._down(top) - self._down(top + height)))
         panel.tick_params(labelsize="small", colors=INK, length=2, width=0.6)
         panel.spines[:].set(linewidth=0.6, color=SOFT)
@@ -206,7 +206,7 @@ class BasisDisplay:
         return f"{weight:+.2g}" if self.signed else f"{weight:.2g}"
 
     def _plot_small(self) -> None:
-        """Images and series: a panel each, its weight above it."""
+        """Images and series: one panel each, with the weight above it."""
         rows = [
             (
                 name if start == 0 else "",
@@ -231,7 +231,7 @@ class BasisDisplay:
                     panel.plot(
                         np.asarray(items(self.bases)[at]), linewidth=0.9, color=INK if _is_flat(series) else None
                     )
-                    # One scale for all, in both directions.
+                    # One scale for all panels, on both axes.
                     panel.set(xlim=(0, longest - 1), ylim=limits)
                 panel.set(xticks=[], yticks=[])
                 if self.kind == "series" and (row, column) == (len(rows) - 1, 0):
@@ -243,7 +243,7 @@ class BasisDisplay:
                 self.ax_.text(0, middle, name, ha="left", va="center", fontsize="small", color=INK)
 
     def _plot_rows(self) -> None:
-        """Vectors: a row of colours each."""
+        """Vectors: one row of colours each."""
         height = 1 / len(self.groups)
         for number, (name, order, weights) in enumerate(self.groups):
             top = 0.12 * height if name else 0.0
@@ -264,7 +264,7 @@ class BasisDisplay:
             bar.ax.tick_params(labelsize="x-small", colors=INK, length=2)
 
     def _name_columns(self, panel: Any, is_last: bool) -> None:
-        """Under the last panel, whose columns are those of the others."""
+        """Labels the columns below the last panel; all panels have the same columns."""
         from matplotlib.ticker import MaxNLocator
 
         if not self._is_named():
@@ -279,7 +279,7 @@ class BasisDisplay:
             panel.set_xticks([])
 
     def _plot_bars(self) -> None:
-        """Whatever has a text: a bar each."""
+        """Named bases: one bar each."""
         height = 1 / len(self.groups)
         largest = max(np.abs(weights).max() for _, _, weights in self.groups) or 1.0
         for number, (name, order, weights) in enumerate(self.groups):
@@ -301,7 +301,7 @@ class BasisDisplay:
 
 
 def _weights_of_bases(estimator: Any) -> npt.NDArray[np.float64]:
-    """(problems, parts, bases)."""
+    """Weights of shape (problems, parts, bases)."""
     weights, n_parts = np.asarray(estimator.coef_, dtype=np.float64), len(estimator.similarities_)
     if str(estimator.normalization).startswith("nystrom"):
         raise ValueError(
@@ -314,10 +314,10 @@ def _weights_of_bases(estimator: Any) -> npt.NDArray[np.float64]:
 def _rows(
     weights: npt.NDArray[np.float64], classes: npt.NDArray[Any], per_class: bool
 ) -> list[tuple[str, npt.NDArray[np.float64]]]:
-    """What is shown in a row of its own, with the weight of each basis."""
+    """The rows of the figure, with the weight of each basis."""
     if not per_class:
         return [("", np.linalg.norm(weights, axis=(0, 1)))]
-    # Of several parts the one that weighs most.
+    # Of several parts the one with the largest weight.
     most = np.abs(weights).argmax(axis=1, keepdims=True)
     signed = np.take_along_axis(weights, most, axis=1)[:, 0]
     if len(classes) == 2:
@@ -326,7 +326,7 @@ def _rows(
 
 
 def _how_to_show(estimator: Any, n: int, image_shape: tuple[int, ...] | None) -> tuple[Any, _Kind, list[str]]:
-    """The bases, what they are shown as, and their names."""
+    """The bases, how they are shown, and their names."""
     resolved = resolve(estimator.similarity, estimator.layout)
     rows = np.asarray(estimator.basis_indices_).tolist()
     numbers = [f"#{row}" for row in (rows if len(rows) == n else range(n))]
@@ -348,7 +348,7 @@ def _how_to_show(estimator: Any, n: int, image_shape: tuple[int, ...] | None) ->
     if "time series" in resolved.takes:
         return (channels_first(items(bases)) if resolved.layout == "channels_first" else bases), "series", numbers
     if isinstance(bases, np.ndarray) and bases.ndim == 4 and bases.dtype != np.uint8:
-        return np.linalg.norm(bases, axis=3), "images", numbers  # a grid by the lengths of its cells
+        return np.linalg.norm(bases, axis=3), "images", numbers  # a grid is shown by the norms of its cells
     if getattr(first, "dtype", None) == np.uint8 and first.ndim in (2, 3):
         return bases, "images", numbers
     if (hasattr(bases, "shape") and len(bases.shape) == 2 and not _holds_objects(bases)) or hasattr(bases, "toarray"):
@@ -362,7 +362,7 @@ def _holds_objects(X: Any) -> bool:
 
 
 def _limits(series: list[Any]) -> tuple[float, float]:
-    """The same scale for all."""
+    """A common scale for all series."""
     if not series:
         return 0.0, 1.0
     low, high = min(float(np.min(x)) for x in series), max(float(np.max(x)) for x in series)

@@ -1,4 +1,4 @@
-"""Similarities that are a user's own functions."""
+"""User-defined similarities."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ Block = Callable[[Any, Any], Any]
 
 
 class Pairs:
-    """A function of pairs as a function of blocks; what `pairs` makes.
+    """A function of pairs as a function of blocks; created by `pairs`.
 
     Parameters
     ----------
     function : callable
         ``f(sample, basis) -> float``.
     n_jobs : int or None, default=None
-        Processes that share the rows of a block; None computes them here.
+        Processes that share the rows of a block; None computes them in this process.
     symmetric : bool, default=False
-        f(a, b) = f(b, a): a block of samples with themselves takes half of the calls.
+        f(a, b) = f(b, a): a block of samples with themselves needs half of the calls.
     """
 
     def __init__(
@@ -76,13 +76,14 @@ class Pairs:
         return f"Pairs({self.__name__}{jobs}{', symmetric=True' if self.symmetric else ''})"
 
     def __deepcopy__(self, memo: Any) -> Pairs:
-        return self  # nothing in it changes
+        return self  # immutable
 
     def __reduce__(self) -> Any:
         function = self.__wrapped__  # type: ignore[attr-defined]
         module = sys.modules.get(getattr(function, "__module__", None) or "")
         name = getattr(function, "__qualname__", "")
-        # A decorated function is no longer found under its name, where this object stands now, but it is in it.
+        # The decorated function cannot be found by its name, which now refers to this object, so it is looked up
+        # inside.
         if name and getattr(module, name, None) is self:
             function.__qualname__ = f"{name}.__wrapped__"
         return _pairs_of, (function, self.n_jobs, self.symmetric)
@@ -99,7 +100,7 @@ def _same_objects(a: list[Any], b: list[Any]) -> bool:
 def _rows_of_pairs(
     function: Callable[[Any, Any], float], rows: list[Any], columns: list[Any], first: int, half: bool
 ) -> npt.NDArray[np.float64]:
-    """Rows of a block from row `first` on; of half a block what is left of the diagonal and on it."""
+    """Rows of a block from row `first` on; for half a block, the entries up to the diagonal."""
     block = np.zeros((len(rows), len(columns)))
     row = column = 0
     try:
@@ -119,16 +120,16 @@ def pairs(*, n_jobs: int | None = None, symmetric: bool = False) -> Callable[[Ca
 def pairs(
     function: Callable[[Any, Any], float] | None = None, *, n_jobs: int | None = None, symmetric: bool = False
 ) -> Any:
-    """Decorates a function of a pair, ``f(sample, basis) -> float``, so that it can be a ``similarity``.
+    """Decorates a function of a pair, ``f(sample, basis) -> float``, for use as a ``similarity``.
 
     Parameters
     ----------
     function : callable
     n_jobs : int or None, default=None
-        Processes that share the rows of a block; None computes them one after another. Samples and the function
-        must be picklable.
+        Processes that share the rows of a block; None computes them sequentially. Samples and the function must be
+        picklable.
     symmetric : bool, default=False
-        f(a, b) = f(b, a): a block of samples with themselves takes half of the calls.
+        f(a, b) = f(b, a): a block of samples with themselves needs half of the calls.
 
     Returns
     -------
@@ -148,7 +149,7 @@ def pairs(
 
 @dataclass(frozen=True)
 class Checked:
-    """A user's function of blocks, whose answers are checked and come in the compiled half's form."""
+    """A user's function of blocks; validates its results and converts them for the extension module."""
 
     function: Block
     name: str
@@ -183,7 +184,7 @@ class Checked:
 
 
 def numbers_of(block: Any, name: str) -> npt.NDArray[Any]:
-    """What a user's function returned, as an array of real numbers."""
+    """The result of a user's function as an array of real numbers."""
     if hasattr(block, "toarray"):  # sparse
         block = block.toarray()
     try:
@@ -198,7 +199,7 @@ def numbers_of(block: Any, name: str) -> npt.NDArray[Any]:
 
 
 def _shown(a: Any, b: Any) -> str:
-    """A pair for a message, where it is short."""
+    """A pair in a message, if it is short."""
     texts = [reprlib.repr(x) for x in (a, b)]
     return f": {texts[0]} and {texts[1]}" if all(len(text) < 60 and "\n" not in text for text in texts) else ""
 

@@ -1,4 +1,4 @@
-"""Samples of whatever kind a similarity compares, as the compiled half takes them."""
+"""Conversion of samples of any kind for the extension module."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .similarity import Resolved
 
 @dataclass(frozen=True)
 class Collected:
-    """Samples for the library's similarities, for Python's, and how many they are."""
+    """Samples for built-in similarities, for Python similarities, and their number."""
 
     samples: Any
     objects: Any
@@ -25,12 +25,12 @@ class Collected:
 
 
 def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> Collected:
-    """The samples of X; checks and remembers features where X has columns.
+    """Converts the samples of X; validates and stores the features if X has columns.
 
     Raises
     ------
     ValueError, TypeError
-        Where X is nothing that the similarities can compare, naming the sample.
+        If the similarities cannot compare X, naming the sample.
     """
     if reset:
         estimator.__dict__.pop("_n_channels", None)
@@ -44,9 +44,9 @@ def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> Colle
         samples, n = from_vectors(X), X.shape[0]
     else:
         n = _remember(estimator, X, reset)
-        # Samples have as many channels as those that were trained on.
+        # The number of channels must be that of the training samples.
         n_channels = estimator.__dict__.get("_n_channels")
-        # As it is now: a model that was loaded may be told the layout of what it is to predict.
+        # The current value: the layout of a loaded model may be set before prediction.
         layout = layout_of(getattr(estimator, "layout", resolved.layout))
         samples, found = from_other(X, resolved.takes, layout=layout, n_channels=n_channels)
         if reset and isinstance(samples, tuple) and samples[0] == "series":
@@ -56,13 +56,13 @@ def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> Colle
 
 
 def chosen(X: Any, rows: npt.NDArray[np.int64]) -> Any:
-    """Some samples of what a user gave."""
+    """Selects samples from a user's collection."""
     return pick(X, rows)
 
 
 def _are_vectors(X: Any, takes: list[str]) -> bool:
-    """True unless X is plainly of another kind that the similarities take: whatever is no table of numbers is then
-    told off as scikit-learn does it."""
+    """True unless X is clearly of another accepted kind: anything but a numeric table is then reported as scikit-learn
+    does."""
     if "vectors" not in takes:
         return False
     if "bit sets" in takes and _are_sets(X):
@@ -82,12 +82,12 @@ def _are_sets(X: Any) -> bool:
 
 
 def _are_series(X: Any) -> bool:
-    """Several channels, or lengths that differ; rows of one length are as good as vectors."""
+    """True for several channels, or different lengths; rows of equal length are treated as vectors."""
     if hasattr(X, "columns") and hasattr(X, "to_numpy"):
         X = X.to_numpy()
     if isinstance(X, np.ndarray):
         if X.ndim == 2 and X.dtype.kind == "f" and np.isnan(X).any():
-            return True  # filled up at their ends
+            return True  # padded
         return X.ndim == 3 or (X.dtype == object and X.ndim == 1 and len(X) > 0 and hasattr(X[0], "__len__"))
     if not isinstance(X, (list, tuple)) or not all(hasattr(one, "__len__") for one in X):
         return False

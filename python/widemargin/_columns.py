@@ -1,4 +1,4 @@
-"""Columns of frames, told by their names."""
+"""Matching the columns of data frames by name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 
 def names_of(X: Any) -> list[str] | None:
-    """The names of a frame's columns, where it is one and all names are strings."""
+    """The column names of a data frame, if all names are strings."""
     columns = getattr(X, "columns", None)
     if columns is None or not hasattr(X, "__getitem__"):
         return None
@@ -18,10 +18,10 @@ def names_of(X: Any) -> list[str] | None:
 
 
 def by_name(X: Any, trained: npt.NDArray[Any] | None) -> Any:
-    """A frame with its columns in the order of the names in `trained`.
+    """Reorders the columns of a data frame to the order of the names in `trained`.
 
-    What is no frame, and a frame that has other names or a name twice, comes back as it is: it is for scikit-learn's
-    validation to say what is wrong with it.
+    Returns anything but a frame, and frames with other or repeated names, unchanged: scikit-learn's validation reports
+    these.
     """
     if trained is None:
         return X
@@ -32,11 +32,11 @@ def by_name(X: Any, trained: npt.NDArray[Any] | None) -> Any:
 
 
 def in_order(estimator: Any, X: Any) -> Any:
-    """A frame with its columns in the order in which the estimator was fitted."""
+    """Reorders the columns of a data frame to the order of the estimator's training data."""
     return by_name(X, getattr(estimator, "feature_names_in_", None))
 
 
 def kept_names(estimator: Any) -> list[str] | None:
-    """The names of the columns that an estimator was fitted on, for its model."""
+    """The column names that an estimator was fitted with, for its model."""
     names = getattr(estimator, "feature_names_in_", None)
     return None if names is None else [str(name) for name in np.asarray(names)]

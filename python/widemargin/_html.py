@@ -1,4 +1,4 @@
-"""The training report as a table beneath scikit-learn's diagram of an estimator."""
+"""The training report as an HTML table below scikit-learn's diagram of an estimator."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _STYLE = (
 
 
 def report_table(facts: Mapping[str, str], warnings: list[str]) -> str:
-    """A two-column table of facts, and the warnings below it."""
+    """A two-column table of facts, with the warnings below it."""
     rows = "".join(
         f"<tr><th style='text-align:left;padding:.1em 1em .1em 0;font-weight:600'>{html.escape(name)}</th>"
         f"<td style='text-align:left'>{html.escape(value)}</td></tr>"
@@ -24,7 +24,7 @@ def report_table(facts: Mapping[str, str], warnings: list[str]) -> str:
 
 
 def facts_of(report: Mapping[str, Any]) -> dict[str, str]:
-    """What a report says, in words."""
+    """A report in words."""
     gaps, steps, support = report["gaps"], report["iterations"], report["n_support"]
     stages = report["stages"]
     facts = {

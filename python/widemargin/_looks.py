@@ -1,4 +1,4 @@
-"""What all displays share: colours, axes, and what they need."""
+"""Common parts of all displays: colours, axes, and required packages."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ HUES = ("#1f5fa8", "#d9822b", "#2e8b57", "#7b4fa3", "#8c6d46", "#3aa0a8")
 
 
 def short(spec: str) -> str:
-    """A spec with its learned numbers to three digits."""
+    """A spec with its learned numbers rounded to three digits."""
     return re.sub(r"\d+\.\d{4,}(e-?\d+)?", lambda number: f"{float(number[0]):.3g}", spec)
 
 
 def wrapped(text: str, width: float) -> str:
-    """A title on as many lines as it takes, broken after spaces, or after the commas and slashes of long specs.
+    """A title wrapped at spaces, or at the commas and slashes of long specs.
 
     Parameters
     ----------
     text : str
     width : float
-        What there is, in inches.
+        The available width in inches.
     """
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import TextPath
@@ -50,7 +50,7 @@ def cycle(hues: Sequence[str]) -> list[str]:
 
 
 def axes_for(display: object, ax: Any, size: tuple[float, float]) -> tuple[Any, Any]:
-    """Given axes or new ones, with thin lines."""
+    """The given axes or new ones, with thin lines."""
     check_matplotlib(type(display), "plot")
     import matplotlib.pyplot as plt
 

@@ -1,4 +1,4 @@
-"""The bytes of a model file, as `docs/model-file.md` describes them."""
+"""Parsing of model files, see `docs/model-file.md`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _KEY = "widemargin"
 
 
 def parse(data: bytes) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-    """The header, and the arrays as views of the bytes; of bytes that the library itself wrote or has checked."""
+    """The header, and the arrays as views of the bytes; for bytes that the library wrote or has verified."""
     layout, start = _layout(data)
     arrays = {}
     for name, tensor in layout.items():
@@ -28,7 +28,7 @@ def parse(data: bytes) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
 
 
 def header(data: bytes) -> dict[str, Any]:
-    """The header alone, of any bytes: a ValueError where they are no model file, or damaged."""
+    """The header of any bytes; raises ValueError if they are not a model file, or damaged."""
     told: dict[str, Any] = json.loads(_core.header_of(data))
     return told
 

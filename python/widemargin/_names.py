@@ -1,4 +1,4 @@
-"""Names that users write, against those that are known."""
+"""Validation of names given by users."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterable
 
 
 def one_of(name: str, value: object, known: Iterable[str], *, estimator: object | None = None) -> str:
-    """The known name that `value` spells (hyphens and underscores are the same), as the library writes it.
+    """The known name that matches `value` (hyphens and underscores are equivalent), in the library's notation.
 
     Raises
     ------
     ValueError
-        Naming the parameter, the known names and the nearest of them.
+        Naming the parameter, the known names and the closest of them.
     """
     names = list(known)
     if isinstance(value, str) and (spelled := value.replace("_", "-")) in {n.replace("_", "-") for n in names}:

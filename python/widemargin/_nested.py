@@ -1,4 +1,4 @@
-"""Parameters of a similarity that is given by its name: ``similarity__gamma`` where ``similarity`` is ``"rbf"``."""
+"""Nested parameters of a similarity given by name: ``similarity__gamma`` where ``similarity`` is ``"rbf"``."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from ._specs import Named, Similarity, _parameters, steps_of, with_hyphens
 
 
 class NestedSpecMixin:
-    """Comes before scikit-learn's `BaseEstimator` among the bases of an estimator."""
+    """Must precede scikit-learn's `BaseEstimator` in the bases of an estimator."""
 
     # The parameters that may be a spec or an object.
     _spelled: ClassVar[tuple[str, ...]] = ("similarity",)
 
     def set_params(self, **params: Any) -> Any:
-        """Sets parameters, those of a similarity too: ``similarity__gamma=0.1``.
+        """Sets parameters, including those of a similarity: ``similarity__gamma=0.1``.
 
-        A name such as ``"rbf"`` then becomes the object of `widemargin.similarity` that has the parameter.
+        A name such as ``"rbf"`` is then replaced by the corresponding object of `widemargin.similarity`.
 
         Parameters
         ----------
@@ -27,7 +27,7 @@ class NestedSpecMixin:
         Returns
         -------
         estimator
-            Itself.
+            The estimator itself.
         """
         for name in self._spelled:
             nested = {key[len(name) + 2 :]: value for key, value in params.items() if key.startswith(f"{name}__")}
@@ -43,20 +43,20 @@ class NestedSpecMixin:
 
 
 def spelled_out(spec: str, name: str, wanted: dict[str, Any]) -> Similarity:
-    """The object that a spec of one step spells, whose parameters can be set.
+    """The object for a spec of one step, whose parameters can be set.
 
     Parameters
     ----------
     spec : str
     name : str
-        The estimator's parameter that it is.
+        The corresponding parameter of the estimator.
     wanted : dict
-        Parameters that are to be set, taken here where the object cannot be without.
+        Parameters to be set, used here if the constructor requires them.
 
     Raises
     ------
     ValueError
-        For a spec of several steps, and one that spells no object.
+        For a spec of several steps, and one without a corresponding object.
     """
     *before, last = steps_of(with_hyphens(spec))
     step, _, rest = last.partition(":")
@@ -73,7 +73,7 @@ def spelled_out(spec: str, name: str, wanted: dict[str, Any]) -> Similarity:
     given = {key: wanted[key] for key in needed if key not in values and key in wanted}
     try:
         return known[step](**values, **given)
-    except TypeError:  # what is no parameter, or lacks one
+    except TypeError:  # an unknown parameter, or a missing one
         raise ValueError(f"{hint}{known[step].__name__}()") from None
 
 
@@ -82,7 +82,7 @@ def _is_named(one: Any) -> bool:
 
 
 def _value(text: str) -> Any:
-    """A value of a spec as a constructor takes it."""
+    """A value of a spec as a constructor argument."""
     if text in ("true", "false"):
         return text == "true"
     for number in (int, float):

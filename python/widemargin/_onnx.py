@@ -1,4 +1,4 @@
-"""Fitted estimators as ONNX models, for runtimes that know neither Python nor this library."""
+"""Export of fitted estimators as ONNX models."""
 
 from __future__ import annotations
 
@@ -17,41 +17,39 @@ if TYPE_CHECKING:
 
 _KINDS = (PowerMeanSVC, ThinPlateSVC, BasisExpansionSVC, BasisExpansion)
 
-# Sums take their axes as an input since 13; runtimes of 2022 know 17.
+# Reductions take their axes as an input since 13; runtimes of 2022 support 17.
 _LEAST_OPSET = 13
 _OPSET = 17
 
 
 def to_onnx(estimator: Any, *, opset: int | None = None) -> onnx.ModelProto:
-    """A fitted estimator as an ONNX model.
+    """Exports a fitted estimator as an ONNX model.
 
-    It can be exported where its similarities are expressions on vectors: ``linear``, ``rbf``, ``laplacian``,
-    ``polynomial``, ``sigmoid``, ``cosine``, ``tanimoto``, ``chi2``, ``hellinger``, ``intersection``,
-    ``jensen-shannon``, ``power-mean``, ``distance``, ``thin-plate``, ``cubic``, ``polyharmonic``, ``spline`` and
-    ``precomputed``, each perhaps after ``mean-norm`` or ``z-score``, several side by side, with any normalization.
+    Supported similarities are expressions on vectors: ``linear``, ``rbf``, ``laplacian``, ``polynomial``, ``sigmoid``,
+    ``cosine``, ``tanimoto``, ``chi2``, ``hellinger``, ``intersection``, ``jensen-shannon``, ``power-mean``,
+    ``distance``, ``thin-plate``, ``cubic``, ``polyharmonic``, ``spline`` and ``precomputed``, each optionally after
+    ``mean-norm`` or ``z-score``, also several combined, with any normalization.
 
-    The model's input is ``X`` of shape (n_samples, n_features), of float; for `ThinPlateSVC` of double, since its
-    coefficients cancel more digits than single precision has. For "precomputed" it is what ``fit`` was given: a row of
-    similarities to all training samples where that was a square matrix, of which those to the bases are taken. Sets
-    are rows of 0 and 1.
+    The model's input is ``X`` of shape (n_samples, n_features), of type float; for `ThinPlateSVC` of type double, since
+    its coefficients cancel more digits than single precision has. For "precomputed" it has the columns that ``fit``
+    had: similarities to all training samples if that was a square matrix, from which those to the bases are selected.
+    Sets are rows of 0 and 1.
 
-    The outputs of a classifier are ``label`` (int64, or string where classes are not whole numbers; booleans are 0
-    and 1) and ``scores``, shaped as ``decision_function`` gives them and of the input's type. A sample that
-    ``decision_function`` refuses as no histogram, having values below 0, has the score NaN. The output of
-    `BasisExpansion` is ``features``.
+    The outputs of a classifier are ``label`` (int64, or string if classes are not integers; booleans are 0 and 1) and
+    ``scores``, with the shape of ``decision_function`` and the type of the input. A sample that ``decision_function``
+    rejects as a histogram because of negative values has the score NaN. The output of `BasisExpansion` is ``features``.
 
-    The model holds the bases as dense rows. Comparing n samples with them takes memory for some matrices of
-    (n, bases). Additive similarities, ``laplacian``, and powers of distances below 2 go through the features one by
-    one: their time is that of n × bases × features without matrix products, so hand over samples in batches.
-    Other distances are computed by matrix products, those of samples that are much nearer to a base than to the
-    bases' mean once more by differences.
-    `PowerMeanSVC` takes memory for some arrays of (n, features, nodes).
+    The model stores the bases as dense rows. Comparing n samples with them takes memory for some matrices of shape (n,
+    bases). Additive similarities, ``laplacian``, and powers of distances below 2 loop over the features: they take time
+    proportional to n × bases × features without matrix products, so pass samples in batches. Other distances are
+    computed by matrix products; those of samples that are much closer to a basis than to the mean of the bases are
+    recomputed from differences. `PowerMeanSVC` takes memory for some arrays of shape (n, features, nodes).
 
     Parameters
     ----------
     estimator : PowerMeanSVC, ThinPlateSVC, BasisExpansionSVC or BasisExpansion
     opset : int or None, default=None
-        The version of ONNX's operators, 13 or above; None is 17.
+        The version of the ONNX operator set, 13 or above; None is 17.
 
     Returns
     -------
@@ -60,11 +58,11 @@ def to_onnx(estimator: Any, *, opset: int | None = None) -> onnx.ModelProto:
     Raises
     ------
     ImportError
-        Without onnx: ``pip install widemargin[onnx]``.
+        If onnx is not installed: ``pip install widemargin[onnx]``.
     TypeError
         For another estimator.
     ValueError
-        For a similarity that is no expression on vectors, an opset that is not known, and for a model of 2 GB or more.
+        For a similarity that is not an expression on vectors, an unknown opset, and a model of 2 GB or more.
     sklearn.exceptions.NotFittedError
 
     Examples

@@ -1,4 +1,4 @@
-"""Basis expansions of model files as ONNX expressions."""
+"""Basis expansions as ONNX expressions."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from ._stored_bases import bases_of
 _ADDITIVE = ("chi2", "hellinger", "intersection", "jensen-shannon", "power-mean")
 _RADIAL = ("distance", "thin-plate", "cubic", "polyharmonic", "spline")
 _SCALINGS = ("mean-norm", "z-score")
-# Bases that are rows of numbers; sets are, of 0 and 1.
+# Kinds of bases that are numeric rows; sets are rows of 0 and 1.
 _VECTORS = ("dense", "sparse", "bit-sets")
 
 
 def check(told: dict[str, Any]) -> None:
-    """Raises ValueError where a similarity is no expression on vectors, naming it."""
+    """Raises ValueError naming any similarity that is not an expression on vectors."""
     kind, specs = told["bases"]["kind"], told["similarity"]
     if kind == "elsewhere":
-        # Python's stand after the library's.
+        # Python similarities follow the library's.
         raise _refused(specs[-1], "a Python callable")
     for spec in specs:
         *before, last = steps_of(spec)
@@ -45,7 +45,7 @@ def _refused(spec: str, what: str) -> ValueError:
 
 
 def expansion(graph: Graph, x: str, data: bytes, told: dict[str, Any], arrays: Arrays) -> str:
-    """Features [N, D] of x [N, d] in single precision: similarities to the bases, normalised, side by side."""
+    """Features [N, D] of x [N, d] in single precision: normalised similarities to the bases, concatenated."""
     bases = _dense_bases(data, told)
     described = _Described(graph, x, bases, arrays)
     parts = []
@@ -59,7 +59,7 @@ def expansion(graph: Graph, x: str, data: bytes, told: dict[str, Any], arrays: A
 
 
 class _Described:
-    """Samples and bases as chains of scalings give them, each chain once."""
+    """Samples and bases after chains of scalings, each chain computed once."""
 
     def __init__(self, graph: Graph, x: str, bases: Array, arrays: Arrays) -> None:
         self._graph = graph
@@ -67,7 +67,7 @@ class _Described:
         self._known: dict[tuple[str, ...], tuple[str, Array]] = {(): (x, bases)}
 
     def after(self, steps: list[str]) -> tuple[str, Array]:
-        """Samples and bases after some scalings. Those met first have the first numbers in the file."""
+        """Samples and bases after some scalings. Chains are numbered in the file in order of first use."""
         chain = tuple(steps)
         if chain in self._known:
             return self._known[chain]
@@ -114,13 +114,13 @@ def _of_product(graph: Graph, x: str, bases: Array, name: str, arguments: dict[s
 
 
 def _ratio(graph: Graph, x: str, bases: Array, name: str, arguments: dict[str, str]) -> str:
-    """Cosine and Tanimoto, in double precision: the products of counts are exact."""
+    """Cosine and Tanimoto, in double precision, in which products of counts are exact."""
     x, bases = kernels.float64(graph, x), bases.astype(np.float64)
     products, norms = kernels.products(graph, x, bases), kernels.squares(graph, x)
     own = np.square(bases).sum(axis=1)
     if name == "cosine":
         size = graph("Sqrt", graph("Mul", norms, own))
-        # What is all 0 is like its own kind alone.
+        # A zero vector is similar only to a zero vector.
         of_nothing: Any = kernels.float64(graph, graph("Equal", norms, own))
     else:
         size = graph("Sub", graph("Add", norms, own), products)

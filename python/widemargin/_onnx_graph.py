@@ -1,4 +1,4 @@
-"""An ONNX graph while it is written; imported only once onnx is known to be there."""
+"""An ONNX graph under construction; imported only if onnx is installed."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import numpy.typing as npt
 import onnx
 from onnx import helper, numpy_helper
 
-# The name of a value in the graph, or a constant that is to become one.
+# The name of a value in the graph, or a constant to be added.
 Operand = str | npt.NDArray[Any] | np.generic
 
-# What a model may weigh: protobuf has 32-bit lengths, and the nodes need some room too.
+# The maximum size of a model: protobuf has 32-bit lengths, and the nodes need some space too.
 _MOST_BYTES = 2**31 - 2**20
 
 
 class Graph:
-    """Nodes and constants, named as they come.
+    """Nodes and constants, numbered in order.
 
     Parameters
     ----------
     prefix : str, default=""
-        Begins every name: an inner graph sees the names of the outer one, so they must differ.
+        Prefix of every name: an inner graph sees the names of the outer one, so they must differ.
     """
 
     def __init__(self, prefix: str = "") -> None:
@@ -42,7 +42,7 @@ class Graph:
         return output
 
     def constant(self, value: npt.NDArray[Any] | np.generic) -> str:
-        """Adds a constant of the array's own type; a scalar that is there already is not added again."""
+        """Adds a constant of the array's dtype; identical scalars are shared."""
         array = np.asarray(value)
         key = (array.dtype.str, float(array)) if array.ndim == 0 else None
         if key is not None and key in self._shared:
@@ -61,7 +61,7 @@ class Graph:
         return name
 
     def cast(self, value: str, dtype: npt.DTypeLike) -> str:
-        """The value in another type."""
+        """The value cast to another type."""
         return self("Cast", value, to=_element(dtype))
 
     def total(self, value: str, axis: int, *, keepdims: int = 1) -> str:
@@ -74,9 +74,9 @@ class Graph:
         rows: npt.NDArray[Any],
         step: Callable[[Graph, str, str], str],
     ) -> str:
-        """Σ_j step(x_j, rows_j), of x [N, d] and rows [d, B]: [N, B], of which each step holds a few and no more.
+        """Σ_j step(x_j, rows_j), of x [N, d] and rows [d, B]: [N, B], with memory for a few such matrices.
 
-        `step` is given [N, 1] and [B], and writes into the inner graph it is given.
+        `step` receives [N, 1] and [B], and adds nodes to the inner graph that it receives.
         """
         dtype, (_, n_columns) = rows.dtype, rows.shape
         body = Graph(self._name("scan") + ".")
@@ -105,7 +105,7 @@ class Graph:
     ) -> str:
         """Σ_j step(x_ij, rows_jk) in double precision for some pairs (i, k), [2, P], of x [N, d] and rows [d, B]: [P].
 
-        `step` is given [P] twice, and writes into the inner graph it is given.
+        `step` receives [P] twice, and adds nodes to the inner graph that it receives.
         """
         dtype, (_, n_columns) = rows.dtype, rows.shape
         prefix = self._name("scan") + "."
@@ -131,7 +131,7 @@ class Graph:
     def proto(
         self, inputs: list[onnx.ValueInfoProto], outputs: list[onnx.ValueInfoProto], name: str = "widemargin"
     ) -> onnx.GraphProto:
-        """The finished graph."""
+        """The finished model."""
         return helper.make_graph(self._nodes, name, inputs, outputs, initializer=self._constants)
 
     def _name(self, stem: str) -> str:
@@ -144,7 +144,7 @@ class Graph:
 
 
 def check_size(n_bytes: int) -> None:
-    """Raises ValueError for constants beyond what a model can hold, so that they need not be copied to find out."""
+    """Raises ValueError for constants beyond the maximum size of a model, before they are copied."""
     if n_bytes > _MOST_BYTES:
         raise ValueError(
             f"the model's constants take {n_bytes / 1e9:.1f} GB or more, and an ONNX model holds 2 GB: train with "
@@ -153,7 +153,7 @@ def check_size(n_bytes: int) -> None:
 
 
 def value(name: str, dtype: npt.DTypeLike, shape: Sequence[str | int]) -> onnx.ValueInfoProto:
-    """The type of an input or an output; "str" is the type of strings."""
+    """The type of an input or an output; "str" is the string type."""
     return helper.make_tensor_value_info(name, _element(dtype), list(shape))
 
 

@@ -1,6 +1,6 @@
-"""Kernels as ONNX expressions, with the library's care for zeros and for digits.
+"""Kernels as ONNX expressions, with the library's handling of zeros and cancellation.
 
-A kernel takes the samples x, the name of a value [N, d], and bases, an array (B, d), and gives the name of a value
+A kernel takes the samples x, the name of a value [N, d], and bases, an array (B, d), and returns the name of a value
 [N, B].
 """
 
@@ -19,8 +19,8 @@ Array = npt.NDArray[Any]
 Arrays = dict[str, npt.NDArray[Any]]
 _F64 = np.float64
 
-# The share of the norms below which a squared distance from products is computed again: the library's for 4 bytes, and
-# what leaves 13 digits for 8.
+# The fraction of the norms below which a squared distance from products is recomputed, by item size: the library's for
+# 4 bytes, and one that leaves 13 digits for 8.
 _CANCELLED = {4: 2.0**-3, 8: 2.0**-10}
 
 
@@ -53,8 +53,8 @@ def squares(graph: Graph, x: str) -> str:
 def squared_distances(graph: Graph, x: str, bases: Array) -> str:
     """‖x − y‖² = ‖x‖² + ‖y‖² − 2 x·y in the type of the bases, summed in double precision.
 
-    About the bases' mean, where the norms are small. Distances much smaller than the norms would lose their digits:
-    these are computed again from the differences.
+    Centred on the bases' mean, so that norms are small. Distances much smaller than the norms would suffer from
+    cancellation and are recomputed from differences.
     """
     mean = bases.mean(axis=0, dtype=_F64).astype(bases.dtype)
     centred, about_mean = graph("Sub", x, mean), bases - mean
@@ -64,7 +64,7 @@ def squared_distances(graph: Graph, x: str, bases: Array) -> str:
     norms = np.square(about_mean, dtype=_F64).sum(axis=1)
     size = graph("Add", squares(graph, centred), norms)
     summed = graph("Add", size, crossed)
-    # Not `Less`: what is no number is computed again, too.
+    # Not `Less`, so that NaN is recomputed, too.
     kept = graph("GreaterOrEqual", summed, graph("Mul", size, _F64(_CANCELLED[bases.dtype.itemsize])))
     pairs = graph("NonZero", graph("Not", kept))
 
@@ -78,7 +78,7 @@ def squared_distances(graph: Graph, x: str, bases: Array) -> str:
 
 
 def squared_differences(graph: Graph, x: str, bases: Array) -> str:
-    """‖x − y‖² from the differences, a feature at a time: exact where x is a base, and much slower than products."""
+    """‖x − y‖² from differences, one feature at a time: exact if x is a basis, and much slower than products."""
 
     def step(inner: Graph, x: str, y: str) -> str:
         difference = inner("Sub", x, y)
@@ -94,7 +94,7 @@ def absolute_differences(graph: Graph, x: str, bases: Array) -> str:
 
 @dataclass(frozen=True)
 class Additive:
-    """Σ_j k(x_j, y_j) on histograms, k the mean of power p, or Jensen-Shannon's where p is None."""
+    """Σ_j k(x_j, y_j) on histograms, where k is the mean of power p, or Jensen-Shannon if p is None."""
 
     p: float | None
 
@@ -105,7 +105,7 @@ class Additive:
         return cls(named[name]) if name in named else cls(float(arguments["p"]))
 
     def block(self, graph: Graph, x: str, bases: Array) -> str:
-        """Sums over features, and NaN for a sample that is no histogram."""
+        """Sums over features, and NaN for a sample that is not a histogram."""
         if self.p == 0:
             summed = graph("MatMul", graph("Sqrt", x), np.sqrt(bases.T))
         else:
@@ -113,15 +113,15 @@ class Additive:
         return graph("Add", summed, refusal(graph, x))
 
     def _narrow_term(self, graph: Graph, x: str, y: str) -> str:
-        """k(x, y) in single precision, in which the library sums them, too."""
+        """k(x, y) in single precision, as summed by the library."""
         if self.p in (-1, -math.inf):
             return self.term(graph, x, y, np.float32)
         return float32(graph, self.term(graph, float64(graph, x), float64(graph, y)))
 
     def term(self, graph: Graph, x: str, y: Operand, dtype: type[np.floating[Any]] = _F64) -> str:
-        """k(x, y) of values that are at least 0; only χ², Hellinger and intersection do with single precision."""
+        """k(x, y) of non-negative values; single precision suffices only for χ², Hellinger and intersection."""
         if self.p == -1:
-            # 0 / 0 where both are 0, which is 0.
+            # 0 / 0 if both are 0, where the kernel is 0.
             either = graph("Max", graph("Add", x, y), np.finfo(dtype).tiny)
             return graph("Div", graph("Mul", graph("Add", x, x), y), either)
         if self.p == 0:
@@ -140,7 +140,7 @@ class Additive:
         return graph("Mul", graph("Add", of_small, of_large), _F64(0.5 * math.log2(math.e)))
 
     def _mean(self, graph: Graph, p: float, small: str, large: str) -> str:
-        # Relative to the smaller value, where no power overflows. (e^t − 1)/2 = tanh(t/2) · (e^t + 1)/2.
+        # Relative to the smaller value, so that no power overflows. (e^t − 1)/2 = tanh(t/2) · (e^t + 1)/2.
         t = graph("Mul", graph("Log", graph("Div", large, small)), _F64(p))
         half = graph("Mul", graph("Add", graph("Exp", t), _F64(1)), _F64(0.5))
         gain = graph("Mul", graph("Tanh", graph("Mul", t, _F64(0.5))), half)
@@ -162,14 +162,14 @@ class Additive:
 
 
 def refusal(graph: Graph, x: str) -> str:
-    """[N, 1]: 0, or NaN where a value is negative or not finite: what the library refuses gets no score."""
+    """[N, 1]: 0, or NaN if a value is negative or not finite: samples that the library rejects get no score."""
     root = graph("Sqrt", x)
     return graph.total(graph("Sub", root, root), 1)
 
 
 @dataclass(frozen=True)
 class Radial:
-    """φ(‖x − y‖): ± r^exponent, times log r where `logarithmic`; or exp(−gamma r²)."""
+    """φ(‖x − y‖): ± r^exponent, times log r if `logarithmic`; or exp(−gamma r²)."""
 
     exponent: float = math.inf
     logarithmic: bool = False
@@ -189,7 +189,7 @@ class Radial:
 
     def block(self, graph: Graph, x: str, bases: Array) -> str:
         """φ in double precision, of x and bases in double precision."""
-        # A root magnifies what rounding leaves of a distance of 0; higher powers do not feel it.
+        # A root magnifies the rounding error of a distance of 0; higher powers do not.
         smooth = self.exponent >= 2
         squared = (squared_distances if smooth else squared_differences)(graph, x, bases)
         if self.gamma is not None:
@@ -207,14 +207,14 @@ class Radial:
         return graph("Sqrt", squared) if self.exponent == 1 else graph("Pow", squared, _F64(self.exponent / 2))
 
     def _sign(self) -> int:
-        """What makes the kernel definite."""
+        """The sign that makes the kernel definite."""
         if self.logarithmic:
             return 1 if self.exponent / 2 % 2 == 1 else -1
         return -1 if math.ceil(self.exponent / 2) % 2 == 1 else 1
 
 
 def _log1p(graph: Graph, u: str) -> str:
-    """ln(1 + u) to the last digit: the logarithm of 1 + u as rounded, and what the rounding took."""
+    """ln(1 + u) to the last digit: the logarithm of the rounded 1 + u, plus a correction for the rounding."""
     near = graph("Add", u, _F64(1))
     added = graph("Sub", graph("Sub", near, _F64(1)), u)
     return graph("Sub", graph("Log", near), graph("Div", added, near))

@@ -15,31 +15,31 @@ from ._onnx_expansion import check, expansion
 from ._onnx_graph import Graph, value
 from ._onnx_kernels import Additive, Array, Arrays, Radial, step_of
 
-# What the polynomial of the power mean adds to x before the logarithm.
+# The offset of the power mean's polynomial before the logarithm.
 _LOG_OFFSET = 0.05
 
-# How many precomputed similarities a sample has, and which of them are used.
+# The number of precomputed similarities per sample, and the indices of those used.
 Columns = tuple[int, npt.NDArray[np.int64]]
 
 
 def model_of(
     data: bytes, *, opset: int, name: str = "", version: str = "", columns: Columns | None = None
 ) -> onnx.ModelProto:
-    """The ONNX model of a model file's bytes, or of those of an expansion alone.
+    """Converts the bytes of a model file, or of an expansion alone, to an ONNX model.
 
     Parameters
     ----------
     data : bytes
     opset : int
     name, version : str
-        The estimator's and the library's, for the model's reader.
+        Names of the estimator and of the library's version, for the model's metadata.
     columns : Columns or None
-        None is all.
+        None means all.
 
     Raises
     ------
     ValueError
-        For a similarity that is no expression on vectors, and for more than a model can hold.
+        For a similarity that is not an expression on vectors, and for a model that is too large.
     """
     told, arrays = parse(data)
     graph = Graph()
@@ -71,7 +71,7 @@ def model_of(
 
 
 def _facts(told: dict[str, Any], name: str) -> dict[str, str]:
-    """What a reader of the model should know."""
+    """Metadata of the model."""
     specs = told["similarity"] if "similarity" in told else [told["kernel"]]
     known = ("approximation", "normalization", "null_space", "loss", "C")
     facts = {"estimator": name or told["method"], "similarity": " | ".join(specs)}
@@ -97,7 +97,7 @@ def _decided(graph: Graph, scores: str, dtype: npt.DTypeLike, classes: list[int 
 def _expanded(
     graph: Graph, x: str, data: bytes, told: dict[str, Any], arrays: Arrays, columns: Columns | None
 ) -> tuple[int, str]:
-    """The width of the samples, and their features [N, D] in single precision."""
+    """The number of columns of the samples, and their features [N, D] in single precision."""
     check(told)
     shape = told["bases"]
     n_features = shape["n_bits"] if shape["kind"] == "bit-sets" else shape["n_features"]
@@ -117,7 +117,7 @@ def _power_mean(graph: Graph, x: str, told: dict[str, Any], arrays: Arrays) -> s
     """Scores [N, K] of x [N, d] in single precision: Σ_j read(x_j) · a_j."""
     wide = kernels.float64(graph, x)
     if told["scaled"]:
-        # The library rounds what it has scaled, too.
+        # The library also rounds after scaling.
         wide = kernels.float64(graph, kernels.float32(graph, graph("Mul", wide, arrays["factors"])))
     read = _nystrom if told["approximation"] == "nystrom" else _parabola
     numbers = kernels.float32(graph, read(graph, graph("Unsqueeze", wide, np.array([2])), told, arrays))
@@ -158,7 +158,7 @@ def _thin_plate(graph: Graph, x: str, told: dict[str, Any], arrays: Arrays) -> s
 
 
 def _polynomials(graph: Graph, x: str, beta: Array, n_features: int) -> str:
-    """Σ_m β_m p_m(x), the monomials of each degree made of those of the degree before."""
+    """Σ_m β_m p_m(x), with the monomials of each degree computed from those of the previous one."""
     summed = graph.constant(beta[:, 0])
     done, last_columns, monomials = 1, np.arange(n_features), x
     while True:
@@ -168,7 +168,7 @@ def _polynomials(graph: Graph, x: str, beta: Array, n_features: int) -> str:
         done += len(last_columns)
         if done >= beta.shape[1]:
             return summed
-        # Each is continued by its last column and all after it.
+        # Each is multiplied by its last column and all later ones.
         parents = np.repeat(np.arange(len(last_columns)), n_features - last_columns)
         last_columns = np.concatenate([np.arange(column, n_features) for column in last_columns])
         factors = graph("Gather", x, last_columns, axis=1)

@@ -1,4 +1,4 @@
-"""Progress on the screen and to scikit-learn's callbacks."""
+"""Progress, on the screen and to scikit-learn's callbacks."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import time
 from types import TracebackType
 from typing import Any
 
-# So often a line on a terminal is drawn anew, in seconds.
+# Seconds between redraws of a line on a terminal.
 _REDRAW = 0.1
 
 
 class Progress:
-    """What a fit is watched with: call it with (stage, done, total, gap); use it as a context.
+    """The monitor of a fit: call it with (stage, done, total, gap); use it as a context manager.
 
-    `verbose` 0 shows nothing; 1 a bar a stage on a terminal or in a notebook (with tqdm where it is installed), and
-    elsewhere a line when a stage ends; 2 also the duality gap. `context` is scikit-learn's callback context, of which
-    every stage is a task and every step it tells a task of that.
+    `verbose` 0 shows nothing; 1 a progress bar per stage on a terminal or in a notebook (with tqdm if it is installed),
+    otherwise one line at the end of each stage; 2 also the duality gap. `context` is scikit-learn's callback context:
+    every stage is a task, and every reported step is a subtask.
     """
 
     def __init__(self, name: str, verbose: int = 0, context: Any = None, estimator: Any = None) -> None:
@@ -28,7 +28,7 @@ class Progress:
 
     @property
     def is_watching(self) -> bool:
-        """False where nobody would see anything, so that the library need not tell."""
+        """False if nobody watches, so that the library need not report."""
         return self._verbose > 0 or self._context is not None
 
     def __enter__(self) -> Progress:
@@ -90,7 +90,7 @@ class _Tqdm:
     def tell(self, done: int, total: int, gap: float | None) -> None:
         if gap is not None:
             self._bar.set_postfix_str(f"gap {gap:.1e}", refresh=False)
-        # Several threads tell: an older number may come after a newer one.
+        # Several threads report: an older number may arrive after a newer one.
         self._bar.update(max(done - self._bar.n, 0))
 
     def close(self, seconds: float) -> None:
@@ -98,7 +98,7 @@ class _Tqdm:
 
 
 class _Redrawn:
-    """One line of a terminal, drawn over and over."""
+    """A line of a terminal that is redrawn."""
 
     def __init__(self, title: str) -> None:
         self._title, self._drawn = title, 0.0
@@ -114,7 +114,7 @@ class _Redrawn:
 
 
 class _Line:
-    """Where output is kept in a file: one line a stage."""
+    """Output to a file: one line per stage."""
 
     def __init__(self, title: str) -> None:
         self._title, self._last = title, ""

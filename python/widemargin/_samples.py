@@ -1,6 +1,6 @@
-"""From users' collections to the forms that the compiled half takes (`_core.pyi` lists them).
+"""Converts users' collections to the forms that the extension module accepts (listed in `_core.pyi`).
 
-Frames and columns of pandas and polars are told by their methods, so that neither is imported here.
+Data frames and columns of pandas and polars are recognised by their methods, so that neither is imported here.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-# A set of this many possible elements is the largest that the library counts exactly.
+# Sets with up to this many possible elements are counted exactly by the library.
 _MOST_BITS = 1 << 24
-# Sets have at least so many, and always a power of two: sets that come later then seldom have another number.
+# The minimum size of sets, which is always a power of two, so that later sets seldom have another size.
 _FEWEST_BITS = 2048
 
 
 def from_vectors(X: Any) -> Any:
-    """Vectors, already validated, as the compiled half takes them.
+    """Converts validated vectors for the extension module.
 
     Parameters
     ----------
@@ -29,13 +29,13 @@ def from_vectors(X: Any) -> Any:
     Returns
     -------
     ndarray, C-contiguous, or the tuple ("csr", data, indices, indptr, n_columns)
-        float32 and float64 are kept, other numbers become float64. What is given is not changed, and not copied where
-        it is of the right form.
+        float32 and float64 are kept, other numbers become float64. The input is not modified, and not copied if it has
+        the right form.
 
     Raises
     ------
     ValueError
-        For a sparse matrix of more columns than 32 bits count.
+        For a sparse matrix with more columns than 32 bits can count.
     """
     if not sparse.issparse(X):
         X = np.asarray(X)
@@ -44,7 +44,7 @@ def from_vectors(X: Any) -> Any:
     if X.shape[1] > np.iinfo(np.int32).max:
         raise ValueError(f"X has {X.shape[1]} columns: a sparse matrix may have at most {np.iinfo(np.int32).max}")
     if not X.has_canonical_format:
-        # Sorting and summing happen in place: in a copy, since the matrix is the caller's.
+        # Sorting and summing happen in place, on a copy, since the matrix is the caller's.
         X = X.copy()
         X.sum_duplicates()
     indptr = X.indptr.astype(np.int64, copy=False)
@@ -59,12 +59,12 @@ def from_vectors(X: Any) -> Any:
 
 
 def as_contiguous(array: npt.ArrayLike, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """The array as the compiled half reads it: row after row, and each number where the processor wants it. What comes
-    over a network or out of a file's middle need not be so; what is, is not copied."""
+    """A C-contiguous and aligned array, as the extension module needs it. Arrays received over a network or
+    memory-mapped may not be; those that are, are not copied."""
     return np.require(array, dtype=dtype, requirements=["C", "A"])
 
 
-# How an array of series of several channels is to be read: "auto" asks where the shape does not say.
+# How an array of multichannel series is read: "auto" fails if the shape is ambiguous.
 LAYOUTS = ("auto", "channels_first", "channels_last")
 
 
@@ -77,7 +77,7 @@ def from_other(
     layout: str = "auto",
     n_channels: int | None = None,
 ) -> tuple[Any, int]:
-    """Samples that need not be vectors, as the compiled half takes them.
+    """Converts samples, which need not be vectors, for the extension module.
 
     Parameters
     ----------
@@ -86,19 +86,19 @@ def from_other(
         - grids of cells: floats of shape (n, rows, columns, depth);
         - time series: a list of arrays (length,) or (length, channels), rows of a 2-D array, a 3-D array
           (n, length, channels), a column of lists; with "channels_first" (channels, length) and (n, channels, length).
-          Time steps at the end at which all channels are NaN are not part of a series;
+          Trailing time steps at which all channels are NaN mark the end of a series;
         - strings: a list, an array, a column of strings or a frame of one such;
-        - bit sets: a 2-D array of bool, or a list of sets of integers, at least 0.
+        - bit sets: a 2-D boolean array, or a list of sets of non-negative integers.
     takes : sequence of str
-        The kinds of samples that will do, the preferred first.
+        The accepted kinds of samples, in order of preference.
     name : str
-        What messages call X.
+        The name of X in messages.
     n_bits : int or None
-        How many elements bit sets may have, where they go with others; None takes what X needs.
+        The number of possible elements of bit sets, to match others; None derives it from X.
     layout : {"auto", "channels_first", "channels_last"}
         The order of the axes of series.
     n_channels : int or None
-        How many channels series must have, where that is known: "auto" then finds them.
+        The required number of channels, if known: "auto" then finds their axis.
 
     Returns
     -------
@@ -108,17 +108,17 @@ def from_other(
     Raises
     ------
     ValueError, TypeError
-        Where X is of another kind or a sample cannot be used, naming the sample.
+        If X is of another kind or a sample cannot be used, naming the sample.
     """
     n = count(X, name)
     X = _plain(X)
-    # "grids of cells" and "time series" have short names too.
+    # "grids of cells" and "time series" also have short names.
     kinds = [{"grids of cells": "grids", "series": "time series"}.get(kind, kind) for kind in takes]
     if not kinds:
         raise ValueError(f"{name} cannot be read: no kind of samples will do")
     if n == 0:
         raise ValueError(f"{name} has no samples: at least one is needed")
-    # A table of bool is a table of numbers too.
+    # A boolean table is also a numeric table.
     kind = next((kind for kind in sorted(kinds, key="vectors".__eq__) if _looks_like(kind, X)), None)
     if kind is None and len(kinds) > 1:
         raise TypeError(f"{name} is {_what(X)}; the similarity takes {' or '.join(_FORMS[kind] for kind in kinds)}")
@@ -131,18 +131,18 @@ def from_other(
 
 
 def count(X: Any, name: str = "X") -> int:
-    """How many samples there are.
+    """The number of samples.
 
     Parameters
     ----------
     X : any sequence, array, sparse matrix or frame
     name : str
-        What messages call X.
+        The name of X in messages.
 
     Raises
     ------
     TypeError
-        For what is no collection of samples, such as a string or a generator.
+        For anything but a collection of samples, such as a string or a generator.
     """
     if isinstance(X, (str, bytes)):
         raise TypeError(f"{name} is one {'string' if isinstance(X, str) else 'bytes object'}: samples come in a list")
@@ -160,7 +160,7 @@ def count(X: Any, name: str = "X") -> int:
 
 
 def pick(X: Any, rows: npt.NDArray[np.integer]) -> Any:
-    """Some of the samples, as a collection of the same kind where there is a way, else as a list.
+    """Selects samples, as a collection of the same kind if possible, otherwise as a list.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def pick(X: Any, rows: npt.NDArray[np.integer]) -> Any:
 
 
 def items(X: Any) -> list[Any]:
-    """The samples one by one: rows of arrays and frames (as tuples), elements of sequences."""
+    """The samples as a list: rows of arrays and frames (as tuples), elements of sequences."""
     if hasattr(X, "itertuples"):
         return list(X.itertuples(index=False, name=None))
     if _is_polars(X) and hasattr(X, "iter_rows"):
@@ -192,12 +192,12 @@ def items(X: Any) -> list[Any]:
 
 
 def alike(samples: Any, bases: Any, X: Any, Y: Any) -> tuple[Any, Any]:
-    """What X and Y have become, checked to have as many features where they are tables.
+    """The converted X and Y; tables are checked to have the same number of features.
 
     Raises
     ------
     ValueError
-        Where they differ in the number of features.
+        If the numbers of features differ.
     """
     widths = [
         form.shape[1] if isinstance(form, np.ndarray) else form[4] for form in (samples, bases) if _is_vectors(form)
@@ -210,7 +210,7 @@ def alike(samples: Any, bases: Any, X: Any, Y: Any) -> tuple[Any, Any]:
 
 
 def _are_bits(form: Any, X: Any) -> bool:
-    """True for rows of bool; Python's sets have no width."""
+    """True for boolean rows; Python sets have no width."""
     return isinstance(form, tuple) and form[0] == "bits" and len(getattr(X, "shape", (0,))) == 2
 
 
@@ -219,10 +219,10 @@ def _is_vectors(form: Any) -> bool:
 
 
 def _plain(X: Any) -> Any:
-    """Frames and columns, tables of one column of objects, and tuples, as arrays and lists."""
+    """Converts frames, columns, one-column tables of objects, and tuples to arrays and lists."""
     if isinstance(X, tuple):
         return list(X)
-    if hasattr(X, "columns") and hasattr(X, "to_numpy"):  # a frame
+    if hasattr(X, "columns") and hasattr(X, "to_numpy"):  # a data frame
         if len(X.columns) == 1:
             column = _plain(X[X.columns[0]])
             return column if isinstance(column, list) or column.ndim != 1 else column[:, None]
@@ -247,7 +247,7 @@ def _float_of(dtype: np.dtype[Any]) -> type[np.floating[Any]]:
 
 
 def _looks_like(kind: str, X: Any) -> bool:
-    """Whether X is most likely meant as samples of a kind."""
+    """Whether X is most likely intended as samples of a kind."""
     first = X[0] if isinstance(X, list) else None
     dtype, ndim = getattr(X, "dtype", None), getattr(X, "ndim", 0)
     if isinstance(X, list):
@@ -280,7 +280,7 @@ def _looks_like(kind: str, X: Any) -> bool:
 
 
 def _depth(x: Any) -> int:
-    """How many axes something has, by its first elements."""
+    """The number of axes, judging by the first elements."""
     if hasattr(x, "ndim"):
         return int(x.ndim)
     return 1 + _depth(x[0]) if isinstance(x, (list, tuple)) and x else int(isinstance(x, (list, tuple)))
@@ -295,7 +295,7 @@ def _what(X: Any) -> str:
 
 
 def _array(X: Any, name: str, form: str) -> npt.NDArray[Any]:
-    """X as an array of numbers of more than one axis."""
+    """X as a numeric array with more than one axis."""
     if sparse.issparse(X):
         raise TypeError(f"{name} is a sparse matrix; the similarity takes {form}")
     try:
@@ -367,7 +367,7 @@ def _series(X: Any, name: str, layout: str = "auto", n_channels: int | None = No
 
 
 def _shape(x: Any) -> tuple[int, ...]:
-    """The shape of nested lists, (0,) for what has none: it is refused later, by its number."""
+    """The shape of nested lists; (0,) for objects without one, which are rejected later by index."""
     try:
         return np.asarray(x).shape if isinstance(x, (list, tuple)) else (0,)
     except ValueError:
@@ -380,7 +380,7 @@ def _is_channels_first(shapes: list[tuple[int, ...]], name: str, layout: str, n_
     Raises
     ------
     ValueError
-        Where `layout` is "auto" and the shapes do not say.
+        If `layout` is "auto" and the shapes are ambiguous.
     """
     shapes = [shape for shape in shapes if len(shape) == 2]
     if layout != "auto" or not shapes:
@@ -403,12 +403,12 @@ def _is_channels_first(shapes: list[tuple[int, ...]], name: str, layout: str, n_
 
 
 def channels_first(series: list[Any]) -> list[Any]:
-    """Series (length, channels) as (channels, length), and the other way round."""
+    """Converts series (length, channels) to (channels, length), or vice versa."""
     return [one.T if np.ndim(one) == 2 else one for one in series]
 
 
 def _one_series(x: Any, number: int, name: str, padded: bool, is_first: bool) -> npt.NDArray[np.float32]:
-    """(length, channels)."""
+    """A series of shape (length, channels)."""
     where = f"{name}: series {number}"
     if x is None or (isinstance(x, float) and math.isnan(x)):
         raise ValueError(f"{where} is missing ({x})")
@@ -429,7 +429,7 @@ def _one_series(x: Any, number: int, name: str, padded: bool, is_first: bool) ->
         raise ValueError(f"{where} is empty: it needs at least one time step")
     with np.errstate(over="ignore"):
         values = given.astype(np.float32).reshape(len(given), -1)
-    # Shorter series are filled up with NaN at their end.
+    # Shorter series are padded with NaN.
     present = np.flatnonzero(~np.isnan(values).all(axis=1))
     if not len(present):
         raise ValueError(f"{where} is empty: all its values are missing (NaN)")
@@ -484,7 +484,7 @@ def _bit_sets(X: Any, name: str, n_bits: int | None) -> Any:
 
 
 def _one_set(elements: Any, number: int, name: str) -> npt.NDArray[np.int64]:
-    """The elements, rising."""
+    """The elements in ascending order."""
     where = f"{name}: set {number}"
     if not isinstance(elements, (set, frozenset)):
         raise TypeError(f"{where} is a {type(elements).__name__}, not a set")

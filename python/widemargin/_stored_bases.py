@@ -1,4 +1,4 @@
-"""The bases that a model file holds, as users gave them."""
+"""The bases stored in a model file, in the form that users gave them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many threads ``n_jobs`` means."""
+"""Interpretation of ``n_jobs``."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from joblib import cpu_count, effective_n_jobs
 
 
 def threads_of(n_jobs: int | None) -> int:
-    """What joblib makes of it, but no more than there are cores, with a warning: more would only wait for each other,
-    and many thousands take the machine down."""
+    """The number of threads as joblib determines it, but with a warning at most the number of cores: more would only
+    wait for each other, and many thousands overload the machine."""
     asked, cores = int(effective_n_jobs(n_jobs)), int(cpu_count())
-    # Where n_jobs does not say, joblib may count the cores of a whole cluster.
+    # If n_jobs is None, joblib may count the cores of a whole cluster.
     if n_jobs is not None and n_jobs > cores:
         warnings.warn(f"n_jobs={n_jobs} is more than the machine has cores: {cores} will work", stacklevel=3)
     return min(asked, cores)

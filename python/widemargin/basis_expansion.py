@@ -40,67 +40,67 @@ NORMALIZATIONS = (
 
 
 class BasisExpansionSVC(NestedSpecMixin, MarginClassifier):
-    """A large-margin classifier for any similarity, definite or not, at the cost of a linear one.
+    """A large-margin classifier for any similarity, definite or not, with the cost of a linear one.
 
-    Samples are compared with a number of bases, the similarities normalised, and a linear SVM learns from them
+    Samples are compared with a number of bases, the similarities are normalised, and a linear SVM is trained on them
     (Aghazadeh & Carlsson, *Large Scale, Large Margin Classification using Indefinite Similarity Measures*). Only
-    samples × bases similarities are ever asked for, at prediction one a basis.
+    samples × bases similarities are evaluated in training, and one per basis and sample in prediction.
 
     Parameters
     ----------
     similarity : str, similarity, callable, or a list of these, default="rbf"
         A spec such as ``"rbf:gamma=1"`` or ``"hog:cell=4/rigid"``, an object of `widemargin.similarity`,
-        ``"precomputed"``, or any ``f(samples, bases)`` that returns an array (samples, bases); it is given parts of
-        what ``fit`` and ``predict`` are given, lists as lists, frames as frames. Several are normalised each by itself
-        and stand side by side, the named ones before the callables.
+        ``"precomputed"``, or any ``f(samples, bases)`` that returns an array (samples, bases). Callables receive
+        subsets of what is passed to ``fit`` and ``predict``, of the same type. Several similarities are normalised
+        separately and concatenated, named ones before callables.
     n_basis : int, default=1000
-        How many bases; where there are fewer samples, all.
+        Number of bases; if there are fewer samples, all of them.
     basis : {"index", "random", "stratified", "kmedoids"} or array of int, default="index"
-        How bases are chosen among the training samples: evenly spaced in each class, by chance, or medoids by the
-        similarity itself; or the rows themselves. "kmedoids" asks a callable for more pairs than samples × bases.
+        How bases are selected from the training samples: evenly spaced in each class, at random, or medoids under the
+        similarity itself; or their row numbers. "kmedoids" evaluates a callable on more pairs than samples × bases.
     normalization : str, default="mean_norm"
         "mean_norm", "z_score", "none", or "nystrom_clip", "nystrom_flip", "nystrom_shift", "nystrom_square" (of a
         symmetric similarity; "nystrom_symmetric_…" of any).
     C : float, default=1.0
         The weight of the losses in ½‖w‖² + C Σ loss, above 0.
     fit_intercept : bool or "penalised", default=True
-        A constant that is not penalised (under the hinge: penalised), one that is, or none.
+        True: unpenalised (with the hinge loss: penalised); "penalised"; False: no intercept.
     loss : {"squared_hinge", "hinge", "logistic"}, default="squared_hinge"
     class_weight : dict, "balanced" or None, default=None
     tol : float, default=1e-3
         The relative duality gap at which a problem counts as solved, in (0, 1).
     max_iter : int, default=100
-        The most Newton steps; under the hinge, passes over the samples.
+        The maximum number of Newton steps; with the hinge loss, of passes over the samples.
     n_jobs : int or None, default=None
-        Threads; -1 is one a core. The result does not depend on it. Callables are called one at a time.
+        Number of threads; -1 means one per core. The result does not depend on it. Callables are called one at a time.
     random_state : int, RandomState or None, default=None
     verbose : int, default=0
     time_limit : float or None, default=None
-        Seconds after which the solver ends with what it has, and a warning that says what gap was reached.
+        Seconds after which the solver stops with its current solution, and a warning that states the gap reached.
     warm_start : bool, default=False
-        Begin at the weights of the last fit, where it had as many features and classes: for another C, or a few more
-        samples with the same bases. Not under the hinge.
+        Start from the weights of the last fit, if it had as many features and classes: for another C, or a few more
+        samples with the same bases. Not supported with the hinge loss.
     layout : {"auto", "channels_first", "channels_last"}, default="auto"
-        The order of the axes of time series of several channels: (n, channels, length) as in aeon, or
-        (n, length, channels) as in tslearn; in a list (channels, length) or (length, channels). "auto" is
-        "channels_last" where that leaves fewer channels than time steps, and an error that asks for `layout` where it
-        does not; `predict` finds the axis that has as many channels as the bases.
+        The order of the axes of multichannel time series: (n, channels, length) as in aeon, or (n, length, channels) as
+        in tslearn; in a list (channels, length) or (length, channels). "auto" means "channels_last" if that gives fewer
+        channels than time steps, and otherwise raises an error that asks for `layout`; `predict` takes the axis whose
+        size is the number of channels of the bases.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
     similarities_ : list of str
-        The spec of each part, with what was learned.
+        The spec of each part, with learned values.
     basis_indices_ : ndarray of int
-        Which training samples are bases.
+        The training rows of the bases.
     bases_ : array or list
-        The bases, as they were given.
+        The bases, as given.
     coef_ : ndarray of shape (n_problems, n_features)
-        On the normalised similarities, part after part.
+        Weights on the normalised similarities, part after part.
     intercept_ : ndarray of shape (n_problems,)
     n_iter_ : int
     report_ : dict
-        Status, objectives, duality gaps, seconds a stage, warnings.
+        Status, objectives, duality gaps, seconds per stage, warnings.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -162,22 +162,22 @@ class BasisExpansionSVC(NestedSpecMixin, MarginClassifier):
 
     @fitting
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BasisExpansionSVC:
-        """Trains on samples of whatever kind the similarity compares.
+        """Trains on samples of any kind that the similarity compares.
 
         Parameters
         ----------
         X : samples
             Vectors (arrays, CSR, frames), images (n, h, w) or (n, h, w, 3) of uint8, grids (n, rows, columns, depth),
             series (see `layout`), strings, sets; for a callable any sequence. For "precomputed" the similarities of the
-            samples to all bases, or if it is square, to each other.
+            samples to all bases or, if square, to each other.
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,) or None
-            Weight k is k copies of the sample, 0 its absence.
+            Weight k is equivalent to k copies of the sample, 0 to its absence.
 
         Returns
         -------
         BasisExpansionSVC
-            Itself, fitted.
+            The fitted estimator itself.
         """
         loss = one_of("loss", self.loss, LOSSES, estimator=self)
         normalization = one_of("normalization", self.normalization, NORMALIZATIONS, estimator=self)
@@ -228,16 +228,16 @@ class BasisExpansionSVC(NestedSpecMixin, MarginClassifier):
     def _intercept(self, loss: str) -> str:
         if not self.fit_intercept:
             return "none"
-        # The dual of the hinge cannot have a free one.
+        # The dual solver for the hinge loss does not support an unpenalised intercept.
         return "penalised" if self.fit_intercept == "penalised" or loss == "hinge" else "free"
 
     def _kept_names(self) -> list[str] | None:
-        """The names of the columns that the machine sees."""
+        """The column names stored in the model."""
         names = kept_names(self)
         return names if names is None or self._columns is None else [names[column] for column in self._columns]
 
     def _precomputed(self, X: Any, y: Any, sample_weight: Any) -> tuple[Collected, Any]:
-        """Similarities to all bases; where they are those of the samples to each other, to some of them."""
+        """Similarities to all bases; if X has the similarities of the samples to each other, selects the bases."""
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float32, np.float64], order="C")
         n = X.shape[0]
         if n == X.shape[1]:
@@ -259,7 +259,7 @@ class BasisExpansionSVC(NestedSpecMixin, MarginClassifier):
         basis: str,
         given: npt.NDArray[np.int64] | None,
     ) -> npt.NDArray[np.int64]:
-        """The rows that become bases: those given, else some of those present."""
+        """The rows that become bases: those given, or else selected from those present."""
         if given is None:
             n_basis = min(int(self.n_basis), max(len(present), 1))
             return present[_core.choose_bases(codes[present], n_basis, basis, self._seed())].astype(np.int64)
@@ -276,7 +276,7 @@ class BasisExpansionSVC(NestedSpecMixin, MarginClassifier):
             self.basis_indices_ = columns
 
     def _rebuild(self, data: bytes, state: Any) -> None:
-        """The machine on its bases alone, so that it does not hold on to all training samples."""
+        """Rebuilds the model with its bases only, so that it does not keep all training samples alive."""
         resolved: Resolved = self._resolved
         bases = collect(NoEstimator(), self._python_bases, resolved.of_bases(), reset=True)
         specs = self.similarities_[: len(resolved.specs)]
@@ -313,7 +313,7 @@ class BasisExpansionSVC(NestedSpecMixin, MarginClassifier):
         names = getattr(self, "feature_names_in_", None)
         if columns is not None and len(wide) == 2 and wide[1] == len(columns) != self.n_features_in_:
             X = by_name(X, None if names is None else names[columns])
-            # The similarities to the bases alone will do.
+            # The similarities to the bases alone suffice.
             X = validate_data(NoEstimator(), X, accept_sparse="csr", dtype=[np.float32, np.float64], order="C")
         else:
             X = by_name(X, names)
@@ -323,7 +323,7 @@ class BasisExpansionSVC(NestedSpecMixin, MarginClassifier):
 
     @property
     def bases_(self) -> Any:
-        """The bases, as they were given."""
+        """The bases, as given."""
         check_is_fitted(self)
         return self._python_bases if self._resolved.calls else bases_of(self._model.to_bytes(), self.layout)
 
@@ -334,7 +334,7 @@ class BasisExpansionSVC(NestedSpecMixin, MarginClassifier):
 
     @property
     def intercept_(self) -> npt.NDArray[np.float64]:
-        """One a problem."""
+        """One per problem."""
         return self._arrays()["intercepts"]
 
     def _facts(self) -> dict[str, str]:
@@ -352,7 +352,7 @@ class BasisExpansionSVC(NestedSpecMixin, MarginClassifier):
         return fitted
 
     def _restore(self, told: dict[str, Any]) -> None:
-        """Parameters and attributes from a model file's header."""
+        """Sets parameters and attributes from a model file's header."""
         self.set_params(
             C=told["C"],
             loss=told["loss"].replace("-", "_"),
@@ -375,11 +375,11 @@ class BasisExpansionSVC(NestedSpecMixin, MarginClassifier):
 
 
 class NoEstimator(BaseEstimator):
-    """Stands in for an estimator where nothing is to be remembered."""
+    """A placeholder for an estimator if nothing is to be stored."""
 
 
 def basis_of(basis: Any, estimator: Any) -> tuple[str, npt.NDArray[np.int64] | None]:
-    """How bases are chosen: a name, or "index" and the rows."""
+    """How bases are selected: a name, or "index" and the rows."""
     if isinstance(basis, str):
         return one_of("basis", basis, BASES, estimator=estimator), None
     rows = np.asarray(basis)
@@ -393,7 +393,7 @@ def basis_of(basis: Any, estimator: Any) -> tuple[str, npt.NDArray[np.int64] | N
 
 
 def same_length(n_samples: int, n_labels: int) -> None:
-    """Raises ValueError where samples and labels are not equally many."""
+    """Raises ValueError if the numbers of samples and labels differ."""
     if n_samples != n_labels:
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: {[n_samples, n_labels]} (X and y)"

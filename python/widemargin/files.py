@@ -1,4 +1,4 @@
-"""Models on disk: the same file that the command line writes and reads."""
+"""Saving and loading models, in the file format of the command line."""
 
 from __future__ import annotations
 
@@ -28,12 +28,13 @@ _PYTHON = "python.pickle"
 
 
 def save(estimator: MarginClassifier, path: str | os.PathLike[str]) -> None:
-    """Writes a fitted classifier to a file, whole or not at all.
+    """Writes a fitted classifier to a file, atomically.
 
-    A symbolic link is followed; a file that is replaced keeps its permissions; a device, a pipe or a folder is refused.
+    Symbolic links are followed; a replaced file keeps its permissions; devices, pipes and folders are refused.
 
-    The command line and other languages read it (``docs/model-file.md``). A similarity that is a Python callable is
-    pickled into it with its bases: such a file only Python reads, and `load` only when told to trust it.
+    The command line and other languages can read the file (``docs/model-file.md``). A similarity that is a Python
+    callable is pickled into it with its bases: such a file can only be read by Python, and `load` needs
+    ``trusted=True``.
 
     Parameters
     ----------
@@ -43,7 +44,7 @@ def save(estimator: MarginClassifier, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     TypeError
-        For something else, and for a similarity that cannot be pickled.
+        For any other object, and for a similarity that cannot be pickled.
     sklearn.exceptions.NotFittedError
     OSError
     """
@@ -58,39 +59,38 @@ def save(estimator: MarginClassifier, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str], *, trusted: bool = False) -> Any:
-    """Reads a classifier that `save` or the command line wrote.
+    """Reads a classifier written by `save` or the command line.
 
     Parameters
     ----------
     path : path
     trusted : bool, default=False
-        Whether to unpickle a Python similarity, which runs whatever code the file's maker put there. Only ``True`` and
-        ``False`` are taken.
+        Whether to unpickle a Python similarity, which can execute arbitrary code. Must be ``True`` or ``False``.
 
     Returns
     -------
     PowerMeanSVC, BasisExpansionSVC or ThinPlateSVC
-        Fitted, with the parameters and the names of columns that it was trained with, so that a clone of it can be
-        fitted as it was. What the file does not keep (``n_jobs``, ``verbose``, ``time_limit``) is as by default.
+        Fitted, with the parameters and column names of its training, so that fitting a clone repeats the fit.
+        Parameters that the file does not store (``n_jobs``, ``verbose``, ``time_limit``) have their defaults.
 
     Raises
     ------
     ValueError
-        For a file that is no model, damaged, of a newer version, or with Python code and not trusted.
+        For a file that is not a model, is damaged, has a newer version, or contains Python code and is not trusted.
     TypeError
-        For a ``trusted`` that is no bool.
+        For a ``trusted`` that is not a bool.
     OSError
 
     Warns
     -----
     UserWarning
-        For a file of format 1, which carries no checksum, so that damage to it may go unnoticed.
+        For a file of format 1, which has no checksum, so that damage may go undetected.
     """
     if not isinstance(trusted, bool | np.bool_):
         raise TypeError(f"trusted must be True or False, not {trusted!r}")
     data = Path(path).read_bytes()
     try:
-        # Nothing of the file is looked at before the library has found it whole and its header complete.
+        # Nothing in the file is used before the library has verified the checksum and the header.
         told = header(data)
         remark = _core.remark_on(data)
         fitted = _with_python(data, told, bool(trusted)) if _has_python(told) else _from_bytes(data, told)
@@ -120,7 +120,7 @@ def _with_python(data: bytes, told: dict[str, Any], trusted: bool) -> BasisExpan
     pickled = _core.payload(data, _PYTHON)
     try:
         return _unpickled(data, told, pickled)
-    # Whatever the code of a pickle raises: a module that is not there, bytes that make no sense.
+    # Any exception that unpickling raises, such as for a missing module or invalid bytes.
     except Exception as error:
         raise ValueError(
             f"<bytes>: its Python code cannot be loaded ({type(error).__name__}: {error}); what defines the similarity "

@@ -1,6 +1,7 @@
-"""Looking at similarities and fitted machines: spectra, the path of C, and the bases that weigh most.
+"""Inspection of similarities and fitted models: spectra, the path of C, and the bases with the largest weights.
 
-Displays follow scikit-learn's: made by ``from_…``, drawn by ``plot``, with the axes as ``ax_``. They need matplotlib.
+Displays follow scikit-learn's: created by ``from_…``, drawn by ``plot``, with the axes as ``ax_``. They need
+matplotlib.
 """
 
 from __future__ import annotations
@@ -28,21 +29,21 @@ class Spectrum:
     Attributes
     ----------
     similarity : str
-        Its spec, with what was learned.
+        Its spec, with learned values.
     eigenvalues : ndarray of shape (n_samples,)
-        Of the symmetric part (S + Sᵀ)/2 of the similarities between the samples, falling.
+        Of the symmetric part (S + Sᵀ)/2 of the similarities between the samples, in descending order.
     raw_eigenvalues : ndarray of complex of shape (n_samples,)
-        Of S itself, by falling real part.
+        Of S itself, by descending real part.
     negative_ratio : float
-        The share of the eigenvalues (of the symmetric part) that are negative, those within `rounding` not counted: 0
+        The fraction of the eigenvalues (of the symmetric part) that are negative, excluding those within `rounding`: 0
         for a kernel.
     negative_energy : float
-        Σ |negative eigenvalues| / Σ positive eigenvalues, those within `rounding` not counted.
+        Σ |negative eigenvalues| / Σ positive eigenvalues, excluding those within `rounding`.
     asymmetry : float
-        The largest |S_ij - S_ji| over the largest |S_ij|: 0 where it is symmetric.
+        The largest |S_ij - S_ji| over the largest |S_ij|: 0 if symmetric.
     rounding : float
-        By how much rounding to single precision may move an eigenvalue: n ε max |S_ij|. An eigenvalue of at most this
-        size counts as zero.
+        A bound on the effect of single-precision rounding on an eigenvalue: n ε max |S_ij|. Eigenvalues up to this size
+        count as zero.
     """
 
     similarity: str
@@ -60,16 +61,16 @@ class Spectrum:
 
 
 def spectrum(similarity: Any, X: Any, n_jobs: int | None = None, *, layout: str = "auto") -> Spectrum | list[Spectrum]:
-    """The eigenvalues of the similarities between samples.
+    """Computes the eigenvalues of the similarities between samples.
 
     Parameters
     ----------
     similarity : str, Similarity, callable, or a list of these
     X : samples
-        Of whatever kind the similarity compares; for "precomputed" the square matrix. The matrix of all pairs is held
-        and decomposed, so that 10,000 are the most.
+        Of the kind that the similarity compares; for "precomputed" the square matrix. The matrix of all pairs is held
+        in memory and decomposed, so at most 10,000 samples are accepted.
     n_jobs : int or None, default=None
-        Threads; -1 is one a core.
+        Number of threads; -1 means one per core.
     layout : {"auto", "channels_first", "channels_last"}, default="auto"
         The order of the axes of time series, as in `BasisExpansionSVC`.
 
@@ -103,7 +104,7 @@ def spectrum(similarity: Any, X: Any, n_jobs: int | None = None, *, layout: str 
 
 
 class SpectrumDisplay:
-    """Eigenvalues of similarities, from the largest to the smallest.
+    """Eigenvalues of similarities in descending order.
 
     Parameters
     ----------
@@ -152,7 +153,7 @@ class SpectrumDisplay:
         ----------
         estimator : BasisExpansionSVC or BasisExpansion, fitted
         X : samples or None, default=None
-            None is the estimator's bases.
+            None means the estimator's bases.
         ax : matplotlib Axes or None, default=None
         n_jobs : int or None, default=None
         **kwargs : passed to ``plot``
@@ -166,16 +167,16 @@ class SpectrumDisplay:
         resolved = resolve(estimator.similarity)
         if resolved.is_precomputed and X is None:
             raise ValueError("X is None: with similarity='precomputed' it must be the square matrix of similarities")
-        # The specs have what was learned from all training samples.
+        # The specs include what was learned from all training samples.
         learned = [*estimator.similarities_[: len(resolved.specs)], *(function for function, _ in resolved.calls)]
         similarity = resolved.in_given_order(learned)
-        # Bases need not be asked for their layout: it is known.
+        # The layout of the bases is known.
         layout = "channels_last" if X is None and estimator.layout == "auto" else estimator.layout
         samples = estimator.bases_ if X is None else X
         return cls(spectrum(similarity, samples, n_jobs, layout=layout)).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> SpectrumDisplay:
-        """Draws eigenvalues, divided by the largest, by their rank.
+        """Draws eigenvalues, divided by the largest, against their rank.
 
         Parameters
         ----------
@@ -224,16 +225,16 @@ class SpectrumDisplay:
 
 
 class PathDisplay:
-    """The leave-one-out losses of a thin plate SVM for every C that was tried, by which C was chosen.
+    """The leave-one-out losses of a thin plate SVM for every C that was tried, from which C was selected.
 
-    They suppose that leaving a sample out lets no other cross the margin, but for the C that was chosen by the exact
-    solver, where they are those of refits (``path_["loo_exact"]``).
+    They assume that leaving out a sample lets no other sample cross the margin, except at the C selected by the exact
+    solver, where they come from refits (``path_["loo_exact"]``).
 
     Parameters
     ----------
     C : ndarray of shape (n_C,)
     loo_error : ndarray of shape (n_C,)
-        Share of the training samples that get a wrong class when left out, from 0 to 1.
+        Fraction of the training samples that are misclassified when left out.
     loo_squared_hinge : ndarray of shape (n_C,)
         The mean squared hinge loss of the left-out samples.
     chosen_C : float
@@ -292,7 +293,7 @@ class PathDisplay:
         return display.plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> PathDisplay:
-        """Draws both losses over C.
+        """Draws both losses against C.
 
         Parameters
         ----------
@@ -322,7 +323,7 @@ class PathDisplay:
         self.ax_.set_ylabel("leave-one-out error, to first order (%)", color=error_hue)
         self.ax_right_.set_ylabel("leave-one-out squared hinge loss", color=loss_hue)
         self.ax_.axvline(self.chosen_C, color=INK, linewidth=0.9, linestyle=(0, (4, 3)))
-        # On the side where there is room.
+        # On the side with more space.
         on_left = self.chosen_C > math.sqrt(C[0] * C[-1])
         self.ax_.annotate(
             f"chosen C = {self.chosen_C:.3g}",

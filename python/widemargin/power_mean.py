@@ -22,10 +22,10 @@ _APPROXIMATIONS = ("nystrom", "polynomial")
 
 
 class PowerMeanSVC(MarginClassifier):
-    """Additive kernels on histograms, trained at the cost of a linear SVM.
+    """Additive kernels on histograms, with the training cost of a linear SVM.
 
-    Minimises ½‖f‖² + C Σ loss by dual coordinate descent, the kernel reduced to a few numbers a feature (Wu, *Power
-    Mean SVM for Large Scale Visual Classification*, CVPR 2012). Features must not be negative.
+    Minimises ½‖f‖² + C Σ loss by dual coordinate descent, with the kernel reduced to a few numbers per feature (Wu,
+    *Power Mean SVM for Large Scale Visual Classification*, CVPR 2012). Features must not be negative.
 
     Parameters
     ----------
@@ -37,25 +37,25 @@ class PowerMeanSVC(MarginClassifier):
     C : float, default=0.01
         The weight of the losses, above 0.
     approximation : {"nystrom", "polynomial"}, default="nystrom"
-        How the kernel is reduced: nodes that follow the data, or the paper's polynomial.
+        How the kernel is reduced: data-dependent nodes, or the paper's polynomial.
     n_nodes : int, default=3
-        Numbers a feature, 1 to 16; the polynomial has 3.
+        Numbers per feature, 1 to 16; the polynomial has 3.
     feature_range : {"max", None}, default="max"
-        Divide each feature by its largest training value, or use it as it is.
+        Divide each feature by its largest training value, or use it unscaled.
     tol : float, default=0.01
         The relative duality gap at which a problem counts as solved, in (0, 1).
     max_iter : int, default=1000
-        The most passes over the samples.
+        The maximum number of passes over the samples.
     class_weight : dict, "balanced" or None, default=None
     n_jobs : int or None, default=None
-        Threads; -1 is one a core. The result does not depend on it.
+        Number of threads; -1 means one per core. The result does not depend on it.
     random_state : int, RandomState or None, default=None
-        Of the order in which samples are visited.
+        Seed of the order of the samples.
     verbose : int, default=0
     time_limit : float or None, default=None
-        Seconds after which the fit ends with what it has, and a warning that says what gap was reached.
+        Seconds after which the fit stops with its current solution, and a warning that states the gap reached.
     shrinking : bool, default=True
-        Pass over samples that stay outside the margin for a while: quicker, to the same solution.
+        Temporarily skip samples that stay outside the margin: faster, with the same solution.
 
     Attributes
     ----------
@@ -64,12 +64,12 @@ class PowerMeanSVC(MarginClassifier):
         In units of the scaled features.
     weights_ : ndarray of shape (n_problems, n_features, n_nodes)
     n_iter_ : int
-        The most passes a two-class problem took.
+        The largest number of passes of the two-class problems.
     report_ : dict
-        Status, objectives, duality gaps, seconds a stage, warnings.
+        Status, objectives, duality gaps, seconds per stage, warnings.
     n_features_in_ : int
     feature_names_in_ : ndarray of str of shape (n_features_in_,)
-        Where ``fit`` was given a frame with names. Frames at ``predict`` may have their columns in any order.
+        If ``fit`` was given a data frame with names. Frames passed to ``predict`` may have their columns in any order.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -124,8 +124,8 @@ class PowerMeanSVC(MarginClassifier):
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
         tags.input_tags.sparse = True
-        # Its definition is an accuracy on blobs of two features, which are no histograms: at the default C, which suits
-        # thousands of features, three such classes are just below what is asked.
+        # This tag means accuracy on blobs of two features, which are not histograms: at the default C, which suits
+        # thousands of features, three such classes are just below the required accuracy.
         tags.classifier_tags.poor_score = True
         return tags
 
@@ -136,15 +136,15 @@ class PowerMeanSVC(MarginClassifier):
         Parameters
         ----------
         X : array, sparse array or frame of shape (n_samples, n_features)
-            At least 0. C-contiguous float32, float64 and CSR are used as they are.
+            At least 0. C-contiguous float32 and float64 arrays and CSR are not copied.
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,) or None
-            Weight k is k copies of the sample, 0 its absence.
+            Weight k is equivalent to k copies of the sample, 0 to its absence.
 
         Returns
         -------
         PowerMeanSVC
-            Itself, fitted.
+            The fitted estimator itself.
         """
         is_scaled, kernel = self._is_scaled(), self._kernel()
         loss = one_of("loss", self.loss, _LOSSES, estimator=self)
@@ -201,7 +201,7 @@ class PowerMeanSVC(MarginClassifier):
 
     @property
     def weights_(self) -> npt.NDArray[np.float32]:
-        """What each problem keeps of each feature: (problems, features, nodes)."""
+        """The weights of each problem and feature: (problems, features, nodes)."""
         return self._arrays()["weights"].transpose(2, 0, 1)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Which of many similarities to use together."""
+"""Selection of similarities to combine."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ __all__ = ["Selection", "select_similarities"]
 
 @dataclass
 class Selection:
-    """The chosen similarities, and how they were found.
+    """The selected similarities, and the rounds of the selection.
 
     Attributes
     ----------
     similarities_ : list
-        The chosen candidates as they were given, in the order they were taken: a list for ``similarity=``.
+        The selected candidates as given, in order of selection: a list for ``similarity=``.
     indices : list of int
-        Their places among the candidates.
+        Their indices among the candidates.
     accuracies : list of float
         The cross-validated accuracy with the first of them, the first two, and so on.
     rounds : list of dict
-        For each round the accuracy that each candidate would give with those chosen before, by its name. The last round
-        chose none where nothing gained enough.
+        For each round the accuracy of each candidate combined with those selected before, by name. The last round
+        selected none if nothing gained enough.
     """
 
     similarities_: list[Any]
@@ -41,7 +41,7 @@ class Selection:
         n_chosen = len(self.indices)
         lines = [f"{n_chosen} {'similarity' if n_chosen == 1 else 'similarities'} chosen in {len(self.rounds)} rounds"]
         for number, accuracies in enumerate(self.rounds):
-            # Of those that are level, the one of the lower number was taken.
+            # In a tie, the first candidate was selected.
             best = max(accuracies, key=lambda name: accuracies[name])
             taken = "+" if number < n_chosen else " "
             gain = ""
@@ -72,11 +72,11 @@ def select_similarities(
     verbose: int = 0,
     layout: str = "auto",
 ) -> Selection:
-    """Chooses similarities one after another, each time the one with which cross-validated accuracy is highest.
+    """Selects similarities one after another, each time the one with the highest cross-validated accuracy.
 
     All are computed once, on the same bases (Aghazadeh & Carlsson, *Large Scale, Large Margin Classification using
-    Indefinite Similarity Measures*, section 3.5). The normalization is learned from all samples, those held out too; it
-    sees no labels.
+    Indefinite Similarity Measures*, section 3.5). The normalization is learned from all samples, including held-out
+    ones; it does not see labels.
 
     Parameters
     ----------
@@ -88,17 +88,17 @@ def select_similarities(
     normalization : str, default="mean_norm"
     C : float, default=1.0
     fit_intercept : bool, default=True
-        These are as in `BasisExpansionSVC`.
+        As in `BasisExpansionSVC`.
     cv : int, default=5
-        Folds, stratified by class; at least 2.
+        Number of folds, stratified by class; at least 2.
     max_similarities : int or None, default=None
-        The most to choose; None is as many as gain.
+        The maximum number to select; None means as many as gain.
     min_gain : float, default=0.002
-        By how much the accuracy (from 0 to 1) must rise for another one to be taken.
+        The minimum gain in accuracy (from 0 to 1) for another similarity.
     n_jobs : int or None, default=None
-        Threads; -1 is one a core. The result does not depend on it.
+        Number of threads; -1 means one per core. The result does not depend on it.
     random_state : int, RandomState or None, default=None
-        Of the folds, and of bases that are chosen by chance.
+        Seed of the folds, and of randomly selected bases.
     verbose : int, default=0
     layout : {"auto", "channels_first", "channels_last"}, default="auto"
         The order of the axes of time series, as in `BasisExpansionSVC`.
@@ -110,7 +110,7 @@ def select_similarities(
     Raises
     ------
     ValueError, TypeError
-        For parameters outside their domain, naming them, and for samples that the candidates cannot compare.
+        For invalid parameters, naming them, and for samples that the candidates cannot compare.
     """
     from sklearn.utils import check_random_state
     from sklearn.utils.multiclass import check_classification_targets
@@ -168,7 +168,7 @@ def select_similarities(
 
 
 def _selection(candidates: Any, resolved: Resolved, found: dict[str, Any]) -> Selection:
-    """What the compiled half says of parts, as what that means for the candidates."""
+    """Translates the extension module's result for parts to one for the candidates."""
     names = _distinct([*resolved.specs, *(name for _, name in resolved.calls)])
     indices = [resolved.order[part] for part in found["chosen"]]
     in_given_order = sorted(range(len(names)), key=lambda part: resolved.order[part])
@@ -185,7 +185,7 @@ def _selection(candidates: Any, resolved: Resolved, found: dict[str, Any]) -> Se
 
 
 def _distinct(names: list[str]) -> list[str]:
-    """The names, later ones of the same told apart by a number."""
+    """The names, with numbers appended to repeated ones."""
     seen: dict[str, int] = {}
     distinct = []
     for name in names:

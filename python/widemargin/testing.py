@@ -1,4 +1,4 @@
-"""Whether a user's own similarity is fit to be one."""
+"""Validation of user-defined similarities."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from .similarity import resolve
 
 __all__ = ["SimilarityError", "SimilarityReport", "check_similarity"]
 
-# Values of a pair may differ by so much of the largest value: rounding depends on what is computed together.
+# Tolerance of a pair's values, relative to the largest value: rounding depends on what is computed together.
 _TOLERANCE = 1e-5
-# Pairs that are asked for one by one.
+# Number of pairs evaluated one by one.
 _MOST_PAIRS = 100
 
 
 class SimilarityError(AssertionError):
-    """A similarity that is not fit to be one.
+    """Raised for a function that is not a valid similarity.
 
     Attributes
     ----------
     problems : list of str
-        All that were found.
+        All problems found.
     """
 
     def __init__(self, name: str, problems: list[str]) -> None:
@@ -43,25 +43,25 @@ class SimilarityError(AssertionError):
 
 @dataclass
 class SimilarityReport:
-    """What `check_similarity` found.
+    """The result of `check_similarity`.
 
     Attributes
     ----------
     similarity : str
         Its name.
     n_samples : int
-        How many samples were compared with each other.
+        Number of samples compared with each other.
     value_range : tuple of float
-        The least and the largest similarity.
+        The smallest and the largest similarity.
     asymmetry : float
-        The largest |s_ij - s_ji|; 0 where it is symmetric.
+        The largest |s_ij - s_ji|; 0 if symmetric.
     asymmetric_pair : tuple of int or None
         The samples i, j of that difference.
     n_negative : int
-        Eigenvalues of (S + Sᵀ)/2 below 0 by more than rounding to single precision: none for a kernel.
+        Number of eigenvalues of (S + Sᵀ)/2 below 0 by more than single-precision rounding: none for a kernel.
     least_eigenvalue, largest_eigenvalue : float
     not_checked : list of str
-        What could not be looked at.
+        Checks that were not possible.
     """
 
     similarity: str
@@ -94,34 +94,33 @@ class SimilarityReport:
 
 
 def check_similarity(similarity: Any, samples: Any, *, n: int = 20, random_state: Any = 0) -> SimilarityReport:
-    """Checks a function that is to be a ``similarity``: that a pair has one finite value, whatever is asked with it.
+    """Validates a function for use as a ``similarity``: each pair must have one finite value, independent of the block.
 
     Parameters
     ----------
     similarity : callable
-        ``f(samples, bases)`` that returns an array (samples, bases), such as `pairs` makes.
+        ``f(samples, bases)`` that returns an array (samples, bases), for example created by `pairs`.
     samples : any sequence, array or frame
-        What it compares; at least two.
+        Samples to compare; at least two.
     n : int, default=20
-        How many of the samples are taken, by chance; at least 2.
+        Number of randomly selected samples; at least 2.
     random_state : int, RandomState or None, default=0
 
     Returns
     -------
     SimilarityReport
-        Whether it is symmetric and definite, neither of which it needs to be. ``print`` it.
+        Whether it is symmetric and definite, neither of which is required. ``print`` it.
 
     Raises
     ------
     SimilarityError
-        An AssertionError that lists all problems, each with the pair where it was met: another value for a pair in
-        another block or another call, a wrong shape, values that are not finite, samples that were changed, a
-        function that cannot be pickled.
+        An AssertionError that lists all problems, each with the pair concerned: a different value of a pair in another
+        block or another call, a wrong shape, non-finite values, modified samples, a function that cannot be pickled.
 
     Warns
     -----
     UserWarning
-        Where it is not symmetric.
+        If it is not symmetric.
     """
     from sklearn.utils import check_random_state
 
@@ -162,7 +161,7 @@ def _callable_of(similarity: Any) -> tuple[Any, str]:
 
 @dataclass
 class _Check:
-    """One run through all checks. Rows and columns are numbers among the samples taken, messages name the sample."""
+    """A run of all checks. Rows and columns are indices among the selected samples; messages name the sample."""
 
     function: Any
     name: str
@@ -215,7 +214,7 @@ class _Check:
         return block.astype(np.float64)
 
     def _is_finite(self, block: npt.NDArray[np.float64]) -> bool:
-        # As single precision sees it, in which the library computes.
+        # Rounded to single precision, as in the library.
         with np.errstate(over="ignore"):
             wrong = np.argwhere(~np.isfinite(block.astype(np.float32)))
         if len(wrong):
@@ -228,7 +227,7 @@ class _Check:
         return not len(wrong)
 
     def _parts(self) -> Iterator[tuple[Any, Any, str]]:
-        """Other blocks of the same pairs: fewer rows than columns, fewer columns than rows, another order."""
+        """Other blocks with the same pairs: fewer rows than columns, fewer columns than rows, another order."""
         few, everything = max(1, self.n // 3), np.arange(self.n)
         some = self.random.permutation(self.n)
         yield everything[:few], everything, f"in a block of {few} samples and {self.n} bases"
@@ -240,10 +239,10 @@ class _Check:
         for pair in pairs.tolist():
             row, column = divmod(pair, self.n)
             if not self._compare(block, np.array([row]), np.array([column]), "alone"):
-                return  # one tells enough
+                return  # one is enough
 
     def _compare(self, block: npt.NDArray[np.float64], rows: Any, columns: Any, when: str) -> bool:
-        """Whether pairs have in another block the values that they have in the block of all."""
+        """Whether pairs have the same values in another block as in the full block."""
         is_pair = len(rows) == len(columns) == 1
         what = f"the pair of {self._pair(rows[0], columns[0])}" if is_pair else f"the block asked for {when}"
         other = self._block(rows, columns, what)
@@ -277,7 +276,7 @@ class _Check:
 
 
 class _Unchanged:
-    """Remembers samples to tell later whether they are still the same."""
+    """Remembers samples to detect later changes."""
 
     def __init__(self, samples: Any) -> None:
         self.not_checked: list[str] = []
@@ -295,7 +294,7 @@ _UNKNOWN = object()
 
 
 def _copy(sample: Any) -> Any:
-    # Objects without an equality of their own may well keep what they computed; that says nothing of their value.
+    # Objects without their own equality may cache results, which does not mean that they were modified.
     equality: Any = type(sample).__eq__
     is_comparable = hasattr(sample, "toarray") or equality is not object.__eq__
     try:
@@ -328,7 +327,7 @@ def _report(
     scale = np.abs(block).max()
     is_symmetric = difference[pair] <= _TOLERANCE * scale
     eigenvalues = np.linalg.eigvalsh((block + block.T) / 2)
-    # What rounding to single precision leaves of a 0 is not negative: see `widemargin.inspection.Spectrum.rounding`.
+    # Zeros after single-precision rounding do not count as negative: see `widemargin.inspection.Spectrum.rounding`.
     cut = len(block) * np.finfo(np.float32).eps * scale
     return SimilarityReport(
         similarity=name,

@@ -24,72 +24,72 @@ _YES_NO = ("no", "yes")
 
 
 class ThinPlateSVC(NestedSpecMixin, MarginClassifier):
-    """A nonlinear SVM with no length scale, which chooses its C by leave-one-out: nothing to tune.
+    """A nonlinear SVM without a length scale, which selects its C by leave-one-out: nothing to tune.
 
     Minimises ½‖f‖² + C Σ max(0, 1 − y f)² over f = Σ α_i φ(‖x − x_i‖) + polynomials (Walder & Chapelle, *Learning with
-    Transformation Invariant Kernels*, NIPS 2007). The result does not change when the data are moved, turned or
-    stretched; it does when columns have other units, so standardise such (``standardize=True``).
+    Transformation Invariant Kernels*, NIPS 2007). The result is invariant to translation, rotation and scaling of the
+    data, but not to scaling of single columns: standardise columns with different units (``standardize=True``).
 
     Parameters
     ----------
     kernel : str or similarity, default="distance"
         ``"distance"`` (−r), ``"thin_plate"`` (r² log r), ``"cubic"`` (r³), ``"rbf:gamma=…"``, or an object of
-        `widemargin.similarity`. The smoother kernels bring polynomials with them, one a column and more; the distance
-        has the constant alone, which makes it the safest where columns are many.
+        `widemargin.similarity`. The smoother kernels come with polynomials, at least one per column; the distance has
+        only the constant, which makes it the safest with many columns.
     C : float or "auto", default="auto"
-        The weight of the losses, above 0; "auto" takes the best of a path by leave-one-out.
+        The weight of the losses, above 0; "auto" selects the best of a path by leave-one-out.
     null_space : {"auto", "free", "penalized", "constant", "none"}, default="auto"
-        What becomes of the polynomials that the kernel does not penalise: they stay free, are penalised at the kernel's
-        own scale (all but the constant), or are dropped (all but the constant, or all). "auto" leaves them free where
-        there are at least 100 samples for each and they alone do not separate the data. Else it penalises them or drops
+        How the polynomials that the kernel does not penalise are treated: they stay free, are penalised at the kernel's
+        own scale (except the constant), or are dropped (all but the constant, or all). "auto" leaves them free if there
+        are at least 100 samples for each and they alone do not separate the data. Otherwise it penalises them or drops
         all but the constant, whichever has the lower leave-one-out loss; on landmarks, in passes over partitions and
         under a time limit it penalises them.
     n_basis : int or None, default=None
-        Landmarks that carry the kernel; None is exact: every sample is one, memory grows with their square and the fit
-        says so where it would not fit.
+        Number of landmarks; None is exact: every sample is a basis, and memory grows quadratically; the fit raises an
+        error if it does not fit.
     basis : {"kmeans", "kmedoids", "random", "index"}, default="kmeans"
-        How landmarks are chosen.
+        How landmarks are selected.
     class_weight : dict, "balanced" or None, default=None
     tol : float, default=1e-10
         The largest violation of the optimality conditions, in units of the margin.
     max_iter : int, default=100
-        The most Newton steps a problem and C; a few suffice.
+        The maximum number of Newton steps per problem and C; a few suffice.
     n_jobs : int or None, default=None
-        Threads; -1 is one a core. The result does not depend on it.
+        Number of threads; -1 means one per core. The result does not depend on it.
     random_state : int, RandomState or None, default=None
-        Of the landmarks' choice.
+        Seed of the selection of landmarks.
     verbose : int, default=0
     time_limit : float or None, default=None
-        Seconds after which the fit ends with what it has, and a warning that says what gap was reached.
+        Seconds after which the fit stops with its current solution, and a warning that states the gap reached.
     standardize : bool or "auto", default=False
-        Divide each column by its standard deviation first; "auto", where C is "auto" and the columns' spreads differ by
-        more than 3, does what has the lower leave-one-out loss. The model keeps the factors.
+        First divide each column by its standard deviation; "auto", if C is "auto" and the columns' spreads differ by
+        more than a factor of 3, selects the variant with the lower leave-one-out loss. The model stores the factors.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
     C_ : float
-        The C of the model, given or chosen.
+        The C of the model, given or selected.
     lambda_ : float
         1/(2C) in units of the projected kernel's mean diagonal: comparable between data sets.
     path_ : dict of ndarray
         For every C tried: C, lambda, objective, loo_squared_hinge, loo_error, loo_exact, fold_error, violators, steps.
-        Where ``loo_exact`` is 1 the two leave-one-out estimates are those of refits without each sample: for the C
-        that was taken, without landmarks, up to 10,000 samples. Elsewhere they suppose that leaving a sample out lets
-        no other one cross the margin, which serves to compare values of C and is no estimate of the error. On
-        landmarks ``fold_error`` is one: the share of samples that get the wrong class from a refit on the same
-        landmarks without the fifth of the samples that they are of, at the C that was taken (elsewhere NaN).
+        If ``loo_exact`` is 1 the two leave-one-out estimates come from refits without each sample: at the selected C,
+        without landmarks, up to 10,000 samples. Otherwise they assume that leaving out a sample lets no other sample
+        cross the margin, which serves to compare values of C but does not estimate the error. On landmarks
+        ``fold_error`` does, at the selected C (otherwise NaN): the error in five-fold cross-validation, by refits on
+        the same landmarks without each fifth of the samples.
     null_space_ : str
     bases_ : ndarray of shape (n_bases, n_features)
     dual_coef_ : ndarray of shape (n_problems, n_bases)
     support_ : ndarray
-        The training row of each base; empty where bases are means of samples.
+        The training row of each basis; empty if bases are means of samples.
     n_iter_ : int
     report_ : dict
-        Status, objectives, duality gaps, seconds a stage, warnings.
+        Status, objectives, duality gaps, seconds per stage, warnings.
     n_features_in_ : int
     feature_names_in_ : ndarray of str of shape (n_features_in_,)
-        Where ``fit`` was given a frame with names. Frames at ``predict`` may have their columns in any order.
+        If ``fit`` was given a data frame with names. Frames passed to ``predict`` may have their columns in any order.
     """
 
     _spelled = ("kernel",)
@@ -150,12 +150,12 @@ class ThinPlateSVC(NestedSpecMixin, MarginClassifier):
         X : array, sparse array or frame of shape (n_samples, n_features)
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,) or None
-            Weight k is k copies of the sample, 0 its absence.
+            Weight k is equivalent to k copies of the sample, 0 to its absence.
 
         Returns
         -------
         ThinPlateSVC
-            Itself, fitted.
+            The fitted estimator itself.
         """
         C, kernel = self._c(), self._kernel()
         null_space = one_of("null_space", self.null_space, _NULL_SPACES, estimator=self)
@@ -203,7 +203,7 @@ class ThinPlateSVC(NestedSpecMixin, MarginClassifier):
         self.support_ = np.array(told["support"], dtype=np.int64)
         self.n_bases_ = told["n_bases"]
         points = told["path"]
-        # Left out of the file where they are these.
+        # Omitted from the file if they have these values.
         usual = {"loo_exact": False, "fold_error": np.nan}
         columns = [*points[0], *(name for name in usual if name not in points[0])] if points else []
         self.path_ = {
@@ -234,7 +234,7 @@ class ThinPlateSVC(NestedSpecMixin, MarginClassifier):
         name, colon, rest = told["kernel"].partition(":")
         fitted = cls(name.replace("-", "_") + colon + rest, C=told["C"], null_space=told["null_space"])
         fitted.set_params(standardize=told["standardized"])
-        # Files that do not say how landmarks were chosen show it where they are no samples.
+        # Files that do not state how landmarks were selected imply it if landmarks are not samples.
         landmarks = told.get("training", {}).get("landmarks", "none" if told["support"] else "kmeans")
         if landmarks != "none":
             fitted.set_params(n_basis=told["n_bases"], basis=landmarks)

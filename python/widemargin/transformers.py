@@ -25,9 +25,9 @@ __all__ = ["HOG", "BasisExpansion", "MeanNormScaler"]
 
 
 class BasisExpansion(NestedSpecMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, WatchedMixin, BaseEstimator):
-    """Similarities to a number of bases, normalised: the features of `BasisExpansionSVC`, for any linear model.
+    """Normalised similarities to a number of bases: the features of `BasisExpansionSVC`, for any linear model.
 
-    Parameters are those of `BasisExpansionSVC`. Without y, "index" and "stratified" bases pay no heed to classes.
+    The parameters are those of `BasisExpansionSVC`. Without y, "index" and "stratified" bases ignore classes.
 
     Attributes
     ----------
@@ -73,25 +73,25 @@ class BasisExpansion(NestedSpecMixin, ClassNamePrefixFeaturesOutMixin, Transform
         return tags
 
     def fit(self, X: Any, y: Any = None) -> BasisExpansion:
-        """Chooses the bases and learns the normalization.
+        """Selects the bases and learns the normalization.
 
         Parameters
         ----------
         X : samples, as in `BasisExpansionSVC.fit`
         y : array of shape (n_samples,) or None
-            Classes that bases are chosen from.
+            Classes for selecting the bases.
 
         Returns
         -------
         BasisExpansion
-            Itself, fitted.
+            The fitted estimator itself.
         """
         self.fit_transform(X, y)
         return self
 
     @fitting
     def fit_transform(self, X: Any, y: Any = None) -> npt.NDArray[np.float32]:
-        """Chooses the bases, learns the normalization, and returns the features of the samples.
+        """Selects the bases, learns the normalization, and returns the features of the samples.
 
         Parameters
         ----------
@@ -153,7 +153,7 @@ class BasisExpansion(NestedSpecMixin, ClassNamePrefixFeaturesOutMixin, Transform
 
     @property
     def bases_(self) -> Any:
-        """The bases, as they were given."""
+        """The bases, as given."""
         check_is_fitted(self)
         return self._python_bases if self._resolved.calls else bases_of(self._model.to_bytes(), self.layout)
 

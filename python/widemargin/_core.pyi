@@ -1,23 +1,23 @@
-"""The compiled half: conversions between NumPy and the Rust library, nothing else.
+"""The extension module: conversions between NumPy and the Rust library, nothing else.
 
-Samples are handed over as one of these, without a copy where it says an array is used as it is:
+Samples are passed in one of these forms; arrays are not copied where the form says "as is":
 
-- a C-contiguous 2-D array of float32 or float64, used as it is;
+- a C-contiguous 2-D array of float32 or float64, as is;
 - ``("csr", data, indices, indptr, n_columns)`` with data of float32 or float64, indices of int32 and indptr of int64,
-  used as they are;
+  as is;
 - ``("images", pixels)`` with uint8 of shape (n, height, width, channels);
 - ``("grids", cells)`` with float32 of shape (n, rows, columns, depth);
 - ``("series", values, lengths)`` with float32 of shape (steps of all series, channels) and int64 lengths;
 - ``("strings", list_of_str)``;
-- ``("bits", words, n_bits)`` with uint64 of shape (n, words a set).
+- ``("bits", words, n_bits)`` with uint64 of shape (n, words per set).
 
-A *call* is a Python similarity: ``(function, name)`` where ``function(samples, bases)`` returns an array
-(samples, bases). What calls compare is handed over beside the samples as ``objects=(sequence, n, pick)`` where
-``pick(sequence, rows)`` gives the rows (an int64 array) of the sequence.
+A *call* is a Python similarity: ``(function, name)`` where ``function(samples, bases)`` returns an array (samples,
+bases). The samples of calls are passed separately as ``objects=(sequence, n, pick)`` where ``pick(sequence, rows)``
+returns the rows (an int64 array) of the sequence.
 
-Machines are opaque: what is in one is read from its bytes, which are those of a model file (``_model_file.parse``).
+Models are opaque: their content is read from their bytes, which are those of a model file (``_model_file.parse``).
 
-A *monitor* is called on the calling thread with ``(stage, done, total, gap)``; what it raises ends the work.
+A *monitor* is called on the calling thread with ``(stage, done, total, gap)``; an exception from it stops the work.
 """
 
 import os
@@ -33,7 +33,7 @@ _Call = tuple[Callable[[Any, Any], Any], str]
 _State = list[tuple[str, list[float]]]
 _Monitor = Callable[[str, int, int, float | None], object]
 _ClassWeight = str | list[float] | None
-# tol, max_iter, seed and class_weight of a fit on several machines.
+# tol, max_iter, seed and class_weight of a distributed fit.
 _Asked = dict[str, Any]
 
 __all__ = [
@@ -119,7 +119,7 @@ class PowerMeanModel:
         training: _Asked,
         feature_names: Sequence[str] | None = None,
     ) -> PowerMeanModel:
-        """The machine of squared hinge weights that were found apart, on features as `explicit` makes them."""
+        """A squared-hinge classifier with weights computed elsewhere, on features as `explicit` makes them."""
 
     @staticmethod
     def from_bytes(data: bytes) -> PowerMeanModel: ...
@@ -194,11 +194,11 @@ class BasisExpansionModel:
         samples: _Samples | None = None,
         state: _State | None = None,
     ) -> BasisExpansionModel:
-        """Without calls the bytes are a model file; with calls the bases are handed over too."""
+        """Without calls the bytes are a model file; with calls the bases are passed too."""
     def to_bytes(self) -> bytes:
-        """The model file's bytes; with calls, everything but the bases and the calls."""
+        """The model file's bytes; with calls, everything except the bases and the calls."""
     def state(self) -> _State:
-        """With calls, what the descriptors of the library's similarities learned."""
+        """With calls, what the descriptors of built-in similarities learned."""
     def decision_function(
         self, samples: _Samples | None, objects: _Objects | None, threads: int, monitor: _Monitor | None
     ) -> npt.NDArray[np.float32]: ...
@@ -254,11 +254,11 @@ class ExpansionModel:
         training: _Asked,
         feature_names: Sequence[str] | None = None,
     ) -> BasisExpansionModel:
-        """The machine of this expansion under a normalization learned apart, and of weights found apart."""
+        """A classifier of this expansion, with a normalization and weights computed elsewhere."""
 
     @property
     def similarity(self) -> list[str]:
-        """The spec of each part, with what was learned; the names of the calls after them."""
+        """The spec of each part, with learned values; the names of the calls after them."""
 
     @property
     def basis_rows(self) -> list[int]: ...
@@ -275,9 +275,9 @@ _Floats = npt.NDArray[np.float64]
 
 @final
 class RowSums:
-    """One block of rows with its classes and costs.
+    """A block of rows with its classes and costs.
 
-    `memory` is what `place`, `aim` or `advance` handed back before; `live` names problems, and arrays have a row or a
+    `memory` is the previous result of `place`, `aim` or `advance`; `live` lists problems, and arrays have one row or
     number for each of them.
     """
 
@@ -311,7 +311,7 @@ class RowSums:
 
 @final
 class Solution:
-    """Solved problems and the account of how."""
+    """Solved problems and a summary of the solve."""
 
 def minimise(
     rows: object,
@@ -329,48 +329,48 @@ def minimise(
     time_limit: float | None,
     monitor: _Monitor | None,
 ) -> Solution:
-    """Newton's method over rows that `rows` stands for: it has the methods of `RowSums` without their memories.
-    `sample` is some of the rows, here, at costs that stand for all: the start, and the Hessian."""
+    """Newton's method on remote rows: `rows` has the methods of `RowSums` without their memories. `sample` is some of
+    the rows, here, at scaled-up costs: it gives the start, and the Hessian."""
 
 _Counts = tuple[npt.NDArray[np.float32], npt.NDArray[np.float64], bool]
 
 def largest(samples: _Samples, weights: _Floats) -> _Floats:
-    """The largest value of each feature among the samples of weight above 0; other than finite and at least 0 is a
+    """The largest value of each feature among the samples of weight above 0; negative and non-finite values are a
     ValueError."""
 
 def factors_of(largest: _Floats) -> _Floats:
-    """What features with these largest values are multiplied by."""
+    """The factors that scale features with these largest values."""
 
 def value_counts(samples: _Samples, weights: _Floats, factors: _Floats | None) -> _Counts:
-    """Values, how often each occurs among the samples of weight above 0, and whether they were rounded for being too
-    many."""
+    """Values, how often each occurs among the samples of weight above 0, and whether they were rounded because there
+    are too many."""
 
 def merged_counts(a: _Counts, b: _Counts) -> _Counts: ...
 def choose_nodes(kernel: str, values: npt.NDArray[np.float32], counts: _Floats, n_nodes: int) -> _Floats: ...
 def explicit(
     samples: _Samples, weights: _Floats, factors: _Floats | None, kernel: str, nodes: Sequence[float]
 ) -> npt.NDArray[np.float32] | tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32], npt.NDArray[np.float32], int]:
-    """v(x) of the samples of weight above 0, written out: what `RowSums` takes."""
+    """Explicit v(x) of the samples of weight above 0, as an argument of `RowSums`."""
 
 _Columns = tuple[float, _Floats, _Floats]
 _First = tuple[int, _Floats, _Floats]
 
 def column_sums(samples: _Samples, weights: _Floats) -> _Columns:
-    """Weight, means and squared deviations of the columns of the samples of weight above 0."""
+    """Weight, means and sums of squared deviations of the columns of the samples of weight above 0."""
 
 def merged_columns(a: _Columns, b: _Columns) -> _Columns: ...
 def merged_first(a: _First, b: _First) -> _First: ...
 def draw_rows(weights: _Floats, n_basis: int, seed: int) -> npt.NDArray[np.int64]:
-    """Rows of weight above 0 that landmarks are chosen among, ascending: 25 a landmark, or all there are."""
+    """Candidate rows for landmarks, of weight above 0, ascending: 25 per landmark, or all."""
 
 def choose_landmarks(
     samples: _Samples, weights: _Floats, basis: str, n_basis: int, seed: int, threads: int
 ) -> tuple[_Floats, npt.NDArray[np.int64]]:
-    """Landmarks (landmarks, features), and which of the samples they are: none where they are means."""
+    """Landmarks (landmarks, features), and the indices of these samples; none if they are means."""
 
 @final
 class SettledPolynomials:
-    """What became of the polynomials of a thin plate kernel."""
+    """The treatment of the polynomials of a thin plate kernel."""
 
     @property
     def penalised(self) -> _Floats: ...
@@ -385,7 +385,7 @@ class SettledPolynomials:
 
 @final
 class LandmarkPlan:
-    """A kernel on landmarks (landmarks, features), for samples of these columns."""
+    """A kernel on landmarks (landmarks, features), for samples with these column sums."""
 
     def __new__(cls, kernel: str, bases: _Floats, columns: _Columns) -> LandmarkPlan: ...
     def first_sums(self, samples: _Samples, weights: _Floats) -> _First: ...
@@ -393,7 +393,7 @@ class LandmarkPlan:
     def features(
         self, samples: _Samples, weights: _Floats, penalised: _Floats, columns: _Floats, cross: _Floats | None
     ) -> _Floats:
-        """(samples of weight above 0, features); with `cross` None those of the polynomials alone."""
+        """(samples of weight above 0, features); with `cross` None only those of the polynomials."""
 
     def fit(
         self,
@@ -416,8 +416,8 @@ class LandmarkPlan:
         basis: str,
         feature_names: Sequence[str] | None = None,
     ) -> ThinPlateModel:
-        """The path over rows that `rows` stands for: it has the methods of `LandmarkRows` without their memories, each
-        with the problems it is about first."""
+        """The path over remote rows: `rows` has the methods of `LandmarkRows` without their memories, each with the
+        problems concerned as the first argument."""
 
 def rows_separate(rows: object, *, n_rows: int, n_free: int, n_problems: int, total: float, threads: int) -> bool:
     """Whether rows of the polynomials' features alone separate a problem."""
@@ -429,7 +429,7 @@ _PointSums = tuple[_Floats, _Floats, _Floats, _Floats]
 class LandmarkRows:
     """Rows of features with their classes and weights.
 
-    What they tell is, a row a live problem: the change of the Hessian, the right-hand side, three sums, two maxima.
+    They return, with one row per live problem: the change of the Hessian, the right-hand side, three sums, two maxima.
     """
 
     def __new__(
@@ -451,31 +451,32 @@ class LandmarkRows:
     def leave_one_out(self, memory: _RowMemory, roots: _Floats) -> tuple[float, float]: ...
 
 def choose_bases(codes: npt.NDArray[np.uint32], n_basis: int, basis: str, seed: int) -> npt.NDArray[np.int64]:
-    """Rows that become bases; not by k-medoids, which would need the similarities."""
+    """Rows that become bases; not for k-medoids, which would need the similarities."""
 
 def header_of(data: bytes) -> str:
-    """The JSON header of a model file's bytes: the checksum is verified, every field is there and of its type."""
+    """The JSON header of a model file's bytes: the checksum is verified, and every field is present and has the right
+    type."""
 
 def remark_on(data: bytes) -> str | None:
-    """What whoever loads these bytes should know: that their format has no checksum."""
+    """A warning for whoever loads these bytes: that their format has no checksum."""
 
 def with_payload(data: bytes, name: str, payload: bytes) -> bytes:
     """The bytes of a model file with one more tensor of bytes."""
 
 def payload(data: bytes, name: str) -> bytes:
-    """What `with_payload` added."""
+    """The bytes added by `with_payload`."""
 
 def check_costs(c: float, weights: npt.NDArray[np.float64], n_classes: int) -> None:
-    """A ValueError where C times the sum of the weights is beyond double precision."""
+    """Raises ValueError if C times the sum of the weights overflows."""
 
 def write_file(path: str | os.PathLike[str], data: bytes) -> None:
-    """Writes a file whole or not at all; a device, a pipe or a folder is an OSError."""
+    """Writes a file atomically; a device, a pipe or a folder is an OSError."""
 
 def canonical(spec: str) -> str:
-    """The spec as it is written back; an unknown name or a bad parameter is a ValueError."""
+    """The spec in canonical form; an unknown name or an invalid parameter is a ValueError."""
 
 def takes(specs: Sequence[str]) -> list[str]:
-    """The kinds of samples that all the similarities can take, the preferred first."""
+    """The kinds of samples accepted by all the similarities, in order of preference."""
 
 def similarity_names() -> list[str]: ...
 def descriptor_names() -> list[str]: ...
@@ -495,7 +496,7 @@ def spectrum(
     objects: _Objects | None,
     threads: int,
 ) -> list[dict[str, Any]]:
-    """For each part: similarity, symmetric (eigenvalues, falling), raw (complex), asymmetry, negative_ratio,
+    """For each part: similarity, symmetric (eigenvalues, descending), raw (complex), asymmetry, negative_ratio,
     negative_energy, and of the raw ones negative_ratio_raw, negative_energy_raw."""
 
 def select_similarities(
@@ -518,7 +519,7 @@ def select_similarities(
     threads: int,
     monitor: _Monitor | None,
 ) -> dict[str, Any]:
-    """chosen (numbers of the parts), rounds (a list of {accuracies: {part: accuracy}, chosen, accuracy}), warnings."""
+    """chosen (indices of the parts), rounds (a list of {accuracies: {part: accuracy}, chosen, accuracy}), warnings."""
 
 def hog(pixels: npt.NDArray[np.uint8], cell_size: int, threads: int) -> npt.NDArray[np.float32]:
-    """One row an image of (n, height, width, channels): [row][column][31]."""
+    """One row per image of (n, height, width, channels): [row][column][31]."""

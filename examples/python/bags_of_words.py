@@ -1,10 +1,10 @@
-"""Two public bags of words, as files that `widemargin` reads.
+"""Two public bags of words, converted to files that `widemargin` reads.
 
     python bags_of_words.py --data FOLDER --out FOLDER
     widemargin train power-mean OUT/scene15.train.npz -o scene15.model
     widemargin evaluate scene15.model OUT/scene15.test.npz --json
 
-`--data` holds `scene15_words.npz` (for every image a 24 x 24 grid of word numbers in `words`, classes in `y`, the
+`--data` contains `scene15_words.npz` (for every image a 24 x 24 grid of word indices in `words`, classes in `y`, the
 number of training images in `n_train`) and `news20_w1000.npz` (CSR arrays `train_indptr`, ..., classes `y_train`).
 Needs NumPy and SciPy.
 """
@@ -21,7 +21,7 @@ N_WORDS = 400
 
 
 def save(path: Path, rows: csr_matrix, labels: np.ndarray) -> None:
-    """SciPy's sparse layout with one more array, `labels`."""
+    """SciPy's sparse layout plus an array `labels`."""
     rows.sort_indices()
     arrays = {"indptr": rows.indptr, "indices": rows.indices, "data": rows.data.astype(np.float32)}
     np.savez(path, format=b"csr", shape=rows.shape, labels=labels.astype(np.int64), **arrays)

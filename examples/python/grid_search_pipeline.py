@@ -1,13 +1,14 @@
-"""Searching parameters: a pipeline, a grid that reaches into the similarity, a time limit, and probabilities.
+"""Parameter search: a pipeline, a grid over the similarity's parameters, a time limit, and probabilities.
 
-`basisexpansionsvc__similarity__gamma` is the gamma of the similarity of the classifier of the pipeline; a grid may also
-hold whole similarities, a Python function among them. Where a search takes long: `time_limit=` ends each fit with what
-it has, `verbose=1` prints progress, Ctrl-C is heard at once, and scikit-learn 1.9's `set_callbacks` tells of progress.
+`basisexpansionsvc__similarity__gamma` is the gamma of the similarity of the classifier in the pipeline; a grid may also
+contain whole similarities, including Python functions. For long searches: `time_limit=` stops each fit with its current
+solution, `verbose=1` prints progress, Ctrl-C takes effect at once, and scikit-learn 1.9's `set_callbacks` reports
+progress.
 
     python grid_search_pipeline.py                          # scikit-learn's digits
     python grid_search_pipeline.py --data usps.npz --out .  # arrays X_train, y_train, X_test, y_test
 
-Expect 98 % by the best of 25 candidates and 97 % by a linear SVM. On USPS 92.5 % and 90.8 %, in half a minute.
+Expect 98 % for the best of 25 candidates and 97 % for a linear SVM. On USPS 92.5 % and 90.8 %, in half a minute.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def load(path: Path) -> Split:
 
 
 def draw(search: GridSearchCV, path: Path) -> None:
-    """Accuracies of the part of the grid that has a gamma: a panel for each number of bases."""
+    """Accuracies of the part of the grid that has a gamma: one panel per number of bases."""
     import matplotlib.pyplot as plt
 
     step = "basisexpansionsvc__"
@@ -109,7 +110,7 @@ def main(argv: list[str] | None = None) -> float:
         start = time.perf_counter()
         accuracy = method.fit(X, y).score(X_test, y_test)
         print(f"{name:<20} accuracy {accuracy:.3f}  seconds {time.perf_counter() - start:6.2f}")
-    # A margin is no probability: sigmoids, fitted to the decision values of held-out samples, make it one.
+    # Margins are not probabilities: sigmoids, fitted to the decision values of held-out samples, convert them.
     calibrated = CalibratedClassifierCV(search.best_estimator_, cv=3).fit(X, y)
     probabilities = calibrated.predict_proba(X_test)
     sure = probabilities.max(axis=1) > 0.9

@@ -1,13 +1,13 @@
-"""Images that are not where they were in training: similarities that look around, beside a Gaussian that does not.
+"""Images shifted relative to training: similarities with displacements, compared with a Gaussian without them.
 
-Training images are centred, test images are moved by a few pixels. `Rigid` shifts the whole grid of HOG cells of an
-image until it fits the base best, `Deformable` also lets each cell look next to itself; neither is a kernel.
+Training images are centred, test images are shifted by a few pixels. `Rigid` shifts the whole grid of HOG cells of an
+image to its best match with the basis, `Deformable` also displaces single cells; neither is a kernel.
 
     python images_invariant.py                                        # scikit-learn's digits on a larger canvas
     python images_invariant.py --data cifar-10-batches-bin --out .    # the folder of CIFAR-10's binary version
 
-Expect, on average over shifts of 0 to 8 pixels, 94 % by Rigid(2) and 47 % by the Gaussian. On CIFAR-10 (10,000 images
-to train on, 2,000 to test): 58.6 % and 57.3 % where they are not moved, 46.6 % and 32.3 % where they are by 4 pixels.
+Expect, on average over shifts of 0 to 8 pixels, 94 % for Rigid(2) and 47 % for the Gaussian. On CIFAR-10 (10,000
+training images, 2,000 test images): 58.6 % and 57.3 % without shifts, 46.6 % and 32.3 % with shifts of 4 pixels.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Images = tuple[np.ndarray, np.ndarray]
 
 
 def digits(n: int) -> tuple[Images, Images]:
-    """Digits three times as large, in the middle of 40 x 40 pixels."""
+    """Digits enlarged three times, centred on 40 x 40 pixels."""
     X, y = load_digits(return_X_y=True)
     large = zoom(X.reshape(-1, 8, 8) * 255 / 16, (1, 3, 3), order=1)
     images = np.pad(large, ((0, 0), (8, 8), (8, 8))).astype(np.uint8)
@@ -42,7 +42,7 @@ def digits(n: int) -> tuple[Images, Images]:
 
 
 def cifar(folder: Path, n: int) -> tuple[Images, Images]:
-    """The first images of CIFAR-10: one byte of a label, then 32 x 32 bytes of red, of green and of blue."""
+    """The first images of CIFAR-10: one label byte, then 32 x 32 bytes each of red, green and blue."""
     parts = []
     for name, rows in (("data_batch_1.bin", n), ("test_batch.bin", n // 5)):
         if not (folder / name).is_file():
@@ -57,7 +57,7 @@ def cifar(folder: Path, n: int) -> tuple[Images, Images]:
 
 
 def moved(images: np.ndarray, shift: int, seed: int = 0) -> np.ndarray:
-    """Each image moved by `shift` pixels along each axis, one way or the other; what comes in repeats the edge."""
+    """Shifts each image by `shift` pixels along each axis, in a random direction; the edge is repeated."""
     ways = np.random.default_rng(seed).choice([-shift, shift], (len(images), 2))
     sides = ((shift, shift), (shift, shift)) + ((0, 0),) * (images.ndim - 3)
     height, width = images.shape[1:3]

@@ -1,13 +1,13 @@
-"""Molecules: the Tanimoto similarity of fingerprints, shared bits over all bits, beside a linear SVM on the bits.
+"""Molecules: the Tanimoto similarity of fingerprints (shared bits over all bits), compared with a linear SVM on bits.
 
-Fingerprints say which substructures a molecule has. The table may hold them as columns of 0 and 1 or as one column of
-hexadecimal digits; of SMILES strings, widemargin makes its own: the n-grams of their characters, hashed to bits.
+Fingerprints encode the substructures of a molecule. The table may contain them as columns of 0 and 1 or as one column
+of hexadecimal digits; from SMILES strings, widemargin computes its own: n-grams of characters, hashed to bits.
 
     python molecules_tanimoto.py                                        # fingerprints with planted substructures
     python molecules_tanimoto.py --data bbbp.csv --label p_np --out .   # a column `smiles`, `fingerprint`, or bits
 
-Expect 82 % by Tanimoto and 69 % by the linear SVM, as the planted substructures work against each other. On BBBP of
-MoleculeNet, 2,039 SMILES: 90.2 % beside 89.8 %, and an area under the ROC curve of 0.962 beside 0.940.
+Expect 82 % for Tanimoto and 69 % for the linear SVM, because the planted substructures interact. On BBBP of
+MoleculeNet, 2,039 SMILES: 90.2 % against 89.8 %, and an area under the ROC curve of 0.962 against 0.940.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from widemargin import BasisExpansionSVC
 
 
 def make_fingerprints(n: int, n_bits: int = 1024, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Molecules of a few of 24 groups; one makes them active, a second turns its effect around."""
+    """Molecules with a few of 24 groups; one makes them active, a second reverses its effect."""
     rng = np.random.default_rng(seed)
     groups = np.stack([np.isin(np.arange(n_bits), rng.choice(n_bits, 24, replace=False)) for _ in range(24)])
     has = rng.random((n, 24)) < 0.15
     has[:, :2] = rng.random((n, 2)) < (0.5, 0.3)
     bits = (has.astype(int) @ groups.astype(int)) > 0
-    # Not every molecule shows every bit of a group, and all have some bits of no meaning.
+    # Not every molecule has every bit of a group, and all have some random bits.
     bits &= rng.random((n, n_bits)) < 0.8
     bits |= rng.random((n, n_bits)) < rng.beta(0.3, 8, n_bits)
     return bits, (has[:, 0] != has[:, 1]).astype(int)
 
 
 def load(path: Path, label: str | None) -> tuple[Any, np.ndarray]:
-    """Bits, or SMILES, and labels; the label's column is the last unless told."""
+    """Bits, or SMILES, and labels; the label column is the last unless specified."""
     if not path.is_file():
         raise SystemExit(f"{path} is no file: --data takes a .csv or .csv.gz with a header")
     with gzip.open(path, "rt", newline="") if path.suffix == ".gz" else path.open(newline="") as file:
@@ -93,7 +93,7 @@ def main(argv: list[str] | None = None) -> float:
 
     are_strings = isinstance(X[0], str)
     spec = "ngrams:n=4,bits=4096/tanimoto" if are_strings else "tanimoto"
-    # The linear SVM is given the best C of four.
+    # The linear SVM uses the best C of four.
     linear = GridSearchCV(LinearSVC(class_weight="balanced"), {"C": [0.001, 0.01, 0.1, 1.0]})
     if are_strings:
         counts = CountVectorizer(analyzer="char", ngram_range=(4, 4), lowercase=False, binary=True)

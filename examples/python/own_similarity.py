@@ -1,14 +1,14 @@
-"""A similarity of one's own, in Python: sets of keypoints that are compared by voting for a displacement.
+"""A user-defined similarity in Python: sets of keypoints, compared by voting for a displacement.
 
-A sample is a dict of points and of what kind each is, as a corner detector would give them. Two are similar where many
-points of one kind agree on one displacement. There is no vector for it, and it is no kernel. `@pairs` makes of a
-function of two samples what `BasisExpansionSVC` takes; `check_similarity` says whether it is sound.
+A sample is a dict of points and their kinds, as from a corner detector. Two samples are similar if many points of the
+same kind agree on one displacement. It does not correspond to vectors, and it is not a kernel. `@pairs` turns a
+function of two samples into a similarity for `BasisExpansionSVC`; `check_similarity` validates it.
 
     python own_similarity.py                                   # constellations, moved, incomplete and with clutter
     python own_similarity.py --data keypoints.jsonl --out .    # {"points": [[x, y], ...], "kinds": [...], "label": ...}
 
-Expect 95 %, where a linear SVM on how many points there are of each kind is no better than chance, 25 %. The
-spectrum of 200 samples has negative eigenvalues, every seventh, which the check of 20 does not yet see.
+Expect 95 %, while a linear SVM on the number of points of each kind is at chance level, 25 %. The spectrum of 200
+samples has negative eigenvalues, one in seven, which the check on 20 samples does not detect.
 """
 
 from __future__ import annotations
@@ -35,21 +35,22 @@ Keypoints = dict[str, np.ndarray]
 
 @pairs
 def agreement(sample: Keypoints, basis: Keypoints) -> float:
-    """How many pairs of points of one kind agree on a displacement, to within a unit or so, for each of the basis."""
+    """The number of pairs of points of one kind that agree on a displacement, to within about a unit, per basis
+    point."""
     same = sample["kinds"][:, None] == basis["kinds"]
     moves = (sample["points"][:, None] - basis["points"])[same]
     if len(moves) == 0:
         return 0.0
-    # One number a square of displacements, 2 units a side: far quicker to count than pairs of numbers.
+    # Encodes displacements as one number per square of 2 x 2 units: much faster to count than pairs of numbers.
     _, votes = np.unique(np.round(moves / 2) @ (1.0, 1000.0), return_counts=True)
     return votes.max() / len(basis["kinds"])
 
 
 def make_keypoints(n: int, n_classes: int = 4, seed: int = 0) -> tuple[list[Keypoints], np.ndarray]:
-    """Constellations of 12 points of which half are lost, moved as a whole, with 6 points of clutter."""
+    """Constellations of 12 points, half of which are lost, shifted as a whole, with 6 points of clutter."""
     rng = np.random.default_rng(seed)
     kinds = np.repeat(np.arange(N_KINDS), 3)
-    # All classes have the same kinds of points: only where they are tells them apart.
+    # All classes have the same kinds of points: they differ only in their positions.
     layouts = rng.uniform(0, 30, (n_classes, len(kinds), 2))
     y = rng.integers(0, n_classes, n)
     samples = []
@@ -62,7 +63,7 @@ def make_keypoints(n: int, n_classes: int = 4, seed: int = 0) -> tuple[list[Keyp
 
 
 def read(path: Path) -> tuple[list[Keypoints], np.ndarray]:
-    """One sample a line."""
+    """One sample per line."""
     if not path.is_file():
         raise SystemExit(f"{path} is no file: --data takes a .jsonl")
     samples, labels = [], []
@@ -80,12 +81,12 @@ def read(path: Path) -> tuple[list[Keypoints], np.ndarray]:
 
 
 def histogram(samples: list[Keypoints]) -> np.ndarray:
-    """What is left of the keypoints as a vector: how many there are of each kind, from 0 to 15."""
+    """The keypoints as a vector: the number of points of each kind, from 0 to 15."""
     return np.stack([np.bincount(sample["kinds"], minlength=16)[:16] for sample in samples])
 
 
 def draw(samples: list[Keypoints], path: Path) -> None:
-    """The eigenvalues of the similarities among samples: those below 0 are what a kernel would not have."""
+    """The eigenvalues of the similarities among samples: a kernel would have none below 0."""
     import matplotlib.pyplot as plt
 
     from widemargin.inspection import SpectrumDisplay
@@ -106,7 +107,7 @@ def main(argv: list[str] | None = None) -> float:
     train, y_train, test, y_test = samples[:half], y[:half], samples[half:], y[half:]
 
     with warnings.catch_warnings():
-        # It warns that the similarity is not symmetric, as the report says too.
+        # It warns that the similarity is not symmetric, which the report also says.
         warnings.simplefilter("ignore", UserWarning)
         print(check_similarity(agreement, train))
 
@@ -118,7 +119,7 @@ def main(argv: list[str] | None = None) -> float:
         print(f"{name:<26} accuracy {accuracy:.3f}  seconds {time.perf_counter() - start:6.2f}")
 
     with tempfile.TemporaryDirectory() as folder:
-        # The function is pickled into the model file, by its name: `trusted` says that running it is fine.
+        # The function is pickled into the model file by name: `trusted` allows loading it.
         save(svc, Path(folder) / "keypoints.model")
         again = load(Path(folder) / "keypoints.model", trusted=True)
     print(

@@ -1,13 +1,13 @@
-"""Scattered points in the plane, with no parameters: the thin plate SVM, at three scales of the axes.
+"""Scattered points in the plane, without parameters: the thin plate SVM at three scales of the axes.
 
-A Gaussian has a width, which must be told in units of the data. The thin plate has none: the boundary is the same in
-millimetres and in kilometres, and C is chosen by leave-one-out in closed form.
+A Gaussian has a width in units of the data. The thin plate has none: the boundary is the same in millimetres and in
+kilometres, and C is selected by leave-one-out in closed form.
 
     python scattered_2d.py                              # moons, rings and a chessboard of four fields
     python scattered_2d.py --data banana.npz --out .    # a .npz of X (two columns) and y, or a .csv of x, y, label
 
-Expect 96 % at each scale; a Gaussian with gamma = 1 is as good at one and at chance at the others. On banana (IDA) it
-is 90.6 % at each scale, and by the Gaussian 90.5 % at one and 56 % at the others.
+Expect 96 % at each scale; a Gaussian with gamma = 1 is as good at one and at chance level at the others. On banana
+(IDA) it is 90.6 % at each scale, and for the Gaussian 90.5 % at one and 56 % at the others.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Points = tuple[np.ndarray, np.ndarray]
 
 
 def made(n: int) -> dict[str, Points]:
-    """Three problems that no line solves."""
+    """Three problems that are not linearly separable."""
     corners = np.random.default_rng(0).uniform(-1, 1, (n, 2))
     noisy = corners + np.random.default_rng(1).normal(0, 0.08, (n, 2))
     return {
@@ -50,7 +50,7 @@ def load(path: Path) -> Points:
         X, y = arrays["X"], arrays["y"]
     else:
         table = np.genfromtxt(path, delimiter=",", dtype=str)
-        # A header is what does not begin with a number.
+        # A header is a first line that does not begin with a number.
         table = table[1:] if not table[0, 0].lstrip("-").replace(".", "").isdigit() else table
         X, y = table[:, :2].astype(float), table[:, 2]
     if X.ndim != 2 or X.shape[1] != 2 or len(set(y.tolist())) != 2:
@@ -61,7 +61,7 @@ def load(path: Path) -> Points:
 
 
 def draw(drawn: dict[str, list[tuple[ThinPlateSVC, np.ndarray, np.ndarray]]], path: Path) -> None:
-    """A row a problem: the boundary at each scale, then the path of C."""
+    """One row per problem: the boundary at each scale, then the path of C."""
     import matplotlib.pyplot as plt
     from matplotlib.colors import ListedColormap
 
@@ -71,7 +71,7 @@ def draw(drawn: dict[str, list[tuple[ThinPlateSVC, np.ndarray, np.ndarray]]], pa
     figure, axes = plt.subplots(len(drawn), 4, figsize=(15, 3.5 * len(drawn)), squeeze=False, layout="constrained")
     for row, (name, fitted) in zip(axes, drawn.items(), strict=True):
         for axis, (svc, X, y), scale in zip(row, fitted, SCALES, strict=False):
-            # The margin around the points is told in units of the data, so it grows with the scale.
+            # The margin around the points is in units of the data, so it is multiplied by the scale.
             DecisionBoundaryDisplay.from_estimator(
                 svc,
                 X,

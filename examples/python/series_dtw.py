@@ -1,13 +1,13 @@
-"""Time series: dynamic time warping, beside a Gaussian on the same values and the nearest neighbour by DTW.
+"""Time series: dynamic time warping, compared with a Gaussian on the same values and the nearest neighbour by DTW.
 
-DTW lets the time of one series run faster and slower until it fits the other. It is no kernel, which a basis expansion
-does not mind, and it is slow, which is why only a few series serve as bases: the nearest neighbour compares with all.
+DTW stretches and compresses the time axis of one series to match the other. It is not a kernel, which a basis expansion
+does not require, and it is slow, so only a few series serve as bases: the nearest neighbour compares with all.
 
     python series_dtw.py                                       # patterns that are warped at random
     python series_dtw.py --data UCRArchive_2018/GunPoint --out .   # a folder of the UCR archive, or a .npz
 
-Expect 96 % by DTW on 100 bases, 95 % by the nearest of all 500 series and 78 % by the Gaussian. On TwoPatterns (1,000
-to train on) 99.6, 100 and 77.4 %, on GunPoint (50, all of them bases) 94.7, 97.3 and 89.3 %.
+Expect 96 % for DTW on 100 bases, 95 % for the nearest of all 500 series and 78 % for the Gaussian. On TwoPatterns
+(1,000 training series) 99.6, 100 and 77.4 %, on GunPoint (50, all of them bases) 94.7, 97.3 and 89.3 %.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Split = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 def make_series(n: int, length: int = 96, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Four patterns of two bumps or dips, in a time that runs unevenly, with noise."""
+    """Four patterns of two bumps or dips, with randomly warped time and noise."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 4, n)
     clock = np.linspace(0, 1, length)
@@ -62,7 +62,7 @@ def load(path: Path) -> Split:
 
 
 def draw(svc: BasisExpansionSVC, path: Path) -> None:
-    """The bases that speak most for each class or against it."""
+    """The bases with the largest weights for and against each class."""
     import matplotlib.pyplot as plt
 
     from widemargin.inspection import BasisDisplay
@@ -86,7 +86,7 @@ def main(argv: list[str] | None = None) -> float:
     print(f"{len(X)} series to train on, {len(X_test)} to test, {X.shape[1]} long, {len(set(y.tolist()))} classes")
 
     n_basis = min(100, len(X))
-    # How far time may run ahead, as a share of the length, and C are searched on the training series.
+    # The window, as a fraction of the length, and C are searched on the training series.
     windows = {"similarity__window": [0.05, 0.1, 0.2, 0.3]}
     methods = {
         "Gaussian on values": (ZScore() >> RBF(), {}),

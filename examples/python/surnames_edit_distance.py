@@ -1,13 +1,14 @@
-"""Strings: the language of a surname by edit distance, beside n-grams of characters and a linear SVM.
+"""Strings: the language of a surname by edit distance, compared with n-grams of characters and a linear SVM.
 
-A similarity need not compare vectors. Here it is the share of characters that need not be changed to turn one name into
-the other; no features are made, and a fitted model keeps its bases as the strings that they are.
+A similarity need not compare vectors. Here it is the fraction of characters that need not be edited to turn one name
+into the other; no features are computed, and a fitted model stores its bases as strings.
 
     python surnames_edit_distance.py                                    # names made of syllables
     python surnames_edit_distance.py --data surnames.tsv --out .        # a header, then language, tab, surname
 
-Expect 94 % by edit distance, with 2-grams beside it or without, and 93 % by the linear SVM. On 20,050 surnames of 18
-languages (github.com/spro/practical-pytorch) its n-grams win: 85.2 %, beside 82.5 % with and 78.7 % without 2-grams.
+Expect 94 % for edit distance, with or without 2-grams, and 93 % for the linear SVM. On 20,050 surnames of 18 languages
+(github.com/spro/practical-pytorch) the linear SVM's n-grams win: 85.2 %, against 82.5 % with and 78.7 % without
+2-grams.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from sklearn.svm import LinearSVC
 from widemargin import BasisExpansionSVC
 from widemargin.similarity import Edit, NGram
 
-# What the names of a made-up people begin with, go on with and end in.
+# Beginnings, middles and ends of the names of a synthetic language.
 SYLLABLES = {
     "Northern": ("Sven Lar Han Jor Mar Tor Ber Lin", "s e d m l k", "son sen gaard qvist strom lund dahl"),
     "Island": ("Ka Mo Lei Han Ta Pua Mar Na", "ka lo hi na pu we ma no", "lani aloa ino oku ana upu ele"),
@@ -38,7 +39,7 @@ SYLLABLES = {
 
 
 def make_names(n: int, seed: int = 0) -> tuple[list[str], list[str]]:
-    """Names of five made-up languages, one letter in five misspelt."""
+    """Names of five synthetic languages, with one letter in five misspelt."""
     rng = np.random.default_rng(seed)
     names, languages = [], []
     for _ in range(n):
@@ -54,7 +55,7 @@ def make_names(n: int, seed: int = 0) -> tuple[list[str], list[str]]:
 
 
 def load(path: Path) -> tuple[list[str], list[str]]:
-    """Names and languages of a table with a header, tab-separated, perhaps gzipped."""
+    """Names and languages of a tab-separated table with a header, optionally gzipped."""
     with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
         rows = [line.rstrip("\n").split("\t") for line in file][1:]
     for number, row in enumerate(rows, start=2):
@@ -101,7 +102,7 @@ def main(argv: list[str] | None = None) -> float:
     methods = {
         "n-grams, linear": make_pipeline(CountVectorizer(analyzer="char_wb", ngram_range=(1, 3)), LinearSVC(C=0.1)),
         "edit distance": BasisExpansionSVC(Edit(), n_basis=n_basis),
-        # Two similarities stand side by side: each is normalised by itself, and the SVM weighs both.
+        # Two similarities are combined: each is normalised separately, and the SVM weighs both.
         "edit and 2-grams": BasisExpansionSVC([Edit(), NGram(2)], n_basis=n_basis),
     }
     for name, method in methods.items():

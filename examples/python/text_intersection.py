@@ -1,12 +1,13 @@
-"""Text: additive kernels on word counts, beside a linear SVM on the same counts.
+"""Text: additive kernels on word counts, compared with a linear SVM on the same counts.
 
-Words come in bursts: a document that has used a word uses it again. A linear SVM counts the tenth occurrence as much as
-the first; histogram intersection and chi-squared do not, and pay three numbers a feature for it instead of one.
+Words are bursty: a document that has used a word is likely to use it again. A linear SVM counts the tenth occurrence as
+much as the first; histogram intersection and chi-squared do not, at the cost of three numbers per feature instead of
+one.
 
     python text_intersection.py                                   # documents made from topics
     python text_intersection.py --data news20.train.npz --out .   # files of bags_of_words.py, or any in SciPy's layout
 
-Expect 97 % by intersection, 98 % by chi-squared and 91 % by the linear SVM, each at its best C. On 20 Newsgroups (by
+Expect 97 % for intersection, 98 % for chi-squared and 91 % for the linear SVM, each at its best C. On 20 Newsgroups (by
 date, 1,000 words) 72.8, 74.0 and 69.6 %.
 """
 
@@ -30,7 +31,7 @@ from sklearn.svm import LinearSVC
 from widemargin import PowerMeanSVC
 
 CS = (0.001, 0.01, 0.1, 1.0, 10.0)
-# The scaling is the one that PowerMeanSVC does by itself.
+# The same scaling that PowerMeanSVC does internally.
 METHODS: dict[str, Callable[[float], Any]] = {
     "intersection": lambda c: PowerMeanSVC(kernel="intersection", C=c, random_state=0),
     "chi-squared": lambda c: PowerMeanSVC(kernel="chi2", C=c, random_state=0),
@@ -48,7 +49,7 @@ def make_documents(
     y = rng.integers(0, n_topics, n)
     rows = np.empty((n, n_words), dtype=np.float32)
     for row, topic in zip(rows, topics[y], strict=True):
-        # Each document draws a distribution of its own around its topic's: that makes the bursts.
+        # Each document draws its own distribution around its topic's: this causes the bursts.
         own = rng.dirichlet(40 * topic + 1e-6)
         row[:] = rng.multinomial(rng.integers(40, 300), own)
     return sparse.csr_array(rows), y
@@ -67,7 +68,7 @@ def read(path: Path) -> tuple[sparse.csr_matrix, np.ndarray]:
 
 
 def load(path: Path) -> tuple[sparse.csr_matrix, sparse.csr_matrix, np.ndarray, np.ndarray]:
-    """NAME.train.npz with its NAME.test.npz, or a single file of which a quarter is held out."""
+    """NAME.train.npz with its NAME.test.npz, or a single file, a quarter of which is held out."""
     if not path.is_file():
         raise SystemExit(f"{path} is no file: --data takes a .npz of counts, as bags_of_words.py writes them")
     X, y = read(path)
@@ -110,7 +111,7 @@ def main(argv: list[str] | None = None) -> float:
         accuracies[name], start = [], time.perf_counter()
         for c in CS:
             with warnings.catch_warnings():
-                # LinearSVC's complaint at large C is not what this example is about.
+                # LinearSVC's convergence warnings at large C are irrelevant here.
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 accuracies[name].append(make(c).fit(X, y).score(X_test, y_test))
         seconds = time.perf_counter() - start

@@ -1,7 +1,8 @@
-//! A similarity of one's own: how much two stretches of time overlap, in about twenty lines; and a model of it, saved and
+//! A user-defined similarity in about twenty lines: how much two time intervals overlap; and a model of it, saved and
 //! loaded.
 //!
-//! Any function of two things will do. It need not be symmetric, nor a kernel, and the things need not be vectors.
+//! Any function of two objects can be a similarity. It need be neither symmetric nor a kernel, and the objects need not
+//! be vectors.
 //!
 //! `cargo run --release --package widemargin-examples --bin own_similarity`
 
@@ -15,14 +16,14 @@ use widemargin::model::{BasisExpansionParams, BasisExpansionSvc};
 use widemargin::select::Evaluation;
 use widemargin::similarity::Similarity;
 
-/// From one hour of the day to another.
+/// An interval in hours of the day.
 #[derive(Clone, serde::Serialize, serde::Deserialize)]
 struct Stretch {
     from: f32,
     to: f32,
 }
 
-/// The time two stretches share, as a part of the time from the first start to the last end.
+/// The overlap of two intervals, as a fraction of the time from the first start to the last end.
 struct Overlap;
 
 impl Similarity for Overlap {
@@ -55,7 +56,7 @@ fn shifts(n: usize, seed: u64) -> (Vec<Stretch>, Labels) {
 
 type Model = BasisExpansionSvc<Overlap>;
 
-/// A model file knows samples of the library's kinds. Bases of one's own are kept in a file of one's own, beside it.
+/// A model file stores samples of the library's kinds only. Bases of a user-defined type are stored in another file.
 fn save(model: &Model, folder: &Path) -> Result<(), Box<dyn Error>> {
     std::fs::write(folder.join("shifts.model"), model.to_bytes_without_bases()?)?;
     std::fs::write(folder.join("bases.json"), serde_json::to_vec(model.expansion().bases())?)?;

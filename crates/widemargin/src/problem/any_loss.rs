@@ -1,4 +1,4 @@
-//! Every loss a linear SVM on features can be trained with.
+//! The losses of a linear SVM on features.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,13 +6,13 @@ use std::str::FromStr;
 use super::{Loss, SmoothLoss};
 use crate::error::{Error, Result};
 
-/// The loss of ½‖w‖² + Σ c loss(y·f(x)), smooth or not: what it is decides who minimises it.
+/// The loss of ½‖w‖² + Σ c loss(y·f(x)), smooth or not; it determines the solver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AnyLoss {
-    /// max(0, 1 − m), which has a corner: by coordinate descent on the dual.
+    /// max(0, 1 − m), which is not smooth: solved by coordinate descent on the dual.
     Hinge,
-    /// One that Newton's method takes in the primal.
+    /// A smooth loss: solved by Newton's method in the primal.
     Smooth(SmoothLoss),
 }
 

@@ -1,8 +1,7 @@
-//! The objective over one block of rows in memory: the place where losses, targets and costs meet Φ.
+//! The objective over one block of rows in memory, which combines losses, targets and costs with Φ.
 //!
-//! What it remembers of its rows can be taken out and given to another over the same rows ([`ObjectiveState`]): a step is
-//! then a pure function of the rows, what was remembered and what is asked, and any machine that has or makes the rows
-//! can take it.
+//! Its state per row can be moved to another objective over the same rows ([`ObjectiveState`]): a step is then a pure
+//! function of the rows, the state and the arguments, and can run on any machine that has or can compute the rows.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,14 +13,14 @@ use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 
-/// The most tasks of a pass. The partition is fixed by the sizes alone, and sums are added in its order, so that
-/// the number of threads changes no bit.
+/// The maximum number of tasks per pass. The partition depends only on the sizes, and sums are added in its order, so
+/// that results do not depend on the number of threads.
 const MOST_SHARDS: usize = 32;
 
-/// Rows of the smallest task.
+/// Minimum rows per task.
 const LEAST_ROWS: usize = 256;
 
-/// Some neighbouring rows and what is remembered of them: single precision, `[problem][row]`.
+/// Adjacent rows and their state: single precision, `[problem][row]`.
 #[derive(Debug)]
 pub(super) struct Shard {
     rows: Range<usize>,
@@ -31,13 +30,13 @@ pub(super) struct Shard {
     along: Vec<f32>,
 }
 
-/// The memory of an objective over a block, for another one: many that live for one step each would take it from the
-/// system and give it back every time, which can cost more than their steps.
+/// Memory of an objective over a block, for reuse by another one: objectives that live for a single step would
+/// otherwise allocate and free it each time, which can cost more than the step.
 #[derive(Debug, Default)]
 pub struct ObjectiveScratch(Vec<Shard>);
 
 impl ObjectiveScratch {
-    /// Shards for a block, all scores 0.
+    /// Shards for a block, with all scores 0.
     fn shards(mut self, n_rows: usize, n_problems: usize) -> Vec<Shard> {
         let fits = |shard: &Shard| shard.scores.len() == shard.rows.len() * n_problems;
         if self.0.last().is_none_or(|last| last.rows.end != n_rows || !fits(last)) {
@@ -55,7 +54,7 @@ pub struct BlockObjective<'a> {
     /// Number of the block's first row in the whole training set.
     first_row: usize,
     targets: OneVsRest<'a>,
-    /// Of the block's rows.
+    /// For the block's rows.
     costs: &'a [f64],
     loss: SmoothLoss,
     intercept: Intercept,
@@ -63,18 +62,18 @@ pub struct BlockObjective<'a> {
     shards: Vec<Shard>,
 }
 
-/// What an objective remembers of its rows from one call to the next: `n_rows × n_problems` numbers each, in an order
-/// that only an objective over the same rows knows. Empty before there were any.
+/// The state of an objective per row between calls: `n_rows × n_problems` numbers each, in an order that is meaningful
+/// only to an objective over the same rows. Initially empty.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ObjectiveState {
     /// The scores w_kᵀφ_i of the current points.
     pub scores: Vec<f32>,
-    /// The same of the current directions.
+    /// The same for the current directions.
     pub along: Vec<f32>,
 }
 
 impl<'a> BlockObjective<'a> {
-    /// The objective over a block that stands alone; the arguments are those of [`LinearObjective::new`].
+    /// The objective over a single block; for the arguments see [`LinearObjective::new`].
     ///
     /// # Errors
     /// As for [`LinearObjective::new`].
@@ -91,7 +90,7 @@ impl<'a> BlockObjective<'a> {
         BlockObjective::alone_in(ObjectiveScratch::default(), block, targets, costs, (loss, intercept), threads)
     }
 
-    /// The same in the memory of an objective that is done with.
+    /// The same, reusing the memory of a finished objective.
     ///
     /// # Errors
     /// As for [`BlockObjective::alone`].
@@ -108,22 +107,22 @@ impl<'a> BlockObjective<'a> {
         Ok(BlockObjective::of_shards(block, 0, targets, costs, kind, Arc::new(Pool::new(threads)?), shards))
     }
 
-    /// The memory, for another objective.
+    /// The memory, for reuse by another objective.
     pub fn into_scratch(self) -> ObjectiveScratch {
         ObjectiveScratch(self.shards)
     }
 
-    /// What it remembers.
+    /// A copy of the state.
     pub fn state(&self) -> ObjectiveState {
         let all = |of: fn(&Shard) -> &Vec<f32>| self.shards.iter().flat_map(of).copied().collect();
         ObjectiveState { scores: all(|shard| &shard.scores), along: all(|shard| &shard.along) }
     }
 
-    /// Goes on from what another objective over the same rows remembered: the fields of [`ObjectiveState`], each of them empty
-    /// where it remembered nothing yet.
+    /// Restores the state of another objective over the same rows: the fields of [`ObjectiveState`], each of which may
+    /// be empty.
     ///
     /// # Errors
-    /// [`Error::Shape`] where it is of other rows or problems.
+    /// [`Error::Shape`] if it is for other rows or problems.
     pub fn recall(&mut self, scores: &[f32], along: &[f32]) -> Result<()> {
         let expected = self.block.n_rows() * self.targets.n_problems();
         for (what, values) in [("scores", scores), ("scores along directions", along)] {
@@ -158,8 +157,8 @@ impl<'a> BlockObjective<'a> {
         BlockObjective::of_shards(block, first_row, targets, costs, kind, pool, shards)
     }
 
-    /// The objective with the memory of one over the same rows, whose block may have been another: with a block without
-    /// columns it can do all that does not read φ.
+    /// The objective with the state of one over the same rows, whose block may be different: a block without columns
+    /// suffices for everything that does not read φ.
     pub(super) fn of_shards(
         block: Block<'a>,
         first_row: usize,
@@ -172,12 +171,12 @@ impl<'a> BlockObjective<'a> {
         BlockObjective { block, first_row, targets, costs, loss, intercept, pool, shards }
     }
 
-    /// Its memory.
+    /// The state.
     pub(super) fn into_shards(self) -> Vec<Shard> {
         self.shards
     }
 
-    /// Products of all rows with `points`, into the shards' scores or directions.
+    /// Products of all rows with `points`, stored as the shards' scores or directions.
     fn multiply(&mut self, live: &[usize], points: &[f64], into: fn(&mut Shard) -> &mut Vec<f32>) -> Result<()> {
         let d = self.block.n_features();
         if points.chunks(d + 1).all(|point| point[..d].iter().all(|w| *w == 0.0)) {
@@ -254,8 +253,8 @@ impl<'a> BlockObjective<'a> {
         all
     }
 
-    /// Calls `work(rows, factors)` panel by panel for the rows of which any live problem has a factor: in a pass
-    /// for squared hinge that is the rows inside the margin.
+    /// Calls `work(rows, factors)` panel by panel for the rows with a non-zero factor in any live problem: for squared
+    /// hinge, the rows inside the margin.
     fn for_each_panel(&self, shard: &Shard, factors: &[f32], mut work: impl FnMut(&[u32], &mut [f32])) {
         let n = shard.rows.len();
         let active: Vec<usize> = (0..n).filter(|&i| factors[i..].iter().step_by(n).any(|f| *f != 0.0)).collect();
@@ -272,7 +271,7 @@ impl<'a> BlockObjective<'a> {
         }
     }
 
-    /// Adds what each shard gives, in their order, as points: features' sums and the intercept's.
+    /// Adds the shards' results in order, as points: the features' sums and the intercept's.
     fn add_up(&self, n_live: usize, parts: impl IntoIterator<Item = (Vec<f64>, Vec<f64>)>) -> Vec<f64> {
         let d = self.block.n_features();
         let mut total = vec![0.0; n_live * (d + 1)];
@@ -289,7 +288,7 @@ impl<'a> BlockObjective<'a> {
 }
 
 impl Shard {
-    /// So many rows of so many problems, all scores 0.
+    /// Shards for this number of rows and problems, with all scores 0.
     pub(super) fn all(n_rows: usize, n_problems: usize) -> Vec<Shard> {
         let rows = n_rows.div_ceil(MOST_SHARDS).next_multiple_of(LEAST_ROWS);
         let shard = |from| {
@@ -300,13 +299,13 @@ impl Shard {
         (0..n_rows).step_by(rows).map(shard).collect()
     }
 
-    /// What is remembered, to be put away and brought back.
+    /// The state, for swapping out and in.
     pub(super) fn numbers(&mut self) -> [&mut Vec<f32>; 2] {
         [&mut self.scores, &mut self.along]
     }
 }
 
-/// Checks that blocks, targets and costs are of the same rows, and the costs' values; the number of rows.
+/// Checks that blocks, targets and costs have the same rows, and the values of the costs; returns the number of rows.
 pub(super) fn check_rows(blocks: &[Block<'_>], targets: &OneVsRest<'_>, costs: &[f64]) -> Result<usize> {
     let wrong = |what: &str, found: String, expected: String| Error::Shape { what: what.into(), found, expected };
     let n_rows: usize = blocks.iter().map(Block::n_rows).sum();
@@ -340,7 +339,7 @@ impl Objective for BlockObjective<'_> {
         }
     }
 
-    /// Measured beside a matrix product at 80 Gflop/s: a pass takes the time of 15 multiply-adds a value for
+    /// Measured relative to a matrix product at 80 Gflop/s: a pass takes the time of 15 multiply-adds per value for
     /// reading it and of 2.5 for each problem.
     fn cost(&self) -> Cost {
         let values = self.block.n_values() as f64;
@@ -409,7 +408,7 @@ impl Objective for BlockObjective<'_> {
                     sums.value += cost * loss.value;
                     sums.pull += alpha;
                     sums.balance += alpha * y;
-                    // α · margin is 0 · ∞ where both are at their ends.
+                    // α · margin would be 0 · ∞ at the ends of both ranges.
                     sums.conjugate += cost * loss.value + if alpha > 0.0 { alpha * margin } else { 0.0 };
                     sums.n_support += u64::from(alpha > 0.0);
                     factors[i] = (-alpha * y) as f32;
@@ -444,7 +443,7 @@ impl Objective for BlockObjective<'_> {
             let mut sums = self.block.sums(live.len());
             let mut balances = vec![0.0f64; live.len()];
             let mut scores = Vec::new();
-            // Both products of a panel while it is in the cache: Φ is read once.
+            // Both products of a panel while it is cached, so that Φ is read once.
             self.for_each_panel(shard, &factors, |rows, factors| {
                 scores.resize(factors.len(), 0.0);
                 self.block.scores(rows, &packed, &mut scores);

@@ -1,4 +1,4 @@
-//! The sum of objectives over different rows, which is how a training set in several blocks is one objective.
+//! The sum of objectives over different rows: one objective for a training set in several blocks.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,14 +19,14 @@ pub struct LinearObjective<'a> {
 }
 
 impl<'a> LinearObjective<'a> {
-    /// The objective over blocks of rows in memory, which follow each other as `targets` and `costs` do.
+    /// The objective over consecutive blocks of rows in memory, in the order of `targets` and `costs`.
     ///
-    /// `costs` are C · weight, one a row, finite and at least 0; `threads` work on each pass, 0 meaning one a
+    /// `costs` are C · weight, one per row, finite and at least 0; `threads` threads run each pass, 0 meaning one per
     /// core. Results do not depend on the number of threads.
     ///
     /// # Errors
-    /// [`Error::Shape`] where blocks, targets and costs do not fit each other, [`Error::Weight`] for a cost that
-    /// is negative or not finite, [`Error::NoSamples`] without rows, [`Error::Threads`].
+    /// [`Error::Shape`] if blocks, targets and costs are inconsistent, [`Error::Weight`] for a negative or non-finite
+    /// cost, [`Error::NoSamples`] without rows, [`Error::Threads`].
     pub fn new(
         blocks: &[Block<'a>],
         targets: OneVsRest<'a>,
@@ -48,10 +48,10 @@ impl<'a> LinearObjective<'a> {
         LinearObjective::from_parts(parts.collect())
     }
 
-    /// The sum of objectives over different rows, wherever those are.
+    /// The sum of objectives over different rows, wherever these are stored.
     ///
     /// # Errors
-    /// [`Error::NoSamples`] without parts, [`Error::Shape`] where they are not of one kind.
+    /// [`Error::NoSamples`] without parts, [`Error::Shape`] if their shapes are inconsistent.
     pub fn from_parts(parts: Vec<Box<dyn Objective + Send + 'a>>) -> Result<Self> {
         let mut shape = parts.first().ok_or(Error::NoSamples(""))?.shape();
         shape.n_rows = 0;

@@ -1,4 +1,4 @@
-//! Losses of a margin m = y·f(x), and the shape they give the dual problem.
+//! Losses of a margin m = y·f(x), and their dual problems.
 
 use std::fmt;
 use std::str::FromStr;
@@ -27,7 +27,7 @@ impl Loss {
         }
     }
 
-    /// Upper bound of a dual variable whose sample counts `c` = C · weight.
+    /// Upper bound of the dual variable of a sample with cost `c` = C · weight.
     #[inline]
     pub fn upper_bound(self, c: f64) -> f64 {
         match self {
@@ -36,7 +36,7 @@ impl Loss {
         }
     }
 
-    /// What the loss adds to the diagonal of the dual's quadratic form.
+    /// The loss's contribution to the diagonal of the dual's quadratic form.
     #[inline]
     pub fn diagonal(self, c: f64) -> f64 {
         match self {

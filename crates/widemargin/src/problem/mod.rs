@@ -1,4 +1,4 @@
-//! What is minimised: losses and the two-class problems that a multi-class one is made of.
+//! The optimisation problems: losses, and the two-class problems of a multi-class one.
 
 mod any_loss;
 mod block;

@@ -1,18 +1,18 @@
-//! The one thing a primal solver sees: sums over the rows of a training set.
+//! The interface of a primal solver to the training set: sums over its rows.
 //!
-//! Minimised is, for every problem k,
+//! For every problem k, the solver minimises
 //!
 //! ½‖w_k‖² + Σ_i c_i · loss(y_ik · (w_kᵀφ_i + b_k)),
 //!
-//! the square of b_k being added where the intercept is penalised. An [`Objective`] gives the sums over i, for
-//! many problems in one pass; the penalty is the solver's, since it has nothing to do with rows. Because every
-//! result is a sum over rows, the sum of two objectives over different rows is again an objective
-//! ([`super::LinearObjective`]): rows may lie in several blocks, on disk, or on other machines.
+//! plus ½b_k² if the intercept is penalised. An [`Objective`] provides the sums over i, for many problems in one pass;
+//! the penalty is left to the solver, since it does not depend on rows. Because every result is a sum over rows, the
+//! sum of two objectives over different rows is again an objective ([`super::LinearObjective`]): rows may be in several
+//! blocks, on disk, or on other machines.
 //!
-//! An objective remembers, row by row, the scores w_kᵀφ_i of the current point and those of one direction, so
-//! that a search along a line needs no look at φ. *Points* are `[problem][coordinate]`: the features' weights
-//! and then the intercept, `n_features + 1` numbers a problem. `live` lists the problems a call is about; all
-//! that is passed with it, and all that comes back, is in its order.
+//! An objective stores, for each row, the scores w_kᵀφ_i of the current point and those of one direction, so that a
+//! line search does not read φ. *Points* are `[problem][coordinate]`: the features' weights and then the intercept,
+//! `n_features + 1` numbers per problem. `live` lists the problems of a call; all its arguments and results are in that
+//! order.
 
 use std::fmt;
 use std::str::FromStr;
@@ -22,16 +22,16 @@ use crate::error::{Error, Result};
 use crate::linalg;
 use crate::monitor::Monitor;
 
-/// What is done about a constant in the decision function.
+/// How the intercept is treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Intercept {
-    /// There is one, and it costs nothing.
+    /// An unpenalised intercept.
     #[default]
     Free,
-    /// There is one, and ½b² is part of the objective: a feature that is always 1, as LIBLINEAR's `-B 1`.
+    /// An intercept with the penalty ½b²: a feature that is always 1, as LIBLINEAR's `-B 1`.
     Penalised,
-    /// There is none.
+    /// No intercept.
     None,
 }
 
@@ -62,14 +62,14 @@ impl FromStr for Intercept {
     }
 }
 
-/// The sizes of a problem and what kind it is.
+/// The dimensions and kind of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Rows that the sums are over.
+    /// Number of rows.
     pub n_rows: usize,
-    /// Features of a row, the intercept not counted.
+    /// Number of features, without the intercept.
     pub n_features: usize,
-    /// Two-class problems.
+    /// Number of two-class problems.
     pub n_problems: usize,
     /// The loss.
     pub loss: SmoothLoss,
@@ -77,7 +77,7 @@ pub struct Shape {
     pub intercept: Intercept,
 }
 
-/// What calls cost, in multiply-adds of a large matrix product or what takes as long.
+/// The cost of calls, in equivalent multiply-adds of a large matrix product.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cost {
     /// Reading the rows once.
@@ -88,27 +88,27 @@ pub struct Cost {
     pub gram: f64,
 }
 
-/// A place on a line through the current point of a problem: scores + intercept + step · (along · direction + turn).
+/// A point on a line through the current point of a problem: scores + intercept + step · (along · direction + turn).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Line {
     /// The intercept at the line's start.
     pub intercept: f64,
-    /// How far to go.
+    /// The step length.
     pub step: f64,
-    /// 1 to move the weights along the direction, 0 to leave them.
+    /// 1 to move the weights along the direction, 0 to keep them.
     pub along: f64,
-    /// What the intercept changes a step.
+    /// The change of the intercept per unit step.
     pub turn: f64,
 }
 
-/// Sums at a place on a line.
+/// Sums at a point on a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LineSums {
     /// Σ c loss.
     pub value: f64,
-    /// Its derivative by the step.
+    /// Its derivative with respect to the step.
     pub slope: f64,
-    /// Its second derivative by the step.
+    /// Its second derivative with respect to the step.
     pub curvature: f64,
     /// Σ c pull, the sum of the dual variables.
     pub pull: f64,
@@ -119,11 +119,11 @@ pub struct LineSums {
 pub struct PointSums {
     /// Σ c loss.
     pub value: f64,
-    /// Σ α with α_i = c_i · pull_i, the dual variables that belong to the point.
+    /// Σ α with α_i = c_i · pull_i, the dual variables at the point.
     pub pull: f64,
-    /// Σ α y, which is 0 for dual variables that a free intercept allows.
+    /// Σ α y, which is 0 for dual variables that are feasible with an unpenalised intercept.
     pub balance: f64,
-    /// The conjugate's share of the dual objective, Σ c (loss + pull · margin) by Fenchel and Young's equality.
+    /// The conjugate's part of the dual objective, Σ c (loss + pull · margin) by the Fenchel-Young equality.
     pub conjugate: f64,
     /// Rows with α > 0.
     pub n_support: u64,
@@ -153,16 +153,16 @@ impl PointSums {
 /// Sums and gradients at the current points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gradient {
-    /// One a problem.
+    /// One per problem.
     pub sums: Vec<PointSums>,
     /// −Σ α_i y_i (φ_i, 1) as points: the gradient of the sum of losses.
     pub slopes: Vec<f64>,
 }
 
-/// Σ_i h_i (φ_i, 1)(φ_i, 1)ᵀ, h_i being row i's curvature c · loss″ averaged over the live problems.
+/// Σ_i h_i (φ_i, 1)(φ_i, 1)ᵀ, where h_i is row i's curvature c · loss″ averaged over the live problems.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gram {
-    /// Features × features, row-major, the lower triangle alone.
+    /// Features × features, row-major, lower triangle only.
     pub lower: Vec<f32>,
     /// Σ h φ.
     pub column: Vec<f64>,
@@ -170,17 +170,17 @@ pub struct Gram {
     pub corner: f64,
 }
 
-/// The rows that one problem's Hessian is made of, where they are few.
+/// The rows with non-zero curvature in one problem's Hessian, if they are few.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ActiveRows {
-    /// (φ_i, 1), `n_features + 1` numbers a row.
+    /// (φ_i, 1), `n_features + 1` numbers per row.
     pub rows: Vec<f64>,
     /// Their curvatures c · loss″, each above 0.
     pub curvatures: Vec<f64>,
 }
 
 impl ActiveRows {
-    /// Adds other rows; false where they are more than `most` then, and so of no use.
+    /// Adds other rows; false if there are then more than `most`, so that they are useless.
     pub fn add(&mut self, other: ActiveRows, most: usize) -> bool {
         if self.curvatures.is_empty() {
             *self = other;
@@ -209,30 +209,30 @@ impl Gram {
     }
 }
 
-/// Sums over rows, for many problems at once. See the head of the file for the layout of the arguments.
+/// Sums over rows, for many problems at once. See the module documentation for the layout of the arguments.
 pub trait Objective {
-    /// Sizes and kind.
+    /// Dimensions and kind.
     fn shape(&self) -> Shape;
 
-    /// What the calls below cost.
+    /// The cost of the calls below.
     fn cost(&self) -> Cost;
 
-    /// Makes `points` the current ones: scores ← Φw. Reads φ once.
+    /// Sets the current points: scores ← Φw. Reads φ once.
     ///
     /// # Errors
-    /// [`Error::Value`](crate::Error::Value) for a score that is not finite, naming the feature to blame.
+    /// [`Error::Value`](crate::Error::Value) for a non-finite score, naming the feature responsible.
     fn set_point(&mut self, live: &[usize], points: &[f64]) -> Result<()>;
 
-    /// Makes `directions` the current ones. Reads φ once.
+    /// Sets the current directions. Reads φ once.
     ///
     /// # Errors
     /// As [`Objective::set_point`].
     fn set_direction(&mut self, live: &[usize], directions: &[f64]) -> Result<()>;
 
-    /// Sums at a place on each problem's line. Does not read φ.
+    /// Sums at a point on each problem's line. Does not read φ.
     ///
     /// # Errors
-    /// Of the machine that holds the rows, if it is not this one.
+    /// Errors of the machine that holds the rows, if they are remote.
     fn line_search_eval(&mut self, live: &[usize], lines: &[Line]) -> Result<Vec<LineSums>>;
 
     /// Moves the current points: scores ← scores + step · direction. Does not read φ.
@@ -244,7 +244,7 @@ pub trait Objective {
     /// Sums and gradients at the current points with these intercepts. Reads φ once.
     ///
     /// # Errors
-    /// [`Error::Value`](crate::Error::Value) for a gradient that is not finite.
+    /// [`Error::Value`](crate::Error::Value) for a non-finite gradient.
     fn gradient(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Gradient>;
 
     /// Σ_i c_i loss″_ik (φ_i, 1)(φ_i, 1)ᵀ d_k for `directions` d, as points. Reads φ once.
@@ -253,10 +253,11 @@ pub trait Objective {
     /// As [`Objective::line_search_eval`].
     fn hessian_product(&mut self, live: &[usize], intercepts: &[f64], directions: &[f64]) -> Result<Vec<f64>>;
 
-    /// One matrix that stands for the Hessians of all live problems, or `None` where the watch says to stop.
+    /// A matrix that approximates the Hessians of all live problems, or `None` if the monitor says to stop.
     ///
     /// # Errors
-    /// [`Error::Cancelled`](crate::Error::Cancelled) where the watch was, else as [`Objective::line_search_eval`].
+    /// [`Error::Cancelled`](crate::Error::Cancelled) if the monitor cancelled, otherwise as
+    /// [`Objective::line_search_eval`].
     fn gram(&mut self, live: &[usize], intercepts: &[f64], monitor: &Monitor<'_>) -> Result<Option<Gram>>;
 
     /// The diagonal of that matrix, `n_features + 1` numbers. Reads φ once.
@@ -265,8 +266,8 @@ pub trait Objective {
     /// As [`Objective::line_search_eval`].
     fn diagonal(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Vec<f64>>;
 
-    /// The rows with a curvature above 0 in problem `k`, or `None` where they are more than `most`. For squared hinge they
-    /// are the rows inside the margin.
+    /// The rows with a curvature above 0 in problem `k`, or `None` if there are more than `most`. For squared hinge
+    /// these are the rows inside the margin.
     ///
     /// # Errors
     /// As [`Objective::line_search_eval`].

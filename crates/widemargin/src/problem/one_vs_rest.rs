@@ -1,6 +1,6 @@
-//! One-vs-rest targets: a problem a class, or a single one where there are two classes.
+//! One-vs-rest targets: one problem per class, or a single one for two classes.
 
-/// Which samples are positive in which two-class problem.
+/// The sign of each sample in each two-class problem.
 #[derive(Clone, Copy, Debug)]
 pub struct OneVsRest<'a> {
     codes: &'a [u32],
@@ -8,7 +8,7 @@ pub struct OneVsRest<'a> {
 }
 
 impl<'a> OneVsRest<'a> {
-    /// Targets for samples of the classes `codes`, each below `n_classes` (at least 2).
+    /// Targets for samples with the classes `codes`, each below `n_classes` (at least 2).
     pub fn new(codes: &'a [u32], n_classes: usize) -> Self {
         OneVsRest { codes, n_classes }
     }
@@ -23,26 +23,26 @@ impl<'a> OneVsRest<'a> {
         OneVsRest { codes: &self.codes[rows], n_classes: self.n_classes }
     }
 
-    /// Number of two-class problems: one for two classes (its positive side is the second class, as in
-    /// scikit-learn), else one a class.
+    /// Number of two-class problems: one for two classes (its positive side is the second class, as in scikit-learn),
+    /// otherwise one per class.
     pub fn n_problems(&self) -> usize {
         n_problems(self.n_classes)
     }
 
-    /// The problem in which the sample `row` is positive, if there is one.
+    /// The problem in which sample `row` is positive, if any.
     #[inline]
     pub fn positive_problem(&self, row: usize) -> Option<usize> {
         let code = self.codes[row] as usize;
         if self.n_classes > 2 { Some(code) } else { (code == 1).then_some(0) }
     }
 
-    /// +1 or −1: the side of the sample `row` in a problem.
+    /// +1 or −1: the sign of sample `row` in a problem.
     #[inline]
     pub fn sign(&self, row: usize, problem: usize) -> f64 {
         if self.positive_problem(row) == Some(problem) { 1.0 } else { -1.0 }
     }
 
-    /// The class that the scores of one sample (one a problem) vote for; the first wins a tie.
+    /// The class predicted by the scores of one sample (one per problem); the first wins a tie.
     pub fn decide<T: PartialOrd + Default + Copy>(scores: &[T]) -> usize {
         if let [score] = scores {
             return usize::from(*score > T::default());

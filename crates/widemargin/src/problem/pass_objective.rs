@@ -1,8 +1,8 @@
-//! The objective over rows that memory does not hold: each question is a pass over them, a piece at a time.
+//! The objective over rows that do not fit in memory: each quantity takes a pass over them, in pieces.
 //!
-//! What is remembered of the rows, two numbers a row and problem, is held as far as is allowed and else lies on the
-//! scratch. What changes it waits for the next question, so that a place, or a direction and the step along it, costs no
-//! pass of its own where another follows.
+//! The state of the rows, two numbers per row and problem, is kept in memory as far as allowed and otherwise in the
+//! scratch. Changes to it are deferred to the next pass, so that setting a point, or a direction and the step along it,
+//! needs no pass of its own if another follows.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::linalg;
 use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
 
-/// What the problems are, row by row.
+/// The targets and costs of the rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Targets<'a> {
     pub targets: OneVsRest<'a>,
@@ -25,17 +25,17 @@ pub(crate) struct Targets<'a> {
     pub intercept: Intercept,
 }
 
-/// How the work is cut, and where memory ends.
+/// The partitioning, and the memory limits.
 #[derive(Clone, Copy)]
 pub(crate) struct Room<'a> {
     pub rows_a_piece: usize,
-    /// Pieces whose scores are held; those of the others are on the scratch, from `first_byte` on.
+    /// Number of pieces whose scores are kept in memory; those of the others are in the scratch, from `first_byte` on.
     pub n_held: usize,
     pub scratch: &'a dyn Scratch,
     pub first_byte: u64,
 }
 
-/// A change of what is remembered that no pass has made yet.
+/// A deferred change of the state.
 enum Move {
     SetPoint(Vec<usize>, Vec<f64>),
     SetDirection(Vec<usize>, Vec<f64>),
@@ -52,14 +52,14 @@ impl Move {
     }
 }
 
-/// Sums over rows that come piece by piece.
+/// Sums over rows read in pieces.
 pub(crate) struct PassObjective<'a> {
     pieces: &'a dyn Pieces,
     problem: Targets<'a>,
     room: Room<'a>,
     pool: Arc<Pool>,
     monitor: Monitor<'a>,
-    /// Of each piece; empty where it is on the scratch.
+    /// The state of each piece; empty if it is in the scratch.
     memory: Vec<Vec<Shard>>,
     moves: Vec<Move>,
     features: Vec<f32>,
@@ -67,7 +67,7 @@ pub(crate) struct PassObjective<'a> {
 }
 
 impl<'a> PassObjective<'a> {
-    /// `monitor` is asked between pieces.
+    /// `monitor` is checked between pieces.
     pub fn new(
         pieces: &'a dyn Pieces,
         problem: Targets<'a>,
@@ -98,12 +98,12 @@ impl<'a> PassObjective<'a> {
         Ok(objective)
     }
 
-    /// How often all features were made or read.
+    /// The number of passes that computed or read all features.
     pub fn n_passes(&self) -> u32 {
         self.n_passes
     }
 
-    /// Where the memory of a piece lies on the scratch.
+    /// The position of a piece's state in the scratch.
     fn place_of(&self, at: usize) -> u64 {
         let numbers = (at - self.room.n_held) * self.room.rows_a_piece * self.problem.targets.n_problems() * 2;
         self.room.first_byte + (numbers * size_of::<f32>()) as u64
@@ -140,7 +140,7 @@ impl<'a> PassObjective<'a> {
         self.room.scratch.write(self.place_of(at), &bytes)
     }
 
-    /// One pass: makes the moves that wait, then has `work` done on each piece, in order.
+    /// One pass: applies deferred changes, then runs `work` on each piece, in order.
     fn pass<T>(
         &mut self,
         reads_features: bool,
@@ -189,7 +189,8 @@ impl Objective for PassObjective<'_> {
 
     fn cost(&self) -> Cost {
         let (n, d) = (self.pieces.n_rows() as f64, self.pieces.n_features() as f64);
-        // As a block's, but that rows are made, or come from a disk. Not measured: a solver's steps follow from it.
+        // As for a block, plus computing rows or reading them from disk. Not measured, since the solver's steps depend
+        // on it.
         Cost { pass: 100.0 * n * d, problem: 2.5 * n * d, gram: n * d * (100.0 + 0.5 * d) }
     }
 
@@ -250,7 +251,7 @@ impl Objective for PassObjective<'_> {
         Ok(total)
     }
 
-    /// One pass. Where the rows are too many it is for nothing, but for the moves that waited.
+    /// One pass. If there are too many rows it is wasted, except for the deferred changes.
     fn active_rows(&mut self, k: usize, intercept: f64, most: usize) -> Result<Option<ActiveRows>> {
         let mut total = Some(ActiveRows::default());
         let fold = |part: Option<ActiveRows>| {

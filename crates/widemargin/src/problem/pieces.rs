@@ -1,20 +1,20 @@
-//! Rows of Φ that are made, or read, as they are asked for.
+//! Rows of Φ that are computed or read on demand.
 
 use std::ops::Range;
 
 use crate::error::Result;
 
-/// Where the features of more rows than memory holds come from.
+/// The source of features that do not fit in memory.
 pub trait Pieces: Sync {
     /// Number of rows.
     fn n_rows(&self) -> usize;
 
-    /// Features of a row.
+    /// Features per row.
     fn n_features(&self) -> usize;
 
-    /// Writes the features of neighbouring rows, row-major. The same rows always have the same bits.
+    /// Writes the features of consecutive rows, row-major. The same rows always give the same bits.
     ///
     /// # Errors
-    /// What reading samples, comparing them or reading features meets.
+    /// Errors of reading samples, comparing them or reading features.
     fn fill(&self, rows: Range<usize>, out: &mut [f32]) -> Result<()>;
 }

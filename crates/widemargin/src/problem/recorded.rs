@@ -1,33 +1,33 @@
-//! An objective whose answers are written down, so that a solver that was killed takes its steps again without asking.
+//! An objective that logs its results, so that a resumed solver can replay its steps.
 //!
-//! A solver is a function of the answers it gets. After a restart it gets those that were kept, in their order, and
-//! is where it was, to the last bit; what moves the current points goes on to the objective itself, which then stands
-//! where it stood.
+//! A solver is a function of the results it receives. After a restart it receives the logged ones in order and reaches
+//! the same state, bit for bit; changes of the current points are passed on to the objective itself, which then reaches
+//! the same state too.
 
 use super::objective::{ActiveRows, Cost, Gradient, Gram, Line, LineSums, Objective, PointSums, Shape};
 use crate::data::{Checkpoint, load_checkpoint, save_checkpoint};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 
-/// What was answered, by kind.
+/// The kinds of results.
 const ALONG: u64 = 1;
 const GRADIENT: u64 = 2;
 const PRODUCT: u64 = 3;
 
-/// The answers of all rows, kept under a name.
+/// The results over all rows, logged under a name.
 pub(crate) struct RecordedObjective<'a, O> {
     inner: O,
     checkpoint_writer: Option<(&'a dyn Checkpoint, &'static str)>,
-    /// Every answer so far: kind, number of numbers, numbers; 8 bytes each, little-endian.
+    /// All results so far: kind, number of numbers, numbers; 8 bytes each, little-endian.
     told: Vec<u8>,
-    /// Where the next kept answer begins.
+    /// The position of the next logged result.
     next: usize,
-    /// How much of `told` is kept.
+    /// The number of bytes of `told` that have been saved.
     kept: usize,
 }
 
 impl<'a, O: Objective> RecordedObjective<'a, O> {
-    /// Goes on from what `checkpoint_writer` has under `name`, if anything.
+    /// Resumes from the log that `checkpoint_writer` has under `name`, if any.
     pub fn new(inner: O, checkpoint_writer: Option<&'a dyn Checkpoint>, name: &'static str) -> Result<Self> {
         let told = match checkpoint_writer {
             Some(checkpoint_writer) => load_checkpoint(checkpoint_writer, name)?.unwrap_or_default(),
@@ -51,7 +51,7 @@ impl<'a, O: Objective> RecordedObjective<'a, O> {
         self.told.get(at..at + 8)?.try_into().ok()
     }
 
-    /// The next kept answer, which must be of this kind and length.
+    /// The next logged result, which must have this kind and length.
     fn replayed(&mut self, kind: u64, length: usize) -> Result<Option<Vec<f64>>> {
         if self.next >= self.kept {
             return Ok(None);
@@ -78,7 +78,7 @@ impl<'a, O: Objective> RecordedObjective<'a, O> {
         }
     }
 
-    /// Keeps all answers: after those that took a pass.
+    /// Saves the log: called after results that took a pass.
     fn keep(&mut self) -> Result<()> {
         if let Some((checkpoint_writer, name)) = self.checkpoint_writer {
             save_checkpoint(checkpoint_writer, name, &self.told)?;
@@ -124,7 +124,7 @@ impl<O: Objective> Objective for RecordedObjective<'_, O> {
         let (n, width) = (live.len(), self.shape().n_features + 1);
         if let Some(mut numbers) = self.replayed(GRADIENT, n * (5 + width))? {
             let slopes = numbers.split_off(5 * n);
-            // A count is a whole number far below 2^53.
+            // Counts are integers far below 2^53.
             let sums = |s: &[f64]| PointSums {
                 value: s[0],
                 pull: s[1],
@@ -160,7 +160,7 @@ impl<O: Objective> Objective for RecordedObjective<'_, O> {
         self.inner.diagonal(live, intercepts)
     }
 
-    /// Not written down: rows are many more numbers than sums, and the current points are where they were.
+    /// Not logged: rows are much larger than sums, and the current points are the same after a restart.
     fn active_rows(&mut self, k: usize, intercept: f64, most: usize) -> Result<Option<ActiveRows>> {
         self.inner.active_rows(k, intercept, most)
     }

@@ -1,17 +1,17 @@
-//! An objective whose Hessian is that of some of its rows.
+//! An objective whose Hessian is computed from a sample of its rows.
 //!
-//! Where the rows are on disk or on other machines, reading all of them is what costs. Newton's method needs the Hessian
-//! only for a direction, and conjugate gradients would read all rows for every product. A direction from m rows of D
-//! features leaves about D/m of the gap (and from the solution on those rows, which is where to start, there is little
-//! of it): gradients, steps along lines and the certificate are those of all rows, so what is found is the same.
-//! Byrd, Chin, Neveitt and Nocedal, *On the use of stochastic Hessian information in optimization methods for machine
-//! learning*, SIAM J. Optim. 21 (2011).
+//! If the rows are on disk or on other machines, reading all of them dominates the cost. Newton's method needs the
+//! Hessian only for a direction, but conjugate gradients would read all rows for every product. A direction from m rows
+//! of D features leaves about D/m of the gap (which is small to begin with at the solution on those rows, the starting
+//! point): gradients, line searches and the certificate use all rows, so the solution is the same. Byrd, Chin, Neveitt
+//! and Nocedal, *On the use of stochastic Hessian information in optimization methods for machine learning*, SIAM J.
+//! Optim. 21 (2011).
 
 use super::objective::{ActiveRows, Cost, Gradient, Gram, Line, LineSums, Objective, Shape};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 
-/// Steps after which products are those of all rows: the sample then is too small for what is asked of it.
+/// Number of steps after which products use all rows: the sample is then too small for the requested accuracy.
 const STEPS: u32 = 12;
 
 /// The sum over all rows, with the Hessian of a sample of them.
@@ -23,10 +23,10 @@ pub struct SampledObjective<A, S> {
 }
 
 impl<A: Objective, S: Objective> SampledObjective<A, S> {
-    /// `sample` is over some of the rows of `all`, at costs so much higher that both are about the same sum.
+    /// `sample` is over some of the rows of `all`, with costs scaled up such that both sums are about equal.
     ///
     /// # Errors
-    /// [`Error::Shape`] where the two differ in more than their rows.
+    /// [`Error::Shape`] if the two differ in more than their rows.
     pub fn new(all: A, sample: S) -> Result<Self> {
         let (shape, other) = (all.shape(), sample.shape());
         if (Shape { n_rows: 0, ..shape }) != (Shape { n_rows: 0, ..other }) {
@@ -36,7 +36,7 @@ impl<A: Objective, S: Objective> SampledObjective<A, S> {
         Ok(SampledObjective { all, sample, steps: 0 })
     }
 
-    /// The two of them.
+    /// Both objectives.
     pub fn into_parts(self) -> (A, S) {
         (self.all, self.sample)
     }

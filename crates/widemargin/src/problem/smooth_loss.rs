@@ -1,4 +1,4 @@
-//! Losses that a Newton method can take: convex, with a slope that is continuous.
+//! Losses for Newton's method: convex, with a continuous derivative.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,8 +8,8 @@ use crate::error::{Error, Result};
 
 /// The loss of ½‖w‖² + Σ c loss(y·f(x)) in the primal.
 ///
-/// The plain hinge is not among them: its corner leaves Newton's method without a Hessian, and smoothing the
-/// corner would answer another question. Asking for it gives an error that names what to use.
+/// The plain hinge is not included: at its corner Newton's method has no Hessian, and smoothing it would change the
+/// problem. Requesting it gives an error that names the alternatives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SmoothLoss {
@@ -25,9 +25,9 @@ pub enum SmoothLoss {
 pub struct LossAt {
     /// The loss itself.
     pub value: f64,
-    /// Minus its slope: how hard the sample pulls; times its cost, its dual variable.
+    /// Minus its derivative; times the cost, this is the dual variable.
     pub pull: f64,
-    /// Its second derivative (from the left where there are two).
+    /// Its second derivative (from the left at a discontinuity).
     pub curvature: f64,
 }
 
@@ -41,7 +41,7 @@ impl SmoothLoss {
                 LossAt { value: slack * slack, pull: 2.0 * slack, curvature: if slack > 0.0 { 2.0 } else { 0.0 } }
             }
             SmoothLoss::Logistic => {
-                // e^−|m| never overflows; both branches are the same function.
+                // e^−|m| cannot overflow; both branches are the same function.
                 let small = (-margin.abs()).exp();
                 let (near, far) = (1.0 / (1.0 + small), small / (1.0 + small));
                 let pull = if margin > 0.0 { far } else { near };

@@ -1,10 +1,10 @@
-//! Squared hinge with an L1 penalty on dense rows of Φ: most weights become 0, which picks features.
+//! Squared hinge with an L1 penalty on dense rows of Φ: most weights become 0, which selects features.
 //!
-//! Minimised is ‖w‖₁ + Σ c_i max(0, 1 − y_i (wᵀφ_i + b))², one two-class problem a thread, by coordinate descent with a
-//! Newton step and a line search a coordinate (Yuan, Chang, Hsieh & Lin, *A Comparison of Optimization Methods and
-//! Software for Large-scale L1-regularized Linear Classification*, JMLR 2010, section 4.1.2). Any α ≥ 0 with
-//! |Σ α_i y_i φ_ij| ≤ 1 for every j (and Σ α_i y_i = 0 where there is an intercept) gives the lower bound
-//! Σ α_i − Σ α_i² / (4 c_i); the slopes of the losses, scaled until they comply, certify the end.
+//! Minimises ‖w‖₁ + Σ c_i max(0, 1 − y_i (wᵀφ_i + b))², one two-class problem per thread, by coordinate descent with a
+//! Newton step and a line search per coordinate (Yuan, Chang, Hsieh & Lin, *A Comparison of Optimization Methods and
+//! Software for Large-scale L1-regularized Linear Classification*, JMLR 2010, section 4.1.2). Any α ≥ 0 with |Σ α_i y_i
+//! φ_ij| ≤ 1 for every j (and Σ α_i y_i = 0 if there is an intercept) gives the lower bound Σ α_i − Σ α_i² / (4 c_i);
+//! the derivatives of the losses, scaled to be feasible, certify convergence.
 
 use crate::data::{DenseView, Rows};
 use crate::error::{Error, Result};
@@ -13,13 +13,13 @@ use crate::par::Pool;
 use crate::problem::{Intercept, OneVsRest};
 use crate::solve::Status;
 
-/// Passes over the non-zero weights between two over all.
+/// Passes over the non-zero weights between two passes over all.
 const INNER: u32 = 10;
 
-/// The share of the expected decrease that a step must bring.
+/// The fraction of the expected decrease that a step must achieve.
 const SUFFICIENT: f64 = 0.01;
 
-/// Halvings of a step before a coordinate is left as it is.
+/// Maximum halvings of a step before a coordinate is skipped.
 const MOST_HALVINGS: u32 = 30;
 
 /// When the solver stops.
@@ -27,9 +27,9 @@ const MOST_HALVINGS: u32 = 30;
 pub struct L1Settings {
     /// Relative duality gap, (objective − dual) / objective, at which a problem is solved; in (0, 1).
     pub tol: f64,
-    /// The most passes over all features; at least 1.
+    /// The maximum number of passes over all features; at least 1.
     pub max_epochs: u32,
-    /// Threads, 0 meaning one a core. Results do not depend on it.
+    /// Number of threads, 0 meaning one per core. Results do not depend on it.
     pub threads: usize,
 }
 
@@ -42,13 +42,13 @@ impl Default for L1Settings {
 /// One solved problem.
 #[derive(Clone, Debug, PartialEq)]
 pub struct L1Solution {
-    /// One a feature; most are 0 where C is small.
+    /// One per feature; most are 0 if C is small.
     pub weights: Vec<f64>,
-    /// 0 where there is no intercept.
+    /// 0 if there is no intercept.
     pub intercept: f64,
     /// Objective at these weights.
     pub primal: f64,
-    /// A lower bound of the minimum.
+    /// A lower bound on the minimum.
     pub dual: f64,
     /// Passes over all features.
     pub epochs: u32,
@@ -57,18 +57,18 @@ pub struct L1Solution {
 }
 
 impl L1Solution {
-    /// (objective − minimum) / objective is at most this.
+    /// An upper bound on (objective − minimum) / objective.
     pub fn gap(&self) -> f64 {
         if self.primal > 0.0 { (self.primal - self.dual) / self.primal } else { 0.0 }
     }
 }
 
-/// Solves every problem; `costs` are C · weight, one a row. A copy of Φ is made, column by column.
+/// Solves every problem; `costs` are C · weight, one per row. Makes a column-major copy of Φ.
 ///
 /// # Errors
-/// [`Error::Parameter`] for settings outside their domain and a penalised intercept, [`Error::Shape`] where rows,
-/// targets and costs do not fit each other, [`Error::Weight`] for a cost that is negative or not finite,
-/// [`Error::Cancelled`] where the watch says so (a time limit is a status).
+/// [`Error::Parameter`] for invalid settings and a penalised intercept, [`Error::Shape`] if rows, targets and costs are
+/// inconsistent, [`Error::Weight`] for a negative or non-finite cost, [`Error::Cancelled`] if the monitor cancelled (a
+/// time limit is a status).
 pub fn solve(
     rows: &DenseView<'_, f32>,
     targets: OneVsRest<'_>,
@@ -117,13 +117,13 @@ pub fn solve(
     Pool::new(settings.threads)?.try_map(targets.n_problems(), solve_one)
 }
 
-/// One problem under way.
+/// The state of one problem.
 struct State<'a> {
     /// \[feature\]\[row\].
     columns: &'a [f32],
     signs: Vec<f64>,
     costs: &'a [f64],
-    /// 1 − y (wᵀφ + b), below 0 too.
+    /// 1 − y (wᵀφ + b), which may be negative.
     slacks: Vec<f64>,
     weights: Vec<f64>,
     intercept: f64,
@@ -170,7 +170,7 @@ impl State<'_> {
         self.loss() + self.weights.iter().map(|w| w.abs()).sum::<f64>()
     }
 
-    /// Slope and curvature of the losses along something that moves row i's score by `move_of(i)`.
+    /// Derivatives of the losses along a direction that changes row i's score by `move_of(i)`.
     fn slope(&self, move_of: impl Fn(usize) -> f64) -> (f64, f64) {
         let (mut slope, mut curvature) = (0.0, 0.0);
         for (i, &slack) in self.slacks.iter().enumerate() {
@@ -183,7 +183,7 @@ impl State<'_> {
         (slope, curvature)
     }
 
-    /// Loss after a step along the same.
+    /// The loss after a step in that direction.
     fn loss_after(&self, step: f64, move_of: impl Fn(usize) -> f64) -> f64 {
         let after = |(i, slack): (usize, &f64)| {
             let slack = (slack - self.signs[i] * step * move_of(i)).max(0.0);
@@ -249,7 +249,7 @@ impl State<'_> {
         }
     }
 
-    /// The bound of the slopes of the losses, made to comply with the dual's constraints.
+    /// The lower bound from the derivatives of the losses, made feasible for the dual.
     fn dual_bound(&self) -> f64 {
         let mut alphas: Vec<f64> =
             self.slacks.iter().zip(self.costs).map(|(slack, cost)| 2.0 * cost * slack.max(0.0)).collect();
@@ -258,7 +258,7 @@ impl State<'_> {
                 alphas.iter().zip(&self.signs).filter(|(_, s)| **s == sign).map(|(alpha, _)| alpha).sum()
             };
             let (plus, minus) = (side(1.0), side(-1.0));
-            // The heavier side gives way; where one side has nothing, no α complies but 0.
+            // The heavier side is scaled down; if one side is empty, only α = 0 is feasible.
             let shrink = |sign: f64| if sign > 0.0 { minus.min(plus) / plus } else { plus.min(minus) / minus };
             if plus <= 0.0 || minus <= 0.0 {
                 return 0.0;
@@ -273,7 +273,7 @@ impl State<'_> {
         let linear: f64 = alphas.iter().sum();
         let square: f64 =
             alphas.iter().zip(self.costs).filter(|(_, c)| **c > 0.0).map(|(alpha, c)| alpha * alpha / (4.0 * c)).sum();
-        // The best multiple of α that complies.
+        // The best feasible multiple of α.
         let most = if largest > 0.0 { 1.0 / largest } else { f64::INFINITY };
         let scale = if square > 0.0 { (linear / (2.0 * square)).min(most) } else { 0.0 };
         scale * linear - scale * scale * square

@@ -1,15 +1,15 @@
-//! Dual coordinate descent for the hinge on dense rows of Φ, one two-class problem a thread.
+//! Dual coordinate descent for the hinge loss on dense rows of Φ, one two-class problem per thread.
 //!
 //! Hsieh, Chang, Lin, Keerthi & Sundararajan, *A Dual Coordinate Descent Method for Large-scale Linear SVM*,
 //! ICML 2008, algorithm 3. The problem ½‖w‖² + Σ c_i max(0, 1 − y_i wᵀφ_i) has the dual
 //!
 //! max over 0 ≤ α_i ≤ c_i of Σ α_i − ½‖w(α)‖², w(α) = Σ α_i y_i φ_i,
 //!
-//! of which one coordinate at a time is solved exactly. Any α within its bounds gives a lower bound of the minimum:
-//! a problem is solved when that bound and the objective of w(α), both in double precision, are as close as asked for.
+//! which is solved exactly for one coordinate at a time. Any α within its bounds gives a lower bound on the minimum: a
+//! problem is solved when that bound and the objective of w(α), both in double precision, are within the tolerance.
 //!
-//! The intercept, where there is one, is penalised: a feature that is always 1. A free one would add Σ α_i y_i = 0,
-//! which no step along a single coordinate keeps.
+//! The intercept, if any, is penalised: a feature that is always 1. An unpenalised one would add the constraint Σ α_i
+//! y_i = 0, which steps along single coordinates cannot satisfy.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -23,18 +23,18 @@ use crate::monitor::{Monitor, Progress, Stopped};
 use crate::par::Pool;
 use crate::problem::{Intercept, Loss, OneVsRest};
 
-/// When the solver stops, and how it goes.
+/// Settings of the solver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinearDualSettings {
     /// Relative duality gap, (objective − dual) / objective, at which a problem is solved; in (0, 1).
     pub tol: f64,
-    /// The most passes over the rows; at least 1.
+    /// The maximum number of passes over the rows; at least 1.
     pub max_epochs: u32,
-    /// Passes over rows that seem to stay at a bound. It changes speed, and the solution within `tol`.
+    /// Skip rows that seem to stay at a bound. Affects speed, and the solution only within `tol`.
     pub shrinking: bool,
     /// Seed of the order in which rows are visited.
     pub seed: u64,
-    /// Threads, 0 meaning one a core; more than there are problems find no work. Results do not depend on it.
+    /// Number of threads, 0 meaning one per core; at most one per problem is used. Results do not depend on it.
     pub threads: usize,
 }
 
@@ -44,32 +44,32 @@ impl Default for LinearDualSettings {
     }
 }
 
-/// The solved problems. All vectors but `weights` have one element a problem.
+/// The solved problems. All vectors except `weights` have one element per problem.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinearDualSolution {
     /// `[problem][feature]`.
     pub weights: Vec<f32>,
-    /// 0 where there is no intercept.
+    /// 0 if there is no intercept.
     pub intercepts: Vec<f64>,
     /// Passes over the rows.
     pub epochs: Vec<u32>,
     /// How each problem ended.
     pub status: Vec<Status>,
-    /// Objectives ½‖w‖² + ½b² + Σ c loss of the weights before they were rounded to single precision.
+    /// Objectives ½‖w‖² + ½b² + Σ c loss before the weights are rounded to single precision.
     pub primal: Vec<f64>,
-    /// Lower bounds of the minimum: the dual objectives at the end.
+    /// Lower bounds on the minimum: the final dual objectives.
     pub dual: Vec<f64>,
     /// Rows with a dual variable above 0.
     pub n_support: Vec<u32>,
 }
 
 impl LinearDualSolution {
-    /// Relative duality gap of one problem: (objective − minimum) / objective is at most this.
+    /// Relative duality gap of one problem, an upper bound on (objective − minimum) / objective.
     pub fn gap(&self, k: usize) -> f64 {
         relative_gap(self.primal[k], self.dual[k])
     }
 
-    /// The account of the fit, with a warning where a problem did not converge.
+    /// The report of the fit, with a warning if a problem did not converge.
     pub fn report(&self, stages: Vec<Stage>, settings: &LinearDualSettings) -> Report {
         let gaps = (0..self.primal.len()).map(|k| self.gap(k)).collect();
         let (iterations, objectives) = (self.epochs.clone(), (&self.primal[..], &self.dual[..]));

@@ -176,19 +176,19 @@ fn check(
     Ok(())
 }
 
-/// Epochs after which the gap is computed exactly, and all rows are visited again, at the latest.
+/// Maximum epochs between two exact computations of the gap, after which all rows are visited again.
 const EPOCHS_A_LOOK: u32 = 64;
 
-/// Rows between two questions to the watch.
+/// Rows between two checks of the monitor.
 const ROWS_A_QUESTION: usize = 256;
 
 /// One two-class problem.
 struct Descent<'a> {
     rows: DenseView<'a, f32>,
     costs: &'a [f64],
-    /// ‖φ_i‖², with the constant feature's share.
+    /// ‖φ_i‖², including the constant feature.
     diagonal: &'a [f64],
-    /// The feature that carries the intercept: 1, or 0 where there is none.
+    /// The feature of the intercept: 1, or 0 if there is none.
     constant: f64,
     signs: &'a [f64],
 }
@@ -199,7 +199,7 @@ struct Solved {
     status: Status,
 }
 
-/// The weights that belong to the dual variables, and both objectives, from their definitions.
+/// The weights for the dual variables, and both objectives, computed from their definitions.
 struct Exact {
     weights: Vec<f32>,
     intercept: f64,
@@ -208,22 +208,22 @@ struct Exact {
     n_support: u32,
 }
 
-/// What changes during the descent.
+/// The state of the descent.
 struct State {
     alphas: Vec<f64>,
     weights: Vec<f64>,
     intercept: f64,
-    /// The rows still visited, in the order of the last pass.
+    /// The rows not shrunk, in the order of the last pass.
     active: Vec<u32>,
-    /// Least and largest projected gradient of the last pass: rows at a bound beyond them are passed over.
+    /// Smallest and largest projected gradient of the last pass: rows at a bound beyond them are shrunk.
     thresholds: (f64, f64),
 }
 
-/// What the rows of a pass lacked, each as it was met.
+/// Sums over the rows of a pass, each as of its visit.
 #[derive(Default)]
 struct Met {
-    /// Σ c·loss − α + α·margin: what the objectives are apart. No term is negative, and that of a row which is
-    /// rightly passed over is 0.
+    /// Σ c·loss − α + α·margin: the difference of the objectives. No term is negative, and that of a correctly shrunk
+    /// row is 0.
     lack: f64,
     /// Σ c·loss.
     loss: f64,
@@ -231,7 +231,7 @@ struct Met {
 
 impl Descent<'_> {
     fn run(&self, settings: &LinearDualSettings, monitor: &Monitor<'_>) -> Result<Solved, ()> {
-        // A row without cost is absent.
+        // A row with cost 0 is ignored.
         let present: Vec<u32> = (0..self.costs.len() as u32).filter(|&row| self.costs[row as usize] > 0.0).collect();
         let mut state = State {
             alphas: vec![0.0; self.costs.len()],
@@ -240,7 +240,7 @@ impl Descent<'_> {
             active: present.clone(),
             thresholds: (f64::NEG_INFINITY, f64::INFINITY),
         };
-        // Every problem begins with the same generator, so its steps do not depend on the other problems.
+        // Every problem starts with the same generator state, so that its steps do not depend on the other problems.
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(settings.seed);
         let (mut epochs, mut rule, mut primal) = (0, StopRule::new(settings.tol), 0.0);
         let (status, exact) = loop {
@@ -262,8 +262,8 @@ impl Descent<'_> {
             let estimate = if primal > 0.0 { met.lack / primal } else { 0.0 };
             let total = u64::from(settings.max_epochs);
             monitor.tell(Progress { stage: "solve", done: u64::from(epochs), total, gap: Some(estimate) });
-            // Where nothing is left to gain on the active rows, only a look at all of them can tell more; now and
-            // then it is worth its cost whatever the estimate, which is blind to rows wrongly passed over.
+            // If nothing is left to gain on the active rows, all rows have to be checked; this is also done regularly,
+            // whatever the estimate, which does not see rows shrunk by mistake.
             let is_blind = estimate <= 0.0 || epochs % EPOCHS_A_LOOK == 0;
             if rule.is_near(estimate) || is_blind {
                 let exact = self.exact(&state);
@@ -309,7 +309,7 @@ impl Descent<'_> {
             } else {
                 gradient
             };
-            // Rows that stay move to the front.
+            // Active rows move to the front.
             state.active.swap(kept, at);
             kept += 1;
             least = least.min(projected);
@@ -318,7 +318,7 @@ impl Descent<'_> {
                 continue;
             }
             let curvature = self.diagonal[row];
-            // A row of zeros has margin 0 for ever: its dual variable goes to the bound.
+            // A row of zeros always has margin 0: its dual variable goes to the bound.
             let moved = if curvature > 0.0 { (alpha - gradient / curvature).clamp(0.0, cost) } else { cost };
             if moved != alpha {
                 state.alphas[row] = moved;
@@ -328,7 +328,7 @@ impl Descent<'_> {
             }
         }
         state.active.truncate(kept);
-        // Without a gradient of a sign nothing may be left out for it.
+        // Without a gradient of one sign no row is shrunk on that side.
         let low = if least < 0.0 { least } else { f64::NEG_INFINITY };
         let high = if largest > 0.0 { largest } else { f64::INFINITY };
         state.thresholds = (low, high);
@@ -344,8 +344,8 @@ impl Descent<'_> {
             linear += alpha;
             n_support += 1;
         }
-        // Not at the rounded weights: the hinge has its corner where the support vectors are, and rounding all of
-        // them off it costs C times as much, which at a large C hides the gap.
+        // Not at the rounded weights: the support vectors are at the corner of the hinge, and rounding moves all of
+        // them off it, at a cost proportional to C, which hides the gap at a large C.
         let quadratic = sums.iter().map(|w| w * w).sum::<f64>() + intercept * intercept;
         let mut primal = 0.5 * quadratic;
         for (row, &cost) in self.costs.iter().enumerate().filter(|(_, cost)| **cost > 0.0) {
@@ -357,7 +357,7 @@ impl Descent<'_> {
     }
 }
 
-/// Sums that run side by side, so that one addition need not wait for the last.
+/// Number of accumulators, to hide the latency of additions.
 const LANES: usize = 8;
 
 fn dot(row: &[f32], weights: &[f64]) -> f64 {

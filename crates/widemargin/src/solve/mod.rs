@@ -1,4 +1,4 @@
-//! How it is minimised. A solver sees rows of an expansion, never samples.
+//! Solvers. They see rows of an expansion, never samples.
 
 pub mod dual;
 pub mod l1;

@@ -1,4 +1,4 @@
-//! What a fit tells about itself.
+//! The report of a fit.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,18 +9,18 @@ use crate::error::{Error, Result};
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Status {
-    /// The stop rule was met.
+    /// The stopping rule was met.
     Converged,
-    /// The iterations ran out first; the report says what gap was reached.
+    /// The iteration limit was reached; the report states the gap.
     IterationLimit,
-    /// The numbers are too far apart for double precision; the report says what gap was reached.
+    /// The range of the numbers exceeds double precision; the report states the gap.
     PrecisionLimit,
-    /// The time limit came first; the report says what gap was reached.
+    /// The time limit was reached; the report states the gap.
     TimeLimit,
 }
 
 impl Status {
-    /// The status as it is written in files and on the screen.
+    /// The status as written in files and on the screen.
     pub fn as_str(self) -> &'static str {
         match self {
             Status::Converged => "converged",
@@ -31,49 +31,49 @@ impl Status {
     }
 }
 
-/// One stage of a fit and how long it took.
+/// One stage of a fit and its duration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stage {
-    /// What was done.
+    /// The name of the stage.
     pub name: String,
     /// Wall-clock seconds.
     pub seconds: f64,
 }
 
-/// The account of a fit: every fit returns one, and the model file keeps it.
+/// The report of a fit: every fit returns one, and the model file stores it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// How it ended: the worst status among the two-class problems.
+    /// The worst status of the two-class problems.
     pub status: Status,
-    /// Iterations (epochs, Newton steps) a two-class problem.
+    /// Iterations (epochs, Newton steps) of each two-class problem.
     pub iterations: Vec<u32>,
     /// Objective ½‖f‖² + C Σ loss, summed over the two-class problems.
     pub objective: f64,
-    /// Dual objective, summed likewise; never above the objective but for rounding.
+    /// Dual objective, summed likewise; at most the objective, up to rounding.
     pub dual_objective: f64,
     /// Relative duality gap (objective − dual) / objective of each two-class problem.
     pub gaps: Vec<f64>,
-    /// Samples with a dual variable above 0, a two-class problem.
+    /// Number of samples with a dual variable above 0 in each two-class problem.
     pub n_support: Vec<u32>,
-    /// Stages in their order.
+    /// The stages in order.
     pub stages: Vec<Stage>,
-    /// How the work was done, where there was a choice: whether features were kept or made anew, say.
+    /// How the work was done if there was a choice, such as whether features were cached or recomputed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// What the user should know; empty when there is nothing.
+    /// Warnings; may be empty.
     pub warnings: Vec<String>,
-    /// The library that made the fit, such as `widemargin 0.2.0`; empty for a model of before 0.2.
+    /// The library version of the fit, such as `widemargin 0.2.0`; empty for models from before 0.2.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub library: String,
 }
 
-/// This library, as a report names it.
+/// This library's name and version for reports.
 fn library() -> String {
     concat!("widemargin ", env!("CARGO_PKG_VERSION")).to_owned()
 }
 
 impl Report {
-    /// The account of a fit, of one element a two-class problem.
+    /// The report of a fit, with one element per two-class problem.
     pub(crate) fn of(
         status: &[Status],
         iterations: Vec<u32>,
@@ -102,8 +102,8 @@ impl Report {
         }
     }
 
-    /// Warns where the solver did not converge: `at_limit` says what ended at the limit of iterations, `asked` is the
-    /// gap that was asked for.
+    /// Warns if the solver did not converge: `at_limit` names the reached limit of iterations, `asked` is the requested
+    /// gap.
     pub(crate) fn warn_unless_converged(&mut self, at_limit: &str, asked: Option<f64>) {
         let what = match self.status {
             Status::Converged => return,
@@ -118,19 +118,19 @@ impl Report {
         self.warnings.push(format!("not converged {what}: the largest relative duality gap is {gap:.2e}{asked}"));
     }
 
-    /// The largest relative gap among the two-class problems; NaN where one is not known.
+    /// The largest relative gap of the two-class problems; NaN if any is unknown.
     pub fn gap(&self) -> f64 {
-        // `f64::max` passes over NaN.
+        // `f64::max` ignores NaN.
         self.gaps
             .iter()
             .copied()
             .fold(0.0, |most: f64, gap| if most.is_nan() || gap.is_nan() { f64::NAN } else { most.max(gap) })
     }
 
-    /// Whether its numbers are numbers, as they are unless the fit overflowed.
+    /// Checks that the numbers are finite, as they are unless the fit overflowed.
     ///
     /// # Errors
-    /// [`Error::NotFinite`] naming the first that is not.
+    /// [`Error::NotFinite`] naming the first non-finite number.
     pub fn check_finite(&self) -> Result<()> {
         let whole = [("the objective", self.objective), ("the dual objective", self.dual_objective)];
         let gaps = self.gaps.iter().map(|&gap| ("a duality gap", gap));
@@ -140,12 +140,12 @@ impl Report {
         }
     }
 
-    /// The most iterations any two-class problem took.
+    /// The largest number of iterations of the two-class problems.
     pub fn max_iterations(&self) -> u32 {
         self.iterations.iter().copied().max().unwrap_or(0)
     }
 
-    /// Seconds of all stages together.
+    /// Total seconds of all stages.
     pub fn seconds(&self) -> f64 {
         self.stages.iter().map(|stage| stage.seconds).sum()
     }

@@ -1,7 +1,7 @@
 //! Several two-class problems at once: a sample's non-zeros are visited once for up to 16 of them.
 //!
-//! Every problem takes the same steps as in [`super::one_class`] (one order of rows serves all); a problem
-//! that has converged is frozen, and when enough are frozen the live ones are packed closer.
+//! Every problem takes the same steps as in [`super::one_class`] (all share the order of rows); a converged problem is
+//! frozen, and when enough are frozen the live ones are packed again.
 
 use std::ops::Range;
 
@@ -18,23 +18,23 @@ use crate::isa::Isa;
 use crate::monitor::{Monitor, Progress, Stopped};
 use crate::solve::Status;
 
-/// Splits the problems into shards that fit the lanes, at least one a thread where there are enough.
+/// Splits the problems into shards that fit the lanes, at least one per thread if there are enough.
 pub(super) fn shards(n_problems: usize, n_nodes: usize, threads: usize) -> Vec<Range<usize>> {
     let most = (MAX_VECTORS * LANES / n_nodes).clamp(1, LANES);
     let wanted = n_problems.div_ceil(most);
-    // A whole number of shards a thread, so that all threads end together.
+    // A whole number of shards per thread, so that all threads end together.
     let count = wanted.next_multiple_of(threads).min(n_problems);
     (0..count).map(|s| s * n_problems / count..(s + 1) * n_problems / count).collect()
 }
 
-/// Bytes a row takes at the most in the lanes of all shards, with its place in an order, for any number of threads up to
+/// Maximum bytes per row in the lanes of all shards, including its place in an order, for any number of threads up to
 /// `threads`.
 pub(crate) fn packed_row_bytes(n_problems: usize, n_nodes: usize, threads: usize) -> usize {
     let shards = (shards(n_problems, n_nodes, 1).len() + threads - 1).min(n_problems);
     shards * (size_of::<Vector>() + size_of::<u16>() + 2 * size_of::<u32>())
 }
 
-/// Solves the problems of one shard. `Err` is a cancellation; a time limit ends with what there is.
+/// Solves the problems of one shard. `Err` is a cancellation; a time limit ends with the current state.
 pub(super) fn solve(
     problem: &DualProblem<'_>,
     tables: &Tables<f32>,
@@ -58,13 +58,13 @@ fn frame(problem: &DualProblem<'_>, isa: Isa) -> Frame {
     Frame::new(isa, problem.map, problem.rows.n_features(), problem.targets.n_problems())
 }
 
-/// What stays the same for all of a shard's life.
+/// What is constant during a shard's lifetime.
 struct Shard<'a, E> {
     pass: Pass<'a, E>,
     frame: Frame,
 }
 
-/// What each problem of the shard has come to.
+/// The state of each problem of the shard.
 struct Progressing {
     k: usize,
     epochs: u32,
@@ -91,8 +91,8 @@ impl<E: Entry> Shard<'_, E> {
             .collect();
         let mut order = Order::new(n_rows, settings.seed);
         loop {
-            // Problems that go on after an exact pass may have done different numbers of epochs. Only those
-            // at the same epoch share an order of the rows.
+            // Problems that continue after an exact pass may have had different numbers of epochs. Only those at the
+            // same epoch share an order of the rows.
             let unsolved = |one: &&Progressing| one.status.is_none();
             let Some(epoch) = all.iter().filter(unsolved).map(|one| one.epochs).min() else {
                 break;
@@ -127,7 +127,7 @@ impl<E: Entry> Shard<'_, E> {
         Ok(all.into_iter().map(solved).collect())
     }
 
-    /// Epochs until every open problem's estimated gap is what it wants, or the epochs run out.
+    /// Epochs until the estimated gap of every open problem is small enough, or the epochs run out.
     fn descend(
         &self,
         all: &mut [Progressing],
@@ -216,7 +216,7 @@ fn unpack<E: Entry>(pack: &Pack<E>, all: &mut [Progressing], live: &[usize]) {
     }
 }
 
-/// The bits of `bits` at the places set in `places`, moved together.
+/// The bits of `bits` at the positions set in `places`, compacted.
 fn squeeze(bits: u16, places: u16) -> u16 {
     let (mut out, mut to) = (0, 0);
     for from in (0..LANES).filter(|from| places >> from & 1 == 1) {

@@ -1,4 +1,4 @@
-//! What the descent on blocks is given, where the blocks are kept, and what it is taken up again from.
+//! The input of the descent on blocks, the storage of the blocks, and the checkpoint.
 
 use std::sync::{Arc, OnceLock};
 
@@ -11,17 +11,17 @@ use crate::expansion::{AdditiveMap, CodedRows};
 use crate::problem::{Loss, OneVsRest};
 use crate::solve::Status;
 
-/// The rows of some pieces, in an order by chance.
+/// The rows of some pieces, in random order.
 #[derive(Debug)]
 pub(crate) struct BlockRows {
     pub rows: CodedRows,
-    /// The class of each.
+    /// The class of each row.
     pub codes: Vec<u32>,
-    /// C · weight of each.
+    /// C · weight of each row.
     pub costs: Vec<f64>,
-    /// Q_ii of each, once the solver has computed it.
+    /// Q_ii of each row, once the solver has computed it.
     pub diagonal: OnceLock<Vec<f32>>,
-    /// The pieces, and where each of their rows is, one piece after the other.
+    /// The pieces, and the position of each of their rows, one piece after the other.
     pub pieces: Vec<u32>,
     pub places: Vec<u32>,
 }
@@ -30,38 +30,38 @@ pub(crate) struct BlockRows {
 #[derive(Debug)]
 pub(crate) struct Loaded {
     pub rows: Arc<BlockRows>,
-    /// Dual variables: those of the rows for the first problem, for the second, and so on. −0 is that of a row which the
-    /// problem leaves out until the next exact pass.
+    /// Dual variables: those of the rows for the first problem, then for the second, and so on. −0 marks a row that the
+    /// problem skips until the next exact pass.
     pub alphas: Vec<f32>,
 }
 
-/// The pieces that are to be loaded together.
+/// The pieces to be loaded together.
 #[derive(Clone, Debug)]
 pub(crate) struct Deal {
     pub pieces: Vec<u32>,
-    /// Of the order of their rows.
+    /// Seed of the order of their rows.
     pub seed: u64,
 }
 
-/// Where rows are kept: in pieces, of which so many as make a block are loaded together.
+/// Storage of the rows, in pieces that are loaded together to form blocks.
 pub(crate) trait Blocks: Sync {
-    /// How many pieces there are.
+    /// Number of pieces.
     fn n_pieces(&self) -> usize;
-    /// Into how many blocks they are dealt.
+    /// Number of blocks to which they are dealt.
     fn n_blocks(&self) -> usize;
-    /// Pieces with the dual variables that they were last put away with; at first all are 0.
+    /// Loads pieces with the dual variables that were last stored; initially all are 0.
     fn load(&self, deal: &Deal) -> Result<Loaded>;
-    /// Puts the dual variables of a loaded block away.
+    /// Stores the dual variables of a loaded block.
     fn put_away(&self, rows: &BlockRows, alphas: &[f32]) -> Result<()>;
-    /// Takes back the rows of a block that is done with.
+    /// Takes back the rows of a finished block, for reuse of their memory.
     fn give_back(&self, rows: Arc<BlockRows>);
 }
 
-/// What the blocks are to be separated by.
+/// The two-class problems on the blocks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BlockProblem<'a> {
     pub map: &'a AdditiveMap,
-    /// The values that the codes of all blocks stand for.
+    /// The values of the codes of all blocks.
     pub book: &'a [f32],
     pub n_features: usize,
     pub n_classes: usize,
@@ -81,28 +81,28 @@ impl BlockProblem<'_> {
     }
 }
 
-/// Where a descent stands between two rounds, beside its weights and dual variables.
+/// The state of a descent between two rounds, in addition to its weights and dual variables.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct BlockState {
     pub(super) rounds: u32,
-    /// Whether no row is left out any more, as after an exact pass.
+    /// Whether no rows are skipped, as after an exact pass.
     pub(super) anew: bool,
     pub(super) problems: Vec<One>,
 }
 
 impl BlockState {
-    /// How many problems it is of.
+    /// Number of problems.
     pub fn n_problems(&self) -> usize {
         self.problems.len()
     }
 }
 
-/// Where one two-class problem stands.
+/// The state of one two-class problem.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct One {
     pub epochs: u32,
     pub rule: StopRule,
-    /// Waits for an exact pass.
+    /// Waiting for an exact pass.
     pub is_near: bool,
     /// The bits of the largest projected gradient of the last round.
     pub threshold: u32,
@@ -113,7 +113,7 @@ pub(super) struct One {
 }
 
 impl One {
-    /// A problem that was not begun.
+    /// A problem before the first round.
     pub fn new(tol: f64) -> Self {
         One {
             epochs: 0,
@@ -127,13 +127,13 @@ impl One {
         }
     }
 
-    /// Whether rounds move it.
+    /// Whether rounds change it.
     pub fn moves(&self) -> bool {
         self.status.is_none() && !self.is_near
     }
 }
 
-/// A descent to go on with; the blocks have its dual variables.
+/// A descent to resume; the blocks store its dual variables.
 #[derive(Clone, Debug)]
 pub(crate) struct DualCheckpoint {
     pub state: BlockState,
@@ -141,10 +141,10 @@ pub(crate) struct DualCheckpoint {
     pub weights: Vec<Vec<f32>>,
 }
 
-/// Keeps where a descent stands.
+/// Saves the state of a descent.
 pub(crate) trait Keep {
-    /// Whether it is time to.
+    /// Whether it is time to save.
     fn is_due(&self) -> bool;
-    /// Keeps it. `weights(k)` are those of one problem; the dual variables are the blocks'.
+    /// Saves the state. `weights(k)` are those of one problem; the dual variables are stored with the blocks.
     fn keep(&mut self, state: &BlockState, weights: &dyn Fn(usize) -> Vec<f32>) -> Result<()>;
 }

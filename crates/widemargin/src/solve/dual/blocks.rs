@@ -1,14 +1,14 @@
-//! Dual coordinate descent on rows that memory does not hold, a block of them at a time.
+//! Dual coordinate descent on rows that do not fit in memory, one block at a time.
 //!
 //! After Yu, Hsieh, Chang and Lin, *Large linear classification when data cannot fit in memory*, KDD 2010: blocks are
-//! loaded with their dual variables (the next meanwhile), get a pass from the weights as they are, and their dual variables
-//! are put away. Every step raises the dual objective of all rows, so the descent goes to the same end as in memory. The
-//! same estimates decide when to look closely, which is one more reading of all rows.
+//! loaded with their dual variables (the next one meanwhile), get a pass starting from the current weights, and their
+//! dual variables are stored. Every step increases the dual objective over all rows, so the descent converges to the
+//! same solution as in memory. The same estimates decide when to make an exact pass, which reads all rows once more.
 //!
-//! The paper's blocks stay the same. Here each round deals small pieces to blocks anew: descent wants rows in another
-//! company each time, and two or three times as many rounds are needed where the same rows always come together, even
-//! though each block is a random sample (bags of words, 180,000 rows, ten classes, gap 0.01: 6 rounds in memory; 17 in
-//! 3 blocks that stay, 14 in 10, 11 in 33).
+//! The paper's blocks are fixed. Here each round deals small pieces to blocks again: descent benefits from new
+//! combinations of rows, and needs two or three times as many rounds if the same rows always come together, even though
+//! each block is a random sample (bags of words, 180,000 rows, ten classes, gap 0.01: 6 rounds in memory; 17 in 3 fixed
+//! blocks, 14 in 10, 11 in 33).
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -33,12 +33,12 @@ use crate::par::Pool;
 use crate::problem::OneVsRest;
 use crate::solve::Status;
 
-/// Solves every two-class problem on all blocks, from the start or from what was kept. The result does not depend on
-/// the number of threads, and a descent that is taken up again takes the same steps.
+/// Solves every two-class problem on all blocks, from the start or from a checkpoint. The result does not depend on the
+/// number of threads, and a resumed descent takes the same steps.
 ///
 /// # Errors
-/// [`Error::Cancelled`] where the watch says so, [`Error::Threads`] where no pool can be made, and what `blocks` and
-/// `keep` meet.
+/// [`Error::Cancelled`] if the monitor cancelled, [`Error::Threads`] if no pool can be created, and errors of `blocks`
+/// and `keep`.
 pub(crate) fn solve_blocks(
     problem: &BlockProblem<'_>,
     blocks: &dyn Blocks,
@@ -62,15 +62,15 @@ struct Descent<'a, E> {
     pool: Pool,
     tables: Tables<f32>,
     frame: Frame,
-    /// Which problems share vectors.
+    /// The problems that share vectors.
     shards: Vec<Range<usize>>,
     state: BlockState,
-    /// Of each problem; empty where a pack has them, and before the first round.
+    /// For each problem; empty while a pack has them, and before the first round.
     weights: Vec<Vec<f32>>,
     form: PhantomData<E>,
 }
 
-/// The problems of a shard that move.
+/// The active problems of a shard.
 struct Moving<E> {
     /// All problems of the shard.
     shard: Range<usize>,
@@ -129,7 +129,7 @@ impl<'a, E: Entry> Descent<'a, E> {
                 keep.keep(&self.state, &|k| self.whole(k))?;
             }
             if stopped {
-                // What was kept goes on where it ended: the limit is that of this run.
+                // A resumed descent continues where it ended: the limit is that of this run.
                 let unsolved = self.state.problems.iter_mut().filter(|one| one.status.is_none());
                 unsolved.for_each(|one| one.status = Some(Status::TimeLimit));
             }
@@ -137,7 +137,7 @@ impl<'a, E: Entry> Descent<'a, E> {
         Ok(self.solution())
     }
 
-    /// Rounds until every problem waits for an exact pass. True where the time limit came before.
+    /// Rounds until every problem waits for an exact pass. True if the time limit was reached before.
     fn descend(&mut self, keep: &mut dyn Keep) -> Result<bool> {
         let mut moving: Vec<Moving<E>> = self.shards.clone().into_iter().filter_map(|shard| self.pack(shard)).collect();
         let mut stopped = false;
@@ -155,7 +155,7 @@ impl<'a, E: Entry> Descent<'a, E> {
         Ok(stopped)
     }
 
-    /// The problems of a shard that move, packed.
+    /// Packs the active problems of a shard.
     fn pack(&mut self, shard: Range<usize>) -> Option<Moving<E>> {
         let problems: Vec<usize> = shard.clone().filter(|&k| self.state.problems[k].moves()).collect();
         if problems.is_empty() {
@@ -171,7 +171,7 @@ impl<'a, E: Entry> Descent<'a, E> {
         Some(Moving { shard, pack, lanes })
     }
 
-    /// The same without the problems that move no more, where that saves a vector.
+    /// Removes inactive problems, if that saves a vector.
     fn repack(&mut self, moving: Moving<E>, is_last: bool) -> Option<Moving<E>> {
         let left = moving.lanes.live().count_ones() as usize;
         if !is_last && left > 0 && self.frame.vectors_for(left) == moving.pack.vectors {
@@ -185,7 +185,7 @@ impl<'a, E: Entry> Descent<'a, E> {
         if is_last { None } else { self.pack(shard) }
     }
 
-    /// Every row once. True where the time limit ended it early.
+    /// Visits every row once. True if the time limit ended it early.
     fn round(&mut self, moving: &mut [Moving<E>]) -> Result<bool> {
         let deals = self.deals(Some(self.state.rounds));
         moving.iter_mut().for_each(|one| one.lanes.begin_epoch());
@@ -201,7 +201,7 @@ impl<'a, E: Entry> Descent<'a, E> {
         Ok(is_late)
     }
 
-    /// The pass of all shards over one block. True where the time limit ended it early.
+    /// A pass of all shards over one block. True if the time limit ended it early.
     fn visit_all(&self, block: usize, rows: &BlockRows, moving: &mut [Moving<E>], alphas: &mut [f32]) -> Result<bool> {
         let n_rows = rows.rows.n_rows();
         let mut rest = alphas;
@@ -224,7 +224,7 @@ impl<'a, E: Entry> Descent<'a, E> {
         Ok(is_late)
     }
 
-    /// The pass over one block. `alphas` are those of the shard's problems, a column each.
+    /// A pass over one block. `alphas` are those of the shard's problems, one column each.
     fn visit(&self, block: usize, rows: &BlockRows, moving: &mut Moving<E>, alphas: &mut [f32]) -> Result<(), Stopped> {
         let n_rows = rows.rows.n_rows();
         let Moving { shard, pack, lanes } = moving;
@@ -246,7 +246,7 @@ impl<'a, E: Entry> Descent<'a, E> {
             let alphas = &mut alphas[column(pack.problems[class])];
             pack.alphas(class, alphas);
             for (alpha, bits) in alphas.iter_mut().zip(&pack.left_out) {
-                // Only rows at 0 are left out.
+                // Only rows at 0 are skipped.
                 *alpha = if bits >> class & 1 == 1 { -0.0 } else { *alpha + 0.0 };
             }
         }
@@ -255,12 +255,12 @@ impl<'a, E: Entry> Descent<'a, E> {
 
     fn pass<'b>(&'b self, problem: &'b DualProblem<'b>, rows: &'b BlockRows) -> Pass<'b, E> {
         let diagonal = rows.diagonal.get_or_init(|| self.tables.diagonal(&rows.rows));
-        // `solve_blocks` chose the form as those did who made the rows.
+        // `solve_blocks` chose the same form as the code that created the rows.
         let entries = E::of(rows.rows.entries()).unwrap_or(&[]);
         Pass { problem, tables: &self.tables, diagonal, entries }
     }
 
-    /// What the estimates of a round say of each problem.
+    /// The estimates of a round for each problem.
     fn judge(&mut self, moving: &mut [Moving<E>]) {
         self.state.rounds += 1;
         let (mut worst, mut most): (f64, u32) = (0.0, 0);
@@ -327,8 +327,8 @@ impl<'a, E: Entry> Descent<'a, E> {
         Ok(())
     }
 
-    /// The pieces dealt to blocks, anew in each round; without a round, as they come. A block that has them all is always
-    /// the same.
+    /// The pieces dealt to blocks, differently in each round; without a round, in order. A block with all pieces is
+    /// always the same.
     fn deals(&self, round: Option<u32>) -> Vec<Deal> {
         let mut pieces: Vec<u32> = (0..self.blocks.n_pieces() as u32).collect();
         let n_blocks = self.blocks.n_blocks();
@@ -344,7 +344,7 @@ impl<'a, E: Entry> Descent<'a, E> {
         (0..n_blocks).map(deal).filter(|deal| !deal.pieces.is_empty()).collect()
     }
 
-    /// The blocks of some deals, the next being loaded meanwhile, until `take` says no.
+    /// Loads the blocks of some deals, the next one meanwhile, until `take` returns false.
     fn each_block(
         &self,
         deals: &[Deal],
@@ -398,7 +398,7 @@ impl<'a, E: Entry> Descent<'a, E> {
     }
 }
 
-/// A seed for each number.
+/// Derives a seed for each number.
 fn mixed(seed: u64, number: u64) -> u64 {
     seed ^ number.wrapping_add(1).wrapping_mul(0xd1b5_4a32_d192_ed03)
 }

@@ -1,15 +1,15 @@
 //! The two objectives and the gap between them.
 //!
-//! During an epoch the margins are those at the moment of each visit, so the sums gathered then only estimate
-//! the objectives; a last pass at fixed weights makes them exact. For a symmetric map the gap then bounds the
-//! distance to the optimum. The polynomial map poses no minimisation problem; its fixed point makes
-//! the same expression zero, so the figure still says how far the iteration is from its end.
+//! During an epoch the margins are those at the time of each visit, so the sums only estimate the objectives; a last
+//! pass at fixed weights makes them exact. For a symmetric map the gap then bounds the distance to the optimum. The
+//! polynomial map does not define a minimisation problem; its fixed point makes the same expression zero, so the value
+//! still shows how far the iteration is from its end.
 
 use serde::{Deserialize, Serialize};
 
 use crate::problem::Loss;
 
-/// The objectives of one two-class problem at the end of its solver.
+/// The final objectives of one two-class problem.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Certificate {
     pub primal: f64,
@@ -26,7 +26,7 @@ impl Certificate {
     }
 }
 
-/// (primal − dual) / primal; both zero (nothing to learn, nothing lost) is a gap of 0, and NaN stays NaN.
+/// (primal − dual) / primal; 0 if both are zero; NaN is preserved.
 pub(in crate::solve) fn relative_gap(primal: f64, dual: f64) -> f64 {
     if primal <= 0.0 { 0.0 } else { (primal - dual) / primal }
 }
@@ -50,29 +50,29 @@ impl Sums {
         self.alpha_margin += alpha * margin;
     }
 
-    /// The relative gap from sums gathered in an epoch, each row's before its step: the sum of what each
-    /// coordinate lacked when it was visited. No term is negative (Fenchel and Young's inequality).
+    /// The relative gap from the sums of an epoch, with each row as of before its step: the sum of the coordinates'
+    /// gaps at their visits. No term is negative (Fenchel-Young inequality).
     pub fn estimate(&self) -> f64 {
         relative_gap(self.loss + 0.5 * self.alpha_margin, self.linear - 0.5 * self.alpha_margin)
     }
 }
 
-/// When to look closely: decides from the estimates of the epochs when an exact pass is worth its cost
-/// (about half an epoch).
+/// The stopping rule: decides from the estimates of the epochs when an exact pass is worth its cost (about half an
+/// epoch).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(in crate::solve) struct StopRule {
     tol: f64,
-    /// The gap that must be expected for an exact pass to be made.
+    /// The estimated gap required for an exact pass.
     wanted: f64,
     last: f64,
 }
 
 impl StopRule {
-    /// What an epoch leaves of the gap it found, at the least, as measured on histograms: descent that slows
-    /// down leaves more, up to all.
+    /// The minimum fraction of the gap that remains after an epoch, as measured on histograms: slow descent leaves
+    /// more, up to all.
     const LEFT: f64 = 0.5;
-    /// How much smaller the gap must be after a pass that came too early. The primal objective is not
-    /// monotone, so the next epoch may well do.
+    /// How much smaller the gap must be after a premature pass. The primal objective is not monotone, so the next epoch
+    /// may well suffice.
     const CAUTION: f64 = 0.7;
 
     pub fn new(tol: f64) -> Self {

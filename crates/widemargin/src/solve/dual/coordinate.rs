@@ -1,5 +1,4 @@
-//! The step of one row in sixteen two-class problems, written lane by lane without branches so that the
-//! compiler makes vector instructions of it.
+//! The step of one row in sixteen two-class problems, branch-free and lane by lane, so that the compiler vectorises it.
 
 use super::certificate::Sums;
 use crate::problem::Loss;
@@ -14,8 +13,8 @@ pub(super) struct Limits {
     cost: f32,
     upper: f32,
     ridge: f32,
-    /// 1 / (Q_ii + D). Infinite for an empty row under hinge, whose gradient stays −1: its variable goes
-    /// to the upper bound, as it should.
+    /// 1 / (Q_ii + D). Infinite for an empty row with the hinge loss, whose gradient is always −1: its variable goes to
+    /// the upper bound, as it should.
     inverse: f32,
 }
 
@@ -33,7 +32,7 @@ impl Limits {
     }
 }
 
-/// What a visit came to.
+/// The result of a visit.
 pub(super) enum Visit {
     /// Nothing changed.
     Still,
@@ -41,12 +40,12 @@ pub(super) enum Visit {
     Moved([f32; LANES]),
 }
 
-/// The bookkeeping of an epoch, lane by lane.
+/// The statistics of an epoch, lane by lane.
 #[derive(Clone, Debug)]
 pub(super) struct Lanes {
-    /// Lanes that still move, a bit each; never one past the classes.
+    /// Active lanes, one bit each; never one beyond the classes.
     live: u16,
-    /// Largest projected gradient of the last epoch (LIBLINEAR's PGmax): rows at 0 beyond it are left out.
+    /// Largest projected gradient of the last epoch (LIBLINEAR's PGmax): rows at 0 beyond it are skipped.
     threshold: [f32; LANES],
     largest: [f32; LANES],
     loss: [f64; LANES],
@@ -66,22 +65,22 @@ impl Lanes {
         }
     }
 
-    /// The lanes that still move, a bit each.
+    /// The active lanes, one bit each.
     pub fn live(&self) -> u16 {
         self.live
     }
 
-    /// Ends the movement of these lanes, a bit each.
+    /// Deactivates these lanes, one bit each.
     pub fn freeze(&mut self, lanes: u16) {
         self.live &= !lanes;
     }
 
-    /// The threshold of one lane, for another time.
+    /// The threshold of one lane, for saving.
     pub fn threshold(&self, lane: usize) -> f32 {
         self.threshold[lane]
     }
 
-    /// Goes on from a threshold of an earlier time.
+    /// Restores a threshold.
     pub fn set_threshold(&mut self, lane: usize, threshold: f32) {
         self.threshold[lane] = threshold;
     }
@@ -102,7 +101,7 @@ impl Lanes {
         Sums { loss: self.loss[lane], linear: self.linear[lane], alpha_margin: self.alpha_margin[lane] }
     }
 
-    /// Packs the live lanes to the front, in their order.
+    /// Packs the live lanes to the front, in order.
     pub fn pack(&mut self) {
         let mut packed = Lanes::new(self.live.count_ones() as usize);
         for (to, from) in (0..LANES).filter(|&lane| self.live >> lane & 1 == 1).enumerate() {
@@ -111,7 +110,7 @@ impl Lanes {
         *self = packed;
     }
 
-    /// Solves the coordinate of one row in every live lane that has not left the row out, a bit each.
+    /// Solves the coordinate of one row in every live lane that does not skip the row (one bit each).
     ///
     /// Inlined into functions compiled for each instruction set.
     #[inline(always)]
@@ -152,7 +151,7 @@ impl Lanes {
             steps[l] = (moved - alpha) * signs[l];
             moves |= moved != alpha;
             alphas[l] = moved;
-            // Rows left out lie outside the margin with α = 0: all their terms are 0.
+            // Skipped rows are outside the margin with α = 0: all their terms are 0.
             let slack = if moving { (1.0 - margins[l]).max(0.0) } else { 0.0 };
             let loss = if limits.squared { slack * slack } else { slack };
             self.loss[l] += f64::from(limits.cost * loss);

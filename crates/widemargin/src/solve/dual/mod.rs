@@ -1,13 +1,13 @@
 //! Dual coordinate descent on additive kernels.
 //!
-//! A two-class problem is min over α of ½ Σ_ij α_i α_j y_i y_j K̂(x_i, x_j) + Σ_i (D_i α_i² / 2 − α_i),
-//! 0 ≤ α_i ≤ U_i, K̂ being the [`AdditiveMap`](crate::expansion::AdditiveMap)'s kernel. One coordinate at a time is solved exactly, as
-//! in Hsieh et al. (ICML 2008) for linear kernels and Wu (CVPR 2012, Algorithm 3) for additive ones: the
+//! A two-class problem is min over α of ½ Σ_ij α_i α_j y_i y_j K̂(x_i, x_j) + Σ_i (D_i α_i² / 2 − α_i), 0 ≤ α_i ≤ U_i,
+//! where K̂ is the kernel of the [`AdditiveMap`](crate::expansion::AdditiveMap). One coordinate at a time is solved
+//! exactly, as in Hsieh et al. (ICML 2008) for linear kernels and Wu (CVPR 2012, Algorithm 3) for additive ones: the
 //! gradient is y_i Σ_j read(x_ij)·a_j − 1 + D_i α_i, and a step adds Δα·y_i·write(x_ij) to each a_j.
 //!
-//! `one_class` does this for one problem in the clearest way and is the truth in the tests;
-//! `batched` does the same for up to 16 problems in the lanes of vector registers, which `pack` holds;
-//! `blocks` does it where memory does not hold the rows.
+//! `one_class` implements this for one problem in the clearest form and is the reference in the tests; `batched` does
+//! the same for up to 16 problems in the lanes of vector registers, held by `pack`; `blocks` does it for rows that do
+//! not fit in memory.
 
 mod batched;
 mod block_problem;
@@ -37,7 +37,7 @@ use solved::Solved;
 /// Solves every two-class problem of `problem`.
 ///
 /// # Errors
-/// [`Error::Cancelled`] where the watch says so, [`Error::Threads`] where no pool can be made.
+/// [`Error::Cancelled`] if the monitor cancelled, [`Error::Threads`] if no pool can be created.
 pub fn solve(problem: &DualProblem<'_>, settings: &DualSettings, monitor: &Monitor<'_>) -> Result<DualSolution> {
     solve_all(problem, settings, true, monitor)
 }
@@ -61,13 +61,13 @@ fn solve_all(
     let pool = par::Pool::new(settings.threads)?;
     let tables = tables::Tables::<f32>::new(problem.map, problem.rows.book());
     let diagonal = tables.diagonal(problem.rows);
-    // Of weights and dual variables that are all 0.
+    // For weights and dual variables that are all 0.
     let losses = problem.costs.iter().map(|cost| cost * problem.loss.value(0.0)).sum();
     let at_start = Certificate { primal: losses, dual: 0.0 };
     let n_weights = problem.rows.n_features() * problem.map.n_nodes();
     let part = |problems: std::ops::Range<usize>| -> Result<Vec<Solved>, ()> {
         if monitor.ask() == Err(Stopped::TimeLimit) {
-            // What even one visit of the rows costs, times so many problems, may be far beyond the limit.
+            // With this many problems, even a single visit of the rows may take far longer than the limit.
             return Ok(problems.map(|_| Solved::unbegun(n_weights, at_start)).collect());
         }
         let solved = match settings.engine {

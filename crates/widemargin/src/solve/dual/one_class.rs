@@ -1,4 +1,4 @@
-//! One two-class problem, scalar: the clear version, and the truth for the batched one.
+//! One two-class problem, scalar: the clear version, and the reference for the batched one.
 
 use super::certificate::{Certificate, StopRule, Sums};
 use super::order::Order;
@@ -10,7 +10,7 @@ use crate::monitor::{Monitor, Progress, Stopped};
 use crate::solve::Status;
 use num_traits::Float;
 
-/// Solves problem `k`. `Err` is a cancellation; a time limit ends with what there is.
+/// Solves problem `k`. `Err` is a cancellation; a time limit ends with the current state.
 pub(super) fn solve<T: Float>(
     problem: &DualProblem<'_>,
     tables: &Tables<T>,
@@ -33,13 +33,13 @@ struct Solver<'a, T, E> {
     k: usize,
 }
 
-/// What changes during the descent.
+/// The state of the descent.
 struct State<T> {
     weights: Vec<T>,
     alphas: Vec<T>,
-    /// Rows passed over until the next exact pass.
+    /// Rows skipped until the next exact pass.
     left_out: Vec<bool>,
-    /// Largest projected gradient of the last epoch: rows at 0 beyond it are left out.
+    /// Largest projected gradient of the last epoch: rows at 0 beyond it are skipped.
     threshold: T,
 }
 
@@ -81,7 +81,7 @@ impl<T: Float, E: Entry> Solver<'_, T, E> {
         Ok(Solved { weights, alphas, n_support: 0, epochs, status, certificate })
     }
 
-    /// One pass over the rows that are not left out; returns the relative gap as the pass met it.
+    /// One pass over the rows that are not skipped; returns an estimate of the relative gap.
     fn epoch(
         &self,
         state: &mut State<T>,
@@ -117,7 +117,7 @@ impl<T: Float, E: Entry> Solver<'_, T, E> {
             let moved = if curvature > T::zero() {
                 (alpha - gradient / curvature).max(T::zero()).min(upper)
             } else {
-                // An empty row under hinge: its margin is 0 for ever, so its α goes to the bound.
+                // An empty row with the hinge loss: its margin is always 0, so its α goes to the bound.
                 upper
             };
             if moved != alpha {
@@ -146,7 +146,7 @@ impl<T: Float, E: Entry> Solver<'_, T, E> {
         Certificate::new(&sums, self.quadratic(&state.weights, &sums))
     }
 
-    /// ‖f‖²: from the weights where they are coordinates of f, else from the margins.
+    /// ‖f‖²: from the weights if they are coordinates of f, otherwise from the margins.
     fn quadratic(&self, weights: &[T], sums: &Sums) -> f64 {
         if self.problem.map.is_symmetric() {
             weights.iter().map(|w| w.to_f64().unwrap_or(f64::NAN).powi(2)).sum()
@@ -167,7 +167,7 @@ impl<T: Float, E: Entry> Solver<'_, T, E> {
         }
     }
 
-    /// Three nodes are the default: a constant lets the compiler unroll them.
+    /// Three nodes are the default: a constant lets the compiler unroll the loop.
     fn score_with<const M: usize>(&self, weights: &[T], row: usize) -> T {
         self.score_of(M, weights, row)
     }

@@ -1,17 +1,17 @@
-//! The order in which an epoch visits the rows.
+//! The order of the rows in an epoch.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Rows that stand together in memory are visited together: a random order of blocks and a random order in each. Visits
-/// to single rows all over memory would miss the page table's cache (1.5 times as long); large blocks would have each row
-/// in the same company every time, which descent pays for: on 180,000 bags of words, 6 epochs by 64 rows, 4 by 4 rows as
-/// by single ones. The caller is to lay the rows out in random order, so that a block is a random sample.
+/// Rows that are adjacent in memory are visited together: a random order of blocks and a random order in each. Visits
+/// to single rows all over memory would miss the TLB (1.5 times as long); with large blocks the same rows would always
+/// be visited together, which slows down descent: on 180,000 bags of words, 6 epochs with 64 rows, 4 with 4 rows as
+/// with single ones. The caller must lay out the rows in random order, so that a block is a random sample.
 const BLOCK: usize = 4;
 
-/// Orders of `n_rows` rows, one an epoch. An epoch's order depends on the seed and the epoch's number alone,
-/// so that a problem takes the same steps in whatever company it is solved.
+/// Orders of `n_rows` rows, one per epoch. An epoch's order depends only on the seed and the number of the epoch, so
+/// that the steps of a problem do not depend on the problems solved with it.
 pub(super) struct Order {
     n_rows: usize,
     seed: u64,
@@ -27,7 +27,7 @@ impl Order {
 
     /// The order of epoch `epoch`.
     pub fn of(&mut self, epoch: u32) -> &[u32] {
-        // Seeds are mixed by the generator; the odd factor keeps (seed, epoch) pairs apart.
+        // The generator mixes the seeds; the odd factor distinguishes (seed, epoch) pairs.
         let seed = self.seed ^ u64::from(epoch).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         self.blocks.clear();

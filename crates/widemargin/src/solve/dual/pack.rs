@@ -1,4 +1,4 @@
-//! Up to 16 two-class problems in the lanes of vector registers, and the passes over rows that move them.
+//! Up to 16 two-class problems in the lanes of vector registers, and passes over the rows that update them.
 
 use super::certificate::Sums;
 use super::coordinate::{Lanes, Limits, Visit};
@@ -10,10 +10,10 @@ use crate::isa::Isa;
 use crate::memory::prefetch;
 use crate::monitor::{Monitor, Stopped};
 
-/// How many rows ahead memory is called for; that where a row begins and what goes with it, four times as many.
+/// Prefetch distance in rows; for a row's start and its other data, four times as many.
 const AHEAD: usize = 2;
 
-/// The sizes of what is packed.
+/// The dimensions of a pack.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
     pub isa: Isa,
@@ -27,12 +27,12 @@ impl Frame {
         Frame { isa, n_features, n_nodes: map.n_nodes(), n_problems }
     }
 
-    /// Numbers of one problem's weights.
+    /// Number of weights of one problem.
     pub fn n_weights(&self) -> usize {
         self.n_features * self.n_nodes
     }
 
-    /// Vectors a feature for so many problems.
+    /// Vectors per feature for this number of problems.
     pub fn vectors_for(&self, classes: usize) -> usize {
         (classes * self.n_nodes).div_ceil(LANES)
     }
@@ -43,21 +43,21 @@ pub(super) struct Pack<E> {
     frame: Frame,
     /// The problem of each class lane.
     pub problems: Vec<usize>,
-    /// The class lane of each problem; [`LANES`] and more for those not here.
+    /// The class lane of each problem; [`LANES`] or more for those not in the pack.
     lane_of: Vec<u8>,
     loops: Loops<E>,
     pattern: Pattern,
     pub vectors: usize,
     /// `weights[feature * vectors + v]`: lane l of a feature is node l / classes, class l % classes.
     weights: Vec<Vector>,
-    /// One vector a row; lane c belongs to `problems[c]`.
+    /// One vector per row; lane c belongs to `problems[c]`.
     alphas: Vec<Vector>,
-    /// The lanes, a bit each, that pass over a row until their next exact pass.
+    /// The lanes, one bit each, that skip a row until their next exact pass.
     pub left_out: Vec<u16>,
 }
 
 impl<E: Entry> Pack<E> {
-    /// Problems whose weights are 0, and no rows yet.
+    /// Problems with zero weights, and no rows yet.
     pub fn new(frame: Frame, problems: Vec<usize>, tables: &Tables<f32>) -> Self {
         let (m, classes) = (frame.n_nodes, problems.len());
         let vectors = frame.vectors_for(classes);
@@ -74,7 +74,7 @@ impl<E: Entry> Pack<E> {
         Pack { frame, problems, lane_of, loops, pattern, vectors, weights, alphas: Vec::new(), left_out: Vec::new() }
     }
 
-    /// Makes room for the dual variables of so many rows, all 0, no row left out.
+    /// Allocates the dual variables of this number of rows, all 0, with no row skipped.
     pub fn begin_rows(&mut self, n_rows: usize) {
         self.alphas.clear();
         self.alphas.resize(n_rows, Vector::ZERO);
@@ -129,7 +129,7 @@ impl<E: Entry> Pack<E> {
     }
 }
 
-/// The rows of a pass, and the numbers that go with them.
+/// The rows of a pass, and their data.
 pub(super) struct Pass<'a, E> {
     pub problem: &'a DualProblem<'a>,
     pub tables: &'a Tables<f32>,
@@ -138,7 +138,8 @@ pub(super) struct Pass<'a, E> {
 }
 
 impl<E: Entry> Pass<'_, E> {
-    /// One pass over the rows that some live problem does not leave out. The caller begins and ends the epoch of `lanes`.
+    /// One pass over the rows that at least one live problem does not skip. The caller begins and ends the epoch of
+    /// `lanes`.
     pub fn epoch(
         &self,
         pack: &mut Pack<E>,
@@ -149,13 +150,13 @@ impl<E: Entry> Pass<'_, E> {
     ) -> Result<(), Stopped> {
         let classes = pack.problems.len();
         let m = self.problem.map.n_nodes();
-        // Room past the last lane: a node's steps are copied sixteen at a time.
+        // Padding past the last lane: a node's steps are copied sixteen at a time.
         let mut spread = [0.0; LANES * (MAX_VECTORS + 1)];
         for (at, &row) in order.iter().enumerate() {
             if at % ROWS_A_QUESTION == 0 {
                 monitor.ask()?;
             }
-            // Without this the first non-zeros of each row would wait for memory.
+            // Without this, the first non-zeros of each row would wait for memory.
             if let Some(&soon) = order.get(at + AHEAD) {
                 prefetch(self.row(soon as usize));
             }
@@ -174,7 +175,7 @@ impl<E: Entry> Pass<'_, E> {
             }
             let scores = self.scores(pack, row);
             let limits = Limits::new(self.problem.loss, self.problem.costs[row], self.diagonal[row]);
-            // SAFETY: the loops are those of an instruction set that this machine has.
+            // SAFETY: the loops are those of an instruction set that is available.
             let visit = unsafe {
                 let (alphas, left_out) = (&mut pack.alphas[row].0, &mut pack.left_out[row]);
                 (pack.loops.visit)(lanes, &scores, &signs, alphas, left_out, &limits, shrinking)
@@ -199,7 +200,7 @@ impl<E: Entry> Pass<'_, E> {
         Ok(())
     }
 
-    /// Calls for the numbers that go with a row.
+    /// Prefetches the data of a row.
     #[inline]
     fn prefetch_beside(&self, pack: &Pack<E>, row: usize) {
         prefetch(&self.problem.rows.indptr()[row..row + 1]);
@@ -224,7 +225,7 @@ impl<E: Entry> Pass<'_, E> {
         let classes = pack.problems.len();
         let mut flat = [0.0; LANES * (MAX_VECTORS + 1)];
         flat[..LANES * MAX_VECTORS].copy_from_slice(sums.map(|v| v.0).as_flattened());
-        // Lanes past the classes hold what belongs to others; no one asks for them.
+        // Lanes past the classes hold unrelated values, which are not used.
         let mut scores = [0.0; LANES];
         for node in 0..self.problem.map.n_nodes() {
             for (score, sum) in scores.iter_mut().zip(&flat[node * classes..][..LANES]) {
@@ -247,7 +248,7 @@ impl<E: Entry> Pass<'_, E> {
     }
 }
 
-/// ‖f‖² of one class lane: of its weights where they are coordinates of f, else of the margins.
+/// ‖f‖² of one class lane: from its weights if they are coordinates of f, otherwise from the margins.
 pub(super) fn quadratic<E: Entry>(map: &AdditiveMap, pack: &Pack<E>, class: usize, sums: &Sums) -> f64 {
     if map.is_symmetric() { pack.squared_norm(class) } else { sums.alpha_margin }
 }

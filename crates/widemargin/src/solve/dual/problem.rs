@@ -1,11 +1,11 @@
-//! What the dual solvers are given and what they give back.
+//! The inputs and results of the dual solvers.
 
 use super::solved::Solved;
 use crate::expansion::{AdditiveMap, CodedRows};
 use crate::problem::{Loss, OneVsRest};
 use crate::solve::Status;
 
-/// How many rows are visited between two questions to the watch.
+/// Rows visited between two checks of the monitor.
 pub(super) const ROWS_A_QUESTION: usize = 1024;
 
 /// One-vs-rest problems over shared rows.
@@ -15,7 +15,7 @@ pub struct DualProblem<'a> {
     pub rows: &'a CodedRows,
     /// The reduced kernel.
     pub map: &'a AdditiveMap,
-    /// Which row is positive in which problem.
+    /// The sign of each row in each problem.
     pub targets: OneVsRest<'a>,
     /// The loss.
     pub loss: Loss,
@@ -23,7 +23,7 @@ pub struct DualProblem<'a> {
     pub costs: &'a [f64],
 }
 
-/// Which implementation solves the problems. They agree to rounding; all but the tests want `Auto`.
+/// The implementation of the solver. They agree up to rounding; use `Auto` except in tests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Engine {
@@ -36,30 +36,30 @@ pub enum Engine {
     OneClass,
 }
 
-/// When and how the solvers stop.
+/// Settings of the solvers.
 #[derive(Clone, Copy, Debug)]
 pub struct DualSettings {
     /// Relative duality gap, (objective − dual) / objective, at which a problem is solved.
     pub tol: f64,
-    /// The most passes over the rows.
+    /// The maximum number of passes over the rows.
     pub max_epochs: u32,
-    /// Seed of the order in which rows are visited.
+    /// Seed of the order of the rows.
     pub seed: u64,
-    /// Threads, 0 meaning one a core.
+    /// Number of threads, 0 meaning one per core.
     pub threads: usize,
-    /// Whether rows that stay outside the margin are passed over for a while.
+    /// Whether rows that stay outside the margin are temporarily skipped (shrinking).
     pub shrinking: bool,
-    /// Which implementation.
+    /// The implementation.
     pub engine: Engine,
 }
 
-/// The solved problems. All vectors but `weights` have one element a problem.
+/// The solved problems. All vectors except `weights` have one element per problem.
 #[derive(Clone, Debug)]
 pub struct DualSolution {
     /// a_j: `weights[(feature * n_nodes + node) * n_problems + problem]`.
     pub weights: Vec<f32>,
-    /// Dual variables, one a row; none where the rows were solved in blocks, of a problem that the time did not suffice
-    /// to begin, and where only the weights were asked for.
+    /// Dual variables, one per row; empty if the rows were solved in blocks, for a problem that the time limit left
+    /// unstarted, and if only the weights were requested.
     pub alphas: Vec<Vec<f32>>,
     /// Rows with a dual variable above 0.
     pub n_support: Vec<u32>,

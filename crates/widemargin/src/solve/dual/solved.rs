@@ -1,4 +1,4 @@
-//! How a two-class problem ended.
+//! The result of a two-class problem.
 
 use super::certificate::Certificate;
 use crate::solve::Status;
@@ -6,9 +6,9 @@ use crate::solve::Status;
 /// One solved two-class problem.
 #[derive(Clone, Debug)]
 pub(super) struct Solved {
-    /// m numbers a feature: `weights[feature * m + node]`.
+    /// m numbers per feature: `weights[feature * m + node]`.
     pub weights: Vec<f32>,
-    /// None where nobody wants them.
+    /// Empty if not requested.
     pub alphas: Vec<f32>,
     pub n_support: u32,
     pub epochs: u32,
@@ -17,15 +17,14 @@ pub(super) struct Solved {
 }
 
 impl Solved {
-    /// A problem that the time did not suffice to begin: all weights are 0, and the gap is told without a look at the
-    /// rows.
+    /// A problem that the time limit left unstarted: all weights are 0, and the gap is known without reading the rows.
     pub fn unbegun(n_weights: usize, certificate: Certificate) -> Self {
         let (weights, alphas, status) = (vec![0.0; n_weights], Vec::new(), Status::TimeLimit);
         Solved { weights, alphas, n_support: 0, epochs: 0, status, certificate }
     }
 
-    /// Counts the support vectors; keeps the dual variables only where they are wanted. They are a number a row and
-    /// problem: of many classes they would be most of the memory.
+    /// Counts the support vectors; keeps the dual variables only if requested. They are one number per row and problem:
+    /// with many classes they would take most of the memory.
     pub fn counted(self, keep_alphas: bool) -> Self {
         let n_support = self.alphas.iter().filter(|alpha| **alpha > 0.0).count() as u32;
         Solved { n_support, alphas: if keep_alphas { self.alphas } else { Vec::new() }, ..self }

@@ -1,19 +1,19 @@
-//! The map's numbers for each value in the book, computed once.
+//! The map's numbers for each value of the codebook, precomputed.
 
 use num_traits::{Float, NumCast};
 
 use crate::expansion::{AdditiveMap, CodedRows, Entries, Entry};
 
-/// Numbers a code in units of which tables are laid out: vectors load 4 or 16 at once.
+/// Table rows are padded to this number of entries: vectors load 4 or 16 at once.
 const NARROW_STRIDE: usize = 4;
 const WIDE_STRIDE: usize = 16;
 
-/// read(x) and write(x) for each value x of the book, `stride` numbers each, those past m being 0.
+/// read(x) and write(x) for each value x of the codebook, `stride` numbers each, padded with 0 beyond m.
 #[derive(Clone, Debug)]
 pub(super) struct Tables<T> {
     pub stride: usize,
     read: Vec<T>,
-    /// Empty where the map is symmetric: the two sides are the same numbers.
+    /// Empty if the map is symmetric, so that both are the same.
     write: Vec<T>,
     /// K̂(x, x) of each value.
     diagonal: Vec<f64>,
@@ -42,11 +42,11 @@ impl<T: Float> Tables<T> {
         Tables { stride, read, write, diagonal: per_value }
     }
 
-    /// Q_ii: the largest of K(x_i, x_i) and K̂(x_i, x_i), one a row. Where K̂ is not symmetric the step
-    /// 1 / K(x_i, x_i) of the paper diverges once K̂_ii is more than twice K_ii; the larger never does.
+    /// Q_ii: the larger of K(x_i, x_i) and K̂(x_i, x_i), one per row. If K̂ is not symmetric, the paper's step 1 /
+    /// K(x_i, x_i) diverges once K̂_ii is more than twice K_ii; the larger of both never does.
     pub fn diagonal(&self, rows: &CodedRows) -> Vec<T> {
-        // Every kernel here has k(x, x) = x. The Nyström map stays below that, and its own diagonal is
-        // the exact curvature of the problem it poses.
+        // Every kernel here has k(x, x) = x. The Nyström map is at most that, and its own diagonal is the exact
+        // curvature of its problem.
         let is_symmetric = self.write.is_empty();
         let exact = |code: usize| if is_symmetric { 0.0 } else { rows.book()[code].into() };
         let diagonal = match rows.entries() {
@@ -66,7 +66,7 @@ impl<T: Float> Tables<T> {
 }
 
 pub(super) fn cast<T: Float>(value: f64) -> T {
-    // From f64 to f32 or f64: always a number.
+    // Converting f64 to f32 or f64 never fails.
     <T as NumCast>::from(value).unwrap_or_else(T::nan)
 }
 

@@ -1,20 +1,20 @@
-//! Preconditioned conjugate gradients for several systems at once, one Hessian product a pass over Φ.
+//! Preconditioned conjugate gradients for several systems at once, with one pass over Φ per Hessian product.
 
 use super::preconditioner::Preconditioner;
 use crate::error::Result;
 
-/// When the directions are good enough.
+/// The stopping rule.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Targets<'a> {
-    /// The share of rᵀM⁻¹r that may be left.
+    /// The fraction of rᵀM⁻¹r that may remain.
     pub left: f64,
-    /// ½‖r‖² that would meet the stop rule, one a problem.
+    /// ½‖r‖² that would meet the stopping rule of the solver, one per problem.
     pub half_squares: &'a [f64],
-    /// The most products.
+    /// The maximum number of products.
     pub most: u32,
 }
 
-/// Directions, and how many products each took.
+/// Directions, and the number of products for each.
 #[derive(Debug)]
 pub(super) struct Directions {
     pub points: Vec<f64>,
@@ -25,9 +25,9 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Solves H_k·d_k = −g_k for every problem, `gradients` being points of `size` numbers.
+/// Solves H_k·d_k = −g_k for every problem, where `gradients` are points of `size` numbers.
 ///
-/// `product(open, p)` gives H·p for the problems `open`, or `None` to stop with what there is.
+/// `product(open, p)` returns H·p for the problems `open`, or `None` to stop with the current directions.
 pub(super) fn solve(
     gradients: &[f64],
     size: usize,
@@ -50,7 +50,7 @@ pub(super) fn solve(
             let (path, along) = (at(&paths, at_open, size), at(&products, at_open, size));
             let step = squares[k] / dot(path, along);
             solved.products[k] += 1;
-            // 0/0: the residual is 0 already, or rounding has the last word.
+            // 0/0: the residual is already 0, or dominated by rounding.
             if !(step.is_finite() && step > 0.0) {
                 continue;
             }

@@ -1,5 +1,5 @@
-//! The loop: centre, gradient, certify, prepare, directions, step; the first half, which says where we stand.
-//! `step.rs` has the half that moves.
+//! The main loop: centre, gradient, certify, precondition, directions, step. This file has the first half, which
+//! evaluates the current point; `step.rs` has the second half, which moves it.
 
 use super::certificate::{dual_bound, relative_gap};
 use super::conjugate::dot;
@@ -11,19 +11,19 @@ use crate::par::Pool;
 use crate::problem::{Gradient, Intercept, Line, Objective, Shape};
 use crate::solve::Status;
 
-/// Newton steps without progress after which a problem is given up. Progress is a gap smaller by a tenth, or an
-/// objective smaller by this share of the allowed gap: at large C the bound follows late.
+/// Newton steps without progress after which a problem is abandoned. Progress is a gap smaller by a tenth, or an
+/// objective smaller by this fraction of the allowed gap: at large C the bound improves late.
 const PATIENCE: u32 = 10;
 const PROGRESS: f64 = 0.01;
 
-/// What is known of one problem.
+/// The state of one problem.
 #[derive(Clone, Debug)]
 pub(super) struct Problem {
     pub(super) primal: f64,
     pub(super) dual: f64,
     pub(super) iterations: u32,
     pub(super) products: u32,
-    /// Products of the last step that used the preconditioner all problems share.
+    /// Products of the last step with the preconditioner shared by all problems.
     pub(super) products_of_shared: u32,
     pub(super) n_support: u64,
     pub(super) status: Status,
@@ -36,21 +36,21 @@ pub(super) struct Descent<'a, O> {
     pub(super) settings: &'a NewtonSettings,
     pub(super) monitor: &'a Monitor<'a>,
     pub(super) shape: Shape,
-    /// Coordinates of a point.
+    /// Number of coordinates of a point.
     pub(super) size: usize,
     pub(super) points: Vec<f64>,
     pub(super) problems: Vec<Problem>,
-    /// Problems not solved yet.
+    /// Unsolved problems.
     pub(super) live: Vec<usize>,
     pub(super) pool: Pool,
     pub(super) passes: u32,
     pub(super) n_factors: u32,
     pub(super) preconditioner: Option<Preconditioner>,
-    /// Cost of the products since the preconditioner was made.
+    /// Cost of the products since the preconditioner was computed.
     pub(super) spent: f64,
-    /// Whether nothing is known yet: no start was given, no step taken.
+    /// Whether there was no start and no step yet.
     pub(super) is_cold: bool,
-    /// What the penalty is multiplied by for the time being: above 1 on the way to a large C.
+    /// The current factor of the penalty: above 1 on the path to a large C.
     pub(super) ridge: f64,
 }
 
@@ -101,7 +101,7 @@ pub(super) fn run<O: Objective>(
 }
 
 impl<O: Objective> Descent<'_, O> {
-    /// Steps until nothing is live or something ends it.
+    /// Steps until no problem is live or the solver is stopped.
     fn descend(&mut self) -> Result<Status> {
         for iteration in 0.. {
             self.centre()?;
@@ -146,15 +146,14 @@ impl<O: Objective> Descent<'_, O> {
         self.live.iter().map(|&k| self.point(k)[self.size - 1]).collect()
     }
 
-    /// ½‖w‖², and ½b² where it counts.
+    /// ½‖w‖², plus ½b² if the intercept is penalised.
     fn penalty(&self, k: usize) -> f64 {
         let n = if self.shape.intercept == Intercept::Penalised { self.size } else { self.size - 1 };
         let point = &self.point(k)[..n];
         0.5 * dot(point, point)
     }
 
-    /// Adds the share of the penalty as it is for the time being to gradients or Hessian products, `points` being what
-    /// it is the square of.
+    /// Adds the derivative of the current penalty to gradients or Hessian products at `points`.
     pub(super) fn add_penalty(&self, sums: &mut [f64], points: &[f64]) {
         let last = self.size - 1;
         for (sums, point) in sums.chunks_mut(self.size).zip(points.chunks(self.size)) {
@@ -167,7 +166,7 @@ impl<O: Objective> Descent<'_, O> {
         }
     }
 
-    /// Gradients at the live points, and what they say of primal and dual; returns the primal values too.
+    /// Gradients at the live points, updating primal and dual values; also returns the primal values.
     fn gradient(&mut self) -> Result<(Vec<f64>, Vec<f64>)> {
         let Gradient { sums, mut slopes } = self.objective.gradient(&self.live, &self.intercepts())?;
         let mut primals = Vec::with_capacity(sums.len());
@@ -182,7 +181,7 @@ impl<O: Objective> Descent<'_, O> {
         Ok((slopes, primals))
     }
 
-    /// Takes the problems out whose gap is small enough, and those that get no better.
+    /// Removes the problems whose gap is small enough, and those that do not improve any more.
     fn certify(&mut self, iteration: u32, gradients: &mut Vec<f64>, primals: &[f64]) -> Result<()> {
         let near: Vec<usize> = (self.live.iter().zip(primals))
             .filter(|&(&k, &primal)| relative_gap(primal, self.problems[k].dual) <= self.settings.tol)
@@ -223,7 +222,7 @@ impl<O: Objective> Descent<'_, O> {
         Ok(())
     }
 
-    /// Rounds points to the precision they are returned in and computes their objectives from scratch.
+    /// Rounds points to the precision in which they are returned and recomputes their objectives.
     fn measure(&mut self, which: &[usize]) -> Result<()> {
         for &k in which {
             let features = k * self.size..(k + 1) * self.size - 1;
@@ -238,7 +237,7 @@ impl<O: Objective> Descent<'_, O> {
         Ok(())
     }
 
-    /// What is live ends as `status`, measured where it stands.
+    /// Ends the live problems with `status`, evaluated at the current point.
     fn finish(mut self, status: Status) -> Result<NewtonSolution> {
         let live = std::mem::take(&mut self.live);
         if !live.is_empty() {

@@ -1,4 +1,4 @@
-//! The inverse Hessian of one problem from its active rows, where these are fewer than the features: at a large C most
+//! The inverse Hessian of one problem from its active rows, if these are fewer than the features: at a large C most
 //! rows are outside the margin, and the Hessian is I plus a matrix of low rank.
 
 use crate::linalg::{self, Cholesky};
@@ -6,35 +6,35 @@ use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::{ActiveRows, Intercept, Shape};
 
-/// Rows of the small matrix that one task makes; fixed, so that the number of threads changes no bit.
+/// Rows of the small matrix per task; fixed, so that results do not depend on the number of threads.
 const TILE: usize = 128;
 
-/// The inverse of pI + Σ h ψψᵀ by the matrix inversion lemma (Woodbury): it takes r to q − Ψᵀ(pD⁻¹ + ΨΨᵀ)⁻¹Ψq with
-/// q = r/p, D being the curvatures h and p what the penalty is multiplied by. A penalised intercept is a feature that is
-/// always 1; a free one is eliminated, which leaves the rows centred, ψ = φ − Σhφ / Σh. All in double precision: what is
-/// left of r in the span of the rows is a small difference.
+/// The inverse of pI + Σ h ψψᵀ by the matrix inversion lemma (Woodbury): it maps r to q − Ψᵀ(pD⁻¹ + ΨΨᵀ)⁻¹Ψq with q =
+/// r/p, where D are the curvatures h and p is the factor of the penalty. A penalised intercept is a feature that is
+/// always 1; an unpenalised one is eliminated, which centres the rows, ψ = φ − Σhφ / Σh. All in double precision: the
+/// remainder of r in the span of the rows is a small difference.
 #[derive(Debug)]
 pub(super) struct RowsFactor {
-    /// Ψ, row-major, a column for the intercept being the last.
+    /// Ψ, row-major, with a last column for the intercept.
     rows: Vec<f64>,
     size: usize,
     /// Of pD⁻¹ + ΨΨᵀ.
     factor: Cholesky<f64>,
-    /// Σhφ / Σh and 1 / Σh where the intercept is free and there are rows that hold it.
+    /// Σhφ / Σh and 1 / Σh if the intercept is unpenalised and there are rows that determine it.
     centre: Option<(Vec<f64>, f64)>,
     intercept: Intercept,
     penalty: f64,
 }
 
 impl RowsFactor {
-    /// Multiply-adds of [`RowsFactor::new`] for so many rows and features, those of a single-precision product being
-    /// the unit: in double precision they take twice as long. The rows are read and written some times before.
+    /// Cost of [`RowsFactor::new`] for these numbers of rows and features, in multiply-adds of a single-precision
+    /// product: in double precision they take twice as long. In addition, the rows are read and written several times.
     pub fn cost(n_rows: f64, n_features: f64) -> f64 {
         n_rows * (n_rows * (n_features + n_rows / 3.0) + 8.0 * n_features)
     }
 
-    /// Factors the matrix of the rows, or `None` where it is not positive definite in double precision or the watch says
-    /// to stop.
+    /// Factors the matrix of the rows, or returns `None` if it is not positive definite in double precision or the
+    /// monitor says to stop.
     pub fn new(shape: &Shape, active: ActiveRows, penalty: f64, pool: &Pool, monitor: &Monitor<'_>) -> Option<Self> {
         let ActiveRows { mut rows, curvatures } = active;
         let (size, n) = (shape.n_features + 1, curvatures.len());
@@ -49,7 +49,7 @@ impl RowsFactor {
         let mut tiles: Vec<&mut [f64]> = small.chunks_mut((TILE * n).max(1)).collect();
         let done = pool.map_mut(&mut tiles, |at, tile| {
             monitor.ask().ok()?;
-            // The lower triangle is enough: the tile's rows with all up to them.
+            // The lower triangle suffices: the tile's rows with all up to them.
             let (first, last) = (at * TILE, at * TILE + tile.len() / n);
             let mut product = vec![0.0; (last - first) * last];
             linalg::outer(&mut product, &rows[first * size..last * size], &rows[..last * size], size);
@@ -64,7 +64,7 @@ impl RowsFactor {
         Some(RowsFactor { rows, size, factor, centre, intercept: shape.intercept, penalty })
     }
 
-    /// The inverse times several r, points all. 4 · rows · features flops each.
+    /// The inverse times several r, which are points. 4 · rows · features flops each.
     pub fn apply(&self, residuals: &[f64]) -> Vec<f64> {
         residuals.chunks(self.size).flat_map(|r| self.apply_one(r)).collect()
     }
@@ -91,7 +91,7 @@ impl RowsFactor {
     }
 }
 
-/// Takes the weighted mean off the rows; returns it with one over the sum of the weights.
+/// Subtracts the weighted mean from the rows; returns it and one over the sum of the weights.
 fn take_off_the_mean(rows: &mut [f64], size: usize, weights: &[f64]) -> (Vec<f64>, f64) {
     let inverse = 1.0 / weights.iter().sum::<f64>();
     let mut mean = vec![0.0; size];

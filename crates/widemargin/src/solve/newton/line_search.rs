@@ -1,11 +1,11 @@
-//! Zeros of increasing functions, several at once: exact minima along lines.
+//! Roots of increasing functions, several at once: exact line searches.
 //!
-//! The slope of the objective along a line is increasing, and for squared hinge piecewise linear, so Newton's
-//! method on it ends in a few steps; a bracket keeps it safe where the curvature vanishes.
+//! The derivative of the objective along a line is increasing, and for squared hinge piecewise linear, so Newton's
+//! method on it converges in a few steps; a bracket safeguards it where the curvature vanishes.
 
 use crate::error::Result;
 
-/// The slope at a place, its derivative, and how near to 0 is near enough.
+/// The derivative at a point, its own derivative, and the tolerance for a root.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SlopeAt {
     pub slope: f64,
@@ -13,13 +13,13 @@ pub(super) struct SlopeAt {
     pub tolerance: f64,
 }
 
-/// The most places looked at.
+/// The maximum number of evaluations.
 const MOST_STEPS: u32 = 60;
 
-/// Places where the slopes are near 0, from the given first places and brackets (infinite where unknown).
+/// Points where the derivatives are near 0, given initial points and brackets (infinite if unknown).
 ///
-/// `look(open, places)` gives the slopes of the problems `open` (positions in `places`) at their places; problems
-/// that have found theirs are not asked for again.
+/// `look(open, places)` evaluates the derivatives of the problems `open` (indices into `places`); problems with a root
+/// are not evaluated again.
 pub(super) fn find_zeros(
     places: &mut [f64],
     mut brackets: Vec<(f64, f64)>,
@@ -34,7 +34,7 @@ pub(super) fn find_zeros(
         let found = look(&open, &here)?;
         let mut still = Vec::new();
         for (&k, at) in open.iter().zip(found) {
-            // A slope that is not a number ends the search too: there is nothing to go by.
+            // A NaN derivative also ends the search.
             if at.slope.is_nan() || at.slope.abs() <= at.tolerance {
                 continue;
             }
@@ -55,9 +55,9 @@ pub(super) fn find_zeros(
     Ok(())
 }
 
-/// Newton's step where it stays inside the bracket, else the middle, else twice as far.
+/// Newton's step if it stays inside the bracket, otherwise bisection, otherwise doubling.
 fn next_place(place: f64, at: &SlopeAt, (low, high): (f64, f64)) -> f64 {
-    // 0/0 and x/0 give no place inside any bracket.
+    // 0/0 and x/0 are outside any bracket.
     let newton = place - at.slope / at.curvature;
     if newton.is_finite() && newton > low && newton < high {
         return newton;

@@ -1,17 +1,17 @@
 //! Newton's method in the primal, all one-vs-rest problems at once.
 //!
-//! Every step solves (I + Σ_i c_i loss″_i φ_i φ_iᵀ)·d = −∇ by conjugate gradients and goes along d to the minimum.
-//! What is shared between the problems makes it fast: a pass over Φ serves all that are not solved yet, and one
-//! Cholesky factor of I + Σ_i h_i φ_i φ_iᵀ preconditions them all. At w = 0 that factor is the Hessian itself, so
-//! the first step of squared hinge is the ridge regression on the labels; where few rows leave the margin it stays
-//! close to the Hessian, and a handful of products suffice. At a large C a problem whose active rows are few has its own
-//! Hessian inverted through them, and the first steps are taken on a path over C that ends there.
+//! Every step solves (I + Σ_i c_i loss″_i φ_i φ_iᵀ)·d = −∇ by conjugate gradients and minimises along d. It is fast
+//! because problems share work: one pass over Φ serves all unsolved problems, and one Cholesky factor of I + Σ_i h_i
+//! φ_i φ_iᵀ preconditions them all. At w = 0 that factor is the Hessian itself, so the first step for squared hinge is
+//! ridge regression on the labels; as long as few rows leave the margin it stays close to the Hessian, and a handful of
+//! products suffice. At a large C the Hessian of a problem with few active rows is inverted through these rows, and the
+//! first steps follow a path over C that ends at the given one.
 //!
 //! Generalised Newton for squared hinge: Keerthi and DeCoste, *A modified finite Newton method*, JMLR 6 (2005);
 //! conjugate gradients on sums over rows: Lin, Weng and Keerthi, *Trust region Newton method*, JMLR 9 (2008).
 //!
-//! A problem is solved when its duality gap says so (`certificate.rs`): the reported gap bounds how far the
-//! objective is from its minimum.
+//! A problem is solved when its duality gap is small enough (`certificate.rs`): the reported gap bounds the distance of
+//! the objective from its minimum.
 
 mod certificate;
 mod conjugate;
@@ -31,8 +31,8 @@ pub use settings::{NewtonSettings, NewtonSolution, NewtonStart, Preconditioning}
 /// Minimises every problem of `objective`, from `start` or from 0.
 ///
 /// # Errors
-/// [`Error::Parameter`] for settings outside their domain, [`Error::Shape`] for a start that does not fit,
-/// [`Error::Cancelled`] where the watch says so (a time limit is a status instead), and what the objective meets.
+/// [`Error::Parameter`] for invalid settings, [`Error::Shape`] for a start with other dimensions, [`Error::Cancelled`]
+/// if the monitor cancelled (a time limit is a status instead), and errors of the objective.
 pub fn solve(
     objective: &mut impl Objective,
     settings: &NewtonSettings,

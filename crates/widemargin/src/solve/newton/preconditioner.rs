@@ -1,4 +1,4 @@
-//! One matrix that stands for the Hessians of all problems, in a form that is quick to solve with.
+//! A matrix that approximates the Hessians of all problems, in a form that is fast to solve with.
 
 use super::few_rows::RowsFactor;
 use crate::linalg::Cholesky;
@@ -9,22 +9,22 @@ use crate::problem::{ActiveRows, Gram, Intercept, Shape};
 /// An approximation of the inverse Hessian.
 #[derive(Debug)]
 pub(super) enum Preconditioner {
-    /// 1 / diagonal, a coordinate.
+    /// 1 / diagonal, per coordinate.
     Diagonal(Vec<f64>),
     /// A factor of I + Σ h φφᵀ.
     Gram(GramFactor),
-    /// The same from the few rows that h is above 0 for.
+    /// The same, from the few rows with h above 0.
     Rows(RowsFactor),
 }
 
-/// The factor of [[I + G, a], [aᵀ, α]] in parts: that of the Schur complement I + G − a aᵀ/α of the intercept, which
-/// is the matrix of the *centred* features, and a and α themselves. So a mean far from 0 is taken off in double
-/// precision, before the factor is made in single.
+/// The factor of [[I + G, a], [aᵀ, α]] in parts: that of the Schur complement I + G − a aᵀ/α of the intercept, which is
+/// the matrix of the *centred* features, and a and α themselves. A mean far from 0 is thus subtracted in double
+/// precision, before the factorisation in single precision.
 #[derive(Debug)]
 pub(super) struct GramFactor {
     factor: Cholesky<f32>,
     column: Vec<f64>,
-    /// α, or 0 where the intercept does not move.
+    /// α, or 0 if the intercept does not move.
     corner: f64,
 }
 
@@ -38,7 +38,7 @@ impl Preconditioner {
         Preconditioner::Diagonal(diagonal)
     }
 
-    /// Factors I + Gram: features³ / 3 flops, and two matrices in memory meanwhile.
+    /// Factors I + Gram: features³ / 3 flops, with two matrices in memory.
     pub fn from_gram(shape: &Shape, gram: &Gram, penalty: f64, pool: &Pool) -> Option<Self> {
         let d = shape.n_features;
         let corner = match shape.intercept {
@@ -47,8 +47,8 @@ impl Preconditioner {
             Intercept::None => 0.0,
         };
         let largest = (0..d).map(|j| gram.lower[j * d + j]).fold(penalty as f32, f32::max);
-        // Rounding can make the matrix indefinite where its condition is beyond single precision: a ridge of the
-        // size of the rounding then does no harm to a preconditioner.
+        // Rounding can make the matrix indefinite if its condition number exceeds single precision: a ridge of the size
+        // of the rounding error does not harm a preconditioner.
         let mut ridge = 0.0;
         for _ in 0..6 {
             let mut matrix = gram.lower.clone();
@@ -67,7 +67,7 @@ impl Preconditioner {
         None
     }
 
-    /// Factors the matrix of a problem's active rows: [`RowsFactor::cost`].
+    /// Factors the matrix of a problem's active rows, at the cost of [`RowsFactor::cost`].
     pub fn from_rows(
         shape: &Shape,
         active: ActiveRows,
@@ -78,7 +78,7 @@ impl Preconditioner {
         RowsFactor::new(shape, active, penalty, pool, monitor).map(Preconditioner::Rows)
     }
 
-    /// M⁻¹r for several r, points all.
+    /// M⁻¹r for several r, which are points.
     pub fn apply(&self, residuals: &[f64]) -> Vec<f64> {
         match self {
             Preconditioner::Diagonal(inverse) => {

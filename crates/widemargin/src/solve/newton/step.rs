@@ -1,4 +1,4 @@
-//! The half of the loop that moves: intercepts, preconditioner, directions, lines.
+//! The half of the main loop that moves: intercepts, preconditioner, directions, line searches.
 
 use super::Preconditioning;
 use super::conjugate::{self, Targets, dot};
@@ -9,42 +9,44 @@ use super::preconditioner::Preconditioner;
 use crate::error::Result;
 use crate::problem::{Intercept, Line, LineSums, Objective};
 
-/// The share of rᵀM⁻¹r left by conjugate gradients in the first step: against an active set that will change, more
-/// is worth nothing. Where many steps are needed the problem is ill-conditioned, and loose directions would need
-/// more still: every [`TIGHTER`] steps a tenth of that, down to [`LEAST_LEFT`].
+/// The fraction of rᵀM⁻¹r left by conjugate gradients in the first step: more accuracy is useless while the active set
+/// changes. Problems that need many steps are ill-conditioned, and loose directions would need even more: every
+/// [`TIGHTER`] steps the fraction is divided by ten, down to [`LEAST_LEFT`].
 const LEFT: f64 = 1e-2;
 const TIGHTER: f64 = 4.0;
 const LEAST_LEFT: f64 = 1e-10;
-/// The share of the allowed gap at which conjugate gradients rest.
+/// The fraction of the allowed gap at which conjugate gradients stop.
 const REST: f64 = 0.1;
-/// The most products of one step.
+/// The maximum number of products per step.
 const MOST_PRODUCTS: u32 = 1000;
-/// Where the losses curve much more than the penalty, which is at a large C, Newton's steps from 0 are many: rows come
-/// into the margin and leave it at each. So the first steps are taken at a stronger penalty, by which the mean
-/// eigenvalue of the losses' Hessian is at most so many times the penalty's, and which every step divides by `STRIDE`:
-/// a path over C, one step a point. Measured on letter and MNIST, 1,000 and 2,000 features and C = 10 to 1,000: half as
-/// many steps at the large C as from 0 (letter, a Nyström map of 1,000, C = 1,000: 30 for 58, 5.6 for 15.6 s), none more;
-/// 5 and 2 save no more time, 50 and 10 less.
+/// If the losses curve much more than the penalty, as at a large C, Newton's method takes many steps from 0: rows enter
+/// and leave the margin at each. So the first steps use a stronger penalty, such that the mean eigenvalue of the
+/// losses' Hessian is at most this multiple of the penalty's, and every step divides it by `STRIDE`: a path over C with
+/// one step per point. Measured on letter and MNIST, 1,000 and 2,000 features and C = 10 to 1,000: half as many steps
+/// at the large C as from 0 (letter, a Nyström map of 1,000, C = 1,000: 30 instead of 58, 5.6 instead of 15.6 s), in no
+/// case more; 5 and 2 save no more time, 50 and 10 less.
 const MILD: f64 = 10.0;
 const STRIDE: f64 = 3.0;
-/// Rows a feature beyond which there is no path: classes overlap then, steps are few from 0 too, and those of the path
-/// would be dear, most rows being active (CIFAR-10's HOG vectors, 50,000 × 2,000, C = 100: 11 s without, 16 s with it).
+/// Rows per feature above which no path is used: classes then overlap, steps from 0 are few too, and those of the path
+/// would be expensive, with most rows active (CIFAR-10's HOG vectors, 50,000 × 2,000, C = 100: 11 s without, 16 s with
+/// it).
 const MOST_ROWS_A_FEATURE: usize = 20;
-/// A line's slope counts as 0 below this share of the slope at its start.
+/// A derivative along a line counts as 0 below this fraction of its initial value.
 const FLAT: f64 = 1e-2;
-/// Σ α y counts as 0 below this share of Σ α; below the certificate's.
+/// Σ α y counts as 0 below this fraction of Σ α; less than the certificate's.
 const BALANCED: f64 = 1e-11;
-/// Features beyond which the Gram matrix is not made: 2 × 1 GiB.
+/// Maximum number of features for a Gram matrix: 2 × 1 GiB.
 const MOST_FEATURES: usize = 16_384;
-/// The share of the features that may be active rows for the Hessian to be made of them: m rows of d numbers and their m²
-/// products in double precision then take no more memory than a Gram matrix and its factor, 8d² bytes, do.
+/// Maximum number of active rows, as a fraction of the features, for building the Hessian from them: m rows of d
+/// numbers and their m² products in double precision then take no more memory than a Gram matrix and its factor, 8d²
+/// bytes.
 const MOST_ROWS: f64 = 0.618;
-/// Passes that a diagonal preconditioner is expected to need at the least: a Gram matrix that costs less is made
-/// at once.
+/// The minimum number of passes that a diagonal preconditioner is expected to need: a Gram matrix that costs less is
+/// computed at once.
 const LIKELY_PASSES: f64 = 150.0;
 
 impl<O: Objective> Descent<'_, O> {
-    /// Puts free intercepts where Σ α y = 0, the minimum for the weights as they are.
+    /// Sets unpenalised intercepts such that Σ α y = 0, the minimum for the current weights.
     pub(super) fn centre(&mut self) -> Result<()> {
         if self.shape.intercept != Intercept::Free {
             return Ok(());
@@ -70,7 +72,7 @@ impl<O: Objective> Descent<'_, O> {
         Ok(())
     }
 
-    /// Makes the preconditioner, or a better one once products have cost what it costs. False where the time is up.
+    /// Computes the preconditioner, or a better one once products have cost as much. False if the time is up.
     pub(super) fn prepare(&mut self) -> Result<bool> {
         let d = self.shape.n_features;
         let cost = self.objective.cost();
@@ -122,7 +124,7 @@ impl<O: Objective> Descent<'_, O> {
                 self.problems[self.live[at]].products_of_shared = products;
             }
         }
-        // Where conjugate gradients gave nothing that goes down, the preconditioned gradient does.
+        // If conjugate gradients did not find a descent direction, the preconditioned gradient is used.
         let down = |at: usize| {
             let range = at * self.size..(at + 1) * self.size;
             dot(&gradients[range.clone()], &directions[range]) < 0.0
@@ -137,7 +139,7 @@ impl<O: Objective> Descent<'_, O> {
         Ok(directions)
     }
 
-    /// Says how much stronger the penalty is in the first steps, from the trace of the losses' Hessian at 0.
+    /// Sets the factor of the penalty in the first steps, from the trace of the losses' Hessian at 0.
     fn begin_path(&mut self, trace: f64) {
         let d = self.shape.n_features.max(1);
         let is_wanted = self.shape.n_rows <= d.saturating_mul(MOST_ROWS_A_FEATURE) && trace.is_finite();
@@ -146,8 +148,8 @@ impl<O: Objective> Descent<'_, O> {
         }
     }
 
-    /// The factored Hessian of one problem alone, where that costs less than the products that the shared
-    /// preconditioner took in its last step: at large C, where each problem has few active rows and rows of its own.
+    /// The factored Hessian of one problem alone, if it costs less than the products with the shared preconditioner in
+    /// its last step: at large C, where each problem has few active rows of its own.
     fn own_preconditioner(&mut self, at: usize) -> Result<Option<Preconditioner>> {
         let k = self.live[at];
         let d = self.shape.n_features;
@@ -182,7 +184,8 @@ impl<O: Objective> Descent<'_, O> {
         Ok(made)
     }
 
-    /// Conjugate gradients for some of the live problems, into their directions; returns the products each took.
+    /// Conjugate gradients for some of the live problems, into their directions; returns the number of products for
+    /// each.
     fn solve_group(
         &mut self,
         group: &[usize],
@@ -202,7 +205,7 @@ impl<O: Objective> Descent<'_, O> {
         let cost = self.objective.cost();
         let right: Vec<f64> = group.iter().flat_map(|&at| &gradients[at * size..(at + 1) * size]).copied().collect();
         let found = conjugate::solve(&right, size, preconditioner, &targets, |open, paths| {
-            // Without any product there would be no direction: one is made in any case.
+            // At least one product is computed, since otherwise there would be no direction.
             let ids: Vec<usize> = open.iter().map(|&at| live[at]).collect();
             let b: Vec<f64> = open.iter().map(|&at| intercepts[at]).collect();
             let mut products = self.objective.hessian_product(&ids, &b, paths)?;
@@ -218,7 +221,7 @@ impl<O: Objective> Descent<'_, O> {
         Ok(found.products)
     }
 
-    /// Goes along the directions to the minimum on each line.
+    /// Moves along the directions to the minimum on each line.
     pub(super) fn step(&mut self, gradients: &[f64], directions: Vec<f64>) -> Result<()> {
         let (size, live) = (self.size, &self.live);
         self.objective.set_direction(live, &directions)?;

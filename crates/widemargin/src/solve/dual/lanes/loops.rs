@@ -1,12 +1,12 @@
-//! What the loops of every instruction set have in common: the generic loops, and what they work on.
+//! The generic inner loops, shared by all instruction sets, and their data.
 
 use crate::expansion::Entry;
 use crate::solve::dual::coordinate::{LANES, Lanes, Limits, Visit};
 
-/// The most vectors a feature may take: what leaves registers for four rows of accumulators.
+/// The maximum number of vectors per feature, which leaves registers for four rows of accumulators.
 pub(in crate::solve::dual) const MAX_VECTORS: usize = 4;
 
-/// Sixteen numbers on a cache line of their own.
+/// Sixteen numbers on one cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub(in crate::solve::dual) struct Vector(pub [f32; LANES]);
@@ -15,23 +15,23 @@ impl Vector {
     pub const ZERO: Vector = Vector([0.0; LANES]);
 }
 
-/// For each lane, which of a value's m numbers it takes.
+/// For each lane, the index among a value's m numbers.
 pub(in crate::solve::dual) type Pattern = [[i32; LANES]; MAX_VECTORS];
 
-/// One instruction set's way with sixteen lanes.
+/// The sixteen-lane operations of one instruction set.
 ///
 /// # Safety
-/// All methods need the instruction set; pointers must be good for what the method reads or writes.
+/// All methods need the instruction set; pointers must be valid for what the method reads or writes.
 pub(super) unsafe trait Simd {
     type V: Copy;
-    /// Independent accumulators a vector, to hide the latency of the additions.
+    /// Independent accumulators per vector, to hide the latency of the additions.
     const UNROLL: usize;
     unsafe fn zero() -> Self::V;
     unsafe fn load(from: *const f32) -> Self::V;
     unsafe fn store(value: Self::V, to: *mut f32);
     unsafe fn add(a: Self::V, b: Self::V) -> Self::V;
     unsafe fn multiply_add(a: Self::V, b: Self::V, sum: Self::V) -> Self::V;
-    /// Lane l becomes `numbers[pattern[l]]`; 16 numbers may be read where `WIDE`, else 4.
+    /// Sets lane l to `numbers[pattern[l]]`; 16 numbers may be read if `WIDE`, otherwise 4.
     unsafe fn spread<const WIDE: bool>(numbers: *const f32, pattern: &[i32; LANES]) -> Self::V;
 }
 

@@ -1,4 +1,4 @@
-//! Sixteen lanes as an array: what every machine can do, left to the compiler to vectorise.
+//! Sixteen lanes as an array: available on every machine, vectorised by the compiler.
 
 use super::loops::{Loops, MAX_VECTORS, Pattern, Simd, Vector, dot, pick_loops, update};
 use crate::expansion::Entry;
@@ -35,7 +35,7 @@ unsafe impl Simd for Portable {
 
     #[inline(always)]
     unsafe fn multiply_add(a: Self::V, b: Self::V, sum: Self::V) -> Self::V {
-        // Not `mul_add`: without the instruction it is a call.
+        // Not `mul_add`: without the instruction it is a function call.
         std::array::from_fn(|l| a[l] * b[l] + sum[l])
     }
 

@@ -113,8 +113,8 @@ unsafe impl Simd for Avx2 {
     }
 }
 
-/// The loops compiled for one instruction set. `inline(always)` of the generic bodies into these functions
-/// is what lets the compiler use its registers.
+/// The loops compiled for one instruction set. `inline(always)` of the generic bodies into these functions lets the
+/// compiler use its registers.
 macro_rules! compiled_for {
     ($features:literal, $simd:ty, $dot:ident, $update:ident, $visit:ident, $loops:ident) => {
         #[target_feature(enable = $features)]

@@ -1,4 +1,4 @@
-//! What a fit on landmarks is made of where its samples are not in one place: sums over them, and what follows.
+//! The sums and steps of a fit on landmarks over distributed samples.
 
 use super::batched_newton::BatchedNewton;
 use super::exact_fit::{FitSettings, Fitted, WhyNotFree, settle_auto};
@@ -16,19 +16,19 @@ use crate::linalg::factor::{Matrix, Side, Svd, product, stacked, triangle};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 
-/// What samples tell of the polynomials: R with RᵀR = PᵀWP, and ΦWP.
+/// Sums over samples for the polynomials: R with RᵀR = PᵀWP, and ΦWP.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FirstSums {
-    /// Numbers a row of R: the polynomials.
+    /// Number of columns of R: the polynomials.
     pub n_polynomials: usize,
-    /// R, column-major, upper triangular, with as many rows as columns or fewer.
+    /// R, column-major, upper triangular, with at most as many rows as columns.
     pub triangle: Vec<f64>,
-    /// ΦWP, column-major, landmarks × polynomials; empty where there was no sample.
+    /// ΦWP, column-major, landmarks × polynomials; empty if there were no samples.
     pub cross: Vec<f64>,
 }
 
 impl FirstSums {
-    /// Both together.
+    /// Merges both.
     #[must_use]
     pub fn merged(&self, other: &FirstSums) -> FirstSums {
         if self.cross.is_empty() && self.triangle.is_empty() {
@@ -60,7 +60,7 @@ impl FirstSums {
     }
 }
 
-/// Of a block: `phi` landmarks × samples and `polynomials` polynomials × samples, both times √w.
+/// For a block: `phi` landmarks × samples and `polynomials` polynomials × samples, both times √w.
 pub(crate) fn first_sums(phi: &Matrix, polynomials: &Matrix) -> FirstSums {
     FirstSums {
         n_polynomials: polynomials.n_rows(),
@@ -69,7 +69,7 @@ pub(crate) fn first_sums(phi: &Matrix, polynomials: &Matrix) -> FirstSums {
     }
 }
 
-/// What follows from the first sums, and what was settled.
+/// What follows from the first sums, including how the polynomials are treated.
 #[derive(Clone, Debug)]
 pub(crate) struct Apart {
     basis: Svd,
@@ -83,7 +83,7 @@ pub(crate) struct Apart {
     pub penalised: Matrix,
     /// T of the unpenalised features Tᵀp.
     pub columns: Matrix,
-    /// Whether they are all the polynomials, from which the penalised features are then taken.
+    /// Whether these are all the polynomials, which are then projected out of the penalised features.
     pub is_free: bool,
 }
 
@@ -100,7 +100,7 @@ impl Apart {
         Ok(Apart { rank: basis.s.len(), basis, cross, along, total, penalised, columns, is_free })
     }
 
-    /// Settles `auto` as the fit in memory does, with the weights of the polynomials where they are penalised.
+    /// Resolves `auto` like the in-memory fit, with the weights of the polynomials if they are penalised.
     pub fn settle(
         &mut self,
         asked: NullSpace,
@@ -121,17 +121,17 @@ impl Apart {
         (0..along.n_cols()).map(one).sum()
     }
 
-    /// The landmarks' lift with what was settled.
+    /// The landmarks' feature map with the chosen polynomials.
     pub fn feature_map(&self, feature_map: FeatureMap) -> FeatureMap {
         let cross = self.is_free.then(|| self.cross.clone());
         FeatureMap { penalised: self.penalised.clone(), columns: self.columns.clone(), cross, ..feature_map }
     }
 }
 
-/// Whether rows of unpenalised features alone separate a problem; `total` is the sum of all weights.
+/// Whether the unpenalised features of rows alone separate a problem; `total` is the sum of all weights.
 ///
 /// # Errors
-/// What the rows meet; [`Error::Cancelled`].
+/// Errors of the rows; [`Error::Cancelled`].
 pub fn rows_separate(rows: &mut dyn RowSums, total: f64, threads: usize, monitor: &Monitor<'_>) -> Result<bool> {
     let shape = rows.shape();
     let starts = vec![0.0; shape.width() * shape.n_problems];
@@ -142,7 +142,7 @@ pub fn rows_separate(rows: &mut dyn RowSums, total: f64, threads: usize, monitor
     Ok(ended.is_some() && batched_newton.told.iter().any(|told| told.loss <= enough))
 }
 
-/// Walks the path over rows, wherever they are; also whether nothing was left for the kernel.
+/// Walks the path over rows, wherever they are; also returns whether nothing was left for the kernel.
 pub(crate) fn fit_rows(
     rows: &mut dyn RowSums,
     apart: &Apart,
@@ -167,7 +167,7 @@ pub(crate) fn fit_rows(
     Ok((walk(&mut visits, &origins, &path, monitor)?, flat))
 }
 
-/// The whole of it over rows whose features were made of what was settled.
+/// The whole fit over rows whose features were computed with the chosen polynomials.
 pub(crate) fn fit_apart(
     rows: &mut dyn RowSums,
     feature_map: FeatureMap,

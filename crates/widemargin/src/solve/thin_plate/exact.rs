@@ -11,11 +11,11 @@ use crate::linalg::factor::{Cholesky, Matrix, Side, Svd, add_product, add_scaled
 pub(crate) struct Removals {
     /// gᵢ at the samples, a column a sample.
     pub functions: Matrix,
-    /// ‖gᵢ‖²; 0 where nothing is lost.
+    /// ‖gᵢ‖²; 0 if nothing is lost.
     pub norms: Vec<f64>,
 }
 
-/// Directions of the unpenalised part that the violators determine no better than this are left as they are.
+/// Directions of the unpenalised part that the violators determine less well than this are not changed.
 const UNDETERMINED: f64 = 1e-10;
 
 /// f = K a + U γ with a positive semi-definite K (samples × samples) and orthonormal unpenalised columns U.
@@ -25,9 +25,9 @@ const UNDETERMINED: f64 = 1e-10;
 pub(crate) struct Exact {
     pub(super) kernel: Matrix,
     pub(super) unpenalised: Matrix,
-    /// What the space of functions loses with each sample; `None` where it is the same without it.
+    /// What the space of functions loses with each sample; `None` if nothing.
     pub(super) removals: Option<Removals>,
-    /// Every problem starts with all samples as violators: the same factorisation for each.
+    /// Every problem starts with all samples as violators: the factorisation is shared.
     whole: Mutex<Option<(f64, Arc<Factor>)>>,
 }
 
@@ -39,8 +39,8 @@ pub(crate) struct Factor {
 }
 
 impl Factor {
-    /// Leaves of L⁻¹X what the unpenalised columns do not explain, and returns their coefficients v s⁻¹ uᵀ L⁻¹X, for
-    /// L⁻¹U_s = u diag(s) vᵀ.
+    /// Removes from L⁻¹X what the unpenalised columns explain, and returns their coefficients v s⁻¹ uᵀ L⁻¹X, for L⁻¹U_s
+    /// = u diag(s) vᵀ.
     pub fn eliminate(&self, half: &mut Matrix) -> Matrix {
         let Svd { u, s, v } = &self.reduced;
         let mut along = product(Side::Transposed(u), Side::Plain(half));
@@ -62,7 +62,7 @@ impl Exact {
         if !all {
             return Some(Arc::new(self.fresh_factor(lambda, violators)?));
         }
-        // Held while factoring, so that other threads wait for it instead of doing the same.
+        // Locked while factoring, so that other threads wait for it instead of doing the same.
         let mut whole = self.whole.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((of, factor)) = whole.as_ref()
             && *of == lambda
@@ -115,8 +115,8 @@ impl System for Exact {
     ) -> Result<Option<(Point, Arc<Factor>)>> {
         let Some(factor) = self.factor(lambda, violators) else { return Ok(None) };
         let cholesky = &factor.cholesky;
-        // Elimination: with X = L⁻¹U_s and b = L⁻¹y, γ solves min ‖b − Xγ‖ and a = L⁻ᵀ(b − Xγ). The least
-        // change from the present γ is found by solving for the change with X's pseudo-inverse.
+        // Elimination: with X = L⁻¹U_s and b = L⁻¹y, γ solves min ‖b − Xγ‖ and a = L⁻ᵀ(b − Xγ). Solving for the change
+        // of γ with X's pseudo-inverse gives the smallest change from the current γ.
         let wanted = violators.iter().map(|&i| target.signs[i] * target.roots[i]).collect();
         let mut rest = Matrix::from_columns(wanted, violators.len(), 1);
         let known = self.unpenalised.select_rows(violators).times(&from.free);

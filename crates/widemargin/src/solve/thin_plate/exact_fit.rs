@@ -1,8 +1,8 @@
-//! The exact fit: project the kernel off the polynomials, settle what becomes of them, walk the path, and
-//! translate the solution back to α and β.
+//! The exact fit: projects the kernel off the polynomials, decides how they are treated, walks the path, and converts
+//! the solution to α and β.
 //!
-//! Samples enter with the square root of their weight, √W Φ √W and √W P, so that a weight is the same as copies
-//! in every quantity, the unit of λ included.
+//! Samples enter with the square root of their weight, √W Φ √W and √W P, so that weights are equivalent to copies in
+//! every quantity, including the unit of λ.
 
 use super::exact::Exact;
 use super::exact_visits::ExactVisits;
@@ -16,11 +16,11 @@ use crate::linalg::factor::{Matrix, Side, Svd, add_product, add_scaled, dot};
 use crate::monitor::{Monitor, Stopped};
 use crate::par::Pool;
 
-/// Samples a polynomial from which on `auto` leaves the polynomials free. Each free one costs about 1/n of the variance:
-/// at a hundred a hundredth, where penalising them costs next to nothing. Decision 0008 has figures.
+/// Samples per polynomial from which on `auto` leaves the polynomials free. Each free one costs about 1/n of the
+/// variance: at a hundred a hundredth, where penalising them costs next to nothing. See decision 0008.
 pub(crate) const SAMPLES_A_FREE_POLYNOMIAL: usize = 100;
 
-/// What to solve, but for the matrices.
+/// The settings of a fit.
 pub(crate) struct FitSettings {
     pub null_space: NullSpace,
     pub c: Option<f64>,
@@ -30,25 +30,25 @@ pub(crate) struct FitSettings {
 /// Why `auto` does not leave the polynomials free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WhyNotFree {
-    /// They alone separate a class from the others: free ones would ignore C.
+    /// They alone separate a class from the others: free polynomials would ignore C.
     Separated,
     /// There are fewer than [`SAMPLES_A_FREE_POLYNOMIAL`] samples for each.
     FewSamples,
 }
 
-/// f(x) = Σ α_i φ(x, x_i) + Σ β_m p_m(x) for each problem, and how it was come by.
+/// f(x) = Σ α_i φ(x, x_i) + Σ β_m p_m(x) for each problem, and a summary of the solve.
 pub(crate) struct Fitted {
-    /// α, a vector a problem.
+    /// α, one vector per problem.
     pub alpha: Vec<Vec<f64>>,
-    /// β on the columns of P, a vector a problem.
+    /// β on the columns of P, one vector per problem.
     pub beta: Vec<Vec<f64>>,
-    /// What became of the polynomials.
+    /// How the polynomials were treated.
     pub null_space: NullSpace,
-    /// Why `auto` did not leave the polynomials free, where it did not.
+    /// Why `auto` did not leave the polynomials free, if so.
     pub why: Option<WhyNotFree>,
     /// Rank of P at the samples.
     pub rank: usize,
-    /// The polynomials reach every sample: nothing is left for the kernel.
+    /// Whether the polynomials interpolate every sample: nothing is left for the kernel.
     pub flat: bool,
     pub outcome: Outcome,
 }
@@ -76,7 +76,7 @@ pub(crate) fn fit_exact(
     let mut unit = if flat { 1.0 } else { trace(&projected.kernel) / total };
 
     let (null_space, why) = settle(settings.null_space, &basis, problems, monitor)?;
-    // Polynomials of degree 0 are the constant: kept or free, it is the same.
+    // Polynomials of degree 0 are the constant: kept or free is the same.
     let reduced = rank > 0 && (null_space == NullSpace::None || polynomials.n_cols() > 1);
     let tried = match null_space {
         NullSpace::Penalized if reduced && why.is_some() && !monitor.has_time_limit() => {
@@ -111,7 +111,7 @@ pub(crate) fn fit_exact(
         let system = Exact::new(kernel, kept, removals);
         let outcome = solve(&system, unit, problems, settings, pool, monitor)?;
         let loss = |outcome: &Outcome| outcome.best.point.loo_squared_hinge.unwrap_or(f64::INFINITY);
-        // Of equals the later one: polynomials that are penalised rather than dropped.
+        // In a tie the later one: penalised rather than dropped.
         if best.as_ref().is_none_or(|(_, best)| loss(&outcome) <= loss(best)) {
             best = Some((null_space, outcome));
         }
@@ -140,7 +140,7 @@ fn solve(
     walk(&mut ExactVisits::new(system, problems, &path, pool, monitor), &origins, &path, monitor)
 }
 
-/// The solutions as α and β.
+/// Converts the solutions to α and β.
 fn fitted(
     form: &Form,
     basis: &Svd,
@@ -163,7 +163,7 @@ pub(crate) fn ask(monitor: &Monitor<'_>, stage: &'static str) -> Result<()> {
     }
 }
 
-/// Settles `auto`, and says why where the polynomials are not left free.
+/// Resolves `auto`, and says why if the polynomials are not left free.
 pub(crate) fn settle(
     asked: NullSpace,
     basis: &Svd,
@@ -185,7 +185,8 @@ pub(crate) fn settle(
     })
 }
 
-/// The same for `n` samples and polynomials of a rank, where somebody knows whether they separate a problem.
+/// The same for `n` samples and polynomials of a given rank, with a function that tells whether they separate a
+/// problem.
 pub(super) fn settle_auto(
     asked: NullSpace,
     n: usize,
@@ -206,7 +207,7 @@ pub(super) fn settle_auto(
     Ok((if why.is_some() { NullSpace::Penalized } else { NullSpace::Free }, why))
 }
 
-/// Columns times the square roots of their weights.
+/// Multiplies rows by the square roots of their weights.
 pub(super) fn scaled_columns(columns: &Matrix, weights: &[f64]) -> Matrix {
     let mut scaled = columns.clone();
     for (k, weight) in weights.iter().enumerate() {
@@ -221,13 +222,13 @@ pub(crate) fn unit_column(weights: &[f64]) -> Matrix {
     Matrix::from_columns(weights.iter().map(|w| w.sqrt() / norm).collect(), weights.len(), 1)
 }
 
-/// How the solver's coefficients become α and β.
+/// How the solver's coefficients are converted to α and β.
 enum Form {
     /// With B = √W Φ √W Q.
     Free(Matrix),
     Definite {
         definite: Definite,
-        /// The weights of the monomials where they are penalised, else none.
+        /// The weights of the monomials if they are penalised, otherwise empty.
         penalised: Vec<f64>,
     },
 }

@@ -1,16 +1,16 @@
 //! Leave-one-out from the factorisation at the solution.
 //!
 //! For a fixed set s of samples inside the margin the fit is a regression: z is linear in the targets y√w of s, with
-//! noise λ. Leaving a sample out, or letting another one in, is then a rank-one change of the regression's covariance
+//! noise λ. Leaving a sample out, or adding another one, is then a rank-one change of the regression's covariance
 //! R(j, k) = K_jk − [K_js U_j] A⁻¹ [K_sk; U_kᵀ], A = [[λI + K_ss, U_s], [U_sᵀ, 0]].
 //!
-//! Where the polynomials are dropped or penalised, the functions are Σ α_j φ(·, x_j) with Pᵀα = 0 over the *training*
-//! samples, so that a fit without sample i has one function fewer: α_i = 0. That is another rank-one change: of the
+//! If the polynomials are dropped or penalised, the functions are Σ α_j φ(·, x_j) with Pᵀα = 0 over the *training*
+//! samples, so that a fit without sample i has one function fewer: α_i = 0. That is another rank-one change: on the
 //! functions orthogonal to gᵢ, for which α_i = ⟨f, gᵢ⟩, the kernel is K − gᵢ gᵢᵀ / ‖gᵢ‖².
 //!
-//! Two estimates are made of it. [`closed_form`] supposes that no other sample crosses the margin: cheap enough for
-//! every C of a path. [`refitted`] follows the samples that do until none does, which is the solution of the problem
-//! without the sample, at the price of about one more step of Newton's method for all samples together.
+//! There are two estimates. [`closed_form`] assumes that no other sample crosses the margin: cheap enough for every C
+//! of a path. [`refitted`] follows the samples that cross it until none does, which gives the solution without the
+//! sample, at the cost of about one more Newton step for all samples together.
 
 use super::exact::{Exact, Factor, Removals};
 use super::newton::Solution;
@@ -18,28 +18,28 @@ use super::system::{System, Target};
 use crate::linalg::factor::{Matrix, Side, add_product, add_scaled, dot, product};
 use crate::problem::OneVsRest;
 
-/// Below this share of what the penalty alone leaves open, a sample's score is not determined by the others.
+/// Below this fraction of the variance under the penalty alone, a sample's score is not determined by the others.
 const UNDETERMINED: f64 = 1e-9;
 
-/// Where less of a sample's weight is left than this, it is left out whole.
+/// If less of a sample's weight than this remains, it is left out completely.
 const WHOLE: f64 = 1e-12;
 
-/// A sample that leaves the margin must leave so much of what was open of its score before, or digits are lost.
+/// When a sample leaves the margin, at least this fraction of its score's variance must remain, to limit cancellation.
 const PRECISE: f64 = 1e-6;
 
-/// The least λ, in units of the kernel's mean diagonal, at which samples cross the margin by rank-one changes.
+/// The smallest λ, in units of the kernel's mean diagonal, for which rank-one changes are used.
 const SMALL: f64 = 1e-4;
 
-/// Slacks below this, relative to the scores, are rounding: the sample may count as in or out.
+/// Slacks below this, relative to the scores, are rounding: the sample may count as inside or outside.
 const ROUNDING: f64 = 1e-12;
 
-/// Rounds of samples crossing the margin before a left-out fit is given up; a few suffice.
+/// Rounds of samples crossing the margin before a left-out fit is abandoned; a few suffice.
 const ROUNDS: usize = 60;
 
-/// What factorisations of left-out problems may take together, where rank-one changes do not serve: about half a second.
+/// Total flops of factorisations of left-out problems for which rank-one changes fail: about half a second.
 const FLOPS_AFRESH: u64 = 4_000_000_000;
 
-/// As many are allowed in any case: a path over C takes about as many.
+/// This many are always allowed: a path over C takes about as many.
 const FACTORS_AFRESH: u64 = 50;
 
 /// A converged two-class problem.
@@ -57,7 +57,7 @@ pub(crate) struct Converged<'a> {
 }
 
 impl<'a> Converged<'a> {
-    /// Of a solution; `None` unless it converged and its violators determine the unpenalised part.
+    /// Built from a solution; `None` unless it converged and its violators determine the unpenalised part.
     pub fn new<F: AsRef<Factor>>(
         system: &'a Exact,
         lambda: f64,
@@ -72,26 +72,26 @@ impl<'a> Converged<'a> {
         determined.then_some(Converged { system, lambda, target, units, scores, coefficients, violators, factor })
     }
 
-    /// The share of a sample's weight that is left out.
+    /// The fraction of a sample's weight that is left out.
     fn share(&self, i: usize) -> f64 {
         (self.units[i] / (self.target.roots[i] * self.target.roots[i])).min(1.0)
     }
 
-    /// α_i and ‖gᵢ‖² of a sample that takes a function with it.
+    /// α_i and ‖gᵢ‖² of a sample with which a function is lost.
     fn removal(&self, i: usize) -> Option<(&'a Removals, f64)> {
         let removals = self.system.removals.as_ref()?;
         let leaves = removals.norms[i] > 0.0 && 1.0 - self.share(i) <= WHOLE;
         leaves.then(|| (removals, dot(removals.functions.col(i), self.coefficients)))
     }
 
-    /// The decision value that goes with a slack √w − y z.
+    /// The decision value for a slack √w − y z.
     fn value(&self, i: usize, slack: f64) -> f64 {
         self.target.signs[i] * (1.0 - slack / self.target.roots[i])
     }
 }
 
-/// The decision value of every sample when it is left out, as long as that lets no other cross the margin; `None` where
-/// the others do not determine it.
+/// The decision value of every sample when it is left out, assuming that no other sample then crosses the margin;
+/// `None` if the others do not determine it.
 pub(crate) fn closed_form(at: &Converged<'_>) -> Option<Vec<f64>> {
     let Converged { system, lambda, target, violators, .. } = *at;
     let Factor { cholesky, reduced } = at.factor;
@@ -139,7 +139,7 @@ pub(crate) fn closed_form(at: &Converged<'_>) -> Option<Vec<f64>> {
         let mut slack = target.slack(at.scores, i);
         let inside = place[i] != usize::MAX;
         if inside {
-            // √w − y z = λ y a at the solution, without its cancellation.
+            // √w − y z = λ y a at the solution, computed without cancellation.
             slack = lambda * sign * at.coefficients[i];
         }
         let removed = at.removal(i).map(|(removals, alpha)| (removals.norms[i], alpha));
@@ -161,14 +161,14 @@ pub(crate) fn closed_form(at: &Converged<'_>) -> Option<Vec<f64>> {
     Some(values)
 }
 
-/// The flops of factoring a problem of so many violators.
+/// The flops of factoring a problem with this number of violators.
 fn flops_afresh(n_violators: usize) -> u64 {
     let m = n_violators.max(1) as u64;
     (m * m * m / 3).max(1)
 }
 
-/// The same where other samples may cross the margin: the solution without the sample. `None` where it is not determined,
-/// not found, or not to be had at the price: [`FLOPS_AFRESH`] for a few violators, [`FACTORS_AFRESH`] for many.
+/// The same if other samples may cross the margin: the solution without the sample. `None` if it is not determined, not
+/// found, or too expensive: [`FLOPS_AFRESH`] for a few violators, [`FACTORS_AFRESH`] for many.
 pub(crate) fn refitted(at: &Converged<'_>) -> Option<Vec<f64>> {
     let covariance = Covariance::new(at);
     let afresh = (FLOPS_AFRESH / flops_afresh(at.violators.len())).max(FACTORS_AFRESH);
@@ -176,9 +176,9 @@ pub(crate) fn refitted(at: &Converged<'_>) -> Option<Vec<f64>> {
     (0..at.scores.len()).map(|i| LeftOut::new(at, &covariance, &mut shared, i).solve()).collect()
 }
 
-/// A⁻¹ and what follows from it.
+/// A⁻¹ and derived quantities.
 struct Covariance {
-    /// Where a sample stands among the violators.
+    /// The index of a sample among the violators.
     place: Vec<usize>,
     /// The upper left block of A⁻¹, m × m.
     inverse: Matrix,
@@ -186,22 +186,22 @@ struct Covariance {
     influence: Matrix,
     /// [K_·s U] A⁻¹ [0; I], samples × q.
     free: Matrix,
-    /// Of the function that leaves with each sample, where one does.
+    /// For the functions lost with the samples, if any.
     lost: Option<Lost>,
-    /// Whether λ is large enough for sums of rank-one changes to keep their digits.
+    /// Whether λ is large enough for accurate sums of rank-one changes.
     is_precise: bool,
 }
 
-/// R applied to the functions gᵢ that leave with the samples.
+/// R applied to the functions gᵢ that are lost with the samples.
 struct Lost {
-    /// What the fit leaves of gᵢ at the samples, a column a sample.
+    /// The residuals of gᵢ at the samples, one column per sample.
     rests: Matrix,
-    /// What is left of ‖gᵢ‖².
+    /// The remaining part of ‖gᵢ‖².
     kept: Vec<f64>,
 }
 
 impl Covariance {
-    /// 2 n m² flops for n samples, m of them violators; 2 n² m and 2 n m² more where functions leave with the samples.
+    /// 2 n m² flops for n samples, m of them violators; 2 n² m and 2 n m² more if functions are lost with the samples.
     fn new(at: &Converged<'_>) -> Self {
         let Factor { cholesky, reduced } = at.factor;
         let (n, m, q) = (at.scores.len(), at.violators.len(), reduced.s.len());
@@ -222,7 +222,7 @@ impl Covariance {
         let mut influence = product(Side::Plain(&kernel), Side::Plain(&inverse));
         add_product(&mut influence, 1.0, Side::Plain(unpenalised), Side::Plain(&gamma));
         for (k, &i) in at.violators.iter().enumerate() {
-            // On the violators I − λ B, without the cancellation.
+            // On the violators I − λ B, computed without cancellation.
             for col in 0..m {
                 influence.set(i, col, f64::from(k == col) - at.lambda * inverse.at(k, col));
             }
@@ -246,7 +246,7 @@ impl Covariance {
         self.influence.col(self.place[j]).iter().map(|w| at.lambda * w).collect()
     }
 
-    /// R(·, j) of some samples that are none, a column each: 2 n m flops a column.
+    /// R(·, j) of some non-violators, one column each: 2 n m flops per column.
     fn of_others(&self, at: &Converged<'_>, some: &[usize]) -> Matrix {
         let mut columns = at.system.kernel.select_cols(some);
         let seen = columns.select_rows(at.violators);
@@ -257,17 +257,17 @@ impl Covariance {
     }
 }
 
-/// What the left-out problems share.
+/// Shared by the left-out problems.
 struct Shared {
-    /// Columns of R of samples outside the margin, which several of them ask for.
+    /// Columns of R of samples outside the margin, which several problems need.
     columns: Vec<Option<Vec<f64>>>,
-    /// Samples outside the margin, the nearest last: those that are likely to be asked for.
+    /// Samples outside the margin, the nearest last: those likely to be needed.
     likely: Vec<usize>,
-    /// How many more may be factored afresh.
+    /// How many more factorisations are allowed.
     afresh: u64,
 }
 
-/// Columns of R that are made together: a matrix product takes a fraction of the time of as many products with vectors.
+/// Columns of R computed together: a matrix product is much faster than as many products with vectors.
 const TOGETHER: usize = 64;
 
 impl Shared {
@@ -296,7 +296,7 @@ impl Shared {
     }
 }
 
-/// The problem without one sample, on its way from the solution with it.
+/// The problem without one sample, starting from the solution with it.
 struct LeftOut<'a, 'c> {
     at: &'a Converged<'c>,
     covariance: &'a Covariance,
@@ -306,7 +306,7 @@ struct LeftOut<'a, 'c> {
     inside: Vec<bool>,
     /// R is that of the solution with all samples, plus Σ factor · u uᵀ.
     changes: Vec<(Vec<f64>, f64)>,
-    /// Whether everything so far is determined.
+    /// Whether everything is determined so far.
     sound: bool,
 }
 
@@ -328,7 +328,7 @@ impl<'a, 'c> LeftOut<'a, 'c> {
             self.weaken(share);
             self.inside[i] = left > WHOLE;
         }
-        // Most samples change nothing that matters: they are done at the first look.
+        // For most samples nothing crosses the margin: they are done at once.
         let mut afresh = false;
         for round in 0..2 * ROUNDS {
             let crossing = self.crossing(left);
@@ -336,12 +336,12 @@ impl<'a, 'c> LeftOut<'a, 'c> {
                 return Some(self.at.value(i, self.at.target.slack(&self.z, i)));
             }
             if !afresh && self.sound && self.covariance.is_precise && round < ROUNDS {
-                // First those that come in: they keep the others determined.
+                // Samples that enter come first: they keep the others determined.
                 let (leaving, coming): (Vec<usize>, Vec<usize>) = crossing.iter().partition(|&&j| self.inside[j]);
                 coming.into_iter().chain(leaving).for_each(|j| self.cross(j, left));
                 continue;
             }
-            // Rank-one changes lost too many digits, or went in a circle. Where λ is small, few samples are inside.
+            // Rank-one changes lost too much precision, or cycled. If λ is small, few samples are inside.
             if left > WHOLE {
                 return None;
             }
@@ -355,7 +355,7 @@ impl<'a, 'c> LeftOut<'a, 'c> {
         None
     }
 
-    /// The samples that are not on the side of the margin where they are counted.
+    /// The samples that are on the wrong side of the margin for their count.
     fn crossing(&self, left: f64) -> Vec<usize> {
         let size = self.z.iter().fold(1.0_f64, |most, z| most.max(z.abs()));
         let crossed = |j: &usize| {
@@ -365,7 +365,7 @@ impl<'a, 'c> LeftOut<'a, 'c> {
         (0..self.z.len()).filter(crossed).collect()
     }
 
-    /// z of the fit to the samples that are counted inside the margin, by a factorisation of its own.
+    /// z of the fit to the samples counted as inside the margin, by a new factorisation.
     fn solve_afresh(&self) -> Option<Vec<f64>> {
         let Converged { system, lambda, target, .. } = *self.at;
         let inside: Vec<usize> = (0..self.z.len()).filter(|&j| self.inside[j]).collect();
@@ -414,7 +414,7 @@ impl<'a, 'c> LeftOut<'a, 'c> {
         column
     }
 
-    /// λ − R(j, j), which would cancel where λ is small, for a violator of the whole problem.
+    /// λ − R(j, j), which would cancel if λ is small, for a violator of the whole problem.
     fn open(&self, j: usize) -> f64 {
         let (lambda, place) = (self.at.lambda, self.covariance.place[j]);
         let own = lambda * lambda * self.covariance.inverse.at(place, place);
@@ -428,7 +428,7 @@ impl<'a, 'c> LeftOut<'a, 'c> {
         self.changes.push((u, factor));
     }
 
-    /// α_i = 0 from now on.
+    /// Imposes α_i = 0.
     fn forget(&mut self, norm: f64, alpha: f64) {
         let Some(lost) = &self.covariance.lost else { return };
         let kept = lost.kept[self.sample];
@@ -436,7 +436,7 @@ impl<'a, 'c> LeftOut<'a, 'c> {
         self.change(lost.rests.col(self.sample).to_vec(), -1.0 / kept, -alpha / kept);
     }
 
-    /// Takes a share of the left-out sample's weight away.
+    /// Removes a fraction of the left-out sample's weight.
     fn weaken(&mut self, share: f64) {
         let (i, lambda) = (self.sample, self.at.lambda);
         let open = self.open(i);
@@ -446,7 +446,7 @@ impl<'a, 'c> LeftOut<'a, 'c> {
         self.change(u, share / rest, -share * residual / rest);
     }
 
-    /// A sample comes inside the margin or leaves it; `left` is what is left of the left-out sample's weight.
+    /// Lets a sample cross the margin; `left` is the remaining weight of the left-out sample.
     fn cross(&mut self, j: usize, left: f64) {
         let noise = if j == self.sample { self.at.lambda / left } else { self.at.lambda };
         let u = self.column(j);
@@ -470,8 +470,8 @@ impl<'a, 'c> LeftOut<'a, 'c> {
     }
 }
 
-/// Mean squared hinge over samples and problems, and the share of samples of the wrong class, of left-out
-/// decision values (a vector a problem), samples counting by weight.
+/// Mean squared hinge over samples and problems, and the fraction of misclassified samples, of left-out decision values
+/// (one vector per problem), weighted by sample.
 pub(crate) fn means(values: &[Vec<f64>], targets: &OneVsRest<'_>, codes: &[u32], weights: &[f64]) -> (f64, f64) {
     let total: f64 = weights.iter().sum();
     let (mut hinge, mut wrong) = (0.0, 0.0);

@@ -4,16 +4,16 @@
 //! ½‖f‖² + C Σ max(0, 1 − y f)² over f = Σ α_i φ(·, x_i) + Σ β_m p_m with Pᵀα = 0. With λ = 1/(2C), at the
 //! minimum λα_i = y_i max(0, 1 − y_i f_i).
 //!
-//! What is O(n³): one Cholesky of the violators' block a Newton step (m³/3 for m violators), one inverse of a
-//! triangle a C for leave-one-out (m³/3), one factorisation of the whole matrix where the polynomials are
-//! dropped (n³/3, shared by all problems and all C), and for fewer
-//! than 1,000 samples one for the first step (n³/3, shared by all problems); more begin on a part of them.
+//! The O(n³) parts: one Cholesky factorisation of the violators' block per Newton step (m³/3 for m violators), one
+//! inverse of a triangle per C for leave-one-out (m³/3), one factorisation of the whole matrix if the polynomials are
+//! dropped (n³/3, shared by all problems and all C), and for fewer than 1,000 samples one for the first step (n³/3,
+//! shared by all problems); with more samples the solver starts on a part of them.
 //!
-//! On B landmarks f = Σ α_j φ(·, z_j) + Σ β_m p_m: n·B² for the features and for the first Hessian, then the
-//! change of the violators times B² a Newton step, and violators times B² a C for leave-one-out. All two-class problems
-//! go in lockstep (`batched_newton.rs`), so that one pass over the samples serves them all: one a Newton step and one a C.
-//! Features that memory does not hold are computed anew at a pass, n·B² each. What the solver sees of its samples is
-//! `RowSums`, so that they may be elsewhere.
+//! On B landmarks f = Σ α_j φ(·, z_j) + Σ β_m p_m: n·B² for the features and for the first Hessian, then the change of
+//! the violators times B² per Newton step, and violators times B² per C for leave-one-out. All two-class problems are
+//! solved together (`batched_newton.rs`), so that one pass over the samples serves them all: one per Newton step and
+//! one per C. Features that do not fit in memory are recomputed in each pass, n·B² each. The solver accesses its
+//! samples only through `RowSums`, so that they may be remote.
 
 mod apart;
 mod batched_newton;

@@ -1,7 +1,7 @@
-//! Newton's method on the violators (Algorithm 1 of the paper, with its stop rule put right).
+//! Newton's method on the violators (Algorithm 1 of the paper, with a corrected stopping rule).
 //!
-//! The printed rule, to stop when the violators do not change, stops too early after a damped step: the set can
-//! stay the same far from the minimum. Here the set must be that of the *full* step.
+//! The published rule, to stop when the violators do not change, stops too early after a damped step: the set can stay
+//! the same far from the minimum. Here the set must be that of the *full* step.
 
 use super::line_search::search;
 use super::system::{Part, Point, System, Target};
@@ -9,69 +9,69 @@ use crate::error::{Error, Result};
 use crate::monitor::{Monitor, Stopped};
 use crate::solve::Status;
 
-/// Two sets of violators count as the same where they differ by samples this near the margin, relative to the
-/// scores, whatever tolerance is asked for: that is the last digit of the scores.
+/// Two sets of violators count as equal if they differ only by samples this close to the margin, relative to the
+/// scores, whatever the tolerance: that is the last digit of the scores.
 pub(super) const ROUNDING: f64 = 1e-13;
 
-/// The largest violation of the optimality conditions that still counts as solved when rounding forbids more.
+/// The largest violation of the optimality conditions that counts as solved if rounding prevents a smaller one.
 pub(super) const KKT: f64 = 1e-8;
 
-/// From one step of a head start to the next λ falls by this factor.
+/// The factor by which λ falls between steps of a head start.
 pub(super) const HEAD_START: f64 = 5.0;
 
-/// From the origin the solution on a part of so many samples comes first, then those on twice as many, each beginning
-/// where the one before ended: Chapelle's recursion (*Training a Support Vector Machine in the Primal*, 2007). The
-/// violators of all samples, whose cube the first step would cost, are never factored. Decision 0003 has figures.
+/// Starting from zero, the problem is first solved on a part of about this many samples, then on twice as many, and so
+/// on, each warm-started from the one before: Chapelle's recursion (*Training a Support Vector Machine in the Primal*,
+/// 2007). This avoids factoring the violators of all samples in the first step, at cubic cost. See decision 0003.
 const FIRST_PART: usize = 500;
 
-/// Newton steps on a part, after the head start; the next part goes on from where they end.
+/// Newton steps on a part, after the head start; the next part continues from there.
 const STEPS_ON_A_PART: u32 = 6;
 
-/// The most steps of a head start.
+/// The maximum number of steps of a head start.
 const LONGEST_HEAD_START: f64 = 8.0;
 
-/// The λ to solve for, and the larger ones to begin with: from the origin every sample is a violator, and at a
-/// small λ the first steps go far astray.
+/// The λ to solve for, and larger ones to start with: from zero every sample is a violator, and at a small λ the first
+/// steps go far astray.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lambdas {
     pub(super) last: f64,
-    /// Steps with a larger λ, taken from the origin only.
+    /// Number of steps with a larger λ, only when starting from zero.
     pub(super) head: u32,
 }
 
 impl Lambdas {
-    /// For a λ that is `scale_free` in units of the kernel's mean diagonal: begins near one unit.
+    /// For a λ that is `scale_free` in units of the kernel's mean diagonal: starts near one unit.
     pub fn new(lambda: f64, scale_free: f64) -> Self {
         let steps = (-scale_free.ln() / HEAD_START.ln()).ceil().clamp(0.0, LONGEST_HEAD_START);
         Lambdas { last: lambda, head: steps as u32 }
     }
 }
 
-/// When to stop.
+/// The stopping rule.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stop {
     pub max_steps: u32,
     /// Largest violation of λ a = y (√w − y z)₊ that counts as solved. After a full step it is the distance to the
-    /// margin of the samples that came in or went out.
+    /// margin of the samples that crossed it.
     pub tol: f64,
 }
 
-/// Where Newton's method ended.
+/// The result of Newton's method.
 #[derive(Debug)]
 pub(crate) struct Solution<F> {
     pub point: Point,
-    /// The violators that `factor` belongs to.
+    /// The violators of `factor`.
     pub violators: Vec<usize>,
     /// `None` unless converged.
     pub factor: Option<F>,
-    /// Newton steps on all samples; those on parts of them cost a small part of one.
+    /// Newton steps on all samples; those on parts are much cheaper and not counted.
     pub steps: u32,
     pub status: Status,
     /// λ‖h‖² + Σ (√w − y z)²₊.
     pub objective: f64,
 }
 
-/// Minimises from `start`; `Ok(None)` where λ is too small for double precision.
+/// Minimises from `start`; `Ok(None)` if λ is too small for double precision.
 pub(crate) fn minimise<S: System>(
     system: &S,
     lambdas: Lambdas,
@@ -119,8 +119,7 @@ pub(crate) fn minimise<S: System>(
         let before = lambda * penalty + target.loss(&point.scores);
         let cross = system.inner(&point, &next);
         let full = lambda * next_penalty + target.loss(&next.scores);
-        // Most of the time the full step is the better one even where a shorter would be lower: it is the
-        // one that can end the search.
+        // Usually the full step is preferable even if a shorter one would be lower, since it can end the search.
         let t = if full < before {
             1.0
         } else {
@@ -144,8 +143,8 @@ pub(crate) fn minimise<S: System>(
     Ok(Some(Solution { point, violators, factor: None, steps, status, objective }))
 }
 
-/// Goes from the origin towards the solutions on ever larger parts of the samples, short of all of them; how many
-/// steps that took. Where a step breaks down or the time is up the point stays as it was.
+/// Moves from zero towards the solutions on ever larger parts of the samples, excluding all of them; returns the number
+/// of steps. If a step fails or the time is up the point is not changed.
 fn grow<S: System>(
     system: &S,
     lambdas: Lambdas,
@@ -174,7 +173,7 @@ fn grow<S: System>(
             let objective = |point: &Point| lambda * system.inner(point, point) + target.loss_in(&point.scores, part);
             let solved = step >= head && next_violators == violators;
             if objective(&next) >= objective(point) {
-                // As good a start for the next part as any: a line search is for where it ends.
+                // A good enough start for the next part: a line search is only needed at the end.
                 break;
             }
             *point = next;
@@ -189,7 +188,7 @@ fn grow<S: System>(
     Ok(total)
 }
 
-/// The largest distance to the margin among samples in only one of two sorted sets; 0 where they are equal.
+/// The largest distance to the margin of the samples in exactly one of two sorted sets; 0 if they are equal.
 fn difference(a: &[usize], b: &[usize], target: Target<'_>, scores: &[f64]) -> f64 {
     let (mut i, mut j, mut most) = (0, 0, 0.0_f64);
     while i < a.len() || j < b.len() {

@@ -1,5 +1,5 @@
-//! The polynomials' side of the problem: their span over the samples, the kernel projected off it, and the
-//! positive definite kernel that is left when they are dropped.
+//! The polynomials: their span over the samples, the kernel projected off it, and the positive definite kernel that
+//! remains when they are dropped.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,36 +8,36 @@ use super::exact::Removals;
 use crate::error::{Error, Result};
 use crate::linalg::factor::{Cholesky, Matrix, Side, Svd, add_lower_product, add_product, add_scaled, product};
 
-/// Directions of the polynomials smaller than this on unit-scaled columns are rounding.
+/// Directions of the polynomials smaller than this on unit-scaled columns are rounding errors.
 const RANK: f64 = 1e-9;
 
-/// Below this share of the kernel's typical value the projected kernel is rounding.
+/// Below this fraction of the kernel's typical value the projected kernel is rounding.
 const FLAT: f64 = 1e-10;
 
-/// What becomes of the polynomials a kernel is definite against.
+/// How the polynomials of a kernel are treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NullSpace {
-    /// [`NullSpace::Free`] where the samples are at least a hundred times as many as the polynomials, which do not
-    /// separate a class from the others by themselves. Free polynomials would fit the noise there, or ignore C altogether:
-    /// the exact solver takes [`NullSpace::Penalized`] or [`NullSpace::Constant`], whichever has the lower leave-one-out
-    /// loss; on landmarks and under a time limit it is [`NullSpace::Penalized`].
+    /// [`NullSpace::Free`] if there are at least a hundred samples per polynomial and the polynomials alone do not
+    /// separate a class from the others. Otherwise free polynomials would fit the noise, or ignore C altogether: the
+    /// exact solver then uses [`NullSpace::Penalized`] or [`NullSpace::Constant`], whichever has the lower
+    /// leave-one-out loss; on landmarks and under a time limit it is [`NullSpace::Penalized`].
     #[default]
     Auto,
-    /// They enter unpenalised, as in the paper.
+    /// Unpenalised, as in the paper.
     Free,
-    /// The constant enters unpenalised. The other polynomials are penalised by the sum of their squared coefficients,
-    /// a monomial of degree m in units of s^(b/2 − m) for a kernel of degree b and the root mean square distance s
-    /// between samples: for r² log r a pure number, so that no length scale comes in.
+    /// The constant is unpenalised. The other polynomials are penalised by the sum of their squared coefficients, a
+    /// monomial of degree m in units of s^(b/2 − m) for a kernel of degree b and the root mean square distance s
+    /// between samples: for r² log r a pure number, so that no length scale enters.
     Penalized,
-    /// Only the constant stays, unpenalised.
+    /// Only the constant is kept, unpenalised.
     Constant,
-    /// None stays: a support vector machine without intercept on a positive definite kernel.
+    /// All are dropped: a support vector machine without intercept with a positive definite kernel.
     None,
 }
 
 impl NullSpace {
-    /// The name as it is written in files and on the command line.
+    /// The name as written in files and on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
             NullSpace::Auto => "auto",
@@ -75,7 +75,7 @@ pub(crate) fn span(polynomials: &Matrix) -> Result<Svd> {
     Svd::new(polynomials, RANK).ok_or_else(overflow)
 }
 
-/// The error for samples whose kernel values are no finite numbers.
+/// The error for samples with non-finite kernel values.
 pub(crate) fn overflow() -> Error {
     Error::Parameter {
         name: "kernel",
@@ -84,19 +84,19 @@ pub(crate) fn overflow() -> Error {
     }
 }
 
-/// G = (I − QQᵀ)Φ(I − QQᵀ), positive semi-definite, and B = ΦQ, from which Φ can be had again.
+/// G = (I − QQᵀ)Φ(I − QQᵀ), positive semi-definite, and B = ΦQ, from which Φ can be recovered.
 #[derive(Debug)]
 pub(crate) struct Projected {
     pub kernel: Matrix,
     pub cross: Matrix,
-    /// True where G is nothing but rounding: the polynomials reach every sample.
+    /// True if G is only rounding: the polynomials interpolate every sample.
     pub flat: bool,
 }
 
 /// Projects the kernel matrix in place.
 ///
 /// # Errors
-/// [`Error::Parameter`] where its values are not finite.
+/// [`Error::Parameter`] for non-finite values.
 pub(crate) fn project(phi: Matrix, q: &Matrix) -> Result<Projected> {
     let mut kernel = phi;
     let n = kernel.n_rows();
@@ -118,12 +118,12 @@ pub(crate) fn project(phi: Matrix, q: &Matrix) -> Result<Projected> {
     Ok(Projected { kernel, cross, flat })
 }
 
-/// Σ of the diagonal.
+/// The trace.
 pub(crate) fn trace(matrix: &Matrix) -> f64 {
     (0..matrix.n_rows()).map(|i| matrix.at(i, i)).sum()
 }
 
-/// The way from coefficients of the positive definite kernel to α.
+/// Converts coefficients of the positive definite kernel to α.
 #[derive(Debug)]
 pub(crate) struct Definite {
     /// T = G⁺(I − QQᵀ)B.
@@ -131,10 +131,9 @@ pub(crate) struct Definite {
 }
 
 impl Definite {
-    /// The kernel of { Φα : Pᵀα = 0 } with norm αᵀΦα:
-    /// K₀ = G + QCᵀ + CQᵀ + Q(CᵀG⁺C)Qᵀ with C = (I − QQᵀ)B, in place of G; the same as
-    /// Φ − P(PᵀΦ⁻¹P)⁻¹Pᵀ, but from a positive definite factorisation. It serves every class and every C. Also what
-    /// the space loses with each sample.
+    /// The kernel of { Φα : Pᵀα = 0 } with norm αᵀΦα: K₀ = G + QCᵀ + CQᵀ + Q(CᵀG⁺C)Qᵀ with C = (I − QQᵀ)B, stored in
+    /// place of G; equal to Φ − P(PᵀΦ⁻¹P)⁻¹Pᵀ, but from a positive definite factorisation. It is shared by all classes
+    /// and all C. Also returns what the space loses with each sample.
     pub fn new(projected: Projected, q: &Matrix) -> Result<(Self, Matrix, Removals)> {
         let Projected { mut kernel, cross, .. } = projected;
         let middle = product(Side::Transposed(q), Side::Plain(&cross));
@@ -162,7 +161,7 @@ impl Definite {
         Ok((Definite { feature_map }, kernel, Removals { functions, norms }))
     }
 
-    /// What is left where the polynomials reach every sample: nothing.
+    /// The result if the polynomials interpolate every sample: no kernel part.
     pub fn nothing(n: usize, rank: usize) -> Self {
         Definite { feature_map: Matrix::zeros(n, rank) }
     }
@@ -177,14 +176,14 @@ impl Definite {
     }
 }
 
-/// The factorisation of G made definite along Q, where its results are projected away again.
+/// The factorisation of G made definite along Q, whose results are projected off Q again.
 ///
 /// # Errors
-/// [`Error::Parameter`] where G is not positive semi-definite but for rounding.
+/// [`Error::Parameter`] if G is not positive semi-definite up to rounding.
 pub(crate) fn filled_factor(kernel: &Matrix, q: &Matrix) -> Result<Cholesky> {
     let n = kernel.n_rows();
     let unit = trace(kernel) / n as f64;
-    // What is added elsewhere only guards the pivots of samples that occur twice.
+    // What is added elsewhere only safeguards the pivots of duplicate samples.
     let mut guard = 1e-14 * unit;
     loop {
         let mut filled = kernel.clone();
@@ -198,7 +197,7 @@ pub(crate) fn filled_factor(kernel: &Matrix, q: &Matrix) -> Result<Cholesky> {
     }
 }
 
-/// ‖gᵢ‖² = (G⁺)_ii; 0 for a sample that a polynomial of its own reaches, which no function is lost with.
+/// ‖gᵢ‖² = (G⁺)_ii; 0 for a sample with a polynomial of its own, with which no function is lost.
 fn removal_norms(cholesky: &Cholesky, q: &Matrix) -> Vec<f64> {
     let n = q.n_rows();
     let mut off = minus_product_of(q, Side::Transposed(q));

@@ -1,7 +1,7 @@
-//! Choosing C: a warm-started path in scale-free units, and the least leave-one-out loss on it.
+//! Selection of C: a warm-started path in scale-free units, and the smallest leave-one-out loss on it.
 //!
-//! λ = 1/(2C) is measured in units of trace(G)/n, the mean of the projected kernel's diagonal: stretching the
-//! data or multiplying the kernel moves neither the grid nor what it finds.
+//! λ = 1/(2C) is measured in units of trace(G)/n, the mean of the projected kernel's diagonal: scaling the data or the
+//! kernel affects neither the grid nor the result.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,27 +12,27 @@ use crate::monitor::Monitor;
 use crate::problem::OneVsRest;
 use crate::solve::Status;
 
-/// λ in scale-free units where the path starts, as a number of half decades.
+/// The first λ of the path in scale-free units, in half decades.
 const START: i32 = -4;
 
-/// Where it starts under a time limit: a smooth classifier, which is safe to end with. C grows from there, so that a path
-/// that is cut has seen all smaller C.
+/// The first λ under a time limit: a smooth classifier, which is a safe result. C grows from there, so that a path that
+/// is cut short has covered all smaller C.
 const SAFE_START: i32 = 0;
 
 /// The ends of the path, in half decades.
 const LOWEST: i32 = -16;
 const HIGHEST: i32 = 8;
 
-/// The path goes on for so many half decades beyond the best leave-one-out loss.
+/// The path continues for this many half decades beyond the best leave-one-out loss.
 const PATIENCE: i32 = 3;
 
-/// The most candidates that are confirmed beside the best one.
+/// The maximum number of candidates confirmed in addition to the best one.
 const MOST_CONFIRMED: usize = 3;
 
-/// The smallest λ in scale-free units: below, double precision has no digits left.
+/// The smallest λ in scale-free units, due to the limits of double precision.
 pub(crate) const SMALLEST: f64 = 1e-12;
 
-/// One C of the path.
+/// The results at one C of the path.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PathPoint {
     /// C of ½‖f‖² + C Σ loss.
@@ -42,28 +42,28 @@ pub struct PathPoint {
     pub lambda: f64,
     /// ½‖f‖² + C Σ loss, summed over the two-class problems.
     pub objective: f64,
-    /// Mean leave-one-out squared hinge over samples and problems; `None` where the problem was not solved, or where the
+    /// Mean leave-one-out squared hinge over samples and problems; `None` if the problem was not solved, or if the
     /// samples inside the margin do not determine the solution without one of them.
     pub loo_squared_hinge: Option<f64>,
-    /// Share of samples that get the wrong class when left out.
+    /// Fraction of samples that are misclassified when left out.
     pub loo_error: Option<f64>,
-    /// Whether these are those of refits without each sample. Else they suppose that leaving a sample out lets no other
-    /// cross the margin, which is enough to compare values of C.
+    /// Whether these come from refits without each sample. Otherwise they assume that leaving out a sample lets no
+    /// other sample cross the margin, which suffices to compare values of C.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub loo_exact: bool,
-    /// Share of samples that get the wrong class from a refit, on the same landmarks, without the fifth of the samples
-    /// that they are of: at the C that was taken, of a fit on landmarks.
+    /// The error in five-fold cross-validation, by refits on the same landmarks without each fifth of the samples: at
+    /// the selected C of a fit on landmarks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fold_error: Option<f64>,
     /// Samples inside the margin, summed over the two-class problems.
     pub violators: u64,
-    /// The most Newton steps a two-class problem took.
+    /// The largest number of Newton steps of the two-class problems.
     pub steps: u32,
 }
 
 impl PathPoint {
-    /// The share of samples that get the wrong class, and how it was estimated, where refits were made for it: without
-    /// each sample, or without each fifth of them.
+    /// The estimated error and its method, if it was estimated by refits: without each sample, or without each fifth of
+    /// them.
     pub fn error_estimate(&self) -> Option<(&'static str, f64)> {
         let of_samples = self.loo_error.filter(|_| self.loo_exact).map(|error| ("leave-one-out error", error));
         of_samples.or_else(|| self.fold_error.map(|error| ("error in five folds", error)))
@@ -74,15 +74,15 @@ impl PathPoint {
 pub(crate) struct Problems<'a> {
     pub codes: &'a [u32],
     pub n_classes: usize,
-    /// Weight a sample, above 0.
+    /// Weight of each sample, above 0.
     pub weights: &'a [f64],
-    /// The part of the weight that leave-one-out takes away: one copy.
+    /// The part of the weight removed by leave-one-out: one copy.
     pub units: &'a [f64],
 }
 
-/// How the path is walked.
+/// Settings of the path.
 pub(crate) struct PathSettings {
-    /// A given C, or the best of the path.
+    /// A given C; `None` selects the best of the path.
     pub c: Option<f64>,
     /// trace(G)/n.
     pub unit: f64,
@@ -99,7 +99,7 @@ pub(crate) struct Solved {
     pub status: Status,
     /// λ‖h‖² + Σ (√w − y z)²₊.
     pub objective: f64,
-    /// A dual objective, C-scaled; 0, which is all that is known, unless it converged.
+    /// A dual objective, C-scaled; the trivial bound 0 unless it converged.
     pub dual: f64,
 }
 
@@ -107,13 +107,13 @@ pub(crate) struct Solved {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Candidate {
     pub solutions: Vec<Solved>,
-    /// Left-out decision values, a vector a problem; empty unless solved.
+    /// Left-out decision values, one vector per problem; empty unless solved.
     pub left_out: Vec<Vec<f64>>,
     pub point: PathPoint,
 }
 
 impl Candidate {
-    /// Of the solutions at λ, in true and in scale-free units, and the mean leave-one-out loss and error.
+    /// Built from the solutions at λ, in true and in scale-free units, and the mean leave-one-out loss and error.
     pub fn new(
         true_lambda: f64,
         lambda: f64,
@@ -137,44 +137,44 @@ impl Candidate {
     }
 }
 
-/// What leave-one-out says of the solutions at one C.
+/// Leave-one-out statistics of the solutions at one C.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LeftOutMeans {
     /// Mean squared hinge over samples and problems.
     pub hinge: f64,
-    /// Share of samples of the wrong class.
+    /// Fraction of misclassified samples.
     pub wrong: f64,
 }
 
-/// What refits say of a candidate.
+/// Error estimates of a candidate by refits.
 pub(crate) enum Refits {
     /// Without each sample.
     OfSamples(LeftOutMeans),
-    /// Without each fold: the share of samples of the wrong class.
+    /// Without each fold: the fraction of misclassified samples.
     OfFolds(f64),
 }
 
-/// What a path ends with.
+/// The result of a path.
 pub(crate) struct Outcome {
     pub best: Candidate,
-    /// By falling λ.
+    /// By descending λ.
     pub path: Vec<PathPoint>,
-    /// λ in scale-free units that was asked for where it was too small to be solved.
+    /// The requested λ in scale-free units, if it was too small to be solved.
     pub raised: Option<f64>,
-    /// The time limit ended the path before it was whole.
+    /// Whether the time limit cut the path short.
     pub cut: bool,
 }
 
 /// Solves all problems at one λ.
 pub(crate) trait Visit {
-    /// At λ in scale-free units, beginning at the given points, `done` being how many were visited; `None` where one of
-    /// the problems is too much for double precision.
+    /// Solves at λ in scale-free units, from the given starting points, where `done` is the number of previous visits;
+    /// `None` if one of the problems exceeds double precision.
     fn visit(&mut self, lambda: f64, starts: &[Point], done: u64) -> Result<Option<Candidate>>;
 
-    /// What refits say of a candidate, where that can be told.
+    /// Estimates a candidate's error by refits, if possible.
     fn confirm(&mut self, candidate: &Candidate) -> Result<Option<Refits>>;
 
-    /// λ of the first visit, in scale-free units, where this goes on with a path that was begun before.
+    /// λ of the first visit, in scale-free units, if this resumes an earlier path.
     fn began(&self) -> Option<f64> {
         None
     }
@@ -205,7 +205,7 @@ impl Problems<'_> {
     }
 }
 
-/// One λ, raised tenfold as often as it takes where double precision cannot solve it.
+/// Solves at one λ, multiplied by ten as often as necessary for double precision.
 fn single(visits: &mut impl Visit, asked: f64, origins: &[Point]) -> Result<Outcome> {
     let mut lambda = asked.max(SMALLEST);
     loop {
@@ -221,8 +221,9 @@ fn single(visits: &mut impl Visit, asked: f64, origins: &[Point]) -> Result<Outc
     }
 }
 
-/// From the start downwards, then upwards, each way until the loss has risen for a while; then between
-/// the best and its neighbours. The best by the closed form is confirmed; where that says worse of it, so is the next.
+/// Walks from the start downwards, then upwards, in each direction until the loss has risen for a while; then between
+/// the best and its neighbours. The best candidate by the closed form is confirmed; if its estimate gets worse, so is
+/// the next.
 fn whole(visits: &mut impl Visit, origins: &[Point], monitor: &Monitor<'_>) -> Result<Outcome> {
     let usual = if monitor.has_time_limit() { SAFE_START } else { START };
     let start = visits.began().map_or(usual, |lambda| (2.0 * lambda.log10()).round() as i32);
@@ -256,7 +257,7 @@ fn whole(visits: &mut impl Visit, origins: &[Point], monitor: &Monitor<'_>) -> R
             at += direction;
         }
         if best.is_none() && direction == 1 {
-            // Nothing could be solved from the start upwards: higher still.
+            // Nothing could be solved from the start upwards: try higher.
             return single(visits, 10f64.powf(f64::from(HIGHEST) / 2.0), origins);
         }
     }
@@ -278,7 +279,7 @@ fn whole(visits: &mut impl Visit, origins: &[Point], monitor: &Monitor<'_>) -> R
     Ok(Outcome { best, path, raised: None, cut })
 }
 
-/// Confirms the best candidate of the path, and those that the closed form has below what is confirmed of it.
+/// Confirms the best candidate of the path, and those whose closed-form estimates are below its confirmed one.
 fn confirmed(
     visits: &mut impl Visit,
     mut best: Candidate,
@@ -309,7 +310,7 @@ fn confirmed(
     Ok(best)
 }
 
-/// Puts what refits say of a candidate in place of the closed form, also on the path.
+/// Replaces the closed-form estimates of a candidate by those of refits, also in the path.
 fn confirm(visits: &mut impl Visit, candidate: &mut Candidate, path: &mut [PathPoint]) -> Result<()> {
     let converged = candidate.solutions.iter().all(|solution| solution.status == Status::Converged);
     if !converged || candidate.point.loo_error.is_none() {
@@ -327,7 +328,7 @@ fn confirm(visits: &mut impl Visit, candidate: &mut Candidate, path: &mut [PathP
     Ok(())
 }
 
-/// Records a candidate and keeps it where it is the best; true where the time is up.
+/// Records a candidate and keeps it if it is the best; true if the time is up.
 fn note(at: f64, candidate: Candidate, best: &mut Option<(f64, Candidate)>, path: &mut Vec<PathPoint>) -> bool {
     let stopped = candidate.solutions.iter().any(|solution| solution.status == Status::TimeLimit);
     if stopped && best.is_some() {
@@ -342,7 +343,7 @@ fn note(at: f64, candidate: Candidate, best: &mut Option<(f64, Candidate)>, path
     stopped
 }
 
-/// The error of a fit that was cancelled between stages.
+/// The error for a fit that was cancelled between stages.
 pub(crate) fn cancelled(stage: &'static str) -> Error {
     Error::Cancelled { stage }
 }

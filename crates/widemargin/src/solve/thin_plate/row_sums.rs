@@ -1,29 +1,29 @@
-//! What the solver on landmarks asks of its rows: sums over them, wherever they are.
+//! The interface of the landmark solver to the training set: sums over its rows, wherever these are stored.
 //!
 //! A row of weight w is a vector x of features times √w: first the penalised ones, then the unpenalised. A point is a
-//! vector as long; z = x · point is the row's weighted score, and its slack is √w − y z, above 0 inside the margin.
-//! Whoever answers remembers for each row and problem z at the point where the problem stands, z at the point that was
-//! looked at last, and whether the row is counted in the problem's Hessian Σ x xᵀ, which the solver keeps.
+//! vector of the same length; z = x · point is the row's weighted score, and its slack is √w − y z, above 0 inside the
+//! margin. An implementation stores for each row and problem z at the current point, z at the point evaluated last, and
+//! whether the row is counted in the problem's Hessian Σ x xᵀ, which the solver stores.
 //!
-//! All problems are asked about at once: what a pass over the rows costs is reading them and computing their features.
+//! Calls are for all problems at once: the cost of a pass is that of reading the rows and computing their features.
 
 use crate::error::Result;
 
-/// Sizes of a fit on landmarks.
+/// The dimensions of a fit on landmarks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowsShape {
-    /// Rows.
+    /// Number of rows.
     pub n_rows: usize,
-    /// Features that are penalised: one a landmark.
+    /// Number of penalised features: one per landmark.
     pub n_penalised: usize,
-    /// Features that are not: the polynomials that are left free.
+    /// Number of unpenalised features: the free polynomials.
     pub n_free: usize,
-    /// Two-class problems.
+    /// Number of two-class problems.
     pub n_problems: usize,
 }
 
 impl RowsShape {
-    /// Features of a row.
+    /// Number of features of a row.
     pub fn width(&self) -> usize {
         self.n_penalised + self.n_free
     }
@@ -38,8 +38,8 @@ pub struct PointSums {
     pub loss: f64,
     /// Σ √w slack over them.
     pub pull: f64,
-    /// The largest |slack| of a row that is inside the margin here and was not counted, or the reverse; above 0 where
-    /// there is one.
+    /// The largest |slack| of a row that is inside the margin here but was not counted, or vice versa; above 0 if there
+    /// is one.
     pub apart: f64,
     /// The largest |z|.
     pub size: f64,
@@ -48,7 +48,7 @@ pub struct PointSums {
 }
 
 impl PointSums {
-    /// Both together.
+    /// Adds the sums over other rows.
     pub fn add(&mut self, other: &PointSums) {
         if self.right.is_empty() {
             self.right.clone_from(&other.right);
@@ -63,80 +63,80 @@ impl PointSums {
     }
 }
 
-/// Left-out decision values, summed up.
+/// Sums of left-out decision values.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LeftOutSums {
     /// Σ w max(0, 1 − y value)² over rows and problems.
     pub hinge: f64,
-    /// Σ w over the rows that get the wrong class.
+    /// Σ w over the misclassified rows.
     pub wrong: f64,
 }
 
-/// Parts into which the rows are dealt for a cross-validation.
+/// Number of folds for cross-validation.
 pub(crate) const FOLDS: u32 = 5;
 
-/// Hessians, column-major squares of which the lower triangle counts, one a problem.
+/// Hessians, column-major squares of which the lower triangle is used, one per problem.
 pub type Hessians = [Vec<f64>];
 
-/// Rows that can be asked for sums over all of them. Vectors for all problems come one after another, also those of
-/// problems that are not `live`, which are passed over.
+/// Sums over all rows. Vectors for all problems are concatenated, including those of problems that are not `live`,
+/// which are ignored.
 pub trait RowSums {
-    /// The sizes.
+    /// The dimensions.
     fn shape(&self) -> RowsShape;
 
-    /// Puts every problem at 0, where every row is inside the margin and counted: the Hessian, the same for all, and
-    /// what each problem's rows tell.
+    /// Sets every problem to 0, where every row is inside the margin and counted; returns the Hessian, which is the
+    /// same for all, and each problem's sums.
     ///
     /// # Errors
-    /// What reading the rows meets.
+    /// Errors of reading the rows.
     fn origin(&mut self) -> Result<(Vec<f64>, Vec<PointSums>)>;
 
-    /// Looks at points (problems × width), at which the rows inside the margin are counted from now on; the change is
-    /// added to the Hessians, where there are any. One element a live problem.
+    /// Evaluates points (problems × width), at which the rows inside the margin are counted from now on; the change is
+    /// added to the Hessians, if given. Returns one element per live problem.
     ///
     /// # Errors
     /// As for [`RowSums::origin`].
     fn look(&mut self, live: &[usize], points: &[f64], hessians: Option<&mut Hessians>) -> Result<Vec<PointSums>>;
 
-    /// Moves problems to the points that were looked at.
+    /// Moves problems to the points evaluated last.
     ///
     /// # Errors
     /// As for [`RowSums::origin`].
     fn accept(&mut self, live: &[usize]) -> Result<()>;
 
-    /// On the way from where the problems stand (0) to the points that were looked at (1): half the derivative of
-    /// Σ slack² at the given places, and half the second one.
+    /// On the line from the current points (0) to those evaluated last (1): half the first and second derivative of Σ
+    /// slack² at the given positions.
     ///
     /// # Errors
     /// As for [`RowSums::origin`].
     fn line_search_eval(&mut self, live: &[usize], places: &[f64]) -> Result<Vec<[f64; 2]>>;
 
-    /// Moves problems to places on that way, and counts the rows that are inside the margin there.
+    /// Moves problems to positions on that line, and counts the rows that are inside the margin there.
     ///
     /// # Errors
     /// As for [`RowSums::origin`].
     fn take_step(&mut self, live: &[usize], places: &[f64], hessians: &mut Hessians) -> Result<Vec<PointSums>>;
 
-    /// Leave-one-out where all problems stand. A row's leverage is ‖R x‖², for a square column-major R a problem whose
-    /// first rows, as many as there are penalised features, are a lower triangle.
+    /// Leave-one-out at the current points. A row's leverage is ‖R x‖², for a square column-major R per problem whose
+    /// first rows, as many as there are penalised features, are lower triangular.
     ///
     /// # Errors
     /// As for [`RowSums::origin`].
     fn leave_one_out(&mut self, roots: &[Vec<f64>]) -> Result<LeftOutSums>;
 
-    /// From now on the rows of a fold are absent: at the next look they are not counted. `None`: all are present.
+    /// Excludes the rows of a fold from now on: they are not counted at the next evaluation. `None` includes all rows.
     ///
     /// # Errors
     /// As for [`RowSums::origin`].
     fn without(&mut self, fold: Option<u32>) -> Result<()>;
 
-    /// What the problems, where they stand, make of the rows that are absent.
+    /// Sums over the excluded rows at the current points.
     ///
     /// # Errors
     /// As for [`RowSums::origin`].
     fn absent_rows(&mut self) -> Result<LeftOutSums>;
 
-    /// The left-out decision values that were summed last, a vector a problem, where they are kept.
+    /// The left-out decision values that were summed last, one vector per problem, if they are stored.
     fn left_out(&mut self) -> Vec<Vec<f64>> {
         Vec::new()
     }

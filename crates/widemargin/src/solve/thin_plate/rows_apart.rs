@@ -1,5 +1,5 @@
-//! Rows in one of several places: a step is a function of their features, of what was remembered and of what is asked, so
-//! that any machine that has or makes the features can take it.
+//! Rows of one partition: a step is a function of their features, of the stored state and of the arguments, so that it
+//! can run on any machine that has or can compute the features.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,33 +14,33 @@ use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::OneVsRest;
 
-/// Rows in one place.
+/// The rows of one partition.
 #[derive(Clone, Copy, Debug)]
 pub struct RowsApart<'a> {
     /// Features times √w, row-major.
     pub features: &'a [f64],
-    /// Of these the penalised ones, which come first.
+    /// Number of penalised features, which come first.
     pub n_penalised: usize,
-    /// Which class each row is of.
+    /// The class of each row.
     pub targets: OneVsRest<'a>,
-    /// √w a row, above 0.
+    /// √w of each row, above 0.
     pub roots: &'a [f64],
-    /// The part of the weight that leave-one-out takes away, a row.
+    /// The part of each row's weight removed by leave-one-out.
     pub units: &'a [f64],
-    /// Threads, 0 meaning one a core.
+    /// Number of threads, 0 meaning one per core.
     pub threads: usize,
 }
 
-/// What is remembered of rows, `[problem][row]`; empty before there was anything.
+/// The state of the rows, `[problem][row]`; initially empty.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RowsState {
-    /// z where the problem stands.
+    /// z at the current point.
     pub scores: Vec<f64>,
-    /// z at the point that was looked at.
+    /// z at the point evaluated last.
     pub ahead: Vec<f64>,
     /// Whether the row is counted in the problem's Hessian.
     pub counted: Vec<bool>,
-    /// The fold whose rows are absent, which is said of no row of `[problem][row]`.
+    /// The fold whose rows are excluded.
     pub absent: Option<u32>,
 }
 
@@ -72,11 +72,10 @@ impl Blocks for Whole<'_> {
 }
 
 impl RowsApart<'_> {
-    /// Takes a step: `work` asks the rows, which go on from what is remembered.
+    /// Runs `work` on the rows with the stored state.
     ///
     /// # Errors
-    /// [`Error::Shape`] where features, classes, weights and what is remembered are not of the same rows; what `work`
-    /// meets.
+    /// [`Error::Shape`] if features, classes, weights and state are for different rows; errors of `work`.
     pub fn with<T>(
         &self,
         state: RowsState,
@@ -114,7 +113,7 @@ impl RowsApart<'_> {
         Ok((told, RowsState { scores, ahead, counted, absent }))
     }
 
-    /// The sizes of these rows.
+    /// The dimensions of these rows.
     pub fn shape(&self) -> RowsShape {
         let n = self.roots.len();
         let width = self.features.len().checked_div(n).unwrap_or(self.n_penalised);

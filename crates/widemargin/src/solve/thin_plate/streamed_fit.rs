@@ -1,8 +1,8 @@
-//! The fit on landmarks where memory does not hold the samples: what the in-memory fit has as matrices over all samples
-//! is summed up in passes over them.
+//! The fit on landmarks for samples that do not fit in memory: what the in-memory fit holds as matrices over all
+//! samples is summed in passes.
 //!
 //! The polynomials' span at the samples, √W P = U diag(s) Vᵀ, comes from the triangle R of a tree of QR factorisations,
-//! whose singular values are those of √W P to rounding; rows of U are made from rows of P as they are needed.
+//! whose singular values equal those of √W P up to rounding; rows of U are computed from rows of P on demand.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -20,14 +20,14 @@ use crate::linalg::factor::Matrix;
 use crate::monitor::Monitor;
 use crate::par::Pool;
 
-/// Kernel values and polynomials of rows, a block at a time; blocks may be held.
+/// Kernel values and polynomials of rows, in blocks, which may be cached.
 pub(crate) trait RawRows: Sync {
-    /// What is read for some blocks together.
+    /// Data read for several blocks together.
     type Span: Sync;
 
     fn n_rows(&self) -> usize;
 
-    /// Reads what the blocks of a range of rows need.
+    /// Reads the data for the blocks of a range of rows.
     fn read(&self, rows: Range<usize>) -> Result<Self::Span>;
 
     /// Φ(z, x) √W, landmarks × rows.
@@ -37,14 +37,14 @@ pub(crate) trait RawRows: Sync {
     fn polynomials(&self, span: &Self::Span, rows: Range<usize>) -> Matrix;
 }
 
-/// How many numbers beside the rows' own are held, and what outlives the fit.
+/// The memory budget, and the checkpoint.
 pub(crate) struct Means<'a> {
-    /// Blocks whose kernel values and polynomials are held; the others are made anew at every pass.
+    /// Number of blocks whose kernel values and polynomials are cached; the others are recomputed in every pass.
     pub n_held: usize,
     pub checkpoint: Option<(&'a dyn Checkpoint, u128)>,
 }
 
-/// Rows as the solver sees them.
+/// Rows in the form needed by the solver.
 struct Streamed<'a, R> {
     raw: &'a R,
     feature_map: FeatureMap,
@@ -77,7 +77,7 @@ impl<R: RawRows> Blocks for Streamed<'_, R> {
                 let phi = if self.only_polynomials { Matrix::default() } else { self.raw.phi(span, rows) };
                 (Cow::Owned(phi), polynomials)
             }
-            // A span without rows has nothing but held blocks.
+            // A span without rows has only cached blocks.
             (None, None) => (Cow::Owned(Matrix::default()), Cow::Owned(Matrix::default())),
         };
         let phi = if self.only_polynomials { Cow::Owned(Matrix::zeros(0, polynomials.n_cols())) } else { phi };
@@ -85,14 +85,14 @@ impl<R: RawRows> Blocks for Streamed<'_, R> {
     }
 }
 
-/// What the first pass finds.
+/// The results of the first pass.
 #[derive(Default)]
 struct First {
     sums: FirstSums,
     held: Vec<(Matrix, Matrix)>,
 }
 
-/// Fits f = Σ α_j φ(·, z_j) + Σ β_m p_m with P(z)ᵀα = 0 over rows that come in passes. `feature_map` is that of the landmarks.
+/// Fits f = Σ α_j φ(·, z_j) + Σ β_m p_m with P(z)ᵀα = 0 over streamed rows. `feature_map` is that of the landmarks.
 pub(crate) fn fit_streamed<R: RawRows>(
     raw: &R,
     feature_map: FeatureMap,

@@ -1,19 +1,19 @@
-//! What Newton's method needs of a problem: the solution on a given set of violators.
+//! The interface of a problem for Newton's method: the solution on a given set of violators.
 
 use crate::error::Result;
 
-/// The two-class problem: minimise λ‖h‖² + Σ (√w − y z)²₊ over the penalised part h and the unpenalised γ,
-/// z = √w · f being the weighted scores.
+/// The two-class problem: minimise λ‖h‖² + Σ (√w − y z)²₊ over the penalised part h and the unpenalised γ, where z = √w
+/// · f are the weighted scores.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target<'a> {
-    /// +1 or −1 a sample.
+    /// +1 or −1 per sample.
     pub signs: &'a [f64],
     /// √w of each sample: the margin that z must reach.
     pub roots: &'a [f64],
 }
 
 impl Target<'_> {
-    /// How far sample `i` is inside the margin; above 0 it is a violator.
+    /// The distance of sample `i` inside the margin; above 0 it is a violator.
     #[inline]
     pub fn slack(&self, scores: &[f64], i: usize) -> f64 {
         self.roots[i] - self.signs[i] * scores[i]
@@ -24,7 +24,7 @@ impl Target<'_> {
         (0..scores.len()).filter(|&i| self.slack(scores, i) > 0.0).collect()
     }
 
-    /// Those of a part of the samples.
+    /// The violators among a part of the samples.
     pub fn violators_in(&self, scores: &[f64], part: Part) -> Vec<usize> {
         (0..scores.len()).filter(|&i| part.has(i) && self.slack(scores, i) > 0.0).collect()
     }
@@ -40,19 +40,19 @@ impl Target<'_> {
     }
 }
 
-/// One sample in 2^k, picked as by chance, so that neither their order nor a period in it matters; k = 0 is all. Each
-/// part holds the next smaller one.
+/// One sample in 2^k, selected pseudo-randomly, so that neither their order nor a period in it matters; k = 0 is all.
+/// Parts are nested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Part(pub u32);
 
 impl Part {
-    /// The part to begin with: not much below `least` of `n` samples.
+    /// The part to start with: about `least` of `n` samples.
     pub fn first(n: usize, least: usize) -> Part {
         Part((n / least).max(1).ilog2())
     }
 
     fn has(self, i: usize) -> bool {
-        // The last steps of SplitMix64.
+        // The final steps of SplitMix64.
         let mixed = (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb) >> 32 & ((1 << self.0) - 1) == 0
@@ -66,7 +66,7 @@ pub(crate) struct Point {
     pub coefficients: Vec<f64>,
     /// γ, the unpenalised part.
     pub free: Vec<f64>,
-    /// Scores of the penalised part alone, where the system needs them for [`System::inner`].
+    /// Scores of the penalised part alone, if the system needs them for [`System::inner`].
     pub smooth: Vec<f64>,
     /// z, the weighted scores of all samples.
     pub scores: Vec<f64>,
@@ -93,21 +93,21 @@ impl Point {
 pub(crate) trait System: Sync {
     /// A factorisation for one λ and one set of violators.
     type Factor;
-    /// What is worth keeping from step to step of one problem.
+    /// State worth keeping from step to step of one problem.
     type Memory: Default + Send;
 
     /// The origin.
     fn origin(&self) -> Point;
 
-    /// Whether a solution on a part of the samples is far cheaper than one on all, so that it pays to begin with it.
+    /// Whether a solution on a part of the samples is much cheaper than one on all, so that it pays to start with it.
     fn parts_are_cheap(&self) -> bool {
         false
     }
 
-    /// The minimiser of the quadratic that agrees with the objective where exactly `violators` are inside the
-    /// margin; where the unpenalised part is not determined by them, the one nearest to `from`.
+    /// The minimiser of the quadratic that equals the objective where exactly `violators` are inside the margin; if
+    /// they do not determine the unpenalised part, the minimiser nearest to `from`.
     ///
-    /// `Ok(None)` where the factorisation breaks down in double precision: λ is too small.
+    /// `Ok(None)` if the factorisation fails in double precision: λ is too small.
     fn solve(
         &self,
         lambda: f64,

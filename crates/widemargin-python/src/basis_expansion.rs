@@ -1,4 +1,4 @@
-//! The basis expansion SVM, on similarities of the library's, of Python's, or both.
+//! The basis expansion SVM, with built-in similarities, Python similarities, or both.
 
 use numpy::{PyArray2, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
@@ -21,7 +21,7 @@ use crate::work::{Patience, ToCaller, conduct};
 /// A function and its name.
 pub type PythonCall = (Py<PyAny>, String);
 
-/// A sequence, its length, and the function that picks from it.
+/// A sequence, its length, and the function that selects from it.
 pub type PythonObjects = (Py<PyAny>, usize, Py<PyAny>);
 
 /// A trained basis expansion SVM.
@@ -44,13 +44,13 @@ impl Model {
 }
 
 impl BasisExpansionModel {
-    /// Of a machine whose similarities are the library's alone.
+    /// Wraps a model with built-in similarities only.
     pub fn ours(model: BasisExpansionSvc<AnySimilarity>) -> Self {
         BasisExpansionModel(Model::Ours(model))
     }
 }
 
-/// What is the same for every similarity.
+/// Settings common to all similarities.
 struct Settings {
     n_basis: usize,
     basis: BasisChoice,
@@ -61,7 +61,7 @@ struct Settings {
     class_weight: ClassWeight,
     tol: f64,
     max_iter: Option<u32>,
-    /// Weights and intercepts of an earlier machine.
+    /// Weights and intercepts of an earlier model.
     start: Option<(Vec<f32>, Vec<f64>)>,
     seed: u64,
     threads: usize,
@@ -91,7 +91,7 @@ impl Settings {
     }
 }
 
-/// How bases are chosen: by name, or the rows themselves.
+/// How bases are selected: by name, or the rows themselves.
 pub fn basis_choice(name: &str, rows: Option<PyReadonlyArray1<'_, i64>>) -> PyResult<BasisChoice> {
     match convert::rows(rows)? {
         Some(rows) => Ok(BasisChoice::Given(rows)),
@@ -99,7 +99,7 @@ pub fn basis_choice(name: &str, rows: Option<PyReadonlyArray1<'_, i64>>) -> PyRe
     }
 }
 
-/// Samples that Python's similarities see, and perhaps the library's.
+/// Samples for Python similarities, and for built-in ones if there are any.
 pub fn both(
     samples: Option<Given<'_>>,
     objects: Option<PythonObjects>,
@@ -109,7 +109,7 @@ pub fn both(
     Ok(move |to_caller: &ToCaller| CompositeSamples { ours, objects: Objects::new(whole, to_caller) })
 }
 
-/// Samples that the library's similarities need.
+/// Samples that the built-in similarities need.
 pub fn needed<'py>(samples: Option<Given<'py>>) -> PyResult<Given<'py>> {
     samples.ok_or_else(|| PyValueError::new_err("no samples were given"))
 }

@@ -1,4 +1,4 @@
-//! Labels, weights and names, in and out.
+//! Conversion of labels, weights and names.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use widemargin::model::TrainingSettings;
 
 use crate::errors::raise;
 
-/// A class: an integer or a text.
+/// A class label: an integer or a string.
 #[derive(FromPyObject)]
 pub(crate) enum Class {
     #[pyo3(transparent)]
@@ -29,13 +29,13 @@ impl From<Class> for Label {
     }
 }
 
-/// The labels of samples: their classes in order, and the number of each sample's class.
+/// The labels of samples: the ordered classes, and the class index of each sample.
 pub(crate) fn labels(classes: Vec<Class>, codes: &PyReadonlyArray1<'_, u32>) -> PyResult<Labels> {
     let classes = classes.into_iter().map(Label::from).collect();
     Labels::from_codes(classes, codes.as_slice()?.to_vec()).map_err(raise)
 }
 
-/// `None`, "balanced", or a factor a class in the order of the classes.
+/// `None`, "balanced", or one factor per class in order.
 #[derive(FromPyObject)]
 pub(crate) enum Factors {
     #[pyo3(transparent)]
@@ -44,7 +44,7 @@ pub(crate) enum Factors {
     PerClass(Vec<f64>),
 }
 
-/// How much each class counts.
+/// The class weights.
 pub(crate) fn class_weight(factors: Option<Factors>, labels: &Labels) -> PyResult<ClassWeight> {
     match factors {
         None => Ok(ClassWeight::Uniform),
@@ -58,7 +58,7 @@ pub(crate) fn class_weight(factors: Option<Factors>, labels: &Labels) -> PyResul
     }
 }
 
-/// What a fit on several machines was asked, for the model to say.
+/// Training parameters of a distributed fit, to be stored in the model.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Asked {
@@ -69,7 +69,7 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// The same for a model of these classes.
+    /// The training settings for a model with these classes.
     pub fn settings(self, classes: &[Label]) -> PyResult<TrainingSettings> {
         let labels = Labels::from_codes(classes.to_vec(), Vec::new()).map_err(raise)?;
         let class_weight = class_weight(self.class_weight, &labels)?;
@@ -78,19 +78,19 @@ impl Asked {
     }
 }
 
-/// Rows given as numbers from 0.
+/// Row numbers, from 0.
 pub fn rows(rows: Option<PyReadonlyArray1<'_, i64>>) -> PyResult<Option<Vec<usize>>> {
-    // A negative number becomes one that no sample has, which the library names.
+    // A negative number is mapped to one out of range, which the library reports.
     let row = |&row: &i64| usize::try_from(row).unwrap_or(usize::MAX);
     rows.map(|rows| Ok(rows.as_slice()?.iter().map(row).collect())).transpose()
 }
 
-/// A matrix as an array.
+/// Converts a matrix to an array.
 pub fn array(py: Python<'_>, matrix: DenseMatrix<f32>) -> PyResult<Bound<'_, PyArray2<f32>>> {
     shaped(py, matrix.values, matrix.n_rows, matrix.n_cols)
 }
 
-/// Row-major values as an array.
+/// Converts row-major values to an array.
 pub fn shaped<T: numpy::Element>(
     py: Python<'_>,
     values: Vec<T>,
@@ -100,7 +100,7 @@ pub fn shaped<T: numpy::Element>(
     numpy::PyArray1::from_vec(py, values).reshape([n_rows, n_cols])
 }
 
-/// What pickle makes a machine of again: its class's `from_bytes`, and the bytes.
+/// The arguments for unpickling a model: its class's `from_bytes`, and the bytes.
 pub fn reduced<'py>(
     model: &Bound<'py, PyAny>,
     bytes: Bound<'py, PyBytes>,

@@ -1,10 +1,10 @@
-//! The library's errors as Python's.
+//! Conversion of the library's errors to Python exceptions.
 
 use pyo3::PyErr;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyOSError, PyRuntimeError, PyValueError};
 use widemargin::Error;
 
-/// The exception of the kind that scikit-learn's users expect, with the library's words.
+/// The exception type that scikit-learn users expect, with the library's message.
 pub fn raise(error: Error) -> PyErr {
     let message = error.to_string();
     match error {

@@ -190,7 +190,7 @@ impl ExpansionModel {
         }
     }
 
-    /// The machine of this expansion under a normalization learned apart, and of weights found apart.
+    /// A classifier of this expansion, with a normalization and weights computed elsewhere.
     #[pyo3(signature = (solution, classes, *, normalization, centre, factors, C, basis, basis_rows, loss, intercept,
         stages, warnings, training, feature_names = None))]
     #[expect(non_snake_case, reason = "C is the parameter's name")]
@@ -232,7 +232,7 @@ impl ExpansionModel {
             intercepts: solution.solution.intercepts.clone(),
             report,
         };
-        // A copy by way of its bytes: similarities behind a name cannot be cloned.
+        // Copied through its bytes: type-erased similarities cannot be cloned.
         let bytes = expansion.to_bytes().map_err(raise)?;
         let mut expansion = BasisExpansion::<AnySimilarity>::from_bytes(&bytes).map_err(raise)?;
         if let Some(centre) = centre {

@@ -1,4 +1,4 @@
-//! Bytes onto a disk, by the rules of [`widemargin::output`].
+//! Writing of files, by the rules of [`widemargin::output`].
 
 use std::path::PathBuf;
 
@@ -9,12 +9,12 @@ use widemargin::model::write_atomically;
 
 use crate::errors::raise;
 
-/// Writes a file whole or not at all: the file that a symbolic link names, with the permissions of the one it replaces;
-/// a device, a pipe or a folder is refused.
+/// Writes a file atomically, following symbolic links and keeping the permissions of a replaced file; devices, pipes
+/// and folders are refused.
 #[pyfunction]
 pub fn write_file(py: Python<'_>, path: PathBuf, data: &[u8]) -> PyResult<()> {
     py.detach(|| write_atomically(&path, |out| out.write_all(data))).map_err(|error| match error {
-        // With the system's number Python makes the right class of OSError of it.
+        // From the error number Python selects the right subclass of OSError.
         Error::Io { path, action, source } => match source.raw_os_error() {
             Some(number) => PyOSError::new_err((number, format!("{action}: {source}"), path)),
             None => PyErr::from(std::io::Error::new(source.kind(), format!("{}: {action}: {source}", path.display()))),

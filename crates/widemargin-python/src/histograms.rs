@@ -1,4 +1,4 @@
-//! What a worker of a cluster does with its histograms, and what is made of it: the steps of a power mean fit apart.
+//! The steps of a distributed power mean fit: a worker's share, and merging.
 
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -19,7 +19,7 @@ fn counts<'py>(py: Python<'py>, found: expansion::ValueCounts) -> Counts<'py> {
     (PyArray1::from_vec(py, found.values), PyArray1::from_vec(py, found.counts), found.rounded)
 }
 
-/// The numbers of the samples of weight above 0.
+/// The indices of the samples of weight above 0.
 fn present(weights: &[f64]) -> Vec<usize> {
     (0..weights.len()).filter(|&row| weights[row] > 0.0).collect()
 }
@@ -38,7 +38,7 @@ pub(crate) fn largest<'py>(
     Ok(PyArray1::from_vec(py, found))
 }
 
-/// What features with these largest values are multiplied by.
+/// The factors that scale features with these largest values.
 #[pyfunction]
 pub(crate) fn factors_of<'py>(
     py: Python<'py>,
@@ -63,7 +63,7 @@ pub(crate) fn value_counts<'py>(
     Ok(counts(py, found))
 }
 
-/// Two of them together.
+/// Merges two of them.
 #[pyfunction]
 pub(crate) fn merged_counts<'py>(py: Python<'py>, a: CountsIn<'_>, b: CountsIn<'_>) -> PyResult<Counts<'py>> {
     let read = |(values, counts, rounded): &CountsIn<'_>| -> PyResult<expansion::ValueCounts> {
@@ -76,7 +76,7 @@ pub(crate) fn merged_counts<'py>(py: Python<'py>, a: CountsIn<'_>, b: CountsIn<'
     Ok(counts(py, read(&a)?.merged(&read(&b)?)))
 }
 
-/// The nodes of a kernel for values that occur so often, as the map on them keeps them.
+/// The nodes of a kernel for values with these counts, as stored by the map.
 #[pyfunction]
 pub(crate) fn choose_nodes<'py>(
     py: Python<'py>,
@@ -94,7 +94,7 @@ pub(crate) fn choose_nodes<'py>(
     Ok(PyArray1::from_slice(py, AdditiveMap::nystrom(kernel, &nodes).map_err(raise)?.nodes()))
 }
 
-/// v(x) of the samples of weight above 0, written out: what `RowSums` takes.
+/// Explicit v(x) of the samples of weight above 0, as an argument of `RowSums`.
 #[pyfunction]
 pub(crate) fn explicit<'py>(
     py: Python<'py>,

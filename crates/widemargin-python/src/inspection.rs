@@ -1,4 +1,4 @@
-//! Names, blocks, spectra and selection: what is asked without a model.
+//! Functions without a model: names, blocks, spectra and selection.
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -26,13 +26,13 @@ pub fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// The JSON header of a model file's bytes, its checksum verified and every field of its type.
+/// The JSON header of a model file's bytes, with verified checksum and field types.
 #[pyfunction]
 pub fn header_of(data: &[u8]) -> PyResult<String> {
     widemargin::model::header_of_bytes(data).map_err(raise)
 }
 
-/// What whoever loads these bytes should know.
+/// A warning for whoever loads these bytes.
 #[pyfunction]
 pub fn remark_on(data: &[u8]) -> PyResult<Option<String>> {
     Ok(FileFacts::of_bytes(data).map_err(raise)?.remark())
@@ -44,26 +44,26 @@ pub fn with_payload<'py>(py: Python<'py>, data: &[u8], name: &str, payload: &[u8
     Ok(PyBytes::new(py, &widemargin::model::with_payload(data, name, payload).map_err(raise)?))
 }
 
-/// What `with_payload` added.
+/// The bytes added by `with_payload`.
 #[pyfunction]
 pub fn payload<'py>(py: Python<'py>, data: &[u8], name: &str) -> PyResult<Bound<'py, PyBytes>> {
     Ok(PyBytes::new(py, &widemargin::model::payload(data, name).map_err(raise)?))
 }
 
-/// Whether C times the weights is within double precision.
+/// Checks that C times the weights does not overflow.
 #[pyfunction]
 pub fn check_costs(c: f64, weights: PyReadonlyArray1<'_, f64>, n_classes: usize) -> PyResult<()> {
     widemargin::data::check_costs(c, weights.as_slice()?, n_classes).map_err(raise)
 }
 
-/// A spec as it is written back.
+/// The spec in canonical form.
 #[pyfunction]
 pub fn canonical(spec: &str) -> PyResult<String> {
     let checked = AnySimilarity::new(&[spec]).and_then(|_| spec.parse::<Spec>());
     checked.map(|spec| spec.to_string()).map_err(raise)
 }
 
-/// The kinds of samples that all the similarities can take.
+/// The kinds of samples accepted by all the similarities.
 #[pyfunction]
 pub fn takes(specs: Vec<String>) -> PyResult<Vec<&'static str>> {
     AnySimilarity::new(&specs).map(|similarity| similarity.takes()).map_err(raise)
@@ -81,7 +81,7 @@ pub fn descriptor_names() -> Vec<&'static str> {
     similarities::descriptor_names()
 }
 
-/// Rows that become bases, where no similarity is asked.
+/// Rows that become bases, for selections that do not need similarities.
 #[pyfunction]
 pub fn choose_bases<'py>(
     py: Python<'py>,
@@ -114,7 +114,7 @@ fn block<S: Similarity>(
     Ok((rows.n_rows, similarity.n_parts(), rows.values))
 }
 
-/// (samples, parts · bases): the parts of a sample one after another.
+/// (samples, parts · bases): the parts of a sample are concatenated.
 #[pyfunction]
 pub fn pairwise<'py>(
     py: Python<'py>,
@@ -142,7 +142,7 @@ pub fn pairwise<'py>(
     parts.call_method1("copy", ("C",))
 }
 
-/// The spectra of the similarities, one a part.
+/// The spectra of the similarities, one per part.
 #[pyfunction]
 pub fn spectrum<'py>(
     py: Python<'py>,
@@ -272,7 +272,7 @@ fn account(py: Python<'_>, greedy: Greedy) -> PyResult<Bound<'_, PyDict>> {
     Ok(dict)
 }
 
-/// HOG cells of images (n, height, width, channels): one row an image.
+/// HOG cells of images (n, height, width, channels): one row per image.
 #[pyfunction]
 pub fn hog<'py>(
     py: Python<'py>,

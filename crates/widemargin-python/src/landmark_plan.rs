@@ -1,4 +1,4 @@
-//! The steps of a thin plate fit on landmarks apart: what workers sum up, and the path on the machine that asks them.
+//! The steps of a distributed thin plate fit on landmarks: the workers' sums, and the path on the client.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::samples::{Given, with_rows};
 use crate::thin_plate::ThinPlateModel;
 use crate::work::{Patience, conduct};
 
-/// Weight, means and squared deviations.
+/// Weight, means and sums of squared deviations.
 type Columns<'py> = (f64, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
 type ColumnsIn<'py> = (f64, PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>);
 
@@ -27,7 +27,7 @@ type ColumnsIn<'py> = (f64, PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f6
 type First<'py> = (usize, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
 type FirstIn<'py> = (usize, PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>);
 
-/// Landmarks, and the rows of the samples that they are.
+/// Landmarks, and the indices of these samples.
 type Chosen<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<i64>>);
 
 fn columns_in((total, mean, squares): &ColumnsIn<'_>) -> PyResult<ColumnSums> {
@@ -47,7 +47,7 @@ fn first_out<'py>(py: Python<'py>, sums: FirstSums) -> First<'py> {
     (sums.n_polynomials, PyArray1::from_vec(py, sums.triangle), PyArray1::from_vec(py, sums.cross))
 }
 
-/// What is to be known of the columns of the samples of weight above 0.
+/// Statistics of the columns of the samples of weight above 0.
 #[pyfunction]
 pub(crate) fn column_sums<'py>(
     py: Python<'py>,
@@ -61,19 +61,19 @@ pub(crate) fn column_sums<'py>(
     Ok(columns_out(py, found))
 }
 
-/// Two of them together.
+/// Merges two of them.
 #[pyfunction]
 pub(crate) fn merged_columns<'py>(py: Python<'py>, a: ColumnsIn<'_>, b: ColumnsIn<'_>) -> PyResult<Columns<'py>> {
     Ok(columns_out(py, columns_in(&a)?.merged(&columns_in(&b)?)))
 }
 
-/// First sums of two places together.
+/// Merges the first sums of two partitions.
 #[pyfunction]
 pub(crate) fn merged_first<'py>(py: Python<'py>, a: FirstIn<'_>, b: FirstIn<'_>) -> PyResult<First<'py>> {
     Ok(first_out(py, first_in(&a)?.merged(&first_in(&b)?)))
 }
 
-/// Rows that landmarks are chosen among: 25 a landmark, drawn, or the first few for "index".
+/// Candidate rows for landmarks: 25 per landmark, drawn, or the first few for "index".
 #[pyfunction]
 pub(crate) fn draw_rows<'py>(
     py: Python<'py>,
@@ -86,7 +86,7 @@ pub(crate) fn draw_rows<'py>(
     Ok(PyArray1::from_iter(py, rows.into_iter().map(|row| row as i64)))
 }
 
-/// Landmarks (landmarks, features) and the rows of the samples that they are, none where they are means.
+/// Landmarks (landmarks, features) and the indices of these samples, empty if they are means.
 #[pyfunction]
 pub(crate) fn choose_landmarks<'py>(
     py: Python<'py>,
@@ -109,7 +109,7 @@ pub(crate) fn choose_landmarks<'py>(
     Ok((shaped(py, bases, n, width)?, PyArray1::from_iter(py, chosen.into_iter().map(|row| row as i64))))
 }
 
-/// What became of the polynomials.
+/// The treatment of the polynomials.
 #[pyclass(frozen, module = "widemargin._core")]
 pub(crate) struct SettledPolynomials(model::SettledPolynomials);
 
@@ -180,7 +180,7 @@ impl LandmarkPlan {
         settled.map(SettledPolynomials).map_err(raise)
     }
 
-    /// Features (rows of weight above 0, width): with `cross` None those of the polynomials alone.
+    /// Features (rows of weight above 0, width): with `cross` None only those of the polynomials.
     fn features<'py>(
         &self,
         py: Python<'py>,
@@ -203,7 +203,7 @@ impl LandmarkPlan {
         shaped(py, features, n, width)
     }
 
-    /// The path over rows that `rows` stands for, and the machine.
+    /// The path over remote rows, accessed through `rows`, and the model.
     #[pyo3(signature = (settled, rows, classes, *, n_rows, n_problems, class_weights, support, C, tol, max_iter, threads, stages,
         time_limit, monitor, training, basis, feature_names = None))]
     #[expect(non_snake_case, reason = "C is the parameter's name")]
@@ -254,7 +254,7 @@ impl LandmarkPlan {
     }
 }
 
-/// Whether rows of polynomial features alone, which `rows` stands for, separate a problem.
+/// Whether remote rows of polynomial features alone, accessed through `rows`, separate a problem.
 #[pyfunction]
 #[pyo3(signature = (rows, *, n_rows, n_free, n_problems, total, threads))]
 pub(crate) fn rows_separate(
@@ -274,13 +274,13 @@ pub(crate) fn rows_separate(
     })
 }
 
-/// Sums over rows that a Python object stands for.
+/// Sums over remote rows, accessed through a Python object.
 struct RowsElsewhere {
     standing: Standing,
     shape: RowsShape,
 }
 
-/// Changes of the Hessians and what the rows tell.
+/// Changes of the Hessians and the rows' sums.
 type PointSumsIn = (Vec<f64>, Vec<PointSums>);
 
 fn told(answer: &Bound<'_, PyAny>) -> PyResult<PointSumsIn> {

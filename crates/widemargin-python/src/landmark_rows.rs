@@ -1,4 +1,4 @@
-//! A worker's share of a step on landmarks: each call is a function of the rows and of what an earlier call handed back.
+//! A worker's share of a step on landmarks: each call is a function of the rows and of the result of an earlier call.
 
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -10,11 +10,11 @@ use widemargin::solve::thin_plate::{PointSums, RowSums, RowsApart, RowsState};
 use crate::convert::shaped;
 use crate::errors::raise;
 
-/// z where the problems stand, z at the points that were looked at, what is counted, and the fold that is absent.
+/// z at the current points, z at the points evaluated last, whether rows are counted, and the excluded fold.
 type Memory<'py> = (PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, bool>, Option<u32>);
 type MemoryOut<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<bool>>, Option<u32>);
 
-/// Changes of the Hessians, right-hand sides, what adds up and of what the largest is taken; a row a live problem.
+/// Changes of the Hessians, right-hand sides, sums and maxima; one row per live problem.
 type PointSumsOut<'py> =
     (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>);
 
@@ -75,7 +75,7 @@ impl LandmarkRows {
         OneVsRest::new(&self.codes, self.n_classes).n_problems()
     }
 
-    /// Nothing yet for live problems, and no room for others.
+    /// Zeros for live problems, and empty vectors for others.
     fn hessians(&self, live: &[usize], width: usize) -> Vec<Vec<f64>> {
         let room = |problem| if live.contains(&problem) { vec![0.0; width * width] } else { Vec::new() };
         (0..self.n_problems()).map(room).collect()
@@ -108,7 +108,7 @@ impl LandmarkRows {
         Ok(LandmarkRows { features, n_penalised, codes, n_classes, roots, units })
     }
 
-    /// What is remembered, and what the rows tell, of all problems; the Hessian is a row that is the same for all.
+    /// The state, and the rows' sums, of all problems; the Hessian is one row, the same for all.
     fn origin<'py>(&self, py: Python<'py>) -> PyResult<(MemoryOut<'py>, PointSumsOut<'py>)> {
         let ((hessian, told), memory) = self.with(py, None, |rows| rows.origin())?;
         Ok((memory, out(py, hessian, told, self.width(py)?)?))
@@ -156,18 +156,18 @@ impl LandmarkRows {
         Ok((memory, out(py, hessians.concat(), told, width)?))
     }
 
-    /// What is remembered with the rows of a fold absent from now on, or all present.
+    /// The state with the rows of a fold excluded from now on, or all included.
     fn without<'py>(&self, py: Python<'py>, memory: Memory<'py>, fold: Option<u32>) -> PyResult<MemoryOut<'py>> {
         Ok(self.with(py, Some(&memory), |rows| rows.without(fold))?.1)
     }
 
-    /// Σ w squared hinge and Σ w of wrong rows, of the rows that are absent.
+    /// Σ w squared hinge and Σ w of misclassified rows, over the excluded rows.
     fn absent_rows(&self, py: Python<'_>, memory: Memory<'_>) -> PyResult<(f64, f64)> {
         let sums = self.with(py, Some(&memory), |rows| rows.absent_rows())?.0;
         Ok((sums.hinge, sums.wrong))
     }
 
-    /// Σ w squared hinge and Σ w of wrong rows, when left out.
+    /// Σ w squared hinge and Σ w of misclassified rows, when left out.
     fn leave_one_out(
         &self,
         py: Python<'_>,

@@ -1,6 +1,6 @@
-//! `widemargin._core`: the library as Python sees it. Conversions only; a loop found here is in the wrong crate.
+//! `widemargin._core`: the Python bindings. Conversions only; loops over numbers belong in another crate.
 //!
-//! `python/widemargin/_core.pyi` says what each function takes and gives.
+//! `python/widemargin/_core.pyi` documents the arguments and results of each function.
 
 mod basis_expansion;
 mod convert;
@@ -21,7 +21,7 @@ mod work;
 
 use pyo3::prelude::*;
 
-/// The compiled half of the package `widemargin`.
+/// The extension module of the package `widemargin`.
 #[pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]

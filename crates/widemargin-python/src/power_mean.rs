@@ -79,7 +79,7 @@ impl PowerMeanModel {
         })
     }
 
-    /// The machine of weights that were found apart, on `explicit` features.
+    /// A classifier with weights computed elsewhere, on `explicit` features.
     #[staticmethod]
     #[pyo3(signature = (solution, classes, *, kernel, nodes, factors, n_features, C, stages,
         training, feature_names = None))]

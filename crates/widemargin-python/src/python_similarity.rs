@@ -1,4 +1,4 @@
-//! Similarities that are Python's, alone or beside those of the library.
+//! Python similarities, alone or combined with built-in ones.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,13 +20,13 @@ pub struct PythonSimilarity {
 }
 
 impl PythonSimilarity {
-    /// From pairs of a function and its name.
+    /// Built from pairs of a function and its name.
     pub fn many(pairs: Vec<(Py<PyAny>, String)>) -> Vec<Arc<PythonSimilarity>> {
         pairs.into_iter().map(|(function, name)| Arc::new(PythonSimilarity { function, name })).collect()
     }
 }
 
-/// A user's sequence: `pick(sequence, rows)` gives some of it.
+/// A user's sequence: `pick(sequence, rows)` selects from it.
 pub struct Sequence {
     sequence: Py<PyAny>,
     n: usize,
@@ -39,13 +39,13 @@ impl Sequence {
     }
 }
 
-/// Some samples of a user's sequence, picked from it only when they are compared.
+/// Samples of a user's sequence, selected only when they are compared.
 #[derive(Clone)]
 pub struct Objects {
     whole: Arc<Sequence>,
-    /// All of them where none are named.
+    /// All of them if `None`.
     rows: Option<Arc<[usize]>>,
-    /// Who compares them. The bases of an earlier fit have one that nobody hears any more: it is never asked.
+    /// The channel to the calling thread. The bases of an earlier fit have a closed one, which is never used.
     to_caller: ToCaller,
 }
 
@@ -77,7 +77,7 @@ impl Objects {
     }
 }
 
-/// A block that the calling thread is asked for.
+/// A block requested from the calling thread.
 struct Request {
     call: Arc<PythonSimilarity>,
     samples: Objects,
@@ -92,7 +92,7 @@ impl Question for Request {
             Ok(block) => (Some(block), Ok(())),
             Err(error) => (None, Err(error)),
         };
-        // The asking thread waits: it cannot have gone.
+        // The requesting thread is waiting, so that the channel is open.
         let _ = self.reply.send(block);
         result
     }
@@ -118,7 +118,7 @@ impl Request {
     }
 }
 
-/// The same samples as the library's similarities and as Python's see them.
+/// The same samples for built-in and for Python similarities.
 #[derive(Clone)]
 pub struct CompositeSamples {
     pub ours: Option<AnySamples>,
@@ -136,29 +136,29 @@ impl Samples for CompositeSamples {
     }
 }
 
-/// Names and numbers of what descriptors learned.
+/// Names and values of learned parameters of descriptors.
 pub type State = Vec<(String, Vec<f32>)>;
 
-/// Similarities side by side: the library's first, then Python's.
+/// Combined similarities: built-in ones first, then Python's.
 pub struct CompositeSimilarity {
     ours: Option<AnySimilarity>,
     calls: Vec<Arc<PythonSimilarity>>,
 }
 
 impl CompositeSimilarity {
-    /// The library's by their specs, and Python's.
+    /// Built-in similarities by their specs, and Python similarities.
     pub fn new(specs: &[String], calls: Vec<Arc<PythonSimilarity>>) -> Result<Self> {
         let ours = if specs.is_empty() { None } else { Some(AnySimilarity::new(specs)?) };
         Ok(CompositeSimilarity { ours, calls })
     }
 
-    /// What the descriptors of the library's similarities have learned.
+    /// The learned parameters of the built-in similarities' descriptors.
     pub fn state(&self) -> State {
         let state = self.ours.as_ref().map(AnySimilarity::state).unwrap_or_default();
         state.into_iter().map(|(name, numbers)| (name, numbers.to_vec())).collect()
     }
 
-    /// Takes back what [`CompositeSimilarity::state`] gave.
+    /// Restores the result of [`CompositeSimilarity::state`].
     pub fn restored(mut self, state: &State) -> Result<Self> {
         if let Some(ours) = &mut self.ours {
             ours.restore(&mut |wanted| match state.iter().find(|(name, _)| name == wanted) {
@@ -178,7 +178,7 @@ impl CompositeSimilarity {
     }
 }
 
-/// What the library's similarities see of a source.
+/// A source restricted to the samples of the built-in similarities.
 struct Ours<'a>(&'a dyn Source<Samples = CompositeSamples>);
 
 fn ours_of(samples: CompositeSamples) -> Result<AnySamples> {
@@ -251,7 +251,7 @@ impl Similarity for CompositeSimilarity {
     }
 
     fn seconds_a_pair(&self, bases: &CompositeSamples) -> f64 {
-        // A signal interrupts Python's where they are.
+        // Python similarities can be interrupted by a signal at any time.
         match (&self.ours, &bases.ours) {
             (Some(similarity), Some(bases)) => similarity.seconds_a_pair(bases),
             _ => 0.0,
@@ -285,7 +285,7 @@ impl Similarity for CompositeSimilarity {
     }
 
     fn is_symmetric(&self, part: usize) -> bool {
-        // Python's are checked.
+        // The symmetry of Python similarities is checked.
         self.ours.as_ref().is_some_and(|ours| part < ours.n_parts() && ours.is_symmetric(part))
     }
 }

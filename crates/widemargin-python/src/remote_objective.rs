@@ -1,4 +1,4 @@
-//! Newton's method here, on rows that are elsewhere: Python is asked for each sum over them, and has a cluster make it.
+//! Newton's method on remote rows: each sum over the rows is requested from Python, which computes it on a cluster.
 
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -19,7 +19,7 @@ use crate::errors::raise;
 use crate::row_sums::RowSums;
 use crate::work::{Message, Patience, Question, ToCaller, conduct};
 
-/// An argument of a call: numbers in rows of a width, or in one row where that is 0.
+/// An argument of a call: numbers in rows of a given width, or in one row if that is 0.
 pub(crate) struct Numbers {
     values: Vec<f64>,
     width: usize,
@@ -45,7 +45,7 @@ impl Numbers {
     }
 }
 
-/// A call of a method of the Python object that stands for the rows.
+/// A call of a method of the Python object for the rows.
 struct Request<T> {
     rows: Arc<Py<PyAny>>,
     method: &'static str,
@@ -69,7 +69,7 @@ impl<T: Send> Question for Request<T> {
             Ok(told) => (Some(told), Ok(())),
             Err(error) => (None, Err(error)),
         };
-        // The asking thread waits: it cannot have gone.
+        // The requesting thread is waiting, so that the channel is open.
         let _ = reply.send(told);
         result
     }
@@ -79,14 +79,14 @@ impl<T: Send> Question for Request<T> {
     }
 }
 
-/// A Python object that stands for rows, and the way to it.
+/// A Python object for remote rows, and the channel to its thread.
 pub(crate) struct Standing {
     pub rows: Arc<Py<PyAny>>,
     pub to_caller: ToCaller,
 }
 
 impl Standing {
-    /// Calls a method with the problems it is about and arrays of numbers.
+    /// Calls a method with the problems concerned and arrays of numbers.
     pub fn ask<T: Send + 'static>(
         &self,
         method: &'static str,
@@ -100,13 +100,13 @@ impl Standing {
         let asked = self.to_caller.send(Message::Ask(Box::new(request))).is_ok();
         match answer.recv() {
             Ok(Some(told)) if asked => Ok(told),
-            // The exception is kept by the calling thread, and is what the caller sees.
+            // The calling thread keeps the exception, which the caller will see.
             _ => Err(Error::Cancelled { stage: "solve" }),
         }
     }
 }
 
-/// The objective over rows that a Python object stands for.
+/// The objective over remote rows, accessed through a Python object.
 struct RemoteObjective {
     standing: Standing,
     shape: Shape,
@@ -217,16 +217,16 @@ impl Objective for RemoteObjective {
     }
 }
 
-/// Solved problems and the account of how.
+/// Solved problems and a summary of the solve.
 #[pyclass(frozen, module = "widemargin._core")]
 pub(crate) struct Solution {
     pub solution: NewtonSolution,
     pub settings: NewtonSettings,
 }
 
-/// Minimises over rows that `rows` stands for: from 0, or from the solution on `sample`, some of the rows at costs that
-/// stand for all, which are here. Its Hessian then is what directions come from, so that rows elsewhere are asked for
-/// values and gradients alone.
+/// Minimises over remote rows, accessed through `rows`: from 0, or from the solution on `sample`, local rows at
+/// scaled-up costs. Directions are then computed from its Hessian, so that only values and gradients are requested from
+/// remote rows.
 #[pyfunction]
 #[pyo3(signature = (rows, sample, *, n_rows, n_features, n_problems, cost, loss, intercept, tol, max_iter, threads, time_limit,
     monitor))]

@@ -1,5 +1,5 @@
-//! Sums over a block of rows, for a worker of a cluster: each call is a function of the rows and of what an earlier call
-//! handed back, so that any worker that has the rows, or makes them again, can answer the next.
+//! Sums over a block of rows, for a worker of a cluster: each call is a function of the rows and of the result of an
+//! earlier call, so that any worker that has or can recompute the rows can answer the next.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -17,7 +17,7 @@ use widemargin::{Error, Result};
 use crate::convert::shaped;
 use crate::errors::raise;
 
-/// What the objectives of this process worked in, one a thread: an objective lives for one question about one block.
+/// Memory for the objectives of this process, one per thread: an objective lives for one call about one block.
 static SCRATCH: Mutex<Vec<ObjectiveScratch>> = Mutex::new(Vec::new());
 
 /// Dense rows, or the three arrays of sparse ones and their number of columns.
@@ -42,12 +42,12 @@ impl Features<'_> {
     }
 }
 
-/// Scores of the current points and along the current directions; empty ones before there are any.
+/// Scores of the current points and along the current directions; initially empty.
 type Memory<'py> = (PyReadonlyArray1<'py, f32>, PyReadonlyArray1<'py, f32>);
 
 type MemoryOut<'py> = (Bound<'py, PyArray1<f32>>, Bound<'py, PyArray1<f32>>);
 
-/// Sums a problem, and slopes a problem.
+/// Sums and slopes of each problem.
 type GradientOut<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>);
 
 /// The lower triangle row-major, the column and the corner.
@@ -59,7 +59,7 @@ type ActiveOut<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
 /// A line of [`Line`]: intercept, step, along, turn.
 const LINE: usize = 4;
 
-/// One block of rows of features with its classes and costs.
+/// A block of rows of features with its classes and costs.
 #[pyclass(frozen, module = "widemargin._core")]
 pub(crate) struct RowSums {
     features: Py<PyAny>,
@@ -72,7 +72,7 @@ pub(crate) struct RowSums {
 }
 
 impl RowSums {
-    /// Does some work on the objective with what is remembered, without holding the interpreter.
+    /// Runs work on the objective with its stored state, without holding the GIL.
     fn with<T: Send>(
         &self,
         py: Python<'_>,
@@ -98,7 +98,7 @@ impl RowSums {
         .map_err(raise)
     }
 
-    /// Hands the rows to some work, with what makes an objective of them, while the interpreter is held.
+    /// Runs work with the rows and the arguments for an objective, holding the GIL.
     pub fn with_block<T>(
         &self,
         py: Python<'_>,
@@ -112,7 +112,7 @@ impl RowSums {
         Ok(self.features.bind(py).extract::<Features<'_>>()?.block()?.n_features())
     }
 
-    /// The same for work that changes what is remembered.
+    /// The same for work that changes the state.
     fn moved<'py>(
         &self,
         py: Python<'py>,
@@ -192,7 +192,7 @@ impl RowSums {
         self.moved(py, Some(&memory), |objective| objective.take_step(&live, steps))
     }
 
-    /// Value, slope, curvature and pull, a row a problem.
+    /// Value, slope, curvature and pull, one row per problem.
     fn line_search_eval<'py>(
         &self,
         py: Python<'py>,
@@ -207,7 +207,7 @@ impl RowSums {
         shaped(py, numbers, sums.len(), 4)
     }
 
-    /// Value, pull, balance, conjugate and number of supports, a row a problem; and the slopes.
+    /// Value, pull, balance, conjugate and number of support vectors, one row per problem; and the slopes.
     fn gradient<'py>(
         &self,
         py: Python<'py>,
@@ -265,8 +265,8 @@ impl RowSums {
         Ok(PyArray1::from_vec(py, diagonal))
     }
 
-    /// The rows with a curvature above 0 in the live problem, which is one, and their curvatures; None where they are more
-    /// than `most`.
+    /// The rows with a curvature above 0 in the single live problem, and their curvatures; None if there are more than
+    /// `most`.
     fn active_rows<'py>(
         &self,
         py: Python<'py>,
@@ -284,7 +284,7 @@ impl RowSums {
         Ok(Some((shaped(py, rows, n, width)?, PyArray1::from_vec(py, curvatures))))
     }
 
-    /// What a pass, a problem in it and the Gram matrix cost, in multiply-adds of a large product.
+    /// The cost of a pass, of a problem in it and of the Gram matrix, in multiply-adds of a large product.
     fn cost(&self, py: Python<'_>) -> PyResult<(f64, f64, f64)> {
         let cost = self.with(py, None, |objective| Ok(objective.cost()))?;
         Ok((cost.pass, cost.problem, cost.gram))

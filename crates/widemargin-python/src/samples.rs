@@ -1,4 +1,4 @@
-//! Samples as Python hands them over: `_core.pyi` lists the forms.
+//! Conversion of samples from Python: `_core.pyi` lists the forms.
 
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray4, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
@@ -16,7 +16,7 @@ pub struct Csr<'py, T: numpy::Element> {
     pub n_cols: usize,
 }
 
-/// Samples, vectors borrowed and others owned.
+/// Samples; vectors are borrowed, others owned.
 pub enum Given<'py> {
     Dense32(PyReadonlyArray2<'py, f32>),
     Dense64(PyReadonlyArray2<'py, f64>),
@@ -83,7 +83,7 @@ pub fn images(pixels: &Bound<'_, PyAny>) -> PyResult<AnySamples> {
     Ok(AnySamples::Images(images.map_err(raise)?))
 }
 
-/// Runs `$body` with `$view` as the view of vectors that were given; samples of another kind are an error.
+/// Runs `$body` with `$view` as the view of the given vectors; samples of another kind are an error.
 macro_rules! with_rows {
     ($given:expr, $method:literal, $view:ident => $body:expr) => {
         match $given {
@@ -149,7 +149,7 @@ macro_rules! with_csr {
 pub(crate) use {with_csr, with_dense, with_rows, with_source};
 
 impl Given<'_> {
-    /// The samples owned, as similarities of any kind compare them.
+    /// The samples as an owned collection of any kind.
     pub fn owned(&self) -> PyResult<AnySamples> {
         use widemargin::data::Source;
         with_source!(self, source => source.chunk(0..source.n_samples()).map_err(raise))

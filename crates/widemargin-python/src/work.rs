@@ -1,8 +1,8 @@
-//! Work beside the interpreter: it runs on a thread of its own, while the calling thread hears Ctrl-C, tells of the
-//! progress and answers for similarities that are Python's.
+//! Runs work on a separate thread, while the calling thread handles Ctrl-C, reports progress and evaluates Python
+//! similarities.
 //!
-//! Python code is run on the calling thread alone: a signal reaches only the main one, so that Ctrl-C interrupts a
-//! user's similarity where it stands, and no two of its calls are ever under way at once.
+//! Python code runs only on the calling thread: signals reach only the main thread, so that Ctrl-C interrupts a user's
+//! similarity immediately, and no two of its calls run concurrently.
 
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,42 +18,42 @@ use widemargin::{Error, Result};
 
 use crate::errors::raise;
 
-/// How often signals are looked at while nothing else happens.
+/// Interval of signal checks while nothing else happens.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Like the main thread's: a recursion in the library is as deep as it is there.
+/// The stack size of the main thread, so that recursion in the library has the same limit.
 const STACK: usize = 8 << 20;
 
-/// A question that only Python can answer; the working thread waits for it.
+/// A request that only Python can answer; the working thread waits for it.
 pub trait Question: Send {
-    /// Answers it; without an answer where Python raises.
+    /// Answers it, unless Python raises.
     fn serve(self: Box<Self>, py: Python<'_>) -> PyResult<()>;
 
-    /// Hands over nothing.
+    /// Ends the request without an answer.
     fn refuse(self: Box<Self>);
 }
 
-/// What the working thread tells the calling one.
+/// Messages from the working thread to the calling one.
 pub enum Message {
     Progress(Progress),
     Ask(Box<dyn Question>),
     Done,
 }
 
-/// Sent when the work is over, however it ended.
+/// Sends `Done` when the work ends, for whatever reason.
 struct Farewell(Sender<Message>);
 
 impl Drop for Farewell {
     fn drop(&mut self) {
-        // The caller waits for this very message.
+        // The calling thread waits for this message.
         let _ = self.0.send(Message::Done);
     }
 }
 
-/// A channel to the thread that called, for what only Python can answer.
+/// A channel to the calling thread, for requests that only Python can answer.
 pub type ToCaller = Sender<Message>;
 
-/// How long, and who is told.
+/// The time limit, and the monitor.
 #[derive(Default)]
 pub struct Patience<'py> {
     pub time_limit: Option<f64>,
@@ -71,8 +71,8 @@ impl<'py> Patience<'py> {
     }
 }
 
-/// Does the work without holding the interpreter. An exception on the calling thread (a signal's, the watch's, or a
-/// similarity's) cancels it and is what comes back, its traceback whole.
+/// Runs the work without holding the GIL. An exception on the calling thread (from a signal, the monitor, or a
+/// similarity) cancels it and is raised, with its full traceback.
 pub fn conduct<T: Send>(
     py: Python<'_>,
     patience: &Patience<'_>,
@@ -81,7 +81,7 @@ pub fn conduct<T: Send>(
     let (to_caller, messages) = mpsc::channel();
     let messages = Mutex::new(messages);
     let cancel = AtomicBool::new(false);
-    // A limit that no clock can hold is none.
+    // A limit beyond the range of the clock means no limit.
     let limit = patience.time_limit.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     let is_watched = patience.monitor.is_some();
     let mut raised: Option<PyErr> = None;
@@ -144,13 +144,13 @@ pub fn conduct<T: Send>(
     }
 }
 
-/// What a panic said.
+/// The message of a panic.
 fn words_of(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no words")
 }
 
-/// The error that stands for an exception which the calling thread keeps.
+/// A placeholder error for an exception that the calling thread keeps.
 pub fn elsewhere(similarity: &str) -> Error {
     Error::Similarity { similarity: similarity.to_owned(), problem: "it raised an exception".into() }
 }

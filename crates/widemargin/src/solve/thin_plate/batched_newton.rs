@@ -1,8 +1,8 @@
-//! Newton's method on the violators, all problems at once: a step of all of them is one pass over the rows.
+//! Newton's method on the violators, for all problems at once: a step of all of them is one pass over the rows.
 //!
-//! The same steps as those of `newton.rs`. A pass that looks at the full step counts the rows inside the margin there at
-//! once, since nearly always the full step is taken: what the next step needs is then known without another pass.
-//! All problems begin with the same Hessian, that of all rows, which is made once.
+//! The steps are those of `newton.rs`. A pass that evaluates the full step also counts the rows inside the margin
+//! there, since the full step is nearly always taken: the next step then needs no further pass. All problems start with
+//! the same Hessian, that of all rows, which is computed once.
 
 use super::factor::Factor;
 use super::newton::{HEAD_START, KKT, Lambdas, ROUNDING, Stop};
@@ -13,25 +13,25 @@ use crate::monitor::{Monitor, Stopped};
 use crate::par::Pool;
 use crate::solve::Status;
 
-/// The shortest step: rounding must not stop a search that has a direction of descent.
+/// The shortest step: rounding must not stop a search along a descent direction.
 const FLOOR: f64 = 1e-9;
 
-/// The most places that a line search looks at.
+/// The maximum number of evaluations of a line search.
 const PLACES: usize = 60;
 
-/// Where the problems stand, and what is known there.
+/// The current points of the problems, with their sums.
 pub(crate) struct BatchedNewton<'r> {
     pub rows: &'r mut dyn RowSums,
     shape: RowsShape,
     pool: &'r Pool,
-    /// One a problem; none before the first start.
+    /// One per problem; empty before the first start.
     pub hessians: Vec<Vec<f64>>,
     /// Problems × width.
     pub points: Vec<f64>,
     pub told: Vec<PointSums>,
 }
 
-/// How a problem ended at one λ.
+/// The result of a problem at one λ.
 pub(crate) struct Ended {
     /// `None` unless converged.
     pub factor: Option<Factor>,
@@ -41,15 +41,15 @@ pub(crate) struct Ended {
     pub objective: f64,
 }
 
-/// A problem on its way.
+/// The state of a problem.
 struct Run {
     stalled: u32,
-    /// It stands between two points that were looked at.
+    /// Whether it is between two evaluated points.
     between: bool,
     ended: Option<Ended>,
 }
 
-/// A problem whose full step went up.
+/// The line search of a problem whose full step increased the objective.
 struct Line {
     problem: usize,
     /// λ times half the derivative of the penalty is `constant + slope · t`.
@@ -72,7 +72,7 @@ impl<'r> BatchedNewton<'r> {
         &self.points[problem * self.shape.width()..(problem + 1) * self.shape.width()]
     }
 
-    /// Goes on from where another stood; its points were looked at.
+    /// Resumes from stored points, which had been evaluated.
     pub fn restore(&mut self, points: Vec<f64>, hessians: Vec<Vec<f64>>) -> Result<()> {
         let all: Vec<usize> = (0..self.shape.n_problems).collect();
         self.told = self.rows.look(&all, &points, None)?;
@@ -81,7 +81,7 @@ impl<'r> BatchedNewton<'r> {
         Ok(())
     }
 
-    /// Moves every problem to a point (problems × width) with the rows of a fold absent, or all of them present.
+    /// Moves every problem to a point (problems × width) with the rows of a fold excluded, or all included.
     pub fn without(&mut self, fold: Option<u32>, points: &[f64]) -> Result<()> {
         if self.hessians.is_empty() {
             self.begin()?;
@@ -90,7 +90,7 @@ impl<'r> BatchedNewton<'r> {
         self.stand(points)
     }
 
-    /// Puts every problem at its point, with its Hessian there.
+    /// Sets every problem to its point, with its Hessian there.
     fn stand(&mut self, points: &[f64]) -> Result<()> {
         let all: Vec<usize> = (0..self.shape.n_problems).collect();
         self.told = self.rows.look(&all, points, Some(&mut self.hessians))?;
@@ -99,7 +99,7 @@ impl<'r> BatchedNewton<'r> {
         Ok(())
     }
 
-    /// Puts every problem at 0; the trace of the penalised part of the Hessian of all rows.
+    /// Sets every problem to 0; returns the trace of the penalised part of the Hessian of all rows.
     pub fn begin(&mut self) -> Result<f64> {
         let (k, p) = (self.shape.n_problems, self.shape.width());
         let (hessian, told) = self.rows.origin()?;
@@ -125,8 +125,8 @@ impl<'r> BatchedNewton<'r> {
         dot(t, t)
     }
 
-    /// Minimises all problems from the starts (problems × width), or until one has no more loss than `enough`; `Ok(None)`
-    /// where λ is too small for double precision in one of them.
+    /// Minimises all problems from the starts (problems × width), or until one has a loss of at most `enough`;
+    /// `Ok(None)` if λ is too small for double precision in one of them.
     pub fn minimise(
         &mut self,
         lambdas: Lambdas,
@@ -180,8 +180,8 @@ impl<'r> BatchedNewton<'r> {
         Ended { factor: None, steps, status, objective }
     }
 
-    /// Scores of problems that stand between two points are not what the points give: they are made so, and a fit that
-    /// is taken up again finds the same bits.
+    /// Recomputes the scores of problems that are between two evaluated points, so that a resumed fit finds the same
+    /// bits.
     fn settle(&mut self, runs: &[Run]) -> Result<()> {
         let between: Vec<usize> = (0..runs.len()).filter(|&problem| runs[problem].between).collect();
         if !between.is_empty() {
@@ -192,11 +192,12 @@ impl<'r> BatchedNewton<'r> {
         Ok(())
     }
 
-    /// A step of the live problems; false where λ is too small. `last` is the number of the step where its λ is the one
-    /// to be solved for.
+    /// A step of the live problems; false if λ is too small. `last` is the number of the step if its λ is the final
+    /// one.
     fn step(&mut self, live: &[usize], runs: &mut [Run], lambda: f64, last: Option<u32>, stop: Stop) -> Result<bool> {
         let (p, b) = (self.shape.width(), self.shape.n_penalised);
-        // The step solves (H + λI) Δ = −gradient / 2, so that what the violators leave undetermined stays.
+        // The step solves (H + λI) Δ = −gradient / 2, so that directions that the violators leave undetermined do not
+        // change.
         let (hessians, told, points, shape) = (&self.hessians, &self.told, &self.points, self.shape);
         let made = self.pool.try_map(live.len(), |at| {
             let problem = live[at];
@@ -205,7 +206,7 @@ impl<'r> BatchedNewton<'r> {
             let mut right = told[problem].right.clone();
             right[..b].iter_mut().zip(point).for_each(|(r, t)| *r -= lambda * t);
             let next: Vec<f64> = factor.solve(&right).iter().zip(point).map(|(d, x)| x + d).collect();
-            // Only the factor of the last step is ever asked for.
+            // Only the factor of the last step is used later.
             Ok::<_, Error>(Some((next, last.map(|_| factor))))
         })?;
         let Some(made) = made.into_iter().collect::<Option<Vec<_>>>() else { return Ok(false) };
@@ -227,8 +228,7 @@ impl<'r> BatchedNewton<'r> {
             if let Some(steps) = last.filter(|_| solved) {
                 run.ended = Some(Ended { factor, steps, status: Status::Converged, objective: full });
             }
-            // Most of the time the full step is the better one even where a shorter would be lower: it is the one that
-            // can end the search.
+            // Usually the full step is preferable even if a shorter one would be lower, since it can end the search.
             if run.ended.is_some() || full < before[problem] {
                 accepted.push(problem);
             } else {
@@ -269,7 +269,7 @@ impl<'r> BatchedNewton<'r> {
         Ok(true)
     }
 
-    /// The minimum of each line, where the derivative, which is linear between breakpoints, is 0.
+    /// The minimum along each line, where the derivative, which is linear between breakpoints, is 0.
     fn search(&mut self, lines: &mut [Line]) -> Result<()> {
         let mut open: Vec<usize> = (0..lines.len()).collect();
         for _ in 0..PLACES {
@@ -292,7 +292,7 @@ impl<'r> BatchedNewton<'r> {
 }
 
 impl Line {
-    /// Takes in what the rows told at `place` and chooses the next place; true where the minimum is found.
+    /// Updates the bracket with the sums at `place` and chooses the next position; true if the minimum is found.
     fn narrow(&mut self, loss_slope: f64, loss_curvature: f64) -> bool {
         let (slope, curvature) = (self.constant + self.slope * self.place + loss_slope, self.slope + loss_curvature);
         let size = self.constant.abs() + loss_slope.abs();

@@ -1,4 +1,4 @@
-//! What one block of rows tells: scores, slacks, the rows that came inside the margin or went out, left-out values.
+//! Computations on one block of rows: scores, slacks, rows that crossed the margin, left-out values.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -11,11 +11,11 @@ use crate::problem::OneVsRest;
 /// Below this a left-out row's score is not determined by the others.
 const UNDETERMINED: f64 = 1e-10;
 
-/// The features of some rows times √w, a column a row.
+/// The features of some rows times √w, one column per row.
 pub(crate) enum Block<'a> {
-    /// As the solver takes them.
+    /// In the form used by the solver.
     Lifted(Cow<'a, Matrix>),
-    /// Kernel values and polynomials, which cost far less: a lift takes landmarks² a row.
+    /// Kernel values and polynomials, which are much cheaper: mapping them takes landmarks² per row.
     Raw {
         /// Landmarks × rows.
         phi: Cow<'a, Matrix>,
@@ -62,7 +62,7 @@ impl Block<'_> {
     }
 }
 
-/// A point a problem, in both forms of the features.
+/// One point per problem, in both forms of the features.
 pub(crate) struct Points {
     features: Matrix,
     alpha: Matrix,
@@ -70,7 +70,7 @@ pub(crate) struct Points {
 }
 
 impl Points {
-    /// Of points one after another.
+    /// Built from concatenated points.
     pub fn new(points: &[f64], feature_map: &FeatureMap, shape: RowsShape) -> Self {
         let k = shape.n_problems;
         let features = Matrix::from_columns(points.to_vec(), shape.width(), k);
@@ -82,26 +82,26 @@ impl Points {
     }
 }
 
-/// What is known of each row.
+/// Constant data of each row.
 #[derive(Clone, Copy)]
 pub(crate) struct RowFacts<'a> {
     pub targets: OneVsRest<'a>,
-    /// √w; 0 for a row that is absent.
+    /// √w; 0 for an excluded row.
     pub roots: &'a [f64],
-    /// The part of the weight that leave-one-out takes away.
+    /// The part of the weight removed by leave-one-out.
     pub units: &'a [f64],
 }
 
-/// What is remembered of the rows, `[problem][row]`.
+/// The state of the rows, `[problem][row]`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct State {
-    /// z where the problem stands.
+    /// z at the current point.
     pub scores: Vec<f64>,
-    /// z at the point that was looked at.
+    /// z at the point evaluated last.
     pub ahead: Vec<f64>,
     /// Whether the row is counted in the problem's Hessian.
     pub counted: Vec<bool>,
-    /// The fold whose rows are absent.
+    /// The fold whose rows are excluded.
     pub absent: Option<u32>,
 }
 
@@ -110,28 +110,28 @@ impl State {
         State { scores: vec![0.0; n], ahead: vec![0.0; n], counted: vec![false; n], absent: None }
     }
 
-    /// Whether a row is of the fold that is absent.
+    /// Whether a row belongs to the excluded fold.
     pub fn is_absent(&self, row: usize) -> bool {
         self.absent.is_some_and(|fold| row as u32 % FOLDS == fold)
     }
 }
 
-/// What a block tells of the live problems.
+/// The results of a block for the live problems.
 pub(crate) struct Seen {
     pub rows: Range<usize>,
-    /// z at the points, a vector a live problem; none where the problems were looked at where they stand.
+    /// z at the points, one vector per live problem; empty if the current points were evaluated.
     pub ahead: Vec<Vec<f64>>,
-    /// Whether a row is inside the margin, a vector a live problem.
+    /// Whether a row is inside the margin, one vector per live problem.
     pub inside: Vec<Vec<bool>>,
-    /// With sums in the block's form of the features.
+    /// Sums in the block's form of the features.
     pub told: Vec<PointSums>,
-    /// Features of the rows that any live problem came to count or ceased to, where they were asked for.
+    /// Features of the rows whose counting changed in any live problem, if requested.
     pub changed: Matrix,
-    /// Which of these each live problem did, with their signs.
+    /// Which of these changed in each live problem, with signs.
     pub changes: Vec<Vec<(usize, f64)>>,
 }
 
-/// Looks at a block at the points, or at where the problems stand.
+/// Evaluates a block at the points, or at the current ones.
 pub(crate) fn see(
     (facts, state, feature_map): (RowFacts<'_>, &State, &FeatureMap),
     (rows, block): (Range<usize>, &Block<'_>),
@@ -185,7 +185,7 @@ pub(crate) fn see(
         seen.told.push(told);
         seen.changes.push(changes);
     }
-    // Of all problems, also those that are not live: the shape of a product can change its last bits.
+    // For all problems, including those that are not live: the shape of a product can change its last bits.
     let pulled = block.pulled(&pulls);
     for (told, &problem) in seen.told.iter_mut().zip(live) {
         told.right = pulled.col(problem).to_vec();
@@ -196,14 +196,14 @@ pub(crate) fn see(
     seen
 }
 
-/// R of a row's leverage ‖R x‖² in its two parts.
+/// R of a row's leverage ‖R x‖², in its two parts.
 pub(crate) struct Root {
     lower: Matrix,
     below: Matrix,
 }
 
 impl Root {
-    /// Of a column-major square.
+    /// Built from a column-major square.
     pub fn new(values: &[f64], shape: RowsShape) -> Self {
         let (b, p) = (shape.n_penalised, shape.width());
         let part = |rows: Range<usize>, n_cols: usize| {
@@ -213,7 +213,7 @@ impl Root {
         Root { lower: part(0..b, b), below: part(b..p, p) }
     }
 
-    /// How much of each row's score is its own doing, in [0, 1].
+    /// The leverage of each row, in [0, 1].
     fn leverages(&self, features: &Matrix) -> Vec<f64> {
         let b = self.lower.n_rows();
         let penalised = features.select_row_range(0..b);
@@ -224,7 +224,7 @@ impl Root {
     }
 }
 
-/// Left-out decision values of a block's rows, a vector a problem, and their sums.
+/// Left-out decision values of a block's rows, one vector per problem, and their sums.
 pub(crate) fn leave_out(
     (facts, state, feature_map): (RowFacts<'_>, &State, &FeatureMap),
     (rows, block): (Range<usize>, &Block<'_>),
@@ -245,8 +245,8 @@ pub(crate) fn leave_out(
         for (&at, leverage) in inside.iter().zip(leverages) {
             let i = some[at];
             let (weight_root, sign) = (scale(i), facts.targets.sign(rows.start + i, problem));
-            // With A the bordered matrix of the violators this is the paper's 1 − y_i α_i / [A⁻¹]_ii, since
-            // y_i α_i = ξ_i / λ and λ [A⁻¹]_ii = 1 − leverage.
+            // With A the bordered matrix of the violators this is the paper's 1 − y_i α_i / [A⁻¹]_ii, since y_i α_i =
+            // ξ_i / λ and λ [A⁻¹]_ii = 1 − leverage.
             let kept = 1.0 - facts.units[rows.start + i] / (weight_root * weight_root) * leverage;
             let slack = 1.0 - sign * scores[i] / weight_root;
             mine[i] = sign * if kept > UNDETERMINED { 1.0 - slack / kept } else { 0.0 };

@@ -1,4 +1,4 @@
-//! All problems at one λ by the exact solver, each on its own.
+//! All problems at one λ with the exact solver, independently.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,11 +13,11 @@ use crate::monitor::{Monitor, Progress, Stopped};
 use crate::par::Pool;
 use crate::solve::Status;
 
-/// Samples up to which leave-one-out at the C that was chosen lets other samples cross the margin: it takes another
-/// matrix of n² numbers for each problem under way.
+/// Number of samples up to which leave-one-out at the selected C lets other samples cross the margin: it takes another
+/// matrix of n² numbers for each problem in progress.
 pub(super) const REFITTED_UP_TO: usize = 10_000;
 
-/// What is the same at every λ, and what each problem keeps from one to the next.
+/// What is constant for every λ, and what each problem keeps from one to the next.
 pub(super) struct ExactVisits<'a> {
     system: &'a Exact,
     problems: &'a Problems<'a>,
@@ -48,7 +48,7 @@ impl<'a> ExactVisits<'a> {
     /// The dual objective at λ|a_i| made feasible: 2λ Σ y_i a_i √w_i − λ aᵀKa − λ² Σ a_i², times C.
     fn dual<F>(&self, lambda: f64, target: Target<'_>, solution: &Solution<F>) -> f64 {
         if solution.status != Status::Converged {
-            // Not feasible: all that is known is that a loss is at least 0.
+            // Not feasible: only the trivial bound 0 is known.
             return 0.0;
         }
         let point = &solution.point;
@@ -62,7 +62,7 @@ impl<'a> ExactVisits<'a> {
 }
 
 impl ExactVisits<'_> {
-    /// One problem at λ in true and in scale-free units.
+    /// Solves one problem at λ in true and in scale-free units.
     fn solve(
         &self,
         problem: usize,
@@ -72,7 +72,8 @@ impl ExactVisits<'_> {
         let target = Target { signs: &self.signs[problem], roots: &self.roots };
         let mut memory = self.memories[problem].lock().unwrap_or_else(PoisonError::into_inner);
         let lambdas = Lambdas::new(true_lambda, lambda);
-        // A problem that is not begun in time stays where it is. The first has a step always: of two classes it is all.
+        // A problem not started in time keeps its point. The first always gets a step: with two classes it is the only
+        // one.
         let late = problem > 0 && matches!(self.monitor.ask(), Err(Stopped::TimeLimit));
         let stop = if late { Stop { max_steps: 0, ..self.settings.stop } } else { self.settings.stop };
         let mut solution = minimise(self.system, lambdas, target, start, stop, &mut memory, self.monitor)?;
@@ -129,7 +130,7 @@ impl Visit for ExactVisits<'_> {
         let true_lambda = lambda * self.settings.unit;
         let one = |problem: usize| -> Result<_> {
             self.monitor.go_on("leave one out")?;
-            // A step from the solution gives its factorisation again.
+            // A step from the solution recomputes its factorisation.
             let start = &candidate.solutions[problem].point;
             let Some(solution) = self.solve(problem, (true_lambda, lambda), start)? else { return Ok(None) };
             Ok(self.left_out(problem, true_lambda, &solution, refitted))

@@ -1,12 +1,12 @@
-//! The Hessian of one problem, factored: the penalised part by Cholesky, the unpenalised one by what it leaves.
+//! The factored Hessian of one problem: the penalised part by Cholesky, the unpenalised one by its Schur complement.
 
 use super::row_sums::RowsShape;
 use crate::linalg::factor::{Cholesky, Matrix, Side, Svd, add_lower_product, add_scaled, product};
 
-/// Directions of the unpenalised part that the violators determine no better than this are left as they are.
+/// Directions of the unpenalised part that the violators determine less well than this are not changed.
 const UNDETERMINED: f64 = 1e-10;
 
-/// The same where there is nothing else: whether polynomials separate the data is told by directions nearly lost.
+/// The same without a penalised part: nearly lost directions tell whether polynomials separate the data.
 const UNDETERMINED_ALONE: f64 = 1e-13;
 
 /// H_tt + λI = L Lᵀ, and for the unpenalised part X = L⁻¹H_tu and the singular values of its Schur complement.
@@ -18,7 +18,7 @@ pub(crate) struct Factor {
 }
 
 impl Factor {
-    /// Of a column-major square, whose lower triangle is read; `None` where λ is too small for double precision.
+    /// Factors a column-major square, reading its lower triangle; `None` if λ is too small for double precision.
     pub fn new(hessian: &[f64], shape: RowsShape, lambda: f64) -> Option<Self> {
         let (b, q, p) = (shape.n_penalised, shape.n_free, shape.width());
         let column = |col: usize| &hessian[col * p..(col + 1) * p];
@@ -46,7 +46,7 @@ impl Factor {
         self.schur.s.len() == self.across.n_cols()
     }
 
-    /// (H + λI)⁻¹ · right, the smallest change where the unpenalised part is not determined.
+    /// (H + λI)⁻¹ · right, with the smallest change if the unpenalised part is not determined.
     pub fn solve(&self, right: &[f64]) -> Vec<f64> {
         let b = self.across.n_rows();
         let mut step = Matrix::from_columns(right[..b].to_vec(), b, 1);
@@ -68,7 +68,7 @@ impl Factor {
         out
     }
 
-    /// R with RᵀR = (H + λI)⁻¹, column-major: L⁻¹, and under it what the Schur complement makes of the rest.
+    /// R with RᵀR = (H + λI)⁻¹, column-major: L⁻¹, followed by rows from the Schur complement.
     pub fn root(&self) -> Vec<f64> {
         let (b, q) = (self.across.n_rows(), self.across.n_cols());
         let inverse = self.cholesky.as_ref().map_or_else(|| Matrix::zeros(0, 0), Cholesky::inverse_lower);

@@ -1,8 +1,8 @@
-//! The features of many samples on landmarks, a block of samples at a time: held where memory allows, computed anew
-//! at every pass where not.
+//! The features of many samples on landmarks, in blocks of samples that are cached as far as memory allows and
+//! otherwise recomputed in every pass.
 //!
-//! A block is computed whole, always from the same samples, so that a held one and one computed anew have the same
-//! bits: memory changes how long a fit takes, never what it finds.
+//! A block is always computed as a whole, from the same samples, so that cached and recomputed blocks have the same
+//! bits: memory affects the time of a fit, never its result.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,10 +14,10 @@ use crate::error::Result;
 use crate::linalg::factor::{Matrix, Side, add_scaled, product};
 use crate::par::Pool;
 
-/// Fills Φ(z, x) √W for a range of samples x, a column a sample.
+/// Computes Φ(z, x) √W for a range of samples x, one column per sample.
 pub(crate) type Source<'a> = dyn Fn(Range<usize>) -> Matrix + Sync + 'a;
 
-/// The features over the unpenalised columns, a column a sample.
+/// The features followed by the unpenalised columns, one column per sample.
 pub(crate) struct FeatureBlocks<'a> {
     source: &'a Source<'a>,
     n_samples: usize,
@@ -27,7 +27,7 @@ pub(crate) struct FeatureBlocks<'a> {
     held: Vec<Matrix>,
 }
 
-/// What one pass over the features finds that are not yet rid of their part along the polynomials.
+/// The results of one pass over the features before their part along the polynomials is projected out.
 pub(crate) struct Seen {
     /// F U of the features F and the polynomials' span U at the samples.
     pub cross: Matrix,
@@ -36,7 +36,7 @@ pub(crate) struct Seen {
 }
 
 impl<'a> FeatureBlocks<'a> {
-    /// Blocks of no unpenalised column yet, none of them held.
+    /// Blocks without unpenalised columns, none of them cached.
     pub fn new(source: &'a Source<'a>, n_samples: usize, feature_map: FeatureMap) -> Self {
         FeatureBlocks { source, n_samples, feature_map, columns: Matrix::zeros(n_samples, 0), held: Vec::new() }
     }
@@ -55,10 +55,10 @@ impl<'a> FeatureBlocks<'a> {
         features
     }
 
-    /// Computes every block once, and keeps the first `n_held` of them.
+    /// Computes every block once, and caches the first `n_held` of them.
     pub fn see(&mut self, basis: &Matrix, n_held: usize, pool: &Pool) -> Result<Seen> {
         let mut seen = Seen { cross: Matrix::zeros(self.feature_map.n_landmarks(), basis.n_cols()), squares: 0.0 };
-        // In waves: what is not kept is dropped before the next is computed.
+        // In waves: what is not cached is dropped before the next wave is computed.
         let wave = 4 * pool.threads();
         for first in (0..self.n_blocks()).step_by(wave) {
             let one = |at: usize| {
@@ -80,8 +80,9 @@ impl<'a> FeatureBlocks<'a> {
         Ok(seen)
     }
 
-    /// Sets the columns of polynomials (samples × columns, the penalised ones first), what both kinds are in terms of the
-    /// polynomials, and what is taken from the landmarks' features for each unit of an unpenalised one.
+    /// Sets the columns of polynomials (samples × columns, the penalised ones first), the definition of both kinds in
+    /// terms of the polynomials, and what is subtracted from the landmarks' features for each unit of an unpenalised
+    /// one.
     pub fn with_columns(
         mut self,
         columns: Matrix,

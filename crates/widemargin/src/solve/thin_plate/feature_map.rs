@@ -1,20 +1,20 @@
-//! From kernel values and polynomials to features whose inner product is the projected kernel, and back.
+//! Maps kernel values and polynomials to features whose inner product is the projected kernel, and back.
 
 use crate::linalg::factor::{Cholesky, Matrix, Side, add_product, add_scaled, product, stacked};
 
-/// What makes features of the raw numbers of a row: φ, its kernel values with the landmarks, and p, its polynomials.
+/// The map from the raw numbers of a row: φ, its kernel values with the landmarks, and p, its polynomials.
 #[derive(Clone, Debug)]
 pub(crate) struct FeatureMap {
-    /// LLᵀ, the kernel between the landmarks projected off the polynomials there; `None` where nothing is left of it.
+    /// LLᵀ, the kernel between the landmarks projected off the polynomials there; `None` if nothing is left of it.
     pub cholesky: Option<Cholesky>,
     /// Q, the polynomials' span at the landmarks.
     pub at_landmarks: Matrix,
-    /// Sᵀp are further penalised features: S has a row a polynomial, and a column for each of those that are penalised.
+    /// Sᵀp are further penalised features: S has one row per polynomial, and one column per penalised one.
     pub penalised: Matrix,
-    /// u = Tᵀp are the unpenalised features: T has a row a polynomial.
+    /// u = Tᵀp are the unpenalised features: T has one row per polynomial.
     pub columns: Matrix,
-    /// What is taken from the penalised features for each unit of an unpenalised one: their part along it. A change of
-    /// variables that makes the Hessian well conditioned.
+    /// What is subtracted from the penalised features for each unit of an unpenalised one: their part along it. A
+    /// change of variables that makes the Hessian well conditioned.
     pub cross: Option<Matrix>,
 }
 
@@ -31,13 +31,13 @@ impl FeatureMap {
         self.columns.n_cols()
     }
 
-    /// The same polynomials without any landmark.
+    /// The same polynomials without landmarks.
     pub fn only_polynomials(&self, columns: Matrix) -> FeatureMap {
         let penalised = Matrix::zeros(columns.n_rows(), 0);
         FeatureMap { cholesky: None, at_landmarks: Matrix::zeros(0, 0), penalised, columns, cross: None }
     }
 
-    /// f = L⁻¹(I − QQᵀ)φ of some rows, in place of their φ, a column a row.
+    /// f = L⁻¹(I − QQᵀ)φ of some rows, in place of their φ, one column per row.
     pub fn penalise(&self, phi: &mut Matrix) {
         let Some(cholesky) = &self.cholesky else {
             *phi = Matrix::zeros(phi.n_rows(), phi.n_cols());
@@ -64,7 +64,7 @@ impl FeatureMap {
         stacked(&phi, &free)
     }
 
-    /// α and β of f(x) = αᵀφ + βᵀp, the same as the features' product with a point.
+    /// α and β of f(x) = αᵀφ + βᵀp, equal to the features' product with a point.
     pub fn coefficients(&self, point: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let (t, gamma) = point.split_at(self.n_penalised());
         let (t, of_polynomials) = t.split_at(self.n_landmarks());

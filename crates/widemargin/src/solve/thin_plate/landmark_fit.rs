@@ -25,13 +25,13 @@ pub(crate) struct LandmarkBlocks<'a> {
     pub polynomials: Matrix,
     /// √W P(x).
     pub sample_polynomials: Matrix,
-    /// The weight of each polynomial where they are penalised.
+    /// The weight of each polynomial if they are penalised.
     pub spreads: Vec<f64>,
-    /// Blocks of features that are held; the others are computed anew at every pass.
+    /// Number of cached blocks of features; the others are recomputed in every pass.
     pub n_held: usize,
 }
 
-/// The features, computed once and held as far as was asked for, and what was settled on the way.
+/// The features, computed once and cached as far as requested, and how the polynomials are treated.
 pub(crate) struct LandmarkFit<'a> {
     blocks: FeatureBlocks<'a>,
     seen: Seen,
@@ -43,7 +43,7 @@ pub(crate) struct LandmarkFit<'a> {
 }
 
 impl<'a> LandmarkFit<'a> {
-    /// Goes over all samples once.
+    /// Computes all features once.
     pub fn prepare(
         blocks: LandmarkBlocks<'a>,
         problems: &Problems<'_>,
@@ -98,7 +98,7 @@ impl<'a> LandmarkFit<'a> {
     }
 }
 
-/// From the kernel and the polynomials at the landmarks; without any unpenalised feature yet.
+/// Built from the kernel and the polynomials at the landmarks; without unpenalised features.
 pub(crate) fn feature_map_of(between: Matrix, polynomials: &Matrix) -> Result<FeatureMap> {
     let at_landmarks = span(polynomials)?.u;
     let projected = project(between, &at_landmarks)?;
@@ -109,7 +109,7 @@ pub(crate) fn feature_map_of(between: Matrix, polynomials: &Matrix) -> Result<Fe
 }
 
 /// Whether nothing is left for the kernel, and the mean of its projected diagonal: from the features' sum of squares,
-/// without their part along the polynomials and with it, and the sum of all weights.
+/// without and with their part along the polynomials, and the sum of all weights.
 pub(crate) fn unit_of(spread: f64, squares: f64, total: f64) -> Result<(bool, f64)> {
     if !spread.is_finite() {
         return Err(overflow());
@@ -118,8 +118,8 @@ pub(crate) fn unit_of(spread: f64, squares: f64, total: f64) -> Result<(bool, f6
     Ok((flat, if flat { 1.0 } else { spread / total }))
 }
 
-/// T of the unpenalised features Tᵀp, for √W P = U diag(s) Vᵀ; and whether they are all the polynomials, from which the
-/// penalised features are then taken.
+/// T of the unpenalised features Tᵀp, for √W P = U diag(s) Vᵀ; and whether these are all the polynomials, which are
+/// then projected out of the penalised features.
 pub(crate) fn unpenalised(null_space: NullSpace, s: &[f64], v: &Matrix, total: f64) -> (Matrix, bool) {
     let (n, rank) = (v.n_rows(), s.len());
     match null_space {
@@ -139,7 +139,7 @@ pub(crate) fn unpenalised(null_space: NullSpace, s: &[f64], v: &Matrix, total: f
     }
 }
 
-/// S of the penalised polynomials Sᵀp: all but the constant, times the root of their weights; none unless they are
+/// S of the penalised polynomials Sᵀp: all but the constant, times the root of their weights; empty unless they are
 /// penalised.
 pub(crate) fn penalised(null_space: NullSpace, spreads: &[f64]) -> Matrix {
     let kept: Vec<usize> = match null_space {
@@ -151,7 +151,7 @@ pub(crate) fn penalised(null_space: NullSpace, spreads: &[f64]) -> Matrix {
     out
 }
 
-/// α and β of the best solutions, a vector a problem.
+/// α and β of the best solutions, one vector per problem.
 pub(crate) fn translated(outcome: &Outcome, feature_map: &FeatureMap) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
     let one = |solution: &super::path::Solved| {
         feature_map.coefficients(&[&solution.point.coefficients[..], &solution.point.free].concat())

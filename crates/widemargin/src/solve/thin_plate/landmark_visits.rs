@@ -1,4 +1,4 @@
-//! All problems at one λ on landmarks, in lockstep, with what is needed to go on where a killed fit ended.
+//! All problems at one λ on landmarks, solved together, with the data for resuming a killed fit.
 
 use super::batched_newton::{BatchedNewton, Ended};
 use super::factor::Factor;
@@ -13,13 +13,13 @@ use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
 use crate::solve::Status;
 
-/// What is the same at every λ, and where the rows stand.
+/// What is constant for every λ, and the state of the rows.
 pub(crate) struct LandmarkVisits<'r, 'a> {
     batched_newton: BatchedNewton<'r>,
     n_penalised: usize,
-    /// λ in true units for 1 in scale-free ones.
+    /// λ in true units per scale-free unit.
     unit: f64,
-    /// Of all weights.
+    /// Sum of all weights.
     total: f64,
     stop: Stop,
     pool: &'r Pool,
@@ -41,7 +41,7 @@ impl<'r, 'a> LandmarkVisits<'r, 'a> {
         LandmarkVisits { batched_newton, n_penalised, unit, total, stop, pool, monitor, log }
     }
 
-    /// Where every problem begins.
+    /// The starting point of every problem.
     pub fn origins(&self) -> Vec<Point> {
         let shape = self.batched_newton.rows.shape();
         let (coefficients, free) = (vec![0.0; shape.n_penalised], vec![0.0; shape.n_free]);
@@ -59,7 +59,7 @@ impl<'r, 'a> LandmarkVisits<'r, 'a> {
             ended.iter().enumerate().map(|(at, ended)| self.solved(at, ended, true_lambda)).collect();
         let factors: Option<Vec<_>> = ended.into_iter().map(|ended| ended.factor).collect();
         let (mut means, mut left_out) = (None, Vec::new());
-        // Where the rows inside the margin leave the polynomials open, nothing can be said of them without a row.
+        // If the rows inside the margin do not determine the polynomials, the solution without a row is not determined.
         if let Some(factors) = factors.filter(|factors| factors.iter().all(Factor::is_determined)) {
             let roots = self.pool.try_map(factors.len(), |at| Ok::<_, crate::Error>(factors[at].root()))?;
             drop(factors);
@@ -78,7 +78,7 @@ impl<'r, 'a> LandmarkVisits<'r, 'a> {
         let pushed = &told.right[..self.n_penalised];
         let dual = match ended.status {
             Status::Converged => 0.5 / lambda * (2.0 * told.pull - told.loss - dot(pushed, pushed) / lambda),
-            // Not feasible: all that is known is that a loss is at least 0.
+            // Not feasible: only the trivial bound 0 is known.
             _ => 0.0,
         };
         let point = Point { coefficients: t.to_vec(), free: gamma.to_vec(), ..Point::default() };
@@ -112,7 +112,7 @@ impl Visit for LandmarkVisits<'_, '_> {
         Ok(found)
     }
 
-    /// One solution a fold, from where all rows led to: about one more C each.
+    /// One solution per fold, warm-started from that of all rows: each costs about as much as one more C.
     fn confirm(&mut self, candidate: &Candidate) -> Result<Option<Refits>> {
         self.monitor.tell(Progress { stage: "folds", done: 0, total: u64::from(FOLDS), gap: None });
         if let Some((points, hessians)) = self.log.as_mut().and_then(Log::place) {
@@ -141,7 +141,7 @@ impl Visit for LandmarkVisits<'_, '_> {
     }
 }
 
-/// Points of all problems, one after another.
+/// Concatenated points of all problems.
 fn flat<'a>(points: impl Iterator<Item = &'a Point>) -> Vec<f64> {
     points.flat_map(|point| point.coefficients.iter().chain(&point.free)).copied().collect()
 }

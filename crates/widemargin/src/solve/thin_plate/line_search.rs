@@ -1,8 +1,8 @@
-//! The exact minimum along a line: the objective there is a quadratic between breakpoints.
+//! Exact line search: along a line the objective is quadratic between breakpoints.
 
 use super::system::Target;
 
-/// The shortest step: rounding must not stop a search that has a direction of descent.
+/// The shortest step: rounding must not stop a search along a descent direction.
 const FLOOR: f64 = 1e-9;
 
 /// The t in (0, 1] that minimises λ·penalty(t) + Σ (√w − y z(t))²₊ with z(t) = (1 − t) z₀ + t z₁ and

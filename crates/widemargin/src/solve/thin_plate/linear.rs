@@ -1,4 +1,4 @@
-//! Do the polynomials alone separate the data? The least squared hinge over them alone tells.
+//! Do the polynomials alone separate the data? Decided by the smallest squared hinge loss over them.
 
 use super::newton::{Lambdas, Stop, minimise};
 use super::system::{Point, System, Target};
@@ -6,18 +6,18 @@ use crate::error::Result;
 use crate::linalg::factor::{Cholesky, Matrix, Side, Svd, add_lower_product, add_scaled};
 use crate::monitor::Monitor;
 
-/// After so many steps data count as not separated.
+/// After this many steps data count as not separated.
 pub(super) const STOP: Stop = Stop { max_steps: 60, tol: 0.0 };
 
 /// Mean loss below which data count as separated.
 pub(super) const NOTHING: f64 = 1e-12;
 
-/// f = Uγ, nothing penalised.
+/// f = Uγ, without a penalty.
 struct Linear<'a> {
     columns: &'a Matrix,
 }
 
-/// True where some γ has y (Uγ) ≥ √w on every sample, U orthonormal.
+/// True if some γ has y (Uγ) ≥ √w on every sample, for orthonormal U.
 pub(crate) fn separates(columns: &Matrix, target: Target<'_>, monitor: &Monitor<'_>) -> Result<bool> {
     let system = Linear { columns };
     let start = system.origin();
@@ -43,7 +43,7 @@ impl System for Linear<'_> {
         from: &Point,
         (): &mut (),
     ) -> Result<Option<(Point, ())>> {
-        // The change of γ that fits the violators best, the smallest where there are several.
+        // The change of γ with the best fit to the violators, the smallest if there are several.
         let rows = self.columns.select_rows(violators);
         let slack = |&i: &usize| target.signs[i] * target.slack(&from.scores, i);
         let rest: Vec<f64> = violators.iter().map(slack).collect();
@@ -66,7 +66,7 @@ impl System for Linear<'_> {
     }
 }
 
-/// The least-squares solution by its normal equations where they are safe: fast on many rows.
+/// The least-squares solution by its normal equations if they are well conditioned: fast on many rows.
 fn normal_equations(rows: &Matrix, rest: &[f64]) -> Option<Vec<f64>> {
     let r = rows.n_cols();
     if rows.n_rows() < 2 * r {
@@ -74,7 +74,7 @@ fn normal_equations(rows: &Matrix, rest: &[f64]) -> Option<Vec<f64>> {
     }
     let mut gram = Matrix::zeros(r, r);
     add_lower_product(&mut gram, 1.0, Side::Transposed(rows), Side::Plain(rows));
-    // A shift that shows a lost rank as a broken pivot instead of as noise.
+    // A shift that turns a rank deficiency into a failed pivot instead of noise.
     let largest = (0..r).map(|i| gram.at(i, i)).fold(0.0, f64::max);
     (0..r).for_each(|i| gram.set(i, i, gram.at(i, i) - 1e-9 * largest));
     let safe = Cholesky::new(gram.clone()).is_some();

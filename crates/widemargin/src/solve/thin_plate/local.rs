@@ -1,7 +1,7 @@
-//! The rows of this process, a block at a time: held in memory, or made anew at every pass.
+//! The rows of this process, in blocks that are cached or recomputed in every pass.
 //!
-//! Beside what the blocks hold, 17 bytes a row and problem and 8 a row are kept. A pass works on [`SPAN`] blocks at a
-//! time; sums are added in the order of the blocks, so that the number of threads changes no bit.
+//! In addition to the blocks, 17 bytes per row and problem and 8 per row are stored. A pass processes [`SPAN`] blocks
+//! at a time; sums are added in block order, so that results do not depend on the number of threads.
 
 use std::ops::Range;
 
@@ -13,32 +13,32 @@ use crate::linalg::factor::{Matrix, add_outer};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 
-/// Rows a block.
+/// Rows per block.
 pub(crate) const BLOCK: usize = 512;
 
-/// Blocks that are worked on together, which is how many rows are read at a time.
+/// Blocks processed together, which determines how many rows are read at a time.
 pub(crate) const SPAN: usize = 8;
 
-/// Columns that are gathered before they are multiplied.
+/// Columns gathered before they are multiplied.
 const GATHERED: usize = 256;
 
-/// Where blocks come from.
+/// The source of blocks.
 pub(crate) trait Blocks: Sync {
-    /// What is read for some blocks together.
+    /// Data read for several blocks together.
     type Span: Sync;
 
     fn n_rows(&self) -> usize;
 
     fn feature_map(&self) -> &FeatureMap;
 
-    /// Reads what the blocks of a range of rows need.
+    /// Reads the data for the blocks of a range of rows.
     fn read(&self, rows: Range<usize>) -> Result<Self::Span>;
 
-    /// A block of a span that was read.
+    /// A block of a span.
     fn block<'s>(&'s self, span: &'s Self::Span, rows: Range<usize>) -> Result<Block<'s>>;
 
-    /// Does `work` on every block, in parallel within a span, and folds what comes of it in the order of the blocks;
-    /// both with some state that changes between spans only.
+    /// Runs `work` on every block, in parallel within a span, and folds the results in block order; both have access to
+    /// state that changes only between spans.
     fn pass<S: Sync, T: Send>(
         &self,
         (pool, monitor): (&Pool, &Monitor<'_>),
@@ -63,14 +63,14 @@ pub(crate) trait Blocks: Sync {
     }
 }
 
-/// Rows and what is remembered of them.
+/// Rows and their state.
 pub(crate) struct Local<'a, B> {
     pub blocks: B,
     facts: RowFacts<'a>,
     pool: &'a Pool,
     monitor: &'a Monitor<'a>,
     state: State,
-    /// Whether left-out values are kept, and those that are.
+    /// Whether left-out values are stored, and these values.
     keeps: bool,
     left_out: Vec<Vec<f64>>,
 }
@@ -81,24 +81,24 @@ impl<'a, B: Blocks> Local<'a, B> {
         Local { blocks, facts, pool, monitor, state, keeps, left_out: Vec::new() }
     }
 
-    /// Goes on from what another over the same rows remembered.
+    /// Restores the state of another instance over the same rows.
     pub fn recall(&mut self, state: State) {
         self.state = state;
     }
 
-    /// What it remembers.
+    /// The state.
     pub fn state(self) -> State {
         self.state
     }
 
-    /// The places of a problem's rows in the state.
+    /// The positions of a problem's rows in the state.
     fn own(&self, problem: usize) -> Range<usize> {
         let n = self.facts.roots.len();
         problem * n..(problem + 1) * n
     }
 
-    /// A pass that looks at the points, or at where the problems stand, and counts the rows inside the margin there.
-    /// `push` is handed what changed.
+    /// A pass that evaluates the points, or the current ones, and counts the rows inside the margin there. `push`
+    /// receives the changes.
     fn gather(
         &mut self,
         live: &[usize],
@@ -144,7 +144,7 @@ impl<'a, B: Blocks> Local<'a, B> {
         Ok(told)
     }
 
-    /// The same with changes added to the Hessians.
+    /// The same, adding changes to the Hessians.
     fn gather_hessians(
         &mut self,
         live: &[usize],
@@ -166,7 +166,7 @@ impl<'a, B: Blocks> Local<'a, B> {
     }
 }
 
-/// Rows to be added to a Hessian or taken from it.
+/// Rows to be added to or subtracted from a Hessian.
 #[derive(Clone, Debug, Default)]
 struct Outer {
     columns: Vec<f64>,
@@ -181,7 +181,7 @@ impl Outer {
         }
     }
 
-    /// Multiplies them, where they are so many.
+    /// Multiplies them if there are enough.
     fn flush(&mut self, hessian: &mut [f64], p: usize, least: usize, pool: &Pool) {
         if self.signs.len() >= least {
             let columns = Matrix::from_columns(std::mem::take(&mut self.columns), p, self.signs.len());
@@ -209,7 +209,7 @@ impl<B: Blocks> RowSums for Local<'_, B> {
         let live: Vec<usize> = (0..self.facts.targets.n_problems()).collect();
         let (mut hessian, mut outer) = (vec![0.0; p * p], Outer::default());
         let told = self.gather(&live, None, true, |seen| {
-            // Every row comes to count, in all problems alike.
+            // Every row becomes counted, equally in all problems.
             outer.push(&seen.changed, &seen.changes[0]);
             outer.flush(&mut hessian, p, GATHERED, pool);
         })?;

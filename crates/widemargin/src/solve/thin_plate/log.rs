@@ -1,7 +1,7 @@
-//! The visits that are done, in a checkpoint: a fit that is killed finds the same bits when it is begun again.
+//! A log of completed visits in a checkpoint: a resumed fit gives the same bits.
 //!
-//! What is kept is every candidate, where the problems stood after the last one, and their Hessians, which have the
-//! rounding of all steps so far. Nothing of it grows with the samples: scores are made again from the points.
+//! It stores every candidate, the points after the last one, and their Hessians, which contain the rounding of all
+//! steps so far. Its size does not depend on the number of samples: scores are recomputed from the points.
 
 use super::path::{Candidate, PathPoint, Solved};
 use super::system::Point;
@@ -9,13 +9,13 @@ use crate::data::{Checkpoint, load_checkpoint, save_checkpoint};
 use crate::error::{Error, Result};
 use crate::solve::Status;
 
-/// The name under which it is kept.
+/// Its name in the checkpoint.
 const NAME: &str = "thin-plate";
 
-/// First in it, with the number of its format.
+/// Its first word, including the format version.
 const MAGIC: u64 = 0x7769_6465_7470_0001;
 
-/// Visits that were done before, and room for those to come.
+/// Earlier visits, and the log for new ones.
 pub(crate) struct Log<'a> {
     checkpoint: &'a dyn Checkpoint,
     fingerprint: u128,
@@ -26,10 +26,10 @@ pub(crate) struct Log<'a> {
 }
 
 impl<'a> Log<'a> {
-    /// What the checkpoint has of the fit with this fingerprint.
+    /// Opens the log of the fit with this fingerprint.
     ///
     /// # Errors
-    /// [`Error::Parameter`] where it is of another fit or damaged, and what reading meets.
+    /// [`Error::Parameter`] if it is for another fit or damaged, and read errors.
     pub fn open(checkpoint: &'a dyn Checkpoint, fingerprint: u128) -> Result<Self> {
         let mut log = Log { checkpoint, fingerprint, visits: Vec::new(), at: 0, place: None, unit: None };
         if let Some(bytes) = load_checkpoint(checkpoint, NAME)? {
@@ -38,17 +38,17 @@ impl<'a> Log<'a> {
         Ok(log)
     }
 
-    /// Whether nothing is left for the kernel, and the unit of λ, where that is known.
+    /// Whether nothing is left for the kernel, and the unit of λ, if known.
     pub fn unit(&self) -> Option<(bool, f64)> {
         self.unit
     }
 
-    /// The same log, that knows it.
+    /// The same log with these values.
     pub fn with_unit(self, flat: bool, unit: f64) -> Self {
         Log { unit: Some((flat, unit)), ..self }
     }
 
-    /// The next visit, where it was done before.
+    /// The next visit, if it was completed before.
     pub fn next(&mut self) -> Option<Option<Candidate>> {
         let known = self.visits.get(self.at).cloned();
         self.at += 1;
@@ -60,7 +60,7 @@ impl<'a> Log<'a> {
         self.visits.first()?.as_ref().map(|candidate| candidate.point.lambda)
     }
 
-    /// Where the problems stood after the last visit, once: points and Hessians.
+    /// The points and Hessians after the last visit; taken once.
     pub fn place(&mut self) -> Option<(Vec<f64>, Vec<Vec<f64>>)> {
         self.place.take()
     }

@@ -1,4 +1,4 @@
-//! How much memory a fit takes, said before it is taken.
+//! Memory estimates of a fit, checked before allocation.
 
 use super::exact_visits::REFITTED_UP_TO;
 use super::local::BLOCK;
@@ -7,24 +7,24 @@ use crate::memory::available;
 
 const NUMBER: u64 = size_of::<f64>() as u64;
 
-/// Bytes the exact solver holds at its peak: the kernel matrix, the factorisation of the first step, and one of the
-/// violators' block for each problem under way.
+/// Peak memory of the exact solver: the kernel matrix, the factorisation of the first step, and one of the violators'
+/// block for each problem in progress.
 pub(crate) fn exact_bytes(n: usize, n_columns: usize, n_problems: usize, threads: usize) -> u64 {
     let (n, columns, k) = (n as u64, n_columns as u64, n_problems as u64);
-    // Leave-one-out by refits holds one more a problem under way, and what polynomials take with them another.
+    // Leave-one-out by refits needs one more per problem in progress, and another for functions lost with the samples.
     let (each, shared) = if n as usize <= REFITTED_UP_TO { (3, 3) } else { (2, 2) };
     let matrices = shared + each * threads.min(n_problems) as u64;
     let (square, rest) = (n.saturating_mul(n).saturating_mul(matrices), n.saturating_mul(5 * columns + 20 * k));
     NUMBER.saturating_mul(square.saturating_add(rest))
 }
 
-/// What a fit on landmarks holds at its peak.
+/// Peak memory of a fit on landmarks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LandmarkBytes {
-    /// What it cannot do without: the polynomials and the scores at the samples, a Hessian and its factors a problem,
-    /// the blocks that the threads work on.
+    /// The required minimum: the polynomials and the scores at the samples, a Hessian and its factors per problem, the
+    /// blocks processed by the threads.
     pub least: u64,
-    /// The samples' features, which may be computed anew instead.
+    /// The samples' features, which may be recomputed instead.
     pub features: u64,
 }
 
@@ -45,8 +45,7 @@ pub(crate) fn landmark_bytes(
     }
 }
 
-/// Bytes that a fit on landmarks takes where samples come in passes: what it cannot do without, and each block of
-/// features that is held.
+/// Memory of a fit on landmarks over streamed samples: the required minimum, and each cached block of features.
 pub(crate) fn streamed_bytes(
     n: usize,
     n_features: usize,
@@ -57,20 +56,20 @@ pub(crate) fn streamed_bytes(
 ) -> (u64, u64) {
     let (n, d, b, m, k) = (n as u64, n_features as u64, n_basis as u64, n_columns as u64, n_problems as u64);
     let (p, block) = (b + m, BLOCK as u64);
-    // Roots and units; scores twice and a flag a problem.
+    // Roots and units; scores twice and a flag per problem.
     let rows = n.saturating_mul(2 * NUMBER + k * (2 * NUMBER + 1));
-    // The landmarks' own matrices; a Hessian, its factor and its root a problem; what is gathered for it.
+    // The landmarks' own matrices; a Hessian, its factor and its root per problem; buffers for it.
     let squares = (4 * b * b).saturating_add((p * p).saturating_mul(3 * k + threads as u64)) + 2 * k * block * p;
-    // Samples and features of a span; a lift and its copy a thread.
+    // Samples and features of a span; a feature map and its copy per thread.
     let working = super::local::SPAN as u64 * block * (3 * d + 2 * p) + threads as u64 * block * 3 * p;
     (rows.saturating_add(NUMBER.saturating_mul(squares.saturating_add(working))), NUMBER * block * p)
 }
 
 impl LandmarkBytes {
-    /// How many of `n_blocks` blocks of features are held in the limit, or in what the machine has free; and that
-    /// figure, where it is not all of them.
+    /// How many of `n_blocks` blocks of features fit in the limit, or in available memory; and that number of bytes, if
+    /// not all of them fit.
     pub fn held(&self, n_blocks: usize, limit: Option<u64>) -> (usize, Option<u64>) {
-        // Some of what is free is left to others, whose needs may grow.
+        // Part of the available memory is left to other processes, whose needs may grow.
         let free = || available().map(|bytes| bytes / 10 * 9);
         let Some(available) = limit.or_else(free) else { return (n_blocks, None) };
         let left = available.saturating_sub(self.least);
@@ -82,7 +81,7 @@ impl LandmarkBytes {
     }
 }
 
-/// Refuses what does not fit into `limit` bytes, or where none is given into what the machine has free.
+/// Refuses what does not fit into `limit` bytes or, without a limit, into available memory.
 ///
 /// # Errors
 /// [`Error::Parameter`] on `n_basis`, with the figures.

@@ -1,7 +1,8 @@
-//! The checkpoint of a fit on blocks: enough to take it up again to the same model, bit for bit.
+//! The checkpoint of a fit on blocks, which resumes to the same model, bit for bit.
 //!
-//! Weights, a problem a name, and dual variables, a share of the pieces a name, are kept twice, in turn: the manifest, which is saved
-//! last, says which of the two is whole. The coded rows are not kept: they are made again, and are the same.
+//! Weights (one name per problem) and dual variables (one name per share of the pieces) are stored in two alternating
+//! generations: the manifest, which is saved last, names the complete one. The coded rows are not stored: recomputing
+//! them gives the same rows.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -14,10 +15,10 @@ use crate::data::{Checkpoint, load_checkpoint, save_checkpoint};
 use crate::error::{Error, Result};
 use crate::solve::dual::{BlockState, Blocks, DualCheckpoint, Keep};
 
-/// The least time between two checkpoints; the first comes at once.
+/// The minimum time between two checkpoints; the first is written at once.
 const EVERY: Duration = Duration::from_secs(10);
 
-/// A checkpoint may take one part in so many of the time.
+/// A checkpoint may take at most one part in this many of the time.
 const SHARE: u32 = 10;
 
 const MANIFEST: &str = "power-mean";
@@ -25,27 +26,27 @@ const MANIFEST: &str = "power-mean";
 #[derive(Debug, Serialize, Deserialize)]
 struct Manifest {
     version: u32,
-    /// What the fit is of, by name.
+    /// Identification of the fit, by name.
     facts: Vec<(String, String)>,
-    /// On which the steps depend.
+    /// The plan, on which the steps depend.
     plan: Plan,
-    /// Which of the two sets of weights and dual variables is meant.
+    /// Which of the two generations of weights and dual variables is complete.
     generation: u32,
     state: BlockState,
 }
 
-/// The version of what is written here.
+/// The version of the checkpoint's layout.
 const VERSION: u32 = 2;
 
-/// What an earlier fit left.
+/// The checkpoint of an earlier run.
 #[derive(Debug)]
 pub(super) struct Left(Manifest);
 
 impl Left {
-    /// What is there, if anything is.
+    /// Opens the checkpoint, if there is one.
     ///
     /// # Errors
-    /// [`Error::Checkpoint`] for what is not of a fit with these facts, saying which differs; what the checkpoint meets.
+    /// [`Error::Checkpoint`] for a checkpoint of another fit, naming the difference; errors of the checkpoint.
     pub fn find(checkpoint: Option<&dyn Checkpoint>, facts: &[(String, String)]) -> Result<Option<Left>> {
         let Some(bytes) = checkpoint.map(|kept| load_checkpoint(kept, MANIFEST)).transpose()?.flatten() else {
             return Ok(None);
@@ -68,10 +69,10 @@ impl Left {
         Ok(Some(Left(manifest)))
     }
 
-    /// The plan to go on with.
+    /// The plan to resume with.
     ///
     /// # Errors
-    /// [`Error::Checkpoint`] where it was made for more memory than there is.
+    /// [`Error::Checkpoint`] if it needs more memory than there is.
     pub fn plan(&self, sizes: &Sizes, memory: u64) -> Result<Plan> {
         sizes.take_up(self.0.plan, memory).ok_or_else(|| {
             wrong(
@@ -81,10 +82,10 @@ impl Left {
         })
     }
 
-    /// The descent as it was left; its dual variables go to the blocks.
+    /// The state of the descent; its dual variables are restored to the blocks.
     ///
     /// # Errors
-    /// What the checkpoint and the blocks meet; [`Error::Checkpoint`] where a part is missing or of another size.
+    /// Errors of the checkpoint and the blocks; [`Error::Checkpoint`] for missing parts or parts of the wrong size.
     pub fn take_up(&self, checkpoint: &dyn Checkpoint, store: &Store<'_>, sizes: Weights) -> Result<DualCheckpoint> {
         let numbers = |name: String, n: usize| {
             let bytes = load_checkpoint(checkpoint, &name)?.ok_or_else(|| damaged(format!("nothing under {name}")))?;
@@ -116,11 +117,11 @@ impl Left {
     }
 }
 
-/// The sizes of a model's weights.
+/// The dimensions of a model's weights.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Weights {
     pub n_problems: usize,
-    /// Of one problem.
+    /// For one problem.
     pub n_weights: usize,
 }
 
@@ -132,7 +133,7 @@ fn alphas(generation: u32, share: usize) -> String {
     format!("{MANIFEST}-alphas-{generation}-{share}")
 }
 
-/// Into how many shares the pieces are divided.
+/// Number of shares into which the pieces are divided.
 const SHARES: usize = 16;
 
 fn share_of(share: usize, n_pieces: usize) -> Range<usize> {
@@ -147,7 +148,7 @@ fn damaged(found: String) -> Error {
     wrong(found, "what a fit on blocks keeps (begin anew without it)".into())
 }
 
-/// Keeps a fit's state.
+/// Saves the state of a fit.
 pub(super) struct CheckpointWriter<'a> {
     checkpoint: Option<&'a dyn Checkpoint>,
     store: &'a Store<'a>,
@@ -155,12 +156,12 @@ pub(super) struct CheckpointWriter<'a> {
     facts: Vec<(String, String)>,
     n_problems: usize,
     generation: u32,
-    /// When the last checkpoint was done, and how long it took.
+    /// When the last checkpoint was finished, and how long it took.
     last: Option<(Instant, Duration)>,
 }
 
 impl<'a> CheckpointWriter<'a> {
-    /// Keeps the state of this fit, beside what was `left`.
+    /// Starts saving the state of this fit, given what was `left` by an earlier run.
     pub fn new(
         checkpoint: Option<&'a dyn Checkpoint>,
         store: &'a Store<'a>,

@@ -1,7 +1,7 @@
-//! The second pass: rows are coded and dealt to pieces by chance.
+//! The second pass: rows are coded and dealt to pieces at random.
 //!
-//! Of as many successive rows as pieces are being made each piece gets one: which, chance says. So a piece is a sample of
-//! a stretch of rows, and neighbours, which are often alike, come apart.
+//! Consecutive rows, as many as there are pieces in progress, go to different pieces in random order. So a piece is a
+//! random sample of a range of rows, and neighbours, which are often similar, are separated.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -15,13 +15,13 @@ use crate::error::{Error, Result};
 use crate::expansion::{BookMaker, Codebook, CodedRows, PieceBuffer};
 use crate::monitor::Monitor;
 
-/// Codes a chunk by itself.
+/// Codes chunks independently.
 struct Code<'a> {
     factors: Option<&'a [f64]>,
     weights: &'a [f64],
 }
 
-/// A chunk coded by itself: the first row's number among all, those that are there, and their entries.
+/// An independently coded chunk: the number of its first row, the rows with weight, and their entries.
 type Coded = (usize, Vec<usize>, CodedRows);
 
 impl ChunkWork<Coded> for Code<'_> {
@@ -31,9 +31,9 @@ impl ChunkWork<Coded> for Code<'_> {
     }
 }
 
-/// Why coding ended.
+/// Why coding stopped.
 enum Ended {
-    /// There are more distinct values than a book holds.
+    /// There are more distinct values than a codebook holds.
     TooMany,
     Failed(Error),
 }
@@ -44,7 +44,7 @@ impl From<Error> for Ended {
     }
 }
 
-/// Deals rows to the pieces that are being made.
+/// Deals rows to the pieces in progress.
 struct Dealer {
     rng: Xoshiro256PlusPlus,
     round: Vec<usize>,
@@ -66,8 +66,8 @@ impl Dealer {
     }
 }
 
-/// Codes all rows. Where they have more than 65,536 distinct values, values are rounded to 12 significant bits: a begun
-/// coding is thrown away, which nearly always is the first chunk's.
+/// Codes all rows. With more than 65,536 distinct values, values are rounded to 12 significant bits: the partial
+/// coding, nearly always of the first chunk only, is discarded.
 pub(super) fn encode<'a>(
     samples: &Chunked<'_>,
     scan: &Scan,
@@ -86,7 +86,7 @@ pub(super) fn encode<'a>(
             let rounded = BookMaker::rounded(largest);
             encode_with(rounded, samples, scan, factors, plan, scratch, seed, monitor).map_err(|ended| match ended {
                 Ended::Failed(error) => error,
-                // A rounded book has a code for every value.
+                // A rounded codebook has a code for every value.
                 Ended::TooMany => Error::NoSamples(""),
             })
         }

@@ -1,9 +1,9 @@
-//! The power mean SVM on more samples than memory holds.
+//! The power mean SVM on data larger than memory.
 //!
-//! Two passes over the samples: [`scan`] checks them and finds the largest value of each feature, [`encode`] makes pieces
-//! of coded rows, 4 bytes a non-zero, which stay in memory where they fit and else go to scratch ([`store`]).
-//! [`solve_blocks`] then takes them in turn, as many at a time as make a block. [`plan`] says how many blocks there are,
-//! [`checkpoint_writer`] keeps enough to go on after the program was killed.
+//! Two passes over the samples: [`scan`] validates them and finds the largest value of each feature, [`encode`]
+//! produces pieces of coded rows, 4 bytes per non-zero, which stay in memory if they fit and otherwise go to scratch
+//! ([`store`]). [`solve_blocks`] then processes them in blocks of several pieces. [`plan`] determines the number of
+//! blocks, [`checkpoint_writer`] saves enough to resume a killed fit.
 
 mod checkpoint_writer;
 mod encode;
@@ -30,25 +30,25 @@ use crate::problem::n_problems;
 use crate::solve::dual::{BlockProblem, Blocks, DualSettings, solve_blocks};
 
 impl PowerMeanParams {
-    /// Trains on samples that memory need not hold: they are read twice, a range of rows after the other, and kept coded
-    /// in blocks, in memory where `resources.memory` allows it and else on `resources.scratch`. The gap that the report
-    /// states is that over all samples.
+    /// Trains on data larger than memory: the samples are read twice, in ranges of rows, and stored coded in blocks, in
+    /// memory if `resources.memory` allows it and otherwise in `resources.scratch`. The reported gap is over all
+    /// samples.
     ///
-    /// It is the problem of [`PowerMeanParams::fit_with`], solved to the same tolerance by steps in another order, and
-    /// with three differences. Copies of a sample are not merged: weight k is k copies, and the order of the samples
-    /// makes no difference, to within the tolerance, not to the last bit. Where features have more than 65,536 distinct
-    /// values after scaling, those are rounded to 12 significant bits (a warning says so), which changes decision
-    /// values in their fifth digit or so. And where descent is slow (a large C, few features) it is not ended by Newton's
+    /// It solves the problem of [`PowerMeanParams::fit_with`], to the same tolerance, with steps in another order and
+    /// three differences. Duplicate samples are not merged: the equivalence of weights and copies, and the independence
+    /// of the order of the samples, hold to within the tolerance, not bit for bit. If features have more than 65,536
+    /// distinct values after scaling, they are rounded to 12 significant bits (with a warning), which changes decision
+    /// values in about the fifth digit. If descent is slow (a large C, few features), there is no fallback to Newton's
     /// method: the report then has [`Status::IterationLimit`](crate::solve::Status::IterationLimit), a warning and the
-    /// gap that was reached.
+    /// gap reached.
     ///
-    /// The result depends on how much memory there is, through the number of blocks, but not on the number of threads. A
-    /// fit that was killed, and is begun again with its checkpoint, ends with the same model to the last bit.
+    /// The result depends on the memory limit, through the number of blocks, but not on the number of threads. A fit
+    /// that is killed can be resumed from its checkpoint and gives the same model, bit for bit.
     ///
     /// # Errors
-    /// As for [`PowerMeanParams::fit_with`], rows being counted among all; [`Error::Kind`] for samples that are no
-    /// vectors; [`Error::Memory`] where memory or scratch is too little whatever the number of blocks; [`Error::Checkpoint`]
-    /// for a checkpoint of other samples or parameters, saying what differs; what `samples` and `resources` meet.
+    /// As for [`PowerMeanParams::fit_with`], with rows counted over all samples; [`Error::Kind`] for samples that are
+    /// not vectors; [`Error::Memory`] if memory or scratch is too small for any number of blocks; [`Error::Checkpoint`]
+    /// for a checkpoint of other samples or parameters, naming the difference; errors of `samples` and `resources`.
     pub fn fit_blocks(
         &self,
         samples: &dyn Source<Samples = AnySamples>,
@@ -135,7 +135,7 @@ impl PowerMeanParams {
         })
     }
 
-    /// What a checkpoint must be of, by name: all that the steps depend on.
+    /// What identifies the fit of a checkpoint, by name: everything that affects the steps.
     fn facts(&self, scan: &Scan, labels: &Labels, weights: &[f64]) -> Vec<(String, String)> {
         let mut of_labels = Fingerprint::default();
         for (row, (&code, weight)) in labels.codes().iter().zip(weights).enumerate() {
@@ -166,7 +166,7 @@ impl PowerMeanParams {
     }
 }
 
-/// Rows are numbered in 32 bits.
+/// Row numbers have 32 bits.
 fn check_number(n: usize) -> Result<()> {
     if u32::try_from(n).is_ok() {
         return Ok(());
@@ -174,7 +174,7 @@ fn check_number(n: usize) -> Result<()> {
     Err(Error::Shape { what: "samples".into(), found: format!("{n} rows"), expected: "fewer than 2^32".into() })
 }
 
-/// Whether scratch has room for what goes there.
+/// Checks that the scratch has enough space.
 fn check_room(plan: Plan, sizes: &Sizes, resources: &Resources<'_>) -> Result<()> {
     let needed = sizes.on_scratch();
     match resources.scratch.room() {

@@ -1,4 +1,4 @@
-//! What fits where: how many blocks the rows are dealt to, from the memory that a fit may use.
+//! The memory plan: the number of blocks, given the memory that a fit may use.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,33 +6,33 @@ use crate::error::{Error, Result};
 use crate::expansion::{ROW_BYTES, entry_bytes};
 use crate::solve::dual::packed_row_bytes;
 
-/// The most blocks that pieces in memory are dealt to.
+/// The maximum number of blocks for pieces in memory.
 const MOST_IN_MEMORY: u64 = 64;
 
-/// Beyond this many blocks reading is a matter of small pieces: more memory is the answer.
+/// With more blocks than this, reads become too small: more memory is needed.
 const MOST: u64 = 4096;
 
-/// The fewest and the most bytes of a piece. More, and there would be too few of them for rows to come in another company
-/// each round.
+/// Minimum and maximum bytes of a piece. Larger pieces would be too few for different combinations of rows in each
+/// round.
 const PIECE: (u64, u64) = (1 << 8, 1 << 20);
 
-/// How many pieces there are at the least, if that does not make them too small.
+/// Minimum number of pieces, unless they would become too small.
 const PIECES: u64 = 4096;
 
-/// How many pieces are made at a time.
+/// Number of pieces in progress at a time.
 pub(super) const BUFFERS: usize = 16;
 
-/// The most threads that solve a block. The lanes of so many are planned for, however many there are, so that the number
-/// of blocks, and with it the result, does not depend on them.
+/// The maximum number of threads that solve a block. The plan always assumes this many, so that the number of blocks,
+/// and thus the result, does not depend on the number of threads.
 pub(super) const MOST_THREADS: usize = 16;
 
-/// What a block may have more than its share, a piece being dealt as a whole.
+/// The maximum size of a block relative to its share, since pieces are not split.
 const SLACK: f64 = 1.1;
 
-/// Bytes of the chunks in which samples are read: enough that reading one takes longer than asking for it.
+/// Bytes of the chunks in which samples are read: large enough to amortise the request.
 const CHUNK: u64 = 4 << 20;
 
-/// The sizes of a problem.
+/// The dimensions of a problem.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sizes {
     pub n_rows: u64,
@@ -42,10 +42,10 @@ pub(super) struct Sizes {
     pub n_nodes: usize,
 }
 
-/// Where the rows go. The steps of the descent depend on all of it but whether the pieces stay in memory.
+/// The placement of the rows. The steps of the descent depend on all of it except whether the pieces stay in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Plan {
-    /// To how many blocks pieces are dealt in each round.
+    /// Number of blocks to which pieces are dealt in each round.
     pub n_blocks: usize,
     /// Whether the pieces stay in memory.
     pub in_memory: bool,
@@ -59,17 +59,17 @@ impl Sizes {
         (self.n_features * self.n_nodes * self.n_problems) as u64 * 4
     }
 
-    /// What is there all the time: weights in lanes, by problem, and as the model has them; the largest values and
-    /// factors; what each row counts, and its Q_ii; a book with its tables.
+    /// Permanent memory: weights in lanes, by problem, and in the model's layout; maxima and factors; the cost and Q_ii
+    /// of each row; a codebook with its tables.
     fn fixed(&self) -> u64 {
         let tables = if self.n_nodes <= 4 { 2 * 16 } else { 2 * 64 };
         let book = self.n_nonzero.min(1 << 16) * (4 + 8 + 8 + 16 + tables);
         3 * self.weights() + 16 * self.n_features as u64 + 12 * self.n_rows + book
     }
 
-    /// Bytes of all rows and their dual variables as they are loaded.
+    /// Bytes of all rows and their dual variables when loaded.
     fn loaded(&self) -> u64 {
-        // Where a row begins, its number, place, class and cost.
+        // Start, number, position, class and cost of each row.
         let row = (8 + ROW_BYTES + 4 + 4 + 8 + 4 * self.n_problems) as u64;
         self.n_nonzero * entry_bytes(self.n_features) as u64 + self.n_rows * row
     }
@@ -79,12 +79,12 @@ impl Sizes {
         self.n_rows * packed_row_bytes(self.n_problems, self.n_nodes, MOST_THREADS) as u64
     }
 
-    /// Bytes on scratch for rows that do not stay in memory.
+    /// Bytes in scratch for rows that do not stay in memory.
     pub fn on_scratch(&self) -> u64 {
         self.coded() + self.n_rows * 4 * self.n_problems as u64
     }
 
-    /// Bytes that a fit takes.
+    /// Bytes used by a fit.
     fn bytes(&self, plan: &Plan) -> u64 {
         let share = |bytes: u64| (bytes as f64 * SLACK / plan.n_blocks as f64) as u64;
         let (loaded, solved) = (self.loaded(), self.solved());
@@ -101,10 +101,10 @@ impl Sizes {
         self.n_nonzero * entry_bytes(self.n_features) as u64 + self.n_rows * ROW_BYTES as u64
     }
 
-    /// The fewest blocks that the memory lets be.
+    /// The smallest number of blocks that fits in memory.
     ///
     /// # Errors
-    /// [`Error::Memory`] where it is too little for any.
+    /// [`Error::Memory`] if no number of blocks fits.
     pub fn plan(&self, memory: u64) -> Result<Plan> {
         let piece = (self.coded() / PIECES).clamp(PIECE.0, PIECE.1);
         let most = MOST.min(self.n_rows).min(self.coded() / piece).max(1);
@@ -134,17 +134,17 @@ impl Sizes {
         Ok(plan(enough, false))
     }
 
-    /// The plan of an earlier fit for as much memory as there is now; `None` where it is too little.
+    /// The plan of an earlier fit, adapted to the current memory; `None` if that is too small.
     pub fn take_up(&self, plan: Plan, memory: u64) -> Option<Plan> {
         let here = |in_memory: bool| Plan { in_memory, ..plan };
         [here(true), here(false)].into_iter().find(|plan| self.bytes(plan) <= memory)
     }
 }
 
-/// How many rows of so many bytes are read at a time, and by how many threads of those there are.
+/// How many rows of this size are read at a time, and by how many of the threads.
 pub(super) fn chunks(row_bytes: u64, memory: u64, threads: usize) -> (usize, usize) {
     let chunk = CHUNK.min(memory / 32).max(row_bytes);
-    // A thread's chunk, and four that wait for their turn, coded.
+    // A thread's chunk, and four coded chunks waiting.
     let at_once = (memory / 2 / (5 * chunk)).clamp(1, threads as u64);
     ((chunk / row_bytes.max(1)).clamp(1, 1 << 16) as usize, at_once as usize)
 }

@@ -1,5 +1,4 @@
-//! The first pass over samples that come in chunks: whether they can be used, the largest value of each feature, and
-//! what tells them from others.
+//! The first pass over samples in chunks: validation, the largest value of each feature, and a fingerprint.
 
 use std::ops::Range;
 
@@ -10,23 +9,23 @@ use crate::memory;
 use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
 
-/// About how many rows are looked at to tell the samples from others.
+/// The approximate number of rows used for the fingerprint.
 const LOOKED_AT: usize = 64;
 
-/// Rows from which the size of one is told.
+/// Number of rows from which the average size is estimated.
 const PROBED: usize = 16;
 
-/// Samples that come in chunks, read by several threads.
+/// Samples in chunks, read by several threads.
 pub(super) struct Chunked<'a> {
     source: &'a dyn Source<Samples = AnySamples>,
-    /// The weight of each row: those of 0 are not there.
+    /// The weight of each row; rows of weight 0 are ignored.
     pub weights: &'a [f64],
     pub rows_a_chunk: usize,
     pub pool: Pool,
 }
 
 impl<'a> Chunked<'a> {
-    /// Chunks that fit in the memory.
+    /// Chunks that fit in memory.
     pub fn new(
         source: &'a dyn Source<Samples = AnySamples>,
         weights: &'a [f64],
@@ -42,8 +41,8 @@ impl<'a> Chunked<'a> {
         Ok(Chunked { source, weights, rows_a_chunk, pool: Pool::new(threads)? })
     }
 
-    /// Folds what `work` makes of each chunk, in their order. It is given the chunk's samples, the first one's row among
-    /// all, and those of them that are there.
+    /// Folds the results of `work` on each chunk, in order. It receives the chunk's samples, the number of its first
+    /// row, and those of its rows that have a weight.
     pub fn fold<T: Send, E: From<Error> + Send>(
         &self,
         stage: &'static str,
@@ -89,7 +88,7 @@ fn vectors(source: &dyn Source<Samples = AnySamples>, rows: Range<usize>) -> Res
     })
 }
 
-/// An error about a row of a chunk as one about a row of all.
+/// Translates the row of an error about a chunk to a row of all samples.
 fn of_all(error: Error, first: usize) -> Error {
     match error {
         Error::Value { row, column, value, problem } => Error::Value { row: first + row, column, value, problem },
@@ -97,14 +96,14 @@ fn of_all(error: Error, first: usize) -> Error {
     }
 }
 
-/// What a first pass finds.
+/// The results of the first pass.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Scan {
-    /// Of each feature.
+    /// For each feature.
     pub largest: Vec<f64>,
     pub n_rows: u64,
     pub n_nonzero: u64,
-    /// Of some rows, evenly spaced, and of the largest values.
+    /// Of some evenly spaced rows, and of the largest values.
     pub print: u128,
 }
 
@@ -127,7 +126,7 @@ impl ChunkWork<(bool, Scan)> for ScanRows {
                 }
             })?;
             if (first + row).is_multiple_of(self.every) {
-                // An odd factor a row, so that their order counts and the size of chunks does not.
+                // One odd factor per row, so that the order of rows matters and the size of chunks does not.
                 let of_row = Fingerprint::of_row(rows, row).wrapping_mul(2 * (first + row) as u128 + 1);
                 scan.print = scan.print.wrapping_add(of_row);
             }
@@ -137,10 +136,10 @@ impl ChunkWork<(bool, Scan)> for ScanRows {
 }
 
 impl Scan {
-    /// Looks at all samples.
+    /// Scans all samples.
     ///
     /// # Errors
-    /// [`Error::Value`] for a value that is negative or not finite, [`Error::Kind`] for samples that are no vectors,
+    /// [`Error::Value`] for a negative or non-finite value, [`Error::Kind`] for samples that are not vectors,
     /// [`Error::Shape`] for dense chunks of different widths.
     pub fn new(samples: &Chunked<'_>, monitor: &Monitor<'_>) -> Result<Self> {
         let mut all = Scan::default();

@@ -1,4 +1,4 @@
-//! Pieces of coded rows in memory or on scratch, and their dual variables.
+//! Storage of pieces of coded rows in memory or in scratch, and their dual variables.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,22 +10,22 @@ use crate::error::{Error, Result};
 use crate::expansion::{Codebook, Entries, Gathered, Piece, PieceBuffer, gather};
 use crate::solve::dual::{BlockRows, Blocks, Deal, Loaded};
 
-/// Bytes of dual variables that are turned into numbers at a time.
+/// Bytes of dual variables converted at a time.
 const STRETCH: usize = 1 << 16;
 
-/// Where a piece is.
+/// The location of a piece.
 #[derive(Debug)]
 enum Place {
     Memory(Vec<u8>),
     Scratch(u64),
 }
 
-/// All pieces, in the order in which they were made.
+/// All pieces, in order of creation.
 pub(super) struct Pieces<'a> {
     pieces: Vec<(Piece, Place)>,
     n_blocks: usize,
     scratch: Option<&'a dyn Scratch>,
-    /// Where what is written next goes.
+    /// The next write position.
     end: u64,
 }
 
@@ -35,7 +35,7 @@ impl<'a> Pieces<'a> {
         Pieces { pieces: Vec::new(), n_blocks: plan.n_blocks, scratch, end: 0 }
     }
 
-    /// Adds what a buffer has.
+    /// Adds the piece in a buffer.
     pub fn add(&mut self, buffer: &mut PieceBuffer) -> Result<()> {
         let (piece, bytes) = buffer.take();
         if piece.n_rows == 0 {
@@ -54,7 +54,7 @@ impl<'a> Pieces<'a> {
     }
 }
 
-/// What is known of all rows.
+/// Data of all rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known<'a> {
     pub labels: &'a Labels,
@@ -67,17 +67,17 @@ pub(super) struct Known<'a> {
 /// The dual variables of a piece.
 #[derive(Debug)]
 enum Alphas {
-    /// None was put away yet.
+    /// None has been stored yet.
     Zero,
     Memory(Vec<f32>),
     Scratch,
 }
 
-/// What the solver makes of a piece.
+/// The solver's data for a piece.
 #[derive(Debug)]
 struct Solved {
     alphas: Mutex<Alphas>,
-    /// Where they go on scratch.
+    /// Their position in scratch.
     at: u64,
     diagonal: OnceLock<Vec<f32>>,
 }
@@ -88,15 +88,15 @@ pub(super) struct Store<'a> {
     book: Arc<Codebook>,
     pieces: Pieces<'a>,
     solved: Vec<Solved>,
-    /// The one block that has all rows, where there is but one and memory holds it, once it was loaded.
+    /// The block of all rows, if it is the only one and fits in memory, once it has been loaded.
     held: OnceLock<Arc<BlockRows>>,
-    /// Memory of entries that can be used again, and how many the largest block may have.
+    /// Memory of entries for reuse, and the capacity needed for the largest block.
     spare: Mutex<Vec<Entries>>,
     most: usize,
 }
 
 impl<'a> Store<'a> {
-    /// Pieces whose codes are those of `book`.
+    /// Pieces whose codes refer to `book`.
     pub fn new(known: Known<'a>, book: Arc<Codebook>, mut pieces: Pieces<'a>) -> Self {
         let mut solved = Vec::with_capacity(pieces.pieces.len());
         for (piece, _) in &pieces.pieces {
@@ -110,17 +110,17 @@ impl<'a> Store<'a> {
         Store { known, book, pieces, solved, held: OnceLock::new(), spare: Mutex::default(), most }
     }
 
-    /// Bytes on scratch.
+    /// Bytes in scratch.
     pub fn on_scratch(&self) -> u64 {
         self.pieces.end
     }
 
-    /// Rows of a piece.
+    /// Number of rows of a piece.
     fn n_rows(&self, piece: usize) -> usize {
         self.pieces.pieces[piece].0.n_rows
     }
 
-    /// The pieces of a block, each with where its rows are.
+    /// The pieces of a block, each with the positions of its rows.
     fn of_block<'b>(&self, rows: &'b BlockRows) -> impl Iterator<Item = (usize, &'b [u32])> {
         let mut places = &rows.places[..];
         rows.pieces.iter().map(move |&piece| {
@@ -130,7 +130,7 @@ impl<'a> Store<'a> {
         })
     }
 
-    /// Numbers of a piece's dual variables.
+    /// Number of a piece's dual variables.
     pub fn n_alphas(&self, piece: usize) -> usize {
         self.n_rows(piece) * self.known.n_problems
     }
@@ -139,7 +139,7 @@ impl<'a> Store<'a> {
         self.solved[piece].alphas.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The dual variables of a piece: those of its rows for the first problem, for the second, and so on.
+    /// The dual variables of a piece: those of its rows for the first problem, then for the second, and so on.
     pub fn alphas(&self, piece: usize) -> Result<Vec<f32>> {
         let kept = self.of_piece(piece);
         let mut alphas = vec![0.0; self.n_alphas(piece)];
@@ -159,7 +159,7 @@ impl<'a> Store<'a> {
         Ok(alphas)
     }
 
-    /// Puts a piece's dual variables away.
+    /// Stores a piece's dual variables.
     pub fn set_alphas(&self, piece: usize, alphas: &[f32]) -> Result<()> {
         let mut kept = self.of_piece(piece);
         let Some(scratch) = self.pieces.scratch else {
@@ -186,7 +186,7 @@ impl<'a> Store<'a> {
                 Ok(Cow::Owned(bytes))
             }
             (Place::Memory(bytes), _) => Ok(Cow::Borrowed(&bytes[range])),
-            // Places on scratch are made where there is one.
+            // Pieces are placed in scratch only if there is one.
             (Place::Scratch(_), None) => Ok(Cow::Borrowed(&[][..])),
         };
         let of: Vec<Piece> = pieces.iter().map(|(piece, _)| *piece).collect();
@@ -205,13 +205,13 @@ impl<'a> Store<'a> {
         let costs = numbers.iter().map(|&row| c * weights[row as usize]).collect();
         let rows = BlockRows { rows, codes, costs, diagonal: OnceLock::new(), pieces: deal.pieces.clone(), places };
         if let Some(diagonal) = self.diagonal(&rows) {
-            // Nothing was set before.
+            // Nothing was stored before.
             let _ = rows.diagonal.set(diagonal);
         }
         Ok(rows)
     }
 
-    /// Q_ii of a block's rows, if those of all its pieces are known.
+    /// Q_ii of a block's rows, if known for all its pieces.
     fn diagonal(&self, rows: &BlockRows) -> Option<Vec<f32>> {
         let mut diagonal = vec![0.0; rows.rows.n_rows()];
         for (piece, places) in self.of_block(rows) {
@@ -266,7 +266,7 @@ impl Blocks for Store<'_> {
     }
 
     fn give_back(&self, rows: Arc<BlockRows>) {
-        // Those that stay in memory are still held.
+        // Those in memory are still held.
         if let Some(rows) = Arc::into_inner(rows) {
             let entries = rows.rows.into_entries();
             self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(entries);

@@ -13,13 +13,13 @@ unsafe impl Simd for Avx512 {
 
     #[inline(always)]
     unsafe fn zero() -> Self::V {
-        // SAFETY: AVX-512F is there.
+        // SAFETY: AVX-512F is available.
         unsafe { _mm512_setzero_ps() }
     }
 
     #[inline(always)]
     unsafe fn splat(value: f32) -> Self::V {
-        // SAFETY: AVX-512F is there.
+        // SAFETY: AVX-512F is available.
         unsafe { _mm512_set1_ps(value) }
     }
 
@@ -49,19 +49,19 @@ unsafe impl Simd for Avx512 {
 
     #[inline(always)]
     unsafe fn add(a: Self::V, b: Self::V) -> Self::V {
-        // SAFETY: AVX-512F is there.
+        // SAFETY: AVX-512F is available.
         unsafe { _mm512_add_ps(a, b) }
     }
 
     #[inline(always)]
     unsafe fn max(a: Self::V, b: Self::V) -> Self::V {
-        // SAFETY: AVX-512F is there.
+        // SAFETY: AVX-512F is available.
         unsafe { _mm512_max_ps(a, b) }
     }
 
     #[inline(always)]
     unsafe fn multiply_add(a: Self::V, b: Self::V, sum: Self::V) -> Self::V {
-        // SAFETY: AVX-512F is there.
+        // SAFETY: AVX-512F is available.
         unsafe { _mm512_fmadd_ps(a, b, sum) }
     }
 
@@ -73,7 +73,7 @@ unsafe impl Simd for Avx512 {
 
     #[inline(always)]
     unsafe fn sum(value: Self::V) -> f32 {
-        // SAFETY: AVX-512F is there.
+        // SAFETY: AVX-512F is available.
         unsafe { _mm512_reduce_add_ps(value) }
     }
 }
@@ -93,13 +93,13 @@ unsafe impl Simd for Avx2 {
 
     #[inline(always)]
     unsafe fn zero() -> Self::V {
-        // SAFETY: AVX is there.
+        // SAFETY: AVX is available.
         unsafe { _mm256_setzero_ps() }
     }
 
     #[inline(always)]
     unsafe fn splat(value: f32) -> Self::V {
-        // SAFETY: AVX is there.
+        // SAFETY: AVX is available.
         unsafe { _mm256_set1_ps(value) }
     }
 
@@ -129,19 +129,19 @@ unsafe impl Simd for Avx2 {
 
     #[inline(always)]
     unsafe fn add(a: Self::V, b: Self::V) -> Self::V {
-        // SAFETY: AVX is there.
+        // SAFETY: AVX is available.
         unsafe { _mm256_add_ps(a, b) }
     }
 
     #[inline(always)]
     unsafe fn max(a: Self::V, b: Self::V) -> Self::V {
-        // SAFETY: AVX is there.
+        // SAFETY: AVX is available.
         unsafe { _mm256_max_ps(a, b) }
     }
 
     #[inline(always)]
     unsafe fn multiply_add(a: Self::V, b: Self::V, sum: Self::V) -> Self::V {
-        // SAFETY: FMA is there.
+        // SAFETY: FMA is available.
         unsafe { _mm256_fmadd_ps(a, b, sum) }
     }
 
@@ -153,7 +153,7 @@ unsafe impl Simd for Avx2 {
 
     #[inline(always)]
     unsafe fn sum(value: Self::V) -> f32 {
-        // SAFETY: AVX is there.
+        // SAFETY: AVX is available.
         unsafe {
             let four = _mm_add_ps(_mm256_castps256_ps128(value), _mm256_extractf128_ps::<1>(value));
             let two = _mm_add_ps(four, _mm_movehl_ps(four, four));

@@ -35,7 +35,7 @@ pub(crate) fn scores(isa: Isa, panel: Panel<'_>, weights: &[f32], out: &mut [f32
     assert!(out.len() == n * k && weights.len() == k * d, "scores: shapes that do not fit");
     out.fill(0.0);
     match isa {
-        // SAFETY: the instruction set is there (`Isa::available`); the shapes and rows were checked.
+        // SAFETY: the instruction set is available (`Isa::available`); the shapes and rows were checked.
         #[cfg(target_arch = "x86_64")]
         Isa::Avx512 => unsafe { x86::scores_avx512(panel, weights, out, k) },
         // SAFETY: as above.
@@ -59,7 +59,7 @@ pub(crate) fn add_combination(isa: Isa, panel: Panel<'_>, factors: &[f32], sums:
     let k = factors.len() / n;
     assert!(factors.len() == n * k && sums.len() == k * d, "combination: shapes that do not fit");
     match isa {
-        // SAFETY: the instruction set is there (`Isa::available`); the shapes and rows were checked.
+        // SAFETY: the instruction set is available (`Isa::available`); the shapes and rows were checked.
         #[cfg(target_arch = "x86_64")]
         Isa::Avx512 => unsafe { x86::combine_avx512(panel, factors, sums, k) },
         // SAFETY: as above.

@@ -7,13 +7,13 @@ use crate::simd::Portable;
 /// # Safety
 /// As [`tile::scores`].
 pub(super) unsafe fn scores(panel: Panel<'_>, weights: &[f32], out: &mut [f32], k: usize) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { tile::scores::<Portable, 2>(panel, weights, out, k) }
 }
 
 /// # Safety
 /// As [`tile::combine`].
 pub(super) unsafe fn combine(panel: Panel<'_>, factors: &[f32], sums: &mut [f32], k: usize) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { tile::combine::<Portable, 1>(panel, factors, sums, k) }
 }

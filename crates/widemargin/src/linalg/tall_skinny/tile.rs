@@ -86,7 +86,7 @@ unsafe fn scores_tile<S: Simd, const R: usize, const P: usize>(
     out: *mut f32,
     n: usize,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let mut sums = [[S::zero(); P]; R];
         let mut at = 0;
@@ -162,7 +162,7 @@ unsafe fn combine_tile<S: Simd, const V: usize, const P: usize>(
     width: usize,
 ) {
     let (n, d) = (panel.rows.len(), panel.n_cols);
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let first = panel.values.as_ptr().add(at);
         let mut tile = [[S::zero(); V]; P];

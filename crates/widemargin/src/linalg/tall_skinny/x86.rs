@@ -12,7 +12,7 @@ macro_rules! compiled_for {
         /// As [`tile::scores`], and the instruction set is there.
         #[target_feature(enable = $features)]
         pub(super) unsafe fn $scores(panel: Panel<'_>, weights: &[f32], out: &mut [f32], k: usize) {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe { tile::scores::<$simd, $rows>(panel, weights, out, k) }
         }
 
@@ -20,7 +20,7 @@ macro_rules! compiled_for {
         /// As [`tile::combine`], and the instruction set is there.
         #[target_feature(enable = $features)]
         pub(super) unsafe fn $combine(panel: Panel<'_>, factors: &[f32], sums: &mut [f32], k: usize) {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe { tile::combine::<$simd, $vectors>(panel, factors, sums, k) }
         }
     };

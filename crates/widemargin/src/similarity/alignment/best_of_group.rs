@@ -17,7 +17,7 @@ impl Group {
         work.highest.clear();
         work.highest.resize(self.lanes, 0);
         match isa {
-            // SAFETY: the instruction set is there (`Isa::available`); the memory was laid out for its lanes.
+            // SAFETY: the instruction set is available (`Isa::available`); the memory was laid out for its lanes.
             #[cfg(target_arch = "x86_64")]
             Isa::Avx512 => unsafe { x86::fill_avx512(self, local, gaps, sample, work) },
             // SAFETY: as above.

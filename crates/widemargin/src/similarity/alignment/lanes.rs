@@ -131,7 +131,7 @@ unsafe fn fill_row<S: Simd, const LOCAL: bool>(
     work: &mut Work,
 ) {
     let (best, down) = (work.best.as_mut_ptr(), work.down.as_mut_ptr());
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let (open, extend, zero) = (S::splat(gaps.open), S::splat(gaps.extend), S::splat(0));
         let (mut diagonal, mut left, mut along) = (S::load(best), S::splat(edge), S::splat(NEVER));

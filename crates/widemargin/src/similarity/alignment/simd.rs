@@ -3,7 +3,7 @@
 /// The i32 vector operations of one instruction set.
 ///
 /// # Safety
-/// All methods need the instruction set; pointers must be good for what the method reads or writes.
+/// All methods need the instruction set; pointers must be valid for what the method reads or writes.
 pub(super) unsafe trait Simd {
     type V: Copy;
     const LANES: usize;
@@ -16,7 +16,7 @@ pub(super) unsafe trait Simd {
     unsafe fn where_equal(a: Self::V, b: Self::V, yes: Self::V, no: Self::V) -> Self::V;
 }
 
-/// Eight lanes as an array: what every machine can do, left to the compiler to vectorise.
+/// Eight lanes as an array: available on every machine, vectorised by the compiler.
 pub(super) struct Portable;
 
 // SAFETY: needs no instruction set.
@@ -31,13 +31,13 @@ unsafe impl Simd for Portable {
 
     #[inline(always)]
     unsafe fn load(from: *const i32) -> Self::V {
-        // SAFETY: the caller's pointer is good for eight numbers.
+        // SAFETY: the caller's pointer is valid for eight numbers.
         unsafe { from.cast::<Self::V>().read_unaligned() }
     }
 
     #[inline(always)]
     unsafe fn store(value: Self::V, to: *mut i32) {
-        // SAFETY: the caller's pointer is good for eight numbers.
+        // SAFETY: the caller's pointer is valid for eight numbers.
         unsafe { to.cast::<Self::V>().write_unaligned(value) }
     }
 

@@ -14,7 +14,7 @@ unsafe impl Simd for Avx512 {
 
     #[inline(always)]
     unsafe fn splat(value: i32) -> Self::V {
-        // SAFETY: AVX-512F is there.
+        // SAFETY: AVX-512F is available.
         unsafe { _mm512_set1_epi32(value) }
     }
 
@@ -32,19 +32,19 @@ unsafe impl Simd for Avx512 {
 
     #[inline(always)]
     unsafe fn add(a: Self::V, b: Self::V) -> Self::V {
-        // SAFETY: AVX-512F is there.
+        // SAFETY: AVX-512F is available.
         unsafe { _mm512_add_epi32(a, b) }
     }
 
     #[inline(always)]
     unsafe fn maximum(a: Self::V, b: Self::V) -> Self::V {
-        // SAFETY: AVX-512F is there.
+        // SAFETY: AVX-512F is available.
         unsafe { _mm512_max_epi32(a, b) }
     }
 
     #[inline(always)]
     unsafe fn where_equal(a: Self::V, b: Self::V, yes: Self::V, no: Self::V) -> Self::V {
-        // SAFETY: AVX-512F is there.
+        // SAFETY: AVX-512F is available.
         unsafe { _mm512_mask_mov_epi32(no, _mm512_cmpeq_epi32_mask(a, b), yes) }
     }
 }
@@ -58,7 +58,7 @@ unsafe impl Simd for Avx2 {
 
     #[inline(always)]
     unsafe fn splat(value: i32) -> Self::V {
-        // SAFETY: AVX2 is there.
+        // SAFETY: AVX2 is available.
         unsafe { _mm256_set1_epi32(value) }
     }
 
@@ -76,35 +76,35 @@ unsafe impl Simd for Avx2 {
 
     #[inline(always)]
     unsafe fn add(a: Self::V, b: Self::V) -> Self::V {
-        // SAFETY: AVX2 is there.
+        // SAFETY: AVX2 is available.
         unsafe { _mm256_add_epi32(a, b) }
     }
 
     #[inline(always)]
     unsafe fn maximum(a: Self::V, b: Self::V) -> Self::V {
-        // SAFETY: AVX2 is there.
+        // SAFETY: AVX2 is available.
         unsafe { _mm256_max_epi32(a, b) }
     }
 
     #[inline(always)]
     unsafe fn where_equal(a: Self::V, b: Self::V, yes: Self::V, no: Self::V) -> Self::V {
-        // SAFETY: AVX2 is there.
+        // SAFETY: AVX2 is available.
         unsafe { _mm256_blendv_epi8(no, yes, _mm256_cmpeq_epi32(a, b)) }
     }
 }
 
 /// # Safety
-/// As [`lanes::fill`], and AVX-512F is there.
+/// As [`lanes::fill`], and AVX-512F must be available.
 #[target_feature(enable = "avx512f")]
 pub(super) unsafe fn fill_avx512(group: &Group, local: bool, gaps: Gaps, sample: &[i32], work: &mut Work) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { lanes::fill::<Avx512>(group, local, gaps, sample, work) }
 }
 
 /// # Safety
-/// As [`lanes::fill`], and AVX2 is there.
+/// As [`lanes::fill`], and AVX2 must be available.
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn fill_avx2(group: &Group, local: bool, gaps: Gaps, sample: &[i32], work: &mut Work) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { lanes::fill::<Avx2>(group, local, gaps, sample, work) }
 }

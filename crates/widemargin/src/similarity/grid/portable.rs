@@ -5,17 +5,17 @@ use super::tile::{self, Products, Windows};
 use crate::simd::{Portable, Simd};
 
 unsafe fn products<const B: usize, const V: usize>(work: &Products) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { tile::products::<Portable, B, V>(work) }
 }
 
 unsafe fn windows<const PENALISED: bool>(work: &Windows) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { tile::windows::<Portable, PENALISED>(work) }
 }
 
 unsafe fn windows_of_three<const SHIFTS: usize, const PENALISED: bool>(work: &Windows) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { tile::windows_of_three::<Portable, SHIFTS, PENALISED>(work) }
 }
 

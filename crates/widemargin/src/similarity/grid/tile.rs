@@ -40,12 +40,12 @@ pub(super) struct Products {
 /// Each sum is accumulated in the order of the numbers, so that a pair has the same bits at any position of any tile.
 ///
 /// # Safety
-/// The instruction set is there, and all that [`Products`] points to may be read and written.
+/// The instruction set must be available, and all that [`Products`] points to may be read and written.
 #[inline(always)]
 #[expect(clippy::needless_range_loop, reason = "constant indices into register tiles are what the compiler unrolls")]
 pub(super) unsafe fn products<S: Simd, const B: usize, const V: usize>(work: &Products) {
     for tile in 0..work.tiles {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let mut sums = [[S::zero(); V]; B];
             for run in 0..work.runs {
@@ -103,13 +103,13 @@ pub(super) struct Windows {
 /// them for 49 · 31 multiply-adds of the same lanes.
 ///
 /// # Safety
-/// The instruction set is there, and all that [`Windows`] points to may be read and written.
+/// The instruction set must be available, and all that [`Windows`] points to may be read and written.
 #[inline(always)]
 pub(super) unsafe fn windows<S: Simd, const PENALISED: bool>(work: &Windows) {
     let [shifts_down, shifts_across] = work.shifts;
     let [local_down, local_across] = work.local;
     for vector in (0..work.tile).step_by(S::LANES) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             for row in 0..shifts_down + 2 * local_down {
                 for shift in 0..shifts_across {
@@ -134,10 +134,10 @@ pub(super) unsafe fn windows<S: Simd, const PENALISED: bool>(work: &Windows) {
 /// The largest of 2 · local + 1 vectors, `step` numbers apart, minus the penalty of their displacement from the middle.
 ///
 /// # Safety
-/// The instruction set is there, and the vectors may be read.
+/// The instruction set must be available, and the vectors may be read.
 #[inline(always)]
 unsafe fn window<S: Simd, const PENALISED: bool>(first: *const f32, step: usize, local: usize, penalty: f32) -> S::V {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let mut largest = displaced::<S, PENALISED>(first, local, penalty);
         for u in 1..=2 * local {
@@ -150,10 +150,10 @@ unsafe fn window<S: Simd, const PENALISED: bool>(first: *const f32, step: usize,
 /// A vector minus the penalty of a displacement.
 ///
 /// # Safety
-/// The instruction set is there, and a vector may be read.
+/// The instruction set must be available, and a vector may be read.
 #[inline(always)]
 unsafe fn displaced<S: Simd, const PENALISED: bool>(from: *const f32, displacement: usize, penalty: f32) -> S::V {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         if PENALISED {
             S::add(S::load(from), S::splat(-penalty * (displacement * displacement) as f32))
@@ -174,7 +174,7 @@ unsafe fn displaced<S: Simd, const PENALISED: bool>(from: *const f32, displaceme
 #[inline(always)]
 pub(super) unsafe fn windows_of_three<S: Simd, const SHIFTS: usize, const PENALISED: bool>(work: &Windows) {
     for vector in (0..work.tile).step_by(S::LANES) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let cost = S::splat(-work.penalty);
             let row = work.products.add(vector);
@@ -222,7 +222,7 @@ unsafe fn row_of_threes<S: Simd, const SHIFTS: usize, const PENALISED: bool>(
     tile: usize,
     cost: S::V,
 ) -> [S::V; SHIFTS] {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let mut largest = [S::zero(); SHIFTS];
         for pair in 0..SHIFTS / 2 {
@@ -246,7 +246,7 @@ unsafe fn row_of_threes<S: Simd, const SHIFTS: usize, const PENALISED: bool>(
 /// The instruction set is there.
 #[inline(always)]
 unsafe fn three<S: Simd, const PENALISED: bool>([a, b, c]: [S::V; 3], cost: S::V) -> S::V {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { if PENALISED { S::max(S::add(S::max(a, c), cost), b) } else { S::max(a, S::max(b, c)) } }
 }
 
@@ -256,7 +256,7 @@ unsafe fn three<S: Simd, const PENALISED: bool>([a, b, c]: [S::V; 3], cost: S::V
 /// The instruction set is there.
 #[inline(always)]
 unsafe fn two_threes<S: Simd, const PENALISED: bool>([a, b, c, d]: [S::V; 4], cost: S::V) -> [S::V; 2] {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         if PENALISED {
             [three::<S, true>([a, b, c], cost), three::<S, true>([b, c, d], cost)]

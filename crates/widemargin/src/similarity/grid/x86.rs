@@ -15,7 +15,7 @@ macro_rules! compiled_for {
             /// As [`tile::products`].
             #[target_feature(enable = $features)]
             pub unsafe fn products<const B: usize, const V: usize>(work: &Products) {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 unsafe { tile::products::<$simd, B, V>(work) }
             }
 
@@ -23,7 +23,7 @@ macro_rules! compiled_for {
             /// As [`tile::windows`].
             #[target_feature(enable = $features)]
             pub unsafe fn windows<const PENALISED: bool>(work: &Windows) {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 unsafe { tile::windows::<$simd, PENALISED>(work) }
             }
 
@@ -31,7 +31,7 @@ macro_rules! compiled_for {
             /// As [`tile::windows_of_three`].
             #[target_feature(enable = $features)]
             pub unsafe fn windows_of_three<const SHIFTS: usize, const PENALISED: bool>(work: &Windows) {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 unsafe { tile::windows_of_three::<$simd, SHIFTS, PENALISED>(work) }
             }
 
@@ -59,7 +59,7 @@ pub(super) fn avx512() -> Kernels {
         most_samples: 14,
         products: |samples, vectors| pick_products!(products, samples, vectors, [1 2 3 4 5 6 7 8 9 10 11 12 13 14]),
         windows: |shifts, local, penalised| pick_windows!(windows, windows_of_three, shifts, local, penalised),
-        // SAFETY: AVX-512F is there.
+        // SAFETY: AVX-512F is available.
         add: |sums, values| unsafe { add(sums, values) },
         // SAFETY: as above.
         keep_best: |best, values, offset| unsafe { keep_best(best, values, offset) },

@@ -81,7 +81,7 @@ impl Group {
             x.len() / self.channels <= self.longest + widest && self.longest <= x.len() / self.channels + widest
         );
         match isa {
-            // SAFETY: the instruction set is there (`Isa::available`); the group was laid out for its lanes.
+            // SAFETY: the instruction set is available (`Isa::available`); the group was laid out for its lanes.
             #[cfg(target_arch = "x86_64")]
             Isa::Avx512 => unsafe { x86::fill_avx512(table, &mut work.row) },
             // SAFETY: as above.

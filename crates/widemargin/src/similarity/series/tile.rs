@@ -14,7 +14,7 @@
 /// The f32 vector operations of one instruction set.
 ///
 /// # Safety
-/// All methods need the instruction set; pointers must be good for what the method reads or writes.
+/// All methods need the instruction set; pointers must be valid for what the method reads or writes.
 pub(super) unsafe trait Simd {
     type V: Copy;
     const LANES: usize;
@@ -106,7 +106,7 @@ struct Tile<'a, S: Simd, const R: usize, const LIMITED: bool, const ONE: bool> {
 impl<'a, S: Simd, const R: usize, const LIMITED: bool, const ONE: bool> Tile<'a, S, R, LIMITED, ONE> {
     #[inline(always)]
     unsafe fn new(table: Table<'a>, first: usize, row: *mut f32) -> Self {
-        // SAFETY: the instruction set is there; the row above holds the column before the band's first.
+        // SAFETY: the instruction set is available; the row above holds the column before the band's first.
         unsafe {
             let infinite = S::splat(f32::INFINITY);
             let from = first.saturating_sub(table.band);
@@ -212,7 +212,7 @@ impl<'a, S: Simd, const R: usize, const LIMITED: bool, const ONE: bool> Tile<'a,
     }
 }
 
-/// Eight lanes as an array: what every machine can do, left to the compiler to vectorise.
+/// Eight lanes as an array: available on every machine, vectorised by the compiler.
 pub(super) struct Portable;
 
 // SAFETY: needs no instruction set.
@@ -227,13 +227,13 @@ unsafe impl Simd for Portable {
 
     #[inline(always)]
     unsafe fn load(from: *const f32) -> Self::V {
-        // SAFETY: the caller's pointer is good for eight numbers.
+        // SAFETY: the caller's pointer is valid for eight numbers.
         unsafe { from.cast::<Self::V>().read_unaligned() }
     }
 
     #[inline(always)]
     unsafe fn store(value: Self::V, to: *mut f32) {
-        // SAFETY: the caller's pointer is good for eight numbers.
+        // SAFETY: the caller's pointer is valid for eight numbers.
         unsafe { to.cast::<Self::V>().write_unaligned(value) }
     }
 

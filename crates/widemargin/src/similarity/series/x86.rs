@@ -13,7 +13,7 @@ unsafe impl Simd for Avx512 {
 
     #[inline(always)]
     unsafe fn splat(value: f32) -> Self::V {
-        // SAFETY: AVX-512F is there.
+        // SAFETY: AVX-512F is available.
         unsafe { _mm512_set1_ps(value) }
     }
 
@@ -31,31 +31,31 @@ unsafe impl Simd for Avx512 {
 
     #[inline(always)]
     unsafe fn subtract(a: Self::V, b: Self::V) -> Self::V {
-        // SAFETY: AVX-512F is there.
+        // SAFETY: AVX-512F is available.
         unsafe { _mm512_sub_ps(a, b) }
     }
 
     #[inline(always)]
     unsafe fn add(a: Self::V, b: Self::V) -> Self::V {
-        // SAFETY: AVX-512F is there.
+        // SAFETY: AVX-512F is available.
         unsafe { _mm512_add_ps(a, b) }
     }
 
     #[inline(always)]
     unsafe fn minimum(a: Self::V, b: Self::V) -> Self::V {
-        // SAFETY: AVX-512F is there.
+        // SAFETY: AVX-512F is available.
         unsafe { _mm512_min_ps(a, b) }
     }
 
     #[inline(always)]
     unsafe fn add_square(a: Self::V, sum: Self::V) -> Self::V {
-        // SAFETY: AVX-512F is there.
+        // SAFETY: AVX-512F is available.
         unsafe { _mm512_fmadd_ps(a, a, sum) }
     }
 
     #[inline(always)]
     unsafe fn where_at_most(a: Self::V, b: Self::V, value: Self::V) -> Self::V {
-        // SAFETY: AVX-512F is there.
+        // SAFETY: AVX-512F is available.
         unsafe { _mm512_mask_mov_ps(_mm512_set1_ps(f32::INFINITY), _mm512_cmp_ps_mask::<_CMP_LE_OQ>(a, b), value) }
     }
 }
@@ -69,7 +69,7 @@ unsafe impl Simd for Avx2 {
 
     #[inline(always)]
     unsafe fn splat(value: f32) -> Self::V {
-        // SAFETY: AVX is there.
+        // SAFETY: AVX is available.
         unsafe { _mm256_set1_ps(value) }
     }
 
@@ -87,31 +87,31 @@ unsafe impl Simd for Avx2 {
 
     #[inline(always)]
     unsafe fn subtract(a: Self::V, b: Self::V) -> Self::V {
-        // SAFETY: AVX is there.
+        // SAFETY: AVX is available.
         unsafe { _mm256_sub_ps(a, b) }
     }
 
     #[inline(always)]
     unsafe fn add(a: Self::V, b: Self::V) -> Self::V {
-        // SAFETY: AVX is there.
+        // SAFETY: AVX is available.
         unsafe { _mm256_add_ps(a, b) }
     }
 
     #[inline(always)]
     unsafe fn minimum(a: Self::V, b: Self::V) -> Self::V {
-        // SAFETY: AVX is there.
+        // SAFETY: AVX is available.
         unsafe { _mm256_min_ps(a, b) }
     }
 
     #[inline(always)]
     unsafe fn add_square(a: Self::V, sum: Self::V) -> Self::V {
-        // SAFETY: FMA is there.
+        // SAFETY: FMA is available.
         unsafe { _mm256_fmadd_ps(a, a, sum) }
     }
 
     #[inline(always)]
     unsafe fn where_at_most(a: Self::V, b: Self::V, value: Self::V) -> Self::V {
-        // SAFETY: AVX is there.
+        // SAFETY: AVX is available.
         unsafe { _mm256_blendv_ps(_mm256_set1_ps(f32::INFINITY), value, _mm256_cmp_ps::<_CMP_LE_OQ>(a, b)) }
     }
 }
@@ -120,7 +120,7 @@ unsafe impl Simd for Avx2 {
 /// As [`tile::fill`], and AVX-512F is there.
 #[target_feature(enable = "avx512f")]
 pub(super) unsafe fn fill_avx512(table: Table<'_>, row: &mut [f32]) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { tile::fill::<Avx512, 4>(table, row) }
 }
 
@@ -128,6 +128,6 @@ pub(super) unsafe fn fill_avx512(table: Table<'_>, row: &mut [f32]) {
 /// As [`tile::fill`], and AVX2 and FMA are there.
 #[target_feature(enable = "avx2,fma")]
 pub(super) unsafe fn fill_avx2(table: Table<'_>, row: &mut [f32]) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { tile::fill::<Avx2, 2>(table, row) }
 }

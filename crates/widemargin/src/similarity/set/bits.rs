@@ -93,11 +93,11 @@ fn common_bits(bases: &BitSets, samples: &BitSets, block: &mut [f32]) {
     #[cfg(target_arch = "x86_64")]
     {
         if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vpopcntdq") {
-            // SAFETY: the instructions are there.
+            // SAFETY: the instructions are available.
             return unsafe { common_bits_avx512(bases, samples, block) };
         }
         if is_x86_feature_detected!("popcnt") {
-            // SAFETY: the instruction is there.
+            // SAFETY: the instruction is available.
             return unsafe { common_bits_popcnt(bases, samples, block) };
         }
     }
@@ -105,7 +105,7 @@ fn common_bits(bases: &BitSets, samples: &BitSets, block: &mut [f32]) {
 }
 
 /// # Safety
-/// AVX-512 with VPOPCNTDQ is there.
+/// AVX-512 with VPOPCNTDQ must be available.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512vpopcntdq")]
 unsafe fn common_bits_avx512(bases: &BitSets, samples: &BitSets, block: &mut [f32]) {
@@ -114,7 +114,7 @@ unsafe fn common_bits_avx512(bases: &BitSets, samples: &BitSets, block: &mut [f3
     pairs(bases, samples, block, |x, y| {
         let (x_eights, y_eights) = (x.chunks_exact(8), y.chunks_exact(8));
         let rest = common_of_words(x_eights.remainder(), y_eights.remainder());
-        // SAFETY: the instructions are there, and every chunk has eight words.
+        // SAFETY: the instructions are available, and every chunk has eight words.
         unsafe {
             let mut sums = _mm512_setzero_si512();
             for (x, y) in x_eights.zip(y_eights) {
@@ -128,7 +128,7 @@ unsafe fn common_bits_avx512(bases: &BitSets, samples: &BitSets, block: &mut [f3
 }
 
 /// # Safety
-/// POPCNT is there.
+/// POPCNT must be available.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "popcnt")]
 unsafe fn common_bits_popcnt(bases: &BitSets, samples: &BitSets, block: &mut [f32]) {
@@ -216,7 +216,7 @@ mod tests {
         assert_eq!(best, plain);
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("popcnt") {
-            // SAFETY: the instruction is there.
+            // SAFETY: the instruction is available.
             unsafe { common_bits_popcnt(&sets, &sets, &mut best) };
             assert_eq!(best, plain);
         }

@@ -49,7 +49,7 @@ pub(super) unsafe fn dot<S: Simd, E: Entry, const V: usize, const WIDE: bool>(
 ) {
     const MOST: usize = 4;
     let stride = if WIDE { 16 } else { 4 };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let mut sums = [[S::zero(); V]; MOST];
         let mut chunks = row.chunks_exact(S::UNROLL);
@@ -94,7 +94,7 @@ pub(super) unsafe fn update<S: Simd, E: Entry, const V: usize, const WIDE: bool>
     step: &[Vector; MAX_VECTORS],
 ) {
     let stride = if WIDE { 16 } else { 4 };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let mut steps = [S::zero(); V];
         for v in 0..V {

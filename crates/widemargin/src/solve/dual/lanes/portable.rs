@@ -18,13 +18,13 @@ unsafe impl Simd for Portable {
 
     #[inline(always)]
     unsafe fn load(from: *const f32) -> Self::V {
-        // SAFETY: the caller's pointer is good for sixteen numbers.
+        // SAFETY: the caller's pointer is valid for sixteen numbers.
         unsafe { from.cast::<Self::V>().read_unaligned() }
     }
 
     #[inline(always)]
     unsafe fn store(value: Self::V, to: *mut f32) {
-        // SAFETY: the caller's pointer is good for sixteen numbers.
+        // SAFETY: the caller's pointer is valid for sixteen numbers.
         unsafe { to.cast::<Self::V>().write_unaligned(value) }
     }
 
@@ -53,7 +53,7 @@ unsafe fn dot_portable<E: Entry, const V: usize, const WIDE: bool>(
     weights: *const Vector,
     out: &mut [Vector; MAX_VECTORS],
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { dot::<Portable, E, V, WIDE>(row, table, pattern, weights, out) }
 }
 
@@ -64,7 +64,7 @@ unsafe fn update_portable<E: Entry, const V: usize, const WIDE: bool>(
     weights: *mut Vector,
     step: &[Vector; MAX_VECTORS],
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { update::<Portable, E, V, WIDE>(row, table, pattern, weights, step) }
 }
 

@@ -15,7 +15,7 @@ unsafe impl Simd for Avx512 {
 
     #[inline(always)]
     unsafe fn zero() -> Self::V {
-        // SAFETY: AVX-512F is there.
+        // SAFETY: AVX-512F is available.
         unsafe { _mm512_setzero_ps() }
     }
 
@@ -33,13 +33,13 @@ unsafe impl Simd for Avx512 {
 
     #[inline(always)]
     unsafe fn add(a: Self::V, b: Self::V) -> Self::V {
-        // SAFETY: AVX-512F is there.
+        // SAFETY: AVX-512F is available.
         unsafe { _mm512_add_ps(a, b) }
     }
 
     #[inline(always)]
     unsafe fn multiply_add(a: Self::V, b: Self::V, sum: Self::V) -> Self::V {
-        // SAFETY: AVX-512F is there.
+        // SAFETY: AVX-512F is available.
         unsafe { _mm512_fmadd_ps(a, b, sum) }
     }
 
@@ -66,7 +66,7 @@ unsafe impl Simd for Avx2 {
 
     #[inline(always)]
     unsafe fn zero() -> Self::V {
-        // SAFETY: AVX is there.
+        // SAFETY: AVX is available.
         unsafe { [_mm256_setzero_ps(); 2] }
     }
 
@@ -87,13 +87,13 @@ unsafe impl Simd for Avx2 {
 
     #[inline(always)]
     unsafe fn add(a: Self::V, b: Self::V) -> Self::V {
-        // SAFETY: AVX is there.
+        // SAFETY: AVX is available.
         unsafe { [_mm256_add_ps(a[0], b[0]), _mm256_add_ps(a[1], b[1])] }
     }
 
     #[inline(always)]
     unsafe fn multiply_add(a: Self::V, b: Self::V, sum: Self::V) -> Self::V {
-        // SAFETY: FMA is there.
+        // SAFETY: FMA is available.
         unsafe { [_mm256_fmadd_ps(a[0], b[0], sum[0]), _mm256_fmadd_ps(a[1], b[1], sum[1])] }
     }
 
@@ -125,7 +125,7 @@ macro_rules! compiled_for {
             weights: *const Vector,
             out: &mut [Vector; MAX_VECTORS],
         ) {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe { dot::<$simd, E, V, WIDE>(row, table, pattern, weights, out) }
         }
 
@@ -137,7 +137,7 @@ macro_rules! compiled_for {
             weights: *mut Vector,
             step: &[Vector; MAX_VECTORS],
         ) {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe { update::<$simd, E, V, WIDE>(row, table, pattern, weights, step) }
         }
 

@@ -1,4 +1,4 @@
-//! What the writers of all formats have in common.
+//! Common parts of the writers of all formats.
 
 use std::fmt;
 use std::io;
@@ -36,12 +36,12 @@ impl From<io::Error> for Failure {
 
 impl From<widemargin::Error> for Failure {
     fn from(error: widemargin::Error) -> Self {
-        // Only a table made by hand can be inconsistent; its samples are as little data as a bad file's.
+        // Only a manually constructed table can be inconsistent; this is reported like invalid input data.
         Failure::System(io::Error::new(io::ErrorKind::InvalidInput, error))
     }
 }
 
-/// Runs a block with `view` bound to the samples, whatever they are.
+/// Runs a block with `view` bound to the samples, whatever their type.
 macro_rules! with_rows {
     ($samples:expr, $view:ident => $body:block) => {
         match $samples {
@@ -49,7 +49,7 @@ macro_rules! with_rows {
             Samples::SparseF64(matrix) => with_rows!(@ matrix, $view, $body),
             Samples::DenseF32(matrix) => with_rows!(@ matrix, $view, $body),
             Samples::DenseF64(matrix) => with_rows!(@ matrix, $view, $body),
-            // Refused before any format is asked.
+            // Refused before the format is considered.
             Samples::Other(_) => {}
         }
     };
@@ -60,11 +60,11 @@ macro_rules! with_rows {
 }
 pub(crate) use with_rows;
 
-/// A number as text: as short as it can be and still be read back exactly, and plain where it is whole.
+/// A number as text: the shortest form that is read back exactly, without a fraction if it is an integer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Number {
     pub value: f64,
-    /// The value is an `f32`, and will be read back as one.
+    /// Whether the value is an `f32`, and will be read back as one.
     pub single: bool,
 }
 

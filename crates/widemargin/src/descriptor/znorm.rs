@@ -1,4 +1,4 @@
-//! Z-normalisation of each series: mean 0 and standard deviation 1.
+//! Z-normalization of each series: mean 0 and standard deviation 1.
 
 use super::Descriptor;
 use crate::data::{AnySamples, Kind, Series};

@@ -1,11 +1,11 @@
-//! Statistics of the mean-norm and z-score normalisations: sums over rows, in double precision, in chunks.
+//! Statistics of the mean-norm and z-score normalizations: sums over rows, in double precision, in chunks.
 //!
 //! First the means of all columns; then, about those, the mean row norm of each part or the variance of each column.
 
 use super::Normalization;
 use super::part_map::PartMap;
 
-/// The statistics that a normalisation needs.
+/// The statistics that a normalization needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Affine {
     /// Columns of one part.
@@ -16,7 +16,7 @@ pub(crate) struct Affine {
 }
 
 impl Affine {
-    /// The statistics of a normalisation; `None` if it needs none.
+    /// The statistics of a normalization; `None` if it needs none.
     pub fn of(normalization: Normalization, n_columns: usize, n_parts: usize) -> Option<Affine> {
         match normalization {
             Normalization::MeanNorm => Some(Affine { n_columns, n_parts, z_score: false }),

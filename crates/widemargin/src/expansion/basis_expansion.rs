@@ -30,7 +30,7 @@ const FEWEST_ROWS: usize = 4;
 /// Sums over rows of features with weights.
 type RowSums<'a> = dyn Fn(&[f32], &[f64]) -> Vec<f64> + Sync + 'a;
 
-/// A fitted expansion: a similarity, its bases, and the normalisation of each of its parts.
+/// A fitted expansion: a similarity, its bases, and the normalization of each of its parts.
 #[derive(Clone)]
 pub struct BasisExpansion<S: Similarity> {
     similarity: S,
@@ -43,7 +43,7 @@ pub struct BasisExpansion<S: Similarity> {
 }
 
 impl<S: Similarity> BasisExpansion<S> {
-    /// Learns the normalisation for a fitted similarity on given bases, and returns the normalised features of the
+    /// Learns the normalization for a fitted similarity on given bases, and returns the normalised features of the
     /// training samples: samples × features, single precision.
     ///
     /// # Errors
@@ -61,7 +61,7 @@ impl<S: Similarity> BasisExpansion<S> {
         Ok((expansion, phi))
     }
 
-    /// The expansion before its normalisation has been learned from samples. A Nyström map, which depends only on the
+    /// The expansion before its normalization has been learned from samples. A Nyström map, which depends only on the
     /// bases, is included.
     pub(crate) fn unnormalised(
         similarity: S,
@@ -100,7 +100,7 @@ impl<S: Similarity> BasisExpansion<S> {
         Ok(BasisExpansion { similarity, bases, described, normalization, maps })
     }
 
-    /// The same expansion with a mean-norm or z-score normalisation whose centre and factors were computed elsewhere,
+    /// The same expansion with a mean-norm or z-score normalization whose centre and factors were computed elsewhere,
     /// such as from sums over several machines: one centre for each column of all parts, and for each part one factor
     /// or one per column.
     ///
@@ -273,7 +273,7 @@ impl<S: Similarity> BasisExpansion<S> {
         (0..self.maps.len()).map(part).collect()
     }
 
-    /// The statistics that the normalisation needs from samples; `None` if it needs none.
+    /// The statistics that the normalization needs from samples; `None` if it needs none.
     pub(crate) fn affine(&self) -> Option<Affine> {
         Affine::of(self.normalization, self.n_columns(), self.maps.len())
     }

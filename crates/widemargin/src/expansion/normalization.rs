@@ -1,4 +1,4 @@
-//! Normalisation of the similarities into features.
+//! Normalization of the similarities into features.
 
 use std::fmt;
 use std::str::FromStr;

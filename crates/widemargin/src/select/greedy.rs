@@ -88,7 +88,7 @@ pub struct Greedy {
 /// SVM with squared hinge has the highest accuracy in stratified cross-validation. In addition to `phi`, one copy of
 /// the columns in use is held in memory.
 ///
-/// The normalisation of `phi` was learned from all samples, including held-out ones; it does not see labels.
+/// The normalization of `phi` was learned from all samples, including held-out ones; it does not see labels.
 ///
 /// # Errors
 /// [`Error::Parameter`] for invalid settings; [`Error::Shape`] if features, labels and expansion are inconsistent;

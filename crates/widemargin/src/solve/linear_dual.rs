@@ -32,7 +32,7 @@ pub struct LinearDualSettings {
     pub max_epochs: u32,
     /// Skip rows that seem to stay at a bound. Affects speed, and the solution only within `tol`.
     pub shrinking: bool,
-    /// Seed of the order in which rows are visited.
+    /// Seed of the order of the rows.
     pub seed: u64,
     /// Number of threads, 0 meaning one per core; at most one per problem is used. Results do not depend on it.
     pub threads: usize,
@@ -80,16 +80,15 @@ impl LinearDualSolution {
     }
 }
 
-/// Minimises ½‖w_k‖² + Σ_i costs_i · max(0, 1 − y_ik · (w_kᵀφ_i + b_k)) for every problem k, ½b_k² being added where
-/// the intercept is penalised.
+/// Minimises ½‖w_k‖² + Σ_i costs_i · max(0, 1 − y_ik · (w_kᵀφ_i + b_k)) for every problem k, plus ½b_k² if the
+/// intercept is penalised.
 ///
-/// `rows` are samples × features, `targets` and `costs` (C · weight, finite, at least 0) one a row.
+/// `rows` are samples × features; `targets` and `costs` (C · weight, finite, at least 0) have one element per row.
 ///
 /// # Errors
-/// [`Error::Parameter`] for settings outside their domain and for [`Intercept::Free`]; [`Error::Shape`] where rows,
-/// targets and costs do not fit each other; [`Error::Weight`], [`Error::Value`] for a cost or a feature that cannot be
-/// used; [`Error::NoSamples`], [`Error::Threads`]; [`Error::Cancelled`] where the watch says so (a time limit is a
-/// status instead).
+/// [`Error::Parameter`] for invalid settings and for [`Intercept::Free`]; [`Error::Shape`] if rows, targets and costs
+/// are inconsistent; [`Error::Weight`], [`Error::Value`] for an invalid cost or feature; [`Error::NoSamples`],
+/// [`Error::Threads`]; [`Error::Cancelled`] if the monitor cancelled (a time limit is a status instead).
 pub fn solve(
     rows: DenseView<'_, f32>,
     targets: OneVsRest<'_>,

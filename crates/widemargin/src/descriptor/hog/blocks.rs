@@ -1,4 +1,4 @@
-//! Normalisation of cells by the norms of their blocks.
+//! Normalization of cells by the norms of their blocks.
 //!
 //! A cell takes 27 · 4 multiplications, comparisons and additions in vectors of 32 (the last five idle), and the
 //! sums of 4 · 18 clipped numbers.

@@ -1,16 +1,16 @@
-//! Products of many rows with a few columns: Φ·Wᵀ and Rᵀ·Φ for a panel of rows of Φ and a handful of problems.
+//! Products of many rows with a few columns: Φ·Wᵀ and Rᵀ·Φ for a panel of rows of Φ and a few problems.
 //!
-//! General matrix products are made for square shapes; here one side is as thin as the number of classes, and
-//! what counts is that a panel of Φ, once in the cache, serves both products and every class.
+//! General matrix products are optimised for square shapes; here one dimension is only the number of classes, and it is
+//! essential that a panel of Φ, once in the cache, is used for both products and all classes.
 //!
 //! | product | flops | numbers of Φ read |
 //! |---|---|---|
 //! | [`scores`]: out\[k\]\[i\] = φ_i · w_k | 2 · rows · features · problems | rows · features |
 //! | [`add_combination`]: sums\[k\]\[j\] += Σ_i r\[k\]\[i\] φ_ij | the same | the same |
 //!
-//! Both hold a tile of up to 24 accumulators in registers (4 rows × 6 problems, or 4 vectors of features × 6
-//! problems, with 32 registers), so that 10 loads feed 24 multiply-adds: with two loads and two multiply-adds a
-//! cycle, arithmetic is the limit as long as the panel stays in the second-level cache.
+//! Both hold a tile of up to 24 accumulators in registers (4 rows × 6 problems, or 4 vectors of features × 6 problems,
+//! with 32 registers), so that 10 loads feed 24 multiply-adds: with two loads and two multiply-adds per cycle,
+//! arithmetic is the limit as long as the panel stays in the second-level cache.
 
 mod panel;
 mod portable;
@@ -25,7 +25,7 @@ pub(crate) use panel::Panel;
 /// out\[k\]\[i\] = φ_i · w_k for the rows i of `panel`; `weights` is \[problem\]\[feature\], `out` \[problem\]\[row\].
 ///
 /// # Panics
-/// Where the slices do not fit the panel.
+/// If the slices do not match the panel.
 pub(crate) fn scores(isa: Isa, panel: Panel<'_>, weights: &[f32], out: &mut [f32]) {
     let (n, d) = (panel.rows.len(), panel.n_cols);
     if n == 0 || out.is_empty() {
@@ -50,7 +50,7 @@ pub(crate) fn scores(isa: Isa, panel: Panel<'_>, weights: &[f32], out: &mut [f32
 /// `sums` \[problem\]\[feature\].
 ///
 /// # Panics
-/// Where the slices do not fit the panel.
+/// If the slices do not match the panel.
 pub(crate) fn add_combination(isa: Isa, panel: Panel<'_>, factors: &[f32], sums: &mut [f32]) {
     let (n, d) = (panel.rows.len(), panel.n_cols);
     if n == 0 || sums.is_empty() {

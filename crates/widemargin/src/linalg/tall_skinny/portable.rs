@@ -1,4 +1,4 @@
-//! The loops for any machine, left to the compiler to vectorise.
+//! The loops for any machine, vectorised by the compiler.
 
 use super::panel::Panel;
 use super::tile;

@@ -1,14 +1,14 @@
-//! The two products as loops over register tiles, for any vector register.
+//! The two products as loops over register tiles, for any vector type.
 #![expect(clippy::needless_range_loop, reason = "constant indices into register tiles are what the compiler unrolls")]
 
 use super::panel::Panel;
 use crate::simd::Simd;
 
-/// Features of one block of [`scores`]: 4 rows and 6 problems of it are 40 KiB, so that a problem tile stays in
-/// the first-level cache while the rows of the panel go by.
+/// Features of one block of [`scores`]: 4 rows and 6 problems of it are 40 KiB, so that a problem tile stays in the
+/// first-level cache across the rows of the panel.
 const FEATURES_A_BLOCK: usize = 1024;
 
-/// The most problems of a tile.
+/// The maximum number of problems of a tile.
 const PROBLEMS: usize = 6;
 
 /// Calls `$tile::<…, P>` with the run-time number of problems as a constant.
@@ -25,7 +25,7 @@ macro_rules! with_problems {
     };
 }
 
-/// Start and length of the problem tiles: as level as can be, so that ten problems are 5 + 5 and not 6 + 4.
+/// Start and length of the problem tiles, nearly equal, so that ten problems are 5 + 5 and not 6 + 4.
 fn problem_tiles(n: usize) -> impl Iterator<Item = (usize, usize)> {
     let tiles = n.div_ceil(PROBLEMS);
     (0..tiles).map(move |t| {
@@ -54,7 +54,7 @@ pub(super) unsafe fn scores<S: Simd, const R: usize>(panel: Panel<'_>, weights: 
                     if n - row >= R {
                         let rows: [*const f32; R] =
                             std::array::from_fn(|r| first.add(panel.rows[row + r] as usize * d));
-                        // The last rows of a panel call nothing new: what comes after them the panel does not know.
+                        // The last rows of a panel prefetch nothing new: the rows after the panel are unknown.
                         let next = if n - row >= 2 * R { row + R } else { row };
                         let next: [*const f32; R] =
                             std::array::from_fn(|r| first.add(panel.rows[next + r] as usize * d));
@@ -71,8 +71,8 @@ pub(super) unsafe fn scores<S: Simd, const R: usize>(panel: Panel<'_>, weights: 
     }
 }
 
-/// R rows against P problems over `width` features: R + P loads for R · P multiply-adds. Meanwhile the `next` rows
-/// are called to the cache: they lie a whole row apart, which no hardware prefetcher foresees.
+/// R rows times P problems over `width` features: R + P loads for R · P multiply-adds. Meanwhile the `next` rows are
+/// prefetched: they are a whole row apart, which hardware prefetchers do not predict.
 ///
 /// # Safety
 /// `width` numbers may be read at every row and at `weights + p * stride`; `out + p * n + r` may be written.
@@ -148,11 +148,11 @@ pub(super) unsafe fn combine<S: Simd, const V: usize>(panel: Panel<'_>, factors:
     }
 }
 
-/// V vectors of features against P problems over all rows: V + P loads for V · P multiply-adds.
+/// V vectors of features times P problems over all rows: V + P loads for V · P multiply-adds.
 ///
 /// # Safety
-/// `width` (V vectors, or less than one where V = 1) numbers may be read from feature `at` of every row and
-/// written at `sums + p * features`; `factors` has `p * rows` numbers.
+/// `width` (V vectors, or less than one if V = 1) numbers may be read from feature `at` of every row and written at
+/// `sums + p * features`; `factors` has `p * rows` numbers.
 #[inline(always)]
 unsafe fn combine_tile<S: Simd, const V: usize, const P: usize>(
     panel: Panel<'_>,

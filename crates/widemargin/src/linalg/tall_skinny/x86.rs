@@ -4,12 +4,12 @@ use super::panel::Panel;
 use super::tile;
 use crate::simd::{Avx2, Avx512};
 
-/// The loops compiled for one instruction set. `inline(always)` of the generic bodies into these functions
-/// is what lets the compiler use its registers.
+/// The loops compiled for one instruction set. `inline(always)` of the generic bodies into these functions lets the
+/// compiler use its registers.
 macro_rules! compiled_for {
     ($features:literal, $simd:ty, $rows:literal, $vectors:literal, $scores:ident, $combine:ident) => {
         /// # Safety
-        /// As [`tile::scores`], and the instruction set is there.
+        /// As [`tile::scores`], and the instruction set must be available.
         #[target_feature(enable = $features)]
         pub(super) unsafe fn $scores(panel: Panel<'_>, weights: &[f32], out: &mut [f32], k: usize) {
             // SAFETY: guaranteed by the caller.
@@ -17,7 +17,7 @@ macro_rules! compiled_for {
         }
 
         /// # Safety
-        /// As [`tile::combine`], and the instruction set is there.
+        /// As [`tile::combine`], and the instruction set must be available.
         #[target_feature(enable = $features)]
         pub(super) unsafe fn $combine(panel: Panel<'_>, factors: &[f32], sums: &mut [f32], k: usize) {
             // SAFETY: guaranteed by the caller.

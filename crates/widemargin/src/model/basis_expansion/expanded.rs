@@ -14,7 +14,7 @@ use crate::similarity::Similarity;
 
 /// An expansion fitted without a classifier.
 pub struct Expanded<S: Similarity> {
-    /// The expansion: similarity, bases and normalisation.
+    /// The expansion: similarity, bases and normalization.
     pub expansion: BasisExpansion<S>,
     /// The features of the training samples: samples × features.
     pub features: DenseMatrix<f32>,

@@ -39,7 +39,7 @@ pub struct BasisExpansionParams<S: Similarity> {
 }
 
 impl<S: Similarity> BasisExpansionParams<S> {
-    /// The defaults for a similarity: 1,000 bases evenly spaced in each class, mean-norm normalisation, C = 1, squared
+    /// The defaults for a similarity: 1,000 bases evenly spaced in each class, mean-norm normalization, C = 1, squared
     /// hinge, an unpenalised intercept, a relative duality gap of 0.001, one thread per core.
     pub fn new(similarity: S) -> Self {
         BasisExpansionParams {

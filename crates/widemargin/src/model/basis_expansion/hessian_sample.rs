@@ -1,4 +1,4 @@
-//! The first passes of an out-of-core fit: they learn the normalisation from all samples and keep some rows' features.
+//! The first passes of an out-of-core fit: they learn the normalization from all samples and keep some rows' features.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::model::clock::Clock;
 use crate::monitor::{Monitor, Progress};
 use crate::similarity::Similarity;
 
-/// The checkpoint name of the normalisation.
+/// The checkpoint name of the normalization.
 const NORMALIZATION: &str = "normalization";
 
 /// The resident rows, with their features.
@@ -46,7 +46,7 @@ pub(crate) struct Learner<'a, 'p, S: Similarity> {
 }
 
 impl<'a, S: Similarity> Learner<'a, '_, S> {
-    /// Passes over all samples, twice if the normalisation needs it. Afterwards the pieces yield normalised features.
+    /// Passes over all samples, twice if the normalization needs it. Afterwards the pieces yield normalised features.
     pub fn learn(mut self, rows: Vec<usize>, clock: &mut Clock<'_>) -> Result<(FeaturePieces<'a, S>, HessianSample)> {
         let affine = self.pieces.expansion.affine();
         let width = self.pieces.expansion.n_features();
@@ -61,7 +61,7 @@ impl<'a, S: Similarity> Learner<'a, '_, S> {
 
         let mut hessian_sample = HessianSample { phi: Vec::with_capacity(rows.len() * width), rows };
         let mut mean = vec![0.0; width];
-        // If all rows are resident, nothing is computed twice; if the normalisation needs nothing, only resident rows
+        // If all rows are resident, nothing is computed twice; if the normalization needs nothing, only resident rows
         // are wanted.
         let mut keeps = !self.plan.is_whole();
         let mut piece = Vec::new();

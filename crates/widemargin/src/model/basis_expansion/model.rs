@@ -103,7 +103,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
     /// The geometric margin 1/‖w‖ of each two-class problem: the distance from the boundary, in the normalised feature
     /// space, of points with decision values of ±1. Infinite if all weights are 0.
     ///
-    /// It is a distance between features φ(x), not between samples, in the unit of the normalisation (for `mean-norm`,
+    /// It is a distance between features φ(x), not between samples, in the unit of the normalization (for `mean-norm`,
     /// the mean distance of a sample from the centre). ‖w‖ does not include the intercept, penalised or not: it shifts
     /// the boundary and does not rotate it.
     pub fn margins(&self) -> Vec<f64> {
@@ -160,7 +160,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         (0..self.intercepts.len()).map(norm).collect()
     }
 
-    /// The expansion: similarity, bases and normalisation.
+    /// The expansion: similarity, bases and normalization.
     pub fn expansion(&self) -> &BasisExpansion<S> {
         &self.expansion
     }

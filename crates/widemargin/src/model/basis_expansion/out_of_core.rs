@@ -1,7 +1,7 @@
 //! The basis expansion SVM on data larger than memory.
 //!
 //! Samples are read in pieces, in as many passes as needed. A first pass computes all features to learn the centre of
-//! the normalisation; those of some rows stay in memory, the others are discarded, or cached on disk if reading them is
+//! the normalization; those of some rows stay in memory, the others are discarded, or cached on disk if reading them is
 //! faster than recomputing them. A second pass learns the scale. The problem is then solved on the resident rows, which
 //! nearly gives the solution, and after that on all rows with the Hessian of the resident ones ([`SampledObjective`]),
 //! in a few more passes. The gap of the stopping rule is over all rows.

@@ -20,10 +20,10 @@ pub(super) fn add_combination(view: &DenseView<'_, f32>, rows: &[u32], factors: 
     }
 }
 
-/// Rows and columns of a tile of the Gram matrix; fixed, so that the number of threads changes no bit.
+/// Rows and columns of a tile of the Gram matrix; fixed, so that results do not depend on the number of threads.
 const TILE: usize = 512;
 
-/// Bytes of the rows that all tiles go through before the next rows: what should stay in the last-level cache.
+/// Bytes of the rows processed by all tiles before the next rows: they should stay in the last-level cache.
 const PANEL_BYTES: usize = 16 << 20;
 
 struct Tile {
@@ -32,8 +32,8 @@ struct Tile {
     values: Vec<f32>,
 }
 
-/// n · d² flops (half of a full product), in d²/2T² tiles that each read two strips of T columns: with T = 512
-/// that is 128 flops a byte.
+/// n · d² flops (half of a full product), in d²/2T² tiles that each read two strips of T columns: with T = 512 that is
+/// 128 flops per byte.
 pub(super) fn gram(
     view: &DenseView<'_, f32>,
     factors: &[f32],
@@ -46,7 +46,7 @@ pub(super) fn gram(
     for row in 0..d.div_ceil(TILE) {
         tiles.extend((0..=row).map(|col| Tile { row, col, values: vec![0.0; width(row) * width(col)] }));
     }
-    // Rows that all count the same need no scaled copy.
+    // Equally weighted rows need no scaled copy.
     let same = factors.first().copied().filter(|first| factors.iter().all(|f| f == first));
     let rows_a_panel = (PANEL_BYTES / (4 * d.max(1))).max(256);
     let mut scaled = Vec::new();

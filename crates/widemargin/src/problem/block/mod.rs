@@ -1,4 +1,4 @@
-//! A block of rows of Φ, dense or sparse, and the few products an objective needs of it.
+//! A block of rows of Φ, dense or sparse, and the products that an objective needs.
 
 mod dense;
 mod sparse;
@@ -61,15 +61,15 @@ impl Block<'_> {
         }
     }
 
-    /// Rows that stay in the second-level cache between [`Block::scores`] and [`Block::add_combination`].
+    /// Number of rows that stay in the second-level cache between [`Block::scores`] and [`Block::add_combination`].
     pub(super) fn rows_a_panel(&self) -> usize {
         const BYTES: usize = 512 << 10;
         let row = 4 * self.n_values() / self.n_rows().max(1);
-        // Fewer than 24 rows would leave the sums, not the rows, as what is read and written most.
+        // With fewer than 24 rows, reading and writing the sums would dominate.
         (BYTES / row.max(1)).clamp(24, 256) / 4 * 4
     }
 
-    /// Weights `[problem][feature]` (each `stride` apart) in the order and precision the products take.
+    /// Weights `[problem][feature]` (each `stride` apart) in the order and precision of the products.
     pub(super) fn pack(&self, points: &[f64], stride: usize) -> Vec<f32> {
         let d = self.n_features();
         match self {
@@ -103,7 +103,7 @@ impl Block<'_> {
         }
     }
 
-    /// Sums for so many problems, all 0.
+    /// Sums for this number of problems, all 0.
     pub(super) fn sums(&self, n_problems: usize) -> Sums {
         let n = self.n_features() * n_problems;
         let narrow = if matches!(self, Block::Dense(_)) { vec![0.0; n] } else { Vec::new() };
@@ -124,7 +124,7 @@ impl Block<'_> {
         }
     }
 
-    /// Multiply-adds of [`Block::gram`], or what takes as long.
+    /// Cost of [`Block::gram`], in equivalent multiply-adds.
     pub(super) fn gram_cost(&self) -> f64 {
         match self {
             Block::Dense(view) => 0.5 * (view.n_rows() * view.n_cols()) as f64 * view.n_cols() as f64,
@@ -132,7 +132,7 @@ impl Block<'_> {
         }
     }
 
-    /// The lower triangle of Σ_i factors_i φ_i φ_iᵀ, row-major; `None` where the watch says to stop.
+    /// The lower triangle of Σ_i factors_i φ_i φ_iᵀ, row-major; `None` if the monitor says to stop.
     pub(super) fn gram(&self, factors: &[f32], pool: &Pool, monitor: &Monitor<'_>) -> Result<Option<Vec<f32>>> {
         match self {
             Block::Dense(view) => dense::gram(view, factors, pool, monitor),
@@ -162,12 +162,12 @@ impl Block<'_> {
         }
     }
 
-    /// The error that names the first value which single precision cannot work with, if there is one.
+    /// The error for the first value that single precision cannot work with, if any.
     pub(super) fn check(&self, first_row: usize) -> Result<()> {
         for row in 0..self.n_rows() {
             let mut bad = None;
             let mut look = |column: usize, value: f64| {
-                // NaN is not below the limit either.
+                // Also false for NaN.
                 let usable = value.abs() < LARGEST;
                 if !usable && bad.is_none() {
                     bad = Some((column, value));

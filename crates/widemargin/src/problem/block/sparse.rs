@@ -1,5 +1,5 @@
-//! Products of sparse rows. Weights and sums are `[feature][problem]`, so that a non-zero finds its numbers for
-//! all problems side by side: 2 flops a non-zero and problem, 4 to 8 bytes moved for them.
+//! Products of sparse rows. Weights and sums are `[feature][problem]`, so that the numbers of a non-zero for all
+//! problems are adjacent: 2 flops per non-zero and problem, with 4 to 8 bytes moved.
 
 use super::sums::Sums;
 use crate::data::{CsrView, Rows};
@@ -52,7 +52,7 @@ pub(super) fn gram_cost(view: &CsrView<'_, f32>) -> f64 {
     SCATTER * pairs
 }
 
-/// Rows of the Gram matrix that one task makes; fixed, so that the number of threads changes no bit.
+/// Rows of the Gram matrix per task; fixed, so that results do not depend on the number of threads.
 const BAND: usize = 128;
 
 pub(super) fn gram(

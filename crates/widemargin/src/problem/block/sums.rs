@@ -1,6 +1,6 @@
 //! Sums of a block's rows.
 
-/// Sums of rows: in single precision for as long as that is harmless, then in double.
+/// Sums of rows: in single precision for a limited number of rows, then in double.
 #[derive(Clone, Debug)]
 pub(in crate::problem) struct Sums {
     pub(super) n_problems: usize,
@@ -11,11 +11,11 @@ pub(in crate::problem) struct Sums {
 }
 
 impl Sums {
-    /// Rows summed in single precision before they go to the double-precision sums: the rounding is then that
-    /// of 256 terms, and moving the sums costs less than a tenth of making them.
+    /// Rows summed in single precision before they are added to the double-precision sums: the rounding error is then
+    /// that of 256 terms, and the addition costs less than a tenth of the sums.
     pub(super) const ROWS: usize = 256;
 
-    /// Moves what is in single precision to the other sums.
+    /// Adds the single-precision sums to the double-precision ones.
     pub(super) fn flush(&mut self) {
         for (wide, narrow) in self.wide.iter_mut().zip(&mut self.narrow) {
             *wide += f64::from(std::mem::take(narrow));

@@ -48,7 +48,7 @@ pub trait Checkpoint: Sync {
 pub(crate) fn load(checkpoint: &dyn Checkpoint, name: &str) -> Result<Option<Vec<u8>>> {
     let Some(mut bytes) = checkpoint.load(name)? else { return Ok(None) };
     let wrong = |problem: &str| Error::Checkpoint {
-        problem: format!("{name} {problem}: delete the checkpoint, or give an empty folder, to begin the fit anew"),
+        problem: format!("{name} {problem}: delete the checkpoint, or use an empty folder, to start again"),
     };
     let Some(end) = bytes.iter().position(|&byte| byte == b'\n').filter(|_| bytes.starts_with(SEAL.as_bytes())) else {
         return Err(wrong("is damaged, or was written by version 0.1, which kept no checksums"));

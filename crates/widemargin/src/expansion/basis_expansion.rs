@@ -252,7 +252,7 @@ impl<S: Similarity> BasisExpansion<S> {
         let n = self.bases.len();
         if self.n_columns() != n {
             let (spec, normalization) = (self.similarity.spec(), self.normalization);
-            let problem = format!("{normalization} needs the similarities between the bases, which nobody gave");
+            let problem = format!("{normalization} needs the similarities between the bases, which are not available");
             return Err(Error::Similarity { similarity: spec, problem });
         }
         let raw = BasisExpansion::raw(&self.similarity, self.bases.clone())?;

@@ -60,7 +60,7 @@ impl<'a, O: Objective> RecordedObjective<'a, O> {
         let head = (self.word(self.next).map(u64::from_le_bytes), self.word(self.next + 8).map(u64::from_le_bytes));
         if head != (Some(kind), Some(length as u64)) || end > self.kept {
             return Err(Error::Checkpoint {
-                problem: "its answers are not those that this fit asks for: begin anew in an empty folder".into(),
+                problem: "its results do not match this fit: use an empty folder to start again".into(),
             });
         }
         let numbers = self.told[self.next + 16..end].as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes));

@@ -189,7 +189,7 @@ fn numbers(checkpoint: &dyn Checkpoint, n_means: usize, n_spreads: usize) -> Res
     let Some(bytes) = load_checkpoint(checkpoint, NORMALIZATION)? else { return Ok(None) };
     if bytes.len() != 8 * (n_means + n_spreads) {
         return Err(Error::Checkpoint {
-            problem: format!("'{NORMALIZATION}' is damaged: begin anew in an empty folder"),
+            problem: format!("'{NORMALIZATION}' is damaged: delete the checkpoint to start again"),
         });
     }
     let mut means: Vec<f64> = bytes.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect();

@@ -215,11 +215,11 @@ impl<S: Similarity> Blocks<'_, S> {
         let n_passes = objective.into_parts().0.into_inner().n_passes();
         let how = match self.pieces.kept {
             Some(_) => format!("kept on disk ({:.0} MB)", megabytes(4 * n * d)),
-            None => "made anew in each pass".to_owned(),
+            None => "recomputed in each pass".to_owned(),
         };
         let speed = |clocked: f64| if clocked.is_finite() { format!("{:.1} µs", clocked * 1e6) } else { "-".into() };
         let note = format!(
-            "features were {how}: making takes {} a sample, reading {}; {n_passes} passes of the solver, \
+            "features were {how}: computing them takes {} per sample, reading {}; {n_passes} passes of the solver, \
              {} samples stayed in memory",
             speed(self.pieces.made.seconds_a_row()),
             speed(self.pieces.read.seconds_a_row()),

@@ -60,7 +60,7 @@ impl AnySimilarity {
         let mut set = AnySimilarity { nodes: Vec::new(), leaves: Vec::new(), parts: Vec::new() };
         specs.iter().try_for_each(|spec| set.add(spec.as_ref().parse()?))?;
         if set.parts.len() > 1 && set.brings_columns() {
-            let expected = "precomputed similarities stand alone: put the blocks side by side in one file".into();
+            let expected = "precomputed similarities stand alone: concatenate the blocks in one file".into();
             return Err(Error::Parameter { name: "similarity", value: set.spec(), expected });
         }
         Ok(set)

@@ -95,7 +95,7 @@ impl<'a> Log<'a> {
             (magic == MAGIC && from.bytes.is_empty()).then_some((fingerprint, unit, points, hessians, visits))
         })();
         let wrong =
-            |problem: &str| Error::Checkpoint { problem: format!("'{NAME}' {problem}: remove it to begin anew") };
+            |problem: &str| Error::Checkpoint { problem: format!("'{NAME}' {problem}: delete it to start again") };
         let (fingerprint, unit, points, hessians, visits) =
             parts.ok_or_else(|| wrong("is damaged or of another version"))?;
         if fingerprint != self.fingerprint {

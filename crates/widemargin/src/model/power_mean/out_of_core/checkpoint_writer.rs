@@ -61,9 +61,12 @@ impl Left {
                 Some((known, theirs)) if known == name && theirs == ours => {}
                 Some((known, theirs)) if known == name => {
                     let found = format!("that of a fit with {name} = {theirs}");
-                    return Err(wrong(found, format!("{name} = {ours} (begin anew without it, or fit as then)")));
+                    return Err(wrong(
+                        found,
+                        format!("{name} = {ours} (delete the checkpoint, or restore the original parameters)"),
+                    ));
                 }
-                _ => return Err(damaged(format!("no word of {name}"))),
+                _ => return Err(damaged(format!("without {name}"))),
             }
         }
         Ok(Some(Left(manifest)))
@@ -77,7 +80,7 @@ impl Left {
         sizes.take_up(self.0.plan, memory).ok_or_else(|| {
             wrong(
                 format!("that of a fit in {} blocks", self.0.plan.n_blocks),
-                "one in more, which the memory asks for (allow as much as then, or begin anew without it)".into(),
+                "one in more blocks (allow as much memory as then, or delete the checkpoint)".into(),
             )
         })
     }
@@ -145,7 +148,7 @@ fn wrong(found: String, expected: String) -> Error {
 }
 
 fn damaged(found: String) -> Error {
-    wrong(found, "what a fit on blocks keeps (begin anew without it)".into())
+    wrong(found, "the checkpoint of a fit on blocks (delete it to start again)".into())
 }
 
 /// Saves the state of a fit.

@@ -1,4 +1,4 @@
-//! The flags that commands share.
+//! Command-line options shared by several commands.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -6,20 +6,20 @@ use std::time::Duration;
 use clap::Args;
 use widemargin_io::{Format, LabelColumn, ReadOptions, TextColumn};
 
-/// Flags of every command.
+/// Options of every command.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Common options")]
 pub struct Common {
-    /// Threads, at most one a core; 0 is one a core
+    /// Number of threads, at most one per core; 0 means one per core
     #[arg(long, global = true, default_value_t = 0, value_name = "N")]
     pub threads: usize,
     /// Seed of every random step
     #[arg(long, global = true, default_value_t = 0, value_name = "N")]
     pub seed: u64,
-    /// No progress and no summary on standard error; errors are still told
+    /// Suppress progress and the summary on standard error; errors are still printed
     #[arg(long, short, global = true)]
     pub quiet: bool,
-    /// End after this many seconds: `train` keeps the model it has by then, `cv` the results
+    /// Stop after this many seconds: `train` keeps the model obtained so far, `cv` the results
     #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
     pub time_limit: Option<Duration>,
 }
@@ -30,24 +30,24 @@ pub struct Input {
     /// The samples; `-` is standard input
     #[arg(value_name = "DATA")]
     pub data: PathBuf,
-    /// Format of the samples, where the name of the file does not tell it: libsvm, csv, tsv, npy, npz, strings, ucr,
+    /// Format of the samples, if it cannot be determined from the file name: libsvm, csv, tsv, npy, npz, strings, ucr,
     /// ts, images, cifar10, idx
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<Format>,
     /// Column of the labels: a name, a number (1 is the first, -1 the last), or `none` [default: in a table the last
-    /// column called label, class, target or y, else the only column of text, else the first where there is no header;
-    /// in LIBSVM text and UCR lines the first word; in NPY files none; of strings the only other column]
+    /// column called label, class, target or y, otherwise the only text column, otherwise the first if there is no
+    /// header; in LIBSVM text and UCR lines the first word; in NPY files none; of strings the only other column]
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
     pub label: Option<LabelColumn>,
-    /// Column of the strings (--format strings): a name, or a number (1 is the first, -1 the last) [default: the only one
-    /// that can be meant: by its name (text, string, sequence, smiles, sentence, message), or as the only one that is
-    /// neither the label nor a number]
+    /// Column of the strings (--format strings): a name, or a number (1 is the first, -1 the last) [default: the only
+    /// suitable one: by its name (text, string, sequence, smiles, sentence, message), or as the only one that is
+    /// neither the label nor numeric]
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
     pub text_column: Option<TextColumn>,
 }
 
 impl Input {
-    /// What the reader is told.
+    /// The options of the reader.
     pub fn options(&self) -> ReadOptions {
         ReadOptions {
             format: self.format,

@@ -1,4 +1,4 @@
-//! The flags of the basis expansion SVM, and the parameters they stand for.
+//! Command-line options of the basis expansion SVM.
 
 use clap::{ArgAction, Args};
 use serde_json::{Value, json};
@@ -19,23 +19,23 @@ use crate::model::Model;
 use crate::report::Failure;
 use crate::samples::{check_specs, default_similarity, with_source};
 
-/// Parameters of the method. Those that may be searched hold a list.
+/// Parameters of the method. Options that can be searched hold a list.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Method options")]
 pub struct BasisExpansionArgs {
-    /// Similarity, such as rbf:gamma=1, dtw:window=0.1 or hog:cell=4/rigid:radius=2; given several times, they stand
-    /// side by side. In `cv`, `|` separates alternatives. [default: by what the samples are: rbf for vectors,
+    /// Similarity, such as rbf:gamma=1, dtw:window=0.1 or hog:cell=4/rigid:radius=2; may be given several times to
+    /// combine similarities. In `cv`, `|` separates alternatives. [default: by the kind of samples: rbf for vectors,
     /// hog:cell=8/rbf:gamma=1 for images, dtw:window=0.1 for series, edit for strings]
     #[arg(long, action = ArgAction::Append, value_name = "SPEC")]
     similarity: Vec<String>,
-    /// Number of bases [default: 1000, or all samples where they are fewer]
+    /// Number of bases [default: 1000, or all samples if there are fewer]
     #[arg(long, value_delimiter = ',', value_name = "N")]
     n_basis: Vec<usize>,
-    /// How bases are chosen: index (evenly spaced in each class), random, stratified, kmedoids
+    /// Selection of the bases: index (evenly spaced in each class), random, stratified, kmedoids
     #[arg(long, value_delimiter = ',', default_value = "index", value_name = "NAME")]
     basis: Vec<BasisChoice>,
-    /// What is done to the similarities: mean-norm, z-score, none, nystrom-clip, nystrom-flip, nystrom-shift,
-    /// nystrom-square, and nystrom-symmetric-clip ... where the similarity is not symmetric
+    /// Normalization of the similarities: mean-norm, z-score, none, nystrom-clip, nystrom-flip, nystrom-shift,
+    /// nystrom-square, or nystrom-symmetric-clip ... for asymmetric similarities
     #[arg(long, value_delimiter = ',', default_value = "mean-norm", value_name = "NAME")]
     normalization: Vec<Normalization>,
     /// Weight of the losses
@@ -44,25 +44,25 @@ pub struct BasisExpansionArgs {
     /// Loss: hinge, squared-hinge or logistic
     #[arg(long, value_delimiter = ',', default_value = "squared-hinge", value_name = "NAME")]
     loss: Vec<AnyLoss>,
-    /// A constant in the decision function: free, penalised (as a feature that is always 1; so is free under hinge)
-    /// or none
+    /// Intercept of the decision function: free (unpenalised), penalised (as a feature that is always 1; with the hinge
+    /// loss free means penalised) or none
     #[arg(long, value_delimiter = ',', default_value = "free", value_name = "NAME")]
     intercept: Vec<Intercept>,
-    /// How much the classes count: `balanced`, or LABEL:WEIGHT,... with 1 for those not named
+    /// Class weights: `balanced`, or LABEL:WEIGHT,... with 1 for classes not listed
     #[arg(long, value_parser = class_weight, value_name = "WEIGHTS")]
     class_weight: Option<ClassWeight>,
     /// Relative duality gap at which to stop
     #[arg(long, default_value_t = 1e-3, allow_hyphen_values = true)]
     tol: f64,
-    /// Most Newton steps, under hinge passes over the samples [default: 100; 1000 under hinge]
+    /// Maximum number of Newton steps, with the hinge loss of passes over the samples [default: 100; 1000 for hinge]
     #[arg(long, value_name = "N")]
     max_iter: Option<u32>,
 }
 
-/// Bases where their number is not given and there are as many samples, as the library has it.
+/// The default number of bases, if there are as many samples; the same as in the library.
 const USUAL_BASES: usize = 1000;
 
-/// One choice of what may be searched.
+/// One choice of the parameters that can be searched.
 #[derive(Clone, Debug)]
 struct Choice {
     similarity: Vec<String>,
@@ -100,7 +100,7 @@ impl Method for BasisExpansionArgs {
             loss: self.loss[0],
             intercept: self.intercept[0],
         };
-        // Each flag multiplies what there is by its values.
+        // Each option multiplies the choices by its values.
         let mut choices = vec![first];
         for given in &self.similarity {
             let alternatives: Vec<String> = given.split('|').map(str::to_owned).collect();
@@ -137,7 +137,7 @@ impl BasisExpansionArgs {
             seed: common.seed,
             threads: common.threads,
         };
-        // What can be wrong with the flags is told before any file is read.
+        // Invalid options are reported before any file is read.
         let trial = if choice.similarity.is_empty() { vec!["rbf".to_owned()] } else { choice.similarity.clone() };
         check_specs(&trial)?;
         settings.params(&trial)?.check()?;
@@ -178,7 +178,7 @@ impl BasisExpansionArgs {
     }
 }
 
-/// All that a fit needs but the samples.
+/// All settings of a fit.
 #[derive(Clone)]
 struct Settings {
     choice: Choice,
@@ -211,7 +211,7 @@ impl Settings {
         })
     }
 
-    /// On samples that stay on the disk: vectors.
+    /// For vectors on disk.
     fn fit_blocks(
         &self,
         store: &Store,

@@ -1,11 +1,11 @@
-//! `--class-weight`, which every method has.
+//! The option `--class-weight` of all methods.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use widemargin::data::{ClassWeight, Label};
 
-/// Reads `balanced` or LABEL:WEIGHT,...
+/// Parses `balanced` or LABEL:WEIGHT,...
 pub fn class_weight(text: &str) -> Result<ClassWeight, String> {
     if text == "balanced" {
         return Ok(ClassWeight::Balanced);

@@ -1,4 +1,4 @@
-//! The command line's grammar: the subcommands.
+//! The subcommands.
 
 use clap::{Parser, Subcommand};
 
@@ -8,8 +8,8 @@ use crate::commands;
 /// Large-margin classifiers for any similarity, at linear cost.
 ///
 /// Files are LIBSVM text (.svm, .libsvm, .txt), CSV (.csv, .tsv), NumPy arrays (.npy, .npz), time series (.ts) or
-/// images (a folder, CIFAR-10's .bin, IDX), told by their ending; --format names those of strings and of the UCR
-/// archive's series. `-` is standard input.
+/// images (a folder, CIFAR-10's .bin, IDX), recognised by file name; use --format for strings and for the UCR archive's
+/// series. `-` is standard input.
 #[derive(Debug, Parser)]
 #[command(name = "widemargin", version, max_term_width = 100)]
 pub struct Cli {
@@ -19,26 +19,26 @@ pub struct Cli {
     pub common: Common,
 }
 
-/// What to do.
+/// The command to run.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Train a model and write it to a file
     Train(commands::train::Train),
-    /// Predict the label of each sample, one a line
+    /// Predict the label of each sample, one per line
     Predict(commands::predict::Predict),
-    /// Accuracy of a model on labelled samples, with a table of the classes
+    /// Evaluate a model on labelled samples: accuracy, and scores per class
     Evaluate(commands::evaluate::Evaluate),
-    /// Cross-validate a method; lists of values search a grid
+    /// Cross-validate a method; lists of values define a grid search
     Cv(commands::cv::Cv),
-    /// What is in a model file
+    /// Show what a model file contains
     Inspect(commands::inspect::Inspect),
-    /// How far a similarity is from being a kernel: its negative eigenvalues
+    /// Measure how far a similarity is from being a kernel, by its negative eigenvalues
     Spectrum(commands::spectrum::SpectrumArgs),
-    /// Samples into vectors: HOG features of images, or the basis expansion of a model
+    /// Convert samples to vectors: HOG features of images, or the basis expansion of a model
     Describe(commands::describe::Describe),
     /// Convert samples from one file format to another
     Convert(commands::convert::Convert),
-    /// Train and evaluate on handwritten digits, beside a linear SVM
+    /// Train and evaluate on handwritten digits, compared with a linear SVM
     Demo(commands::demo::Demo),
 }
 

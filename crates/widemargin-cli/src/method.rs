@@ -1,4 +1,4 @@
-//! What `train` and `cv` need of a method: its flags as points of a grid, each of which can be fitted.
+//! The interface of methods for `train` and `cv`: their options as points of a grid, each of which can be fitted.
 
 use clap::Args;
 use serde_json::Value;
@@ -14,38 +14,38 @@ use crate::report::Failure;
 /// Trains on samples and their labels.
 pub type Fit = dyn Fn(&Samples, &Labels, &Monitor<'_>) -> Result<Model>;
 
-/// Trains on samples that stay on the disk.
+/// Trains on samples on disk.
 pub type FitBlocks = dyn Fn(&Store, &Labels, &Resources<'_>, &Monitor<'_>) -> Result<Model>;
 
 /// One choice of a method's parameters.
 pub struct Point {
-    /// Fits with them; they are already checked.
+    /// Fits with these parameters, which have been checked.
     pub fit: Box<Fit>,
-    /// The same in blocks, where the method can with these parameters.
+    /// The same in blocks, if the method supports it with these parameters.
     pub fit_blocks: Option<Box<FitBlocks>>,
     /// The parameters by name.
     pub json: Value,
-    /// Those that may be searched, as a table shows them: one for each of [`Method::HEADS`].
+    /// Parameters that can be searched, as shown in a table: one for each of [`Method::HEADS`].
     pub cells: Vec<String>,
 }
 
-/// The flags of a method. Those that may be searched hold a list.
+/// The options of a method. Those that can be searched hold a list.
 pub trait Method: Args {
-    /// The method, as the command line names it.
+    /// The method's name on the command line.
     const NAME: &'static str;
-    /// What the cells of its points are; a table always shows the first two.
+    /// The column headings of its points; a table always shows the first two.
     const HEADS: &'static [&'static str];
 
-    /// Whether a fit on samples in memory can be told to keep within a limit.
+    /// Whether a fit on samples in memory supports a memory limit.
     const KEEPS_WITHIN_MEMORY: bool = false;
 
-    /// The flags that take a list, and how many values each was given.
+    /// The options that take a list, and the number of values given for each.
     fn lists(&self) -> Vec<(&'static str, usize)>;
 
-    /// Every combination of the values given, each to be fitted within `memory` bytes.
+    /// Every combination of the given values, each to be fitted within `memory` bytes.
     fn grid(&self, common: &Common, memory: Option<u64>) -> Result<Vec<Point>, Failure>;
 
-    /// The only choice of the parameters.
+    /// The single choice of the parameters.
     fn single(&self, common: &Common, memory: Option<u64>) -> Result<Point, Failure> {
         if let Some((name, n)) = self.lists().into_iter().find(|(_, n)| *n > 1) {
             let failure = Failure::input(format!("{name}: {n} values given, `train` takes one"));

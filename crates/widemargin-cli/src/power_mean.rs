@@ -1,4 +1,4 @@
-//! The flags of the power mean SVM, and the parameters they stand for.
+//! Command-line options of the power mean SVM.
 
 use clap::{Args, ValueEnum};
 use serde_json::json;
@@ -18,7 +18,7 @@ use crate::model::Model;
 use crate::report::Failure;
 use crate::samples::with_rows;
 
-/// Parameters of the method. Those that may be searched hold a list.
+/// Parameters of the method. Options that can be searched hold a list.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Method options")]
 pub struct PowerMeanArgs {
@@ -35,28 +35,28 @@ pub struct PowerMeanArgs {
     /// Loss: squared-hinge or hinge
     #[arg(long, value_delimiter = ',', default_value = "squared-hinge")]
     loss: Vec<Loss>,
-    /// How the kernel is reduced to a few numbers a feature: nystrom or polynomial
+    /// Reduction of the kernel to a few numbers per feature: nystrom or polynomial
     #[arg(long, value_delimiter = ',', default_value = "nystrom", value_name = "NAME")]
     approximation: Vec<Approximation>,
-    /// How many numbers a feature (Nystrom nodes), 1 to 16
+    /// Numbers per feature (Nystrom nodes), 1 to 16
     #[arg(long, value_delimiter = ',', default_value = "3", value_name = "N")]
     nodes: Vec<usize>,
-    /// Use the features as they are, instead of dividing each by its largest training value
+    /// Do not divide each feature by its largest training value
     #[arg(long)]
     no_scale: bool,
-    /// How much the classes count: `balanced`, or LABEL:WEIGHT,... with 1 for those not named
+    /// Class weights: `balanced`, or LABEL:WEIGHT,... with 1 for classes not listed
     #[arg(long, value_parser = class_weight, value_name = "WEIGHTS")]
     class_weight: Option<ClassWeight>,
     /// Relative duality gap at which to stop
     #[arg(long, default_value_t = 0.01, allow_hyphen_values = true)]
     tol: f64,
-    /// Most passes over the samples
+    /// Maximum number of passes over the samples
     #[arg(long, default_value_t = 1000, value_name = "N")]
     max_iter: u32,
-    /// Visit every sample in every pass
+    /// Visit every sample in every pass (no shrinking)
     #[arg(long)]
     no_shrinking: bool,
-    /// Implementation of the solver; changes the speed only
+    /// Implementation of the solver; affects speed only
     #[arg(long, value_enum, default_value_t = Solver::Auto)]
     solver: Solver,
 }

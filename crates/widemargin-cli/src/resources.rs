@@ -1,4 +1,4 @@
-//! Training on files that memory does not hold: the limit, the scratch file, the checkpoint, and the samples on disk.
+//! Training on data larger than memory: the limit, the scratch file, the checkpoint, and the samples on disk.
 
 use std::path::{Path, PathBuf};
 
@@ -13,38 +13,39 @@ use crate::args::Input;
 use crate::context::Context;
 use crate::report::{Failure, in_file, shown};
 
-/// How much memory there is, for `train` and `cv`.
+/// The memory limit of `train` and `cv`.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct Memory {
-    /// Memory to keep within, such as 4GiB or 500MB (a number alone is GB). `train` then reads the samples block by block
-    /// where the method can, from files of any size; else what does not fit is computed anew, or refused
+    /// Memory limit, such as 4GiB or 500MB (a number alone is in GB). `train` then reads the samples in blocks, from
+    /// files of any size, if the method supports it; otherwise values that do not fit are recomputed, or the fit is
+    /// refused
     #[arg(long, allow_hyphen_values = true, value_parser = size, value_name = "SIZE")]
     pub memory: Option<u64>,
 }
 
-/// Where else a fit may put things.
+/// Folders for additional files of a fit.
 #[derive(Clone, Debug, Args)]
 pub struct Folders {
-    /// Folder in which a fit in blocks says how far it is; killed and run again with the same data and parameters, it
-    /// goes on from there to the same model
+    /// Folder for the checkpoint of a fit in blocks: if the process is killed, rerunning it with the same data and
+    /// parameters resumes the fit and gives the same model
     #[arg(long, value_name = "DIR")]
     checkpoint: Option<PathBuf>,
-    /// Folder for the scratch file of a fit in blocks, on a disk with room [default: that of the model file]
+    /// Folder for the scratch file of a fit in blocks, on a disk with free space [default: that of the model file]
     #[arg(long, value_name = "DIR")]
     scratch: Option<PathBuf>,
 }
 
-/// Of what is free, where a checkpoint is asked for without a limit.
+/// The fraction of free memory used for a checkpointed fit without a limit.
 const SHARE: f64 = 0.5;
-/// For the program itself: stacks, the reader's blocks, what an allocator keeps.
+/// Memory of the program itself: stacks, the reader's blocks, allocator overhead.
 const OWN: u64 = 32 << 20;
-/// Of the limit, left for what nobody counts.
+/// The fraction of the limit reserved for other allocations.
 const MARGIN: f64 = 0.08;
-/// Labels, weights and costs of a sample.
+/// Labels, weights and costs per sample.
 const A_SAMPLE: u64 = 4 + 8 + 8;
 
 impl Folders {
-    /// Refuses a checkpoint among the data: its files would be read as samples.
+    /// Refuses a checkpoint folder inside the data folder, where its files would be read as samples.
     pub fn check(&self, input: &Input) -> Result<(), Failure> {
         match &self.checkpoint {
             Some(folder) => Ok(widemargin::output::check(&folder.join("checkpoint"), &[("the data", &input.data)])?),
@@ -58,19 +59,19 @@ impl Folders {
     }
 }
 
-/// Samples on a disk, and what a fit on them has to work with.
+/// Samples on disk, and the resources for a fit.
 #[derive(Debug)]
 pub struct OnDisk {
     /// The samples.
     store: Store,
-    /// Bytes that the fit itself may use.
+    /// Bytes of memory for the fit itself.
     memory: u64,
     scratch: ScratchFile,
     checkpoint: Option<CheckpointFolder>,
 }
 
 impl OnDisk {
-    /// Goes through the samples once, unless they can be read where they lie.
+    /// Reads the samples once, unless they can be read in place.
     pub fn open(
         context: &Context,
         data: &Path,
@@ -82,7 +83,7 @@ impl OnDisk {
             let failure = Failure::input("standard input cannot be read in blocks: it can be read only once");
             return Err(failure.help("write it to a file first"));
         }
-        // Not the system's folder for temporary files, which may be in memory.
+        // Not the system's temporary folder, which may be in memory.
         let beside = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let folder = folders.scratch.clone().unwrap_or_else(|| beside.to_owned());
         let checkpoint = folders.checkpoint.as_deref().map(CheckpointFolder::open).transpose()?;
@@ -119,7 +120,7 @@ impl OnDisk {
         fit(&self.store, labels, &resources, monitor).map_err(|error| in_file(error, data, self.store.outline(), 0))
     }
 
-    /// What the files say beside the samples.
+    /// The contents of the files other than samples.
     pub fn outline(&self) -> &Table {
         self.store.outline()
     }
@@ -129,7 +130,7 @@ impl OnDisk {
         self.store.n_samples()
     }
 
-    /// The line of a summary.
+    /// The size of the data for the summary.
     pub fn extent(&self) -> String {
         format!(
             "{} samples, {} features, {} on disk",
@@ -160,8 +161,8 @@ fn size(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Bytes of addresses that the process may still take, where it has a limit of those (`ulimit -v`). Matrix products
-/// reserve two last-level caches a thread, which they hardly touch: addresses, not memory.
+/// Bytes of address space that the process may still use, if it has a limit (`ulimit -v`). Matrix products reserve two
+/// last-level caches per thread, which they hardly touch: address space, not memory.
 fn address_space_left(threads: usize) -> Option<u64> {
     let cache = std::fs::read_to_string("/sys/devices/system/cpu/cpu0/cache/index3/size").ok();
     let cache = cache.and_then(|text| text.trim().strip_suffix('K')?.parse::<u64>().ok()).unwrap_or(0) * 1024;

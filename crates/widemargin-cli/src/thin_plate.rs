@@ -1,4 +1,4 @@
-//! The flags of the thin plate SVM, and the parameters they stand for.
+//! Command-line options of the thin plate SVM.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,11 +19,11 @@ use crate::model::Model;
 use crate::report::Failure;
 use crate::samples::with_rows;
 
-/// Samples up to which `--n-basis auto` is the exact solver. It takes 4 to 8 GB and some minutes there, and memory
-/// grows with the square, time with the cube.
+/// Number of samples up to which `--n-basis auto` selects the exact solver. It takes 4 to 8 GB and some minutes at this
+/// size, and memory grows quadratically, time cubically.
 const EXACT_UP_TO: usize = 10_000;
 
-/// Parameters of the method. Those that may be searched hold a list.
+/// Parameters of the method. Options that can be searched hold a list.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Method options")]
 pub struct ThinPlateArgs {
@@ -31,38 +31,37 @@ pub struct ThinPlateArgs {
     /// spline:order=N,dims=D, rbf:gamma=G
     #[arg(long, value_parser = kernels, action = ArgAction::Append, default_value = "distance", value_name = "NAME")]
     kernel: Vec<Kernels>,
-    /// Weight of the losses: a number, or auto, which takes the least leave-one-out loss on a path of values
+    /// Weight of the losses: a number, or auto, which minimises the leave-one-out loss on a path of values
     #[arg(short = 'C', value_delimiter = ',', allow_hyphen_values = true, default_value = "auto", value_name = "C")]
     c: Vec<CChoice>,
-    /// What becomes of the polynomials that the kernel leaves unpenalised: free, penalized, constant (only the constant
-    /// is kept), none, or auto, which is free where there are 100 samples a polynomial and they alone do not separate the
-    /// data, else penalized or constant, whichever has the lower leave-one-out loss (on landmarks and under a time limit
+    /// Treatment of the polynomials that the kernel leaves unpenalised: free, penalized, constant (keep only the
+    /// constant), none, or auto: free if there are 100 samples per polynomial and they alone do not separate the data,
+    /// otherwise penalized or constant, whichever has the lower leave-one-out loss (on landmarks and under a time limit
     /// penalized)
     #[arg(long, value_delimiter = ',', default_value = "auto", value_name = "NAME")]
     null_space: Vec<NullSpace>,
-    /// Number of landmarks that carry the kernel, or none for the exact solver; auto is none for up to 10,000 samples,
-    /// 1000 beyond
+    /// Number of landmarks, or none for the exact solver; auto is none for up to 10,000 samples, otherwise 1000
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true, default_value = "auto", value_name = "N")]
     n_basis: Vec<BasisSize>,
-    /// How landmarks are chosen: index (the first samples), random, kmeans, kmedoids
+    /// Selection of the landmarks: index (the first samples), random, kmeans, kmedoids
     #[arg(long, value_delimiter = ',', default_value = "kmeans", value_name = "NAME")]
     basis: Vec<LandmarkChoice>,
-    /// Divide each column by its standard deviation: yes, no, or auto, which where C is auto and the columns' spreads
-    /// differ by more than 3 tries both on up to 1000 samples and takes the lower leave-one-out loss
+    /// Divide each column by its standard deviation: yes, no, or auto: if C is auto and the columns' spreads differ by
+    /// more than a factor of 3, try both on up to 1000 samples and use the one with the lower leave-one-out loss
     #[arg(long, value_delimiter = ',', default_value = "auto", value_name = "WHEN")]
     standardize: Vec<Standardize>,
-    /// How much the classes count: `balanced`, or LABEL:WEIGHT,... with 1 for those not named
+    /// Class weights: `balanced`, or LABEL:WEIGHT,... with 1 for classes not listed
     #[arg(long, value_parser = class_weight, value_name = "WEIGHTS")]
     class_weight: Option<ClassWeight>,
     /// Largest violation of the optimality conditions, in units of the margin, at which to stop
     #[arg(long, default_value_t = 1e-10, allow_hyphen_values = true)]
     tol: f64,
-    /// Most Newton steps a class and C
+    /// Maximum number of Newton steps per class and C
     #[arg(long, default_value_t = 100, value_name = "N")]
     max_iter: u32,
 }
 
-/// A list of kernels. A spec may have a comma of its own, so it is not clap that splits the list.
+/// A list of kernels. Specs may contain commas, so that clap cannot split the list.
 #[derive(Clone, Debug)]
 struct Kernels(Vec<ConditionalKernel>);
 
@@ -70,7 +69,7 @@ fn kernels(list: &str) -> Result<Kernels, widemargin::Error> {
     let mut specs: Vec<String> = Vec::new();
     for part in list.split(',') {
         match specs.last_mut() {
-            // `dims=2` goes on with the spec before it.
+            // `dims=2` continues the previous spec.
             Some(spec) if part.contains('=') && !part.contains(':') => *spec += &format!(",{part}"),
             _ => specs.push(part.to_owned()),
         }
@@ -78,7 +77,7 @@ fn kernels(list: &str) -> Result<Kernels, widemargin::Error> {
     specs.iter().map(|spec| spec.parse()).collect::<Result<_, _>>().map(Kernels)
 }
 
-/// How many landmarks.
+/// Number of landmarks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum BasisSize {
     Auto,
@@ -207,7 +206,7 @@ impl ThinPlateArgs {
             let params = in_blocks.clone();
             params.fit_blocks(store, labels, None, resources, monitor).map(Model::ThinPlate)
         });
-        // The exact solver holds all samples, and auto may be it.
+        // The exact solver needs all samples in memory, and auto may select it.
         let fit_blocks = matches!(size, BasisSize::Landmarks(_)).then_some(blocks);
         let fit = Box::new(move |samples: &Samples, labels: &Labels, monitor: &Monitor<'_>| {
             with_rows!(samples, |view| params.fit_with(&view, labels, None, monitor)).map(Model::ThinPlate)

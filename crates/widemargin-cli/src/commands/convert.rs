@@ -1,4 +1,4 @@
-//! `widemargin convert`: samples from one format to another.
+//! `widemargin convert`: converts samples from one format to another.
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ pub struct Convert {
     /// The file to write; `-` is standard output
     #[arg(value_name = "OUT")]
     output: PathBuf,
-    /// Format of the output, where its name does not tell it: libsvm, csv, tsv, npy, npz
+    /// Format of the output, if it cannot be determined from its name: libsvm, csv, tsv, npy, npz
     #[arg(long, value_name = "FORMAT")]
     output_format: Option<Format>,
 }

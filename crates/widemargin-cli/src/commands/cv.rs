@@ -63,7 +63,7 @@ struct Folds {
     json: bool,
 }
 
-/// A point of the grid, tried out.
+/// The results of a grid point.
 struct Tried {
     point: Point,
     scores: CrossValidation,
@@ -128,7 +128,7 @@ impl<M: Method> Task<M> {
     }
 }
 
-/// What every point of the grid is tried on.
+/// The data and settings of the search.
 struct Search<'a> {
     context: &'a Context,
     table: &'a Table,
@@ -137,13 +137,13 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// All folds of a point; none where the time limit passes first.
+    /// All folds of a grid point; `None` if the time limit passes first.
     fn try_out(&self, point: Point) -> Result<Option<Tried>> {
         let (start, sink) = (Instant::now(), |_| ());
         let monitor = self.context.monitor(&sink);
         let mut converged = true;
         let scores = cross_validate(self.labels, self.n_folds, self.context.common.seed, |train, test| {
-            // The rest of the folds of a point that is given up.
+            // Skips the remaining folds of an abandoned point.
             if monitor.ask() == Err(Stopped::TimeLimit) {
                 return Ok(f64::NAN);
             }
@@ -208,7 +208,7 @@ fn as_json(
     })
 }
 
-/// A line a point. Columns in which nothing varies are left out, but for the first two (the kernel and C).
+/// One line per point. Constant columns are omitted, except for the first two (the kernel and C).
 fn as_text(names: &[&str], tried: &[Tried], best: usize) -> String {
     let varies = |column: usize| tried.iter().any(|t| t.point.cells[column] != tried[0].point.cells[column]);
     let shown: Vec<usize> = (0..names.len()).filter(|&column| column < 2 || varies(column)).collect();

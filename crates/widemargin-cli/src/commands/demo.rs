@@ -1,4 +1,4 @@
-//! `widemargin demo`: handwritten digits, from the binary to a table on the screen.
+//! `widemargin demo`: trains and evaluates on built-in handwritten digits, and prints a table.
 
 use std::time::Instant;
 
@@ -29,18 +29,18 @@ pub struct Demo {
     json: bool,
 }
 
-/// Where a method's C comes from.
+/// How C is selected.
 #[derive(Clone, Copy, PartialEq)]
 enum Choice {
     /// The method's default.
     Default(f64),
     /// The best of [`GRID`] by cross-validation on the training images.
     CrossValidation,
-    /// The method chooses on its own, by leave-one-out.
+    /// Selected by the method itself, by leave-one-out.
     LeaveOneOut,
 }
 
-/// What one method did.
+/// The results of a method.
 struct Outcome {
     method: &'static str,
     c: f64,
@@ -53,11 +53,11 @@ struct Outcome {
 
 const SOURCE: &str = "UCI optical digits (E. Alpaydin, C. Kaynak, 1998, doi.org/10.24432/C50P49, CC BY 4.0)";
 
-/// What cross-validation on the training images chooses C from.
+/// The values of C for cross-validation.
 const GRID: [f64; 3] = [0.01, 0.1, 1.0];
 const FOLDS: usize = 5;
 
-/// Bases of the basis expansion: 20 a digit.
+/// Number of bases of the basis expansion: 20 per digit.
 const N_BASES: usize = 200;
 
 impl Demo {
@@ -65,7 +65,7 @@ impl Demo {
     pub fn run(self, context: &Context) -> Result<(), Failure> {
         let (train, test) = digits();
         let trial = Trial { context, train: &train, test: &test };
-        // A line a row of the table. Data this small is done before other threads have started: all use one.
+        // One line per row of the table. On data this small threads do not pay off: all methods use one.
         let outcomes = [
             trial.outcome("linear SVM", Choice::Default(1.0), linear)?,
             trial.outcome("linear SVM", Choice::CrossValidation, linear)?,
@@ -158,10 +158,10 @@ impl Outcome {
 trait Classifier {
     fn labels_of<'a>(&'a self, data: &Digits) -> Result<Vec<&'a Label>, Error>;
 
-    /// What its weights take in a model file.
+    /// Size of its weights in a model file.
     fn weight_bytes(&self) -> usize;
 
-    /// The C it chose, where it did.
+    /// The selected C, if it selects one.
     fn chosen_c(&self) -> Option<f64> {
         None
     }
@@ -212,7 +212,7 @@ impl Classifier for ThinPlateSvc {
     }
 }
 
-/// What every method is tried on.
+/// The common data and settings of all methods.
 struct Trial<'a> {
     context: &'a Context,
     train: &'a Digits,
@@ -220,7 +220,7 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    /// Trains with the C, or with the one that is chosen, and tests.
+    /// Trains with the given or selected C, and evaluates.
     fn outcome<M: Classifier>(
         &self,
         method: &'static str,

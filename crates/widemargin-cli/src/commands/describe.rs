@@ -1,4 +1,4 @@
-//! `widemargin describe`: samples into vectors that something else can use.
+//! `widemargin describe`: converts samples to vectors for other programs.
 
 use std::path::{Path, PathBuf};
 
@@ -27,9 +27,9 @@ pub struct Describe {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Histograms of oriented gradients of images, 31 numbers a cell, as they are: neither centred nor scaled
+    /// Histograms of oriented gradients of images, 31 numbers per cell, neither centred nor scaled
     Hog(HogTask),
-    /// What a basis expansion SVM gives its linear part: the normalised similarities to its bases
+    /// The input of the linear part of a basis expansion SVM: the normalised similarities to its bases
     BasisExpansion(ExpansionTask),
 }
 
@@ -37,7 +37,7 @@ enum What {
 struct HogTask {
     #[command(flatten)]
     files: Files,
-    /// Pixels of a cell's side
+    /// Side of a cell in pixels
     #[arg(long, default_value_t = 8, value_name = "N")]
     cell_size: usize,
 }
@@ -87,7 +87,7 @@ impl Describe {
     }
 }
 
-/// The model, which takes what the file holds.
+/// Loads the model, which must accept the samples of the file.
 fn load_for(task: &ExpansionTask, context: &Context) -> Result<Model, Failure> {
     let model = Model::load(&task.model, context)?;
     check_kind(&task.files.input, &model)?;

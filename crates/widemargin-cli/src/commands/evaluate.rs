@@ -1,4 +1,4 @@
-//! `widemargin evaluate`: how good a model is on labelled samples.
+//! `widemargin evaluate`: evaluates a model on labelled samples.
 
 use std::path::PathBuf;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! `widemargin inspect`: what is in a model file.
+//! `widemargin inspect`: shows what a model file contains.
 
 use std::path::PathBuf;
 
@@ -81,7 +81,7 @@ fn text(model: &Model, size: u64) -> String {
     text
 }
 
-/// A value without the marks of JSON.
+/// A JSON value without quotes and brackets.
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

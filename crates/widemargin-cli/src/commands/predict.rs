@@ -1,4 +1,4 @@
-//! `widemargin predict`: one label a line.
+//! `widemargin predict`: prints one label per line.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,8 @@ pub struct Predict {
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Also the decision values, after a tab each: one for two classes (above 0 is the second), else one a class
+    /// Also print the decision values, separated by tabs: one for two classes (above 0 predicts the second), otherwise
+    /// one per class
     #[arg(long)]
     scores: bool,
 }
@@ -48,7 +49,7 @@ impl Predict {
                 let values = scores.row(row);
                 text.extend_from_slice(names[OneVsRest::decide(values)].as_bytes());
                 if self.scores {
-                    // Into memory, which refuses nothing.
+                    // Writing to memory cannot fail.
                     values.iter().for_each(|value| drop(write!(text, "\t{value}")));
                 }
                 text.push(b'\n');
@@ -59,11 +60,11 @@ impl Predict {
     }
 }
 
-/// Which column holds labels, to be passed over.
+/// The column of labels, which is skipped.
 ///
-/// Where the user does not say: in LIBSVM text a first word that is no pair, and in a table the column that
-/// training would take, unless the table has the model's columns only with it. A series begins with a label, unless it
-/// is as long as all of the model only with it. Beside the strings nothing is looked at.
+/// By default: in LIBSVM text a first word that is not a pair; in a table the column that training would use, unless
+/// the table has the model's columns only if that column is included. A series begins with a label, unless it is as
+/// long as all series of the model only with it. For strings, other columns are ignored.
 fn label_column(input: &Input, model: &Model) -> Result<LabelColumn, Failure> {
     if let Some(label) = &input.label {
         return Ok(label.clone());
@@ -71,7 +72,7 @@ fn label_column(input: &Input, model: &Model) -> Result<LabelColumn, Failure> {
     let data = input.data.as_path();
     match input.format.map_or_else(|| Format::from_path(data), Ok)? {
         Format::Libsvm | Format::Strings => Ok(LabelColumn::None),
-        // Only a regular file can be looked into and then read from its start.
+        // Only a regular file can be inspected and then read from its start.
         Format::Csv | Format::Tsv | Format::Parquet if data.is_file() || data.is_dir() => {
             guess(data, &input.options(), model)
         }
@@ -82,7 +83,7 @@ fn label_column(input: &Input, model: &Model) -> Result<LabelColumn, Failure> {
 
 fn guess(data: &Path, options: &ReadOptions, model: &Model) -> Result<LabelColumn, Failure> {
     let options = ReadOptions { label: LabelColumn::None, block_bytes: Some(1), ..options.clone() };
-    // Text in a column is no number: then that is the label, or an error to be told later.
+    // Text in a column is not numeric: it is the label, or an error that is reported later.
     let Ok(mut blocks) = Blocks::open(data, &options) else { return Ok(LabelColumn::Auto) };
     let mut block = Block::default();
     if !matches!(blocks.read_into(&mut block), Ok(true)) {

@@ -1,4 +1,4 @@
-//! `widemargin spectrum`: how far a similarity is from being a kernel.
+//! `widemargin spectrum`: measures how far a similarity is from being a kernel.
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -19,11 +19,11 @@ use crate::text_table::text_table;
 pub struct SpectrumArgs {
     #[command(flatten)]
     input: Input,
-    /// Similarity, such as hog:cell=4/deformable:rigid=2,local=1; may be given several times. [default: by what the
-    /// samples are]
+    /// Similarity, such as hog:cell=4/deformable:rigid=2,local=1; may be given several times. [default: by the kind of
+    /// samples]
     #[arg(long, value_name = "SPEC")]
     similarity: Vec<String>,
-    /// Samples to compare, evenly spaced in each class (in the file, where there are no labels)
+    /// Number of samples to compare, evenly spaced in each class (in the file, if there are no labels)
     #[arg(long, default_value_t = 1000, value_name = "N")]
     n_basis: usize,
     /// Print one JSON object, with all eigenvalues, instead of a table

@@ -1,4 +1,4 @@
-//! `widemargin train`: a file of labelled samples into a model file.
+//! `widemargin train`: trains a model on a file of labelled samples.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -31,11 +31,11 @@ pub struct Train {
 
 #[derive(Debug, Subcommand)]
 enum Choice {
-    /// Basis expansion SVM: any similarity, on a few bases
+    /// Basis expansion SVM: any similarity, with a few bases
     BasisExpansion(Task<BasisExpansionArgs>),
     /// Power mean SVM: additive kernels on histograms, features of at least 0
     PowerMean(Task<PowerMeanArgs>),
-    /// Thin plate SVM: nothing to tune, for a few to some thousand columns of numbers
+    /// Thin plate SVM: nothing to tune, for a few to some thousand numeric columns
     ThinPlate(Task<ThinPlateArgs>),
 }
 
@@ -80,7 +80,7 @@ impl<M: Method> Task<M> {
     }
 }
 
-/// What all methods have in common: check, read, fit, save, tell.
+/// Common to all methods: check, read, fit, save, report.
 fn train(context: &Context, files: &Files, point: Point) -> Result<(), Failure> {
     let (data, output) = (&files.input.data, &files.output);
     check_model_file(output, &files.input)?;
@@ -122,13 +122,13 @@ fn train(context: &Context, files: &Files, point: Point) -> Result<(), Failure> 
     Ok(())
 }
 
-/// What was trained on.
+/// The training data.
 struct Trained {
     n_samples: usize,
     kind: &'static str,
-    /// Where it is known: samples on a disk are not counted.
+    /// `None` for samples on disk, which are not counted.
     n_nonzero: Option<u64>,
-    /// The line of the summary.
+    /// The size of the data in the summary.
     extent: String,
 }
 

@@ -150,7 +150,7 @@ fn labels_that_are_no_classes_are_refused() {
     folder.run("train power-mean floats.svm -o m").fails(2, &["floats.svm", "the labels have numbers with fractions"]);
     let help = folder.run("train power-mean --help").well().out;
     let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(help.contains("else the first where there is no header"), "{help}");
+    assert!(help.contains("otherwise the first if there is no header"), "{help}");
 }
 
 #[test]

@@ -47,12 +47,12 @@ pub struct PathPoint {
     pub loo_squared_hinge: Option<f64>,
     /// Fraction of samples that are misclassified when left out.
     pub loo_error: Option<f64>,
-    /// Whether these are those of refits without each sample. Else they suppose that leaving a sample out lets no other
-    /// cross the margin, which is enough to compare values of C.
+    /// Whether these come from refits without each sample. Otherwise they assume that leaving out a sample lets no
+    /// other sample cross the margin, which suffices to compare values of C.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub loo_exact: bool,
-    /// Share of samples that get the wrong class from a refit, on the same landmarks, without the fifth of the samples
-    /// that they are of: at the C that was taken, of a fit on landmarks.
+    /// The error in five-fold cross-validation, by refits on the same landmarks without each fifth of the samples: at
+    /// the selected C of a fit on landmarks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fold_error: Option<f64>,
     /// Samples inside the margin, summed over the two-class problems.

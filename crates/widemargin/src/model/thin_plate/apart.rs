@@ -15,7 +15,6 @@ use super::stream::{ColumnMoments, drawn};
 use crate::data::{Label, Rows};
 use crate::error::{Error, Result};
 use crate::linalg::factor::Matrix;
-use crate::model::origin::Origin;
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::partition::{Executor, Kind, Query, SampleRows, from_bytes, part_query, to_bytes};
@@ -306,36 +305,15 @@ impl LandmarkPlan {
         facts: ModelFacts,
         monitor: &Monitor<'_>,
     ) -> Result<ThinPlateSvc> {
-        let ModelFacts { classes, class_weights, support, stages } = facts;
         let SettledPolynomials { null_space, why, apart } = settled;
-        let LandmarkPlan { kernel, n_features, bases, space, feature_map, .. } = self;
+        let LandmarkPlan { bases, space, feature_map, .. } = self;
         let pool = Pool::new(params.threads)?;
         let started = std::time::Instant::now();
         let fitted = fit_apart(rows, feature_map, apart, (null_space, why), &params.settings(), (&pool, monitor))?;
-        let mut stages = stages;
-        stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
-        let best = &fitted.outcome.best;
-        let mut report = params.report(&fitted, stages, &class_weights)?;
-        report.warnings.splice(0..0, space.warnings());
-        Ok(ThinPlateSvc {
-            kernel,
-            c: best.point.c,
-            lambda: best.point.lambda,
-            null_space: fitted.null_space,
-            rank: fitted.rank,
-            n_features,
-            classes,
-            scale: None,
-            bases,
-            support,
-            coefficients: fitted.alpha.concat(),
-            space,
-            polynomial: fitted.beta.concat(),
-            left_out: Vec::new(),
-            path: fitted.outcome.path.clone(),
-            report,
-            origin: Origin::of(params.training(true)),
-        })
+        let mut facts = facts;
+        facts.stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
+        let warnings = space.warnings();
+        params.model((fitted, bases, space), None, facts, warnings)
     }
 }
 

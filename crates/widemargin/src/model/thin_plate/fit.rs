@@ -4,6 +4,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::apart::ModelFacts;
 use super::kernel_blocks::{dense_rows, first_of_equals, weighted_gram, weighted_polynomials};
 use super::landmarks::{Placed, choose};
 use super::model::ThinPlateSvc;
@@ -107,26 +108,50 @@ impl ThinPlateParams {
 
         let Attempt { fitted, bases, support, space, scale, .. } = attempt;
         let best = &fitted.outcome.best;
-        let mut report = self.report(&fitted, clock.stages, &class_weights(&labels, &weights))?;
+        let left_out = best.left_out.iter().flat_map(|values| distinct.of_present(values)).collect();
+        let facts = ModelFacts {
+            classes: labels.classes().to_vec(),
+            class_weights: class_weights(&labels, &weights),
+            support: support.iter().map(|&i| distinct.rows[i] as u64).collect(),
+            stages: clock.stages,
+        };
+        let model = self.model((fitted, bases, space), scale, facts, warnings)?;
+        Ok(ThinPlateSvc { left_out, origin: Origin::of(training), ..model })
+    }
+
+    /// The model of a fit on bases (row-major) that see the polynomials of a space; without left-out values.
+    ///
+    /// # Errors
+    /// As for [`ThinPlateParams::report`].
+    pub(crate) fn model(
+        &self,
+        (fitted, bases, space): (Fitted, Vec<f64>, PolynomialSpace),
+        scale: Option<Vec<f64>>,
+        facts: ModelFacts,
+        warnings: Vec<String>,
+    ) -> Result<ThinPlateSvc> {
+        let ModelFacts { classes, class_weights, support, stages } = facts;
+        let mut report = self.report(&fitted, stages, &class_weights)?;
         report.warnings.splice(0..0, warnings);
+        let point = &fitted.outcome.best.point;
         Ok(ThinPlateSvc {
             kernel: self.kernel,
-            c: best.point.c,
-            lambda: best.point.lambda,
+            c: point.c,
+            lambda: point.lambda,
             null_space: fitted.null_space,
             rank: fitted.rank,
-            n_features,
-            classes: labels.classes().to_vec(),
+            n_features: space.centre().len(),
+            classes,
             scale,
             bases,
-            support: support.iter().map(|&i| distinct.rows[i] as u64).collect(),
+            support,
             coefficients: fitted.alpha.concat(),
             space,
             polynomial: fitted.beta.concat(),
-            left_out: best.left_out.iter().flat_map(|values| distinct.of_present(values)).collect(),
-            path: fitted.outcome.path.clone(),
+            left_out: Vec::new(),
             report,
-            origin: Origin::of(training),
+            origin: Origin::of(self.training(true)),
+            path: fitted.outcome.path,
         })
     }
 

@@ -1,5 +1,6 @@
 //! The thin plate SVM on landmarks for data larger than memory, read in passes.
 
+use super::apart::ModelFacts;
 use super::fit::{Fit, class_weights, scaling_warning};
 use super::kernel_blocks::{weighted_gram, weighted_polynomials};
 use super::landmarks::{LandmarkChoice, Placed, SAMPLES_A_CENTRE, choose};
@@ -9,7 +10,6 @@ use super::stream::{ColumnMoments, KernelRows, RowSource, Stream, drawn};
 use crate::data::{AnySamples, Fingerprint, Labels, Resources, Source, check_costs, effective_weights};
 use crate::error::{Error, Result};
 use crate::model::clock::Clock;
-use crate::model::origin::Origin;
 use crate::model::scale_rows::scale_rows;
 use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
@@ -154,28 +154,13 @@ impl ThinPlateParams {
         let fitted = fit_blocks(&rows, feature_map, facts, &self.settings(), means, (&pool, monitor), seen)?;
         clock.end("solve")?;
 
-        let best = &fitted.outcome.best;
-        let mut report = self.report(&fitted, clock.stages, &class_weights)?;
-        report.warnings.splice(0..0, warnings);
-        Ok(ThinPlateSvc {
-            kernel: self.kernel,
-            c: best.point.c,
-            lambda: best.point.lambda,
-            null_space: fitted.null_space,
-            rank: fitted.rank,
-            n_features: d,
+        let facts = ModelFacts {
             classes: labels.classes().to_vec(),
-            scale,
-            bases,
+            class_weights,
             support: support.into_iter().map(|row| row as u64).collect(),
-            coefficients: fitted.alpha.concat(),
-            space,
-            polynomial: fitted.beta.concat(),
-            left_out: Vec::new(),
-            path: fitted.outcome.path.clone(),
-            report,
-            origin: Origin::of(self.training(true)),
-        })
+            stages: clock.stages,
+        };
+        self.model((fitted, bases, space), scale, facts, warnings)
     }
 
     /// A fingerprint of everything that affects the result.

@@ -16,7 +16,7 @@ use widemargin::problem::{
     Block, BlockObjective, Intercept, LINEAR_QUERIES, Objective, ObjectiveScratch, ObjectiveState, OneVsRest,
     SmoothLoss,
 };
-use widemargin::solve::thin_plate::{LANDMARK_QUERIES, LandmarkRows, RowsApart, RowsState};
+use widemargin::solve::thin_plate::{LANDMARK_QUERIES, LandmarkRows, PartRows, RowsState};
 use widemargin::{Error, Result};
 
 use crate::convert;
@@ -456,7 +456,7 @@ impl LandmarkPart {
             Some(Remembered::Linear(_)) => return Err(wrong("state", "that of rows of a linear model")),
         };
         let features: PyReadonlyArray2<'_, f64> = self.features.bind(py).extract()?;
-        let rows = RowsApart {
+        let rows = PartRows {
             features: features.as_slice()?,
             n_penalised: self.n_penalised,
             targets: OneVsRest::new(&self.codes, self.n_classes),

@@ -4,11 +4,11 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::apart::ModelFacts;
 use super::kernel_blocks::{dense_rows, first_of_equals, weighted_gram, weighted_polynomials};
 use super::landmarks::{Placed, choose};
 use super::model::ThinPlateSvc;
 use super::params::{CChoice, LANDMARKS, Standardize, ThinPlateParams};
+use super::remote::ModelFacts;
 use super::stream::{KernelRows, RowSource};
 use crate::data::{Distinct, Given, Labels, Rows, check_costs, effective_weights, fingerprints};
 use crate::error::{Error, Result};

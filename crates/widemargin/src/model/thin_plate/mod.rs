@@ -1,6 +1,5 @@
 //! The thin plate SVM: parameters, fit, fitted model and its file.
 
-mod apart;
 pub(super) mod file;
 mod fit;
 mod kernel_blocks;
@@ -8,12 +7,13 @@ mod landmarks;
 mod model;
 mod out_of_core;
 mod params;
+mod remote;
 mod stream;
 
-pub use apart::{
-    ColumnSums, ColumnSumsOf, FirstSumsOf, LandmarkPlan, ModelFacts, SAMPLES_A_LANDMARK, SettledPolynomials,
-    choose_landmarks, draw_rows,
-};
 pub use landmarks::LandmarkChoice;
 pub use model::ThinPlateSvc;
 pub use params::{CChoice, Standardize, ThinPlateParams};
+pub use remote::{
+    ColumnSums, ColumnSumsOf, FirstSumsOf, LandmarkPlan, ModelFacts, SAMPLES_A_LANDMARK, SettledPolynomials,
+    choose_landmarks, draw_rows,
+};

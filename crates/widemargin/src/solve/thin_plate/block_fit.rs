@@ -7,11 +7,11 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::apart::{Apart, FirstSums, first_sums, fit_rows, rows_separate};
 use super::block_sums::{Block, RowFacts};
 use super::exact_fit::{FitSettings, Fitted};
 use super::feature_map::FeatureMap;
 use super::landmark_fit::translated;
+use super::landmark_sums::{FirstSums, Settled, first_sums, fit_rows, rows_separate};
 use super::local::{Blocks, Local};
 use super::log::Log;
 use crate::data::Checkpoint;
@@ -119,15 +119,15 @@ pub(crate) fn fit_blocks<R: RawRows>(
 ) -> Result<Fitted> {
     let total: f64 = facts.roots.iter().map(|root| root * root).sum();
     let First { sums, mut held } = first_pass(raw, &feature_map, means.n_held, pool, monitor)?;
-    let mut apart = Apart::new(&sums, &feature_map, total)?;
-    let all = apart.columns.clone();
+    let mut settled = Settled::new(&sums, &feature_map, total)?;
+    let all = settled.columns.clone();
     let n = facts.roots.iter().filter(|root| **root > 0.0).count();
-    let (null_space, why) = apart.settle(settings.null_space, n, spreads, || {
+    let (null_space, why) = settled.settle(settings.null_space, n, spreads, || {
         let feature_map = feature_map.only_polynomials(all.clone());
         let blocks = Passes { raw, feature_map, held: &held, lifts: false, only_polynomials: true };
         rows_separate(&mut Local::new(blocks, facts, false, pool, monitor), total, pool.threads(), monitor)
     })?;
-    let feature_map = apart.feature_map(feature_map);
+    let feature_map = settled.feature_map(feature_map);
     if means.lifts {
         pool.map_mut(&mut held, |_, block| {
             if let Held::Raw(phi, polynomials) = block {
@@ -139,9 +139,9 @@ pub(crate) fn fit_blocks<R: RawRows>(
     let blocks = Passes { raw, feature_map, held: &held, lifts: means.lifts, only_polynomials: false };
     let mut rows = Local::new(blocks, facts, means.lifts, pool, monitor);
     let log = means.checkpoint.map(|(checkpoint, fingerprint)| Log::open(checkpoint, fingerprint)).transpose()?;
-    let (outcome, flat) = fit_rows(&mut rows, &apart, settings, log, (pool, monitor))?;
+    let (outcome, flat) = fit_rows(&mut rows, &settled, settings, log, (pool, monitor))?;
     let (alpha, beta) = translated(&outcome, rows.blocks.feature_map());
-    Ok(Fitted { alpha, beta, null_space, why, rank: apart.rank, flat, outcome })
+    Ok(Fitted { alpha, beta, null_space, why, rank: settled.rank, flat, outcome })
 }
 
 fn first_pass<R: RawRows>(

@@ -15,7 +15,6 @@
 //! one per C. Features that do not fit in memory are recomputed in each pass, n·B² each. The solver accesses its
 //! samples only through `RowSums`, so that they may be remote.
 
-mod apart;
 mod batched_newton;
 mod block_fit;
 mod block_sums;
@@ -26,6 +25,7 @@ mod factor;
 mod feature_map;
 mod landmark_fit;
 mod landmark_queries;
+mod landmark_sums;
 mod landmark_visits;
 mod left_out;
 mod line_search;
@@ -35,23 +35,23 @@ mod log;
 pub(crate) mod memory;
 mod newton;
 mod null_space;
+mod part_rows;
 mod path;
 mod row_sums;
-mod rows_apart;
 mod system;
 
-pub(crate) use apart::{Apart, first_sums, fit_apart};
-pub use apart::{FirstSums, rows_separate};
 pub(crate) use block_fit::{Means, RawRows, fit_blocks};
 pub(crate) use block_sums::RowFacts;
 pub(crate) use exact_fit::{FitSettings, Fitted, SAMPLES_A_FREE_POLYNOMIAL, WhyNotFree, fit_exact};
 pub(crate) use feature_map::FeatureMap;
 pub(crate) use landmark_fit::feature_map_of;
 pub use landmark_queries::{LANDMARK_QUERIES, LandmarkRows, RemoteRowSums};
+pub use landmark_sums::{FirstSums, rows_separate};
+pub(crate) use landmark_sums::{Settled, first_sums, fit_remote};
 pub(crate) use local::{BLOCK, SPAN};
 pub(crate) use newton::Stop;
 pub use null_space::NullSpace;
+pub use part_rows::{PartRows, RowsState};
 pub use path::PathPoint;
 pub(crate) use path::{Problems, Solved};
 pub use row_sums::{Hessians, LeftOutSums, PointSums, RowSums, RowsShape};
-pub use rows_apart::{RowsApart, RowsState};

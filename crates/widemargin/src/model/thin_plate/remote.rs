@@ -21,7 +21,7 @@ use crate::partition::{Executor, Kind, Query, SampleRows, from_bytes, part_query
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::Stage;
 use crate::solve::thin_plate::{
-    Apart, FeatureMap, FirstSums, NullSpace, RowSums, WhyNotFree, feature_map_of, first_sums, fit_apart,
+    FeatureMap, FirstSums, NullSpace, RowSums, Settled, WhyNotFree, feature_map_of, first_sums, fit_remote,
 };
 
 /// Samples that k-means uses per landmark.
@@ -122,7 +122,7 @@ pub struct LandmarkPlan {
 pub struct SettledPolynomials {
     null_space: NullSpace,
     why: Option<WhyNotFree>,
-    apart: Apart,
+    settled: Settled,
 }
 
 /// Facts of a fit that its model stores.
@@ -230,10 +230,10 @@ impl LandmarkPlan {
         total: f64,
         separates: bool,
     ) -> Result<SettledPolynomials> {
-        let mut apart = Apart::new(sums, &self.feature_map, total)?;
+        let mut settled = Settled::new(sums, &self.feature_map, total)?;
         let spreads = self.space.spreads(self.kernel.dilation_exponent());
-        let (null_space, why) = apart.settle(asked, n, &spreads, || Ok(separates))?;
-        Ok(SettledPolynomials { null_space, why, apart })
+        let (null_space, why) = settled.settle(asked, n, &spreads, || Ok(separates))?;
+        Ok(SettledPolynomials { null_space, why, settled })
     }
 
     /// Tᵀp of the samples of weight above 0, times √w: row-major.
@@ -305,11 +305,11 @@ impl LandmarkPlan {
         facts: ModelFacts,
         monitor: &Monitor<'_>,
     ) -> Result<ThinPlateSvc> {
-        let SettledPolynomials { null_space, why, apart } = settled;
+        let SettledPolynomials { null_space, why, settled } = settled;
         let LandmarkPlan { bases, space, feature_map, .. } = self;
         let pool = Pool::new(params.threads)?;
         let started = std::time::Instant::now();
-        let fitted = fit_apart(rows, feature_map, apart, (null_space, why), &params.settings(), (&pool, monitor))?;
+        let fitted = fit_remote(rows, feature_map, settled, (null_space, why), &params.settings(), (&pool, monitor))?;
         let mut facts = facts;
         facts.stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
         let warnings = space.warnings();
@@ -320,27 +320,27 @@ impl LandmarkPlan {
 impl SettledPolynomials {
     /// S of the penalised polynomials, column-major, as an argument of [`LandmarkPlan::features`].
     pub fn penalised(&self) -> &[f64] {
-        self.apart.penalised.values()
+        self.settled.penalised.values()
     }
 
     /// Number of penalised features: the landmarks and the penalised polynomials.
     pub fn n_penalised(&self) -> usize {
-        self.apart.cross.n_rows() + self.apart.penalised.n_cols()
+        self.settled.cross.n_rows() + self.settled.penalised.n_cols()
     }
 
     /// T of the unpenalised features, column-major, as an argument of [`LandmarkPlan::features`].
     pub fn columns(&self) -> &[f64] {
-        self.apart.columns.values()
+        self.settled.columns.values()
     }
 
     /// What is subtracted from the penalised features for each unpenalised one, column-major; may be empty.
     pub fn cross(&self) -> &[f64] {
-        if self.apart.is_free { self.apart.cross.values() } else { &[] }
+        if self.settled.is_free { self.settled.cross.values() } else { &[] }
     }
 
     /// Number of unpenalised features.
     pub fn n_free(&self) -> usize {
-        self.apart.columns.n_cols()
+        self.settled.columns.n_cols()
     }
 }
 

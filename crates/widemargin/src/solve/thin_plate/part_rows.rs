@@ -18,7 +18,7 @@ use crate::problem::OneVsRest;
 
 /// The rows of one partition.
 #[derive(Clone, Copy, Debug)]
-pub struct RowsApart<'a> {
+pub struct PartRows<'a> {
     /// Features times √w, row-major.
     pub features: &'a [f64],
     /// Number of penalised features, which come first.
@@ -73,7 +73,7 @@ impl Blocks for Whole<'_> {
     }
 }
 
-impl RowsApart<'_> {
+impl PartRows<'_> {
     /// Runs `work` on the rows with the stored state.
     ///
     /// # Errors

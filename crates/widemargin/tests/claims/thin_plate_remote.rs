@@ -11,7 +11,7 @@ use widemargin::monitor::Monitor;
 use widemargin::partition::{self, Asked, Workers};
 use widemargin::problem::OneVsRest;
 use widemargin::solve::thin_plate::{
-    FirstSums, LANDMARK_QUERIES, NullSpace, RemoteRowSums, RowSums, RowsApart, RowsShape, RowsState, rows_separate,
+    FirstSums, LANDMARK_QUERIES, NullSpace, PartRows, RemoteRowSums, RowSums, RowsShape, RowsState, rows_separate,
 };
 
 /// The rows of one place.
@@ -46,7 +46,7 @@ impl Workers for Places {
             let units = vec![1.0; place.roots.len()];
             let targets = OneVsRest::new(&place.codes, n_classes);
             let (features, roots) = (&place.features, &place.roots);
-            let rows = RowsApart { features, n_penalised, targets, roots, units: &units, threads: 1 };
+            let rows = PartRows { features, n_penalised, targets, roots, units: &units, threads: 1 };
             let work =
                 |rows: &mut dyn RowSums| partition::answer(LANDMARK_QUERIES, asked.query, rows, &Monitor::none());
             let (answer, state) = rows.with(place.state.clone(), &Monitor::none(), work)?;
@@ -156,7 +156,7 @@ fn drawn_rows_are_present_and_repeatable() {
 
 #[test]
 fn rows_that_do_not_fit_are_refused() {
-    let rows = RowsApart {
+    let rows = PartRows {
         features: &[1.0; 7],
         n_penalised: 1,
         targets: OneVsRest::new(&[0, 1], 2),
@@ -167,7 +167,7 @@ fn rows_that_do_not_fit_are_refused() {
     let told = rows.with(RowsState::default(), &Monitor::none(), |rows| rows.origin()).unwrap_err();
     assert!(told.to_string().contains("2 rows of features"), "{told}");
     let state = RowsState { scores: vec![0.0; 3], ..RowsState::default() };
-    let rows = RowsApart { features: &[1.0; 6], ..rows };
+    let rows = PartRows { features: &[1.0; 6], ..rows };
     assert!(rows.with(state, &Monitor::none(), |rows| rows.accept(&[0])).is_err());
     assert!(rows.with(RowsState::default(), &Monitor::none(), |rows| rows.origin()).is_ok());
 }

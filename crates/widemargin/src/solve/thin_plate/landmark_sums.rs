@@ -73,7 +73,7 @@ pub(crate) fn first_sums(phi: &Matrix, polynomials: &Matrix) -> FirstSums {
 
 /// What follows from the first sums, including how the polynomials are treated.
 #[derive(Clone, Debug)]
-pub(crate) struct Apart {
+pub(crate) struct Settled {
     basis: Svd,
     pub rank: usize,
     /// F U of the features F and the polynomials' span U.
@@ -89,7 +89,7 @@ pub(crate) struct Apart {
     pub is_free: bool,
 }
 
-impl Apart {
+impl Settled {
     pub fn new(sums: &FirstSums, feature_map: &FeatureMap, total: f64) -> Result<Self> {
         let basis = span(&sums.matrix())?;
         // F U = L⁻¹(I − QQᵀ) ΦWP · V diag(s)⁻¹.
@@ -99,7 +99,7 @@ impl Apart {
         let cross = product(Side::Plain(&cross), Side::Plain(&columns));
         let along = cross.values().iter().map(|x| x * x).sum();
         let penalised = Matrix::zeros(columns.n_rows(), 0);
-        Ok(Apart { rank: basis.s.len(), basis, cross, along, total, penalised, columns, is_free })
+        Ok(Settled { rank: basis.s.len(), basis, cross, along, total, penalised, columns, is_free })
     }
 
     /// Resolves `auto` like the in-memory fit, with the weights of the polynomials if they are penalised.
@@ -147,7 +147,7 @@ pub fn rows_separate(rows: &mut dyn RowSums, total: f64, threads: usize, monitor
 /// Walks the path over rows, wherever they are; also returns whether nothing was left for the kernel.
 pub(crate) fn fit_rows(
     rows: &mut dyn RowSums,
-    apart: &Apart,
+    settled: &Settled,
     settings: &FitSettings,
     log: Option<Log<'_>>,
     (pool, monitor): (&Pool, &Monitor<'_>),
@@ -156,29 +156,29 @@ pub(crate) fn fit_rows(
     let (flat, unit) = match log.as_ref().and_then(Log::unit) {
         Some(known) => known,
         None => {
-            let trace = batched_newton.begin()? - apart.penalised_squares();
-            let along = apart.along;
-            let (spread, squares) = if apart.is_free { (trace, trace + along) } else { (trace - along, trace) };
-            unit_of(spread, squares, apart.total)?
+            let trace = batched_newton.begin()? - settled.penalised_squares();
+            let along = settled.along;
+            let (spread, squares) = if settled.is_free { (trace, trace + along) } else { (trace - along, trace) };
+            unit_of(spread, squares, settled.total)?
         }
     };
     let log = log.map(|log| log.with_unit(flat, unit));
     let path = PathSettings { c: settings.c, unit, stop: settings.stop };
-    let mut visits = LandmarkVisits::new(batched_newton, unit, apart.total, settings.stop, pool, monitor, log);
+    let mut visits = LandmarkVisits::new(batched_newton, unit, settled.total, settings.stop, pool, monitor, log);
     let origins = visits.origins();
     Ok((walk(&mut visits, &origins, &path, monitor)?, flat))
 }
 
 /// The whole fit over rows whose features were computed with the chosen polynomials.
-pub(crate) fn fit_apart(
+pub(crate) fn fit_remote(
     rows: &mut dyn RowSums,
     feature_map: FeatureMap,
-    apart: Apart,
+    settled: Settled,
     (null_space, why): (NullSpace, Option<WhyNotFree>),
     settings: &FitSettings,
     work: (&Pool, &Monitor<'_>),
 ) -> Result<Fitted> {
-    let (outcome, flat) = fit_rows(rows, &apart, settings, None, work)?;
-    let (alpha, beta) = translated(&outcome, &apart.feature_map(feature_map));
-    Ok(Fitted { alpha, beta, null_space, why, rank: apart.rank, flat, outcome })
+    let (outcome, flat) = fit_rows(rows, &settled, settings, None, work)?;
+    let (alpha, beta) = translated(&outcome, &settled.feature_map(feature_map));
+    Ok(Fitted { alpha, beta, null_space, why, rank: settled.rank, flat, outcome })
 }

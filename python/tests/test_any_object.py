@@ -249,7 +249,7 @@ try:
     svc.fit(X, y)
 except KeyboardInterrupt:
     print(time.perf_counter() - sent[0])
-    assert not hasattr(svc, "_machine") and not hasattr(svc, "report_")
+    assert not hasattr(svc, "_model") and not hasattr(svc, "report_")
     # The process is well.
     wm.PowerMeanSVC().fit([[1.0, 0.0], [0.0, 1.0]], [0, 1]).predict([[1.0, 0.0]])
     print("well")

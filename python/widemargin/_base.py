@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
+import json
 import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from numbers import Real
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,10 +17,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
 from ._html import facts_of, report_table
-from ._model_file import header, parse
 from ._progress import Progress
 from ._samples import as_contiguous
 from ._threads import threads_of
@@ -86,9 +87,11 @@ class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
     def _weights(self, sample_weight: Any, n_samples: int) -> npt.NDArray[np.float64] | None:
         if sample_weight is None:
             return None
-        # Only the number of samples is needed.
-        stand_in = np.empty((n_samples, 0))
-        weights = _check_sample_weight(sample_weight, stand_in, dtype=np.float64)
+        if isinstance(sample_weight, Real):
+            return np.full(n_samples, float(sample_weight))
+        weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
+        if weights.shape != (n_samples,):
+            raise ValueError(f"sample_weight has the shape {weights.shape}, expected ({n_samples},): one a sample")
         return as_contiguous(weights, np.float64)
 
     def _class_factors(self) -> str | list[float] | None:
@@ -105,13 +108,25 @@ class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
             raise ValueError(f"class_weight names the classes {unknown}, which y does not have: it has {_some(known)}")
         return [float(given.get(label, 1.0)) for label in known]
 
+    def _common(self, progress: Progress) -> dict[str, Any]:
+        """What fits of all methods are told."""
+        return {
+            "class_weight": self._class_factors(),
+            "tol": float(self.tol),
+            "max_iter": int(self.max_iter),
+            "seed": self._seed(),
+            "threads": self._threads(),
+            "time_limit": self.time_limit,
+            "monitor": watched(progress),
+        }
+
     def _keep(self, model: Any) -> None:
         """Sets the attributes of every fitted classifier, and warns if the solver did not converge.
 
         The report's other remarks (such as a constant column) are only in `report_`, unless `verbose` asks for them.
         """
         self._model = model
-        self._describe(header(model.to_bytes()))
+        self._describe(json.loads(model.header()))
         for text in self.report_["warnings"]:
             if text.startswith("not converged"):
                 warnings.warn(text, ConvergenceWarning, stacklevel=4)
@@ -124,6 +139,15 @@ class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
         """Fitted attributes from a model file's header."""
         self.report_ = told["report"]
         self.n_iter_ = max(self.report_["iterations"], default=0)
+
+    def _restore(self, model: Any, told: dict[str, Any]) -> None:
+        """Parameters and attributes of a model that was read, from its header."""
+        self._restore_training(told)
+        self._model = model
+        self._describe(told)
+        self.classes_ = classes_of(told["classes"])
+        if "n_features" in told:
+            self.n_features_in_ = told["n_features"]
 
     def _restore_training(self, told: dict[str, Any]) -> None:
         """Sets parameters and column names that models of all methods store; older files have none."""
@@ -143,7 +167,8 @@ class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         check_is_fitted(self)
-        return parse(self._model.to_bytes())[1]
+        arrays: dict[str, npt.NDArray[Any]] = self._model.arrays()
+        return arrays
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")

@@ -7,12 +7,17 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from ._columns import in_order
 from ._samples import count, from_other, from_vectors, pick
 from ._specs import layout_of
 from .similarity import Resolved
+
+
+class NoEstimator(BaseEstimator):
+    """Stands in for an estimator where nothing is to be remembered."""
 
 
 @dataclass(frozen=True)

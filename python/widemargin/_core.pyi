@@ -3,7 +3,7 @@
 Samples are passed in one of these forms; arrays are not copied where the form says "as is":
 
 - a C-contiguous 2-D array of float32 or float64, as is;
-- ``("csr", data, indices, indptr, n_columns)`` with data of float32 or float64, indices of int32 and indptr of int64,
+- ``("csr", data, indices, indptr, n_columns)`` with data of float32 or float64, indices of uint32 and indptr of uintp,
   as is;
 - ``("images", pixels)`` with uint8 of shape (n, height, width, channels);
 - ``("grids", cells)`` with float32 of shape (n, rows, columns, depth);
@@ -15,7 +15,7 @@ A *call* is a Python similarity: ``(function, name)`` where ``function(samples, 
 bases). The samples of calls are passed separately as ``objects=(sequence, n, pick)`` where ``pick(sequence, rows)``
 returns the rows (an int64 array) of the sequence.
 
-Models are opaque: their content is read from their bytes, which are those of a model file (``_model_file.parse``).
+Models are opaque: their content is read from their header and arrays, which are those of a model file.
 
 A *monitor* is called on the calling thread with ``(stage, done, total, gap)``; an exception from it stops the work.
 """
@@ -37,17 +37,16 @@ _ClassWeight = str | list[float] | None
 _Asked = dict[str, Any]
 
 __all__ = [
-    "BasisExpansionModel",
     "ExpansionModel",
     "LandmarkPart",
     "LandmarkPlan",
     "LinearPart",
-    "PowerMeanModel",
+    "Model",
     "SamplePart",
     "SettledPolynomials",
     "Solution",
     "State",
-    "ThinPlateModel",
+    "assemble_power_mean",
     "canonical",
     "check_costs",
     "choose_bases",
@@ -75,111 +74,9 @@ __all__ = [
 def version() -> str: ...
 
 @final
-class PowerMeanModel:
-    @staticmethod
-    def fit(
-        samples: _Samples,
-        classes: Sequence[int | str],
-        codes: npt.NDArray[np.uint32],
-        sample_weight: npt.NDArray[np.float64] | None,
-        *,
-        kernel: str,
-        loss: str,
-        C: float,
-        approximation: str,
-        n_nodes: int,
-        nodes: Sequence[float] | None,
-        scale: bool,
-        class_weight: _ClassWeight,
-        tol: float,
-        max_iter: int,
-        seed: int,
-        threads: int,
-        time_limit: float | None,
-        monitor: _Monitor | None,
-        shrinking: bool = True,
-        feature_names: Sequence[str] | None = None,
-    ) -> PowerMeanModel: ...
-    @staticmethod
-    def assemble(
-        solution: Solution,
-        classes: Sequence[int | str],
-        *,
-        kernel: str,
-        nodes: Sequence[float],
-        factors: Sequence[float] | None,
-        n_features: int,
-        C: float,
-        stages: Sequence[tuple[str, float]],
-        training: _Asked,
-        feature_names: Sequence[str] | None = None,
-    ) -> PowerMeanModel:
-        """A squared-hinge classifier with weights computed elsewhere, on features as `explicit` makes them."""
+class Model:
+    """A trained classifier of any method."""
 
-    @staticmethod
-    def from_bytes(data: bytes) -> PowerMeanModel: ...
-    def to_bytes(self) -> bytes: ...
-    def decision_function(self, samples: _Samples, threads: int) -> npt.NDArray[np.float32]: ...
-
-@final
-class ThinPlateModel:
-    @staticmethod
-    def fit(
-        samples: _Samples,
-        classes: Sequence[int | str],
-        codes: npt.NDArray[np.uint32],
-        sample_weight: npt.NDArray[np.float64] | None,
-        *,
-        kernel: str,
-        C: float | None,
-        null_space: str,
-        standardize: str,
-        n_basis: int | None,
-        exact_up_to: int | None,
-        basis: str,
-        class_weight: _ClassWeight,
-        tol: float,
-        max_iter: int,
-        seed: int,
-        threads: int,
-        time_limit: float | None,
-        monitor: _Monitor | None,
-        feature_names: Sequence[str] | None = None,
-    ) -> ThinPlateModel: ...
-    @staticmethod
-    def from_bytes(data: bytes) -> ThinPlateModel: ...
-    def to_bytes(self) -> bytes: ...
-    def decision_function(self, samples: _Samples, threads: int) -> npt.NDArray[np.float64]: ...
-
-@final
-class BasisExpansionModel:
-    @staticmethod
-    def fit(
-        samples: _Samples | None,
-        objects: _Objects | None,
-        classes: Sequence[int | str],
-        codes: npt.NDArray[np.uint32],
-        sample_weight: npt.NDArray[np.float64] | None,
-        *,
-        similarity: Sequence[str],
-        calls: Sequence[_Call],
-        n_basis: int,
-        basis: str,
-        basis_rows: npt.NDArray[np.int64] | None,
-        normalization: str,
-        C: float,
-        intercept: str,
-        loss: str,
-        class_weight: _ClassWeight,
-        tol: float,
-        max_iter: int | None,
-        seed: int,
-        threads: int,
-        time_limit: float | None,
-        monitor: _Monitor | None,
-        start: BasisExpansionModel | None = None,
-        feature_names: Sequence[str] | None = None,
-    ) -> BasisExpansionModel: ...
     @staticmethod
     def from_bytes(
         data: bytes,
@@ -188,15 +85,109 @@ class BasisExpansionModel:
         objects: _Objects | None = None,
         samples: _Samples | None = None,
         state: _State | None = None,
-    ) -> BasisExpansionModel:
-        """Without calls the bytes are a model file; with calls the bases are passed too."""
+    ) -> Model:
+        """Without calls the bytes are a model file; with calls the bases are handed over too."""
     def to_bytes(self) -> bytes:
-        """The model file's bytes; with calls, everything except the bases and the calls."""
+        """The model file's bytes; with calls, everything but the bases and the calls."""
+    def header(self) -> str:
+        """The JSON header of the model file."""
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """The arrays of the model file but those of the bases: views of the model, which cannot be written to."""
+    def bases_arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Those of the bases; with calls none."""
     def state(self) -> _State:
-        """With calls, what the descriptors of built-in similarities learned."""
+        """With calls, what the descriptors of the library's similarities learned."""
     def decision_function(
-        self, samples: _Samples | None, objects: _Objects | None, threads: int, monitor: _Monitor | None
-    ) -> npt.NDArray[np.float32]: ...
+        self, samples: _Samples | None, objects: _Objects | None, threads: int, monitor: _Monitor | None = None
+    ) -> npt.NDArray[np.float64]:
+        """(samples, problems)."""
+
+def fit_power_mean(
+    samples: _Samples,
+    classes: Sequence[int | str],
+    codes: npt.NDArray[np.uint32],
+    sample_weight: npt.NDArray[np.float64] | None,
+    *,
+    kernel: str,
+    loss: str,
+    C: float,
+    approximation: str,
+    n_nodes: int,
+    nodes: Sequence[float] | None,
+    scale: bool,
+    class_weight: _ClassWeight,
+    tol: float,
+    max_iter: int,
+    seed: int,
+    threads: int,
+    time_limit: float | None,
+    monitor: _Monitor | None,
+    shrinking: bool = True,
+    feature_names: Sequence[str] | None = None,
+) -> Model: ...
+def assemble_power_mean(
+    solution: Solution,
+    classes: Sequence[int | str],
+    *,
+    kernel: str,
+    nodes: Sequence[float],
+    factors: Sequence[float] | None,
+    n_features: int,
+    C: float,
+    stages: Sequence[tuple[str, float]],
+    training: _Asked,
+    feature_names: Sequence[str] | None = None,
+) -> Model:
+    """A squared-hinge classifier with weights computed elsewhere, on features as `explicit` makes them."""
+
+def fit_thin_plate(
+    samples: _Samples,
+    classes: Sequence[int | str],
+    codes: npt.NDArray[np.uint32],
+    sample_weight: npt.NDArray[np.float64] | None,
+    *,
+    kernel: str,
+    C: float | None,
+    null_space: str,
+    standardize: str,
+    n_basis: int | None,
+    exact_up_to: int | None,
+    basis: str,
+    class_weight: _ClassWeight,
+    tol: float,
+    max_iter: int,
+    seed: int,
+    threads: int,
+    time_limit: float | None,
+    monitor: _Monitor | None,
+    feature_names: Sequence[str] | None = None,
+) -> Model: ...
+def fit_basis_expansion(
+    samples: _Samples | None,
+    objects: _Objects | None,
+    classes: Sequence[int | str],
+    codes: npt.NDArray[np.uint32],
+    sample_weight: npt.NDArray[np.float64] | None,
+    *,
+    similarity: Sequence[str],
+    calls: Sequence[_Call],
+    n_basis: int,
+    basis: str,
+    basis_rows: npt.NDArray[np.int64] | None,
+    normalization: str,
+    C: float,
+    intercept: str,
+    loss: str,
+    class_weight: _ClassWeight,
+    tol: float,
+    max_iter: int | None,
+    seed: int,
+    threads: int,
+    time_limit: float | None,
+    monitor: _Monitor | None,
+    start: Model | None = None,
+    feature_names: Sequence[str] | None = None,
+) -> Model: ...
 
 @final
 class ExpansionModel:
@@ -227,6 +218,9 @@ class ExpansionModel:
         state: _State | None = None,
     ) -> ExpansionModel: ...
     def to_bytes(self) -> bytes: ...
+    def header(self) -> str: ...
+    def arrays(self) -> dict[str, npt.NDArray[Any]]: ...
+    def bases_arrays(self) -> dict[str, npt.NDArray[Any]]: ...
     def state(self) -> _State: ...
     def transform(
         self, samples: _Samples | None, objects: _Objects | None, threads: int, monitor: _Monitor | None
@@ -248,7 +242,7 @@ class ExpansionModel:
         warnings: Sequence[str],
         training: _Asked,
         feature_names: Sequence[str] | None = None,
-    ) -> BasisExpansionModel:
+    ) -> Model:
         """A classifier of this expansion, with a normalization and weights computed elsewhere."""
 
     @property
@@ -438,7 +432,7 @@ class LandmarkPlan:
         training: _Asked,
         basis: str,
         feature_names: Sequence[str] | None = None,
-    ) -> ThinPlateModel:
+    ) -> Model:
         """The path over rows that `rows` stands for, as for `minimise`."""
 
 def rows_separate(rows: object, *, n_rows: int, n_free: int, n_problems: int, total: float, threads: int) -> bool:

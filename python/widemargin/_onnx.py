@@ -87,7 +87,7 @@ def to_onnx(estimator: Any, *, opset: int | None = None) -> onnx.ModelProto:
 
     columns = getattr(estimator, "_columns", None)
     return model_of(
-        estimator._model.to_bytes(),
+        estimator._model,
         opset=opset,
         name=type(estimator).__name__,
         version=_core.version(),

@@ -44,9 +44,9 @@ def _refused(spec: str, what: str) -> ValueError:
     )
 
 
-def expansion(graph: Graph, x: str, data: bytes, told: dict[str, Any], arrays: Arrays) -> str:
-    """Features [N, D] of x [N, d] in single precision: normalised similarities to the bases, concatenated."""
-    bases = _dense_bases(data, told)
+def expansion(graph: Graph, x: str, model: Any, told: dict[str, Any], arrays: Arrays) -> str:
+    """Features [N, D] of x [N, d] in single precision: similarities to the bases, normalised, side by side."""
+    bases = _dense_bases(model, told)
     described = _Described(graph, x, bases, arrays)
     parts = []
     for number, (spec, shape) in enumerate(zip(told["similarity"], told["maps"], strict=True)):
@@ -79,8 +79,8 @@ class _Described:
         return self._known[chain]
 
 
-def _dense_bases(data: bytes, told: dict[str, Any]) -> Array:
-    bases, shape = bases_of(data), told["bases"]
+def _dense_bases(model: Any, told: dict[str, Any]) -> Array:
+    bases, shape = bases_of(model), told["bases"]
     if shape["kind"] == "sparse":
         check_size(4 * shape["n"] * shape["n_features"])
         bases = bases.toarray()

@@ -1,7 +1,8 @@
-"""Model files as ONNX models."""
+"""Models as ONNX models."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,8 @@ import numpy.typing as npt
 import onnx
 from onnx import helper
 
+from . import _core
 from . import _onnx_kernels as kernels
-from ._model_file import parse
 from ._onnx_expansion import check, expansion
 from ._onnx_graph import Graph, value
 from ._onnx_kernels import Additive, Array, Arrays, Radial, step_of
@@ -23,13 +24,18 @@ Columns = tuple[int, npt.NDArray[np.int64]]
 
 
 def model_of(
-    data: bytes, *, opset: int, name: str = "", version: str = "", columns: Columns | None = None
+    model: _core.Model | _core.ExpansionModel,
+    *,
+    opset: int,
+    name: str = "",
+    version: str = "",
+    columns: Columns | None = None,
 ) -> onnx.ModelProto:
-    """Converts the bytes of a model file, or of an expansion alone, to an ONNX model.
+    """The ONNX model of a classifier, or of an expansion alone.
 
     Parameters
     ----------
-    data : bytes
+    model : _core.Model or _core.ExpansionModel
     opset : int
     name, version : str
         Names of the estimator and of the library's version, for the model's metadata.
@@ -41,13 +47,13 @@ def model_of(
     ValueError
         For a similarity that is not an expression on vectors, and for a model that is too large.
     """
-    told, arrays = parse(data)
+    told, arrays = json.loads(model.header()), model.arrays()
     graph = Graph()
     dtype = np.dtype(np.float64 if told["method"] == "thin-plate" else np.float32)
     if told["method"] in _SCORES:
         n_features, result = told["n_features"], _SCORES[told["method"]](graph, "X", told, arrays)
     else:
-        n_features, result = _expanded(graph, "X", data, told, arrays, columns)
+        n_features, result = _expanded(graph, "X", model, told, arrays, columns)
     if "classes" in told:
         if told["method"] not in _SCORES:
             result = _linear(graph, result, arrays)
@@ -57,7 +63,7 @@ def model_of(
         graph("Identity", result, output="features")
         outputs = [value("features", dtype, ["N", width])]
     opsets = [helper.make_opsetid("", opset)]
-    model = helper.make_model(
+    proto = helper.make_model(
         graph.proto([value("X", dtype, ["N", n_features])], outputs),
         opset_imports=opsets,
         ir_version=helper.find_min_ir_version_for(opsets),
@@ -65,9 +71,9 @@ def model_of(
         producer_version=version,
     )
     facts = _facts(told, name)
-    model.doc_string = "\n".join(f"{fact}: {text}" for fact, text in facts.items())
-    helper.set_model_props(model, {f"widemargin.{fact}": text for fact, text in facts.items()})
-    return model
+    proto.doc_string = "\n".join(f"{fact}: {text}" for fact, text in facts.items())
+    helper.set_model_props(proto, {f"widemargin.{fact}": text for fact, text in facts.items()})
+    return proto
 
 
 def _facts(told: dict[str, Any], name: str) -> dict[str, str]:
@@ -95,7 +101,7 @@ def _decided(graph: Graph, scores: str, dtype: npt.DTypeLike, classes: list[int 
 
 
 def _expanded(
-    graph: Graph, x: str, data: bytes, told: dict[str, Any], arrays: Arrays, columns: Columns | None
+    graph: Graph, x: str, model: Any, told: dict[str, Any], arrays: Arrays, columns: Columns | None
 ) -> tuple[int, str]:
     """The number of columns of the samples, and their features [N, D] in single precision."""
     check(told)
@@ -104,7 +110,7 @@ def _expanded(
     if columns is not None and told["similarity"] == ["precomputed"]:
         n_features, chosen = columns
         x = graph("Gather", x, chosen, axis=1)
-    return n_features, expansion(graph, x, data, told, arrays)
+    return n_features, expansion(graph, x, model, told, arrays)
 
 
 def _linear(graph: Graph, features: str, arrays: Arrays) -> str:

@@ -52,8 +52,9 @@ def from_vectors(X: Any) -> Any:
     return (
         "csr",
         as_contiguous(data, _float_of(data.dtype)),
-        as_contiguous(indices, np.int32),
-        as_contiguous(indptr, np.int64),
+        # None is negative: as numbers without a sign they are the same.
+        as_contiguous(indices, np.int32).view(np.uint32),
+        as_contiguous(indptr, np.int64).view(np.uintp),
         int(X.shape[1]),
     )
 

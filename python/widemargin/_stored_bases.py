@@ -1,21 +1,25 @@
-"""The bases stored in a model file, in the form that users gave them."""
+"""The bases that a model holds, as users gave them."""
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
-from ._model_file import parse
+from . import _core
+from ._collect import NoEstimator, collect
 from ._samples import channels_first
+from .similarity import Resolved, resolve
 
 
-def bases_of(data: bytes, layout: str = "auto") -> Any:
+def bases_of(model: _core.Model | _core.ExpansionModel, layout: str = "auto") -> Any:
     """Arrays for vectors, images and grids, CSR for sparse rows, lists of arrays or strings, boolean rows for sets.
     Series are (length, channels), or (channels, length) for the layout "channels_first"."""
-    told, arrays = parse(data)
-    shape = told["bases"]
+    shape, arrays = json.loads(model.header())["bases"], model.bases_arrays()
     match shape["kind"]:
         case "sparse":
             parts = (arrays["bases.values"], arrays["bases.columns"], arrays["bases.starts"].astype(np.int64))
@@ -33,3 +37,43 @@ def bases_of(data: bytes, layout: str = "auto") -> Any:
             return bits[:, : shape["n_bits"]].astype(bool)
         case _:
             return arrays["bases"]
+
+
+class WithBases(BaseEstimator):
+    """For estimators whose model has bases, which Python keeps where a similarity is Python's."""
+
+    _trained: ClassVar[Any]
+    similarity: Any
+    layout: str
+    similarities_: list[str]
+    _model: Any
+    _resolved: Resolved
+    _python_bases: Any
+
+    @property
+    def bases_(self) -> Any:
+        """The bases, as they were given."""
+        check_is_fitted(self)
+        return self._python_bases if self._resolved.calls else bases_of(self._model, self.layout)
+
+    def _rebuild(self, data: bytes, state: Any) -> None:
+        """The model of its bytes, and of the bases that they do not hold."""
+        bases = collect(NoEstimator(), self._python_bases, self._resolved.of_bases(), reset=True)
+        specs, calls = self.similarities_[: len(self._resolved.specs)], self._resolved.calls
+        self._model = self._trained.from_bytes(data, specs, calls, bases.objects, bases.samples, state)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        model, resolved = state.get("_model"), state.pop("_resolved", None)
+        if model is not None and resolved is not None and resolved.calls:
+            state["_model"] = (model.to_bytes(), model.state())
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        model = self.__dict__.get("_model")
+        if model is None:
+            return
+        self._resolved = resolve(self.similarity, self.layout)
+        if isinstance(model, tuple):
+            self._rebuild(*model)

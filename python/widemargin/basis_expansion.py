@@ -7,18 +7,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import column_or_1d, validate_data
 
 from . import _core
-from ._base import ExactSeed, MarginClassifier, classes_of, fitting, labels_of, watched
-from ._collect import Collected, chosen, collect
+from ._base import ExactSeed, MarginClassifier, fitting, labels_of
+from ._collect import Collected, NoEstimator, chosen, collect
 from ._columns import by_name, kept_names
 from ._names import one_of
 from ._nested import NestedSpecMixin
 from ._samples import from_vectors
-from ._stored_bases import bases_of
+from ._stored_bases import WithBases
 from .similarity import Resolved, resolve
 
 LOSSES = ("squared_hinge", "hinge", "logistic")
@@ -39,8 +38,8 @@ NORMALIZATIONS = (
 )
 
 
-class BasisExpansionSVC(NestedSpecMixin, MarginClassifier):
-    """A large-margin classifier for any similarity, definite or not, with the cost of a linear one.
+class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
+    """A large-margin classifier for any similarity, definite or not, at the cost of a linear one.
 
     Samples are compared with a number of bases, the similarities are normalised, and a linear SVM is trained on them
     (Aghazadeh & Carlsson, *Large Scale, Large Margin Classification using Indefinite Similarity Measures*). Only
@@ -103,6 +102,7 @@ class BasisExpansionSVC(NestedSpecMixin, MarginClassifier):
         Status, objectives, duality gaps, seconds per stage, warnings.
     """
 
+    _trained = _core.Model
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_basis": [Interval(Integral, 1, None, closed="left")],
         "C": [Interval(Real, 0, None, closed="neither")],
@@ -193,7 +193,7 @@ class BasisExpansionSVC(NestedSpecMixin, MarginClassifier):
         codes = self._encode(y)
         same_length(collected.n, len(codes))
         with self._watched(X=X, y=y) as progress:
-            model = _core.BasisExpansionModel.fit(
+            model = _core.fit_basis_expansion(
                 collected.samples,
                 collected.objects,
                 labels_of(self.classes_),
@@ -208,13 +208,7 @@ class BasisExpansionSVC(NestedSpecMixin, MarginClassifier):
                 C=float(self.C),
                 intercept=self._intercept(loss),
                 loss=loss,
-                class_weight=self._class_factors(),
-                tol=float(self.tol),
-                max_iter=int(self.max_iter),
-                seed=self._seed(),
-                threads=self._threads(),
-                time_limit=self.time_limit,
-                monitor=watched(progress),
+                **self._common(progress),
                 start=self._start,
                 feature_names=self._kept_names(),
             )
@@ -222,7 +216,6 @@ class BasisExpansionSVC(NestedSpecMixin, MarginClassifier):
         self._resolved = resolved
         if resolved.calls:
             self._python_bases = chosen(X, self.basis_indices_)
-            self._rebuild(model.to_bytes(), model.state())
         return self
 
     def _intercept(self, loss: str) -> str:
@@ -275,33 +268,7 @@ class BasisExpansionSVC(NestedSpecMixin, MarginClassifier):
         if columns is not None:
             self.basis_indices_ = columns
 
-    def _rebuild(self, data: bytes, state: Any) -> None:
-        """Rebuilds the model with its bases only, so that it does not keep all training samples alive."""
-        resolved: Resolved = self._resolved
-        bases = collect(NoEstimator(), self._python_bases, resolved.of_bases(), reset=True)
-        specs = self.similarities_[: len(resolved.specs)]
-        self._model = _core.BasisExpansionModel.from_bytes(
-            data, specs, resolved.calls, bases.objects, bases.samples, state
-        )
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = dict(super().__getstate__())
-        model = state.get("_model")
-        resolved = state.pop("_resolved", None)
-        if model is not None and resolved is not None and resolved.calls:
-            state["_model"] = (model.to_bytes(), model.state())
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        model = self.__dict__.get("_model")
-        if model is None:
-            return
-        self._resolved = resolve(self.similarity, self.layout)
-        if isinstance(model, tuple):
-            self._rebuild(*model)
-
-    def _scores(self, X: Any) -> npt.NDArray[np.float32]:
+    def _scores(self, X: Any) -> npt.NDArray[np.float64]:
         resolved: Resolved = self._resolved
         rows = self._precomputed_rows(X) if resolved.is_precomputed else None
         collected = rows or collect(self, X, resolved, reset=False)
@@ -322,12 +289,6 @@ class BasisExpansionSVC(NestedSpecMixin, MarginClassifier):
         return Collected(from_vectors(X), None, X.shape[0])
 
     @property
-    def bases_(self) -> Any:
-        """The bases, as given."""
-        check_is_fitted(self)
-        return self._python_bases if self._resolved.calls else bases_of(self._model.to_bytes(), self.layout)
-
-    @property
     def coef_(self) -> npt.NDArray[np.float32]:
         """Weights on the normalised similarities: (problems, features)."""
         return self._arrays()["weights"]
@@ -342,17 +303,15 @@ class BasisExpansionSVC(NestedSpecMixin, MarginClassifier):
         return {"similarity": similarities, "bases": str(len(self.basis_indices_)), **super()._facts()}
 
     @classmethod
-    def _from_bytes(cls, data: bytes, told: dict[str, Any]) -> BasisExpansionSVC:
-        model = _core.BasisExpansionModel.from_bytes(data)
+    def _restored(cls, model: _core.Model, told: dict[str, Any]) -> BasisExpansionSVC:
         specs = told["similarity"]
         fitted = cls(specs[0] if len(specs) == 1 else specs)
-        fitted._model = model
         fitted._resolved = resolve(fitted.similarity)
-        fitted._restore(told)
+        fitted._restore(model, told)
         return fitted
 
-    def _restore(self, told: dict[str, Any]) -> None:
-        """Sets parameters and attributes from a model file's header."""
+    def _restore(self, model: Any, told: dict[str, Any]) -> None:
+        """Parameters and attributes from a model file's header."""
         self.set_params(
             C=told["C"],
             loss=told["loss"].replace("-", "_"),
@@ -361,21 +320,15 @@ class BasisExpansionSVC(NestedSpecMixin, MarginClassifier):
         )
         if told["intercept"] == "penalised" and told["loss"] != "hinge":
             self.set_params(fit_intercept="penalised")
-        self._restore_training(told)
+        super()._restore(model, told)
         if told["basis"] in BASES:
             self.set_params(basis=told["basis"])
-        self._describe(told)
-        self.classes_ = classes_of(told["classes"])
         shape = told["bases"]
         self.set_params(n_basis=shape.get("n", self.n_basis))
         if shape.get("kind") == "series":
             self._n_channels = shape["channels"]
         if "n_features" in shape:
             self.n_features_in_ = shape["n_features"]
-
-
-class NoEstimator(BaseEstimator):
-    """A placeholder for an estimator if nothing is to be stored."""
 
 
 def basis_of(basis: Any, estimator: Any) -> tuple[str, npt.NDArray[np.int64] | None]:

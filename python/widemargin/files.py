@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import warnings
@@ -13,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _core
 from ._base import MarginClassifier
-from ._model_file import header
 from .basis_expansion import BasisExpansionSVC
 from .power_mean import PowerMeanSVC
 from .similarity import resolve
@@ -90,8 +90,8 @@ def load(path: str | os.PathLike[str], *, trusted: bool = False) -> Any:
         raise TypeError(f"trusted must be True or False, not {trusted!r}")
     data = Path(path).read_bytes()
     try:
-        # Nothing in the file is used before the library has verified the checksum and the header.
-        told = header(data)
+        # Nothing of the file is looked at before the library has found it whole and its header complete.
+        told = json.loads(_core.header_of(data))
         remark = _core.remark_on(data)
         fitted = _with_python(data, told, bool(trusted)) if _has_python(told) else _from_bytes(data, told)
     except ValueError as error:
@@ -102,9 +102,8 @@ def load(path: str | os.PathLike[str], *, trusted: bool = False) -> Any:
 
 
 def _from_bytes(data: bytes, told: dict[str, Any]) -> Any:
-    if told["method"] not in _CLASSES:
-        raise ValueError("<bytes>: it holds an expansion alone, which is no classifier")
-    return _CLASSES[told["method"]]._from_bytes(data, told)
+    model = _core.Model.from_bytes(data)
+    return _CLASSES[told["method"]]._restored(model, told)
 
 
 def _has_python(told: dict[str, Any]) -> bool:
@@ -135,7 +134,8 @@ def _unpickled(data: bytes, told: dict[str, Any], pickled: bytes) -> BasisExpans
     for name, value in columns.items():
         setattr(fitted, name, value)
     fitted._resolved = resolve(similarity, fitted.layout)
-    fitted._restore(told)
+    # What the model is rebuilt from comes first.
+    fitted._restore(None, told)
     fitted._rebuild(data, state)
     return fitted
 

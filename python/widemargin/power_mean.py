@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_non_negative, validate_data
 
 from . import _core
-from ._base import ExactSeed, MarginClassifier, classes_of, fitting, labels_of, watched
+from ._base import ExactSeed, MarginClassifier, fitting, labels_of
 from ._columns import in_order, kept_names
 from ._names import one_of
 from ._samples import from_vectors
@@ -153,7 +153,7 @@ class PowerMeanSVC(MarginClassifier):
         check_non_negative(X, type(self).__name__)
         codes = self._encode(y)
         with self._watched(X=X, y=y) as progress:
-            model = _core.PowerMeanModel.fit(
+            model = _core.fit_power_mean(
                 from_vectors(X),
                 labels_of(self.classes_),
                 codes,
@@ -165,13 +165,7 @@ class PowerMeanSVC(MarginClassifier):
                 n_nodes=int(self.n_nodes),
                 nodes=None,
                 scale=is_scaled,
-                class_weight=self._class_factors(),
-                tol=float(self.tol),
-                max_iter=int(self.max_iter),
-                seed=self._seed(),
-                threads=self._threads(),
-                time_limit=self.time_limit,
-                monitor=watched(progress),
+                **self._common(progress),
                 shrinking=bool(self.shrinking),
                 feature_names=kept_names(self),
             )
@@ -188,11 +182,11 @@ class PowerMeanSVC(MarginClassifier):
         name = one_of("kernel", self.kernel, _KERNELS, estimator=self)
         return f"power-mean:p={self.p}" if name == "power-mean" else name
 
-    def _scores(self, X: Any) -> npt.NDArray[np.float32]:
+    def _scores(self, X: Any) -> npt.NDArray[np.float64]:
         X = in_order(self, X)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
         check_non_negative(X, type(self).__name__)
-        return self._model.decision_function(from_vectors(X), self._threads())
+        return self._model.decision_function(from_vectors(X), None, self._threads())
 
     @property
     def nodes_(self) -> npt.NDArray[np.float64]:
@@ -205,8 +199,7 @@ class PowerMeanSVC(MarginClassifier):
         return self._arrays()["weights"].transpose(2, 0, 1)
 
     @classmethod
-    def _from_bytes(cls, data: bytes, told: dict[str, Any]) -> PowerMeanSVC:
-        model = _core.PowerMeanModel.from_bytes(data)
+    def _restored(cls, model: _core.Model, told: dict[str, Any]) -> PowerMeanSVC:
         name, _, given = told["kernel"].partition(":p=")
         fitted = cls(
             p=float(given or -1.0),
@@ -217,9 +210,6 @@ class PowerMeanSVC(MarginClassifier):
             n_nodes=told["n_nodes"],
             feature_range="max" if told["scaled"] else None,
         )
-        fitted._restore_training(told)
+        fitted._restore(model, told)
         fitted.set_params(shrinking=told.get("training", {}).get("shrinking", True))
-        fitted._model = model
-        fitted._describe(told)
-        fitted.classes_, fitted.n_features_in_ = classes_of(told["classes"]), told["n_features"]
         return fitted

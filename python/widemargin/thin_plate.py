@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
 from . import _core
-from ._base import ExactSeed, MarginClassifier, classes_of, fitting, labels_of, watched
+from ._base import ExactSeed, MarginClassifier, fitting, labels_of
 from ._columns import in_order, kept_names
 from ._names import one_of
 from ._nested import NestedSpecMixin
@@ -163,7 +163,7 @@ class ThinPlateSVC(NestedSpecMixin, MarginClassifier):
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
         codes = self._encode(y)
         with self._watched(X=X, y=y) as progress:
-            model = _core.ThinPlateModel.fit(
+            model = _core.fit_thin_plate(
                 from_vectors(X),
                 labels_of(self.classes_),
                 codes,
@@ -175,13 +175,7 @@ class ThinPlateSVC(NestedSpecMixin, MarginClassifier):
                 n_basis=None if self.n_basis is None else int(self.n_basis),
                 exact_up_to=None,
                 basis=basis,
-                class_weight=self._class_factors(),
-                tol=float(self.tol),
-                max_iter=int(self.max_iter),
-                seed=self._seed(),
-                threads=self._threads(),
-                time_limit=self.time_limit,
-                monitor=watched(progress),
+                **self._common(progress),
                 feature_names=kept_names(self),
             )
         self._keep(model)
@@ -213,7 +207,7 @@ class ThinPlateSVC(NestedSpecMixin, MarginClassifier):
     def _scores(self, X: Any) -> npt.NDArray[np.float64]:
         X = in_order(self, X)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
-        return self._model.decision_function(from_vectors(X), self._threads())
+        return self._model.decision_function(from_vectors(X), None, self._threads())
 
     @property
     def bases_(self) -> npt.NDArray[np.float64]:
@@ -229,8 +223,7 @@ class ThinPlateSVC(NestedSpecMixin, MarginClassifier):
         return {"C": f"{self.C_:.4g}", "bases": str(self.n_bases_), **super()._facts()}
 
     @classmethod
-    def _from_bytes(cls, data: bytes, told: dict[str, Any]) -> ThinPlateSVC:
-        model = _core.ThinPlateModel.from_bytes(data)
+    def _restored(cls, model: _core.Model, told: dict[str, Any]) -> ThinPlateSVC:
         name, colon, rest = told["kernel"].partition(":")
         fitted = cls(name.replace("-", "_") + colon + rest, C=told["C"], null_space=told["null_space"])
         fitted.set_params(standardize=told["standardized"])
@@ -238,8 +231,5 @@ class ThinPlateSVC(NestedSpecMixin, MarginClassifier):
         landmarks = told.get("training", {}).get("landmarks", "none" if told["support"] else "kmeans")
         if landmarks != "none":
             fitted.set_params(n_basis=told["n_bases"], basis=landmarks)
-        fitted._restore_training(told)
-        fitted._model = model
-        fitted._describe(told)
-        fitted.classes_, fitted.n_features_in_ = classes_of(told["classes"]), told["n_features"]
+        fitted._restore(model, told)
         return fitted

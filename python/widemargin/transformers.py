@@ -17,15 +17,17 @@ from ._collect import chosen, collect
 from ._descriptors import HOG, MeanNormScaler
 from ._names import one_of
 from ._nested import NestedSpecMixin
-from ._stored_bases import bases_of
-from .basis_expansion import NORMALIZATIONS, NoEstimator, basis_of, same_length
-from .similarity import Resolved, resolve
+from ._stored_bases import WithBases
+from .basis_expansion import NORMALIZATIONS, basis_of, same_length
+from .similarity import resolve
 
 __all__ = ["HOG", "BasisExpansion", "MeanNormScaler"]
 
 
-class BasisExpansion(NestedSpecMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, WatchedMixin, BaseEstimator):
-    """Normalised similarities to a number of bases: the features of `BasisExpansionSVC`, for any linear model.
+class BasisExpansion(
+    NestedSpecMixin, WithBases, ClassNamePrefixFeaturesOutMixin, TransformerMixin, WatchedMixin, BaseEstimator
+):
+    """Similarities to a number of bases, normalised: the features of `BasisExpansionSVC`, for any linear model.
 
     The parameters are those of `BasisExpansionSVC`. Without y, "index" and "stratified" bases ignore classes.
 
@@ -36,6 +38,7 @@ class BasisExpansion(NestedSpecMixin, ClassNamePrefixFeaturesOutMixin, Transform
     bases_ : array or list
     """
 
+    _trained = _core.ExpansionModel
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_basis": [Interval(Integral, 1, None, closed="left")],
         "n_jobs": [None, Integral],
@@ -133,7 +136,6 @@ class BasisExpansion(NestedSpecMixin, ClassNamePrefixFeaturesOutMixin, Transform
         self._n_features_out = model.n_features
         if resolved.calls:
             self._python_bases = chosen(X, self.basis_indices_)
-            self._rebuild(model.to_bytes(), model.state())
         return features
 
     def transform(self, X: Any) -> npt.NDArray[np.float32]:
@@ -151,33 +153,5 @@ class BasisExpansion(NestedSpecMixin, ClassNamePrefixFeaturesOutMixin, Transform
         collected = collect(self, X, self._resolved, reset=False)
         return self._model.transform(collected.samples, collected.objects, self._threads(), None)
 
-    @property
-    def bases_(self) -> Any:
-        """The bases, as given."""
-        check_is_fitted(self)
-        return self._python_bases if self._resolved.calls else bases_of(self._model.to_bytes(), self.layout)
-
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
-
-    def _rebuild(self, data: bytes, state: Any) -> None:
-        resolved: Resolved = self._resolved
-        bases = collect(NoEstimator(), self._python_bases, resolved.of_bases(), reset=True)
-        specs = self.similarities_[: len(resolved.specs)]
-        self._model = _core.ExpansionModel.from_bytes(data, specs, resolved.calls, bases.objects, bases.samples, state)
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = dict(super().__getstate__())
-        model, resolved = state.get("_model"), state.pop("_resolved", None)
-        if model is not None and resolved is not None and resolved.calls:
-            state["_model"] = (model.to_bytes(), model.state())
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        model = self.__dict__.get("_model")
-        if model is None:
-            return
-        self._resolved = resolve(self.similarity, self.layout)
-        if isinstance(model, tuple):
-            self._rebuild(*model)

@@ -1,23 +1,24 @@
 //! Command-line options of the basis expansion SVM.
 
+use std::fmt;
+
 use clap::{ArgAction, Args};
 use serde_json::{Value, json};
 use widemargin::Result;
 use widemargin::basis::BasisChoice;
-use widemargin::data::{ClassWeight, Labels, Resources};
+use widemargin::data::Labels;
 use widemargin::expansion::Normalization;
 use widemargin::model::BasisExpansionParams;
 use widemargin::monitor::Monitor;
 use widemargin::problem::{AnyLoss, Intercept};
-use widemargin::similarity::AnySimilarity;
-use widemargin_io::{Samples, Store};
+use widemargin::similarity::{AdditiveKernel, AnySimilarity};
 
 use crate::args::Common;
-use crate::class_weight::{class_weight, class_weight_json};
-use crate::method::{Method, Point};
+use crate::class_weight::ClassWeightArg;
+use crate::method::{Axis, Data, Method, text};
 use crate::model::Model;
 use crate::report::Failure;
-use crate::samples::{check_specs, default_similarity, with_source};
+use crate::samples::{FOR_VECTORS, check_specs, default_similarity};
 
 /// Parameters of the method. Options that can be searched hold a list.
 #[derive(Clone, Debug, Args)]
@@ -48,9 +49,8 @@ pub struct BasisExpansionArgs {
     /// loss free means penalised) or none
     #[arg(long, value_delimiter = ',', default_value = "free", value_name = "NAME")]
     intercept: Vec<Intercept>,
-    /// Class weights: `balanced`, or LABEL:WEIGHT,... with 1 for classes not listed
-    #[arg(long, value_parser = class_weight, value_name = "WEIGHTS")]
-    class_weight: Option<ClassWeight>,
+    #[command(flatten)]
+    class_weight: ClassWeightArg,
     /// Relative duality gap at which to stop
     #[arg(long, default_value_t = 1e-3, allow_hyphen_values = true)]
     tol: f64,
@@ -62,174 +62,102 @@ pub struct BasisExpansionArgs {
 /// The default number of bases, if there are as many samples; the same as in the library.
 const USUAL_BASES: usize = 1000;
 
-/// One choice of the parameters that can be searched.
-#[derive(Clone, Debug)]
-struct Choice {
-    similarity: Vec<String>,
-    n_basis: Option<usize>,
-    basis: BasisChoice,
-    normalization: Normalization,
-    c: f64,
-    loss: AnyLoss,
-    intercept: Intercept,
+/// Similarities side by side; none is the default of the samples.
+#[derive(Clone)]
+struct Specs(Vec<String>);
+
+impl Specs {
+    fn similarity(&self, default: &str) -> Result<AnySimilarity> {
+        if self.0.is_empty() { AnySimilarity::new(&[default]) } else { AnySimilarity::new(&self.0) }
+    }
+}
+
+impl fmt::Display for Specs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0[..] {
+            [] => f.write_str("default"),
+            specs => f.write_str(&specs.join(" ")),
+        }
+    }
+}
+
+/// What a fit takes: the similarity of the parameters stands for those of the specs.
+#[derive(Clone)]
+pub struct Settings(Specs, Params);
+
+type Params = BasisExpansionParams<AdditiveKernel>;
+
+impl Settings {
+    fn with(self, set: impl FnOnce(Params) -> Params) -> Self {
+        Settings(self.0, set(self.1))
+    }
+
+    fn params(&self, default: &str) -> Result<BasisExpansionParams<AnySimilarity>> {
+        Ok(self.1.clone().with_similarity(self.0.similarity(default)?))
+    }
 }
 
 impl Method for BasisExpansionArgs {
     const NAME: &'static str = "basis-expansion";
-    const HEADS: &'static [&'static str] = &["similarity", "C", "bases", "basis", "normalization", "loss", "intercept"];
+    type Params = Settings;
 
-    fn lists(&self) -> Vec<(&'static str, usize)> {
+    fn axes(&self) -> Vec<Axis<Settings>> {
+        let alternatives: Vec<Vec<&str>> = self.similarity.iter().map(|given| given.split('|').collect()).collect();
+        // Each flag multiplies what there is by its alternatives.
+        let specs = alternatives.iter().fold(vec![Specs(Vec::new())], |before, alternatives| {
+            let with = |specs: &Specs, spec: &str| Specs([&specs.0[..], &[spec.to_owned()]].concat());
+            before.iter().flat_map(|specs| alternatives.iter().map(|spec| with(specs, spec))).collect()
+        });
+        let specs_json = |specs: &Specs| if specs.0.is_empty() { Value::Null } else { json!(specs.0) };
+        let similarity = Axis::new("similarity", &specs, specs_json, |s: Settings, specs| Settings(specs, s.1));
+        // Where it is not given, there may be fewer samples without a word.
+        let n_basis = match &self.n_basis[..] {
+            [] => Axis::new("n_basis", &[USUAL_BASES], |n| json!(n), |s: Settings, _| s),
+            given => Axis::new("n_basis", given, |n| json!(n), |s: Settings, n| s.with(|p| p.n_basis(n))),
+        };
         vec![
-            ("--similarity", self.similarity.iter().map(|given| given.split('|').count()).max().unwrap_or(1)),
-            ("--n-basis", self.n_basis.len().max(1)),
-            ("--basis", self.basis.len()),
-            ("--normalization", self.normalization.len()),
-            ("-C", self.c.len()),
-            ("--loss", self.loss.len()),
-            ("--intercept", self.intercept.len()),
+            Axis { n_given: alternatives.iter().map(Vec::len).max().unwrap_or(1), ..similarity },
+            Axis::new("C", &self.c, |c| json!(c), |s: Settings, c| s.with(|p| p.c(c))),
+            Axis { head: "bases", ..n_basis },
+            Axis::new("basis", &self.basis, text, |s: Settings, basis| s.with(|p| p.basis(basis))),
+            Axis::new("normalization", &self.normalization, text, |s: Settings, n| s.with(|p| p.normalization(n))),
+            Axis::new("loss", &self.loss, text, |s: Settings, loss| s.with(|p| p.loss(loss))),
+            Axis::new("intercept", &self.intercept, text, |s: Settings, i| s.with(|p| p.intercept(i))),
         ]
     }
 
-    fn grid(&self, common: &Common, _: Option<u64>) -> Result<Vec<Point>, Failure> {
-        let first = Choice {
-            similarity: Vec::new(),
-            n_basis: None,
-            basis: self.basis[0].clone(),
-            normalization: self.normalization[0],
-            c: self.c[0],
-            loss: self.loss[0],
-            intercept: self.intercept[0],
-        };
-        // Each option multiplies the choices by its values.
-        let mut choices = vec![first];
-        for given in &self.similarity {
-            let alternatives: Vec<String> = given.split('|').map(str::to_owned).collect();
-            choices = product(&choices, &alternatives, |choice, spec| choice.similarity.push(spec.clone()));
-        }
-        if !self.n_basis.is_empty() {
-            choices = product(&choices, &self.n_basis, |choice, n| choice.n_basis = Some(*n));
-        }
-        choices = product(&choices, &self.basis, |choice, basis| choice.basis = basis.clone());
-        choices = product(&choices, &self.normalization, |choice, n| choice.normalization = *n);
-        choices = product(&choices, &self.loss, |choice, loss| choice.loss = *loss);
-        choices = product(&choices, &self.intercept, |choice, intercept| choice.intercept = *intercept);
-        choices = product(&choices, &self.c, |choice, c| choice.c = *c);
-        choices.into_iter().map(|choice| self.point(common, choice)).collect()
-    }
-}
-
-fn product<T>(choices: &[Choice], values: &[T], set: impl Fn(&mut Choice, &T)) -> Vec<Choice> {
-    let with = |choice: &Choice, value: &T| {
-        let mut choice = choice.clone();
-        set(&mut choice, value);
-        choice
-    };
-    choices.iter().flat_map(|choice| values.iter().map(|value| with(choice, value)).collect::<Vec<_>>()).collect()
-}
-
-impl BasisExpansionArgs {
-    fn point(&self, common: &Common, choice: Choice) -> Result<Point, Failure> {
-        let settings = Settings {
-            choice: choice.clone(),
-            class_weight: self.class_weight.clone().unwrap_or_default(),
-            tol: self.tol,
-            max_iter: self.max_iter,
-            seed: common.seed,
-            threads: common.threads,
-        };
-        // Invalid options are reported before any file is read.
-        let trial = if choice.similarity.is_empty() { vec!["rbf".to_owned()] } else { choice.similarity.clone() };
-        check_specs(&trial)?;
-        settings.params(&trial)?.check()?;
-        let similarity: Value =
-            if choice.similarity.is_empty() { Value::Null } else { choice.similarity.clone().into() };
-        let json = json!({
-            "similarity": similarity,
-            "n_basis": choice.n_basis.unwrap_or(USUAL_BASES),
-            "basis": choice.basis.to_string(),
-            "normalization": choice.normalization.to_string(),
-            "C": choice.c,
-            "loss": choice.loss.to_string(),
-            "intercept": choice.intercept.to_string(),
-            "class_weight": class_weight_json(self.class_weight.as_ref()),
-            "tol": self.tol,
-            "max_iter": self.max_iter,
-            "seed": common.seed,
-        });
-        let name = if choice.similarity.is_empty() { "default".to_owned() } else { choice.similarity.join(" ") };
-        let cells = vec![
-            name,
-            choice.c.to_string(),
-            choice.n_basis.unwrap_or(USUAL_BASES).to_string(),
-            choice.basis.to_string(),
-            choice.normalization.to_string(),
-            choice.loss.to_string(),
-            choice.intercept.to_string(),
-        ];
-        let in_blocks = settings.clone();
-        Ok(Point {
-            fit: Box::new(move |samples, labels, monitor| settings.fit(samples, labels, monitor)),
-            fit_blocks: Some(Box::new(move |store, labels, resources, monitor| {
-                in_blocks.fit_blocks(store, labels, resources, monitor)
-            })),
-            json,
-            cells,
-        })
-    }
-}
-
-/// All settings of a fit.
-#[derive(Clone)]
-struct Settings {
-    choice: Choice,
-    class_weight: ClassWeight,
-    tol: f64,
-    max_iter: Option<u32>,
-    seed: u64,
-    threads: usize,
-}
-
-impl Settings {
-    fn params(&self, specs: &[String]) -> Result<BasisExpansionParams<AnySimilarity>> {
-        let params = BasisExpansionParams::new(AnySimilarity::new(specs)?)
-            .basis(self.choice.basis.clone())
-            .normalization(self.choice.normalization)
-            .c(self.choice.c)
-            .loss(self.choice.loss)
-            .intercept(self.choice.intercept)
-            .class_weight(self.class_weight.clone())
+    fn params(&self, common: &Common, _: Option<u64>) -> Settings {
+        let params = BasisExpansionParams::new(AdditiveKernel::Chi2)
+            .class_weight(self.class_weight.weights())
             .tol(self.tol)
-            .seed(self.seed)
-            .threads(self.threads);
-        let params = match self.choice.n_basis {
-            Some(n_basis) => params.n_basis(n_basis),
-            None => params,
-        };
-        Ok(match self.max_iter {
-            Some(max_iter) => params.max_iter(max_iter),
-            None => params,
-        })
+            .seed(common.seed)
+            .threads(common.threads);
+        Settings(
+            Specs(Vec::new()),
+            match self.max_iter {
+                Some(max_iter) => params.max_iter(max_iter),
+                None => params,
+            },
+        )
     }
 
-    /// For vectors on disk.
-    fn fit_blocks(
-        &self,
-        store: &Store,
-        labels: &Labels,
-        resources: &Resources<'_>,
-        monitor: &Monitor<'_>,
-    ) -> Result<Model> {
-        let default = ["rbf".to_owned()];
-        let specs = if self.choice.similarity.is_empty() { &default[..] } else { &self.choice.similarity };
-        let model = self.params(specs)?.fit_blocks(store, labels, None, resources, monitor)?;
-        Ok(Model::BasisExpansion(model))
+    fn json(&self) -> Value {
+        json!({ "class_weight": self.class_weight.json(), "tol": self.tol, "max_iter": self.max_iter })
     }
 
-    fn fit(&self, samples: &Samples, labels: &Labels, monitor: &Monitor<'_>) -> Result<Model> {
-        let default = [default_similarity(samples).to_owned()];
-        let specs = if self.choice.similarity.is_empty() { &default[..] } else { &self.choice.similarity };
-        let params = self.params(specs)?;
-        let model = with_source!(samples, |source| params.fit_with(source, labels, None, monitor))?;
-        Ok(Model::BasisExpansion(model))
+    fn check(settings: &Settings) -> std::result::Result<(), Failure> {
+        check_specs(&settings.0.0)?;
+        Ok(settings.params(FOR_VECTORS)?.check()?)
+    }
+
+    fn fit(settings: &Settings, data: Data<'_>, labels: &Labels, monitor: &Monitor<'_>) -> Result<Model> {
+        Ok(Box::new(match data {
+            Data::Samples(samples) => {
+                settings.params(default_similarity(samples))?.fit_with(&samples.view()?, labels, None, monitor)?
+            }
+            Data::Store(store, resources) => {
+                settings.params(FOR_VECTORS)?.fit_blocks(store, labels, None, resources, monitor)?
+            }
+        }))
     }
 }

@@ -2,11 +2,40 @@
 
 use std::collections::BTreeMap;
 
+use clap::Args;
 use serde_json::{Value, json};
 use widemargin::data::{ClassWeight, Label};
 
+/// The flag.
+#[derive(Clone, Debug, Args)]
+pub struct ClassWeightArg {
+    /// Class weights: `balanced`, or LABEL:WEIGHT,... with 1 for classes not listed
+    #[arg(long, value_parser = class_weight, value_name = "WEIGHTS")]
+    class_weight: Option<ClassWeight>,
+}
+
+impl ClassWeightArg {
+    /// The weights given.
+    pub fn weights(&self) -> ClassWeight {
+        self.class_weight.clone().unwrap_or_default()
+    }
+
+    /// The same for `--json`.
+    pub fn json(&self) -> Value {
+        match &self.class_weight {
+            Some(ClassWeight::Balanced) => "balanced".into(),
+            Some(ClassWeight::PerClass(map)) => map
+                .iter()
+                .map(|(label, weight)| (label.to_string(), json!(weight)))
+                .collect::<serde_json::Map<_, _>>()
+                .into(),
+            _ => Value::Null,
+        }
+    }
+}
+
 /// Parses `balanced` or LABEL:WEIGHT,...
-pub fn class_weight(text: &str) -> Result<ClassWeight, String> {
+fn class_weight(text: &str) -> Result<ClassWeight, String> {
     if text == "balanced" {
         return Ok(ClassWeight::Balanced);
     }
@@ -21,19 +50,6 @@ pub fn class_weight(text: &str) -> Result<ClassWeight, String> {
         }
     }
     Ok(ClassWeight::PerClass(weights))
-}
-
-/// The same for `--json`.
-pub fn class_weight_json(weight: Option<&ClassWeight>) -> Value {
-    match weight {
-        Some(ClassWeight::Balanced) => "balanced".into(),
-        Some(ClassWeight::PerClass(map)) => map
-            .iter()
-            .map(|(label, weight)| (label.to_string(), json!(weight)))
-            .collect::<serde_json::Map<_, _>>()
-            .into(),
-        _ => Value::Null,
-    }
 }
 
 #[cfg(test)]

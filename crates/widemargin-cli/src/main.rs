@@ -5,13 +5,13 @@
 
 mod args;
 mod basis_expansion;
-mod basis_expansion_machine;
 mod cancel;
 mod class_weight;
 mod cli;
 mod commands;
 mod context;
 mod demo;
+mod details;
 mod labels;
 mod method;
 mod model;
@@ -24,7 +24,6 @@ mod samples;
 mod stream;
 mod text_table;
 mod thin_plate;
-mod thin_plate_machine;
 
 use std::process::ExitCode;
 

@@ -1,7 +1,9 @@
 //! The interface of methods for `train` and `cv`: their options as points of a grid, each of which can be fitted.
 
+use std::rc::Rc;
+
 use clap::Args;
-use serde_json::Value;
+use serde_json::{Value, json};
 use widemargin::Result;
 use widemargin::data::{Labels, Resources};
 use widemargin::monitor::Monitor;
@@ -11,44 +13,126 @@ use crate::args::Common;
 use crate::model::Model;
 use crate::report::Failure;
 
-/// Trains on samples and their labels.
-pub type Fit = dyn Fn(&Samples, &Labels, &Monitor<'_>) -> Result<Model>;
-
-/// Trains on samples on disk.
-pub type FitBlocks = dyn Fn(&Store, &Labels, &Resources<'_>, &Monitor<'_>) -> Result<Model>;
+/// The samples of a fit.
+#[derive(Clone, Copy)]
+pub enum Data<'a> {
+    /// In memory.
+    Samples(&'a Samples),
+    /// On the disk, and what there is to work with.
+    Store(&'a Store, &'a Resources<'a>),
+}
 
 /// One choice of a method's parameters.
-pub struct Point {
-    /// Fits with these parameters, which have been checked.
-    pub fit: Box<Fit>,
-    /// The same in blocks, if the method supports it with these parameters.
-    pub fit_blocks: Option<Box<FitBlocks>>,
-    /// The parameters by name.
+pub struct Point<P> {
+    /// The parameters; they are already checked.
+    pub params: P,
+    /// The same by name.
     pub json: Value,
-    /// Parameters that can be searched, as shown in a table: one for each of [`Method::HEADS`].
-    pub cells: Vec<String>,
+    /// Those that may be searched, as a table shows them under their heads.
+    pub cells: Vec<(&'static str, String)>,
+}
+
+/// A flag that may be searched.
+pub struct Axis<P> {
+    /// The flag, as messages name it.
+    pub flag: String,
+    /// The head of its column.
+    pub head: &'static str,
+    /// How many values were given.
+    pub n_given: usize,
+    /// Its name in JSON.
+    pub name: &'static str,
+    /// The values.
+    pub choices: Vec<Choice<P>>,
+}
+
+/// A value of a flag: as a table and JSON have it, and what it makes of the parameters.
+pub struct Choice<P> {
+    cell: String,
+    json: Value,
+    set: Rc<dyn Fn(P) -> P>,
+}
+
+impl<P: 'static> Axis<P> {
+    /// Of a flag whose name is `name` in JSON, and which takes these values.
+    pub fn new<T>(name: &'static str, values: &[T], json: fn(&T) -> Value, set: fn(P, T) -> P) -> Self
+    where
+        T: ToString + Clone + 'static,
+    {
+        let choice = |value: &T| {
+            let (cell, json, value) = (value.to_string(), json(value), value.clone());
+            Choice { cell, json, set: Rc::new(move |params| set(params, value.clone())) }
+        };
+        let flag = if name == "C" { "-C".into() } else { format!("--{}", name.replace('_', "-")) };
+        Axis { flag, head: name, n_given: values.len(), name, choices: values.iter().map(choice).collect() }
+    }
+}
+
+/// A value in JSON as in a table.
+pub fn text<T: ToString>(value: &T) -> Value {
+    value.to_string().into()
 }
 
 /// The options of a method. Those that can be searched hold a list.
 pub trait Method: Args {
     /// The method's name on the command line.
     const NAME: &'static str;
-    /// The column headings of its points; a table always shows the first two.
-    const HEADS: &'static [&'static str];
 
     /// Whether a fit on samples in memory supports a memory limit.
     const KEEPS_WITHIN_MEMORY: bool = false;
 
-    /// The options that take a list, and the number of values given for each.
-    fn lists(&self) -> Vec<(&'static str, usize)>;
+    /// What a choice is fitted by.
+    type Params: Clone + 'static;
+
+    /// The flags that may be searched, in the order of a table's columns. It always shows the first two; the second
+    /// varies fastest.
+    fn axes(&self) -> Vec<Axis<Self::Params>>;
+
+    /// The parameters that the other flags give, to be fitted within `memory` bytes.
+    fn params(&self, common: &Common, memory: Option<u64>) -> Self::Params;
+
+    /// The other flags by name.
+    fn json(&self) -> Value;
+
+    /// Tells what is wrong with parameters, before any file is read.
+    fn check(params: &Self::Params) -> Result<(), Failure>;
+
+    /// Trains on samples and their labels.
+    fn fit(params: &Self::Params, data: Data<'_>, labels: &Labels, monitor: &Monitor<'_>) -> Result<Model>;
+
+    /// Whether they can be fitted in blocks.
+    fn fits_blocks(_: &Self::Params) -> bool {
+        true
+    }
 
     /// Every combination of the given values, each to be fitted within `memory` bytes.
-    fn grid(&self, common: &Common, memory: Option<u64>) -> Result<Vec<Point>, Failure>;
+    fn grid(&self, common: &Common, memory: Option<u64>) -> Result<Vec<Point<Self::Params>>, Failure> {
+        let mut json = self.json();
+        json["seed"] = json!(common.seed);
+        let axes = self.axes();
+        let mut points = vec![Point { params: self.params(common, memory), json, cells: Vec::new() }];
+        for axis in axes.iter().take(1).chain(axes.iter().skip(2)).chain(axes.get(1)) {
+            let with = |point: &Point<Self::Params>, choice: &Choice<Self::Params>| {
+                let (mut json, mut cells) = (point.json.clone(), point.cells.clone());
+                json[axis.name] = choice.json.clone();
+                cells.push((axis.head, choice.cell.clone()));
+                Point { params: (choice.set)(point.params.clone()), json, cells }
+            };
+            points =
+                points.iter().flat_map(|point| axis.choices.iter().map(move |choice| with(point, choice))).collect();
+        }
+        for point in &mut points {
+            // The second column came last.
+            point.cells[1..].rotate_right(1);
+            Self::check(&point.params)?;
+        }
+        Ok(points)
+    }
 
     /// The single choice of the parameters.
-    fn single(&self, common: &Common, memory: Option<u64>) -> Result<Point, Failure> {
-        if let Some((name, n)) = self.lists().into_iter().find(|(_, n)| *n > 1) {
-            let failure = Failure::input(format!("{name}: {n} values given, `train` takes one"));
+    fn single(&self, common: &Common, memory: Option<u64>) -> Result<Point<Self::Params>, Failure> {
+        if let Some(Axis { flag, n_given, .. }) = self.axes().into_iter().find(|axis| axis.n_given > 1) {
+            let failure = Failure::input(format!("{flag}: {n_given} values given, `train` takes one"));
             return Err(failure.help(format!("`widemargin cv {}` searches lists of values", Self::NAME)));
         }
         Ok(self.grid(common, memory)?.swap_remove(0))

@@ -1,22 +1,22 @@
 //! Command-line options of the power mean SVM.
 
 use clap::{Args, ValueEnum};
-use serde_json::json;
-use widemargin::data::{ClassWeight, Labels};
+use serde_json::{Value, json};
+use widemargin::Result;
+use widemargin::data::Labels;
 use widemargin::expansion::Approximation;
 use widemargin::model::PowerMeanParams;
 use widemargin::monitor::Monitor;
 use widemargin::problem::Loss;
 use widemargin::similarity::AdditiveKernel;
 use widemargin::solve::dual::Engine;
-use widemargin_io::Samples;
 
 use crate::args::Common;
-use crate::class_weight::{class_weight, class_weight_json};
-use crate::method::{FitBlocks, Method, Point};
+use crate::class_weight::ClassWeightArg;
+use crate::method::{Axis, Data, Method, text};
 use crate::model::Model;
 use crate::report::Failure;
-use crate::samples::with_rows;
+use crate::samples::rows;
 
 /// Parameters of the method. Options that can be searched hold a list.
 #[derive(Clone, Debug, Args)]
@@ -44,9 +44,8 @@ pub struct PowerMeanArgs {
     /// Do not divide each feature by its largest training value
     #[arg(long)]
     no_scale: bool,
-    /// Class weights: `balanced`, or LABEL:WEIGHT,... with 1 for classes not listed
-    #[arg(long, value_parser = class_weight, value_name = "WEIGHTS")]
-    class_weight: Option<ClassWeight>,
+    #[command(flatten)]
+    class_weight: ClassWeightArg,
     /// Relative duality gap at which to stop
     #[arg(long, default_value_t = 0.01, allow_hyphen_values = true)]
     tol: f64,
@@ -61,6 +60,9 @@ pub struct PowerMeanArgs {
     solver: Solver,
 }
 
+/// The kernel where none is named: chi-squared.
+const DEFAULT: AdditiveKernel = AdditiveKernel::PowerMean { p: -1.0 };
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Solver {
     Auto,
@@ -70,96 +72,64 @@ enum Solver {
 
 impl Method for PowerMeanArgs {
     const NAME: &'static str = "power-mean";
-    const HEADS: &'static [&'static str] = &["kernel", "C", "loss", "approximation", "nodes"];
+    type Params = PowerMeanParams;
 
-    fn lists(&self) -> Vec<(&'static str, usize)> {
+    fn axes(&self) -> Vec<Axis<PowerMeanParams>> {
+        let mut kernels: Vec<_> = self.p.iter().chain(&self.kernel).copied().collect();
+        if kernels.is_empty() {
+            kernels.push(DEFAULT);
+        }
+        let kernels = Axis::new("kernel", &kernels, text, PowerMeanParams::kernel);
+        let nodes = Axis::new("n_nodes", &self.nodes, |n| json!(n), PowerMeanParams::n_nodes);
         vec![
-            ("--p and --kernel", self.p.len() + self.kernel.len()),
-            ("-C", self.c.len()),
-            ("--loss", self.loss.len()),
-            ("--approximation", self.approximation.len()),
-            ("--nodes", self.nodes.len()),
+            Axis { flag: "--p and --kernel".into(), ..kernels },
+            Axis::new("C", &self.c, |c| json!(c), PowerMeanParams::c),
+            Axis::new("loss", &self.loss, text, PowerMeanParams::loss),
+            Axis::new("approximation", &self.approximation, text, PowerMeanParams::approximation),
+            Axis { flag: "--nodes".into(), head: "nodes", ..nodes },
         ]
     }
 
-    fn grid(&self, common: &Common, _: Option<u64>) -> Result<Vec<Point>, Failure> {
-        let mut kernels: Vec<_> = self.p.iter().chain(&self.kernel).copied().collect();
-        if kernels.is_empty() {
-            kernels.push(AdditiveKernel::PowerMean { p: -1.0 });
-        }
-        let mut points = Vec::new();
-        for &kernel in &kernels {
-            for &loss in &self.loss {
-                for &approximation in &self.approximation {
-                    for &nodes in &self.nodes {
-                        for &c in &self.c {
-                            points.push(self.point(common, kernel, loss, approximation, nodes, c)?);
-                        }
-                    }
-                }
-            }
-        }
-        Ok(points)
-    }
-}
-
-impl PowerMeanArgs {
-    fn point(
-        &self,
-        common: &Common,
-        kernel: AdditiveKernel,
-        loss: Loss,
-        approximation: Approximation,
-        nodes: usize,
-        c: f64,
-    ) -> Result<Point, Failure> {
+    fn params(&self, common: &Common, _: Option<u64>) -> PowerMeanParams {
         let engine = match self.solver {
             Solver::Auto => Engine::Auto,
             Solver::Batched => Engine::Batched,
             Solver::OneClass => Engine::OneClass,
         };
-        let params = PowerMeanParams::new(kernel)
-            .c(c)
-            .loss(loss)
-            .approximation(approximation)
-            .n_nodes(nodes)
+        PowerMeanParams::new(DEFAULT)
             .scale(!self.no_scale)
-            .class_weight(self.class_weight.clone().unwrap_or_default())
+            .class_weight(self.class_weight.weights())
             .tol(self.tol)
             .max_epochs(self.max_iter)
             .shrinking(!self.no_shrinking)
             .engine(engine)
             .seed(common.seed)
-            .threads(common.threads);
-        params.check()?;
-        let json = json!({
-            "kernel": kernel.to_string(),
-            "C": c,
-            "loss": loss.to_string(),
-            "approximation": approximation.to_string(),
-            "n_nodes": nodes,
+            .threads(common.threads)
+    }
+
+    fn json(&self) -> Value {
+        json!({
             "scale": !self.no_scale,
-            "class_weight": class_weight_json(self.class_weight.as_ref()),
+            "class_weight": self.class_weight.json(),
             "tol": self.tol,
             "max_iter": self.max_iter,
             "shrinking": !self.no_shrinking,
-            "seed": common.seed,
-        });
-        let cells =
-            vec![kernel.to_string(), c.to_string(), loss.to_string(), approximation.to_string(), nodes.to_string()];
-        let in_blocks = params.clone();
-        let blocks: Box<FitBlocks> = Box::new(move |store, labels, resources, monitor| {
-            let params = in_blocks.clone();
-            params.fit_blocks(store, labels, None, resources, monitor).map(Model::PowerMean)
-        });
-        let fit = Box::new(move |samples: &Samples, labels: &Labels, monitor: &Monitor<'_>| {
-            with_rows!(samples, |view| params.fit_with(&view, labels, None, monitor)).map(Model::PowerMean)
-        });
-        Ok(Point { fit, fit_blocks: Some(blocks), json, cells })
+        })
+    }
+
+    fn check(params: &PowerMeanParams) -> std::result::Result<(), Failure> {
+        Ok(params.check()?)
+    }
+
+    fn fit(params: &PowerMeanParams, data: Data<'_>, labels: &Labels, monitor: &Monitor<'_>) -> Result<Model> {
+        Ok(Box::new(match data {
+            Data::Samples(samples) => params.fit_with(&rows(samples)?, labels, None, monitor)?,
+            Data::Store(store, resources) => params.fit_blocks(store, labels, None, resources, monitor)?,
+        }))
     }
 }
 
-fn power_mean(text: &str) -> Result<AdditiveKernel, String> {
+fn power_mean(text: &str) -> std::result::Result<AdditiveKernel, String> {
     let p = text.parse().map_err(|_| "not a number".to_owned())?;
     AdditiveKernel::power_mean(p).map_err(|error| match error {
         widemargin::Error::Parameter { expected, .. } => expected,

@@ -4,13 +4,15 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use indicatif::{DecimalBytes, HumanCount};
-use widemargin::data::{Checkpoint, Labels, Resources, Source};
+use widemargin::data::{Checkpoint, Resources, Source};
 use widemargin::memory;
 use widemargin::monitor::{Monitor, Progress};
 use widemargin_io::{CheckpointFolder, ReadOptions, ScratchFile, Store, Table};
 
 use crate::args::Input;
 use crate::context::Context;
+use crate::method::{Data, Method};
+use crate::model::Model;
 use crate::report::{Failure, in_file, shown};
 
 /// The memory limit of `train` and `cv`.
@@ -108,16 +110,12 @@ impl OnDisk {
     }
 
     /// Fits on the samples and their labels.
-    pub fn fit<T>(
-        &self,
-        data: &Path,
-        monitor: &Monitor<'_>,
-        fit: impl FnOnce(&Store, &Labels, &Resources<'_>, &Monitor<'_>) -> widemargin::Result<T>,
-    ) -> Result<T, Failure> {
+    pub fn fit<M: Method>(&self, data: &Path, monitor: &Monitor<'_>, params: &M::Params) -> Result<Model, Failure> {
         let labels = self.store.outline().require_labels(data)?;
         let checkpoint = self.checkpoint.as_ref().map(|folder| folder as &dyn Checkpoint);
         let resources = Resources { memory: self.memory, scratch: &self.scratch, checkpoint };
-        fit(&self.store, labels, &resources, monitor).map_err(|error| in_file(error, data, self.store.outline(), 0))
+        M::fit(params, Data::Store(&self.store, &resources), labels, monitor)
+            .map_err(|error| in_file(error, data, self.store.outline(), 0))
     }
 
     /// The contents of the files other than samples.

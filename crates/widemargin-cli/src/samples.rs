@@ -1,62 +1,37 @@
 //! From the samples of a file to the views that the library takes.
 
-/// Runs an expression with `$view` bound to the view of the samples, whatever they are.
-///
-/// The expression is compiled once for each kind of samples; its error type must be made from the library's.
-macro_rules! with_rows {
-    ($samples:expr, |$view:ident| $body:expr) => {
-        match $samples {
-            widemargin_io::Samples::SparseF32(matrix) => matrix.view().and_then(|$view| $body),
-            widemargin_io::Samples::SparseF64(matrix) => matrix.view().and_then(|$view| $body),
-            widemargin_io::Samples::DenseF32(matrix) => matrix.view().and_then(|$view| $body),
-            widemargin_io::Samples::DenseF64(matrix) => matrix.view().and_then(|$view| $body),
-            widemargin_io::Samples::Other(samples) => Err(crate::samples::no_vectors(samples)),
-        }
-    };
-}
-pub(crate) use with_rows;
-
 use indicatif::HumanCount;
-use widemargin::data::{AnySamples, Rows, Source};
+use widemargin::data::{AnyRows, AnySamples, Rows, Source};
 use widemargin::similarity::{AnySimilarity, default_spec};
 use widemargin::{Error, Result};
 use widemargin_io::{Format, Samples};
 
 use crate::report::{Failure, in_spec};
 
-/// Runs an expression with `$source` bound to the samples as a similarity's source, whatever they are.
-macro_rules! with_source {
-    ($samples:expr, |$source:ident| $body:expr) => {
-        match $samples {
-            widemargin_io::Samples::Other(samples) => {
-                let $source = samples;
-                $body
-            }
-            vectors => crate::samples::with_rows!(vectors, |view| {
-                let $source = &widemargin::data::VectorSource(&view);
-                $body
-            }),
+/// The samples as rows of numbers, for a method that compares vectors.
+pub fn rows(samples: &Samples) -> Result<AnyRows<'_>> {
+    samples.view()?.rows("this method").map_err(|error| match error {
+        Error::Kind { given, method, .. } => {
+            Error::Kind { given, method, wanted: "vectors (basis-expansion takes all)" }
         }
-    };
+        error => error,
+    })
 }
-pub(crate) use with_source;
 
 /// The samples as any similarity takes them: a copy.
 pub fn any_samples(samples: &Samples) -> Result<AnySamples> {
-    with_source!(samples, |source| Source::chunk(source, 0..source.n_samples()))
+    samples.view()?.chunk(0..samples.n_rows())
 }
+
+/// The similarity for vectors where none is named.
+pub const FOR_VECTORS: &str = "rbf";
 
 /// The similarity for samples of a kind where none is named.
 pub fn default_similarity(samples: &Samples) -> &'static str {
     match samples {
         Samples::Other(samples) => default_spec(samples),
-        _ => "rbf",
+        _ => FOR_VECTORS,
     }
-}
-
-/// What a method that compares vectors says of other samples.
-pub fn no_vectors(samples: &AnySamples) -> Error {
-    Error::Kind { given: samples.kind(), method: "this method".into(), wanted: "vectors (basis-expansion takes all)" }
 }
 
 /// Tells what is wrong with specs of similarities, before any sample is read.
@@ -64,7 +39,9 @@ pub fn check_specs(specs: &[String]) -> Result<(), Failure> {
     for spec in specs {
         AnySimilarity::new(std::slice::from_ref(spec)).map_err(|error| in_spec(error, spec))?;
     }
-    AnySimilarity::new(specs)?;
+    if !specs.is_empty() {
+        AnySimilarity::new(specs)?;
+    }
     Ok(())
 }
 
@@ -130,9 +107,7 @@ pub fn count_nonzeros(samples: &Samples) -> Result<u64> {
     if let Samples::Other(_) = samples {
         return Ok(0);
     }
-    with_rows!(samples, |view| {
-        let mut n = 0;
-        (0..view.n_rows()).for_each(|row| view.for_each_nonzero(row, |_, _| n += 1));
-        Ok(n)
-    })
+    let (view, mut n) = (rows(samples)?, 0);
+    (0..view.n_rows()).for_each(|row| view.for_each_nonzero(row, |_, _| n += 1));
+    Ok(n)
 }

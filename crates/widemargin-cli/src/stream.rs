@@ -5,21 +5,19 @@ use std::sync::mpsc::{channel, sync_channel};
 use std::thread;
 
 use indicatif::HumanCount;
-use widemargin::model::Scores;
+use widemargin::model::{Classifier, Scores};
 use widemargin::monitor::Progress;
-use widemargin_io::{Block, Blocks, Format, IoError, LabelColumn, LibsvmProblem, ReadOptions, Table};
+use widemargin_io::{Block, Blocks, IoError, LabelColumn, LibsvmProblem, ReadOptions, Table};
 
 use crate::args::Input;
 use crate::context::Context;
-use crate::model::Model;
 use crate::report::{Failure, in_file, shown};
-use crate::samples::kind_in;
 
 /// Calls `each` with every block of the input, in order, and the decision values of its rows. Returns the
 /// number of rows.
 pub fn score(
     context: &Context,
-    model: &Model,
+    model: &dyn Classifier,
     input: &Input,
     label: LabelColumn,
     mut each: impl FnMut(&Block, &Scores) -> Result<(), Failure>,
@@ -34,8 +32,9 @@ pub fn score(
         let say = |n: u64| context.bar.say(format!("{name}: {} samples", HumanCount(n)));
         let sink = |progress: Progress| say(n_rows + progress.done);
         put_in_order(&mut block.table, model, file)?;
-        let scores = model
-            .decision_function(&block.table.samples, context.common.threads, &context.monitor(&sink))
+        let samples = block.table.samples.view();
+        let scores = samples
+            .and_then(|view| model.decision_function(&view, context.common.threads, &context.monitor(&sink)))
             .map_err(|error| in_file(error, file, &block.table, block.first_row))?;
         each(block, &scores)?;
         n_rows += scores.n_rows() as u64;
@@ -45,25 +44,8 @@ pub fn score(
     Ok(n_rows)
 }
 
-/// Refuses a file whose format holds another kind of samples than the model takes, before it is read.
-pub fn check_kind(input: &Input, model: &Model) -> Result<(), Failure> {
-    let format = input.format.map_or_else(|| Format::from_path(&input.data), Ok)?;
-    let (wanted, held) = (model.kind(), kind_in(format));
-    if wanted == held {
-        return Ok(());
-    }
-    let message = format!("{}: the model takes {wanted}, and {format} holds {held}", shown(&input.data));
-    let formats = match wanted {
-        "strings" => "--format strings",
-        "time series" => "--format ucr or ts",
-        "images" => "--format images, cifar10 or idx",
-        _ => "--format libsvm, csv, tsv, npy or npz",
-    };
-    Err(Failure::input(message).help(format!("if the file does hold {wanted}, say how: {formats}")))
-}
-
 /// Puts the columns in the order in which the model was trained, by their names where both have names.
-pub fn put_in_order(table: &mut Table, model: &Model, file: &Path) -> Result<(), Failure> {
+pub fn put_in_order(table: &mut Table, model: &dyn Classifier, file: &Path) -> Result<(), Failure> {
     match model.feature_names() {
         Some(names) => table.put_in_order(names).map_err(|error| in_file(error, file, table, 0)),
         None => Ok(()),

@@ -5,19 +5,18 @@ use std::str::FromStr;
 
 use clap::{ArgAction, Args};
 use serde_json::{Value, json};
-use widemargin::data::{ClassWeight, Labels};
+use widemargin::data::Labels;
 use widemargin::model::{CChoice, LandmarkChoice, Standardize, ThinPlateParams};
 use widemargin::monitor::Monitor;
 use widemargin::similarity::ConditionalKernel;
 use widemargin::solve::thin_plate::NullSpace;
-use widemargin_io::Samples;
 
 use crate::args::Common;
-use crate::class_weight::{class_weight, class_weight_json};
-use crate::method::{FitBlocks, Method, Point};
+use crate::class_weight::ClassWeightArg;
+use crate::method::{Axis, Data, Method, text};
 use crate::model::Model;
 use crate::report::Failure;
-use crate::samples::with_rows;
+use crate::samples::rows;
 
 /// Number of samples up to which `--n-basis auto` selects the exact solver. It takes 4 to 8 GB and some minutes at this
 /// size, and memory grows quadratically, time cubically.
@@ -50,9 +49,8 @@ pub struct ThinPlateArgs {
     /// more than a factor of 3, try both on up to 1000 samples and use the one with the lower leave-one-out loss
     #[arg(long, value_delimiter = ',', default_value = "auto", value_name = "WHEN")]
     standardize: Vec<Standardize>,
-    /// Class weights: `balanced`, or LABEL:WEIGHT,... with 1 for classes not listed
-    #[arg(long, value_parser = class_weight, value_name = "WEIGHTS")]
-    class_weight: Option<ClassWeight>,
+    #[command(flatten)]
+    class_weight: ClassWeightArg,
     /// Largest violation of the optimality conditions, in units of the margin, at which to stop
     #[arg(long, default_value_t = 1e-10, allow_hyphen_values = true)]
     tol: f64,
@@ -109,109 +107,70 @@ impl fmt::Display for BasisSize {
 
 impl Method for ThinPlateArgs {
     const NAME: &'static str = "thin-plate";
-    const HEADS: &'static [&'static str] = &["kernel", "C", "null space", "landmarks", "basis", "standardize"];
     const KEEPS_WITHIN_MEMORY: bool = true;
+    type Params = ThinPlateParams;
 
-    fn lists(&self) -> Vec<(&'static str, usize)> {
+    fn axes(&self) -> Vec<Axis<ThinPlateParams>> {
+        let kernels: Vec<_> = self.kernel.iter().flat_map(|list| list.0.iter().copied()).collect();
+        let c_json = |c: &CChoice| match c {
+            CChoice::Auto => text(c),
+            CChoice::Value(c) => json!(c),
+        };
+        let size_json = |size: &BasisSize| match size {
+            BasisSize::Landmarks(n) => json!(n),
+            named => text(named),
+        };
+        let null_space = Axis::new("null_space", &self.null_space, text, ThinPlateParams::null_space);
+        let size = Axis::new("n_basis", &self.n_basis, size_json, |params: ThinPlateParams, size| match size {
+            BasisSize::Auto => params.exact_up_to(EXACT_UP_TO),
+            BasisSize::Exact => params,
+            BasisSize::Landmarks(n) => params.n_basis(Some(n)),
+        });
         vec![
-            ("--kernel", self.kernels().count()),
-            ("-C", self.c.len()),
-            ("--null-space", self.null_space.len()),
-            ("--n-basis", self.n_basis.len()),
-            ("--basis", self.basis.len()),
-            ("--standardize", self.standardize.len()),
+            Axis::new("kernel", &kernels, text, ThinPlateParams::kernel),
+            Axis::new("C", &self.c, c_json, ThinPlateParams::c),
+            Axis { head: "null space", ..null_space },
+            Axis { head: "landmarks", ..size },
+            Axis::new("basis", &self.basis, text, ThinPlateParams::landmarks),
+            Axis::new("standardize", &self.standardize, text, ThinPlateParams::standardize),
         ]
     }
 
-    fn grid(&self, common: &Common, memory: Option<u64>) -> Result<Vec<Point>, Failure> {
-        let mut points = Vec::new();
-        for kernel in self.kernels() {
-            for &null_space in &self.null_space {
-                for &size in &self.n_basis {
-                    for &basis in &self.basis {
-                        for &standardize in &self.standardize {
-                            for &c in &self.c {
-                                let params = ThinPlateParams::new(kernel)
-                                    .c(c)
-                                    .null_space(null_space)
-                                    .landmarks(basis)
-                                    .standardize(standardize);
-                                points.push(self.point(
-                                    (common, memory),
-                                    params,
-                                    size,
-                                    [
-                                        kernel.to_string(),
-                                        c.to_string(),
-                                        null_space.to_string(),
-                                        size.to_string(),
-                                        basis.to_string(),
-                                        standardize.to_string(),
-                                    ],
-                                )?);
-                            }
-                        }
-                    }
-                }
-            }
-        }
-        Ok(points)
-    }
-}
-
-impl ThinPlateArgs {
-    fn kernels(&self) -> impl Iterator<Item = ConditionalKernel> {
-        self.kernel.iter().flat_map(|list| list.0.iter().copied())
-    }
-
-    fn point(
-        &self,
-        (common, memory): (&Common, Option<u64>),
-        params: ThinPlateParams,
-        size: BasisSize,
-        cells: [String; 6],
-    ) -> Result<Point, Failure> {
-        let params = params
-            .class_weight(self.class_weight.clone().unwrap_or_default())
+    fn params(&self, common: &Common, memory: Option<u64>) -> ThinPlateParams {
+        let params = ThinPlateParams::new(ConditionalKernel::THIN_PLATE)
+            .class_weight(self.class_weight.weights())
             .tol(self.tol)
             .max_steps(self.max_iter)
             .seed(common.seed)
             .threads(common.threads);
-        let params = match size {
-            BasisSize::Auto => params.exact_up_to(EXACT_UP_TO),
-            BasisSize::Exact => params,
-            BasisSize::Landmarks(n) => params.n_basis(Some(n)),
-        };
-        let params = match memory {
+        match memory {
             Some(bytes) => params.memory_limit(bytes),
             None => params,
-        };
-        params.check()?;
-        let [kernel, c, null_space, n_basis, basis, standardize] = &cells;
-        let number = |text: &String| text.parse::<f64>().map_or_else(|_| Value::from(text.as_str()), Value::from);
-        let json = json!({
-            "kernel": kernel,
-            "C": number(c),
-            "null_space": null_space,
-            "n_basis": n_basis.parse::<usize>().map_or_else(|_| Value::from(n_basis.as_str()), Value::from),
-            "basis": basis,
-            "standardize": standardize,
-            "class_weight": class_weight_json(self.class_weight.as_ref()),
-            "tol": self.tol,
-            "max_iter": self.max_iter,
-            "seed": common.seed,
-        });
-        let in_blocks = params.clone();
-        let blocks: Box<FitBlocks> = Box::new(move |store, labels, resources, monitor| {
-            let params = in_blocks.clone();
-            params.fit_blocks(store, labels, None, resources, monitor).map(Model::ThinPlate)
-        });
-        // The exact solver needs all samples in memory, and auto may select it.
-        let fit_blocks = matches!(size, BasisSize::Landmarks(_)).then_some(blocks);
-        let fit = Box::new(move |samples: &Samples, labels: &Labels, monitor: &Monitor<'_>| {
-            with_rows!(samples, |view| params.fit_with(&view, labels, None, monitor)).map(Model::ThinPlate)
-        });
-        Ok(Point { fit, fit_blocks, json, cells: cells.to_vec() })
+        }
+    }
+
+    fn json(&self) -> Value {
+        json!({ "class_weight": self.class_weight.json(), "tol": self.tol, "max_iter": self.max_iter })
+    }
+
+    fn check(params: &ThinPlateParams) -> Result<(), Failure> {
+        Ok(params.check()?)
+    }
+
+    fn fit(
+        params: &ThinPlateParams,
+        data: Data<'_>,
+        labels: &Labels,
+        monitor: &Monitor<'_>,
+    ) -> widemargin::Result<Model> {
+        Ok(Box::new(match data {
+            Data::Samples(samples) => params.fit_with(&rows(samples)?, labels, None, monitor)?,
+            Data::Store(store, resources) => params.clone().fit_blocks(store, labels, None, resources, monitor)?,
+        }))
+    }
+
+    fn fits_blocks(params: &ThinPlateParams) -> bool {
+        params.fits_blocks()
     }
 }
 

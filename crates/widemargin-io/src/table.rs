@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use widemargin::data::{AnySamples, CsrMatrix, DenseMatrix, Element, Labels, Samples as _, column_order};
+use widemargin::data::{AnySamples, CsrMatrix, DenseMatrix, Element, Labels, Samples as _, SamplesView, column_order};
 
 use crate::error::{IoError, Result};
 
@@ -87,6 +87,20 @@ pub enum Samples {
 }
 
 impl Samples {
+    /// The view that every method of the library takes.
+    ///
+    /// # Errors
+    /// [`widemargin::Error::Shape`] for a matrix made by hand whose parts do not fit each other.
+    pub fn view(&self) -> widemargin::Result<SamplesView<'_>> {
+        Ok(match self {
+            Samples::SparseF32(matrix) => matrix.view()?.into(),
+            Samples::SparseF64(matrix) => matrix.view()?.into(),
+            Samples::DenseF32(matrix) => matrix.view()?.into(),
+            Samples::DenseF64(matrix) => matrix.view()?.into(),
+            Samples::Other(samples) => samples.into(),
+        })
+    }
+
     /// Number of samples.
     pub fn n_rows(&self) -> usize {
         match self {

@@ -41,26 +41,7 @@ impl From<widemargin::Error> for Failure {
     }
 }
 
-/// Runs a block with `view` bound to the samples, whatever their type.
-macro_rules! with_rows {
-    ($samples:expr, $view:ident => $body:block) => {
-        match $samples {
-            Samples::SparseF32(matrix) => with_rows!(@ matrix, $view, $body),
-            Samples::SparseF64(matrix) => with_rows!(@ matrix, $view, $body),
-            Samples::DenseF32(matrix) => with_rows!(@ matrix, $view, $body),
-            Samples::DenseF64(matrix) => with_rows!(@ matrix, $view, $body),
-            // Refused before the format is considered.
-            Samples::Other(_) => {}
-        }
-    };
-    (@ $matrix:ident, $view:ident, $body:block) => {{
-        let $view = $matrix.view().map_err(crate::write_rows::Failure::from)?;
-        $body
-    }};
-}
-pub(crate) use with_rows;
-
-/// A number as text: the shortest form that is read back exactly, without a fraction if it is an integer.
+/// A number as text: as short as it can be and still be read back exactly, and plain where it is whole.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Number {
     pub value: f64,

@@ -1,13 +1,17 @@
 //! Conversion of labels, weights and names.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use numpy::{PyArray2, PyArrayMethods, PyReadonlyArray1};
+use numpy::ndarray::{ArrayD, ArrayViewD, IxDyn};
+use numpy::{PyArray2, PyArrayDyn, PyArrayMethods, PyReadonlyArray1};
+use pyo3::PyClass;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::pyclass::boolean_struct::True;
+use pyo3::types::{PyBytes, PyDict};
 use widemargin::data::{ClassWeight, DenseMatrix, Label, Labels};
-use widemargin::model::TrainingSettings;
+use widemargin::model::{Array, Numbers, TrainingSettings};
 
 use crate::errors::raise;
 
@@ -100,7 +104,50 @@ pub fn shaped<T: numpy::Element>(
     numpy::PyArray1::from_vec(py, values).reshape([n_rows, n_cols])
 }
 
-/// The arguments for unpickling a model: its class's `from_bytes`, and the bytes.
+/// Arrays that an object holds, by their names: views of its memory, which keep it alive and cannot be written to. What
+/// `of` makes anew is handed over as it is.
+pub fn arrays<'py, T: PyClass<Frozen = True> + Sync>(
+    owner: &Bound<'py, T>,
+    of: for<'a> fn(&'a T) -> widemargin::Result<Vec<Array<'a>>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(owner.py());
+    for Array { name, shape, numbers } in of(owner.get()).map_err(raise)? {
+        let array = match numbers {
+            Numbers::F32(numbers) => held(owner, &shape, numbers)?,
+            Numbers::F64(numbers) => held(owner, &shape, numbers)?,
+            Numbers::U8(numbers) => held(owner, &shape, numbers)?,
+            Numbers::U32(numbers) => held(owner, &shape, numbers)?,
+            Numbers::U64(numbers) => held(owner, &shape, numbers)?,
+        };
+        dict.set_item(name, array)?;
+    }
+    Ok(dict)
+}
+
+/// One of them: its numbers are those of `owner` where they are borrowed.
+fn held<'py, T: numpy::Element + Clone, O>(
+    owner: &Bound<'py, O>,
+    shape: &[usize],
+    numbers: Cow<'_, [T]>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let wrong = |error: numpy::ndarray::ShapeError| PyValueError::new_err(error.to_string());
+    let array = match numbers {
+        Cow::Owned(numbers) => {
+            let array = ArrayD::from_shape_vec(IxDyn(shape), numbers).map_err(wrong)?;
+            PyArrayDyn::from_owned_array(owner.py(), array)
+        }
+        Cow::Borrowed(numbers) => {
+            let view = ArrayViewD::from_shape(IxDyn(shape), numbers).map_err(wrong)?;
+            // SAFETY: `arrays` borrows the numbers from the frozen object `owner`, which never changes and which the
+            // array keeps alive; below, the array becomes one that cannot be written to.
+            unsafe { PyArrayDyn::borrow_from_array(&view, owner.clone().into_any()) }
+        }
+    };
+    array.call_method1("setflags", (false,))?;
+    Ok(array.into_any())
+}
+
+/// What pickle makes a machine of again: its class's `from_bytes`, and the bytes.
 pub fn reduced<'py>(
     model: &Bound<'py, PyAny>,
     bytes: Bound<'py, PyBytes>,

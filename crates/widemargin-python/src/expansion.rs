@@ -2,20 +2,21 @@
 
 use numpy::{PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict};
 use widemargin::Result;
 use widemargin::data::{Label, Labels};
 use widemargin::expansion::BasisExpansion;
-use widemargin::model::{Assembled, BasisExpansionParams, BasisExpansionSvc, Expanded};
-use widemargin::similarity::{AnySimilarity, Similarity};
+use widemargin::model::{Assembled, BasisExpansionParams, BasisExpansionSvc, Expanded, bases_arrays};
+use widemargin::similarity::{AdditiveKernel, AnySimilarity, Similarity};
 use widemargin::solve::Stage;
 
-use crate::basis_expansion::{BasisExpansionModel, PythonCall, PythonObjects, basis_choice, both, needed};
-use crate::convert::{Asked, Class, array, reduced};
+use crate::basis_expansion::basis_choice;
+use crate::convert::{Asked, Class, array, arrays, reduced};
 use crate::errors::raise;
-use crate::python_similarity::{CompositeSimilarity, PythonSimilarity, State};
+use crate::model::Model;
+use crate::python_similarity::{CompositeSimilarity, PythonCall, PythonObjects, State, both};
 use crate::remote_objective::Solution;
-use crate::samples::{Given, with_source};
+use crate::samples::{Given, needed};
 use crate::work::{Patience, conduct};
 
 /// A fitted expansion.
@@ -73,26 +74,29 @@ impl ExpansionModel {
                 Some(Labels::from_codes(classes, codes.as_slice()?.to_vec()).map_err(raise)?)
             }
         };
-        let (choice, normalization) = (basis_choice(basis, basis_rows)?, normalization.parse().map_err(raise)?);
-        fn params<S: Similarity>(similarity: S, seed: u64, threads: usize) -> BasisExpansionParams<S> {
-            BasisExpansionParams::new(similarity).seed(seed).threads(threads)
-        }
+        // Another similarity takes the place of this one.
+        let params = BasisExpansionParams::new(AdditiveKernel::Chi2)
+            .n_basis(n_basis)
+            .basis(basis_choice(basis, basis_rows)?)
+            .normalization(normalization.parse().map_err(raise)?)
+            .seed(seed)
+            .threads(threads);
         let patience = Patience::new(None, monitor)?;
         if calls.is_empty() {
-            let similarity = AnySimilarity::new(&similarity).map_err(raise)?;
-            let params = params(similarity, seed, threads).n_basis(n_basis).basis(choice).normalization(normalization);
+            let params = params.with_similarity(AnySimilarity::new(&similarity).map_err(raise)?);
             let samples = needed(samples)?;
-            let expanded = with_source!(&samples, source => {
-                conduct(py, &patience, |monitor, _| params.expand(source, labels.as_ref(), monitor))
-            });
-            return finished(py, expanded?, Expansion::Ours);
+            let view = samples.view()?;
+            let expanded = conduct(py, &patience, |monitor, _| params.expand(&view, labels.as_ref(), monitor))?;
+            return finished(py, expanded, Expansion::Ours);
         }
-        let similarity = CompositeSimilarity::new(&similarity, PythonSimilarity::many(calls)).map_err(raise)?;
-        let params = params(similarity, seed, threads).n_basis(n_basis).basis(choice).normalization(normalization);
+        let params = params.with_similarity(CompositeSimilarity::new(&similarity, calls).map_err(raise)?);
         let source = both(samples, objects)?;
         let expanded =
             conduct(py, &patience, |monitor, to_caller| params.expand(&source(to_caller), labels.as_ref(), monitor))?;
-        finished(py, expanded, Expansion::Composite)
+        // It does not hold on to all training samples.
+        let bases = expanded.expansion.bases().alone(py)?;
+        let expansion = expanded.expansion.with_bases(bases).map_err(raise)?;
+        finished(py, Expanded { expansion, ..expanded }, Expansion::Composite)
     }
 
     #[staticmethod]
@@ -109,10 +113,7 @@ impl ExpansionModel {
         let expansion = match calls {
             None => Expansion::Ours(BasisExpansion::from_bytes(data).map_err(raise)?),
             Some(calls) => {
-                let similarity =
-                    CompositeSimilarity::new(&similarity.unwrap_or_default(), PythonSimilarity::many(calls))
-                        .map_err(raise)?;
-                let similarity = similarity.restored(&state.unwrap_or_default()).map_err(raise)?;
+                let similarity = CompositeSimilarity::restored(similarity, calls, state).map_err(raise)?;
                 let bases = both(samples, objects)?;
                 Expansion::Composite(conduct(py, &Patience::default(), |_, to_caller| {
                     BasisExpansion::from_bytes_with(data, similarity, bases(to_caller))
@@ -128,6 +129,32 @@ impl ExpansionModel {
             Expansion::Composite(expansion) => expansion.to_bytes_without_bases(),
         };
         Ok(PyBytes::new(py, &bytes.map_err(raise)?))
+    }
+
+    fn header(&self) -> PyResult<String> {
+        match &self.expansion {
+            Expansion::Ours(expansion) => expansion.header(),
+            Expansion::Composite(expansion) => expansion.header_without_bases(),
+        }
+        .map_err(raise)
+    }
+
+    /// The arrays of the file but those of the bases, without a copy.
+    fn arrays<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
+        arrays(slf, |model| {
+            Ok(match &model.expansion {
+                Expansion::Ours(expansion) => expansion.arrays(),
+                Expansion::Composite(_) => Vec::new(),
+            })
+        })
+    }
+
+    /// Those of the bases, where they are in the file.
+    fn bases_arrays<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
+        arrays(slf, |model| match &model.expansion {
+            Expansion::Ours(expansion) => bases_arrays(expansion.bases()),
+            Expansion::Composite(_) => Ok(Vec::new()),
+        })
     }
 
     fn state(&self) -> State {
@@ -157,9 +184,8 @@ impl ExpansionModel {
         let features = match &self.expansion {
             Expansion::Ours(expansion) => {
                 let samples = needed(samples)?;
-                with_source!(&samples, source => {
-                    conduct(py, &patience, |monitor, _| expansion.transform_with(source, threads, monitor))
-                })?
+                let view = samples.view()?;
+                conduct(py, &patience, |monitor, _| expansion.transform_with(&view, threads, monitor))?
             }
             Expansion::Composite(expansion) => {
                 let source = both(samples, objects)?;
@@ -211,7 +237,7 @@ impl ExpansionModel {
         warnings: Vec<String>,
         training: Asked,
         feature_names: Option<Vec<String>>,
-    ) -> PyResult<BasisExpansionModel> {
+    ) -> PyResult<Model> {
         let Expansion::Ours(expansion) = &self.expansion else {
             let problem = "a similarity that is Python's is not one that a cluster's workers can be given";
             return Err(pyo3::exceptions::PyTypeError::new_err(problem));
@@ -232,15 +258,13 @@ impl ExpansionModel {
             intercepts: solution.solution.intercepts.clone(),
             report,
         };
-        // Copied through its bytes: type-erased similarities cannot be cloned.
-        let bytes = expansion.to_bytes().map_err(raise)?;
-        let mut expansion = BasisExpansion::<AnySimilarity>::from_bytes(&bytes).map_err(raise)?;
+        let mut expansion = expansion.clone();
         if let Some(centre) = centre {
             let normalization = normalization.parse().map_err(raise)?;
             expansion = expansion.with_affine(normalization, centre.as_slice()?, &factors).map_err(raise)?;
         }
         let model = BasisExpansionSvc::assembled(expansion, parts).map_err(raise)?.with_training(training);
-        model.with_feature_names(feature_names).map(BasisExpansionModel::ours).map_err(raise)
+        Model::fitted(model, feature_names).map_err(raise)
     }
 
     /// The first column of each part and the one after its last.

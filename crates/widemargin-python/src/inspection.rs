@@ -13,11 +13,10 @@ use widemargin::problem::Intercept;
 use widemargin::select::{self, Greedy, GreedySettings};
 use widemargin::similarity::{self as similarities, AnySimilarity, Similarity, Spec};
 
-use crate::basis_expansion::{PythonCall, PythonObjects, both, needed};
 use crate::convert::{self, Class};
 use crate::errors::raise;
-use crate::python_similarity::{CompositeSimilarity, PythonSimilarity};
-use crate::samples::{Given, images};
+use crate::python_similarity::{CompositeSimilarity, PythonCall, PythonObjects, both};
+use crate::samples::{Given, images, needed};
 use crate::work::{Patience, conduct};
 
 /// The version of the library.
@@ -130,7 +129,7 @@ pub fn pairwise<'py>(
         let (samples, bases) = (needed(samples.0)?.owned()?, needed(bases.0)?.owned()?);
         conduct(py, &patience, |monitor, _| block(similarity, bases, &samples, threads, monitor))?
     } else {
-        let similarity = CompositeSimilarity::new(&similarity, PythonSimilarity::many(calls)).map_err(raise)?;
+        let similarity = CompositeSimilarity::new(&similarity, calls).map_err(raise)?;
         let (samples, bases) = (both(samples.0, samples.1)?, both(bases.0, bases.1)?);
         conduct(py, &patience, |monitor, to_caller| {
             block(similarity, bases(to_caller), &samples(to_caller), threads, monitor)
@@ -168,7 +167,7 @@ pub fn spectrum<'py>(
         let samples = needed(samples)?.owned()?;
         conduct(py, &patience, |monitor, _| spectra(similarity, &samples, threads, monitor))?
     } else {
-        let similarity = CompositeSimilarity::new(&similarity, PythonSimilarity::many(calls)).map_err(raise)?;
+        let similarity = CompositeSimilarity::new(&similarity, calls).map_err(raise)?;
         let samples = both(samples, objects)?;
         conduct(py, &patience, |monitor, to_caller| spectra(similarity, &samples(to_caller), threads, monitor))?
     };
@@ -246,7 +245,7 @@ pub fn select_similarities<'py>(
         let samples = needed(samples)?.owned()?;
         conduct(py, &patience, |monitor, _| select!(similarity, &samples, monitor))?
     } else {
-        let similarity = CompositeSimilarity::new(&similarity, PythonSimilarity::many(calls)).map_err(raise)?;
+        let similarity = CompositeSimilarity::new(&similarity, calls).map_err(raise)?;
         let samples = both(samples, objects)?;
         conduct(py, &patience, |monitor, to_caller| select!(similarity, &samples(to_caller), monitor))?
     };

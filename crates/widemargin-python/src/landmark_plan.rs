@@ -15,8 +15,8 @@ use widemargin::solve::thin_plate::{self, FirstSums, RemoteRowSums, RowsShape};
 
 use crate::convert::{Asked, Class, reduced, shaped};
 use crate::errors::raise;
-use crate::samples::{Given, with_rows};
-use crate::thin_plate::ThinPlateModel;
+use crate::model::Model;
+use crate::samples::Given;
 use crate::work::{Patience, conduct};
 use crate::workers::PythonWorkers;
 
@@ -48,12 +48,11 @@ pub(crate) fn choose_landmarks<'py>(
     threads: usize,
 ) -> PyResult<Chosen<'py>> {
     let (weights, choice) = (weights.as_slice()?, basis.parse().map_err(raise)?);
-    let (bases, chosen, width) = with_rows!(&samples, "the thin plate SVM", view => {
-        let width = widemargin::data::Rows::n_cols(&view);
-        conduct(py, &Patience::default(), |_, _| {
-            let (bases, chosen) = model::choose_landmarks(&view, weights, choice, n_basis, seed, threads)?;
-            Ok((bases, chosen, width))
-        })
+    let view = samples.rows("the thin plate SVM")?;
+    let width = widemargin::data::Rows::n_cols(&view);
+    let (bases, chosen, width) = conduct(py, &Patience::default(), |_, _| {
+        let (bases, chosen) = model::choose_landmarks(&view, weights, choice, n_basis, seed, threads)?;
+        Ok((bases, chosen, width))
     })?;
     let n = bases.len() / width.max(1);
     Ok((shaped(py, bases, n, width)?, PyArray1::from_iter(py, chosen.into_iter().map(|row| row as i64))))
@@ -145,7 +144,7 @@ impl LandmarkPlan {
         training: Asked,
         basis: String,
         feature_names: Option<Vec<String>>,
-    ) -> PyResult<ThinPlateModel> {
+    ) -> PyResult<Model> {
         let (plan, settled) = (self.plan.clone(), settled.0.clone());
         let params = ThinPlateParams::new(plan.kernel())
             .c(C.map_or(CChoice::Auto, CChoice::Value))
@@ -167,7 +166,7 @@ impl LandmarkPlan {
             let model = plan.fit(&params, settled, &mut rows, facts, monitor)?;
             model.with_training(training).with_feature_names(feature_names)
         })?;
-        Ok(ThinPlateModel(model))
+        Model::fitted(model, None).map_err(raise)
     }
 }
 

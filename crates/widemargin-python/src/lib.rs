@@ -10,6 +10,7 @@ mod files;
 mod histograms;
 mod inspection;
 mod landmark_plan;
+mod model;
 mod parts;
 mod power_mean;
 mod python_similarity;
@@ -25,7 +26,7 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
-    use crate::basis_expansion::BasisExpansionModel;
+    use crate::basis_expansion::fit_basis_expansion;
     #[pymodule_export]
     use crate::expansion::ExpansionModel;
     #[pymodule_export]
@@ -40,11 +41,13 @@ mod _core {
     #[pymodule_export]
     use crate::landmark_plan::{LandmarkPlan, SettledPolynomials, choose_landmarks, draw_rows, rows_separate};
     #[pymodule_export]
+    use crate::model::Model;
+    #[pymodule_export]
     use crate::parts::{LandmarkPart, LinearPart, SamplePart, State, merge};
     #[pymodule_export]
-    use crate::power_mean::PowerMeanModel;
+    use crate::power_mean::{assemble_power_mean, fit_power_mean};
     #[pymodule_export]
     use crate::remote_objective::{Solution, minimise};
     #[pymodule_export]
-    use crate::thin_plate::ThinPlateModel;
+    use crate::thin_plate::fit_thin_plate;
 }

@@ -22,7 +22,7 @@ use widemargin::{Error, Result};
 use crate::convert;
 use crate::errors::raise;
 use crate::landmark_plan::LandmarkPlan;
-use crate::samples::{Given, with_rows};
+use crate::samples::Given;
 use crate::work::{Patience, conduct};
 
 /// What the objectives of this process worked in, one a thread: an objective lives for one query to one part.
@@ -153,10 +153,9 @@ impl SamplePart {
     ) -> PyResult<Answer<'py>> {
         let _ = (state, changes_state);
         let samples: Given<'_> = self.samples.bind(py).extract()?;
-        let answer = with_rows!(&samples, "statistics of a part", view => {
-            conduct(py, &Patience::default(), |monitor, _| {
-                partition::answer(SAMPLE_QUERIES, query, &mut partition::SamplePart::new(&view, &self.weights), monitor)
-            })
+        let view = samples.rows("statistics of a part")?;
+        let answer = conduct(py, &Patience::default(), |monitor, _| {
+            partition::answer(SAMPLE_QUERIES, query, &mut partition::SamplePart::new(&view, &self.weights), monitor)
         })?;
         Ok((PyBytes::new(py, &answer), None))
     }
@@ -179,9 +178,8 @@ impl SamplePart {
         let map = AdditiveMap::nystrom(kernel.parse().map_err(raise)?, &nodes).map_err(raise)?;
         let samples: Given<'_> = self.samples.bind(py).extract()?;
         let rows = self.present(&(0..self.weights.len()).collect::<Vec<_>>());
-        let block = with_rows!(&samples, "the power mean SVM", view => {
-            conduct(py, &Patience::default(), |_, _| explicit_block(&view, &rows, factors.as_deref(), &map))
-        })?;
+        let view = samples.rows("the power mean SVM")?;
+        let block = conduct(py, &Patience::default(), |_, _| explicit_block(&view, &rows, factors.as_deref(), &map))?;
         let features = match block {
             Explicit::Dense(matrix) => convert::array(py, matrix)?.into_any(),
             Explicit::Sparse(matrix) => {
@@ -215,11 +213,10 @@ impl SamplePart {
     ) -> PyResult<LandmarkPart> {
         let samples: Given<'_> = self.samples.bind(py).extract()?;
         let plan = &plan.plan;
-        let features = with_rows!(&samples, "the thin plate SVM", view => {
-            conduct(py, &Patience::default(), |_, _| match &lift.cross {
-                None => plan.polynomial_features(&view, &self.weights, &lift.columns),
-                Some(cross) => plan.features(&view, &self.weights, &lift.penalised, &lift.columns, cross),
-            })
+        let view = samples.rows("the thin plate SVM")?;
+        let features = conduct(py, &Patience::default(), |_, _| match &lift.cross {
+            None => plan.polynomial_features(&view, &self.weights, &lift.columns),
+            Some(cross) => plan.features(&view, &self.weights, &lift.penalised, &lift.columns, cross),
         })?;
         let roots: Vec<f64> = self.present(&self.weights).into_iter().map(f64::sqrt).collect();
         let width = features.len().checked_div(roots.len()).unwrap_or(0);

@@ -11,22 +11,22 @@ use widemargin::data::{AnySamples, Samples, Source, Training};
 use widemargin::similarity::{AnySimilarity, Similarity};
 use widemargin::{Error, Result};
 
+use crate::samples::Given;
 use crate::work::{Message, Question, ToCaller, elsewhere};
 
+/// A function and its name.
+pub type PythonCall = (Py<PyAny>, String);
+
+/// A sequence, its length, and the function that picks from it.
+pub type PythonObjects = (Py<PyAny>, usize, Py<PyAny>);
+
 /// A Python similarity: a function of samples and bases, and its name.
-pub struct PythonSimilarity {
+struct PythonSimilarity {
     function: Py<PyAny>,
     name: String,
 }
 
-impl PythonSimilarity {
-    /// Built from pairs of a function and its name.
-    pub fn many(pairs: Vec<(Py<PyAny>, String)>) -> Vec<Arc<PythonSimilarity>> {
-        pairs.into_iter().map(|(function, name)| Arc::new(PythonSimilarity { function, name })).collect()
-    }
-}
-
-/// A user's sequence: `pick(sequence, rows)` selects from it.
+/// A user's sequence: `pick(sequence, rows)` gives some of it.
 pub struct Sequence {
     sequence: Py<PyAny>,
     n: usize,
@@ -34,7 +34,7 @@ pub struct Sequence {
 }
 
 impl Sequence {
-    pub fn new((sequence, n, pick): (Py<PyAny>, usize, Py<PyAny>)) -> Arc<Self> {
+    pub fn new((sequence, n, pick): PythonObjects) -> Arc<Self> {
         Arc::new(Sequence { sequence, n, pick })
     }
 }
@@ -125,6 +125,16 @@ pub struct CompositeSamples {
     pub objects: Objects,
 }
 
+impl CompositeSamples {
+    /// The same samples, which hold on to none of the others.
+    pub fn alone(&self, py: Python<'_>) -> PyResult<Self> {
+        let objects = &self.objects;
+        let picked = (objects.for_python(py)?.unbind(), objects.len(), objects.whole.pick.clone_ref(py));
+        let objects = Objects::new(Sequence::new(picked), &objects.to_caller);
+        Ok(CompositeSamples { ours: self.ours.clone(), objects })
+    }
+}
+
 impl Samples for CompositeSamples {
     fn len(&self) -> usize {
         self.objects.len()
@@ -136,7 +146,17 @@ impl Samples for CompositeSamples {
     }
 }
 
-/// Names and values of learned parameters of descriptors.
+/// Samples that Python's similarities see, and perhaps the library's.
+pub fn both(
+    samples: Option<Given<'_>>,
+    objects: Option<PythonObjects>,
+) -> PyResult<impl FnOnce(&ToCaller) -> CompositeSamples> {
+    let objects = objects.ok_or_else(|| PyValueError::new_err("calls need objects to compare"))?;
+    let (ours, whole) = (samples.map(|samples| samples.owned()).transpose()?, Sequence::new(objects));
+    Ok(move |to_caller: &ToCaller| CompositeSamples { ours, objects: Objects::new(whole, to_caller) })
+}
+
+/// Names and numbers of what descriptors learned.
 pub type State = Vec<(String, Vec<f32>)>;
 
 /// Combined similarities: built-in ones first, then Python's.
@@ -146,9 +166,10 @@ pub struct CompositeSimilarity {
 }
 
 impl CompositeSimilarity {
-    /// Built-in similarities by their specs, and Python similarities.
-    pub fn new(specs: &[String], calls: Vec<Arc<PythonSimilarity>>) -> Result<Self> {
+    /// The library's by their specs, and Python's.
+    pub fn new(specs: &[String], calls: Vec<PythonCall>) -> Result<Self> {
         let ours = if specs.is_empty() { None } else { Some(AnySimilarity::new(specs)?) };
+        let calls = calls.into_iter().map(|(function, name)| Arc::new(PythonSimilarity { function, name })).collect();
         Ok(CompositeSimilarity { ours, calls })
     }
 
@@ -158,9 +179,11 @@ impl CompositeSimilarity {
         state.into_iter().map(|(name, numbers)| (name, numbers.to_vec())).collect()
     }
 
-    /// Restores the result of [`CompositeSimilarity::state`].
-    pub fn restored(mut self, state: &State) -> Result<Self> {
-        if let Some(ours) = &mut self.ours {
+    /// The same with what [`CompositeSimilarity::state`] gave of the fitted one.
+    pub fn restored(specs: Option<Vec<String>>, calls: Vec<PythonCall>, state: Option<State>) -> Result<Self> {
+        let (mut similarity, state) =
+            (CompositeSimilarity::new(&specs.unwrap_or_default(), calls)?, state.unwrap_or_default());
+        if let Some(ours) = &mut similarity.ours {
             ours.restore(&mut |wanted| match state.iter().find(|(name, _)| name == wanted) {
                 Some((_, numbers)) => Ok(numbers.clone()),
                 None => Err(Error::Shape {
@@ -170,7 +193,7 @@ impl CompositeSimilarity {
                 }),
             })?;
         }
-        Ok(self)
+        Ok(similarity)
     }
 
     fn n_ours(&self) -> usize {

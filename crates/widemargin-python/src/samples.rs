@@ -1,18 +1,20 @@
 //! Conversion of samples from Python: `_core.pyi` lists the forms.
 
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray4, PyUntypedArrayMethods};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use widemargin::data::{AnySamples, BitSets, Grids, Images, Series};
+use widemargin::data::{
+    AnyRows, AnySamples, BitSets, CsrView, DenseView, Element, Grids, Images, SamplesView, Series, Source,
+};
 
 use crate::errors::raise;
 
 /// The three arrays of a CSR matrix.
 pub struct Csr<'py, T: numpy::Element> {
     pub data: PyReadonlyArray1<'py, T>,
-    pub indices: PyReadonlyArray1<'py, i32>,
-    pub indptr: PyReadonlyArray1<'py, i64>,
+    pub indices: PyReadonlyArray1<'py, u32>,
+    pub indptr: PyReadonlyArray1<'py, usize>,
     pub n_cols: usize,
 }
 
@@ -83,75 +85,39 @@ pub fn images(pixels: &Bound<'_, PyAny>) -> PyResult<AnySamples> {
     Ok(AnySamples::Images(images.map_err(raise)?))
 }
 
-/// Runs `$body` with `$view` as the view of the given vectors; samples of another kind are an error.
-macro_rules! with_rows {
-    ($given:expr, $method:literal, $view:ident => $body:expr) => {
-        match $given {
-            $crate::samples::Given::Dense32(array) => $crate::samples::with_dense!(array, $view => $body),
-            $crate::samples::Given::Dense64(array) => $crate::samples::with_dense!(array, $view => $body),
-            $crate::samples::Given::Sparse32(csr) => $crate::samples::with_csr!(csr, $view => $body),
-            $crate::samples::Given::Sparse64(csr) => $crate::samples::with_csr!(csr, $view => $body),
-            $crate::samples::Given::Other(other) => {
-                let (given, method) = (other.kind(), $method.to_owned());
-                Err($crate::errors::raise(widemargin::Error::Kind { given, method, wanted: "vectors" }))
-            }
-        }
-    };
-}
-
-/// Runs `$body` with `$source` as a source of samples of any kind.
-macro_rules! with_source {
-    ($given:expr, $source:ident => $body:expr) => {
-        match $given {
-            $crate::samples::Given::Dense32(array) => $crate::samples::with_dense!(array, view => {
-                let $source = &widemargin::data::VectorSource(&view);
-                $body
-            }),
-            $crate::samples::Given::Dense64(array) => $crate::samples::with_dense!(array, view => {
-                let $source = &widemargin::data::VectorSource(&view);
-                $body
-            }),
-            $crate::samples::Given::Sparse32(csr) => $crate::samples::with_csr!(csr, view => {
-                let $source = &widemargin::data::VectorSource(&view);
-                $body
-            }),
-            $crate::samples::Given::Sparse64(csr) => $crate::samples::with_csr!(csr, view => {
-                let $source = &widemargin::data::VectorSource(&view);
-                $body
-            }),
-            $crate::samples::Given::Other(any) => {
-                let $source = any;
-                $body
-            }
-        }
-    };
-}
-
-macro_rules! with_dense {
-    ($array:expr, $view:ident => $body:expr) => {{
-        use numpy::PyUntypedArrayMethods as _;
-        let shape = $array.shape();
-        let view = widemargin::data::DenseView::new($array.as_slice()?, shape[0], shape[1]);
-        let $view = view.map_err($crate::errors::raise)?;
-        $body
-    }};
-}
-
-macro_rules! with_csr {
-    ($csr:expr, $view:ident => $body:expr) => {{
-        let (indptr, indices, data) = ($csr.indptr.as_slice()?, $csr.indices.as_slice()?, $csr.data.as_slice()?);
-        let view = widemargin::data::CsrView::new(indptr, indices, data, $csr.n_cols);
-        let $view = view.map_err($crate::errors::raise)?;
-        $body
-    }};
-}
-
-pub(crate) use {with_csr, with_dense, with_rows, with_source};
-
 impl Given<'_> {
-    /// The samples as an owned collection of any kind.
-    pub fn owned(&self) -> PyResult<AnySamples> {
-        use widemargin::data::Source;
-        with_source!(self, source => source.chunk(0..source.n_samples()).map_err(raise))
+    /// The view that every method of the library takes.
+    pub fn view(&self) -> PyResult<SamplesView<'_>> {
+        fn dense<'a, T: Element + numpy::Element>(array: &'a PyReadonlyArray2<'_, T>) -> PyResult<DenseView<'a, T>> {
+            let shape = array.shape();
+            DenseView::new(array.as_slice()?, shape[0], shape[1]).map_err(raise)
+        }
+        fn sparse<'a, T: Element + numpy::Element>(csr: &'a Csr<'_, T>) -> PyResult<CsrView<'a, T>> {
+            let (indptr, indices, data) = (csr.indptr.as_slice()?, csr.indices.as_slice()?, csr.data.as_slice()?);
+            CsrView::new(indptr, indices, data, csr.n_cols).map_err(raise)
+        }
+        Ok(match self {
+            Given::Dense32(array) => dense(array)?.into(),
+            Given::Dense64(array) => dense(array)?.into(),
+            Given::Sparse32(csr) => sparse(csr)?.into(),
+            Given::Sparse64(csr) => sparse(csr)?.into(),
+            Given::Other(other) => other.into(),
+        })
     }
+
+    /// The same as rows of numbers, for a method on vectors.
+    pub fn rows(&self, method: &str) -> PyResult<AnyRows<'_>> {
+        self.view()?.rows(method).map_err(raise)
+    }
+
+    /// The samples owned, as similarities of any kind compare them.
+    pub fn owned(&self) -> PyResult<AnySamples> {
+        let view = self.view()?;
+        view.chunk(0..view.n_samples()).map_err(raise)
+    }
+}
+
+/// Samples that the library's similarities need.
+pub fn needed<'py>(samples: Option<Given<'py>>) -> PyResult<Given<'py>> {
+    samples.ok_or_else(|| PyValueError::new_err("no samples were given"))
 }

@@ -113,7 +113,7 @@ class PowerMeanSVC(DaskClassifier, _local.PowerMeanSVC):
                 monitor=watched(progress),
             )
         clock.end("solve")
-        fitted = _core.PowerMeanModel.assemble(
+        fitted = _core.assemble_power_mean(
             solution,
             labels_of(self.classes_),
             kernel=kernel,

@@ -15,7 +15,7 @@ use crate::args::Input;
 use crate::basis_expansion::BasisExpansionArgs;
 use crate::context::Context;
 use crate::labels::check_labels;
-use crate::method::{Method, Point};
+use crate::method::{Data, Method, Point};
 use crate::output::{print, print_json};
 use crate::power_mean::PowerMeanArgs;
 use crate::report::{Failure, in_file};
@@ -65,7 +65,8 @@ struct Folds {
 
 /// The results of a grid point.
 struct Tried {
-    point: Point,
+    json: Value,
+    cells: Vec<(&'static str, String)>,
     scores: CrossValidation,
     seconds: f64,
     converged: bool,
@@ -101,7 +102,7 @@ impl<M: Method> Task<M> {
         let search = Search { context, table: &table, labels, n_folds: folds.folds };
         let mut tried = Vec::new();
         for point in points {
-            match search.try_out(point) {
+            match search.try_out::<M>(point) {
                 Ok(Some(point)) => tried.push(point),
                 Ok(None) => break,
                 Err(Error::OneClass { label, .. }) => {
@@ -123,7 +124,7 @@ impl<M: Method> Task<M> {
         let best = (0..tried.len()).fold(0, |best, i| if mean(&tried[i]) > mean(&tried[best]) { i } else { best });
         match folds.json {
             true => print_json(&as_json(M::NAME, context, &folds, &table, labels, &tried, best)),
-            false => print(&as_text(M::HEADS, &tried, best)),
+            false => print(&as_text(&tried, best)),
         }
     }
 }
@@ -138,7 +139,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// All folds of a grid point; `None` if the time limit passes first.
-    fn try_out(&self, point: Point) -> Result<Option<Tried>> {
+    fn try_out<M: Method>(&self, point: Point<M::Params>) -> Result<Option<Tried>> {
         let (start, sink) = (Instant::now(), |_| ());
         let monitor = self.context.monitor(&sink);
         let mut converged = true;
@@ -147,21 +148,34 @@ impl Search<'_> {
             if monitor.ask() == Err(Stopped::TimeLimit) {
                 return Ok(f64::NAN);
             }
-            let (accuracy, status) = self.fold(&point, train, test, &monitor)?;
+            let (accuracy, status) = self.fold::<M>(&point.params, train, test, &monitor)?;
             converged &= status == Status::Converged;
             self.context.bar.step();
             Ok(if status == Status::TimeLimit { f64::NAN } else { accuracy })
         })?;
         let seconds = start.elapsed().as_secs_f64();
-        Ok(scores.mean().is_finite().then_some(Tried { point, scores, seconds, converged }))
+        Ok(scores.mean().is_finite().then_some(Tried {
+            json: point.json,
+            cells: point.cells,
+            scores,
+            seconds,
+            converged,
+        }))
     }
 
-    fn fold(&self, point: &Point, train: &[usize], test: &[usize], monitor: &Monitor<'_>) -> Result<(f64, Status)> {
+    fn fold<M: Method>(
+        &self,
+        params: &M::Params,
+        train: &[usize],
+        test: &[usize],
+        monitor: &Monitor<'_>,
+    ) -> Result<(f64, Status)> {
         let (labels, threads) = (self.labels, self.context.common.threads);
         let part = select(&self.table.samples, train)?;
-        let model = (point.fit)(&part, &labels.select(train), monitor).map_err(|error| in_whole(error, train))?;
+        let model = M::fit(params, Data::Samples(&part), &labels.select(train), monitor)
+            .map_err(|error| in_whole(error, train))?;
         let part = select(&self.table.samples, test)?;
-        let scores = model.decision_function(&part, threads, monitor).map_err(|error| in_whole(error, test))?;
+        let scores = model.decision_function(&part.view()?, threads, monitor).map_err(|error| in_whole(error, test))?;
         let mut evaluation = Evaluation::default();
         let predicted = scores.decide(model.classes());
         predicted.iter().zip(test).for_each(|(predicted, &row)| evaluation.add(labels.get(row), predicted));
@@ -186,7 +200,7 @@ fn as_json(
         .iter()
         .map(|tried| {
             json!({
-                "parameters": tried.point.json,
+                "parameters": tried.json,
                 "scores": tried.scores.scores,
                 "mean": tried.scores.mean(),
                 "standard_deviation": tried.scores.standard_deviation(),
@@ -209,15 +223,16 @@ fn as_json(
 }
 
 /// One line per point. Constant columns are omitted, except for the first two (the kernel and C).
-fn as_text(names: &[&str], tried: &[Tried], best: usize) -> String {
-    let varies = |column: usize| tried.iter().any(|t| t.point.cells[column] != tried[0].point.cells[column]);
-    let shown: Vec<usize> = (0..names.len()).filter(|&column| column < 2 || varies(column)).collect();
-    let mut heads: Vec<&str> = shown.iter().map(|&column| names[column]).collect();
+fn as_text(tried: &[Tried], best: usize) -> String {
+    let first = &tried[0].cells;
+    let varies = |column: usize| tried.iter().any(|t| t.cells[column] != first[column]);
+    let shown: Vec<usize> = (0..first.len()).filter(|&column| column < 2 || varies(column)).collect();
+    let mut heads: Vec<&str> = shown.iter().map(|&column| first[column].0).collect();
     heads.extend(["accuracy %", "seconds", ""]);
     let rows: Vec<Vec<String>> = (0..tried.len())
         .map(|i| {
             let (t, scores) = (&tried[i], &tried[i].scores);
-            let mut row: Vec<String> = shown.iter().map(|&column| t.point.cells[column].clone()).collect();
+            let mut row: Vec<String> = shown.iter().map(|&column| t.cells[column].1.clone()).collect();
             row.push(format!("{:.2} ± {:.2}", 100.0 * scores.mean(), 100.0 * scores.standard_deviation()));
             row.push(format!("{:.2}", t.seconds));
             row.push(match (i == best, t.converged) {

@@ -6,10 +6,9 @@ use clap::Args;
 use indicatif::{DecimalBytes, HumanCount};
 use serde_json::json;
 use widemargin::Error;
-use widemargin::data::{Label, VectorSource};
-use widemargin::model::{
-    BasisExpansionParams, BasisExpansionSvc, PowerMeanParams, PowerMeanSvc, ThinPlateParams, ThinPlateSvc,
-};
+use widemargin::data::{Label, Samples as _, SamplesView};
+use widemargin::model::{BasisExpansionParams, Classifier, PowerMeanParams, ThinPlateParams, ThinPlateSvc};
+use widemargin::monitor::Monitor;
 use widemargin::select::{Evaluation, cross_validate};
 use widemargin::similarity::{AdditiveKernel, AnySimilarity, ConditionalKernel};
 use widemargin::solve::thin_plate::NullSpace;
@@ -17,6 +16,8 @@ use widemargin::solve::thin_plate::NullSpace;
 use crate::context::Context;
 use crate::demo::digits::{Digits, N_PIXELS, digits};
 use crate::demo::linear_svm::LinearSvm;
+use crate::details::thin_plate as thin_plate_svc;
+use crate::model::Model;
 use crate::output::{print, print_json};
 use crate::report::Failure;
 use crate::text_table::text_table;
@@ -100,27 +101,28 @@ impl Demo {
     }
 }
 
-fn linear(_: &Context, data: &Digits, c: f64) -> Result<LinearSvm, Error> {
-    Ok(LinearSvm::fit(&data.images.view()?, &data.labels, c, 0.01))
+fn linear(_: &Context, data: &Digits, c: f64) -> Result<Trained, Error> {
+    Ok(Trained::Linear(LinearSvm::fit(&data.images.view()?, &data.labels, c, 0.01)))
 }
 
-fn power_mean(context: &Context, data: &Digits, c: f64) -> Result<PowerMeanSvc, Error> {
+fn power_mean(context: &Context, data: &Digits, c: f64) -> Result<Trained, Error> {
     // Pixels are in [0, 1] already.
     let params = PowerMeanParams::new(AdditiveKernel::Chi2).scale(false).c(c).seed(context.common.seed).threads(1);
     let sink = |progress| context.bar.fit("", progress);
-    params.fit_with(&data.images.view()?, &data.labels, None, &context.monitor(&sink))
+    params.fit_with(&data.images.view()?, &data.labels, None, &context.monitor(&sink)).map(Trained::model)
 }
 
-fn basis_expansion(context: &Context, data: &Digits, c: f64) -> Result<BasisExpansionSvc<AnySimilarity>, Error> {
+fn basis_expansion(context: &Context, data: &Digits, c: f64) -> Result<Trained, Error> {
     let params = BasisExpansionParams::new(AnySimilarity::new(&["rbf"])?).n_basis(N_BASES).c(c).threads(1);
     let sink = |progress| context.bar.fit("", progress);
-    params.fit_with(&VectorSource(&data.images.view()?), &data.labels, None, &context.monitor(&sink))
+    let images = SamplesView::from(data.images.view()?);
+    params.fit_with(&images, &data.labels, None, &context.monitor(&sink)).map(Trained::model)
 }
 
-fn thin_plate(context: &Context, data: &Digits, _: f64) -> Result<ThinPlateSvc, Error> {
+fn thin_plate(context: &Context, data: &Digits, _: f64) -> Result<Trained, Error> {
     let sink = |progress| context.bar.fit("", progress);
     let params = ThinPlateParams::new(ConditionalKernel::THIN_PLATE).null_space(NullSpace::Constant).threads(1);
-    params.fit_with(&data.images.view()?, &data.labels, None, &context.monitor(&sink))
+    params.fit_with(&data.images.view()?, &data.labels, None, &context.monitor(&sink)).map(Trained::model)
 }
 
 impl Outcome {
@@ -154,61 +156,42 @@ impl Outcome {
     }
 }
 
-/// A model of any method.
-trait Classifier {
-    fn labels_of<'a>(&'a self, data: &Digits) -> Result<Vec<&'a Label>, Error>;
+/// A model of any method, and the linear SVM.
+enum Trained {
+    Linear(LinearSvm),
+    Model(Model),
+}
 
-    /// Size of its weights in a model file.
-    fn weight_bytes(&self) -> usize;
+impl Trained {
+    fn model(model: impl Classifier) -> Self {
+        Trained::Model(Box::new(model))
+    }
+
+    fn labels_of(&self, data: &Digits) -> Result<Vec<&Label>, Error> {
+        let images = data.images.view()?;
+        match self {
+            Trained::Linear(svm) => Ok((0..data.images.n_rows).map(|row| svm.predict(images.row(row))).collect()),
+            Trained::Model(model) => model.predict(&images.into(), 1, &Monitor::none()),
+        }
+    }
+
+    /// Size of its weights and bases in a model file.
+    fn weight_bytes(&self) -> usize {
+        match self {
+            Trained::Linear(svm) => size_of::<f32>() * svm.n_weights(),
+            Trained::Model(model) => {
+                let number = if thin_plate_svc(&**model).is_some() { size_of::<f64>() } else { size_of::<f32>() };
+                number * (model.n_weights() + model.bases().map_or(0, |bases| bases.len() * N_PIXELS))
+            }
+        }
+    }
 
     /// The selected C, if it selects one.
     fn chosen_c(&self) -> Option<f64> {
-        None
-    }
-}
-
-impl Classifier for LinearSvm {
-    fn labels_of<'a>(&'a self, data: &Digits) -> Result<Vec<&'a Label>, Error> {
-        let images = data.images.view()?;
-        Ok((0..data.images.n_rows).map(|row| self.predict(images.row(row))).collect())
-    }
-
-    fn weight_bytes(&self) -> usize {
-        size_of::<f32>() * self.n_weights()
-    }
-}
-
-impl Classifier for PowerMeanSvc {
-    fn labels_of<'a>(&'a self, data: &Digits) -> Result<Vec<&'a Label>, Error> {
-        self.predict(&data.images.view()?, 1)
-    }
-
-    fn weight_bytes(&self) -> usize {
-        size_of_val(self.weights())
-    }
-}
-
-impl Classifier for BasisExpansionSvc<AnySimilarity> {
-    fn labels_of<'a>(&'a self, data: &Digits) -> Result<Vec<&'a Label>, Error> {
-        self.predict(&VectorSource(&data.images.view()?), 1)
-    }
-
-    fn weight_bytes(&self) -> usize {
-        size_of_val(self.weights()) + size_of::<f32>() * self.n_bases() * N_PIXELS
-    }
-}
-
-impl Classifier for ThinPlateSvc {
-    fn labels_of<'a>(&'a self, data: &Digits) -> Result<Vec<&'a Label>, Error> {
-        self.predict(&data.images.view()?, 1)
-    }
-
-    fn weight_bytes(&self) -> usize {
-        size_of_val(self.bases()) + size_of_val(self.coefficients()) + size_of_val(self.polynomial())
-    }
-
-    fn chosen_c(&self) -> Option<f64> {
-        Some(self.c())
+        match self {
+            Trained::Linear(_) => None,
+            Trained::Model(model) => thin_plate_svc(&**model).map(ThinPlateSvc::c),
+        }
     }
 }
 
@@ -221,11 +204,11 @@ struct Trial<'a> {
 
 impl Trial<'_> {
     /// Trains with the given or selected C, and evaluates.
-    fn outcome<M: Classifier>(
+    fn outcome(
         &self,
         method: &'static str,
         choice: Choice,
-        fit: impl Fn(&Context, &Digits, f64) -> Result<M, Error>,
+        fit: impl Fn(&Context, &Digits, f64) -> Result<Trained, Error>,
     ) -> Result<Outcome, Failure> {
         let c = match choice {
             Choice::Default(c) => c,
@@ -243,9 +226,9 @@ impl Trial<'_> {
         Ok(Outcome { method, c, choice, accuracy, seconds_train, seconds_predict, weight_bytes })
     }
 
-    fn cross_validated_c<M: Classifier>(
+    fn cross_validated_c(
         &self,
-        fit: impl Fn(&Context, &Digits, f64) -> Result<M, Error>,
+        fit: impl Fn(&Context, &Digits, f64) -> Result<Trained, Error>,
     ) -> Result<f64, Failure> {
         let Trial { context, train, .. } = *self;
         let mut best = (f64::NEG_INFINITY, GRID[0]);

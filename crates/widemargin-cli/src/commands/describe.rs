@@ -6,17 +6,17 @@ use clap::{Args, Subcommand};
 use indicatif::HumanCount;
 use widemargin::data::DenseMatrix;
 use widemargin::expansion::describe;
+use widemargin::model::{BasisExpansionSvc, Classifier};
 use widemargin::similarity::AnySimilarity;
 use widemargin_io::{Samples, Table};
 
 use crate::args::Input;
-use crate::basis_expansion_machine::check_size;
 use crate::context::Context;
-use crate::model::Model;
+use crate::details::basis_expansion;
+use crate::model::load_for;
 use crate::output::check_output;
 use crate::report::{Failure, in_file};
-use crate::samples::with_source;
-use crate::stream::{check_kind, put_in_order};
+use crate::stream::put_in_order;
 
 /// Arguments of `describe`.
 #[derive(Debug, Args)]
@@ -67,38 +67,29 @@ impl Describe {
             What::Hog(task) => {
                 let spec = format!("hog:cell={},scale=none/linear", task.cell_size);
                 let similarity = AnySimilarity::new(&[spec])?;
-                task.files.run(context, None, |samples| {
-                    with_source!(samples, |source| describe(&similarity, source, threads))
+                task.files.run(context, None, |samples| describe(&similarity, &samples.view()?, threads))
+            }
+            What::BasisExpansion(task) => {
+                let model = load_for(&task.model, &task.files.input, context)?;
+                let Some(expansion) = basis_expansion(&*model).map(BasisExpansionSvc::expansion) else {
+                    let (file, method) = (task.model.display(), model.method());
+                    return Err(Failure::input(format!("{file}: a model of '{method}', which has no basis expansion")));
+                };
+                task.files.run(context, Some((&task.model, &*model)), |samples| {
+                    let samples = samples.view()?;
+                    model.check_samples(&samples)?;
+                    expansion.transform(&samples, threads)
                 })
             }
-            What::BasisExpansion(task) => match load_for(&task, context)? {
-                model @ Model::BasisExpansion(_) => task.files.run(context, Some((&task.model, &model)), |samples| {
-                    let Model::BasisExpansion(model) = &model else { unreachable!("matched above") };
-                    check_size(model, samples)?;
-                    with_source!(samples, |source| model.expansion().transform(source, threads))
-                }),
-                model => Err(Failure::input(format!(
-                    "{}: a model of '{}', which has no basis expansion",
-                    task.model.display(),
-                    model.method()
-                ))),
-            },
         }
     }
-}
-
-/// Loads the model, which must accept the samples of the file.
-fn load_for(task: &ExpansionTask, context: &Context) -> Result<Model, Failure> {
-    let model = Model::load(&task.model, context)?;
-    check_kind(&task.files.input, &model)?;
-    Ok(model)
 }
 
 impl Files {
     fn run(
         &self,
         context: &Context,
-        model: Option<(&Path, &Model)>,
+        model: Option<(&Path, &dyn Classifier)>,
         work: impl Fn(&Samples) -> widemargin::Result<DenseMatrix<f32>>,
     ) -> Result<(), Failure> {
         check_output(&self.output, &self.input, model.map(|(path, _)| path))?;

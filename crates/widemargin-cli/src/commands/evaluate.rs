@@ -6,14 +6,15 @@ use std::time::Instant;
 use clap::Args;
 use indicatif::HumanCount;
 use serde_json::json;
+use widemargin::model::Classifier;
 use widemargin::select::Evaluation;
 
 use crate::args::Input;
 use crate::context::Context;
-use crate::model::Model;
+use crate::model::load_for;
 use crate::output::{print, print_json};
 use crate::report::Failure;
-use crate::stream::{check_kind, score};
+use crate::stream::score;
 use crate::text_table::text_table;
 
 /// Arguments of `evaluate`.
@@ -31,12 +32,11 @@ pub struct Evaluate {
 impl Evaluate {
     /// Runs the command.
     pub fn run(self, context: &Context) -> Result<(), Failure> {
-        let model = Model::load(&self.model, context)?;
-        check_kind(&self.input, &model)?;
+        let model = load_for(&self.model, &self.input, context)?;
         let start = Instant::now();
         let mut evaluation = Evaluation::default();
         let label = self.input.label.clone().unwrap_or_default();
-        score(context, &model, &self.input, label, |block, scores| {
+        score(context, &*model, &self.input, label, |block, scores| {
             let labels = block.table.require_labels(&self.input.data)?;
             for (row, predicted) in scores.decide(model.classes()).into_iter().enumerate() {
                 evaluation.add(labels.get(row), predicted);
@@ -44,10 +44,16 @@ impl Evaluate {
             Ok(())
         })?;
         let seconds = start.elapsed().as_secs_f64();
-        self.tell(context, &model, &evaluation, seconds)
+        self.tell(context, &*model, &evaluation, seconds)
     }
 
-    fn tell(&self, context: &Context, model: &Model, evaluation: &Evaluation, seconds: f64) -> Result<(), Failure> {
+    fn tell(
+        &self,
+        context: &Context,
+        model: &dyn Classifier,
+        evaluation: &Evaluation,
+        seconds: f64,
+    ) -> Result<(), Failure> {
         let scores = evaluation.class_scores();
         let unknown: Vec<_> = scores.iter().filter(|score| !model.classes().contains(&score.label)).collect();
         let n_unknown: u64 = unknown.iter().map(|score| score.support).sum();

@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 use indicatif::{DecimalBytes, HumanCount};
 use serde_json::{Value, json};
+use widemargin::model::Classifier;
 
 use crate::context::Context;
-use crate::model::{Model, report_json};
+use crate::details::details;
+use crate::model::{load, report_json, stages};
 use crate::output::{print, print_json};
 use crate::report::Failure;
 
@@ -24,7 +26,7 @@ pub struct Inspect {
 impl Inspect {
     /// Runs the command.
     pub fn run(self, context: &Context) -> Result<(), Failure> {
-        let model = Model::load(&self.model, context)?;
+        let model = load(&self.model, context)?;
         let size = std::fs::metadata(&self.model).map_or(0, |file| file.len());
         if self.json {
             let mut object = json!({
@@ -38,47 +40,48 @@ impl Inspect {
                 "model_bytes": size,
                 "report": report_json(model.report()),
             });
-            if let Some((name, details, _)) = model.history() {
-                object[name] = details;
+            if let Some((name, json, _)) = details(&*model) {
+                object[name] = json;
             }
             return print_json(&object);
         }
-        print(&text(&model, size))
+        print(&text(&*model, size))
     }
 }
 
-fn text(model: &Model, size: u64) -> String {
+fn text(model: &dyn Classifier, size: u64) -> String {
     let report = model.report();
     let mut lines = vec![("method".to_owned(), model.method().to_owned())];
-    if let Value::Object(parameters) = model.parameters() {
+    if let Value::Object(parameters) = json!(model.parameters()) {
         lines.extend(parameters.into_iter().map(|(name, value)| (name, plain(&value))));
     }
-    let classes: Vec<_> = model.classes().iter().take(20).map(ToString::to_string).collect();
-    let more = if model.classes().len() > classes.len() { ", …" } else { "" };
-    let stages: Vec<_> = report.stages.iter().map(|s| format!("{} {:.2}", s.name, s.seconds)).collect();
     lines.extend(model.n_features().map(|n| ("features".to_owned(), HumanCount(n as u64).to_string())));
     if let Some(names) = model.feature_names() {
-        let shown: Vec<&str> = names.iter().take(20).map(String::as_str).collect();
-        let more = if names.len() > shown.len() { ", …" } else { "" };
-        lines.push(("columns".to_owned(), format!("{}{more}", shown.join(", "))));
+        lines.push(("columns".to_owned(), beginning(names)));
     }
     lines.extend([
-        ("classes".to_owned(), format!("{}: {}{more}", model.classes().len(), classes.join(", "))),
+        ("classes".to_owned(), format!("{}: {}", model.classes().len(), beginning(model.classes()))),
         ("weights".to_owned(), format!("{} in a file of {}", HumanCount(model.n_weights() as u64), DecimalBytes(size))),
         (
             "training".to_owned(),
             format!("{} after {} {}", report.status.as_str(), report.max_iterations(), model.iterations()),
         ),
         ("gap".to_owned(), format!("{:.1e} at most, of the objective {:.6e}", report.gap(), report.objective)),
-        ("seconds".to_owned(), format!("{:.2}: {}", report.seconds(), stages.join(", "))),
+        ("seconds".to_owned(), format!("{:.2}: {}", report.seconds(), stages(report))),
     ]);
     lines.extend(report.warnings.iter().map(|warning| ("warning".to_owned(), warning.clone())));
     let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let mut text: String = lines.iter().map(|(name, value)| format!("{name:<width$}  {value}\n")).collect();
-    if let Some((_, _, details)) = model.history() {
-        text += &format!("\n{details}");
+    if let Some((_, _, table)) = details(model) {
+        text += &format!("\n{table}");
     }
     text
+}
+
+/// The first of some names.
+fn beginning(names: &[impl ToString]) -> String {
+    let shown: Vec<String> = names.iter().take(20).map(ToString::to_string).collect();
+    shown.join(", ") + if names.len() > shown.len() { ", …" } else { "" }
 }
 
 /// A JSON value without quotes and brackets.

@@ -5,15 +5,16 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use widemargin::data::{AnySamples, column_order};
+use widemargin::model::Classifier;
 use widemargin::problem::OneVsRest;
 use widemargin_io::{Block, Blocks, Format, LabelColumn, ReadOptions, Samples};
 
 use crate::args::Input;
 use crate::context::Context;
-use crate::model::Model;
+use crate::model::load_for;
 use crate::output::{Output, check_output};
 use crate::report::Failure;
-use crate::stream::{check_kind, score};
+use crate::stream::score;
 
 /// Arguments of `predict`.
 #[derive(Debug, Args)]
@@ -37,13 +38,12 @@ impl Predict {
         if let Some(output) = &self.output {
             check_output(output, &self.input, Some(&self.model))?;
         }
-        let model = Model::load(&self.model, context)?;
-        check_kind(&self.input, &model)?;
-        let label = label_column(&self.input, &model)?;
+        let model = load_for(&self.model, &self.input, context)?;
+        let label = label_column(&self.input, &*model)?;
         let mut output = Output::open(self.output.as_deref())?;
         let names: Vec<String> = model.classes().iter().map(ToString::to_string).collect();
         let mut text = Vec::new();
-        score(context, &model, &self.input, label, |_, scores| {
+        score(context, &*model, &self.input, label, |_, scores| {
             text.clear();
             for row in 0..scores.n_rows() {
                 let values = scores.row(row);
@@ -65,7 +65,7 @@ impl Predict {
 /// By default: in LIBSVM text a first word that is not a pair; in a table the column that training would use, unless
 /// the table has the model's columns only if that column is included. A series begins with a label, unless it is as
 /// long as all series of the model only with it. For strings, other columns are ignored.
-fn label_column(input: &Input, model: &Model) -> Result<LabelColumn, Failure> {
+fn label_column(input: &Input, model: &dyn Classifier) -> Result<LabelColumn, Failure> {
     if let Some(label) = &input.label {
         return Ok(label.clone());
     }
@@ -81,7 +81,7 @@ fn label_column(input: &Input, model: &Model) -> Result<LabelColumn, Failure> {
     }
 }
 
-fn guess(data: &Path, options: &ReadOptions, model: &Model) -> Result<LabelColumn, Failure> {
+fn guess(data: &Path, options: &ReadOptions, model: &dyn Classifier) -> Result<LabelColumn, Failure> {
     let options = ReadOptions { label: LabelColumn::None, block_bytes: Some(1), ..options.clone() };
     // Text in a column is not numeric: it is the label, or an error that is reported later.
     let Ok(mut blocks) = Blocks::open(data, &options) else { return Ok(LabelColumn::Auto) };
@@ -94,8 +94,16 @@ fn guess(data: &Path, options: &ReadOptions, model: &Model) -> Result<LabelColum
         return Ok(if all_known { LabelColumn::None } else { LabelColumn::Auto });
     }
     let (found, trained) = match &block.table.samples {
-        Samples::Other(AnySamples::Series(series)) => (Some(series.length(0)), model.series_length()),
+        Samples::Other(AnySamples::Series(series)) => (Some(series.length(0)), series_length(model)),
         vectors => (Some(vectors.n_cols()), model.n_features()),
     };
     Ok(if found == trained { LabelColumn::None } else { LabelColumn::Auto })
+}
+
+/// The length of all series that a model holds, where it holds series and all have one.
+fn series_length(model: &dyn Classifier) -> Option<usize> {
+    let Some(AnySamples::Series(series)) = model.bases() else { return None };
+    let mut lengths = series.lengths().into_iter();
+    let first = lengths.next()?;
+    lengths.all(|length| length == first).then_some(first)
 }

@@ -11,7 +11,7 @@ use crate::args::Input;
 use crate::context::Context;
 use crate::output::{print, print_json};
 use crate::report::{Failure, in_file};
-use crate::samples::{any_samples, check_specs, default_similarity, in_whole};
+use crate::samples::{FOR_VECTORS, any_samples, check_specs, default_similarity, in_whole};
 use crate::text_table::text_table;
 
 /// Arguments of `spectrum`.
@@ -35,7 +35,7 @@ impl SpectrumArgs {
     /// Runs the command.
     pub fn run(self, context: &Context) -> Result<(), Failure> {
         let file = &self.input.data;
-        let trial = if self.similarity.is_empty() { vec!["rbf".to_owned()] } else { self.similarity.clone() };
+        let trial = if self.similarity.is_empty() { vec![FOR_VECTORS.to_owned()] } else { self.similarity.clone() };
         check_specs(&trial)?;
         let (table, _) = context.read(file, &self.input.options())?;
         let n = table.samples.n_rows();

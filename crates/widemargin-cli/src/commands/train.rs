@@ -7,14 +7,16 @@ use clap::{Args, Subcommand};
 use indicatif::DecimalBytes;
 use serde_json::{Value, json};
 use widemargin::Result;
+use widemargin::model::Classifier;
 use widemargin_io::Table;
 
 use crate::args::Input;
 use crate::basis_expansion::BasisExpansionArgs;
 use crate::context::Context;
+use crate::details::findings;
 use crate::labels::check_labels;
-use crate::method::{Method, Point};
-use crate::model::{Model, report_json};
+use crate::method::{Data, Method, Point};
+use crate::model::{report_json, stages};
 use crate::output::{check_model_file, print_json};
 use crate::power_mean::PowerMeanArgs;
 use crate::report::{Failure, in_file};
@@ -76,42 +78,41 @@ impl Train {
 
 impl<M: Method> Task<M> {
     fn run(self, context: &Context) -> Result<(), Failure> {
-        train(context, &self.files, self.method.single(&context.common, self.files.memory.memory)?)
+        train::<M>(context, &self.files, self.method.single(&context.common, self.files.memory.memory)?)
     }
 }
 
 /// Common to all methods: check, read, fit, save, report.
-fn train(context: &Context, files: &Files, point: Point) -> Result<(), Failure> {
+fn train<M: Method>(context: &Context, files: &Files, point: Point<M::Params>) -> Result<(), Failure> {
     let (data, output) = (&files.input.data, &files.output);
     check_model_file(output, &files.input)?;
     files.folders.check(&files.input)?;
     let started = Instant::now();
     let sink = |progress| context.bar.fit("", progress);
     let monitor = context.monitor(&sink);
-    let in_blocks = point.fit_blocks.as_ref().filter(|_| files.folders.ask_for_blocks(files.memory));
-    let (model, samples, seconds_read) = match in_blocks {
-        Some(fit) => {
-            let on_disk = OnDisk::open(context, data, &files.input.options(), files.memory, (&files.folders, output))?;
-            let seconds = started.elapsed().as_secs_f64();
-            check_labels(context, &files.input, on_disk.outline())?;
-            let model = on_disk.fit(data, &monitor, fit)?.named(on_disk.outline().feature_names.clone())?;
-            let n_samples = on_disk.n_samples();
-            (model, Trained { n_samples, kind: "vectors", n_nonzero: None, extent: on_disk.extent() }, seconds)
-        }
-        None => {
-            let (table, seconds) = context.read(data, &files.input.options())?;
-            check_labels(context, &files.input, &table)?;
-            let model = (point.fit)(&table.samples, table.require_labels(data)?, &monitor);
-            let model = model.map_err(|error| in_file(error, data, &table, 0))?;
-            let model = model.named(table.feature_names.clone())?;
-            let samples = Trained::of(&table, &model)?;
-            (model, samples, seconds)
-        }
+    let in_blocks = M::fits_blocks(&point.params) && files.folders.ask_for_blocks(files.memory);
+    let (model, samples, seconds_read) = if in_blocks {
+        let on_disk = OnDisk::open(context, data, &files.input.options(), files.memory, (&files.folders, output))?;
+        let seconds = started.elapsed().as_secs_f64();
+        check_labels(context, &files.input, on_disk.outline())?;
+        let model = on_disk
+            .fit::<M>(data, &monitor, &point.params)?
+            .with_feature_names(on_disk.outline().feature_names.clone())?;
+        let n_samples = on_disk.n_samples();
+        (model, Trained { n_samples, kind: "vectors", n_nonzero: None, extent: on_disk.extent() }, seconds)
+    } else {
+        let (table, seconds) = context.read(data, &files.input.options())?;
+        check_labels(context, &files.input, &table)?;
+        let model = M::fit(&point.params, Data::Samples(&table.samples), table.require_labels(data)?, &monitor);
+        let model = model.map_err(|error| in_file(error, data, &table, 0))?;
+        let model = model.with_feature_names(table.feature_names.clone())?;
+        let samples = Trained::of(&table, &*model)?;
+        (model, samples, seconds)
     };
     context.bar.say(format!("writing {}", output.display()));
     model.save(output)?;
     context.bar.hide();
-    let summary = Summary { model: &model, samples, seconds_read, output };
+    let summary = Summary { model: &*model, samples, seconds_read, output };
     for warning in &model.report().warnings {
         context.note(&format!("warning: {warning}"));
     }
@@ -133,7 +134,7 @@ struct Trained {
 }
 
 impl Trained {
-    fn of(table: &Table, model: &Model) -> Result<Self> {
+    fn of(table: &Table, model: &dyn Classifier) -> Result<Self> {
         let n_features = model.n_features();
         Ok(Trained {
             n_samples: table.samples.n_rows(),
@@ -145,7 +146,7 @@ impl Trained {
 }
 
 struct Summary<'a> {
-    model: &'a Model,
+    model: &'a dyn Classifier,
     samples: Trained,
     seconds_read: f64,
     output: &'a Path,
@@ -170,7 +171,6 @@ impl Summary<'_> {
 
     fn summary(&self) -> String {
         let report = self.model.report();
-        let stages: Vec<_> = report.stages.iter().map(|s| format!("{} {:.2}", s.name, s.seconds)).collect();
         let notes: String = report.notes.iter().map(|note| format!("{note}\n")).collect();
         format!(
             "{}, {} classes\n\
@@ -183,10 +183,10 @@ impl Summary<'_> {
             report.max_iterations(),
             self.model.iterations(),
             report.gap(),
-            self.model.findings().map(|line| line + "\n").unwrap_or_default(),
+            findings(self.model).map(|line| line + "\n").unwrap_or_default(),
             self.seconds_read + report.seconds(),
             self.seconds_read,
-            stages.join(", "),
+            stages(report),
             self.output.display(),
             DecimalBytes(self.size()),
         )

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use widemargin::data::Rows;
 
-use crate::table::{Samples, Table};
-use crate::write_rows::{Failure, Number, with_rows};
+use crate::table::Table;
+use crate::write_rows::{Failure, Number};
 
 /// Writes a header and one sample per line, with one column per feature and the label last.
 ///
@@ -27,24 +27,23 @@ pub(crate) fn write(table: &Table, delimiter: u8, out: &mut impl Write) -> Resul
     csv.write_record(None::<&[u8]>).map_err(broken)?;
     let single = table.samples.is_single();
     let mut cell = Vec::new();
-    with_rows!(&table.samples, view => {
-        let mut nonzeros = Vec::new();
-        for row in 0..view.n_rows() {
-            nonzeros.clear();
-            view.for_each_nonzero(row, |column, value| nonzeros.push((column, value)));
-            let mut left = nonzeros.iter().peekable();
-            for column in 0..n_cols {
-                let value = left.next_if(|(at, _)| *at == column).map_or(0.0, |(_, value)| *value);
-                cell.clear();
-                write!(cell, "{}", Number { value, single })?;
-                csv.write_field(&cell).map_err(broken)?;
-            }
-            if let Some(labels) = &table.labels {
-                csv.write_field(labels.get(row).to_string()).map_err(broken)?;
-            }
-            csv.write_record(None::<&[u8]>).map_err(broken)?;
+    let view = table.samples.view()?.rows("the format")?;
+    let mut nonzeros = Vec::new();
+    for row in 0..view.n_rows() {
+        nonzeros.clear();
+        view.for_each_nonzero(row, |column, value| nonzeros.push((column, value)));
+        let mut left = nonzeros.iter().peekable();
+        for column in 0..n_cols {
+            let value = left.next_if(|(at, _)| *at == column).map_or(0.0, |(_, value)| *value);
+            cell.clear();
+            write!(cell, "{}", Number { value, single })?;
+            csv.write_field(&cell).map_err(broken)?;
         }
-    });
+        if let Some(labels) = &table.labels {
+            csv.write_field(labels.get(row).to_string()).map_err(broken)?;
+        }
+        csv.write_record(None::<&[u8]>).map_err(broken)?;
+    }
     Ok(csv.flush()?)
 }
 

@@ -5,8 +5,8 @@ use std::io::Write;
 use widemargin::data::{Label, Rows};
 
 use crate::Format;
-use crate::table::{Samples, Table};
-use crate::write_rows::{Failure, Number, with_rows};
+use crate::table::Table;
+use crate::write_rows::{Failure, Number};
 
 /// Writes `label index:value …` for each sample. Zeros are omitted, except for one in the first line if no sample has a
 /// value in the last column, so that the number of columns is preserved.
@@ -37,37 +37,36 @@ pub(crate) fn write(table: &Table, out: &mut impl Write) -> Result<(), Failure> 
     }
     let single = table.samples.is_single();
     let mut line = Vec::new();
-    with_rows!(&table.samples, view => {
-        let mut last_is_empty = true;
-        for row in 0..view.n_rows() {
-            let mut beyond = None;
-            view.for_each_nonzero(row, |column, value| {
-                last_is_empty &= column + 1 < n_cols;
-                if !(value as f32).is_finite() {
-                    beyond.get_or_insert((column, value));
-                }
-            });
-            if let Some((column, value)) = beyond {
-                return Err(Failure::not_in(
-                    Format::Libsvm,
-                    format!("row {row}, column {column} (from 0): {value:?} is beyond the single precision it is read in"),
-                    "rescale the column, or write .csv or .npz",
-                ));
+    let view = table.samples.view()?.rows("the format")?;
+    let mut last_is_empty = true;
+    for row in 0..view.n_rows() {
+        let mut beyond = None;
+        view.for_each_nonzero(row, |column, value| {
+            last_is_empty &= column + 1 < n_cols;
+            if !(value as f32).is_finite() {
+                beyond.get_or_insert((column, value));
             }
+        });
+        if let Some((column, value)) = beyond {
+            return Err(Failure::not_in(
+                Format::Libsvm,
+                format!("row {row}, column {column} (from 0): {value:?} is beyond the single precision it is read in"),
+                "rescale the column, or write .csv or .npz",
+            ));
         }
-        for row in 0..view.n_rows() {
-            line.clear();
-            write!(line, "{}", labels.get(row))?;
-            // Writing to a vector cannot fail.
-            view.for_each_nonzero(row, |column, value| {
-                let _ = write!(line, " {}:{}", column + 1, Number { value, single });
-            });
-            if row == 0 && last_is_empty {
-                write!(line, " {n_cols}:0")?;
-            }
-            line.push(b'\n');
-            out.write_all(&line)?;
+    }
+    for row in 0..view.n_rows() {
+        line.clear();
+        write!(line, "{}", labels.get(row))?;
+        // Writing to a vector cannot fail.
+        view.for_each_nonzero(row, |column, value| {
+            let _ = write!(line, " {}:{}", column + 1, Number { value, single });
+        });
+        if row == 0 && last_is_empty {
+            write!(line, " {n_cols}:0")?;
         }
-    });
+        line.push(b'\n');
+        out.write_all(&line)?;
+    }
     Ok(())
 }

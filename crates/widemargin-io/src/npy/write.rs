@@ -6,7 +6,7 @@ use widemargin::data::Rows;
 
 use crate::Format;
 use crate::table::{Samples, Table};
-use crate::write_rows::{Failure, with_rows};
+use crate::write_rows::Failure;
 
 /// Writes the samples as a dense matrix.
 pub(crate) fn write(table: &Table, out: &mut impl Write) -> Result<(), Failure> {
@@ -24,22 +24,21 @@ pub(crate) fn write(table: &Table, out: &mut impl Write) -> Result<(), Failure> 
 pub(crate) fn write_matrix(samples: &Samples, out: &mut impl Write) -> Result<(), Failure> {
     let (n_rows, n_cols, single) = (samples.n_rows(), samples.n_cols(), samples.is_single());
     write_header(out, if single { "<f4" } else { "<f8" }, &[n_rows, n_cols])?;
-    with_rows!(samples, view => {
-        let mut nonzeros = Vec::new();
-        for row in 0..n_rows {
-            nonzeros.clear();
-            view.for_each_nonzero(row, |column, value| nonzeros.push((column, value)));
-            let mut left = nonzeros.iter().peekable();
-            for column in 0..n_cols {
-                let value = left.next_if(|(at, _)| *at == column).map_or(0.0, |(_, value)| *value);
-                if single {
-                    out.write_all(&(value as f32).to_le_bytes())?;
-                } else {
-                    out.write_all(&value.to_le_bytes())?;
-                }
+    let view = samples.view()?.rows("the format")?;
+    let mut nonzeros = Vec::new();
+    for row in 0..n_rows {
+        nonzeros.clear();
+        view.for_each_nonzero(row, |column, value| nonzeros.push((column, value)));
+        let mut left = nonzeros.iter().peekable();
+        for column in 0..n_cols {
+            let value = left.next_if(|(at, _)| *at == column).map_or(0.0, |(_, value)| *value);
+            if single {
+                out.write_all(&(value as f32).to_le_bytes())?;
+            } else {
+                out.write_all(&value.to_le_bytes())?;
             }
         }
-    });
+    }
     Ok(())
 }
 

@@ -19,6 +19,7 @@ mod series;
 mod sparse;
 mod training;
 mod vectors;
+mod views;
 mod weights;
 
 pub use any_samples::{AnySamples, Kind, VectorSource};
@@ -40,6 +41,7 @@ pub use sparse::{CsrMatrix, CsrView, Index};
 pub use training::Training;
 pub(crate) use training::{Mapped, Picked};
 pub use vectors::Vectors;
+pub use views::{AnyRows, SamplesView};
 pub use weights::{ClassWeight, check_costs, effective_weights};
 
 /// A floating-point type of a view: `f32` or `f64`.

@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::Normalization;
 use super::affine::Affine;
@@ -30,16 +31,28 @@ const FEWEST_ROWS: usize = 4;
 /// Sums over rows of features with weights.
 type RowSums<'a> = dyn Fn(&[f32], &[f64]) -> Vec<f64> + Sync + 'a;
 
-/// A fitted expansion: a similarity, its bases, and the normalization of each of its parts.
-#[derive(Clone)]
+/// A fitted expansion: a similarity, its bases, and what normalises each of its parts.
 pub struct BasisExpansion<S: Similarity> {
-    similarity: S,
-    /// As given: what a model file stores.
-    bases: S::Samples,
-    /// As compared by the similarity, after descriptors.
-    described: S::Samples,
+    similarity: Arc<S>,
+    /// As they were given: what a model file keeps.
+    bases: Arc<S::Samples>,
+    /// As the similarity compares them.
+    described: Arc<S::Samples>,
     normalization: Normalization,
     maps: Vec<PartMap>,
+}
+
+/// The clone shares the similarity and the bases.
+impl<S: Similarity> Clone for BasisExpansion<S> {
+    fn clone(&self) -> Self {
+        BasisExpansion {
+            similarity: self.similarity.clone(),
+            bases: self.bases.clone(),
+            described: self.described.clone(),
+            normalization: self.normalization,
+            maps: self.maps.clone(),
+        }
+    }
 }
 
 impl<S: Similarity> BasisExpansion<S> {
@@ -69,10 +82,7 @@ impl<S: Similarity> BasisExpansion<S> {
         normalization: Normalization,
         training: &Training<'_, S::Samples>,
     ) -> Result<Self> {
-        let described = similarity.describe(bases.clone())?;
-        let n_columns = similarity.n_columns(&described);
-        let maps = vec![PartMap::identity(n_columns); similarity.n_parts()];
-        let mut expansion = BasisExpansion { similarity, bases, described, normalization, maps };
+        let mut expansion = BasisExpansion::from_parts(similarity, bases, normalization, Vec::new())?.with_identity();
         if let Normalization::Nystrom(_) | Normalization::NystromOfSymmetricPart(_) = normalization {
             expansion.maps = expansion.nystrom(training)?;
         }
@@ -84,9 +94,22 @@ impl<S: Similarity> BasisExpansion<S> {
     /// # Errors
     /// Errors of the similarity.
     pub fn raw(similarity: &S, bases: S::Samples) -> Result<BasisExpansion<&S>> {
-        let described = similarity.describe(bases.clone())?;
-        let maps = vec![PartMap::identity(similarity.n_columns(&described)); similarity.n_parts()];
-        Ok(BasisExpansion { similarity, bases, described, normalization: Normalization::None, maps })
+        Ok(BasisExpansion::from_parts(similarity, bases, Normalization::None, Vec::new())?.with_identity())
+    }
+
+    /// The same expansion with the same bases, held in another way.
+    ///
+    /// # Errors
+    /// What the similarity meets.
+    pub fn with_bases(self, bases: S::Samples) -> Result<Self> {
+        let described = Arc::new(self.similarity.describe(bases.clone())?);
+        Ok(BasisExpansion { bases: Arc::new(bases), described, ..self })
+    }
+
+    /// The same expansion with maps that leave all as it is.
+    fn with_identity(self) -> Self {
+        let maps = vec![PartMap::identity(self.n_columns()); self.similarity.n_parts()];
+        BasisExpansion { maps, ..self }
     }
 
     /// An expansion from its stored parts.
@@ -96,8 +119,8 @@ impl<S: Similarity> BasisExpansion<S> {
         normalization: Normalization,
         maps: Vec<PartMap>,
     ) -> Result<Self> {
-        let described = similarity.describe(bases.clone())?;
-        Ok(BasisExpansion { similarity, bases, described, normalization, maps })
+        let described = Arc::new(similarity.describe(bases.clone())?);
+        Ok(BasisExpansion { similarity: Arc::new(similarity), bases: Arc::new(bases), described, normalization, maps })
     }
 
     /// The same expansion with a mean-norm or z-score normalization whose centre and factors were computed elsewhere,
@@ -255,9 +278,9 @@ impl<S: Similarity> BasisExpansion<S> {
             let problem = format!("{normalization} needs the similarities between the bases, which are not available");
             return Err(Error::Similarity { similarity: spec, problem });
         }
-        let raw = BasisExpansion::raw(&self.similarity, self.bases.clone())?;
+        let raw = BasisExpansion::raw(self.similarity(), self.bases().clone())?;
         let monitor = training.monitor.without_progress();
-        let between = raw.transform_with(&self.bases, training.threads, &monitor).map_err(|error| match error {
+        let between = raw.transform_with(self.bases(), training.threads, &monitor).map_err(|error| match error {
             // Here the samples are the bases.
             Error::Sample { similarity, number, problem, .. } => {
                 Error::Sample { similarity, is_basis: true, number, problem }

@@ -4,12 +4,13 @@
 //! Files are untrusted: the checksum is verified first, and every size is checked against the file's length before
 //! memory is allocated.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use safetensors::tensor::{Dtype, SafeTensors, TensorView, View};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -100,43 +101,105 @@ pub fn write_atomically(path: &Path, write: impl FnOnce(&mut dyn Write) -> std::
 /// The name in messages of a model that is not in a file.
 pub(super) const NO_FILE: &str = "<bytes>";
 
-/// A tensor to be written: name, type, shape, bytes.
-pub(super) type Tensor = (String, Dtype, Vec<usize>, Vec<u8>);
-
-/// A tensor of numbers.
-pub(super) fn tensor<T: Number>(name: &str, shape: Vec<usize>, numbers: &[T]) -> Tensor {
-    (name.to_owned(), T::DTYPE, shape, T::to_bytes(numbers))
+/// An array of a model: a tensor of its file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Array<'a> {
+    /// Its name in the file.
+    pub name: String,
+    /// Its size along each axis.
+    pub shape: Vec<usize>,
+    /// Its numbers, row-major.
+    pub numbers: Numbers<'a>,
 }
 
-/// Serialises a header and its tensors to the bytes of a model file.
-pub(super) fn to_bytes(header: &impl Serialize, tensors: &[Tensor]) -> Result<Vec<u8>> {
-    let invalid = |problem: String| Error::ModelFile { path: NO_FILE.into(), problem };
-    if let Some((name, value)) = tensors.iter().find_map(|tensor| Some((&tensor.0, non_finite(tensor)?))) {
-        return Err(Error::NotFinite { what: format!("a number of the model's '{name}'"), value });
-    }
-    let header = Written { format_version: FORMAT_VERSION, checksum: PLACEHOLDER, header };
-    let header = serde_json::to_string(&header).map_err(|error| invalid(error.to_string()))?;
-    let mut views = Vec::with_capacity(tensors.len());
-    for (name, dtype, shape, bytes) in tensors {
-        let view = TensorView::new(*dtype, shape.clone(), bytes).map_err(|error| invalid(error.to_string()))?;
-        views.push((name.as_str(), view));
-    }
-    sealed(header, views).map_err(invalid)
+/// The numbers of an array, those of the model itself where it has them as they are in the file.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "their names say what they are")]
+pub enum Numbers<'a> {
+    F32(Cow<'a, [f32]>),
+    F64(Cow<'a, [f64]>),
+    U8(Cow<'a, [u8]>),
+    U32(Cow<'a, [u32]>),
+    U64(Cow<'a, [u64]>),
 }
 
-/// The first non-finite number of a tensor.
-fn non_finite((_, dtype, _, bytes): &Tensor) -> Option<f64> {
-    match dtype {
-        Dtype::F32 => {
-            bytes.as_chunks().0.iter().map(|word| f32::from_le_bytes(*word)).find(|x| !x.is_finite()).map(f64::from)
+/// An array of numbers that are borrowed, or made for the file.
+pub(super) fn array<'a, T: Number>(name: &str, shape: Vec<usize>, numbers: impl Into<Cow<'a, [T]>>) -> Array<'a> {
+    Array { name: name.to_owned(), shape, numbers: T::numbers(numbers.into()) }
+}
+
+impl Array<'_> {
+    /// The first number that is none.
+    fn non_finite(&self) -> Option<f64> {
+        match &self.numbers {
+            Numbers::F32(numbers) => numbers.iter().find(|x| !x.is_finite()).map(|&x| f64::from(x)),
+            Numbers::F64(numbers) => numbers.iter().find(|x| !x.is_finite()).copied(),
+            _ => None,
         }
-        Dtype::F64 => bytes.as_chunks().0.iter().map(|word| f64::from_le_bytes(*word)).find(|x| !x.is_finite()),
-        _ => None,
     }
 }
 
-/// Serialises a header, whose checksum is the placeholder, and its tensors.
-fn sealed(header: String, tensors: Vec<(&str, TensorView<'_>)>) -> Result<Vec<u8>, String> {
+/// Evaluates an expression on the numbers, whatever their type.
+macro_rules! each {
+    ($any:expr, $numbers:ident => $body:expr) => {
+        match $any {
+            Numbers::F32($numbers) => $body,
+            Numbers::F64($numbers) => $body,
+            Numbers::U8($numbers) => $body,
+            Numbers::U32($numbers) => $body,
+            Numbers::U64($numbers) => $body,
+        }
+    };
+}
+
+impl View for &Array<'_> {
+    fn dtype(&self) -> Dtype {
+        fn of<T: Number>(_: &[T]) -> Dtype {
+            T::DTYPE
+        }
+        each!(&self.numbers, numbers => of(numbers))
+    }
+
+    fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    fn data(&self) -> Cow<'_, [u8]> {
+        each!(&self.numbers, numbers => Number::to_bytes(numbers).into())
+    }
+
+    fn data_len(&self) -> usize {
+        each!(&self.numbers, numbers => size_of_val::<[_]>(numbers))
+    }
+}
+
+/// The header of a model as JSON, its checksum still open.
+pub(super) fn header(header: &impl Serialize) -> Result<String> {
+    let header = Written { format_version: FORMAT_VERSION, checksum: PLACEHOLDER, header };
+    serde_json::to_string(&header)
+        .map_err(|error| Error::ModelFile { path: NO_FILE.into(), problem: error.to_string() })
+}
+
+/// Refuses numbers that a fit arrived at beyond the range of numbers.
+///
+/// # Errors
+/// [`Error::NotFinite`] naming the array.
+pub(super) fn check_finite(arrays: &[Array<'_>]) -> Result<()> {
+    match arrays.iter().find_map(|array| Some((&array.name, array.non_finite()?))) {
+        None => Ok(()),
+        Some((name, value)) => Err(Error::NotFinite { what: format!("a number of the model's '{name}'"), value }),
+    }
+}
+
+/// A header and the arrays as the bytes of a model file.
+pub(super) fn to_bytes(header: String, arrays: &[Array<'_>]) -> Result<Vec<u8>> {
+    check_finite(arrays)?;
+    let views = arrays.iter().map(|array| (array.name.as_str(), array)).collect();
+    sealed(header, views).map_err(|problem| Error::ModelFile { path: NO_FILE.into(), problem })
+}
+
+/// The bytes of a file with this header, whose checksum is the placeholder, and with these tensors.
+fn sealed<V: View>(header: String, tensors: Vec<(&str, V)>) -> Result<Vec<u8>, String> {
     let metadata = HashMap::from([(KEY.to_owned(), header)]);
     let mut bytes = safetensors::serialize(tensors, Some(metadata)).map_err(|error| error.to_string())?;
     let at = position(&bytes, PLACEHOLDER).ok_or("its header has no room for a checksum")?;
@@ -214,9 +277,9 @@ pub fn method_of_bytes(bytes: &[u8]) -> Result<String> {
     Ok(FileFacts::of_bytes(bytes)?.method)
 }
 
-/// The bytes of a model file whose checksum and format version have been verified.
-pub(super) struct Reader<'a> {
-    /// Their origin, for messages.
+/// A model file's bytes, their checksum, format and version already checked.
+pub(crate) struct Reader<'a> {
+    /// Where they come from, for messages.
     path: &'a Path,
     tensors: SafeTensors<'a>,
     header: String,
@@ -234,7 +297,12 @@ impl<'a> Reader<'a> {
         Ok(reader)
     }
 
-    /// Opens the bytes of a model of any method.
+    /// Bytes from nowhere that should hold a model of `method`.
+    pub fn of_bytes(bytes: &'a [u8], method: &str) -> Result<Self> {
+        Reader::new(Path::new(NO_FILE), bytes, method)
+    }
+
+    /// Bytes that should hold a model of any method.
     pub fn of_any(path: &'a Path, bytes: &'a [u8]) -> Result<Self> {
         let wrong = |problem: String| Error::ModelFile { path: path.to_owned(), problem };
         let (_, metadata) = SafeTensors::read_metadata(bytes)
@@ -289,6 +357,11 @@ impl<'a> Reader<'a> {
         Error::ModelFile { path: self.path.to_owned(), problem }
     }
 
+    /// What is wrong with a file whose method is none that is known.
+    pub fn unknown_method(&self) -> Error {
+        self.wrong(format!("it holds a model of '{}', which this version does not know", self.facts.method))
+    }
+
     /// The numbers of one tensor, which must have exactly this type and shape.
     pub fn tensor<T: Number>(&self, name: &str, shape: &[usize]) -> Result<Vec<T>> {
         let tensor = self.tensors.tensor(name).map_err(|_| self.wrong(format!("the tensor '{name}' is missing")))?;
@@ -308,18 +381,19 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// An element type of tensors, little-endian.
-pub(super) trait Number: Copy {
+/// A number a tensor may hold, little-endian.
+pub(crate) trait Number: Copy + 'static {
     const DTYPE: Dtype;
     fn from_bytes(bytes: &[u8]) -> Self;
     fn is_finite(self) -> bool;
     fn to_bytes(numbers: &[Self]) -> Vec<u8>;
+    fn numbers(numbers: Cow<'_, [Self]>) -> Numbers<'_>;
 }
 
 macro_rules! number {
-    ($t:ty, $dtype:expr, $is_finite:expr) => {
+    ($t:ty, $kind:ident, $is_finite:expr) => {
         impl Number for $t {
-            const DTYPE: Dtype = $dtype;
+            const DTYPE: Dtype = Dtype::$kind;
             fn from_bytes(bytes: &[u8]) -> Self {
                 // The caller splits the bytes into chunks of exactly this size.
                 <$t>::from_le_bytes(bytes.try_into().unwrap_or_default())
@@ -331,11 +405,47 @@ macro_rules! number {
             fn to_bytes(numbers: &[Self]) -> Vec<u8> {
                 numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
             }
+            fn numbers(numbers: Cow<'_, [Self]>) -> Numbers<'_> {
+                Numbers::$kind(numbers)
+            }
         }
     };
 }
-number!(f32, Dtype::F32, f32::is_finite);
-number!(f64, Dtype::F64, f64::is_finite);
-number!(u8, Dtype::U8, |_| true);
-number!(u32, Dtype::U32, |_| true);
-number!(u64, Dtype::U64, |_| true);
+number!(f32, F32, f32::is_finite);
+number!(f64, F64, f64::is_finite);
+number!(u8, U8, |_| true);
+number!(u32, U32, |_| true);
+number!(u64, U64, |_| true);
+
+/// Writing a model to a file and reading it back, for one that has `to_bytes` and a `read` of a [`Reader`].
+macro_rules! file_methods {
+    ($method:expr) => {
+        /// Writes the model to a file, whole or not at all.
+        ///
+        /// # Errors
+        /// [`Error::Io`](crate::Error::Io) saying what could not be done; as for `to_bytes`.
+        pub fn save(&self, path: impl AsRef<std::path::Path>) -> crate::error::Result<()> {
+            crate::model::file::save(path.as_ref(), &self.to_bytes()?)
+        }
+
+        /// Reads a model that `save` wrote.
+        ///
+        /// # Errors
+        /// [`Error::ModelFile`](crate::Error::ModelFile) for a file that is cut short, damaged, of another method, or
+        /// whose similarity is code of the program that trained it; [`Error::ModelVersion`](crate::Error::ModelVersion)
+        /// for one of a newer format, [`Error::Io`](crate::Error::Io) where it cannot be read.
+        pub fn load(path: impl AsRef<std::path::Path>) -> crate::error::Result<Self> {
+            let path = path.as_ref();
+            Self::read(&crate::model::file::Reader::new(path, &crate::model::file::read(path)?, $method)?)
+        }
+
+        /// The model that `to_bytes` made the bytes of.
+        ///
+        /// # Errors
+        /// As for `load`, with `<bytes>` for the path.
+        pub fn from_bytes(bytes: &[u8]) -> crate::error::Result<Self> {
+            Self::read(&crate::model::file::Reader::of_bytes(bytes, $method)?)
+        }
+    };
+}
+pub(super) use file_methods;

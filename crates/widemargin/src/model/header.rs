@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use serde::de::DeserializeOwned;
+
 use super::file::{NO_FILE, Reader};
 use super::{basis_expansion, power_mean, thin_plate};
 use crate::error::Result;
@@ -13,15 +15,16 @@ use crate::error::Result;
 /// As for making the model from the bytes: [`Error::ModelFile`](crate::Error::ModelFile) or
 /// [`Error::ModelVersion`](crate::Error::ModelVersion).
 pub fn header_of_bytes(bytes: &[u8]) -> Result<String> {
+    fn check<H: DeserializeOwned>(reader: &Reader<'_>) -> Result<()> {
+        reader.parse::<H>().map(drop)
+    }
     let reader = Reader::of_any(Path::new(NO_FILE), bytes)?;
     match reader.method() {
-        basis_expansion::file::METHOD => basis_expansion::file::check_header(&reader)?,
-        basis_expansion::expansion_file::METHOD => basis_expansion::expansion_file::check_header(&reader)?,
-        power_mean::file::METHOD => power_mean::file::check_header(&reader)?,
-        thin_plate::file::METHOD => thin_plate::file::check_header(&reader)?,
-        other => {
-            return Err(reader.wrong(format!("it holds a model of '{other}', which this version does not know")));
-        }
+        basis_expansion::file::METHOD => check::<basis_expansion::file::Header>(&reader)?,
+        basis_expansion::expansion_file::METHOD => check::<basis_expansion::expansion_file::Header>(&reader)?,
+        power_mean::file::METHOD => check::<power_mean::file::Header>(&reader)?,
+        thin_plate::file::METHOD => check::<thin_plate::file::Header>(&reader)?,
+        _ => return Err(reader.unknown_method()),
     }
     Ok(reader.into_header())
 }

@@ -1,6 +1,7 @@
 //! The methods: parameters → fit → model and its file, each in its own folder.
 
 mod basis_expansion;
+mod classifier;
 mod clock;
 mod file;
 mod header;
@@ -13,11 +14,15 @@ mod scores;
 mod thin_plate;
 
 pub use basis_expansion::{Assembled, BasisExpansionParams, BasisExpansionSvc, Expanded};
-pub use file::{FORMAT_VERSION, FileFacts, method_of, method_of_bytes, payload, with_payload, write_atomically};
+pub use classifier::{Classifier, Parameters, from_bytes, load};
+pub use file::{
+    Array, FORMAT_VERSION, FileFacts, Numbers, method_of, method_of_bytes, payload, with_payload, write_atomically,
+};
 pub use header::header_of_bytes;
 pub use origin::TrainingSettings;
 pub use power_mean::{PowerMeanParams, PowerMeanParts, PowerMeanSvc, scale_and_nodes};
 pub use sample_queries::SAMPLE_QUERIES;
+pub use samples_file::bases_arrays;
 pub use scores::Scores;
 pub use thin_plate::{
     CChoice, ColumnSums, ColumnSumsOf, FirstSumsOf, LandmarkChoice, LandmarkPlan, ModelFacts, SAMPLES_A_LANDMARK,

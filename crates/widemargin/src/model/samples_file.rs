@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::file::{Reader, Tensor, tensor};
+use super::file::{Array, Reader, array};
 use crate::data::{AnySamples, BitSets, CsrMatrix, CsrView, DenseMatrix, Grids, Images, Samples, Series, Vectors};
 use crate::error::{Error, Result};
 
@@ -50,55 +50,66 @@ pub(super) enum Shape {
     },
 }
 
-/// Converts samples to tensors called `name`, or `name.…` if there are several.
-pub(super) fn to_tensors(name: &str, samples: &AnySamples) -> Result<(Shape, Vec<Tensor>)> {
+/// Bases as the arrays of a model file.
+///
+/// # Errors
+/// [`Error::Similarity`] for samples that are as a descriptor gave them, which no model keeps.
+pub fn bases_arrays(bases: &AnySamples) -> Result<Vec<Array<'_>>> {
+    Ok(to_arrays(BASES, bases)?.1)
+}
+
+/// What the arrays of bases are called.
+pub(super) const BASES: &str = "bases";
+
+/// Samples as arrays called `name`, or `name.…` where there are several.
+pub(super) fn to_arrays<'a>(name: &str, samples: &'a AnySamples) -> Result<(Shape, Vec<Array<'a>>)> {
     let n = samples.len();
     let sub = |part: &str| format!("{name}.{part}");
     let wide = |numbers: &[usize]| numbers.iter().map(|&number| number as u64).collect::<Vec<u64>>();
     Ok(match samples {
         AnySamples::Vectors(Vectors::Dense(matrix)) => {
             let shape = vec![n, matrix.n_cols];
-            (Shape::Dense { n, n_features: matrix.n_cols }, vec![tensor(name, shape, &matrix.values)])
+            (Shape::Dense { n, n_features: matrix.n_cols }, vec![array(name, shape, &matrix.values)])
         }
         AnySamples::Vectors(Vectors::Sparse(matrix)) => {
             let n_values = matrix.values.len();
-            let tensors = vec![
-                tensor(&sub("starts"), vec![n + 1], &wide(&matrix.indptr)),
-                tensor(&sub("columns"), vec![n_values], &matrix.indices),
-                tensor(&sub("values"), vec![n_values], &matrix.values),
+            let arrays = vec![
+                array(&sub("starts"), vec![n + 1], wide(&matrix.indptr)),
+                array(&sub("columns"), vec![n_values], &matrix.indices),
+                array(&sub("values"), vec![n_values], &matrix.values),
             ];
-            (Shape::Sparse { n, n_features: matrix.n_cols, n_values }, tensors)
+            (Shape::Sparse { n, n_features: matrix.n_cols, n_values }, arrays)
         }
         AnySamples::Images(images) => {
             let (height, width, channels) = (images.height(), images.width(), images.channels());
-            let tensors = vec![tensor(name, vec![n, height, width, channels], images.pixels())];
-            (Shape::Images { n, height, width, channels }, tensors)
+            let arrays = vec![array(name, vec![n, height, width, channels], images.pixels())];
+            (Shape::Images { n, height, width, channels }, arrays)
         }
         AnySamples::Grids(grids) => {
             let (rows, cols, depth) = (grids.rows(), grids.cols(), grids.depth());
-            let tensors = vec![tensor(name, vec![n, rows, cols, depth], &grids.cells().values)];
-            (Shape::Grids { n, rows, cols, depth }, tensors)
+            let arrays = vec![array(name, vec![n, rows, cols, depth], &grids.cells().values)];
+            (Shape::Grids { n, rows, cols, depth }, arrays)
         }
         AnySamples::Series(series) => {
             let (lengths, channels) = (series.lengths(), series.channels());
             let n_steps = lengths.iter().sum();
-            let tensors = vec![
-                tensor(&sub("lengths"), vec![n], &wide(&lengths)),
-                tensor(&sub("values"), vec![n_steps, channels], series.values()),
+            let arrays = vec![
+                array(&sub("lengths"), vec![n], wide(&lengths)),
+                array(&sub("values"), vec![n_steps, channels], series.values()),
             ];
-            (Shape::Series { n, n_steps, channels }, tensors)
+            (Shape::Series { n, n_steps, channels }, arrays)
         }
         AnySamples::Strings(strings) => {
             let bytes = strings.concat().into_bytes();
             let lengths: Vec<usize> = strings.iter().map(String::len).collect();
             let n_bytes = bytes.len();
-            let tensors =
-                vec![tensor(&sub("lengths"), vec![n], &wide(&lengths)), tensor(&sub("bytes"), vec![n_bytes], &bytes)];
-            (Shape::Strings { n, n_bytes }, tensors)
+            let arrays =
+                vec![array(&sub("lengths"), vec![n], wide(&lengths)), array(&sub("bytes"), vec![n_bytes], bytes)];
+            (Shape::Strings { n, n_bytes }, arrays)
         }
         AnySamples::BitSets(sets) => {
             let n_bits = sets.n_bits();
-            (Shape::BitSets { n, n_bits }, vec![tensor(name, vec![n, n_bits.div_ceil(64)], sets.words())])
+            (Shape::BitSets { n, n_bits }, vec![array(name, vec![n, n_bits.div_ceil(64)], sets.words())])
         }
         AnySamples::Described(_) => {
             let problem = "described samples have no place in a model file".to_owned();
@@ -107,8 +118,8 @@ pub(super) fn to_tensors(name: &str, samples: &AnySamples) -> Result<(Shape, Vec
     })
 }
 
-/// Reads the tensors written by [`to_tensors`].
-pub(super) fn from_tensors(reader: &Reader<'_>, name: &str, shape: &Shape) -> Result<AnySamples> {
+/// Reads back what [`to_arrays`] made.
+pub(super) fn from_arrays(reader: &Reader<'_>, name: &str, shape: &Shape) -> Result<AnySamples> {
     let sub = |part: &str| format!("{name}.{part}");
     let retold = |error: Error| reader.wrong(error.to_string());
     let narrow = |numbers: Vec<u64>| -> Result<Vec<usize>> {

@@ -3,14 +3,12 @@
 //! A similarity implemented by the caller cannot be serialised, nor can its samples: the caller then stores both, and
 //! the bytes hold the rest.
 
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
 
 use crate::data::Samples;
 use crate::error::{Error, Result};
 use crate::expansion::{BasisExpansion, PartMap};
-use crate::model::file::{NO_FILE, Reader, Tensor, tensor, to_bytes};
+use crate::model::file::{Array, Reader, array, header, to_bytes};
 use crate::model::samples_file::{self, Shape};
 use crate::similarity::{AnySimilarity, Similarity};
 
@@ -38,14 +36,9 @@ enum MapShape {
     Projection { n_columns: usize, n_features: usize },
 }
 
-/// Checks that all header fields are present and have the right types.
-pub(crate) fn check_header(reader: &Reader<'_>) -> Result<()> {
-    reader.parse::<Header>().map(drop)
-}
-
-/// The JSON header of an expansion without a classifier.
+/// The JSON header of an expansion alone.
 #[derive(Serialize, Deserialize)]
-struct Header {
+pub(crate) struct Header {
     method: String,
     #[serde(flatten)]
     expansion: ExpansionHeader,
@@ -58,32 +51,31 @@ impl Header {
 }
 
 impl ExpansionHeader {
-    /// For an expansion that is stored completely, with its tensors.
-    pub fn whole(expansion: &BasisExpansion<AnySimilarity>) -> Result<(Self, Vec<Tensor>)> {
-        let (mut header, mut tensors) = ExpansionHeader::without_bases(expansion);
-        let (bases, of_bases) = samples_file::to_tensors("bases", expansion.bases())?;
-        tensors.extend(of_bases);
+    /// Of an expansion that is written whole, and its arrays.
+    pub fn whole(expansion: &BasisExpansion<AnySimilarity>) -> Result<(Self, Vec<Array<'_>>)> {
+        let (mut header, mut arrays) = ExpansionHeader::without_bases(expansion);
+        let (bases, of_bases) = samples_file::to_arrays(samples_file::BASES, expansion.bases())?;
+        arrays.extend(of_bases);
         header.bases = bases;
-        for (name, values) in expansion.similarity().state() {
-            tensors.push(tensor(&name, vec![values.len()], values));
-            header.descriptors.push((name, values.len()));
-        }
-        Ok((header, tensors))
+        let state = expansion.similarity().state();
+        header.descriptors = state.iter().map(|(name, values)| (name.clone(), values.len())).collect();
+        arrays.extend(state_arrays(state));
+        Ok((header, arrays))
     }
 
-    /// For an expansion whose bases and similarity the caller stores, with its tensors.
-    pub fn without_bases<S: Similarity>(expansion: &BasisExpansion<S>) -> (Self, Vec<Tensor>) {
+    /// Of an expansion whose bases and similarity the caller keeps, and its arrays.
+    pub fn without_bases<S: Similarity>(expansion: &BasisExpansion<S>) -> (Self, Vec<Array<'_>>) {
         let n_columns = expansion.n_columns();
-        let (mut maps, mut tensors) = (Vec::new(), Vec::new());
+        let (mut maps, mut arrays) = (Vec::new(), Vec::new());
         for (part, map) in expansion.maps().iter().enumerate() {
             maps.push(match map {
                 PartMap::Affine { centre, factors } => {
-                    tensors.push(tensor(&format!("map.{part}.centre"), vec![centre.len()], centre));
-                    tensors.push(tensor(&format!("map.{part}.factors"), vec![factors.len()], factors));
+                    arrays.push(array(&format!("map.{part}.centre"), vec![centre.len()], centre));
+                    arrays.push(array(&format!("map.{part}.factors"), vec![factors.len()], factors));
                     MapShape::Affine { n_columns, n_factors: factors.len() }
                 }
                 PartMap::Projection { matrix, n_features } => {
-                    tensors.push(tensor(&format!("map.{part}.projection"), vec![n_columns, *n_features], matrix));
+                    arrays.push(array(&format!("map.{part}.projection"), vec![n_columns, *n_features], matrix));
                     MapShape::Projection { n_columns, n_features: *n_features }
                 }
             });
@@ -96,7 +88,7 @@ impl ExpansionHeader {
             maps,
             descriptors: Vec::new(),
         };
-        (header, tensors)
+        (header, arrays)
     }
 
     /// Number of features of the bases, if they are vectors stored in the file.
@@ -110,8 +102,8 @@ impl ExpansionHeader {
     /// Reads an expansion that was stored completely.
     pub fn read(&self, reader: &Reader<'_>) -> Result<BasisExpansion<AnySimilarity>> {
         let retold = |error: Error| reader.wrong(error.to_string());
-        // Missing bases are reported before an unknown similarity.
-        let bases = samples_file::from_tensors(reader, "bases", &self.bases)?;
+        // Bases that are elsewhere are told before a similarity that has no name here.
+        let bases = samples_file::from_arrays(reader, samples_file::BASES, &self.bases)?;
         let mut similarity = AnySimilarity::new(&self.similarity).map_err(retold)?;
         let mut state = |name: &str| {
             let known = self.descriptors.iter().find(|(known, _)| known == name);
@@ -185,14 +177,33 @@ impl ExpansionHeader {
     }
 }
 
+fn state_arrays(state: Vec<(String, &[f32])>) -> impl Iterator<Item = Array<'_>> {
+    state.into_iter().map(|(name, values)| array(&name, vec![values.len()], values))
+}
+
 impl BasisExpansion<AnySimilarity> {
-    /// Serialises the expansion in the format of a model file.
+    /// The JSON header of [`BasisExpansion::to_bytes`]; the checksum is open.
+    ///
+    /// # Errors
+    /// As for the bytes.
+    pub fn header(&self) -> Result<String> {
+        header(&Header::new(ExpansionHeader::whole(self)?.0))
+    }
+
+    /// The arrays of [`BasisExpansion::to_bytes`], without those of the bases.
+    pub fn arrays(&self) -> Vec<Array<'_>> {
+        let mut arrays = ExpansionHeader::without_bases(self).1;
+        arrays.extend(state_arrays(self.similarity().state()));
+        arrays
+    }
+
+    /// The expansion as bytes, in the format of a model file.
     ///
     /// # Errors
     /// [`Error::ModelFile`] for an expansion that cannot be serialised, which no fit produces.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        let (header, tensors) = ExpansionHeader::whole(self)?;
-        to_bytes(&Header::new(header), &tensors)
+        let (expansion, arrays) = ExpansionHeader::whole(self)?;
+        to_bytes(header(&Header::new(expansion))?, &arrays)
     }
 
     /// Deserialises the result of [`BasisExpansion::to_bytes`].
@@ -201,19 +212,27 @@ impl BasisExpansion<AnySimilarity> {
     /// [`Error::ModelFile`] for bytes that are truncated, damaged or not an expansion, or without the similarity;
     /// [`Error::ModelVersion`] for a newer format.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let reader = Reader::new(Path::new(NO_FILE), bytes, METHOD)?;
+        let reader = Reader::of_bytes(bytes, METHOD)?;
         reader.parse::<Header>()?.expansion.read(&reader)
     }
 }
 
 impl<S: Similarity> BasisExpansion<S> {
-    /// Serialises everything except the similarity and the bases, which the caller stores.
+    /// The JSON header of [`BasisExpansion::to_bytes_without_bases`].
+    ///
+    /// # Errors
+    /// As for the bytes.
+    pub fn header_without_bases(&self) -> Result<String> {
+        header(&Header::new(ExpansionHeader::without_bases(self).0))
+    }
+
+    /// All but the similarity and the bases as bytes, in the format of a model file; the caller keeps these two.
     ///
     /// # Errors
     /// As for [`BasisExpansion::to_bytes`].
     pub fn to_bytes_without_bases(&self) -> Result<Vec<u8>> {
-        let (header, tensors) = ExpansionHeader::without_bases(self);
-        to_bytes(&Header::new(header), &tensors)
+        let (expansion, arrays) = ExpansionHeader::without_bases(self);
+        to_bytes(header(&Header::new(expansion))?, &arrays)
     }
 
     /// Deserialises the result of [`BasisExpansion::to_bytes_without_bases`], given the fitted similarity and the bases
@@ -223,7 +242,7 @@ impl<S: Similarity> BasisExpansion<S> {
     /// As for [`BasisExpansion::from_bytes`]; [`Error::Shape`] for a different number of bases; errors of the
     /// similarity.
     pub fn from_bytes_with(bytes: &[u8], similarity: S, bases: S::Samples) -> Result<Self> {
-        let reader = Reader::new(Path::new(NO_FILE), bytes, METHOD)?;
+        let reader = Reader::of_bytes(bytes, METHOD)?;
         reader.parse::<Header>()?.expansion.read_with(&reader, similarity, bases)
     }
 }

@@ -1,6 +1,5 @@
 //! The basis expansion SVM in a model file.
 
-use std::path::Path;
 use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
@@ -10,7 +9,7 @@ use crate::data::{AnySamples, Label};
 use crate::error::{Error, Result};
 use crate::expansion::BasisExpansion;
 use crate::model::BasisExpansionSvc;
-use crate::model::file::{NO_FILE, Reader, Tensor, read, save, tensor, to_bytes};
+use crate::model::file::{Array, Reader, array, check_finite, file_methods, header, to_bytes};
 use crate::model::origin::Origin;
 use crate::problem::{AnyLoss, Intercept, n_problems};
 use crate::similarity::{AnySimilarity, Similarity};
@@ -18,14 +17,9 @@ use crate::solve::Report;
 
 pub(crate) const METHOD: &str = "basis-expansion";
 
-/// Checks that all header fields are present and have the right types.
-pub(crate) fn check_header(reader: &Reader<'_>) -> Result<()> {
-    reader.parse::<Header>().map(drop)
-}
-
 /// The JSON header.
 #[derive(Serialize, Deserialize)]
-struct Header {
+pub(crate) struct Header {
     method: String,
     #[serde(flatten)]
     expansion: ExpansionHeader,
@@ -42,40 +36,30 @@ struct Header {
 }
 
 impl BasisExpansionSvc<AnySimilarity> {
-    /// Writes the model to a file, atomically.
-    ///
-    /// # Errors
-    /// [`Error::Io`] naming the failed operation.
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        save(path.as_ref(), &self.to_bytes()?)
-    }
+    file_methods!(METHOD);
 
     /// The bytes that [`BasisExpansionSvc::save`] writes.
     ///
     /// # Errors
     /// [`Error::NotFinite`] for a model with non-finite numbers.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        let (header, tensors) = ExpansionHeader::whole(&self.expansion)?;
-        self.bytes(header, tensors)
+        let (header, mut arrays) = ExpansionHeader::whole(&self.expansion)?;
+        arrays.extend(self.own_arrays());
+        to_bytes(self.header_with(header)?, &arrays)
     }
 
-    /// Reads a model written by [`BasisExpansionSvc::save`].
-    ///
-    /// # Errors
-    /// [`Error::ModelFile`] for a file that is truncated, damaged or not a basis expansion model, or whose similarity
-    /// is implemented by the program that trained it; [`Error::ModelVersion`] for a newer format, [`Error::Io`] if it
-    /// cannot be read.
-    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
-        let path = path.as_ref();
-        BasisExpansionSvc::parse(path, &read(path)?, ExpansionHeader::read)
+    pub(crate) fn header(&self) -> Result<String> {
+        self.header_with(ExpansionHeader::whole(&self.expansion)?.0)
     }
 
-    /// Deserialises the result of [`BasisExpansionSvc::to_bytes`].
-    ///
-    /// # Errors
-    /// As for [`BasisExpansionSvc::load`], with `<bytes>` for the path.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        BasisExpansionSvc::parse(Path::new(NO_FILE), bytes, ExpansionHeader::read)
+    pub(crate) fn all_arrays(&self) -> Vec<Array<'_>> {
+        let mut arrays = self.expansion.arrays();
+        arrays.extend(self.own_arrays());
+        arrays
+    }
+
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self> {
+        BasisExpansionSvc::read_by(reader, ExpansionHeader::read)
     }
 
     /// The kind of samples the model was trained on, as named in messages.
@@ -90,29 +74,55 @@ impl<S: Similarity> BasisExpansionSvc<S> {
     /// # Errors
     /// [`Error::NotFinite`] for a model with non-finite numbers.
     pub fn to_bytes_without_bases(&self) -> Result<Vec<u8>> {
-        let (header, tensors) = ExpansionHeader::without_bases(&self.expansion);
-        self.bytes(header, tensors)
+        to_bytes(self.header_without_bases()?, &self.arrays())
     }
 
-    /// Deserialises the result of [`BasisExpansionSvc::to_bytes_without_bases`], given the fitted similarity and the
-    /// bases in their order.
+    /// Refuses a model that cannot be written.
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`] for one that a fit arrived at beyond the range of numbers.
+    pub fn check_finite(&self) -> Result<()> {
+        self.report.check_finite()?;
+        check_finite(&self.arrays())
+    }
+
+    /// The JSON header of [`BasisExpansionSvc::to_bytes_without_bases`].
+    ///
+    /// # Errors
+    /// As for the bytes.
+    pub fn header_without_bases(&self) -> Result<String> {
+        self.header_with(ExpansionHeader::without_bases(&self.expansion).0)
+    }
+
+    /// The model from what [`BasisExpansionSvc::to_bytes_without_bases`] made, with the similarity as it was
+    /// when it had been fitted, and the bases in their order.
     ///
     /// # Errors
     /// [`Error::ModelFile`] and [`Error::ModelVersion`] as for [`BasisExpansionSvc::load`], also for bytes that include
     /// the bases; [`Error::Shape`] for a different number of bases; errors of the similarity.
     pub fn from_bytes_with(bytes: &[u8], similarity: S, bases: S::Samples) -> Result<Self> {
-        BasisExpansionSvc::parse(Path::new(NO_FILE), bytes, |header, reader| {
+        BasisExpansionSvc::read_by(&Reader::of_bytes(bytes, METHOD)?, |header, reader| {
             header.read_with(reader, similarity, bases)
         })
     }
 
-    fn bytes(&self, expansion: ExpansionHeader, mut tensors: Vec<Tensor>) -> Result<Vec<u8>> {
-        self.report.check_finite()?;
+    /// Weights, intercepts, and what maps similarities to features, as the model's file has them; bases and what
+    /// descriptors have learned are no part of it.
+    pub fn arrays(&self) -> Vec<Array<'_>> {
+        let mut arrays = ExpansionHeader::without_bases(&self.expansion).1;
+        arrays.extend(self.own_arrays());
+        arrays
+    }
+
+    fn own_arrays(&self) -> [Array<'_>; 2] {
         let (k, d) = (self.intercepts.len(), self.expansion.n_features());
+        [array("weights", vec![k, d], &self.weights), array("intercepts", vec![k], &self.intercepts)]
+    }
+
+    fn header_with(&self, expansion: ExpansionHeader) -> Result<String> {
+        self.report.check_finite()?;
         self.origin.check(expansion.n_features())?;
-        tensors.push(tensor("weights", vec![k, d], &self.weights));
-        tensors.push(tensor("intercepts", vec![k], &self.intercepts));
-        let header = Header {
+        header(&Header {
             method: METHOD.into(),
             expansion,
             basis: self.basis.clone(),
@@ -123,23 +133,20 @@ impl<S: Similarity> BasisExpansionSvc<S> {
             classes: self.classes.clone(),
             report: self.report.clone(),
             origin: self.origin.clone(),
-        };
-        to_bytes(&header, &tensors)
+        })
     }
 
-    fn parse(
-        path: &Path,
-        bytes: &[u8],
+    fn read_by(
+        reader: &Reader<'_>,
         expansion: impl FnOnce(&ExpansionHeader, &Reader<'_>) -> Result<BasisExpansion<S>>,
     ) -> Result<Self> {
-        let reader = Reader::new(path, bytes, METHOD)?;
         let header: Header = reader.parse()?;
         let retold = |error: Error| reader.wrong(error.to_string());
         if header.classes.len() < 2 {
             return Err(reader.wrong(format!("{} classes cannot be", header.classes.len())));
         }
         header.origin.check(header.expansion.n_features()).map_err(retold)?;
-        let expansion = expansion(&header.expansion, &reader)?;
+        let expansion = expansion(&header.expansion, reader)?;
         let k = n_problems(header.classes.len());
         let weights = reader.tensor("weights", &[k, expansion.n_features()])?;
         let intercepts = reader.tensor("intercepts", &[k])?;

@@ -62,8 +62,16 @@ impl<S: Similarity> BasisExpansionParams<S> {
         }
     }
 
-    /// The number of bases (default 1,000). If there are fewer samples, all are used; the report says so if the number
-    /// was set.
+    /// The same parameters for another similarity; bases that were given are forgotten.
+    pub fn with_similarity<T: Similarity>(self, similarity: T) -> BasisExpansionParams<T> {
+        let Expander { n_basis, basis, normalization, seed, .. } = self.expander;
+        let expander = Expander { similarity, n_basis, basis, given: None, normalization, seed };
+        let BasisExpansionParams { c, loss, intercept, class_weight, tol, max_iter, start, threads, .. } = self;
+        BasisExpansionParams { expander, c, loss, intercept, class_weight, tol, max_iter, start, threads }
+    }
+
+    /// How many bases. Where there are fewer samples, all are used and the report says so. (By default 1,000, or all
+    /// where there are fewer samples.)
     pub fn n_basis(self, n_basis: usize) -> Self {
         BasisExpansionParams { expander: Expander { n_basis: Some(n_basis), ..self.expander }, ..self }
     }

@@ -160,6 +160,14 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         (0..self.intercepts.len()).map(norm).collect()
     }
 
+    /// The same model with the same bases, held in another way.
+    ///
+    /// # Errors
+    /// What the similarity meets.
+    pub fn with_bases(self, bases: S::Samples) -> Result<Self> {
+        Ok(BasisExpansionSvc { expansion: self.expansion.with_bases(bases)?, ..self })
+    }
+
     /// The expansion: similarity, bases and normalization.
     pub fn expansion(&self) -> &BasisExpansion<S> {
         &self.expansion

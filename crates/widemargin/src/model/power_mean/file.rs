@@ -1,7 +1,5 @@
 //! The power mean SVM in a model file.
 
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
 
 use crate::data::Label;
@@ -9,20 +7,15 @@ use crate::descriptor::FeatureMax;
 use crate::error::{Error, Result};
 use crate::expansion::{AdditiveMap, Approximation, MAX_NODES};
 use crate::model::PowerMeanSvc;
-use crate::model::file::{NO_FILE, Reader, read, save, tensor, to_bytes};
+use crate::model::file::{Array, Reader, array, file_methods, header, to_bytes};
 use crate::model::origin::Origin;
 use crate::solve::Report;
 
 pub(crate) const METHOD: &str = "power-mean";
 
-/// Checks that all header fields are present and have the right types.
-pub(crate) fn check_header(reader: &Reader<'_>) -> Result<()> {
-    reader.parse::<Header>().map(drop)
-}
-
 /// The JSON header.
 #[derive(Serialize, Deserialize)]
-struct Header {
+pub(crate) struct Header {
     method: String,
     kernel: String,
     approximation: String,
@@ -39,21 +32,19 @@ struct Header {
 }
 
 impl PowerMeanSvc {
-    /// Writes the model to a file, atomically.
-    ///
-    /// # Errors
-    /// [`Error::Io`] naming the failed operation.
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        save(path.as_ref(), &self.to_bytes()?)
-    }
+    file_methods!(METHOD);
 
     /// The bytes that [`PowerMeanSvc::save`] writes.
     ///
     /// # Errors
     /// [`Error::NotFinite`] for a model with non-finite numbers.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        to_bytes(self.header()?, &self.arrays())
+    }
+
+    pub(crate) fn header(&self) -> Result<String> {
         self.report.check_finite()?;
-        let header = Header {
+        header(&Header {
             method: METHOD.into(),
             kernel: self.map.kernel().to_string(),
             approximation: self.map.approximation().to_string(),
@@ -65,36 +56,19 @@ impl PowerMeanSvc {
             classes: self.classes.clone(),
             report: self.report.clone(),
             origin: self.origin.clone(),
-        };
+        })
+    }
+
+    pub(crate) fn arrays(&self) -> Vec<Array<'_>> {
         let factors = self.scaling.as_ref().map_or(&[][..], FeatureMax::factors);
-        let tensors = [
-            tensor("weights", self.shape().to_vec(), &self.weights),
-            tensor("nodes", vec![self.map.n_nodes()], self.map.nodes()),
-            tensor("factors", vec![factors.len()], factors),
-        ];
-        to_bytes(&header, &tensors)
+        vec![
+            array("weights", self.shape().to_vec(), &self.weights),
+            array("nodes", vec![self.map.n_nodes()], self.map.nodes()),
+            array("factors", vec![factors.len()], factors),
+        ]
     }
 
-    /// Reads a model written by [`PowerMeanSvc::save`].
-    ///
-    /// # Errors
-    /// [`Error::ModelFile`] for a file that is truncated, damaged or not a power mean model, [`Error::ModelVersion`]
-    /// for a newer format, [`Error::Io`] if it cannot be read.
-    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
-        let path = path.as_ref();
-        PowerMeanSvc::parse(path, &read(path)?)
-    }
-
-    /// Deserialises the result of [`PowerMeanSvc::to_bytes`].
-    ///
-    /// # Errors
-    /// As for [`PowerMeanSvc::load`], with `<bytes>` for the path.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        PowerMeanSvc::parse(Path::new(NO_FILE), bytes)
-    }
-
-    fn parse(path: &Path, bytes: &[u8]) -> Result<Self> {
-        let reader = Reader::new(path, bytes, METHOD)?;
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self> {
         let header: Header = reader.parse()?;
         if header.classes.len() < 2 || header.n_nodes == 0 || header.n_nodes > MAX_NODES {
             let (classes, nodes) = (header.classes.len(), header.n_nodes);

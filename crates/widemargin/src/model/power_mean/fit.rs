@@ -67,6 +67,11 @@ impl PowerMeanParams {
         }
     }
 
+    /// The kernel.
+    pub fn kernel(self, kernel: AdditiveKernel) -> Self {
+        PowerMeanParams { kernel, ..self }
+    }
+
     /// The weight C of the losses in ½‖f‖² + C Σ loss; above 0.
     pub fn c(self, c: f64) -> Self {
         PowerMeanParams { c, ..self }

@@ -1,13 +1,11 @@
 //! The thin plate SVM in a model file.
 
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
 
 use crate::data::Label;
 use crate::error::{Error, Result};
 use crate::model::ThinPlateSvc;
-use crate::model::file::{NO_FILE, Reader, read, save, tensor, to_bytes};
+use crate::model::file::{Array, Reader, array, file_methods, header, to_bytes};
 use crate::model::origin::Origin;
 use crate::problem::n_problems;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
@@ -16,14 +14,9 @@ use crate::solve::thin_plate::PathPoint;
 
 pub(crate) const METHOD: &str = "thin-plate";
 
-/// Checks that all header fields are present and have the right types.
-pub(crate) fn check_header(reader: &Reader<'_>) -> Result<()> {
-    reader.parse::<Header>().map(drop)
-}
-
 /// The JSON header.
 #[derive(Serialize, Deserialize)]
-struct Header {
+pub(crate) struct Header {
     method: String,
     kernel: String,
     #[serde(rename = "C")]
@@ -44,22 +37,19 @@ struct Header {
 }
 
 impl ThinPlateSvc {
-    /// Writes the model to a file, atomically.
-    ///
-    /// # Errors
-    /// [`Error::Io`] naming the failed operation.
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        save(path.as_ref(), &self.to_bytes()?)
-    }
+    file_methods!(METHOD);
 
     /// The bytes that [`ThinPlateSvc::save`] writes.
     ///
     /// # Errors
     /// [`Error::NotFinite`] for a model with non-finite numbers.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        to_bytes(self.header()?, &self.arrays())
+    }
+
+    pub(crate) fn header(&self) -> Result<String> {
         self.report.check_finite()?;
-        let k = self.n_problems();
-        let header = Header {
+        header(&Header {
             method: METHOD.into(),
             kernel: self.kernel.to_string(),
             c: self.c,
@@ -68,47 +58,30 @@ impl ThinPlateSvc {
             rank: self.rank,
             n_features: self.n_features,
             n_bases: self.n_bases(),
-            n_left_out: self.left_out.len() / k,
+            n_left_out: self.left_out.len() / self.n_problems(),
             standardized: self.scale.is_some(),
             classes: self.classes.clone(),
             path: self.path.clone(),
             support: self.support.clone(),
             report: self.report.clone(),
             origin: self.origin.clone(),
-        };
-        let scale = self.scale.as_deref().unwrap_or_default();
-        let arrays = [
-            ("scale", vec![scale.len()], scale),
-            ("bases", vec![self.n_bases(), self.n_features], &self.bases[..]),
-            ("coefficients", vec![k, self.n_bases()], &self.coefficients[..]),
-            ("polynomial", vec![k, self.space.len()], &self.polynomial[..]),
-            ("centre", vec![self.n_features], self.space.centre()),
-            ("factors", vec![self.n_features], self.space.factors()),
-            ("left_out", vec![k, header.n_left_out], &self.left_out[..]),
-        ];
-        to_bytes(&header, &arrays.map(|(name, shape, values)| tensor(name, shape, values)))
+        })
     }
 
-    /// Reads a model written by [`ThinPlateSvc::save`].
-    ///
-    /// # Errors
-    /// [`Error::ModelFile`] for a file that is truncated, damaged or not a thin plate model, [`Error::ModelVersion`]
-    /// for a newer format, [`Error::Io`] if it cannot be read.
-    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
-        let path = path.as_ref();
-        ThinPlateSvc::parse(path, &read(path)?)
+    pub(crate) fn arrays(&self) -> Vec<Array<'_>> {
+        let (k, scale) = (self.n_problems(), self.scale.as_deref().unwrap_or_default());
+        vec![
+            array("scale", vec![scale.len()], scale),
+            array("bases", vec![self.n_bases(), self.n_features], &self.bases),
+            array("coefficients", vec![k, self.n_bases()], &self.coefficients),
+            array("polynomial", vec![k, self.space.len()], &self.polynomial),
+            array("centre", vec![self.n_features], self.space.centre()),
+            array("factors", vec![self.n_features], self.space.factors()),
+            array("left_out", vec![k, self.left_out.len() / k], &self.left_out),
+        ]
     }
 
-    /// Deserialises the result of [`ThinPlateSvc::to_bytes`].
-    ///
-    /// # Errors
-    /// As for [`ThinPlateSvc::load`], with `<bytes>` for the path.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        ThinPlateSvc::parse(Path::new(NO_FILE), bytes)
-    }
-
-    fn parse(path: &Path, bytes: &[u8]) -> Result<Self> {
-        let reader = Reader::new(path, bytes, METHOD)?;
+    pub(crate) fn read(reader: &Reader<'_>) -> Result<Self> {
         let header: Header = reader.parse()?;
         let (n_features, n_bases, classes) = (header.n_features, header.n_bases, header.classes.len());
         if classes < 2 || n_features == 0 || !(header.support.is_empty() || header.support.len() == n_bases) {

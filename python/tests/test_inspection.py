@@ -318,7 +318,7 @@ def test_series_are_shown_as_curves(plt):
     assert len(BasisDisplay.from_estimator(two, 2).axes_[0].lines) == 2
 
 
-@pytest.mark.parametrize("similarity", ["edit", shared_letters], ids=str)
+@pytest.mark.parametrize("similarity", ["edit", shared_letters])
 def test_strings_are_shown_by_their_text(plt, similarity):
     svc = wm.BasisExpansionSVC(similarity, n_basis=20).fit(WORDS, HALF)
     display = BasisDisplay.from_estimator(svc, 5)

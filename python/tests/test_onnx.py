@@ -361,7 +361,6 @@ GRIDS = np.random.default_rng(0).random((12, 2, 2, 3), dtype=np.float32)
         (_product, GRIDS.reshape(12, -1), "a Python callable is not an expression on vectors"),
         (["rbf", _product], GRIDS.reshape(12, -1), "a Python callable is not an expression on vectors"),
     ],
-    ids=str,
 )
 def test_what_has_no_operators_is_named(similarity, samples, words):
     fitted = wm.BasisExpansionSVC(similarity).fit(samples, np.arange(12) % 2)

@@ -132,7 +132,6 @@ def both(f):
         (PowerMean(0), both(lambda a, b: math.sqrt(a * b))),
         (Tanimoto(), lambda x, y: x @ y / (x @ x + y @ y - x @ y)),
     ],
-    ids=str,
 )
 def test_histograms(similarity, pair):
     expected = by_pair(pair, H, G)
@@ -151,7 +150,6 @@ def test_histograms(similarity, pair):
         (Spline(2, 2), lambda r: r**2 * math.log(r)),
         (Spline(2, 1), lambda r: r**3),
     ],
-    ids=str,
 )
 def test_conditionally_definite(similarity, of_distance):
     expected = np.vectorize(of_distance)(truth.euclidean_distances(X, Y))

@@ -88,7 +88,7 @@ fn blocks_give_the_model_that_memory_gives() {
 /// Killed while it goes over the samples: the next run takes up the answers that were kept.
 #[cfg(unix)]
 #[test]
-fn a_killed_fit_goes_on_to_the_same_model() {
+fn a_killed_fit_resumes_to_the_same_model() {
     let folder = Folder::new();
     folder.write("data.npy", array(40_000));
     let flags = "train basis-expansion data.npy --label -1 --similarity rbf:gamma=0.5 --n-basis 400 --tol 1e-6 \
@@ -125,7 +125,7 @@ fn a_killed_fit_goes_on_to_the_same_model() {
 }
 
 #[test]
-fn what_cannot_be_done_in_blocks_is_said() {
+fn rejects_what_cannot_be_fitted_in_blocks() {
     let folder = Folder::new();
     folder.write("data.npy", array(500));
     let train = "train basis-expansion data.npy --label -1 -o m";

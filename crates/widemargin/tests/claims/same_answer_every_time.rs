@@ -1,12 +1,12 @@
 //! Thread counts, engines and files change nothing.
 
 use crate::common::{KERNELS, histograms};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use widemargin::Error;
 use widemargin::data::{CsrMatrix, DenseView, Rows};
 use widemargin::model::{PowerMeanParams, PowerMeanSvc};
-use widemargin::monitor::Monitor;
+use widemargin::monitor::{Monitor, Progress};
 use widemargin::problem::Loss;
 use widemargin::similarity::AdditiveKernel;
 use widemargin::solve::Status;
@@ -77,7 +77,7 @@ fn sparse_and_dense_single_and_double_precision_are_one_sample() {
 }
 
 #[test]
-fn a_model_file_gives_the_same_bits_back_and_no_damage_is_taken_for_a_model() {
+fn model_files_keep_every_bit_and_damaged_ones_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let (values, labels) = histograms(50, 6, 3, 9);
     let samples = DenseView::new(&values, 50, 6).unwrap();
@@ -104,26 +104,42 @@ fn a_model_file_gives_the_same_bits_back_and_no_damage_is_taken_for_a_model() {
     assert!(matches!(model.save(missing), Err(Error::Io { .. })));
 }
 
+/// A fit that would take minutes: with the hinge, descent at a large C is slow.
+fn endless(engine: Engine) -> PowerMeanParams {
+    let params = PowerMeanParams::new(AdditiveKernel::Chi2).c(100.0).tol(1e-12).max_epochs(u32::MAX);
+    params.loss(Loss::Hinge).engine(engine)
+}
+
 #[test]
-fn a_watch_can_stop_it() {
+fn a_cancelled_fit_is_an_error() {
     let (values, labels) = histograms(2000, 20, 3, 9);
     let samples = DenseView::new(&values, 2000, 20).unwrap();
-    let params = PowerMeanParams::new(AdditiveKernel::Chi2).c(100.0).tol(1e-12).max_epochs(u32::MAX);
-    let cancel = AtomicBool::new(true);
-    let cancelled = params.fit_with(&samples, &labels, None, &Monitor::none().with_cancel(&cancel));
-    assert!(matches!(cancelled, Err(Error::Cancelled { .. })));
-    let limit = Monitor::none().with_time_limit(Duration::from_millis(300));
     for engine in [Engine::Batched, Engine::OneClass] {
-        // With the hinge, descent at a large C is on its own, and slow.
-        let model = params.clone().loss(Loss::Hinge).engine(engine).fit_with(&samples, &labels, None, &limit).unwrap();
+        // Once before it begins, and once while it descends.
+        for at in ["", "solve"] {
+            let cancel = AtomicBool::new(at.is_empty());
+            let sink = |progress: Progress| {
+                if progress.stage == at && progress.done > 0 {
+                    cancel.store(true, Ordering::Relaxed);
+                }
+            };
+            let monitor = Monitor::none().with_progress(&sink).with_cancel(&cancel);
+            let cancelled = endless(engine).fit_with(&samples, &labels, None, &monitor);
+            assert!(matches!(cancelled, Err(Error::Cancelled { .. })), "{engine:?}");
+        }
+    }
+}
+
+#[test]
+fn a_limited_fit_says_which_limit_it_met() {
+    let (values, labels) = histograms(2000, 20, 3, 9);
+    let samples = DenseView::new(&values, 2000, 20).unwrap();
+    for engine in [Engine::Batched, Engine::OneClass] {
+        let limit = Monitor::none().with_time_limit(Duration::ZERO);
+        let model = endless(engine).fit_with(&samples, &labels, None, &limit).unwrap();
         assert_eq!(model.report().status, Status::TimeLimit);
         assert!(model.report().warnings[0].contains("time limit"), "{:?}", model.report().warnings);
+        let few = endless(engine).max_epochs(2).fit(&samples, &labels).unwrap();
+        assert_eq!((few.report().status, few.report().max_iterations()), (Status::IterationLimit, 2));
     }
-    let few = params.max_epochs(2).fit(&samples, &labels).unwrap();
-    assert_eq!((few.report().status, few.report().max_iterations()), (Status::IterationLimit, 2));
-    let seen = std::sync::Mutex::new(Vec::new());
-    let sink = |progress: widemargin::monitor::Progress| seen.lock().unwrap().push(progress.stage);
-    let params = PowerMeanParams::new(AdditiveKernel::Chi2);
-    params.fit_with(&samples, &labels, None, &Monitor::none().with_progress(&sink)).unwrap();
-    assert!(seen.into_inner().unwrap().contains(&"solve"));
 }

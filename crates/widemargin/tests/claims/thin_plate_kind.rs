@@ -271,6 +271,7 @@ fn a_time_limit_cuts_the_path_from_the_side_of_small_c() {
 #[test]
 fn no_fit_is_said_to_have_converged_without_a_gap() {
     let (values, labels) = blobs(120, 3, 2, 7);
+    let mut fits = 0;
     for (weight, c) in [(1e50, 1.0), (1e30, 1e3), (1e12, 1e9), (1.0, 1e14)] {
         let mut weights = vec![1.0; 120];
         weights[3] = weight;
@@ -279,6 +280,7 @@ fn no_fit_is_said_to_have_converged_without_a_gap() {
             let labels = Labels::new(labels.clone());
             let fitted = params.fit_with(&view(&values, 3), &labels, Some(&weights), &Monitor::none());
             let Ok(model) = fitted else { continue };
+            fits += 1;
             let report = model.report();
             let converged = report.status == Status::Converged;
             assert!(report.gaps.iter().all(|gap| gap.is_finite()), "{report:?}");
@@ -286,6 +288,8 @@ fn no_fit_is_said_to_have_converged_without_a_gap() {
             assert!(converged || report.warnings.iter().any(|warning| warning.starts_with("not converged")));
         }
     }
+    // Most are too hard for double precision, but not all may be refused.
+    assert!(fits >= 3, "{fits} of 12");
     // Infinite products are refused.
     let params = thin_plate().c(1e300);
     let weights = vec![1e300; 120];

@@ -1,0 +1,273 @@
+"""CPU seconds of the command after a change, beside those before it: training, prediction, similarities, reading.
+
+    python run.py BEFORE AFTER [--pairs 7] [--threads 1] [--only train,read] [--quick]
+
+BEFORE and AFTER are checkouts, which are built (`cargo build --release --locked`), or built `widemargin` programs. Each
+row of the table is one call of the command on synthetic data; before and after take turns, and the first of a pair is
+the other one each time. What is compared are CPU seconds of the process, user and system, which other work on the
+machine lengthens least; the figure of a row is the median of the pairs' ratios after / before. Rows above 1.05 are
+marked. Writes results/DATE_MACHINE.json and .md. Needs NumPy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent / "power_mean"))
+
+import numpy as np  # noqa: E402
+import timing  # noqa: E402  shared with the other benchmarks
+
+import synthetic  # noqa: E402
+
+# A row above this is marked: slower than can be passed over.
+SLOWER = 1.05
+
+
+@dataclass(frozen=True)
+class Task:
+    """One call of the command. `{out}` in its arguments is a file or a folder that is new at each call."""
+
+    group: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True)
+class Side:
+    """The program before or after, and what tells which it was."""
+
+    name: str
+    program: Path
+    commit: str | None
+
+    def about(self) -> dict[str, Any]:
+        version = subprocess.run([self.program, "--version"], capture_output=True, text=True, check=True)
+        digest = hashlib.sha256(self.program.read_bytes()).hexdigest()
+        return {"commit": self.commit, "version": version.stdout.strip(), "program_sha256": digest}
+
+
+def main() -> int:
+    asked = arguments()
+    sides = [side("before", asked.before), side("after", asked.after)]
+    load, rows = timing.load_average(), []
+    with tempfile.TemporaryDirectory(dir=asked.scratch) as name:
+        folder = Path(name)
+        write_data(folder, asked.scale)
+        # Each side predicts by its own models: the format of the file may have changed.
+        models = {one.name: folder / f"models-{one.name}" for one in sides}
+        for path in models.values():
+            path.mkdir()
+        for task in tasks(asked.only):
+            rows.append(measured(task, sides, models, folder, asked))
+            print(line(rows[-1]), flush=True)
+    told = {
+        "date": timing.now(),
+        "machine": timing.machine(),
+        "load_average": [load, timing.load_average()],
+        "pairs": asked.pairs,
+        "threads": asked.threads,
+        "scale": asked.scale,
+        **{one.name: one.about() for one in sides},
+        "rows": rows,
+    }
+    asked.out.mkdir(parents=True, exist_ok=True)
+    cpu = "-".join(told["machine"]["cpu"].replace("(R)", "").lower().split())
+    stem = asked.out / f"{timing.today()}_{cpu}-{told['machine']['cores']}-cores"
+    stem.with_suffix(".json").write_text(json.dumps(told, indent=1) + "\n")
+    stem.with_suffix(".md").write_text(page(told))
+    print(f"\n{stem.with_suffix('.md')}")
+    return int(any(is_slower(row) for row in rows))
+
+
+def side(name: str, path: Path) -> Side:
+    """Of a checkout the program it builds."""
+    path = path.resolve()
+    if path.is_file():
+        return Side(name, path, None)
+    if not (path / "Cargo.toml").is_file():
+        sys.exit(f"{path}: neither a checkout, which has a Cargo.toml, nor a program")
+    build = ["cargo", "build", "--release", "--locked", "--package", "widemargin-cli", "--message-format", "json"]
+    done = subprocess.run(build, cwd=path, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{path}: cannot be built")
+    messages = map(json.loads, done.stdout.splitlines())
+    [program] = [message["executable"] for message in messages if message.get("executable")]
+    git = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
+    commit = subprocess.run(git, cwd=path, capture_output=True, text=True, check=False).stdout.strip()
+    return Side(name, Path(program), commit or None)
+
+
+def write_data(folder: Path, scale: float) -> None:
+    """The files that the tasks name, of so many times their usual rows."""
+    random = np.random.default_rng(7)
+
+    def rows(n: int) -> int:
+        return max(int(n * scale), 20 * synthetic.CLASSES)
+
+    synthetic.write_npy(folder / "points.npy", *synthetic.points(random, rows(60_000), 20))
+    synthetic.write_npy(folder / "fewer.npy", *synthetic.points(random, rows(12_000), 20))
+    synthetic.write_npy(folder / "few.npy", *synthetic.points(random, rows(1_500), 20))
+    text = synthetic.libsvm(*synthetic.histograms(random, rows(40_000), 200, 0.3))
+    (folder / "sparse.svm").write_text(text)
+    (folder / "long.svm").write_text(8 * text)
+    header, text = synthetic.csv(*synthetic.histograms(random, rows(15_000), 100, 1.0))
+    (folder / "long.csv").write_text(header + 10 * text)
+    synthetic.write_npy(folder / "long.npy", *synthetic.histograms(random, rows(300_000), 100, 1.0))
+    synthetic.write_npy(folder / "histograms.npy", *synthetic.histograms(random, rows(20_000), 300, 0.8))
+    synthetic.write_npy(folder / "series.npy", *synthetic.series(random, rows(3_000), 150))
+    (folder / "strings.tsv").write_text(synthetic.lines_of_strings(*synthetic.strings(random, rows(4_000), 60)))
+    synthetic.write_cifar10(folder / "images.bin", *synthetic.images(random, rows(5_000)))
+
+
+def tasks(only: set[str]) -> Iterator[Task]:
+    power, basis, plate = "train power-mean", "train basis-expansion", "train thin-plate"
+    table = [
+        ("train", "power mean, χ²", f"{power} sparse.svm -o {{model}}/power-mean -C 1 --tol 0.001"),
+        ("train", "power mean, intersection, hinge", f"{power} sparse.svm -o {{out}} --p=-inf --loss hinge -C 1"),
+        ("train", "power mean, out of core", f"{power} sparse.svm -o {{out}} -C 1 --memory 200MB"),
+        ("train", "basis expansion", f"{basis} points.npy --label -1 -o {{model}}/basis-expansion --n-basis 500"),
+        ("train", "basis expansion, hinge", f"{basis} fewer.npy --label -1 -o {{out}} --n-basis 200 --loss hinge"),
+        (
+            "train",
+            "basis expansion, out of core",
+            f"{basis} points.npy --label -1 -o {{out}} --n-basis 500 --memory 120MB",
+        ),
+        ("train", "thin plate", f"{plate} few.npy --label -1 -o {{model}}/thin-plate"),
+        ("train", "thin plate, landmarks", f"{plate} fewer.npy --label -1 -o {{out}} --n-basis 200"),
+        ("train", "thin plate, out of core", f"{plate} fewer.npy --label -1 -o {{out}} --n-basis 200 --memory 120MB"),
+        ("predict", "power mean", "predict {model}/power-mean long.svm --scores"),
+        ("predict", "basis expansion", "predict {model}/basis-expansion points.npy --label -1 --scores"),
+        ("predict", "thin plate", "predict {model}/thin-plate points.npy --label -1 --scores"),
+        ("read", "LIBSVM text", "convert long.svm {out}.npz"),
+        ("read", "CSV", "convert long.csv {out}.npz"),
+        ("read", "NPY", "convert long.npy --label -1 {out}.npz"),
+        ("similarity", "spectrum", "spectrum few.npy --label -1 --similarity rbf --n-basis 1500"),
+    ]
+    similarities = [
+        ("Laplacian", "histograms.npy --label -1", "laplacian", 600),
+        ("χ²", "histograms.npy --label -1", "chi2", 600),
+        ("Jensen-Shannon", "histograms.npy --label -1", "jensen-shannon", 20),
+        ("intersection", "histograms.npy --label -1", "intersection", 600),
+        ("time warping", "series.npy --label -1", "dtw:window=0.2", 500),
+        ("edit distance", "strings.tsv --format strings", "edit", 1000),
+        ("local alignment", "strings.tsv --format strings", "align:mode=local", 300),
+        ("HOG, Gaussian", "images.bin", "hog:cell=8/rbf:gamma=1", 500),
+        ("HOG, rigid shifts", "images.bin", "hog:cell=4/rigid:radius=2", 100),
+    ]
+    # One Newton step: nearly all of it is similarities.
+    for name, file, spec, n_basis in similarities:
+        flags = f"--similarity {spec} --n-basis {n_basis} --max-iter 1"
+        table.append(("similarity", name, f"{basis} {file} -o {{out}} {flags}"))
+    return (Task(*row) for row in table if row[0] in only)
+
+
+def measured(
+    task: Task, sides: list[Side], models: dict[str, Path], folder: Path, asked: argparse.Namespace
+) -> dict[str, Any]:
+    seconds: dict[str, list[float]] = {one.name: [] for one in sides}
+    # The first call finds the program and its data on the disk: it is not counted.
+    for pair in range(asked.pairs + 1):
+        for one in sides if pair % 2 else sides[::-1]:
+            with tempfile.TemporaryDirectory(dir=folder) as out:
+                words = task.arguments.format(out=f"{out}/out", model=models[one.name]).split()
+                taken = cpu_seconds([str(one.program), *words, "--threads", str(asked.threads), "--quiet"], folder)
+            if pair:
+                seconds[one.name].append(taken)
+    ratios = [after / before for before, after in zip(seconds["before"], seconds["after"], strict=True)]
+    return {
+        "group": task.group,
+        "name": task.name,
+        "arguments": task.arguments,
+        **{f"{name}_seconds": values for name, values in seconds.items()},
+        "ratios": ratios,
+        "ratio": statistics.median(ratios),
+    }
+
+
+def cpu_seconds(command: list[str], folder: Path) -> float:
+    """User's and system's, of the process and its threads; its output goes nowhere."""
+    with open(os.devnull, "wb") as nowhere, tempfile.TemporaryFile() as err:
+        process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=nowhere, stderr=err)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            err.seek(0)
+            sys.exit(f"{' '.join(command)}\nexit code {process.returncode}: {err.read().decode().strip()}")
+    return usage.ru_utime + usage.ru_stime
+
+
+def is_slower(row: dict[str, Any]) -> bool:
+    return bool(row["ratio"] > SLOWER)
+
+
+def line(row: dict[str, Any]) -> str:
+    before, after = (statistics.median(row[f"{name}_seconds"]) for name in ("before", "after"))
+    low, high = min(row["ratios"]), max(row["ratios"])
+    mark = " **slower**" if is_slower(row) else ""
+    cells = f"{row['ratio']:.3f}{mark} | {low:.3f} to {high:.3f}"
+    return f"| {row['group']} | {row['name']} | {before:.3f} | {after:.3f} | {cells} |"
+
+
+def page(told: dict[str, Any]) -> str:
+    machine, (before, after) = told["machine"], (told["before"], told["after"])
+    loads = " to ".join("?" if load is None else f"{load:.1f}" for load in told["load_average"])
+    s = "" if told["threads"] == 1 else "s"
+    slower = [f"{row['group']}: {row['name']}" for row in told["rows"] if is_slower(row)]
+    return "\n".join(
+        [
+            "# Before and after\n",
+            f"{told['date']}; {machine['cpu']}, {machine['cores']} cores; load average {loads}. Before: "
+            f"{before['commit'] or before['program_sha256'][:12]}; after: "
+            f"{after['commit'] or after['program_sha256'][:12]}. CPU seconds of the command on {told['threads']} "
+            f"thread{s}, medians of {told['pairs']}; the ratio is the median of the pairs' after / before, with its "
+            f"range.\n",
+            f"Above {SLOWER}: {', '.join(slower) or 'none'}.\n",
+            "| | | before, s | after, s | after / before | range |\n|---|---|---:|---:|---:|---:|",
+            *map(line, told["rows"]),
+        ]
+    ) + ("\n")
+
+
+def arguments() -> argparse.Namespace:
+    groups = ["train", "predict", "similarity", "read"]
+
+    def chosen(text: str) -> set[str]:
+        if unknown := set(text.split(",")) - set(groups):
+            raise argparse.ArgumentTypeError(f"{', '.join(sorted(unknown))}: not among {', '.join(groups)}")
+        return set(text.split(","))
+
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("before", type=Path)
+    parser.add_argument("after", type=Path)
+    parser.add_argument("--pairs", type=int, default=7)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--only", type=chosen, default=set(groups), help="some of " + ", ".join(groups))
+    parser.add_argument("--scratch", type=Path, help="folder for the data, one gigabyte [default: the system's]")
+    parser.add_argument("--out", type=Path, default=HERE / "results")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the rows: whether it runs, not how fast")
+    asked = parser.parse_args()
+    if asked.pairs < 1:
+        parser.error("--pairs: at least 1")
+    if "predict" in asked.only and "train" not in asked.only:
+        parser.error("--only: predict needs the models of train")
+    asked.scale = 0.1 if asked.quick else 1.0
+    if asked.quick and asked.out == HERE / "results":
+        asked.out /= "quick"
+    return asked
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

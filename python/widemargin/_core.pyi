@@ -52,7 +52,7 @@ __all__ = [
     "choose_landmarks",
     "choose_nodes",
     "column_sums",
-    "descriptor_names",
+    "descriptor_rows",
     "draw_rows",
     "explicit",
     "factors_of",
@@ -68,7 +68,7 @@ __all__ = [
     "remark_on",
     "rows_separate",
     "select_similarities",
-    "similarity_names",
+    "similarity_rows",
     "spectrum",
     "takes",
     "value_counts",
@@ -477,8 +477,12 @@ def canonical(spec: str) -> str:
 def takes(specs: Sequence[str]) -> list[str]:
     """The kinds of samples that all the similarities can take, the preferred first."""
 
-def similarity_names() -> list[str]: ...
-def descriptor_names() -> list[str]: ...
+def similarity_rows() -> list[dict[str, Any]]:
+    """What there is to know of each similarity: `widemargin.similarity` is made from it."""
+
+def descriptor_rows() -> list[dict[str, Any]]:
+    """The same of the descriptors."""
+
 def pairwise(
     similarity: Sequence[str],
     calls: Sequence[_Call],

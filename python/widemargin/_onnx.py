@@ -25,10 +25,8 @@ _OPSET = 17
 def to_onnx(estimator: Any, *, opset: int | None = None) -> onnx.ModelProto:
     """A fitted estimator as an ONNX model.
 
-    It can be exported where its similarities are expressions on vectors: ``linear``, ``rbf``, ``laplacian``,
-    ``polynomial``, ``sigmoid``, ``cosine``, ``tanimoto``, ``chi2``, ``hellinger``, ``intersection``,
-    ``jensen-shannon``, ``power-mean``, ``distance``, ``thin-plate``, ``cubic``, ``polyharmonic``, ``spline`` and
-    ``precomputed``, each perhaps after ``mean-norm`` or ``z-score``, several side by side, with any normalization.
+    It can be exported where its similarities are expressions on vectors, as those that compare vectors or sets are,
+    each perhaps after ``mean-norm`` or ``z-score``, several side by side, with any normalization.
 
     The model's input is ``X`` of shape (n_samples, n_features), of float; for `ThinPlateSVC` of double, since its
     coefficients cancel more digits than single precision has. For "precomputed" it is what ``fit`` was given: a row of

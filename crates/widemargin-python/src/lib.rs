@@ -15,6 +15,7 @@ mod power_mean;
 mod python_similarity;
 mod remote_objective;
 mod row_sums;
+mod rows;
 mod samples;
 mod thin_plate;
 mod work;
@@ -34,8 +35,8 @@ mod _core {
     use crate::histograms::{choose_nodes, explicit, factors_of, largest, merged_counts, value_counts};
     #[pymodule_export]
     use crate::inspection::{
-        canonical, check_costs, choose_bases, descriptor_names, header_of, hog, pairwise, payload, remark_on,
-        select_similarities, similarity_names, spectrum, takes, version, with_payload,
+        canonical, check_costs, choose_bases, header_of, hog, pairwise, payload, remark_on, select_similarities,
+        spectrum, takes, version, with_payload,
     };
     #[pymodule_export]
     use crate::landmark_plan::{
@@ -50,6 +51,8 @@ mod _core {
     use crate::remote_objective::{Solution, minimise};
     #[pymodule_export]
     use crate::row_sums::RowSums;
+    #[pymodule_export]
+    use crate::rows::{descriptor_rows, similarity_rows};
     #[pymodule_export]
     use crate::thin_plate::ThinPlateModel;
 }

@@ -33,6 +33,7 @@ pub mod model;
 pub mod monitor;
 pub mod output;
 mod par;
+mod parameters;
 pub mod problem;
 pub mod select;
 mod simd;

@@ -1,8 +1,22 @@
 //! Series brought to mean 0 and standard deviation 1, each by itself.
 
 use super::Descriptor;
+use super::row::DescriptorRow;
 use crate::data::{AnySamples, Kind, Series};
 use crate::error::{Error, Result};
+
+const ZNORM: DescriptorRow = DescriptorRow {
+    name: "znorm",
+    class: "ZNorm",
+    samples: &["time series"],
+    formula: "each channel of each series with mean 0 and standard deviation 1",
+    about: "",
+    parameters: &[],
+    usual: "dtw",
+    build: |step| ZNORM.arguments(step).map(|_| vec![Box::new(ZNorm) as _]),
+};
+
+pub(crate) const ROWS: &[DescriptorRow] = &[ZNORM];
 
 /// Takes from each channel of each series its mean and divides by its standard deviation (over n, not n − 1), as
 /// the UCR archive has its series. It learns nothing.

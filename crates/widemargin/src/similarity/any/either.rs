@@ -7,7 +7,7 @@ use crate::data::{AnySamples, Training};
 use crate::error::{Error, Result};
 
 /// The first where it compares what is given, the second otherwise.
-pub(super) struct Either<A, B>(pub A, pub B);
+pub(in crate::similarity) struct Either<A, B>(pub A, pub B);
 
 impl<A: AnyKernel, B: AnyKernel> Either<A, B> {
     fn is_first(&self, samples: &AnySamples) -> bool {

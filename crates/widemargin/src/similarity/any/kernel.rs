@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::similarity::Similarity;
 
 /// What [`super::AnySimilarity`] asks of its parts; every similarity of a known kind has it.
-pub(super) trait AnyKernel: Send + Sync {
+pub(in crate::similarity) trait AnyKernel: Send + Sync {
     fn spec_any(&self) -> String;
 
     /// The kind of samples it compares.

@@ -2,30 +2,29 @@
 
 use super::kernel::AnyKernel;
 use crate::data::AnySamples;
-use crate::descriptor::{Descriptor, DescriptorRow, hog, ngrams, scaling, znorm};
+use crate::descriptor::{self, Descriptor, DescriptorRow};
 use crate::error::{Error, Result};
 use crate::similarity::row::SimilarityRow;
-use crate::similarity::{
-    Precomputed, additive, alignment, conditional, grid, ngram, precomputed, series, set, text, vector,
-};
+use crate::similarity::{self as files, Precomputed};
 use crate::spec::Step;
 
 /// The similarities, those of a file side by side.
 const SIMILARITIES: &[&[SimilarityRow]] = &[
-    vector::ROWS,
-    set::ROWS,
-    additive::ROWS,
-    conditional::ROWS,
-    grid::ROWS,
-    series::ROWS,
-    text::ROWS,
-    alignment::ROWS,
-    ngram::ROWS,
-    precomputed::ROWS,
+    files::vector::ROWS,
+    files::set::ROWS,
+    files::additive::ROWS,
+    files::conditional::ROWS,
+    files::grid::ROWS,
+    files::series::ROWS,
+    files::text::ROWS,
+    files::alignment::ROWS,
+    files::ngram::ROWS,
+    files::precomputed::ROWS,
 ];
 
 /// The descriptors, those of a file side by side.
-const DESCRIPTORS: &[&[DescriptorRow]] = &[hog::ROWS, scaling::ROWS, znorm::ROWS, ngrams::ROWS];
+const DESCRIPTORS: &[&[DescriptorRow]] =
+    &[descriptor::hog::ROWS, descriptor::scaling::ROWS, descriptor::znorm::ROWS, descriptor::ngrams::ROWS];
 
 /// The similarities: what there is to know of each.
 pub fn similarity_rows() -> impl Iterator<Item = &'static SimilarityRow> {

@@ -11,6 +11,7 @@ __all__ = [
     "HOG",
     "RBF",
     "Align",
+    "Canberra",
     "Chain",
     "Chi2",
     "Cosine",
@@ -219,6 +220,20 @@ class Spline(Named, Similarity):
     order: int
     dims: int
     def __init__(self, order: int, dims: int) -> None: ...
+
+class Canberra(Named, Similarity):
+    """exp(−gamma Σ |x_j − y_j| / (|x_j| + |y_j|)), of vectors.
+
+    0 / 0 is 0.
+
+    Parameters
+    ----------
+    gamma : float or None, default=None
+        Above 0. Without one 1 / the number of features.
+    """
+
+    gamma: float | None
+    def __init__(self, gamma: float | None = None) -> None: ...
 
 class Rigid(Named, Similarity):
     """max over shifts z of Σ_c φ_c(x)·φ_{c+z}(y), of grids of cells.

@@ -3,6 +3,7 @@
 mod additive;
 mod alignment;
 mod any;
+mod canberra;
 mod conditional;
 mod definitions;
 mod distances;

@@ -14,6 +14,7 @@ const SIMILARITIES: &[&[SimilarityRow]] = &[
     files::set::ROWS,
     files::additive::ROWS,
     files::conditional::ROWS,
+    files::canberra::ROWS,
     files::grid::ROWS,
     files::series::ROWS,
     files::text::ROWS,

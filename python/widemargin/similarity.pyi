@@ -39,6 +39,7 @@ __all__ = [
     "Sigmoid",
     "Similarity",
     "Spline",
+    "Subsequence",
     "Tanimoto",
     "ThinPlate",
     "ZNorm",
@@ -362,6 +363,24 @@ class NGram(Named, Similarity):
 
     n: int
     def __init__(self, n: int = 3) -> None: ...
+
+class Subsequence(Named, Similarity):
+    """cosine of how often each string of n characters occurs, perhaps with gaps, one that spans l characters counting
+    decay^l, of strings.
+
+    A string of fewer than n characters is like its equals alone.
+
+    Parameters
+    ----------
+    n : int, default=3
+        From 1 to 16.
+    decay : float, default=0.5
+        From 0.01 to 1. What each character that is spanned counts.
+    """
+
+    n: int
+    decay: float
+    def __init__(self, n: int = 3, decay: float = 0.5) -> None: ...
 
 class Precomputed(Named, Similarity):
     """column x of row y, of vectors.

@@ -19,6 +19,7 @@ mod sequence_tests;
 mod series;
 mod set;
 mod shared_features;
+mod subsequence;
 mod text;
 mod traits;
 mod vector;

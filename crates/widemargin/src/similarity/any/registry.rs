@@ -20,6 +20,7 @@ const SIMILARITIES: &[&[SimilarityRow]] = &[
     files::text::ROWS,
     files::alignment::ROWS,
     files::ngram::ROWS,
+    files::subsequence::ROWS,
     files::precomputed::ROWS,
 ];
 

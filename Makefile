@@ -1,5 +1,5 @@
 # Each target is one line that calls cargo or a script.
-.PHONY: demo test bench docs reproduce reproduce-quick
+.PHONY: demo test quick bench docs reproduce reproduce-quick
 
 ## The methods on data that comes with the program, beside a linear SVM.
 demo:
@@ -8,6 +8,10 @@ demo:
 ## Everything that is checked: formatting, lints, tests, documentation.
 test:
 	./scripts/test
+
+## What a new similarity or descriptor must pass, in about two minutes; writes what is made of its row.
+quick:
+	./scripts/quick
 
 ## Ourselves beside the peers (needs Python and CIFAR-10: see benchmarks/power_mean/README.md).
 bench:

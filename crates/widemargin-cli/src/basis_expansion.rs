@@ -17,16 +17,17 @@ use crate::class_weight::{class_weight, class_weight_json};
 use crate::method::{Method, Point};
 use crate::model::Model;
 use crate::report::Failure;
-use crate::samples::{check_specs, default_similarity, with_source};
+use crate::samples::{check_specs, default_similarity, with_names, with_source};
+
+const SIMILARITY: &str = "Similarity, such as rbf:gamma=1, dtw:window=0.1 or hog:cell=4/rigid:radius=2; given several times, they stand \
+     side by side. In `cv`, `|` separates alternatives. [default: by what the samples are: rbf for vectors, \
+     hog:cell=8/rbf:gamma=1 for images, dtw:window=0.1 for series, edit for strings]";
 
 /// Parameters of the method. Those that may be searched hold a list.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Method options")]
 pub struct BasisExpansionArgs {
-    /// Similarity, such as rbf:gamma=1, dtw:window=0.1 or hog:cell=4/rigid:radius=2; given several times, they stand
-    /// side by side. In `cv`, `|` separates alternatives. [default: by what the samples are: rbf for vectors,
-    /// hog:cell=8/rbf:gamma=1 for images, dtw:window=0.1 for series, edit for strings]
-    #[arg(long, action = ArgAction::Append, value_name = "SPEC")]
+    #[arg(long, action = ArgAction::Append, value_name = "SPEC", help = SIMILARITY, long_help = with_names(SIMILARITY))]
     similarity: Vec<String>,
     /// Number of bases [default: 1000, or all samples where they are fewer]
     #[arg(long, value_delimiter = ',', value_name = "N")]

@@ -11,17 +11,18 @@ use crate::args::Input;
 use crate::context::Context;
 use crate::output::{print, print_json};
 use crate::report::{Failure, in_file};
-use crate::samples::{any_samples, check_specs, default_similarity, in_whole};
+use crate::samples::{any_samples, check_specs, default_similarity, in_whole, with_names};
 use crate::text_table::text_table;
+
+const SIMILARITY: &str = "Similarity, such as hog:cell=4/deformable:rigid=2,local=1; may be given several times. \
+                          [default: by what the samples are]";
 
 /// Arguments of `spectrum`.
 #[derive(Debug, Args)]
 pub struct SpectrumArgs {
     #[command(flatten)]
     input: Input,
-    /// Similarity, such as hog:cell=4/deformable:rigid=2,local=1; may be given several times. [default: by what the
-    /// samples are]
-    #[arg(long, value_name = "SPEC")]
+    #[arg(long, value_name = "SPEC", help = SIMILARITY, long_help = with_names(SIMILARITY))]
     similarity: Vec<String>,
     /// Samples to compare, evenly spaced in each class (in the file, where there are no labels)
     #[arg(long, default_value_t = 1000, value_name = "N")]

@@ -1,5 +1,5 @@
 # Each target is one line that calls cargo or a script.
-.PHONY: demo test bench docs reproduce reproduce-quick
+.PHONY: demo test quick bench docs reproduce reproduce-quick
 
 ## The methods on built-in data, compared with a linear SVM.
 demo:
@@ -8,6 +8,10 @@ demo:
 ## All checks: formatting, lints, tests, documentation.
 test:
 	./scripts/test
+
+## What a new similarity or descriptor must pass, in about two minutes; writes what is made of its row.
+quick:
+	./scripts/quick
 
 ## Benchmarks against other tools (need Python and CIFAR-10: see benchmarks/power_mean/README.md).
 bench:

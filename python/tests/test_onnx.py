@@ -9,6 +9,7 @@ from scipy import sparse
 
 import widemargin as wm
 from widemargin import _onnx
+from widemargin._rows import SIMILARITIES
 
 onnx = pytest.importorskip("onnx")
 from onnx.reference import ReferenceEvaluator  # noqa: E402
@@ -16,42 +17,10 @@ from onnx.reference import ReferenceEvaluator  # noqa: E402
 # Few bases, and polynomials that separate the data alone, are told of.
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
-VECTORS = [
-    "linear",
-    "rbf",
-    "laplacian",
-    "polynomial",
-    "polynomial:degree=2,coef0=0.5,gamma=0.3",
-    "sigmoid",
-    "sigmoid:coef0=-0.2,gamma=0.1",
-    "cosine",
-    "tanimoto",
-    "precomputed",
-]
-ADDITIVE = [
-    "chi2",
-    "hellinger",
-    "intersection",
-    "jensen-shannon",
-    "power-mean:p=-8",
-    "power-mean:p=-0.5",
-    "power-mean:p=-1e-9",
-    "power-mean:p=-1e6",
-    "power-mean:p=-1",
-    "power-mean:p=0",
-    "power-mean:p=-inf",
-]
-RADIAL = [
-    "distance",
-    "thin-plate",
-    "thin-plate:order=3",
-    "cubic",
-    "polyharmonic:exponent=1.5",
-    "polyharmonic:exponent=2.5",
-    "spline:order=2,dims=3",
-    "spline:order=2,dims=2",
-    "spline:order=3,dims=1",
-]
+EXPORTED = [spec for row in SIMILARITIES.values() if row["onnx"] for spec in row["examples"]]
+RADIAL = [spec for spec in EXPORTED if "radial" in SIMILARITIES[spec.partition(":")[0]]["onnx"]]
+DECLINED = [row for row in SIMILARITIES.values() if row["declined"]]
+EDGES = ["power-mean:p=-1e-9", "power-mean:p=-1e6", "power-mean:p=-1", "power-mean:p=0"]
 N_FEATURES = 8
 
 
@@ -85,7 +54,7 @@ def agree(fitted, X, X_given=None, **options):
 
 
 @pytest.mark.parametrize("normalization", ["mean_norm", "z_score", "none", "nystrom_clip", "nystrom_symmetric_square"])
-@pytest.mark.parametrize("similarity", VECTORS + ADDITIVE + RADIAL)
+@pytest.mark.parametrize("similarity", EXPORTED + EDGES)
 def test_every_similarity_in_a_basis_expansion(similarity, normalization, histograms):
     X, y, X_test = histograms
     if similarity == "precomputed" and "nystrom" in normalization:
@@ -367,6 +336,15 @@ def test_what_has_no_operators_is_named(similarity, samples, words):
     with pytest.raises(ValueError, match=r".*use widemargin\.save") as raised:
         wm.to_onnx(fitted)
     assert words in str(raised.value)
+
+
+def test_every_similarity_is_exported_or_declined():
+    assert all((row["onnx"] is None) != (row["declined"] is None) for row in SIMILARITIES.values())
+    samples = {"time series": SERIES, "strings": STRINGS, "grids of cells": GRIDS, "vectors": GRIDS.reshape(12, -1)}
+    for row in DECLINED:
+        fitted = wm.BasisExpansionSVC(row["examples"][0]).fit(samples[row["samples"][0]], np.arange(12) % 2)
+        with pytest.raises(ValueError, match=f"cannot be exported: .*{row['declined']}; use widemargin"):
+            wm.to_onnx(fitted)
 
 
 def test_other_estimators_unfitted_ones_and_models_too_large(histograms, monkeypatch):

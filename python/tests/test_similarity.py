@@ -3,6 +3,7 @@
 import inspect
 import itertools
 import math
+import pathlib
 import pickle
 import subprocess
 import sys
@@ -21,6 +22,8 @@ from sklearn.pipeline import make_pipeline
 import widemargin as wm
 from widemargin import _core
 from widemargin import similarity as similarities
+from widemargin._nested import spelled_out
+from widemargin._rows import DESCRIPTORS, SIMILARITIES
 from widemargin.similarity import (
     DTW,
     HOG,
@@ -432,30 +435,12 @@ def test_samples_that_do_not_fit():
 # Objects
 
 EVERY = [
-    Linear(),
-    RBF(),
+    *[spelled_out(spec, "similarity", {"": None}) for row in SIMILARITIES.values() for spec in row["examples"]],
     Laplacian(2),
     Polynomial(coef0=0),
-    Sigmoid(coef0=1),
-    Cosine(),
-    Tanimoto(),
-    Chi2(),
-    Hellinger(),
-    Intersection(),
-    JensenShannon(),
-    PowerMean(-0.5),
-    Distance(),
-    ThinPlate(3),
-    Cubic(),
-    Polyharmonic(2.5),
-    Spline(3, 2),
-    Rigid(2, penalty=0.5),
-    Deformable(2, 1),
     DTW(0.1, gamma="auto", root=True),
     Edit("jaro_winkler"),
     Align(matrix="blosum62", open=-11),
-    NGram(4),
-    Precomputed(),
     Similarity("hog:cell=8/rigid:radius=1"),
     MeanNorm() >> RBF(1),
     NGrams() >> Tanimoto(),
@@ -465,11 +450,24 @@ EVERY = [
 ]
 
 
-def test_every_similarity_has_its_class():
-    named = [one for one in vars(similarities).values() if isinstance(one, type) and hasattr(one, "_name")]
-    names = {one._name for one in named if hasattr(one, "_name")}
-    assert names == {*_core.similarity_names(), *_core.descriptor_names()} - {"hog"}
-    assert set(similarities.__all__) <= {*dir(similarities), "HOG"}
+@pytest.mark.parametrize("row", [*SIMILARITIES.values(), *DESCRIPTORS.values()], ids=lambda row: row["name"])
+def test_every_row_has_its_class(row):
+    cls = getattr(similarities, row["class"])
+    assert row["class"] in similarities.__all__
+    assert issubclass(cls, Similarity if row["name"] in SIMILARITIES else similarities.DescriptorMixin)
+    assert (cls.__module__, cls.__qualname__) == ("widemargin.similarity", row["class"]) or cls is HOG
+    if cls is not HOG:
+        assert list(inspect.signature(cls).parameters) == [one["name"] for one in row["parameters"]]
+        assert cls.__doc__.startswith(row["formula"])
+        needed = [one["name"] for one in row["parameters"] if one["is_required"]]
+        with pytest.raises(TypeError, match=needed[0] if needed else "nonsense"):
+            cls(**({} if needed else {"nonsense": 1}))
+
+
+def test_what_is_made_of_the_rows_is_up_to_date():
+    script = pathlib.Path(__file__).parents[2] / "scripts/generate.py"
+    made = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True)
+    assert made.returncode == 0, made.stdout + made.stderr
 
 
 @pytest.mark.parametrize("similarity", EVERY, ids=str)

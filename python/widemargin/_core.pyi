@@ -51,7 +51,7 @@ __all__ = [
     "check_costs",
     "choose_bases",
     "choose_landmarks",
-    "descriptor_names",
+    "descriptor_rows",
     "draw_rows",
     "header_of",
     "hog",
@@ -63,7 +63,7 @@ __all__ = [
     "rows_separate",
     "scale_and_nodes",
     "select_similarities",
-    "similarity_names",
+    "similarity_rows",
     "spectrum",
     "takes",
     "version",
@@ -466,8 +466,12 @@ def canonical(spec: str) -> str:
 def takes(specs: Sequence[str]) -> list[str]:
     """The kinds of samples accepted by all the similarities, in order of preference."""
 
-def similarity_names() -> list[str]: ...
-def descriptor_names() -> list[str]: ...
+def similarity_rows() -> list[dict[str, Any]]:
+    """What there is to know of each similarity: `widemargin.similarity` is made from it."""
+
+def descriptor_rows() -> list[dict[str, Any]]:
+    """The same of the descriptors."""
+
 def pairwise(
     similarity: Sequence[str],
     calls: Sequence[_Call],

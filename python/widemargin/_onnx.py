@@ -25,10 +25,8 @@ _OPSET = 17
 def to_onnx(estimator: Any, *, opset: int | None = None) -> onnx.ModelProto:
     """Exports a fitted estimator as an ONNX model.
 
-    Supported similarities are expressions on vectors: ``linear``, ``rbf``, ``laplacian``, ``polynomial``, ``sigmoid``,
-    ``cosine``, ``tanimoto``, ``chi2``, ``hellinger``, ``intersection``, ``jensen-shannon``, ``power-mean``,
-    ``distance``, ``thin-plate``, ``cubic``, ``polyharmonic``, ``spline`` and ``precomputed``, each optionally after
-    ``mean-norm`` or ``z-score``, also several combined, with any normalization.
+    It can be exported where its similarities are expressions on vectors, as those that compare vectors or sets are,
+    each perhaps after ``mean-norm`` or ``z-score``, several side by side, with any normalization.
 
     The model's input is ``X`` of shape (n_samples, n_features), of type float; for `ThinPlateSVC` of type double, since
     its coefficients cancel more digits than single precision has. For "precomputed" it has the columns that ``fit``

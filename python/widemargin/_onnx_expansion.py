@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from . import _onnx_kernels as kernels
+from ._onnx_expression import block
 from ._onnx_graph import Graph, check_size
-from ._onnx_kernels import Additive, Array, Arrays, Radial, step_of
+from ._onnx_kernels import Array, Arrays
+from ._rows import SIMILARITIES
 from ._specs import steps_of
 from ._stored_bases import bases_of
 
-_ADDITIVE = ("chi2", "hellinger", "intersection", "jensen-shannon", "power-mean")
-_RADIAL = ("distance", "thin-plate", "cubic", "polyharmonic", "spline")
 _SCALINGS = ("mean-norm", "z-score")
-# Kinds of bases that are numeric rows; sets are rows of 0 and 1.
+_NO_OPERATOR = "ONNX has no operator for it"
+# Bases that are rows of numbers; sets are, of 0 and 1.
 _VECTORS = ("dense", "sparse", "bit-sets")
 
 
@@ -29,18 +28,19 @@ def check(told: dict[str, Any]) -> None:
     for spec in specs:
         *before, last = steps_of(spec)
         foreign = [step for step in before if step not in _SCALINGS]
-        if last.partition(":")[0] not in _BLOCKS:
+        if SIMILARITIES[last.partition(":")[0]]["declined"]:
             foreign.append(last)
         if foreign:
-            raise _refused(spec, f"'{foreign[0]}'")
+            reason = SIMILARITIES.get(foreign[0].partition(":")[0], {}).get("declined")
+            raise _refused(spec, f"'{foreign[0]}'", reason or _NO_OPERATOR)
     if kind not in _VECTORS:
         raise _refused(specs[0], f"a similarity of {kind}")
 
 
-def _refused(spec: str, what: str) -> ValueError:
+def _refused(spec: str, what: str, reason: str = _NO_OPERATOR) -> ValueError:
     return ValueError(
-        f"the similarity '{spec}' cannot be exported: {what} is not an expression on vectors: ONNX has no operator "
-        "for it; use widemargin.save"
+        f"the similarity '{spec}' cannot be exported: {what} is not an expression on vectors: {reason}; use "
+        "widemargin.save"
     )
 
 
@@ -52,8 +52,7 @@ def expansion(graph: Graph, x: str, model: Any, told: dict[str, Any], arrays: Ar
     for number, (spec, shape) in enumerate(zip(told["similarity"], told["maps"], strict=True)):
         *before, last = steps_of(spec)
         samples, seen = described.after(before)
-        name, arguments = step_of(last)
-        raw = _BLOCKS[name](graph, samples, seen, name, arguments)
+        raw = block(graph, samples, seen, last)
         parts.append(_normalised(graph, raw, shape["kind"], f"map.{number}.", arrays))
     return parts[0] if len(parts) == 1 else graph("Concat", *parts, axis=1)
 
@@ -87,71 +86,10 @@ def _dense_bases(model: Any, told: dict[str, Any]) -> Array:
     return np.asarray(bases, dtype=np.float32)
 
 
-def _normalised(graph: Graph, block: str, kind: str, name: str, arrays: Arrays) -> str:
+def _normalised(graph: Graph, raw: str, kind: str, name: str, arrays: Arrays) -> str:
     if kind == "projection":
-        return graph("MatMul", block, arrays[name + "projection"])
+        return graph("MatMul", raw, arrays[name + "projection"])
     centre, factors = arrays[name + "centre"], arrays[name + "factors"]
     if not centre.any() and (factors == 1).all():
-        return block
-    return graph("Mul", graph("Sub", block, centre), factors)
-
-
-def _linear(graph: Graph, x: str, bases: Array, name: str, arguments: dict[str, str]) -> str:
-    return kernels.products(graph, x, bases)
-
-
-def _exponential(graph: Graph, x: str, bases: Array, name: str, arguments: dict[str, str]) -> str:
-    distances = kernels.squared_distances if name == "rbf" else kernels.absolute_differences
-    return graph("Exp", graph("Mul", distances(graph, x, bases), -np.float32(arguments["gamma"])))
-
-
-def _of_product(graph: Graph, x: str, bases: Array, name: str, arguments: dict[str, str]) -> str:
-    scaled = graph("Mul", kernels.products(graph, x, bases), np.float32(arguments["gamma"]))
-    if name == "sigmoid":
-        return graph("Tanh", graph("Add", scaled, np.float32(arguments.get("coef0", 0))))
-    base = graph("Add", scaled, np.float32(arguments.get("coef0", 1)))
-    return graph("Pow", base, np.float32(arguments.get("degree", 3)))
-
-
-def _ratio(graph: Graph, x: str, bases: Array, name: str, arguments: dict[str, str]) -> str:
-    """Cosine and Tanimoto, in double precision, in which products of counts are exact."""
-    x, bases = kernels.float64(graph, x), bases.astype(np.float64)
-    products, norms = kernels.products(graph, x, bases), kernels.squares(graph, x)
-    own = np.square(bases).sum(axis=1)
-    if name == "cosine":
-        size = graph("Sqrt", graph("Mul", norms, own))
-        # A zero vector is similar only to a zero vector.
-        of_nothing: Any = kernels.float64(graph, graph("Equal", norms, own))
-    else:
-        size = graph("Sub", graph("Add", norms, own), products)
-        of_nothing = np.float64(1)
-    is_nothing = graph("LessOrEqual", size, np.float64(0))
-    ratio = graph("Div", products, graph("Where", is_nothing, np.float64(1), size))
-    return kernels.float32(graph, graph("Where", is_nothing, of_nothing, ratio))
-
-
-def _additive(graph: Graph, x: str, bases: Array, name: str, arguments: dict[str, str]) -> str:
-    return Additive.of(name, arguments).block(graph, x, bases)
-
-
-def _radial(graph: Graph, x: str, bases: Array, name: str, arguments: dict[str, str]) -> str:
-    block = Radial.of(name, arguments).block(graph, kernels.float64(graph, x), bases.astype(np.float64))
-    return kernels.float32(graph, block)
-
-
-def _as_given(graph: Graph, x: str, bases: Array, name: str, arguments: dict[str, str]) -> str:
-    return x
-
-
-_BLOCKS: dict[str, Callable[[Graph, str, Array, str, dict[str, str]], str]] = {
-    "linear": _linear,
-    "rbf": _exponential,
-    "laplacian": _exponential,
-    "polynomial": _of_product,
-    "sigmoid": _of_product,
-    "cosine": _ratio,
-    "tanimoto": _ratio,
-    "precomputed": _as_given,
-    **dict.fromkeys(_ADDITIVE, _additive),
-    **dict.fromkeys(_RADIAL, _radial),
-}
+        return raw
+    return graph("Mul", graph("Sub", raw, centre), factors)

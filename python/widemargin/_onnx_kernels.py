@@ -24,12 +24,6 @@ _F64 = np.float64
 _CANCELLED = {4: 2.0**-3, 8: 2.0**-10}
 
 
-def step_of(step: str) -> tuple[str, dict[str, str]]:
-    """Name and parameters of a spec without descriptors."""
-    name, _, rest = step.partition(":")
-    return name, dict(pair.split("=", 1) for pair in rest.split(",") if pair)
-
-
 def float64(graph: Graph, x: str) -> str:
     """The value in double precision."""
     return graph.cast(x, _F64)
@@ -92,17 +86,39 @@ def absolute_differences(graph: Graph, x: str, bases: Array) -> str:
     return graph.scan(x, bases.T, lambda inner, x, y: inner("Abs", inner("Sub", x, y)))
 
 
+def cosine(graph: Graph, x: str, bases: Array) -> str:
+    """x·y / √(x·x · y·y); what is all 0 is like its own kind alone."""
+    x, bases, own = _wide(graph, x, bases)
+    norms = squares(graph, x)
+    alike = float64(graph, graph("Equal", norms, own))
+    return _share(graph, products(graph, x, bases), graph("Sqrt", graph("Mul", norms, own)), alike)
+
+
+def tanimoto(graph: Graph, x: str, bases: Array) -> str:
+    """x·y / (x·x + y·y − x·y), 1 where both are 0."""
+    x, bases, own = _wide(graph, x, bases)
+    shared = products(graph, x, bases)
+    either = graph("Sub", graph("Add", squares(graph, x), own), shared)
+    return _share(graph, shared, either, _F64(1))
+
+
+def _wide(graph: Graph, x: str, bases: Array) -> tuple[str, Array, Array]:
+    """In double precision, in which products of counts are exact; and y·y."""
+    bases = bases.astype(_F64)
+    return float64(graph, x), bases, np.square(bases).sum(axis=1)
+
+
+def _share(graph: Graph, part: str, whole: str, of_nothing: Operand) -> str:
+    is_nothing = graph("LessOrEqual", whole, _F64(0))
+    ratio = graph("Div", part, graph("Where", is_nothing, _F64(1), whole))
+    return float32(graph, graph("Where", is_nothing, of_nothing, ratio))
+
+
 @dataclass(frozen=True)
 class Additive:
     """Σ_j k(x_j, y_j) on histograms, where k is the mean of power p, or Jensen-Shannon if p is None."""
 
     p: float | None
-
-    @classmethod
-    def of(cls, name: str, arguments: dict[str, str]) -> Additive:
-        """From the parts of a spec."""
-        named = {"chi2": -1.0, "hellinger": 0.0, "intersection": -math.inf, "jensen-shannon": None}
-        return cls(named[name]) if name in named else cls(float(arguments["p"]))
 
     def block(self, graph: Graph, x: str, bases: Array) -> str:
         """Sums over features, and NaN for a sample that is not a histogram."""
@@ -176,16 +192,9 @@ class Radial:
     gamma: float | None = None
 
     @classmethod
-    def of(cls, name: str, arguments: dict[str, str]) -> Radial:
-        """From the parts of a spec."""
-        if name == "rbf":
-            return cls(gamma=float(arguments["gamma"]))
-        if name == "thin-plate":
-            return cls(2.0 * (int(arguments.get("order", "2")) - 1), logarithmic=True)
-        if name == "spline":
-            order, dims = int(arguments["order"]), int(arguments["dims"])
-            return cls(float(2 * order - dims), logarithmic=dims % 2 == 0)
-        return cls({"distance": 1.0, "cubic": 3.0}.get(name) or float(arguments["exponent"]))
+    def of(cls, exponent: float) -> Radial:
+        """Of a power of r, with the logarithm where the power itself is a polynomial."""
+        return cls(exponent, logarithmic=exponent % 2 == 0)
 
     def block(self, graph: Graph, x: str, bases: Array) -> str:
         """φ in double precision, of x and bases in double precision."""

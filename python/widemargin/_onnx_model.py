@@ -13,8 +13,9 @@ from onnx import helper
 from . import _core
 from . import _onnx_kernels as kernels
 from ._onnx_expansion import check, expansion
+from ._onnx_expression import expression_of
 from ._onnx_graph import Graph, value
-from ._onnx_kernels import Additive, Array, Arrays, Radial, step_of
+from ._onnx_kernels import Array, Arrays, Radial
 
 # The offset of the power mean's polynomial before the logarithm.
 _LOG_OFFSET = 0.05
@@ -136,7 +137,7 @@ def _power_mean(graph: Graph, x: str, told: dict[str, Any], arrays: Arrays) -> s
 
 def _nystrom(graph: Graph, x: str, told: dict[str, Any], arrays: Arrays) -> str:
     """L⁻¹ k(c, x)/√c: [N, d, m]."""
-    kernel, nodes = Additive.of(*step_of(told["kernel"])), arrays["nodes"]
+    kernel, nodes = expression_of(told["kernel"]), arrays["nodes"]
     roots = np.sqrt(nodes)
     correlations = kernel.value(nodes[:, None], nodes[None, :]) / np.outer(roots, roots)
     inverse = np.linalg.inv(np.linalg.cholesky(correlations))
@@ -154,7 +155,9 @@ def _thin_plate(graph: Graph, x: str, told: dict[str, Any], arrays: Arrays) -> s
     """Scores [N, K] of x [N, d] in double precision: Σ_j α_j φ(‖x − z_j‖) + Σ_m β_m p_m(x)."""
     if told["standardized"]:
         x = graph("Mul", x, arrays["scale"])
-    block = Radial.of(*step_of(told["kernel"])).block(graph, x, arrays["bases"])
+    name, _, gamma = told["kernel"].partition(":gamma=")
+    kernel = Radial(gamma=float(gamma)) if name == "rbf" else expression_of(told["kernel"])
+    block = kernel.block(graph, x, arrays["bases"])
     scores = graph("MatMul", block, arrays["coefficients"].T)
     polynomial = arrays["polynomial"]
     if polynomial.any():

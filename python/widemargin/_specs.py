@@ -19,6 +19,7 @@ from sklearn.base import BaseEstimator
 from . import _core
 from ._calls import Block, Checked, name_of
 from ._names import one_of
+from ._rows import DESCRIPTORS, SIMILARITIES
 from ._samples import LAYOUTS, alike, count, from_other, pick
 from ._threads import threads_of
 
@@ -356,16 +357,15 @@ def _names(spec: str) -> list[str]:
 
 def _known(spec: str, where: str) -> str:
     """The spec, once it is one."""
-    known = {"similarity": _core.similarity_names(), "descriptor": _core.descriptor_names()}
+    known = {"similarity": SIMILARITIES, "descriptor": DESCRIPTORS}
     *before, last = _names(spec)
     steps = [(name, "descriptor", "similarity") for name in before] + [(last, "similarity", "descriptor")]
     for name, what, other in steps:
         if name in known[what]:
             continue
         if name in known[other]:
-            usual = {"ngrams": "tanimoto", "znorm": "dtw"}.get(name, "rbf")
             hint = (
-                f"a similarity must follow it, as in '{spec}/{usual}'"
+                f"a similarity must follow it, as in '{spec}/{known[other][name]['usual']}'"
                 if what == "similarity"
                 else "it comes last, after the descriptors"
             )

@@ -18,16 +18,17 @@ use crate::class_weight::ClassWeightArg;
 use crate::method::{Axis, Data, Method, text};
 use crate::model::Model;
 use crate::report::Failure;
-use crate::samples::{FOR_VECTORS, check_specs, default_similarity};
+use crate::samples::{FOR_VECTORS, check_specs, default_similarity, with_names};
+
+const SIMILARITY: &str = "Similarity, such as rbf:gamma=1, dtw:window=0.1 or hog:cell=4/rigid:radius=2; may be given several times to \
+     combine similarities. In `cv`, `|` separates alternatives. [default: by the kind of samples: rbf for vectors, \
+     hog:cell=8/rbf:gamma=1 for images, dtw:window=0.1 for series, edit for strings]";
 
 /// Parameters of the method. Options that can be searched hold a list.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Method options")]
 pub struct BasisExpansionArgs {
-    /// Similarity, such as rbf:gamma=1, dtw:window=0.1 or hog:cell=4/rigid:radius=2; may be given several times to
-    /// combine similarities. In `cv`, `|` separates alternatives. [default: by the kind of samples: rbf for vectors,
-    /// hog:cell=8/rbf:gamma=1 for images, dtw:window=0.1 for series, edit for strings]
-    #[arg(long, action = ArgAction::Append, value_name = "SPEC")]
+    #[arg(long, action = ArgAction::Append, value_name = "SPEC", help = SIMILARITY, long_help = with_names(SIMILARITY))]
     similarity: Vec<String>,
     /// Number of bases [default: 1000, or all samples if there are fewer]
     #[arg(long, value_delimiter = ',', value_name = "N")]

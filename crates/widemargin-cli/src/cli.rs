@@ -53,6 +53,15 @@ mod tests {
     }
 
     #[test]
+    fn help_names_every_similarity() {
+        let mut command = Cli::command();
+        let help = command.find_subcommand_mut("spectrum").unwrap().render_long_help().to_string();
+        // Lines are broken at spaces.
+        let names: Vec<&str> = help.split([' ', ',', '\n', ':']).collect();
+        assert!(widemargin::similarity::similarity_rows().all(|row| names.contains(&row.name)), "{help}");
+    }
+
+    #[test]
     fn exponents_and_columns_may_start_with_a_hyphen() {
         for p in ["-1", "-8", "0", "-inf", "-1e-3"] {
             let line = ["widemargin", "train", "power-mean", "a.svm", "-o", "m", "--p", p, "--label", "-1"];

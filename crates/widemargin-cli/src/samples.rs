@@ -2,7 +2,7 @@
 
 use indicatif::HumanCount;
 use widemargin::data::{AnyRows, AnySamples, Rows, Source};
-use widemargin::similarity::{AnySimilarity, default_spec};
+use widemargin::similarity::{AnySimilarity, default_spec, descriptor_rows, similarity_rows};
 use widemargin::{Error, Result};
 use widemargin_io::{Format, Samples};
 
@@ -32,6 +32,14 @@ pub fn default_similarity(samples: &Samples) -> &'static str {
         Samples::Other(samples) => default_spec(samples),
         _ => FOR_VECTORS,
     }
+}
+
+/// A help text, and the names that a similarity may have.
+pub fn with_names(text: &str) -> String {
+    let similarities: Vec<String> = similarity_rows().map(|row| row.usage()).collect();
+    let descriptors: Vec<&str> = descriptor_rows().map(|row| row.name).collect();
+    let (similarities, descriptors) = (similarities.join(", "), descriptors.join(", "));
+    format!("{text}\n\nSimilarities: {similarities}\n\nDescriptors, before them: {descriptors}")
 }
 
 /// Tells what is wrong with specs of similarities, before any sample is read.

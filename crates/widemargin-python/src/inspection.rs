@@ -11,7 +11,7 @@ use widemargin::model::{BasisExpansionParams, FileFacts};
 use widemargin::monitor::Monitor;
 use widemargin::problem::Intercept;
 use widemargin::select::{self, Greedy, GreedySettings};
-use widemargin::similarity::{self as similarities, AnySimilarity, Similarity, Spec};
+use widemargin::similarity::{AnySimilarity, Similarity, Spec};
 
 use crate::convert::{self, Class};
 use crate::errors::raise;
@@ -66,18 +66,6 @@ pub fn canonical(spec: &str) -> PyResult<String> {
 #[pyfunction]
 pub fn takes(specs: Vec<String>) -> PyResult<Vec<&'static str>> {
     AnySimilarity::new(&specs).map(|similarity| similarity.takes()).map_err(raise)
-}
-
-/// The names of the similarities.
-#[pyfunction]
-pub fn similarity_names() -> Vec<&'static str> {
-    similarities::similarity_names()
-}
-
-/// The names of the descriptors.
-#[pyfunction]
-pub fn descriptor_names() -> Vec<&'static str> {
-    similarities::descriptor_names()
 }
 
 /// Rows that become bases, for selections that do not need similarities.

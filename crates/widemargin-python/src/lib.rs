@@ -15,6 +15,7 @@ mod parts;
 mod power_mean;
 mod python_similarity;
 mod remote_objective;
+mod rows;
 mod samples;
 mod thin_plate;
 mod work;
@@ -35,8 +36,8 @@ mod _core {
     use crate::histograms::scale_and_nodes;
     #[pymodule_export]
     use crate::inspection::{
-        canonical, check_costs, choose_bases, descriptor_names, header_of, hog, pairwise, payload, remark_on,
-        select_similarities, similarity_names, spectrum, takes, version, with_payload,
+        canonical, check_costs, choose_bases, header_of, hog, pairwise, payload, remark_on, select_similarities,
+        spectrum, takes, version, with_payload,
     };
     #[pymodule_export]
     use crate::landmark_plan::{LandmarkPlan, SettledPolynomials, choose_landmarks, draw_rows, rows_separate};
@@ -48,6 +49,8 @@ mod _core {
     use crate::power_mean::{assemble_power_mean, fit_power_mean};
     #[pymodule_export]
     use crate::remote_objective::{Solution, minimise};
+    #[pymodule_export]
+    use crate::rows::{descriptor_rows, similarity_rows};
     #[pymodule_export]
     use crate::thin_plate::fit_thin_plate;
 }

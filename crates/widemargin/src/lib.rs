@@ -32,7 +32,7 @@ pub mod model;
 pub mod monitor;
 pub mod output;
 mod par;
-pub mod partition;
+mod parameters;
 pub mod problem;
 pub mod select;
 mod simd;

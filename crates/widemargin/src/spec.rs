@@ -38,9 +38,9 @@ impl Step {
         }
     }
 
-    /// The parameters, to be consumed one by one.
-    pub fn arguments(&self) -> Arguments<'_> {
-        Arguments { step: self, taken: Vec::new() }
+    /// The parameters as they were given.
+    pub fn values(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.values.iter().map(|(key, value)| (key.as_str(), value.as_str()))
     }
 }
 
@@ -92,91 +92,6 @@ impl FromStr for Spec {
     }
 }
 
-/// The parameters of a step while they are parsed; [`Arguments::end`] refuses those that were not consumed.
-#[derive(Clone, Debug)]
-pub struct Arguments<'a> {
-    step: &'a Step,
-    taken: Vec<&'static str>,
-}
-
-impl<'a> Arguments<'a> {
-    /// The text of a parameter, if it was given.
-    pub fn text(&mut self, key: &'static str) -> Option<&'a str> {
-        self.taken.push(key);
-        self.step.values.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str())
-    }
-
-    /// A parameter of any type that parses, or its default.
-    ///
-    /// # Errors
-    /// [`Error::Parameter`] for a value that does not parse, or that `right` refuses; `expected` says what is expected.
-    pub fn get<T: FromStr>(
-        &mut self,
-        key: &'static str,
-        default: T,
-        expected: &str,
-        right: impl Fn(&T) -> bool,
-    ) -> Result<T> {
-        let Some(text) = self.text(key) else { return Ok(default) };
-        match text.parse() {
-            Ok(value) if right(&value) => Ok(value),
-            _ => Err(Error::Parameter {
-                name: key,
-                value: format!("{text} in '{}'", self.step),
-                expected: expected.into(),
-            }),
-        }
-    }
-
-    /// A parameter that is a finite number above 0.
-    ///
-    /// # Errors
-    /// [`Error::Parameter`].
-    pub fn positive(&mut self, key: &'static str, default: f64) -> Result<f64> {
-        self.get(key, default, "a finite number above 0", |value| *value > 0.0 && value.is_finite())
-    }
-
-    /// A parameter that is a finite number.
-    ///
-    /// # Errors
-    /// [`Error::Parameter`].
-    pub fn real(&mut self, key: &'static str, default: f64) -> Result<f64> {
-        self.get(key, default, "a finite number", |value| value.is_finite())
-    }
-
-    /// A parameter that is a whole number in a range.
-    ///
-    /// # Errors
-    /// [`Error::Parameter`].
-    pub fn whole(
-        &mut self,
-        key: &'static str,
-        default: usize,
-        range: std::ops::RangeInclusive<usize>,
-    ) -> Result<usize> {
-        let expected = format!("a whole number from {} to {}", range.start(), range.end());
-        self.get(key, default, &expected, |value| range.contains(value))
-    }
-
-    /// Refuses parameters that were not consumed.
-    ///
-    /// # Errors
-    /// [`Error::Parameter`] naming the first such parameter, and the known ones.
-    pub fn end(self) -> Result<()> {
-        let stray = self.step.values.iter().find(|(key, _)| !self.taken.contains(&key.as_str()));
-        let Some((key, _)) = stray else { return Ok(()) };
-        let known = match self.taken.as_slice() {
-            [] => format!("'{}' has no parameters", self.step.name),
-            known => format!("the parameters of '{}' are {}", self.step.name, known.join(", ")),
-        };
-        Err(Error::Parameter {
-            name: "similarity",
-            value: format!("'{}'", self.step),
-            expected: format!("'{key}' is not known: {known}"),
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -213,15 +128,5 @@ mod tests {
             let spec: Spec = text.parse().unwrap();
             assert_eq!((&spec, spec.to_string().as_str()), (&right, "hog:cell=4/mean-norm/rbf:gamma=2"));
         }
-    }
-
-    #[test]
-    fn arguments_are_checked_and_none_is_left() {
-        let spec: Spec = "rbf:gamma=2,size=9".parse().unwrap();
-        let mut arguments = spec.steps[0].arguments();
-        assert_eq!(arguments.positive("gamma", 1.0).unwrap(), 2.0);
-        assert!(arguments.clone().end().unwrap_err().to_string().contains("'size' is not known"));
-        assert!(arguments.whole("size", 1, 1..=8).unwrap_err().to_string().contains("from 1 to 8"));
-        assert!(arguments.end().is_ok());
     }
 }

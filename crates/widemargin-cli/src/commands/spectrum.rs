@@ -11,17 +11,18 @@ use crate::args::Input;
 use crate::context::Context;
 use crate::output::{print, print_json};
 use crate::report::{Failure, in_file};
-use crate::samples::{FOR_VECTORS, any_samples, check_specs, default_similarity, in_whole};
+use crate::samples::{FOR_VECTORS, any_samples, check_specs, default_similarity, in_whole, with_names};
 use crate::text_table::text_table;
+
+const SIMILARITY: &str = "Similarity, such as hog:cell=4/deformable:rigid=2,local=1; may be given several times. \
+                          [default: by what the samples are]";
 
 /// Arguments of `spectrum`.
 #[derive(Debug, Args)]
 pub struct SpectrumArgs {
     #[command(flatten)]
     input: Input,
-    /// Similarity, such as hog:cell=4/deformable:rigid=2,local=1; may be given several times. [default: by the kind of
-    /// samples]
-    #[arg(long, value_name = "SPEC")]
+    #[arg(long, value_name = "SPEC", help = SIMILARITY, long_help = with_names(SIMILARITY))]
     similarity: Vec<String>,
     /// Number of samples to compare, evenly spaced in each class (in the file, if there are no labels)
     #[arg(long, default_value_t = 1000, value_name = "N")]

@@ -1,11 +1,12 @@
 //! Transformations of samples that precede a similarity.
 
 mod feature_range;
-mod hog;
+pub(crate) mod hog;
 mod moments;
-mod ngrams;
-mod scaling;
-mod znorm;
+pub(crate) mod ngrams;
+mod row;
+pub(crate) mod scaling;
+pub(crate) mod znorm;
 
 use crate::data::{AnySamples, Training};
 use crate::error::Result;
@@ -15,6 +16,7 @@ pub use hog::Hog;
 pub use moments::Spread;
 pub(crate) use moments::spread;
 pub use ngrams::NGrams;
+pub use row::DescriptorRow;
 pub use scaling::{Scaler, Scaling};
 pub use znorm::ZNorm;
 

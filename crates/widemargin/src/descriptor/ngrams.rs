@@ -6,12 +6,38 @@
 //! similarities*, 2005 (n = 4, exact). The counts are a sparse vector for any similarity of vectors.
 
 use super::Descriptor;
+use super::row::DescriptorRow;
 use crate::data::{AnySamples, BitSets, CsrMatrix, Kind, Vectors};
 use crate::error::{Error, Result};
+use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
 
-/// Converts strings to sets (`ngrams`) or counts (`ngram-counts`) of n-grams. A string of fewer than n characters has
-/// one n-gram, itself; the empty string has none.
+const SETS: DescriptorRow = DescriptorRow {
+    name: "ngrams",
+    class: "NGrams",
+    samples: &["strings"],
+    formula: "sets of their substrings of n characters, hashed",
+    about: "",
+    parameters: &[
+        Parameter::new("n", Values::Whole(1, 64), "").or("3").written(),
+        Parameter::new("bits", Values::Whole(1, 1 << 24), "Places they are hashed to.").or("2048"),
+    ],
+    usual: "tanimoto",
+    build: |step| Ok(vec![Box::new(NGrams::from_step(step)?)]),
+};
+
+const COUNTS: DescriptorRow = DescriptorRow {
+    name: "ngram-counts",
+    class: "NGramCounts",
+    formula: "vectors: how often each of their substrings of n characters occurs, hashed",
+    usual: "rbf",
+    ..SETS
+};
+
+pub(crate) const ROWS: &[DescriptorRow] = &[SETS, COUNTS];
+
+/// Strings to sets (`ngrams`) or counts (`ngram-counts`) of n-grams. A string of fewer than n characters has one n-gram, itself; the empty
+/// string has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NGrams {
     n: usize,
@@ -45,19 +71,9 @@ impl NGrams {
     /// # Errors
     /// [`Error::Parameter`] for unknown or invalid parameters, and [`Error::UnknownName`] for another name.
     pub fn from_step(step: &Step) -> Result<Self> {
-        let counted = match step.name() {
-            "ngrams" => false,
-            "ngram-counts" => true,
-            other => {
-                let expected = "here it is ngrams or ngram-counts".into();
-                return Err(Error::UnknownName { what: "descriptor", given: other.to_owned(), expected });
-            }
-        };
-        let mut arguments = step.arguments();
-        let n = arguments.whole("n", 3, 1..=64)?;
-        let bits = arguments.whole("bits", 2048, 1..=1 << 24)?;
-        arguments.end()?;
-        Ok(NGrams { n, bits, counted })
+        let counted = step.name() == COUNTS.name;
+        let arguments = if counted { COUNTS.arguments(step)? } else { SETS.arguments(step)? };
+        Ok(NGrams { counted, ..NGrams::new(arguments.value("n")?, arguments.value("bits")?)? })
     }
 
     /// The set of n-grams of each string.

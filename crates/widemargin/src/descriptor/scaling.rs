@@ -6,6 +6,29 @@ use crate::error::{Error, Result};
 use std::borrow::Cow;
 
 use super::Descriptor;
+use super::row::DescriptorRow;
+
+const MEAN_NORM: DescriptorRow = DescriptorRow {
+    name: "mean-norm",
+    class: "MeanNorm",
+    samples: &["vectors", "grids of cells"],
+    formula: "(y − mean) / mean ‖y − mean‖",
+    about: "Learned from the training samples.",
+    parameters: &[],
+    usual: "rbf",
+    build: |step| MEAN_NORM.arguments(step).map(|_| vec![Box::new(Scaler::new(Scaling::MeanNorm)) as _]),
+};
+
+const Z_SCORE: DescriptorRow = DescriptorRow {
+    name: "z-score",
+    class: "ZScore",
+    formula: "(y_j − mean_j) / standard deviation_j",
+    about: "Learned from the training samples; 0 where a feature is constant.",
+    build: |step| Z_SCORE.arguments(step).map(|_| vec![Box::new(Scaler::new(Scaling::ZScore)) as _]),
+    ..MEAN_NORM
+};
+
+pub(crate) const ROWS: &[DescriptorRow] = &[MEAN_NORM, Z_SCORE];
 
 /// The kind of scaling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

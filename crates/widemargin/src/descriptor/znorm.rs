@@ -1,11 +1,25 @@
 //! Z-normalization of each series: mean 0 and standard deviation 1.
 
 use super::Descriptor;
+use super::row::DescriptorRow;
 use crate::data::{AnySamples, Kind, Series};
 use crate::error::{Error, Result};
 
-/// Subtracts from each channel of each series its mean and divides by its standard deviation (over n, not n − 1), as in
-/// the UCR archive. It has nothing to learn.
+const ZNORM: DescriptorRow = DescriptorRow {
+    name: "znorm",
+    class: "ZNorm",
+    samples: &["time series"],
+    formula: "each channel of each series with mean 0 and standard deviation 1",
+    about: "",
+    parameters: &[],
+    usual: "dtw",
+    build: |step| ZNORM.arguments(step).map(|_| vec![Box::new(ZNorm) as _]),
+};
+
+pub(crate) const ROWS: &[DescriptorRow] = &[ZNORM];
+
+/// Takes from each channel of each series its mean and divides by its standard deviation (over n, not n − 1), as
+/// the UCR archive has its series. It learns nothing.
 ///
 /// A channel that is constant, up to rounding, becomes 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

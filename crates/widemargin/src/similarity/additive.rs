@@ -9,9 +9,94 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::Similarity;
+use super::definitions::sum;
+use super::row::{Definite, Definition, Onnx, SimilarityRow, built, read_among};
 use super::shared_features::sum_over_features;
 use crate::data::{Rows, Vectors};
 use crate::error::{Error, Result};
+use crate::parameters::{Arguments, Parameter, Values};
+use crate::spec::Step;
+
+const P: Parameter = Parameter::new(
+    "p",
+    Values::Number {
+        least: f64::NEG_INFINITY,
+        most: 0.0,
+        range: "from -inf to 0 (-1 is chi-squared, 0 Hellinger, -inf intersection); above 0 the power mean is not a \
+                kernel",
+    },
+    "",
+);
+
+const CHI2: SimilarityRow = SimilarityRow {
+    name: "chi2",
+    class: "Chi2",
+    samples: &["vectors"],
+    formula: "Σ 2 x_j y_j / (x_j + y_j)",
+    about: "Of histograms: no value below 0.",
+    parameters: &[],
+    examples: &["chi2"],
+    definite: Definite::Positive,
+    definition: Some(Definition::Vectors(|_, x, y| Ok(sum(x, y, |x, y| power_mean(-1.0, x, y))))),
+    onnx: Onnx::Expression("power_mean(-1)"),
+    build: |step| built(AdditiveKernel::from_step(step)),
+};
+
+pub(super) const ROWS: &[SimilarityRow] = &[
+    CHI2,
+    SimilarityRow {
+        name: "hellinger",
+        class: "Hellinger",
+        formula: "Σ √(x_j y_j)",
+        examples: &["hellinger"],
+        definition: Some(Definition::Vectors(|_, x, y| Ok(sum(x, y, |x, y| (x * y).sqrt())))),
+        onnx: Onnx::Expression("power_mean(0)"),
+        ..CHI2
+    },
+    SimilarityRow {
+        name: "intersection",
+        class: "Intersection",
+        formula: "Σ min(x_j, y_j)",
+        examples: &["intersection"],
+        definition: Some(Definition::Vectors(|_, x, y| Ok(sum(x, y, f64::min)))),
+        onnx: Onnx::Expression("power_mean(-inf)"),
+        ..CHI2
+    },
+    SimilarityRow {
+        name: "jensen-shannon",
+        class: "JensenShannon",
+        formula: "Σ x_j/2 log₂((x_j + y_j)/x_j) + y_j/2 log₂((x_j + y_j)/y_j)",
+        examples: &["jensen-shannon"],
+        definition: Some(Definition::Vectors(|_, x, y| {
+            let half = |x: f64, y: f64| if x > 0.0 { x / 2.0 * ((x + y) / x).log2() } else { 0.0 };
+            Ok(x.iter().zip(y).map(|(&x, &y)| half(x, y) + half(y, x)).sum())
+        })),
+        onnx: Onnx::Expression("jensen_shannon"),
+        ..CHI2
+    },
+    SimilarityRow {
+        name: "power-mean",
+        class: "PowerMean",
+        formula: "Σ ((x_j^p + y_j^p)/2)^(1/p)",
+        parameters: &[P],
+        examples: &["power-mean:p=-8", "power-mean:p=-0.5", "power-mean:p=-inf"],
+        definition: Some(Definition::Vectors(|arguments, x, y| {
+            let p = arguments.value("p")?;
+            Ok(x.iter().zip(y).map(|(&x, &y)| power_mean(p, x, y)).sum())
+        })),
+        onnx: Onnx::Expression("power_mean(p)"),
+        ..CHI2
+    },
+];
+
+/// ((x^p + y^p)/2)^(1/p), p below 0.
+fn power_mean(p: f64, x: f64, y: f64) -> f64 {
+    match p {
+        _ if x.min(y) <= 0.0 => 0.0,
+        f64::NEG_INFINITY => x.min(y),
+        p => ((x.powf(p) + y.powf(p)) / 2.0).powf(1.0 / p),
+    }
+}
 
 /// The scalar kernel k that an additive kernel sums over features.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,12 +126,24 @@ impl AdditiveKernel {
         if p <= 0.0 {
             return Ok(AdditiveKernel::PowerMean { p });
         }
-        Err(Error::Parameter {
-            name: "p",
-            value: p.to_string(),
-            expected: "a number from -inf to 0 (-1 is chi-squared, 0 Hellinger, -inf intersection); \
-                       above 0 the power mean is not a kernel"
-                .into(),
+        Err(Error::Parameter { name: "p", value: p.to_string(), expected: P.expected() })
+    }
+
+    /// The kernel of a spec such as `chi2` or `power-mean:p=-8`.
+    ///
+    /// # Errors
+    /// As for [`AdditiveKernel::from_str`].
+    pub fn from_step(step: &Step) -> Result<Self> {
+        step.to_string().parse()
+    }
+
+    fn of(arguments: &Arguments<'_>) -> Result<Self> {
+        Ok(match arguments.step().name() {
+            "chi2" => AdditiveKernel::Chi2,
+            "hellinger" => AdditiveKernel::Hellinger,
+            "intersection" => AdditiveKernel::Intersection,
+            "jensen-shannon" => AdditiveKernel::JensenShannon,
+            _ => AdditiveKernel::power_mean(arguments.value("p")?)?,
         })
     }
 
@@ -115,23 +212,7 @@ impl FromStr for AdditiveKernel {
 
     /// Parses the kernel's spec, as written by [`Display`](fmt::Display).
     fn from_str(spec: &str) -> Result<Self> {
-        Ok(match spec {
-            "chi2" => AdditiveKernel::Chi2,
-            "hellinger" => AdditiveKernel::Hellinger,
-            "intersection" => AdditiveKernel::Intersection,
-            "jensen-shannon" => AdditiveKernel::JensenShannon,
-            _ => {
-                let exponent = spec.strip_prefix("power-mean:p=").and_then(|p| p.parse().ok());
-                let Some(p) = exponent else {
-                    return Err(Error::UnknownName {
-                        what: "additive kernel",
-                        given: spec.to_owned(),
-                        expected: "known are power-mean:p=NUMBER, chi2, hellinger, intersection, jensen-shannon".into(),
-                    });
-                };
-                AdditiveKernel::power_mean(p)?
-            }
-        })
+        read_among(ROWS, "additive kernel", spec, Self::of)
     }
 }
 

@@ -9,9 +9,100 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::Similarity;
+use super::definitions::sum;
 use super::radial::{TILE, powers_of_logarithms, squared_distances};
+use super::row::{Definite, Definition, Onnx, SimilarityRow, built, read_among};
+use super::vector::RBF;
 use crate::data::{Samples, Vectors};
 use crate::error::{Error, Result};
+use crate::parameters::{Arguments, Parameter, Values};
+use crate::spec::Step;
+
+const DISTANCE: SimilarityRow = SimilarityRow {
+    name: "distance",
+    class: "Distance",
+    samples: &["vectors"],
+    formula: "−r with r = ‖x − y‖",
+    about: "",
+    parameters: &[],
+    examples: &["distance"],
+    definite: Definite::Conditional,
+    definition: Some(Definition::Vectors(|_, x, y| Ok(-distance(x, y)))),
+    onnx: Onnx::Expression("radial(1)"),
+    build: |step| built(ConditionalKernel::from_step(step)),
+};
+
+pub(super) const ROWS: &[SimilarityRow] = &[
+    SimilarityRow {
+        name: "thin-plate",
+        class: "ThinPlate",
+        formula: "(−1)^order r^(2 order − 2) log r with r = ‖x − y‖",
+        parameters: &[Parameter::new("order", Values::Whole(2, 16), "2 is r² log r.").or("2")],
+        examples: &["thin-plate", "thin-plate:order=3"],
+        definition: Some(Definition::Vectors(|arguments, x, y| {
+            let order: i32 = arguments.value("order")?;
+            Ok((-1f64).powi(order) * logarithmic(distance(x, y), 2 * order - 2))
+        })),
+        onnx: Onnx::Expression("radial(2 * order - 2)"),
+        ..DISTANCE
+    },
+    DISTANCE,
+    SimilarityRow {
+        name: "cubic",
+        class: "Cubic",
+        formula: "r³ with r = ‖x − y‖",
+        examples: &["cubic"],
+        definition: Some(Definition::Vectors(|_, x, y| Ok(distance(x, y).powi(3)))),
+        onnx: Onnx::Expression("radial(3)"),
+        ..DISTANCE
+    },
+    SimilarityRow {
+        name: "polyharmonic",
+        class: "Polyharmonic",
+        formula: "(−1)^⌈exponent/2⌉ r^exponent with r = ‖x − y‖",
+        parameters: &[Parameter::new(
+            "exponent",
+            Values::Number { least: f64::from_bits(1), most: 32.0, range: "above 0 and at most 32, no even number" },
+            "",
+        )],
+        examples: &["polyharmonic:exponent=1.5", "polyharmonic:exponent=2.5"],
+        definition: Some(Definition::Vectors(|arguments, x, y| {
+            let exponent: f64 = arguments.value("exponent")?;
+            Ok((-1f64).powf((exponent / 2.0).ceil()) * distance(x, y).powf(exponent))
+        })),
+        onnx: Onnx::Expression("radial(exponent)"),
+        ..DISTANCE
+    },
+    SimilarityRow {
+        name: "spline",
+        class: "Spline",
+        formula: "± r^(2 order − dims) with r = ‖x − y‖, times log r where that is even",
+        parameters: &[
+            Parameter::new("order", Values::Whole(1, 16), "Above dims / 2."),
+            Parameter::new("dims", Values::Whole(1, 31), "The dimension of the space."),
+        ],
+        examples: &["spline:order=2,dims=3", "spline:order=2,dims=2", "spline:order=3,dims=1"],
+        definition: Some(Definition::Vectors(|arguments, x, y| {
+            let exponent = 2 * arguments.value::<i32>("order")? - arguments.value::<i32>("dims")?;
+            let r = distance(x, y);
+            Ok(match exponent % 2 {
+                0 => (-1f64).powi(exponent / 2 + 1) * logarithmic(r, exponent),
+                _ => (-1f64).powi((exponent + 1) / 2) * r.powi(exponent),
+            })
+        })),
+        onnx: Onnx::Expression("radial(2 * order - dims)"),
+        ..DISTANCE
+    },
+];
+
+fn distance(x: &[f64], y: &[f64]) -> f64 {
+    sum(x, y, |x, y| (x - y).powi(2)).sqrt()
+}
+
+/// r^exponent log r, which is 0 at 0.
+fn logarithmic(r: f64, exponent: i32) -> f64 {
+    if r > 0.0 { r.powi(exponent) * r.ln() } else { 0.0 }
+}
 
 /// A radial kernel that is conditionally positive definite with respect to some polynomials.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,7 +141,15 @@ impl ConditionalKernel {
     /// The thin plate r² log r, the default of the method.
     pub const THIN_PLATE: Self = ConditionalKernel::ThinPlate { order: 2 };
 
-    /// Checks the kernel's parameters.
+    /// The kernel of a spec such as `distance` or `thin-plate:order=3`.
+    ///
+    /// # Errors
+    /// As for [`ConditionalKernel::from_str`].
+    pub fn from_step(step: &Step) -> Result<Self> {
+        step.to_string().parse()
+    }
+
+    /// Checks the kernel's parameter.
     ///
     /// # Errors
     /// [`Error::Parameter`] naming the invalid parameter.
@@ -79,7 +178,23 @@ impl ConditionalKernel {
         }
     }
 
-    /// Degree of the kernel's polynomials; `None` if it is positive definite.
+    fn of(arguments: &Arguments<'_>) -> Result<Self> {
+        let kernel = match arguments.step().name() {
+            "thin-plate" => ConditionalKernel::ThinPlate { order: arguments.value("order")? },
+            "distance" => ConditionalKernel::Distance,
+            "cubic" => ConditionalKernel::Cubic,
+            "polyharmonic" => ConditionalKernel::Polyharmonic { exponent: arguments.value("exponent")? },
+            "spline" => ConditionalKernel::Spline { order: arguments.value("order")?, dims: arguments.value("dims")? },
+            _ => match arguments.get("gamma")? {
+                Some(gamma) => ConditionalKernel::Rbf { gamma },
+                None => return Err(arguments.wrong("gamma", "a finite number above 0".into())),
+            },
+        };
+        kernel.check()?;
+        Ok(kernel)
+    }
+
+    /// Degree of the polynomials the kernel is definite against; `None` where it is positive definite.
     pub fn degree(&self) -> Option<u32> {
         match *self {
             ConditionalKernel::ThinPlate { order } | ConditionalKernel::Spline { order, .. } => Some(order - 1),
@@ -197,42 +312,8 @@ impl FromStr for ConditionalKernel {
 
     /// Parses the kernel's spec, as written by [`Display`](fmt::Display); `thin-plate:order=2` is `thin-plate`.
     fn from_str(spec: &str) -> Result<Self> {
-        let unknown = || Error::UnknownName {
-            what: "conditionally positive definite kernel",
-            given: spec.to_owned(),
-            expected: "known are thin-plate, thin-plate:order=NUMBER, distance, cubic, \
-                       polyharmonic:exponent=NUMBER, spline:order=NUMBER,dims=NUMBER, rbf:gamma=NUMBER"
-                .into(),
-        };
-        let kernel = match spec.split_once(':') {
-            None => match spec {
-                "thin-plate" => Self::THIN_PLATE,
-                "distance" => ConditionalKernel::Distance,
-                "cubic" => ConditionalKernel::Cubic,
-                _ => return Err(unknown()),
-            },
-            Some((name, parameters)) => {
-                let (first, second) = match parameters.split_once(',') {
-                    Some((first, second)) => (first, Some(second)),
-                    None => (parameters, None),
-                };
-                let (key, value) = first.split_once('=').ok_or_else(unknown)?;
-                let number = || value.parse::<f64>().map_err(|_| unknown());
-                let whole = |text: &str| text.parse::<u32>().map_err(|_| unknown());
-                match (name, key, second) {
-                    ("thin-plate", "order", None) => ConditionalKernel::ThinPlate { order: whole(value)? },
-                    ("polyharmonic", "exponent", None) => ConditionalKernel::Polyharmonic { exponent: number()? },
-                    ("rbf", "gamma", None) => ConditionalKernel::Rbf { gamma: number()? },
-                    ("spline", "order", Some(second)) => {
-                        let dims = second.strip_prefix("dims=").ok_or_else(unknown)?;
-                        ConditionalKernel::Spline { order: whole(value)?, dims: whole(dims)? }
-                    }
-                    _ => return Err(unknown()),
-                }
-            }
-        };
-        kernel.check()?;
-        Ok(kernel)
+        let known = [ROWS, &[RBF]].concat();
+        read_among(&known, "conditionally positive definite kernel", spec, Self::of)
     }
 }
 

@@ -35,7 +35,7 @@ pub(super) fn squared_distances(bases: &Vectors, samples: &Vectors, block: &mut 
     check_widths(bases, samples)?;
     if let (Vectors::Dense(b), Vectors::Dense(s)) = (bases, samples) {
         if b.n_cols <= FEW_FEATURES {
-            by_differences(b, s, block, term);
+            sums_of_terms(b, s, block, |x, y| term(x - y));
             return Ok(());
         }
         // After centring on the bases' mean, norms are small, and few pairs are recomputed.
@@ -53,7 +53,7 @@ pub(super) fn squared_distances(bases: &Vectors, samples: &Vectors, block: &mut 
 pub(super) fn absolute_distances(bases: &Vectors, samples: &Vectors, block: &mut [f32]) -> Result<()> {
     check_widths(bases, samples)?;
     if let (Vectors::Dense(b), Vectors::Dense(s)) = (bases, samples) {
-        by_differences(b, s, block, f32::abs);
+        sums_of_terms(b, s, block, |x, y| (x - y).abs());
         return Ok(());
     }
     // If one is 0, |x − y| is the other: sparse rows need only the shared features.
@@ -111,12 +111,12 @@ compiled! {
     }
 }
 
-/// block\[sample\]\[basis\] = Σ_j term(x_j − y_j). Costs a subtraction, `term` and an addition per feature and pair.
-fn by_differences(
+/// block\[sample\]\[basis\] = Σ_j term(x_j, y_j): `term` and an addition a feature and pair.
+pub(super) fn sums_of_terms(
     bases: &DenseMatrix<f32>,
     samples: &DenseMatrix<f32>,
     block: &mut [f32],
-    term: impl Fn(f32) -> f32 + Copy,
+    term: impl Fn(f32, f32) -> f32 + Copy,
 ) {
     let (n, d) = (bases.n_rows, bases.n_cols);
     block.fill(0.0);
@@ -137,12 +137,12 @@ fn by_differences(
 }
 
 compiled! {
-    /// out\[basis\] += Σ_j term(x_j − y_j) for the bases of a tile, \[feature\]\[basis\].
-    fn add_tile(sample: &[f32], tile: &[[f32; TILE]], out: &mut [f32], term: impl Fn(f32) -> f32) {
+    /// out\[basis\] += Σ_j term(x_j, y_j) for the bases of a tile, \[feature\]\[basis\].
+    fn add_tile(sample: &[f32], tile: &[[f32; TILE]], out: &mut [f32], term: impl Fn(f32, f32) -> f32) {
         let mut sums = [0.0; TILE];
         for (x, bases) in sample.iter().zip(tile) {
             for (sum, y) in sums.iter_mut().zip(bases) {
-                *sum += term(x - y);
+                *sum += term(*x, *y);
             }
         }
         out.iter_mut().zip(sums).for_each(|(out, sum)| *out += sum);

@@ -10,9 +10,37 @@
 use rustc_hash::FxHashMap;
 
 use super::Similarity;
-use super::named::expect_name;
+use super::row::{Definite, Definition, Onnx, SimilarityRow, built};
 use crate::error::Result;
+use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
+
+const NGRAM: SimilarityRow = SimilarityRow {
+    name: "ngram",
+    class: "NGram",
+    samples: &["strings"],
+    formula: "cosine of how often each substring of n characters occurs",
+    about: "A shorter string counts as one such substring.",
+    parameters: &[Parameter::new("n", Values::Whole(1, 64), "").or("3").written()],
+    examples: &["ngram", "ngram:n=1", "ngram:n=2"],
+    definite: Definite::Positive,
+    definition: Some(Definition::Strings(|arguments, x, y| {
+        let n: usize = arguments.value("n")?;
+        fn list(s: &[char], n: usize) -> Vec<&[char]> {
+            if s.len() < n { vec![s] } else { s.windows(n).collect() }
+        }
+        // Each gram of one string beside each of the other.
+        let product = |x: &[&[char]], y: &[&[char]]| {
+            x.iter().map(|gram| y.iter().filter(|other| *other == gram).count()).sum::<usize>() as f64
+        };
+        let (x, y) = (list(x, n), list(y, n));
+        Ok(product(&x, &y) / (product(&x, &x) * product(&y, &y)).sqrt())
+    })),
+    onnx: Onnx::NO_VECTORS,
+    build: |step| built(NGram::from_step(step)),
+};
+
+pub(super) const ROWS: &[SimilarityRow] = &[NGRAM];
 
 /// The normalised spectrum kernel of strings, on exact n-grams of characters (no hash collisions).
 #[derive(Clone, Debug, PartialEq)]
@@ -28,11 +56,7 @@ impl NGram {
     /// [`Error::Parameter`](crate::Error::Parameter) for unknown parameters or an n outside 1 to 64, and
     /// [`Error::UnknownName`](crate::Error::UnknownName) for another name.
     pub fn from_step(step: &Step) -> Result<Self> {
-        expect_name(step, "ngram")?;
-        let mut arguments = step.arguments();
-        let n = arguments.whole("n", 3, 1..=64)?;
-        arguments.end()?;
-        Ok(NGram { n, step: step.clone() })
+        Ok(NGram { n: NGRAM.arguments(step)?.value("n")?, step: step.clone() })
     }
 }
 
@@ -95,36 +119,7 @@ impl Similarity for NGram {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::similarity::sequence_tests::{agrees, chunks_change_nothing, of};
-    use proptest::prelude::*;
-
-    /// By the definition, counting each gram of either string anew.
-    fn brute(n: usize, x: &str, y: &str) -> f64 {
-        let list = |s: &str| {
-            let s: Vec<char> = s.chars().collect();
-            if s.len() < n { vec![s] } else { (0..=s.len() - n).map(|i| s[i..i + n].to_vec()).collect() }
-        };
-        let dot = |x: &[Vec<char>], y: &[Vec<char>]| {
-            x.iter().map(|gram| y.iter().filter(|other| *other == gram).count()).sum::<usize>() as f64
-        };
-        let (x, y) = (list(x), list(y));
-        dot(&x, &y) / (dot(&x, &x) * dot(&y, &y)).sqrt()
-    }
-
-    proptest! {
-        #[test]
-        fn agrees_with_the_definition(words in prop::collection::vec("[abé]{0,12}", 2..8), n in 1usize..5) {
-            let s = of(&format!("ngram:n={n}"), NGram::from_step);
-            agrees(&s, &words, &words, |x, y| brute(n, x, y));
-            let block = chunks_change_nothing(&s, &words, &words);
-            for i in 0..words.len() {
-                prop_assert_eq!(block[i * words.len() + i], 1.0);
-                for j in 0..words.len() {
-                    prop_assert_eq!(block[i * words.len() + j], block[j * words.len() + i]);
-                }
-            }
-        }
-    }
+    use crate::similarity::sequence_tests::{agrees, of};
 
     #[test]
     fn short_and_empty_strings_equal_themselves_alone() {

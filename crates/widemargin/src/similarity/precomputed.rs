@@ -1,10 +1,27 @@
 //! Precomputed similarities: a sample is its row of values, a column is a basis.
 
 use super::Similarity;
+use super::row::{Definite, Onnx, SimilarityRow, built};
 use crate::data::{Rows, Samples, Vectors};
 use crate::error::{Error, Result};
 
-/// `precomputed`: samples are rows of similarities to bases that are not available; every column is a basis.
+const PRECOMPUTED: SimilarityRow = SimilarityRow {
+    name: "precomputed",
+    class: "Precomputed",
+    samples: &["vectors"],
+    formula: "column x of row y",
+    about: "Samples are rows of similarities, one column a basis.",
+    parameters: &[],
+    examples: &["precomputed"],
+    definite: Definite::No,
+    definition: None,
+    onnx: Onnx::Expression("x"),
+    build: |step| built(PRECOMPUTED.arguments(step).map(|_| Precomputed)),
+};
+
+pub(super) const ROWS: &[SimilarityRow] = &[PRECOMPUTED];
+
+/// `precomputed`: samples are rows of similarities to the bases, which it never sees; every column is a basis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Precomputed;
 

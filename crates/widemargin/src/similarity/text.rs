@@ -15,11 +15,91 @@
 use rapidfuzz::distance::{damerau_levenshtein, indel, jaro, jaro_winkler, lcs_seq, levenshtein, osa};
 
 use super::Similarity;
-use super::named::expect_name;
-use crate::error::{Error, Result};
+use super::row::{Definite, Definition, Onnx, SimilarityRow, built};
+use crate::error::Result;
+use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
 
-/// The edit operations of a distance.
+const EDIT: SimilarityRow = SimilarityRow {
+    name: "edit",
+    class: "Edit",
+    samples: &["strings"],
+    formula: "1 − d(x, y) / largest d of such lengths, d the number of edits; with a gamma exp(−gamma (1 − that))",
+    about: "`levenshtein` inserts, deletes and replaces, `osa` and `damerau` also swap neighbours, `indel` inserts and \
+            deletes, `lcs` is what the longest common subsequence leaves; `jaro` and `jaro-winkler` are the similarity \
+            themselves, and not symmetric.",
+    parameters: &[
+        Parameter::new(
+            "metric",
+            Values::Words(&["levenshtein", "osa", "damerau", "indel", "lcs", "jaro", "jaro-winkler"]),
+            "",
+        )
+        .or("levenshtein"),
+        Parameter::new("gamma", Values::POSITIVE, "Without one it is the share itself.").optional(),
+    ],
+    examples: &[
+        "edit",
+        "edit:metric=osa",
+        "edit:metric=indel",
+        "edit:metric=lcs",
+        "edit:gamma=3",
+        "edit:metric=damerau",
+    ],
+    definite: Definite::No,
+    definition: Some(Definition::Strings(|arguments, x, y| {
+        let (m, n, metric) = (x.len() as f64, y.len() as f64, arguments.text("metric").unwrap_or_default());
+        let (d, most) = match metric {
+            "levenshtein" => (edits(x, y, 1, Swaps::None), m.max(n)),
+            "osa" => (edits(x, y, 1, Swaps::Neighbours), m.max(n)),
+            "damerau" => (edits(x, y, 1, Swaps::Apart), m.max(n)),
+            "indel" => (edits(x, y, 2, Swaps::None), m + n),
+            "lcs" => (m.max(n) - (m + n - edits(x, y, 2, Swaps::None)) / 2.0, m.max(n)),
+            other => return Err(arguments.wrong("metric", format!("one of distances, not {other}"))),
+        };
+        let s = if most == 0.0 { 1.0 } else { 1.0 - d / most };
+        Ok(arguments.get::<f64>("gamma")?.map_or(s, |gamma| (-gamma * (1.0 - s)).exp()))
+    })),
+    onnx: Onnx::NO_VECTORS,
+    build: |step| built(Edit::from_step(step)),
+};
+
+pub(super) const ROWS: &[SimilarityRow] = &[EDIT];
+
+/// Which characters may be swapped for one edit.
+#[derive(Clone, Copy, PartialEq)]
+enum Swaps {
+    None,
+    /// Neighbours that nothing else edits.
+    Neighbours,
+    /// Characters that become neighbours, and between which others are inserted.
+    Apart,
+}
+
+/// The fewest edits, every entry of the table from those before it by the definition of the metric.
+fn edits(x: &[char], y: &[char], replace: usize, swaps: Swaps) -> f64 {
+    let mut table = vec![vec![0; y.len() + 1]; x.len() + 1];
+    for i in 0..=x.len() {
+        for j in 0..=y.len() {
+            let mut best = if i == 0 || j == 0 { i + j } else { usize::MAX };
+            if i > 0 && j > 0 {
+                let same = x[i - 1] == y[j - 1];
+                best = best.min(table[i - 1][j] + 1).min(table[i][j - 1] + 1);
+                best = best.min(table[i - 1][j - 1] + if same { 0 } else { replace });
+            }
+            // x[k] … x[i − 1] becomes y[l] … y[j − 1]: the ends swapped, what is between them deleted or inserted.
+            let far = if swaps == Swaps::Apart { usize::MAX } else { 2 };
+            for k in (0..i.saturating_sub(1)).filter(|k| swaps != Swaps::None && i - k <= far) {
+                for l in (0..j.saturating_sub(1)).filter(|l| j - l <= far && x[i - 1] == y[*l] && x[k] == y[j - 1]) {
+                    best = best.min(table[k][l] + (i - k - 2) + 1 + (j - l - 2));
+                }
+            }
+            table[i][j] = best;
+        }
+    }
+    table[x.len()][y.len()] as f64
+}
+
+/// What counts as an edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EditMetric {
@@ -49,15 +129,6 @@ impl EditMetric {
         ("jaro", EditMetric::Jaro),
         ("jaro-winkler", EditMetric::JaroWinkler),
     ];
-
-    fn from_name(name: &str) -> Result<Self> {
-        let known = Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, metric)| *metric);
-        known.ok_or_else(|| Error::UnknownName {
-            what: "edit metric",
-            given: name.to_owned(),
-            expected: format!("known are {}", Self::ALL.map(|(name, _)| name).join(", ")),
-        })
-    }
 }
 
 /// Edit-based similarity of strings, from 0 to 1; see the table of metrics above.
@@ -74,18 +145,12 @@ impl Edit {
     /// The similarity of a spec such as `edit`, `edit:metric=osa` or `edit:gamma=4`.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for unknown or invalid parameters, and [`Error::UnknownName`] for an unknown metric or
-    /// another name.
+    /// As for [`SimilarityRow::arguments`].
     pub fn from_step(step: &Step) -> Result<Self> {
-        expect_name(step, "edit")?;
-        let mut arguments = step.arguments();
-        let metric = arguments.text("metric").map_or(Ok(EditMetric::Levenshtein), EditMetric::from_name)?;
-        let gamma = match arguments.text("gamma") {
-            None => None,
-            Some(_) => Some(arguments.positive("gamma", 1.0)?),
-        };
-        arguments.end()?;
-        Ok(Edit { metric, gamma, step: step.clone() })
+        let arguments = EDIT.arguments(step)?;
+        let named = EditMetric::ALL.iter().find(|(name, _)| arguments.text("metric") == Some(name));
+        let metric = named.map_or(EditMetric::Levenshtein, |(_, metric)| *metric);
+        Ok(Edit { metric, gamma: arguments.get("gamma")?, step: step.clone() })
     }
 }
 
@@ -141,62 +206,12 @@ impl Similarity for Edit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::similarity::sequence_tests::{agrees, chunks_change_nothing, of};
+    use crate::similarity::sequence_tests::{chunks_change_nothing, of};
     use crate::similarity::{Spec, pairwise};
     use proptest::prelude::*;
 
     fn edit(spec: &str) -> Edit {
         of(spec, Edit::from_step)
-    }
-
-    /// Every table entry from its three neighbours and, for swaps, by the definition of the metric.
-    fn distance(x: &str, y: &str, replace: usize, osa: bool) -> usize {
-        let (x, y): (Vec<char>, Vec<char>) = (x.chars().collect(), y.chars().collect());
-        let mut table = vec![vec![0; y.len() + 1]; x.len() + 1];
-        for i in 0..=x.len() {
-            for j in 0..=y.len() {
-                let mut best = if i == 0 || j == 0 { i + j } else { usize::MAX };
-                if i > 0 && j > 0 {
-                    let same = x[i - 1] == y[j - 1];
-                    best = best.min(table[i - 1][j] + 1).min(table[i][j - 1] + 1);
-                    best = best.min(table[i - 1][j - 1] + if same { 0 } else { replace });
-                    if osa && i > 1 && j > 1 && x[i - 1] == y[j - 2] && x[i - 2] == y[j - 1] {
-                        best = best.min(table[i - 2][j - 2] + 1);
-                    }
-                }
-                table[i][j] = best;
-            }
-        }
-        table[x.len()][y.len()]
-    }
-
-    fn brute(metric: &str, x: &str, y: &str) -> f64 {
-        let (m, n) = (x.chars().count() as f64, y.chars().count() as f64);
-        let (d, most) = match metric {
-            "levenshtein" => (distance(x, y, 1, false) as f64, m.max(n)),
-            "osa" => (distance(x, y, 1, true) as f64, m.max(n)),
-            "indel" => (distance(x, y, 2, false) as f64, m + n),
-            _ => (m.max(n) - (m + n - distance(x, y, 2, false) as f64) / 2.0, m.max(n)),
-        };
-        if most == 0.0 { 1.0 } else { 1.0 - d / most }
-    }
-
-    fn words() -> Vec<String> {
-        let long: String = (0..150).map(|i| char::from(b'a' + (i * i % 7) as u8)).collect();
-        let words = ["", "a", "ab", "ba", "kitten", "sitting", "Ångström", "angstrom", "日本語", "本日語", "xyz"];
-        let mut words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        words.extend([long.clone(), long.replace("ab", "ba"), long[20..].to_owned()]);
-        words
-    }
-
-    #[test]
-    fn agrees_with_the_definitions() {
-        for metric in ["levenshtein", "osa", "indel", "lcs"] {
-            let s = edit(&format!("edit:metric={metric}"));
-            agrees(&s, &words(), &words(), |x, y| brute(metric, x, y));
-            let s = edit(&format!("edit:metric={metric},gamma=3"));
-            agrees(&s, &words(), &words(), |x, y| (-3.0 * (1.0 - brute(metric, x, y))).exp());
-        }
     }
 
     #[test]

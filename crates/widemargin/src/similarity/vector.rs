@@ -3,13 +3,99 @@
 use std::fmt;
 
 use super::Similarity;
+use super::definitions::{product, sum};
 use super::distances::{absolute_distances, norms, squared_distances};
 use super::exponential::exponentials;
+use super::row::{Definite, Definition, Onnx, SimilarityRow, arguments_among, built};
 use super::shared_features::products;
 use crate::data::{Training, Vectors};
 use crate::descriptor::{Spread, spread};
 use crate::error::{Error, Result};
-use crate::spec::{Arguments, Step};
+use crate::parameters::{Parameter, Values};
+use crate::spec::Step;
+
+const GAMMA: Parameter =
+    learned_gamma("Without one it is learned: 1 / mean ‖y − mean‖² over the training samples; `scale` says the same.");
+
+const fn learned_gamma(about: &'static str) -> Parameter {
+    Parameter::new("gamma", Values::POSITIVE, about).optional().or_word("scale")
+}
+
+/// exp(−gamma ‖x − y‖²).
+pub(super) const RBF: SimilarityRow = SimilarityRow {
+    name: "rbf",
+    class: "RBF",
+    samples: &["vectors"],
+    formula: "exp(−gamma ‖x − y‖²)",
+    about: "",
+    parameters: &[GAMMA],
+    examples: &["rbf", "rbf:gamma=0.3"],
+    definite: Definite::Positive,
+    definition: Some(Definition::Vectors(|arguments, x, y| {
+        Ok((-arguments.value::<f64>("gamma")? * sum(x, y, |x, y| (x - y).powi(2))).exp())
+    })),
+    onnx: Onnx::Expression("exp(-gamma * squared_distance)"),
+    build: |step| built(VectorSimilarity::from_step(step)),
+};
+
+pub(super) const ROWS: &[SimilarityRow] = &[
+    SimilarityRow {
+        name: "linear",
+        class: "Linear",
+        formula: "x·y",
+        parameters: &[],
+        examples: &["linear"],
+        definition: Some(Definition::Vectors(|_, x, y| Ok(product(x, y)))),
+        onnx: Onnx::Expression("product"),
+        ..RBF
+    },
+    RBF,
+    SimilarityRow {
+        name: "laplacian",
+        class: "Laplacian",
+        formula: "exp(−gamma ‖x − y‖₁)",
+        parameters: &[learned_gamma(
+            "Without one it is learned: 1 / mean ‖y − mean‖₁ over the training samples; `scale` says the same.",
+        )],
+        examples: &["laplacian", "laplacian:gamma=0.3"],
+        definition: Some(Definition::Vectors(|arguments, x, y| {
+            Ok((-arguments.value::<f64>("gamma")? * sum(x, y, |x, y| (x - y).abs())).exp())
+        })),
+        onnx: Onnx::Expression("exp(-gamma * sum(abs(x - y)))"),
+        ..RBF
+    },
+    SimilarityRow {
+        name: "polynomial",
+        class: "Polynomial",
+        formula: "(gamma x·y + coef0)^degree",
+        about: "Indefinite where coef0 is below 0.",
+        parameters: &[
+            Parameter::new("degree", Values::Whole(1, 16), "").or("3").written(),
+            GAMMA,
+            Parameter::new("coef0", Values::FINITE, "").or("1"),
+        ],
+        examples: &["polynomial", "polynomial:degree=2,coef0=0.5,gamma=0.3"],
+        definition: Some(Definition::Vectors(|arguments, x, y| {
+            let base = arguments.value::<f64>("gamma")? * product(x, y) + arguments.value::<f64>("coef0")?;
+            Ok(base.powi(arguments.value("degree")?))
+        })),
+        onnx: Onnx::Expression("(gamma * product + coef0) ** degree"),
+        ..RBF
+    },
+    SimilarityRow {
+        name: "sigmoid",
+        class: "Sigmoid",
+        formula: "tanh(gamma x·y + coef0)",
+        parameters: &[GAMMA, Parameter::new("coef0", Values::FINITE, "").or("0")],
+        examples: &["sigmoid", "sigmoid:coef0=-0.2,gamma=0.1"],
+        definite: Definite::No,
+        definition: Some(Definition::Vectors(|arguments, x, y| {
+            Ok((arguments.value::<f64>("gamma")? * product(x, y) + arguments.value::<f64>("coef0")?).tanh())
+        })),
+        onnx: Onnx::Expression("tanh(gamma * product + coef0)"),
+        ..RBF
+    },
+];
 
 /// The function of the product or the difference.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,26 +137,17 @@ impl VectorSimilarity {
     /// # Errors
     /// [`Error::UnknownName`] for a name outside this family, [`Error::Parameter`] for unknown or invalid parameters.
     pub fn from_step(step: &Step) -> Result<Self> {
-        let mut arguments = step.arguments();
-        let (kernel, gamma) = match step.name() {
-            "linear" => (VectorKernel::Linear, Some(1.0)),
-            "rbf" => (VectorKernel::Rbf, gamma(&mut arguments)?),
-            "laplacian" => (VectorKernel::Laplacian, gamma(&mut arguments)?),
+        let arguments = arguments_among(ROWS, "similarity of vectors", step)?;
+        let kernel = match step.name() {
+            "linear" => VectorKernel::Linear,
+            "rbf" => VectorKernel::Rbf,
+            "laplacian" => VectorKernel::Laplacian,
             "polynomial" => {
-                let degree = arguments.whole("degree", 3, 1..=16)? as u32;
-                let coef0 = arguments.real("coef0", 1.0)?;
-                (VectorKernel::Polynomial { degree, coef0 }, gamma(&mut arguments)?)
+                VectorKernel::Polynomial { degree: arguments.value("degree")?, coef0: arguments.value("coef0")? }
             }
-            "sigmoid" => (VectorKernel::Sigmoid { coef0: arguments.real("coef0", 0.0)? }, gamma(&mut arguments)?),
-            other => {
-                return Err(Error::UnknownName {
-                    what: "similarity of vectors",
-                    given: other.to_owned(),
-                    expected: "known are linear, rbf, laplacian, polynomial, sigmoid".into(),
-                });
-            }
+            _ => VectorKernel::Sigmoid { coef0: arguments.value("coef0")? },
         };
-        arguments.end()?;
+        let gamma = if kernel == VectorKernel::Linear { Some(1.0) } else { arguments.get("gamma")? };
         Ok(VectorSimilarity { kernel, gamma, step: step.clone() })
     }
 
@@ -184,12 +261,4 @@ fn polynomial_distance(degree: u32, x: f64, y: f64, gap: f64) -> f64 {
     // 2 p(middle) − 2 p(m), with the factor middle − m = gap / 2 taken out.
     let risen: f64 = (0..degree).map(|i| power(middle, i) * power(m, degree - 1 - i)).sum();
     curved + gap * risen
-}
-
-/// The given gamma, or `None` if it is to be learned.
-fn gamma(arguments: &mut Arguments<'_>) -> Result<Option<f64>> {
-    match arguments.text("gamma") {
-        None | Some("scale") => Ok(None),
-        Some(_) => arguments.positive("gamma", 1.0).map(Some),
-    }
 }

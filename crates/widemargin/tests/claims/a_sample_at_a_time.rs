@@ -5,7 +5,7 @@ use widemargin::data::{
     AnySamples, CsrMatrix, DenseMatrix, DenseView, Grids, Images, Labels, Rows, Samples, Series, Vectors,
 };
 use widemargin::model::{BasisExpansionParams, PowerMeanParams, ThinPlateParams};
-use widemargin::similarity::AnySimilarity;
+use widemargin::similarity::{AnySimilarity, similarity_rows};
 
 /// More than a chunk of any method, and no multiple of any lanes.
 const N: usize = 301;
@@ -66,12 +66,15 @@ fn sparse(n_cols: usize) -> AnySamples {
     AnySamples::Vectors(Vectors::Sparse(matrix))
 }
 
+/// An example of each similarity that compares such samples with bases.
+fn examples(kind: &str) -> Vec<&'static str> {
+    let rows = similarity_rows().filter(|row| row.samples.contains(&kind) && row.name != "precomputed");
+    rows.map(|row| *row.examples.last().unwrap()).collect()
+}
+
 #[test]
 fn vectors() {
-    let all = ["linear", "rbf", "laplacian", "polynomial", "sigmoid", "cosine", "tanimoto", "chi2", "power-mean:p=-8"];
-    let more =
-        ["jensen-shannon", "intersection", "hellinger", "thin-plate", "distance", "mean-norm>rbf", "z-score>linear"];
-    for spec in all.into_iter().chain(more) {
+    for spec in examples("vectors").into_iter().chain(["mean-norm/rbf", "z-score/linear"]) {
         for (d, n_basis, classes) in [(20, 11, 2), (3, 1, 2), (70, 200, 3)] {
             check_basis_expansion(&[spec], "mean-norm", &dense(d), classes, n_basis);
             check_basis_expansion(&[spec], "mean-norm", &sparse(d), classes, n_basis);
@@ -91,19 +94,19 @@ fn strings_series_and_images() {
         letters.iter().map(|x| ["A", "C", "G", "é", " "][(x * 4.99) as usize]).collect::<String>()
     };
     let strings = AnySamples::Strings((0..N).map(text).collect());
-    for spec in ["edit", "edit:metric=damerau", "align", "ngram:n=2", "ngrams:n=2>tanimoto", "ngram-counts:n=2>rbf"] {
+    for spec in examples("strings").into_iter().chain(["ngrams:n=2/tanimoto", "ngram-counts:n=2/rbf"]) {
         check_basis_expansion(&[spec], "mean-norm", &strings, 3, 17);
     }
     for channels in [1, 2] {
         let lengths: Vec<usize> = (0..N).map(|row| 9 + row % 7).collect();
         let steps: usize = lengths.iter().sum();
         let series = AnySamples::Series(Series::new(noise(steps * channels, 9), &lengths, channels).unwrap());
-        for spec in ["dtw", "znorm>dtw:window=0.2", "dtw:gamma=auto"] {
+        for spec in examples("time series").into_iter().chain(["znorm/dtw:window=0.2"]) {
             check_basis_expansion(&[spec], "mean-norm", &series, 2, 13);
         }
     }
     let grids = AnySamples::Grids(Grids::new(noise(N * 4 * 4 * 7, 10), 4, 4, 7).unwrap());
-    for spec in ["rigid:radius=1", "deformable", "rigid:radius=2", "linear"] {
+    for spec in examples("grids of cells").into_iter().chain(["linear"]) {
         check_basis_expansion(&[spec], "mean-norm", &grids, 3, 15);
     }
     let pixels = noise(N * 16 * 16, 11).into_iter().map(|x| (255.0 * x) as u8).collect();

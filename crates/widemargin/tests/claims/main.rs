@@ -7,6 +7,7 @@ mod basis_expansion;
 mod basis_expansion_blocks;
 mod common;
 mod damaged_checkpoints;
+mod every_similarity;
 mod expansion_alone;
 mod gap_is_reached;
 mod greedy_selection;

@@ -19,13 +19,39 @@ use std::fmt;
 
 use crate::data::{AnySamples, Grids, Images, Kind, Samples};
 use crate::descriptor::Descriptor;
+use crate::descriptor::row::DescriptorRow;
+use crate::descriptor::scaling::{Scaler, Scaling};
 use crate::error::{Error, Result};
 use crate::isa::Isa;
-use crate::spec::Arguments;
+use crate::parameters::{Parameter, Values};
+use crate::spec::Step;
 
 use blocks::DEPTH;
 use gradients::RowGradients;
 use votes::Votes;
+
+const HOG: DescriptorRow = DescriptorRow {
+    name: "hog",
+    class: "HOG",
+    samples: &["images"],
+    formula: "histograms of oriented gradients: a grid of cells of 31 numbers",
+    about: "",
+    parameters: &[
+        Parameter::new("cell", Values::Whole(1, 1 << 16), "Pixels a side; they must divide the images' sides.").or("8"),
+        Parameter::new("scale", Values::Words(&["mean-norm", "none"]), "What follows at once.").or("mean-norm"),
+    ],
+    usual: "rbf",
+    build: |step| {
+        let mut descriptors: Vec<Box<dyn Descriptor>> = vec![Box::new(Hog::from_step(step)?)];
+        // The scaling that the similarities of BE-SVM expect of it.
+        if HOG.arguments(step)?.text("scale") == Some("mean-norm") {
+            descriptors.push(Box::new(Scaler::new(Scaling::MeanNorm)));
+        }
+        Ok(descriptors)
+    },
+};
+
+pub(crate) const ROWS: &[DescriptorRow] = &[HOG];
 
 /// The HOG descriptor with square cells.
 ///
@@ -59,12 +85,12 @@ impl Hog {
         Ok(Hog { cell_size })
     }
 
-    /// Reads `cell` (default 8) from a spec such as `hog:cell=4`.
+    /// The descriptor of a step such as `hog:cell=4`.
     ///
     /// # Errors
-    /// [`Error::Parameter`] unless the cell size is a whole number above 0.
-    pub fn from_arguments(arguments: &mut Arguments<'_>) -> Result<Self> {
-        Ok(Hog { cell_size: arguments.whole("cell", 8, 1..=1 << 16)? })
+    /// [`Error::UnknownName`] for another name, and [`Error::Parameter`].
+    pub fn from_step(step: &Step) -> Result<Self> {
+        Hog::new(HOG.arguments(step)?.value("cell")?)
     }
 
     /// Side of a cell in pixels.

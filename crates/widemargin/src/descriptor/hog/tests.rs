@@ -136,8 +136,7 @@ fn images_that_do_not_fit_are_refused() {
 fn its_spec_is_read_and_written() {
     let read = |text: &str| {
         let spec: crate::similarity::Spec = text.parse().unwrap();
-        let mut arguments = spec.steps[0].arguments();
-        Hog::from_arguments(&mut arguments).map(|hog| hog.to_string())
+        Hog::from_step(&spec.steps[0]).map(|hog| hog.to_string())
     };
     assert_eq!(read("hog").unwrap(), "hog:cell=8");
     assert_eq!(read("hog:cell=4").unwrap(), "hog:cell=4");

@@ -21,12 +21,56 @@ mod x86;
 use self::lanes::{Gaps, Group, Work};
 use self::scores::Scores;
 use super::Similarity;
-use super::named::expect_name;
+use super::row::{Definite, Definition, Onnx, SimilarityRow, built};
 use crate::error::{Error, Result};
 use crate::isa::Isa;
+use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
 
-/// Similarity of strings by their best alignment, on characters. Scores are exact integers.
+const ALIGN: SimilarityRow = SimilarityRow {
+    name: "align",
+    class: "Align",
+    samples: &["strings"],
+    formula: "score(x, y) / √(score(x, x) score(y, y)) of the best alignment",
+    about: "A gap of k characters scores open + (k − 1) extend.",
+    parameters: &[
+        Parameter::new("mode", Values::Words(&["local", "global"]), "").or("local"),
+        Parameter::new("match", Values::Whole(1, 1000), "What a pair of equal characters scores.").or("2"),
+        Parameter::new("mismatch", Values::Whole(-1000, 0), "What a pair of others scores.").or("-1"),
+        Parameter::new("matrix", Values::Words(&["blosum62"]), "Scores pairs in the place of these two.").optional(),
+        Parameter::new("open", Values::Whole(-1000, 0), "Without one −2, with a matrix −11.").optional(),
+        Parameter::new("extend", Values::Whole(-1000, 0), "Not below open; without one −1.").optional(),
+        Parameter::new("normalize", Values::Flag, "false is the plain score.").or("true"),
+    ],
+    examples: &[
+        "align",
+        "align:mode=global",
+        "align:match=3,mismatch=-2,open=-4,extend=0,normalize=false",
+        "align:mode=global,normalize=false",
+    ],
+    definite: Definite::No,
+    definition: Some(Definition::Strings(|arguments, x, y| {
+        let (same, other): (i64, i64) = (arguments.value("match")?, arguments.value("mismatch")?);
+        let open: i64 = arguments.get("open")?.unwrap_or(-2);
+        let extend: i64 = arguments.get("extend")?.unwrap_or(open.max(-1));
+        let local = arguments.text("mode") == Some("local");
+        let score = |x: &[char], y: &[char]| {
+            let pair = |x, y| if x == y { same } else { other };
+            best_score(local, x, y, pair, |k| open + extend * (k as i64 - 1)) as f64
+        };
+        Ok(match (score(x, x) * score(y, y)).sqrt() {
+            _ if !arguments.value("normalize")? => score(x, y),
+            size if size > 0.0 => score(x, y) / size,
+            _ => f64::from(x == y),
+        })
+    })),
+    onnx: Onnx::NO_VECTORS,
+    build: |step| built(Alignment::from_step(step)),
+};
+
+pub(super) const ROWS: &[SimilarityRow] = &[ALIGN];
+
+/// Similarity of strings by their best alignment, character by character. Scores are whole numbers and exact.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alignment {
     local: bool,
@@ -44,34 +88,26 @@ impl Alignment {
     /// gap costs at least as much as extending one. `normalize` is true (default) or false.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for unknown or invalid parameters, and [`Error::UnknownName`] for another name, mode or
-    /// matrix.
+    /// [`Error::Parameter`] for parameters it does not know or that are outside their domain, and
+    /// [`Error::UnknownName`] for another name.
     pub fn from_step(step: &Step) -> Result<Self> {
-        expect_name(step, "align")?;
-        let mut arguments = step.arguments();
-        let local = match arguments.text("mode") {
-            None | Some("local") => true,
-            Some("global") => false,
-            Some(other) => return Err(unknown("mode of alignment", other, "local, global")),
-        };
-        let score = |value: &i32| (-1000..=0).contains(value);
-        let of_zero = "a whole number from -1000 to 0";
+        let arguments = ALIGN.arguments(step)?;
         let scores = match arguments.text("matrix") {
-            None => {
-                let matched = |value: &i32| (1..=1000).contains(value);
-                let same = arguments.get("match", 2, "a whole number from 1 to 1000", matched)?;
-                Scores::Equal { same, other: arguments.get("mismatch", -1, of_zero, score)? }
+            None => Scores::Equal { same: arguments.value("match")?, other: arguments.value("mismatch")? },
+            Some(matrix) => {
+                let is_given = |name: &&str| step.values().any(|(key, _)| key == *name);
+                if let Some(unused) = ["match", "mismatch"].into_iter().find(is_given) {
+                    return Err(arguments.wrong(unused, format!("it is not known where matrix={matrix} scores pairs")));
+                }
+                Scores::Blosum62
             }
-            Some("blosum62") => Scores::Blosum62,
-            Some(other) => return Err(unknown("substitution matrix", other, "blosum62")),
         };
-        let usual = if scores == Scores::Blosum62 { -11 } else { -2 };
-        let open = arguments.get("open", usual, of_zero, score)?;
-        let dearer = |extend: &i32| (open..=0).contains(extend);
-        let expected = format!("a whole number from open = {open} to 0");
-        let extend = arguments.get("extend", open.max(-1), &expected, dearer)?;
-        let normalized = arguments.get("normalize", true, "true or false", |_| true)?;
-        arguments.end()?;
+        let open = arguments.get("open")?.unwrap_or(if scores == Scores::Blosum62 { -11 } else { -2 });
+        let extend = arguments.get("extend")?.unwrap_or(open.max(-1));
+        if extend < open {
+            return Err(arguments.wrong("extend", format!("a whole number from open = {open} to 0")));
+        }
+        let (local, normalized) = (arguments.text("mode") == Some("local"), arguments.value("normalize")?);
         Ok(Alignment { local, scores, gaps: Gaps { open, extend }, normalized, step: step.clone() })
     }
 
@@ -111,10 +147,6 @@ impl Alignment {
 
 /// With eight lanes or more.
 const SECONDS_A_CELL: f64 = 0.5e-9;
-
-fn unknown(what: &'static str, given: &str, known: &str) -> Error {
-    Error::UnknownName { what, given: given.to_owned(), expected: format!("known are {known}") }
-}
 
 impl Similarity for Alignment {
     type Samples = Vec<String>;
@@ -158,6 +190,30 @@ impl Similarity for Alignment {
     fn is_symmetric(&self, _part: usize) -> bool {
         true
     }
+}
+
+/// The best score with gaps of any length tried one by one: Waterman, Smith and Beyer's recursion, no Gotoh in it.
+fn best_score(
+    local: bool,
+    x: &[char],
+    y: &[char],
+    pair: impl Fn(char, char) -> i64,
+    gap: impl Fn(usize) -> i64,
+) -> i64 {
+    let mut table = vec![vec![0i64; y.len() + 1]; x.len() + 1];
+    for i in 0..=x.len() {
+        for j in 0..=y.len() {
+            let mut best = if local || i + j == 0 { 0 } else { i64::MIN };
+            if i > 0 && j > 0 {
+                best = best.max(table[i - 1][j - 1] + pair(x[i - 1], y[j - 1]));
+            }
+            best = (1..=i).map(|k| table[i - k][j] + gap(k)).fold(best, i64::max);
+            best = (1..=j).map(|k| table[i][j - k] + gap(k)).fold(best, i64::max);
+            table[i][j] = best;
+        }
+    }
+    let best = table.iter().flatten().copied().max().unwrap_or(0);
+    if local { best } else { table[x.len()][y.len()] }
 }
 
 #[cfg(test)]

@@ -3,23 +3,9 @@ use crate::similarity::sequence_tests::{agrees, chunks_change_nothing, of};
 use crate::similarity::{Spec, pairwise};
 use proptest::prelude::*;
 
-/// The best score with gaps of any length tried one by one: Waterman, Smith and Beyer's recursion, no Gotoh in it.
 fn brute(local: bool, x: &str, y: &str, pair: impl Fn(char, char) -> i64, gap: impl Fn(usize) -> i64) -> i64 {
-    let (x, y): (Vec<char>, Vec<char>) = (x.chars().collect(), y.chars().collect());
-    let mut table = vec![vec![0i64; y.len() + 1]; x.len() + 1];
-    for i in 0..=x.len() {
-        for j in 0..=y.len() {
-            let mut best = if local || i + j == 0 { 0 } else { i64::MIN };
-            if i > 0 && j > 0 {
-                best = best.max(table[i - 1][j - 1] + pair(x[i - 1], y[j - 1]));
-            }
-            best = (1..=i).map(|k| table[i - k][j] + gap(k)).fold(best, i64::max);
-            best = (1..=j).map(|k| table[i][j - k] + gap(k)).fold(best, i64::max);
-            table[i][j] = best;
-        }
-    }
-    let all = table.iter().flatten().copied().max().unwrap();
-    if local { all } else { table[x.len()][y.len()] }
+    let characters = |s: &str| s.chars().collect::<Vec<char>>();
+    best_score(local, &characters(x), &characters(y), pair, gap)
 }
 
 fn residues(x: char, y: char) -> i64 {
@@ -111,9 +97,9 @@ fn worked_examples() {
 #[test]
 fn what_is_wrong_is_told() {
     for (wrong, word) in [
-        ("align:mode=semi", "local, global"),
-        ("align:matrix=pam250", "blosum62"),
-        ("align:matrix=blosum62,match=3", "'match' is not known"),
+        ("align:mode=semi", "one of local, global"),
+        ("align:matrix=pam250", "nothing but blosum62"),
+        ("align:matrix=blosum62,match=3", "it is not known where matrix=blosum62 scores pairs"),
         ("align:mismatch=1", "-1000 to 0"),
         ("align:match=0", "1 to 1000"),
         ("align:open=-1,extend=-2", "from open = -1 to 0"),

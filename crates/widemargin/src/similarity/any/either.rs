@@ -6,8 +6,8 @@ use super::kernel::AnyKernel;
 use crate::data::{AnySamples, Training};
 use crate::error::{Error, Result};
 
-/// The first similarity if it accepts the samples, otherwise the second.
-pub(super) struct Either<A, B>(pub A, pub B);
+/// The first where it compares what is given, the second otherwise.
+pub(in crate::similarity) struct Either<A, B>(pub A, pub B);
 
 impl<A: AnyKernel, B: AnyKernel> Either<A, B> {
     fn is_first(&self, samples: &AnySamples) -> bool {

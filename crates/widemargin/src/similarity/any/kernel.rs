@@ -6,8 +6,8 @@ use crate::data::{AnySamples, Kind, Mapped, Training, Vectors};
 use crate::error::{Error, Result};
 use crate::similarity::Similarity;
 
-/// The dynamic interface of a part of [`super::AnySimilarity`]; implemented for every similarity of a known kind.
-pub(super) trait AnyKernel: Send + Sync {
+/// What [`super::AnySimilarity`] asks of its parts; every similarity of a known kind has it.
+pub(in crate::similarity) trait AnyKernel: Send + Sync {
     fn spec_any(&self) -> String;
 
     /// The kind of samples it compares.

@@ -2,8 +2,8 @@
 //!
 //! Descriptors are shared: `hog:cell=8/rbf:gamma=1` and `hog:cell=8/rigid:radius=1` compute the cells of an image once.
 
-mod either;
-mod kernel;
+pub(super) mod either;
+pub(super) mod kernel;
 mod registry;
 
 use std::fmt;
@@ -15,7 +15,7 @@ use crate::data::{AnySamples, Grids, Kind, Mapped, Samples, Training};
 use crate::descriptor::Descriptor;
 use crate::error::{Error, Result};
 
-pub use self::registry::{default_spec, descriptor_names, similarity_names};
+pub use self::registry::{default_spec, descriptor_rows, similarity_rows};
 
 /// One or several similarities of samples of any of the library's kinds.
 ///

@@ -3,10 +3,53 @@
 use std::fmt;
 
 use crate::error::{Error, Result};
-use crate::similarity::Arguments;
+use crate::parameters::{Parameter, Values};
+use crate::similarity::row::{Definite, Onnx, SimilarityRow, arguments_among, built};
+use crate::spec::Step;
 
 /// The maximum displacement of a cell: larger values are never intended, and only take time.
 const FARTHEST: usize = 1024;
+
+const CELLS: Values = Values::Whole(0, FARTHEST as i64);
+
+const RIGID: SimilarityRow = SimilarityRow {
+    name: "rigid",
+    class: "Rigid",
+    samples: &["grids of cells"],
+    formula: "max over shifts z of Σ_c φ_c(x)·φ_{c+z}(y)",
+    about: "φ_c(x) is the cell c of a grid, 0 outside of it; after `hog` it compares images.",
+    parameters: &[
+        Parameter::new("radius", CELLS, "How many cells z may go along each axis.").or("1").written(),
+        Parameter::new("penalty", Values::NOT_NEGATIVE, "Its product with ‖z‖² is subtracted.").or("0"),
+    ],
+    examples: &["rigid", "rigid:radius=2,penalty=0.25"],
+    definite: Definite::No,
+    definition: None,
+    onnx: Onnx::NO_VECTORS,
+    build: |step| built(GridMatching::from_step(step)),
+};
+
+pub(in crate::similarity) const ROWS: &[SimilarityRow] = &[
+    RIGID,
+    SimilarityRow {
+        name: "deformable",
+        class: "Deformable",
+        formula: "max over shifts z of Σ_c max over u of φ_c(x)·φ_{c+z+u}(y)",
+        about: "φ_c(x) is the cell c of a grid, 0 outside of it; after `hog` it compares images. It is not symmetric.",
+        parameters: &[
+            Parameter::new("rigid", CELLS, "How many cells z may go along each axis.").or("1").written(),
+            Parameter::new("local", CELLS, "How many cells u may go along each axis.").or("1").written(),
+            Parameter::new(
+                "penalty",
+                Values::NOT_NEGATIVE,
+                "Its product with ‖z‖², and with ‖u‖² for each cell, is subtracted.",
+            )
+            .or("0"),
+        ],
+        examples: &["deformable", "deformable:rigid=0,local=2,penalty=0.1"],
+        ..RIGID
+    },
+];
 
 /// Rigid or deformable matching of grids, `rigid:radius=2` or `deformable:rigid=2,local=1`.
 ///
@@ -61,27 +104,17 @@ impl GridMatching {
         Ok(GridMatching { penalty, ..self })
     }
 
-    /// Parses the parameters of `rigid`: `radius` (default 1), `penalty` (0).
+    /// The similarity of a step `rigid` or `deformable`.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for an invalid value.
-    pub fn rigid_from_arguments(arguments: &mut Arguments<'_>) -> Result<Self> {
-        Self::rigid(arguments.whole("radius", 1, 0..=FARTHEST)?).options(arguments)
-    }
-
-    /// Parses the parameters of `deformable`: `rigid` (default 1), `local` (1), `penalty` (0).
-    ///
-    /// # Errors
-    /// [`Error::Parameter`] for an invalid value.
-    pub fn deformable_from_arguments(arguments: &mut Arguments<'_>) -> Result<Self> {
-        let rigid = arguments.whole("rigid", 1, 0..=FARTHEST)?;
-        Self::deformable(rigid, arguments.whole("local", 1, 0..=FARTHEST)?).options(arguments)
-    }
-
-    fn options(self, arguments: &mut Arguments<'_>) -> Result<Self> {
-        let right = |penalty: &f64| *penalty >= 0.0 && penalty.is_finite();
-        let penalty = arguments.get("penalty", 0.0, "a finite number, at least 0", right)?;
-        Ok(GridMatching { penalty, ..self })
+    /// [`Error::UnknownName`] for another name, and [`Error::Parameter`].
+    pub fn from_step(step: &Step) -> Result<Self> {
+        let arguments = arguments_among(ROWS, "matching of grids", step)?;
+        let matching = match step.name() {
+            "rigid" => Self::rigid(arguments.value("radius")?),
+            _ => Self::deformable(arguments.value("rigid")?, arguments.value("local")?),
+        };
+        Ok(GridMatching { penalty: arguments.value("penalty")?, ..matching })
     }
 
     /// The multiplications and additions required by the definition for one pair of grids of `rows` × `cols` cells of

@@ -27,6 +27,7 @@ use crate::error::Result;
 
 pub(crate) use bases::PackedBases;
 pub use matching::GridMatching;
+pub(super) use matching::ROWS;
 
 impl Similarity for GridMatching {
     type Samples = Grids;

@@ -215,14 +215,7 @@ fn grids_of_two_shapes_are_refused() {
 fn its_spec_is_read_and_written() {
     let read = |text: &str| -> Result<String> {
         let spec: Spec = text.parse()?;
-        let step = &spec.steps[0];
-        let mut arguments = step.arguments();
-        let s = match step.name() {
-            "rigid" => GridMatching::rigid_from_arguments(&mut arguments)?,
-            _ => GridMatching::deformable_from_arguments(&mut arguments)?,
-        };
-        arguments.end()?;
-        Ok(s.to_string())
+        Ok(GridMatching::from_step(&spec.steps[0])?.to_string())
     };
     for text in
         ["rigid:radius=2", "deformable:rigid=2,local=1", "deformable:rigid=2,local=0", "rigid:radius=0,penalty=0.25"]

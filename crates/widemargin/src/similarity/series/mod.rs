@@ -20,11 +20,48 @@ mod x86;
 
 use self::lanes::{Group, Work};
 use super::Similarity;
-use super::named::expect_name;
+use super::row::{Definite, Definition, Onnx, SimilarityRow, built};
 use crate::data::{Samples, Series, Training};
 use crate::error::{Error, Result};
 use crate::isa::Isa;
+use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
+
+const DTW: SimilarityRow = SimilarityRow {
+    name: "dtw",
+    class: "DTW",
+    samples: &["time series"],
+    formula: "−d(x, y), with a gamma exp(−gamma d(x, y)), d the least sum of squared differences along a warping path",
+    about: "",
+    parameters: &[
+        Parameter::new(
+            "window",
+            Values::SHARE,
+            "Half-width of the band the path stays in, as a share of the longer series; 1 is no band.",
+        )
+        .or("1"),
+        Parameter::new(
+            "gamma",
+            Values::POSITIVE,
+            "Without one it is −d; `auto` learns 1 / mean d from pairs of training series.",
+        )
+        .optional()
+        .or_word("auto"),
+        Parameter::new("root", Values::Flag, "Take the root of the sum.").or("false"),
+    ],
+    examples: &["dtw", "dtw:window=0.1", "dtw:window=0.2,gamma=0.05", "dtw:gamma=auto", "dtw:root=true"],
+    definite: Definite::No,
+    definition: Some(Definition::Series(|arguments, x, y, channels| {
+        let band = band(arguments.value("window")?, x.len() / channels, y.len() / channels);
+        let d = warped(x, y, channels, band);
+        let d = if arguments.value("root")? { d.sqrt() } else { d };
+        Ok(arguments.get::<f64>("gamma")?.map_or(-d, |gamma| (-gamma * d).exp()))
+    })),
+    onnx: Onnx::NO_VECTORS,
+    build: |step| built(Dtw::from_step(step)),
+};
+
+pub(super) const ROWS: &[SimilarityRow] = &[DTW];
 
 /// How d becomes a similarity.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,25 +100,18 @@ impl Dtw {
     /// # Errors
     /// [`Error::Parameter`] for unknown or invalid parameters, and [`Error::UnknownName`] for another name.
     pub fn from_step(step: &Step) -> Result<Self> {
-        expect_name(step, "dtw")?;
-        let mut arguments = step.arguments();
-        let window = arguments
-            .get("window", 1.0, "a share of the length, from 0 to 1", |window| (0.0..=1.0).contains(window))?;
-        let root = arguments.get("root", false, "true or false", |_| true)?;
-        let form = match arguments.text("gamma") {
+        let arguments = DTW.arguments(step)?;
+        let form = match arguments.get("gamma")? {
+            None if arguments.is_word("gamma") => Form::Auto,
             None => Form::Negative,
-            Some("auto") => Form::Auto,
-            Some(_) => Form::Exponential(arguments.positive("gamma", 1.0)?),
+            Some(gamma) => Form::Exponential(gamma),
         };
-        arguments.end()?;
-        Ok(Dtw { window, root, form, step: step.clone() })
+        Ok(Dtw { window: arguments.value("window")?, root: arguments.value("root")?, form, step: step.clone() })
     }
 
     /// The half-width of the band for two lengths.
     fn band(&self, m: usize, n: usize) -> usize {
-        // The small addition is for fractions such as 0.29, whose product with 100 is slightly below 29.
-        let steps = (self.window * m.max(n) as f64 + 1e-9).floor() as usize;
-        steps.max(m.abs_diff(n))
+        band(self.window, m, n)
     }
 
     fn problem(&self, problem: String) -> Error {
@@ -188,7 +218,33 @@ impl Similarity for Dtw {
     }
 }
 
-/// Rows at [`PROBES`] evenly spaced positions of the cumulative weight.
+/// The half-width of the band, a share of the longer of two lengths, wide enough that there is a path.
+fn band(window: f64, m: usize, n: usize) -> usize {
+    // The small addition is for shares such as 0.29, whose product with 100 falls short of 29.
+    let steps = (window * m.max(n) as f64 + 1e-9).floor() as usize;
+    steps.max(m.abs_diff(n))
+}
+
+/// The whole table, in double precision, straight from the definition.
+fn warped(x: &[f32], y: &[f32], channels: usize, band: usize) -> f64 {
+    let (m, n) = (x.len() / channels, y.len() / channels);
+    let mut table = vec![vec![f64::INFINITY; n]; m];
+    for i in 0..m {
+        for j in 0..n {
+            let difference = |c: usize| f64::from(x[i * channels + c]) - f64::from(y[j * channels + c]);
+            let cost: f64 = (0..channels).map(|c| difference(c).powi(2)).sum();
+            let before = [(1, 0), (0, 1), (1, 1)].map(|(di, dj)| match (i.checked_sub(di), j.checked_sub(dj)) {
+                (Some(i), Some(j)) => table[i][j],
+                _ => f64::INFINITY,
+            });
+            let best = if i + j == 0 { 0.0 } else { before.into_iter().fold(f64::INFINITY, f64::min) };
+            table[i][j] = if i.abs_diff(j) <= band { cost + best } else { f64::INFINITY };
+        }
+    }
+    table[m - 1][n - 1]
+}
+
+/// Rows at [`PROBES`] evenly spaced places of the sum of the weights.
 fn evenly(weights: &[f64], offset: f64) -> Vec<usize> {
     let total: f64 = weights.iter().sum();
     let mut rows = Vec::with_capacity(PROBES);

@@ -2,8 +2,8 @@
 
 use crate::data::{BitSets, Samples};
 use crate::error::{Error, Result};
+use crate::parameters::Arguments;
 use crate::similarity::Similarity;
-use crate::similarity::named::expect_name;
 use crate::spec::Step;
 
 /// |x ∩ y| / |x ∪ y|, from 0 to 1.
@@ -26,8 +26,7 @@ macro_rules! measure {
             /// # Errors
             /// [`Error::Parameter`]: it has no parameters. [`Error::UnknownName`] for another name.
             pub fn from_step(step: &Step) -> Result<Self> {
-                expect_name(step, $name)?;
-                step.arguments().end()?;
+                Arguments::read(step, $name, &[])?;
                 Ok($type { step: step.clone() })
             }
         }

@@ -3,8 +3,8 @@
 use crate::data::{DenseMatrix, Rows, Samples, Vectors};
 use crate::error::{Error, Result};
 use crate::memory;
+use crate::parameters::Arguments;
 use crate::similarity::Similarity;
-use crate::similarity::named::expect_name;
 use crate::spec::Step;
 
 /// x·y / (x·x + y·y − x·y): from 0 to 1 for counts, and at least −1/3 for any vectors.
@@ -27,8 +27,7 @@ macro_rules! measure {
             /// # Errors
             /// [`Error::Parameter`]: it has no parameters. [`Error::UnknownName`] for another name.
             pub fn from_step(step: &Step) -> Result<Self> {
-                expect_name(step, $name)?;
-                step.arguments().end()?;
+                Arguments::read(step, $name, &[])?;
                 Ok($type { step: step.clone() })
             }
         }

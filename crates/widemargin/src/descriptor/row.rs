@@ -1,0 +1,38 @@
+//! What is said of a descriptor in one place, its row: see `similarity/row.rs`.
+
+use super::Descriptor;
+use crate::error::Result;
+use crate::parameters::{Arguments, Parameter};
+use crate::spec::Step;
+
+/// A descriptor by its name.
+#[derive(Clone, Copy, Debug)]
+pub struct DescriptorRow {
+    /// Its name in specs.
+    pub name: &'static str,
+    /// The name of its Python class.
+    pub class: &'static str,
+    /// The kinds of samples it is made for, the preferred first.
+    pub samples: &'static [&'static str],
+    /// What it makes of them, in one line.
+    pub formula: &'static str,
+    /// What else there is to know, in sentences.
+    pub about: &'static str,
+    /// Its parameters, in the order of the Python class.
+    pub parameters: &'static [Parameter],
+    /// A similarity that usually follows it.
+    pub usual: &'static str,
+    pub(crate) build: Build,
+}
+
+pub(crate) type Build = fn(&Step) -> Result<Vec<Box<dyn Descriptor>>>;
+
+impl DescriptorRow {
+    /// The parameters of a step.
+    ///
+    /// # Errors
+    /// As for [`Arguments::read`].
+    pub fn arguments<'a>(&self, step: &'a Step) -> Result<Arguments<'a>> {
+        Arguments::read(step, self.name, self.parameters)
+    }
+}

@@ -1,0 +1,125 @@
+//! What is said of a similarity in one place, its row: from here come its Python class, its line in the documents, what
+//! messages and help name, and the tests that every similarity must pass.
+
+use super::any::kernel::AnyKernel;
+use crate::error::{Error, Result};
+use crate::parameters::{Arguments, DefaultValue, Parameter};
+use crate::spec::{Spec, Step};
+
+/// A similarity by its name. Each family has its rows in its own file; the registry lists them.
+#[derive(Clone, Copy, Debug)]
+pub struct SimilarityRow {
+    /// Its name in specs.
+    pub name: &'static str,
+    /// The name of its Python class.
+    pub class: &'static str,
+    /// The kinds of samples it is made for, the preferred first.
+    pub samples: &'static [&'static str],
+    /// s(x, y) in one line.
+    pub formula: &'static str,
+    /// What else there is to know, in sentences.
+    pub about: &'static str,
+    /// Its parameters, in the order of the Python class.
+    pub parameters: &'static [Parameter],
+    /// Specs that tests use.
+    pub examples: &'static [&'static str],
+    /// Whether it is a kernel.
+    pub definite: Definite,
+    /// s(x, y) once more, as tests compute it; none where tests beside the code do.
+    pub definition: Option<Definition>,
+    /// How it is exported.
+    pub onnx: Onnx,
+    pub(super) build: Build,
+}
+
+pub(super) type Build = fn(&Step) -> Result<Box<dyn AnyKernel>>;
+
+/// Whether a similarity is a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Definite {
+    /// Positive semi-definite.
+    Positive,
+    /// Positive definite against polynomials.
+    Conditional,
+    /// Indefinite in general.
+    No,
+}
+
+/// s(x, y) of two samples straight from the formula, one pair at a time and in double precision; x is the basis.
+#[derive(Clone, Copy, Debug)]
+pub enum Definition {
+    /// Of two vectors. A set is a vector of 0 and 1.
+    Vectors(fn(&Arguments<'_>, &[f64], &[f64]) -> Result<f64>),
+    /// Of two strings.
+    Strings(fn(&Arguments<'_>, &[char], &[char]) -> Result<f64>),
+    /// Of two series, \[time step\]\[channel\], and the number of channels.
+    Series(fn(&Arguments<'_>, &[f32], &[f32], usize) -> Result<f64>),
+}
+
+/// How a similarity is exported to ONNX.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Onnx {
+    /// An expression of Python's syntax; `python/widemargin/_onnx_expression.py` says of what.
+    Expression(&'static str),
+    /// Not at all: why.
+    Declined(&'static str),
+}
+
+impl Onnx {
+    /// What is no expression on vectors.
+    pub const NO_VECTORS: Self = Onnx::Declined("ONNX has no operator for it");
+}
+
+impl SimilarityRow {
+    /// The parameters of a step.
+    ///
+    /// # Errors
+    /// As for [`Arguments::read`].
+    pub fn arguments<'a>(&self, step: &'a Step) -> Result<Arguments<'a>> {
+        Arguments::read(step, self.name, self.parameters)
+    }
+
+    /// How it is written at least: `power-mean:p=NUMBER`.
+    pub fn usage(&self) -> String {
+        let required = self.parameters.iter().filter(|parameter| parameter.default == DefaultValue::Required);
+        let pairs: Vec<String> = required.map(|parameter| format!("{}=NUMBER", parameter.name)).collect();
+        format!("{}{}{}", self.name, if pairs.is_empty() { "" } else { ":" }, pairs.join(","))
+    }
+}
+
+/// The parameters of a step that one of these rows names.
+///
+/// # Errors
+/// [`Error::UnknownName`] for another name, saying which are known; [`Error::Parameter`].
+pub(super) fn arguments_among<'a>(rows: &[SimilarityRow], what: &'static str, step: &'a Step) -> Result<Arguments<'a>> {
+    match rows.iter().find(|row| row.name == step.name()) {
+        Some(row) => row.arguments(step),
+        None => Err(unknown_among(rows, what, &step.to_string())),
+    }
+}
+
+/// What one of these rows names, from a spec of one step.
+///
+/// # Errors
+/// As for [`arguments_among`].
+pub(super) fn read_among<T>(
+    rows: &[SimilarityRow],
+    what: &'static str,
+    text: &str,
+    read: fn(&Arguments<'_>) -> Result<T>,
+) -> Result<T> {
+    match text.parse::<Spec>().map(|spec| spec.steps).as_deref() {
+        Ok([step]) => read(&arguments_among(rows, what, step)?),
+        _ => Err(unknown_among(rows, what, text)),
+    }
+}
+
+fn unknown_among(rows: &[SimilarityRow], what: &'static str, given: &str) -> Error {
+    let known: Vec<String> = rows.iter().map(SimilarityRow::usage).collect();
+    Error::UnknownName { what, given: given.to_owned(), expected: format!("known are {}", known.join(", ")) }
+}
+
+/// What a row's `build` returns.
+pub(super) fn built<K: AnyKernel + 'static>(kernel: Result<K>) -> Result<Box<dyn AnyKernel>> {
+    Ok(Box::new(kernel?))
+}

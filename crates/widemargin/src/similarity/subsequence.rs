@@ -1,0 +1,157 @@
+//! The string subsequence kernel: `subsequence:n=3,decay=0.5`.
+//!
+//! K(x, y) = Σ_u Σ_i Σ_j decay^(l(i) + l(j)) over the strings u of n characters and the places i in x and j in y where
+//! u is read, perhaps with gaps; l is how many characters lie from the first of them to the last. Lodhi, Saunders,
+//! Shawe-Taylor, Cristianini and Watkins, *Text classification using string kernels*, JMLR 2002, by their recursion, in
+//! O(n · |x| · |y|). s(x, y) = K(x, y) / √(K(x, x) K(y, y)) is positive semi-definite, from 0 to 1.
+//!
+//! Strings of fewer than n characters have no such u: they are like their equals alone.
+
+use super::Similarity;
+use super::row::{Definite, Definition, Onnx, SimilarityRow, built};
+use crate::error::Result;
+use crate::parameters::{Parameter, Values};
+use crate::spec::Step;
+
+const SUBSEQUENCE: SimilarityRow = SimilarityRow {
+    name: "subsequence",
+    class: "Subsequence",
+    samples: &["strings"],
+    formula: "cosine of how often each string of n characters occurs, perhaps with gaps, one that spans l characters \
+              counting decay^l",
+    about: "A string of fewer than n characters is like its equals alone.",
+    parameters: &[
+        Parameter::new("n", Values::Whole(1, 16), "").or("3").written(),
+        Parameter::new(
+            "decay",
+            Values::Number { least: 0.01, most: 1.0, range: "from 0.01 to 1" },
+            "What each character that is spanned counts.",
+        )
+        .or("0.5"),
+    ],
+    examples: &["subsequence", "subsequence:n=1", "subsequence:n=2,decay=0.8", "subsequence:n=4,decay=1"],
+    definite: Definite::Positive,
+    definition: Some(Definition::Strings(|arguments, x, y| {
+        let (n, decay): (usize, f64) = (arguments.value("n")?, arguments.value("decay")?);
+        // Every choice of n places, one by one.
+        fn choices(s: &[char], n: usize, decay: f64) -> Vec<(Vec<char>, f64)> {
+            let chosen = (0u32..1 << s.len()).filter(|chosen| chosen.count_ones() as usize == n);
+            let read = |chosen: u32| {
+                let span = 32 - chosen.leading_zeros() - chosen.trailing_zeros();
+                ((0..s.len()).filter(|at| chosen >> at & 1 == 1).map(|at| s[at]).collect(), decay.powi(span as i32))
+            };
+            chosen.map(read).collect()
+        }
+        let kernel = |x: &[(Vec<char>, f64)], y: &[(Vec<char>, f64)]| -> f64 {
+            x.iter().flat_map(|(u, a)| y.iter().filter(move |(v, _)| u == v).map(move |(_, b)| a * b)).sum()
+        };
+        let (of_x, of_y) = (choices(x, n, decay), choices(y, n, decay));
+        let size = (kernel(&of_x, &of_x) * kernel(&of_y, &of_y)).sqrt();
+        Ok(if size > 0.0 { kernel(&of_x, &of_y) / size } else { f64::from(x == y) })
+    })),
+    onnx: Onnx::NO_VECTORS,
+    build: |step| built(Subsequence::from_step(step)),
+};
+
+pub(super) const ROWS: &[SimilarityRow] = &[SUBSEQUENCE];
+
+/// The normalised string subsequence kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Subsequence {
+    n: usize,
+    decay: f64,
+    step: Step,
+}
+
+/// A multiply-add each for the two recursions, of which one waits for the one before it.
+const SECONDS_A_CELL: f64 = 2e-9;
+
+impl Subsequence {
+    /// The similarity of a spec such as `subsequence` or `subsequence:n=4,decay=0.7`.
+    ///
+    /// # Errors
+    /// As for [`SimilarityRow::arguments`].
+    pub fn from_step(step: &Step) -> Result<Self> {
+        let arguments = SUBSEQUENCE.arguments(step)?;
+        Ok(Subsequence { n: arguments.value("n")?, decay: arguments.value("decay")?, step: step.clone() })
+    }
+
+    /// K(x, y). `tables` are those of two lengths that follow each other, kept to be used again.
+    fn kernel(&self, x: &[char], y: &[char], tables: &mut [Vec<f64>; 2]) -> f64 {
+        let (width, decay) = (y.len() + 1, self.decay);
+        let [shorter, longer] = tables;
+        // K′ of the first a characters of x and b of y: spans reach to the ends of both.
+        shorter.clear();
+        shorter.resize(width * (x.len() + 1), 1.0);
+        longer.clear();
+        longer.resize(width * (x.len() + 1), 0.0);
+        for _ in 1..self.n {
+            longer[..width].fill(0.0);
+            for (a, letter) in x.iter().enumerate() {
+                let (before, after) = longer.split_at_mut((a + 1) * width);
+                let mut ended = 0.0;
+                for (b, other) in y.iter().enumerate() {
+                    let matched = if letter == other { decay * decay * shorter[a * width + b] } else { 0.0 };
+                    ended = decay * ended + matched;
+                    after[b + 1] = decay * before[a * width + b + 1] + ended;
+                }
+                after[0] = 0.0;
+            }
+            std::mem::swap(shorter, longer);
+        }
+        let last = |a: usize| y.iter().enumerate().filter(move |(_, other)| x[a] == **other).map(move |(b, _)| (a, b));
+        (0..x.len()).flat_map(last).map(|(a, b)| decay * decay * shorter[a * width + b]).sum()
+    }
+}
+
+impl Similarity for Subsequence {
+    type Samples = Vec<String>;
+
+    fn spec(&self) -> String {
+        self.step.to_string()
+    }
+
+    fn seconds_a_pair(&self, bases: &Vec<String>) -> f64 {
+        let cells: f64 = bases.iter().map(|base| (base.len() as f64).powi(2)).sum();
+        SECONDS_A_CELL * self.n as f64 * cells / bases.len().max(1) as f64
+    }
+
+    fn block(&self, bases: &Vec<String>, samples: &Vec<String>, block: &mut [f32]) -> Result<()> {
+        let mut tables = [Vec::new(), Vec::new()];
+        let [bases, samples] =
+            [bases, samples].map(|all| all.iter().map(|one| one.chars().collect()).collect::<Vec<Vec<char>>>());
+        let of_bases: Vec<f64> = bases.iter().map(|basis| self.kernel(basis, basis, &mut tables)).collect();
+        for (sample, row) in samples.iter().zip(block.chunks_mut(bases.len().max(1))) {
+            let of_sample = self.kernel(sample, sample, &mut tables);
+            for ((value, basis), of_basis) in row.iter_mut().zip(&bases).zip(&of_bases) {
+                let size = (of_sample * of_basis).sqrt();
+                *value = match size > 0.0 {
+                    true => (self.kernel(sample, basis, &mut tables) / size) as f32,
+                    false => f32::from(sample == basis),
+                };
+            }
+        }
+        Ok(())
+    }
+
+    fn is_symmetric(&self, _part: usize) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::similarity::pairwise;
+    use crate::similarity::sequence_tests::of;
+
+    use super::Subsequence;
+
+    #[test]
+    fn the_papers_example() {
+        // "cat" and "car" share c-a alone: decay⁴ / (2 decay⁴ + decay⁶).
+        let words = |word: &str| vec![word.to_owned()];
+        let s = of("subsequence:n=2,decay=0.5", Subsequence::from_step);
+        let found = pairwise(&s, &words("cat"), &words("car")).unwrap()[0];
+        assert!((f64::from(found) - 1.0 / 2.25).abs() < 1e-6, "{found}");
+    }
+}

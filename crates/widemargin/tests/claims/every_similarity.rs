@@ -1,0 +1,248 @@
+//! What every similarity must do, by its row: agree with its definition, on dense and sparse samples; be symmetric and
+//! definite where it says so; score a sample alone as among others; and come back from a file.
+
+use std::collections::BTreeSet;
+
+use widemargin::data::{
+    AnySamples, BitSets, CsrMatrix, DenseMatrix, Grids, Labels, Samples, Series, Training, Vectors,
+};
+use widemargin::expansion::spectrum_with;
+use widemargin::model::{BasisExpansionParams, BasisExpansionSvc};
+use widemargin::monitor::Monitor;
+use widemargin::similarity::{
+    AnySimilarity, DefaultValue, Definite, Definition, Similarity, SimilarityRow, Spec, descriptor_rows, pairwise,
+    similarity_rows,
+};
+
+const N: usize = 30;
+
+/// Numbers from 0 to 1.
+fn noise(n: usize) -> Vec<f32> {
+    let mut state = 12345u32;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as f32 / (1 << 24) as f32
+    };
+    (0..n).map(|_| next()).collect()
+}
+
+/// Histograms with zeros, one of them all zeros, and two that are equal.
+fn rows(n_cols: usize) -> Vec<f32> {
+    let mut values: Vec<f32> = noise(N * n_cols).into_iter().map(|x| if x < 0.4 { 0.0 } else { x }).collect();
+    values[..n_cols].fill(0.0);
+    values.copy_within(n_cols..2 * n_cols, 5 * n_cols);
+    values
+}
+
+fn dense(values: Vec<f32>) -> AnySamples {
+    let n_cols = values.len() / N;
+    AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows: N, n_cols }))
+}
+
+fn sparse(values: &[f32]) -> AnySamples {
+    let n_cols = values.len() / N;
+    let mut matrix = CsrMatrix { indptr: vec![0], indices: Vec::new(), values: Vec::new(), n_cols };
+    for row in values.chunks(n_cols) {
+        for (column, &value) in row.iter().enumerate().filter(|(_, value)| **value != 0.0) {
+            matrix.indices.push(column as u32);
+            matrix.values.push(value);
+        }
+        matrix.indptr.push(matrix.values.len());
+    }
+    AnySamples::Vectors(Vectors::Sparse(matrix))
+}
+
+/// Samples of a kind, in every form that they have.
+fn samples_of(kind: &str) -> Vec<AnySamples> {
+    match kind {
+        "vectors" => vec![dense(rows(N)), sparse(&rows(N)), dense(rows(3))],
+        "bit sets" => {
+            let words = noise(2 * N).into_iter().enumerate();
+            let words = words.map(|(at, x)| if at < 2 { 0 } else { u64::from(x.to_bits()) * 0x9E37_79B9 }).collect();
+            vec![AnySamples::BitSets(BitSets::new(words, N, 128).unwrap())]
+        }
+        "strings" => {
+            let letters = noise(N * 12);
+            let word = |row: usize| {
+                let letters = &letters[row * 12..row * 12 + row % 11];
+                letters.iter().map(|x| ["A", "C", "G", "é"][(x * 3.99) as usize]).collect::<String>()
+            };
+            vec![AnySamples::Strings((0..N).map(word).collect())]
+        }
+        "time series" => {
+            let series = |channels: usize| {
+                let lengths: Vec<usize> = (0..N).map(|row| 3 + row % 8).collect();
+                let values = noise(lengths.iter().sum::<usize>() * channels);
+                AnySamples::Series(Series::new(values, &lengths, channels).unwrap())
+            };
+            vec![series(1), series(2)]
+        }
+        "grids of cells" => vec![AnySamples::Grids(Grids::new(noise(N * 4 * 3 * 5), 4, 3, 5).unwrap())],
+        other => panic!("no samples for the tests are {other}: make some here"),
+    }
+}
+
+/// Every example of every similarity, with samples that it takes.
+fn for_every_similarity(mut test: impl FnMut(&SimilarityRow, &str, &AnySamples)) {
+    for row in similarity_rows() {
+        for samples in row.samples.iter().flat_map(|kind| samples_of(kind)) {
+            for spec in row.examples {
+                test(row, spec, &samples);
+            }
+        }
+    }
+}
+
+/// The similarity, and its step with what it has learned.
+fn fitted(spec: &str, samples: &AnySamples) -> (AnySimilarity, Spec) {
+    let mut similarity = AnySimilarity::new(&[spec]).unwrap();
+    let weights = vec![1.0; samples.len()];
+    similarity.fit(&Training { samples, weights: &weights, threads: 1, monitor: &Monitor::none() }).unwrap();
+    let learned = similarity.part(0).parse().unwrap();
+    (similarity, learned)
+}
+
+/// s(x, y) of the samples with these numbers, by the definition.
+fn by_definition(
+    row: &SimilarityRow,
+    definition: Definition,
+    spec: &Spec,
+    samples: &AnySamples,
+    at: [usize; 2],
+) -> f64 {
+    let arguments = row.arguments(&spec.steps[0]).unwrap();
+    let vectors = |of: &dyn Fn(usize) -> Vec<f64>| match definition {
+        Definition::Vectors(s) => s(&arguments, &of(at[0]), &of(at[1])),
+        other => panic!("{}: {other:?} of vectors", row.name),
+    };
+    let found = match (definition, samples) {
+        (_, AnySamples::Vectors(all)) => {
+            let all = all.dense().unwrap();
+            vectors(&|at| all.values[at * all.n_cols..(at + 1) * all.n_cols].iter().map(|&x| x.into()).collect())
+        }
+        (_, AnySamples::BitSets(sets)) => vectors(&|at| {
+            let bits = sets.set(at).iter().flat_map(|word| (0..64).map(move |bit| (word >> bit & 1) as f64));
+            bits.collect()
+        }),
+        (Definition::Strings(s), AnySamples::Strings(all)) => {
+            let characters = |at: usize| all[at].chars().collect::<Vec<char>>();
+            s(&arguments, &characters(at[0]), &characters(at[1]))
+        }
+        (Definition::Series(s), AnySamples::Series(all)) => {
+            s(&arguments, all.series(at[0]), all.series(at[1]), all.channels())
+        }
+        (other, samples) => panic!("{}: {other:?} of {}", row.name, samples.kind()),
+    };
+    found.unwrap()
+}
+
+#[test]
+fn agrees_with_its_definition_and_is_symmetric_where_it_says_so() {
+    for_every_similarity(|row, spec, samples| {
+        let (similarity, learned) = fitted(spec, samples);
+        if similarity.brings_columns() {
+            return;
+        }
+        let block = pairwise(&similarity, samples, samples).unwrap();
+        for (sample, basis) in (0..N).flat_map(|sample| (0..N).map(move |basis| (sample, basis))) {
+            let found = block[sample * N + basis];
+            if let Some(definition) = row.definition {
+                let right = by_definition(row, definition, &learned, samples, [basis, sample]);
+                let close = (f64::from(found) - right).abs() <= 2e-5 * right.abs().max(1.0);
+                assert!(close, "{learned}, {}: {found}, not {right}", samples.kind());
+            }
+            if similarity.is_symmetric(0) {
+                let turned = block[basis * N + sample];
+                assert!((found - turned).abs() <= 1e-6 * found.abs().max(1.0), "{learned}: {found} and {turned}");
+            }
+        }
+    });
+}
+
+#[test]
+fn has_no_negative_eigenvalues_where_it_is_definite() {
+    for_every_similarity(|row, spec, samples| {
+        if row.definite == Definite::Positive {
+            let (similarity, _) = fitted(spec, samples);
+            let spectra = spectrum_with(&similarity, samples, 1, &Monitor::none()).unwrap();
+            let values = &spectra[0].symmetric;
+            let (least, most) =
+                values.iter().fold((0.0, 0.0f64), |(least, most), &value| (value.min(least), value.max(most)));
+            assert!(least >= -1e-5 * most, "{spec}, {}: {least} beside {most}", samples.kind());
+        }
+    });
+}
+
+#[test]
+fn dense_and_sparse_samples_are_the_same_and_chunks_change_nothing() {
+    let (dense, sparse) = (dense(rows(N)), sparse(&rows(N)));
+    for_every_similarity(|row, spec, samples| {
+        let (similarity, _) = fitted(spec, samples);
+        let whole = pairwise(&similarity, samples, samples).unwrap();
+        let close = |found: &[f32], right: &[f32]| {
+            found.iter().zip(right).all(|(a, b)| (a - b).abs() <= 1e-5 * b.abs().max(1.0)) && found.len() == right.len()
+        };
+        let n_columns = whole.len() / N;
+        for from in (0..N).step_by(7) {
+            let some: Vec<usize> = (from..N.min(from + 7)).collect();
+            let piece = pairwise(&similarity, samples, &Samples::select(samples, &some)).unwrap();
+            assert!(close(&piece, &whole[from * n_columns..][..piece.len()]), "{spec}, from sample {from}");
+        }
+        if row.samples.contains(&"vectors") && samples == &dense {
+            for (bases, samples) in [(&dense, &sparse), (&sparse, &dense), (&sparse, &sparse)] {
+                assert!(close(&pairwise(&similarity, bases, samples).unwrap(), &whole), "{spec}");
+            }
+        }
+    });
+}
+
+#[test]
+fn a_model_scores_a_sample_alone_as_among_others_and_comes_back_from_its_file() {
+    let labels = Labels::new((0..N).map(|i| (i % 3) as i64));
+    for_every_similarity(|_, spec, samples| {
+        let params = BasisExpansionParams::new(AnySimilarity::new(&[spec]).unwrap()).n_basis(8).max_iter(5);
+        let model = params.fit(samples, &labels).unwrap();
+        let scores = |model: &BasisExpansionSvc<AnySimilarity>, samples: &AnySamples| {
+            model.decision_function(samples, 1).unwrap().values().to_vec()
+        };
+        let all = scores(&model, samples);
+        for row in 0..N {
+            assert_eq!(scores(&model, &Samples::select(samples, &[row])), all[row * 3..][..3], "{spec}, sample {row}");
+        }
+        let read = BasisExpansionSvc::from_bytes(&model.to_bytes().unwrap()).unwrap();
+        assert_eq!(scores(&read, samples), all, "{spec}");
+    });
+}
+
+#[test]
+fn rows_are_sound() {
+    let mut seen = BTreeSet::new();
+    for row in similarity_rows() {
+        assert!(seen.insert(row.name) && seen.insert(row.class), "{} or {} is there twice", row.name, row.class);
+        let known = AnySimilarity::new(&row.examples[..1]).unwrap().takes();
+        assert_eq!(row.samples, &known[..row.samples.len()], "{}", row.name);
+        let example: Spec = row.examples[0].parse().unwrap();
+        for parameter in row.parameters {
+            let with = |text: &str| {
+                let mut step = example.steps[0].clone();
+                step.set(parameter.name, text);
+                AnySimilarity::new(&[step.to_string()])
+            };
+            if let DefaultValue::Is(text) = parameter.default {
+                assert!(with(text).is_ok(), "{}: {}={text}", row.name, parameter.name);
+            }
+            assert!(parameter.word.is_none_or(|word| with(word).is_ok()), "{}: {:?}", row.name, parameter.word);
+            let message = with("nonsense").unwrap_err().to_string();
+            assert!(message.contains(&parameter.expected()) && message.contains(parameter.name), "{message}");
+        }
+        let message = AnySimilarity::new(&[format!("{}:nonsense=1", row.name)]).unwrap_err().to_string();
+        assert!(message.contains("'nonsense' is not known"), "{message}");
+    }
+    for row in descriptor_rows() {
+        assert!(seen.insert(row.name) && seen.insert(row.class), "{} or {} is there twice", row.name, row.class);
+        let known = AnySimilarity::new(&[format!("{}/{}", row.name, row.usual)]).unwrap().takes();
+        assert_eq!(row.samples, &known[..row.samples.len()], "{}", row.name);
+        let message = AnySimilarity::new(&[row.name]).unwrap_err().to_string();
+        assert!(message.contains(&format!("as in {}/{}", row.name, row.usual)), "{message}");
+    }
+}

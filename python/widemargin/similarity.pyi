@@ -1,0 +1,442 @@
+"""Similarities as objects: what compares samples, and what describes them before."""
+
+# Written by scripts/generate.py from the library's rows.
+
+from ._calls import Pairs, pairs
+from ._descriptors import HOG
+from ._specs import Chain, DescriptorMixin, Named, Resolved, Similarity, pairwise, resolve
+
+__all__ = [
+    "DTW",
+    "HOG",
+    "RBF",
+    "Align",
+    "Canberra",
+    "Chain",
+    "Chi2",
+    "Cosine",
+    "Cubic",
+    "Deformable",
+    "DescriptorMixin",
+    "Distance",
+    "Edit",
+    "Hellinger",
+    "Intersection",
+    "JensenShannon",
+    "Laplacian",
+    "Linear",
+    "MeanNorm",
+    "NGram",
+    "NGramCounts",
+    "NGrams",
+    "Pairs",
+    "Polyharmonic",
+    "Polynomial",
+    "PowerMean",
+    "Precomputed",
+    "Resolved",
+    "Rigid",
+    "Sigmoid",
+    "Similarity",
+    "Spline",
+    "Subsequence",
+    "Tanimoto",
+    "ThinPlate",
+    "ZNorm",
+    "ZScore",
+    "pairs",
+    "pairwise",
+    "resolve",
+]
+
+class Linear(Named, Similarity):
+    """x·y, of vectors."""
+
+    def __init__(self) -> None: ...
+
+class RBF(Named, Similarity):
+    """exp(−gamma ‖x − y‖²), of vectors.
+
+    Parameters
+    ----------
+    gamma : float, "scale" or None, default=None
+        Above 0. Without one it is learned: 1 / mean ‖y − mean‖² over the training samples; ``scale`` says the same.
+    """
+
+    gamma: float | str | None
+    def __init__(self, gamma: float | str | None = None) -> None: ...
+
+class Laplacian(Named, Similarity):
+    """exp(−gamma ‖x − y‖₁), of vectors.
+
+    Parameters
+    ----------
+    gamma : float, "scale" or None, default=None
+        Above 0. Without one it is learned: 1 / mean ‖y − mean‖₁ over the training samples; ``scale`` says the same.
+    """
+
+    gamma: float | str | None
+    def __init__(self, gamma: float | str | None = None) -> None: ...
+
+class Polynomial(Named, Similarity):
+    """(gamma x·y + coef0)^degree, of vectors.
+
+    Indefinite where coef0 is below 0.
+
+    Parameters
+    ----------
+    degree : int, default=3
+        From 1 to 16.
+    gamma : float, "scale" or None, default=None
+        Above 0. Without one it is learned: 1 / mean ‖y − mean‖² over the training samples; ``scale`` says the same.
+    coef0 : float, default=1.0
+    """
+
+    degree: int
+    gamma: float | str | None
+    coef0: float
+    def __init__(self, degree: int = 3, gamma: float | str | None = None, coef0: float = 1.0) -> None: ...
+
+class Sigmoid(Named, Similarity):
+    """tanh(gamma x·y + coef0), of vectors.
+
+    Parameters
+    ----------
+    gamma : float, "scale" or None, default=None
+        Above 0. Without one it is learned: 1 / mean ‖y − mean‖² over the training samples; ``scale`` says the same.
+    coef0 : float, default=0.0
+    """
+
+    gamma: float | str | None
+    coef0: float
+    def __init__(self, gamma: float | str | None = None, coef0: float = 0.0) -> None: ...
+
+class Cosine(Named, Similarity):
+    """x·y / √(x·x · y·y), of sets |x ∩ y| / √(|x| |y|), of bit sets or vectors.
+
+    Two that are empty, or all 0, are equal.
+    """
+
+    def __init__(self) -> None: ...
+
+class Tanimoto(Named, Similarity):
+    """x·y / (x·x + y·y − x·y), of sets |x ∩ y| / |x ∪ y|, of bit sets or vectors.
+
+    Two that are empty, or all 0, are equal.
+    """
+
+    def __init__(self) -> None: ...
+
+class Chi2(Named, Similarity):
+    """Σ 2 x_j y_j / (x_j + y_j), of vectors.
+
+    Of histograms: no value below 0.
+    """
+
+    def __init__(self) -> None: ...
+
+class Hellinger(Named, Similarity):
+    """Σ √(x_j y_j), of vectors.
+
+    Of histograms: no value below 0.
+    """
+
+    def __init__(self) -> None: ...
+
+class Intersection(Named, Similarity):
+    """Σ min(x_j, y_j), of vectors.
+
+    Of histograms: no value below 0.
+    """
+
+    def __init__(self) -> None: ...
+
+class JensenShannon(Named, Similarity):
+    """Σ x_j/2 log₂((x_j + y_j)/x_j) + y_j/2 log₂((x_j + y_j)/y_j), of vectors.
+
+    Of histograms: no value below 0.
+    """
+
+    def __init__(self) -> None: ...
+
+class PowerMean(Named, Similarity):
+    """Σ ((x_j^p + y_j^p)/2)^(1/p), of vectors.
+
+    Of histograms: no value below 0.
+
+    Parameters
+    ----------
+    p : float
+        From -inf to 0 (-1 is chi-squared, 0 Hellinger, -inf intersection); above 0 the power mean is not a kernel.
+    """
+
+    p: float
+    def __init__(self, p: float) -> None: ...
+
+class ThinPlate(Named, Similarity):
+    """(−1)^order r^(2 order − 2) log r with r = ‖x − y‖, of vectors.
+
+    Parameters
+    ----------
+    order : int, default=2
+        From 2 to 16. 2 is r² log r.
+    """
+
+    order: int
+    def __init__(self, order: int = 2) -> None: ...
+
+class Distance(Named, Similarity):
+    """−r with r = ‖x − y‖, of vectors."""
+
+    def __init__(self) -> None: ...
+
+class Cubic(Named, Similarity):
+    """r³ with r = ‖x − y‖, of vectors."""
+
+    def __init__(self) -> None: ...
+
+class Polyharmonic(Named, Similarity):
+    """(−1)^⌈exponent/2⌉ r^exponent with r = ‖x − y‖, of vectors.
+
+    Parameters
+    ----------
+    exponent : float
+        Above 0 and at most 32, no even number.
+    """
+
+    exponent: float
+    def __init__(self, exponent: float) -> None: ...
+
+class Spline(Named, Similarity):
+    """± r^(2 order − dims) with r = ‖x − y‖, times log r where that is even, of vectors.
+
+    Parameters
+    ----------
+    order : int
+        From 1 to 16. Above dims / 2.
+    dims : int
+        From 1 to 31. The dimension of the space.
+    """
+
+    order: int
+    dims: int
+    def __init__(self, order: int, dims: int) -> None: ...
+
+class Canberra(Named, Similarity):
+    """exp(−gamma Σ |x_j − y_j| / (|x_j| + |y_j|)), of vectors.
+
+    0 / 0 is 0.
+
+    Parameters
+    ----------
+    gamma : float or None, default=None
+        Above 0. Without one 1 / the number of features.
+    """
+
+    gamma: float | None
+    def __init__(self, gamma: float | None = None) -> None: ...
+
+class Rigid(Named, Similarity):
+    """max over shifts z of Σ_c φ_c(x)·φ_{c+z}(y), of grids of cells.
+
+    φ_c(x) is the cell c of a grid, 0 outside of it; after ``hog`` it compares images.
+
+    Parameters
+    ----------
+    radius : int, default=1
+        From 0 to 1024. How many cells z may go along each axis.
+    penalty : float, default=0.0
+        At least 0. Its product with ‖z‖² is subtracted.
+    """
+
+    radius: int
+    penalty: float
+    def __init__(self, radius: int = 1, penalty: float = 0.0) -> None: ...
+
+class Deformable(Named, Similarity):
+    """max over shifts z of Σ_c max over u of φ_c(x)·φ_{c+z+u}(y), of grids of cells.
+
+    φ_c(x) is the cell c of a grid, 0 outside of it; after ``hog`` it compares images. It is not symmetric.
+
+    Parameters
+    ----------
+    rigid : int, default=1
+        From 0 to 1024. How many cells z may go along each axis.
+    local : int, default=1
+        From 0 to 1024. How many cells u may go along each axis.
+    penalty : float, default=0.0
+        At least 0. Its product with ‖z‖², and with ‖u‖² for each cell, is subtracted.
+    """
+
+    rigid: int
+    local: int
+    penalty: float
+    def __init__(self, rigid: int = 1, local: int = 1, penalty: float = 0.0) -> None: ...
+
+class DTW(Named, Similarity):
+    """−d(x, y), with a gamma exp(−gamma d(x, y)), d the least sum of squared differences along a warping path, of time
+    series.
+
+    Parameters
+    ----------
+    window : float, default=1.0
+        From 0 to 1. Half-width of the band the path stays in, as a share of the longer series; 1 is no band.
+    gamma : float, "auto" or None, default=None
+        Above 0. Without one it is −d; ``auto`` learns 1 / mean d from pairs of training series.
+    root : bool, default=False
+        Take the root of the sum.
+    """
+
+    window: float
+    gamma: float | str | None
+    root: bool
+    def __init__(self, window: float = 1.0, gamma: float | str | None = None, root: bool = False) -> None: ...
+
+class Edit(Named, Similarity):
+    """1 − d(x, y) / largest d of such lengths, d the number of edits; with a gamma exp(−gamma (1 − that)), of strings.
+
+    ``levenshtein`` inserts, deletes and replaces, ``osa`` and ``damerau`` also swap neighbours, ``indel`` inserts
+    and deletes, ``lcs`` is what the longest common subsequence leaves; ``jaro`` and ``jaro-winkler`` are the
+    similarity themselves, and not symmetric.
+
+    Parameters
+    ----------
+    metric : {"levenshtein", "osa", "damerau", "indel", "lcs", "jaro", "jaro-winkler"}, default="levenshtein"
+    gamma : float or None, default=None
+        Above 0. Without one it is the share itself.
+    """
+
+    metric: str
+    gamma: float | None
+    def __init__(self, metric: str = "levenshtein", gamma: float | None = None) -> None: ...
+
+class Align(Named, Similarity):
+    """score(x, y) / √(score(x, x) score(y, y)) of the best alignment, of strings.
+
+    A gap of k characters scores open + (k − 1) extend.
+
+    Parameters
+    ----------
+    mode : {"local", "global"}, default="local"
+    match : int, default=2
+        From 1 to 1000. What a pair of equal characters scores.
+    mismatch : int, default=-1
+        From -1000 to 0. What a pair of others scores.
+    matrix : {"blosum62"} or None, default=None
+        Scores pairs in the place of these two.
+    open : int or None, default=None
+        From -1000 to 0. Without one −2, with a matrix −11.
+    extend : int or None, default=None
+        From -1000 to 0. Not below open; without one −1.
+    normalize : bool, default=True
+        false is the plain score.
+    """
+
+    mode: str
+    match: int
+    mismatch: int
+    matrix: str | None
+    open: int | None
+    extend: int | None
+    normalize: bool
+    def __init__(
+        self,
+        mode: str = "local",
+        match: int = 2,
+        mismatch: int = -1,
+        matrix: str | None = None,
+        open: int | None = None,
+        extend: int | None = None,
+        normalize: bool = True,
+    ) -> None: ...
+
+class NGram(Named, Similarity):
+    """cosine of how often each substring of n characters occurs, of strings.
+
+    A shorter string counts as one such substring.
+
+    Parameters
+    ----------
+    n : int, default=3
+        From 1 to 64.
+    """
+
+    n: int
+    def __init__(self, n: int = 3) -> None: ...
+
+class Subsequence(Named, Similarity):
+    """cosine of how often each string of n characters occurs, perhaps with gaps, one that spans l characters counting
+    decay^l, of strings.
+
+    A string of fewer than n characters is like its equals alone.
+
+    Parameters
+    ----------
+    n : int, default=3
+        From 1 to 16.
+    decay : float, default=0.5
+        From 0.01 to 1. What each character that is spanned counts.
+    """
+
+    n: int
+    decay: float
+    def __init__(self, n: int = 3, decay: float = 0.5) -> None: ...
+
+class Precomputed(Named, Similarity):
+    """column x of row y, of vectors.
+
+    Samples are rows of similarities, one column a basis.
+    """
+
+    def __init__(self) -> None: ...
+
+class MeanNorm(Named, DescriptorMixin):
+    """(y − mean) / mean ‖y − mean‖, of vectors or grids of cells.
+
+    Learned from the training samples.
+    """
+
+    def __init__(self) -> None: ...
+
+class ZScore(Named, DescriptorMixin):
+    """(y_j − mean_j) / standard deviation_j, of vectors or grids of cells.
+
+    Learned from the training samples; 0 where a feature is constant.
+    """
+
+    def __init__(self) -> None: ...
+
+class ZNorm(Named, DescriptorMixin):
+    """each channel of each series with mean 0 and standard deviation 1, of time series."""
+
+    def __init__(self) -> None: ...
+
+class NGrams(Named, DescriptorMixin):
+    """sets of their substrings of n characters, hashed, of strings.
+
+    Parameters
+    ----------
+    n : int, default=3
+        From 1 to 64.
+    bits : int, default=2048
+        From 1 to 16777216. Places they are hashed to.
+    """
+
+    n: int
+    bits: int
+    def __init__(self, n: int = 3, bits: int = 2048) -> None: ...
+
+class NGramCounts(Named, DescriptorMixin):
+    """vectors: how often each of their substrings of n characters occurs, hashed, of strings.
+
+    Parameters
+    ----------
+    n : int, default=3
+        From 1 to 64.
+    bits : int, default=2048
+        From 1 to 16777216. Places they are hashed to.
+    """
+
+    n: int
+    bits: int
+    def __init__(self, n: int = 3, bits: int = 2048) -> None: ...

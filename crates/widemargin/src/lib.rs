@@ -33,6 +33,7 @@ pub mod monitor;
 pub mod output;
 mod par;
 mod parameters;
+pub mod partition;
 pub mod problem;
 pub mod select;
 mod simd;

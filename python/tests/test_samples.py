@@ -58,7 +58,7 @@ def test_sparse_vectors_are_taken_as_they_are():
     X = sparse.random_array((20, 30), density=0.2, format="csr", rng=np.random.default_rng(0), dtype=np.float32)
     form, data, indices, indptr, n_columns = from_vectors(X)
     assert (form, n_columns) == ("csr", 30)
-    assert (data.dtype, indices.dtype, indptr.dtype) == (np.float32, np.int32, np.int64)
+    assert (data.dtype, indices.dtype, indptr.dtype) == (np.float32, np.uint32, np.uint64)
     assert np.shares_memory(data, X.data)
     np.testing.assert_array_equal(sparse.csr_array((data, indices, indptr), (20, 30)).toarray(), X.toarray())
 

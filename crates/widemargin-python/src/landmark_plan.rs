@@ -163,10 +163,9 @@ impl LandmarkPlan {
         let rows = Arc::new(rows);
         let model = conduct(py, &Patience::new(time_limit, monitor)?, |monitor, to_caller| {
             let mut rows = RemoteRowSums::new(PythonWorkers::new(&rows, to_caller), shape);
-            let model = plan.fit(&params, settled, &mut rows, facts, monitor)?;
-            model.with_training(training).with_feature_names(feature_names)
+            Ok(plan.fit(&params, settled, &mut rows, facts, monitor)?.with_training(training))
         })?;
-        Model::fitted(model, None).map_err(raise)
+        Model::fitted(model, feature_names).map_err(raise)
     }
 }
 

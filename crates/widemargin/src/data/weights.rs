@@ -119,7 +119,7 @@ fn class_factors(labels: &Labels, weights: &[f64], class_weight: &ClassWeight) -
 fn check_two_classes(labels: &Labels, weights: &[f64]) -> Result<()> {
     let mut counted = labels.codes().iter().zip(weights).filter(|(_, w)| **w > 0.0).map(|(code, _)| *code);
     let Some(first) = counted.next() else {
-        return Err(Error::NoSamples(": every sample weight is 0"));
+        return Err(Error::NoSamples(": all sample weights are zero"));
     };
     let rest: Vec<u32> = counted.collect();
     if rest.iter().all(|code| *code == first) {

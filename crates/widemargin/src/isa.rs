@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 /// Instruction sets, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "other processors have the portable loops alone"))]
 pub(crate) enum Isa {
     Avx512,
     Avx2,

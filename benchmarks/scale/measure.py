@@ -183,7 +183,7 @@ def _seconds_a_round(client: Client, n_tasks: int, rounds: int = 20) -> tuple[fl
     sums = _rows.Sums(client)
     started = time.perf_counter()
     for _ in range(rounds):
-        sums.wait([client.submit(_nothing, pure=False) for _ in range(n_tasks)])
+        sums.wait([client.submit(_nothing, pure=False) for _ in range(n_tasks)], sum)
     return n_tasks + sums.n_tasks / rounds, (time.perf_counter() - started) / rounds
 
 

@@ -15,7 +15,7 @@ da = pytest.importorskip("dask.array")
 
 from dask import delayed  # noqa: E402
 
-from widemargin.dask import ThinPlateSVC, _rows, _tasks  # noqa: E402
+from widemargin.dask import ThinPlateSVC, _rows  # noqa: E402
 
 
 def points(n, n_classes=2, seed=0):
@@ -156,7 +156,7 @@ def test_a_worker_that_is_killed_costs_nothing_but_time(monkeypatch):
         pids = list(client.run(os.getpid).values())
         asked = []
 
-        def sum_and_kill(self, parts, by=_tasks.added, own=_rows.Sums.wait):
+        def sum_and_kill(self, parts, by, own=_rows.Sums.wait):
             asked.append(len(parts))
             if len(asked) == 12:
                 os.kill(pids[0], signal.SIGKILL)

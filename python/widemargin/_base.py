@@ -19,6 +19,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
+from . import _core
 from ._html import facts_of, report_table
 from ._progress import Progress
 from ._samples import as_contiguous
@@ -108,7 +109,7 @@ class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
             raise ValueError(f"class_weight names the classes {unknown}, which y does not have: it has {_some(known)}")
         return [float(given.get(label, 1.0)) for label in known]
 
-    def _common(self, progress: Progress) -> dict[str, Any]:
+    def _common(self, progress: Progress) -> _core._Common:
         """What fits of all methods are told."""
         return {
             "class_weight": self._class_factors(),
@@ -118,7 +119,13 @@ class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
             "threads": self._threads(),
             "time_limit": self.time_limit,
             "monitor": watched(progress),
+            "feature_names": self._kept_names(),
         }
+
+    def _kept_names(self) -> list[str] | None:
+        """The column names stored in the model."""
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else [str(name) for name in names]
 
     def _keep(self, model: Any) -> None:
         """Sets the attributes of every fitted classifier, and warns if the solver did not converge.

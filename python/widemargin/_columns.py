@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 
@@ -34,9 +33,3 @@ def by_name(X: Any, trained: npt.NDArray[Any] | None) -> Any:
 def in_order(estimator: Any, X: Any) -> Any:
     """Reorders the columns of a data frame to the order of the estimator's training data."""
     return by_name(X, getattr(estimator, "feature_names_in_", None))
-
-
-def kept_names(estimator: Any) -> list[str] | None:
-    """The column names that an estimator was fitted with, for its model."""
-    names = getattr(estimator, "feature_names_in_", None)
-    return None if names is None else [str(name) for name in np.asarray(names)]

@@ -22,7 +22,7 @@ A *monitor* is called on the calling thread with ``(stage, done, total, gap)``; 
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, final
+from typing import Any, TypedDict, final
 
 import numpy as np
 import numpy.typing as npt
@@ -33,33 +33,43 @@ _Call = tuple[Callable[[Any, Any], Any], str]
 _State = list[tuple[str, list[float]]]
 _Monitor = Callable[[str, int, int, float | None], object]
 _ClassWeight = str | list[float] | None
-# tol, max_iter, seed and class_weight of a distributed fit.
-_Asked = dict[str, Any]
+_Features = npt.NDArray[np.float32]
+_Floats = npt.NDArray[np.float64]
+_Codes = npt.NDArray[np.uint32]
+_Rows = npt.NDArray[np.int64]
+_Stages = Sequence[tuple[str, float]]
+
+class _Common(TypedDict):
+    """What fits of all methods are given."""
+
+    class_weight: _ClassWeight
+    tol: float
+    max_iter: int
+    seed: int
+    threads: int
+    time_limit: float | None
+    monitor: _Monitor | None
+    feature_names: Sequence[str] | None
 
 __all__ = [
     "ExpansionModel",
-    "LandmarkPart",
     "LandmarkPlan",
-    "LinearPart",
     "Model",
-    "SamplePart",
+    "Part",
     "SettledPolynomials",
-    "Solution",
     "State",
-    "assemble_power_mean",
+    "WeightedLabels",
     "canonical",
-    "check_costs",
     "choose_bases",
     "choose_landmarks",
     "descriptor_rows",
-    "draw_rows",
     "fit_basis_expansion",
     "fit_power_mean",
+    "fit_power_mean_remote",
     "fit_thin_plate",
     "header_of",
     "hog",
     "merge",
-    "minimise",
     "pairwise",
     "payload",
     "remark_on",
@@ -102,94 +112,56 @@ class Model:
         """With calls, what the descriptors of the library's similarities learned."""
     def decision_function(
         self, samples: _Samples | None, objects: _Objects | None, threads: int, monitor: _Monitor | None = None
-    ) -> npt.NDArray[np.float64]:
+    ) -> _Floats:
         """(samples, problems)."""
 
 def fit_power_mean(
     samples: _Samples,
     classes: Sequence[int | str],
-    codes: npt.NDArray[np.uint32],
-    sample_weight: npt.NDArray[np.float64] | None,
+    codes: _Codes,
+    sample_weight: _Floats | None,
     *,
     kernel: str,
     loss: str,
     C: float,
     approximation: str,
     n_nodes: int,
-    nodes: Sequence[float] | None,
     scale: bool,
-    class_weight: _ClassWeight,
-    tol: float,
-    max_iter: int,
-    seed: int,
-    threads: int,
-    time_limit: float | None,
-    monitor: _Monitor | None,
-    shrinking: bool = True,
-    feature_names: Sequence[str] | None = None,
+    shrinking: bool,
+    common: _Common,
 ) -> Model: ...
-def assemble_power_mean(
-    solution: Solution,
-    classes: Sequence[int | str],
-    *,
-    kernel: str,
-    nodes: Sequence[float],
-    factors: Sequence[float] | None,
-    n_features: int,
-    C: float,
-    stages: Sequence[tuple[str, float]],
-    training: _Asked,
-    feature_names: Sequence[str] | None = None,
-) -> Model:
-    """A squared-hinge classifier with weights computed elsewhere, on features as `explicit` makes them."""
-
 def fit_thin_plate(
     samples: _Samples,
     classes: Sequence[int | str],
-    codes: npt.NDArray[np.uint32],
-    sample_weight: npt.NDArray[np.float64] | None,
+    codes: _Codes,
+    sample_weight: _Floats | None,
     *,
     kernel: str,
     C: float | None,
     null_space: str,
     standardize: str,
     n_basis: int | None,
-    exact_up_to: int | None,
     basis: str,
-    class_weight: _ClassWeight,
-    tol: float,
-    max_iter: int,
-    seed: int,
-    threads: int,
-    time_limit: float | None,
-    monitor: _Monitor | None,
-    feature_names: Sequence[str] | None = None,
+    common: _Common,
 ) -> Model: ...
 def fit_basis_expansion(
     samples: _Samples | None,
     objects: _Objects | None,
     classes: Sequence[int | str],
-    codes: npt.NDArray[np.uint32],
-    sample_weight: npt.NDArray[np.float64] | None,
+    codes: _Codes,
+    sample_weight: _Floats | None,
     *,
     similarity: Sequence[str],
     calls: Sequence[_Call],
     n_basis: int,
     basis: str,
-    basis_rows: npt.NDArray[np.int64] | None,
+    basis_rows: _Rows | None,
     normalization: str,
     C: float,
     intercept: str,
     loss: str,
-    class_weight: _ClassWeight,
-    tol: float,
-    max_iter: int | None,
-    seed: int,
-    threads: int,
-    time_limit: float | None,
-    monitor: _Monitor | None,
-    start: Model | None = None,
-    feature_names: Sequence[str] | None = None,
+    start: Model | None,
+    common: _Common,
 ) -> Model: ...
 
 @final
@@ -198,19 +170,19 @@ class ExpansionModel:
     def fit(
         samples: _Samples | None,
         objects: _Objects | None,
-        codes: npt.NDArray[np.uint32] | None,
+        codes: _Codes | None,
         n_classes: int,
         *,
         similarity: Sequence[str],
         calls: Sequence[_Call],
         n_basis: int,
         basis: str,
-        basis_rows: npt.NDArray[np.int64] | None,
+        basis_rows: _Rows | None,
         normalization: str,
         seed: int,
         threads: int,
         monitor: _Monitor | None,
-    ) -> tuple[ExpansionModel, npt.NDArray[np.float32]]: ...
+    ) -> tuple[ExpansionModel, _Features]: ...
     @staticmethod
     def from_bytes(
         data: bytes,
@@ -227,26 +199,24 @@ class ExpansionModel:
     def state(self) -> _State: ...
     def transform(
         self, samples: _Samples | None, objects: _Objects | None, threads: int, monitor: _Monitor | None
-    ) -> npt.NDArray[np.float32]: ...
-    def assemble(
+    ) -> _Features: ...
+    def normalised(self, normalization: str, rows: object, labels: WeightedLabels) -> ExpansionModel:
+        """The same expansion with a normalization that is learned from the features that `rows` stands for: its method
+        ``ask(name, query, changes_state, has_answer)`` has every part answer, and gives the merged answer."""
+    def fit_remote(
         self,
-        solution: Solution,
-        classes: Sequence[int | str],
+        rows: object,
+        labels: WeightedLabels,
+        brought: tuple[_Rows, _Features] | None,
         *,
-        normalization: str,
-        centre: npt.NDArray[np.float32] | None,
-        factors: Sequence[Sequence[float]],
         C: float,
         basis: str,
         basis_rows: Sequence[int],
-        loss: str,
-        intercept: str,
-        stages: Sequence[tuple[str, float]],
-        warnings: Sequence[str],
-        training: _Asked,
-        feature_names: Sequence[str] | None = None,
+        stages: _Stages,
+        common: _Common,
     ) -> Model:
-        """A classifier of this expansion, with a normalization and weights computed elsewhere."""
+        """A classifier of this expansion, by Newton's method over the features that `rows` stands for. `brought` are
+        some rows and their features, which are the start, and make the Hessian."""
 
     @property
     def similarity(self) -> list[str]:
@@ -258,11 +228,6 @@ class ExpansionModel:
     def warnings(self) -> list[str]: ...
     @property
     def n_features(self) -> int: ...
-    @property
-    def part_columns(self) -> list[tuple[int, int]]:
-        """The first column of each part and the one after its last."""
-
-_Floats = npt.NDArray[np.float64]
 
 @final
 class State:
@@ -277,121 +242,103 @@ class State:
 _Lift = tuple[int, list[float], list[float], list[float] | None]
 
 @final
-class SamplePart:
-    """Vectors of the partition of a number, with their weights."""
+class WeightedLabels:
+    """The classes and weights of samples that other machines hold; ValueError where they cannot be trained on at C."""
 
-    def __new__(cls, number: int, samples: _Samples, weights: _Floats) -> SamplePart: ...
+    def __new__(
+        cls,
+        classes: Sequence[int | str],
+        codes: _Codes,
+        sample_weight: _Floats | None,
+        class_weight: _ClassWeight,
+        C: float,
+    ) -> WeightedLabels: ...
+    @property
+    def weights(self) -> _Floats:
+        """Those of the samples times those of their classes."""
+
+    @property
+    def units(self) -> _Floats:
+        """What leave-one-out takes away: the weight of one copy of each."""
+
+    def landmark_candidates(self, basis: str, n_basis: int, seed: int) -> _Rows:
+        """Rows that landmarks are chosen among, of weight above 0, ascending."""
+
+    def brought_rows(self, n_features: int, fewest: int) -> _Rows | None:
+        """Rows for the Hessian of `ExpansionModel.fit_remote`; None where there are fewer than `fewest` rows, or too
+        few to be worth it."""
+
+@final
+class Part:
+    """Rows of the partition of a number, with what is known of each: samples, or features that were made of them."""
+
+    @staticmethod
+    def samples(number: int, samples: _Samples, weights: _Floats) -> Part:
+        """Vectors."""
+
+    @staticmethod
+    def features(number: int, values: _Features, weights: _Floats) -> Part:
+        """Similarities to bases, not normalised."""
+
+    @staticmethod
+    def restored(number: int, rows: Any, facts: bytes) -> Part:
+        """What pickle makes a part of again."""
+
     @property
     def number(self) -> int: ...
     def answer(self, query: bytes, state: State | None, changes_state: bool) -> tuple[bytes, State | None]:
-        """As `LinearPart.answer`, without a state."""
+        """The answer to a query and, where that changes it, the state then."""
+
+    def pick(self, rows: _Rows) -> _Features:
+        """Some rows of dense features."""
+
+    def linear(
+        self, expansion: ExpansionModel, codes: _Codes, n_classes: int, C: float, loss: str, intercept: str
+    ) -> Part:
+        """Features as `expansion` normalises them, with their classes and costs."""
 
     def power_mean(
         self,
-        codes: npt.NDArray[np.uint32],
+        codes: _Codes,
         n_classes: int,
         C: float,
         loss: str,
         kernel: str,
         nodes: Sequence[float],
         factors: Sequence[float] | None,
-    ) -> LinearPart:
+    ) -> Part:
         """v(x) of the samples of weight above 0, with their classes and costs."""
 
-    def on_landmarks(
-        self, codes: npt.NDArray[np.uint32], n_classes: int, units: _Floats, plan: LandmarkPlan, lift: _Lift
-    ) -> LandmarkPart:
+    def on_landmarks(self, codes: _Codes, n_classes: int, units: _Floats, plan: LandmarkPlan, lift: _Lift) -> Part:
         """Features on landmarks of the samples of weight above 0."""
 
-    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]: ...
-    def __sizeof__(self) -> int: ...
-
-@final
-class LinearPart:
-    """Rows of features of a linear model, of the partition of a number, with their classes and costs."""
-
-    def __new__(
-        cls,
-        number: int,
-        features: npt.NDArray[np.float32]
-        | tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32], npt.NDArray[np.float32], int],
-        codes: npt.NDArray[np.uint32],
-        n_classes: int,
-        costs: _Floats,
-        loss: str,
-        intercept: str,
-        threads: int = 1,
-    ) -> LinearPart: ...
-    @property
-    def number(self) -> int: ...
-    @property
-    def features(self) -> Any: ...
-    def answer(self, query: bytes, state: State | None, changes_state: bool) -> tuple[bytes, State | None]:
-        """The answer to a query and, where that changes it, the state then."""
-
-    def cost(self) -> tuple[float, float, float]: ...
-    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]: ...
-    def __sizeof__(self) -> int: ...
-
-@final
-class LandmarkPart:
-    """Rows of features on landmarks, of the partition of a number, with their classes and weights."""
-
-    def __new__(
-        cls,
-        number: int,
-        features: _Floats,
-        n_penalised: int,
-        codes: npt.NDArray[np.uint32],
-        n_classes: int,
-        roots: _Floats,
-        units: _Floats,
-    ) -> LandmarkPart: ...
-    @property
-    def number(self) -> int: ...
-    def answer(self, query: bytes, state: State | None, changes_state: bool) -> tuple[bytes, State | None]:
-        """As `LinearPart.answer`."""
-
-    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]: ...
+    def __reduce__(self) -> tuple[Any, tuple[int, Any, bytes]]: ...
     def __sizeof__(self) -> int: ...
 
 def merge(query: bytes, answers: Sequence[bytes]) -> bytes:
     """The answers of several parts to a query, in the order of the parts, as one."""
 
-@final
-class Solution:
-    """Solved problems and a summary of the solve."""
-
-def minimise(
+def fit_power_mean_remote(
     rows: object,
-    sample: LinearPart | None,
+    labels: WeightedLabels,
     *,
-    n_rows: int,
-    n_features: int,
-    n_problems: int,
-    cost: tuple[float, float, float],
-    loss: str,
-    intercept: str,
-    tol: float,
-    max_iter: int,
-    threads: int,
-    time_limit: float | None,
-    monitor: _Monitor | None,
-) -> Solution:
-    """Newton's method over rows that `rows` stands for: its method ``ask(name, query, changes_state, has_answer)`` has
-    every part answer, and gives the merged answer. `sample` is some of the rows, here, at costs that stand for all: the
-    start, and the Hessian."""
+    kernel: str,
+    nodes: Sequence[float],
+    factors: Sequence[float] | None,
+    C: float,
+    stages: _Stages,
+    common: _Common,
+) -> Model:
+    """A squared-hinge classifier, by Newton's method over v(x) that `rows` stands for as for
+    `ExpansionModel.normalised`."""
 
 def scale_and_nodes(rows: object, kernel: str, n_nodes: int, is_scaled: bool) -> tuple[list[float] | None, list[float]]:
     """What features are multiplied by, where they are scaled, and the nodes of a kernel, for the samples that `rows`
-    stands for as for `minimise`; a value other than finite and at least 0 is a ValueError."""
-
-def draw_rows(weights: _Floats, n_basis: int, seed: int) -> npt.NDArray[np.int64]:
-    """Candidate rows for landmarks, of weight above 0, ascending: 25 per landmark, or all."""
+    stands for; a value other than finite and at least 0 is a ValueError."""
 
 def choose_landmarks(
     samples: _Samples, weights: _Floats, basis: str, n_basis: int, seed: int, threads: int
-) -> tuple[_Floats, npt.NDArray[np.int64]]:
+) -> tuple[_Floats, _Rows]:
     """Landmarks (landmarks, features), and the indices of these samples; none if they are means."""
 
 @final
@@ -399,14 +346,14 @@ class SettledPolynomials:
     """The treatment of the polynomials of a thin plate kernel."""
 
     def lift(self, only_polynomials: bool) -> _Lift:
-        """What `SamplePart.on_landmarks` takes."""
+        """What `Part.on_landmarks` takes."""
 
     @property
     def n_free(self) -> int: ...
 
 @final
 class LandmarkPlan:
-    """A kernel on landmarks (landmarks, features), for the samples that `rows` stands for as for `minimise`."""
+    """A kernel on landmarks (landmarks, features), for the samples that `rows` stands for."""
 
     def __new__(cls, kernel: str, bases: _Floats, rows: object) -> LandmarkPlan: ...
     @staticmethod
@@ -414,34 +361,25 @@ class LandmarkPlan:
         """What workers make features with."""
 
     def __reduce__(self) -> tuple[Any, tuple[bytes]]: ...
-    def settle(self, null_space: str, n: int, total: float, separates: bool) -> SettledPolynomials: ...
+    def settle(self, null_space: str, labels: WeightedLabels, separates: bool) -> SettledPolynomials: ...
     def fit(
         self,
         settled: SettledPolynomials,
         rows: object,
-        classes: Sequence[int | str],
+        labels: WeightedLabels,
         *,
-        n_rows: int,
-        n_problems: int,
-        class_weights: Sequence[float],
         support: Sequence[int],
         C: float | None,
-        tol: float,
-        max_iter: int,
-        threads: int,
-        stages: Sequence[tuple[str, float]],
-        time_limit: float | None,
-        monitor: _Monitor | None,
-        training: _Asked,
         basis: str,
-        feature_names: Sequence[str] | None = None,
+        stages: _Stages,
+        common: _Common,
     ) -> Model:
-        """The path over rows that `rows` stands for, as for `minimise`."""
+        """The path over rows that `rows` stands for."""
 
-def rows_separate(rows: object, *, n_rows: int, n_free: int, n_problems: int, total: float, threads: int) -> bool:
+def rows_separate(rows: object, labels: WeightedLabels, n_free: int, threads: int) -> bool:
     """Whether rows of the polynomials' features alone separate a problem."""
 
-def choose_bases(codes: npt.NDArray[np.uint32], n_basis: int, basis: str, seed: int) -> npt.NDArray[np.int64]:
+def choose_bases(codes: _Codes, n_basis: int, basis: str, seed: int) -> _Rows:
     """Rows that become bases; not for k-medoids, which would need the similarities."""
 
 def header_of(data: bytes) -> str:
@@ -456,9 +394,6 @@ def with_payload(data: bytes, name: str, payload: bytes) -> bytes:
 
 def payload(data: bytes, name: str) -> bytes:
     """The bytes added by `with_payload`."""
-
-def check_costs(c: float, weights: npt.NDArray[np.float64], n_classes: int) -> None:
-    """Raises ValueError if C times the sum of the weights overflows."""
 
 def write_file(path: str | os.PathLike[str], data: bytes) -> None:
     """Writes a file atomically; a device, a pipe or a folder is an OSError."""
@@ -481,7 +416,7 @@ def pairwise(
     samples: tuple[_Samples | None, _Objects | None],
     bases: tuple[_Samples | None, _Objects | None],
     threads: int,
-) -> npt.NDArray[np.float32]:
+) -> _Features:
     """(parts, samples, bases); descriptors learn from the bases."""
 
 def spectrum(
@@ -500,7 +435,7 @@ def select_similarities(
     samples: _Samples | None,
     objects: _Objects | None,
     classes: Sequence[int | str],
-    codes: npt.NDArray[np.uint32],
+    codes: _Codes,
     *,
     n_basis: int,
     basis: str,
@@ -516,5 +451,5 @@ def select_similarities(
 ) -> dict[str, Any]:
     """chosen (indices of the parts), rounds (a list of {accuracies: {part: accuracy}, chosen, accuracy}), warnings."""
 
-def hog(pixels: npt.NDArray[np.uint8], cell_size: int, threads: int) -> npt.NDArray[np.float32]:
+def hog(pixels: npt.NDArray[np.uint8], cell_size: int, threads: int) -> _Features:
     """One row per image of (n, height, width, channels): [row][column][31]."""

@@ -13,7 +13,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from . import _core
 from ._base import ExactSeed, MarginClassifier, fitting, labels_of
 from ._collect import Collected, NoEstimator, chosen, collect
-from ._columns import by_name, kept_names
+from ._columns import by_name
 from ._names import one_of
 from ._nested import NestedSpecMixin
 from ._samples import from_vectors
@@ -208,9 +208,8 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
                 C=float(self.C),
                 intercept=self._intercept(loss),
                 loss=loss,
-                **self._common(progress),
                 start=self._start,
-                feature_names=self._kept_names(),
+                common=self._common(progress),
             )
         self._keep(model)
         self._resolved = resolved
@@ -225,8 +224,7 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
         return "penalised" if self.fit_intercept == "penalised" or loss == "hinge" else "free"
 
     def _kept_names(self) -> list[str] | None:
-        """The column names stored in the model."""
-        names = kept_names(self)
+        names = super()._kept_names()
         return names if names is None or self._columns is None else [names[column] for column in self._columns]
 
     def _precomputed(self, X: Any, y: Any, sample_weight: Any) -> tuple[Collected, Any]:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_non_negative, validate_data
 
 from . import _core
 from ._base import ExactSeed, MarginClassifier, fitting, labels_of
-from ._columns import in_order, kept_names
+from ._columns import in_order
 from ._names import one_of
 from ._samples import from_vectors
 
@@ -163,11 +163,9 @@ class PowerMeanSVC(MarginClassifier):
                 C=float(self.C),
                 approximation=approximation,
                 n_nodes=int(self.n_nodes),
-                nodes=None,
                 scale=is_scaled,
-                **self._common(progress),
                 shrinking=bool(self.shrinking),
-                feature_names=kept_names(self),
+                common=self._common(progress),
             )
         self._keep(model)
         return self

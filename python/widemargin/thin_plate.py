@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from . import _core
 from ._base import ExactSeed, MarginClassifier, fitting, labels_of
-from ._columns import in_order, kept_names
+from ._columns import in_order
 from ._names import one_of
 from ._nested import NestedSpecMixin
 from ._samples import from_vectors
@@ -173,10 +173,8 @@ class ThinPlateSVC(NestedSpecMixin, MarginClassifier):
                 null_space=null_space,
                 standardize=self.standardize if isinstance(self.standardize, str) else _YES_NO[bool(self.standardize)],
                 n_basis=None if self.n_basis is None else int(self.n_basis),
-                exact_up_to=None,
                 basis=basis,
-                **self._common(progress),
-                feature_names=kept_names(self),
+                common=self._common(progress),
             )
         self._keep(model)
         return self

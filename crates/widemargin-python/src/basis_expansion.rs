@@ -7,12 +7,12 @@ use widemargin::model::BasisExpansionParams;
 use widemargin::problem::AnyLoss;
 use widemargin::similarity::{AdditiveKernel, AnySimilarity};
 
-use crate::convert::{self, Class, Factors};
+use crate::convert::{self, Class, Common};
 use crate::errors::raise;
 use crate::model::Model;
 use crate::python_similarity::{CompositeSimilarity, PythonCall, PythonObjects, both};
 use crate::samples::{Given, needed};
-use crate::work::{Patience, conduct};
+use crate::work::conduct;
 
 /// How bases are selected: by name, or the rows themselves.
 pub fn basis_choice(name: &str, rows: Option<PyReadonlyArray1<'_, i64>>) -> PyResult<BasisChoice> {
@@ -25,8 +25,7 @@ pub fn basis_choice(name: &str, rows: Option<PyReadonlyArray1<'_, i64>>) -> PyRe
 /// Trains a basis expansion SVM, on similarities of the library's, of Python's, or both.
 #[pyfunction]
 #[pyo3(signature = (samples, objects, classes, codes, sample_weight, *, similarity, calls, n_basis, basis,
-        basis_rows, normalization, C, intercept, loss, class_weight, tol, max_iter, seed, threads, time_limit, monitor,
-        start = None, feature_names = None))]
+    basis_rows, normalization, C, intercept, loss, start, common))]
 #[expect(non_snake_case, reason = "C is the parameter's name")]
 #[expect(clippy::too_many_arguments, reason = "they are the estimator's parameters, passed by name")]
 pub(crate) fn fit_basis_expansion(
@@ -45,15 +44,8 @@ pub(crate) fn fit_basis_expansion(
     C: f64,
     intercept: &str,
     loss: &str,
-    class_weight: Option<Factors>,
-    tol: f64,
-    max_iter: Option<u32>,
-    seed: u64,
-    threads: usize,
-    time_limit: Option<f64>,
-    monitor: Option<Bound<'_, PyAny>>,
     start: Option<PyRef<'_, Model>>,
-    feature_names: Option<Vec<String>>,
+    common: Common<'_>,
 ) -> PyResult<Model> {
     let labels = convert::labels(classes, &codes)?;
     let weights = sample_weight.as_ref().map(|weights| weights.as_slice()).transpose()?;
@@ -65,28 +57,25 @@ pub(crate) fn fit_basis_expansion(
         .c(C)
         .intercept(intercept.parse().map_err(raise)?)
         .loss(loss.parse::<AnyLoss>().map_err(raise)?)
-        .class_weight(convert::class_weight(class_weight, &labels)?)
-        .tol(tol)
-        .seed(seed)
-        .threads(threads);
-    if let Some(max_iter) = max_iter {
-        params = params.max_iter(max_iter);
-    }
+        .class_weight(convert::class_weight(common.class_weight.as_ref(), &labels)?)
+        .tol(common.tol)
+        .max_iter(common.max_iter)
+        .seed(common.seed)
+        .threads(common.threads);
     if let Some((weights, intercepts)) = start.and_then(|earlier| earlier.start()) {
         params = params.start(weights, intercepts);
     }
-    let patience = Patience::new(time_limit, monitor)?;
+    let patience = common.patience()?;
     if calls.is_empty() {
         let params = params.with_similarity(AnySimilarity::new(&similarity).map_err(raise)?);
         let samples = needed(samples)?;
         let view = samples.view()?;
-        return conduct(py, &patience, |monitor, _| {
-            Model::fitted(params.fit_with(&view, &labels, weights, monitor)?, feature_names)
-        });
+        let model = conduct(py, &patience, |monitor, _| params.fit_with(&view, &labels, weights, monitor))?;
+        return Model::fitted(model, common.feature_names).map_err(raise);
     }
     let params = params.with_similarity(CompositeSimilarity::new(&similarity, calls).map_err(raise)?);
     let source = both(samples, objects)?;
     let model =
         conduct(py, &patience, |monitor, to_caller| params.fit_with(&source(to_caller), &labels, weights, monitor))?;
-    Model::composite(py, model, feature_names)
+    Model::composite(py, model, common.feature_names)
 }

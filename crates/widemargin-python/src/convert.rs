@@ -4,16 +4,18 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use numpy::ndarray::{ArrayD, ArrayViewD, IxDyn};
-use numpy::{PyArray2, PyArrayDyn, PyArrayMethods, PyReadonlyArray1};
+use numpy::{PyArray1, PyArray2, PyArrayDyn, PyArrayMethods, PyReadonlyArray1};
 use pyo3::PyClass;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pyclass::boolean_struct::True;
 use pyo3::types::{PyBytes, PyDict};
 use widemargin::data::{ClassWeight, DenseMatrix, Label, Labels};
-use widemargin::model::{Array, Numbers, TrainingSettings};
+use widemargin::model::{Array, Numbers};
+use widemargin::solve::Stage;
 
 use crate::errors::raise;
+use crate::work::Patience;
 
 /// A class label: an integer or a string.
 #[derive(FromPyObject)]
@@ -49,7 +51,7 @@ pub(crate) enum Factors {
 }
 
 /// The class weights.
-pub(crate) fn class_weight(factors: Option<Factors>, labels: &Labels) -> PyResult<ClassWeight> {
+pub(crate) fn class_weight(factors: Option<&Factors>, labels: &Labels) -> PyResult<ClassWeight> {
     match factors {
         None => Ok(ClassWeight::Uniform),
         Some(Factors::Named(name)) if name == "balanced" => Ok(ClassWeight::Balanced),
@@ -57,29 +59,36 @@ pub(crate) fn class_weight(factors: Option<Factors>, labels: &Labels) -> PyResul
             Err(PyValueError::new_err(format!("class_weight = '{name}': 'balanced' or factors")))
         }
         Some(Factors::PerClass(factors)) => {
+            let factors = factors.iter().copied();
             Ok(ClassWeight::PerClass(labels.classes().iter().cloned().zip(factors).collect::<BTreeMap<_, _>>()))
         }
     }
 }
 
-/// Training parameters of a distributed fit, to be stored in the model.
+/// What fits of all methods are given.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct Asked {
-    tol: f64,
-    max_iter: u32,
-    seed: u64,
-    class_weight: Option<Factors>,
+pub(crate) struct Common<'py> {
+    pub class_weight: Option<Factors>,
+    pub tol: f64,
+    pub max_iter: u32,
+    pub seed: u64,
+    pub threads: usize,
+    pub time_limit: Option<f64>,
+    pub monitor: Option<Bound<'py, PyAny>>,
+    pub feature_names: Option<Vec<String>>,
 }
 
-impl Asked {
-    /// The training settings for a model with these classes.
-    pub fn settings(self, classes: &[Label]) -> PyResult<TrainingSettings> {
-        let labels = Labels::from_codes(classes.to_vec(), Vec::new()).map_err(raise)?;
-        let class_weight = class_weight(self.class_weight, &labels)?;
-        let Asked { tol, max_iter, seed, .. } = self;
-        Ok(TrainingSettings { class_weight, tol, max_iter, seed, ..TrainingSettings::default() })
+impl<'py> Common<'py> {
+    /// The time limit and the monitor.
+    pub fn patience(&self) -> PyResult<Patience<'py>> {
+        Patience::new(self.time_limit, self.monitor.clone())
     }
+}
+
+/// The stages of a fit and their seconds.
+pub(crate) fn stages(stages: Vec<(String, f64)>) -> Vec<Stage> {
+    stages.into_iter().map(|(name, seconds)| Stage { name, seconds }).collect()
 }
 
 /// Row numbers, from 0.
@@ -87,6 +96,11 @@ pub fn rows(rows: Option<PyReadonlyArray1<'_, i64>>) -> PyResult<Option<Vec<usiz
     // A negative number is mapped to one out of range, which the library reports.
     let row = |&row: &i64| usize::try_from(row).unwrap_or(usize::MAX);
     rows.map(|rows| Ok(rows.as_slice()?.iter().map(row).collect())).transpose()
+}
+
+/// Row numbers, from 0, as an array.
+pub fn row_numbers(py: Python<'_>, rows: Vec<usize>) -> Bound<'_, PyArray1<i64>> {
+    PyArray1::from_iter(py, rows.into_iter().map(|row| row as i64))
 }
 
 /// Converts a matrix to an array.
@@ -101,7 +115,7 @@ pub fn shaped<T: numpy::Element>(
     n_rows: usize,
     n_cols: usize,
 ) -> PyResult<Bound<'_, PyArray2<T>>> {
-    numpy::PyArray1::from_vec(py, values).reshape([n_rows, n_cols])
+    PyArray1::from_vec(py, values).reshape([n_rows, n_cols])
 }
 
 /// Arrays that an object holds, by their names: views of its memory, which keep it alive and cannot be written to. What

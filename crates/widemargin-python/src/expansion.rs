@@ -1,23 +1,27 @@
 //! The features of the basis expansion alone.
 
+use std::sync::Arc;
+
 use numpy::{PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use widemargin::Result;
 use widemargin::data::{Label, Labels};
-use widemargin::expansion::BasisExpansion;
+use widemargin::expansion::{BasisExpansion, FeatureRows, Normalization};
 use widemargin::model::{Assembled, BasisExpansionParams, BasisExpansionSvc, Expanded, bases_arrays};
+use widemargin::partition::Remote;
 use widemargin::similarity::{AdditiveKernel, AnySimilarity, Similarity};
-use widemargin::solve::Stage;
 
 use crate::basis_expansion::basis_choice;
-use crate::convert::{Asked, Class, array, arrays, reduced};
+use crate::convert::{Common, array, arrays, reduced};
 use crate::errors::raise;
 use crate::model::Model;
 use crate::python_similarity::{CompositeSimilarity, PythonCall, PythonObjects, State, both};
-use crate::remote_objective::Solution;
+use crate::remote::{Brought, Solved, minimise};
 use crate::samples::{Given, needed};
+use crate::weighted_labels::WeightedLabels;
 use crate::work::{Patience, conduct};
+use crate::workers::PythonWorkers;
 
 /// A fitted expansion.
 #[pyclass(frozen, module = "widemargin._core")]
@@ -216,66 +220,82 @@ impl ExpansionModel {
         }
     }
 
-    /// A classifier of this expansion, with a normalization and weights computed elsewhere.
-    #[pyo3(signature = (solution, classes, *, normalization, centre, factors, C, basis, basis_rows, loss, intercept,
-        stages, warnings, training, feature_names = None))]
+    /// The same expansion with a normalization that is learned from the features that `rows` stands for.
+    fn normalised(
+        &self,
+        py: Python<'_>,
+        normalization: &str,
+        rows: Py<PyAny>,
+        labels: PyRef<'_, WeightedLabels>,
+    ) -> PyResult<Self> {
+        let (expansion, rows) = (self.ours()?.clone(), Arc::new(rows));
+        let (normalization, total) = (normalization.parse().map_err(raise)?, labels.total());
+        let expansion = conduct(py, &Patience::default(), |monitor, to_caller| {
+            let mut rows = Remote::<FeatureRows, _>::new(PythonWorkers::new(&rows, to_caller));
+            expansion.normalised(normalization, &mut rows, total, monitor)
+        })?;
+        Ok(ExpansionModel { expansion: Expansion::Ours(expansion), basis_rows: Vec::new(), warnings: Vec::new() })
+    }
+
+    /// A classifier of this expansion, trained on the features that `rows` stands for.
+    #[pyo3(signature = (rows, labels, brought, *, C, basis, basis_rows, stages, common))]
     #[expect(non_snake_case, reason = "C is the parameter's name")]
     #[expect(clippy::too_many_arguments, reason = "they are what a machine is made of, passed by name")]
-    fn assemble(
+    fn fit_remote(
         &self,
-        solution: PyRef<'_, Solution>,
-        classes: Vec<Class>,
-        normalization: &str,
-        centre: Option<PyReadonlyArray1<'_, f32>>,
-        factors: Vec<Vec<f32>>,
+        py: Python<'_>,
+        rows: Py<PyAny>,
+        labels: PyRef<'_, WeightedLabels>,
+        brought: Option<Brought<'_>>,
         C: f64,
         basis: String,
         basis_rows: Vec<usize>,
-        loss: &str,
-        intercept: &str,
         stages: Vec<(String, f64)>,
-        warnings: Vec<String>,
-        training: Asked,
-        feature_names: Option<Vec<String>>,
+        common: Common<'_>,
     ) -> PyResult<Model> {
-        let Expansion::Ours(expansion) = &self.expansion else {
-            let problem = "a similarity that is Python's is not one that a cluster's workers can be given";
-            return Err(pyo3::exceptions::PyTypeError::new_err(problem));
-        };
-        let classes: Vec<Label> = classes.into_iter().map(Label::from).collect();
-        let training = training.settings(&classes)?;
-        let stages = stages.into_iter().map(|(name, seconds)| Stage { name, seconds }).collect();
-        let mut report = solution.solution.report(stages, &solution.settings);
-        report.warnings.extend(warnings);
+        let Solved { solution, shape, report } = minimise(py, rows, &labels, brought, C, &common, stages)?;
         let parts = Assembled {
             basis,
             basis_rows,
             c: C,
-            loss: loss.parse().map_err(raise)?,
-            intercept: intercept.parse().map_err(raise)?,
-            classes,
-            weights: solution.solution.weights.clone(),
-            intercepts: solution.solution.intercepts.clone(),
+            loss: shape.loss.into(),
+            intercept: shape.intercept,
+            classes: labels.labels.classes().to_vec(),
+            weights: solution.weights,
+            intercepts: solution.intercepts,
             report,
         };
-        let mut expansion = expansion.clone();
-        if let Some(centre) = centre {
-            let normalization = normalization.parse().map_err(raise)?;
-            expansion = expansion.with_affine(normalization, centre.as_slice()?, &factors).map_err(raise)?;
-        }
-        let model = BasisExpansionSvc::assembled(expansion, parts).map_err(raise)?.with_training(training);
-        Model::fitted(model, feature_names).map_err(raise)
+        let model = BasisExpansionSvc::assembled(self.ours()?.clone(), parts).map_err(raise)?;
+        Model::fitted(model.with_training(labels.training(&common)), common.feature_names).map_err(raise)
+    }
+}
+
+impl ExpansionModel {
+    /// Whether its normalization is learned from samples, rather than from the bases alone.
+    pub fn is_learned(&self) -> bool {
+        let normalization = match &self.expansion {
+            Expansion::Ours(expansion) => expansion.normalization(),
+            Expansion::Composite(expansion) => expansion.normalization(),
+        };
+        matches!(normalization, Normalization::MeanNorm | Normalization::ZScore)
     }
 
-    /// The first column of each part and the one after its last.
-    #[getter]
-    fn part_columns(&self) -> Vec<(usize, usize)> {
-        fn columns<S: Similarity>(expansion: &BasisExpansion<S>) -> Vec<(usize, usize)> {
-            (0..).map_while(|part| expansion.part_columns(part)).map(|columns| (columns.start, columns.end)).collect()
-        }
+    /// Normalises features in place, which were made before the normalization was learned.
+    pub fn apply_in_place(&self, rows: &mut [f32]) {
         match &self.expansion {
-            Expansion::Ours(expansion) => columns(expansion),
-            Expansion::Composite(expansion) => columns(expansion),
+            Expansion::Ours(expansion) => expansion.apply_in_place(rows),
+            Expansion::Composite(expansion) => expansion.apply_in_place(rows),
+        }
+    }
+
+    /// That of the library's similarities.
+    fn ours(&self) -> PyResult<&BasisExpansion<AnySimilarity>> {
+        match &self.expansion {
+            Expansion::Ours(expansion) => Ok(expansion),
+            Expansion::Composite(_) => {
+                let problem = "a similarity that is Python's is not one that a cluster's workers can be given";
+                Err(pyo3::exceptions::PyTypeError::new_err(problem))
+            }
         }
     }
 }

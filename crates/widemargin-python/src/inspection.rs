@@ -49,12 +49,6 @@ pub fn payload<'py>(py: Python<'py>, data: &[u8], name: &str) -> PyResult<Bound<
     Ok(PyBytes::new(py, &widemargin::model::payload(data, name).map_err(raise)?))
 }
 
-/// Checks that C times the weights does not overflow.
-#[pyfunction]
-pub fn check_costs(c: f64, weights: PyReadonlyArray1<'_, f64>, n_classes: usize) -> PyResult<()> {
-    widemargin::data::check_costs(c, weights.as_slice()?, n_classes).map_err(raise)
-}
-
 /// The spec in canonical form.
 #[pyfunction]
 pub fn canonical(spec: &str) -> PyResult<String> {
@@ -84,7 +78,7 @@ pub fn choose_bases<'py>(
     let training = Training { samples: &samples, weights: &weights, threads: 1, monitor: &Monitor::none() };
     let linear = AnySimilarity::new(&["linear"]).map_err(raise)?;
     let bases = basis::choose(&choice, n_basis, codes, n_classes, seed, &linear, &training).map_err(raise)?;
-    Ok(PyArray1::from_iter(py, bases.rows.into_iter().map(|row| row as i64)))
+    Ok(convert::row_numbers(py, bases.rows))
 }
 
 /// A fitted similarity's block of given samples with given bases.

@@ -6,35 +6,22 @@ use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use widemargin::Error;
-use widemargin::data::Label;
 use widemargin::model::{self, CChoice, ColumnSumsOf, ModelFacts, ThinPlateParams, TrainingSettings};
 use widemargin::partition::{Executor, Remote, SampleRows};
+use widemargin::problem::OneVsRest;
 use widemargin::similarity::ConditionalKernel;
-use widemargin::solve::Stage;
 use widemargin::solve::thin_plate::{self, FirstSums, RemoteRowSums, RowsShape};
 
-use crate::convert::{Asked, Class, reduced, shaped};
+use crate::convert::{self, Common, reduced, row_numbers, shaped};
 use crate::errors::raise;
 use crate::model::Model;
 use crate::samples::Given;
+use crate::weighted_labels::WeightedLabels;
 use crate::work::{Patience, conduct};
 use crate::workers::PythonWorkers;
 
 /// Landmarks, and the indices of these samples.
 type Chosen<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<i64>>);
-
-/// Rows that landmarks are chosen among: 25 a landmark, drawn, or the first few for "index".
-#[pyfunction]
-pub(crate) fn draw_rows<'py>(
-    py: Python<'py>,
-    weights: PyReadonlyArray1<'_, f64>,
-    n_basis: usize,
-    seed: u64,
-) -> PyResult<Bound<'py, PyArray1<i64>>> {
-    let most = n_basis.saturating_mul(model::SAMPLES_A_LANDMARK);
-    let rows = model::draw_rows(weights.as_slice()?, most, seed);
-    Ok(PyArray1::from_iter(py, rows.into_iter().map(|row| row as i64)))
-}
 
 /// Landmarks (landmarks, features) and the indices of these samples, empty if they are means.
 #[pyfunction]
@@ -55,7 +42,7 @@ pub(crate) fn choose_landmarks<'py>(
         Ok((bases, chosen, width))
     })?;
     let n = bases.len() / width.max(1);
-    Ok((shaped(py, bases, n, width)?, PyArray1::from_iter(py, chosen.into_iter().map(|row| row as i64))))
+    Ok((shaped(py, bases, n, width)?, row_numbers(py, chosen)))
 }
 
 /// The treatment of the polynomials.
@@ -112,7 +99,13 @@ impl LandmarkPlan {
         reduced(slf.as_any(), PyBytes::new(slf.py(), &bytes))
     }
 
-    fn settle(&self, null_space: &str, n: usize, total: f64, separates: bool) -> PyResult<SettledPolynomials> {
+    fn settle(
+        &self,
+        null_space: &str,
+        labels: PyRef<'_, WeightedLabels>,
+        separates: bool,
+    ) -> PyResult<SettledPolynomials> {
+        let (n, total) = (labels.n_present(), labels.total());
         let null_space = null_space.parse().map_err(raise)?;
         let no_sums = || raise(Error::NoSamples("the plan of a worker has no sums over all samples"));
         let settled = self.plan.settle(self.sums.as_ref().ok_or_else(no_sums)?, null_space, n, total, separates);
@@ -120,8 +113,7 @@ impl LandmarkPlan {
     }
 
     /// The path over rows that `rows` stands for, and the machine.
-    #[pyo3(signature = (settled, rows, classes, *, n_rows, n_problems, class_weights, support, C, tol, max_iter, threads, stages,
-        time_limit, monitor, training, basis, feature_names = None))]
+    #[pyo3(signature = (settled, rows, labels, *, support, C, basis, stages, common))]
     #[expect(non_snake_case, reason = "C is the parameter's name")]
     #[expect(clippy::too_many_arguments, reason = "they are the solver's parameters, passed by name")]
     fn fit(
@@ -129,60 +121,52 @@ impl LandmarkPlan {
         py: Python<'_>,
         settled: PyRef<'_, SettledPolynomials>,
         rows: Py<PyAny>,
-        classes: Vec<Class>,
-        n_rows: usize,
-        n_problems: usize,
-        class_weights: Vec<f64>,
+        labels: PyRef<'_, WeightedLabels>,
         support: Vec<u64>,
         C: Option<f64>,
-        tol: f64,
-        max_iter: u32,
-        threads: usize,
-        stages: Vec<(String, f64)>,
-        time_limit: Option<f64>,
-        monitor: Option<Bound<'_, PyAny>>,
-        training: Asked,
         basis: String,
-        feature_names: Option<Vec<String>>,
+        stages: Vec<(String, f64)>,
+        common: Common<'_>,
     ) -> PyResult<Model> {
         let (plan, settled) = (self.plan.clone(), settled.0.clone());
         let params = ThinPlateParams::new(plan.kernel())
             .c(C.map_or(CChoice::Auto, CChoice::Value))
-            .tol(tol)
-            .max_steps(max_iter)
-            .threads(threads);
-        let classes: Vec<Label> = classes.into_iter().map(Label::from).collect();
-        let training = TrainingSettings { landmarks: Some(basis), ..training.settings(&classes)? };
+            .tol(common.tol)
+            .max_steps(common.max_iter)
+            .threads(common.threads);
+        let training = TrainingSettings { landmarks: Some(basis), ..labels.training(&common) };
         let facts = ModelFacts {
-            classes,
-            class_weights,
+            classes: labels.labels.classes().to_vec(),
+            class_weights: labels.class_totals(),
             support,
-            stages: stages.into_iter().map(|(name, seconds)| Stage { name, seconds }).collect(),
+            stages: convert::stages(stages),
         };
-        let shape = RowsShape { n_rows, n_penalised: settled.n_penalised(), n_free: settled.n_free(), n_problems };
+        let shape = shape_of(&labels, settled.n_penalised(), settled.n_free());
         let rows = Arc::new(rows);
-        let model = conduct(py, &Patience::new(time_limit, monitor)?, |monitor, to_caller| {
+        let model = conduct(py, &common.patience()?, |monitor, to_caller| {
             let mut rows = RemoteRowSums::new(PythonWorkers::new(&rows, to_caller), shape);
             Ok(plan.fit(&params, settled, &mut rows, facts, monitor)?.with_training(training))
         })?;
-        Model::fitted(model, feature_names).map_err(raise)
+        Model::fitted(model, common.feature_names).map_err(raise)
     }
+}
+
+/// The sizes of the rows of samples.
+fn shape_of(labels: &WeightedLabels, n_penalised: usize, n_free: usize) -> RowsShape {
+    let n_problems = OneVsRest::new(&[], labels.labels.classes().len()).n_problems();
+    RowsShape { n_rows: labels.n_present(), n_penalised, n_free, n_problems }
 }
 
 /// Whether remote rows of polynomial features alone, accessed through `rows`, separate a problem.
 #[pyfunction]
-#[pyo3(signature = (rows, *, n_rows, n_free, n_problems, total, threads))]
 pub(crate) fn rows_separate(
     py: Python<'_>,
     rows: Py<PyAny>,
-    n_rows: usize,
+    labels: PyRef<'_, WeightedLabels>,
     n_free: usize,
-    n_problems: usize,
-    total: f64,
     threads: usize,
 ) -> PyResult<bool> {
-    let shape = RowsShape { n_rows, n_penalised: 0, n_free, n_problems };
-    let rows = Arc::new(rows);
+    let (shape, total, rows) = (shape_of(&labels, 0, n_free), labels.total(), Arc::new(rows));
     conduct(py, &Patience::default(), |monitor, to_caller| {
         let mut rows = RemoteRowSums::new(PythonWorkers::new(&rows, to_caller), shape);
         thin_plate::rows_separate(&mut rows, total, threads, monitor)

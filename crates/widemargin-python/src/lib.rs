@@ -7,17 +7,17 @@ mod convert;
 mod errors;
 mod expansion;
 mod files;
-mod histograms;
 mod inspection;
 mod landmark_plan;
 mod model;
 mod parts;
 mod power_mean;
 mod python_similarity;
-mod remote_objective;
+mod remote;
 mod rows;
 mod samples;
 mod thin_plate;
+mod weighted_labels;
 mod work;
 mod workers;
 
@@ -33,24 +33,22 @@ mod _core {
     #[pymodule_export]
     use crate::files::write_file;
     #[pymodule_export]
-    use crate::histograms::scale_and_nodes;
-    #[pymodule_export]
     use crate::inspection::{
-        canonical, check_costs, choose_bases, header_of, hog, pairwise, payload, remark_on, select_similarities,
-        spectrum, takes, version, with_payload,
+        canonical, choose_bases, header_of, hog, pairwise, payload, remark_on, select_similarities, spectrum, takes,
+        version, with_payload,
     };
     #[pymodule_export]
-    use crate::landmark_plan::{LandmarkPlan, SettledPolynomials, choose_landmarks, draw_rows, rows_separate};
+    use crate::landmark_plan::{LandmarkPlan, SettledPolynomials, choose_landmarks, rows_separate};
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
-    use crate::parts::{LandmarkPart, LinearPart, SamplePart, State, merge};
+    use crate::parts::{Part, State, merge};
     #[pymodule_export]
-    use crate::power_mean::{assemble_power_mean, fit_power_mean};
-    #[pymodule_export]
-    use crate::remote_objective::{Solution, minimise};
+    use crate::power_mean::{fit_power_mean, fit_power_mean_remote, scale_and_nodes};
     #[pymodule_export]
     use crate::rows::{descriptor_rows, similarity_rows};
     #[pymodule_export]
     use crate::thin_plate::fit_thin_plate;
+    #[pymodule_export]
+    use crate::weighted_labels::WeightedLabels;
 }

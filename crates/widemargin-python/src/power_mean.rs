@@ -1,27 +1,29 @@
 //! The power mean SVM.
 
+use std::sync::Arc;
+
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
-use widemargin::data::Label;
 use widemargin::descriptor::FeatureMax;
 use widemargin::expansion::AdditiveMap;
-use widemargin::model::{PowerMeanParams, PowerMeanParts, PowerMeanSvc};
+use widemargin::model::{self, PowerMeanParams, PowerMeanParts, PowerMeanSvc};
+use widemargin::partition::{Remote, SampleRows};
 use widemargin::problem::Loss;
 use widemargin::similarity::AdditiveKernel;
-use widemargin::solve::Stage;
 
-use crate::convert::{self, Asked, Class, Factors};
+use crate::convert::{self, Class, Common};
 use crate::errors::raise;
 use crate::model::Model;
-use crate::remote_objective::Solution;
+use crate::remote::{Solved, minimise};
 use crate::samples::Given;
+use crate::weighted_labels::WeightedLabels;
 use crate::work::{Patience, conduct};
+use crate::workers::PythonWorkers;
 
 /// Trains a power mean SVM.
 #[pyfunction]
-#[pyo3(signature = (samples, classes, codes, sample_weight, *, kernel, loss, C, approximation, n_nodes, nodes,
-        scale, class_weight, tol, max_iter, seed, threads, time_limit, monitor,
-        shrinking = true, feature_names = None))]
+#[pyo3(signature = (samples, classes, codes, sample_weight, *, kernel, loss, C, approximation, n_nodes,
+    scale, shrinking, common))]
 #[expect(non_snake_case, reason = "C is the parameter's name")]
 #[expect(clippy::too_many_arguments, reason = "they are the estimator's parameters, passed by name")]
 pub(crate) fn fit_power_mean(
@@ -35,74 +37,76 @@ pub(crate) fn fit_power_mean(
     C: f64,
     approximation: &str,
     n_nodes: usize,
-    nodes: Option<Vec<f64>>,
     scale: bool,
-    class_weight: Option<Factors>,
-    tol: f64,
-    max_iter: u32,
-    seed: u64,
-    threads: usize,
-    time_limit: Option<f64>,
-    monitor: Option<Bound<'_, PyAny>>,
     shrinking: bool,
-    feature_names: Option<Vec<String>>,
+    common: Common<'_>,
 ) -> PyResult<Model> {
     let labels = convert::labels(classes, &codes)?;
     let weights = sample_weight.as_ref().map(|weights| weights.as_slice()).transpose()?;
     let kernel: AdditiveKernel = kernel.parse().map_err(raise)?;
-    let mut params = PowerMeanParams::new(kernel)
+    let params = PowerMeanParams::new(kernel)
         .loss(loss.parse().map_err(raise)?)
         .c(C)
         .approximation(approximation.parse().map_err(raise)?)
         .n_nodes(n_nodes)
         .scale(scale)
-        .class_weight(convert::class_weight(class_weight, &labels)?)
-        .tol(tol)
-        .max_epochs(max_iter)
+        .class_weight(convert::class_weight(common.class_weight.as_ref(), &labels)?)
+        .tol(common.tol)
+        .max_epochs(common.max_iter)
         .shrinking(shrinking)
-        .seed(seed)
-        .threads(threads);
-    if let Some(nodes) = nodes {
-        params = params.nodes(nodes);
-    }
-    let patience = Patience::new(time_limit, monitor)?;
+        .seed(common.seed)
+        .threads(common.threads);
     let rows = samples.rows("the power mean SVM")?;
-    conduct(py, &patience, |monitor, _| {
-        Model::fitted(params.fit_with(&rows, &labels, weights, monitor)?, feature_names)
-    })
+    let model = conduct(py, &common.patience()?, |monitor, _| params.fit_with(&rows, &labels, weights, monitor))?;
+    Model::fitted(model, common.feature_names).map_err(raise)
 }
 
-/// The model of weights that were found apart, on `explicit` features.
+/// Trains on explicit features that `rows` stands for.
 #[pyfunction]
-#[pyo3(signature = (solution, classes, *, kernel, nodes, factors, n_features, C, stages,
-        training, feature_names = None))]
+#[pyo3(signature = (rows, labels, *, kernel, nodes, factors, C, stages, common))]
 #[expect(non_snake_case, reason = "C is the parameter's name")]
 #[expect(clippy::too_many_arguments, reason = "they are what a machine is made of, passed by name")]
-pub(crate) fn assemble_power_mean(
-    solution: PyRef<'_, Solution>,
-    classes: Vec<Class>,
+pub(crate) fn fit_power_mean_remote(
+    py: Python<'_>,
+    rows: Py<PyAny>,
+    labels: PyRef<'_, WeightedLabels>,
     kernel: &str,
     nodes: Vec<f64>,
     factors: Option<Vec<f64>>,
-    n_features: usize,
     C: f64,
     stages: Vec<(String, f64)>,
-    training: Asked,
-    feature_names: Option<Vec<String>>,
+    common: Common<'_>,
 ) -> PyResult<Model> {
-    let classes: Vec<Label> = classes.into_iter().map(Label::from).collect();
-    let training = training.settings(&classes)?;
-    let stages = stages.into_iter().map(|(name, seconds)| Stage { name, seconds }).collect();
+    let Solved { solution, shape, report } = minimise(py, rows, &labels, None, C, &common, stages)?;
+    let map = AdditiveMap::nystrom(kernel.parse().map_err(raise)?, &nodes).map_err(raise)?;
     let parts = PowerMeanParts {
-        map: AdditiveMap::nystrom(kernel.parse().map_err(raise)?, &nodes).map_err(raise)?,
+        n_features: shape.n_features / map.n_nodes(),
+        map,
         loss: Loss::SquaredHinge,
         c: C,
         scaling: factors.map(FeatureMax::from_factors),
-        n_features,
-        classes,
-        weights: solution.solution.weights.clone(),
-        report: solution.solution.report(stages, &solution.settings),
+        classes: labels.labels.classes().to_vec(),
+        weights: solution.weights,
+        report,
     };
-    let model = PowerMeanSvc::assembled(parts).map_err(raise)?.with_training(training);
-    Model::fitted(model, feature_names).map_err(raise)
+    let model = PowerMeanSvc::assembled(parts).map_err(raise)?.with_training(labels.training(&common));
+    Model::fitted(model, common.feature_names).map_err(raise)
+}
+
+/// What features are multiplied by, where they are scaled, and the nodes of a kernel, for the samples that `rows` stands
+/// for.
+#[pyfunction]
+pub(crate) fn scale_and_nodes(
+    py: Python<'_>,
+    rows: Py<PyAny>,
+    kernel: &str,
+    n_nodes: usize,
+    is_scaled: bool,
+) -> PyResult<(Option<Vec<f64>>, Vec<f64>)> {
+    let (rows, kernel): (_, AdditiveKernel) = (Arc::new(rows), kernel.parse().map_err(raise)?);
+    let (scaling, nodes) = conduct(py, &Patience::default(), |monitor, to_caller| {
+        let mut samples = Remote::<SampleRows, _>::new(PythonWorkers::new(&rows, to_caller));
+        model::scale_and_nodes(&mut samples, kernel, n_nodes, is_scaled, monitor)
+    })?;
+    Ok((scaling.map(|scaling| scaling.factors().to_vec()), nodes))
 }

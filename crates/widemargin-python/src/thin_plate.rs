@@ -5,16 +5,16 @@ use pyo3::prelude::*;
 use widemargin::model::{CChoice, ThinPlateParams};
 use widemargin::similarity::ConditionalKernel;
 
-use crate::convert::{self, Class, Factors};
+use crate::convert::{self, Class, Common};
 use crate::errors::raise;
 use crate::model::Model;
 use crate::samples::Given;
-use crate::work::{Patience, conduct};
+use crate::work::conduct;
 
 /// Trains a thin plate SVM.
 #[pyfunction]
 #[pyo3(signature = (samples, classes, codes, sample_weight, *, kernel, C, null_space, standardize, n_basis,
-        exact_up_to, basis, class_weight, tol, max_iter, seed, threads, time_limit, monitor, feature_names = None))]
+    basis, common))]
 #[expect(non_snake_case, reason = "C is the parameter's name")]
 #[expect(clippy::too_many_arguments, reason = "they are the estimator's parameters, passed by name")]
 pub(crate) fn fit_thin_plate(
@@ -28,16 +28,8 @@ pub(crate) fn fit_thin_plate(
     null_space: &str,
     standardize: &str,
     n_basis: Option<usize>,
-    exact_up_to: Option<usize>,
     basis: &str,
-    class_weight: Option<Factors>,
-    tol: f64,
-    max_iter: u32,
-    seed: u64,
-    threads: usize,
-    time_limit: Option<f64>,
-    monitor: Option<Bound<'_, PyAny>>,
-    feature_names: Option<Vec<String>>,
+    common: Common<'_>,
 ) -> PyResult<Model> {
     let labels = convert::labels(classes, &codes)?;
     let weights = sample_weight.as_ref().map(|weights| weights.as_slice()).transpose()?;
@@ -47,16 +39,14 @@ pub(crate) fn fit_thin_plate(
         .null_space(null_space.parse().map_err(raise)?)
         .standardize(standardize.parse().map_err(raise)?)
         .n_basis(n_basis)
-        .exact_up_to(exact_up_to.unwrap_or(usize::MAX))
+        .exact_up_to(usize::MAX)
         .landmarks(basis.parse().map_err(raise)?)
-        .class_weight(convert::class_weight(class_weight, &labels)?)
-        .tol(tol)
-        .max_steps(max_iter)
-        .seed(seed)
-        .threads(threads);
-    let patience = Patience::new(time_limit, monitor)?;
+        .class_weight(convert::class_weight(common.class_weight.as_ref(), &labels)?)
+        .tol(common.tol)
+        .max_steps(common.max_iter)
+        .seed(common.seed)
+        .threads(common.threads);
     let rows = samples.rows("the thin plate SVM")?;
-    conduct(py, &patience, |monitor, _| {
-        Model::fitted(params.fit_with(&rows, &labels, weights, monitor)?, feature_names)
-    })
+    let model = conduct(py, &common.patience()?, |monitor, _| params.fit_with(&rows, &labels, weights, monitor))?;
+    Model::fitted(model, common.feature_names).map_err(raise)
 }

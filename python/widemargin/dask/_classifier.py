@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
@@ -16,28 +17,66 @@ from distributed import Client, Future, get_client, wait
 from scipy import sparse
 
 from .. import _core
+from .._base import fitting, labels_of
+from .._progress import Progress
 from . import _tasks, _versions
 from ._partitions import Partition, partitions, pieces
+from ._rows import Rows
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A partition that has samples, and what is known of each."""
+
+    # Among all partitions.
+    number: int
+    samples: Any
+    codes: npt.NDArray[np.uint32]
+    # Those of the samples times those of their classes.
+    weights: npt.NDArray[np.float64]
+    # What leave-one-out takes away.
+    units: npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Given:
-    """The partitions that have samples, and what is known of their rows."""
+    """What a fit was given."""
 
     client: Client
-    # Numbers of these partitions among all.
-    numbers: list[int]
-    parts: list[Partition]
-    codes: list[npt.NDArray[np.uint32]]
-    # With those of the classes.
-    weights: list[npt.NDArray[np.float64]]
-    # Without those.
-    copies: list[npt.NDArray[np.float64]]
+    X: Any
+    pieces: list[Piece]
+    labels: _core.WeightedLabels
     width: int | None
 
     @property
-    def n(self) -> int:
-        return sum(map(len, self.codes))
+    def present(self) -> list[Piece]:
+        """The partitions that have samples of weight above 0."""
+        return [piece for piece in self.pieces if (piece.weights > 0).any()]
+
+    def samples(self) -> list[Future]:
+        """Parts of vectors, of the partitions that are present."""
+        made = [delayed(_tasks.sample_part)(piece.number, piece.samples, piece.weights) for piece in self.present]
+        return list(self.client.compute(made))
+
+    def picked(self, rows: npt.NDArray[np.int64], pick: Callable[[int, npt.NDArray[np.int64]], Future]) -> Any:
+        """What belongs to some samples, by their numbers among all and in their order: `pick` gives that of some rows
+        of the piece at a place."""
+        ends = np.cumsum([len(piece.codes) for piece in self.pieces])
+        owner = np.searchsorted(ends, rows, side="right")
+        order = np.argsort(owner, kind="stable")
+        found = []
+        for at in np.unique(owner).tolist():
+            found.append(pick(at, rows[order][owner[order] == at] - (ends[at] - len(self.pieces[at].codes))))
+        # Back from the order of partitions to the order of the choice.
+        return _tasks.some(joined(self.client.gather(found)), np.argsort(order, kind="stable"))
+
+    def picked_samples(self, rows: npt.NDArray[np.int64]) -> Any:
+        """Some samples in one collection of their kind."""
+
+        def pick(at: int, mine: npt.NDArray[np.int64]) -> Future:
+            return self.client.compute(delayed(_tasks.some)(self.pieces[at].samples, mine))
+
+        return self.picked(rows, pick)
 
 
 class Clock:
@@ -59,6 +98,40 @@ class DaskClassifier:
     # The ordinary classifier.
     plain: ClassVar[type]
 
+    @fitting
+    def fit(self: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Trains on a collection of Dask.
+
+        Parameters
+        ----------
+        X : dask array or frame of shape (n_samples, n_features); where similarities compare other samples a bag
+            As for the ordinary classifier.
+        y : dask array or series, or an array
+        sample_weight : the same, or None
+            Weight k is equivalent to k copies of the sample, 0 to its absence.
+
+        Returns
+        -------
+        estimator
+            The fitted estimator itself.
+        """
+        asked, clock = self._checked(), Clock()
+        given = self._given(X, y, sample_weight)
+        clock.end("labels")
+        with self._watched(X=X, y=y) as progress:
+            model, rows = self._train(asked, given, clock, progress)
+        self._keep(model)
+        self.dask_report_ = {"partitions": len(given.pieces), **rows.told()}
+        return self
+
+    def _checked(self) -> Any:
+        """The parameters that need a check before any work is done."""
+        raise NotImplementedError
+
+    def _train(self, asked: Any, given: Given, clock: Clock, progress: Progress) -> tuple[_core.Model, Rows]:
+        """The model, and the rows that its solver asked."""
+        raise NotImplementedError
+
     def _given(self: Any, X: Any, y: Any, sample_weight: Any) -> Given:
         """Checks what was given and sets `classes_`: all that can be said before any work is done."""
         client = get_client()
@@ -70,60 +143,30 @@ class DaskClassifier:
             raise ValueError("X has no samples: at least one is needed")
         check_alike(told, kept)
         there = [told[number] for number in kept]
-        codes, weights = self._weighed(there)
-        copies = [np.ones(one.n) if one.weights is None else one.weights for one in there]
-        return Given(client, kept, [parts[number] for number in kept], codes, weights, copies, there[0].width)
-
-    def _weighed(
-        self: Any, told: list[_tasks.Summary]
-    ) -> tuple[list[npt.NDArray[np.uint32]], list[npt.NDArray[np.float64]]]:
-        """Sets `classes_`; the number of each row's class, and its weight with that of its class."""
-        self.classes_ = np.unique(np.concatenate([one.classes for one in told]))
-        codes = [np.searchsorted(self.classes_, one.classes).astype(np.uint32)[one.codes] for one in told]
-        weights = [np.ones(one.n) if one.weights is None else one.weights for one in told]
-        totals = np.zeros(len(self.classes_))
-        for some, weight in zip(codes, weights, strict=True):
-            totals += np.bincount(some, weight, minlength=len(totals))
-        given, factors = self._class_factors(), np.ones(len(totals))
-        if isinstance(given, str):  # balanced
-            present = totals > 0
-            share = totals.sum() / max(int(present.sum()), 1)
-            factors = np.where(present, share / np.where(present, totals, 1.0), 0.0)
-        elif given is not None:
-            factors = np.array(given)
-        weights = [weight * factors[some] for some, weight in zip(codes, weights, strict=True)]
-        totals *= factors
-        if (totals > 0).sum() < 2:
-            raise ValueError(
-                "The number of classes has to be greater than one; of weight above 0 there are "
-                f"{int((totals > 0).sum())}"
-            )
+        self.classes_ = np.unique(np.concatenate([one.classes for one in there]))
+        codes = [np.searchsorted(self.classes_, one.classes).astype(np.uint32)[one.codes] for one in there]
+        copies = None if sample_weight is None else np.concatenate([one.weights for one in there])
         C = float(self.C) if isinstance(self.C, Real) else 1.0
-        _core.check_costs(C, np.concatenate(weights), len(self.classes_))
-        return codes, weights
+        classes, factors = labels_of(self.classes_), self._class_factors()
+        labels = _core.WeightedLabels(classes, np.concatenate(codes), copies, factors, C)
+        ends = np.cumsum([one.n for one in there])[:-1]
+        samples = [parts[number].samples for number in kept]
+        weights, units = (np.split(all_of, ends) for all_of in (labels.weights, labels.units))
+        pieces = [Piece(*facts) for facts in zip(kept, samples, codes, weights, units, strict=True)]
+        return Given(client, X, pieces, labels, there[0].width)
 
-    def _name_columns(self: Any, X: Any, given: Given) -> int:
-        """Sets what scikit-learn keeps of the columns of vectors; their number."""
+    def _name_columns(self: Any, given: Given) -> None:
+        """Sets what scikit-learn keeps of the columns of vectors."""
         if given.width is None:
             raise TypeError(
-                f"partition {given.numbers[0]} of X has no columns: {type(self).__name__} takes a Dask array or frame "
-                "of numbers"
+                f"partition {given.pieces[0].number} of X has no columns: {type(self).__name__} takes a Dask array or "
+                "frame of numbers"
             )
         self.__dict__.pop("feature_names_in_", None)
         self.n_features_in_ = given.width
-        names = np.asarray(getattr(X, "columns", ()), dtype=object)
+        names = np.asarray(getattr(given.X, "columns", ()), dtype=object)
         if len(names) and all(isinstance(name, str) for name in names):
             self.feature_names_in_ = names
-        return given.width
-
-    def _asked(self: Any) -> dict[str, Any]:
-        """What the machine is to say that it was fitted with."""
-        return {
-            "tol": float(self.tol),
-            "max_iter": int(self.max_iter),
-            "seed": self._seed(),
-            "class_weight": self._class_factors(),
-        }
 
     @property
     def estimator_(self: Any) -> Any:
@@ -212,20 +255,6 @@ def check_alike(told: list[_tasks.Summary], kept: list[int]) -> None:
             )
 
 
-def picked(given: Given, rows: npt.NDArray[np.int64]) -> Any:
-    """Some samples, by their numbers among all, in one collection of their kind, in the given order."""
-    ends = np.cumsum([len(some) for some in given.codes])
-    owner = np.searchsorted(ends, rows, side="right")
-    order = np.argsort(owner, kind="stable")
-    parts = []
-    for number in np.unique(owner):
-        mine = rows[order][owner[order] == number] - (ends[number] - len(given.codes[number]))
-        parts.append(delayed(_tasks.some)(given.parts[number].samples, mine))
-    gathered = given.client.gather(given.client.compute(parts))
-    # Back from the order of partitions to the order of the choice.
-    return _tasks.some(joined(gathered), np.argsort(order, kind="stable"))
-
-
 def joined(parts: list[Any]) -> Any:
     """Samples of several partitions as one collection of their kind."""
     first = parts[0]
@@ -240,7 +269,7 @@ def joined(parts: list[Any]) -> Any:
     return [one for part in parts for one in part]
 
 
-def grouped(client: Client, blocks: list[Future], group: Any = _tasks.group) -> list[Future]:
+def grouped(client: Client, blocks: list[Future]) -> list[Future]:
     """Blocks that are on one worker together, one group a thread of it: a step is then a task a thread, not a task a
     partition. They are grouped by where they are when they have been made; a group is made again like any result."""
     wait(blocks)
@@ -253,7 +282,7 @@ def grouped(client: Client, blocks: list[Future], group: Any = _tasks.group) -> 
     groups = []
     for worker, mine in by_worker.items():
         n = min(threads.get(worker, 1), len(mine))
-        groups += [client.submit(group, *mine[at::n], pure=False) for at in range(n)]
+        groups += [client.submit(_tasks.group, *mine[at::n], pure=False) for at in range(n)]
     return groups
 
 

@@ -8,11 +8,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import numpy as np
 from distributed import Client, Future
 
 from .. import _core
-from .._samples import as_contiguous
 from . import _tasks
 
 # How many results one task merges: few enough that a worker seldom waits for others' results, enough that a sum over
@@ -41,12 +39,6 @@ class Rows:
         """Tasks, how often each query was put, and the seconds spent waiting for answers."""
         return {"tasks": self._sums.n_tasks, "asked": dict(self.asked), "seconds_of_sums": self._sums.seconds}
 
-    def cost(self) -> tuple[float, float, float]:
-        """What a pass, a problem in it and the Gram matrix cost."""
-        costs = [self._sums.client.submit(_tasks.cost, group, pure=False) for group in self._groups]
-        found: tuple[float, float, float] = self._sums.wait(costs)
-        return found
-
     def ask(self, name: str, query: bytes, changes_state: bool, has_answer: bool) -> bytes:
         """The answer of all parts to a query of the solver; nothing where it has none."""
         submit = self._sums.client.submit
@@ -71,16 +63,16 @@ class Rows:
 
 
 class Sums:
-    """Trees of sums."""
+    """Trees of merges."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
         self.n_tasks = 0
         self.seconds = 0.0
 
-    def wait(self, parts: list[Future], by: Callable[..., Any] = _tasks.added) -> Any:
-        """Adds results up where they are (or makes one of several in another way), and waits for the sum. The last few
-        are added here: another task, and its wait for what the others have, would take longer."""
+    def wait(self, parts: list[Future], by: Callable[[list[Any]], Any]) -> Any:
+        """Makes one of several results where they are, and waits for it. The last few are merged here: another task,
+        and its wait for what the others have, would take longer."""
         while len(parts) > FAN_IN:
             groups = [parts[at : at + FAN_IN] for at in range(0, len(parts), FAN_IN)]
             self.n_tasks += sum(len(group) > 1 for group in groups)
@@ -88,11 +80,4 @@ class Sums:
         started = time.perf_counter()
         found = self.client.gather(parts)
         self.seconds += time.perf_counter() - started
-        return _contiguous(by(found) if len(found) > 1 else found[0])
-
-
-def _contiguous(found: Any) -> Any:
-    """What came over the network, as the compiled half reads it."""
-    if isinstance(found, tuple):
-        return tuple(_contiguous(one) for one in found)
-    return as_contiguous(found, found.dtype) if isinstance(found, np.ndarray) else found
+        return by(found) if len(found) > 1 else found[0]

@@ -7,20 +7,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from dask.delayed import delayed
-from distributed import Client, Future
 from sklearn.base import clone
 
 from .. import _core
 from .. import basis_expansion as _local
-from .._base import fitting, labels_of, watched
-from .._columns import kept_names
 from .._names import one_of
+from .._progress import Progress
+from .._samples import as_contiguous
 from ..similarity import resolve
 from ..transformers import BasisExpansion
 from . import _tasks
-from ._classifier import Clock, DaskClassifier, Given, grouped, picked
-from ._rows import Rows, Sums
-from ._sample import sampled
+from ._classifier import Clock, DaskClassifier, Given, grouped
+from ._rows import Rows
 
 # K-medoids would need the similarities of all samples to all medoids, over and over.
 BASES = ("index", "random", "stratified")
@@ -28,6 +26,10 @@ BASES = ("index", "random", "stratified")
 LOSSES = ("squared_hinge", "logistic")
 # Normalizations that are learned of all samples; the others are a matter of the bases.
 LEARNED = ("mean-norm", "z-score")
+# Below so many rows workers are asked for products too: steps then are those of one machine, and so are the weights,
+# to rounding. From here on the Hessian, which is needed only for a direction, is that of rows that are brought here:
+# conjugate gradients then ask nobody, and the weights are the same to the duality gap.
+FEWEST_ROWS = 200_000
 
 
 class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
@@ -53,21 +55,7 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
 
     plain = _local.BasisExpansionSVC
 
-    @fitting
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BasisExpansionSVC:
-        """Trains on a collection of Dask.
-
-        Parameters
-        ----------
-        X : dask array, frame or bag
-        y : dask array or series, or an array
-        sample_weight : the same, or None
-
-        Returns
-        -------
-        BasisExpansionSVC
-            Itself, fitted.
-        """
+    def _checked(self) -> tuple[str, str, str, npt.NDArray[np.int64] | None]:
         loss = one_of("loss", self.loss, LOSSES, estimator=self)
         normalization = one_of("normalization", self.normalization, _local.NORMALIZATIONS, estimator=self)
         basis, basis_rows = _local.basis_of(self.basis, self)
@@ -77,123 +65,64 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
                 "the similarity is a Python callable: on several machines it must be one of the library's, by name or "
                 "object"
             )
-        clock = Clock()
-        given = self._given(X, y, sample_weight)
-        client, kept, codes, weights = given.client, given.numbers, given.codes, given.weights
-        clock.end("labels")
+        return loss, normalization, basis, basis_rows
 
-        present = np.flatnonzero(np.concatenate(weights) > 0)
-        chosen = self._drawn(np.concatenate(codes), present, basis, basis_rows)
-        raw, bases = self._expansion(given, chosen, normalization)
+    def _train(self, asked: Any, given: Given, clock: Clock, progress: Progress) -> tuple[_core.Model, Rows]:
+        loss, normalization, basis, basis_rows = asked
+        client, labels, pieces, C = given.client, given.labels, given.pieces, float(self.C)
+        codes, present = np.concatenate([piece.codes for piece in pieces]), np.flatnonzero(labels.weights > 0)
+        chosen = self._drawn(codes, present, basis, basis_rows)
+        raw = self._expansion(given, chosen, normalization)
         clock.end("bases")
 
-        with self._watched(X=X, y=y) as progress:
-            blocks = [
-                client.compute(delayed(_tasks.features)(number, raw, part.samples))
-                for number, part in zip(kept, given.parts, strict=True)
-            ]
-            centre: npt.NDArray[np.float32] | None = None
-            factors: list[list[float]] = []
-            if normalization in LEARNED:
-                blocks, centre, factors = normalise(client, blocks, weights, bases, normalization)
-            clock.end("similarity")
+        there = client.submit(_tasks.same, raw, pure=False)
+        made = [delayed(_tasks.feature_part)(one.number, there, one.samples, one.weights) for one in pieces]
+        features = list(client.compute(made))
+        expansion = raw._model
+        if normalization in LEARNED:
+            expansion = expansion.normalised(normalization, Rows(client, grouped(client, features)), labels)
+        clock.end("similarity")
 
-            costs = [self.C * some for some in weights]
-            problem = (len(self.classes_), loss, self._intercept(loss))
-            made = [
-                client.submit(_tasks.linear_part, *one, *problem, pure=False)
-                for one in zip(kept, blocks, codes, costs, strict=True)
-            ]
-            del blocks
-            n_features = bases._n_features_out
-            sample = sampled(client, made, codes, costs, problem, n_features, self._threads())
-            rows = Rows(client, grouped(client, made))
-            solution = _core.minimise(
-                rows,
-                sample,
-                n_rows=given.n,
-                n_features=n_features,
-                n_problems=len(self.classes_) if len(self.classes_) > 2 else 1,
-                cost=rows.cost(),
-                loss=loss,
-                intercept=problem[2],
-                tol=float(self.tol),
-                max_iter=int(self.max_iter),
-                threads=self._threads(),
-                time_limit=self.time_limit,
-                monitor=watched(progress),
-            )
-        clock.end("solve")
-        model = bases._model.assemble(
-            solution,
-            labels_of(self.classes_),
-            normalization=normalization,
-            centre=centre,
-            factors=factors,
-            C=float(self.C),
+        problem = (len(self.classes_), C, loss, self._intercept(loss))
+        there = client.submit(_tasks.same, expansion, pure=False)
+        linear = [
+            client.submit(_tasks.made, part, "linear", there, one.codes, *problem, pure=False)
+            for part, one in zip(features, pieces, strict=True)
+        ]
+        del made, features
+        rows, brought = labels.brought_rows(expansion.n_features, FEWEST_ROWS), None
+        if rows is not None:
+            found = given.picked(rows, lambda at, mine: client.submit(_tasks.made, linear[at], "pick", mine))
+            brought = rows, as_contiguous(found, np.float32)
+        self._take_columns(raw)
+        asked_rows = Rows(client, grouped(client, linear))
+        model = expansion.fit_remote(
+            asked_rows,
+            labels,
+            brought,
+            C=C,
             basis="given" if basis_rows is not None else basis,
             basis_rows=chosen.tolist(),
-            loss=loss,
-            intercept=problem[2],
             stages=clock.stages,
-            warnings=[],
-            training=self._asked(),
-            feature_names=kept_names(bases),
+            common=self._common(progress),
         )
-        self._resolved, self._columns = bases._resolved, None
-        for name in ("n_features_in_", "feature_names_in_", "_n_channels"):
-            self.__dict__.pop(name, None)
-            if hasattr(bases, name):
-                setattr(self, name, getattr(bases, name))
-        self._keep(model)
-        self.dask_report_ = {"partitions": len(kept), **rows.told()}
-        return self
+        return model, asked_rows
 
-    def _expansion(
-        self,
-        given: Given,
-        chosen: npt.NDArray[np.int64],
-        normalization: str,
-    ) -> tuple[Future, BasisExpansion]:
-        """The expansion on the bases, not normalised (but a Nyström one, which is a matter of the bases alone): on the
-        workers and here."""
-        expansion = BasisExpansion(
+    def _expansion(self, given: Given, chosen: npt.NDArray[np.int64], normalization: str) -> BasisExpansion:
+        """The expansion on the bases, not normalised (but a Nyström one, which is a matter of the bases alone)."""
+        return BasisExpansion(
             clone(self.similarity, safe=False),
             n_basis=len(chosen),
             basis=np.arange(len(chosen)),
             normalization="none" if normalization in LEARNED else self.normalization,
             n_jobs=1,
             layout=self.layout,
-        ).fit(picked(given, chosen))
-        return given.client.submit(_tasks.same, expansion, pure=False), expansion
+        ).fit(given.picked_samples(chosen))
 
-
-def normalise(
-    client: Client,
-    blocks: list[Future],
-    weights: list[npt.NDArray[np.float64]],
-    expansion: BasisExpansion,
-    normalization: str,
-) -> tuple[list[Future], npt.NDArray[np.float32], list[list[float]]]:
-    """Learns centre and factors from sums over the blocks; the normalised blocks and these."""
-    wait_for = Sums(client).wait
-    total = float(sum(some.sum() for some in weights))
-    sums = [client.submit(_tasks.sums, block, some, pure=False) for block, some in zip(blocks, weights, strict=True)]
-    mean = wait_for(sums) / total
-    ends = expansion._model.part_columns
-    asked = ends if normalization == "mean-norm" else None
-    spreads = [
-        client.submit(_tasks.spreads, block, some, mean, asked, pure=False)
-        for block, some in zip(blocks, weights, strict=True)
-    ]
-    spread = wait_for(spreads) / total
-    if normalization == "z-score":
-        deviation = np.sqrt(spread)
-        spread = np.where(deviation <= 1e-6 * np.abs(mean), 0.0, deviation)
-    inverse = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0).astype(np.float32)
-    widths = [end - first for first, end in ends]
-    factors = [[float(one)] for one in inverse] if asked else [inverse[a:b].tolist() for a, b in ends]
-    wide = np.repeat(inverse, widths) if asked else inverse
-    centre = mean.astype(np.float32)
-    shared = [client.submit(_tasks.same, array, pure=False) for array in (centre, wide)]
-    return [client.submit(_tasks.normalised, block, *shared, pure=False) for block in blocks], centre, factors
+    def _take_columns(self, expansion: BasisExpansion) -> None:
+        """Sets what is known of the samples from the expansion that compared them."""
+        self._resolved, self._columns = expansion._resolved, None
+        for name in ("n_features_in_", "feature_names_in_", "_n_channels"):
+            self.__dict__.pop(name, None)
+            if hasattr(expansion, name):
+                setattr(self, name, getattr(expansion, name))

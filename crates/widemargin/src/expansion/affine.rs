@@ -2,11 +2,45 @@
 //!
 //! First the means of all columns; then, about those, the mean row norm of each part or the variance of each column.
 
+use serde::{Deserialize, Serialize};
+
 use super::Normalization;
 use super::part_map::PartMap;
+use crate::error::Result;
+use crate::linalg;
+use crate::monitor::Monitor;
+use crate::partition::{Entry, Executor, Kind, Query, part_query};
+
+/// Similarities of samples to the bases, not normalised, with the samples' weights.
+#[derive(Clone, Copy, Debug)]
+pub struct FeatureRows;
+
+/// Some of them.
+#[derive(Clone, Copy, Debug)]
+pub struct FeaturePart<'p> {
+    /// Row-major.
+    pub values: &'p [f32],
+    /// One number a row.
+    pub weights: &'p [f64],
+}
+
+impl Kind for FeatureRows {
+    type Part<'p> = FeaturePart<'p>;
+
+    const NAME: &'static str = "features";
+}
+
+/// What workers answer of features.
+pub const FEATURE_QUERIES: &[Entry<FeatureRows>] = &[Entry::of::<Sums>(), Entry::of::<Spreads>()];
+
+part_query! { FeatureRows: Sums "sums" { affine: Affine } -> Vec<f64> {}
+|at, part, _| Ok(at.affine.sums(part.values, part.weights)), |_, total, next| linalg::add(total, &next) }
+
+part_query! { FeatureRows: Spreads "spreads" { affine: Affine, mean: Vec<f64> } -> Vec<f64> {}
+|at, part, _| Ok(at.affine.spreads(part.values, part.weights, &at.mean)), |_, total, next| linalg::add(total, &next) }
 
 /// The statistics that a normalization needs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Affine {
     /// Columns of one part.
     pub n_columns: usize,
@@ -23,6 +57,20 @@ impl Affine {
             Normalization::ZScore => Some(Affine { n_columns, n_parts, z_score: true }),
             _ => None,
         }
+    }
+
+    /// The maps of all parts for rows wherever they are, whose weights sum to `total`.
+    pub fn learn(
+        self,
+        rows: &mut impl Executor<Of = FeatureRows>,
+        total: f64,
+        monitor: &Monitor<'_>,
+    ) -> Result<Vec<PartMap>> {
+        let mut mean = rows.reduce(&Sums { affine: self }, monitor)?;
+        mean.iter_mut().for_each(|sum| *sum /= total);
+        let query = Spreads { affine: self, mean };
+        let spread = rows.reduce(&query, monitor)?;
+        Ok(self.maps(&query.mean, &spread, total))
     }
 
     /// Numbers per row.

@@ -8,15 +8,15 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::Normalization;
-use super::affine::Affine;
+use super::affine::{Affine, FeaturePart, FeatureRows};
 use super::decision::Decision;
 use super::part_map::{PartMap, n_joined};
 use crate::data::{AnySamples, DenseMatrix, Kind, Samples, Source, Training, Vectors};
 use crate::error::{Error, Result};
-use crate::linalg;
 use crate::memory;
 use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
+use crate::partition::{Executor, Query, add};
 use crate::similarity::{AnySimilarity, Similarity};
 
 /// Rows compared at a time by one thread: enough for an efficient matrix product, few enough to stay in the cache.
@@ -27,9 +27,6 @@ const PATIENCE: f64 = 0.25;
 
 /// With fewer rows the fixed cost of a block is too large, however slow the similarity.
 const FEWEST_ROWS: usize = 4;
-
-/// Sums over rows of features with weights.
-type RowSums<'a> = dyn Fn(&[f32], &[f64]) -> Vec<f64> + Sync + 'a;
 
 /// A fitted expansion: a similarity, its bases, and what normalises each of its parts.
 pub struct BasisExpansion<S: Similarity> {
@@ -123,26 +120,23 @@ impl<S: Similarity> BasisExpansion<S> {
         Ok(BasisExpansion { similarity: Arc::new(similarity), bases: Arc::new(bases), described, normalization, maps })
     }
 
-    /// The same expansion with a mean-norm or z-score normalization whose centre and factors were computed elsewhere,
-    /// such as from sums over several machines: one centre for each column of all parts, and for each part one factor
-    /// or one per column.
+    /// The same expansion with a normalization that is learned from all rows of its features, wherever they are, whose
+    /// weights sum to `total`. What the bases alone determine is unchanged.
     ///
     /// # Errors
-    /// [`Error::Shape`] if they do not match the parts and columns.
-    pub fn with_affine(self, normalization: Normalization, centre: &[f32], factors: &[Vec<f32>]) -> Result<Self> {
-        let (n_columns, n_parts) = (self.n_columns(), self.similarity.n_parts());
-        let fits = |factors: &Vec<f32>| factors.len() == 1 || factors.len() == n_columns;
-        if centre.len() != n_columns * n_parts || factors.len() != n_parts || !factors.iter().all(fits) {
-            let lengths: Vec<usize> = factors.iter().map(Vec::len).collect();
-            return Err(Error::Shape {
-                what: "a normalization".into(),
-                found: format!("a centre of {} numbers and factors of {lengths:?}", centre.len()),
-                expected: format!("{n_parts} parts of {n_columns} columns, each with 1 or {n_columns} factors"),
-            });
+    /// What the rows meet; [`Error::Cancelled`].
+    pub fn normalised(
+        self,
+        normalization: Normalization,
+        rows: &mut impl Executor<Of = FeatureRows>,
+        total: f64,
+        monitor: &Monitor<'_>,
+    ) -> Result<Self> {
+        let expansion = BasisExpansion { normalization, ..self };
+        match expansion.affine() {
+            None => Ok(expansion),
+            Some(affine) => Ok(BasisExpansion { maps: affine.learn(rows, total, monitor)?, ..expansion }),
         }
-        let parts = centre.chunks(n_columns.max(1)).zip(factors);
-        let maps = parts.map(|(centre, factors)| PartMap::Affine { centre: centre.to_vec(), factors: factors.clone() });
-        Ok(BasisExpansion { normalization, maps: maps.collect(), ..self })
     }
 
     /// The similarity.
@@ -306,8 +300,8 @@ impl<S: Similarity> BasisExpansion<S> {
         BasisExpansion { maps, ..self }
     }
 
-    /// Applies the maps in place to features that were computed with identity maps.
-    pub(crate) fn apply_in_place(&self, rows: &mut [f32]) {
+    /// Normalises rows of features in place, which were made before the normalization was learned.
+    pub fn apply_in_place(&self, rows: &mut [f32]) {
         let n_columns = self.n_columns().max(1);
         for row in rows.chunks_mut(self.n_features().max(1)) {
             row.chunks_mut(n_columns).zip(&self.maps).for_each(|(part, map)| map.apply_in_place(part));
@@ -317,27 +311,9 @@ impl<S: Similarity> BasisExpansion<S> {
     /// Learns the centre and the scale of each part from the raw features, and applies them in place.
     fn normalise(&mut self, phi: &mut DenseMatrix<f32>, training: &Training<'_, S::Samples>) -> Result<()> {
         let Some(affine) = self.affine() else { return Ok(()) };
-        let (values, weights, width) = (&phi.values, training.weights, affine.width());
-        let pool = Pool::new(training.threads)?;
-        let total: f64 = weights.iter().sum();
-        let rows = |range: &Range<usize>| &values[range.start * width..range.end * width];
-        let summed = |of: &RowSums<'_>| {
-            let mut sums = Vec::new();
-            let chunk = |range: Range<usize>| {
-                training.go_on("normalise")?;
-                Ok(of(rows(&range), &weights[range]))
-            };
-            pool.fold_chunks(phi.n_rows, ROWS_A_CHUNK, chunk, |part| {
-                sums.resize(part.len(), 0.0);
-                linalg::add(&mut sums, &part);
-                Ok::<(), Error>(())
-            })?;
-            Ok::<_, Error>(sums)
-        };
-        let mut mean = summed(&|rows, weights| affine.sums(rows, weights))?;
-        mean.iter_mut().for_each(|sum| *sum /= total);
-        let spread = summed(&|rows, weights| affine.spreads(rows, weights, &mean))?;
-        self.maps = affine.maps(&mean, &spread, total);
+        let (weights, width, pool) = (training.weights, affine.width(), Pool::new(training.threads)?);
+        let mut rows = Held { values: &phi.values, weights, width, pool: &pool };
+        self.maps = affine.learn(&mut rows, weights.iter().sum(), training.monitor)?;
         let mut chunks: Vec<&mut [f32]> = phi.values.chunks_mut((ROWS_A_CHUNK * width).max(1)).collect();
         pool.map_mut(&mut chunks, |_, chunk| self.apply_in_place(chunk));
         Ok(())
@@ -356,6 +332,29 @@ impl<S: Similarity> BasisExpansion<S> {
             }),
             _ => Ok(()),
         }
+    }
+}
+
+/// Features in memory, a chunk of rows at a time.
+struct Held<'a> {
+    values: &'a [f32],
+    weights: &'a [f64],
+    width: usize,
+    pool: &'a Pool,
+}
+
+impl Executor for Held<'_> {
+    type Of = FeatureRows;
+
+    fn reduce<Q: Query<Of = FeatureRows>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
+        let chunk = |rows: Range<usize>| {
+            monitor.go_on("normalise")?;
+            let values = &self.values[rows.start * self.width..rows.end * self.width];
+            query.answer(&mut FeaturePart { values, weights: &self.weights[rows] }, monitor)
+        };
+        let mut total = None;
+        self.pool.fold_chunks(self.weights.len(), ROWS_A_CHUNK, chunk, |next| add(query, &mut total, next))?;
+        total.ok_or(Error::NoSamples(""))
     }
 }
 

@@ -15,6 +15,7 @@ mod value_codes;
 mod value_counts;
 
 pub use additive_map::{AdditiveMap, Approximation, MAX_NODES, PAPER_NODES};
+pub use affine::{FEATURE_QUERIES, FeaturePart, FeatureRows};
 pub(crate) use basis_expansion::ROWS_A_CHUNK;
 pub use basis_expansion::{BasisExpansion, describe};
 pub(crate) use coded_blocks::{BookMaker, Gathered, Piece, PieceBuffer, ROW_BYTES, entry_bytes, gather};

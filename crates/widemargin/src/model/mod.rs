@@ -13,7 +13,7 @@ mod scale_rows;
 mod scores;
 mod thin_plate;
 
-pub use basis_expansion::{Assembled, BasisExpansionParams, BasisExpansionSvc, Expanded};
+pub use basis_expansion::{Assembled, BasisExpansionParams, BasisExpansionSvc, Expanded, brought_rows, stand_ins};
 pub use classifier::{Classifier, Parameters, from_bytes, load};
 pub use file::{
     Array, FORMAT_VERSION, FileFacts, Numbers, method_of, method_of_bytes, payload, with_payload, write_atomically,
@@ -26,5 +26,5 @@ pub use samples_file::bases_arrays;
 pub use scores::Scores;
 pub use thin_plate::{
     CChoice, ColumnSums, ColumnSumsOf, FirstSumsOf, LandmarkChoice, LandmarkPlan, ModelFacts, SAMPLES_A_LANDMARK,
-    SettledPolynomials, Standardize, ThinPlateParams, ThinPlateSvc, choose_landmarks, draw_rows,
+    SettledPolynomials, Standardize, ThinPlateParams, ThinPlateSvc, choose_landmarks, draw_rows, landmark_candidates,
 };

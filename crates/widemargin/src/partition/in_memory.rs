@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::query::{Executor, Kind, Query};
+use super::query::{Executor, Kind, Query, add};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 
@@ -15,11 +15,7 @@ impl<K: Kind> Executor for InMemory<'_, K> {
     fn reduce<Q: Query<Of = K>>(&mut self, query: &Q, monitor: &Monitor<'_>) -> Result<Q::Answer> {
         let mut total = None;
         for part in &mut self.0 {
-            let next = query.answer(part, monitor)?;
-            match &mut total {
-                None => total = Some(next),
-                Some(total) => query.merge(total, next)?,
-            }
+            add(query, &mut total, query.answer(part, monitor)?)?;
         }
         total.ok_or(Error::NoSamples(""))
     }

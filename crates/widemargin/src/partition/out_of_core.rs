@@ -1,6 +1,6 @@
 //! Rows that memory does not hold: each query is a pass over them, a part at a time.
 
-use super::query::{Executor, Kind, Query};
+use super::query::{Executor, Kind, Query, add};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 
@@ -70,12 +70,7 @@ impl<P: Parts> Executor for OutOfCore<P> {
             monitor.go_on("solve")?;
             self.parts.with_part(at, needs, &mut |part| {
                 waiting.iter().try_for_each(|(_, work)| work(part, monitor))?;
-                let next = query.answer(part, monitor)?;
-                match &mut total {
-                    None => total = Some(next),
-                    Some(total) => query.merge(total, next)?,
-                }
-                Ok(())
+                add(query, &mut total, query.answer(part, monitor)?)
             })?;
         }
         total.ok_or(Error::NoSamples(""))

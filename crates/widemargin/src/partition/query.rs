@@ -53,6 +53,17 @@ pub trait Query: Clone + Serialize + DeserializeOwned + Send + Sync + 'static {
     fn merge(&self, total: &mut Self::Answer, next: Self::Answer) -> Result<()>;
 }
 
+/// Adds the answer of the rows that follow to that of those before, if there were any.
+pub(crate) fn add<Q: Query>(query: &Q, total: &mut Option<Q::Answer>, next: Q::Answer) -> Result<()> {
+    match total {
+        None => {
+            *total = Some(next);
+            Ok(())
+        }
+        Some(total) => query.merge(total, next),
+    }
+}
+
 /// Puts a query to all rows of a kind.
 pub trait Executor {
     /// What it holds.

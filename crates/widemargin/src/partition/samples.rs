@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::query::{Executor, Kind, Query};
+use super::query::{Executor, Kind, Query, add};
 use crate::data::{AnySamples, Kind as _, Rows, Source, Vectors};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
@@ -92,13 +92,7 @@ impl Executor for SampleStream<'_> {
             answer.map_err(|error| error.of_chunk(first))
         };
         let mut total = None;
-        self.pool.fold_chunks(self.weights.len(), self.rows_a_chunk, chunk, |next| match &mut total {
-            None => {
-                total = Some(next);
-                Ok(())
-            }
-            Some(total) => query.merge(total, next),
-        })?;
+        self.pool.fold_chunks(self.weights.len(), self.rows_a_chunk, chunk, |next| add(query, &mut total, next))?;
         total.ok_or(Error::NoSamples(""))
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::objective::{ActiveRows, Cost, Gradient, Gram, Line, LineSums, Objective, Shape};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::linalg;
 use crate::monitor::Monitor;
 use crate::partition::{Entry, Executor, Kind, Query, Recorded, Remote, Workers, part_query};
@@ -20,6 +20,7 @@ impl Kind for LinearRows {
 
 /// What workers answer of the rows of a linear model.
 pub const LINEAR_QUERIES: &[Entry<LinearRows>] = &[
+    Entry::of::<Sizes>(),
     Entry::of::<SetPoint>(),
     Entry::of::<SetDirection>(),
     Entry::of::<TakeStep>(),
@@ -39,6 +40,18 @@ pub trait LinearExecutor: Executor<Of = LinearRows> {
     /// What calls cost.
     fn cost(&self) -> Cost;
 }
+
+/// Features beyond which workers make no Gram matrix: one takes 256 MB there, and a tree of sums has several in a place.
+const MOST_OF_A_GRAM: usize = 8192;
+
+part_query! { LinearRows: Sizes "sizes" {} -> Option<(Shape, Cost)> { READS_FEATURES = false, IS_RECORDED = false }
+|_, rows, _| Ok(Some((rows.shape(), rows.cost()))),
+|_, total, next| if let (Some((shape, cost)), Some((other, others))) = (total, next) {
+    shape.n_rows += other.n_rows;
+    cost.pass += others.pass;
+    cost.problem += others.problem;
+    cost.gram += others.gram;
+} }
 
 part_query! { LinearRows: SetPoint "set_point" { live: Vec<usize>, points: Vec<f64> } -> () { CHANGES_STATE = true, HAS_ANSWER = false }
 |at, rows, _| rows.set_point(&at.live, &at.points), |_, (), ()| () }
@@ -145,9 +158,17 @@ pub struct RemoteObjective<W> {
 }
 
 impl<W: Workers> RemoteObjective<W> {
-    /// `shape` and `cost` are those of all their rows together.
-    pub fn new(workers: W, shape: Shape, cost: Cost) -> Self {
-        RemoteObjective { rows: Remote::new(workers), shape, cost }
+    /// Asks the workers for the sizes of all their rows.
+    ///
+    /// # Errors
+    /// What the workers meet; [`Error::Cancelled`]; [`Error::NoSamples`] where they have no rows.
+    pub fn new(workers: W, monitor: &Monitor<'_>) -> Result<Self> {
+        let mut rows = Remote::new(workers);
+        let (shape, mut cost) = rows.reduce(&Sizes {}, monitor)?.ok_or(Error::NoSamples(""))?;
+        if shape.n_features > MOST_OF_A_GRAM {
+            cost.gram = f64::INFINITY;
+        }
+        Ok(RemoteObjective { rows, shape, cost })
     }
 }
 

@@ -25,7 +25,7 @@ use crate::linalg;
 use crate::monitor::Monitor;
 
 /// How the intercept is treated.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Intercept {
     /// An unpenalised intercept.
@@ -65,7 +65,7 @@ impl FromStr for Intercept {
 }
 
 /// The dimensions and kind of a problem.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shape {
     /// Number of rows.
     pub n_rows: usize,
@@ -80,7 +80,7 @@ pub struct Shape {
 }
 
 /// The cost of calls, in equivalent multiply-adds of a large matrix product.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
     /// Reading the rows once.
     pub pass: f64,

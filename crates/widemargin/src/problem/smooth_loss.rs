@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use super::Loss;
 use crate::error::{Error, Result};
 
@@ -10,7 +12,7 @@ use crate::error::{Error, Result};
 ///
 /// The plain hinge is not included: at its corner Newton's method has no Hessian, and smoothing it would change the
 /// problem. Requesting it gives an error that names the alternatives.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum SmoothLoss {
     /// max(0, 1 − m)².

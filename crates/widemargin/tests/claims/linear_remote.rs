@@ -7,10 +7,10 @@ use std::ops::Range;
 
 use crate::linear_common::{Case, INTERCEPTS};
 use widemargin::data::{AnySamples, DenseMatrix, Labels, Vectors};
-use widemargin::expansion::Normalization;
+use widemargin::expansion::{FeaturePart, FeatureRows, Normalization};
 use widemargin::model::{Assembled, BasisExpansionParams, BasisExpansionSvc};
 use widemargin::monitor::Monitor;
-use widemargin::partition::{self, Asked, Workers};
+use widemargin::partition::{self, Asked, InMemory, Workers};
 use widemargin::problem::{
     BlockObjective, Intercept, LINEAR_QUERIES, Objective, ObjectiveScratch, ObjectiveState, OneVsRest, RemoteObjective,
 };
@@ -31,10 +31,12 @@ type Counts = RefCell<HashMap<&'static str, usize>>;
 
 impl<'a> Forgetful<'a> {
     fn objective(case: &'a Case, parts: &[Range<usize>], asked: &'a Counts) -> RemoteObjective<Self> {
-        let whole = case.objective(&[case.block()], 1);
-        let (shape, cost) = (Objective::shape(&whole), Objective::cost(&whole));
         let parts = parts.iter().map(|rows| (rows.clone(), ObjectiveState::default())).collect();
-        RemoteObjective::new(Forgetful { case, parts, scratch: ObjectiveScratch::default(), asked }, shape, cost)
+        let workers = Forgetful { case, parts, scratch: ObjectiveScratch::default(), asked };
+        let objective = RemoteObjective::new(workers, &Monitor::none()).unwrap();
+        let whole = Objective::shape(&case.objective(&[case.block()], 1));
+        assert_eq!(Objective::shape(&objective), whole, "the sizes of all rows together");
+        objective
     }
 }
 
@@ -141,18 +143,21 @@ fn a_machine_of_parts_is_the_machine() {
     let short = BasisExpansionSvc::assembled(expanded(), parts(fitted.weights()[1..].to_vec()));
     assert!(matches!(short, Err(Error::Shape { .. })));
 
-    // A centre and factors from elsewhere: those of none leave the similarities as they are.
-    let (width, columns) = (expanded().n_features(), expanded().n_columns());
+    // A normalization that is learned from features in parts is that of the whole.
     let raw = params().normalization(Normalization::None).expand(&samples, Some(&labels), &Monitor::none()).unwrap();
-    let plain = expanded().with_affine(Normalization::ZScore, &vec![0.0; width], &[vec![1.0], vec![1.0; columns]]);
-    assert_eq!(plain.unwrap().transform(&samples, 1).unwrap(), raw.features);
-    let halved = expanded().with_affine(Normalization::MeanNorm, &vec![1.0; width], &[vec![0.5], vec![0.5]]).unwrap();
-    for (a, b) in halved.transform(&samples, 1).unwrap().values.iter().zip(&raw.features.values) {
-        assert_eq!(*a, (b - 1.0) * 0.5);
-    }
-    for (centre, factors) in [(width - 1, vec![vec![1.0]; 2]), (width, vec![vec![1.0]]), (width, vec![vec![1.0; 2]; 2])]
-    {
-        let wrong = expanded().with_affine(Normalization::MeanNorm, &vec![0.0; centre], &factors);
-        assert!(matches!(wrong, Err(Error::Shape { .. })));
+    let (width, ones) = (raw.features.n_cols, [1.0; 80]);
+    let (first, rest) = raw.features.values.split_at(30 * width);
+    let part = |values| Box::new(FeaturePart { values, weights: &ones[..values.len() / width] });
+    for normalization in [Normalization::MeanNorm, Normalization::ZScore] {
+        let whole = params().normalization(normalization).expand(&samples, Some(&labels), &Monitor::none()).unwrap();
+        let mut rows = InMemory::<FeatureRows>(vec![part(first), part(rest)]);
+        let learned = raw.expansion.clone().normalised(normalization, &mut rows, 80.0, &Monitor::none()).unwrap();
+        assert_eq!(learned.normalization(), normalization);
+        let mut features = raw.features.values.clone();
+        learned.apply_in_place(&mut features);
+        assert_eq!(features, learned.transform(&samples, 1).unwrap().values);
+        for (a, b) in features.iter().zip(&whole.features.values) {
+            assert!((a - b).abs() <= 1e-6 * b.abs().max(1.0), "{a} instead of {b}");
+        }
     }
 }

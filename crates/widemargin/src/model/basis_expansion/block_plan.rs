@@ -2,10 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use rand::{RngExt, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
-
-use crate::data::Labels;
 use crate::error::{Error, Result};
 
 /// Maximum rows per piece; a multiple of the minimum, which is a multiple of the rows compared at a time.
@@ -17,9 +13,6 @@ const MOST_A_FEATURE: usize = 128;
 /// Minimum resident rows per feature, unless there are fewer rows: with less, their Hessian is a poor estimate of the
 /// full one.
 const LEAST_A_FEATURE: usize = 2;
-
-/// This many rows of every class are resident before the rest is shared by size, so that rare classes are represented.
-const FEW: usize = 64;
 
 /// Sizes in rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,34 +81,6 @@ impl Plan {
     pub fn is_whole(&self) -> bool {
         self.n_resident == self.n_rows
     }
-
-    /// Selects the resident rows among those with a weight, ascending: at random, each class by size with a minimum.
-    pub fn choose(&self, labels: &Labels, weights: &[f64], seed: u64) -> Vec<usize> {
-        let n_classes = labels.classes().len();
-        let present = |row: usize| weights[row] > 0.0;
-        let mut left = vec![0usize; n_classes];
-        labels.codes().iter().enumerate().filter(|(row, _)| present(*row)).for_each(|(_, &c)| left[c as usize] += 1);
-        let total: usize = left.iter().sum();
-        let few = FEW.min(self.n_resident / n_classes.max(1));
-        let share = |size: usize| {
-            let rest = self.n_resident.saturating_sub(few * n_classes) as f64;
-            size.min(few + (rest * size as f64 / total.max(1) as f64) as usize)
-        };
-        let mut wanted: Vec<usize> =
-            if self.is_whole() { left.clone() } else { left.iter().map(|&size| share(size)).collect() };
-        // Selection sampling: row by row, with the probability that yields exactly the wanted number.
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let mut rows = Vec::with_capacity(wanted.iter().sum());
-        for (row, &code) in labels.codes().iter().enumerate().filter(|(row, _)| present(*row)) {
-            let class = code as usize;
-            if rng.random_range(0..left[class]) < wanted[class] {
-                wanted[class] -= 1;
-                rows.push(row);
-            }
-            left[class] -= 1;
-        }
-        rows
-    }
 }
 
 #[cfg(test)]
@@ -139,19 +104,5 @@ mod tests {
         }
         let error = Plan::new(1 << 20, 1_000_000, 1000, 2).unwrap_err().to_string();
         assert!(error.contains("--memory"), "{error}");
-    }
-
-    #[test]
-    fn rows_that_stay_are_of_all_classes() {
-        let labels = Labels::new((0..10_000).map(|i| i64::from(i % 500 == 3)));
-        let mut weights = vec![1.0; 10_000];
-        weights[503] = 0.0;
-        let plan = Plan { n_rows: 10_000, rows_a_piece: 256, n_resident: 1000, n_held: 0 };
-        let rows = plan.choose(&labels, &weights, 7);
-        assert!(rows.is_sorted() && rows.len() <= 1000 && rows.len() > 900, "{}", rows.len());
-        let rare = rows.iter().filter(|row| *row % 500 == 3).count();
-        assert_eq!(rare, 19, "all with a weight");
-        let whole = Plan { n_resident: 10_000, ..plan };
-        assert_eq!(whole.choose(&labels, &weights, 7).len(), 9999);
     }
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::block_plan::Plan;
 use super::feature_pieces::FeaturePieces;
-use crate::data::{Checkpoint, Labels, Resources, load_checkpoint, save_checkpoint};
+use crate::data::{Checkpoint, Resources, load_checkpoint, save_checkpoint};
 use crate::error::{Error, Result};
 use crate::expansion::ROWS_A_CHUNK;
 use crate::linalg;
@@ -21,19 +21,6 @@ pub(crate) struct HessianSample {
     pub rows: Vec<usize>,
     /// Row-major.
     pub phi: Vec<f32>,
-}
-
-impl HessianSample {
-    /// The classes of these rows, and their costs, scaled so that each class has the total cost of all its samples.
-    pub fn problem(&self, labels: &Labels, costs: &[f64]) -> (Vec<u32>, Vec<f64>) {
-        let n_classes = labels.classes().len();
-        let codes: Vec<u32> = self.rows.iter().map(|&row| labels.codes()[row]).collect();
-        let (mut all, mut here) = (vec![0.0; n_classes], vec![0.0; n_classes]);
-        labels.codes().iter().zip(costs).for_each(|(&code, cost)| all[code as usize] += cost);
-        self.rows.iter().zip(&codes).for_each(|(&row, &code)| here[code as usize] += costs[row]);
-        let stands = |(&row, &code): (&usize, &u32)| costs[row] * (all[code as usize] / here[code as usize]);
-        (codes.clone(), self.rows.iter().zip(&codes).map(stands).collect())
-    }
 }
 
 /// Inputs of the first passes.

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use super::block_plan::Plan;
 use super::expand::bases_of;
 use super::feature_pieces::FeaturePieces;
+use super::hessian_rows::{choose_hessian_rows, stand_ins};
 use super::hessian_sample::{HessianSample, Learner};
 use super::manifest::Manifest;
 use crate::basis::{self, Bases, BasisChoice};
@@ -86,7 +87,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let plan = plan.with(&manifest.plan)?;
 
         let pool = Arc::new(Pool::new(self.threads)?);
-        let stays = plan.choose(labels, &weights, expander.seed);
+        let stays = choose_hessian_rows(labels, &weights, plan.n_resident, expander.seed);
         let pieces = FeaturePieces::new(expansion, samples, pool.clone());
         let learner = Learner { pieces, weights: &weights, plan: &plan, resources, monitor };
         let (pieces, hessian_sample) = learner.learn(stays, &mut clock)?;
@@ -187,7 +188,7 @@ impl<S: Similarity> Blocks<'_, S> {
     ) -> Result<(NewtonSolution, String)> {
         let Targets { loss, intercept, costs, .. } = self.problem;
         let d = self.pieces.expansion.n_features();
-        let (codes, stand) = self.hessian_sample.problem(self.labels, costs);
+        let (codes, stand) = stand_ins(&self.hessian_sample.rows, self.labels, costs);
         let targets = OneVsRest::new(&codes, self.labels.classes().len());
         let phi = Block::from(DenseView::new(&self.hessian_sample.phi, self.hessian_sample.rows.len(), d)?);
         let mut of_resident = LinearObjective::new(&[phi], targets, &stand, loss, intercept, settings.threads)?;

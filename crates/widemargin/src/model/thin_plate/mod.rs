@@ -15,5 +15,5 @@ pub use model::ThinPlateSvc;
 pub use params::{CChoice, Standardize, ThinPlateParams};
 pub use remote::{
     ColumnSums, ColumnSumsOf, FirstSumsOf, LandmarkPlan, ModelFacts, SAMPLES_A_LANDMARK, SettledPolynomials,
-    choose_landmarks, draw_rows,
+    choose_landmarks, draw_rows, landmark_candidates,
 };

@@ -27,6 +27,9 @@ use crate::solve::thin_plate::{
 /// Samples that k-means uses per landmark.
 pub use super::landmarks::SAMPLES_A_CENTRE as SAMPLES_A_LANDMARK;
 
+/// Of the first so many samples a landmark those at different places become landmarks, for `index`.
+const FIRST_A_LANDMARK: usize = 4;
+
 /// Weight, mean and squared deviations of the columns of some samples.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ColumnSums {
@@ -84,6 +87,18 @@ part_query! {
 /// `most` rows of weight above 0 drawn without replacement, or all there are: ascending.
 pub fn draw_rows(weights: &[f64], most: usize, seed: u64) -> Vec<usize> {
     drawn(weights, most, seed)
+}
+
+/// The rows of weight above 0 that landmarks are chosen among, ascending: the first few a landmark for `index`, since
+/// some may be equal, else [`SAMPLES_A_LANDMARK`] drawn for each.
+pub fn landmark_candidates(weights: &[f64], choice: LandmarkChoice, n_basis: usize, seed: u64) -> Vec<usize> {
+    match choice {
+        LandmarkChoice::Index => {
+            let present = (0..weights.len()).filter(|&row| weights[row] > 0.0);
+            present.take(n_basis.saturating_mul(FIRST_A_LANDMARK)).collect()
+        }
+        _ => draw_rows(weights, n_basis.saturating_mul(SAMPLES_A_LANDMARK), seed),
+    }
 }
 
 /// Selects at most `n_basis` distinct landmarks among some samples, all of weight above 0: row-major, and the indices

@@ -1,0 +1,76 @@
+//! Newton's method on rows that workers hold.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use widemargin::data::DenseView;
+use widemargin::model::stand_ins;
+use widemargin::monitor::Monitor;
+use widemargin::problem::{Block, BlockObjective, Objective, OneVsRest, RemoteObjective, SampledObjective, Shape};
+use widemargin::solve::newton::{self, NewtonSettings, NewtonSolution, NewtonStart};
+use widemargin::solve::{Report, Stage};
+
+use crate::convert::{self, Common};
+use crate::errors::raise;
+use crate::weighted_labels::WeightedLabels;
+use crate::work::{ToCaller, conduct};
+use crate::workers::PythonWorkers;
+
+/// Rows that were brought here: their numbers, and their features.
+pub(crate) type Brought<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray2<'py, f32>);
+
+/// Solved problems, their sizes, and a summary of the solve.
+pub(crate) struct Solved {
+    pub solution: NewtonSolution,
+    pub shape: Shape,
+    pub report: Report,
+}
+
+/// Minimises over rows that `rows` stands for: from 0, or from the solution on those that were brought here, whose
+/// Hessian then is what directions come from, so that the workers are asked for values and gradients alone.
+pub(crate) fn minimise(
+    py: Python<'_>,
+    rows: Py<PyAny>,
+    labels: &WeightedLabels,
+    brought: Option<Brought<'_>>,
+    c: f64,
+    common: &Common<'_>,
+    stages: Vec<(String, f64)>,
+) -> PyResult<Solved> {
+    let Common { tol, max_iter, threads, .. } = *common;
+    let settings = NewtonSettings { tol, max_iter, threads, ..NewtonSettings::default() };
+    let (rows, patience, started) = (Arc::new(rows), common.patience()?, Instant::now());
+    let remote = |to_caller: &ToCaller, monitor: &Monitor<'_>| {
+        let objective = RemoteObjective::new(PythonWorkers::new(&rows, to_caller), monitor)?;
+        let shape = Objective::shape(&objective);
+        Ok::<_, widemargin::Error>((objective, shape))
+    };
+    let (solution, shape) = match brought {
+        None => conduct(py, &patience, |monitor, to_caller| {
+            let (mut objective, shape) = remote(to_caller, monitor)?;
+            Ok((newton::solve(&mut objective, &settings, None, monitor)?, shape))
+        })?,
+        Some((rows, features)) => {
+            let rows = convert::rows(Some(rows))?.unwrap_or_default();
+            let costs: Vec<f64> = labels.weights.iter().map(|weight| c * weight).collect();
+            let (codes, costs) = stand_ins(&rows, &labels.labels, &costs);
+            let targets = OneVsRest::new(&codes, labels.labels.classes().len());
+            let (n_rows, n_cols) = (features.shape()[0], features.shape()[1]);
+            let block = Block::from(DenseView::new(features.as_slice()?, n_rows, n_cols).map_err(raise)?);
+            conduct(py, &patience, |monitor, to_caller| {
+                let (objective, shape) = remote(to_caller, monitor)?;
+                let here = || BlockObjective::alone(block, targets, &costs, shape.loss, shape.intercept, threads);
+                let first = newton::solve(&mut here()?, &settings, None, monitor)?;
+                let start = NewtonStart { weights: &first.weights, intercepts: &first.intercepts };
+                let mut objective = SampledObjective::new(objective, here()?)?;
+                Ok((newton::solve(&mut objective, &settings, Some(start), monitor)?, shape))
+            })?
+        }
+    };
+    let mut stages = convert::stages(stages);
+    stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
+    let report = solution.report(stages, &settings);
+    Ok(Solved { solution, shape, report })
+}

@@ -1,0 +1,101 @@
+//! The classes and weights of samples that other machines hold.
+
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use widemargin::data::{ClassWeight, Labels, check_costs, effective_weights};
+use widemargin::model::{self, TrainingSettings};
+
+use crate::convert::{self, Class, Common, Factors};
+use crate::errors::raise;
+
+/// Of all samples, in their order.
+#[pyclass(frozen, module = "widemargin._core")]
+pub(crate) struct WeightedLabels {
+    pub labels: Labels,
+    /// Those of the samples times those of their classes.
+    pub weights: Vec<f64>,
+    /// What leave-one-out takes away: one copy, whose weight is that of its class.
+    units: Vec<f64>,
+    class_weight: ClassWeight,
+}
+
+impl WeightedLabels {
+    /// The sum of all weights.
+    pub fn total(&self) -> f64 {
+        self.weights.iter().sum()
+    }
+
+    /// Samples of weight above 0.
+    pub fn n_present(&self) -> usize {
+        self.weights.iter().filter(|weight| **weight > 0.0).count()
+    }
+
+    /// The sum of the weights of each class.
+    pub fn class_totals(&self) -> Vec<f64> {
+        let mut totals = vec![0.0; self.labels.classes().len()];
+        self.labels.codes().iter().zip(&self.weights).for_each(|(&code, weight)| totals[code as usize] += weight);
+        totals
+    }
+
+    /// What the model of a fit stores of its parameters.
+    pub fn training(&self, common: &Common<'_>) -> TrainingSettings {
+        let Common { tol, max_iter, seed, .. } = *common;
+        TrainingSettings { class_weight: self.class_weight.clone(), tol, max_iter, seed, ..TrainingSettings::default() }
+    }
+}
+
+#[pymethods]
+impl WeightedLabels {
+    #[new]
+    #[expect(non_snake_case, reason = "C is the parameter's name")]
+    fn new(
+        classes: Vec<Class>,
+        codes: PyReadonlyArray1<'_, u32>,
+        sample_weight: Option<PyReadonlyArray1<'_, f64>>,
+        class_weight: Option<Factors>,
+        C: f64,
+    ) -> PyResult<Self> {
+        let labels = convert::labels(classes, &codes)?;
+        let class_weight = convert::class_weight(class_weight.as_ref(), &labels)?;
+        let copies = sample_weight.as_ref().map(|weights| weights.as_slice()).transpose()?;
+        let weights = effective_weights(&labels, copies, &class_weight).map_err(raise)?;
+        check_costs(C, &weights, labels.classes().len()).map_err(raise)?;
+        let copies = |row: usize| copies.map_or(1.0, |copies| copies[row].max(1.0));
+        let units = weights.iter().enumerate().map(|(row, weight)| weight / copies(row)).collect();
+        Ok(WeightedLabels { labels, weights, units, class_weight })
+    }
+
+    #[getter]
+    fn weights<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_slice(py, &self.weights)
+    }
+
+    #[getter]
+    fn units<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_slice(py, &self.units)
+    }
+
+    /// Rows that landmarks are chosen among.
+    fn landmark_candidates<'py>(
+        &self,
+        py: Python<'py>,
+        basis: &str,
+        n_basis: usize,
+        seed: u64,
+    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let choice = basis.parse().map_err(raise)?;
+        Ok(convert::row_numbers(py, model::landmark_candidates(&self.weights, choice, n_basis, seed)))
+    }
+
+    /// Rows to be brought here for the Hessian; `None` where there are fewer than `fewest` rows, or too few to be worth
+    /// it.
+    fn brought_rows<'py>(
+        &self,
+        py: Python<'py>,
+        n_features: usize,
+        fewest: usize,
+    ) -> Option<Bound<'py, PyArray1<i64>>> {
+        let rows = model::brought_rows(&self.labels, &self.weights, n_features, fewest)?;
+        Some(convert::row_numbers(py, rows))
+    }
+}

@@ -1,0 +1,98 @@
+//! The rows of which Newton's method computes its Hessian where it would cost too much to read all of them: those whose
+//! features stay in memory, or are brought from other machines.
+
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::data::Labels;
+
+/// This many rows of every class are chosen before the rest is shared by size, so that rare classes are represented.
+const FEW: usize = 64;
+
+/// Of rows that other machines hold: so many for each feature, in so many bytes, and at most a quarter of all; a
+/// direction from fewer than so many for each feature is not worth its while.
+const ROWS_A_FEATURE: usize = 32;
+const MOST_BYTES: usize = 1 << 28;
+const LEAST_A_FEATURE: usize = 4;
+
+/// The rows to bring from other machines, the same ones every time; `None` where the rows with a weight are fewer than
+/// `fewest`, or too few to be worth it.
+pub fn brought_rows(labels: &Labels, weights: &[f64], n_features: usize, fewest: usize) -> Option<Vec<usize>> {
+    let n_present = weights.iter().filter(|weight| **weight > 0.0).count();
+    let of_memory = MOST_BYTES / (size_of::<f32>() * n_features.max(1));
+    let n_wanted = (ROWS_A_FEATURE * n_features).min(of_memory).min(n_present / 4);
+    let is_worth_it = n_present >= fewest && n_wanted >= LEAST_A_FEATURE * n_features;
+    is_worth_it.then(|| choose_hessian_rows(labels, weights, n_wanted, 0))
+}
+
+/// Chooses about `n_wanted` rows among those with a weight, ascending: at random, each class by size with a minimum; all
+/// where as many are wanted as there are.
+pub(super) fn choose_hessian_rows(labels: &Labels, weights: &[f64], n_wanted: usize, seed: u64) -> Vec<usize> {
+    let n_classes = labels.classes().len();
+    let present = |row: usize| weights[row] > 0.0;
+    let mut left = vec![0usize; n_classes];
+    labels.codes().iter().enumerate().filter(|(row, _)| present(*row)).for_each(|(_, &c)| left[c as usize] += 1);
+    let total: usize = left.iter().sum();
+    let few = FEW.min(n_wanted / n_classes.max(1));
+    let share = |size: usize| {
+        let rest = n_wanted.saturating_sub(few * n_classes) as f64;
+        size.min(few + (rest * size as f64 / total.max(1) as f64) as usize)
+    };
+    let is_whole = n_wanted == labels.len();
+    let mut wanted: Vec<usize> = if is_whole { left.clone() } else { left.iter().map(|&size| share(size)).collect() };
+    // Selection sampling: row by row, with the probability that yields exactly the wanted number.
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut rows = Vec::with_capacity(wanted.iter().sum());
+    for (row, &code) in labels.codes().iter().enumerate().filter(|(row, _)| present(*row)) {
+        let class = code as usize;
+        if rng.random_range(0..left[class]) < wanted[class] {
+            wanted[class] -= 1;
+            rows.push(row);
+        }
+        left[class] -= 1;
+    }
+    rows
+}
+
+/// The classes of some rows, and their costs, scaled so that each class has the total cost of all its samples.
+pub fn stand_ins(rows: &[usize], labels: &Labels, costs: &[f64]) -> (Vec<u32>, Vec<f64>) {
+    let n_classes = labels.classes().len();
+    let codes: Vec<u32> = rows.iter().map(|&row| labels.codes()[row]).collect();
+    let (mut all, mut here) = (vec![0.0; n_classes], vec![0.0; n_classes]);
+    labels.codes().iter().zip(costs).for_each(|(&code, cost)| all[code as usize] += cost);
+    rows.iter().zip(&codes).for_each(|(&row, &code)| here[code as usize] += costs[row]);
+    let stands = |(&row, &code): (&usize, &u32)| costs[row] * (all[code as usize] / here[code as usize]);
+    (codes.clone(), rows.iter().zip(&codes).map(stands).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_of_all_classes() {
+        let labels = Labels::new((0..10_000).map(|i| i64::from(i % 500 == 3)));
+        let mut weights = vec![1.0; 10_000];
+        weights[503] = 0.0;
+        let rows = choose_hessian_rows(&labels, &weights, 1000, 7);
+        assert!(rows.is_sorted() && rows.len() <= 1000 && rows.len() > 900, "{}", rows.len());
+        let rare = rows.iter().filter(|row| *row % 500 == 3).count();
+        assert_eq!(rare, 19, "all with a weight");
+        assert_eq!(choose_hessian_rows(&labels, &weights, 10_000, 7).len(), 9999);
+        let (codes, costs) = stand_ins(&rows, &labels, &weights);
+        for (class, total) in [(0, 9980.0), (1, 19.0)] {
+            let sum: f64 = codes.iter().zip(&costs).filter(|(code, _)| **code == class).map(|(_, cost)| cost).sum();
+            assert!((sum - total).abs() < 1e-9, "{sum} instead of {total}");
+        }
+    }
+
+    #[test]
+    fn rows_are_brought_where_they_are_worth_it() {
+        let labels = Labels::new((0..10_000).map(|i| i64::from(i % 2 == 0)));
+        let brought =
+            |n_features, fewest| brought_rows(&labels, &[1.0; 10_000], n_features, fewest).map(|rows| rows.len());
+        assert!(brought(50, 1000).is_some_and(|n| (1590..=1600).contains(&n)));
+        assert!(brought(500, 1000).is_some_and(|n| (2490..=2500).contains(&n)));
+        assert_eq!((brought(700, 1000), brought(50, 10_001)), (None, None));
+    }
+}

@@ -85,6 +85,11 @@ class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
         self.classes_, codes = np.unique(y, return_inverse=True)
         return codes.astype(np.uint32).reshape(-1)
 
+    def _target(self, y: Any, sample_weight: Any) -> _core._Target:
+        """Sets `classes_`, and returns what the extension module is told of classes and weights."""
+        codes = self._encode(y)
+        return labels_of(self.classes_), codes, self._weights(sample_weight, len(codes))
+
     def _weights(self, sample_weight: Any, n_samples: int) -> npt.NDArray[np.float64] | None:
         if sample_weight is None:
             return None

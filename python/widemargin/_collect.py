@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
@@ -58,11 +57,6 @@ def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> Colle
             estimator._n_channels = samples[1].shape[1]
         n = found if n is None else n
     return Collected(samples, (X, n, pick) if resolved.calls else None, n)
-
-
-def chosen(X: Any, rows: npt.NDArray[np.int64]) -> Any:
-    """Selects samples from a user's collection."""
-    return pick(X, rows)
 
 
 def _are_vectors(X: Any, takes: list[str]) -> bool:

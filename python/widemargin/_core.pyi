@@ -37,6 +37,8 @@ _Features = npt.NDArray[np.float32]
 _Floats = npt.NDArray[np.float64]
 _Codes = npt.NDArray[np.uint32]
 _Rows = npt.NDArray[np.int64]
+# Classes in their order, the number of each sample's, and the samples' weights.
+_Target = tuple[Sequence[int | str], _Codes, _Floats | None]
 _Stages = Sequence[tuple[str, float]]
 
 class _Common(TypedDict):
@@ -117,9 +119,7 @@ class Model:
 
 def fit_power_mean(
     samples: _Samples,
-    classes: Sequence[int | str],
-    codes: _Codes,
-    sample_weight: _Floats | None,
+    target: _Target,
     *,
     kernel: str,
     loss: str,
@@ -132,9 +132,7 @@ def fit_power_mean(
 ) -> Model: ...
 def fit_thin_plate(
     samples: _Samples,
-    classes: Sequence[int | str],
-    codes: _Codes,
-    sample_weight: _Floats | None,
+    target: _Target,
     *,
     kernel: str,
     C: float | None,
@@ -147,9 +145,7 @@ def fit_thin_plate(
 def fit_basis_expansion(
     samples: _Samples | None,
     objects: _Objects | None,
-    classes: Sequence[int | str],
-    codes: _Codes,
-    sample_weight: _Floats | None,
+    target: _Target,
     *,
     similarity: Sequence[str],
     calls: Sequence[_Call],
@@ -245,14 +241,7 @@ _Lift = tuple[int, list[float], list[float], list[float] | None]
 class WeightedLabels:
     """The classes and weights of samples that other machines hold; ValueError where they cannot be trained on at C."""
 
-    def __new__(
-        cls,
-        classes: Sequence[int | str],
-        codes: _Codes,
-        sample_weight: _Floats | None,
-        class_weight: _ClassWeight,
-        C: float,
-    ) -> WeightedLabels: ...
+    def __new__(cls, target: _Target, class_weight: _ClassWeight, C: float) -> WeightedLabels: ...
     @property
     def weights(self) -> _Floats:
         """Those of the samples times those of their classes."""
@@ -426,16 +415,15 @@ def spectrum(
     objects: _Objects | None,
     threads: int,
 ) -> list[dict[str, Any]]:
-    """For each part: similarity, symmetric (eigenvalues, descending), raw (complex), asymmetry, negative_ratio,
-    negative_energy, and of the raw ones negative_ratio_raw, negative_energy_raw."""
+    """For each part: similarity, symmetric (eigenvalues, descending), raw (complex), asymmetry, rounding,
+    negative_ratio, negative_energy."""
 
 def select_similarities(
     similarity: Sequence[str],
     calls: Sequence[_Call],
     samples: _Samples | None,
     objects: _Objects | None,
-    classes: Sequence[int | str],
-    codes: _Codes,
+    target: _Target,
     *,
     n_basis: int,
     basis: str,

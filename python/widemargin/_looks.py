@@ -63,9 +63,12 @@ def axes_for(display: object, ax: Any, size: tuple[float, float]) -> tuple[Any, 
 
 
 def check_matplotlib(cls: type, method: str) -> None:
-    from sklearn.utils._optional_dependencies import check_matplotlib_support
-
-    check_matplotlib_support(f"{cls.__name__}.{method}")
+    """Raises ImportError where matplotlib is not installed, naming what needs it."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        needed = f"{cls.__name__}.{method} requires matplotlib"
+        raise ImportError(f"{needed}: pip install 'widemargin[plot]'") from error
 
 
 def check_has(estimator: Any, what: str, *attributes: str) -> None:

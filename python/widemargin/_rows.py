@@ -10,6 +10,12 @@ from . import _core
 SIMILARITIES: dict[str, dict[str, Any]] = {row["name"]: row for row in _core.similarity_rows()}
 DESCRIPTORS: dict[str, dict[str, Any]] = {row["name"]: row for row in _core.descriptor_rows()}
 
+
+def kernels_of(method: str) -> tuple[str, ...]:
+    """The similarities that a method takes as its kernel, as Python writes their names."""
+    return tuple(name.replace("-", "_") for name, row in SIMILARITIES.items() if method in row["kernel_of"])
+
+
 _READ: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "str": str, "bool": lambda text: text == "true"}
 
 

@@ -11,12 +11,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from . import _core
-from ._base import ExactSeed, MarginClassifier, fitting, labels_of
-from ._collect import Collected, NoEstimator, chosen, collect
+from ._base import ExactSeed, MarginClassifier, fitting
+from ._collect import Collected, NoEstimator, collect
 from ._columns import by_name
 from ._names import one_of
 from ._nested import NestedSpecMixin
-from ._samples import from_vectors
+from ._samples import from_vectors, pick
 from ._stored_bases import WithBases
 from .similarity import Resolved, resolve
 
@@ -190,18 +190,16 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
             collected, y = self._precomputed(X, y, sample_weight)
         else:
             collected = collect(self, X, resolved, reset=True)
-        codes = self._encode(y)
-        same_length(collected.n, len(codes))
+        same_length(collected.n, len(column_or_1d(y)))
+        target = self._target(y, sample_weight)
         with self._watched(X=X, y=y) as progress:
             model = _core.fit_basis_expansion(
                 collected.samples,
                 collected.objects,
-                labels_of(self.classes_),
-                codes,
-                self._weights(sample_weight, len(codes)),
+                target,
                 similarity=resolved.specs,
                 calls=resolved.calls,
-                n_basis=min(int(self.n_basis), max(len(codes), 1)),
+                n_basis=min(int(self.n_basis), max(collected.n, 1)),
                 basis=basis,
                 basis_rows=basis_rows,
                 normalization=normalization,
@@ -214,7 +212,7 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
         self._keep(model)
         self._resolved = resolved
         if resolved.calls:
-            self._python_bases = chosen(X, self.basis_indices_)
+            self._python_bases = pick(X, self.basis_indices_)
         return self
 
     def _intercept(self, loss: str) -> str:

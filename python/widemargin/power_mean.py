@@ -11,12 +11,13 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_non_negative, validate_data
 
 from . import _core
-from ._base import ExactSeed, MarginClassifier, fitting, labels_of
+from ._base import ExactSeed, MarginClassifier, fitting
 from ._columns import in_order
 from ._names import one_of
+from ._rows import kernels_of
 from ._samples import from_vectors
 
-_KERNELS = ("power_mean", "chi2", "hellinger", "intersection", "jensen_shannon")
+_KERNELS = kernels_of("power-mean")
 _LOSSES = ("squared_hinge", "hinge")
 _APPROXIMATIONS = ("nystrom", "polynomial")
 
@@ -151,13 +152,11 @@ class PowerMeanSVC(MarginClassifier):
         approximation = one_of("approximation", self.approximation, _APPROXIMATIONS, estimator=self)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
         check_non_negative(X, type(self).__name__)
-        codes = self._encode(y)
+        target = self._target(y, sample_weight)
         with self._watched(X=X, y=y) as progress:
             model = _core.fit_power_mean(
                 from_vectors(X),
-                labels_of(self.classes_),
-                codes,
-                self._weights(sample_weight, len(codes)),
+                target,
                 kernel=kernel,
                 loss=loss,
                 C=float(self.C),

@@ -11,13 +11,14 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
 from . import _core
-from ._base import ExactSeed, MarginClassifier, fitting, labels_of
+from ._base import ExactSeed, MarginClassifier, fitting
 from ._columns import in_order
 from ._names import one_of
 from ._nested import NestedSpecMixin
+from ._rows import kernels_of
 from ._samples import from_vectors
 
-_KERNELS = ("distance", "thin_plate", "cubic", "polyharmonic", "spline", "rbf")
+_KERNELS = kernels_of("thin-plate")
 _NULL_SPACES = ("auto", "free", "penalized", "constant", "none")
 _BASES = ("kmeans", "kmedoids", "random", "index")
 _YES_NO = ("no", "yes")
@@ -161,13 +162,11 @@ class ThinPlateSVC(NestedSpecMixin, MarginClassifier):
         null_space = one_of("null_space", self.null_space, _NULL_SPACES, estimator=self)
         basis = one_of("basis", self.basis, _BASES, estimator=self)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
-        codes = self._encode(y)
+        target = self._target(y, sample_weight)
         with self._watched(X=X, y=y) as progress:
             model = _core.fit_thin_plate(
                 from_vectors(X),
-                labels_of(self.classes_),
-                codes,
-                self._weights(sample_weight, len(codes)),
+                target,
                 kernel=kernel,
                 C=C,
                 null_space=null_space,

@@ -13,10 +13,11 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from . import _core
 from ._base import WatchedMixin, fitting, watched
-from ._collect import chosen, collect
+from ._collect import collect
 from ._descriptors import HOG, MeanNormScaler
 from ._names import one_of
 from ._nested import NestedSpecMixin
+from ._samples import pick
 from ._stored_bases import WithBases
 from .basis_expansion import NORMALIZATIONS, basis_of, same_length
 from .similarity import resolve
@@ -135,7 +136,7 @@ class BasisExpansion(
         self.basis_indices_ = np.array(model.basis_rows, dtype=np.int64)
         self._n_features_out = model.n_features
         if resolved.calls:
-            self._python_bases = chosen(X, self.basis_indices_)
+            self._python_bases = pick(X, self.basis_indices_)
         return features
 
     def transform(self, X: Any) -> npt.NDArray[np.float32]:

@@ -7,7 +7,7 @@ use widemargin::model::BasisExpansionParams;
 use widemargin::problem::AnyLoss;
 use widemargin::similarity::{AdditiveKernel, AnySimilarity};
 
-use crate::convert::{self, Class, Common};
+use crate::convert::{self, Common, Target, labelled};
 use crate::errors::raise;
 use crate::model::Model;
 use crate::python_similarity::{CompositeSimilarity, PythonCall, PythonObjects, both};
@@ -24,7 +24,7 @@ pub fn basis_choice(name: &str, rows: Option<PyReadonlyArray1<'_, i64>>) -> PyRe
 
 /// Trains a basis expansion SVM, on similarities of the library's, of Python's, or both.
 #[pyfunction]
-#[pyo3(signature = (samples, objects, classes, codes, sample_weight, *, similarity, calls, n_basis, basis,
+#[pyo3(signature = (samples, objects, target, *, similarity, calls, n_basis, basis,
     basis_rows, normalization, C, intercept, loss, start, common))]
 #[expect(non_snake_case, reason = "C is the parameter's name")]
 #[expect(clippy::too_many_arguments, reason = "they are the estimator's parameters, passed by name")]
@@ -32,9 +32,7 @@ pub(crate) fn fit_basis_expansion(
     py: Python<'_>,
     samples: Option<Given<'_>>,
     objects: Option<PythonObjects>,
-    classes: Vec<Class>,
-    codes: PyReadonlyArray1<'_, u32>,
-    sample_weight: Option<PyReadonlyArray1<'_, f64>>,
+    target: Target<'_>,
     similarity: Vec<String>,
     calls: Vec<PythonCall>,
     n_basis: usize,
@@ -47,8 +45,7 @@ pub(crate) fn fit_basis_expansion(
     start: Option<PyRef<'_, Model>>,
     common: Common<'_>,
 ) -> PyResult<Model> {
-    let labels = convert::labels(classes, &codes)?;
-    let weights = sample_weight.as_ref().map(|weights| weights.as_slice()).transpose()?;
+    let (labels, weights) = labelled(&target)?;
     // Another similarity takes the place of this one.
     let mut params = BasisExpansionParams::new(AdditiveKernel::Chi2)
         .n_basis(n_basis)

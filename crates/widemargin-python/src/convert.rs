@@ -26,19 +26,23 @@ pub(crate) enum Class {
     Text(String),
 }
 
-impl From<Class> for Label {
-    fn from(class: Class) -> Self {
+impl From<&Class> for Label {
+    fn from(class: &Class) -> Self {
         match class {
-            Class::Integer(integer) => Label::Integer(integer),
-            Class::Text(text) => Label::Text(text),
+            Class::Integer(integer) => Label::Integer(*integer),
+            Class::Text(text) => Label::Text(text.clone()),
         }
     }
 }
 
-/// The labels of samples: the ordered classes, and the class index of each sample.
-pub(crate) fn labels(classes: Vec<Class>, codes: &PyReadonlyArray1<'_, u32>) -> PyResult<Labels> {
-    let classes = classes.into_iter().map(Label::from).collect();
-    Labels::from_codes(classes, codes.as_slice()?.to_vec()).map_err(raise)
+/// What samples are trained on: the ordered classes, the class index of each sample, and their weights.
+pub(crate) type Target<'py> = (Vec<Class>, PyReadonlyArray1<'py, u32>, Option<PyReadonlyArray1<'py, f64>>);
+
+/// The labels of a target, and its weights.
+pub(crate) fn labelled<'a>((classes, codes, weights): &'a Target<'_>) -> PyResult<(Labels, Option<&'a [f64]>)> {
+    let classes = classes.iter().map(Label::from).collect();
+    let labels = Labels::from_codes(classes, codes.as_slice()?.to_vec()).map_err(raise)?;
+    Ok((labels, weights.as_ref().map(|weights| weights.as_slice()).transpose()?))
 }
 
 /// `None`, "balanced", or one factor per class in order.

@@ -1,8 +1,10 @@
 //! Functions without a model: names, blocks, spectra and selection.
 
-use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use std::collections::BTreeMap;
+
+use numpy::{Complex64, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::PyBytes;
 use widemargin::Result;
 use widemargin::basis;
 use widemargin::data::{AnySamples, DenseMatrix, Samples, Source, Training, Vectors};
@@ -10,10 +12,10 @@ use widemargin::expansion::{self, BasisExpansion, Spectrum, spectrum_with};
 use widemargin::model::{BasisExpansionParams, FileFacts};
 use widemargin::monitor::Monitor;
 use widemargin::problem::Intercept;
-use widemargin::select::{self, Greedy, GreedySettings};
+use widemargin::select::{self, GreedySettings};
 use widemargin::similarity::{AnySimilarity, Similarity, Spec};
 
-use crate::convert::{self, Class};
+use crate::convert::{self, Target, labelled};
 use crate::errors::raise;
 use crate::python_similarity::{CompositeSimilarity, PythonCall, PythonObjects, both};
 use crate::samples::{Given, images, needed};
@@ -132,7 +134,7 @@ pub fn spectrum<'py>(
     samples: Option<Given<'_>>,
     objects: Option<PythonObjects>,
     threads: usize,
-) -> PyResult<Vec<Bound<'py, PyDict>>> {
+) -> PyResult<Vec<SpectrumFacts<'py>>> {
     fn spectra<S: Similarity>(
         mut similarity: S,
         samples: &S::Samples,
@@ -153,38 +155,46 @@ pub fn spectrum<'py>(
         let samples = both(samples, objects)?;
         conduct(py, &patience, |monitor, to_caller| spectra(similarity, &samples(to_caller), threads, monitor))?
     };
-    let dict = |spectrum: Spectrum| {
-        let dict = PyDict::new(py);
-        let (negative, raw) = (spectrum.negative(), spectrum.negative_raw());
-        dict.set_item("similarity", &spectrum.similarity)?;
-        dict.set_item("asymmetry", spectrum.asymmetry)?;
-        dict.set_item("rounding", spectrum.rounding)?;
-        dict.set_item("negative_ratio", negative.ratio)?;
-        dict.set_item("negative_energy", negative.energy)?;
-        dict.set_item("negative_ratio_raw", raw.ratio)?;
-        dict.set_item("negative_energy_raw", raw.energy)?;
-        let complex = spectrum.raw.iter().map(|(re, im)| numpy::Complex64::new(*re, *im));
-        dict.set_item("raw", PyArray1::from_iter(py, complex))?;
-        dict.set_item("symmetric", PyArray1::from_vec(py, spectrum.symmetric))?;
-        Ok(dict)
+    let told = |spectrum: Spectrum| {
+        let negative = spectrum.negative();
+        SpectrumFacts {
+            asymmetry: spectrum.asymmetry,
+            rounding: spectrum.rounding,
+            negative_ratio: negative.ratio,
+            negative_energy: negative.energy,
+            raw: PyArray1::from_iter(py, spectrum.raw.iter().map(|(re, im)| Complex64::new(*re, *im))),
+            symmetric: PyArray1::from_vec(py, spectrum.symmetric),
+            similarity: spectrum.similarity,
+        }
     };
-    spectra.into_iter().map(dict).collect()
+    Ok(spectra.into_iter().map(told).collect())
+}
+
+/// The spectrum of a part.
+#[derive(IntoPyObject)]
+pub struct SpectrumFacts<'py> {
+    similarity: String,
+    asymmetry: f64,
+    rounding: f64,
+    negative_ratio: f64,
+    negative_energy: f64,
+    raw: Bound<'py, PyArray1<Complex64>>,
+    symmetric: Bound<'py, PyArray1<f64>>,
 }
 
 /// Greedy forward selection among the parts.
 #[pyfunction]
-#[pyo3(signature = (similarity, calls, samples, objects, classes, codes, *, n_basis, basis, normalization, n_folds, most,
+#[pyo3(signature = (similarity, calls, samples, objects, target, *, n_basis, basis, normalization, n_folds, most,
     least_gain, C, fit_intercept, seed, threads, monitor))]
 #[expect(non_snake_case, reason = "C is the parameter's name")]
 #[expect(clippy::too_many_arguments, reason = "they are the function's parameters, passed by name")]
-pub fn select_similarities<'py>(
-    py: Python<'py>,
+pub fn select_similarities(
+    py: Python<'_>,
     similarity: Vec<String>,
     calls: Vec<PythonCall>,
     samples: Option<Given<'_>>,
     objects: Option<PythonObjects>,
-    classes: Vec<Class>,
-    codes: PyReadonlyArray1<'_, u32>,
+    target: Target<'_>,
     n_basis: usize,
     basis: &str,
     normalization: &str,
@@ -196,8 +206,8 @@ pub fn select_similarities<'py>(
     seed: u64,
     threads: usize,
     monitor: Option<Bound<'_, PyAny>>,
-) -> PyResult<Bound<'py, PyDict>> {
-    let labels = convert::labels(classes, &codes)?;
+) -> PyResult<SelectionFacts> {
+    let (labels, _) = labelled(&target)?;
     let (basis, normalization) = (basis.parse().map_err(raise)?, normalization.parse().map_err(raise)?);
     let settings = GreedySettings {
         n_folds,
@@ -231,26 +241,28 @@ pub fn select_similarities<'py>(
         let samples = both(samples, objects)?;
         conduct(py, &patience, |monitor, to_caller| select!(similarity, &samples(to_caller), monitor))?
     };
-    account(py, greedy)
+    let rounds = greedy.rounds.into_iter().map(|round| RoundFacts {
+        accuracies: round.accuracies.into_iter().collect(),
+        chosen: round.chosen,
+        accuracy: round.accuracy,
+    });
+    Ok(SelectionFacts { chosen: greedy.chosen, rounds: rounds.collect(), warnings: greedy.warnings })
 }
 
-fn account(py: Python<'_>, greedy: Greedy) -> PyResult<Bound<'_, PyDict>> {
-    let mut rounds = Vec::with_capacity(greedy.rounds.len());
-    for round in greedy.rounds {
-        let (dict, accuracies) = (PyDict::new(py), PyDict::new(py));
-        for (part, accuracy) in round.accuracies {
-            accuracies.set_item(part, accuracy)?;
-        }
-        dict.set_item("accuracies", accuracies)?;
-        dict.set_item("chosen", round.chosen)?;
-        dict.set_item("accuracy", round.accuracy)?;
-        rounds.push(dict);
-    }
-    let dict = PyDict::new(py);
-    dict.set_item("chosen", greedy.chosen)?;
-    dict.set_item("rounds", rounds)?;
-    dict.set_item("warnings", greedy.warnings)?;
-    Ok(dict)
+/// A round of a selection, with the accuracy of each part that was tried.
+#[derive(IntoPyObject)]
+struct RoundFacts {
+    accuracies: BTreeMap<usize, f64>,
+    chosen: Option<usize>,
+    accuracy: f64,
+}
+
+/// A selection.
+#[derive(IntoPyObject)]
+pub struct SelectionFacts {
+    chosen: Vec<usize>,
+    rounds: Vec<RoundFacts>,
+    warnings: Vec<String>,
 }
 
 /// HOG cells of images (n, height, width, channels): one row per image.

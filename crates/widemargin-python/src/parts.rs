@@ -4,18 +4,17 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyReadwriteArray2, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyReadwriteArray2};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use serde::{Deserialize, Serialize};
-use widemargin::data::{CsrView, DenseView};
 use widemargin::expansion::{AdditiveMap, Explicit, FEATURE_QUERIES, FeaturePart, FeatureRows, explicit_block};
 use widemargin::model::SAMPLE_QUERIES;
 use widemargin::monitor::Monitor;
 use widemargin::partition::{self, SamplePart, SampleRows};
 use widemargin::problem::{
-    Block, BlockObjective, Intercept, LINEAR_QUERIES, ObjectiveScratch, ObjectiveState, OneVsRest, SmoothLoss,
+    BlockObjective, Intercept, LINEAR_QUERIES, ObjectiveScratch, ObjectiveState, OneVsRest, SmoothLoss,
 };
 use widemargin::solve::thin_plate::{LANDMARK_QUERIES, LandmarkRows, PartRows, RowSums, RowsState};
 use widemargin::{Error, Result};
@@ -80,28 +79,6 @@ fn contiguous<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 
 fn vector<T: numpy::Element + Copy>(array: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
     Ok(contiguous(array)?.extract::<PyReadonlyArray1<'_, T>>()?.as_slice()?.to_vec())
-}
-
-/// Dense rows, or the three arrays of sparse ones and their number of columns.
-#[derive(FromPyObject)]
-enum Features<'py> {
-    Dense(PyReadonlyArray2<'py, f32>),
-    Sparse(PyReadonlyArray1<'py, usize>, PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, f32>, usize),
-}
-
-impl Features<'_> {
-    fn block(&self) -> PyResult<Block<'_>> {
-        match self {
-            Features::Dense(values) => {
-                let shape = values.shape();
-                Ok(Block::from(DenseView::new(values.as_slice()?, shape[0], shape[1]).map_err(raise)?))
-            }
-            Features::Sparse(indptr, indices, values, n_cols) => {
-                let parts = (indptr.as_slice()?, indices.as_slice()?, values.as_slice()?);
-                Ok(Block::from(CsrView::new(parts.0, parts.1, parts.2, *n_cols).map_err(raise)?))
-            }
-        }
-    }
 }
 
 /// What the rows of a part are, and what is known of each.
@@ -181,7 +158,7 @@ impl Part {
             Some(Remembered::Linear(state)) => state,
             Some(Remembered::Landmark(_)) => return Err(wrong("state", "that of rows on landmarks")),
         };
-        let features: Features<'_> = self.rows.bind(py).extract()?;
+        let features: Given<'_> = self.rows.bind(py).extract()?;
         let block = features.block()?;
         py.detach(|| {
             let scratch = SCRATCH.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
@@ -242,7 +219,6 @@ impl Part {
     }
 
     /// The answer to a query and, where that changes it, the state then.
-    #[expect(clippy::type_complexity, reason = "two things")]
     fn answer<'py>(
         &self,
         py: Python<'py>,
@@ -355,8 +331,8 @@ impl Part {
         let features = match block {
             Explicit::Dense(matrix) => convert::array(py, matrix)?.into_any(),
             Explicit::Sparse(matrix) => {
-                let (indptr, indices) = (PyArray1::from_vec(py, matrix.indptr), PyArray1::from_vec(py, matrix.indices));
-                let parts = (indptr, indices, PyArray1::from_vec(py, matrix.values), matrix.n_cols);
+                let (values, indices) = (PyArray1::from_vec(py, matrix.values), PyArray1::from_vec(py, matrix.indices));
+                let parts = ("csr", values, indices, PyArray1::from_vec(py, matrix.indptr), matrix.n_cols);
                 parts.into_pyobject(py)?.into_any()
             }
         };

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use widemargin::descriptor::FeatureMax;
 use widemargin::expansion::AdditiveMap;
@@ -11,7 +10,7 @@ use widemargin::partition::{Remote, SampleRows};
 use widemargin::problem::Loss;
 use widemargin::similarity::AdditiveKernel;
 
-use crate::convert::{self, Class, Common};
+use crate::convert::{self, Common, Target, labelled};
 use crate::errors::raise;
 use crate::model::Model;
 use crate::remote::{Solved, minimise};
@@ -22,16 +21,14 @@ use crate::workers::PythonWorkers;
 
 /// Trains a power mean SVM.
 #[pyfunction]
-#[pyo3(signature = (samples, classes, codes, sample_weight, *, kernel, loss, C, approximation, n_nodes,
+#[pyo3(signature = (samples, target, *, kernel, loss, C, approximation, n_nodes,
     scale, shrinking, common))]
 #[expect(non_snake_case, reason = "C is the parameter's name")]
 #[expect(clippy::too_many_arguments, reason = "they are the estimator's parameters, passed by name")]
 pub(crate) fn fit_power_mean(
     py: Python<'_>,
     samples: Given<'_>,
-    classes: Vec<Class>,
-    codes: PyReadonlyArray1<'_, u32>,
-    sample_weight: Option<PyReadonlyArray1<'_, f64>>,
+    target: Target<'_>,
     kernel: &str,
     loss: &str,
     C: f64,
@@ -41,8 +38,7 @@ pub(crate) fn fit_power_mean(
     shrinking: bool,
     common: Common<'_>,
 ) -> PyResult<Model> {
-    let labels = convert::labels(classes, &codes)?;
-    let weights = sample_weight.as_ref().map(|weights| weights.as_slice()).transpose()?;
+    let (labels, weights) = labelled(&target)?;
     let kernel: AdditiveKernel = kernel.parse().map_err(raise)?;
     let params = PowerMeanParams::new(kernel)
         .loss(loss.parse().map_err(raise)?)

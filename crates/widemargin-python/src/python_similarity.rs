@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::mpsc::{SyncSender, sync_channel};
 
 use numpy::{PyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -12,7 +11,7 @@ use widemargin::similarity::{AnySimilarity, Similarity};
 use widemargin::{Error, Result};
 
 use crate::samples::Given;
-use crate::work::{Message, Question, ToCaller, elsewhere};
+use crate::work::{ToCaller, ask, elsewhere};
 
 /// A function and its name.
 pub type PythonCall = (Py<PyAny>, String);
@@ -77,40 +76,15 @@ impl Objects {
     }
 }
 
-/// A block requested from the calling thread.
-struct Request {
-    call: Arc<PythonSimilarity>,
-    samples: Objects,
-    bases: Objects,
-    reply: SyncSender<Option<Vec<f32>>>,
-}
-
-impl Question for Request {
-    fn serve(self: Box<Self>, py: Python<'_>) -> PyResult<()> {
-        let computed = self.compute(py);
-        let (block, result) = match computed {
-            Ok(block) => (Some(block), Ok(())),
-            Err(error) => (None, Err(error)),
-        };
-        // The requesting thread is waiting, so that the channel is open.
-        let _ = self.reply.send(block);
-        result
-    }
-
-    fn refuse(self: Box<Self>) {
-        let _ = self.reply.send(None);
-    }
-}
-
-impl Request {
-    fn compute(&self, py: Python<'_>) -> PyResult<Vec<f32>> {
-        let (samples, bases) = (self.samples.for_python(py)?, self.bases.for_python(py)?);
-        let block = self.call.function.bind(py).call1((samples, bases))?;
+impl PythonSimilarity {
+    /// The block of samples × bases, on the calling thread.
+    fn block(&self, py: Python<'_>, samples: &Objects, bases: &Objects) -> PyResult<Vec<f32>> {
+        let block = self.function.bind(py).call1((samples.for_python(py)?, bases.for_python(py)?))?;
         let block: PyReadonlyArray2<'_, f32> = block.extract()?;
-        let shape = (self.samples.len(), self.bases.len());
+        let shape = (samples.len(), bases.len());
         let values = block.as_slice()?;
         if values.len() != shape.0 * shape.1 {
-            let (name, found) = (&self.call.name, values.len());
+            let (name, found) = (&self.name, values.len());
             let problem = format!("similarity '{name}': {found} values for {} samples × {} bases", shape.0, shape.1);
             return Err(PyValueError::new_err(problem));
         }
@@ -260,15 +234,10 @@ impl Similarity for CompositeSimilarity {
             similarity.block(bases, samples, first)?;
         }
         for (call, out) in self.calls.iter().zip(rest.chunks_mut(size.max(1))) {
-            let (reply, answer) = sync_channel(1);
-            let (samples, bases) = (samples.objects.clone(), bases.objects.clone());
-            let to_caller = samples.to_caller.clone();
-            let request = Request { call: Arc::clone(call), samples, bases, reply };
-            let asked = to_caller.send(Message::Ask(Box::new(request))).is_ok();
-            match answer.recv() {
-                Ok(Some(values)) if asked => out.copy_from_slice(&values),
-                _ => return Err(elsewhere(&call.name)),
-            }
+            let (asked, bases) = (Arc::clone(call), bases.objects.clone());
+            let (to_caller, samples) = (samples.objects.to_caller.clone(), samples.objects.clone());
+            let values = ask(&to_caller, move |py| asked.block(py, &samples, &bases));
+            out.copy_from_slice(&values.ok_or_else(|| elsewhere(&call.name))?);
         }
         Ok(())
     }

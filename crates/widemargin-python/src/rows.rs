@@ -1,7 +1,9 @@
 //! The rows of the similarities and descriptors, as dictionaries: what `widemargin.similarity` is made from.
 
+use std::str::FromStr;
+
 use pyo3::prelude::*;
-use widemargin::similarity::{self, DefaultValue, Definite, Onnx, Values};
+use widemargin::similarity::{self, AdditiveKernel, ConditionalKernel, DefaultValue, Definite, Onnx, Values};
 
 /// A parameter; `kind` is Python's type.
 #[derive(IntoPyObject)]
@@ -39,7 +41,8 @@ impl From<&similarity::Parameter> for Parameter {
     }
 }
 
-/// A similarity, or a descriptor, of which the last four say nothing.
+/// A similarity, or a descriptor, of which the last ones say nothing; `kernel_of` are the methods that take it as a
+/// kernel.
 #[derive(IntoPyObject)]
 pub struct Row {
     name: &'static str,
@@ -53,48 +56,60 @@ pub struct Row {
     definite: Option<&'static str>,
     onnx: Option<&'static str>,
     declined: Option<&'static str>,
+    kernel_of: Vec<&'static str>,
+}
+
+/// Whether one of the specs is that of a kernel of a method.
+fn names_any<K: FromStr>(specs: &[&str]) -> bool {
+    specs.iter().any(|spec| spec.parse::<K>().is_ok())
+}
+
+/// What a row of a similarity and one of a descriptor both say.
+macro_rules! row {
+    ($row:expr) => {
+        Row {
+            name: $row.name,
+            class: $row.class,
+            samples: $row.samples.to_vec(),
+            formula: $row.formula,
+            about: $row.about,
+            parameters: $row.parameters.iter().map(Parameter::from).collect(),
+            usual: None,
+            examples: Vec::new(),
+            definite: None,
+            onnx: None,
+            declined: None,
+            kernel_of: Vec::new(),
+        }
+    };
 }
 
 /// The similarities.
 #[pyfunction]
 pub fn similarity_rows() -> Vec<Row> {
-    similarity::similarity_rows()
-        .map(|row| Row {
-            name: row.name,
-            class: row.class,
-            samples: row.samples.to_vec(),
-            formula: row.formula,
-            about: row.about,
-            parameters: row.parameters.iter().map(Parameter::from).collect(),
-            usual: None,
-            examples: row.examples.to_vec(),
-            definite: Some(match row.definite {
-                Definite::Positive => "yes",
-                Definite::Conditional => "against polynomials",
-                Definite::No => "no",
-            }),
-            onnx: if let Onnx::Expression(expression) = row.onnx { Some(expression) } else { None },
-            declined: if let Onnx::Declined(reason) = row.onnx { Some(reason) } else { None },
-        })
-        .collect()
+    let rows = similarity::similarity_rows().map(|row| Row {
+        examples: row.examples.to_vec(),
+        kernel_of: [
+            ("power-mean", names_any::<AdditiveKernel>(row.examples)),
+            ("thin-plate", names_any::<ConditionalKernel>(row.examples)),
+        ]
+        .into_iter()
+        .filter_map(|(method, is_one)| is_one.then_some(method))
+        .collect(),
+        definite: Some(match row.definite {
+            Definite::Positive => "yes",
+            Definite::Conditional => "against polynomials",
+            Definite::No => "no",
+        }),
+        onnx: if let Onnx::Expression(expression) = row.onnx { Some(expression) } else { None },
+        declined: if let Onnx::Declined(reason) = row.onnx { Some(reason) } else { None },
+        ..row!(row)
+    });
+    rows.collect()
 }
 
 /// The descriptors.
 #[pyfunction]
 pub fn descriptor_rows() -> Vec<Row> {
-    similarity::descriptor_rows()
-        .map(|row| Row {
-            name: row.name,
-            class: row.class,
-            samples: row.samples.to_vec(),
-            formula: row.formula,
-            about: row.about,
-            parameters: row.parameters.iter().map(Parameter::from).collect(),
-            usual: Some(row.usual),
-            examples: Vec::new(),
-            definite: None,
-            onnx: None,
-            declined: None,
-        })
-        .collect()
+    similarity::descriptor_rows().map(|row| Row { usual: Some(row.usual), ..row!(row) }).collect()
 }

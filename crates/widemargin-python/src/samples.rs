@@ -7,6 +7,7 @@ use pyo3::types::PyTuple;
 use widemargin::data::{
     AnyRows, AnySamples, BitSets, CsrView, DenseView, Element, Grids, Images, SamplesView, Series, Source,
 };
+use widemargin::problem::Block;
 
 use crate::errors::raise;
 
@@ -85,17 +86,28 @@ pub fn images(pixels: &Bound<'_, PyAny>) -> PyResult<AnySamples> {
     Ok(AnySamples::Images(images.map_err(raise)?))
 }
 
+fn dense<'a, T: Element + numpy::Element>(array: &'a PyReadonlyArray2<'_, T>) -> PyResult<DenseView<'a, T>> {
+    let shape = array.shape();
+    DenseView::new(array.as_slice()?, shape[0], shape[1]).map_err(raise)
+}
+
+fn sparse<'a, T: Element + numpy::Element>(csr: &'a Csr<'_, T>) -> PyResult<CsrView<'a, T>> {
+    let (indptr, indices, data) = (csr.indptr.as_slice()?, csr.indices.as_slice()?, csr.data.as_slice()?);
+    CsrView::new(indptr, indices, data, csr.n_cols).map_err(raise)
+}
+
 impl Given<'_> {
+    /// Features in single precision, as linear models take them.
+    pub fn block(&self) -> PyResult<Block<'_>> {
+        match self {
+            Given::Dense32(array) => Ok(dense(array)?.into()),
+            Given::Sparse32(csr) => Ok(sparse(csr)?.into()),
+            _ => Err(PyTypeError::new_err("features are vectors in single precision")),
+        }
+    }
+
     /// The view that every method of the library takes.
     pub fn view(&self) -> PyResult<SamplesView<'_>> {
-        fn dense<'a, T: Element + numpy::Element>(array: &'a PyReadonlyArray2<'_, T>) -> PyResult<DenseView<'a, T>> {
-            let shape = array.shape();
-            DenseView::new(array.as_slice()?, shape[0], shape[1]).map_err(raise)
-        }
-        fn sparse<'a, T: Element + numpy::Element>(csr: &'a Csr<'_, T>) -> PyResult<CsrView<'a, T>> {
-            let (indptr, indices, data) = (csr.indptr.as_slice()?, csr.indices.as_slice()?, csr.data.as_slice()?);
-            CsrView::new(indptr, indices, data, csr.n_cols).map_err(raise)
-        }
         Ok(match self {
             Given::Dense32(array) => dense(array)?.into(),
             Given::Dense64(array) => dense(array)?.into(),

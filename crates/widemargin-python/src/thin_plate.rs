@@ -1,11 +1,10 @@
 //! The thin plate SVM.
 
-use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use widemargin::model::{CChoice, ThinPlateParams};
 use widemargin::similarity::ConditionalKernel;
 
-use crate::convert::{self, Class, Common};
+use crate::convert::{self, Common, Target, labelled};
 use crate::errors::raise;
 use crate::model::Model;
 use crate::samples::Given;
@@ -13,16 +12,14 @@ use crate::work::conduct;
 
 /// Trains a thin plate SVM.
 #[pyfunction]
-#[pyo3(signature = (samples, classes, codes, sample_weight, *, kernel, C, null_space, standardize, n_basis,
+#[pyo3(signature = (samples, target, *, kernel, C, null_space, standardize, n_basis,
     basis, common))]
 #[expect(non_snake_case, reason = "C is the parameter's name")]
 #[expect(clippy::too_many_arguments, reason = "they are the estimator's parameters, passed by name")]
 pub(crate) fn fit_thin_plate(
     py: Python<'_>,
     samples: Given<'_>,
-    classes: Vec<Class>,
-    codes: PyReadonlyArray1<'_, u32>,
-    sample_weight: Option<PyReadonlyArray1<'_, f64>>,
+    target: Target<'_>,
     kernel: &str,
     C: Option<f64>,
     null_space: &str,
@@ -31,8 +28,7 @@ pub(crate) fn fit_thin_plate(
     basis: &str,
     common: Common<'_>,
 ) -> PyResult<Model> {
-    let labels = convert::labels(classes, &codes)?;
-    let weights = sample_weight.as_ref().map(|weights| weights.as_slice()).transpose()?;
+    let (labels, weights) = labelled(&target)?;
     let kernel: ConditionalKernel = kernel.parse().map_err(raise)?;
     let params = ThinPlateParams::new(kernel)
         .c(C.map_or(CChoice::Auto, CChoice::Value))

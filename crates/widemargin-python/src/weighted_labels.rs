@@ -1,11 +1,11 @@
 //! The classes and weights of samples that other machines hold.
 
-use numpy::{PyArray1, PyReadonlyArray1};
+use numpy::PyArray1;
 use pyo3::prelude::*;
 use widemargin::data::{ClassWeight, Labels, check_costs, effective_weights};
 use widemargin::model::{self, TrainingSettings};
 
-use crate::convert::{self, Class, Common, Factors};
+use crate::convert::{self, Common, Factors, Target, labelled};
 use crate::errors::raise;
 
 /// Of all samples, in their order.
@@ -48,16 +48,9 @@ impl WeightedLabels {
 impl WeightedLabels {
     #[new]
     #[expect(non_snake_case, reason = "C is the parameter's name")]
-    fn new(
-        classes: Vec<Class>,
-        codes: PyReadonlyArray1<'_, u32>,
-        sample_weight: Option<PyReadonlyArray1<'_, f64>>,
-        class_weight: Option<Factors>,
-        C: f64,
-    ) -> PyResult<Self> {
-        let labels = convert::labels(classes, &codes)?;
+    fn new(target: Target<'_>, class_weight: Option<Factors>, C: f64) -> PyResult<Self> {
+        let (labels, copies) = labelled(&target)?;
         let class_weight = convert::class_weight(class_weight.as_ref(), &labels)?;
-        let copies = sample_weight.as_ref().map(|weights| weights.as_slice()).transpose()?;
         let weights = effective_weights(&labels, copies, &class_weight).map_err(raise)?;
         check_costs(C, &weights, labels.classes().len()).map_err(raise)?;
         let copies = |row: usize| copies.map_or(1.0, |copies| copies[row].max(1.0));

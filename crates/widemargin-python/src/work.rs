@@ -24,19 +24,13 @@ const TICK: Duration = Duration::from_millis(50);
 /// The stack size of the main thread, so that recursion in the library has the same limit.
 const STACK: usize = 8 << 20;
 
-/// A request that only Python can answer; the working thread waits for it.
-pub trait Question: Send {
-    /// Answers it, unless Python raises.
-    fn serve(self: Box<Self>, py: Python<'_>) -> PyResult<()>;
-
-    /// Ends the request without an answer.
-    fn refuse(self: Box<Self>);
-}
+/// A request that only Python can answer; the working thread waits for it until it is answered or dropped.
+type Question = Box<dyn FnOnce(Python<'_>) -> PyResult<()> + Send>;
 
 /// Messages from the working thread to the calling one.
 pub enum Message {
     Progress(Progress),
-    Ask(Box<dyn Question>),
+    Ask(Question),
     Done,
 }
 
@@ -116,11 +110,8 @@ pub fn conduct<T: Send>(
             let met = match py.detach(wait) {
                 Ok(Message::Done) | Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => Ok(()),
-                Ok(Message::Ask(question)) if raised.is_none() => question.serve(py),
-                Ok(Message::Ask(question)) => {
-                    question.refuse();
-                    Ok(())
-                }
+                Ok(Message::Ask(question)) if raised.is_none() => question(py),
+                Ok(Message::Ask(_)) => Ok(()),
                 Ok(Message::Progress(progress)) => match &patience.monitor {
                     Some(monitor) if raised.is_none() => {
                         let Progress { stage, done, total, gap } = progress;
@@ -142,6 +133,21 @@ pub fn conduct<T: Send>(
         Some(error) => Err(error),
         None => finished?.map_err(raise),
     }
+}
+
+/// Has the calling thread answer; `None` where that raises an exception, which it keeps and the caller of the work sees.
+pub fn ask<T: Send + 'static>(
+    to_caller: &ToCaller,
+    answer: impl FnOnce(Python<'_>) -> PyResult<T> + Send + 'static,
+) -> Option<T> {
+    let (reply, answered) = mpsc::sync_channel(1);
+    let question: Question = Box::new(move |py| {
+        // The asking thread waits, so that the channel is open.
+        let _ = reply.send(answer(py)?);
+        Ok(())
+    });
+    to_caller.send(Message::Ask(question)).ok()?;
+    answered.recv().ok()
 }
 
 /// The message of a panic.

@@ -147,8 +147,8 @@ class DaskClassifier:
         codes = [np.searchsorted(self.classes_, one.classes).astype(np.uint32)[one.codes] for one in there]
         copies = None if sample_weight is None else np.concatenate([one.weights for one in there])
         C = float(self.C) if isinstance(self.C, Real) else 1.0
-        classes, factors = labels_of(self.classes_), self._class_factors()
-        labels = _core.WeightedLabels(classes, np.concatenate(codes), copies, factors, C)
+        target = labels_of(self.classes_), np.concatenate(codes), copies
+        labels = _core.WeightedLabels(target, self._class_factors(), C)
         ends = np.cumsum([one.n for one in there])[:-1]
         samples = [parts[number].samples for number in kept]
         weights, units = (np.split(all_of, ends) for all_of in (labels.weights, labels.units))

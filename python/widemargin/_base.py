@@ -8,7 +8,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,13 +16,15 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
 from . import _core
+from ._columns import in_order
 from ._html import facts_of, report_table
 from ._progress import Progress
-from ._samples import as_contiguous
+from ._samples import as_contiguous, from_vectors
 from ._threads import threads_of
 
 try:
@@ -68,6 +70,16 @@ class ExactSeed(int):
 
     def __repr__(self) -> str:
         return f"ExactSeed({int(self)})"
+
+
+# Constraints of parameters that all classifiers have.
+SHARED: dict[str, list[Any]] = {
+    "max_iter": [Interval(Integral, 1, None, closed="left")],
+    "n_jobs": [None, Integral],
+    "random_state": ["random_state", ExactSeed],
+    "verbose": ["verbose"],
+    "time_limit": [None, Interval(Real, 0, None, closed="left")],
+}
 
 
 def watched(progress: Progress) -> Progress | None:
@@ -233,6 +245,30 @@ class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
         if "text/html" in bundle:
             bundle["text/html"] = self._with_report(bundle["text/html"])
         return bundle
+
+
+class VectorClassifier(MarginClassifier):
+    """A classifier of vectors."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _validated(self, X: Any, y: Any = "no_validation", *, reset: bool) -> Any:
+        """X as scikit-learn validates it, with y where it is given."""
+        return validate_data(self, X, y, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
+
+    def _trained(self, fit: Callable[..., _core.Model], X: Any, y: Any, sample_weight: Any, **parameters: Any) -> Any:
+        """The model that `fit` of the extension module trains on these samples."""
+        X, y = self._validated(X, y, reset=True)
+        target = self._target(y, sample_weight)
+        with self._watched(X=X, y=y) as progress:
+            return fit(from_vectors(X), target, **parameters, common=self._common(progress))
+
+    def _scores(self, X: Any) -> npt.NDArray[np.float64]:
+        X = self._validated(in_order(self, X), reset=False)
+        return self._model.decision_function((from_vectors(X), None), self._threads())
 
 
 def labels_of(classes: npt.NDArray[Any]) -> list[int | str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import reprlib
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Literal
 
@@ -16,6 +17,7 @@ from .similarity import resolve
 _Kind = Literal["images", "series", "vectors", "named"]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BasisDisplay:
     """The bases with the largest weights in a basis expansion SVM.
 
@@ -43,24 +45,13 @@ class BasisDisplay:
     figure_ : matplotlib Figure
     """
 
-    def __init__(
-        self,
-        *,
-        groups: list[tuple[str, npt.NDArray[np.intp], npt.NDArray[np.float64]]],
-        bases: Any,
-        kind: _Kind,
-        names: list[str],
-        signed: bool,
-        title: str,
-        columns: list[str] | None = None,
-    ) -> None:
-        self.groups = groups
-        self.bases = bases
-        self.kind = kind
-        self.names = names
-        self.signed = signed
-        self.title = title
-        self.columns = columns
+    groups: list[tuple[str, npt.NDArray[np.intp], npt.NDArray[np.float64]]]
+    bases: Any
+    kind: _Kind
+    names: list[str]
+    signed: bool
+    title: str
+    columns: list[str] | None = None
 
     @classmethod
     def from_estimator(

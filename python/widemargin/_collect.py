@@ -21,10 +21,9 @@ class NoEstimator(BaseEstimator):
 
 @dataclass(frozen=True)
 class Collected:
-    """Samples for built-in similarities, for Python similarities, and their number."""
+    """Samples for built-in similarities and for Python similarities, and their number."""
 
-    samples: Any
-    objects: Any
+    given: tuple[Any, Any]
     n: int
 
 
@@ -42,7 +41,7 @@ def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> Colle
         X = in_order(estimator, X)
     if resolved.calls and not resolved.specs:
         n = _remember(estimator, X, reset)
-        return Collected(None, (X, n, pick), n)
+        return Collected((None, (X, n, pick)), n)
     if _are_vectors(X, resolved.takes):
         X = validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=[np.float32, np.float64], order="C")
         samples, n = from_vectors(X), X.shape[0]
@@ -56,7 +55,7 @@ def collect(estimator: Any, X: Any, resolved: Resolved, *, reset: bool) -> Colle
         if reset and isinstance(samples, tuple) and samples[0] == "series":
             estimator._n_channels = samples[1].shape[1]
         n = found if n is None else n
-    return Collected(samples, (X, n, pick) if resolved.calls else None, n)
+    return Collected((samples, (X, n, pick) if resolved.calls else None), n)
 
 
 def _are_vectors(X: Any, takes: list[str]) -> bool:

@@ -30,6 +30,10 @@ import numpy.typing as npt
 _Samples = Any
 _Objects = tuple[Any, int, Callable[[Any, npt.NDArray[np.int64]], Any]]
 _Call = tuple[Callable[[Any, Any], Any], str]
+# The library's by their specs, and calls.
+_Similarities = tuple[Sequence[str], Sequence[_Call]]
+# For the library's similarities, and for calls.
+_Collected = tuple[_Samples | None, _Objects | None]
 _State = list[tuple[str, list[float]]]
 _Monitor = Callable[[str, int, int, float | None], object]
 _ClassWeight = str | list[float] | None
@@ -53,39 +57,6 @@ class _Common(TypedDict):
     monitor: _Monitor | None
     feature_names: Sequence[str] | None
 
-__all__ = [
-    "ExpansionModel",
-    "LandmarkPlan",
-    "Model",
-    "Part",
-    "SettledPolynomials",
-    "State",
-    "WeightedLabels",
-    "canonical",
-    "choose_bases",
-    "choose_landmarks",
-    "descriptor_rows",
-    "fit_basis_expansion",
-    "fit_power_mean",
-    "fit_power_mean_remote",
-    "fit_thin_plate",
-    "header_of",
-    "hog",
-    "merge",
-    "pairwise",
-    "payload",
-    "remark_on",
-    "rows_separate",
-    "scale_and_nodes",
-    "select_similarities",
-    "similarity_rows",
-    "spectrum",
-    "takes",
-    "version",
-    "with_payload",
-    "write_file",
-]
-
 def version() -> str: ...
 
 @final
@@ -93,15 +64,8 @@ class Model:
     """A trained classifier of any method."""
 
     @staticmethod
-    def from_bytes(
-        data: bytes,
-        similarity: Sequence[str] | None = None,
-        calls: Sequence[_Call] | None = None,
-        objects: _Objects | None = None,
-        samples: _Samples | None = None,
-        state: _State | None = None,
-    ) -> Model:
-        """Without calls the bytes are a model file; with calls the bases are handed over too."""
+    def from_bytes(data: bytes, parts: tuple[_Similarities, _Collected, _State] | None = None) -> Model:
+        """Without parts the bytes are a model file; with calls similarities, bases and `state` are given too."""
     def to_bytes(self) -> bytes:
         """The model file's bytes; with calls, everything but the bases and the calls."""
     def header(self) -> str:
@@ -112,9 +76,7 @@ class Model:
         """Those of the bases; with calls none."""
     def state(self) -> _State:
         """With calls, what the descriptors of the library's similarities learned."""
-    def decision_function(
-        self, samples: _Samples | None, objects: _Objects | None, threads: int, monitor: _Monitor | None = None
-    ) -> _Floats:
+    def decision_function(self, samples: _Collected, threads: int, monitor: _Monitor | None = None) -> _Floats:
         """(samples, problems)."""
 
 def fit_power_mean(
@@ -143,12 +105,10 @@ def fit_thin_plate(
     common: _Common,
 ) -> Model: ...
 def fit_basis_expansion(
-    samples: _Samples | None,
-    objects: _Objects | None,
+    samples: _Collected,
     target: _Target,
     *,
-    similarity: Sequence[str],
-    calls: Sequence[_Call],
+    similarity: _Similarities,
     n_basis: int,
     basis: str,
     basis_rows: _Rows | None,
@@ -164,13 +124,11 @@ def fit_basis_expansion(
 class ExpansionModel:
     @staticmethod
     def fit(
-        samples: _Samples | None,
-        objects: _Objects | None,
+        samples: _Collected,
         codes: _Codes | None,
         n_classes: int,
         *,
-        similarity: Sequence[str],
-        calls: Sequence[_Call],
+        similarity: _Similarities,
         n_basis: int,
         basis: str,
         basis_rows: _Rows | None,
@@ -180,22 +138,13 @@ class ExpansionModel:
         monitor: _Monitor | None,
     ) -> tuple[ExpansionModel, _Features]: ...
     @staticmethod
-    def from_bytes(
-        data: bytes,
-        similarity: Sequence[str] | None = None,
-        calls: Sequence[_Call] | None = None,
-        objects: _Objects | None = None,
-        samples: _Samples | None = None,
-        state: _State | None = None,
-    ) -> ExpansionModel: ...
+    def from_bytes(data: bytes, parts: tuple[_Similarities, _Collected, _State] | None = None) -> ExpansionModel: ...
     def to_bytes(self) -> bytes: ...
     def header(self) -> str: ...
     def arrays(self) -> dict[str, npt.NDArray[Any]]: ...
     def bases_arrays(self) -> dict[str, npt.NDArray[Any]]: ...
     def state(self) -> _State: ...
-    def transform(
-        self, samples: _Samples | None, objects: _Objects | None, threads: int, monitor: _Monitor | None
-    ) -> _Features: ...
+    def transform(self, samples: _Collected, threads: int, monitor: _Monitor | None) -> _Features: ...
     def normalised(self, normalization: str, rows: object, labels: WeightedLabels) -> ExpansionModel:
         """The same expansion with a normalization that is learned from the features that `rows` stands for: its method
         ``ask(name, query, changes_state, has_answer)`` has every part answer, and gives the merged answer."""
@@ -400,29 +349,23 @@ def descriptor_rows() -> list[dict[str, Any]]:
     """The same of the descriptors."""
 
 def pairwise(
-    similarity: Sequence[str],
-    calls: Sequence[_Call],
-    samples: tuple[_Samples | None, _Objects | None],
-    bases: tuple[_Samples | None, _Objects | None],
+    similarity: _Similarities,
+    samples: _Collected,
+    bases: _Collected,
     threads: int,
 ) -> _Features:
     """(parts, samples, bases); descriptors learn from the bases."""
 
 def spectrum(
-    similarity: Sequence[str],
-    calls: Sequence[_Call],
-    samples: _Samples | None,
-    objects: _Objects | None,
+    similarity: _Similarities,
+    samples: _Collected,
     threads: int,
 ) -> list[dict[str, Any]]:
-    """For each part: similarity, symmetric (eigenvalues, descending), raw (complex), asymmetry, rounding,
-    negative_ratio, negative_energy."""
+    """For each part the fields of `widemargin.inspection.Spectrum`."""
 
 def select_similarities(
-    similarity: Sequence[str],
-    calls: Sequence[_Call],
-    samples: _Samples | None,
-    objects: _Objects | None,
+    similarity: _Similarities,
+    samples: _Collected,
     target: _Target,
     *,
     n_basis: int,

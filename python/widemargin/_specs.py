@@ -235,6 +235,11 @@ class Resolved:
     order: list[int] = field(default_factory=list)
     layout: str = "auto"
 
+    @property
+    def similarities(self) -> tuple[list[str], list[tuple[Block, str]]]:
+        """The specs and the calls."""
+        return self.specs, self.calls
+
     def in_given_order(self, parts: Sequence[Any]) -> list[Any]:
         """What belongs to the parts, in the order in which the similarities were given."""
         return [part for _, part in sorted(zip(self.order, parts, strict=True), key=lambda pair: pair[0])]
@@ -343,7 +348,7 @@ def pairwise(
         (bases, base_objects), _ = resolved.given(Y, "Y")
         samples, bases = alike(samples, bases, X, Y)
     blocks: npt.NDArray[np.float32] = _core.pairwise(
-        resolved.specs, resolved.calls, (samples, objects), (bases, base_objects), threads_of(n_jobs)
+        resolved.similarities, (samples, objects), (bases, base_objects), threads_of(n_jobs)
     )
     if not isinstance(similarity, (list, tuple)):
         only: npt.NDArray[np.float32] = blocks[0]

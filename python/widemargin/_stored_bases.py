@@ -59,8 +59,8 @@ class WithBases(BaseEstimator):
     def _rebuild(self, data: bytes, state: Any) -> None:
         """The model of its bytes, and of the bases that they do not hold."""
         bases = collect(NoEstimator(), self._python_bases, self._resolved.of_bases(), reset=True)
-        specs, calls = self.similarities_[: len(self._resolved.specs)], self._resolved.calls
-        self._model = self._trained.from_bytes(data, specs, calls, bases.objects, bases.samples, state)
+        similarities = self.similarities_[: len(self._resolved.specs)], self._resolved.calls
+        self._model = self._trained.from_bytes(data, (similarities, bases.given, state))
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import column_or_1d, validate_data
 
 from . import _core
-from ._base import ExactSeed, MarginClassifier, fitting
+from ._base import SHARED, MarginClassifier, fitting
 from ._collect import Collected, NoEstimator, collect
 from ._columns import by_name
 from ._names import one_of
@@ -108,11 +108,7 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
         "C": [Interval(Real, 0, None, closed="neither")],
         "fit_intercept": ["boolean", StrOptions({"penalised"})],
         "tol": [Interval(Real, 0, 1, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "n_jobs": [None, Integral],
-        "random_state": ["random_state", ExactSeed],
-        "verbose": ["verbose"],
-        "time_limit": [None, Interval(Real, 0, None, closed="left")],
+        **SHARED,
         "warm_start": ["boolean"],
         "layout": [str],
     }
@@ -194,11 +190,9 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
         target = self._target(y, sample_weight)
         with self._watched(X=X, y=y) as progress:
             model = _core.fit_basis_expansion(
-                collected.samples,
-                collected.objects,
+                collected.given,
                 target,
-                similarity=resolved.specs,
-                calls=resolved.calls,
+                similarity=resolved.similarities,
                 n_basis=min(int(self.n_basis), max(collected.n, 1)),
                 basis=basis,
                 basis_rows=basis_rows,
@@ -239,7 +233,7 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
             rows = self._drawn(codes, present, basis, given)
             self._columns = rows
             X = X[:, rows]
-        return Collected(from_vectors(X), None, n), y
+        return Collected((from_vectors(X), None), n), y
 
     def _drawn(
         self,
@@ -268,7 +262,7 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
         resolved: Resolved = self._resolved
         rows = self._precomputed_rows(X) if resolved.is_precomputed else None
         collected = rows or collect(self, X, resolved, reset=False)
-        return self._model.decision_function(collected.samples, collected.objects, self._threads(), None)
+        return self._model.decision_function(collected.given, self._threads())
 
     def _precomputed_rows(self, X: Any) -> Collected:
         columns = getattr(self, "_columns", None)
@@ -282,7 +276,7 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
             X = by_name(X, names)
             X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float32, np.float64], order="C")
             X = X if columns is None else X[:, columns]
-        return Collected(from_vectors(X), None, X.shape[0])
+        return Collected((from_vectors(X), None), X.shape[0])
 
     @property
     def coef_(self) -> npt.NDArray[np.float32]:

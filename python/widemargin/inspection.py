@@ -86,20 +86,8 @@ def spectrum(similarity: Any, X: Any, n_jobs: int | None = None, *, layout: str 
     from ._threads import threads_of
 
     resolved = resolve(similarity, layout)
-    (samples, objects), _ = resolved.given(X)
-    parts = _core.spectrum(resolved.specs, resolved.calls, samples, objects, threads_of(n_jobs))
-    spectra = [
-        Spectrum(
-            similarity=part["similarity"],
-            eigenvalues=part["symmetric"],
-            raw_eigenvalues=part["raw"],
-            negative_ratio=part["negative_ratio"],
-            negative_energy=part["negative_energy"],
-            asymmetry=part["asymmetry"],
-            rounding=part["rounding"],
-        )
-        for part in resolved.in_given_order(parts)
-    ]
+    parts = _core.spectrum(resolved.similarities, resolved.given(X)[0], threads_of(n_jobs))
+    spectra = [Spectrum(**part) for part in resolved.in_given_order(parts)]
     return spectra if isinstance(similarity, (list, tuple)) else spectra[0]
 
 
@@ -187,7 +175,8 @@ class SpectrumDisplay:
         -------
         SpectrumDisplay
         """
-        ax = self._start(ax, (6.0, 3.8))
+        self.ax_, self.figure_ = axes_for(self, ax, (6.0, 3.8))
+        ax = self.ax_
         several = len(self.spectra) > 1
         self.lines_ = []
         for spectrum, hue in zip(self.spectra, cycle(HUES), strict=False):
@@ -219,11 +208,8 @@ class SpectrumDisplay:
         told = f"{short(spectrum.similarity)}: {100 * spectrum.negative_ratio:.3g} % negative"
         return told + (f", energy {100 * spectrum.negative_energy:.3g} %" if spectrum.negative_ratio else "")
 
-    def _start(self, ax: Any, size: tuple[float, float]) -> Any:
-        self.ax_, self.figure_ = axes_for(self, ax, size)
-        return self.ax_
 
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class PathDisplay:
     """The leave-one-out losses of a thin plate SVM for every C that was tried, from which C was selected.
 
@@ -249,20 +235,11 @@ class PathDisplay:
     figure_ : matplotlib Figure
     """
 
-    def __init__(
-        self,
-        *,
-        C: npt.NDArray[np.float64],
-        loo_error: npt.NDArray[np.float64],
-        loo_squared_hinge: npt.NDArray[np.float64],
-        chosen_C: float,
-        title: str | None = None,
-    ) -> None:
-        self.C = C
-        self.loo_error = loo_error
-        self.loo_squared_hinge = loo_squared_hinge
-        self.chosen_C = chosen_C
-        self.title = title
+    C: npt.NDArray[np.float64]
+    loo_error: npt.NDArray[np.float64]
+    loo_squared_hinge: npt.NDArray[np.float64]
+    chosen_C: float
+    title: str | None = None
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None, **kwargs: Any) -> PathDisplay:

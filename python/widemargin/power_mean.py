@@ -8,21 +8,19 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_non_negative, validate_data
+from sklearn.utils.validation import check_non_negative
 
 from . import _core
-from ._base import ExactSeed, MarginClassifier, fitting
-from ._columns import in_order
+from ._base import SHARED, VectorClassifier, fitting
 from ._names import one_of
 from ._rows import kernels_of
-from ._samples import from_vectors
 
 _KERNELS = kernels_of("power-mean")
 _LOSSES = ("squared_hinge", "hinge")
 _APPROXIMATIONS = ("nystrom", "polynomial")
 
 
-class PowerMeanSVC(MarginClassifier):
+class PowerMeanSVC(VectorClassifier):
     """Additive kernels on histograms, with the training cost of a linear SVM.
 
     Minimises ½‖f‖² + C Σ loss by dual coordinate descent, with the kernel reduced to a few numbers per feature (Wu,
@@ -78,11 +76,7 @@ class PowerMeanSVC(MarginClassifier):
         "C": [Interval(Real, 0, None, closed="neither")],
         "n_nodes": [Interval(Integral, 1, 16, closed="both")],
         "tol": [Interval(Real, 0, 1, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "n_jobs": [None, Integral],
-        "random_state": ["random_state", ExactSeed],
-        "verbose": ["verbose"],
-        "time_limit": [None, Interval(Real, 0, None, closed="left")],
+        **SHARED,
         "shrinking": ["boolean"],
     }
 
@@ -124,7 +118,6 @@ class PowerMeanSVC(MarginClassifier):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
-        tags.input_tags.sparse = True
         # This tag means accuracy on blobs of two features, which are not histograms: at the default C, which suits
         # thousands of features, three such classes are just below the required accuracy.
         tags.classifier_tags.poor_score = True
@@ -150,22 +143,19 @@ class PowerMeanSVC(MarginClassifier):
         is_scaled, kernel = self._is_scaled(), self._kernel()
         loss = one_of("loss", self.loss, _LOSSES, estimator=self)
         approximation = one_of("approximation", self.approximation, _APPROXIMATIONS, estimator=self)
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
-        check_non_negative(X, type(self).__name__)
-        target = self._target(y, sample_weight)
-        with self._watched(X=X, y=y) as progress:
-            model = _core.fit_power_mean(
-                from_vectors(X),
-                target,
-                kernel=kernel,
-                loss=loss,
-                C=float(self.C),
-                approximation=approximation,
-                n_nodes=int(self.n_nodes),
-                scale=is_scaled,
-                shrinking=bool(self.shrinking),
-                common=self._common(progress),
-            )
+        model = self._trained(
+            _core.fit_power_mean,
+            X,
+            y,
+            sample_weight,
+            kernel=kernel,
+            loss=loss,
+            C=float(self.C),
+            approximation=approximation,
+            n_nodes=int(self.n_nodes),
+            scale=is_scaled,
+            shrinking=bool(self.shrinking),
+        )
         self._keep(model)
         return self
 
@@ -179,11 +169,10 @@ class PowerMeanSVC(MarginClassifier):
         name = one_of("kernel", self.kernel, _KERNELS, estimator=self)
         return f"power-mean:p={self.p}" if name == "power-mean" else name
 
-    def _scores(self, X: Any) -> npt.NDArray[np.float64]:
-        X = in_order(self, X)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
-        check_non_negative(X, type(self).__name__)
-        return self._model.decision_function(from_vectors(X), None, self._threads())
+    def _validated(self, X: Any, y: Any = "no_validation", *, reset: bool) -> Any:
+        given = super()._validated(X, y, reset=reset)
+        check_non_negative(given[0] if isinstance(given, tuple) else given, type(self).__name__)
+        return given
 
     @property
     def nodes_(self) -> npt.NDArray[np.float64]:

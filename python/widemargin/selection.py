@@ -140,14 +140,12 @@ def select_similarities(
     y = column_or_1d(y, warn=True)
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
-    (samples, objects), n_samples = resolved.given(X)
+    given, n_samples = resolved.given(X)
     same_length(n_samples, len(codes))
     with Progress("select_similarities", verbose) as progress:
         found = _core.select_similarities(
-            resolved.specs,
-            resolved.calls,
-            samples,
-            objects,
+            resolved.similarities,
+            given,
             (labels_of(classes), codes.astype(np.uint32).reshape(-1), None),
             n_basis=min(int(n_basis), n_samples),
             basis=basis,

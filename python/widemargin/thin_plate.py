@@ -8,15 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import validate_data
 
 from . import _core
-from ._base import ExactSeed, MarginClassifier, fitting
-from ._columns import in_order
+from ._base import SHARED, VectorClassifier, fitting
 from ._names import one_of
 from ._nested import NestedSpecMixin
 from ._rows import kernels_of
-from ._samples import from_vectors
 
 _KERNELS = kernels_of("thin-plate")
 _NULL_SPACES = ("auto", "free", "penalized", "constant", "none")
@@ -24,7 +21,7 @@ _BASES = ("kmeans", "kmedoids", "random", "index")
 _YES_NO = ("no", "yes")
 
 
-class ThinPlateSVC(NestedSpecMixin, MarginClassifier):
+class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
     """A nonlinear SVM without a length scale, which selects its C by leave-one-out: nothing to tune.
 
     Minimises ½‖f‖² + C Σ max(0, 1 − y f)² over f = Σ α_i φ(‖x − x_i‖) + polynomials (Walder & Chapelle, *Learning with
@@ -98,11 +95,7 @@ class ThinPlateSVC(NestedSpecMixin, MarginClassifier):
         "C": [Interval(Real, 0, None, closed="neither"), str],
         "n_basis": [None, Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, 1, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "n_jobs": [None, Integral],
-        "random_state": ["random_state", ExactSeed],
-        "verbose": ["verbose"],
-        "time_limit": [None, Interval(Real, 0, None, closed="left")],
+        **SHARED,
         "standardize": ["boolean", StrOptions({"auto"})],
     }
 
@@ -137,11 +130,6 @@ class ThinPlateSVC(NestedSpecMixin, MarginClassifier):
         self.time_limit = time_limit
         self.standardize = standardize
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     @fitting
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ThinPlateSVC:
         """Trains on vectors.
@@ -161,20 +149,19 @@ class ThinPlateSVC(NestedSpecMixin, MarginClassifier):
         C, kernel = self._c(), self._kernel()
         null_space = one_of("null_space", self.null_space, _NULL_SPACES, estimator=self)
         basis = one_of("basis", self.basis, _BASES, estimator=self)
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
-        target = self._target(y, sample_weight)
-        with self._watched(X=X, y=y) as progress:
-            model = _core.fit_thin_plate(
-                from_vectors(X),
-                target,
-                kernel=kernel,
-                C=C,
-                null_space=null_space,
-                standardize=self.standardize if isinstance(self.standardize, str) else _YES_NO[bool(self.standardize)],
-                n_basis=None if self.n_basis is None else int(self.n_basis),
-                basis=basis,
-                common=self._common(progress),
-            )
+        is_standard = self.standardize
+        model = self._trained(
+            _core.fit_thin_plate,
+            X,
+            y,
+            sample_weight,
+            kernel=kernel,
+            C=C,
+            null_space=null_space,
+            standardize=is_standard if isinstance(is_standard, str) else _YES_NO[bool(is_standard)],
+            n_basis=None if self.n_basis is None else int(self.n_basis),
+            basis=basis,
+        )
         self._keep(model)
         return self
 
@@ -200,11 +187,6 @@ class ThinPlateSVC(NestedSpecMixin, MarginClassifier):
         self.path_ = {
             name: np.array([point.get(name, usual.get(name)) for point in points], dtype=np.float64) for name in columns
         }
-
-    def _scores(self, X: Any) -> npt.NDArray[np.float64]:
-        X = in_order(self, X)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
-        return self._model.decision_function(from_vectors(X), None, self._threads())
 
     @property
     def bases_(self) -> npt.NDArray[np.float64]:

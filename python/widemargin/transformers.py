@@ -117,12 +117,10 @@ class BasisExpansion(
             same_length(collected.n, len(codes))
         with self._watched(X=X, y=y) as progress:
             model, features = _core.ExpansionModel.fit(
-                collected.samples,
-                collected.objects,
+                collected.given,
                 codes,
                 n_classes,
-                similarity=resolved.specs,
-                calls=resolved.calls,
+                similarity=resolved.similarities,
                 n_basis=min(int(self.n_basis), max(collected.n, 1)),
                 basis=basis,
                 basis_rows=basis_rows,
@@ -152,7 +150,7 @@ class BasisExpansion(
         """
         check_is_fitted(self)
         collected = collect(self, X, self._resolved, reset=False)
-        return self._model.transform(collected.samples, collected.objects, self._threads(), None)
+        return self._model.transform(collected.given, self._threads(), None)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")

@@ -10,8 +10,7 @@ use widemargin::similarity::{AdditiveKernel, AnySimilarity};
 use crate::convert::{self, Common, Target, labelled};
 use crate::errors::raise;
 use crate::model::Model;
-use crate::python_similarity::{CompositeSimilarity, PythonCall, PythonObjects, both};
-use crate::samples::{Given, needed};
+use crate::python_similarity::{Collected, CompositeSimilarity, Similarities, both, needed};
 use crate::work::conduct;
 
 /// How bases are selected: by name, or the rows themselves.
@@ -24,17 +23,15 @@ pub fn basis_choice(name: &str, rows: Option<PyReadonlyArray1<'_, i64>>) -> PyRe
 
 /// Trains a basis expansion SVM, on similarities of the library's, of Python's, or both.
 #[pyfunction]
-#[pyo3(signature = (samples, objects, target, *, similarity, calls, n_basis, basis,
+#[pyo3(signature = (samples, target, *, similarity, n_basis, basis,
     basis_rows, normalization, C, intercept, loss, start, common))]
 #[expect(non_snake_case, reason = "C is the parameter's name")]
 #[expect(clippy::too_many_arguments, reason = "they are the estimator's parameters, passed by name")]
 pub(crate) fn fit_basis_expansion(
     py: Python<'_>,
-    samples: Option<Given<'_>>,
-    objects: Option<PythonObjects>,
+    samples: Collected<'_>,
     target: Target<'_>,
-    similarity: Vec<String>,
-    calls: Vec<PythonCall>,
+    similarity: Similarities,
     n_basis: usize,
     basis: &str,
     basis_rows: Option<PyReadonlyArray1<'_, i64>>,
@@ -63,15 +60,15 @@ pub(crate) fn fit_basis_expansion(
         params = params.start(weights, intercepts);
     }
     let patience = common.patience()?;
-    if calls.is_empty() {
-        let params = params.with_similarity(AnySimilarity::new(&similarity).map_err(raise)?);
+    if similarity.1.is_empty() {
+        let params = params.with_similarity(AnySimilarity::new(&similarity.0).map_err(raise)?);
         let samples = needed(samples)?;
         let view = samples.view()?;
         let model = conduct(py, &patience, |monitor, _| params.fit_with(&view, &labels, weights, monitor))?;
         return Model::fitted(model, common.feature_names).map_err(raise);
     }
-    let params = params.with_similarity(CompositeSimilarity::new(&similarity, calls).map_err(raise)?);
-    let source = both(samples, objects)?;
+    let params = params.with_similarity(CompositeSimilarity::new(similarity).map_err(raise)?);
+    let source = both(samples)?;
     let model =
         conduct(py, &patience, |monitor, to_caller| params.fit_with(&source(to_caller), &labels, weights, monitor))?;
     Model::composite(py, model, common.feature_names)

@@ -16,9 +16,8 @@ use crate::basis_expansion::basis_choice;
 use crate::convert::{Common, array, arrays, reduced};
 use crate::errors::raise;
 use crate::model::Model;
-use crate::python_similarity::{CompositeSimilarity, PythonCall, PythonObjects, State, both};
+use crate::python_similarity::{Collected, CompositeSimilarity, PythonParts, Similarities, State, both, needed};
 use crate::remote::{Brought, Solved, minimise};
-use crate::samples::{Given, needed};
 use crate::weighted_labels::WeightedLabels;
 use crate::work::{Patience, conduct};
 use crate::workers::PythonWorkers;
@@ -52,17 +51,15 @@ fn finished<'py, S: Similarity>(
 #[pymethods]
 impl ExpansionModel {
     #[staticmethod]
-    #[pyo3(signature = (samples, objects, codes, n_classes, *, similarity, calls, n_basis, basis, basis_rows,
+    #[pyo3(signature = (samples, codes, n_classes, *, similarity, n_basis, basis, basis_rows,
         normalization, seed, threads, monitor))]
     #[expect(clippy::too_many_arguments, reason = "they are the transformer's parameters, passed by name")]
     fn fit<'py>(
         py: Python<'py>,
-        samples: Option<Given<'_>>,
-        objects: Option<PythonObjects>,
+        samples: Collected<'_>,
         codes: Option<PyReadonlyArray1<'_, u32>>,
         n_classes: usize,
-        similarity: Vec<String>,
-        calls: Vec<PythonCall>,
+        similarity: Similarities,
         n_basis: usize,
         basis: &str,
         basis_rows: Option<PyReadonlyArray1<'_, i64>>,
@@ -86,15 +83,15 @@ impl ExpansionModel {
             .seed(seed)
             .threads(threads);
         let patience = Patience::new(None, monitor)?;
-        if calls.is_empty() {
-            let params = params.with_similarity(AnySimilarity::new(&similarity).map_err(raise)?);
+        if similarity.1.is_empty() {
+            let params = params.with_similarity(AnySimilarity::new(&similarity.0).map_err(raise)?);
             let samples = needed(samples)?;
             let view = samples.view()?;
             let expanded = conduct(py, &patience, |monitor, _| params.expand(&view, labels.as_ref(), monitor))?;
             return finished(py, expanded, Expansion::Ours);
         }
-        let params = params.with_similarity(CompositeSimilarity::new(&similarity, calls).map_err(raise)?);
-        let source = both(samples, objects)?;
+        let params = params.with_similarity(CompositeSimilarity::new(similarity).map_err(raise)?);
+        let source = both(samples)?;
         let expanded =
             conduct(py, &patience, |monitor, to_caller| params.expand(&source(to_caller), labels.as_ref(), monitor))?;
         // It does not hold on to all training samples.
@@ -104,21 +101,13 @@ impl ExpansionModel {
     }
 
     #[staticmethod]
-    #[pyo3(signature = (data, similarity = None, calls = None, objects = None, samples = None, state = None))]
-    fn from_bytes(
-        py: Python<'_>,
-        data: &[u8],
-        similarity: Option<Vec<String>>,
-        calls: Option<Vec<PythonCall>>,
-        objects: Option<PythonObjects>,
-        samples: Option<Given<'_>>,
-        state: Option<State>,
-    ) -> PyResult<Self> {
-        let expansion = match calls {
+    #[pyo3(signature = (data, parts = None))]
+    fn from_bytes(py: Python<'_>, data: &[u8], parts: Option<PythonParts<'_>>) -> PyResult<Self> {
+        let expansion = match parts {
             None => Expansion::Ours(BasisExpansion::from_bytes(data).map_err(raise)?),
-            Some(calls) => {
-                let similarity = CompositeSimilarity::restored(similarity, calls, state).map_err(raise)?;
-                let bases = both(samples, objects)?;
+            Some((similarities, bases, state)) => {
+                let similarity = CompositeSimilarity::restored(similarities, &state).map_err(raise)?;
+                let bases = both(bases)?;
                 Expansion::Composite(conduct(py, &Patience::default(), |_, to_caller| {
                     BasisExpansion::from_bytes_with(data, similarity, bases(to_caller))
                 })?)
@@ -179,8 +168,7 @@ impl ExpansionModel {
     fn transform<'py>(
         &self,
         py: Python<'py>,
-        samples: Option<Given<'_>>,
-        objects: Option<PythonObjects>,
+        samples: Collected<'_>,
         threads: usize,
         monitor: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
@@ -192,7 +180,7 @@ impl ExpansionModel {
                 conduct(py, &patience, |monitor, _| expansion.transform_with(&view, threads, monitor))?
             }
             Expansion::Composite(expansion) => {
-                let source = both(samples, objects)?;
+                let source = both(samples)?;
                 conduct(py, &patience, |monitor, to_caller| {
                     expansion.transform_with(&source(to_caller), threads, monitor)
                 })?

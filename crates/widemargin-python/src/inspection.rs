@@ -17,8 +17,8 @@ use widemargin::similarity::{AnySimilarity, Similarity, Spec};
 
 use crate::convert::{self, Target, labelled};
 use crate::errors::raise;
-use crate::python_similarity::{CompositeSimilarity, PythonCall, PythonObjects, both};
-use crate::samples::{Given, images, needed};
+use crate::python_similarity::{Collected, CompositeSimilarity, Similarities, both, needed};
+use crate::samples::images;
 use crate::work::{Patience, conduct};
 
 /// The version of the library.
@@ -101,20 +101,19 @@ fn block<S: Similarity>(
 #[pyfunction]
 pub fn pairwise<'py>(
     py: Python<'py>,
-    similarity: Vec<String>,
-    calls: Vec<PythonCall>,
-    samples: (Option<Given<'_>>, Option<PythonObjects>),
-    bases: (Option<Given<'_>>, Option<PythonObjects>),
+    similarity: Similarities,
+    samples: Collected<'_>,
+    bases: Collected<'_>,
     threads: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
     let patience = Patience::default();
-    let (n_samples, n_parts, values) = if calls.is_empty() {
-        let similarity = AnySimilarity::new(&similarity).map_err(raise)?;
-        let (samples, bases) = (needed(samples.0)?.owned()?, needed(bases.0)?.owned()?);
+    let (n_samples, n_parts, values) = if similarity.1.is_empty() {
+        let similarity = AnySimilarity::new(&similarity.0).map_err(raise)?;
+        let (samples, bases) = (needed(samples)?.owned()?, needed(bases)?.owned()?);
         conduct(py, &patience, |monitor, _| block(similarity, bases, &samples, threads, monitor))?
     } else {
-        let similarity = CompositeSimilarity::new(&similarity, calls).map_err(raise)?;
-        let (samples, bases) = (both(samples.0, samples.1)?, both(bases.0, bases.1)?);
+        let similarity = CompositeSimilarity::new(similarity).map_err(raise)?;
+        let (samples, bases) = (both(samples)?, both(bases)?);
         conduct(py, &patience, |monitor, to_caller| {
             block(similarity, bases(to_caller), &samples(to_caller), threads, monitor)
         })?
@@ -129,10 +128,8 @@ pub fn pairwise<'py>(
 #[pyfunction]
 pub fn spectrum<'py>(
     py: Python<'py>,
-    similarity: Vec<String>,
-    calls: Vec<PythonCall>,
-    samples: Option<Given<'_>>,
-    objects: Option<PythonObjects>,
+    similarity: Similarities,
+    samples: Collected<'_>,
     threads: usize,
 ) -> PyResult<Vec<SpectrumFacts<'py>>> {
     fn spectra<S: Similarity>(
@@ -146,13 +143,13 @@ pub fn spectrum<'py>(
         spectrum_with(&similarity, samples, threads, monitor)
     }
     let patience = Patience::default();
-    let spectra = if calls.is_empty() {
-        let similarity = AnySimilarity::new(&similarity).map_err(raise)?;
+    let spectra = if similarity.1.is_empty() {
+        let similarity = AnySimilarity::new(&similarity.0).map_err(raise)?;
         let samples = needed(samples)?.owned()?;
         conduct(py, &patience, |monitor, _| spectra(similarity, &samples, threads, monitor))?
     } else {
-        let similarity = CompositeSimilarity::new(&similarity, calls).map_err(raise)?;
-        let samples = both(samples, objects)?;
+        let similarity = CompositeSimilarity::new(similarity).map_err(raise)?;
+        let samples = both(samples)?;
         conduct(py, &patience, |monitor, to_caller| spectra(similarity, &samples(to_caller), threads, monitor))?
     };
     let told = |spectrum: Spectrum| {
@@ -162,15 +159,15 @@ pub fn spectrum<'py>(
             rounding: spectrum.rounding,
             negative_ratio: negative.ratio,
             negative_energy: negative.energy,
-            raw: PyArray1::from_iter(py, spectrum.raw.iter().map(|(re, im)| Complex64::new(*re, *im))),
-            symmetric: PyArray1::from_vec(py, spectrum.symmetric),
+            raw_eigenvalues: PyArray1::from_iter(py, spectrum.raw.iter().map(|(re, im)| Complex64::new(*re, *im))),
+            eigenvalues: PyArray1::from_vec(py, spectrum.symmetric),
             similarity: spectrum.similarity,
         }
     };
     Ok(spectra.into_iter().map(told).collect())
 }
 
-/// The spectrum of a part.
+/// The spectrum of a part: the fields of Python's `Spectrum`.
 #[derive(IntoPyObject)]
 pub struct SpectrumFacts<'py> {
     similarity: String,
@@ -178,22 +175,20 @@ pub struct SpectrumFacts<'py> {
     rounding: f64,
     negative_ratio: f64,
     negative_energy: f64,
-    raw: Bound<'py, PyArray1<Complex64>>,
-    symmetric: Bound<'py, PyArray1<f64>>,
+    eigenvalues: Bound<'py, PyArray1<f64>>,
+    raw_eigenvalues: Bound<'py, PyArray1<Complex64>>,
 }
 
 /// Greedy forward selection among the parts.
 #[pyfunction]
-#[pyo3(signature = (similarity, calls, samples, objects, target, *, n_basis, basis, normalization, n_folds, most,
+#[pyo3(signature = (similarity, samples, target, *, n_basis, basis, normalization, n_folds, most,
     least_gain, C, fit_intercept, seed, threads, monitor))]
 #[expect(non_snake_case, reason = "C is the parameter's name")]
 #[expect(clippy::too_many_arguments, reason = "they are the function's parameters, passed by name")]
 pub fn select_similarities(
     py: Python<'_>,
-    similarity: Vec<String>,
-    calls: Vec<PythonCall>,
-    samples: Option<Given<'_>>,
-    objects: Option<PythonObjects>,
+    similarity: Similarities,
+    samples: Collected<'_>,
     target: Target<'_>,
     n_basis: usize,
     basis: &str,
@@ -232,13 +227,13 @@ pub fn select_similarities(
             select::select_similarities(&expanded.expansion, &expanded.features, &labels, &settings, $monitor)
         }};
     }
-    let greedy = if calls.is_empty() {
-        let similarity = AnySimilarity::new(&similarity).map_err(raise)?;
+    let greedy = if similarity.1.is_empty() {
+        let similarity = AnySimilarity::new(&similarity.0).map_err(raise)?;
         let samples = needed(samples)?.owned()?;
         conduct(py, &patience, |monitor, _| select!(similarity, &samples, monitor))?
     } else {
-        let similarity = CompositeSimilarity::new(&similarity, calls).map_err(raise)?;
-        let samples = both(samples, objects)?;
+        let similarity = CompositeSimilarity::new(similarity).map_err(raise)?;
+        let samples = both(samples)?;
         conduct(py, &patience, |monitor, to_caller| select!(similarity, &samples(to_caller), monitor))?
     };
     let rounds = greedy.rounds.into_iter().map(|round| RoundFacts {

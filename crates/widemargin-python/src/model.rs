@@ -12,8 +12,7 @@ use widemargin::similarity::{AnySimilarity, Similarity};
 
 use crate::convert::{arrays, reduced, shaped};
 use crate::errors::raise;
-use crate::python_similarity::{CompositeSimilarity, PythonCall, PythonObjects, State, both};
-use crate::samples::{Given, needed};
+use crate::python_similarity::{Collected, CompositeSimilarity, PythonParts, State, both, needed};
 use crate::work::{Patience, conduct};
 
 /// A trained classifier.
@@ -58,23 +57,14 @@ impl Model {
 
 #[pymethods]
 impl Model {
-    /// Without calls the bytes are a model file; with calls the bases are handed over too.
+    /// Without Python's parts the bytes are a model file.
     #[staticmethod]
-    #[pyo3(signature = (data, similarity = None, calls = None, objects = None, samples = None, state = None))]
-    fn from_bytes(
-        py: Python<'_>,
-        data: &[u8],
-        similarity: Option<Vec<String>>,
-        calls: Option<Vec<PythonCall>>,
-        objects: Option<PythonObjects>,
-        samples: Option<Given<'_>>,
-        state: Option<State>,
-    ) -> PyResult<Self> {
-        let Some(calls) = calls else {
+    #[pyo3(signature = (data, parts = None))]
+    fn from_bytes(py: Python<'_>, data: &[u8], parts: Option<PythonParts<'_>>) -> PyResult<Self> {
+        let Some((similarities, bases, state)) = parts else {
             return widemargin::model::from_bytes(data).map(|model| Model(Trained::Any(model))).map_err(raise);
         };
-        let similarity = CompositeSimilarity::restored(similarity, calls, state).map_err(raise)?;
-        let bases = both(samples, objects)?;
+        let (similarity, bases) = (CompositeSimilarity::restored(similarities, &state).map_err(raise)?, both(bases)?);
         let restored = conduct(py, &Patience::default(), |_, to_caller| {
             BasisExpansionSvc::from_bytes_with(data, similarity, bases(to_caller))
         })?;
@@ -131,12 +121,11 @@ impl Model {
         reduced(slf.as_any(), slf.get().to_bytes(slf.py())?)
     }
 
-    #[pyo3(signature = (samples, objects, threads, monitor = None))]
+    #[pyo3(signature = (samples, threads, monitor = None))]
     fn decision_function<'py>(
         &self,
         py: Python<'py>,
-        samples: Option<Given<'_>>,
-        objects: Option<PythonObjects>,
+        samples: Collected<'_>,
         threads: usize,
         monitor: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
@@ -149,7 +138,7 @@ impl Model {
                 (values, model.classes().len())
             }
             Trained::Composite(model) => {
-                let source = both(samples, objects)?;
+                let source = both(samples)?;
                 let scores = conduct(py, &patience, |monitor, to_caller| {
                     model.decision_function_with(&source(to_caller), threads, monitor)
                 })?;

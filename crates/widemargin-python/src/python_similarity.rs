@@ -16,8 +16,17 @@ use crate::work::{ToCaller, ask, elsewhere};
 /// A function and its name.
 pub type PythonCall = (Py<PyAny>, String);
 
+/// The library's similarities by their specs, and Python's.
+pub type Similarities = (Vec<String>, Vec<PythonCall>);
+
 /// A sequence, its length, and the function that picks from it.
 pub type PythonObjects = (Py<PyAny>, usize, Py<PyAny>);
+
+/// Samples for the library's similarities, and the same for Python's.
+pub type Collected<'py> = (Option<Given<'py>>, Option<PythonObjects>);
+
+/// What a model with Python's similarities is made of besides its bytes: these, its bases, and what descriptors learned.
+pub type PythonParts<'py> = (Similarities, Collected<'py>, State);
 
 /// A Python similarity: a function of samples and bases, and its name.
 struct PythonSimilarity {
@@ -120,11 +129,13 @@ impl Samples for CompositeSamples {
     }
 }
 
+/// Samples that the library's similarities need.
+pub fn needed<'py>((samples, _): Collected<'py>) -> PyResult<Given<'py>> {
+    samples.ok_or_else(|| PyValueError::new_err("no samples were given"))
+}
+
 /// Samples that Python's similarities see, and perhaps the library's.
-pub fn both(
-    samples: Option<Given<'_>>,
-    objects: Option<PythonObjects>,
-) -> PyResult<impl FnOnce(&ToCaller) -> CompositeSamples> {
+pub fn both((samples, objects): Collected<'_>) -> PyResult<impl FnOnce(&ToCaller) -> CompositeSamples> {
     let objects = objects.ok_or_else(|| PyValueError::new_err("calls need objects to compare"))?;
     let (ours, whole) = (samples.map(|samples| samples.owned()).transpose()?, Sequence::new(objects));
     Ok(move |to_caller: &ToCaller| CompositeSamples { ours, objects: Objects::new(whole, to_caller) })
@@ -140,9 +151,9 @@ pub struct CompositeSimilarity {
 }
 
 impl CompositeSimilarity {
-    /// The library's by their specs, and Python's.
-    pub fn new(specs: &[String], calls: Vec<PythonCall>) -> Result<Self> {
-        let ours = if specs.is_empty() { None } else { Some(AnySimilarity::new(specs)?) };
+    /// Unfitted.
+    pub fn new((specs, calls): Similarities) -> Result<Self> {
+        let ours = if specs.is_empty() { None } else { Some(AnySimilarity::new(&specs)?) };
         let calls = calls.into_iter().map(|(function, name)| Arc::new(PythonSimilarity { function, name })).collect();
         Ok(CompositeSimilarity { ours, calls })
     }
@@ -154,9 +165,8 @@ impl CompositeSimilarity {
     }
 
     /// The same with what [`CompositeSimilarity::state`] gave of the fitted one.
-    pub fn restored(specs: Option<Vec<String>>, calls: Vec<PythonCall>, state: Option<State>) -> Result<Self> {
-        let (mut similarity, state) =
-            (CompositeSimilarity::new(&specs.unwrap_or_default(), calls)?, state.unwrap_or_default());
+    pub fn restored(similarities: Similarities, state: &State) -> Result<Self> {
+        let mut similarity = CompositeSimilarity::new(similarities)?;
         if let Some(ours) = &mut similarity.ours {
             ours.restore(&mut |wanted| match state.iter().find(|(name, _)| name == wanted) {
                 Some((_, numbers)) => Ok(numbers.clone()),

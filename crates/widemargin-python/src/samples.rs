@@ -1,7 +1,7 @@
 //! Conversion of samples from Python: `_core.pyi` lists the forms.
 
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray4, PyUntypedArrayMethods};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use widemargin::data::{
@@ -127,9 +127,4 @@ impl Given<'_> {
         let view = self.view()?;
         view.chunk(0..view.n_samples()).map_err(raise)
     }
-}
-
-/// Samples that the library's similarities need.
-pub fn needed<'py>(samples: Option<Given<'py>>) -> PyResult<Given<'py>> {
-    samples.ok_or_else(|| PyValueError::new_err("no samples were given"))
 }

@@ -19,6 +19,7 @@ from scipy import sparse
 from .. import _core
 from .._base import fitting, labels_of
 from .._progress import Progress
+from .._samples import count
 from . import _tasks, _versions
 from ._partitions import Partition, partitions, pieces
 from ._rows import Rows
@@ -216,19 +217,17 @@ class DaskClassifier:
         return float(right / total)
 
     def _lazily(self: Any, method: str, X: Any, dtype: np.dtype[Any]) -> Any:
-        estimator = delayed(self.estimator_)
+        estimator, n_classes = delayed(self.estimator_), len(self.classes_)
+        columns = (n_classes,) if method == "decision_function" and n_classes > 2 else ()
         if hasattr(X, "map_partitions") and hasattr(X, "divisions"):  # a frame or a series
-            wide = method == "decision_function" and len(self.classes_) > 2
-            empty = np.empty((0, len(self.classes_)) if wide else 0, dtype)
-            meta = _framed(empty, X._meta.index[:0], self.classes_)
-            return X.map_partitions(_apply_to_frame, estimator, method, dtype, wide, meta=meta)
-        sizes = getattr(X, "chunks", [None])[0]
-        found = []
-        wide = method == "decision_function" and len(self.classes_) > 2
-        for number, part in enumerate(pieces(X, "X")):
-            rows = np.nan if sizes is None else sizes[number]
-            shape = (rows, len(self.classes_)) if wide else (rows,)
-            found.append(da.from_delayed(delayed(_apply)(estimator, method, part, dtype, wide), shape, dtype=dtype))
+            meta = _framed(np.empty((0, *columns), dtype), X._meta.index[:0], self.classes_)
+            return X.map_partitions(_apply_to_frame, estimator, method, columns, dtype, meta=meta)
+        parts = pieces(X, "X")
+        sizes = X.chunks[0] if hasattr(X, "chunks") else [np.nan] * len(parts)
+        found = [
+            da.from_delayed(delayed(_apply)(part, estimator, method, columns, dtype), (rows, *columns), dtype=dtype)
+            for part, rows in zip(parts, sizes, strict=True)
+        ]
         return da.concatenate(found, allow_unknown_chunksizes=True)
 
 
@@ -286,15 +285,13 @@ def grouped(client: Client, blocks: list[Future]) -> list[Future]:
     return groups
 
 
-def _apply(estimator: Any, method: str, samples: Any, dtype: np.dtype[Any], wide: bool) -> Any:
+def _apply(samples: Any, estimator: Any, method: str, columns: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     """An empty partition has an empty answer."""
-    if samples.shape[0] == 0 if hasattr(samples, "shape") else len(samples) == 0:
-        return np.empty((0, len(estimator.classes_)) if wide else 0, dtype)
-    return getattr(estimator, method)(samples)
+    return getattr(estimator, method)(samples) if count(samples) else np.empty((0, *columns), dtype)
 
 
-def _apply_to_frame(samples: Any, estimator: Any, method: str, dtype: np.dtype[Any], wide: bool) -> Any:
-    return _framed(_apply(estimator, method, samples, dtype, wide), samples.index, estimator.classes_)
+def _apply_to_frame(samples: Any, estimator: Any, *how: Any) -> Any:
+    return _framed(_apply(samples, estimator, *how), samples.index, estimator.classes_)
 
 
 def _framed(values: npt.NDArray[Any], index: Any, classes: npt.NDArray[Any]) -> Any:

@@ -259,7 +259,7 @@ class VectorClassifier(MarginClassifier):
         """X as scikit-learn validates it, with y where it is given."""
         return validate_data(self, X, y, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
 
-    def _trained(self, fit: Callable[..., _core.Model], X: Any, y: Any, sample_weight: Any, **parameters: Any) -> Any:
+    def _fitted(self, fit: Callable[..., _core.Model], X: Any, y: Any, sample_weight: Any, **parameters: Any) -> Any:
         """The model that `fit` of the extension module trains on these samples."""
         X, y = self._validated(X, y, reset=True)
         target = self._target(y, sample_weight)

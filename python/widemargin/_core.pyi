@@ -57,15 +57,53 @@ class _Common(TypedDict):
     monitor: _Monitor | None
     feature_names: Sequence[str] | None
 
+__all__ = [
+    "LandmarkPlan",
+    "Model",
+    "Part",
+    "SettledPolynomials",
+    "State",
+    "WeightedLabels",
+    "canonical",
+    "choose_bases",
+    "choose_landmarks",
+    "descriptor_rows",
+    "fit_basis_expansion",
+    "fit_basis_expansion_remote",
+    "fit_expansion",
+    "fit_power_mean",
+    "fit_power_mean_remote",
+    "fit_thin_plate",
+    "header_of",
+    "hog",
+    "merge",
+    "normalised",
+    "pairwise",
+    "payload",
+    "remark_on",
+    "rows_separate",
+    "scale_and_nodes",
+    "select_similarities",
+    "similarity_rows",
+    "spectrum",
+    "takes",
+    "version",
+    "with_payload",
+    "write_file",
+]
+
 def version() -> str: ...
 
 @final
 class Model:
-    """A trained classifier of any method."""
+    """A trained classifier of any method, or an expansion alone."""
 
     @staticmethod
     def from_bytes(data: bytes, parts: tuple[_Similarities, _Collected, _State] | None = None) -> Model:
         """Without parts the bytes are a model file; with calls similarities, bases and `state` are given too."""
+    @staticmethod
+    def expansion_from_bytes(data: bytes, parts: tuple[_Similarities, _Collected, _State] | None = None) -> Model:
+        """The same of an expansion alone."""
     def to_bytes(self) -> bytes:
         """The model file's bytes; with calls, everything but the bases and the calls."""
     def header(self) -> str:
@@ -77,7 +115,9 @@ class Model:
     def state(self) -> _State:
         """With calls, what the descriptors of the library's similarities learned."""
     def decision_function(self, samples: _Collected, threads: int, monitor: _Monitor | None = None) -> _Floats:
-        """(samples, problems)."""
+        """(samples, problems), of a classifier."""
+    def transform(self, samples: _Collected, threads: int, monitor: _Monitor | None = None) -> _Features:
+        """(samples, features), of an expansion."""
 
 def fit_power_mean(
     samples: _Samples,
@@ -119,60 +159,40 @@ def fit_basis_expansion(
     start: Model | None,
     common: _Common,
 ) -> Model: ...
+def fit_expansion(
+    samples: _Collected,
+    codes: _Codes | None,
+    n_classes: int,
+    *,
+    similarity: _Similarities,
+    n_basis: int,
+    basis: str,
+    basis_rows: _Rows | None,
+    normalization: str,
+    seed: int,
+    threads: int,
+    monitor: _Monitor | None,
+) -> tuple[Model, _Features, list[int]]:
+    """An expansion alone, the features of the training samples, and the rows of the bases."""
 
-@final
-class ExpansionModel:
-    @staticmethod
-    def fit(
-        samples: _Collected,
-        codes: _Codes | None,
-        n_classes: int,
-        *,
-        similarity: _Similarities,
-        n_basis: int,
-        basis: str,
-        basis_rows: _Rows | None,
-        normalization: str,
-        seed: int,
-        threads: int,
-        monitor: _Monitor | None,
-    ) -> tuple[ExpansionModel, _Features]: ...
-    @staticmethod
-    def from_bytes(data: bytes, parts: tuple[_Similarities, _Collected, _State] | None = None) -> ExpansionModel: ...
-    def to_bytes(self) -> bytes: ...
-    def header(self) -> str: ...
-    def arrays(self) -> dict[str, npt.NDArray[Any]]: ...
-    def bases_arrays(self) -> dict[str, npt.NDArray[Any]]: ...
-    def state(self) -> _State: ...
-    def transform(self, samples: _Collected, threads: int, monitor: _Monitor | None) -> _Features: ...
-    def normalised(self, normalization: str, rows: object, labels: WeightedLabels) -> ExpansionModel:
-        """The same expansion with a normalization that is learned from the features that `rows` stands for: its method
-        ``ask(name, query, changes_state, has_answer)`` has every part answer, and gives the merged answer."""
-    def fit_remote(
-        self,
-        rows: object,
-        labels: WeightedLabels,
-        brought: tuple[_Rows, _Features] | None,
-        *,
-        C: float,
-        basis: str,
-        basis_rows: Sequence[int],
-        stages: _Stages,
-        common: _Common,
-    ) -> Model:
-        """A classifier of this expansion, by Newton's method over the features that `rows` stands for. `brought` are
-        some rows and their features, which are the start, and make the Hessian."""
+def normalised(expansion: Model, normalization: str, rows: object, labels: WeightedLabels) -> Model:
+    """The same expansion with a normalization that is learned from the features that `rows` stands for: its method
+    ``ask(name, query, changes_state, has_answer)`` has every part answer, and gives the merged answer."""
 
-    @property
-    def similarity(self) -> list[str]:
-        """The spec of each part, with learned values; the names of the calls after them."""
-
-    @property
-    def basis_rows(self) -> list[int]: ...
-    @property
-    def warnings(self) -> list[str]: ...
-    @property
-    def n_features(self) -> int: ...
+def fit_basis_expansion_remote(
+    expansion: Model,
+    rows: object,
+    labels: WeightedLabels,
+    brought: tuple[_Rows, _Features] | None,
+    *,
+    C: float,
+    basis: str,
+    basis_rows: Sequence[int],
+    stages: _Stages,
+    common: _Common,
+) -> Model:
+    """A classifier of an expansion, by Newton's method over the features that `rows` stands for as for `normalised`.
+    `brought` are some rows and their features, which are the start, and make the Hessian."""
 
 @final
 class State:
@@ -203,7 +223,7 @@ class WeightedLabels:
         """Rows that landmarks are chosen among, of weight above 0, ascending."""
 
     def brought_rows(self, n_features: int, fewest: int) -> _Rows | None:
-        """Rows for the Hessian of `ExpansionModel.fit_remote`; None where there are fewer than `fewest` rows, or too
+        """Rows for the Hessian of `fit_basis_expansion_remote`; None where there are fewer than `fewest` rows, or too
         few to be worth it."""
 
 @final
@@ -230,9 +250,7 @@ class Part:
     def pick(self, rows: _Rows) -> _Features:
         """Some rows of dense features."""
 
-    def linear(
-        self, expansion: ExpansionModel, codes: _Codes, n_classes: int, C: float, loss: str, intercept: str
-    ) -> Part:
+    def linear(self, expansion: Model, codes: _Codes, n_classes: int, C: float, loss: str, intercept: str) -> Part:
         """Features as `expansion` normalises them, with their classes and costs."""
 
     def power_mean(
@@ -267,8 +285,7 @@ def fit_power_mean_remote(
     stages: _Stages,
     common: _Common,
 ) -> Model:
-    """A squared-hinge classifier, by Newton's method over v(x) that `rows` stands for as for
-    `ExpansionModel.normalised`."""
+    """A squared-hinge classifier, by Newton's method over v(x) that `rows` stands for as for `normalised`."""
 
 def scale_and_nodes(rows: object, kernel: str, n_nodes: int, is_scaled: bool) -> tuple[list[float] | None, list[float]]:
     """What features are multiplied by, where they are scaled, and the nodes of a kernel, for the samples that `rows`

@@ -25,7 +25,7 @@ Columns = tuple[int, npt.NDArray[np.int64]]
 
 
 def model_of(
-    model: _core.Model | _core.ExpansionModel,
+    model: _core.Model,
     *,
     opset: int,
     name: str = "",
@@ -36,7 +36,8 @@ def model_of(
 
     Parameters
     ----------
-    model : _core.Model or _core.ExpansionModel
+    model : _core.Model
+        A classifier, or an expansion alone.
     opset : int
     name, version : str
         Names of the estimator and of the library's version, for the model's metadata.

@@ -16,7 +16,7 @@ from ._samples import channels_first
 from .similarity import Resolved, resolve
 
 
-def bases_of(model: _core.Model | _core.ExpansionModel, layout: str = "auto") -> Any:
+def bases_of(model: _core.Model, layout: str = "auto") -> Any:
     """Arrays for vectors, images and grids, CSR for sparse rows, lists of arrays or strings, boolean rows for sets.
     Series are (length, channels), or (channels, length) for the layout "channels_first"."""
     shape, arrays = json.loads(model.header())["bases"], model.bases_arrays()
@@ -42,7 +42,8 @@ def bases_of(model: _core.Model | _core.ExpansionModel, layout: str = "auto") ->
 class WithBases(BaseEstimator):
     """For estimators whose model has bases, which Python keeps where a similarity is Python's."""
 
-    _trained: ClassVar[Any]
+    # What makes a model of bytes.
+    _read: ClassVar[Any]
     similarity: Any
     layout: str
     similarities_: list[str]
@@ -60,7 +61,7 @@ class WithBases(BaseEstimator):
         """The model of its bytes, and of the bases that they do not hold."""
         bases = collect(NoEstimator(), self._python_bases, self._resolved.of_bases(), reset=True)
         similarities = self.similarities_[: len(self._resolved.specs)], self._resolved.calls
-        self._model = self._trained.from_bytes(data, (similarities, bases.given, state))
+        self._model = type(self)._read(data, (similarities, bases.given, state))
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())

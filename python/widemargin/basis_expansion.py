@@ -102,7 +102,7 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
         Status, objectives, duality gaps, seconds per stage, warnings.
     """
 
-    _trained = _core.Model
+    _read = _core.Model.from_bytes
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_basis": [Interval(Integral, 1, None, closed="left")],
         "C": [Interval(Real, 0, None, closed="neither")],

@@ -143,7 +143,7 @@ class PowerMeanSVC(VectorClassifier):
         is_scaled, kernel = self._is_scaled(), self._kernel()
         loss = one_of("loss", self.loss, _LOSSES, estimator=self)
         approximation = one_of("approximation", self.approximation, _APPROXIMATIONS, estimator=self)
-        model = self._trained(
+        model = self._fitted(
             _core.fit_power_mean,
             X,
             y,

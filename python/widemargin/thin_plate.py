@@ -150,7 +150,7 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         null_space = one_of("null_space", self.null_space, _NULL_SPACES, estimator=self)
         basis = one_of("basis", self.basis, _BASES, estimator=self)
         is_standard = self.standardize
-        model = self._trained(
+        model = self._fitted(
             _core.fit_thin_plate,
             X,
             y,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -39,7 +40,7 @@ class BasisExpansion(
     bases_ : array or list
     """
 
-    _trained = _core.ExpansionModel
+    _read = _core.Model.expansion_from_bytes
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_basis": [Interval(Integral, 1, None, closed="left")],
         "n_jobs": [None, Integral],
@@ -116,7 +117,7 @@ class BasisExpansion(
             codes, n_classes = numbers.astype(np.uint32).reshape(-1), len(classes)
             same_length(collected.n, len(codes))
         with self._watched(X=X, y=y) as progress:
-            model, features = _core.ExpansionModel.fit(
+            model, features, rows = _core.fit_expansion(
                 collected.given,
                 codes,
                 n_classes,
@@ -130,9 +131,9 @@ class BasisExpansion(
                 monitor=watched(progress),
             )
         self._model, self._resolved = model, resolved
-        self.similarities_ = model.similarity
-        self.basis_indices_ = np.array(model.basis_rows, dtype=np.int64)
-        self._n_features_out = model.n_features
+        self.similarities_ = json.loads(model.header())["similarity"]
+        self.basis_indices_ = np.array(rows, dtype=np.int64)
+        self._n_features_out = features.shape[1]
         if resolved.calls:
             self._python_bases = pick(X, self.basis_indices_)
         return features
@@ -150,7 +151,7 @@ class BasisExpansion(
         """
         check_is_fitted(self)
         collected = collect(self, X, self._resolved, reset=False)
-        return self._model.transform(collected.given, self._threads(), None)
+        return self._model.transform(collected.given, self._threads())
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")

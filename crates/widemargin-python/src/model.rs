@@ -1,4 +1,4 @@
-//! A trained classifier of any method.
+//! What was trained: a classifier of any method, or an expansion alone.
 
 use std::any::Any;
 
@@ -7,22 +7,30 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use widemargin::Result;
-use widemargin::model::{BasisExpansionSvc, Classifier, bases_arrays};
+use widemargin::expansion::BasisExpansion;
+use widemargin::model::{Array, BasisExpansionSvc, Classifier, bases_arrays};
 use widemargin::similarity::{AnySimilarity, Similarity};
 
-use crate::convert::{arrays, reduced, shaped};
+use crate::convert::{array, arrays, shaped};
 use crate::errors::raise;
 use crate::python_similarity::{Collected, CompositeSimilarity, PythonParts, State, both, needed};
 use crate::work::{Patience, conduct};
 
-/// A trained classifier.
+/// A trained classifier, or an expansion alone.
 #[pyclass(frozen, module = "widemargin._core")]
-pub(crate) struct Model(Trained);
+pub(crate) struct Model(pub Trained);
 
-enum Trained {
+/// Which; the composite ones have similarities that are Python's.
+pub(crate) enum Trained {
     Any(Box<dyn Classifier>),
-    /// With similarities that are Python's.
     Composite(Box<BasisExpansionSvc<CompositeSimilarity>>),
+    Expansion(BasisExpansion<AnySimilarity>),
+    CompositeExpansion(BasisExpansion<CompositeSimilarity>),
+}
+
+/// Neither arrays nor bases are in the bytes of an expansion that is Python's.
+fn no_arrays<'a>() -> Result<Vec<Array<'a>>> {
+    Ok(Vec::new())
 }
 
 impl Model {
@@ -51,6 +59,7 @@ impl Model {
         match &self.0 {
             Trained::Any(model) => (&**model as &dyn Any).downcast_ref().map(solution::<AnySimilarity>),
             Trained::Composite(model) => Some(solution(&**model)),
+            _ => None,
         }
     }
 }
@@ -71,10 +80,26 @@ impl Model {
         Ok(Model(Trained::Composite(Box::new(restored))))
     }
 
+    /// The same of an expansion alone.
+    #[staticmethod]
+    #[pyo3(signature = (data, parts = None))]
+    fn expansion_from_bytes(py: Python<'_>, data: &[u8], parts: Option<PythonParts<'_>>) -> PyResult<Self> {
+        let Some((similarities, bases, state)) = parts else {
+            return BasisExpansion::from_bytes(data).map(|model| Model(Trained::Expansion(model))).map_err(raise);
+        };
+        let (similarity, bases) = (CompositeSimilarity::restored(similarities, &state).map_err(raise)?, both(bases)?);
+        let restored = conduct(py, &Patience::default(), |_, to_caller| {
+            BasisExpansion::from_bytes_with(data, similarity, bases(to_caller))
+        })?;
+        Ok(Model(Trained::CompositeExpansion(restored)))
+    }
+
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = match &self.0 {
             Trained::Any(model) => model.to_bytes(),
             Trained::Composite(model) => model.to_bytes_without_bases(),
+            Trained::Expansion(model) => model.to_bytes(),
+            Trained::CompositeExpansion(model) => model.to_bytes_without_bases(),
         };
         Ok(PyBytes::new(py, &bytes.map_err(raise)?))
     }
@@ -83,42 +108,49 @@ impl Model {
         let header = match &self.0 {
             Trained::Any(model) => model.header(),
             Trained::Composite(model) => model.header_without_bases(),
+            Trained::Expansion(model) => model.header(),
+            Trained::CompositeExpansion(model) => model.header_without_bases(),
         };
         header.map_err(raise)
     }
 
     /// The arrays of the file but those of the bases, without a copy.
     fn arrays<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
-        arrays(slf, |model| {
-            Ok(match &model.0 {
-                Trained::Any(model) => model.arrays(),
-                Trained::Composite(model) => model.arrays(),
-            })
+        arrays(slf, |model| match &model.0 {
+            Trained::Any(model) => Ok(model.arrays()),
+            Trained::Composite(model) => Ok(model.arrays()),
+            Trained::Expansion(model) => Ok(model.arrays()),
+            Trained::CompositeExpansion(_) => no_arrays(),
         })
     }
 
     /// Those of the bases, where they are in the file.
     fn bases_arrays<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
         arrays(slf, |model| match &model.0 {
-            Trained::Any(model) => model.bases().map_or(Ok(Vec::new()), bases_arrays),
-            Trained::Composite(_) => Ok(Vec::new()),
+            Trained::Any(model) => model.bases().map_or_else(no_arrays, bases_arrays),
+            Trained::Expansion(model) => bases_arrays(model.bases()),
+            _ => no_arrays(),
         })
     }
 
     fn state(&self) -> State {
         match &self.0 {
-            Trained::Any(_) => State::new(),
             Trained::Composite(model) => model.expansion().similarity().state(),
+            Trained::CompositeExpansion(model) => model.similarity().state(),
+            _ => State::new(),
         }
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
-        if let Trained::Composite(_) = slf.get().0 {
-            return Err(PyTypeError::new_err(
-                "a model whose similarity is Python's is pickled with its estimator only",
-            ));
-        }
-        reduced(slf.as_any(), slf.get().to_bytes(slf.py())?)
+        let reader = match slf.get().0 {
+            Trained::Any(_) => "from_bytes",
+            Trained::Expansion(_) => "expansion_from_bytes",
+            _ => {
+                let problem = "a model whose similarity is Python's is pickled with its estimator only";
+                return Err(PyTypeError::new_err(problem));
+            }
+        };
+        Ok((slf.get_type().getattr(reader)?, (slf.get().to_bytes(slf.py())?,)))
     }
 
     #[pyo3(signature = (samples, threads, monitor = None))]
@@ -144,9 +176,37 @@ impl Model {
                 })?;
                 (scores.values().iter().map(|&score| f64::from(score)).collect(), model.classes().len())
             }
+            _ => return Err(PyTypeError::new_err("an expansion alone has no decision values")),
         };
         let n_cols = if n_classes == 2 { 1 } else { n_classes };
         let n_rows = values.len() / n_cols;
         shaped(py, values, n_rows, n_cols)
+    }
+
+    /// The features of samples.
+    #[pyo3(signature = (samples, threads, monitor = None))]
+    fn transform<'py>(
+        &self,
+        py: Python<'py>,
+        samples: Collected<'_>,
+        threads: usize,
+        monitor: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let patience = Patience::new(None, monitor)?;
+        let features = match &self.0 {
+            Trained::Expansion(expansion) => {
+                let samples = needed(samples)?;
+                let view = samples.view()?;
+                conduct(py, &patience, |monitor, _| expansion.transform_with(&view, threads, monitor))?
+            }
+            Trained::CompositeExpansion(expansion) => {
+                let source = both(samples)?;
+                conduct(py, &patience, |monitor, to_caller| {
+                    expansion.transform_with(&source(to_caller), threads, monitor)
+                })?
+            }
+            _ => return Err(PyTypeError::new_err("a classifier has no features")),
+        };
+        array(py, features)
     }
 }

@@ -9,7 +9,9 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use serde::{Deserialize, Serialize};
-use widemargin::expansion::{AdditiveMap, Explicit, FEATURE_QUERIES, FeaturePart, FeatureRows, explicit_block};
+use widemargin::expansion::{
+    AdditiveMap, Explicit, FEATURE_QUERIES, FeaturePart, FeatureRows, Normalization, explicit_block,
+};
 use widemargin::model::SAMPLE_QUERIES;
 use widemargin::monitor::Monitor;
 use widemargin::partition::{self, SamplePart, SampleRows};
@@ -21,8 +23,9 @@ use widemargin::{Error, Result};
 
 use crate::convert;
 use crate::errors::raise;
-use crate::expansion::ExpansionModel;
+use crate::expansion::ours;
 use crate::landmark_plan::LandmarkPlan;
+use crate::model::Model;
 use crate::samples::Given;
 use crate::work::{Patience, conduct};
 
@@ -275,7 +278,7 @@ impl Part {
     fn linear(
         &self,
         py: Python<'_>,
-        expansion: &Bound<'_, ExpansionModel>,
+        expansion: PyRef<'_, Model>,
         codes: Bound<'_, PyAny>,
         n_classes: usize,
         C: f64,
@@ -286,7 +289,9 @@ impl Part {
             return Err(PyTypeError::new_err("a part of features is needed"));
         };
         let mut rows = self.rows.bind(py).clone();
-        if expansion.get().is_learned() && !is_normalised.load(Ordering::Acquire) {
+        let expansion = ours(&expansion)?;
+        let is_learned = matches!(expansion.normalization(), Normalization::MeanNorm | Normalization::ZScore);
+        if is_learned && !is_normalised.load(Ordering::Acquire) {
             // What came from another worker cannot be written to.
             let is_own: bool = rows.getattr("flags")?.getattr("writeable")?.extract()?;
             if !is_own {
@@ -294,7 +299,6 @@ impl Part {
             }
             let mut values: PyReadwriteArray2<'_, f32> = rows.extract()?;
             let values = values.as_slice_mut()?;
-            let expansion = expansion.get();
             py.detach(|| expansion.apply_in_place(values));
             is_normalised.store(is_own, Ordering::Release);
         }

@@ -80,7 +80,9 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
         features = list(client.compute(made))
         expansion = raw._model
         if normalization in LEARNED:
-            expansion = expansion.normalised(normalization, Rows(client, grouped(client, features)), labels)
+            rows = Rows(client, grouped(client, features))
+            expansion = _core.normalised(expansion, normalization, rows, labels)
+            del rows
         clock.end("similarity")
 
         problem = (len(self.classes_), C, loss, self._intercept(loss))
@@ -90,14 +92,15 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
             for part, one in zip(features, pieces, strict=True)
         ]
         del made, features
-        rows, brought = labels.brought_rows(expansion.n_features, FEWEST_ROWS), None
-        if rows is not None:
-            found = given.picked(rows, lambda at, mine: client.submit(_tasks.made, linear[at], "pick", mine))
-            brought = rows, as_contiguous(found, np.float32)
+        chosen_rows, brought = labels.brought_rows(raw._n_features_out, FEWEST_ROWS), None
+        if chosen_rows is not None:
+            found = given.picked(chosen_rows, lambda at, mine: client.submit(_tasks.made, linear[at], "pick", mine))
+            brought = chosen_rows, as_contiguous(found, np.float32)
         self._take_columns(raw)
-        asked_rows = Rows(client, grouped(client, linear))
-        model = expansion.fit_remote(
-            asked_rows,
+        rows = Rows(client, grouped(client, linear))
+        model = _core.fit_basis_expansion_remote(
+            expansion,
+            rows,
             labels,
             brought,
             C=C,
@@ -106,7 +109,7 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
             stages=clock.stages,
             common=self._common(progress),
         )
-        return model, asked_rows
+        return model, rows
 
     def _expansion(self, given: Given, chosen: npt.NDArray[np.int64], normalization: str) -> BasisExpansion:
         """The expansion on the bases, not normalised (but a Nyström one, which is a matter of the bases alone)."""

@@ -19,6 +19,10 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 EXPORTED = [spec for row in SIMILARITIES.values() if row["onnx"] for spec in row["examples"]]
 RADIAL = [spec for spec in EXPORTED if "radial" in SIMILARITIES[spec.partition(":")[0]]["onnx"]]
+WITH_SCALE = [
+    *("rbf:gamma=0.5", "laplacian:gamma=0.5", "cityblock", "log:gamma=0.5", "log:gamma=0.5,exponent=1"),
+    *("multiquadric:gamma=0.5", "inverse_multiquadric:gamma=0.5"),
+]
 DECLINED = [row for row in SIMILARITIES.values() if row["declined"]]
 EDGES = ["power-mean:p=-1e-9", "power-mean:p=-1e6", "power-mean:p=-1", "power-mean:p=0"]
 N_FEATURES = 8
@@ -114,7 +118,7 @@ def test_every_kernel_of_the_power_mean(kernel, approximation, scaled, histogram
 
 @pytest.mark.parametrize("n_basis", [None, 20])
 @pytest.mark.parametrize("null_space", ["auto", "free", "constant", "none"])
-@pytest.mark.parametrize("kernel", [*RADIAL, "rbf:gamma=0.5"])
+@pytest.mark.parametrize("kernel", [*RADIAL, *WITH_SCALE])
 def test_every_kernel_of_the_thin_plate(kernel, null_space, n_basis, histograms):
     X, y, X_test = histograms
     # Few features: polynomials of degree 2 are then fewer than the samples.
@@ -162,6 +166,10 @@ def test_distances_keep_their_digits(offset, scale, place, d):
         "cubic": r**3,
         "distance": -r,
         "thin-plate": squared * log_r,
+        "cityblock": -absolute,
+        f"log:gamma={g}": -np.log1p(g * squared),
+        f"multiquadric:gamma={g}": -np.sqrt(1 + g * squared),
+        f"inverse-multiquadric:gamma={g}": 1 / np.sqrt(1 + g * squared),
     }
     for spec, right in expected.items():
         fitted = wm.BasisExpansion(spec, n_basis=30, normalization="none").fit(X, y)

@@ -3,7 +3,8 @@
 An expression is Python's. It may name the similarity's parameters, ``product``, ``squared_distance``, ``cosine`` and
 ``tanimoto`` of the sample and the basis, and ``x``, the sample; ``sum(…)`` is over the features, within it ``x`` and
 ``y`` are the values of the sample and the basis there. ``ratio(a, b)`` is a / b, and 0 where b is 0. ``power_mean(p)``,
-``jensen_shannon`` and ``radial(exponent)`` stand alone.
+``jensen_shannon``, ``radial(exponent)``, ``cityblock``, ``logarithm(gamma, exponent)``, ``multiquadric(gamma)`` and
+``inverse_multiquadric(gamma)`` stand alone.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 
 from . import _onnx_kernels as kernels
 from ._onnx_graph import Graph
-from ._onnx_kernels import Additive, Array, Radial
+from ._onnx_kernels import Additive, Array, Radial, Wide
 from ._rows import SIMILARITIES, default_of
 
 # Writes a value into a graph: of samples [N, d] and bases (B, d), or of a feature's values [N, 1] and [B].
@@ -99,12 +100,16 @@ _NAMES: dict[str, Any] = {
     "ratio": _ratio,
     "power_mean": Additive,
     "jensen_shannon": Additive(None),
-    "radial": Radial.of,
+    "radial": Radial,
+    "cityblock": kernels.CITYBLOCK,
+    "logarithm": kernels.logarithm,
+    "multiquadric": kernels.multiquadric,
+    "inverse_multiquadric": kernels.inverse_multiquadric,
 }
 
 
 def expression_of(spec: str) -> Any:
-    """What a similarity's expression is, from its spec without descriptors: an Expression, Additive or Radial."""
+    """What a similarity's expression is, from its spec without descriptors: an Expression, Additive or Wide."""
     name, _, rest = spec.partition(":")
     row = SIMILARITIES[name]
     given = dict(pair.split("=", 1) for pair in rest.split(",") if pair)
@@ -116,6 +121,6 @@ def expression_of(spec: str) -> Any:
 def block(graph: Graph, x: str, bases: Array, spec: str) -> str:
     """Similarities [N, B] of samples [N, d] and bases (B, d) in single precision."""
     found = expression_of(spec)
-    if not isinstance(found, Radial):
+    if not isinstance(found, Wide):
         return str(found.block(graph, x, bases))
     return kernels.float32(graph, found.block(graph, kernels.float64(graph, x), bases.astype(np.float64)))

@@ -7,6 +7,7 @@ A kernel takes the samples x, the name of a value [N, d], and bases, an array (B
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -179,42 +180,74 @@ def refusal(graph: Graph, x: str) -> str:
 
 
 @dataclass(frozen=True)
-class Radial:
-    """φ(‖x − y‖): ± r^exponent, times log r if `logarithmic`; or exp(−gamma r²)."""
+class Wide:
+    """A function of the distances of x and bases, all of them in double precision."""
 
-    exponent: float = math.inf
-    logarithmic: bool = False
-    gamma: float | None = None
-
-    @classmethod
-    def of(cls, exponent: float) -> Radial:
-        """Of a power of r, with the logarithm where the power itself is a polynomial."""
-        return cls(exponent, logarithmic=exponent % 2 == 0)
+    distances: Callable[[Graph, str, Array], str]
+    function: Callable[[Graph, str], str]
 
     def block(self, graph: Graph, x: str, bases: Array) -> str:
-        """φ in double precision, of x and bases in double precision."""
+        """The kernel [N, B] of x [N, d] and bases (B, d)."""
+        return self.function(graph, self.distances(graph, x, bases))
+
+
+class Radial(Wide):
+    """± r^exponent with r = ‖x − y‖, times log r where the power itself is a polynomial."""
+
+    def __init__(self, exponent: float) -> None:
+        is_logarithmic = exponent % 2 == 0
+        # The sign that makes the kernel definite.
+        is_negative = exponent / 2 % 2 == 0 if is_logarithmic else math.ceil(exponent / 2) % 2 == 1
+
+        def function(graph: Graph, squared: str) -> str:
+            power = squared
+            if exponent != 2:
+                power = graph("Sqrt", squared) if exponent == 1 else graph("Pow", squared, _F64(exponent / 2))
+            if is_logarithmic:
+                # r^2k log r = ½ (r²)^k log r², whose limit at 0 is 0.
+                nonzero = graph("Where", graph("LessOrEqual", squared, _F64(0)), _F64(1), squared)
+                power = graph("Mul", power, graph("Mul", graph("Log", nonzero), _F64(0.5)))
+            return graph("Neg", power) if is_negative else power
+
         # A root magnifies the rounding error of a distance of 0; higher powers do not.
-        smooth = self.exponent >= 2
-        squared = (squared_distances if smooth else squared_differences)(graph, x, bases)
-        if self.gamma is not None:
-            return graph("Exp", graph("Mul", squared, _F64(-self.gamma)))
-        power = self._power(graph, squared)
-        if self.logarithmic:
-            # r^2k log r = ½ (r²)^k log r², whose limit at 0 is 0.
-            nonzero = graph("Where", graph("LessOrEqual", squared, _F64(0)), _F64(1), squared)
-            power = graph("Mul", power, graph("Mul", graph("Log", nonzero), _F64(0.5)))
-        return power if self._sign() > 0 else graph("Neg", power)
+        super().__init__(squared_distances if exponent >= 2 else squared_differences, function)
 
-    def _power(self, graph: Graph, squared: str) -> str:
-        if self.exponent == 2:
-            return squared
-        return graph("Sqrt", squared) if self.exponent == 1 else graph("Pow", squared, _F64(self.exponent / 2))
 
-    def _sign(self) -> int:
-        """The sign that makes the kernel definite."""
-        if self.logarithmic:
-            return 1 if self.exponent / 2 % 2 == 1 else -1
-        return -1 if math.ceil(self.exponent / 2) % 2 == 1 else 1
+CITYBLOCK = Wide(absolute_differences, lambda graph, r: graph("Neg", r))
+
+
+def gaussian(gamma: float) -> Wide:
+    """exp(−gamma ‖x − y‖²)."""
+    return Wide(squared_distances, lambda graph, squared: graph("Exp", graph("Mul", squared, _F64(-gamma))))
+
+
+def laplacian(gamma: float) -> Wide:
+    """exp(−gamma ‖x − y‖₁)."""
+    return Wide(absolute_differences, lambda graph, r: graph("Exp", graph("Mul", r, _F64(-gamma))))
+
+
+def logarithm(gamma: float, exponent: float) -> Wide:
+    """−log(1 + gamma ‖x − y‖^exponent)."""
+
+    def function(graph: Graph, squared: str) -> str:
+        power = squared if exponent == 2 else graph("Pow", squared, _F64(exponent / 2))
+        return graph("Neg", _log1p(graph, graph("Mul", power, _F64(gamma))))
+
+    return Wide(squared_differences, function)
+
+
+def multiquadric(gamma: float) -> Wide:
+    """−√(1 + gamma ‖x − y‖²)."""
+    return Wide(squared_distances, lambda graph, squared: graph("Neg", _quadric(graph, squared, gamma)))
+
+
+def inverse_multiquadric(gamma: float) -> Wide:
+    """1 / √(1 + gamma ‖x − y‖²)."""
+    return Wide(squared_distances, lambda graph, squared: graph("Reciprocal", _quadric(graph, squared, gamma)))
+
+
+def _quadric(graph: Graph, squared: str, gamma: float) -> str:
+    return graph("Sqrt", graph("Add", graph("Mul", squared, _F64(gamma)), _F64(1)))
 
 
 def _log1p(graph: Graph, u: str) -> str:

@@ -15,7 +15,7 @@ from . import _onnx_kernels as kernels
 from ._onnx_expansion import check, expansion
 from ._onnx_expression import expression_of
 from ._onnx_graph import Graph, value
-from ._onnx_kernels import Array, Arrays, Radial
+from ._onnx_kernels import Array, Arrays, gaussian, laplacian
 
 # The offset of the power mean's polynomial before the logarithm.
 _LOG_OFFSET = 0.05
@@ -157,7 +157,9 @@ def _thin_plate(graph: Graph, x: str, told: dict[str, Any], arrays: Arrays) -> s
     if told["standardized"]:
         x = graph("Mul", x, arrays["scale"])
     name, _, gamma = told["kernel"].partition(":gamma=")
-    kernel = Radial(gamma=float(gamma)) if name == "rbf" else expression_of(told["kernel"])
+    # As similarities these two are in single precision.
+    wide = {"rbf": gaussian, "laplacian": laplacian}
+    kernel = wide[name](float(gamma)) if name in wide else expression_of(told["kernel"])
     block = kernel.block(graph, x, arrays["bases"])
     scores = graph("MatMul", block, arrays["coefficients"].T)
     polynomial = arrays["polynomial"]

@@ -14,6 +14,7 @@ __all__ = [
     "Canberra",
     "Chain",
     "Chi2",
+    "Cityblock",
     "Cosine",
     "Cubic",
     "Deformable",
@@ -22,10 +23,13 @@ __all__ = [
     "Edit",
     "Hellinger",
     "Intersection",
+    "InverseMultiquadric",
     "JensenShannon",
     "Laplacian",
     "Linear",
+    "Log",
     "MeanNorm",
+    "Multiquadric",
     "NGram",
     "NGramCounts",
     "NGrams",
@@ -221,6 +225,50 @@ class Spline(Named, Similarity):
     order: int
     dims: int
     def __init__(self, order: int, dims: int) -> None: ...
+
+class Cityblock(Named, Similarity):
+    """−‖x − y‖₁, of vectors."""
+
+    def __init__(self) -> None: ...
+
+class Log(Named, Similarity):
+    """−log(1 + gamma r^exponent) with r = ‖x − y‖, of vectors.
+
+    Parameters
+    ----------
+    gamma : float
+        Above 0.
+    exponent : float, default=2.0
+        Above 0 and at most 2.
+    """
+
+    gamma: float
+    exponent: float
+    def __init__(self, gamma: float, exponent: float = 2.0) -> None: ...
+
+class Multiquadric(Named, Similarity):
+    """−√(1 + gamma ‖x − y‖²), of vectors.
+
+    Parameters
+    ----------
+    gamma : float
+        Above 0.
+    """
+
+    gamma: float
+    def __init__(self, gamma: float) -> None: ...
+
+class InverseMultiquadric(Named, Similarity):
+    """1 / √(1 + gamma ‖x − y‖²), of vectors.
+
+    Parameters
+    ----------
+    gamma : float
+        Above 0.
+    """
+
+    gamma: float
+    def __init__(self, gamma: float) -> None: ...
 
 class Canberra(Named, Similarity):
     """exp(−gamma Σ |x_j − y_j| / (|x_j| + |y_j|)), of vectors.

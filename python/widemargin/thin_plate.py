@@ -31,9 +31,11 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
     Parameters
     ----------
     kernel : str or similarity, default="distance"
-        ``"distance"`` (−r), ``"thin_plate"`` (r² log r), ``"cubic"`` (r³), ``"rbf:gamma=…"``, or an object of
-        `widemargin.similarity`. The smoother kernels come with polynomials, at least one per column; the distance has
-        only the constant, which makes it the safest with many columns.
+        ``"distance"`` (−r), ``"cityblock"`` (−‖x − y‖₁), ``"thin_plate"`` (r² log r), ``"cubic"`` (r³), with a length
+        scale ``"rbf:gamma=…"``, ``"laplacian:gamma=…"``, ``"log:gamma=…"``, ``"multiquadric:gamma=…"`` or
+        ``"inverse_multiquadric:gamma=…"``, or an object of `widemargin.similarity`. The smoother kernels come with
+        polynomials, at least one per column; the distances have only the constant, which makes them the safest with
+        many columns.
     C : float or "auto", default="auto"
         The weight of the losses, above 0; "auto" selects the best of a path by leave-one-out.
     null_space : {"auto", "free", "penalized", "constant", "none"}, default="auto"

@@ -1,4 +1,4 @@
-//! Conditionally positive definite kernels φ(‖x − y‖), without a length scale to tune.
+//! Conditionally positive definite kernels φ(‖x − y‖), most of them without a length scale to tune.
 //!
 //! Walder & Chapelle, *Learning with Transformation Invariant Kernels*, NIPS 2007. Such a kernel is positive definite
 //! only on coefficients that are orthogonal to the polynomials of some degree at the samples; those polynomials then
@@ -10,9 +10,9 @@ use std::str::FromStr;
 
 use super::Similarity;
 use super::definitions::sum;
-use super::radial::{TILE, powers_of_logarithms, squared_distances};
+use super::radial::{TILE, absolute_distances, powers_of_logarithms, squared_distances};
 use super::row::{Definite, Definition, Onnx, SimilarityRow, built, read_among};
-use super::vector::RBF;
+use super::vector::{LAPLACIAN, RBF};
 use crate::data::{Samples, Vectors};
 use crate::error::{Error, Result};
 use crate::parameters::{Arguments, Parameter, Values};
@@ -93,7 +93,65 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         onnx: Onnx::Expression("radial(2 * order - dims)"),
         ..DISTANCE
     },
+    SimilarityRow {
+        name: "cityblock",
+        class: "Cityblock",
+        formula: "−‖x − y‖₁",
+        examples: &["cityblock"],
+        definition: Some(Definition::Vectors(|_, x, y| Ok(-sum(x, y, |x, y| (x - y).abs())))),
+        onnx: Onnx::Expression("cityblock"),
+        ..DISTANCE
+    },
+    SimilarityRow {
+        name: "log",
+        class: "Log",
+        formula: "−log(1 + gamma r^exponent) with r = ‖x − y‖",
+        about: "",
+        parameters: &[
+            GAMMA,
+            Parameter::new(
+                "exponent",
+                Values::Number { least: f64::from_bits(1), most: 2.0, range: "above 0 and at most 2" },
+                "",
+            )
+            .or("2"),
+        ],
+        examples: &["log:gamma=0.3", "log:gamma=0.3,exponent=1"],
+        definition: Some(Definition::Vectors(|arguments, x, y| {
+            let (gamma, exponent): (f64, f64) = (arguments.value("gamma")?, arguments.value("exponent")?);
+            Ok(-(gamma * distance(x, y).powf(exponent)).ln_1p())
+        })),
+        onnx: Onnx::Expression("logarithm(gamma, exponent)"),
+        ..DISTANCE
+    },
+    SimilarityRow {
+        name: "multiquadric",
+        class: "Multiquadric",
+        formula: "−√(1 + gamma ‖x − y‖²)",
+        parameters: &[GAMMA],
+        examples: &["multiquadric:gamma=0.3"],
+        definition: Some(Definition::Vectors(|arguments, x, y| {
+            Ok(-(1.0 + arguments.value::<f64>("gamma")? * distance(x, y).powi(2)).sqrt())
+        })),
+        onnx: Onnx::Expression("multiquadric(gamma)"),
+        ..DISTANCE
+    },
+    SimilarityRow {
+        name: "inverse-multiquadric",
+        class: "InverseMultiquadric",
+        formula: "1 / √(1 + gamma ‖x − y‖²)",
+        parameters: &[GAMMA],
+        examples: &["inverse-multiquadric:gamma=0.3"],
+        definite: Definite::Positive,
+        definition: Some(Definition::Vectors(|arguments, x, y| {
+            Ok(1.0 / (1.0 + arguments.value::<f64>("gamma")? * distance(x, y).powi(2)).sqrt())
+        })),
+        onnx: Onnx::Expression("inverse_multiquadric(gamma)"),
+        ..DISTANCE
+    },
 ];
+
+const GAMMA: Parameter = Parameter::new("gamma", Values::POSITIVE, "");
 
 fn distance(x: &[f64], y: &[f64]) -> f64 {
     sum(x, y, |x, y| (x - y).powi(2)).sqrt()
@@ -135,6 +193,31 @@ pub enum ConditionalKernel {
         /// Inverse squared length scale, above 0.
         gamma: f64,
     },
+    /// −‖x − y‖₁ with constants: `cityblock`. It is the sum of `distance` over the columns, not radial: invariant to
+    /// translation and scaling, not to rotation.
+    Cityblock,
+    /// exp(−gamma ‖x − y‖₁), positive definite without polynomials: `laplacian`.
+    Laplacian {
+        /// Inverse length scale, above 0.
+        gamma: f64,
+    },
+    /// −log(1 + gamma r^exponent) with constants: `log`.
+    Log {
+        /// Inverse length scale to the power of the exponent, above 0.
+        gamma: f64,
+        /// The exponent, above 0 and at most 2.
+        exponent: f64,
+    },
+    /// −√(1 + gamma r²) with constants: `multiquadric`.
+    Multiquadric {
+        /// Inverse squared length scale, above 0.
+        gamma: f64,
+    },
+    /// 1/√(1 + gamma r²), positive definite without polynomials: `inverse-multiquadric`.
+    InverseMultiquadric {
+        /// Inverse squared length scale, above 0.
+        gamma: f64,
+    },
 }
 
 impl ConditionalKernel {
@@ -171,10 +254,27 @@ impl ConditionalKernel {
             ConditionalKernel::Spline { order, dims } if dims == 0 || order > 16 || 2 * order <= dims => {
                 wrong("order", order.to_string(), "above half of dims (at least 1), and at most 16")
             }
-            ConditionalKernel::Rbf { gamma } if !(gamma > 0.0 && gamma.is_finite()) => {
-                wrong("gamma", gamma.to_string(), "a finite number above 0")
+            ConditionalKernel::Log { exponent, .. } if !(exponent > 0.0 && exponent <= 2.0) => {
+                wrong("exponent", exponent.to_string(), "above 0 and at most 2")
             }
-            _ => Ok(()),
+            _ => match self.gamma() {
+                Some(gamma) if !(gamma > 0.0 && gamma.is_finite()) => {
+                    wrong("gamma", gamma.to_string(), "a finite number above 0")
+                }
+                _ => Ok(()),
+            },
+        }
+    }
+
+    /// The inverse length scale, if the kernel has one.
+    fn gamma(&self) -> Option<f64> {
+        match *self {
+            ConditionalKernel::Rbf { gamma }
+            | ConditionalKernel::Laplacian { gamma }
+            | ConditionalKernel::Log { gamma, .. }
+            | ConditionalKernel::Multiquadric { gamma }
+            | ConditionalKernel::InverseMultiquadric { gamma } => Some(gamma),
+            _ => None,
         }
     }
 
@@ -185,10 +285,20 @@ impl ConditionalKernel {
             "cubic" => ConditionalKernel::Cubic,
             "polyharmonic" => ConditionalKernel::Polyharmonic { exponent: arguments.value("exponent")? },
             "spline" => ConditionalKernel::Spline { order: arguments.value("order")?, dims: arguments.value("dims")? },
-            _ => match arguments.get("gamma")? {
-                Some(gamma) => ConditionalKernel::Rbf { gamma },
-                None => return Err(arguments.wrong("gamma", "a finite number above 0".into())),
-            },
+            "cityblock" => ConditionalKernel::Cityblock,
+            name => {
+                // RBF and the Laplacian learn theirs elsewhere, not here.
+                let Some(gamma) = arguments.get("gamma")? else {
+                    return Err(arguments.wrong("gamma", "a finite number above 0".into()));
+                };
+                match name {
+                    "laplacian" => ConditionalKernel::Laplacian { gamma },
+                    "log" => ConditionalKernel::Log { gamma, exponent: arguments.value("exponent")? },
+                    "multiquadric" => ConditionalKernel::Multiquadric { gamma },
+                    "inverse-multiquadric" => ConditionalKernel::InverseMultiquadric { gamma },
+                    _ => ConditionalKernel::Rbf { gamma },
+                }
+            }
         };
         kernel.check()?;
         Ok(kernel)
@@ -198,10 +308,15 @@ impl ConditionalKernel {
     pub fn degree(&self) -> Option<u32> {
         match *self {
             ConditionalKernel::ThinPlate { order } | ConditionalKernel::Spline { order, .. } => Some(order - 1),
-            ConditionalKernel::Distance => Some(0),
+            ConditionalKernel::Distance
+            | ConditionalKernel::Cityblock
+            | ConditionalKernel::Log { .. }
+            | ConditionalKernel::Multiquadric { .. } => Some(0),
             ConditionalKernel::Cubic => Some(1),
             ConditionalKernel::Polyharmonic { exponent } => Some((exponent / 2.0).ceil() as u32 - 1),
-            ConditionalKernel::Rbf { .. } => None,
+            ConditionalKernel::Rbf { .. }
+            | ConditionalKernel::Laplacian { .. }
+            | ConditionalKernel::InverseMultiquadric { .. } => None,
         }
     }
 
@@ -210,17 +325,22 @@ impl ConditionalKernel {
     pub fn dilation_exponent(&self) -> Option<f64> {
         match *self {
             ConditionalKernel::ThinPlate { order } => Some(f64::from(2 * (order - 1))),
-            ConditionalKernel::Distance => Some(1.0),
+            ConditionalKernel::Distance | ConditionalKernel::Cityblock => Some(1.0),
             ConditionalKernel::Cubic => Some(3.0),
             ConditionalKernel::Polyharmonic { exponent } => Some(exponent),
             ConditionalKernel::Spline { order, dims } => Some(f64::from(2 * order - dims)),
-            ConditionalKernel::Rbf { .. } => None,
+            _ => None,
         }
     }
 
-    /// φ(r), for r at least 0; φ(0) = 0, except for the Gaussian's 1.
+    /// Whether it is a function of ‖x − y‖₁ instead of ‖x − y‖.
+    fn is_cityblock(&self) -> bool {
+        matches!(self, ConditionalKernel::Cityblock | ConditionalKernel::Laplacian { .. })
+    }
+
+    /// φ(r), for r = ‖x − y‖ at least 0 (‖x − y‖₁ for `cityblock` and `laplacian`).
     pub fn value(&self, r: f64) -> f64 {
-        let mut value = [r * r];
+        let mut value = [if self.is_cityblock() { r } else { r * r }];
         if self.logarithmic().is_some() && r > 0.0 {
             // r² may underflow even if r does not.
             let b = self.dilation_exponent().unwrap_or(0.0);
@@ -244,26 +364,40 @@ impl ConditionalKernel {
         let negative = match (self.logarithmic(), self.dilation_exponent()) {
             (Some(half), _) => half % 2 == 0,
             (None, Some(b)) => (b / 2.0).ceil() % 2.0 == 1.0,
-            (None, None) => false,
+            (None, None) => self.degree().is_some(),
         };
         if negative { -1.0 } else { 1.0 }
     }
 
-    /// Turns squared distances into kernel values, in place.
-    pub fn apply(&self, squared: &mut [f64]) {
+    /// Turns squared distances (for `cityblock` and `laplacian` ‖x − y‖₁) into kernel values, in place.
+    pub fn apply(&self, distances: &mut [f64]) {
         let sign = self.sign();
         if let Some(half) = self.logarithmic() {
             // r^2k log r = ½ (r²)^k log r²: no square root is needed.
-            return powers_of_logarithms(squared, half, 0.5 * sign);
+            return powers_of_logarithms(distances, half, 0.5 * sign);
         }
-        match self.dilation_exponent() {
-            None => {
-                let ConditionalKernel::Rbf { gamma } = *self else { return };
-                squared.iter_mut().for_each(|r2| *r2 = (-gamma * *r2).exp());
+        let to_all = |f: &dyn Fn(f64) -> f64, distances: &mut [f64]| distances.iter_mut().for_each(|d| *d = f(*d));
+        match *self {
+            ConditionalKernel::Cityblock => to_all(&|d| -d, distances),
+            ConditionalKernel::Rbf { gamma } | ConditionalKernel::Laplacian { gamma } => {
+                to_all(&|d| (-gamma * d).exp(), distances);
             }
-            Some(1.0) => squared.iter_mut().for_each(|r2| *r2 = sign * r2.sqrt()),
-            Some(3.0) => squared.iter_mut().for_each(|r2| *r2 = sign * *r2 * r2.sqrt()),
-            Some(b) => squared.iter_mut().for_each(|r2| *r2 = sign * r2.powf(0.5 * b)),
+            ConditionalKernel::Log { gamma, exponent } if exponent == 2.0 => {
+                to_all(&|r2| -(gamma * r2).ln_1p(), distances);
+            }
+            ConditionalKernel::Log { gamma, exponent } => {
+                to_all(&|r2| -(gamma * r2.powf(0.5 * exponent)).ln_1p(), distances);
+            }
+            ConditionalKernel::Multiquadric { gamma } => to_all(&|r2| -(1.0 + gamma * r2).sqrt(), distances),
+            ConditionalKernel::InverseMultiquadric { gamma } => {
+                to_all(&|r2| 1.0 / (1.0 + gamma * r2).sqrt(), distances);
+            }
+            _ => match self.dilation_exponent() {
+                Some(1.0) => distances.iter_mut().for_each(|r2| *r2 = sign * r2.sqrt()),
+                Some(3.0) => distances.iter_mut().for_each(|r2| *r2 = sign * *r2 * r2.sqrt()),
+                Some(b) => distances.iter_mut().for_each(|r2| *r2 = sign * r2.powf(0.5 * b)),
+                None => {}
+            },
         }
     }
 
@@ -284,7 +418,10 @@ impl ConditionalKernel {
             }
             for (sample, out) in samples.chunks(n_features).zip(out.chunks_mut(n_bases)) {
                 let mut sums = [0.0; TILE];
-                squared_distances(sample, &tile, &mut sums);
+                match self.is_cityblock() {
+                    true => absolute_distances(sample, &tile, &mut sums),
+                    false => squared_distances(sample, &tile, &mut sums),
+                }
                 let out = &mut out[left..left + width];
                 out.copy_from_slice(&sums[..width]);
                 self.apply(out);
@@ -303,6 +440,12 @@ impl fmt::Display for ConditionalKernel {
             ConditionalKernel::Polyharmonic { exponent } => write!(f, "polyharmonic:exponent={exponent}"),
             ConditionalKernel::Spline { order, dims } => write!(f, "spline:order={order},dims={dims}"),
             ConditionalKernel::Rbf { gamma } => write!(f, "rbf:gamma={gamma}"),
+            ConditionalKernel::Cityblock => f.write_str("cityblock"),
+            ConditionalKernel::Laplacian { gamma } => write!(f, "laplacian:gamma={gamma}"),
+            ConditionalKernel::Log { gamma, exponent: 2.0 } => write!(f, "log:gamma={gamma}"),
+            ConditionalKernel::Log { gamma, exponent } => write!(f, "log:gamma={gamma},exponent={exponent}"),
+            ConditionalKernel::Multiquadric { gamma } => write!(f, "multiquadric:gamma={gamma}"),
+            ConditionalKernel::InverseMultiquadric { gamma } => write!(f, "inverse-multiquadric:gamma={gamma}"),
         }
     }
 }
@@ -312,7 +455,7 @@ impl FromStr for ConditionalKernel {
 
     /// Parses the kernel's spec, as written by [`Display`](fmt::Display); `thin-plate:order=2` is `thin-plate`.
     fn from_str(spec: &str) -> Result<Self> {
-        let known = [ROWS, &[RBF]].concat();
+        let known = [ROWS, &[RBF, LAPLACIAN]].concat();
         read_among(&known, "conditionally positive definite kernel", spec, Self::of)
     }
 }
@@ -357,6 +500,12 @@ mod tests {
             "polyharmonic:exponent=2.5",
             "spline:order=2,dims=3",
             "rbf:gamma=0.125",
+            "cityblock",
+            "laplacian:gamma=0.5",
+            "log:gamma=0.5",
+            "log:gamma=0.5,exponent=1.5",
+            "multiquadric:gamma=2",
+            "inverse-multiquadric:gamma=2",
         ] {
             assert_eq!(spec.parse::<ConditionalKernel>().unwrap().to_string(), spec);
         }
@@ -374,6 +523,9 @@ mod tests {
             "spline:order=1,dims=2",
             "spline:order=2",
             "cubic:order=3",
+            "laplacian",
+            "log:gamma=1,exponent=2.5",
+            "multiquadric:gamma=0",
         ] {
             assert!(bad.parse::<ConditionalKernel>().is_err(), "{bad}");
         }
@@ -383,15 +535,19 @@ mod tests {
     fn a_block_is_the_definition_and_its_diagonal_exact() {
         let n_features = 3;
         let values: Vec<f64> = (0..70 * n_features).map(|i| (1.3 * i as f64).sin() * 4.0 + 1e3).collect();
-        for spec in ["thin-plate", "thin-plate:order=4", "distance", "cubic", "polyharmonic:exponent=1.5"] {
+        let others = ["cityblock", "laplacian:gamma=0.2", "log:gamma=0.5,exponent=1.5", "log:gamma=0.5"];
+        let quadrics = ["multiquadric:gamma=2", "inverse-multiquadric:gamma=2", "rbf:gamma=0.1"];
+        let radial = ["thin-plate", "thin-plate:order=4", "distance", "cubic", "polyharmonic:exponent=1.5"];
+        for spec in radial.into_iter().chain(others).chain(quadrics) {
             let kernel: ConditionalKernel = spec.parse().unwrap();
+            let power = if kernel.is_cityblock() { 1 } else { 2 };
             let mut block = vec![0.0; 70 * 70];
             kernel.block(&values, &values, n_features, &mut block);
             for i in 0..70 {
-                assert_eq!(block[i * 70 + i], 0.0);
+                assert_eq!(block[i * 70 + i], kernel.value(0.0));
                 for j in 0..70 {
-                    let r2: f64 = (0..3).map(|k| (values[i * 3 + k] - values[j * 3 + k]).powi(2)).sum();
-                    let truth = kernel.value(r2.sqrt());
+                    let sum: f64 = (0..3).map(|k| (values[i * 3 + k] - values[j * 3 + k]).abs().powi(power)).sum();
+                    let truth = kernel.value(if power == 1 { sum } else { sum.sqrt() });
                     assert!((block[i * 70 + j] - truth).abs() <= 1e-12 * truth.abs().max(1e-3), "{spec}");
                     assert_eq!(block[i * 70 + j], block[j * 70 + i]);
                 }
@@ -412,5 +568,8 @@ mod tests {
         assert_eq!(facts("polyharmonic:exponent=2.5"), (Some(1), Some(2.5)));
         assert_eq!(facts("spline:order=2,dims=3"), (Some(1), Some(1.0)));
         assert_eq!(facts("rbf:gamma=1"), (None, None));
+        assert_eq!(facts("cityblock"), (Some(0), Some(1.0)));
+        assert_eq!(facts("log:gamma=1"), (Some(0), None));
+        assert_eq!(facts("inverse-multiquadric:gamma=1"), (None, None));
     }
 }

@@ -1,5 +1,5 @@
-//! The hot loops of radial kernels, in double precision: squared distances to a tile of bases, and r^2k log r. Written
-//! once and compiled for each instruction set; without fused multiply-adds, so that results do not depend on it.
+//! The hot loops of radial kernels, in double precision: distances to a tile of bases, and r^2k log r. Written once and
+//! compiled for each instruction set; without fused multiply-adds, so that results do not depend on it.
 
 use crate::isa::compiled;
 
@@ -14,6 +14,19 @@ compiled! {
         for (x, bases) in sample.iter().zip(tile.as_chunks::<TILE>().0) {
             for (sum, y) in sums.iter_mut().zip(bases) {
                 *sum += (x - y) * (x - y);
+            }
+        }
+        *out = sums;
+    }
+}
+
+compiled! {
+    /// ‖sample − basis‖₁ for the bases of a tile, as for [`squared_distances`].
+    pub(super) fn absolute_distances(sample: &[f64], tile: &[f64], out: &mut [f64; TILE]) {
+        let mut sums = [0.0; TILE];
+        for (x, bases) in sample.iter().zip(tile.as_chunks::<TILE>().0) {
+            for (sum, y) in sums.iter_mut().zip(bases) {
+                *sum += (x - y).abs();
             }
         }
         *out = sums;

@@ -38,6 +38,22 @@ pub(super) const RBF: SimilarityRow = SimilarityRow {
     build: |step| built(VectorSimilarity::from_step(step)),
 };
 
+/// exp(−gamma ‖x − y‖₁).
+pub(super) const LAPLACIAN: SimilarityRow = SimilarityRow {
+    name: "laplacian",
+    class: "Laplacian",
+    formula: "exp(−gamma ‖x − y‖₁)",
+    parameters: &[learned_gamma(
+        "Without one it is learned: 1 / mean ‖y − mean‖₁ over the training samples; `scale` says the same.",
+    )],
+    examples: &["laplacian", "laplacian:gamma=0.3"],
+    definition: Some(Definition::Vectors(|arguments, x, y| {
+        Ok((-arguments.value::<f64>("gamma")? * sum(x, y, |x, y| (x - y).abs())).exp())
+    })),
+    onnx: Onnx::Expression("exp(-gamma * sum(abs(x - y)))"),
+    ..RBF
+};
+
 pub(super) const ROWS: &[SimilarityRow] = &[
     SimilarityRow {
         name: "linear",
@@ -50,20 +66,7 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         ..RBF
     },
     RBF,
-    SimilarityRow {
-        name: "laplacian",
-        class: "Laplacian",
-        formula: "exp(−gamma ‖x − y‖₁)",
-        parameters: &[learned_gamma(
-            "Without one it is learned: 1 / mean ‖y − mean‖₁ over the training samples; `scale` says the same.",
-        )],
-        examples: &["laplacian", "laplacian:gamma=0.3"],
-        definition: Some(Definition::Vectors(|arguments, x, y| {
-            Ok((-arguments.value::<f64>("gamma")? * sum(x, y, |x, y| (x - y).abs())).exp())
-        })),
-        onnx: Onnx::Expression("exp(-gamma * sum(abs(x - y)))"),
-        ..RBF
-    },
+    LAPLACIAN,
     SimilarityRow {
         name: "polynomial",
         class: "Polynomial",

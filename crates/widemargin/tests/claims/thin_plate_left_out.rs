@@ -6,7 +6,7 @@ use widemargin::model::{ThinPlateParams, ThinPlateSvc};
 use widemargin::monitor::Monitor;
 use widemargin::solve::thin_plate::NullSpace;
 
-const KERNELS: [&str; 7] = [
+const KERNELS: [&str; 9] = [
     "distance",
     "thin-plate",
     "thin-plate:order=3",
@@ -14,6 +14,8 @@ const KERNELS: [&str; 7] = [
     "polyharmonic:exponent=2.5",
     "spline:order=2,dims=2",
     "rbf:gamma=0.3",
+    "cityblock",
+    "log:gamma=0.3,exponent=1",
 ];
 
 struct Case {

@@ -7,14 +7,20 @@ use widemargin::model::{ThinPlateParams, ThinPlateSvc};
 use widemargin::solve::Status;
 use widemargin::solve::thin_plate::NullSpace;
 
-const KERNELS: [(&str, usize); 6] = [
+const KERNELS: [(&str, usize); 9] = [
     ("thin-plate", 1),
     ("thin-plate:order=3", 2),
     ("distance", 0),
     ("cubic", 1),
     ("polyharmonic:exponent=2.5", 1),
     ("spline:order=2,dims=2", 1),
+    ("cityblock", 0),
+    ("log:gamma=0.3", 0),
+    ("multiquadric:gamma=0.3", 0),
 ];
+
+/// Kernels that are positive definite.
+const DEFINITE: [&str; 3] = ["rbf:gamma=0.3", "laplacian:gamma=0.3", "inverse-multiquadric:gamma=0.3"];
 
 /// The degree of no polynomial at all.
 const NONE: usize = usize::MAX;
@@ -50,7 +56,7 @@ fn kkt(model: &ThinPlateSvc, values: &[f64], d: usize, signs: &[f64]) -> f64 {
 
 #[test]
 fn free_polynomials_solve_the_bordered_system() {
-    for (spec, degree) in KERNELS.into_iter().chain([("rbf:gamma=0.3", NONE)]) {
+    for (spec, degree) in KERNELS.into_iter().chain(DEFINITE.map(|spec| (spec, NONE))) {
         for (d, c) in [(1, 0.5), (2, 100.0), (3, 5.0), (7, 1e4)] {
             let (values, labels) = blobs(160, d, 2, 11 + d as u64);
             let y = signs(&labels);

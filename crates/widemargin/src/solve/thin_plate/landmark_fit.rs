@@ -17,8 +17,8 @@ pub(crate) fn feature_map_of(between: Matrix, polynomials: &Matrix) -> Result<Fe
     Ok(FeatureMap { cholesky, at_landmarks, penalised: none.clone(), columns: none, cross: None })
 }
 
-/// Whether nothing is left for the kernel, and the mean of its projected diagonal: from the features' sum of squares,
-/// without and with their part along the polynomials, and the sum of all weights.
+/// Whether nothing is left for the kernel, and the mean of its projected diagonal: from the sum of squares of its
+/// features without their part along the polynomials, that of all features, and the sum of all weights.
 pub(crate) fn unit_of(spread: f64, squares: f64, total: f64) -> Result<(bool, f64)> {
     if !spread.is_finite() {
         return Err(overflow());

@@ -156,9 +156,10 @@ pub(crate) fn fit_rows(
     let (flat, unit) = match log.as_ref().and_then(Log::unit) {
         Some(known) => known,
         None => {
-            let trace = batched_newton.begin()? - settled.penalised_squares();
-            let along = settled.along;
-            let (spread, squares) = if settled.is_free { (trace, trace + along) } else { (trace - along, trace) };
+            let all = batched_newton.begin()?;
+            let (along, trace) = (settled.along, all - settled.penalised_squares());
+            // Compared with all squares, since what is left after a subtraction is at least their rounding.
+            let (spread, squares) = if settled.is_free { (trace, all + along) } else { (trace - along, all) };
             unit_of(spread, squares, settled.total)?
         }
     };

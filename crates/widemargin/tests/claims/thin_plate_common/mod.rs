@@ -64,7 +64,12 @@ pub fn alpha(model: &ThinPlateSvc, n: usize) -> Vec<f64> {
 /// The kernel matrix from the definition.
 pub fn gram(kernel: ConditionalKernel, values: &[f64], d: usize) -> Vec<Vec<f64>> {
     let rows: Vec<&[f64]> = values.chunks(d).collect();
-    let r = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum::<f64>().sqrt();
+    let is_cityblock = matches!(kernel, ConditionalKernel::Cityblock | ConditionalKernel::Laplacian { .. });
+    let power = if is_cityblock { 1 } else { 2 };
+    let r = |a: &[f64], b: &[f64]| {
+        let sum = a.iter().zip(b).map(|(x, y)| (x - y).abs().powi(power)).sum::<f64>();
+        if is_cityblock { sum } else { sum.sqrt() }
+    };
     rows.iter().map(|a| rows.iter().map(|b| kernel.value(r(a, b))).collect()).collect()
 }
 

@@ -153,7 +153,7 @@ def fit_basis_expansion(
     basis: str,
     basis_rows: _Rows | None,
     normalization: str,
-    C: float,
+    C: float | None,
     intercept: str,
     loss: str,
     start: Model | None,

@@ -82,6 +82,11 @@ def squared_differences(graph: Graph, x: str, bases: Array) -> str:
     return graph.scan(x, bases.T, step)
 
 
+def absolute_differences(graph: Graph, x: str, bases: Array) -> str:
+    """‖x − y‖₁."""
+    return graph.scan(x, bases.T, lambda inner, x, y: inner("Abs", inner("Sub", x, y)))
+
+
 def cosine(graph: Graph, x: str, bases: Array) -> str:
     """x·y / √(x·x · y·y); what is all 0 is like its own kind alone."""
     x, bases, own = _wide(graph, x, bases)

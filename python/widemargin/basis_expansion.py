@@ -12,6 +12,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from . import _core
 from ._base import SHARED, MarginClassifier, fitting
+from ._c_choice import c_of, path_of
 from ._collect import Collected, NoEstimator, collect
 from ._columns import by_name
 from ._names import one_of
@@ -35,6 +36,10 @@ NORMALIZATIONS = (
     "nystrom_symmetric_flip",
     "nystrom_symmetric_shift",
     "nystrom_symmetric_square",
+    "centered",
+    "centered_clip",
+    "centered_flip",
+    "centered_shift",
 )
 
 
@@ -59,9 +64,11 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
         similarity itself; or their row numbers. "kmedoids" evaluates a callable on more pairs than samples × bases.
     normalization : str, default="mean_norm"
         "mean_norm", "z_score", "none", or "nystrom_clip", "nystrom_flip", "nystrom_shift", "nystrom_square" (of a
-        symmetric similarity; "nystrom_symmetric_…" of any).
-    C : float, default=1.0
-        The weight of the losses in ½‖w‖² + C Σ loss, above 0.
+        symmetric similarity; "nystrom_symmetric_…" of any); "centered_clip", "centered_flip" or "centered_shift" of a
+        conditionally positive definite one, such as minus a distance: the thin plate SVM on this similarity.
+    C : float or "auto", default=1.0
+        The weight of the losses in ½‖w‖² + C Σ loss, above 0. "auto" takes the C of a path with the least leave-one-out
+        squared hinge (of 4,000 samples if there are more); only with ``loss="squared_hinge"``.
     fit_intercept : bool or "penalised", default=True
         True: unpenalised (with the hinge loss: penalised); "penalised"; False: no intercept.
     loss : {"squared_hinge", "hinge", "logistic"}, default="squared_hinge"
@@ -88,6 +95,11 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
+    C_ : float
+        The C of the model, given or selected.
+    path_ : dict of ndarray
+        For every C tried, as in `ThinPlateSVC`; empty if C was given. `fold_error`, at the selected C, is the error in
+        five folds of the samples on which it was selected.
     similarities_ : list of str
         The spec of each part, with learned values.
     basis_indices_ : ndarray of int
@@ -105,7 +117,7 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
     _read = _core.Model.from_bytes
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_basis": [Interval(Integral, 1, None, closed="left")],
-        "C": [Interval(Real, 0, None, closed="neither")],
+        "C": [Interval(Real, 0, None, closed="neither"), str],
         "fit_intercept": ["boolean", StrOptions({"penalised"})],
         "tol": [Interval(Real, 0, 1, closed="neither")],
         **SHARED,
@@ -120,7 +132,7 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
         n_basis: int = 1000,
         basis: Any = "index",
         normalization: str = "mean_norm",
-        C: float = 1.0,
+        C: float | str = 1.0,
         fit_intercept: bool | str = True,
         loss: str = "squared_hinge",
         class_weight: dict[Any, float] | str | None = None,
@@ -197,7 +209,7 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
                 basis=basis,
                 basis_rows=basis_rows,
                 normalization=normalization,
-                C=float(self.C),
+                C=c_of(self),
                 intercept=self._intercept(loss),
                 loss=loss,
                 start=self._start,
@@ -252,6 +264,7 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
 
     def _describe(self, told: dict[str, Any]) -> None:
         super()._describe(told)
+        self.C_, self.path_ = told["C"], path_of(told.get("path", []))
         self.similarities_ = told["similarity"]
         self.basis_indices_ = np.array(told["basis_rows"], dtype=np.int64)
         columns: npt.NDArray[np.int64] | None = getattr(self, "_columns", None)

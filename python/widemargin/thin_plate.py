@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from . import _core
 from ._base import SHARED, VectorClassifier, fitting
+from ._c_choice import c_of, path_of
 from ._names import one_of
 from ._nested import NestedSpecMixin
 from ._rows import kernels_of
@@ -148,7 +149,7 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         ThinPlateSVC
             The fitted estimator itself.
         """
-        C, kernel = self._c(), self._kernel()
+        C, kernel = c_of(self), self._kernel()
         null_space = one_of("null_space", self.null_space, _NULL_SPACES, estimator=self)
         basis = one_of("basis", self.basis, _BASES, estimator=self)
         is_standard = self.standardize
@@ -167,11 +168,6 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         self._keep(model)
         return self
 
-    def _c(self) -> float | None:
-        if isinstance(self.C, str) and self.C != "auto":
-            raise ValueError(f"The 'C' parameter of ThinPlateSVC must be a number above 0 or 'auto'. Got {self.C!r}.")
-        return None if self.C == "auto" else float(self.C)
-
     def _kernel(self) -> str:
         spec = str(getattr(self.kernel, "spec", self.kernel))
         name, colon, rest = spec.partition(":")
@@ -182,13 +178,7 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         self.C_, self.lambda_, self.null_space_ = told["C"], told["lambda"], told["null_space"]
         self.support_ = np.array(told["support"], dtype=np.int64)
         self.n_bases_ = told["n_bases"]
-        points = told["path"]
-        # Left out of the file where they have these values.
-        usual = {"loo_exact": False, "fold_error": np.nan}
-        columns = [*points[0], *(name for name in usual if name not in points[0])] if points else []
-        self.path_ = {
-            name: np.array([point.get(name, usual.get(name)) for point in points], dtype=np.float64) for name in columns
-        }
+        self.path_ = path_of(told["path"])
 
     @property
     def bases_(self) -> npt.NDArray[np.float64]:

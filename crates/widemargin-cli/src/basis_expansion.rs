@@ -8,14 +8,14 @@ use widemargin::Result;
 use widemargin::basis::BasisChoice;
 use widemargin::data::Labels;
 use widemargin::expansion::Normalization;
-use widemargin::model::BasisExpansionParams;
+use widemargin::model::{BasisExpansionParams, CChoice};
 use widemargin::monitor::Monitor;
 use widemargin::problem::{AnyLoss, Intercept};
 use widemargin::similarity::{AdditiveKernel, AnySimilarity};
 
 use crate::args::Common;
 use crate::class_weight::ClassWeightArg;
-use crate::method::{Axis, Data, Method, text};
+use crate::method::{Axis, Data, Method, c_json, text};
 use crate::model::Model;
 use crate::report::Failure;
 use crate::samples::{FOR_VECTORS, check_specs, default_similarity, with_names};
@@ -37,12 +37,14 @@ pub struct BasisExpansionArgs {
     #[arg(long, value_delimiter = ',', default_value = "index", value_name = "NAME")]
     basis: Vec<BasisChoice>,
     /// Normalization of the similarities: mean-norm, z-score, none, nystrom-clip, nystrom-flip, nystrom-shift,
-    /// nystrom-square, or nystrom-symmetric-clip ... for asymmetric similarities
+    /// nystrom-square, nystrom-symmetric-clip ... for asymmetric similarities, or centered-clip, centered-flip,
+    /// centered-shift for conditionally positive definite ones, such as minus a distance
     #[arg(long, value_delimiter = ',', default_value = "mean-norm", value_name = "NAME")]
     normalization: Vec<Normalization>,
-    /// Weight of the losses
+    /// Weight of the losses: a number, or auto, which minimises the leave-one-out loss on a path of values (of 4000
+    /// samples if there are more)
     #[arg(short = 'C', value_delimiter = ',', allow_hyphen_values = true, default_value = "1", value_name = "C")]
-    c: Vec<f64>,
+    c: Vec<CChoice>,
     /// Loss: hinge, squared-hinge or logistic
     #[arg(long, value_delimiter = ',', default_value = "squared-hinge", value_name = "NAME")]
     loss: Vec<AnyLoss>,
@@ -118,7 +120,7 @@ impl Method for BasisExpansionArgs {
         };
         vec![
             Axis { n_given: alternatives.iter().map(Vec::len).max().unwrap_or(1), ..similarity },
-            Axis::new("C", &self.c, |c| json!(c), |s: Settings, c| s.with(|p| p.c(c))),
+            Axis::new("C", &self.c, c_json, |s: Settings, c| s.with(|p| p.c(c))),
             Axis { head: "bases", ..n_basis },
             Axis::new("basis", &self.basis, text, |s: Settings, basis| s.with(|p| p.basis(basis))),
             Axis::new("normalization", &self.normalization, text, |s: Settings, n| s.with(|p| p.normalization(n))),

@@ -6,6 +6,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use widemargin::Result;
 use widemargin::data::{Labels, Resources};
+use widemargin::model::CChoice;
 use widemargin::monitor::Monitor;
 use widemargin_io::{Samples, Store};
 
@@ -71,6 +72,11 @@ impl<P: 'static> Axis<P> {
 /// A value in JSON as in a table.
 pub fn text<T: ToString>(value: &T) -> Value {
     value.to_string().into()
+}
+
+/// C in JSON: a number, or "auto".
+pub fn c_json(c: &CChoice) -> Value {
+    c.given().map_or_else(|| text(c), |c| json!(c))
 }
 
 /// The options of a method. Those that can be searched hold a list.

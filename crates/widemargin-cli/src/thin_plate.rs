@@ -13,7 +13,7 @@ use widemargin::solve::thin_plate::NullSpace;
 
 use crate::args::Common;
 use crate::class_weight::ClassWeightArg;
-use crate::method::{Axis, Data, Method, text};
+use crate::method::{Axis, Data, Method, c_json, text};
 use crate::model::Model;
 use crate::report::Failure;
 use crate::samples::rows;
@@ -26,8 +26,9 @@ const EXACT_UP_TO: usize = 10_000;
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Method options")]
 pub struct ThinPlateArgs {
-    /// Kernel: distance (-r), thin-plate (r^2 log r), cubic (r^3), thin-plate:order=N, polyharmonic:exponent=B,
-    /// spline:order=N,dims=D, rbf:gamma=G
+    /// Kernel: distance (-r), cityblock (-|x - y|_1), thin-plate (r^2 log r), cubic (r^3), thin-plate:order=N,
+    /// polyharmonic:exponent=B, spline:order=N,dims=D, log:gamma=G, multiquadric:gamma=G; positive definite ones:
+    /// rbf:gamma=G, laplacian:gamma=G, inverse-multiquadric:gamma=G
     #[arg(long, value_parser = kernels, action = ArgAction::Append, default_value = "distance", value_name = "NAME")]
     kernel: Vec<Kernels>,
     /// Weight of the losses: a number, or auto, which minimises the leave-one-out loss on a path of values
@@ -112,10 +113,6 @@ impl Method for ThinPlateArgs {
 
     fn axes(&self) -> Vec<Axis<ThinPlateParams>> {
         let kernels: Vec<_> = self.kernel.iter().flat_map(|list| list.0.iter().copied()).collect();
-        let c_json = |c: &CChoice| match c {
-            CChoice::Auto => text(c),
-            CChoice::Value(c) => json!(c),
-        };
         let size_json = |size: &BasisSize| match size {
             BasisSize::Landmarks(n) => json!(n),
             named => text(named),
@@ -182,8 +179,8 @@ mod tests {
     fn lists_of_kernels_know_their_own_commas() {
         let specs = |list: &str| kernels(list).map(|list| list.0.iter().map(ToString::to_string).collect::<Vec<_>>());
         assert_eq!(
-            specs("thin-plate,spline:order=2,dims=3,rbf:gamma=0.5").unwrap(),
-            ["thin-plate", "spline:order=2,dims=3", "rbf:gamma=0.5"]
+            specs("thin-plate,spline:order=2,dims=3,rbf:gamma=0.5,log:gamma=1,exponent=0.5,cityblock").unwrap(),
+            ["thin-plate", "spline:order=2,dims=3", "rbf:gamma=0.5", "log:gamma=1,exponent=0.5", "cityblock"]
         );
         for wrong in ["", "thin-plate,", "dims=3", "rbf:gamma=0.5,dims=3", "chi2"] {
             assert!(specs(wrong).is_err(), "{wrong}");

@@ -3,7 +3,7 @@
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use widemargin::basis::BasisChoice;
-use widemargin::model::BasisExpansionParams;
+use widemargin::model::{BasisExpansionParams, CChoice};
 use widemargin::problem::AnyLoss;
 use widemargin::similarity::{AdditiveKernel, AnySimilarity};
 
@@ -36,7 +36,7 @@ pub(crate) fn fit_basis_expansion(
     basis: &str,
     basis_rows: Option<PyReadonlyArray1<'_, i64>>,
     normalization: &str,
-    C: f64,
+    C: Option<f64>,
     intercept: &str,
     loss: &str,
     start: Option<PyRef<'_, Model>>,
@@ -48,7 +48,7 @@ pub(crate) fn fit_basis_expansion(
         .n_basis(n_basis)
         .basis(basis_choice(basis, basis_rows)?)
         .normalization(normalization.parse().map_err(raise)?)
-        .c(C)
+        .c(C.map_or(CChoice::Auto, CChoice::Value))
         .intercept(intercept.parse().map_err(raise)?)
         .loss(loss.parse::<AnyLoss>().map_err(raise)?)
         .class_weight(convert::class_weight(common.class_weight.as_ref(), &labels)?)

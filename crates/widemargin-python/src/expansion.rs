@@ -116,6 +116,7 @@ pub(crate) fn fit_basis_expansion_remote(
         basis,
         basis_rows,
         c: C,
+        path: Vec::new(),
         loss: shape.loss.into(),
         intercept: shape.intercept,
         classes: labels.labels.classes().to_vec(),

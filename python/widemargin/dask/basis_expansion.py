@@ -32,6 +32,12 @@ LEARNED = ("mean-norm", "z-score")
 FEWEST_ROWS = 200_000
 
 
+def _number(C: Any) -> float:
+    if isinstance(C, str):
+        raise ValueError(f"The 'C' parameter must be a number above 0 on collections of Dask. Got {C!r}.")
+    return float(C)
+
+
 class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
     """`widemargin.BasisExpansionSVC` on samples that are on several machines.
 
@@ -69,7 +75,7 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
 
     def _train(self, asked: Any, given: Given, clock: Clock, progress: Progress) -> tuple[_core.Model, Rows]:
         loss, normalization, basis, basis_rows = asked
-        client, labels, pieces, C = given.client, given.labels, given.pieces, float(self.C)
+        client, labels, pieces, C = given.client, given.labels, given.pieces, _number(self.C)
         codes, present = np.concatenate([piece.codes for piece in pieces]), np.flatnonzero(labels.weights > 0)
         chosen = self._drawn(codes, present, basis, basis_rows)
         raw = self._expansion(given, chosen, normalization)

@@ -10,6 +10,7 @@ from sklearn.utils import check_array
 
 from .. import _core
 from .. import thin_plate as _local
+from .._c_choice import c_of
 from .._names import one_of
 from .._progress import Progress
 from .._samples import from_vectors
@@ -52,7 +53,7 @@ class ThinPlateSVC(DaskClassifier, _local.ThinPlateSVC):
                 "standard deviations first (dask.dataframe.DataFrame.std)"
             )
         null_space = one_of("null_space", self.null_space, _local._NULL_SPACES, estimator=self)
-        return self._c(), self._kernel(), null_space, one_of("basis", self.basis, _local._BASES, estimator=self)
+        return c_of(self), self._kernel(), null_space, one_of("basis", self.basis, _local._BASES, estimator=self)
 
     def _train(self, asked: Any, given: Given, clock: Clock, progress: Progress) -> tuple[_core.Model, Rows]:
         C, kernel, null_space, basis = asked

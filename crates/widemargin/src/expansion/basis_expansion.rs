@@ -25,6 +25,12 @@ pub(crate) const ROWS_A_CHUNK: usize = 256;
 /// A block of a slow similarity should take no longer than this, in seconds, so that Ctrl-C takes effect quickly.
 const PATIENCE: f64 = 0.25;
 
+/// Negative eigenvalues of a smaller part of the positive ones are not worth a note.
+const WORTH_TELLING: f64 = 1e-4;
+
+/// With negative eigenvalues of this part of the positive ones a similarity is far from definite.
+const FAR: f64 = 0.5;
+
 /// With fewer rows the fixed cost of a block is too large, however slow the similarity.
 const FEWEST_ROWS: usize = 4;
 
@@ -37,6 +43,8 @@ pub struct BasisExpansion<S: Similarity> {
     described: Arc<S::Samples>,
     normalization: Normalization,
     maps: Vec<PartMap>,
+    /// Σ |negative eigenvalues| / Σ positive ones of each part, where it was fitted with a Nyström normalization.
+    negative: Vec<f64>,
 }
 
 /// The clone shares the similarity and the bases.
@@ -48,6 +56,7 @@ impl<S: Similarity> Clone for BasisExpansion<S> {
             described: self.described.clone(),
             normalization: self.normalization,
             maps: self.maps.clone(),
+            negative: self.negative.clone(),
         }
     }
 }
@@ -80,8 +89,8 @@ impl<S: Similarity> BasisExpansion<S> {
         training: &Training<'_, S::Samples>,
     ) -> Result<Self> {
         let mut expansion = BasisExpansion::from_parts(similarity, bases, normalization, Vec::new())?.with_identity();
-        if let Normalization::Nystrom(_) | Normalization::NystromOfSymmetricPart(_) = normalization {
-            expansion.maps = expansion.nystrom(training)?;
+        if normalization.definite().is_some() {
+            (expansion.maps, expansion.negative) = expansion.nystrom(training)?.into_iter().unzip();
         }
         Ok(expansion)
     }
@@ -117,7 +126,14 @@ impl<S: Similarity> BasisExpansion<S> {
         maps: Vec<PartMap>,
     ) -> Result<Self> {
         let described = Arc::new(similarity.describe(bases.clone())?);
-        Ok(BasisExpansion { similarity: Arc::new(similarity), bases: Arc::new(bases), described, normalization, maps })
+        Ok(BasisExpansion {
+            similarity: Arc::new(similarity),
+            bases: Arc::new(bases),
+            described,
+            normalization,
+            maps,
+            negative: Vec::new(),
+        })
     }
 
     /// The same expansion with a normalization that is learned from all rows of its features, wherever they are, whose
@@ -152,6 +168,33 @@ impl<S: Similarity> BasisExpansion<S> {
     /// The normalization.
     pub fn normalization(&self) -> Normalization {
         self.normalization
+    }
+
+    /// What a Nyström normalization changed to make similarities definite, part by part: Σ |negative eigenvalues| / Σ
+    /// positive ones of those between the bases. Empty for other normalizations and for models that were loaded.
+    pub fn negative_energy(&self) -> &[f64] {
+        &self.negative
+    }
+
+    /// What is worth telling of [`BasisExpansion::negative_energy`]: notes, and warnings.
+    pub(crate) fn of_definiteness(&self) -> (Vec<String>, Vec<String>) {
+        let (mut notes, mut warnings) = (Vec::new(), Vec::new());
+        let is_conditional = matches!(self.normalization, Normalization::CenteredNystrom(_));
+        for (part, &negative) in self.negative.iter().enumerate().filter(|(_, negative)| **negative > WORTH_TELLING) {
+            let told = format!(
+                "{} made {} definite: between the bases, its negative eigenvalues have {:.2} % of the sum of its positive \
+                 ones",
+                self.normalization,
+                self.similarity.part(part),
+                100.0 * negative,
+            );
+            if negative > FAR && is_conditional {
+                warnings.push(told + ", which is far from conditionally positive definite")
+            } else {
+                notes.push(told)
+            }
+        }
+        (notes, warnings)
     }
 
     pub(crate) fn maps(&self) -> &[PartMap] {
@@ -265,7 +308,7 @@ impl<S: Similarity> BasisExpansion<S> {
         Ok(())
     }
 
-    fn nystrom(&self, training: &Training<'_, S::Samples>) -> Result<Vec<PartMap>> {
+    fn nystrom(&self, training: &Training<'_, S::Samples>) -> Result<Vec<(PartMap, f64)>> {
         let n = self.bases.len();
         if self.n_columns() != n {
             let (spec, normalization) = (self.similarity.spec(), self.normalization);

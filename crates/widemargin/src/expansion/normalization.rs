@@ -21,6 +21,10 @@ pub enum Normalization {
     Nystrom(Definite),
     /// The same with the symmetric part (S + Sᵀ)/2 of a similarity that is not symmetric: `nystrom-symmetric-clip` ….
     NystromOfSymmetricPart(Definite),
+    /// The same as `nystrom-…` with S projected off the constant, (I − 11ᵀ/B) S (I − 11ᵀ/B), for conditionally positive
+    /// definite similarities such as minus a distance: `centered-clip` and so on. With a free intercept the machine is
+    /// the thin plate SVM on this similarity.
+    CenteredNystrom(Definite),
 }
 
 /// How an indefinite symmetric matrix is made positive semi-definite.
@@ -36,7 +40,7 @@ pub enum Definite {
     Square,
 }
 
-const NAMES: [(&str, Normalization); 11] = [
+const NAMES: [(&str, Normalization); 14] = [
     ("mean-norm", Normalization::MeanNorm),
     ("z-score", Normalization::ZScore),
     ("none", Normalization::None),
@@ -48,7 +52,22 @@ const NAMES: [(&str, Normalization); 11] = [
     ("nystrom-symmetric-flip", Normalization::NystromOfSymmetricPart(Definite::Flip)),
     ("nystrom-symmetric-shift", Normalization::NystromOfSymmetricPart(Definite::Shift)),
     ("nystrom-symmetric-square", Normalization::NystromOfSymmetricPart(Definite::Square)),
+    ("centered-clip", Normalization::CenteredNystrom(Definite::Clip)),
+    ("centered-flip", Normalization::CenteredNystrom(Definite::Flip)),
+    ("centered-shift", Normalization::CenteredNystrom(Definite::Shift)),
 ];
+
+impl Normalization {
+    /// How the similarities between the bases are made definite, if features depend on them.
+    pub(crate) fn definite(self) -> Option<Definite> {
+        match self {
+            Normalization::Nystrom(definite)
+            | Normalization::NystromOfSymmetricPart(definite)
+            | Normalization::CenteredNystrom(definite) => Some(definite),
+            _ => None,
+        }
+    }
+}
 
 impl fmt::Display for Normalization {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -60,9 +79,13 @@ impl fmt::Display for Normalization {
 impl FromStr for Normalization {
     type Err = Error;
 
-    /// Parses the name; `nystrom` means `nystrom-clip`.
+    /// Parses the name; `nystrom` means `nystrom-clip`, `centered` means `centered-clip`.
     fn from_str(given: &str) -> Result<Self> {
-        let name = if given == "nystrom" { "nystrom-clip" } else { given };
+        let name = match given {
+            "nystrom" => "nystrom-clip",
+            "centered" => "centered-clip",
+            name => name,
+        };
         NAMES.iter().find(|(known, _)| *known == name).map(|(_, normalization)| *normalization).ok_or_else(|| {
             let names: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
             Error::UnknownName {

@@ -3,7 +3,7 @@
 use super::{Definite, Normalization};
 use crate::error::{Error, Result};
 use crate::linalg;
-use crate::linalg::eigen;
+use crate::linalg::eigen::{self, SymmetricEigen};
 
 /// Eigenvalues below this fraction of the largest are dropped as rounding errors.
 const EIGENVALUE_CUT: f64 = 1e-6;
@@ -69,19 +69,18 @@ impl PartMap {
     }
 
     /// S^(−½) as a projection onto eigenvectors: U Λ^(−½) for the similarities S = U Λ Uᵀ between the bases, made
-    /// definite. This is a rotation of S^(−½), which does not affect a linear SVM.
+    /// definite. This is a rotation of S^(−½), which does not affect a linear SVM. With it, Σ |negative eigenvalues| / Σ
+    /// positive ones before, ignoring rounding.
     pub fn nystrom(
         between: &[f32],
         n: usize,
         normalization: Normalization,
         spec: &str,
         is_symmetric: bool,
-    ) -> Result<Self> {
-        let (definite, symmetrise) = match normalization {
-            Normalization::Nystrom(definite) => (definite, false),
-            Normalization::NystromOfSymmetricPart(definite) => (definite, true),
-            _ => return Ok(PartMap::identity(n)),
-        };
+    ) -> Result<(Self, f64)> {
+        let Some(definite) = normalization.definite() else { return Ok((PartMap::identity(n), 0.0)) };
+        let symmetrise = matches!(normalization, Normalization::NystromOfSymmetricPart(_));
+        let is_centred = matches!(normalization, Normalization::CenteredNystrom(_));
         let at = |i: usize, j: usize| f64::from(between[i * n + j]);
         let largest = between.iter().fold(0.0f32, |largest, s| largest.max(s.abs()));
         let mut matrix = vec![0.0; n * n];
@@ -103,28 +102,66 @@ impl PartMap {
                 (matrix[i * n + j], matrix[j * n + i]) = (value, value);
             }
         }
-        let eigen = eigen::symmetric(&matrix, n, true).ok_or_else(|| Error::Similarity {
+        let failed = || Error::Similarity {
             similarity: spec.to_owned(),
             problem: "its similarities between the bases have no eigenvalues: they are not finite".into(),
-        })?;
-        let least = eigen.values.first().copied().unwrap_or(0.0).min(0.0);
+        };
+        let SymmetricEigen { values, vectors } = match is_centred {
+            true => centred_eigen(&matrix, n).ok_or_else(failed)?,
+            false => eigen::symmetric(&matrix, n, true).ok_or_else(failed)?,
+        };
+        let rounding = n as f64 * f64::from(f32::EPSILON) * f64::from(largest);
+        let sum_of = |keep: &dyn Fn(f64) -> bool| values.iter().filter(|v| keep(**v)).map(|v| v.abs()).sum::<f64>();
+        let lost = sum_of(&|value| value < -rounding);
+        let negative = if lost > 0.0 { lost / sum_of(&|value| value > rounding) } else { 0.0 };
+        let least = values.first().copied().unwrap_or(0.0).min(0.0);
         let made = |value: f64| match definite {
             Definite::Clip => value.max(0.0),
             Definite::Flip => value.abs(),
             Definite::Shift => value - least,
             Definite::Square => value * value,
         };
-        let values: Vec<f64> = eigen.values.iter().map(|&value| made(value)).collect();
+        let values: Vec<f64> = values.iter().map(|&value| made(value)).collect();
         let cut = EIGENVALUE_CUT * values.iter().copied().fold(0.0, f64::max);
-        let kept: Vec<usize> = (0..n).rev().filter(|&k| values[k] > cut).collect();
+        let kept: Vec<usize> = (0..values.len()).rev().filter(|&k| values[k] > cut).collect();
         let n_features = kept.len();
         let mut projection = vec![0.0f32; n * n_features];
         for (feature, &k) in kept.iter().enumerate() {
             let factor = 1.0 / values[k].sqrt();
-            for (basis, x) in eigen.vectors[k * n..(k + 1) * n].iter().enumerate() {
+            for (basis, x) in vectors[k * n..(k + 1) * n].iter().enumerate() {
                 projection[basis * n_features + feature] = (factor * x) as f32;
             }
         }
-        Ok(PartMap::Projection { matrix: projection, n_features })
+        Ok((PartMap::Projection { matrix: projection, n_features }, negative))
     }
+}
+
+/// Eigenvalues and eigenvectors of (I − 11ᵀ/n) S (I − 11ᵀ/n) on the vectors orthogonal to 1: n − 1 of them, each of n
+/// numbers whose sum is 0. A reflection H takes 1 to the first axis; what remains of H S H without it is decomposed.
+fn centred_eigen(matrix: &[f64], n: usize) -> Option<SymmetricEigen> {
+    if n < 2 {
+        return Some(SymmetricEigen { values: Vec::new(), vectors: Vec::new() });
+    }
+    // H = I − 2vvᵀ with v along 1/√n + e₁, which does not cancel.
+    let mut v = vec![1.0 / (n as f64).sqrt(); n];
+    v[0] += 1.0;
+    let norm = v.iter().map(|x| x * x).sum::<f64>().sqrt();
+    v.iter_mut().for_each(|x| *x /= norm);
+    let w: Vec<f64> = matrix.chunks(n).map(|row| row.iter().zip(&v).map(|(s, v)| s * v).sum()).collect();
+    let vw: f64 = v.iter().zip(&w).map(|(v, w)| v * w).sum();
+    let m = n - 1;
+    let mut rest = vec![0.0; m * m];
+    for i in 1..n {
+        for j in 1..n {
+            let at = (i - 1) * m + j - 1;
+            rest[at] = matrix[i * n + j] - 2.0 * (v[i] * w[j] + w[i] * v[j]) + 4.0 * vw * v[i] * v[j];
+        }
+    }
+    let SymmetricEigen { values, vectors } = eigen::symmetric(&rest, m, true)?;
+    let reflected = vectors.chunks(m).flat_map(|q| {
+        let along: f64 = 2.0 * q.iter().zip(&v[1..]).map(|(q, v)| q * v).sum::<f64>();
+        let v = &v;
+        (0..n).map(move |i| if i == 0 { 0.0 } else { q[i - 1] } - along * v[i])
+    });
+    Some(SymmetricEigen { values, vectors: reflected.collect() })
 }

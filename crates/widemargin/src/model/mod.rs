@@ -1,6 +1,7 @@
 //! The methods: parameters → fit → model and its file, each in its own folder.
 
 mod basis_expansion;
+mod c_choice;
 mod classifier;
 mod clock;
 mod file;
@@ -14,6 +15,7 @@ mod scores;
 mod thin_plate;
 
 pub use basis_expansion::{Assembled, BasisExpansionParams, BasisExpansionSvc, Expanded, brought_rows, stand_ins};
+pub use c_choice::CChoice;
 pub use classifier::{Classifier, Parameters, from_bytes, load};
 pub use file::{
     Array, FORMAT_VERSION, FileFacts, Numbers, method_of, method_of_bytes, payload, with_payload, write_atomically,
@@ -25,6 +27,6 @@ pub use sample_queries::SAMPLE_QUERIES;
 pub use samples_file::bases_arrays;
 pub use scores::Scores;
 pub use thin_plate::{
-    CChoice, ColumnSums, ColumnSumsOf, FirstSumsOf, LandmarkChoice, LandmarkPlan, ModelFacts, SAMPLES_A_LANDMARK,
+    ColumnSums, ColumnSumsOf, FirstSumsOf, LandmarkChoice, LandmarkPlan, ModelFacts, SAMPLES_A_LANDMARK,
     SettledPolynomials, Standardize, ThinPlateParams, ThinPlateSvc, choose_landmarks, draw_rows, landmark_candidates,
 };

@@ -129,6 +129,7 @@ fn a_machine_of_parts_is_the_machine() {
         basis: "index".into(),
         basis_rows: fitted.basis_rows().to_vec(),
         c: fitted.c(),
+        path: Vec::new(),
         loss: fitted.loss(),
         intercept: fitted.intercept(),
         classes: fitted.classes().to_vec(),

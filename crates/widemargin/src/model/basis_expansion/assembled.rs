@@ -8,6 +8,7 @@ use crate::model::origin::Origin;
 use crate::problem::{AnyLoss, Intercept, n_problems};
 use crate::similarity::Similarity;
 use crate::solve::Report;
+use crate::solve::thin_plate::PathPoint;
 use std::sync::OnceLock;
 
 /// The parts of a classifier other than its expansion.
@@ -19,6 +20,8 @@ pub struct Assembled {
     pub basis_rows: Vec<usize>,
     /// The weight C of the losses.
     pub c: f64,
+    /// The values of C that were tried, if it was selected.
+    pub path: Vec<PathPoint>,
     /// The loss.
     pub loss: AnyLoss,
     /// How the intercept was treated.
@@ -47,12 +50,13 @@ impl<S: Similarity> BasisExpansionSvc<S> {
                 expected: format!("{} and {k}: {k} problems of {d} features", k * d),
             });
         }
-        let Assembled { basis, basis_rows, c, loss, intercept, classes, weights, intercepts, report } = parts;
+        let Assembled { basis, basis_rows, c, path, loss, intercept, classes, weights, intercepts, report } = parts;
         Ok(BasisExpansionSvc {
             expansion,
             basis,
             basis_rows,
             c,
+            path,
             loss,
             intercept,
             classes,

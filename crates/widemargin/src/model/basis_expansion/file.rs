@@ -14,6 +14,7 @@ use crate::model::origin::Origin;
 use crate::problem::{AnyLoss, Intercept, n_problems};
 use crate::similarity::{AnySimilarity, Similarity};
 use crate::solve::Report;
+use crate::solve::thin_plate::PathPoint;
 
 pub(crate) const METHOD: &str = "basis-expansion";
 
@@ -28,6 +29,8 @@ pub(crate) struct Header {
     loss: String,
     #[serde(rename = "C")]
     c: f64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    path: Vec<PathPoint>,
     intercept: String,
     classes: Vec<Label>,
     report: Report,
@@ -129,6 +132,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
             basis_rows: self.basis_rows.clone(),
             loss: self.loss.to_string(),
             c: self.c,
+            path: self.path.clone(),
             intercept: self.intercept.to_string(),
             classes: self.classes.clone(),
             report: self.report.clone(),
@@ -155,6 +159,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
             basis: header.basis,
             basis_rows: header.basis_rows,
             c: header.c,
+            path: header.path,
             loss: header.loss.parse::<AnyLoss>().map_err(retold)?,
             intercept: header.intercept.parse::<Intercept>().map_err(retold)?,
             classes: header.classes,

@@ -7,28 +7,30 @@
 use std::fmt;
 use std::sync::OnceLock;
 
+use super::choose_c::{Chosen, ChosenC, choose_c};
 use super::expand::{Expander, Learned, USUAL_BASES};
+use super::start::Start;
 use crate::basis::BasisChoice;
 use crate::data::{
     ClassWeight, DenseMatrix, DenseView, Distinct, Given, Labels, Source, check_costs, effective_weights,
 };
 use crate::error::{Error, Result};
 use crate::expansion::Normalization;
-use crate::model::BasisExpansionSvc;
 use crate::model::clock::Clock;
 use crate::model::origin::{Origin, TrainingSettings};
+use crate::model::{BasisExpansionSvc, CChoice};
 use crate::monitor::Monitor;
 use crate::problem::{AnyLoss, Block, Intercept, LinearObjective, OneVsRest};
 use crate::similarity::Similarity;
 use crate::solve::Report;
 use crate::solve::linear_dual::{self, LinearDualSettings};
-use crate::solve::newton::{self, NewtonSettings, NewtonStart};
+use crate::solve::newton::{self, NewtonSettings};
 
 /// Parameters of a basis expansion SVM, with their defaults.
 #[derive(Clone)]
 pub struct BasisExpansionParams<S: Similarity> {
     pub(crate) expander: Expander<S>,
-    pub(crate) c: f64,
+    pub(crate) c: CChoice,
     pub(crate) loss: AnyLoss,
     pub(crate) intercept: Intercept,
     pub(crate) class_weight: ClassWeight,
@@ -51,7 +53,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
                 normalization: Normalization::MeanNorm,
                 seed: 0,
             },
-            c: 1.0,
+            c: CChoice::Value(1.0),
             loss: AnyLoss::default(),
             intercept: Intercept::Free,
             class_weight: ClassWeight::Uniform,
@@ -91,9 +93,10 @@ impl<S: Similarity> BasisExpansionParams<S> {
         BasisExpansionParams { expander: Expander { normalization, ..self.expander }, ..self }
     }
 
-    /// The weight C of the losses in ½‖w‖² + C Σ loss; above 0.
-    pub fn c(self, c: f64) -> Self {
-        BasisExpansionParams { c, ..self }
+    /// The weight C of the losses in ½‖w‖² + C Σ loss: a number above 0, or [`CChoice::Auto`], the C of a path with the
+    /// least leave-one-out squared hinge (on 4,000 samples if there are more).
+    pub fn c(self, c: impl Into<CChoice>) -> Self {
+        BasisExpansionParams { c: c.into(), ..self }
     }
 
     /// The loss: a [`SmoothLoss`](crate::problem::SmoothLoss), a [`Loss`](crate::problem::Loss) or an [`AnyLoss`].
@@ -146,8 +149,10 @@ impl<S: Similarity> BasisExpansionParams<S> {
     pub fn check(&self) -> Result<()> {
         let wrong =
             |name, value: String, expected: &str| Err(Error::Parameter { name, value, expected: expected.to_owned() });
-        if !(self.c > 0.0 && self.c.is_finite()) {
-            return wrong("C", self.c.to_string(), "a finite number above 0");
+        self.c.check()?;
+        if self.c == CChoice::Auto && self.loss != AnyLoss::default() {
+            let expected = "squared_hinge where C is auto: leave-one-out is in closed form for it";
+            return wrong("loss", self.loss.to_string(), expected);
         }
         if !(self.tol > 0.0 && self.tol < 1.0) {
             return wrong("tol", self.tol.to_string(), "a relative duality gap between 0 and 1, such as 0.001");
@@ -231,7 +236,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         self.check()?;
         labels.check(samples.n_samples())?;
         let effective = effective_weights(labels, sample_weight, &self.class_weight)?;
-        check_costs(self.c, &effective, labels.classes().len())?;
+        check_costs(self.c.or_one(), &effective, labels.classes().len())?;
         let mut clock = Clock::start(monitor);
 
         let given = Given { codes: labels.codes(), weights: sample_weight, effective: &effective };
@@ -244,13 +249,22 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let learned = Learned { samples, distinct: &distinct, weights: &weights, codes, n_classes, threads, monitor };
         let made = self.expander.fit(&learned, &mut clock)?;
 
-        let costs: Vec<f64> = weights.iter().map(|weight| self.c * weight).collect();
+        let chosen_c = match self.c {
+            CChoice::Value(c) => ChosenC { c, path: Vec::new(), start: self.start, note: None },
+            CChoice::Auto => {
+                let samples = Chosen { labels: &labels, weights: &weights, copies: &distinct.weights };
+                let chosen = choose_c(made.phi.view()?, samples, self.intercept, seed, threads, monitor)?;
+                clock.end("choose C")?;
+                chosen
+            }
+        };
+        let costs: Vec<f64> = weights.iter().map(|weight| chosen_c.c * weight).collect();
         let solver = Solver {
             loss: self.loss,
             intercept: self.intercept,
             tol: self.tol,
             max_iter: self.max_iter,
-            start: self.start,
+            start: chosen_c.start,
             seed,
             threads,
         };
@@ -258,12 +272,16 @@ impl<S: Similarity> BasisExpansionParams<S> {
         clock.end("solve")?;
 
         solution.report.stages = clock.stages;
-        solution.report.warnings.extend(made.chosen.warning);
+        let (notes, warnings) = made.expansion.of_definiteness();
+        solution.report.notes.extend(notes);
+        solution.report.warnings.extend(warnings.into_iter().chain(made.chosen.warning));
+        solution.report.notes.extend(chosen_c.note);
         Ok(BasisExpansionSvc {
             expansion: made.expansion,
             basis: made.basis,
             basis_rows: made.chosen.rows,
-            c: self.c,
+            c: chosen_c.c,
+            path: chosen_c.path,
             loss: self.loss,
             intercept: solution.intercept,
             classes: labels.classes().to_vec(),
@@ -273,22 +291,6 @@ impl<S: Similarity> BasisExpansionParams<S> {
             decision: OnceLock::new(),
             origin: Origin::of(training),
         })
-    }
-}
-
-/// A warm start.
-#[derive(Clone)]
-pub(crate) struct Start {
-    /// `[problem][feature]`.
-    weights: Vec<f32>,
-    intercepts: Vec<f64>,
-}
-
-impl Start {
-    /// The warm start for these numbers of problems and features, if they match.
-    pub fn of(&self, n_problems: usize, n_features: usize) -> Option<NewtonStart<'_>> {
-        let fits = self.weights.len() == n_problems * n_features && self.intercepts.len() == n_problems;
-        fits.then_some(NewtonStart { weights: &self.weights, intercepts: &self.intercepts })
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod assembled;
 mod block_plan;
+mod choose_c;
 mod expand;
 mod expanded;
 pub(super) mod expansion_file;
@@ -14,6 +15,7 @@ mod hessian_sample;
 mod manifest;
 mod model;
 mod out_of_core;
+mod start;
 
 pub use assembled::Assembled;
 pub use expanded::Expanded;

@@ -14,6 +14,7 @@ use crate::par::Pool;
 use crate::problem::{AnyLoss, Intercept, OneVsRest, n_problems};
 use crate::similarity::Similarity;
 use crate::solve::Report;
+use crate::solve::thin_plate::PathPoint;
 
 /// A basis expansion SVM. It stores its bases, and compares samples with these only.
 #[derive(Clone)]
@@ -24,6 +25,8 @@ pub struct BasisExpansionSvc<S: Similarity> {
     /// Their training rows; empty if the bases were given.
     pub(crate) basis_rows: Vec<usize>,
     pub(crate) c: f64,
+    /// By descending λ; empty if C was given.
+    pub(crate) path: Vec<PathPoint>,
     pub(crate) loss: AnyLoss,
     pub(crate) intercept: Intercept,
     pub(crate) classes: Vec<Label>,
@@ -203,9 +206,14 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         &self.intercepts
     }
 
-    /// The weight C of the losses.
+    /// The weight C of the losses, given or selected.
     pub fn c(&self) -> f64 {
         self.c
+    }
+
+    /// The results at every C that was tried, by descending λ; empty if C was given.
+    pub fn path(&self) -> &[PathPoint] {
+        &self.path
     }
 
     /// The loss.

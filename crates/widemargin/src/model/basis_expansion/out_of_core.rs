@@ -10,6 +10,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::block_plan::Plan;
+use super::choose_c::{Chosen, ChosenC, choose_c};
 use super::expand::bases_of;
 use super::feature_pieces::FeaturePieces;
 use super::hessian_rows::{choose_hessian_rows, stand_ins};
@@ -20,7 +21,7 @@ use crate::data::{DenseView, Labels, Resources, Samples, Source, Training, check
 use crate::error::{Error, Result};
 use crate::expansion::BasisExpansion;
 use crate::model::clock::Clock;
-use crate::model::{Assembled, BasisExpansionParams, BasisExpansionSvc};
+use crate::model::{Assembled, BasisExpansionParams, BasisExpansionSvc, CChoice};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::partition::{OutOfCore, Recorded};
@@ -61,7 +62,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
             return Err(Error::Parameter { name: "loss", value: self.loss.to_string(), expected: expected.into() });
         };
         let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
-        check_costs(self.c, &weights, labels.classes().len())?;
+        check_costs(self.c.or_one(), &weights, labels.classes().len())?;
         let mut clock = Clock::start(monitor);
         let (parameters, asked) = (self.told(), self.training());
         let training = Training { samples, weights: &weights, threads: self.threads, monitor };
@@ -92,22 +93,40 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let learner = Learner { pieces, weights: &weights, plan: &plan, resources, monitor };
         let (pieces, hessian_sample) = learner.learn(stays, &mut clock)?;
 
-        let costs: Vec<f64> = weights.iter().map(|weight| self.c * weight).collect();
+        let chosen_c = match self.c {
+            CChoice::Value(c) => ChosenC { c, path: Vec::new(), start: self.start, note: None },
+            CChoice::Auto => {
+                let part: Vec<f64> = hessian_sample.rows.iter().map(|&row| weights[row]).collect();
+                let codes = hessian_sample.rows.iter().map(|&row| labels.codes()[row]).collect();
+                let labels = Labels::from_codes(labels.classes().to_vec(), codes)?;
+                let phi = DenseView::new(&hessian_sample.phi, part.len(), pieces.expansion.n_features())?;
+                let copies = vec![1.0; part.len()];
+                let samples = Chosen { labels: &labels, weights: &part, copies: &copies };
+                let chosen = choose_c(phi, samples, self.intercept, expander.seed, self.threads, monitor)?;
+                clock.end("choose C")?;
+                chosen
+            }
+        };
+        let costs: Vec<f64> = weights.iter().map(|weight| chosen_c.c * weight).collect();
         let problem = Targets { targets, costs: &costs, loss, intercept: self.intercept };
         let blocks =
             Blocks { pieces: &pieces, hessian_sample: &hessian_sample, labels, problem, plan, resources, pool };
-        let start = self.start.as_ref().and_then(|s| s.of(targets.n_problems(), pieces.expansion.n_features()));
+        let start = chosen_c.start.as_ref().and_then(|s| s.of(targets.n_problems(), pieces.expansion.n_features()));
         let (solution, note) = blocks.solve(&settings, start, monitor)?;
         clock.end("solve")?;
 
         let mut report: Report = solution.report(clock.stages, &settings);
         report.notes.push(note);
-        report.warnings.extend(chosen.warning);
+        report.notes.extend(chosen_c.note);
+        let (notes, warnings) = pieces.expansion.of_definiteness();
+        report.notes.extend(notes);
+        report.warnings.extend(warnings.into_iter().chain(chosen.warning));
         let basis = if chosen.rows.is_empty() { "given".into() } else { expander.basis.to_string() };
         let parts = Assembled {
             basis,
             basis_rows: chosen.rows,
-            c: self.c,
+            c: chosen_c.c,
+            path: chosen_c.path,
             loss: self.loss,
             intercept: self.intercept,
             classes: labels.classes().to_vec(),

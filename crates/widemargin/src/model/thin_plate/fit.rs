@@ -7,11 +7,12 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::kernel_blocks::{dense_rows, first_of_equals, weighted_gram, weighted_polynomials};
 use super::landmarks::{Placed, choose};
 use super::model::ThinPlateSvc;
-use super::params::{CChoice, LANDMARKS, Standardize, ThinPlateParams};
+use super::params::{LANDMARKS, Standardize, ThinPlateParams};
 use super::remote::ModelFacts;
 use super::stream::{KernelRows, RowSource};
 use crate::data::{Distinct, Given, Labels, Rows, check_costs, effective_weights, fingerprints};
 use crate::error::{Error, Result};
+use crate::model::CChoice;
 use crate::model::clock::Clock;
 use crate::model::origin::{Origin, TrainingSettings};
 use crate::model::scale_rows::scale_rows;
@@ -20,8 +21,8 @@ use crate::par::Pool;
 use crate::problem::n_problems;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::thin_plate::{
-    BLOCK, FitSettings, Fitted, Means, NullSpace, PathPoint, Problems, RowFacts, SAMPLES_A_FREE_POLYNOMIAL, Solved,
-    Stop, WhyNotFree, feature_map_of, fit_blocks, fit_exact, memory,
+    BLOCK, FitSettings, Fitted, LOWEST, Means, NullSpace, PathPoint, Problems, RowFacts, SAMPLES_A_FREE_POLYNOMIAL,
+    Solved, Stop, WhyNotFree, feature_map_of, fit_blocks, fit_exact, memory,
 };
 use crate::solve::{Report, Stage, Status};
 
@@ -78,7 +79,7 @@ impl ThinPlateParams {
             });
         }
         let effective = effective_weights(labels, sample_weight, &self.class_weight)?;
-        check_costs(self.least_c(), &effective, labels.classes().len())?;
+        check_costs(self.c.or_one(), &effective, labels.classes().len())?;
         let mut clock = Clock::start(monitor);
 
         // Samples of weight 0 are ignored everywhere, including the scaling of the polynomials. Copies are merged.
@@ -155,14 +156,6 @@ impl ThinPlateParams {
         })
     }
 
-    /// C if it is given; otherwise one that is certainly tried.
-    pub(crate) fn least_c(&self) -> f64 {
-        match self.c {
-            CChoice::Auto => 1.0,
-            CChoice::Value(c) => c,
-        }
-    }
-
     /// The settings stored in the model.
     pub(crate) fn training(&self, on_landmarks: bool) -> TrainingSettings {
         TrainingSettings {
@@ -176,11 +169,12 @@ impl ThinPlateParams {
     }
 
     pub(crate) fn settings(&self) -> FitSettings {
-        let c = match self.c {
-            CChoice::Auto => None,
-            CChoice::Value(c) => Some(c),
-        };
-        FitSettings { null_space: self.null_space, c, stop: Stop { max_steps: self.max_steps, tol: self.tol } }
+        FitSettings {
+            null_space: self.null_space,
+            c: self.c.given(),
+            lowest: LOWEST,
+            stop: Stop { max_steps: self.max_steps, tol: self.tol },
+        }
     }
 
     /// The report of a fit; `class_weights` are the sums of the samples' weights in each class.

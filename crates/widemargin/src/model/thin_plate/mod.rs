@@ -12,7 +12,7 @@ mod stream;
 
 pub use landmarks::LandmarkChoice;
 pub use model::ThinPlateSvc;
-pub use params::{CChoice, Standardize, ThinPlateParams};
+pub use params::{Standardize, ThinPlateParams};
 pub use remote::{
     ColumnSums, ColumnSumsOf, FirstSumsOf, LandmarkPlan, ModelFacts, SAMPLES_A_LANDMARK, SettledPolynomials,
     choose_landmarks, draw_rows, landmark_candidates,

@@ -10,48 +10,9 @@ use std::str::FromStr;
 use super::landmarks::LandmarkChoice;
 use crate::data::ClassWeight;
 use crate::error::{Error, Result};
+use crate::model::CChoice;
 use crate::similarity::ConditionalKernel;
 use crate::solve::thin_plate::NullSpace;
-
-/// How C is selected.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum CChoice {
-    /// The C with the smallest mean leave-one-out squared hinge loss on a path.
-    #[default]
-    Auto,
-    /// A given C, above 0.
-    Value(f64),
-}
-
-impl From<f64> for CChoice {
-    fn from(c: f64) -> Self {
-        CChoice::Value(c)
-    }
-}
-
-impl fmt::Display for CChoice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            CChoice::Auto => f.write_str("auto"),
-            CChoice::Value(c) => c.fmt(f),
-        }
-    }
-}
-
-impl FromStr for CChoice {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        if text == "auto" {
-            return Ok(CChoice::Auto);
-        }
-        text.parse().map(CChoice::Value).map_err(|_| Error::Parameter {
-            name: "C",
-            value: text.to_owned(),
-            expected: "auto, or a finite number above 0".into(),
-        })
-    }
-}
 
 /// Whether each column is first divided by its standard deviation.
 ///
@@ -219,12 +180,7 @@ impl ThinPlateParams {
         self.kernel.check()?;
         let wrong =
             |name, value: String, expected: &str| Err(Error::Parameter { name, value, expected: expected.to_owned() });
-        match self.c {
-            CChoice::Value(c) if !(c > 0.0 && c.is_finite()) => {
-                return wrong("C", c.to_string(), "auto, or a finite number above 0");
-            }
-            _ => {}
-        }
+        self.c.check()?;
         if self.n_basis == Some(0) {
             return wrong("n_basis", "0".into(), "at least 1, or none for the exact solver");
         }

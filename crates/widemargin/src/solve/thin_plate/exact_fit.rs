@@ -24,6 +24,8 @@ pub(crate) const SAMPLES_A_FREE_POLYNOMIAL: usize = 100;
 pub(crate) struct FitSettings {
     pub null_space: NullSpace,
     pub c: Option<f64>,
+    /// The smallest λ of the path in scale-free units, in half decades.
+    pub lowest: i32,
     pub stop: Stop,
 }
 
@@ -134,7 +136,7 @@ fn solve(
     if !(unit > 0.0 && unit.is_finite()) {
         return Err(overflow());
     }
-    let path = PathSettings { c: settings.c, unit, stop: settings.stop };
+    let path = PathSettings { c: settings.c, unit, lowest: settings.lowest, stop: settings.stop };
     let origins = vec![system.origin(); problems.targets().n_problems()];
     walk(&mut ExactVisits::new(system, problems, &path, pool, monitor), &origins, &path, monitor)
 }

@@ -2,11 +2,21 @@
 
 use crate::linalg::factor::{Cholesky, Matrix, Side, add_product, add_scaled, product, stacked};
 
+/// How the kernel values of a row become features.
+#[derive(Clone, Debug)]
+pub(crate) enum Lift {
+    /// Not at all: nothing is left of the kernel once it is projected off the polynomials.
+    Nothing,
+    /// They are features already.
+    Given,
+    /// By L of LLᵀ, the kernel between the landmarks projected off the polynomials there.
+    Factor(Cholesky),
+}
+
 /// The map from the raw numbers of a row: φ, its kernel values with the landmarks, and p, its polynomials.
 #[derive(Clone, Debug)]
 pub(crate) struct FeatureMap {
-    /// LLᵀ, the kernel between the landmarks projected off the polynomials there; `None` if nothing is left of it.
-    pub cholesky: Option<Cholesky>,
+    pub lift: Lift,
     /// Q, the polynomials' span at the landmarks.
     pub at_landmarks: Matrix,
     /// Sᵀp are further penalised features: S has one row per polynomial, and one column per penalised one.
@@ -34,14 +44,30 @@ impl FeatureMap {
     /// The same polynomials without landmarks.
     pub fn only_polynomials(&self, columns: Matrix) -> FeatureMap {
         let penalised = Matrix::zeros(columns.n_rows(), 0);
-        FeatureMap { cholesky: None, at_landmarks: Matrix::zeros(0, 0), penalised, columns, cross: None }
+        FeatureMap { lift: Lift::Nothing, at_landmarks: Matrix::zeros(0, 0), penalised, columns, cross: None }
+    }
+
+    /// Of `n` features that are given, and one polynomial, the constant; without unpenalised features.
+    pub fn given(n: usize) -> FeatureMap {
+        let none = Matrix::zeros(1, 0);
+        FeatureMap {
+            lift: Lift::Given,
+            at_landmarks: Matrix::zeros(n, 0),
+            penalised: none.clone(),
+            columns: none,
+            cross: None,
+        }
     }
 
     /// f = L⁻¹(I − QQᵀ)φ of some rows, in place of their φ, one column per row.
     pub fn penalise(&self, phi: &mut Matrix) {
-        let Some(cholesky) = &self.cholesky else {
-            *phi = Matrix::zeros(phi.n_rows(), phi.n_cols());
-            return;
+        let cholesky = match &self.lift {
+            Lift::Factor(cholesky) => cholesky,
+            Lift::Given => return,
+            Lift::Nothing => {
+                *phi = Matrix::zeros(phi.n_rows(), phi.n_cols());
+                return;
+            }
         };
         let q = &self.at_landmarks;
         if q.n_cols() > 0 {
@@ -76,7 +102,11 @@ impl FeatureMap {
         if self.penalised.n_cols() > 0 {
             add_scaled(&mut beta, 1.0, &self.penalised.times(of_polynomials));
         }
-        let Some(cholesky) = &self.cholesky else { return (vec![0.0; t.len()], beta) };
+        let cholesky = match &self.lift {
+            Lift::Factor(cholesky) => cholesky,
+            Lift::Given => return (t.to_vec(), beta),
+            Lift::Nothing => return (vec![0.0; t.len()], beta),
+        };
         let mut alpha = Matrix::from_columns(t.to_vec(), t.len(), 1);
         cholesky.solve_lower_transposed(&mut alpha);
         let along = self.at_landmarks.transposed_times(alpha.col(0));

@@ -1,7 +1,7 @@
 //! What a fit on landmarks is made of: features whose inner product is the projected kernel between landmarks, and what
 //! becomes of the polynomials.
 
-use super::feature_map::FeatureMap;
+use super::feature_map::{FeatureMap, Lift};
 use super::null_space::{NullSpace, filled_factor, overflow, project, span};
 use super::path::Outcome;
 use crate::error::Result;
@@ -12,9 +12,12 @@ pub(crate) fn feature_map_of(between: Matrix, polynomials: &Matrix) -> Result<Fe
     let at_landmarks = span(polynomials)?.u;
     let projected = project(between, &at_landmarks)?;
     // α = (I − QQᵀ)L⁻ᵀt has αᵀΦα = ‖t‖² for LLᵀ the projected kernel: the features are L⁻¹(I − QQᵀ)Φ(z, x).
-    let cholesky = if projected.flat { None } else { Some(filled_factor(&projected.kernel, &at_landmarks)?) };
+    let lift = match projected.flat {
+        true => Lift::Nothing,
+        false => Lift::Factor(filled_factor(&projected.kernel, &at_landmarks)?),
+    };
     let none = Matrix::zeros(polynomials.n_cols(), 0);
-    Ok(FeatureMap { cholesky, at_landmarks, penalised: none.clone(), columns: none, cross: None })
+    Ok(FeatureMap { lift, at_landmarks, penalised: none.clone(), columns: none, cross: None })
 }
 
 /// Whether nothing is left for the kernel, and the mean of its projected diagonal: from the sum of squares of its

@@ -7,7 +7,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::block_sums::{Block, RowFacts, State};
-use super::feature_map::FeatureMap;
+use super::feature_map::{FeatureMap, Lift};
 use super::local::{Blocks, Local};
 use super::row_sums::{RowSums, RowsShape};
 use crate::error::{Error, Result};
@@ -98,7 +98,7 @@ impl PartRows<'_> {
             });
         }
         let feature_map = FeatureMap {
-            cholesky: None,
+            lift: Lift::Nothing,
             at_landmarks: Matrix::zeros(self.n_penalised, 0),
             penalised: Matrix::zeros(0, 0),
             columns: Matrix::zeros(0, p - self.n_penalised),

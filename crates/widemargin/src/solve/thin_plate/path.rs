@@ -20,7 +20,7 @@ const START: i32 = -4;
 const SAFE_START: i32 = 0;
 
 /// The ends of the path, in half decades.
-const LOWEST: i32 = -16;
+pub(crate) const LOWEST: i32 = -16;
 const HIGHEST: i32 = 8;
 
 /// The path continues for this many half decades beyond the best leave-one-out loss.
@@ -86,6 +86,8 @@ pub(crate) struct PathSettings {
     pub c: Option<f64>,
     /// trace(G)/n.
     pub unit: f64,
+    /// The smallest λ of the path, in half decades.
+    pub lowest: i32,
     pub stop: Stop,
 }
 
@@ -237,7 +239,7 @@ pub(crate) fn walk(
             }
             Ok(outcome)
         }
-        None => whole(visits, origins, monitor),
+        None => whole(visits, origins, settings.lowest, monitor),
     }
 }
 
@@ -266,7 +268,7 @@ fn single(visits: &mut impl Visit, asked: f64, origins: &[Point]) -> Result<Outc
 /// Walks from the start downwards, then upwards, in each direction until the loss has risen for a while; then between
 /// the best and its neighbours. The best candidate by the closed form is confirmed; if its estimate gets worse, so is
 /// the next.
-fn whole(visits: &mut impl Visit, origins: &[Point], monitor: &Monitor<'_>) -> Result<Outcome> {
+fn whole(visits: &mut impl Visit, origins: &[Point], lowest: i32, monitor: &Monitor<'_>) -> Result<Outcome> {
     let usual = if monitor.has_time_limit() { SAFE_START } else { START };
     let start = visits.began().map_or(usual, |lambda| (2.0 * lambda.log10()).round() as i32);
     let mut path: Vec<PathPoint> = Vec::new();
@@ -276,7 +278,7 @@ fn whole(visits: &mut impl Visit, origins: &[Point], monitor: &Monitor<'_>) -> R
     for (direction, first) in [(-1, start), (1, start + 1)] {
         let mut starts = upwards.clone();
         let mut at = first;
-        while (LOWEST..=HIGHEST).contains(&at) {
+        while (lowest..=HIGHEST).contains(&at) {
             cut |= best.is_some() && monitor.ask().is_err();
             if cut {
                 break;
@@ -305,6 +307,9 @@ fn whole(visits: &mut impl Visit, origins: &[Point], monitor: &Monitor<'_>) -> R
     }
     if let Some(coarse) = best.as_ref().map(|(at, _)| *at) {
         for at in [coarse - 0.5, coarse + 0.5] {
+            if at < f64::from(lowest) {
+                continue;
+            }
             cut |= monitor.ask().is_err();
             let Some((_, nearest)) = best.as_ref().filter(|_| !cut) else { break };
             let starts: Vec<Point> = nearest.solutions.iter().map(|solution| solution.point.clone()).collect();

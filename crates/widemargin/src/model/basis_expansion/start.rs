@@ -1,0 +1,19 @@
+//! A warm start of the solver: the weights and intercepts of an earlier fit.
+
+use crate::solve::newton::NewtonStart;
+
+/// A warm start.
+#[derive(Clone)]
+pub(crate) struct Start {
+    /// `[problem][feature]`.
+    pub weights: Vec<f32>,
+    pub intercepts: Vec<f64>,
+}
+
+impl Start {
+    /// The warm start for these numbers of problems and features, if they match.
+    pub fn of(&self, n_problems: usize, n_features: usize) -> Option<NewtonStart<'_>> {
+        let fits = self.weights.len() == n_problems * n_features && self.intercepts.len() == n_problems;
+        fits.then_some(NewtonStart { weights: &self.weights, intercepts: &self.intercepts })
+    }
+}

@@ -1,0 +1,76 @@
+//! C, the weight of the losses: given, or selected by leave-one-out.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::{Error, Result};
+
+/// How C is selected.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum CChoice {
+    /// The C with the smallest mean leave-one-out squared hinge loss on a path.
+    #[default]
+    Auto,
+    /// A given C, above 0.
+    Value(f64),
+}
+
+impl From<f64> for CChoice {
+    fn from(c: f64) -> Self {
+        CChoice::Value(c)
+    }
+}
+
+impl fmt::Display for CChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CChoice::Auto => f.write_str("auto"),
+            CChoice::Value(c) => c.fmt(f),
+        }
+    }
+}
+
+impl FromStr for CChoice {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        if text == "auto" {
+            return Ok(CChoice::Auto);
+        }
+        text.parse().map(CChoice::Value).map_err(|_| Error::Parameter {
+            name: "C",
+            value: text.to_owned(),
+            expected: "auto, or a finite number above 0".into(),
+        })
+    }
+}
+
+impl CChoice {
+    /// Checks a given C.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] if it is not a finite number above 0.
+    pub fn check(self) -> Result<()> {
+        match self {
+            CChoice::Value(c) if !(c > 0.0 && c.is_finite()) => Err(Error::Parameter {
+                name: "C",
+                value: c.to_string(),
+                expected: "auto, or a finite number above 0".into(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// C if it is given.
+    pub fn given(self) -> Option<f64> {
+        match self {
+            CChoice::Auto => None,
+            CChoice::Value(c) => Some(c),
+        }
+    }
+
+    /// C if it is given; otherwise 1, which is in the range of those tried.
+    pub(crate) fn or_one(self) -> f64 {
+        self.given().unwrap_or(1.0)
+    }
+}

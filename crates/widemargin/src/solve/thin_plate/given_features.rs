@@ -1,0 +1,149 @@
+//! A linear machine on features that are given, with C by leave-one-out in closed form.
+//!
+//! For n samples, D features, k problems and m samples inside the margin, a step of Newton's method takes k·m³/3 flops by
+//! the exact solver on the samples' Gram matrix (n²·D flops once, n² numbers), or k·D³/3 by the solver on landmarks, whose
+//! features are the same thing once they have been computed. The first is used where m is expected to be at most D.
+
+use std::ops::Range;
+
+use super::block_fit::{Means, RawRows, fit_blocks};
+use super::block_sums::RowFacts;
+use super::exact_fit::{FitSettings, fit_exact};
+use super::feature_map::FeatureMap;
+use super::local::BLOCK;
+use super::memory::{exact_bytes, landmark_bytes};
+use super::newton::Stop;
+use super::null_space::NullSpace;
+use super::path::{Outcome, Problems};
+use crate::data::{DenseView, Rows};
+use crate::error::Result;
+use crate::linalg::factor::{Matrix, Side, product};
+use crate::memory::available;
+use crate::monitor::Monitor;
+use crate::par::Pool;
+use crate::problem::Intercept;
+
+/// Newton steps per problem and C, and the largest violation of the optimality conditions in units of the margin: enough
+/// to compare values of C.
+const STOP: Stop = Stop { max_steps: 100, tol: 1e-8 };
+
+/// The largest C is 500 in units of one over the mean squared norm of the centred features (λ = 1e-3, in half decades):
+/// beyond it leverages tend to 1, where the closed form says nothing.
+const LOWEST: i32 = -6;
+
+/// A fit on given features.
+pub(crate) struct OnFeatures {
+    /// Weights, problems × features.
+    pub weights: Vec<Vec<f64>>,
+    /// One for each problem.
+    pub intercepts: Vec<f64>,
+    pub outcome: Outcome,
+}
+
+/// The rows of a matrix as the solver takes them.
+struct GivenFeatures<'a> {
+    rows: DenseView<'a, f32>,
+    roots: &'a [f64],
+    /// Whether the constant is one more penalised feature.
+    has_constant: bool,
+}
+
+impl GivenFeatures<'_> {
+    fn n_features(&self) -> usize {
+        self.rows.n_cols() + usize::from(self.has_constant)
+    }
+}
+
+impl RawRows for GivenFeatures<'_> {
+    type Span = ();
+
+    fn n_rows(&self) -> usize {
+        self.roots.len()
+    }
+
+    fn read(&self, _rows: Range<usize>) -> Result<()> {
+        Ok(())
+    }
+
+    fn phi(&self, (): &(), rows: Range<usize>) -> Matrix {
+        let mut values = Vec::with_capacity(rows.len() * self.n_features());
+        for row in rows.clone() {
+            let root = self.roots[row];
+            values.extend(self.rows.row(row).iter().map(|&x| root * f64::from(x)));
+            values.extend(self.has_constant.then_some(root));
+        }
+        Matrix::from_columns(values, self.n_features(), rows.len())
+    }
+
+    fn polynomials(&self, (): &(), rows: Range<usize>) -> Matrix {
+        Matrix::from_columns(self.roots[rows.clone()].to_vec(), 1, rows.len())
+    }
+}
+
+/// Fits all problems on given features at a path of values of C, and estimates the error at the selected one by refits.
+///
+/// # Errors
+/// [`Error::Cancelled`](crate::Error::Cancelled); an error on values beyond double precision.
+pub(crate) fn fit_given(
+    rows: DenseView<'_, f32>,
+    problems: &Problems<'_>,
+    intercept: Intercept,
+    pool: &Pool,
+    monitor: &Monitor<'_>,
+) -> Result<OnFeatures> {
+    let roots: Vec<f64> = problems.weights.iter().map(|weight| weight.sqrt()).collect();
+    let rows = GivenFeatures { rows, roots: &roots, has_constant: intercept == Intercept::Penalised };
+    let null_space = if intercept == Intercept::Free { NullSpace::Free } else { NullSpace::None };
+    let settings = FitSettings { null_space, c: None, lowest: LOWEST, stop: STOP };
+    let (n, n_features, k) = (roots.len(), rows.n_features(), problems.targets().n_problems());
+    let expected_inside = (2 * n / k.max(2)).min(n / 2);
+    let fits = available().is_none_or(|free| exact_bytes(n, 1, k, pool.threads()) <= free / 2);
+    let mut found = if expected_inside <= n_features && fits {
+        by_gram_matrix(&rows, problems, &settings, pool, monitor)?
+    } else {
+        let (n_held, _) = landmark_bytes(n, n_features, 1, k, pool.threads()).held(n.div_ceil(BLOCK), None);
+        let facts = RowFacts { targets: problems.targets(), roots: &roots, units: problems.units };
+        let means = Means { n_held, lifts: true, checkpoint: None };
+        let map = FeatureMap::given(n_features);
+        let fitted = fit_blocks(&rows, map, (facts, &[0.0]), &settings, means, (pool, monitor), || Ok(()))?;
+        OnFeatures { weights: fitted.alpha, intercepts: first(&fitted.beta), outcome: fitted.outcome }
+    };
+    if rows.has_constant {
+        let constants = found.weights.iter_mut().map(|weights| weights.pop().unwrap_or(0.0));
+        found.intercepts = constants.collect();
+    }
+    Ok(found)
+}
+
+/// The exact solver, on the Gram matrix of the weighted rows.
+fn by_gram_matrix(
+    rows: &GivenFeatures<'_>,
+    problems: &Problems<'_>,
+    settings: &FitSettings,
+    pool: &Pool,
+    monitor: &Monitor<'_>,
+) -> Result<OnFeatures> {
+    let all = 0..rows.n_rows();
+    let (phi, ones) = (rows.phi(&(), all.clone()), rows.polynomials(&(), all).transposed());
+    // Without a free intercept nothing is projected out.
+    let ones = if settings.null_space == NullSpace::Free { ones } else { Matrix::zeros(ones.n_rows(), 0) };
+    let gram = product(Side::Transposed(&phi), Side::Plain(&phi));
+    let spreads = vec![0.0; ones.n_cols()];
+    let fitted = fit_exact(gram, (&ones, &spreads), problems, settings, pool, monitor)?;
+    // α has the roots of the weights in it once, φ a second time.
+    let weights = |alpha: &Vec<f64>| phi.times(&divided(alpha, rows.roots));
+    Ok(OnFeatures {
+        weights: fitted.alpha.iter().map(weights).collect(),
+        intercepts: first(&fitted.beta),
+        outcome: fitted.outcome,
+    })
+}
+
+fn divided(values: &[f64], by: &[f64]) -> Vec<f64> {
+    values.iter().zip(by).map(|(value, by)| value / by).collect()
+}
+
+/// The first number of each problem, or 0.
+fn first(beta: &[Vec<f64>]) -> Vec<f64> {
+    beta.iter().map(|beta| beta.first().copied().unwrap_or(0.0)).collect()
+}

@@ -1,0 +1,211 @@
+//! `C = auto` of the basis expansion: what it says of its error is what refits without each sample say; and machines on
+//! conditionally positive definite similarities.
+
+use crate::thin_plate_common::{blobs, view};
+use widemargin::data::{AnySamples, DenseMatrix, Label, Labels, Vectors};
+use widemargin::expansion::Normalization;
+use widemargin::model::{BasisExpansionParams, BasisExpansionSvc, CChoice, ThinPlateParams};
+use widemargin::monitor::Monitor;
+use widemargin::problem::Intercept;
+use widemargin::similarity::{AnySimilarity, ConditionalKernel, Similarity};
+use widemargin::solve::thin_plate::NullSpace;
+
+fn vectors(values: &[f64], d: usize) -> Vectors {
+    let values: Vec<f32> = values.iter().map(|&x| x as f32).collect();
+    Vectors::Dense(DenseMatrix { n_rows: values.len() / d, n_cols: d, values })
+}
+
+fn similarity(spec: &str) -> AnySimilarity {
+    AnySimilarity::new(&[spec]).unwrap()
+}
+
+/// With given bases and no normalization, features do not depend on the samples.
+fn params(bases: &Vectors) -> BasisExpansionParams<AnySimilarity> {
+    BasisExpansionParams::new(similarity("rbf:gamma=0.4"))
+        .bases(AnySamples::Vectors(bases.clone()))
+        .normalization(Normalization::None)
+        .tol(1e-6)
+}
+
+fn wrong(model: &BasisExpansionSvc<AnySimilarity>, sample: &Vectors, label: &Label) -> bool {
+    let sample = AnySamples::Vectors(sample.clone());
+    model.predict(&sample, 1).unwrap()[0] != label
+}
+
+#[test]
+fn the_error_without_each_sample_is_that_of_refits() {
+    for (classes, intercept) in
+        [(2, Intercept::Free), (3, Intercept::Free), (2, Intercept::Penalised), (2, Intercept::None)]
+    {
+        let (n, d) = (60, 3);
+        let (values, labels) = blobs(n, d, classes, 5);
+        // As many features as there may be samples inside the margin.
+        let bases = vectors(&blobs(50, d, classes, 6).0, d);
+        let all: AnySamples = AnySamples::Vectors(vectors(&values, d));
+        let of = |c: CChoice| params(&bases).intercept(intercept).c(c);
+        let fitted = of(CChoice::Auto).fit(&all, &Labels::new(labels.clone())).unwrap();
+        let chosen = fitted.path().iter().find(|point| point.c == fitted.c()).unwrap();
+        assert!(chosen.loo_exact, "{chosen:?}");
+        let lost = (0..n).filter(|&i| {
+            let weights: Vec<f64> = (0..n).map(|j| f64::from(u8::from(i != j))).collect();
+            let labels = Labels::new(labels.clone());
+            let without =
+                of(CChoice::Value(fitted.c())).fit_with(&all, &labels, Some(&weights), &Monitor::none()).unwrap();
+            wrong(&without, &vectors(&values[i * d..(i + 1) * d], d), &labels.classes()[labels.codes()[i] as usize])
+        });
+        let told = chosen.loo_error.unwrap() * n as f64;
+        assert!((told - lost.count() as f64).abs() < 1e-6, "{classes} {intercept}: {told}");
+        // No other C of the path has a smaller loss, and the fit at this C is the same without the choice.
+        let least = fitted.path().iter().filter_map(|point| point.loo_squared_hinge).fold(f64::INFINITY, f64::min);
+        assert!(chosen.loo_squared_hinge.unwrap() <= least * (1.0 + 1e-9));
+        let again = of(CChoice::Value(fitted.c())).fit(&all, &Labels::new(labels)).unwrap();
+        for (a, b) in fitted.weights().iter().zip(again.weights()) {
+            assert!((a - b).abs() <= 2e-3 * (1.0 + b.abs()), "{a} {b}");
+        }
+    }
+}
+
+#[test]
+fn weights_are_copies_and_c_is_found_on_many_rows_as_on_few_features() {
+    let (n, d) = (300, 2);
+    let (values, labels) = blobs(n, d, 2, 8);
+    let bases = vectors(&blobs(12, d, 2, 9).0, d);
+    let all: AnySamples = AnySamples::Vectors(vectors(&values, d));
+    // Fewer features than samples inside the margin: the solver on landmarks, with an error in five folds.
+    let fitted = params(&bases).c(CChoice::Auto).fit(&all, &Labels::new(labels.clone())).unwrap();
+    let chosen = fitted.path().iter().find(|point| point.c == fitted.c()).unwrap();
+    assert!(!chosen.loo_exact && chosen.fold_error.is_some(), "{chosen:?}");
+    let lost = (0..n).filter(|&i| {
+        let weights: Vec<f64> = (0..n).map(|j| f64::from(u8::from(i != j))).collect();
+        let labels = Labels::new(labels.clone());
+        let without = params(&bases).c(fitted.c()).fit_with(&all, &labels, Some(&weights), &Monitor::none()).unwrap();
+        wrong(&without, &vectors(&values[i * d..(i + 1) * d], d), &labels.classes()[labels.codes()[i] as usize])
+    });
+    let told = chosen.loo_error.unwrap() * n as f64;
+    assert!((told - lost.count() as f64).abs() <= 2.0, "{told}");
+
+    let twice: Vec<f64> = values.chunks(d).flat_map(|row| [row, row].concat()).collect();
+    let labels_twice: Vec<i64> = labels.iter().flat_map(|&label| [label, label]).collect();
+    let copies: AnySamples = AnySamples::Vectors(vectors(&twice, d));
+    let by_copies = params(&bases).c(CChoice::Auto).fit(&copies, &Labels::new(labels_twice)).unwrap();
+    let weights = vec![2.0; n];
+    let by_weights =
+        params(&bases).c(CChoice::Auto).fit_with(&all, &Labels::new(labels), Some(&weights), &Monitor::none()).unwrap();
+    assert_eq!(by_copies.c(), by_weights.c());
+    assert_eq!(by_copies.weights(), by_weights.weights());
+}
+
+#[test]
+fn a_loss_without_a_closed_form_is_refused() {
+    use widemargin::problem::SmoothLoss;
+    let (values, labels) = blobs(40, 2, 2, 1);
+    let all: AnySamples = AnySamples::Vectors(vectors(&values, 2));
+    let params = BasisExpansionParams::new(similarity("rbf")).c(CChoice::Auto).loss(SmoothLoss::Logistic);
+    let error = params.fit(&all, &Labels::new(labels)).unwrap_err().to_string();
+    assert!(error.contains("squared_hinge") && error.contains("loss"), "{error}");
+}
+
+#[test]
+fn a_centred_expansion_of_a_distance_is_the_thin_plate_machine() {
+    for spec in ["distance", "cityblock", "multiquadric:gamma=0.5"] {
+        for (classes, c) in [(2, 1.0), (3, 20.0)] {
+            let (n, d) = (90, 3);
+            let (values, labels) = blobs(n, d, classes, 3);
+            let all: AnySamples = AnySamples::Vectors(vectors(&values, d));
+            let normalization = "centered-clip".parse().unwrap();
+            let params = BasisExpansionParams::new(similarity(spec)).normalization(normalization).n_basis(n).tol(1e-7);
+            let found = params.c(c).fit(&all, &Labels::new(labels.clone())).unwrap();
+            let kernel: ConditionalKernel = spec.parse().unwrap();
+            let single: Vec<f64> = values.iter().map(|&x| f64::from(x as f32)).collect();
+            let exact = ThinPlateParams::new(kernel).c(c).null_space(NullSpace::Free);
+            let exact = exact.fit(&view(&single, d), &Labels::new(labels)).unwrap();
+            let truth = exact.decision_values(&view(&single, d), 1).unwrap();
+            let scores = found.decision_function(&all, 1).unwrap();
+            for (found, truth) in scores.values().iter().zip(&truth) {
+                assert!((f64::from(*found) - truth).abs() < 5e-3, "{spec} {classes}: {found} {truth}");
+            }
+        }
+    }
+}
+
+/// A matrix of similarities between samples, which are their own numbers.
+struct Matrix {
+    values: Vec<f64>,
+    n: usize,
+}
+
+impl Similarity for Matrix {
+    type Samples = Vectors;
+
+    fn spec(&self) -> String {
+        "matrix".into()
+    }
+
+    fn block(&self, bases: &Vectors, samples: &Vectors, block: &mut [f32]) -> widemargin::Result<()> {
+        let (Vectors::Dense(bases), Vectors::Dense(samples)) = (bases, samples) else { panic!("dense") };
+        let pairs = samples.values.iter().flat_map(|&i| bases.values.iter().map(move |&j| (i as usize, j as usize)));
+        block.iter_mut().zip(pairs).for_each(|(out, (i, j))| *out = self.values[i * self.n + j] as f32);
+        Ok(())
+    }
+}
+
+fn times(a: &[f64], b: &[f64], n: usize) -> Vec<f64> {
+    let at = |i: usize, j: usize| (0..n).map(|k| a[i * n + k] * b[k * n + j]).sum();
+    (0..n * n).map(|ij| at(ij / n, ij % n)).collect()
+}
+
+/// (I − 11ᵀ/n) M (I − 11ᵀ/n).
+fn centred(matrix: &[f64], n: usize) -> Vec<f64> {
+    let mean = |of: &dyn Fn(usize) -> f64| (0..n).map(of).sum::<f64>() / n as f64;
+    let rows: Vec<f64> = (0..n).map(|i| mean(&|j| matrix[i * n + j])).collect();
+    let columns: Vec<f64> = (0..n).map(|j| mean(&|i| matrix[i * n + j])).collect();
+    let all = mean(&|i| rows[i]);
+    (0..n * n).map(|ij| matrix[ij] - rows[ij / n] - columns[ij % n] + all).collect()
+}
+
+#[test]
+fn how_an_indefinite_distance_is_made_definite_is_said_and_consistent() {
+    // No distance that embeds: the centred matrix has negative eigenvalues.
+    let (n, d) = (40, 2);
+    let (values, labels) = blobs(n, d, 2, 4);
+    let distance = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| (x - y).abs().powf(2.6)).sum::<f64>().powf(0.9);
+    let rows: Vec<&[f64]> = values.chunks(d).collect();
+    let matrix: Vec<f64> = rows.iter().flat_map(|a| rows.iter().map(|b| -distance(a, b))).collect();
+    let numbers = vectors(&(0..n).map(|i| i as f64).collect::<Vec<_>>(), 1);
+    let gram = |name: &str| {
+        let similarity = Matrix { values: matrix.clone(), n };
+        let params = BasisExpansionParams::new(similarity).normalization(name.parse().unwrap()).n_basis(n);
+        let fitted = params.fit(&numbers, &Labels::new(labels.clone())).unwrap();
+        let told = [&fitted.report().notes[..], &fitted.report().warnings].concat();
+        assert!(told.iter().any(|note| note.contains("negative eigenvalues")), "{told:?}");
+        let features = fitted.expansion().transform(&numbers, 1).unwrap();
+        let row = |i: usize| &features.values[i * features.n_cols..(i + 1) * features.n_cols];
+        let product = |i: usize, j: usize| row(i).iter().zip(row(j)).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum();
+        centred(&(0..n * n).map(|ij| product(ij / n, ij % n)).collect::<Vec<f64>>(), n)
+    };
+    let truth = centred(&matrix, n);
+    let close = |a: &[f64], b: &[f64], what: &str| {
+        let size = b.iter().fold(0.0f64, |size, x| size.max(x.abs()));
+        let off = a.iter().zip(b).fold(0.0f64, |off, (a, b)| off.max((a - b).abs()));
+        assert!(off <= 1e-3 * size, "{what}: {off} of {size}");
+    };
+    let (clip, flip, shift) = (gram("centered-clip"), gram("centered-flip"), gram("centered-shift"));
+    // |G|² = G²; the positive part is (G + |G|)/2; and with the least eigenvalue −s, Γ (G + sI) = G² off the constant.
+    close(&times(&flip, &flip, n), &times(&truth, &truth, n), "flip");
+    let positive: Vec<f64> = truth.iter().zip(&flip).map(|(g, f)| 0.5 * (g + f)).collect();
+    close(&clip, &positive, "clip");
+    let negative: Vec<f64> = truth.iter().zip(&flip).map(|(g, f)| 0.5 * (f - g)).collect();
+    let mut power: Vec<f64> = (0..n).map(|i| (i as f64).sin()).collect();
+    let mut least = 0.0;
+    for _ in 0..500 {
+        let next: Vec<f64> = negative.chunks(n).map(|row| row.iter().zip(&power).map(|(a, b)| a * b).sum()).collect();
+        least = next.iter().map(|x: &f64| x * x).sum::<f64>().sqrt();
+        power = next.iter().map(|x| x / least).collect();
+    }
+    let shifted: Vec<f64> =
+        truth.iter().enumerate().map(|(ij, g)| g + if ij / n == ij % n { least } else { 0.0 }).collect();
+    // Its own direction becomes 0.
+    let squared = times(&truth, &truth, n);
+    let rest = (0..n * n).map(|ij| squared[ij] - least * least * power[ij / n] * power[ij % n]);
+    close(&times(&shift, &shifted, n), &rest.collect::<Vec<f64>>(), "shift");
+}

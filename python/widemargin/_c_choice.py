@@ -1,0 +1,29 @@
+"""C: a number or "auto", and the path of values tried."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+
+def c_of(estimator: Any) -> float | None:
+    """The estimator's C; None for "auto"."""
+    C = estimator.C
+    if not isinstance(C, str):
+        return float(C)
+    if C != "auto":
+        name = type(estimator).__name__
+        raise ValueError(f"The 'C' parameter of {name} must be a number above 0 or 'auto'. Got {C!r}.")
+    return None
+
+
+def path_of(points: list[dict[str, Any]]) -> dict[str, npt.NDArray[np.float64]]:
+    """The points of a path, column by column."""
+    # Left out of the file where they have these values.
+    usual = {"loo_exact": False, "fold_error": np.nan}
+    columns = [*points[0], *(name for name in usual if name not in points[0])] if points else []
+    return {
+        name: np.array([point.get(name, usual.get(name)) for point in points], dtype=np.float64) for name in columns
+    }

@@ -382,9 +382,7 @@ impl ConditionalKernel {
             ConditionalKernel::Rbf { gamma } | ConditionalKernel::Laplacian { gamma } => {
                 to_all(&|d| (-gamma * d).exp(), distances);
             }
-            ConditionalKernel::Log { gamma, exponent } if exponent == 2.0 => {
-                to_all(&|r2| -(gamma * r2).ln_1p(), distances);
-            }
+            ConditionalKernel::Log { gamma, exponent: 2.0 } => to_all(&|r2| -(gamma * r2).ln_1p(), distances),
             ConditionalKernel::Log { gamma, exponent } => {
                 to_all(&|r2| -(gamma * r2.powf(0.5 * exponent)).ln_1p(), distances);
             }

@@ -1,0 +1,66 @@
+"""C = "auto" of the basis expansion, and the thin plate SVM on samples that are not vectors."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_digits, make_moons
+from sklearn.model_selection import train_test_split
+
+import widemargin as wm
+
+
+def test_c_is_chosen_stored_and_refitted(tmp_path):
+    X, y = make_moons(300, noise=0.3, random_state=0)
+    fitted = wm.BasisExpansionSVC(normalization="nystrom", C="auto").fit(X[:200], y[:200])
+    at = fitted.path_["C"] == fitted.C_
+    assert at.sum() == 1
+    assert np.nanargmin(fitted.path_["loo_squared_hinge"]) == np.flatnonzero(at)[0]
+    assert 1 - fitted.path_["loo_error"][at][0] == pytest.approx(fitted.score(X[200:], y[200:]), abs=0.06)
+    given = wm.BasisExpansionSVC(normalization="nystrom", C=fitted.C_, tol=1e-6).fit(X[:200], y[:200])
+    np.testing.assert_allclose(fitted.decision_function(X), given.decision_function(X), atol=5e-3)
+    assert given.path_ == {}
+    assert given.C_ == fitted.C_
+    path = tmp_path / "model.wm"
+    wm.save(fitted, path)
+    loaded = wm.load(path)
+    assert loaded.C_ == loaded.C == fitted.C_
+    np.testing.assert_array_equal(loaded.path_["loo_error"], fitted.path_["loo_error"])
+    assert clone(fitted).C == "auto"
+
+
+def test_many_classes_and_many_rows_take_a_part_to_choose():
+    X, y = load_digits(return_X_y=True)
+    X = np.concatenate([X, X + np.random.default_rng(0).normal(scale=0.1, size=X.shape), X[:, ::-1]])
+    y = np.concatenate([y, y, y + 10])
+    A, B, a, b = train_test_split(X, y, test_size=600, random_state=0)
+    fitted = wm.BasisExpansionSVC(n_basis=200, normalization="nystrom", C="auto").fit(A, a)
+    assert len(A) > 4000
+    assert any("C was selected on" in note for note in fitted.report_["notes"])
+    assert fitted.score(B, b) > 0.96
+
+
+def test_wrong_values_of_c():
+    X, y = make_moons(60, random_state=0)
+    with pytest.raises(ValueError, match="'C' parameter of BasisExpansionSVC must be a number above 0 or 'auto'"):
+        wm.BasisExpansionSVC(C="best").fit(X, y)
+    with pytest.raises(ValueError, match="squared_hinge where C is auto"):
+        wm.BasisExpansionSVC(C="auto", loss="logistic").fit(X, y)
+
+
+def test_the_thin_plate_on_edit_distances():
+    rng = np.random.default_rng(0)
+    motifs = ["".join(rng.choice(list("abcd"), 12)) for _ in range(3)]
+    y = rng.integers(0, 3, 240)
+
+    def sample(kind):
+        text = list(motifs[kind])
+        for _ in range(4):
+            text[rng.integers(len(text))] = rng.choice(list("abcd"))
+        return "".join(text) + "".join(rng.choice(list("abcd"), rng.integers(0, 4)))
+
+    X = [sample(kind) for kind in y]
+    distances = wm.similarity.pairwise("edit", X, X)
+    for name in ("centered_clip", "centered_flip", "centered_shift"):
+        fitted = wm.BasisExpansionSVC("edit", normalization=name, C="auto").fit(X[:160], y[:160])
+        nearest = y[:160][np.asarray(distances)[160:, :160].argmax(axis=1)]
+        assert fitted.score(X[160:], y[160:]) >= (nearest == y[160:]).mean()

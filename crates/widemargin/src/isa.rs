@@ -2,30 +2,53 @@
 
 use std::sync::OnceLock;
 
-/// Instruction sets, best first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "other processors have the portable loops alone"))]
+#[cfg(target_arch = "aarch64")]
+use crate::simd::Neon;
+#[cfg(target_arch = "x86_64")]
+use crate::simd::{Avx2, Avx512};
+use crate::simd::{Portable, Simd};
+
+/// Evaluates an expression with the [vectors](crate::simd::Simd) of an instruction set. What is to use its
+/// instructions must be inlined into [`compiled`](crate::simd::Simd::compiled).
+macro_rules! dispatch {
+    ($isa:expr, $simd:ident => $body:expr) => {
+        match $isa {
+            #[cfg(target_arch = "x86_64")]
+            $crate::isa::Isa::Avx512($simd) => $body,
+            #[cfg(target_arch = "x86_64")]
+            $crate::isa::Isa::Avx2($simd) => $body,
+            #[cfg(target_arch = "aarch64")]
+            $crate::isa::Isa::Neon($simd) => $body,
+            $crate::isa::Isa::Portable($simd) => $body,
+        }
+    };
+}
+
+/// Instruction sets, best first, each with the proof that this machine has it.
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Isa {
-    Avx512,
-    Avx2,
-    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Avx512(Avx512),
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Avx2),
+    #[cfg(target_arch = "aarch64")]
+    Neon(Neon),
+    Portable(Portable),
 }
 
 impl Isa {
     /// Those of this machine, best first.
     pub fn available() -> Vec<Isa> {
-        let mut all = Vec::new();
-        #[cfg(target_arch = "x86_64")]
-        {
-            if is_x86_feature_detected!("avx512f") {
-                all.push(Isa::Avx512);
-            }
-            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-                all.push(Isa::Avx2);
-            }
-        }
-        all.push(Isa::Portable);
-        all
+        let all = [
+            #[cfg(target_arch = "x86_64")]
+            Avx512::available().map(Isa::Avx512),
+            #[cfg(target_arch = "x86_64")]
+            Avx2::available().map(Isa::Avx2),
+            #[cfg(target_arch = "aarch64")]
+            Neon::available().map(Isa::Neon),
+            Some(Isa::Portable(Portable)),
+        ];
+        all.into_iter().flatten().collect()
     }
 
     /// The best of this machine.
@@ -33,37 +56,58 @@ impl Isa {
         static BEST: OnceLock<Isa> = OnceLock::new();
         *BEST.get_or_init(|| Isa::available()[0])
     }
+
+    /// The lanes of a vector of 32-bit numbers.
+    pub fn lanes(self) -> usize {
+        fn lanes<S: Simd>(_: S) -> usize {
+            S::LANES
+        }
+        dispatch!(self, simd => lanes(simd))
+    }
 }
 
-/// Compiles a loop for each instruction set; the function runs the best one available. The sequence of operations is
-/// the same for all, without fused multiply-adds, so that results do not depend on the choice.
+/// Compiles a loop of plain Rust for each instruction set; the function runs the best one available, or that of its
+/// first argument where it is declared as `fn name(isa; …)`. The sequence of operations is the same for all, without
+/// fused multiply-adds, so that results do not depend on the choice.
+///
+/// A function for each, not closures in [`compiled`](crate::simd::Simd::compiled): the compiler vectorises loops over
+/// references because it knows a function's to be apart.
 macro_rules! compiled {
-    ($(#[$doc:meta])* $visible:vis fn $name:ident($($argument:ident: $kind:ty),* $(,)?) $body:block) => {
+    ($(#[$doc:meta])* $visible:vis fn $name:ident($isa:ident; $($argument:ident: $kind:ty),* $(,)?) $body:block) => {
         $(#[$doc])*
-        $visible fn $name($($argument: $kind),*) {
+        $visible fn $name($isa: $crate::isa::Isa, $($argument: $kind),*) {
             #[inline(always)]
             fn body($($argument: $kind),*) $body
             #[cfg(target_arch = "x86_64")]
-            {
-                #[target_feature(enable = "avx512f")]
-                fn avx512($($argument: $kind),*) {
-                    body($($argument),*);
-                }
-                #[target_feature(enable = "avx2")]
-                fn avx2($($argument: $kind),*) {
-                    body($($argument),*);
-                }
-                match $crate::isa::Isa::best() {
-                    // SAFETY: `Isa::best` returns what this machine supports.
-                    $crate::isa::Isa::Avx512 => return unsafe { avx512($($argument),*) },
-                    // SAFETY: as above.
-                    $crate::isa::Isa::Avx2 => return unsafe { avx2($($argument),*) },
-                    $crate::isa::Isa::Portable => {}
-                }
+            #[target_feature(enable = "avx512f")]
+            fn avx512($($argument: $kind),*) {
+                body($($argument),*);
             }
-            body($($argument),*);
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2")]
+            fn avx2($($argument: $kind),*) {
+                body($($argument),*);
+            }
+            match $isa {
+                // SAFETY: the value is the proof that this machine has the instruction set.
+                #[cfg(target_arch = "x86_64")]
+                $crate::isa::Isa::Avx512(_) => unsafe { avx512($($argument),*) },
+                // SAFETY: as above.
+                #[cfg(target_arch = "x86_64")]
+                $crate::isa::Isa::Avx2(_) => unsafe { avx2($($argument),*) },
+                _ => body($($argument),*),
+            }
+        }
+    };
+    ($(#[$doc:meta])* $visible:vis fn $name:ident($($argument:ident: $kind:ty),* $(,)?) $body:block) => {
+        $(#[$doc])*
+        $visible fn $name($($argument: $kind),*) {
+            $crate::isa::compiled! {
+                fn with(isa; $($argument: $kind),*) $body
+            }
+            with($crate::isa::Isa::best(), $($argument),*);
         }
     };
 }
 
-pub(crate) use compiled;
+pub(crate) use {compiled, dispatch};

@@ -5,14 +5,9 @@ use crate::error::{Error, Result};
 /// Prefetches memory that will be read soon; does not affect results.
 #[inline]
 pub(crate) fn prefetch<T>(memory: &[T]) {
-    #[cfg(target_arch = "x86_64")]
     for line in (0..size_of_val(memory)).step_by(64) {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: every x86-64 has the instruction, and it reads nothing; the address is inside `memory`.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(memory.as_ptr().cast::<i8>().add(line)) }
+        crate::simd::prefetch(memory.as_ptr().cast::<u8>().wrapping_add(line));
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = memory;
 }
 
 /// Allocations below this size are not checked.

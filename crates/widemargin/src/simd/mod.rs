@@ -1,39 +1,211 @@
-//! Vectors of f32 for each instruction set: hot loops are written once, generically.
+//! Vectors of 32-bit numbers for each instruction set: hot loops are written once, generically over [`Simd`].
 //!
-//! A loop is generic over [`Simd`] and `inline(always)`; a wrapper function with `#[target_feature]` is compiled for
-//! each instruction set, and [`crate::isa::Isa`] selects one at run time.
+//! A loop is `inline(always)`, takes the vectors as its first argument, and is called within [`Simd::compiled`];
+//! [`crate::isa`] selects an instruction set at run time. Why these are not a crate's: decision 0010.
 
 mod aligned;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
 pub(crate) use aligned::AlignedNumbers;
+#[cfg(target_arch = "aarch64")]
+pub(crate) use neon::Neon;
 pub(crate) use portable::Portable;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use x86::{Avx2, Avx512};
 
-/// The f32 vector operations of one instruction set.
-///
-/// # Safety
-/// All methods need the instruction set; pointers must be valid for what the method reads or writes.
-pub(crate) unsafe trait Simd {
-    type V: Copy;
+/// The vector operations of one instruction set. A value is the proof that the machine has it.
+pub(crate) trait Simd: Copy {
+    /// A vector of f32.
+    type F32s: Copy;
+    /// A vector of i32.
+    type I32s: Copy;
+    /// Numbers of a vector, at most 16.
     const LANES: usize;
-    unsafe fn zero() -> Self::V;
-    unsafe fn splat(value: f32) -> Self::V;
-    unsafe fn load(from: *const f32) -> Self::V;
-    unsafe fn store(value: Self::V, to: *mut f32);
-    /// Loads the first `n` lanes; the others are 0.
-    unsafe fn load_part(from: *const f32, n: usize) -> Self::V;
-    /// Stores the first `n` lanes.
-    unsafe fn store_part(value: Self::V, to: *mut f32, n: usize);
-    unsafe fn add(a: Self::V, b: Self::V) -> Self::V;
-    /// The lane-wise maximum; b if either is NaN.
-    unsafe fn max(a: Self::V, b: Self::V) -> Self::V;
-    unsafe fn multiply_add(a: Self::V, b: Self::V, sum: Self::V) -> Self::V;
-    /// Prefetches a cache line; any address is allowed.
-    unsafe fn prefetch(address: *const f32);
+    /// How many vectors the registers hold.
+    const REGISTERS: usize;
+
+    /// Calls a function, which must be inlined to use the instruction set.
+    #[inline(always)]
+    fn compiled<R>(self, body: impl FnOnce() -> R) -> R {
+        body()
+    }
+
+    fn splat(self, value: f32) -> Self::F32s;
+    fn add(self, a: Self::F32s, b: Self::F32s) -> Self::F32s;
+    fn subtract(self, a: Self::F32s, b: Self::F32s) -> Self::F32s;
+    /// The lane-wise minimum of numbers that are not NaN.
+    fn min(self, a: Self::F32s, b: Self::F32s) -> Self::F32s;
+    /// The lane-wise maximum of numbers that are not NaN.
+    fn max(self, a: Self::F32s, b: Self::F32s) -> Self::F32s;
+    /// a · b + sum, with one rounding where there is an instruction for it.
+    fn multiply_add(self, a: Self::F32s, b: Self::F32s, sum: Self::F32s) -> Self::F32s;
+    /// `yes` in lanes where a ≤ b, `no` in the others.
+    fn where_at_most(self, a: Self::F32s, b: Self::F32s, yes: Self::F32s, no: Self::F32s) -> Self::F32s;
     /// The sum of all lanes.
-    unsafe fn sum(value: Self::V) -> f32;
+    fn sum(self, value: Self::F32s) -> f32;
+
+    fn splat_i32(self, value: i32) -> Self::I32s;
+    fn add_i32(self, a: Self::I32s, b: Self::I32s) -> Self::I32s;
+    fn max_i32(self, a: Self::I32s, b: Self::I32s) -> Self::I32s;
+    /// `yes` in lanes where a = b, `no` in the others.
+    fn where_equal_i32(self, a: Self::I32s, b: Self::I32s, yes: Self::I32s, no: Self::I32s) -> Self::I32s;
+
+    /// # Safety
+    /// A vector may be read.
+    #[inline(always)]
+    unsafe fn load(self, from: *const f32) -> Self::F32s {
+        // SAFETY: guaranteed by the caller; a vector is its lanes without padding, and any bits are numbers.
+        unsafe { from.cast::<Self::F32s>().read_unaligned() }
+    }
+
+    /// # Safety
+    /// A vector may be written.
+    #[inline(always)]
+    unsafe fn store(self, value: Self::F32s, to: *mut f32) {
+        // SAFETY: as in `load`.
+        unsafe { to.cast::<Self::F32s>().write_unaligned(value) }
+    }
+
+    /// # Safety
+    /// A vector may be read.
+    #[inline(always)]
+    unsafe fn load_i32(self, from: *const i32) -> Self::I32s {
+        // SAFETY: as in `load`.
+        unsafe { from.cast::<Self::I32s>().read_unaligned() }
+    }
+
+    /// # Safety
+    /// A vector may be written.
+    #[inline(always)]
+    unsafe fn store_i32(self, value: Self::I32s, to: *mut i32) {
+        // SAFETY: as in `load`.
+        unsafe { to.cast::<Self::I32s>().write_unaligned(value) }
+    }
+
+    /// Loads the first `n` lanes; the others are 0.
+    ///
+    /// # Safety
+    /// `n` numbers may be read.
+    #[inline(always)]
+    unsafe fn load_part(self, from: *const f32, n: usize) -> Self::F32s {
+        let mut lanes = [0.0; 16];
+        for (l, lane) in lanes.iter_mut().enumerate().take(n) {
+            // SAFETY: guaranteed by the caller.
+            *lane = unsafe { *from.add(l) };
+        }
+        // SAFETY: a vector has at most sixteen lanes.
+        unsafe { self.load(lanes.as_ptr()) }
+    }
+
+    /// Stores the first `n` lanes.
+    ///
+    /// # Safety
+    /// `n` numbers may be written.
+    #[inline(always)]
+    unsafe fn store_part(self, value: Self::F32s, to: *mut f32, n: usize) {
+        let mut lanes = [0.0; 16];
+        // SAFETY: a vector has at most sixteen lanes.
+        unsafe { self.store(value, lanes.as_mut_ptr()) };
+        for (l, lane) in lanes.into_iter().enumerate().take(n) {
+            // SAFETY: guaranteed by the caller.
+            unsafe { *to.add(l) = lane };
+        }
+    }
+
+    /// Sets lane l to `numbers[pattern[l]]`.
+    ///
+    /// # Safety
+    /// 16 numbers may be read if `WIDE`, otherwise 4; each lane of the pattern is one of them.
+    unsafe fn spread<const WIDE: bool>(self, numbers: *const f32, pattern: Self::I32s) -> Self::F32s;
+}
+
+/// Implements operations on vectors by expressions, with intrinsics of the instruction set.
+macro_rules! operations {
+    ($vector:ty: $($name:ident($($argument:ident),+) = $result:expr;)+) => {
+        $(
+            #[inline(always)]
+            fn $name(self, $($argument: $vector),+) -> $vector {
+                // SAFETY: `self` is the proof that the machine has the instruction set.
+                unsafe { $result }
+            }
+        )+
+    };
+}
+use operations;
+
+/// Prefetches a cache line; any address is allowed.
+#[inline(always)]
+pub(crate) fn prefetch<T>(address: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: every x86-64 has the instruction, and it reads nothing.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::isa::{Isa, dispatch};
+
+    /// Each operation against its definition, lane by lane.
+    fn check<S: Simd>(simd: S) {
+        let x: [f32; 16] = std::array::from_fn(|l| l as f32 * 0.75 - 3.0);
+        let y: [f32; 16] = std::array::from_fn(|l| 2.5 - (l * 7 % 16) as f32 * 0.5);
+        let (i, j) = (x.map(|x| x as i32), y.map(|y| y as i32));
+        let pattern: [i32; 16] = std::array::from_fn(|l| (l as i32 * 5 + 3) % 16);
+        let four = pattern.map(|l| l % 4);
+        let lanes = |value: S::F32s| {
+            let mut lanes = [f32::NAN; 16];
+            // SAFETY: a vector has at most sixteen lanes.
+            unsafe { simd.store(value, lanes.as_mut_ptr()) };
+            lanes[..S::LANES].to_vec()
+        };
+        let integers = |value: S::I32s| {
+            let mut lanes = [i32::MAX; 16];
+            // SAFETY: as above.
+            unsafe { simd.store_i32(value, lanes.as_mut_ptr()) };
+            lanes[..S::LANES].to_vec()
+        };
+        let each = |f: &dyn Fn(usize) -> f32| (0..S::LANES).map(f).collect::<Vec<f32>>();
+        let each_i32 = |f: &dyn Fn(usize) -> i32| (0..S::LANES).map(f).collect::<Vec<i32>>();
+        // SAFETY: sixteen numbers each; the patterns are below sixteen and four.
+        unsafe {
+            let (a, b, c) = (simd.load(x.as_ptr()), simd.load(y.as_ptr()), simd.splat(0.5));
+            assert_eq!(lanes(simd.add(a, b)), each(&|l| x[l] + y[l]));
+            assert_eq!(lanes(simd.subtract(a, b)), each(&|l| x[l] - y[l]));
+            assert_eq!(lanes(simd.min(a, b)), each(&|l| x[l].min(y[l])));
+            assert_eq!(lanes(simd.max(a, b)), each(&|l| x[l].max(y[l])));
+            assert_eq!(lanes(simd.multiply_add(a, b, c)), each(&|l| x[l] * y[l] + 0.5));
+            assert_eq!(lanes(simd.where_at_most(a, b, c, a)), each(&|l| if x[l] <= y[l] { 0.5 } else { x[l] }));
+            assert_eq!(simd.sum(a), x[..S::LANES].iter().sum::<f32>());
+            let (wide, narrow) = (simd.load_i32(pattern.as_ptr()), simd.load_i32(four.as_ptr()));
+            assert_eq!(lanes(simd.spread::<true>(x.as_ptr(), wide)), each(&|l| x[pattern[l] as usize]));
+            assert_eq!(lanes(simd.spread::<false>(x.as_ptr(), narrow)), each(&|l| x[four[l] as usize]));
+            for n in 0..=S::LANES {
+                assert_eq!(lanes(simd.load_part(x.as_ptr(), n)), each(&|l| if l < n { x[l] } else { 0.0 }));
+                let mut part = y;
+                simd.store_part(a, part.as_mut_ptr(), n);
+                assert!((0..16).all(|l| part[l] == if l < n { x[l] } else { y[l] }));
+            }
+            let (a, b, c) = (simd.load_i32(i.as_ptr()), simd.load_i32(j.as_ptr()), simd.splat_i32(-7));
+            assert_eq!(integers(simd.add_i32(a, b)), each_i32(&|l| i[l] + j[l]));
+            assert_eq!(integers(simd.max_i32(a, b)), each_i32(&|l| i[l].max(j[l])));
+            assert_eq!(integers(simd.where_equal_i32(a, b, c, a)), each_i32(&|l| if i[l] == j[l] { -7 } else { i[l] }));
+        }
+    }
+
+    #[test]
+    fn every_instruction_set_computes_the_definitions() {
+        for isa in Isa::available() {
+            dispatch!(isa, simd => simd.compiled(#[inline(always)] || check(simd)));
+        }
+    }
 }

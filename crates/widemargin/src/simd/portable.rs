@@ -1,73 +1,57 @@
 //! Eight lanes as an array: available on every machine, vectorised by the compiler.
 
-use super::Simd;
+use std::array::from_fn;
+
+use super::{Simd, operations};
 
 const LANES: usize = 8;
 
+/// No instruction set.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Portable;
 
-// SAFETY: needs no instruction set.
-unsafe impl Simd for Portable {
-    type V = [f32; LANES];
+#[allow(unused_unsafe, reason = "the operations of other instruction sets are intrinsics")]
+impl Simd for Portable {
+    type F32s = [f32; LANES];
+    type I32s = [i32; LANES];
     const LANES: usize = LANES;
+    /// Pairs of the sixteen registers of four lanes that most machines have.
+    const REGISTERS: usize = 8;
 
-    #[inline(always)]
-    unsafe fn zero() -> Self::V {
-        [0.0; LANES]
+    operations! { [f32; LANES]:
+        add(a, b) = from_fn(|l| a[l] + b[l]);
+        subtract(a, b) = from_fn(|l| a[l] - b[l]);
+        // Not `f32::min` and `f32::max`, which check for NaN.
+        min(a, b) = from_fn(|l| if a[l] < b[l] { a[l] } else { b[l] });
+        max(a, b) = from_fn(|l| if a[l] > b[l] { a[l] } else { b[l] });
+        // Not `mul_add`: without the instruction it is a function call.
+        multiply_add(a, b, sum) = from_fn(|l| a[l] * b[l] + sum[l]);
+        where_at_most(a, b, yes, no) = from_fn(|l| if a[l] <= b[l] { yes[l] } else { no[l] });
+    }
+    operations! { [i32; LANES]:
+        add_i32(a, b) = from_fn(|l| a[l] + b[l]);
+        max_i32(a, b) = from_fn(|l| a[l].max(b[l]));
+        where_equal_i32(a, b, yes, no) = from_fn(|l| if a[l] == b[l] { yes[l] } else { no[l] });
     }
 
     #[inline(always)]
-    unsafe fn splat(value: f32) -> Self::V {
+    fn splat(self, value: f32) -> Self::F32s {
         [value; LANES]
     }
 
     #[inline(always)]
-    unsafe fn load(from: *const f32) -> Self::V {
-        // SAFETY: the caller's pointer is valid for eight numbers.
-        unsafe { from.cast::<Self::V>().read_unaligned() }
+    fn splat_i32(self, value: i32) -> Self::I32s {
+        [value; LANES]
     }
 
     #[inline(always)]
-    unsafe fn store(value: Self::V, to: *mut f32) {
-        // SAFETY: the caller's pointer is valid for eight numbers.
-        unsafe { to.cast::<Self::V>().write_unaligned(value) }
-    }
-
-    #[inline(always)]
-    unsafe fn load_part(from: *const f32, n: usize) -> Self::V {
-        // SAFETY: the caller's pointer is valid for `n` numbers.
-        std::array::from_fn(|l| if l < n { unsafe { *from.add(l) } } else { 0.0 })
-    }
-
-    #[inline(always)]
-    unsafe fn store_part(value: Self::V, to: *mut f32, n: usize) {
-        for (l, value) in value.into_iter().enumerate().take(n) {
-            // SAFETY: the caller's pointer is valid for `n` numbers.
-            unsafe { *to.add(l) = value }
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn add(a: Self::V, b: Self::V) -> Self::V {
-        std::array::from_fn(|l| a[l] + b[l])
-    }
-
-    #[inline(always)]
-    unsafe fn max(a: Self::V, b: Self::V) -> Self::V {
-        std::array::from_fn(|l| if a[l] > b[l] { a[l] } else { b[l] })
-    }
-
-    #[inline(always)]
-    unsafe fn multiply_add(a: Self::V, b: Self::V, sum: Self::V) -> Self::V {
-        // Not `mul_add`: without the instruction it is a function call.
-        std::array::from_fn(|l| a[l] * b[l] + sum[l])
-    }
-
-    #[inline(always)]
-    unsafe fn prefetch(_address: *const f32) {}
-
-    #[inline(always)]
-    unsafe fn sum(value: Self::V) -> f32 {
+    fn sum(self, value: Self::F32s) -> f32 {
         value.iter().sum()
+    }
+
+    #[inline(always)]
+    unsafe fn spread<const WIDE: bool>(self, numbers: *const f32, pattern: Self::I32s) -> Self::F32s {
+        // SAFETY: the lanes of the pattern are numbers that may be read.
+        from_fn(|l| unsafe { *numbers.add(pattern[l] as usize) })
     }
 }

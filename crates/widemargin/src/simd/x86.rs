@@ -2,83 +2,102 @@
 
 use std::arch::x86_64::*;
 
-use super::Simd;
+use super::{Simd, operations};
 
-pub(crate) struct Avx512;
+/// AVX-512F.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Avx512(());
 
-// SAFETY: every method needs AVX-512F; loops over it are called only where `Isa::available` found it.
-unsafe impl Simd for Avx512 {
-    type V = __m512;
+impl Avx512 {
+    pub fn available() -> Option<Self> {
+        is_x86_feature_detected!("avx512f").then_some(Avx512(()))
+    }
+}
+
+impl Simd for Avx512 {
+    type F32s = __m512;
+    type I32s = __m512i;
     const LANES: usize = 16;
+    const REGISTERS: usize = 32;
 
     #[inline(always)]
-    unsafe fn zero() -> Self::V {
-        // SAFETY: AVX-512F is available.
-        unsafe { _mm512_setzero_ps() }
+    fn compiled<R>(self, body: impl FnOnce() -> R) -> R {
+        // Inline, so that it is compiled beside its caller, and what that calls can be inlined.
+        #[inline]
+        #[target_feature(enable = "avx512f")]
+        fn inner<R>(body: impl FnOnce() -> R) -> R {
+            body()
+        }
+        // SAFETY: `self` is the proof that the machine has the instruction set.
+        unsafe { inner(body) }
+    }
+
+    operations! { __m512:
+        add(a, b) = _mm512_add_ps(a, b);
+        subtract(a, b) = _mm512_sub_ps(a, b);
+        min(a, b) = _mm512_min_ps(a, b);
+        max(a, b) = _mm512_max_ps(a, b);
+        multiply_add(a, b, sum) = _mm512_fmadd_ps(a, b, sum);
+        where_at_most(a, b, yes, no) = _mm512_mask_mov_ps(no, _mm512_cmp_ps_mask::<_CMP_LE_OQ>(a, b), yes);
+    }
+    operations! { __m512i:
+        add_i32(a, b) = _mm512_add_epi32(a, b);
+        max_i32(a, b) = _mm512_max_epi32(a, b);
+        where_equal_i32(a, b, yes, no) = _mm512_mask_mov_epi32(no, _mm512_cmpeq_epi32_mask(a, b), yes);
     }
 
     #[inline(always)]
-    unsafe fn splat(value: f32) -> Self::V {
-        // SAFETY: AVX-512F is available.
+    fn splat(self, value: f32) -> __m512 {
+        // SAFETY: `self` is the proof that the machine has the instruction set.
         unsafe { _mm512_set1_ps(value) }
     }
 
     #[inline(always)]
-    unsafe fn load(from: *const f32) -> Self::V {
-        // SAFETY: sixteen numbers may be read.
-        unsafe { _mm512_loadu_ps(from) }
+    fn splat_i32(self, value: i32) -> __m512i {
+        // SAFETY: as above.
+        unsafe { _mm512_set1_epi32(value) }
     }
 
     #[inline(always)]
-    unsafe fn store(value: Self::V, to: *mut f32) {
-        // SAFETY: sixteen numbers may be written.
-        unsafe { _mm512_storeu_ps(to, value) }
+    fn sum(self, value: __m512) -> f32 {
+        // SAFETY: as above.
+        unsafe { _mm512_reduce_add_ps(value) }
     }
 
     #[inline(always)]
-    unsafe fn load_part(from: *const f32, n: usize) -> Self::V {
-        // SAFETY: lanes outside the mask are not read.
+    unsafe fn load_part(self, from: *const f32, n: usize) -> __m512 {
+        // SAFETY: as above; lanes outside the mask are not read.
         unsafe { _mm512_maskz_loadu_ps(((1u32 << n) - 1) as u16, from) }
     }
 
     #[inline(always)]
-    unsafe fn store_part(value: Self::V, to: *mut f32, n: usize) {
-        // SAFETY: lanes outside the mask are not written.
+    unsafe fn store_part(self, value: __m512, to: *mut f32, n: usize) {
+        // SAFETY: as above; lanes outside the mask are not written.
         unsafe { _mm512_mask_storeu_ps(to, ((1u32 << n) - 1) as u16, value) }
     }
 
     #[inline(always)]
-    unsafe fn add(a: Self::V, b: Self::V) -> Self::V {
-        // SAFETY: AVX-512F is available.
-        unsafe { _mm512_add_ps(a, b) }
-    }
-
-    #[inline(always)]
-    unsafe fn max(a: Self::V, b: Self::V) -> Self::V {
-        // SAFETY: AVX-512F is available.
-        unsafe { _mm512_max_ps(a, b) }
-    }
-
-    #[inline(always)]
-    unsafe fn multiply_add(a: Self::V, b: Self::V, sum: Self::V) -> Self::V {
-        // SAFETY: AVX-512F is available.
-        unsafe { _mm512_fmadd_ps(a, b, sum) }
-    }
-
-    #[inline(always)]
-    unsafe fn prefetch(address: *const f32) {
-        // SAFETY: every x86-64 has the instruction, and it reads nothing.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
-    }
-
-    #[inline(always)]
-    unsafe fn sum(value: Self::V) -> f32 {
-        // SAFETY: AVX-512F is available.
-        unsafe { _mm512_reduce_add_ps(value) }
+    unsafe fn spread<const WIDE: bool>(self, numbers: *const f32, pattern: __m512i) -> __m512 {
+        // SAFETY: as above; sixteen numbers may be read where WIDE, else four.
+        unsafe {
+            if WIDE {
+                _mm512_permutexvar_ps(pattern, self.load(numbers))
+            } else {
+                _mm512_permutevar_ps(_mm512_broadcast_f32x4(_mm_loadu_ps(numbers)), pattern)
+            }
+        }
     }
 }
 
-pub(crate) struct Avx2;
+/// AVX2 and FMA.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Avx2(());
+
+impl Avx2 {
+    pub fn available() -> Option<Self> {
+        (is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")).then_some(Avx2(()))
+    }
+}
 
 /// The mask of the first `n` of eight lanes.
 #[inline(always)]
@@ -86,78 +105,81 @@ fn first_lanes(n: usize) -> [i32; 8] {
     std::array::from_fn(|l| if l < n { -1 } else { 0 })
 }
 
-// SAFETY: every method needs AVX2 and FMA; loops over it are called only where `Isa::available` found them.
-unsafe impl Simd for Avx2 {
-    type V = __m256;
+impl Simd for Avx2 {
+    type F32s = __m256;
+    type I32s = __m256i;
     const LANES: usize = 8;
+    const REGISTERS: usize = 16;
 
     #[inline(always)]
-    unsafe fn zero() -> Self::V {
-        // SAFETY: AVX is available.
-        unsafe { _mm256_setzero_ps() }
+    fn compiled<R>(self, body: impl FnOnce() -> R) -> R {
+        // Inline, so that it is compiled beside its caller, and what that calls can be inlined.
+        #[inline]
+        #[target_feature(enable = "avx2,fma")]
+        fn inner<R>(body: impl FnOnce() -> R) -> R {
+            body()
+        }
+        // SAFETY: `self` is the proof that the machine has the instruction sets.
+        unsafe { inner(body) }
+    }
+
+    operations! { __m256:
+        add(a, b) = _mm256_add_ps(a, b);
+        subtract(a, b) = _mm256_sub_ps(a, b);
+        min(a, b) = _mm256_min_ps(a, b);
+        max(a, b) = _mm256_max_ps(a, b);
+        multiply_add(a, b, sum) = _mm256_fmadd_ps(a, b, sum);
+        where_at_most(a, b, yes, no) = _mm256_blendv_ps(no, yes, _mm256_cmp_ps::<_CMP_LE_OQ>(a, b));
+    }
+    operations! { __m256i:
+        add_i32(a, b) = _mm256_add_epi32(a, b);
+        max_i32(a, b) = _mm256_max_epi32(a, b);
+        where_equal_i32(a, b, yes, no) = _mm256_blendv_epi8(no, yes, _mm256_cmpeq_epi32(a, b));
     }
 
     #[inline(always)]
-    unsafe fn splat(value: f32) -> Self::V {
-        // SAFETY: AVX is available.
+    fn splat(self, value: f32) -> __m256 {
+        // SAFETY: `self` is the proof that the machine has the instruction sets.
         unsafe { _mm256_set1_ps(value) }
     }
 
     #[inline(always)]
-    unsafe fn load(from: *const f32) -> Self::V {
-        // SAFETY: eight numbers may be read.
-        unsafe { _mm256_loadu_ps(from) }
+    fn splat_i32(self, value: i32) -> __m256i {
+        // SAFETY: as above.
+        unsafe { _mm256_set1_epi32(value) }
     }
 
     #[inline(always)]
-    unsafe fn store(value: Self::V, to: *mut f32) {
-        // SAFETY: eight numbers may be written.
-        unsafe { _mm256_storeu_ps(to, value) }
-    }
-
-    #[inline(always)]
-    unsafe fn load_part(from: *const f32, n: usize) -> Self::V {
-        // SAFETY: lanes outside the mask are not read.
-        unsafe { _mm256_maskload_ps(from, _mm256_loadu_si256(first_lanes(n).as_ptr().cast())) }
-    }
-
-    #[inline(always)]
-    unsafe fn store_part(value: Self::V, to: *mut f32, n: usize) {
-        // SAFETY: lanes outside the mask are not written.
-        unsafe { _mm256_maskstore_ps(to, _mm256_loadu_si256(first_lanes(n).as_ptr().cast()), value) }
-    }
-
-    #[inline(always)]
-    unsafe fn add(a: Self::V, b: Self::V) -> Self::V {
-        // SAFETY: AVX is available.
-        unsafe { _mm256_add_ps(a, b) }
-    }
-
-    #[inline(always)]
-    unsafe fn max(a: Self::V, b: Self::V) -> Self::V {
-        // SAFETY: AVX is available.
-        unsafe { _mm256_max_ps(a, b) }
-    }
-
-    #[inline(always)]
-    unsafe fn multiply_add(a: Self::V, b: Self::V, sum: Self::V) -> Self::V {
-        // SAFETY: FMA is available.
-        unsafe { _mm256_fmadd_ps(a, b, sum) }
-    }
-
-    #[inline(always)]
-    unsafe fn prefetch(address: *const f32) {
-        // SAFETY: every x86-64 has the instruction, and it reads nothing.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
-    }
-
-    #[inline(always)]
-    unsafe fn sum(value: Self::V) -> f32 {
-        // SAFETY: AVX is available.
+    fn sum(self, value: __m256) -> f32 {
+        // SAFETY: as above.
         unsafe {
             let four = _mm_add_ps(_mm256_castps256_ps128(value), _mm256_extractf128_ps::<1>(value));
             let two = _mm_add_ps(four, _mm_movehl_ps(four, four));
             _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_part(self, from: *const f32, n: usize) -> __m256 {
+        // SAFETY: as above; lanes outside the mask are not read.
+        unsafe { _mm256_maskload_ps(from, self.load_i32(first_lanes(n).as_ptr())) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_part(self, value: __m256, to: *mut f32, n: usize) {
+        // SAFETY: as above; lanes outside the mask are not written.
+        unsafe { _mm256_maskstore_ps(to, self.load_i32(first_lanes(n).as_ptr()), value) }
+    }
+
+    #[inline(always)]
+    unsafe fn spread<const WIDE: bool>(self, numbers: *const f32, pattern: __m256i) -> __m256 {
+        // SAFETY: as above; sixteen numbers may be read where WIDE, else four, and the pattern is of these.
+        unsafe {
+            if WIDE {
+                _mm256_i32gather_ps::<4>(numbers, pattern)
+            } else {
+                _mm256_permutevar_ps(_mm256_broadcast_ps(&_mm_loadu_ps(numbers)), pattern)
+            }
         }
     }
 }

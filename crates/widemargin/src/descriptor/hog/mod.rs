@@ -22,7 +22,7 @@ use crate::descriptor::Descriptor;
 use crate::descriptor::row::DescriptorRow;
 use crate::descriptor::scaling::{Scaler, Scaling};
 use crate::error::{Error, Result};
-use crate::isa::Isa;
+use crate::isa::{Isa, compiled};
 use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
 
@@ -130,7 +130,7 @@ impl Hog {
         let mut values = vec![0.0; images.len() * size];
         let mut worker = Worker::new(self.cell_size, height, width, channels);
         for (image, grid) in values.chunks_exact_mut(size).enumerate() {
-            worker.describe(isa, images.image(image), grid);
+            describe(isa, &mut worker, images.image(image), grid);
         }
         Grids::new(values, rows, cols, DEPTH)
     }
@@ -181,41 +181,18 @@ impl Worker {
         let normalisers = vec![0.0; blocks::scratch_len(votes.rows(), votes.cols())];
         Worker { height, gradients: RowGradients::new(width, channels), votes, normalisers }
     }
+}
 
-    fn describe(&mut self, isa: Isa, pixels: &[u8], grid: &mut [f32]) {
-        match isa {
-            // SAFETY: the instruction set is available (`Isa::available`).
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 => unsafe { self.describe_avx512(pixels, grid) },
-            // SAFETY: as above.
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 => unsafe { self.describe_avx2(pixels, grid) },
-            _ => self.describe_portable(pixels, grid),
+compiled! {
+    /// The descriptor of one image.
+    fn describe(isa; worker: &mut Worker, pixels: &[u8], grid: &mut [f32]) {
+        worker.votes.clear();
+        worker.gradients.start(pixels);
+        for y in 1..worker.height.saturating_sub(1) {
+            let (directions, lengths) = worker.gradients.next_row(pixels, y);
+            worker.votes.add_row(y, directions, lengths);
         }
-    }
-
-    // The loops are plain Rust, compiled once for each instruction set and auto-vectorised.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f")]
-    fn describe_avx512(&mut self, pixels: &[u8], grid: &mut [f32]) {
-        self.describe_portable(pixels, grid);
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,fma")]
-    fn describe_avx2(&mut self, pixels: &[u8], grid: &mut [f32]) {
-        self.describe_portable(pixels, grid);
-    }
-
-    #[inline(always)]
-    fn describe_portable(&mut self, pixels: &[u8], grid: &mut [f32]) {
-        self.votes.clear();
-        self.gradients.start(pixels);
-        for y in 1..self.height.saturating_sub(1) {
-            let (directions, lengths) = self.gradients.next_row(pixels, y);
-            self.votes.add_row(y, directions, lengths);
-        }
-        blocks::normalise(&self.votes, &mut self.normalisers, grid);
+        blocks::normalise(&worker.votes, &mut worker.normalisers, grid);
     }
 }
 

@@ -13,12 +13,10 @@
 //! arithmetic is the limit as long as the panel stays in the second-level cache.
 
 mod panel;
-mod portable;
 mod tile;
-#[cfg(target_arch = "x86_64")]
-mod x86;
 
-use crate::isa::Isa;
+use crate::isa::{Isa, dispatch};
+use crate::simd::Simd;
 
 pub(crate) use panel::Panel;
 
@@ -34,16 +32,8 @@ pub(crate) fn scores(isa: Isa, panel: Panel<'_>, weights: &[f32], out: &mut [f32
     let k = out.len() / n;
     assert!(out.len() == n * k && weights.len() == k * d, "scores: shapes that do not fit");
     out.fill(0.0);
-    match isa {
-        // SAFETY: the instruction set is available (`Isa::available`); the shapes and rows were checked.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => unsafe { x86::scores_avx512(panel, weights, out, k) },
-        // SAFETY: as above.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => unsafe { x86::scores_avx2(panel, weights, out, k) },
-        // SAFETY: the shapes and rows were checked.
-        _ => unsafe { portable::scores(panel, weights, out, k) },
-    }
+    // SAFETY: the shapes and rows were checked.
+    dispatch!(isa, simd => simd.compiled(#[inline(always)] || unsafe { tile::scores(simd, panel, weights, out, k) }));
 }
 
 /// sums\[k\]\[j\] += Σ_i factors\[k\]\[i\] φ_ij over the rows i of `panel`; `factors` is \[problem\]\[row\],
@@ -58,16 +48,8 @@ pub(crate) fn add_combination(isa: Isa, panel: Panel<'_>, factors: &[f32], sums:
     }
     let k = factors.len() / n;
     assert!(factors.len() == n * k && sums.len() == k * d, "combination: shapes that do not fit");
-    match isa {
-        // SAFETY: the instruction set is available (`Isa::available`); the shapes and rows were checked.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => unsafe { x86::combine_avx512(panel, factors, sums, k) },
-        // SAFETY: as above.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => unsafe { x86::combine_avx2(panel, factors, sums, k) },
-        // SAFETY: the shapes and rows were checked.
-        _ => unsafe { portable::combine(panel, factors, sums, k) },
-    }
+    // SAFETY: the shapes and rows were checked.
+    dispatch!(isa, simd => simd.compiled(#[inline(always)] || unsafe { tile::combine(simd, panel, factors, sums, k) }));
 }
 
 #[cfg(test)]

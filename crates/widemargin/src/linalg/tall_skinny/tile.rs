@@ -2,7 +2,7 @@
 #![expect(clippy::needless_range_loop, reason = "constant indices into register tiles are what the compiler unrolls")]
 
 use super::panel::Panel;
-use crate::simd::Simd;
+use crate::simd::{Simd, prefetch};
 
 /// Features of one block of [`scores`]: 4 rows and 6 problems of it are 40 KiB, so that a problem tile stays in the
 /// first-level cache across the rows of the panel.
@@ -34,12 +34,33 @@ fn problem_tiles(n: usize) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// out += Φ·Wᵀ, with tiles of `R` rows.
+/// out += Φ·Wᵀ.
 ///
 /// # Safety
 /// The rows of the panel are in its matrix, `weights` is `k` × features, `out` `k` × rows.
 #[inline(always)]
-pub(super) unsafe fn scores<S: Simd, const R: usize>(panel: Panel<'_>, weights: &[f32], out: &mut [f32], k: usize) {
+pub(super) unsafe fn scores<S: Simd>(simd: S, panel: Panel<'_>, weights: &[f32], out: &mut [f32], k: usize) {
+    // SAFETY: guaranteed by the caller. Registers: 4 × 6 sums + 4 rows + 1 problem of 32; 2 × 6 + 2 + 1 of 16.
+    unsafe {
+        match S::REGISTERS {
+            32 => scores_by_tiles::<S, 4>(simd, panel, weights, out, k),
+            _ => scores_by_tiles::<S, 2>(simd, panel, weights, out, k),
+        }
+    }
+}
+
+/// [`scores`] with tiles of `R` rows.
+///
+/// # Safety
+/// As [`scores`].
+#[inline(always)]
+unsafe fn scores_by_tiles<S: Simd, const R: usize>(
+    simd: S,
+    panel: Panel<'_>,
+    weights: &[f32],
+    out: &mut [f32],
+    k: usize,
+) {
     let (n, d) = (panel.rows.len(), panel.n_cols);
     for from in (0..d).step_by(FEATURES_A_BLOCK) {
         let width = FEATURES_A_BLOCK.min(d - from);
@@ -58,11 +79,11 @@ pub(super) unsafe fn scores<S: Simd, const R: usize>(panel: Panel<'_>, weights: 
                         let next = if n - row >= 2 * R { row + R } else { row };
                         let next: [*const f32; R] =
                             std::array::from_fn(|r| first.add(panel.rows[next + r] as usize * d));
-                        with_problems!(count, scores_tile, S, R, (rows, next, weights, d, width, out, n));
+                        with_problems!(count, scores_tile, S, R, (simd, [rows, next], weights, d, width, out, n));
                         row += R;
                     } else {
                         let rows = [first.add(panel.rows[row] as usize * d)];
-                        with_problems!(count, scores_tile, S, 1, (rows, rows, weights, d, width, out, n));
+                        with_problems!(count, scores_tile, S, 1, (simd, [rows; 2], weights, d, width, out, n));
                         row += 1;
                     }
                 }
@@ -78,8 +99,8 @@ pub(super) unsafe fn scores<S: Simd, const R: usize>(panel: Panel<'_>, weights: 
 /// `width` numbers may be read at every row and at `weights + p * stride`; `out + p * n + r` may be written.
 #[inline(always)]
 unsafe fn scores_tile<S: Simd, const R: usize, const P: usize>(
-    rows: [*const f32; R],
-    next: [*const f32; R],
+    simd: S,
+    [rows, next]: [[*const f32; R]; 2],
     weights: *const f32,
     stride: usize,
     width: usize,
@@ -88,45 +109,67 @@ unsafe fn scores_tile<S: Simd, const R: usize, const P: usize>(
 ) {
     // SAFETY: guaranteed by the caller.
     unsafe {
-        let mut sums = [[S::zero(); P]; R];
+        let mut sums = [[simd.splat(0.0); P]; R];
         let mut at = 0;
         while at + S::LANES <= width {
-            let features: [S::V; R] = std::array::from_fn(|r| S::load(rows[r].add(at)));
+            let features: [S::F32s; R] = std::array::from_fn(|r| simd.load(rows[r].add(at)));
             for next in next {
-                S::prefetch(next.add(at));
+                prefetch(next.add(at));
             }
             for p in 0..P {
-                let weight = S::load(weights.add(p * stride + at));
+                let weight = simd.load(weights.add(p * stride + at));
                 for r in 0..R {
-                    sums[r][p] = S::multiply_add(features[r], weight, sums[r][p]);
+                    sums[r][p] = simd.multiply_add(features[r], weight, sums[r][p]);
                 }
             }
             at += S::LANES;
         }
         if at < width {
             let rest = width - at;
-            let features: [S::V; R] = std::array::from_fn(|r| S::load_part(rows[r].add(at), rest));
+            let features: [S::F32s; R] = std::array::from_fn(|r| simd.load_part(rows[r].add(at), rest));
             for p in 0..P {
-                let weight = S::load_part(weights.add(p * stride + at), rest);
+                let weight = simd.load_part(weights.add(p * stride + at), rest);
                 for r in 0..R {
-                    sums[r][p] = S::multiply_add(features[r], weight, sums[r][p]);
+                    sums[r][p] = simd.multiply_add(features[r], weight, sums[r][p]);
                 }
             }
         }
         for p in 0..P {
             for r in 0..R {
-                *out.add(p * n + r) += S::sum(sums[r][p]);
+                *out.add(p * n + r) += simd.sum(sums[r][p]);
             }
         }
     }
 }
 
-/// sums += Rᵀ·Φ, with tiles of `V` vectors of features.
+/// sums += Rᵀ·Φ.
 ///
 /// # Safety
 /// The rows of the panel are in its matrix, `factors` is `k` × rows, `sums` `k` × features.
 #[inline(always)]
-pub(super) unsafe fn combine<S: Simd, const V: usize>(panel: Panel<'_>, factors: &[f32], sums: &mut [f32], k: usize) {
+pub(super) unsafe fn combine<S: Simd>(simd: S, panel: Panel<'_>, factors: &[f32], sums: &mut [f32], k: usize) {
+    // SAFETY: guaranteed by the caller. Registers: as for `scores`.
+    unsafe {
+        match S::REGISTERS {
+            32 => combine_by_tiles::<S, 4>(simd, panel, factors, sums, k),
+            16 => combine_by_tiles::<S, 2>(simd, panel, factors, sums, k),
+            _ => combine_by_tiles::<S, 1>(simd, panel, factors, sums, k),
+        }
+    }
+}
+
+/// [`combine`] with tiles of `V` vectors of features.
+///
+/// # Safety
+/// As [`combine`].
+#[inline(always)]
+unsafe fn combine_by_tiles<S: Simd, const V: usize>(
+    simd: S,
+    panel: Panel<'_>,
+    factors: &[f32],
+    sums: &mut [f32],
+    k: usize,
+) {
     let (n, d) = (panel.rows.len(), panel.n_cols);
     let mut at = 0;
     while at < d {
@@ -137,10 +180,10 @@ pub(super) unsafe fn combine<S: Simd, const V: usize>(panel: Panel<'_>, factors:
                 let factors = factors.as_ptr().add(problem * n);
                 let sums = sums.as_mut_ptr().add(problem * d + at);
                 if wide {
-                    with_problems!(count, combine_tile, S, V, (panel, at, factors, sums, V * S::LANES));
+                    with_problems!(count, combine_tile, S, V, (simd, panel, at, factors, sums, V * S::LANES));
                 } else {
                     let width = S::LANES.min(d - at);
-                    with_problems!(count, combine_tile, S, 1, (panel, at, factors, sums, width));
+                    with_problems!(count, combine_tile, S, 1, (simd, panel, at, factors, sums, width));
                 }
             }
         }
@@ -155,6 +198,7 @@ pub(super) unsafe fn combine<S: Simd, const V: usize>(panel: Panel<'_>, factors:
 /// `sums + p * features`; `factors` has `p * rows` numbers.
 #[inline(always)]
 unsafe fn combine_tile<S: Simd, const V: usize, const P: usize>(
+    simd: S,
     panel: Panel<'_>,
     at: usize,
     factors: *const f32,
@@ -165,36 +209,36 @@ unsafe fn combine_tile<S: Simd, const V: usize, const P: usize>(
     // SAFETY: guaranteed by the caller.
     unsafe {
         let first = panel.values.as_ptr().add(at);
-        let mut tile = [[S::zero(); V]; P];
+        let mut tile = [[simd.splat(0.0); V]; P];
         if width == V * S::LANES {
             for (i, &row) in panel.rows.iter().enumerate() {
                 let row = first.add(row as usize * d);
-                let features: [S::V; V] = std::array::from_fn(|v| S::load(row.add(v * S::LANES)));
+                let features: [S::F32s; V] = std::array::from_fn(|v| simd.load(row.add(v * S::LANES)));
                 for p in 0..P {
-                    let factor = S::splat(*factors.add(p * n + i));
+                    let factor = simd.splat(*factors.add(p * n + i));
                     for v in 0..V {
-                        tile[p][v] = S::multiply_add(features[v], factor, tile[p][v]);
+                        tile[p][v] = simd.multiply_add(features[v], factor, tile[p][v]);
                     }
                 }
             }
-            let one = S::splat(1.0);
+            let one = simd.splat(1.0);
             for p in 0..P {
                 for v in 0..V {
                     let to = sums.add(p * d + v * S::LANES);
-                    S::store(S::multiply_add(tile[p][v], one, S::load(to)), to);
+                    simd.store(simd.multiply_add(tile[p][v], one, simd.load(to)), to);
                 }
             }
         } else {
             for (i, &row) in panel.rows.iter().enumerate() {
-                let features = S::load_part(first.add(row as usize * d), width);
+                let features = simd.load_part(first.add(row as usize * d), width);
                 for p in 0..P {
-                    tile[p][0] = S::multiply_add(features, S::splat(*factors.add(p * n + i)), tile[p][0]);
+                    tile[p][0] = simd.multiply_add(features, simd.splat(*factors.add(p * n + i)), tile[p][0]);
                 }
             }
-            let one = S::splat(1.0);
+            let one = simd.splat(1.0);
             for p in 0..P {
                 let to = sums.add(p * d);
-                S::store_part(S::multiply_add(tile[p][0], one, S::load_part(to, width)), to, width);
+                simd.store_part(simd.multiply_add(tile[p][0], one, simd.load_part(to, width)), to, width);
             }
         }
     }

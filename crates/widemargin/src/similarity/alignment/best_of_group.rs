@@ -1,10 +1,8 @@
 //! The best alignments of a string with a group of others, with the best instruction set available.
 
 use super::lanes::{Gaps, Group, NEVER, Work, fill};
-use super::simd::Portable;
-#[cfg(target_arch = "x86_64")]
-use super::x86;
-use crate::isa::Isa;
+use crate::isa::{Isa, dispatch};
+use crate::simd::Simd;
 
 impl Group {
     /// The score of the best alignment of `sample` with each string.
@@ -16,16 +14,8 @@ impl Group {
         work.down.resize(self.longest * self.lanes, NEVER);
         work.highest.clear();
         work.highest.resize(self.lanes, 0);
-        match isa {
-            // SAFETY: the instruction set is available (`Isa::available`); the memory was laid out for its lanes.
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 => unsafe { x86::fill_avx512(self, local, gaps, sample, work) },
-            // SAFETY: as above.
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 => unsafe { x86::fill_avx2(self, local, gaps, sample, work) },
-            // SAFETY: the memory was laid out for its lanes.
-            _ => unsafe { fill::<Portable>(self, local, gaps, sample, work) },
-        }
+        // SAFETY: the memory was laid out for the lanes of the instruction set.
+        dispatch!(isa, simd => simd.compiled(#[inline(always)] || unsafe { fill(simd, self, local, gaps, sample, work) }));
         if !local {
             let last = self.lengths.iter().enumerate().map(|(lane, length)| work.best[length * self.lanes + lane]);
             work.highest.clear();

@@ -9,16 +9,8 @@
 //! neighbour: an addition and two maxima.
 
 use super::scores::{NOTHING, Scores, blosum62};
-use super::simd::Simd;
 use crate::isa::Isa;
-
-/// Strings per group: the number of lanes of a vector register.
-pub(super) fn width(isa: Isa) -> usize {
-    match isa {
-        Isa::Avx512 => 16,
-        Isa::Avx2 | Isa::Portable => 8,
-    }
-}
+use crate::simd::Simd;
 
 /// The score of a gap's first character and of each further one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +48,7 @@ enum Pairs {
 
 impl Group {
     pub fn new(isa: Isa, scores: &Scores, strings: &[&[i32]]) -> Group {
-        let lanes = width(isa);
+        let lanes = isa.lanes();
         let lengths: Vec<usize> = strings.iter().map(|string| string.len()).collect();
         let longest = lengths.iter().copied().max().unwrap_or(0);
         let mut codes = vec![NOTHING; longest * lanes];
@@ -88,9 +80,9 @@ pub(super) struct Work {
 /// The table, row by row.
 ///
 /// # Safety
-/// The instruction set must be available, and group and memory must be laid out for its lanes.
+/// Group and memory must be laid out for the lanes of the instruction set.
 #[inline(always)]
-pub(super) unsafe fn fill<S: Simd>(group: &Group, local: bool, gaps: Gaps, sample: &[i32], work: &mut Work) {
+pub(super) unsafe fn fill<S: Simd>(simd: S, group: &Group, local: bool, gaps: Gaps, sample: &[i32], work: &mut Work) {
     let size = group.longest * S::LANES;
     assert!(work.down.len() == size && work.best.len() == size + S::LANES && work.highest.len() == S::LANES);
     for (row, &letter) in sample.iter().enumerate() {
@@ -100,18 +92,18 @@ pub(super) unsafe fn fill<S: Simd>(group: &Group, local: bool, gaps: Gaps, sampl
             match (&group.pairs, local) {
                 (Pairs::Equal { codes, same, other }, _) => {
                     assert!(codes.len() == size);
-                    let (letter, same, other) = (S::splat(letter), S::splat(*same), S::splat(*other));
-                    let pair = |codes| S::where_equal(codes, letter, same, other);
+                    let (letter, same, other) = (simd.splat_i32(letter), simd.splat_i32(*same), simd.splat_i32(*other));
+                    let pair = |codes| simd.where_equal_i32(codes, letter, same, other);
                     match local {
-                        true => fill_row::<S, true>(codes, pair, gaps, edge, work),
-                        false => fill_row::<S, false>(codes, pair, gaps, edge, work),
+                        true => fill_row::<S, true>(simd, codes, pair, gaps, edge, work),
+                        false => fill_row::<S, false>(simd, codes, pair, gaps, edge, work),
                     }
                 }
                 (Pairs::Profile(letters), true) => {
-                    fill_row::<S, true>(&letters[letter as usize], |score| score, gaps, edge, work);
+                    fill_row::<S, true>(simd, &letters[letter as usize], |score| score, gaps, edge, work);
                 }
                 (Pairs::Profile(letters), false) => {
-                    fill_row::<S, false>(&letters[letter as usize], |score| score, gaps, edge, work);
+                    fill_row::<S, false>(simd, &letters[letter as usize], |score| score, gaps, edge, work);
                 }
             }
         }
@@ -124,8 +116,9 @@ pub(super) unsafe fn fill<S: Simd>(group: &Group, local: bool, gaps: Gaps, sampl
 /// As [`fill`], and `pairs` is as long as `work.down`.
 #[inline(always)]
 unsafe fn fill_row<S: Simd, const LOCAL: bool>(
+    simd: S,
     pairs: &[i32],
-    pair: impl Fn(S::V) -> S::V,
+    pair: impl Fn(S::I32s) -> S::I32s,
     gaps: Gaps,
     edge: i32,
     work: &mut Work,
@@ -133,24 +126,24 @@ unsafe fn fill_row<S: Simd, const LOCAL: bool>(
     let (best, down) = (work.best.as_mut_ptr(), work.down.as_mut_ptr());
     // SAFETY: guaranteed by the caller.
     unsafe {
-        let (open, extend, zero) = (S::splat(gaps.open), S::splat(gaps.extend), S::splat(0));
-        let (mut diagonal, mut left, mut along) = (S::load(best), S::splat(edge), S::splat(NEVER));
-        let mut highest = S::load(work.highest.as_ptr());
-        S::store(left, best);
+        let (open, extend, zero) = (simd.splat_i32(gaps.open), simd.splat_i32(gaps.extend), simd.splat_i32(0));
+        let (mut diagonal, mut left, mut along) = (simd.load_i32(best), simd.splat_i32(edge), simd.splat_i32(NEVER));
+        let mut highest = simd.load_i32(work.highest.as_ptr());
+        simd.store_i32(left, best);
         for at in (0..pairs.len()).step_by(S::LANES) {
-            let above = S::load(best.add(at + S::LANES));
-            let below = S::maximum(S::add(S::load(down.add(at)), extend), S::add(above, open));
-            along = S::maximum(S::add(along, extend), S::add(left, open));
-            let pair = pair(S::load(pairs.as_ptr().add(at)));
-            let mut value = S::maximum(S::maximum(S::add(diagonal, pair), below), along);
+            let above = simd.load_i32(best.add(at + S::LANES));
+            let below = simd.max_i32(simd.add_i32(simd.load_i32(down.add(at)), extend), simd.add_i32(above, open));
+            along = simd.max_i32(simd.add_i32(along, extend), simd.add_i32(left, open));
+            let pair = pair(simd.load_i32(pairs.as_ptr().add(at)));
+            let mut value = simd.max_i32(simd.max_i32(simd.add_i32(diagonal, pair), below), along);
             if LOCAL {
-                value = S::maximum(value, zero);
-                highest = S::maximum(highest, value);
+                value = simd.max_i32(value, zero);
+                highest = simd.max_i32(highest, value);
             }
-            S::store(below, down.add(at));
-            S::store(value, best.add(at + S::LANES));
+            simd.store_i32(below, down.add(at));
+            simd.store_i32(value, best.add(at + S::LANES));
             (diagonal, left) = (above, value);
         }
-        S::store(highest, work.highest.as_mut_ptr());
+        simd.store_i32(highest, work.highest.as_mut_ptr());
     }
 }

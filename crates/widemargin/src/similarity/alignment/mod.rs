@@ -14,9 +14,6 @@
 mod best_of_group;
 mod lanes;
 mod scores;
-mod simd;
-#[cfg(target_arch = "x86_64")]
-mod x86;
 
 use self::lanes::{Gaps, Group, Work};
 use self::scores::Scores;
@@ -168,7 +165,7 @@ impl Similarity for Alignment {
         // Sorted by length, so that the strings of a group end together. Integer scores do not depend on the lane.
         let mut order: Vec<usize> = (0..n).collect();
         order.sort_by_key(|&basis| bases[basis].len());
-        for members in order.chunks(lanes::width(isa)) {
+        for members in order.chunks(isa.lanes()) {
             let strings: Vec<&[i32]> = members.iter().map(|&basis| bases[basis].as_slice()).collect();
             let group = Group::new(isa, &self.scores, &strings);
             for (row, sample) in samples.iter().enumerate() {

@@ -1,6 +1,5 @@
 //! Bases packed once, for comparison with several chunks of samples.
 
-use super::kernels::Kernels;
 use super::matching::GridMatching;
 use super::plan::Plan;
 use crate::data::{Grids, Samples};
@@ -24,17 +23,17 @@ pub(crate) struct PackedBases {
 
 impl PackedBases {
     pub fn new(similarities: &[GridMatching], bases: &Grids) -> PackedBases {
-        Self::with(Kernels::new(Isa::best()), similarities, bases)
+        Self::with(Isa::best(), similarities, bases)
     }
 
-    /// The same with given loops.
-    pub(super) fn with(kernels: Kernels, similarities: &[GridMatching], bases: &Grids) -> PackedBases {
+    /// The same with an instruction set of [`Isa::available`].
+    pub(super) fn with(isa: Isa, similarities: &[GridMatching], bases: &Grids) -> PackedBases {
         let numbered: Vec<_> = similarities.iter().copied().enumerate().collect();
         PackedBases {
             similarities: similarities.to_vec(),
             shape: shape(bases),
             n_bases: bases.len(),
-            plan: (!numbered.is_empty() && !bases.is_empty()).then(|| Plan::new(kernels, &numbered, bases)),
+            plan: (!numbered.is_empty() && !bases.is_empty()).then(|| Plan::new(isa, &numbered, bases)),
         }
     }
 

@@ -7,19 +7,15 @@
 //! - deformable: s(x, y) = max over shifts z of Σ_c max over u of φ_c(x) · φ_{c+z+u}(y).
 //!
 //! `bases` packs a set of bases for such similarities, `plan` determines and computes the products of cells that they
-//! need, `pack` lays out the cells for that, `tile` holds the two hot loops, `kernels` their compiled versions,
-//! `dispatch` selects those for this machine.
+//! need, `pack` lays out the cells for that, `tile` holds the two hot loops, `kernels` compiles them for each
+//! instruction set.
 
 mod bases;
-mod dispatch;
 mod kernels;
 mod matching;
 mod pack;
 mod plan;
-mod portable;
 mod tile;
-#[cfg(target_arch = "x86_64")]
-mod x86;
 
 use super::Similarity;
 use crate::data::Grids;

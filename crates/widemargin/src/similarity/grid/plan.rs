@@ -14,11 +14,12 @@
 
 use std::ops::Range;
 
-use super::kernels::Kernels;
+use super::kernels;
 use super::matching::{GridMatching, Kind};
 use super::pack::pack;
 use super::tile::{Products, Windows};
 use crate::data::{Grids, Samples};
+use crate::isa::Isa;
 use crate::simd::AlignedNumbers;
 
 /// Samples packed at a time.
@@ -42,7 +43,7 @@ struct Job {
 /// The computation for every tile.
 #[derive(Debug)]
 pub(super) struct Plan {
-    kernels: Kernels,
+    isa: Isa,
     rows: usize,
     cols: usize,
     /// Numbers of a cell.
@@ -60,7 +61,7 @@ pub(super) struct Plan {
 
 impl Plan {
     /// The plan for some similarities, each with the index of its block.
-    pub fn new(kernels: Kernels, similarities: &[(usize, GridMatching)], bases: &Grids) -> Plan {
+    pub fn new(isa: Isa, similarities: &[(usize, GridMatching)], bases: &Grids) -> Plan {
         let sides = [bases.rows(), bases.cols()];
         let (mut rigid, mut deformable) = (Vec::new(), Vec::new());
         for &(target, similarity) in similarities {
@@ -79,14 +80,15 @@ impl Plan {
         };
         let depth = bases.depth();
         let grid = sides[0] * sides[1] * depth;
-        let mut packed = AlignedNumbers::zeros(bases.len().next_multiple_of(kernels.lanes) * grid);
-        for columns in panels(bases.len(), kernels.lanes) {
-            let width = columns.len().next_multiple_of(kernels.lanes);
+        let lanes = isa.lanes();
+        let mut packed = AlignedNumbers::zeros(bases.len().next_multiple_of(lanes) * grid);
+        for columns in panels(bases.len(), lanes) {
+            let width = columns.len().next_multiple_of(lanes);
             let panel = &mut packed.numbers_mut()[columns.start * grid..][..width * grid];
             pack(bases, columns, width, panel);
         }
         Plan {
-            kernels,
+            isa,
             rows: sides[0],
             cols: sides[1],
             depth,
@@ -101,7 +103,7 @@ impl Plan {
 
     /// Fills the blocks of the plan's similarities; others are not touched.
     pub fn fill(&self, samples: &Grids, blocks: &mut [&mut [f32]]) {
-        let lanes = self.kernels.lanes;
+        let lanes = self.isa.lanes();
         let most_samples = self.samples_a_tile();
         let grid = self.rows * self.cols * self.depth;
         let block = SAMPLES_A_BLOCK.min(samples.len());
@@ -143,12 +145,12 @@ impl Plan {
     /// busy (14 sums per number, 7 cycles, against a latency of 4), and more of their products and sums stay in the
     /// first-level cache.
     fn samples_a_tile(&self) -> usize {
-        let most = self.kernels.most_samples;
+        let most = kernels::most_samples(self.isa);
         if self.deformable.is_empty() {
             return most;
         }
         let tiles = area(self.band) + self.deformable.iter().map(|job| area(job.radius)).sum::<usize>();
-        let bytes_a_sample = tiles * 2 * self.kernels.lanes * size_of::<f32>();
+        let bytes_a_sample = tiles * 2 * self.isa.lanes() * size_of::<f32>();
         (BAND_BYTES / bytes_a_sample).clamp(most.div_ceil(2), most)
     }
 
@@ -163,7 +165,7 @@ impl Plan {
         let (rigid, deformable) = room.best.split_at_mut(self.rigid.len());
         let keep = |best: &mut AlignedNumbers, values: &[f32], job: &Job, [down, across]: [isize; 2]| {
             let length = (down * down + across * across) as f32;
-            (self.kernels.keep_best)(&mut best.numbers_mut()[..tile.len], values, -job.penalty * length);
+            kernels::keep_best(self.isa, &mut best.numbers_mut()[..tile.len], values, -job.penalty * length);
         };
         for ((best, sums), job) in deformable.iter_mut().zip(&room.sums).zip(&self.deformable) {
             for (at, shift) in shifts(job.radius).enumerate() {
@@ -214,7 +216,7 @@ impl Plan {
             tiles: 1,
         };
         // SAFETY: the overlap is inside both grids, which `samples` and `bases` hold whole; `out` is one tile long.
-        unsafe { (self.kernels.products)(tile.samples, tile.vectors)(&work) }
+        unsafe { kernels::products(self.isa, tile.samples, tile.vectors, &work) }
     }
 
     /// The sums of all shifts of the deformable similarities, and of those rigid ones that lie in the band.
@@ -223,7 +225,6 @@ impl Plan {
             sums.numbers_mut()[..area(job.radius) * tile.len].fill(0.0);
         }
         room.rigid.numbers_mut().fill(0.0);
-        let products = (self.kernels.products)(tile.samples, tile.vectors);
         let width = tile.len / tile.samples;
         let [far_down, far_across] = self.band;
         let band_row = (2 * far_across + 1) * tile.len;
@@ -268,7 +269,7 @@ impl Plan {
                     };
                     // SAFETY: `base` is a cell, `samples` has as many cells from `first` on as there are tiles,
                     // and `inside` is as many tiles long.
-                    unsafe { products(&work) }
+                    unsafe { kernels::products(self.isa, tile.samples, tile.vectors, &work) }
                 }
                 self.add_cell(room, tile);
             }
@@ -291,12 +292,12 @@ impl Plan {
                 shifts,
                 local: job.local,
                 penalty: job.penalty,
-                scratch: room.windows.numbers_mut()[..rows * shifts[1] * self.kernels.lanes].as_mut_ptr(),
+                scratch: room.windows.numbers_mut()[..rows * shifts[1] * self.isa.lanes()].as_mut_ptr(),
                 sums: sums.numbers_mut()[..shifts[0] * shifts[1] * tile.len].as_mut_ptr(),
             };
             // SAFETY: all windows lie in the band, whose rows from `first` to `end` are there; the other two are as
             // long as the windows need.
-            unsafe { (self.kernels.windows)(shifts, job.local, job.penalty > 0.0)(&work) }
+            unsafe { kernels::windows(self.isa, &work) }
         }
         if self.rigid.is_empty() {
             return;
@@ -309,7 +310,7 @@ impl Plan {
                 && across < band_cols
             {
                 let from = (down * band_cols + across) * tile.len;
-                (self.kernels.add)(&mut sums[at * tile.len..][..tile.len], &band[from..from + tile.len]);
+                kernels::add(self.isa, &mut sums[at * tile.len..][..tile.len], &band[from..from + tile.len]);
             }
         }
     }
@@ -342,7 +343,7 @@ struct Room {
 impl Room {
     fn new(plan: &Plan, tile: usize) -> Room {
         let deformable = !plan.deformable.is_empty();
-        let lanes = plan.kernels.lanes;
+        let lanes = plan.isa.lanes();
         let windows = |job: &Job| (2 * (job.radius[0] + job.local[0]) + 1) * (2 * job.radius[1] + 1) * lanes;
         let jobs = plan.rigid.len() + plan.deformable.len();
         Room {

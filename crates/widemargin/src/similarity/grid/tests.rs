@@ -2,7 +2,6 @@
 
 use proptest::prelude::*;
 
-use super::kernels::Kernels;
 use super::*;
 use crate::data::Samples;
 use crate::isa::Isa;
@@ -54,25 +53,20 @@ fn plain(s: &GridMatching, bases: &Grids, basis: usize, samples: &Grids, sample:
     square(s.radius).map(of_shift).fold(f64::NEG_INFINITY, f64::max)
 }
 
-fn block(kernels: Kernels, s: GridMatching, bases: &Grids, samples: &Grids) -> Vec<f32> {
+fn block(isa: Isa, s: GridMatching, bases: &Grids, samples: &Grids) -> Vec<f32> {
     let mut block = vec![f32::NAN; bases.len() * samples.len()];
-    PackedBases::with(kernels, &[s], bases).fill(samples, &mut [&mut block]).unwrap();
+    PackedBases::with(isa, &[s], bases).fill(samples, &mut [&mut block]).unwrap();
     block
 }
 
-/// The loops of every instruction set that this machine has.
-fn every() -> Vec<Kernels> {
-    Isa::available().into_iter().map(Kernels::new).collect()
-}
-
 fn check(s: GridMatching, bases: &Grids, samples: &Grids) {
-    for kernels in every() {
-        let ours = block(kernels, s, bases, samples);
+    for isa in Isa::available() {
+        let ours = block(isa, s, bases, samples);
         for i in 0..samples.len() {
             for j in 0..bases.len() {
                 let truth = plain(&s, bases, j, samples, i);
                 let ours = f64::from(ours[i * bases.len() + j]);
-                let lanes = kernels.lanes;
+                let lanes = isa.lanes();
                 assert!((ours - truth).abs() <= 2e-5, "{s}, {lanes} lanes, sample {i} basis {j}: {ours} {truth}");
             }
         }
@@ -119,12 +113,12 @@ fn a_pair_has_the_same_bits_in_any_block() {
         GridMatching::rigid(2),
     ];
     for s in &all {
-        for kernels in every() {
-            let whole = block(kernels, *s, &bases, &samples);
+        for isa in Isa::available() {
+            let whole = block(isa, *s, &bases, &samples);
             for (base, sample, n) in [(0, 0, 1), (70, 32, 1), (16, 3, 14), (40, 20, 13), (3, 1, 31), (38, 0, 33)] {
                 let some_bases = bases.select(&(base..71).collect::<Vec<_>>());
                 let some_samples = samples.select(&(sample..sample + n).collect::<Vec<_>>());
-                let part = block(kernels, *s, &some_bases, &some_samples);
+                let part = block(isa, *s, &some_bases, &some_samples);
                 for (i, row) in part.chunks(71 - base).enumerate() {
                     assert_eq!(row, &whole[(sample + i) * 71 + base..(sample + i + 1) * 71], "{s}");
                 }
@@ -151,10 +145,10 @@ fn similarities_side_by_side_are_those_alone() {
         for set in &sets {
             let mut blocks = vec![vec![f32::NAN; 20 * 17]; set.len()];
             let mut views: Vec<&mut [f32]> = blocks.iter_mut().map(Vec::as_mut_slice).collect();
-            let packed = PackedBases::with(Kernels::new(isa), set, &bases);
+            let packed = PackedBases::with(isa, set, &bases);
             packed.fill(&samples, &mut views).unwrap();
             for (s, shared) in set.iter().zip(&blocks) {
-                let alone = block(Kernels::new(isa), *s, &bases, &samples);
+                let alone = block(isa, *s, &bases, &samples);
                 for (a, b) in shared.iter().zip(&alone) {
                     assert!((a - b).abs() < 1e-6, "{s} {isa:?}: {a} {b}");
                 }

@@ -40,26 +40,26 @@ pub(super) struct Products {
 /// Each sum is accumulated in the order of the numbers, so that a pair has the same bits at any position of any tile.
 ///
 /// # Safety
-/// The instruction set must be available, and all that [`Products`] points to may be read and written.
+/// All that [`Products`] points to may be read and written.
 #[inline(always)]
 #[expect(clippy::needless_range_loop, reason = "constant indices into register tiles are what the compiler unrolls")]
-pub(super) unsafe fn products<S: Simd, const B: usize, const V: usize>(work: &Products) {
+pub(super) unsafe fn products<S: Simd, const B: usize, const V: usize>(simd: S, work: &Products) {
     for tile in 0..work.tiles {
         // SAFETY: guaranteed by the caller.
         unsafe {
-            let mut sums = [[S::zero(); V]; B];
+            let mut sums = [[simd.splat(0.0); V]; B];
             for run in 0..work.runs {
                 let mut sample = work.samples.add(tile * work.samples_tile + run * work.samples_run);
                 let mut base = work.bases.add(run * work.bases_run);
                 for _ in 0..work.inner {
-                    let mut vectors = [S::zero(); V];
+                    let mut vectors = [simd.splat(0.0); V];
                     for v in 0..V {
-                        vectors[v] = S::load(base.add(v * S::LANES));
+                        vectors[v] = simd.load(base.add(v * S::LANES));
                     }
                     for b in 0..B {
-                        let number = S::splat(*sample.add(b));
+                        let number = simd.splat(*sample.add(b));
                         for v in 0..V {
-                            sums[b][v] = S::multiply_add(number, vectors[v], sums[b][v]);
+                            sums[b][v] = simd.multiply_add(number, vectors[v], sums[b][v]);
                         }
                     }
                     sample = sample.add(B);
@@ -69,7 +69,7 @@ pub(super) unsafe fn products<S: Simd, const B: usize, const V: usize>(work: &Pr
             let out = work.out.add(tile * B * V * S::LANES);
             for b in 0..B {
                 for v in 0..V {
-                    S::store(sums[b][v], out.add((b * V + v) * S::LANES));
+                    simd.store(sums[b][v], out.add((b * V + v) * S::LANES));
                 }
             }
         }
@@ -103,9 +103,9 @@ pub(super) struct Windows {
 /// them for 49 · 31 multiply-adds of the same lanes.
 ///
 /// # Safety
-/// The instruction set must be available, and all that [`Windows`] points to may be read and written.
+/// All that [`Windows`] points to may be read and written.
 #[inline(always)]
-pub(super) unsafe fn windows<S: Simd, const PENALISED: bool>(work: &Windows) {
+pub(super) unsafe fn windows<S: Simd, const PENALISED: bool>(simd: S, work: &Windows) {
     let [shifts_down, shifts_across] = work.shifts;
     let [local_down, local_across] = work.local;
     for vector in (0..work.tile).step_by(S::LANES) {
@@ -114,17 +114,17 @@ pub(super) unsafe fn windows<S: Simd, const PENALISED: bool>(work: &Windows) {
             for row in 0..shifts_down + 2 * local_down {
                 for shift in 0..shifts_across {
                     let first = work.products.add(row * work.row + shift * work.tile + vector);
-                    let largest = window::<S, PENALISED>(first, work.tile, local_across, work.penalty);
-                    S::store(largest, work.scratch.add((row * shifts_across + shift) * S::LANES));
+                    let largest = window::<S, PENALISED>(simd, first, work.tile, local_across, work.penalty);
+                    simd.store(largest, work.scratch.add((row * shifts_across + shift) * S::LANES));
                 }
             }
             for row in 0..shifts_down {
                 for shift in 0..shifts_across {
                     let first = work.scratch.add((row * shifts_across + shift) * S::LANES);
                     let step = shifts_across * S::LANES;
-                    let largest = window::<S, PENALISED>(first, step, local_down, work.penalty);
+                    let largest = window::<S, PENALISED>(simd, first, step, local_down, work.penalty);
                     let sum = work.sums.add((row * shifts_across + shift) * work.tile + vector);
-                    S::store(S::add(S::load(sum), largest), sum);
+                    simd.store(simd.add(simd.load(sum), largest), sum);
                 }
             }
         }
@@ -134,14 +134,21 @@ pub(super) unsafe fn windows<S: Simd, const PENALISED: bool>(work: &Windows) {
 /// The largest of 2 · local + 1 vectors, `step` numbers apart, minus the penalty of their displacement from the middle.
 ///
 /// # Safety
-/// The instruction set must be available, and the vectors may be read.
+/// The vectors may be read.
 #[inline(always)]
-unsafe fn window<S: Simd, const PENALISED: bool>(first: *const f32, step: usize, local: usize, penalty: f32) -> S::V {
+unsafe fn window<S: Simd, const PENALISED: bool>(
+    simd: S,
+    first: *const f32,
+    step: usize,
+    local: usize,
+    penalty: f32,
+) -> S::F32s {
     // SAFETY: guaranteed by the caller.
     unsafe {
-        let mut largest = displaced::<S, PENALISED>(first, local, penalty);
+        let mut largest = displaced::<S, PENALISED>(simd, first, local, penalty);
         for u in 1..=2 * local {
-            largest = S::max(largest, displaced::<S, PENALISED>(first.add(u * step), u.abs_diff(local), penalty));
+            largest =
+                simd.max(largest, displaced::<S, PENALISED>(simd, first.add(u * step), u.abs_diff(local), penalty));
         }
         largest
     }
@@ -150,15 +157,20 @@ unsafe fn window<S: Simd, const PENALISED: bool>(first: *const f32, step: usize,
 /// A vector minus the penalty of a displacement.
 ///
 /// # Safety
-/// The instruction set must be available, and a vector may be read.
+/// A vector may be read.
 #[inline(always)]
-unsafe fn displaced<S: Simd, const PENALISED: bool>(from: *const f32, displacement: usize, penalty: f32) -> S::V {
+unsafe fn displaced<S: Simd, const PENALISED: bool>(
+    simd: S,
+    from: *const f32,
+    displacement: usize,
+    penalty: f32,
+) -> S::F32s {
     // SAFETY: guaranteed by the caller.
     unsafe {
         if PENALISED {
-            S::add(S::load(from), S::splat(-penalty * (displacement * displacement) as f32))
+            simd.add(simd.load(from), simd.splat(-penalty * (displacement * displacement) as f32))
         } else {
-            S::load(from)
+            simd.load(from)
         }
     }
 }
@@ -172,28 +184,28 @@ unsafe fn displaced<S: Simd, const PENALISED: bool>(from: *const f32, displaceme
 /// # Safety
 /// As [`windows`], with `local` 1 along both axes and `shifts[1]` equal to `SHIFTS`.
 #[inline(always)]
-pub(super) unsafe fn windows_of_three<S: Simd, const SHIFTS: usize, const PENALISED: bool>(work: &Windows) {
+pub(super) unsafe fn windows_of_three<S: Simd, const SHIFTS: usize, const PENALISED: bool>(simd: S, work: &Windows) {
     for vector in (0..work.tile).step_by(S::LANES) {
         // SAFETY: guaranteed by the caller.
         unsafe {
-            let cost = S::splat(-work.penalty);
+            let cost = simd.splat(-work.penalty);
             let row = work.products.add(vector);
-            let mut above = row_of_threes::<S, SHIFTS, PENALISED>(row, work.tile, cost);
+            let mut above = row_of_threes::<S, SHIFTS, PENALISED>(simd, row, work.tile, cost);
             let row = row.add(work.row);
-            let mut here = row_of_threes::<S, SHIFTS, PENALISED>(row, work.tile, cost);
+            let mut here = row_of_threes::<S, SHIFTS, PENALISED>(simd, row, work.tile, cost);
             let mut row = row.add(work.row);
             let mut sum = work.sums.add(vector);
             let mut left = work.shifts[0];
             while left > 1 {
-                let below = row_of_threes::<S, SHIFTS, PENALISED>(row, work.tile, cost);
-                let last = row_of_threes::<S, SHIFTS, PENALISED>(row.add(work.row), work.tile, cost);
+                let below = row_of_threes::<S, SHIFTS, PENALISED>(simd, row, work.tile, cost);
+                let last = row_of_threes::<S, SHIFTS, PENALISED>(simd, row.add(work.row), work.tile, cost);
                 for shift in 0..SHIFTS {
                     let window = [above[shift], here[shift], below[shift], last[shift]];
-                    let [first, second] = two_threes::<S, PENALISED>(window, cost);
+                    let [first, second] = two_threes::<S, PENALISED>(simd, window, cost);
                     let to = sum.add(shift * work.tile);
-                    S::store(S::add(S::load(to), first), to);
+                    simd.store(simd.add(simd.load(to), first), to);
                     let to = to.add(SHIFTS * work.tile);
-                    S::store(S::add(S::load(to), second), to);
+                    simd.store(simd.add(simd.load(to), second), to);
                 }
                 (above, here) = (below, last);
                 row = row.add(2 * work.row);
@@ -201,11 +213,11 @@ pub(super) unsafe fn windows_of_three<S: Simd, const SHIFTS: usize, const PENALI
                 left -= 2;
             }
             if left == 1 {
-                let below = row_of_threes::<S, SHIFTS, PENALISED>(row, work.tile, cost);
+                let below = row_of_threes::<S, SHIFTS, PENALISED>(simd, row, work.tile, cost);
                 for shift in 0..SHIFTS {
-                    let largest = three::<S, PENALISED>([above[shift], here[shift], below[shift]], cost);
+                    let largest = three::<S, PENALISED>(simd, [above[shift], here[shift], below[shift]], cost);
                     let to = sum.add(shift * work.tile);
-                    S::store(S::add(S::load(to), largest), to);
+                    simd.store(simd.add(simd.load(to), largest), to);
                 }
             }
         }
@@ -218,68 +230,46 @@ pub(super) unsafe fn windows_of_three<S: Simd, const SHIFTS: usize, const PENALI
 /// As [`windows_of_three`].
 #[inline(always)]
 unsafe fn row_of_threes<S: Simd, const SHIFTS: usize, const PENALISED: bool>(
+    simd: S,
     row: *const f32,
     tile: usize,
-    cost: S::V,
-) -> [S::V; SHIFTS] {
+    cost: S::F32s,
+) -> [S::F32s; SHIFTS] {
     // SAFETY: guaranteed by the caller.
     unsafe {
-        let mut largest = [S::zero(); SHIFTS];
+        let mut largest = [simd.splat(0.0); SHIFTS];
         for pair in 0..SHIFTS / 2 {
             let first = row.add(2 * pair * tile);
-            let window =
-                [S::load(first), S::load(first.add(tile)), S::load(first.add(2 * tile)), S::load(first.add(3 * tile))];
-            [largest[2 * pair], largest[2 * pair + 1]] = two_threes::<S, PENALISED>(window, cost);
+            let window = [
+                simd.load(first),
+                simd.load(first.add(tile)),
+                simd.load(first.add(2 * tile)),
+                simd.load(first.add(3 * tile)),
+            ];
+            [largest[2 * pair], largest[2 * pair + 1]] = two_threes::<S, PENALISED>(simd, window, cost);
         }
         if SHIFTS % 2 == 1 {
             let first = row.add((SHIFTS - 1) * tile);
-            let window = [S::load(first), S::load(first.add(tile)), S::load(first.add(2 * tile))];
-            largest[SHIFTS - 1] = three::<S, PENALISED>(window, cost);
+            let window = [simd.load(first), simd.load(first.add(tile)), simd.load(first.add(2 * tile))];
+            largest[SHIFTS - 1] = three::<S, PENALISED>(simd, window, cost);
         }
         largest
     }
 }
 
 /// The largest of three neighbours, of which the outer two have a cost.
-///
-/// # Safety
-/// The instruction set is there.
 #[inline(always)]
-unsafe fn three<S: Simd, const PENALISED: bool>([a, b, c]: [S::V; 3], cost: S::V) -> S::V {
-    // SAFETY: guaranteed by the caller.
-    unsafe { if PENALISED { S::max(S::add(S::max(a, c), cost), b) } else { S::max(a, S::max(b, c)) } }
+fn three<S: Simd, const PENALISED: bool>(simd: S, [a, b, c]: [S::F32s; 3], cost: S::F32s) -> S::F32s {
+    if PENALISED { simd.max(simd.add(simd.max(a, c), cost), b) } else { simd.max(a, simd.max(b, c)) }
 }
 
 /// The largest of the first and of the last three of four neighbours.
-///
-/// # Safety
-/// The instruction set is there.
 #[inline(always)]
-unsafe fn two_threes<S: Simd, const PENALISED: bool>([a, b, c, d]: [S::V; 4], cost: S::V) -> [S::V; 2] {
-    // SAFETY: guaranteed by the caller.
-    unsafe {
-        if PENALISED {
-            [three::<S, true>([a, b, c], cost), three::<S, true>([b, c, d], cost)]
-        } else {
-            let both = S::max(b, c);
-            [S::max(a, both), S::max(both, d)]
-        }
-    }
-}
-
-/// sums += values.
-#[inline(always)]
-pub(super) fn add(sums: &mut [f32], values: &[f32]) {
-    for (sum, value) in sums.iter_mut().zip(values) {
-        *sum += value;
-    }
-}
-
-/// best = max(best, values + offset).
-#[inline(always)]
-pub(super) fn keep_best(best: &mut [f32], values: &[f32], offset: f32) {
-    for (best, value) in best.iter_mut().zip(values) {
-        let value = value + offset;
-        *best = if value > *best { value } else { *best };
+fn two_threes<S: Simd, const PENALISED: bool>(simd: S, [a, b, c, d]: [S::F32s; 4], cost: S::F32s) -> [S::F32s; 2] {
+    if PENALISED {
+        [three::<S, true>(simd, [a, b, c], cost), three::<S, true>(simd, [b, c, d], cost)]
+    } else {
+        let both = simd.max(b, c);
+        [simd.max(a, both), simd.max(both, d)]
     }
 }

@@ -1,18 +1,9 @@
 //! Compares one series with a group of bases, one per lane.
 
 use super::tile::{self, Table};
-#[cfg(target_arch = "x86_64")]
-use super::x86;
 use crate::data::Series;
-use crate::isa::Isa;
-
-/// Bases per group: the number of lanes of a vector register.
-pub(super) fn width(isa: Isa) -> usize {
-    match isa {
-        Isa::Avx512 => 16,
-        Isa::Avx2 | Isa::Portable => 8,
-    }
-}
+use crate::isa::{Isa, dispatch};
+use crate::simd::Simd;
 
 /// As many bases as lanes; if there are fewer, the first fills the remaining lanes.
 #[derive(Debug)]
@@ -37,7 +28,7 @@ pub(super) struct Work {
 impl Group {
     /// A group of one or more of the bases.
     pub fn new(isa: Isa, bases: &Series, members: &[usize]) -> Group {
-        let (lanes, channels) = (width(isa), bases.channels());
+        let (lanes, channels) = (isa.lanes(), bases.channels());
         let of_lane = |lane: usize| members.get(lane).copied().unwrap_or(members[0]);
         let lengths: Vec<usize> = (0..lanes).map(|lane| bases.length(of_lane(lane))).collect();
         let longest = lengths.iter().copied().max().unwrap_or(0);
@@ -80,19 +71,24 @@ impl Group {
         debug_assert!(
             x.len() / self.channels <= self.longest + widest && self.longest <= x.len() / self.channels + widest
         );
-        match isa {
-            // SAFETY: the instruction set is available (`Isa::available`); the group was laid out for its lanes.
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 => unsafe { x86::fill_avx512(table, &mut work.row) },
-            // SAFETY: as above.
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 => unsafe { x86::fill_avx2(table, &mut work.row) },
-            // SAFETY: the group was laid out for its lanes.
-            _ => unsafe { tile::fill::<tile::Portable, 2>(table, &mut work.row) },
-        }
+        dispatch!(isa, simd => fill(simd, table, &mut work.row));
         work.found.clear();
         let last = self.lengths.iter().enumerate().map(|(lane, length)| work.row[(length - 1) * lanes + lane]);
         work.found.extend(last.take(self.n_members));
         &work.found
     }
+}
+
+fn fill<S: Simd>(simd: S, table: Table<'_>, row: &mut [f32]) {
+    // SAFETY: the group was laid out for the lanes of the instruction set. Registers: four vectors for each row of the
+    // table, two of them values, and a few more.
+    simd.compiled(
+        #[inline(always)]
+        || unsafe {
+            match S::REGISTERS {
+                32 => tile::fill::<S, 4>(simd, table, row),
+                _ => tile::fill::<S, 2>(simd, table, row),
+            }
+        },
+    );
 }

@@ -15,8 +15,6 @@ mod lanes;
 #[cfg(test)]
 mod tests;
 mod tile;
-#[cfg(target_arch = "x86_64")]
-mod x86;
 
 use self::lanes::{Group, Work};
 use super::Similarity;
@@ -152,7 +150,7 @@ impl Dtw {
         // lane.
         let mut order: Vec<usize> = (0..n).collect();
         order.sort_by_key(|&basis| bases.length(basis));
-        for members in order.chunks(lanes::width(isa)) {
+        for members in order.chunks(isa.lanes()) {
             let group = Group::new(isa, bases, members);
             for sample in 0..samples.len() {
                 let bands = members.iter().map(|&basis| self.band(samples.length(sample), bases.length(basis)));

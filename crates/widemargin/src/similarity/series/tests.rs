@@ -47,7 +47,7 @@ fn every_instruction_set_agrees_and_tells_no_lane_from_another() {
         let lengths: Vec<usize> = (0..16).map(|i| if i < 8 { 23 } else { 9 + i }).collect();
         let (bases, samples) = (series(&lengths, channels, 3), series(&[23, 1, 40], channels, 4));
         for isa in Isa::available() {
-            let width = lanes::width(isa);
+            let width = isa.lanes();
             for (members, share) in [(0..8, 1.0), (0..8, 0.2), (8..16, 0.1), (8..16, 1.0), (3..4, 0.0), (0..width, 0.3)]
             {
                 let members: Vec<usize> = members.collect();

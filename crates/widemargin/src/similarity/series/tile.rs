@@ -11,24 +11,7 @@
 //!
 //! With 16 lanes and R = 4 that is 192 bytes in the first-level cache for 320 flops: arithmetic is the limit.
 
-/// The f32 vector operations of one instruction set.
-///
-/// # Safety
-/// All methods need the instruction set; pointers must be valid for what the method reads or writes.
-pub(super) unsafe trait Simd {
-    type V: Copy;
-    const LANES: usize;
-    unsafe fn splat(value: f32) -> Self::V;
-    unsafe fn load(from: *const f32) -> Self::V;
-    unsafe fn store(value: Self::V, to: *mut f32);
-    unsafe fn subtract(a: Self::V, b: Self::V) -> Self::V;
-    unsafe fn add(a: Self::V, b: Self::V) -> Self::V;
-    unsafe fn minimum(a: Self::V, b: Self::V) -> Self::V;
-    /// a² + sum.
-    unsafe fn add_square(a: Self::V, sum: Self::V) -> Self::V;
-    /// The value in lanes where a ≤ b, and infinity in the others.
-    unsafe fn where_at_most(a: Self::V, b: Self::V, value: Self::V) -> Self::V;
-}
+use crate::simd::Simd;
 
 /// A sample and a group of bases.
 #[derive(Clone, Copy, Debug)]
@@ -48,9 +31,9 @@ pub(super) struct Table<'a> {
 /// Fills `row`, \[column\]\[lane\], which must be infinite, with the last row of the table.
 ///
 /// # Safety
-/// The instruction set must be available. `y`, `limits` and `row` hold `S::LANES` numbers for each of their positions.
+/// `y`, `limits` and `row` hold `S::LANES` numbers for each of their positions.
 #[inline(always)]
-pub(super) unsafe fn fill<S: Simd, const R: usize>(table: Table<'_>, row: &mut [f32]) {
+pub(super) unsafe fn fill<S: Simd, const R: usize>(simd: S, table: Table<'_>, row: &mut [f32]) {
     assert!(row.len() == table.columns * S::LANES && table.y.len() == row.len() * table.channels);
     assert!(table.limits.is_none_or(|limits| limits.len() == S::LANES));
     let n_rows = table.x.len() / table.channels;
@@ -58,10 +41,10 @@ pub(super) unsafe fn fill<S: Simd, const R: usize>(table: Table<'_>, row: &mut [
     // SAFETY: the sizes were checked.
     unsafe {
         match (table.limits.is_some(), table.channels == 1) {
-            (false, true) => rows::<S, R, false, true>(table, n_rows, row),
-            (false, false) => rows::<S, R, false, false>(table, n_rows, row),
-            (true, true) => rows::<S, R, true, true>(table, n_rows, row),
-            (true, false) => rows::<S, R, true, false>(table, n_rows, row),
+            (false, true) => rows::<S, R, false, true>(simd, table, n_rows, row),
+            (false, false) => rows::<S, R, false, false>(simd, table, n_rows, row),
+            (true, true) => rows::<S, R, true, true>(simd, table, n_rows, row),
+            (true, false) => rows::<S, R, true, false>(simd, table, n_rows, row),
         }
     }
 }
@@ -70,6 +53,7 @@ pub(super) unsafe fn fill<S: Simd, const R: usize>(table: Table<'_>, row: &mut [
 /// As [`fill`], whose sizes were checked.
 #[inline(always)]
 unsafe fn rows<S: Simd, const R: usize, const LIMITED: bool, const ONE: bool>(
+    simd: S,
     table: Table<'_>,
     n_rows: usize,
     row: *mut f32,
@@ -79,10 +63,10 @@ unsafe fn rows<S: Simd, const R: usize, const LIMITED: bool, const ONE: bool>(
         // SAFETY: the rows of a tile are rows of the table.
         unsafe {
             if at + R <= n_rows {
-                Tile::<S, R, LIMITED, ONE>::new(table, at, row).run();
+                Tile::<S, R, LIMITED, ONE>::new(simd, table, at, row).run();
                 at += R;
             } else {
-                Tile::<S, 1, LIMITED, ONE>::new(table, at, row).run();
+                Tile::<S, 1, LIMITED, ONE>::new(simd, table, at, row).run();
                 at += 1;
             }
         }
@@ -91,33 +75,34 @@ unsafe fn rows<S: Simd, const R: usize, const LIMITED: bool, const ONE: bool>(
 
 /// R rows from `first` on. At step t row r is at column t − r.
 struct Tile<'a, S: Simd, const R: usize, const LIMITED: bool, const ONE: bool> {
+    simd: S,
     table: Table<'a>,
     first: usize,
     row: *mut f32,
     /// The last value of each row, infinite outside its band, and the one above that, one column earlier.
-    current: [S::V; R],
-    diagonal: [S::V; R],
+    current: [S::F32s; R],
+    diagonal: [S::F32s; R],
     /// For one channel: the sample at each row, and the bases at each row's column.
-    x: [S::V; R],
-    y: [S::V; R],
-    infinite: S::V,
+    x: [S::F32s; R],
+    y: [S::F32s; R],
+    infinite: S::F32s,
 }
 
 impl<'a, S: Simd, const R: usize, const LIMITED: bool, const ONE: bool> Tile<'a, S, R, LIMITED, ONE> {
     #[inline(always)]
-    unsafe fn new(table: Table<'a>, first: usize, row: *mut f32) -> Self {
-        // SAFETY: the instruction set is available; the row above holds the column before the band's first.
+    unsafe fn new(simd: S, table: Table<'a>, first: usize, row: *mut f32) -> Self {
+        // SAFETY: the row above holds the column before the band's first.
         unsafe {
-            let infinite = S::splat(f32::INFINITY);
+            let infinite = simd.splat(f32::INFINITY);
             let from = first.saturating_sub(table.band);
             let corner = match (first, from) {
-                (0, _) => S::splat(0.0),
+                (0, _) => simd.splat(0.0),
                 (_, 0) => infinite,
-                _ => S::load(row.add((from - 1) * S::LANES)),
+                _ => simd.load(row.add((from - 1) * S::LANES)),
             };
             let diagonal = std::array::from_fn(|r| if r == 0 { corner } else { infinite });
-            let x = std::array::from_fn(|r| if ONE { S::splat(table.x[first + r]) } else { infinite });
-            Tile { table, first, row, current: [infinite; R], diagonal, x, y: [infinite; R], infinite }
+            let x = std::array::from_fn(|r| if ONE { simd.splat(table.x[first + r]) } else { infinite });
+            Tile { simd, table, first, row, current: [infinite; R], diagonal, x, y: [infinite; R], infinite }
         }
     }
 
@@ -156,7 +141,7 @@ impl<'a, S: Simd, const R: usize, const LIMITED: bool, const ONE: bool> Tile<'a,
                     self.y[r] = self.y[r - 1];
                 }
                 if t < self.table.columns {
-                    self.y[0] = S::load(self.table.y.as_ptr().add(t * S::LANES));
+                    self.y[0] = self.simd.load(self.table.y.as_ptr().add(t * S::LANES));
                 }
             }
             for r in (0..R).rev() {
@@ -166,16 +151,16 @@ impl<'a, S: Simd, const R: usize, const LIMITED: bool, const ONE: bool> Tile<'a,
                     t >= r && (from..to).contains(&column)
                 };
                 let above = match r {
-                    0 if inside => S::load(self.row.add(column * S::LANES)),
+                    0 if inside => self.simd.load(self.row.add(column * S::LANES)),
                     0 => self.infinite,
                     _ => self.current[r - 1],
                 };
                 let mut value = self.infinite;
                 if inside {
-                    let least = S::minimum(S::minimum(above, self.diagonal[r]), self.current[r]);
+                    let least = self.simd.min(self.simd.min(above, self.diagonal[r]), self.current[r]);
                     value = self.cell(r, column, least);
                     if r + 1 == R {
-                        S::store(value, self.row.add(column * S::LANES));
+                        self.simd.store(value, self.row.add(column * S::LANES));
                     }
                 }
                 self.diagonal[r] = above;
@@ -184,82 +169,37 @@ impl<'a, S: Simd, const R: usize, const LIMITED: bool, const ONE: bool> Tile<'a,
         }
     }
 
+    /// (x − y)² + sum.
+    #[inline(always)]
+    fn add_square(&self, x: S::F32s, y: S::F32s, sum: S::F32s) -> S::F32s {
+        let difference = self.simd.subtract(x, y);
+        self.simd.multiply_add(difference, difference, sum)
+    }
+
     /// ‖x − y‖² at row r and a column, plus the smallest neighbour.
     #[inline(always)]
-    unsafe fn cell(&self, r: usize, column: usize, least: S::V) -> S::V {
+    unsafe fn cell(&self, r: usize, column: usize, least: S::F32s) -> S::F32s {
         let Table { x, y, channels, limits, .. } = self.table;
         // SAFETY: as in `step`.
         unsafe {
             let value = if ONE {
-                S::add_square(S::subtract(self.x[r], self.y[r]), least)
+                self.add_square(self.x[r], self.y[r], least)
             } else {
-                let mut cost = S::splat(0.0);
+                let mut cost = self.simd.splat(0.0);
                 for channel in 0..channels {
-                    let y = S::load(y.as_ptr().add((column * channels + channel) * S::LANES));
-                    let x = S::splat(*x.get_unchecked((self.first + r) * channels + channel));
-                    cost = S::add_square(S::subtract(x, y), cost);
+                    let y = self.simd.load(y.as_ptr().add((column * channels + channel) * S::LANES));
+                    let x = self.simd.splat(*x.get_unchecked((self.first + r) * channels + channel));
+                    cost = self.add_square(x, y, cost);
                 }
-                S::add(cost, least)
+                self.simd.add(cost, least)
             };
             match limits {
                 Some(limits) if LIMITED => {
-                    let away = S::splat((self.first + r).abs_diff(column) as f32);
-                    S::where_at_most(away, S::load(limits.as_ptr()), value)
+                    let away = self.simd.splat((self.first + r).abs_diff(column) as f32);
+                    self.simd.where_at_most(away, self.simd.load(limits.as_ptr()), value, self.infinite)
                 }
                 _ => value,
             }
         }
-    }
-}
-
-/// Eight lanes as an array: available on every machine, vectorised by the compiler.
-pub(super) struct Portable;
-
-// SAFETY: needs no instruction set.
-unsafe impl Simd for Portable {
-    type V = [f32; 8];
-    const LANES: usize = 8;
-
-    #[inline(always)]
-    unsafe fn splat(value: f32) -> Self::V {
-        [value; 8]
-    }
-
-    #[inline(always)]
-    unsafe fn load(from: *const f32) -> Self::V {
-        // SAFETY: the caller's pointer is valid for eight numbers.
-        unsafe { from.cast::<Self::V>().read_unaligned() }
-    }
-
-    #[inline(always)]
-    unsafe fn store(value: Self::V, to: *mut f32) {
-        // SAFETY: the caller's pointer is valid for eight numbers.
-        unsafe { to.cast::<Self::V>().write_unaligned(value) }
-    }
-
-    #[inline(always)]
-    unsafe fn subtract(a: Self::V, b: Self::V) -> Self::V {
-        std::array::from_fn(|l| a[l] - b[l])
-    }
-
-    #[inline(always)]
-    unsafe fn add(a: Self::V, b: Self::V) -> Self::V {
-        std::array::from_fn(|l| a[l] + b[l])
-    }
-
-    #[inline(always)]
-    unsafe fn minimum(a: Self::V, b: Self::V) -> Self::V {
-        // Not `f32::min`, which checks for NaN: there is none.
-        std::array::from_fn(|l| if a[l] < b[l] { a[l] } else { b[l] })
-    }
-
-    #[inline(always)]
-    unsafe fn add_square(a: Self::V, sum: Self::V) -> Self::V {
-        std::array::from_fn(|l| a[l] * a[l] + sum[l])
-    }
-
-    #[inline(always)]
-    unsafe fn where_at_most(a: Self::V, b: Self::V, value: Self::V) -> Self::V {
-        std::array::from_fn(|l| if a[l] <= b[l] { value[l] } else { f32::INFINITY })
     }
 }

@@ -185,9 +185,9 @@ impl<E: Entry> Shard<'_, E> {
     }
 
     /// Gathers the state of the problems `live` into lanes.
-    fn pack(&self, all: &[Progressing], live: &[usize]) -> Pack<E> {
+    fn pack(&self, all: &[Progressing], live: &[usize]) -> Pack {
         let problems = live.iter().map(|&i| all[i].k).collect();
-        let mut pack = Pack::new(self.frame, problems, self.pass.tables);
+        let mut pack = Pack::new(self.frame, problems);
         pack.begin_rows(self.pass.problem.rows.n_rows());
         for (class, &i) in live.iter().enumerate().filter(|(_, i)| all[**i].epochs > 0) {
             pack.set_weights(class, &all[i].weights);
@@ -209,7 +209,7 @@ impl<E: Entry> Shard<'_, E> {
 }
 
 /// Scatters the lanes back to the problems they belong to.
-fn unpack<E: Entry>(pack: &Pack<E>, all: &mut [Progressing], live: &[usize]) {
+fn unpack(pack: &Pack, all: &mut [Progressing], live: &[usize]) {
     for (class, &i) in live.iter().enumerate() {
         pack.weights(class, &mut all[i].weights);
         pack.alphas(class, &mut all[i].alphas);

@@ -71,10 +71,10 @@ struct Descent<'a, E> {
 }
 
 /// The active problems of a shard.
-struct Moving<E> {
+struct Moving {
     /// All problems of the shard.
     shard: Range<usize>,
-    pack: Pack<E>,
+    pack: Pack,
     lanes: Lanes,
 }
 
@@ -139,7 +139,7 @@ impl<'a, E: Entry> Descent<'a, E> {
 
     /// Rounds until every problem waits for an exact pass. True if the time limit was reached before.
     fn descend(&mut self, keep: &mut dyn Keep) -> Result<bool> {
-        let mut moving: Vec<Moving<E>> = self.shards.clone().into_iter().filter_map(|shard| self.pack(shard)).collect();
+        let mut moving: Vec<Moving> = self.shards.clone().into_iter().filter_map(|shard| self.pack(shard)).collect();
         let mut stopped = false;
         while !moving.is_empty() && !stopped {
             stopped = self.round(&mut moving)?;
@@ -156,13 +156,13 @@ impl<'a, E: Entry> Descent<'a, E> {
     }
 
     /// Packs the active problems of a shard.
-    fn pack(&mut self, shard: Range<usize>) -> Option<Moving<E>> {
+    fn pack(&mut self, shard: Range<usize>) -> Option<Moving> {
         let problems: Vec<usize> = shard.clone().filter(|&k| self.state.problems[k].moves()).collect();
         if problems.is_empty() {
             return None;
         }
         let mut lanes = Lanes::new(problems.len());
-        let mut pack = Pack::new(self.frame, problems, &self.tables);
+        let mut pack = Pack::new(self.frame, problems);
         for class in 0..pack.problems.len() {
             let k = pack.problems[class];
             pack.set_weights(class, &std::mem::take(&mut self.weights[k]));
@@ -172,7 +172,7 @@ impl<'a, E: Entry> Descent<'a, E> {
     }
 
     /// Removes inactive problems, if that saves a vector.
-    fn repack(&mut self, moving: Moving<E>, is_last: bool) -> Option<Moving<E>> {
+    fn repack(&mut self, moving: Moving, is_last: bool) -> Option<Moving> {
         let left = moving.lanes.live().count_ones() as usize;
         if !is_last && left > 0 && self.frame.vectors_for(left) == moving.pack.vectors {
             return Some(moving);
@@ -186,7 +186,7 @@ impl<'a, E: Entry> Descent<'a, E> {
     }
 
     /// Visits every row once. True if the time limit ended it early.
-    fn round(&mut self, moving: &mut [Moving<E>]) -> Result<bool> {
+    fn round(&mut self, moving: &mut [Moving]) -> Result<bool> {
         let deals = self.deals(Some(self.state.rounds));
         moving.iter_mut().for_each(|one| one.lanes.begin_epoch());
         let mut is_late = false;
@@ -202,11 +202,11 @@ impl<'a, E: Entry> Descent<'a, E> {
     }
 
     /// A pass of all shards over one block. True if the time limit ended it early.
-    fn visit_all(&self, block: usize, rows: &BlockRows, moving: &mut [Moving<E>], alphas: &mut [f32]) -> Result<bool> {
+    fn visit_all(&self, block: usize, rows: &BlockRows, moving: &mut [Moving], alphas: &mut [f32]) -> Result<bool> {
         let n_rows = rows.rows.n_rows();
         let mut rest = alphas;
         let mut at = 0;
-        let mut parts: Vec<(&mut Moving<E>, &mut [f32])> = Vec::new();
+        let mut parts: Vec<(&mut Moving, &mut [f32])> = Vec::new();
         for one in moving {
             rest = &mut std::mem::take(&mut rest)[(one.shard.start - at) * n_rows..];
             let (mine, others) = std::mem::take(&mut rest).split_at_mut(one.shard.len() * n_rows);
@@ -225,7 +225,7 @@ impl<'a, E: Entry> Descent<'a, E> {
     }
 
     /// A pass over one block. `alphas` are those of the shard's problems, one column each.
-    fn visit(&self, block: usize, rows: &BlockRows, moving: &mut Moving<E>, alphas: &mut [f32]) -> Result<(), Stopped> {
+    fn visit(&self, block: usize, rows: &BlockRows, moving: &mut Moving, alphas: &mut [f32]) -> Result<(), Stopped> {
         let n_rows = rows.rows.n_rows();
         let Moving { shard, pack, lanes } = moving;
         let column = |k: usize| (k - shard.start) * n_rows..(k - shard.start + 1) * n_rows;
@@ -261,7 +261,7 @@ impl<'a, E: Entry> Descent<'a, E> {
     }
 
     /// The estimates of a round for each problem.
-    fn judge(&mut self, moving: &mut [Moving<E>]) {
+    fn judge(&mut self, moving: &mut [Moving]) {
         self.state.rounds += 1;
         let (mut worst, mut most): (f64, u32) = (0.0, 0);
         for Moving { pack, lanes, .. } in moving {
@@ -283,19 +283,19 @@ impl<'a, E: Entry> Descent<'a, E> {
 
     /// The objectives of the unsolved problems at fixed weights, over all blocks.
     fn certify(&mut self) -> Result<()> {
-        struct Sure<E> {
-            pack: Pack<E>,
+        struct Sure {
+            pack: Pack,
             sums: Vec<Sums>,
             n_support: Vec<u32>,
         }
-        let mut sure: Vec<Sure<E>> = Vec::new();
+        let mut sure: Vec<Sure> = Vec::new();
         for shard in self.shards.clone() {
             let problems: Vec<usize> = shard.filter(|&k| self.state.problems[k].status.is_none()).collect();
             if problems.is_empty() {
                 continue;
             }
             let (sums, n_support) = (vec![Sums::default(); problems.len()], vec![0; problems.len()]);
-            let mut pack = Pack::new(self.frame, problems, &self.tables);
+            let mut pack = Pack::new(self.frame, problems);
             for class in 0..pack.problems.len() {
                 pack.set_weights(class, &self.weights[pack.problems[class]]);
             }
@@ -367,7 +367,7 @@ impl<'a, E: Entry> Descent<'a, E> {
         if self.weights[k].is_empty() { vec![0.0; self.frame.n_weights()] } else { self.weights[k].clone() }
     }
 
-    fn packed_or_whole(&self, k: usize, moving: &[Moving<E>]) -> Vec<f32> {
+    fn packed_or_whole(&self, k: usize, moving: &[Moving]) -> Vec<f32> {
         let mut weights = self.whole(k);
         for Moving { pack, .. } in moving {
             if let Some(class) = pack.problems.iter().position(|&other| other == k) {

@@ -2,13 +2,14 @@
 
 use super::certificate::Sums;
 use super::coordinate::{Lanes, Limits, Visit};
-use super::lanes::{LANES, Loops, MAX_VECTORS, Pattern, Vector, loops};
+use super::lanes::{Flat, LANES, Loops, MAX_VECTORS, Pattern, Vector};
 use super::problem::{DualProblem, ROWS_A_QUESTION};
 use super::tables::Tables;
 use crate::expansion::{AdditiveMap, Entry};
-use crate::isa::Isa;
+use crate::isa::{Isa, dispatch};
 use crate::memory::prefetch;
 use crate::monitor::{Monitor, Stopped};
+use crate::simd::Simd;
 
 /// Prefetch distance in rows; for a row's start and its other data, four times as many.
 const AHEAD: usize = 2;
@@ -39,13 +40,12 @@ impl Frame {
 }
 
 /// The live problems, packed into lanes.
-pub(super) struct Pack<E> {
+pub(super) struct Pack {
     frame: Frame,
     /// The problem of each class lane.
     pub problems: Vec<usize>,
     /// The class lane of each problem; [`LANES`] or more for those not in the pack.
     lane_of: Vec<u8>,
-    loops: Loops<E>,
     pattern: Pattern,
     pub vectors: usize,
     /// `weights[feature * vectors + v]`: lane l of a feature is node l / classes, class l % classes.
@@ -56,9 +56,9 @@ pub(super) struct Pack<E> {
     pub left_out: Vec<u16>,
 }
 
-impl<E: Entry> Pack<E> {
+impl Pack {
     /// Problems with zero weights, and no rows yet.
-    pub fn new(frame: Frame, problems: Vec<usize>, tables: &Tables<f32>) -> Self {
+    pub fn new(frame: Frame, problems: Vec<usize>) -> Self {
         let (m, classes) = (frame.n_nodes, problems.len());
         let vectors = frame.vectors_for(classes);
         let mut pattern = [[0; LANES]; MAX_VECTORS];
@@ -69,9 +69,8 @@ impl<E: Entry> Pack<E> {
         for (lane, &k) in problems.iter().enumerate() {
             lane_of[k] = lane as u8;
         }
-        let loops = loops(frame.isa, vectors, tables.stride > 4);
         let weights = vec![Vector::ZERO; frame.n_features * vectors];
-        Pack { frame, problems, lane_of, loops, pattern, vectors, weights, alphas: Vec::new(), left_out: Vec::new() }
+        Pack { frame, problems, lane_of, pattern, vectors, weights, alphas: Vec::new(), left_out: Vec::new() }
     }
 
     /// Allocates the dual variables of this number of rows, all 0, with no row skipped.
@@ -142,7 +141,26 @@ impl<E: Entry> Pass<'_, E> {
     /// `lanes`.
     pub fn epoch(
         &self,
-        pack: &mut Pack<E>,
+        pack: &mut Pack,
+        lanes: &mut Lanes,
+        order: &[u32],
+        shrinking: bool,
+        monitor: &Monitor<'_>,
+    ) -> Result<(), Stopped> {
+        dispatch!(pack.frame.isa, simd => simd.compiled(#[inline(always)] || {
+            self.epoch_inlined(self.loops(simd, pack), pack, lanes, order, shrinking, monitor)
+        }))
+    }
+
+    fn loops<S: Simd>(&self, simd: S, pack: &Pack) -> Loops<S, E> {
+        Loops::new(simd, pack.vectors, self.tables.stride > 4)
+    }
+
+    #[inline(always)]
+    fn epoch_inlined<S: Simd>(
+        &self,
+        loops: Loops<S, E>,
+        pack: &mut Pack,
         lanes: &mut Lanes,
         order: &[u32],
         shrinking: bool,
@@ -150,8 +168,7 @@ impl<E: Entry> Pass<'_, E> {
     ) -> Result<(), Stopped> {
         let classes = pack.problems.len();
         let m = self.problem.map.n_nodes();
-        // Padding past the last lane: a node's steps are copied sixteen at a time.
-        let mut spread = [0.0; LANES * (MAX_VECTORS + 1)];
+        let mut spread = Flat::ZERO;
         for (at, &row) in order.iter().enumerate() {
             if at % ROWS_A_QUESTION == 0 {
                 monitor.ask()?;
@@ -173,27 +190,19 @@ impl<E: Entry> Pass<'_, E> {
             {
                 *sign = 1.0;
             }
-            let scores = self.scores(pack, row);
+            let scores = self.scores(&loops, pack, row);
             let limits = Limits::new(self.problem.loss, self.problem.costs[row], self.diagonal[row]);
-            // SAFETY: the loops are those of an instruction set that is available.
-            let visit = unsafe {
-                let (alphas, left_out) = (&mut pack.alphas[row].0, &mut pack.left_out[row]);
-                (pack.loops.visit)(lanes, &scores, &signs, alphas, left_out, &limits, shrinking)
-            };
-            match visit {
+            let (alphas, left_out) = (&mut pack.alphas[row].0, &mut pack.left_out[row]);
+            match lanes.visit(&scores, &signs, alphas, left_out, &limits, shrinking) {
                 Visit::Still => {}
                 Visit::Moved(steps) => {
                     for node in 0..m {
-                        spread[node * classes..][..LANES].copy_from_slice(&steps);
-                    }
-                    let mut step = [Vector::ZERO; MAX_VECTORS];
-                    for (vector, spread) in step.iter_mut().zip(spread.chunks_exact(LANES)) {
-                        vector.0.copy_from_slice(spread);
+                        spread.0[node * classes..][..LANES].copy_from_slice(&steps);
                     }
                     let (write, weights) = (self.tables.write().as_ptr(), pack.weights.as_mut_ptr());
                     // SAFETY: `CodedRows` has every feature below n_features and every code in the book, and
                     // `Pack` and `Tables` were sized by those.
-                    unsafe { (pack.loops.update)(self.row(row), write, &pack.pattern, weights, &step) };
+                    unsafe { (loops.update)(loops.simd, self.row(row), write, &pack.pattern, weights, &spread) };
                 }
             }
         }
@@ -201,8 +210,8 @@ impl<E: Entry> Pass<'_, E> {
     }
 
     /// Prefetches the data of a row.
-    #[inline]
-    fn prefetch_beside(&self, pack: &Pack<E>, row: usize) {
+    #[inline(always)]
+    fn prefetch_beside(&self, pack: &Pack, row: usize) {
         prefetch(&self.problem.rows.indptr()[row..row + 1]);
         prefetch(&pack.alphas[row..row + 1]);
         prefetch(&pack.left_out[row..row + 1]);
@@ -210,25 +219,25 @@ impl<E: Entry> Pass<'_, E> {
         prefetch(&self.diagonal[row..row + 1]);
     }
 
+    #[inline(always)]
     fn row(&self, row: usize) -> &[E] {
         let indptr = self.problem.rows.indptr();
         &self.entries[indptr[row]..indptr[row + 1]]
     }
 
     /// f(x) of one row for every class lane.
-    fn scores(&self, pack: &Pack<E>, row: usize) -> [f32; LANES] {
-        let mut sums = [Vector::ZERO; MAX_VECTORS];
+    #[inline(always)]
+    fn scores<S: Simd>(&self, loops: &Loops<S, E>, pack: &Pack, row: usize) -> [f32; LANES] {
+        let mut sums = Flat::ZERO;
         let read = self.tables.read().as_ptr();
         // SAFETY: `CodedRows` has every feature below n_features and every code in the book, and `Pack` and
         // `Tables` were sized by those.
-        unsafe { (pack.loops.dot)(self.row(row), read, &pack.pattern, pack.weights.as_ptr(), &mut sums) };
+        unsafe { (loops.dot)(loops.simd, self.row(row), read, &pack.pattern, pack.weights.as_ptr(), &mut sums) };
         let classes = pack.problems.len();
-        let mut flat = [0.0; LANES * (MAX_VECTORS + 1)];
-        flat[..LANES * MAX_VECTORS].copy_from_slice(sums.map(|v| v.0).as_flattened());
         // Lanes past the classes hold unrelated values, which are not used.
         let mut scores = [0.0; LANES];
         for node in 0..self.problem.map.n_nodes() {
-            for (score, sum) in scores.iter_mut().zip(&flat[node * classes..][..LANES]) {
+            for (score, sum) in scores.iter_mut().zip(&sums.0[node * classes..][..LANES]) {
                 *score += sum;
             }
         }
@@ -236,9 +245,17 @@ impl<E: Entry> Pass<'_, E> {
     }
 
     /// Adds the terms of the objectives at fixed weights, over all rows, to the sums of each class lane.
-    pub fn add_sums(&self, pack: &Pack<E>, sums: &mut [Sums]) {
+    pub fn add_sums(&self, pack: &Pack, sums: &mut [Sums]) {
+        dispatch!(pack.frame.isa, simd => {
+            let loops = self.loops(simd, pack);
+            simd.compiled(#[inline(always)] || self.add_sums_inlined(loops, pack, sums));
+        });
+    }
+
+    #[inline(always)]
+    fn add_sums_inlined<S: Simd>(&self, loops: Loops<S, E>, pack: &Pack, sums: &mut [Sums]) {
         for row in 0..self.problem.rows.n_rows() {
-            let scores = self.scores(pack, row);
+            let scores = self.scores(&loops, pack, row);
             for (class, sums) in sums.iter_mut().enumerate() {
                 let sign = self.problem.targets.sign(row, pack.problems[class]);
                 let alpha = f64::from(pack.alphas[row].0[class]);
@@ -249,6 +266,6 @@ impl<E: Entry> Pass<'_, E> {
 }
 
 /// ‖f‖² of one class lane: from its weights if they are coordinates of f, otherwise from the margins.
-pub(super) fn quadratic<E: Entry>(map: &AdditiveMap, pack: &Pack<E>, class: usize, sums: &Sums) -> f64 {
+pub(super) fn quadratic(map: &AdditiveMap, pack: &Pack, class: usize, sums: &Sums) -> f64 {
     if map.is_symmetric() { pack.squared_norm(class) } else { sums.alpha_margin }
 }

@@ -200,6 +200,27 @@ pub enum Error {
 }
 
 impl Error {
+    /// A parameter that is outside its domain.
+    pub(crate) fn parameter(name: &'static str, value: impl ToString, expected: impl Into<String>) -> Self {
+        Error::Parameter { name, value: value.to_string(), expected: expected.into() }
+    }
+
+    /// Arrays that are inconsistent.
+    pub(crate) fn shape(what: impl Into<String>, found: impl Into<String>, expected: impl Into<String>) -> Self {
+        Error::Shape { what: what.into(), found: found.into(), expected: expected.into() }
+    }
+
+    /// What a similarity does not accept, or met.
+    pub(crate) fn similarity(similarity: impl Into<String>, problem: impl Into<String>) -> Self {
+        Error::Similarity { similarity: similarity.into(), problem: problem.into() }
+    }
+
+    /// A name that is none of the known ones.
+    pub(crate) fn unknown<'a>(what: &'static str, given: &str, known: impl Iterator<Item = &'a str>) -> Self {
+        let expected = format!("known are {}", known.collect::<Vec<_>>().join(", "));
+        Error::UnknownName { what, given: given.to_owned(), expected }
+    }
+
     /// Translates the row of an error about a part, which begins at row `first`, to a row of the whole.
     pub(crate) fn in_part_from(self, first: usize) -> Self {
         match self {
@@ -238,4 +259,28 @@ impl Error {
     pub fn is_input(&self) -> bool {
         !matches!(self, Error::Io { .. } | Error::Cancelled { .. } | Error::Threads { .. })
     }
+}
+
+/// Refuses a parameter unless what it must be `holds`.
+///
+/// # Errors
+/// [`Error::Parameter`].
+pub(crate) fn require(holds: bool, name: &'static str, value: impl ToString, expected: &str) -> Result<()> {
+    if holds { Ok(()) } else { Err(Error::parameter(name, value, expected)) }
+}
+
+/// Refuses a weight of the losses that is not finite and above 0.
+///
+/// # Errors
+/// [`Error::Parameter`].
+pub(crate) fn require_cost(c: f64) -> Result<()> {
+    require(c > 0.0 && c.is_finite(), "C", c, "a finite number above 0")
+}
+
+/// Refuses a tolerance that is no relative duality gap; the message names a `usual` one.
+///
+/// # Errors
+/// [`Error::Parameter`].
+pub(crate) fn require_gap(tol: f64, usual: &str) -> Result<()> {
+    require(tol > 0.0 && tol < 1.0, "tol", tol, &format!("a relative duality gap between 0 and 1, such as {usual}"))
 }

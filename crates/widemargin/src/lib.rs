@@ -27,6 +27,7 @@ mod error;
 pub mod expansion;
 mod isa;
 mod linalg;
+mod macros;
 pub mod memory;
 pub mod model;
 pub mod monitor;

@@ -147,7 +147,7 @@ impl<'a> Arguments<'a> {
             return Err(Error::UnknownName { what: "similarity", given, expected });
         }
         let arguments = Arguments { step, parameters };
-        let of_step = |expected| Err(Error::Parameter { name: "similarity", value: format!("'{step}'"), expected });
+        let of_step = |expected| Err(Error::parameter("similarity", format!("'{step}'"), expected));
         for (key, text) in step.values() {
             match parameters.iter().find(|parameter| parameter.name == key) {
                 Some(parameter) if parameter.values.contain(text) || parameter.word == Some(text) => {}
@@ -220,7 +220,7 @@ impl<'a> Arguments<'a> {
     /// The error of a parameter that has a value which another one, say, forbids.
     pub fn wrong(&self, name: &'static str, expected: String) -> Error {
         let text = self.text(name).unwrap_or("nothing");
-        Error::Parameter { name, value: format!("{text} in '{}'", self.step), expected }
+        Error::parameter(name, format!("{text} in '{}'", self.step), expected)
     }
 }
 

@@ -67,7 +67,7 @@ impl FromStr for Spec {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let wrong = |expected: String| Error::Parameter { name: "similarity", value: format!("'{text}'"), expected };
+        let wrong = |expected: String| Error::parameter("similarity", format!("'{text}'"), expected);
         let step = |step: &str| {
             let (name, rest) = step.split_once(':').map_or((step, None), |(name, rest)| (name, Some(rest)));
             let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';

@@ -3,15 +3,13 @@
 mod k_medoids;
 mod positions;
 
-use std::fmt;
-use std::str::FromStr;
-
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::data::{Samples, Training};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, require};
+use crate::macros::named;
 use crate::similarity::Similarity;
 use positions::{evenly_spaced, shares};
 
@@ -32,35 +30,12 @@ pub enum BasisChoice {
     Given(Vec<usize>),
 }
 
-impl fmt::Display for BasisChoice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            BasisChoice::Index => "index",
-            BasisChoice::Random => "random",
-            BasisChoice::Stratified => "stratified",
-            BasisChoice::KMedoids => "kmedoids",
-            BasisChoice::Given(_) => "given",
-        })
-    }
-}
-
-impl FromStr for BasisChoice {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        match name {
-            "index" => Ok(BasisChoice::Index),
-            "random" => Ok(BasisChoice::Random),
-            "stratified" => Ok(BasisChoice::Stratified),
-            "kmedoids" => Ok(BasisChoice::KMedoids),
-            _ => Err(Error::UnknownName {
-                what: "choice of bases",
-                given: name.to_owned(),
-                expected: "known are index, random, stratified, kmedoids".into(),
-            }),
-        }
-    }
-}
+named!("choice of bases": BasisChoice {
+    "index" = BasisChoice::Index,
+    "random" = BasisChoice::Random,
+    "stratified" = BasisChoice::Stratified,
+    "kmedoids" = BasisChoice::KMedoids,
+});
 
 /// The selected rows, and a warning if there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,9 +66,7 @@ pub fn choose<S: Similarity>(
         check_given(rows, n_samples)?;
         return Ok(Bases { rows: rows.clone(), warning: None });
     }
-    if n_basis == 0 {
-        return Err(Error::Parameter { name: "n_basis", value: "0".into(), expected: "at least 1".into() });
-    }
+    require(n_basis > 0, "n_basis", n_basis, "at least 1")?;
     let weights = training.weights;
     let present: Vec<usize> = (0..n_samples).filter(|&row| weights[row] > 0.0).collect();
     if n_basis >= present.len() {
@@ -161,7 +134,7 @@ pub(crate) fn check_sound<S: Similarity>(similarity: &S, bases: &S::Samples, row
 }
 
 pub(crate) fn check_given(rows: &[usize], n_samples: usize) -> Result<()> {
-    let wrong = |value: String, expected: String| Err(Error::Parameter { name: "basis", value, expected });
+    let wrong = |value: String, expected: String| Err(Error::parameter("basis", value, expected));
     if rows.is_empty() {
         return wrong("no rows".into(), "at least one row".into());
     }

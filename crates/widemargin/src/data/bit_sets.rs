@@ -18,7 +18,7 @@ impl BitSets {
     /// [`Error::Shape`] if the words do not make `n_sets` sets, or a bit beyond `n_bits` is set.
     pub fn new(words: Vec<u64>, n_sets: usize, n_bits: usize) -> Result<Self> {
         let a_set = n_bits.div_ceil(64);
-        let wrong = |found: String, expected: String| Error::Shape { what: "bit sets".into(), found, expected };
+        let wrong = |found: String, expected: String| Error::shape("bit sets", found, expected);
         if n_sets.checked_mul(a_set) != Some(words.len()) {
             return Err(wrong(format!("{} words", words.len()), format!("{n_sets} sets of {a_set} words")));
         }

@@ -19,11 +19,11 @@ impl<'a, T: Element> DenseView<'a, T> {
     /// [`Error::Shape`] unless `values.len() == n_rows * n_cols`.
     pub fn new(values: &'a [T], n_rows: usize, n_cols: usize) -> Result<Self> {
         if n_rows.checked_mul(n_cols) != Some(values.len()) {
-            return Err(Error::Shape {
-                what: "dense samples".into(),
-                found: format!("{} values", values.len()),
-                expected: format!("{n_rows} rows × {n_cols} columns"),
-            });
+            return Err(Error::shape(
+                "dense samples",
+                format!("{} values", values.len()),
+                format!("{n_rows} rows × {n_cols} columns"),
+            ));
         }
         Ok(DenseView { values, n_rows, n_cols })
     }

@@ -15,11 +15,7 @@ use crate::error::{Error, Result};
 /// [`Error::Parameter`] for fewer than 2 folds or more folds than samples.
 pub fn stratified_folds(labels: &Labels, n_folds: usize, seed: u64) -> Result<Vec<usize>> {
     if n_folds < 2 || n_folds > labels.len() {
-        return Err(Error::Parameter {
-            name: "folds",
-            value: n_folds.to_string(),
-            expected: format!("from 2 to the number of samples, {}", labels.len()),
-        });
+        return Err(Error::parameter("folds", n_folds, format!("from 2 to the number of samples, {}", labels.len())));
     }
     let mut by_class: Vec<Vec<usize>> = vec![Vec::new(); labels.classes().len()];
     for (row, &code) in labels.codes().iter().enumerate() {

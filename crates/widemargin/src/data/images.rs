@@ -2,6 +2,7 @@
 
 use super::{DenseMatrix, Fingerprint, Samples};
 use crate::error::{Error, Result};
+use crate::macros::getters;
 
 /// Images of one size: 8 bits per channel, row by row, with interleaved channels.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -20,11 +21,11 @@ impl Images {
     pub fn new(pixels: Vec<u8>, height: usize, width: usize, channels: usize) -> Result<Self> {
         let size = height.checked_mul(width).and_then(|size| size.checked_mul(channels)).unwrap_or(0);
         if size == 0 || !pixels.len().is_multiple_of(size) {
-            return Err(Error::Shape {
-                what: "images".into(),
-                found: format!("{} bytes", pixels.len()),
-                expected: format!("a multiple of {height} × {width} × {channels}, none of them 0"),
-            });
+            return Err(Error::shape(
+                "images",
+                format!("{} bytes", pixels.len()),
+                format!("a multiple of {height} × {width} × {channels}, none of them 0"),
+            ));
         }
         Ok(Images { pixels, height, width, channels })
     }
@@ -35,24 +36,15 @@ impl Images {
         &self.pixels[image * size..(image + 1) * size]
     }
 
-    /// All pixels, image by image.
-    pub fn pixels(&self) -> &[u8] {
-        &self.pixels
-    }
-
-    /// Rows of pixels.
-    pub fn height(&self) -> usize {
-        self.height
-    }
-
-    /// Columns of pixels.
-    pub fn width(&self) -> usize {
-        self.width
-    }
-
-    /// Channels per pixel: 1 for grey, 3 for colour.
-    pub fn channels(&self) -> usize {
-        self.channels
+    getters! {
+        /// All pixels, image by image.
+        pixels: &[u8];
+        /// Rows of pixels.
+        copy height: usize;
+        /// Columns of pixels.
+        copy width: usize;
+        /// Channels per pixel: 1 for grey, 3 for colour.
+        copy channels: usize;
     }
 
     fn size(&self) -> usize {
@@ -93,11 +85,11 @@ impl Grids {
     pub fn new(values: Vec<f32>, rows: usize, cols: usize, depth: usize) -> Result<Self> {
         let n_cols = rows.checked_mul(cols).and_then(|size| size.checked_mul(depth)).unwrap_or(0);
         if n_cols == 0 || !values.len().is_multiple_of(n_cols) {
-            return Err(Error::Shape {
-                what: "grids".into(),
-                found: format!("{} values", values.len()),
-                expected: format!("a multiple of {rows} × {cols} × {depth}, none of them 0"),
-            });
+            return Err(Error::shape(
+                "grids",
+                format!("{} values", values.len()),
+                format!("a multiple of {rows} × {cols} × {depth}, none of them 0"),
+            ));
         }
         let cells = DenseMatrix { n_rows: values.len() / n_cols, n_cols, values };
         Ok(Grids { cells, rows, cols, depth })
@@ -123,19 +115,13 @@ impl Grids {
         &self.cells.values[sample * self.cells.n_cols..(sample + 1) * self.cells.n_cols]
     }
 
-    /// Rows of cells.
-    pub fn rows(&self) -> usize {
-        self.rows
-    }
-
-    /// Columns of cells.
-    pub fn cols(&self) -> usize {
-        self.cols
-    }
-
-    /// Numbers per cell.
-    pub fn depth(&self) -> usize {
-        self.depth
+    getters! {
+        /// Rows of cells.
+        copy rows: usize;
+        /// Columns of cells.
+        copy cols: usize;
+        /// Numbers per cell.
+        copy depth: usize;
     }
 }
 

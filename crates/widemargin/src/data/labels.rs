@@ -90,15 +90,14 @@ impl Labels {
     pub fn from_codes(classes: Vec<Label>, codes: Vec<u32>) -> Result<Labels> {
         let mut seen = BTreeSet::new();
         if let Some(twice) = classes.iter().find(|label| !seen.insert(*label)) {
-            let (value, expected) = (format!("'{twice}', twice"), "each class once".into());
-            return Err(Error::Parameter { name: "classes", value, expected });
+            return Err(Error::parameter("classes", format!("'{twice}', twice"), "each class once"));
         }
         if let Some(row) = codes.iter().position(|&code| code as usize >= classes.len()) {
-            return Err(Error::Shape {
-                what: "codes of labels".into(),
-                found: format!("{} at row {row}", codes[row]),
-                expected: format!("numbers below {}, that of the classes", classes.len()),
-            });
+            return Err(Error::shape(
+                "codes of labels",
+                format!("{} at row {row}", codes[row]),
+                format!("numbers below {}, that of the classes", classes.len()),
+            ));
         }
         Ok(Labels { classes, codes })
     }
@@ -156,11 +155,7 @@ impl Labels {
         if self.len() == n_rows {
             return Ok(());
         }
-        Err(Error::Shape {
-            what: "labels".into(),
-            found: format!("{} labels", self.len()),
-            expected: format!("{n_rows}, one a sample"),
-        })
+        Err(Error::shape("labels", format!("{} labels", self.len()), format!("{n_rows}, one a sample")))
     }
 }
 

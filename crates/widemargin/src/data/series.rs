@@ -19,7 +19,7 @@ impl Series {
     /// # Errors
     /// [`Error::Shape`] if values and lengths are inconsistent, or a series is empty.
     pub fn new(values: Vec<f32>, lengths: &[usize], channels: usize) -> Result<Self> {
-        let wrong = |found: String, expected: String| Error::Shape { what: "series".into(), found, expected };
+        let wrong = |found: String, expected: String| Error::shape("series", found, expected);
         if channels == 0 {
             return Err(wrong("0 channels".into(), "at least 1".into()));
         }

@@ -41,7 +41,7 @@ impl<'a, T: Element, I: Index, P: Index> CsrView<'a, T, I, P> {
     /// strictly ascending (sort them and sum duplicates first).
     pub fn new(indptr: &'a [P], indices: &'a [I], values: &'a [T], n_cols: usize) -> Result<Self> {
         let wrong = |what: &str, found: String, expected: String| {
-            Err(Error::Shape { what: format!("sparse samples, {what}"), found, expected })
+            Err(Error::shape(format!("sparse samples, {what}"), found, expected))
         };
         if indices.len() != values.len() {
             return wrong("indices", format!("{} of them", indices.len()), format!("{}, one a value", values.len()));

@@ -36,11 +36,11 @@ pub fn effective_weights(
         None => vec![1.0; n],
         Some(given) if given.len() == n => given.to_vec(),
         Some(given) => {
-            return Err(Error::Shape {
-                what: "sample weights".into(),
-                found: format!("{} weights", given.len()),
-                expected: format!("{n}, one a sample"),
-            });
+            return Err(Error::shape(
+                "sample weights",
+                format!("{} weights", given.len()),
+                format!("{n}, one a sample"),
+            ));
         }
     };
     if let Some(row) = weights.iter().position(|w| !w.is_finite() || *w < 0.0) {
@@ -53,11 +53,11 @@ pub fn effective_weights(
     // The product of two finite factors may overflow.
     if let Some(row) = weights.iter().position(|w| !w.is_finite()) {
         let (factor, label) = (factors[labels.codes()[row] as usize], &labels.classes()[labels.codes()[row] as usize]);
-        return Err(Error::Parameter {
-            name: "class_weight",
-            value: format!("{factor:e} for {label}"),
-            expected: "the weight of a sample times that of its class must be within double precision".into(),
-        });
+        return Err(Error::parameter(
+            "class_weight",
+            format!("{factor:e} for {label}"),
+            "the weight of a sample times that of its class must be within double precision",
+        ));
     }
     check_two_classes(labels, &weights)?;
     Ok(weights)
@@ -73,14 +73,14 @@ pub fn check_costs(c: f64, weights: &[f64], n_classes: usize) -> Result<()> {
     if (c * total * 16.0 * n_classes.max(1) as f64).is_finite() {
         return Ok(());
     }
-    Err(Error::Parameter {
-        name: "C",
-        value: format!("{c:e}"),
-        expected: format!(
+    Err(Error::parameter(
+        "C",
+        format!("{c:e}"),
+        format!(
             "C times the sum of the weights, which is {total:e}, must be within double precision: use a smaller C, \
              sample weights or class weights"
         ),
-    })
+    ))
 }
 
 fn class_factors(labels: &Labels, weights: &[f64], class_weight: &ClassWeight) -> Result<Vec<f64>> {
@@ -100,15 +100,8 @@ fn class_factors(labels: &Labels, weights: &[f64], class_weight: &ClassWeight) -
             for (label, &weight) in map {
                 let known = classes.contains(label);
                 if !(known && weight.is_finite() && weight >= 0.0) {
-                    return Err(Error::Parameter {
-                        name: "class_weight",
-                        value: format!("{label}: {weight}"),
-                        expected: if known {
-                            "a weight is finite and at least 0".into()
-                        } else {
-                            "no sample has this label".into()
-                        },
-                    });
+                    let wrong = if known { "a weight is finite and at least 0" } else { "no sample has this label" };
+                    return Err(Error::parameter("class_weight", format!("{label}: {weight}"), wrong));
                 }
             }
             Ok(classes.iter().map(|label| map.get(label).copied().unwrap_or(1.0)).collect())

@@ -51,9 +51,7 @@ impl NGrams {
     /// # Errors
     /// [`Error::Parameter`].
     pub fn new(n: usize, bits: usize) -> Result<Self> {
-        let wrong = |name, value: usize, expected: &str| {
-            Err(Error::Parameter { name, value: value.to_string(), expected: expected.into() })
-        };
+        let wrong = |name, value: usize, expected: &str| Err(Error::parameter(name, value, expected));
         match (n, bits) {
             (1..=64, 1..=0x100_0000) => Ok(NGrams { n, bits, counted: false }),
             (1..=64, _) => wrong("bits", bits, "a whole number from 1 to 16777216"),
@@ -137,10 +135,7 @@ impl Descriptor for NGrams {
         match samples {
             AnySamples::Strings(strings) if self.counted => Ok(AnySamples::Vectors(self.counts(&strings))),
             AnySamples::Strings(strings) => Ok(AnySamples::BitSets(self.sets(&strings)?)),
-            other => Err(Error::Similarity {
-                similarity: self.spec(),
-                problem: format!("it cuts strings, and was given {}", other.kind()),
-            }),
+            other => Err(Error::similarity(self.spec(), format!("it cuts strings, and was given {}", other.kind()))),
         }
     }
 }

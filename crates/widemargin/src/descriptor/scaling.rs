@@ -133,11 +133,11 @@ impl Descriptor for Scaler {
         if self.factors.len() == 1 || self.factors.len() == self.centre.len() {
             return Ok(());
         }
-        Err(Error::Shape {
-            what: format!("factors of '{}'", self.spec()),
-            found: self.factors.len().to_string(),
-            expected: format!("1 or {}", self.centre.len()),
-        })
+        Err(Error::shape(
+            format!("factors of '{}'", self.spec()),
+            self.factors.len().to_string(),
+            format!("1 or {}", self.centre.len()),
+        ))
     }
 }
 
@@ -151,8 +151,5 @@ fn dense_of_any(samples: &AnySamples) -> Result<Cow<'_, DenseMatrix<f32>>> {
 }
 
 fn refused(name: &str, met: &AnySamples) -> Error {
-    Error::Similarity {
-        similarity: name.to_owned(),
-        problem: format!("it scales vectors and grids, not {}", met.kind()),
-    }
+    Error::similarity(name, format!("it scales vectors and grids, not {}", met.kind()))
 }

@@ -55,10 +55,10 @@ impl Descriptor for ZNorm {
     fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
         match Series::from_any(samples) {
             Ok(series) => Ok(AnySamples::Series(self.normalised(series))),
-            Err(other) => Err(Error::Similarity {
-                similarity: self.spec(),
-                problem: format!("it normalises time series, and was given {}", other.kind()),
-            }),
+            Err(other) => Err(Error::similarity(
+                self.spec(),
+                format!("it normalises time series, and was given {}", other.kind()),
+            )),
         }
     }
 }

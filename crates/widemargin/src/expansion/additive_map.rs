@@ -3,10 +3,9 @@
 //! In an additive kernel, Σ_i α_i y_i K(x_i, x) = Σ_j g_j(x_j) is a sum of one-dimensional functions. Each g_j is
 //! stored as m numbers a_j = Σ_i α_i y_i write(x_ij), so that g_j(x) ≈ read(x) · a_j.
 
-use std::fmt;
-use std::str::FromStr;
-
 use crate::error::{Error, Result};
+use crate::macros::getters;
+use crate::macros::named;
 use crate::similarity::AdditiveKernel;
 
 /// How the scalar kernel is reduced.
@@ -22,30 +21,10 @@ pub enum Approximation {
     Polynomial,
 }
 
-impl fmt::Display for Approximation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Approximation::Nystrom => "nystrom",
-            Approximation::Polynomial => "polynomial",
-        })
-    }
-}
-
-impl FromStr for Approximation {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        match name {
-            "nystrom" => Ok(Approximation::Nystrom),
-            "polynomial" => Ok(Approximation::Polynomial),
-            _ => Err(Error::UnknownName {
-                what: "approximation",
-                given: name.to_owned(),
-                expected: "known are nystrom, polynomial".into(),
-            }),
-        }
-    }
-}
+named!("approximation": Approximation {
+    "nystrom" = Approximation::Nystrom,
+    "polynomial" = Approximation::Polynomial,
+});
 
 /// The nodes of the paper, for features in [0, 1].
 pub const PAPER_NODES: [f64; 3] = [0.01, 0.06, 0.75];
@@ -127,19 +106,13 @@ impl AdditiveMap {
         AdditiveMap { kernel, approximation: Approximation::Polynomial, nodes: PAPER_NODES.to_vec(), matrix }
     }
 
-    /// The kernel.
-    pub fn kernel(&self) -> AdditiveKernel {
-        self.kernel
-    }
-
-    /// The kind of reduction.
-    pub fn approximation(&self) -> Approximation {
-        self.approximation
-    }
-
-    /// The nodes c.
-    pub fn nodes(&self) -> &[f64] {
-        &self.nodes
+    getters! {
+        /// The kernel.
+        copy kernel: AdditiveKernel;
+        /// The kind of reduction.
+        copy approximation: Approximation;
+        /// The nodes c.
+        nodes: &[f64];
     }
 
     /// m, the number of numbers per feature.
@@ -202,17 +175,11 @@ fn lower_times(lower: &[Vec<f64>], vector: &[f64]) -> Vec<f64> {
 
 fn check_nodes(nodes: &[f64]) -> Result<()> {
     if nodes.is_empty() || nodes.len() > MAX_NODES {
-        return Err(Error::Parameter {
-            name: "nodes",
-            value: nodes.len().to_string(),
-            expected: format!("from 1 to {MAX_NODES}"),
-        });
+        return Err(Error::parameter("nodes", nodes.len(), format!("from 1 to {MAX_NODES}")));
     }
     match nodes.iter().find(|c| !c.is_finite() || **c <= 0.0) {
         None => Ok(()),
-        Some(node) => {
-            Err(Error::Parameter { name: "nodes", value: node.to_string(), expected: "finite numbers above 0".into() })
-        }
+        Some(node) => Err(Error::parameter("nodes", node, "finite numbers above 0")),
     }
 }
 

@@ -13,6 +13,7 @@ use super::decision::Decision;
 use super::part_map::{PartMap, n_joined};
 use crate::data::{AnySamples, DenseMatrix, Kind, Samples, Source, Training, Vectors};
 use crate::error::{Error, Result};
+use crate::macros::getters;
 use crate::memory;
 use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
@@ -155,19 +156,13 @@ impl<S: Similarity> BasisExpansion<S> {
         }
     }
 
-    /// The similarity.
-    pub fn similarity(&self) -> &S {
-        &self.similarity
-    }
-
-    /// The bases, as given.
-    pub fn bases(&self) -> &S::Samples {
-        &self.bases
-    }
-
-    /// The normalization.
-    pub fn normalization(&self) -> Normalization {
-        self.normalization
+    getters! {
+        /// The similarity.
+        similarity: &S;
+        /// The bases, as given.
+        bases: &S::Samples;
+        /// The normalization.
+        copy normalization: Normalization;
     }
 
     /// What a Nyström normalization changed to make similarities definite, part by part: Σ |negative eigenvalues| / Σ
@@ -313,7 +308,7 @@ impl<S: Similarity> BasisExpansion<S> {
         if self.n_columns() != n {
             let (spec, normalization) = (self.similarity.spec(), self.normalization);
             let problem = format!("{normalization} needs the similarities between the bases, which are not available");
-            return Err(Error::Similarity { similarity: spec, problem });
+            return Err(Error::similarity(spec, problem));
         }
         let raw = BasisExpansion::raw(self.similarity(), self.bases().clone())?;
         let monitor = training.monitor.without_progress();
@@ -428,10 +423,10 @@ pub fn describe(
         let Some(view) = views.into_iter().next() else { return Ok(None) };
         match Vectors::from_any(view) {
             Ok(vectors) => Ok(Some(vectors.dense()?.into_owned())),
-            Err(other) => Err(Error::Similarity {
-                similarity: similarity.spec(),
-                problem: format!("its descriptors give {}, which are no vectors", other.kind()),
-            }),
+            Err(other) => Err(Error::similarity(
+                similarity.spec(),
+                format!("its descriptors give {}, which are no vectors", other.kind()),
+            )),
         }
     };
     pool.fold_chunks(samples.n_samples(), ROWS_A_CHUNK, chunk, |part| {

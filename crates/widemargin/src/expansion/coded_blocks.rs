@@ -217,11 +217,11 @@ pub(crate) fn gather<'a>(
     }
     let said: usize = pieces.iter().map(|piece| piece.n_entries(n_features)).sum();
     if indptr[n_rows] != said {
-        return Err(Error::Shape {
-            what: "rows read back from scratch".into(),
-            found: format!("{} entries", indptr[n_rows]),
-            expected: format!("the {said} that were written"),
-        });
+        return Err(Error::shape(
+            "rows read back from scratch",
+            format!("{} entries", indptr[n_rows]),
+            format!("the {said} that were written"),
+        ));
     }
 
     let narrow = |word: &[u8; 4]| Narrow(u32::from_le_bytes(*word));

@@ -122,11 +122,11 @@ impl CodedRows {
         if fit {
             return Ok(CodedRows { indptr, entries, book, n_features });
         }
-        Err(Error::Shape {
-            what: "rows read back from scratch".into(),
-            found: "other entries than were written".into(),
-            expected: format!("features below {n_features} and codes below {n_values}"),
-        })
+        Err(Error::shape(
+            "rows read back from scratch",
+            "other entries than were written",
+            format!("features below {n_features} and codes below {n_values}"),
+        ))
     }
 
     /// Codes the given rows of `samples`, each value multiplied by its feature's factor. `weights` are the weights of
@@ -285,11 +285,11 @@ impl Coder {
 
     fn finish(self, indptr: Vec<usize>) -> Result<CodedRows> {
         if self.codes.is_none() && self.len() > u32::MAX as usize {
-            return Err(Error::Shape {
-                what: "samples".into(),
-                found: format!("{} non-zeros of more than {BOOK_LIMIT} distinct values", self.len()),
-                expected: "fewer than 2^32 (round the values, or train on a part)".into(),
-            });
+            return Err(Error::shape(
+                "samples",
+                format!("{} non-zeros of more than {BOOK_LIMIT} distinct values", self.len()),
+                "fewer than 2^32 (round the values, or train on a part)",
+            ));
         }
         let Coder { n_features, entries, book, counts, .. } = self;
         Ok(CodedRows {

@@ -1,9 +1,6 @@
 //! Normalization of the similarities into features.
 
-use std::fmt;
-use std::str::FromStr;
-
-use crate::error::{Error, Result};
+use crate::macros::named;
 
 /// How φ̃(x) = [s(b₁, x) … s(b_B, x)] becomes φ(x).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,23 +37,6 @@ pub enum Definite {
     Square,
 }
 
-const NAMES: [(&str, Normalization); 14] = [
-    ("mean-norm", Normalization::MeanNorm),
-    ("z-score", Normalization::ZScore),
-    ("none", Normalization::None),
-    ("nystrom-clip", Normalization::Nystrom(Definite::Clip)),
-    ("nystrom-flip", Normalization::Nystrom(Definite::Flip)),
-    ("nystrom-shift", Normalization::Nystrom(Definite::Shift)),
-    ("nystrom-square", Normalization::Nystrom(Definite::Square)),
-    ("nystrom-symmetric-clip", Normalization::NystromOfSymmetricPart(Definite::Clip)),
-    ("nystrom-symmetric-flip", Normalization::NystromOfSymmetricPart(Definite::Flip)),
-    ("nystrom-symmetric-shift", Normalization::NystromOfSymmetricPart(Definite::Shift)),
-    ("nystrom-symmetric-square", Normalization::NystromOfSymmetricPart(Definite::Square)),
-    ("centered-clip", Normalization::CenteredNystrom(Definite::Clip)),
-    ("centered-flip", Normalization::CenteredNystrom(Definite::Flip)),
-    ("centered-shift", Normalization::CenteredNystrom(Definite::Shift)),
-];
-
 impl Normalization {
     /// How the similarities between the bases are made definite, if features depend on them.
     pub(crate) fn definite(self) -> Option<Definite> {
@@ -69,33 +49,24 @@ impl Normalization {
     }
 }
 
-impl fmt::Display for Normalization {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = NAMES.iter().find(|(_, known)| known == self).map_or("none", |(name, _)| name);
-        f.write_str(name)
-    }
-}
-
-impl FromStr for Normalization {
-    type Err = Error;
-
-    /// Parses the name; `nystrom` means `nystrom-clip`, `centered` means `centered-clip`.
-    fn from_str(given: &str) -> Result<Self> {
-        let name = match given {
-            "nystrom" => "nystrom-clip",
-            "centered" => "centered-clip",
-            name => name,
-        };
-        NAMES.iter().find(|(known, _)| *known == name).map(|(_, normalization)| *normalization).ok_or_else(|| {
-            let names: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
-            Error::UnknownName {
-                what: "normalization",
-                given: given.to_owned(),
-                expected: format!("known are {}", names.join(", ")),
-            }
-        })
-    }
-}
+named!("normalization": Normalization {
+    "mean-norm" = Normalization::MeanNorm,
+    "z-score" = Normalization::ZScore,
+    "none" = Normalization::None,
+    "nystrom-clip" = Normalization::Nystrom(Definite::Clip),
+    "nystrom-flip" = Normalization::Nystrom(Definite::Flip),
+    "nystrom-shift" = Normalization::Nystrom(Definite::Shift),
+    "nystrom-square" = Normalization::Nystrom(Definite::Square),
+    "nystrom-symmetric-clip" = Normalization::NystromOfSymmetricPart(Definite::Clip),
+    "nystrom-symmetric-flip" = Normalization::NystromOfSymmetricPart(Definite::Flip),
+    "nystrom-symmetric-shift" = Normalization::NystromOfSymmetricPart(Definite::Shift),
+    "nystrom-symmetric-square" = Normalization::NystromOfSymmetricPart(Definite::Square),
+    "centered-clip" = Normalization::CenteredNystrom(Definite::Clip),
+    "centered-flip" = Normalization::CenteredNystrom(Definite::Flip),
+    "centered-shift" = Normalization::CenteredNystrom(Definite::Shift),
+    "nystrom" = Normalization::Nystrom(Definite::Clip),
+    "centered" = Normalization::CenteredNystrom(Definite::Clip),
+});
 
 #[cfg(test)]
 mod tests {
@@ -103,9 +74,9 @@ mod tests {
 
     #[test]
     fn names_parse_back() {
-        for (name, normalization) in NAMES {
-            assert_eq!(name.parse::<Normalization>().unwrap(), normalization);
-            assert_eq!(normalization.to_string(), name);
+        for (name, normalization) in Normalization::NAMES {
+            assert_eq!(name.parse::<Normalization>().unwrap(), *normalization);
+            assert_eq!(normalization.to_string(), if *name == "nystrom" { "nystrom-clip" } else { name });
         }
         assert!("clip".parse::<Normalization>().unwrap_err().to_string().contains("nystrom-clip"));
     }

@@ -97,12 +97,12 @@ pub fn spectrum_with<S: Similarity>(
     let n = samples.len();
     if n == 0 || n > MOST_SAMPLES {
         let expected = format!("from 1 to {MOST_SAMPLES}: the matrix of all pairs is held and decomposed");
-        return Err(Error::Parameter { name: "samples", value: n.to_string(), expected });
+        return Err(Error::parameter("samples", n, expected));
     }
     let raw = BasisExpansion::raw(similarity, samples.clone())?;
     if raw.n_columns() != n {
-        let problem = "a spectrum needs the similarities between the samples themselves".into();
-        return Err(Error::Similarity { similarity: similarity.spec(), problem });
+        let problem = "a spectrum needs the similarities between the samples themselves";
+        return Err(Error::similarity(similarity.spec(), problem));
     }
     let between = raw.transform_with(samples as &dyn Source<Samples = S::Samples>, threads, monitor)?;
     let n_parts = similarity.n_parts();
@@ -119,10 +119,7 @@ pub fn spectrum_with<S: Similarity>(
 }
 
 fn of_matrix(matrix: &[f64], n: usize, similarity: String) -> Result<Spectrum> {
-    let failed = || Error::Similarity {
-        similarity: similarity.clone(),
-        problem: "its eigenvalues could not be computed".into(),
-    };
+    let failed = || Error::similarity(similarity.clone(), "its eigenvalues could not be computed");
     let largest = matrix.iter().fold(0.0f64, |largest, value| largest.max(value.abs()));
     let mut symmetric = vec![0.0; n * n];
     let mut difference = 0.0f64;

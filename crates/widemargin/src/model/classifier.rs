@@ -265,8 +265,7 @@ impl Classifier for BasisExpansionSvc<AnySimilarity> {
             return Ok(());
         }
         let pixels = |images: &Images| format!("{} × {} pixels", images.height(), images.width());
-        let expected = format!("{} as the model was trained with", pixels(known));
-        Err(Error::Shape { what: "images".into(), found: pixels(given), expected })
+        Err(Error::shape("images", pixels(given), format!("{} as the model was trained with", pixels(known))))
     }
 
     fn arrays(&self) -> Vec<Array<'_>> {

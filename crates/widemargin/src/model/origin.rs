@@ -35,7 +35,7 @@ impl Origin {
         match (&self.feature_names, n_features) {
             (Some(names), Some(n)) if names.len() != n => {
                 let (found, expected) = (format!("{} names", names.len()), format!("{n}, one a feature"));
-                Err(Error::Shape { what: "names of features".into(), found, expected })
+                Err(Error::shape("names of features", found, expected))
             }
             _ => Ok(()),
         }

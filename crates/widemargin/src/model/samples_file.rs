@@ -112,8 +112,7 @@ pub(super) fn to_arrays<'a>(name: &str, samples: &'a AnySamples) -> Result<(Shap
             (Shape::BitSets { n, n_bits }, vec![array(name, vec![n, n_bits.div_ceil(64)], sets.words())])
         }
         AnySamples::Described(_) => {
-            let problem = "described samples have no place in a model file".to_owned();
-            return Err(Error::Similarity { similarity: name.to_owned(), problem });
+            return Err(Error::similarity(name, "described samples have no place in a model file"));
         }
     })
 }

@@ -160,6 +160,5 @@ pub(crate) fn from_bytes<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
 }
 
 fn unreadable(problem: &str) -> Error {
-    let expected = "a query or an answer of this version of the library".into();
-    Error::Parameter { name: "bytes of a query", value: problem.to_owned(), expected }
+    Error::parameter("bytes of a query", problem, "a query or an answer of this version of the library")
 }

@@ -1,10 +1,7 @@
 //! The losses of a linear SVM on features.
 
-use std::fmt;
-use std::str::FromStr;
-
 use super::{Loss, SmoothLoss};
-use crate::error::{Error, Result};
+use crate::macros::named;
 
 /// The loss of ½‖w‖² + Σ c loss(y·f(x)), smooth or not; it determines the solver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,31 +34,11 @@ impl From<Loss> for AnyLoss {
     }
 }
 
-impl fmt::Display for AnyLoss {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            AnyLoss::Hinge => f.write_str("hinge"),
-            AnyLoss::Smooth(loss) => loss.fmt(f),
-        }
-    }
-}
-
-impl FromStr for AnyLoss {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        match name {
-            "hinge" => Ok(AnyLoss::Hinge),
-            "squared-hinge" => Ok(AnyLoss::Smooth(SmoothLoss::SquaredHinge)),
-            "logistic" => Ok(AnyLoss::Smooth(SmoothLoss::Logistic)),
-            _ => Err(Error::UnknownName {
-                what: "loss",
-                given: name.to_owned(),
-                expected: "known are hinge, squared-hinge, logistic".into(),
-            }),
-        }
-    }
-}
+named!("loss": AnyLoss {
+    "hinge" = AnyLoss::Hinge,
+    "squared-hinge" = AnyLoss::Smooth(SmoothLoss::SquaredHinge),
+    "logistic" = AnyLoss::Smooth(SmoothLoss::Logistic),
+});
 
 #[cfg(test)]
 mod tests {

@@ -130,7 +130,7 @@ impl<'a> BlockObjective<'a> {
         for (what, values) in [("scores", scores), ("scores along directions", along)] {
             if !values.is_empty() && values.len() != expected {
                 let (found, expected) = (format!("{} numbers", values.len()), format!("{expected}, rows × problems"));
-                return Err(Error::Shape { what: format!("remembered {what}"), found, expected });
+                return Err(Error::shape(format!("remembered {what}"), found, expected));
             }
         }
         let mut first = 0;
@@ -210,11 +210,7 @@ impl<'a> BlockObjective<'a> {
 
     fn not_finite(&self) -> Error {
         let expected = "features and C such that scores fit single precision: scale the features";
-        self.block.check(self.first_row).err().unwrap_or(Error::Parameter {
-            name: "C",
-            value: "too large".into(),
-            expected: expected.into(),
-        })
+        self.block.check(self.first_row).err().unwrap_or(Error::parameter("C", "too large", expected))
     }
 
     /// Calls `visit(i, y, cost, score)` for the rows of a shard in problem `k`.
@@ -309,7 +305,7 @@ impl Shard {
 
 /// Checks that blocks, targets and costs have the same rows, and the values of the costs; returns the number of rows.
 pub(super) fn check_rows(blocks: &[Block<'_>], targets: &OneVsRest<'_>, costs: &[f64]) -> Result<usize> {
-    let wrong = |what: &str, found: String, expected: String| Error::Shape { what: what.into(), found, expected };
+    let wrong = |what: &str, found: String, expected: String| Error::shape(what, found, expected);
     let n_rows: usize = blocks.iter().map(Block::n_rows).sum();
     let n_features = blocks.first().map_or(0, Block::n_features);
     if n_rows == 0 {

@@ -60,7 +60,7 @@ impl<'a> LinearObjective<'a> {
             let other = part.shape();
             if (Shape { n_rows: 0, ..other }) != (Shape { n_rows: 0, ..shape }) {
                 let (found, expected) = (format!("{other:?}"), format!("{shape:?}, as part 0 has"));
-                return Err(Error::Shape { what: format!("part {at} of an objective"), found, expected });
+                return Err(Error::shape(format!("part {at} of an objective"), found, expected));
             }
             shape.n_rows += other.n_rows;
         }

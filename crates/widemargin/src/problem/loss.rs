@@ -1,9 +1,6 @@
 //! Losses of a margin m = y·f(x), and their dual problems.
 
-use std::fmt;
-use std::str::FromStr;
-
-use crate::error::{Error, Result};
+use crate::macros::named;
 
 /// The loss of ½‖f‖² + C Σ loss(y·f(x)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,27 +43,4 @@ impl Loss {
     }
 }
 
-impl fmt::Display for Loss {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Loss::Hinge => "hinge",
-            Loss::SquaredHinge => "squared-hinge",
-        })
-    }
-}
-
-impl FromStr for Loss {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        match name {
-            "hinge" => Ok(Loss::Hinge),
-            "squared-hinge" => Ok(Loss::SquaredHinge),
-            _ => Err(Error::UnknownName {
-                what: "loss",
-                given: name.to_owned(),
-                expected: "known are hinge, squared-hinge".into(),
-            }),
-        }
-    }
-}
+named!("loss": Loss { "hinge" = Loss::Hinge, "squared-hinge" = Loss::SquaredHinge });

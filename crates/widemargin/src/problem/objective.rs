@@ -14,14 +14,12 @@
 //! `n_features + 1` numbers per problem. `live` lists the problems of a call; all its arguments and results are in that
 //! order.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
 use super::SmoothLoss;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::linalg;
+use crate::macros::named;
 use crate::monitor::Monitor;
 
 /// How the intercept is treated.
@@ -37,32 +35,11 @@ pub enum Intercept {
     None,
 }
 
-impl fmt::Display for Intercept {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Intercept::Free => "free",
-            Intercept::Penalised => "penalised",
-            Intercept::None => "none",
-        })
-    }
-}
-
-impl FromStr for Intercept {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        match name {
-            "free" => Ok(Intercept::Free),
-            "penalised" => Ok(Intercept::Penalised),
-            "none" => Ok(Intercept::None),
-            _ => Err(Error::UnknownName {
-                what: "intercept",
-                given: name.to_owned(),
-                expected: "known are free, penalised, none".into(),
-            }),
-        }
-    }
-}
+named!("intercept": Intercept {
+    "free" = Intercept::Free,
+    "penalised" = Intercept::Penalised,
+    "none" = Intercept::None,
+});
 
 /// The dimensions and kind of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

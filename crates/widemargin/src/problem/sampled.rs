@@ -31,7 +31,7 @@ impl<A: Objective, S: Objective> SampledObjective<A, S> {
         let (shape, other) = (all.shape(), sample.shape());
         if (Shape { n_rows: 0, ..shape }) != (Shape { n_rows: 0, ..other }) {
             let (found, expected) = (format!("{other:?}"), format!("{shape:?}, as all rows have"));
-            return Err(Error::Shape { what: "a sample's objective".into(), found, expected });
+            return Err(Error::shape("a sample's objective", found, expected));
         }
         Ok(SampledObjective { all, sample, steps: 0 })
     }

@@ -1,12 +1,10 @@
 //! Losses for Newton's method: convex, with a continuous derivative.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
 use super::Loss;
 use crate::error::{Error, Result};
+use crate::macros::named;
 
 /// The loss of ½‖w‖² + Σ c loss(y·f(x)) in the primal.
 ///
@@ -64,36 +62,15 @@ impl TryFrom<Loss> for SmoothLoss {
     }
 }
 
-impl fmt::Display for SmoothLoss {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            SmoothLoss::SquaredHinge => "squared-hinge",
-            SmoothLoss::Logistic => "logistic",
-        })
-    }
-}
-
-impl FromStr for SmoothLoss {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        match name {
-            "squared-hinge" => Ok(SmoothLoss::SquaredHinge),
-            "logistic" => Ok(SmoothLoss::Logistic),
-            "hinge" => Err(not_smooth(name.to_owned())),
-            _ => Err(Error::UnknownName {
-                what: "loss",
-                given: name.to_owned(),
-                expected: "known are squared-hinge, logistic".into(),
-            }),
-        }
-    }
-}
+named!("loss": SmoothLoss {
+    "squared-hinge" = SmoothLoss::SquaredHinge,
+    "logistic" = SmoothLoss::Logistic,
+}, "hinge" => not_smooth("hinge".into()));
 
 fn not_smooth(value: String) -> Error {
     let expected = "the primal Newton solver needs a smooth loss: use squared-hinge or logistic \
                     (the hinge is solved in the dual: solve::linear_dual)";
-    Error::Parameter { name: "loss", value, expected: expected.into() }
+    Error::parameter("loss", value, expected)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use crate::data::{DenseMatrix, Labels, Rows, stratified_folds};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, require, require_cost, require_gap};
 use crate::expansion::{BasisExpansion, ROWS_A_CHUNK};
 use crate::linalg;
 use crate::monitor::{Monitor, Progress, Stopped};
@@ -103,11 +103,11 @@ pub fn select_similarities<S: Similarity>(
     let n_parts = expansion.similarity().n_parts();
     let parts: Vec<Range<usize>> = (0..n_parts).filter_map(|part| expansion.part_columns(part)).collect();
     if phi.n_cols != expansion.n_features() {
-        return Err(Error::Shape {
-            what: "features".into(),
-            found: format!("{} columns", phi.n_cols),
-            expected: format!("{}, those of the expansion", expansion.n_features()),
-        });
+        return Err(Error::shape(
+            "features",
+            format!("{} columns", phi.n_cols),
+            format!("{}, those of the expansion", expansion.n_features()),
+        ));
     }
     check(settings)?;
     phi.view()?;
@@ -157,19 +157,15 @@ pub fn select_similarities<S: Similarity>(
 }
 
 fn check(settings: &GreedySettings) -> Result<()> {
-    let wrong = |name, value: String, expected: &str| Err(Error::Parameter { name, value, expected: expected.into() });
-    if settings.most == 0 {
-        return wrong("most", "0".into(), "at least 1 similarity to choose");
-    }
-    if !(settings.least_gain >= 0.0 && settings.least_gain.is_finite()) {
-        return wrong("least_gain", settings.least_gain.to_string(), "a gain of accuracy of at least 0, such as 0.002");
-    }
-    if !(settings.c > 0.0 && settings.c.is_finite()) {
-        return wrong("C", settings.c.to_string(), "a finite number above 0");
-    }
-    if !(settings.tol > 0.0 && settings.tol < 1.0) {
-        return wrong("tol", settings.tol.to_string(), "a relative duality gap between 0 and 1, such as 0.01");
-    }
+    require(settings.most > 0, "most", "0", "at least 1 similarity to choose")?;
+    require(
+        settings.least_gain >= 0.0 && settings.least_gain.is_finite(),
+        "least_gain",
+        settings.least_gain,
+        "a gain of accuracy of at least 0, such as 0.002",
+    )?;
+    require_cost(settings.c)?;
+    require_gap(settings.tol, "0.01")?;
     Ok(())
 }
 

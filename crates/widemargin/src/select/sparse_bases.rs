@@ -1,7 +1,7 @@
 //! Selection of bases by an L1-penalised SVM.
 
 use crate::data::{DenseMatrix, Labels, Rows};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, require_cost};
 use crate::expansion::BasisExpansion;
 use crate::monitor::Monitor;
 use crate::problem::{Intercept, OneVsRest};
@@ -24,15 +24,13 @@ pub fn pick_bases<S: Similarity>(
     monitor: &Monitor<'_>,
 ) -> Result<Vec<usize>> {
     let n_columns = expansion.n_columns();
-    if !(c > 0.0 && c.is_finite()) {
-        return Err(Error::Parameter { name: "C", value: c.to_string(), expected: "a finite number above 0".into() });
-    }
+    require_cost(c)?;
     if n_columns == 0 || !expansion.n_features().is_multiple_of(n_columns) || phi.n_cols != expansion.n_features() {
-        return Err(Error::Parameter {
-            name: "normalization",
-            value: expansion.normalization().to_string(),
-            expected: "mean-norm, z-score or none, whose features are one a basis".into(),
-        });
+        return Err(Error::parameter(
+            "normalization",
+            expansion.normalization(),
+            "mean-norm, z-score or none, whose features are one a basis",
+        ));
     }
     labels.check(phi.n_rows)?;
     let view = phi.view()?;

@@ -126,7 +126,7 @@ impl AdditiveKernel {
         if p <= 0.0 {
             return Ok(AdditiveKernel::PowerMean { p });
         }
-        Err(Error::Parameter { name: "p", value: p.to_string(), expected: P.expected() })
+        Err(Error::parameter("p", p, P.expected()))
     }
 
     /// The kernel of a spec such as `chi2` or `power-mean:p=-8`.

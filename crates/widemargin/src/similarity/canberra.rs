@@ -52,10 +52,8 @@ impl Canberra {
     }
 
     fn gamma(&self) -> Result<f64> {
-        self.gamma.ok_or_else(|| Error::Similarity {
-            similarity: self.spec(),
-            problem: "its gamma has not been learned yet: give one, or fit it".into(),
-        })
+        self.gamma
+            .ok_or_else(|| Error::similarity(self.spec(), "its gamma has not been learned yet: give one, or fit it"))
     }
 
     /// block\[sample\]\[basis\] = d.

@@ -237,8 +237,7 @@ impl ConditionalKernel {
     /// # Errors
     /// [`Error::Parameter`] naming the invalid parameter.
     pub fn check(&self) -> Result<()> {
-        let wrong =
-            |name, value: String, expected: &str| Err(Error::Parameter { name, value, expected: expected.to_owned() });
+        let wrong = |name, value: String, expected: &str| Err(Error::parameter(name, value, expected));
         match *self {
             ConditionalKernel::ThinPlate { order } if !(2..=16).contains(&order) => {
                 wrong("order", order.to_string(), "from 2 (r² log r) to 16")

@@ -146,11 +146,11 @@ fn monomials(n_features: usize, degree: u32) -> Result<Vec<Vec<usize>>> {
                 all.push(next);
             }
             if all.len() > MOST {
-                return Err(Error::Parameter {
-                    name: "kernel",
-                    value: format!("polynomials of degree {degree} in {n_features} features"),
-                    expected: format!("at most {MOST} monomials: take a kernel of lower order"),
-                });
+                return Err(Error::parameter(
+                    "kernel",
+                    format!("polynomials of degree {degree} in {n_features} features"),
+                    format!("at most {MOST} monomials: take a kernel of lower order"),
+                ));
             }
         }
         last = last.end..all.len();

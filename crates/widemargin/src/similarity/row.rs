@@ -116,7 +116,7 @@ pub(super) fn read_among<T>(
 
 fn unknown_among(rows: &[SimilarityRow], what: &'static str, given: &str) -> Error {
     let known: Vec<String> = rows.iter().map(SimilarityRow::usage).collect();
-    Error::UnknownName { what, given: given.to_owned(), expected: format!("known are {}", known.join(", ")) }
+    Error::unknown(what, given, known.iter().map(String::as_str))
 }
 
 /// What a row's `build` returns.

@@ -196,11 +196,11 @@ impl<T: Samples> Similarity for Box<dyn Similarity<Samples = T>> {
 /// Errors of the similarity, and [`Error::Shape`] if it has several parts.
 pub fn pairwise<S: Similarity>(similarity: &S, bases: &S::Samples, samples: &S::Samples) -> Result<Vec<f32>> {
     if similarity.n_parts() != 1 {
-        return Err(Error::Shape {
-            what: "pairwise similarities".into(),
-            found: format!("{} similarities side by side", similarity.n_parts()),
-            expected: "one".into(),
-        });
+        return Err(Error::shape(
+            "pairwise similarities",
+            format!("{} similarities side by side", similarity.n_parts()),
+            "one",
+        ));
     }
     let (bases, samples) = (similarity.describe(bases.clone())?, similarity.describe(samples.clone())?);
     let mut block = vec![0.0; similarity.n_columns(&bases) * samples.len()];

@@ -157,10 +157,7 @@ impl VectorSimilarity {
     fn gamma(&self) -> Result<f32> {
         match self.gamma {
             Some(gamma) => Ok(gamma as f32),
-            None => Err(Error::Similarity {
-                similarity: self.spec(),
-                problem: "its gamma has not been learned yet: give one, or fit it".into(),
-            }),
+            None => Err(Error::similarity(self.spec(), "its gamma has not been learned yet: give one, or fit it")),
         }
     }
 }

@@ -7,7 +7,7 @@
 //! the derivatives of the losses, scaled to be feasible, certify convergence.
 
 use crate::data::{DenseView, Rows};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, require, require_gap};
 use crate::monitor::{Monitor, Stopped};
 use crate::par::Pool;
 use crate::problem::{Intercept, OneVsRest};
@@ -78,20 +78,12 @@ pub fn solve(
     monitor: &Monitor<'_>,
 ) -> Result<Vec<L1Solution>> {
     let (n, d) = (rows.n_rows(), rows.n_cols());
-    let wrong = |name, value: String, expected: &str| Err(Error::Parameter { name, value, expected: expected.into() });
-    if !(settings.tol > 0.0 && settings.tol < 1.0) {
-        return wrong("tol", settings.tol.to_string(), "a relative duality gap between 0 and 1, such as 0.01");
-    }
-    if settings.max_epochs == 0 {
-        return wrong("max_iter", "0".into(), "at least 1");
-    }
-    if intercept == Intercept::Penalised {
-        return wrong("intercept", intercept.to_string(), "free or none: it is no weight to be made 0");
-    }
+    require_gap(settings.tol, "0.01")?;
+    require(settings.max_epochs > 0, "max_iter", "0", "at least 1")?;
+    require(intercept != Intercept::Penalised, "intercept", intercept, "free or none: it is no weight to be made 0")?;
     for (what, found) in [("targets", targets.n_samples()), ("costs", costs.len())] {
         if found != n {
-            let expected = format!("{n}, one a row");
-            return Err(Error::Shape { what: what.into(), found: format!("{found} {what}"), expected });
+            return Err(Error::shape(what, format!("{found} {what}"), format!("{n}, one a row")));
         }
     }
     if let Some(row) = costs.iter().position(|cost| !cost.is_finite() || *cost < 0.0) {
@@ -154,7 +146,7 @@ impl State<'_> {
             let (weights, intercept) = (self.weights, self.intercept);
             return Ok(L1Solution { weights, intercept, primal, dual: best_dual, epochs: epoch, status });
         }
-        Err(Error::Parameter { name: "max_iter", value: "0".into(), expected: "at least 1".into() })
+        Err(Error::parameter("max_iter", "0", "at least 1"))
     }
 
     fn column(&self, j: usize) -> &[f32] {

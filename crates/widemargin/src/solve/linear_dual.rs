@@ -18,7 +18,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::dual::certificate::{StopRule, relative_gap};
 use super::{Report, Stage, Status};
 use crate::data::{DenseView, Rows};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, require, require_gap};
 use crate::monitor::{Monitor, Progress, Stopped};
 use crate::par::Pool;
 use crate::problem::{Intercept, Loss, OneVsRest};
@@ -142,26 +142,18 @@ fn check(
     intercept: Intercept,
     settings: &LinearDualSettings,
 ) -> Result<()> {
-    let wrong = |name, value: String, expected: &str| Err(Error::Parameter { name, value, expected: expected.into() });
-    if intercept == Intercept::Free {
-        let why = "penalised or none: with a free intercept the dual of the hinge has an equality, Σ α y = 0, beside \
-                   its bounds, and a step along one coordinate would break it";
-        return wrong("intercept", intercept.to_string(), why);
-    }
-    if !(settings.tol > 0.0 && settings.tol < 1.0) {
-        return wrong("tol", settings.tol.to_string(), "a relative duality gap between 0 and 1, such as 0.001");
-    }
-    if settings.max_epochs == 0 {
-        return wrong("max_epochs", "0".into(), "at least 1");
-    }
+    let why = "penalised or none: with a free intercept the dual of the hinge has an equality, Σ α y = 0, beside \
+               its bounds, and a step along one coordinate would break it";
+    require(intercept != Intercept::Free, "intercept", intercept, why)?;
+    require_gap(settings.tol, "0.001")?;
+    require(settings.max_epochs > 0, "max_epochs", "0", "at least 1")?;
     let n_rows = rows.n_rows();
     if n_rows == 0 {
         return Err(Error::NoSamples(""));
     }
     for (what, found) in [("targets", targets.n_samples()), ("costs", costs.len())] {
         if found != n_rows {
-            let (found, expected) = (format!("{found} {what}"), format!("{n_rows}, one a row"));
-            return Err(Error::Shape { what: what.into(), found, expected });
+            return Err(Error::shape(what, format!("{found} {what}"), format!("{n_rows}, one a row")));
         }
     }
     if let Some(row) = costs.iter().position(|cost| !cost.is_finite() || *cost < 0.0) {

@@ -76,11 +76,7 @@ impl Hog {
     /// [`Error::Parameter`] for a size of 0.
     pub fn new(cell_size: usize) -> Result<Self> {
         if cell_size == 0 {
-            return Err(Error::Parameter {
-                name: "cell",
-                value: "0".into(),
-                expected: "pixels of a cell's side, at least 1".into(),
-            });
+            return Err(Error::parameter("cell", "0", "pixels of a cell's side, at least 1"));
         }
         Ok(Hog { cell_size })
     }
@@ -110,9 +106,8 @@ impl Hog {
 
     fn describe_with(&self, isa: Isa, images: &Images) -> Result<Grids> {
         let (height, width, channels) = (images.height(), images.width(), images.channels());
-        let wrong = |found: String, expected: String| {
-            Err(Error::Shape { what: format!("images for '{self}'"), found, expected })
-        };
+        let wrong =
+            |found: String, expected: String| Err(Error::shape(format!("images for '{self}'"), found, expected));
         if images.is_empty() && height == 0 {
             return wrong("images without a size".into(), "a height and a width".into());
         }
@@ -158,10 +153,9 @@ impl Descriptor for Hog {
     fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
         match samples {
             AnySamples::Images(images) => Ok(AnySamples::Grids(Hog::describe(self, &images)?)),
-            other => Err(Error::Similarity {
-                similarity: self.to_string(),
-                problem: format!("it describes images, and was given {}", other.kind()),
-            }),
+            other => {
+                Err(Error::similarity(self.to_string(), format!("it describes images, and was given {}", other.kind())))
+            }
         }
     }
 }

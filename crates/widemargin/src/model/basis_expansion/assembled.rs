@@ -44,11 +44,11 @@ impl<S: Similarity> BasisExpansionSvc<S> {
     pub fn assembled(expansion: BasisExpansion<S>, parts: Assembled) -> Result<Self> {
         let (d, k) = (expansion.n_features(), n_problems(parts.classes.len()));
         if parts.weights.len() != k * d || parts.intercepts.len() != k {
-            return Err(Error::Shape {
-                what: "parts of a machine".into(),
-                found: format!("{} weights and {} intercepts", parts.weights.len(), parts.intercepts.len()),
-                expected: format!("{} and {k}: {k} problems of {d} features", k * d),
-            });
+            return Err(Error::shape(
+                "parts of a machine",
+                format!("{} weights and {} intercepts", parts.weights.len(), parts.intercepts.len()),
+                format!("{} and {k}: {k} problems of {d} features", k * d),
+            ));
         }
         let Assembled { basis, basis_rows, c, path, loss, intercept, classes, weights, intercepts, report } = parts;
         Ok(BasisExpansionSvc {

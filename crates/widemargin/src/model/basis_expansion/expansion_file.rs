@@ -125,7 +125,7 @@ impl ExpansionHeader {
             Shape::Elsewhere { n } if n == bases.len() => self.assemble(reader, similarity, bases, &|error| error),
             Shape::Elsewhere { n } => {
                 let found = format!("{} of them", bases.len());
-                Err(Error::Shape { what: "bases".into(), found, expected: format!("the {n} it was trained with") })
+                Err(Error::shape("bases", found, format!("the {n} it was trained with")))
             }
             _ => Err(reader.wrong("it holds its similarity and its bases: none need be given".into())),
         }

@@ -7,6 +7,7 @@ use crate::data::{DenseMatrix, Label, Labels, Samples, Source};
 use crate::error::{Error, Result};
 use crate::expansion::{BasisExpansion, Decision};
 use crate::linalg;
+use crate::macros::getters;
 use crate::model::Scores;
 use crate::model::origin::{Origin, tells_origin};
 use crate::monitor::{Monitor, RowCount};
@@ -131,15 +132,13 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         let n_rows = samples.n_samples();
         if labels.len() != n_rows {
             let (found, expected) = (format!("{} labels", labels.len()), format!("{n_rows}, one a sample"));
-            return Err(Error::Shape { what: "labels".into(), found, expected });
+            return Err(Error::shape("labels", found, expected));
         }
         let code = |label: &Label| {
             let known = self.classes.iter().position(|class| class == label);
-            known.map(|code| code as u32).ok_or_else(|| Error::Parameter {
-                name: "label",
-                value: label.to_string(),
-                expected: "one of the classes the machine was trained with".into(),
-            })
+            known
+                .map(|code| code as u32)
+                .ok_or_else(|| Error::parameter("label", label, "one of the classes the machine was trained with"))
         };
         let own: Vec<u32> = labels.classes().iter().map(code).collect::<Result<_>>()?;
         let codes: Vec<u32> = labels.codes().iter().map(|&code| own[code as usize]).collect();
@@ -171,19 +170,13 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         Ok(BasisExpansionSvc { expansion: self.expansion.with_bases(bases)?, ..self })
     }
 
-    /// The expansion: similarity, bases and normalization.
-    pub fn expansion(&self) -> &BasisExpansion<S> {
-        &self.expansion
-    }
-
-    /// How the bases were selected.
-    pub fn basis(&self) -> &str {
-        &self.basis
-    }
-
-    /// The training row of each basis; empty if the bases were given.
-    pub fn basis_rows(&self) -> &[usize] {
-        &self.basis_rows
+    getters! {
+        /// The expansion: similarity, bases and normalization.
+        expansion: &BasisExpansion<S>;
+        /// How the bases were selected.
+        basis: &str;
+        /// The training row of each basis; empty if the bases were given.
+        basis_rows: &[usize];
     }
 
     /// Number of bases.
@@ -191,44 +184,23 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         self.expansion.bases().len()
     }
 
-    /// The classes, in the order of the decision values' columns.
-    pub fn classes(&self) -> &[Label] {
-        &self.classes
-    }
-
-    /// The weights, `[problem][feature]`.
-    pub fn weights(&self) -> &[f32] {
-        &self.weights
-    }
-
-    /// The intercepts, one per problem.
-    pub fn intercepts(&self) -> &[f64] {
-        &self.intercepts
-    }
-
-    /// The weight C of the losses, given or selected.
-    pub fn c(&self) -> f64 {
-        self.c
-    }
-
-    /// The results at every C that was tried, by descending λ; empty if C was given.
-    pub fn path(&self) -> &[PathPoint] {
-        &self.path
-    }
-
-    /// The loss.
-    pub fn loss(&self) -> AnyLoss {
-        self.loss
-    }
-
-    /// How the intercept is treated.
-    pub fn intercept(&self) -> Intercept {
-        self.intercept
-    }
-
-    /// The report of the fit.
-    pub fn report(&self) -> &Report {
-        &self.report
+    getters! {
+        /// The classes, in the order of the decision values' columns.
+        classes: &[Label];
+        /// The weights, `[problem][feature]`.
+        weights: &[f32];
+        /// The intercepts, one per problem.
+        intercepts: &[f64];
+        /// The weight C of the losses, given or selected.
+        copy c: f64;
+        /// The results at every C that was tried, by descending λ; empty if C was given.
+        path: &[PathPoint];
+        /// The loss.
+        copy loss: AnyLoss;
+        /// How the intercept is treated.
+        copy intercept: Intercept;
+        /// The report of the fit.
+        report: &Report;
     }
 }
 

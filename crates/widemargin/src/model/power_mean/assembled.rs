@@ -70,11 +70,11 @@ impl PowerMeanSvc {
         let (d, k) = (n_features * map.n_nodes(), n_problems(classes.len()));
         let n_factors = scaling.as_ref().map_or(n_features, |scaling| scaling.factors().len());
         if weights.len() != k * d || n_factors != n_features {
-            return Err(Error::Shape {
-                what: "parts of a machine".into(),
-                found: format!("{} weights and {n_factors} factors", weights.len()),
-                expected: format!("{} and {n_features}: {k} problems of {d} coordinates", k * d),
-            });
+            return Err(Error::shape(
+                "parts of a machine",
+                format!("{} weights and {n_factors} factors", weights.len()),
+                format!("{} and {n_features}: {k} problems of {d} coordinates", k * d),
+            ));
         }
         let weights = transposed(&weights, k, d);
         Ok(PowerMeanSvc { map, loss, c, scaling, n_features, classes, weights, report, origin: Origin::default() })

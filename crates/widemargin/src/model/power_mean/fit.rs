@@ -9,8 +9,9 @@ use crate::data::{
     ClassWeight, Distinct, Given, Label, Labels, Rows, check_costs, effective_weights, fingerprints, visit_histogram,
 };
 use crate::descriptor::{FeatureMax, largest_values};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, require, require_cost, require_gap};
 use crate::expansion::{AdditiveMap, Approximation, CodedRows, MAX_NODES, ValueCodes, choose_nodes};
+use crate::macros::{getters, setters};
 use crate::memory;
 use crate::model::Scores;
 use crate::model::clock::Clock;
@@ -67,29 +68,17 @@ impl PowerMeanParams {
         }
     }
 
-    /// The kernel.
-    pub fn kernel(self, kernel: AdditiveKernel) -> Self {
-        PowerMeanParams { kernel, ..self }
-    }
-
-    /// The weight C of the losses in ½‖f‖² + C Σ loss; above 0.
-    pub fn c(self, c: f64) -> Self {
-        PowerMeanParams { c, ..self }
-    }
-
-    /// The loss.
-    pub fn loss(self, loss: Loss) -> Self {
-        PowerMeanParams { loss, ..self }
-    }
-
-    /// How the kernel is reduced to a few numbers per feature.
-    pub fn approximation(self, approximation: Approximation) -> Self {
-        PowerMeanParams { approximation, ..self }
-    }
-
-    /// Number of Nyström nodes, 1 to [`MAX_NODES`]; the polynomial always has 3.
-    pub fn n_nodes(self, n_nodes: usize) -> Self {
-        PowerMeanParams { n_nodes, ..self }
+    setters! {
+        /// The kernel.
+        kernel: AdditiveKernel;
+        /// The weight C of the losses in ½‖f‖² + C Σ loss; above 0.
+        c: f64;
+        /// The loss.
+        loss: Loss;
+        /// How the kernel is reduced to a few numbers per feature.
+        approximation: Approximation;
+        /// Number of Nyström nodes, 1 to [`MAX_NODES`]; the polynomial always has 3.
+        n_nodes: usize;
     }
 
     /// Sets the Nyström nodes explicitly (in units of the scaled features).
@@ -97,45 +86,24 @@ impl PowerMeanParams {
         PowerMeanParams { n_nodes: nodes.len(), nodes: Some(nodes), ..self }
     }
 
-    /// Whether features are first divided by their largest training value.
-    pub fn scale(self, scale: bool) -> Self {
-        PowerMeanParams { scale, ..self }
-    }
-
-    /// The class weights.
-    pub fn class_weight(self, class_weight: ClassWeight) -> Self {
-        PowerMeanParams { class_weight, ..self }
-    }
-
-    /// The relative duality gap at which a two-class problem counts as solved; in (0, 1). Weights are single precision,
-    /// so that a gap below about 1e-5 may not be reached.
-    pub fn tol(self, tol: f64) -> Self {
-        PowerMeanParams { tol, ..self }
-    }
-
-    /// The maximum number of passes over the samples.
-    pub fn max_epochs(self, max_epochs: u32) -> Self {
-        PowerMeanParams { max_epochs, ..self }
-    }
-
-    /// Seed of the order of the samples.
-    pub fn seed(self, seed: u64) -> Self {
-        PowerMeanParams { seed, ..self }
-    }
-
-    /// Number of threads, 0 meaning one per core. The result does not depend on it.
-    pub fn threads(self, threads: usize) -> Self {
-        PowerMeanParams { threads, ..self }
-    }
-
-    /// Whether samples that stay outside the margin are temporarily skipped (shrinking).
-    pub fn shrinking(self, shrinking: bool) -> Self {
-        PowerMeanParams { shrinking, ..self }
-    }
-
-    /// The implementation of the solver; affects speed only.
-    pub fn engine(self, engine: Engine) -> Self {
-        PowerMeanParams { engine, ..self }
+    setters! {
+        /// Whether features are first divided by their largest training value.
+        scale: bool;
+        /// The class weights.
+        class_weight: ClassWeight;
+        /// The relative duality gap at which a two-class problem counts as solved; in (0, 1). Weights are single precision,
+        /// so that a gap below about 1e-5 may not be reached.
+        tol: f64;
+        /// The maximum number of passes over the samples.
+        max_epochs: u32;
+        /// Seed of the order of the samples.
+        seed: u64;
+        /// Number of threads, 0 meaning one per core. The result does not depend on it.
+        threads: usize;
+        /// Whether samples that stay outside the margin are temporarily skipped (shrinking).
+        shrinking: bool;
+        /// The implementation of the solver; affects speed only.
+        engine: Engine;
     }
 
     /// Checks the parameters without fitting.
@@ -143,23 +111,16 @@ impl PowerMeanParams {
     /// # Errors
     /// [`Error::Parameter`] naming the first that is invalid.
     pub fn check(&self) -> Result<()> {
-        let wrong =
-            |name, value: String, expected: &str| Err(Error::Parameter { name, value, expected: expected.to_owned() });
-        if !(self.c > 0.0 && self.c.is_finite()) {
-            return wrong("C", self.c.to_string(), "a finite number above 0");
-        }
-        if !(self.tol > 0.0 && self.tol < 1.0) {
-            return wrong("tol", self.tol.to_string(), "a relative duality gap between 0 and 1, such as 0.01");
-        }
-        if self.max_epochs == 0 {
-            return wrong("max_iter", "0".into(), "at least 1");
-        }
-        if self.n_nodes == 0 || self.n_nodes > MAX_NODES {
-            return wrong("n_nodes", self.n_nodes.to_string(), "from 1 to 16");
-        }
-        if self.approximation == Approximation::Polynomial && self.n_nodes != 3 {
-            return wrong("n_nodes", self.n_nodes.to_string(), "3, which the polynomial approximation is made for");
-        }
+        require_cost(self.c)?;
+        require_gap(self.tol, "0.01")?;
+        require(self.max_epochs > 0, "max_iter", "0", "at least 1")?;
+        require((1..=MAX_NODES).contains(&self.n_nodes), "n_nodes", self.n_nodes, "from 1 to 16")?;
+        require(
+            self.approximation != Approximation::Polynomial || self.n_nodes == 3,
+            "n_nodes",
+            self.n_nodes,
+            "3, which the polynomial approximation is made for",
+        )?;
         Ok(())
     }
 
@@ -361,34 +322,19 @@ impl PowerMeanSvc {
         Ok(self.decision_function(samples, threads)?.decide(&self.classes))
     }
 
-    /// The report of the fit.
-    pub fn report(&self) -> &Report {
-        &self.report
-    }
-
-    /// The classes, in the order of the decision values' columns.
-    pub fn classes(&self) -> &[Label] {
-        &self.classes
-    }
-
-    /// Number of features of the training samples.
-    pub fn n_features(&self) -> usize {
-        self.n_features
-    }
-
-    /// The reduced kernel, with its nodes.
-    pub fn map(&self) -> &AdditiveMap {
-        &self.map
-    }
-
-    /// The loss.
-    pub fn loss(&self) -> Loss {
-        self.loss
-    }
-
-    /// The weight C of the losses.
-    pub fn c(&self) -> f64 {
-        self.c
+    getters! {
+        /// The report of the fit.
+        report: &Report;
+        /// The classes, in the order of the decision values' columns.
+        classes: &[Label];
+        /// Number of features of the training samples.
+        copy n_features: usize;
+        /// The reduced kernel, with its nodes.
+        map: &AdditiveMap;
+        /// The loss.
+        copy loss: Loss;
+        /// The weight C of the losses.
+        copy c: f64;
     }
 
     /// The scaling of the features, if any.

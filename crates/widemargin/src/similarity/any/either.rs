@@ -39,8 +39,7 @@ impl<A: AnyKernel + 'static, B: AnyKernel + 'static> AnyKernel for Either<A, B> 
                 // The hint stays at the end.
                 let (problem, hint) = problem.split_once(" (").unwrap_or((&problem, ""));
                 let hint = if hint.is_empty() { String::new() } else { format!(" ({hint}") };
-                let problem = format!("{problem}; {} would do as well{hint}", self.0.kind());
-                Error::Similarity { similarity, problem }
+                Error::similarity(similarity, format!("{problem}; {} would do as well{hint}", self.0.kind()))
             }
             error => error,
         })

@@ -119,8 +119,5 @@ fn other_kind(spec: &str, wanted: &str, met: &AnySamples) -> Error {
         (_, AnySamples::Series(_)) => " (dtw compares time series)".to_owned(),
         _ => String::new(),
     };
-    Error::Similarity {
-        similarity: spec.to_owned(),
-        problem: format!("it compares {wanted}, and was given {}{hint}", met.kind()),
-    }
+    Error::similarity(spec, format!("it compares {wanted}, and was given {}{hint}", met.kind()))
 }

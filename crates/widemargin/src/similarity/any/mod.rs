@@ -54,22 +54,20 @@ impl AnySimilarity {
     /// without any spec.
     pub fn new<T: AsRef<str>>(specs: &[T]) -> Result<Self> {
         if specs.is_empty() {
-            let expected = "at least one, such as rbf".into();
-            return Err(Error::Parameter { name: "similarity", value: "none".into(), expected });
+            return Err(Error::parameter("similarity", "none", "at least one, such as rbf"));
         }
         let mut set = AnySimilarity { nodes: Vec::new(), leaves: Vec::new(), parts: Vec::new() };
         specs.iter().try_for_each(|spec| set.add(spec.as_ref().parse()?))?;
         if set.parts.len() > 1 && set.brings_columns() {
-            let expected = "precomputed similarities stand alone: concatenate the blocks in one file".into();
-            return Err(Error::Parameter { name: "similarity", value: set.spec(), expected });
+            let expected = "precomputed similarities stand alone: concatenate the blocks in one file";
+            return Err(Error::parameter("similarity", set.spec(), expected));
         }
         Ok(set)
     }
 
     fn add(&mut self, spec: Spec) -> Result<()> {
         let Some((last, before)) = spec.steps.split_last() else {
-            let expected = "a name, such as rbf".into();
-            return Err(Error::Parameter { name: "similarity", value: "''".into(), expected });
+            return Err(Error::parameter("similarity", "''", "a name, such as rbf"));
         };
         let mut node = None;
         let mut path = String::new();
@@ -179,7 +177,7 @@ impl AnySimilarity {
     }
 
     fn not_described(&self) -> Error {
-        Error::Similarity { similarity: self.spec(), problem: "its samples were not described first".into() }
+        Error::similarity(self.spec(), "its samples were not described first")
     }
 
     /// The parts that compare the samples of a leaf.

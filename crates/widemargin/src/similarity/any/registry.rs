@@ -59,7 +59,7 @@ pub(super) fn similarity(step: &Step) -> Result<Box<dyn AnyKernel>> {
             let expected = format!("it is a descriptor, and a similarity must follow it, as in {step}/{}", row.usual);
             Error::UnknownName { what: "similarity", given: step.name().to_owned(), expected }
         }
-        None => unknown("similarity", step.name(), similarity_rows().map(|row| row.name)),
+        None => Error::unknown("similarity", step.name(), similarity_rows().map(|row| row.name)),
     })
 }
 
@@ -71,16 +71,11 @@ pub(super) fn descriptors(step: &Step) -> Result<Vec<Box<dyn Descriptor>>> {
         let expected = "it is a similarity, which comes last, after the descriptors".to_owned();
         Error::UnknownName { what: "descriptor", given: step.name().to_owned(), expected }
     } else {
-        unknown("descriptor", step.name(), descriptor_rows().map(|row| row.name))
+        Error::unknown("descriptor", step.name(), descriptor_rows().map(|row| row.name))
     })
 }
 
 /// A placeholder for a similarity while it is fitted.
 pub(super) fn nothing() -> Precomputed {
     Precomputed
-}
-
-fn unknown(what: &'static str, given: &str, known: impl Iterator<Item = &'static str>) -> Error {
-    let expected = format!("known are {}", known.collect::<Vec<_>>().join(", "));
-    Error::UnknownName { what, given: given.to_owned(), expected }
 }

@@ -68,8 +68,7 @@ fn check(step: &Step, bases: &BitSets, samples: &BitSets) -> Result<()> {
     if n_bits <= 1 << 24 {
         return Ok(());
     }
-    let problem = format!("{n_bits} bits: sets of at most 2^24 are counted exactly");
-    Err(Error::Similarity { similarity: step.to_string(), problem })
+    Err(Error::similarity(step.to_string(), format!("{n_bits} bits: sets of at most 2^24 are counted exactly")))
 }
 
 fn sizes(sets: &BitSets) -> Vec<f32> {

@@ -22,7 +22,7 @@ mod preconditioner;
 mod settings;
 mod step;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, require, require_gap};
 use crate::monitor::Monitor;
 use crate::problem::Objective;
 
@@ -39,22 +39,17 @@ pub fn solve(
     start: Option<NewtonStart<'_>>,
     monitor: &Monitor<'_>,
 ) -> Result<NewtonSolution> {
-    let wrong = |name, value: String, expected: &str| Err(Error::Parameter { name, value, expected: expected.into() });
-    if !(settings.tol > 0.0 && settings.tol < 1.0) {
-        return wrong("tol", settings.tol.to_string(), "a relative duality gap between 0 and 1, such as 0.001");
-    }
-    if settings.max_iter == 0 {
-        return wrong("max_iter", "0".into(), "at least 1");
-    }
+    require_gap(settings.tol, "0.001")?;
+    require(settings.max_iter > 0, "max_iter", "0", "at least 1")?;
     let shape = objective.shape();
     if let Some(start) = start {
         let (found, right) = (start.weights.len(), shape.n_problems * shape.n_features);
         if found != right || start.intercepts.len() != shape.n_problems {
-            return Err(Error::Shape {
-                what: "start".into(),
-                found: format!("{found} weights and {} intercepts", start.intercepts.len()),
-                expected: format!("{right} weights (problems × features) and {} intercepts", shape.n_problems),
-            });
+            return Err(Error::shape(
+                "start",
+                format!("{found} weights and {} intercepts", start.intercepts.len()),
+                format!("{right} weights (problems × features) and {} intercepts", shape.n_problems),
+            ));
         }
     }
     descent::run(objective, settings, start, monitor)

@@ -171,7 +171,7 @@ fn check_number(n: usize) -> Result<()> {
     if u32::try_from(n).is_ok() {
         return Ok(());
     }
-    Err(Error::Shape { what: "samples".into(), found: format!("{n} rows"), expected: "fewer than 2^32".into() })
+    Err(Error::shape("samples", format!("{n} rows"), "fewer than 2^32"))
 }
 
 /// Checks that the scratch has enough space.

@@ -81,11 +81,7 @@ fn vectors(source: &dyn Source<Samples = AnySamples>, rows: Range<usize>) -> Res
     if vectors.len() == n {
         return Ok(vectors);
     }
-    Err(Error::Shape {
-        what: "a chunk of samples".into(),
-        found: format!("{} rows", vectors.len()),
-        expected: format!("the {n} that were asked for"),
-    })
+    Err(Error::shape("a chunk of samples", format!("{} rows", vectors.len()), format!("the {n} that were asked for")))
 }
 
 /// The results of the first pass.
@@ -139,11 +135,11 @@ impl Scan {
         samples.fold("scan", monitor, look, |(is_sparse, chunk): (bool, Scan)| {
             let (width, before) = (chunk.largest.len(), all.largest.len());
             if before > 0 && width != before && !is_sparse {
-                return Err(Error::Shape {
-                    what: "a chunk of samples".into(),
-                    found: format!("{width} columns"),
-                    expected: format!("{before}, as in those before"),
-                });
+                return Err(Error::shape(
+                    "a chunk of samples",
+                    format!("{width} columns"),
+                    format!("{before}, as in those before"),
+                ));
             }
             all.largest.resize(width.max(before), 0.0);
             all.largest.iter_mut().zip(&chunk.largest).for_each(|(all, &largest)| *all = all.max(largest));

@@ -195,11 +195,11 @@ impl<'a> Store<'a> {
         let Gathered { rows, numbers, places } =
             gather(&of, read, self.book.clone(), n_features, deal.seed, spare, self.most)?;
         if let Some(row) = numbers.iter().find(|row| **row as usize >= labels.len()) {
-            return Err(Error::Shape {
-                what: "rows read back from scratch".into(),
-                found: format!("row {row}"),
-                expected: format!("rows below {}", labels.len()),
-            });
+            return Err(Error::shape(
+                "rows read back from scratch",
+                format!("row {row}"),
+                format!("rows below {}", labels.len()),
+            ));
         }
         let codes = numbers.iter().map(|&row| labels.codes()[row as usize]).collect();
         let costs = numbers.iter().map(|&row| c * weights[row as usize]).collect();

@@ -1,0 +1,72 @@
+//! Code that is the same for every type: names of variants, parameters set one at a time, fields that are read.
+
+/// Writes and parses values by their names, as on the command line and in model files. Of two names of a value the first
+/// is written; a value without a name is one that was given. A name may be refused with an error of its own.
+macro_rules! named {
+    ($what:literal: $type:ty { $($name:literal = $value:expr),+ $(,)? } $(, $refused:literal => $error:expr)?) => {
+        impl $type {
+            const NAMES: &'static [(&'static str, Self)] = &[$(($name, $value)),+];
+        }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(Self::NAMES.iter().find(|(_, known)| known == self).map_or("given", |(name, _)| name))
+            }
+        }
+
+        impl std::str::FromStr for $type {
+            type Err = crate::error::Error;
+
+            fn from_str(given: &str) -> crate::error::Result<Self> {
+                $(if given == $refused {
+                    return Err($error);
+                })?
+                let known = Self::NAMES.iter().find(|(name, _)| *name == given).map(|(_, value)| value.clone());
+                let names = || Self::NAMES.iter().map(|(name, _)| *name);
+                known.ok_or_else(|| crate::error::Error::unknown($what, given, names()))
+            }
+        }
+    };
+}
+
+/// Methods that return the parameters with one of them set.
+macro_rules! setters {
+    ($($(#[$doc:meta])* $name:ident: $type:ty $(=> $($field:ident).+ = $value:expr)?;)+) => {$(
+        $(#[$doc])*
+        pub fn $name(mut self, $name: $type) -> Self {
+            crate::macros::set!(self, $name $(=> $($field).+ = $value)?);
+            self
+        }
+    )+};
+}
+
+/// Sets a field to the parameter of its name, or as told.
+macro_rules! set {
+    ($params:ident, $name:ident) => {
+        $params.$name = $name
+    };
+    ($params:ident, $name:ident => $($field:ident).+ = $value:expr) => {
+        $params.$($field).+ = $value
+    };
+}
+
+/// Methods that return a field: a reference to it, or the value of one that is `copy`.
+macro_rules! getters {
+    () => {};
+    ($(#[$doc:meta])* copy $name:ident: $type:ty; $($rest:tt)*) => {
+        $(#[$doc])*
+        pub fn $name(&self) -> $type {
+            self.$name
+        }
+        crate::macros::getters! { $($rest)* }
+    };
+    ($(#[$doc:meta])* $name:ident: &$type:ty; $($rest:tt)*) => {
+        $(#[$doc])*
+        pub fn $name(&self) -> &$type {
+            &self.$name
+        }
+        crate::macros::getters! { $($rest)* }
+    };
+}
+
+pub(crate) use {getters, named, set, setters};

@@ -3,13 +3,12 @@
 use std::path::Path;
 
 use crate::error::{IoError, Result};
-use crate::input::open;
 use crate::input::shown;
+use crate::open_file::open_file;
 use crate::options::ReadOptions;
-use crate::sample_reader::SampleReader;
+use crate::reader::SampleReader;
 use crate::table::Table;
-use crate::vector_reader::VectorReader;
-use crate::{Format, images, series, shards, strings};
+use crate::{Format, shards};
 
 /// Consecutive rows of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -29,30 +28,21 @@ pub struct Block {
 /// As an iterator this allocates a new block each time; [`Blocks::read_into`] reuses one.
 #[derive(Debug)]
 pub struct Blocks {
-    reader: Reader,
+    reader: Box<dyn SampleReader>,
+    bytes: usize,
     file: std::path::PathBuf,
     next_row: usize,
     ended: bool,
 }
 
-#[derive(Debug)]
-enum Reader {
-    Vectors(Box<VectorReader>),
-    Shards(Box<shards::Reader>),
-    Other { reader: Box<dyn SampleReader>, bytes: usize },
-}
-
-/// The reader of a format that does not contain vectors.
-pub(crate) fn sample_reader(path: &Path, format: Format, options: &ReadOptions) -> Result<Box<dyn SampleReader>> {
-    Ok(match format {
-        Format::Strings => Box::new(strings::Reader::new(open(path)?, options)?),
-        Format::Ucr => Box::new(series::UcrReader::new(open(path)?, options)?),
-        Format::Ts => Box::new(series::TsReader::new(open(path)?, options)?),
-        Format::Images => Box::new(images::folder::Reader::new(path, options)?),
-        Format::Cifar10 => Box::new(images::cifar10::Reader::new(path, options)?),
-        Format::Idx => Box::new(images::idx::Reader::new(path, options)?),
-        _ => return Err(IoError::UnknownFormat { given: format.to_string() }),
-    })
+/// The reader of a file, or of a folder of files of one vector format or of images.
+pub(crate) fn open_reader(path: &Path, options: &ReadOptions) -> Result<Box<dyn SampleReader>> {
+    let format = options.format.map_or_else(|| Format::from_path(path), Ok)?;
+    options.check(path, format)?;
+    if format.is_vectors() && path.is_dir() {
+        return Ok(Box::new(shards::Reader::new(path, format, options)?));
+    }
+    open_file(path, format, options)
 }
 
 impl Blocks {
@@ -61,18 +51,8 @@ impl Blocks {
     /// # Errors
     /// As [`crate::read`].
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Blocks> {
-        let format = options.format.map_or_else(|| Format::from_path(path), Ok)?;
-        options.check(path, format)?;
-        if !format.is_vectors() {
-            let reader = Reader::Other { reader: sample_reader(path, format, options)?, bytes: options.block_bytes() };
-            return Ok(Blocks { reader, file: path.to_owned(), next_row: 0, ended: false });
-        }
-        let reader = if path.is_dir() {
-            Reader::Shards(Box::new(shards::Reader::new(path, format, options)?))
-        } else {
-            Reader::Vectors(Box::new(VectorReader::open(path, format, options)?))
-        };
-        Ok(Blocks { reader, file: shown(path), next_row: 0, ended: false })
+        let (reader, bytes) = (open_reader(path, options)?, options.block_bytes());
+        Ok(Blocks { reader, bytes, file: shown(path), next_row: 0, ended: false })
     }
 
     /// Reads the next rows into `block`, reusing its memory; false after the last.
@@ -85,11 +65,7 @@ impl Blocks {
         }
         // Reset only if this call succeeds.
         self.ended = true;
-        let any = match &mut self.reader {
-            Reader::Vectors(reader) => reader.next_into(&mut block.table)?,
-            Reader::Shards(reader) => reader.next_into(&mut block.table)?,
-            Reader::Other { reader, bytes } => reader.next(*bytes)?.map(|table| block.table = table).is_some(),
-        };
+        let any = self.reader.next_into(self.bytes, &mut block.table)?;
         if !any && self.next_row == 0 {
             return Err(IoError::Empty { file: self.file.clone(), what: "no samples in the file" });
         }

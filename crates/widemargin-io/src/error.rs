@@ -277,6 +277,12 @@ impl IoError {
         }
     }
 
+    /// LIBSVM text without features.
+    pub(crate) fn no_pairs(file: &Path) -> IoError {
+        let what = "no index:value pair in the file; if this is another format, name it with --format";
+        IoError::Empty { file: file.to_owned(), what }
+    }
+
     pub(crate) fn reading(file: &Path) -> impl FnOnce(io::Error) -> IoError {
         let file = file.to_owned();
         move |source| IoError::Read { file, action: "cannot read", source }

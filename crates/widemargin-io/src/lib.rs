@@ -40,20 +40,21 @@ mod input;
 mod libsvm;
 mod npy;
 mod npz;
+mod open_file;
 mod options;
+#[cfg(feature = "parquet")]
 mod parquet;
 mod positioned;
 mod problem;
 mod read;
+mod reader;
 mod sample_problem;
-mod sample_reader;
 mod scratch_file;
 mod series;
 mod shards;
 mod store;
 mod strings;
 mod table;
-mod vector_reader;
 mod write;
 mod write_rows;
 

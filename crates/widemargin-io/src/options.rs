@@ -36,9 +36,21 @@ impl ReadOptions {
     }
 
     pub(crate) fn block_bytes(&self) -> usize {
-        self.block_bytes.unwrap_or(8 << 20).max(1)
+        self.block_bytes.unwrap_or(BLOCK_BYTES).max(1)
+    }
+
+    /// Whether labels are wanted of a format without columns to choose from; `elsewhere` says where they are.
+    pub(crate) fn wants_labels(&self, file: &Path, elsewhere: &str) -> Result<bool> {
+        match &self.label {
+            LabelColumn::Auto => Ok(true),
+            LabelColumn::None => Ok(false),
+            label @ (LabelColumn::Name(_) | LabelColumn::Number(_)) => Err(label.refused(file, elsewhere)),
+        }
     }
 }
+
+/// The number of bytes of a block if the caller names none.
+pub(crate) const BLOCK_BYTES: usize = 8 << 20;
 
 /// Which column of a table holds the labels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,6 +70,11 @@ pub enum LabelColumn {
 }
 
 impl LabelColumn {
+    /// The error of a label column that does not exist.
+    pub(crate) fn refused(&self, file: &Path, reason: impl Into<String>) -> IoError {
+        IoError::LabelColumn { file: file.to_owned(), given: self.to_string(), reason: reason.into() }
+    }
+
     /// Position, from 0, of column `number` (from 1, or from the end if negative) among `n_columns`.
     pub(crate) fn position(number: i64, n_columns: usize) -> Option<usize> {
         let n = i64::try_from(n_columns).ok()?;

@@ -277,3 +277,8 @@ pub(crate) fn excerpt(text: &str) -> String {
     }
     out
 }
+
+/// Bytes of a file as shown in a message: at most a few, without control characters.
+pub(crate) fn shown(bytes: &[u8]) -> String {
+    excerpt(&String::from_utf8_lossy(&bytes[..bytes.len().min(160)]))
+}

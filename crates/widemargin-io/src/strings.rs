@@ -7,18 +7,15 @@
 //! Columns are separated by tabs, without quoting; tabs beyond those of the first line belong to the last column, so
 //! that strings may contain them. In a file named `.csv` the separator is a comma, and cells may be quoted.
 
-use std::io::Read;
-use std::path::PathBuf;
-
-use csv::ByteRecord;
+use csv::{ByteRecord, ReaderBuilder};
 use widemargin::data::{AnySamples, Label, Labels};
 
-use crate::csv::{Bytes, LABEL_NAMES, label, next_line, number};
+use crate::csv::{Header, LABEL_NAMES, Records, is_one_of, label, number};
 use crate::error::{IoError, Result};
 use crate::input::Input;
 use crate::options::{LabelColumn, ReadOptions, TextColumn};
-use crate::problem::{CsvProblem, excerpt};
-use crate::sample_reader::SampleReader;
+use crate::problem::CsvProblem;
+use crate::reader::SampleReader;
 use crate::table::{RowLines, Samples, Table};
 
 /// Names of a string column.
@@ -30,146 +27,98 @@ const WEAK_NAMES: [&str; 2] = ["word", "name"];
 /// Reads consecutive lines.
 #[derive(Debug)]
 pub(crate) struct Reader {
-    file: PathBuf,
-    csv: csv::Reader<Bytes>,
-    /// The first lines, which were read to determine the columns and are returned again as samples.
-    ahead: std::vec::IntoIter<(ByteRecord, usize)>,
-    record: ByteRecord,
-    columns: Columns,
+    records: Records,
     quoted: bool,
-    first_line: usize,
-}
-
-#[derive(Debug)]
-struct Columns {
-    label: Option<usize>,
     /// The name of the label column in messages.
     label_called: Option<String>,
+    label: Option<usize>,
     string: usize,
-    n: usize,
 }
 
 impl Reader {
     pub fn new(input: Input, options: &ReadOptions) -> Result<Reader> {
-        let file = input.file.clone();
-        let name = file.to_string_lossy().to_ascii_lowercase();
+        let name = input.file.to_string_lossy().to_ascii_lowercase();
         let quoted = name.trim_end_matches(".gz").ends_with(".csv");
-        let mut csv = csv::ReaderBuilder::new()
-            .has_headers(false)
-            .flexible(true)
-            .quoting(quoted)
-            .delimiter(if quoted { b',' } else { b'\t' })
-            .terminator(csv::Terminator::Any(b'\n'))
-            .buffer_capacity(1 << 16)
-            .from_reader(input.chain(b"\n".as_slice()));
-        let mut ahead = Vec::new();
-        while ahead.len() < 2 {
-            let mut record = ByteRecord::new();
-            match next_line(&file, &mut csv, &mut record)? {
-                Some(line) => ahead.push((record, line)),
-                None => break,
-            }
-        }
-        let Some((first, first_line)) = ahead.first() else {
-            return Err(IoError::Empty { file, what: "no samples in the file" });
-        };
-        let first_line = *first_line;
+        let mut builder = ReaderBuilder::new();
+        let delimiter = if quoted { b',' } else { b'\t' };
+        let mut records = Records::new(input, builder.quoting(quoted).delimiter(delimiter).buffer_capacity(1 << 16))?;
+        let (first, second) = records.first();
         let named = |names: &[&str]| first.iter().any(|cell| is_one_of(cell, names));
         let given = |name: &str| first.iter().any(|cell| cell.trim_ascii() == name.as_bytes());
         let has_given_name = matches!(&options.label, LabelColumn::Name(name) if given(name))
             || matches!(&options.text, TextColumn::Name(name) if given(name));
-        let header = options
+        let has_header = options
             .header
             .unwrap_or_else(|| has_given_name || named(&LABEL_NAMES) || named(&STRING_NAMES) || named(&WEAK_NAMES));
-        let sample = if header { ahead.get(1) } else { ahead.first() };
-        let guess = Guess { file: &file, first, header, sample: sample.map(|(record, _)| record) };
-        let columns = guess.columns(options)?;
-        if header {
-            ahead.remove(0);
+        let name = |cell: &[u8]| String::from_utf8_lossy(cell.trim_ascii()).into_owned();
+        let header = Header { names: has_header.then(|| first.iter().map(name).collect()), n: records.n };
+        let guess = Guess { file: &records.file, header, sample: if has_header { second } else { Some(first) } };
+        let (label, string) = guess.columns(options)?;
+        let label_called = label.map(|label| guess.header.called(label));
+        if has_header {
+            records.skip_header();
         }
-        let (ahead, record) = (ahead.into_iter(), ByteRecord::new());
-        Ok(Reader { file, csv, ahead, record, columns, quoted, first_line })
+        Ok(Reader { records, quoted, label_called, label, string })
     }
 
-    fn problem(&self, line: usize, column: Option<usize>, problem: CsvProblem) -> IoError {
-        let column = column.map(|column| (column + 1).to_string());
-        IoError::Csv { file: self.file.clone(), line, column, problem }
-    }
-
-    fn next_record(&mut self) -> Result<Option<usize>> {
-        if let Some((record, line)) = self.ahead.next() {
-            self.record = record;
-            return Ok(Some(line));
-        }
-        next_line(&self.file, &mut self.csv, &mut self.record)
+    fn problem(&self, line: usize, column: usize, problem: CsvProblem) -> IoError {
+        self.records.problem(line, Some((column + 1).to_string()), problem)
     }
 
     /// The cell of a column; the last column of unquoted text extends to the end of the line.
     fn cell(&self, column: usize, line: usize) -> Result<String> {
-        let bytes = if !self.quoted && column + 1 == self.columns.n {
-            let rest: Vec<&[u8]> = self.record.iter().skip(column).collect();
+        let bytes = if !self.quoted && column + 1 == self.records.n {
+            let rest: Vec<&[u8]> = self.records.record.iter().skip(column).collect();
             rest.join(&b'\t')
         } else {
-            self.record.get(column).unwrap_or_default().to_vec()
+            self.records.record.get(column).unwrap_or_default().to_vec()
         };
-        let text = String::from_utf8(bytes).map_err(|_| self.problem(line, Some(column), CsvProblem::NotText))?;
+        let text = String::from_utf8(bytes).map_err(|_| self.problem(line, column, CsvProblem::NotText))?;
         // A CRLF line end leaves a carriage return in the last cell.
         Ok(text.strip_suffix('\r').map(str::to_owned).unwrap_or(text))
     }
 }
 
 impl SampleReader for Reader {
-    fn next(&mut self, bytes: usize) -> Result<Option<Table>> {
+    fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool> {
         let (mut strings, mut labels, mut lines) = (Vec::new(), Vec::<Label>::new(), RowLines::default());
-        let start = self.csv.position().byte();
-        while strings.is_empty() || self.csv.position().byte() - start < bytes as u64 {
-            let Some(line) = self.next_record()? else { break };
-            let (found, expected) = (self.record.len(), self.columns.n);
+        let start = self.records.bytes();
+        while strings.is_empty() || self.records.bytes() - start < bytes as u64 {
+            let Some(line) = self.records.next()? else { break };
+            let (found, expected) = (self.records.record.len(), self.records.n);
             if found < expected || (self.quoted && found > expected) {
-                let problem = CsvProblem::Ragged { found, expected, as_in_line: self.first_line };
-                return Err(self.problem(line, None, problem));
+                return Err(self.records.ragged(line));
             }
-            if let Some(column) = self.columns.label {
+            if let Some(column) = self.label {
                 let text = self.cell(column, line)?;
-                labels.push(label(text.trim().as_bytes()).map_err(|p| self.problem(line, Some(column), p))?);
+                labels.push(label(text.trim().as_bytes()).map_err(|p| self.problem(line, column, p))?);
             }
-            strings.push(self.cell(self.columns.string, line)?);
+            strings.push(self.cell(self.string, line)?);
             lines.push(line);
         }
         if strings.is_empty() {
-            return Ok(None);
+            return Ok(false);
         }
-        let labels = self.columns.label.map(|_| Labels::new(labels));
-        Ok(Some(Table {
-            samples: Samples::Other(AnySamples::Strings(strings)),
-            labels,
-            label_column: self.columns.label_called.clone(),
-            lines: Some(lines),
-            ..Table::default()
-        }))
+        let (labels, label_column) = (self.label.map(|_| Labels::new(labels)), self.label_called.clone());
+        let samples = Samples::Other(AnySamples::Strings(strings));
+        *table = Table { samples, labels, label_column, lines: Some(lines), ..Table::default() };
+        Ok(true)
     }
-}
-
-fn is_one_of(cell: &[u8], names: &[&str]) -> bool {
-    names.iter().any(|name| cell.trim_ascii().eq_ignore_ascii_case(name.as_bytes()))
 }
 
 /// The basis for determining the columns.
 struct Guess<'a> {
     file: &'a std::path::Path,
-    first: &'a ByteRecord,
-    /// Whether the first line is a header.
-    header: bool,
+    header: Header,
     /// The first line of samples.
     sample: Option<&'a ByteRecord>,
 }
 
 impl Guess<'_> {
-    /// Determines the columns.
-    fn columns(&self, options: &ReadOptions) -> Result<Columns> {
-        let n = self.first.len();
-        let asked = self.label(&options.label)?;
-        let label = asked.or_else(|| self.last_named(&LABEL_NAMES).filter(|_| options.label == LabelColumn::Auto));
+    /// Determines the label column and that of the strings.
+    fn columns(&self, options: &ReadOptions) -> Result<(Option<usize>, usize)> {
+        let asked = self.header.label(self.file, &options.label)?;
+        let label = asked.or_else(|| self.header.last_of(&LABEL_NAMES).filter(|_| options.label == LabelColumn::Auto));
         let string = match self.text(&options.text)? {
             Some(string) if asked == Some(string) => {
                 return Err(self.no_text(&options.text, "it is the column of the labels".into()));
@@ -180,7 +129,7 @@ impl Guess<'_> {
         // A column with the name of a label may be requested as the string column.
         let label = label.filter(|label| *label != string);
         let label = if options.label == LabelColumn::Auto && label.is_none() {
-            let others: Vec<usize> = (0..n).filter(|column| *column != string).collect();
+            let others: Vec<usize> = (0..self.header.n).filter(|column| *column != string).collect();
             match others[..] {
                 [] => None,
                 [other] => Some(other),
@@ -189,43 +138,29 @@ impl Guess<'_> {
         } else {
             label
         };
-        Ok(Columns { label, label_called: label.map(|label| self.called(label)), string, n })
-    }
-
-    /// The label column, if the caller specified it.
-    fn label(&self, wanted: &LabelColumn) -> Result<Option<usize>> {
-        let refused = |reason: String| {
-            let (file, given) = (self.file.to_owned(), wanted.to_string());
-            IoError::LabelColumn { file, given, reason }
-        };
-        match wanted {
-            LabelColumn::None | LabelColumn::Auto => Ok(None),
-            LabelColumn::Number(number) => self.numbered(*number).map(Some).map_err(refused),
-            LabelColumn::Name(name) => self.with_name(name).map(Some).map_err(refused),
-        }
+        Ok((label, string))
     }
 
     /// The string column, if the caller specified it.
     fn text(&self, wanted: &TextColumn) -> Result<Option<usize>> {
-        match wanted {
-            TextColumn::Auto => Ok(None),
-            TextColumn::Number(number) => self.numbered(*number).map(Some).map_err(|why| self.no_text(wanted, why)),
-            TextColumn::Name(name) => self.with_name(name).map(Some).map_err(|why| self.no_text(wanted, why)),
-        }
+        let found = match wanted {
+            TextColumn::Auto => return Ok(None),
+            TextColumn::Number(number) => self.header.numbered(*number),
+            TextColumn::Name(name) => self.header.named(name),
+        };
+        found.map(Some).map_err(|reason| self.no_text(wanted, reason))
     }
 
     /// The only column that can contain the strings.
     fn guess_text(&self, label: Option<usize>, options: &ReadOptions) -> Result<usize> {
-        let mut candidates: Vec<usize> = (0..self.first.len()).filter(|column| Some(*column) != label).collect();
-        let is_label =
-            |column: &usize| self.header && self.first.get(*column).is_some_and(|c| is_one_of(c, &LABEL_NAMES));
+        let mut candidates: Vec<usize> = (0..self.header.n).filter(|column| Some(*column) != label).collect();
+        let is_label = |column: &usize| self.header.is_one_of(*column, &LABEL_NAMES);
         if candidates.iter().any(|column| !is_label(column)) {
             candidates.retain(|column| !is_label(column));
         }
         for names in [&STRING_NAMES[..], &WEAK_NAMES] {
-            let has_name = |column: &usize| self.first.get(*column).is_some_and(|cell| is_one_of(cell, names));
-            let named: Vec<usize> =
-                candidates.iter().copied().filter(|column| self.header && has_name(column)).collect();
+            let has_name = |column: &usize| self.header.is_one_of(*column, names);
+            let named: Vec<usize> = candidates.iter().copied().filter(has_name).collect();
             match named[..] {
                 [] => {}
                 [only] => return Ok(only),
@@ -235,41 +170,14 @@ impl Guess<'_> {
         let is_number = |column: &usize| self.sample.and_then(|row| number(row.get(*column)?.trim_ascii())).is_some();
         let texts: Vec<usize> = candidates.iter().copied().filter(|column| !is_number(column)).collect();
         match (&candidates[..], &texts[..]) {
-            ([], _) => {
-                let (file, given) = (self.file.to_owned(), options.label.to_string());
-                let reason = "it is the only column, and the strings need one".into();
-                Err(IoError::LabelColumn { file, given, reason })
-            }
+            ([], _) => Err(options.label.refused(self.file, "it is the only column, and the strings need one")),
             ([only], _) => Ok(*only),
             // The traditional layout: a label and a string.
-            ([.., last], _) if !self.header && self.first.len() == 2 => Ok(*last),
+            ([.., last], _) if self.header.names.is_none() && self.header.n == 2 => Ok(*last),
             (_, [only]) => Ok(*only),
             (_, []) => Err(self.ask("strings", &candidates)),
             _ => Err(self.ask("strings", &texts)),
         }
-    }
-
-    fn numbered(&self, number: i64) -> Result<usize, String> {
-        let n = self.first.len();
-        LabelColumn::position(number, n).ok_or_else(|| format!("there are {n} columns"))
-    }
-
-    fn with_name(&self, name: &str) -> Result<usize, String> {
-        if !self.header {
-            return Err("the file has no header".into());
-        }
-        let found = self.first.iter().rposition(|cell| cell.trim_ascii() == name.as_bytes());
-        found.ok_or_else(|| "no column of the header has that name".into())
-    }
-
-    fn last_named(&self, names: &[&str]) -> Option<usize> {
-        self.first.iter().rposition(|cell| self.header && is_one_of(cell, names))
-    }
-
-    /// The name of a column in messages: its name in quotes, or its number from 1.
-    fn called(&self, column: usize) -> String {
-        let name = self.first.get(column).map(|cell| String::from_utf8_lossy(cell.trim_ascii())).unwrap_or_default();
-        if self.header && !name.is_empty() { format!("'{}'", excerpt(&name)) } else { (column + 1).to_string() }
     }
 
     fn no_text(&self, given: &TextColumn, reason: String) -> IoError {
@@ -277,7 +185,7 @@ impl Guess<'_> {
     }
 
     fn ask(&self, what: &'static str, candidates: &[usize]) -> IoError {
-        let candidates = candidates.iter().map(|column| self.called(*column)).collect();
+        let candidates = candidates.iter().map(|column| self.header.called(*column)).collect();
         IoError::WhichColumn { file: self.file.to_owned(), what, candidates }
     }
 }

@@ -1,11 +1,13 @@
 //! CSV and TSV: one sample per line, one number per cell, and optionally a label.
 
 mod columns;
+mod header;
 mod read;
+mod records;
 mod write;
 
-pub(crate) use columns::{LABEL_NAMES, number};
-#[cfg(feature = "parquet")]
-pub(crate) use columns::{list, named_label};
-pub(crate) use read::{Bytes, Reader, label, next_line};
+pub(crate) use columns::number;
+pub(crate) use header::{Header, LABEL_NAMES, is_one_of};
+pub(crate) use read::{Reader, label};
+pub(crate) use records::Records;
 pub(crate) use write::write;

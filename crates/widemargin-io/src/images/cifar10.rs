@@ -8,13 +8,12 @@ use std::path::{Path, PathBuf};
 
 use widemargin::data::{Label, Labels};
 
-use super::{collection, problem, read_up_to, with_labels};
+use super::{NO_COLUMNS, collection, problem, read_up_to};
 use crate::error::{IoError, Result};
-use crate::input::open;
-use crate::input::{Input, is_stdin};
+use crate::input::{Input, is_stdin, open};
 use crate::options::ReadOptions;
+use crate::reader::SampleReader;
 use crate::sample_problem::ImageProblem;
-use crate::sample_reader::SampleReader;
 use crate::table::Table;
 
 const SIDE: usize = 32;
@@ -40,7 +39,7 @@ pub(crate) fn has_batches(folder: &Path) -> bool {
 
 impl Reader {
     pub fn new(path: &Path, options: &ReadOptions) -> Result<Reader> {
-        let labelled = with_labels(path, options)?;
+        let labelled = options.wants_labels(path, NO_COLUMNS)?;
         let folder = path.is_dir();
         let files = if folder { batches(path)? } else { vec![path.to_owned()] };
         let beside = if folder { path } else { path.parent().unwrap_or(path) };
@@ -76,7 +75,7 @@ impl Reader {
 }
 
 impl SampleReader for Reader {
-    fn next(&mut self, bytes: usize) -> Result<Option<Table>> {
+    fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool> {
         let (mut pixels, mut labels) = (Vec::new(), Vec::new());
         let mut record = [0; RECORD];
         let mut place = PathBuf::new();
@@ -99,10 +98,11 @@ impl SampleReader for Reader {
             self.record += 1;
         }
         if labels.is_empty() {
-            return Ok(None);
+            return Ok(false);
         }
         let labels = self.labelled.then(|| Labels::new(labels));
-        collection(&place, pixels, (SIDE, SIDE, 3), labels, None).map(Some)
+        *table = collection(&place, pixels, (SIDE, SIDE, 3), labels, None)?;
+        Ok(true)
     }
 }
 

@@ -12,11 +12,11 @@ use image::{DynamicImage, ImageDecoder, ImageReader};
 use rayon::prelude::*;
 use widemargin::data::{Label, Labels};
 
-use super::{collection, problem, with_labels};
+use super::{NO_COLUMNS, collection, problem};
 use crate::error::{IoError, Result};
 use crate::options::ReadOptions;
+use crate::reader::SampleReader;
 use crate::sample_problem::ImageProblem;
-use crate::sample_reader::SampleReader;
 use crate::table::Table;
 
 /// Maximum number of pixels of an image.
@@ -41,7 +41,7 @@ impl Reader {
     /// Reads the header of every file, so that mismatches are reported before any work is done, and all blocks agree on
     /// the number of channels.
     pub fn new(folder: &Path, options: &ReadOptions) -> Result<Reader> {
-        let labelled = with_labels(folder, options)?;
+        let labelled = options.wants_labels(folder, NO_COLUMNS)?;
         let (images, folders) = contents(folder)?;
         let layout = |what| problem(folder, ImageProblem::Layout(what));
         let mut files = Vec::new();
@@ -108,12 +108,12 @@ impl Reader {
 }
 
 impl SampleReader for Reader {
-    fn next(&mut self, bytes: usize) -> Result<Option<Table>> {
+    fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool> {
         let size = self.height * self.width * self.channels();
         let n = (bytes / size.max(1)).clamp(1, self.files.len());
         let files = &self.files[self.next..self.files.len().min(self.next + n)];
         if files.is_empty() {
-            return Ok(None);
+            return Ok(false);
         }
         let mut pixels = Vec::new();
         let needed = files.len().checked_mul(size).filter(|&needed| pixels.try_reserve_exact(needed).is_ok());
@@ -127,9 +127,9 @@ impl SampleReader for Reader {
         let labels = labels.map(|classes| Labels::new(files.iter().map(|(_, class)| classes[*class].clone())));
         let shown = |file: &Path| file.strip_prefix(&self.folder).unwrap_or(file).display().to_string();
         let names = files.iter().map(|(file, _)| shown(file)).collect();
-        let block = collection(&self.folder, pixels, (self.height, self.width, self.channels()), labels, Some(names))?;
+        *table = collection(&self.folder, pixels, (self.height, self.width, self.channels()), labels, Some(names))?;
         self.next += files.len();
-        Ok(Some(block))
+        Ok(true)
     }
 }
 

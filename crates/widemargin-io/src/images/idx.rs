@@ -9,13 +9,12 @@ use std::path::{Path, PathBuf};
 
 use widemargin::data::{Label, Labels};
 
-use super::{collection, problem, read_up_to, with_labels};
+use super::{NO_COLUMNS, collection, problem, read_up_to};
 use crate::error::{IoError, Result};
-use crate::input::Input;
-use crate::input::open;
+use crate::input::{Input, open};
 use crate::options::ReadOptions;
+use crate::reader::SampleReader;
 use crate::sample_problem::ImageProblem;
-use crate::sample_reader::SampleReader;
 use crate::table::Table;
 
 /// Reads consecutive images.
@@ -104,7 +103,7 @@ impl Stream {
 
 impl Reader {
     pub fn new(path: &Path, options: &ReadOptions) -> Result<Reader> {
-        let wanted = with_labels(path, options)?;
+        let wanted = options.wants_labels(path, NO_COLUMNS)?;
         let images = Stream::open(path, 3, "images of one byte a pixel")?;
         let beside = labels_beside(path).filter(|_| wanted);
         let labels = beside.map(|labels| Stream::open(&labels, 1, "labels of one byte")).transpose()?;
@@ -118,11 +117,11 @@ impl Reader {
 }
 
 impl SampleReader for Reader {
-    fn next(&mut self, bytes: usize) -> Result<Option<Table>> {
+    fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool> {
         let (mut pixels, mut labels) = (Vec::new(), Vec::new());
         let n = self.images.read((bytes / self.images.size()).max(1), &mut pixels)?;
         if n == 0 {
-            return Ok(None);
+            return Ok(false);
         }
         let labels = match &mut self.labels {
             Some(stream) => {
@@ -131,7 +130,8 @@ impl SampleReader for Reader {
             }
             None => None,
         };
-        collection(&self.images.file, pixels, (self.height, self.width, 1), labels, None).map(Some)
+        *table = collection(&self.images.file, pixels, (self.height, self.width, 1), labels, None)?;
+        Ok(true)
     }
 }
 

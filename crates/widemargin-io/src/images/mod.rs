@@ -9,7 +9,6 @@ use std::path::Path;
 use widemargin::data::{AnySamples, Images, Labels};
 
 use crate::error::{IoError, Result};
-use crate::options::{LabelColumn, ReadOptions};
 use crate::sample_problem::ImageProblem;
 use crate::table::{Samples, Table};
 
@@ -31,18 +30,8 @@ fn collection(
     Ok(Table { samples: Samples::Other(AnySamples::Images(images)), labels, files, ..Table::default() })
 }
 
-/// Whether labels are wanted; images have no columns to choose from.
-fn with_labels(file: &Path, options: &ReadOptions) -> Result<bool> {
-    match options.label {
-        LabelColumn::Auto => Ok(true),
-        LabelColumn::None => Ok(false),
-        LabelColumn::Name(_) | LabelColumn::Number(_) => Err(IoError::LabelColumn {
-            file: file.to_owned(),
-            given: options.label.to_string(),
-            reason: "images have no columns".into(),
-        }),
-    }
-}
+/// Why a label column cannot be asked for.
+const NO_COLUMNS: &str = "images have no columns";
 
 /// Reads until the buffer is full or the input ends; returns the number of bytes read.
 fn read_up_to(input: &mut impl std::io::Read, buffer: &mut [u8]) -> std::io::Result<usize> {

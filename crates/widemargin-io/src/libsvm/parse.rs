@@ -4,7 +4,7 @@ use memchr::memchr;
 use widemargin::data::{CsrMatrix, Label};
 
 use super::number::{is_blank, short_pair};
-use crate::problem::LibsvmProblem;
+use crate::problem::{LibsvmProblem, shown};
 use crate::table::RowLines;
 
 /// What the caller expects of the text.
@@ -184,9 +184,4 @@ fn index_problem(index: u32, previous: u32) -> LibsvmProblem {
         _ if index == previous => LibsvmProblem::DuplicateIndex(index),
         _ => LibsvmProblem::OutOfOrder { index, previous },
     }
-}
-
-/// Bytes of a file as shown in a message: at most a few, without control characters.
-fn shown(bytes: &[u8]) -> String {
-    crate::problem::excerpt(&String::from_utf8_lossy(&bytes[..bytes.len().min(160)]))
 }

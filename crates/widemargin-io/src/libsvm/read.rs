@@ -7,7 +7,8 @@ use super::parse::{ParsedRows, Rules};
 use super::text::{TextBlocks, split_lines};
 use crate::error::{IoError, Result};
 use crate::input::Input;
-use crate::options::{LabelColumn, ReadOptions};
+use crate::options::ReadOptions;
+use crate::reader::SampleReader;
 use crate::shards::Layout;
 use crate::table::{Samples, Table};
 
@@ -30,17 +31,7 @@ pub(crate) struct Reader {
 
 impl Reader {
     pub fn new(input: Input, options: &ReadOptions) -> Result<Reader> {
-        let labels = match options.label {
-            LabelColumn::Auto => true,
-            LabelColumn::None => false,
-            LabelColumn::Name(_) | LabelColumn::Number(_) => {
-                return Err(IoError::LabelColumn {
-                    file: input.file,
-                    given: options.label.to_string(),
-                    reason: "in LIBSVM text the label is the first word of each line".into(),
-                });
-            }
-        };
+        let labels = options.wants_labels(&input.file, "in LIBSVM text the label is the first word of each line")?;
         Ok(Reader {
             file: input.file.clone(),
             length: input.length,
@@ -50,53 +41,6 @@ impl Reader {
             bytes_parsed: 0,
             pieces: Vec::new(),
         })
-    }
-
-    /// Reads the rows of the next block of text into `table`, reusing its memory; false at the end.
-    pub fn next_into(&mut self, table: &mut Table) -> Result<bool> {
-        let mut rows = ParsedRows::default();
-        if let Samples::SparseF32(matrix) = &mut table.samples {
-            rows.matrix = std::mem::take(matrix);
-        }
-        if let Some(lines) = &mut table.lines {
-            rows.lines = std::mem::take(lines);
-        }
-        rows.clear();
-        rows.n_lines = self.lines_before;
-        // A block of comments has no rows, and is not the end.
-        while rows.matrix.indptr.len() == 1 && self.parse_block(&mut rows)? {}
-        let any = rows.matrix.indptr.len() > 1;
-        *table = self.table(rows);
-        Ok(any)
-    }
-
-    /// The layout of the lines: only whether there are labels.
-    pub fn layout(&self) -> Layout {
-        Layout { n: None, label: self.rules.labels.then_some(0), beside: true, names: None, sparse: true }
-    }
-
-    /// All rows.
-    pub fn read_all(mut self) -> Result<Table> {
-        let mut rows = ParsedRows::default();
-        if self.parse_block(&mut rows)? {
-            // The rest is assumed to be like the start, which avoids copies as the vectors grow.
-            let parsed = self.bytes_parsed.max(1) as f64;
-            let more = self.length.map_or(0.0, |length| (length as f64 / parsed - 1.0).max(0.0));
-            let n_more = (rows.matrix.values.len() as f64 * more) as usize;
-            rows.matrix.indices.reserve(n_more);
-            rows.matrix.values.reserve(n_more);
-        }
-        while self.parse_block(&mut rows)? {}
-        let empty = |what| Err(IoError::Empty { file: self.file.clone(), what });
-        if rows.matrix.indptr.len() == 1 {
-            return empty("no samples in the file");
-        }
-        if rows.matrix.n_cols == 0 && self.rules.n_features.is_none() {
-            return empty("no index:value pair in the file; if this is another format, name it with --format");
-        }
-        rows.matrix.indices.shrink_to_fit();
-        rows.matrix.values.shrink_to_fit();
-        Ok(self.table(rows))
     }
 
     /// Appends the rows of the next block of text; false at the end.
@@ -144,5 +88,50 @@ impl Reader {
             lines: Some(rows.lines),
             ..Table::default()
         }
+    }
+}
+
+impl SampleReader for Reader {
+    fn next_into(&mut self, _: usize, table: &mut Table) -> Result<bool> {
+        let mut rows = ParsedRows::default();
+        if let Samples::SparseF32(matrix) = &mut table.samples {
+            rows.matrix = std::mem::take(matrix);
+        }
+        if let Some(lines) = &mut table.lines {
+            rows.lines = std::mem::take(lines);
+        }
+        rows.clear();
+        rows.n_lines = self.lines_before;
+        // A block of comments has no rows, and is not the end.
+        while rows.matrix.indptr.len() == 1 && self.parse_block(&mut rows)? {}
+        let any = rows.matrix.indptr.len() > 1;
+        *table = self.table(rows);
+        Ok(any)
+    }
+
+    fn layout(&self) -> Layout {
+        Layout { n: None, label: self.rules.labels.then_some(0), beside: true, names: None, sparse: true }
+    }
+
+    fn read_all(&mut self) -> Result<Option<Table>> {
+        let mut rows = ParsedRows::default();
+        if self.parse_block(&mut rows)? {
+            // The rest is assumed to be like the start, which avoids copies as the vectors grow.
+            let parsed = self.bytes_parsed.max(1) as f64;
+            let more = self.length.map_or(0.0, |length| (length as f64 / parsed - 1.0).max(0.0));
+            let n_more = (rows.matrix.values.len() as f64 * more) as usize;
+            rows.matrix.indices.reserve(n_more);
+            rows.matrix.values.reserve(n_more);
+        }
+        while self.parse_block(&mut rows)? {}
+        if rows.matrix.indptr.len() == 1 {
+            return Ok(None);
+        }
+        if rows.matrix.n_cols == 0 && self.rules.n_features.is_none() {
+            return Err(IoError::no_pairs(&self.file));
+        }
+        rows.matrix.indices.shrink_to_fit();
+        rows.matrix.values.shrink_to_fit();
+        Ok(Some(self.table(rows)))
     }
 }

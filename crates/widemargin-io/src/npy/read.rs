@@ -11,6 +11,7 @@ use crate::error::{IoError, Result};
 use crate::input::Input;
 use crate::options::{LabelColumn, ReadOptions};
 use crate::problem::ArrayProblem;
+use crate::reader::SampleReader;
 use crate::shards::Layout;
 use crate::table::{Samples, Table};
 
@@ -36,7 +37,6 @@ pub(crate) struct Reader {
     n_rows: usize,
     n_cols: usize,
     label: Option<usize>,
-    block_rows: usize,
     next_row: usize,
 }
 
@@ -52,25 +52,7 @@ impl Reader {
             return Err(failed(ArrayProblem::Truncated { claimed, held }.into()));
         }
         let label = label_column(&file, &options.label, n_cols)?;
-        let block_rows = options.block_bytes() / (n_cols.saturating_mul(header.dtype.size)).max(1);
-        Ok(Reader { file, reader, header, length, n_rows, n_cols, label, block_rows: block_rows.max(1), next_row: 0 })
-    }
-
-    /// The next rows in `table`; false at the end.
-    pub fn next_into(&mut self, table: &mut Table) -> Result<bool> {
-        let left = self.n_rows - self.next_row;
-        // The rows of a column-major array are scattered over the file.
-        let n_rows = if self.header.fortran { left } else { self.block_rows.min(left) };
-        if n_rows == 0 {
-            return Ok(false);
-        }
-        *table = self.rows(n_rows).map_err(|failure| array_error(&self.file, failure))?;
-        Ok(true)
-    }
-
-    /// The columns.
-    pub fn layout(&self) -> Layout {
-        Layout { n: Some(self.n_cols), label: self.label, beside: false, names: None, sparse: false }
+        Ok(Reader { file, reader, header, length, n_rows, n_cols, label, next_row: 0 })
     }
 
     /// The location of the rows; `None` unless the file supports random access.
@@ -93,12 +75,6 @@ impl Reader {
 
     fn n_bytes(&self) -> u64 {
         (self.n_rows * self.n_cols * self.header.dtype.size) as u64
-    }
-
-    /// All rows.
-    pub fn read_all(mut self) -> Result<Table> {
-        let n_rows = self.n_rows;
-        self.rows(n_rows).map_err(|failure| array_error(&self.file, failure))
     }
 
     fn rows(&mut self, n_rows: usize) -> Result<Table, Failure> {
@@ -134,6 +110,24 @@ impl Reader {
                 Table { label_column, ..Table::new(samples, Some(Labels::new(labels))) }
             }
         })
+    }
+}
+
+impl SampleReader for Reader {
+    fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool> {
+        let left = self.n_rows - self.next_row;
+        let block_rows = (bytes / self.n_cols.saturating_mul(self.header.dtype.size).max(1)).max(1);
+        // The rows of a column-major array are scattered over the file.
+        let n_rows = if self.header.fortran { left } else { block_rows.min(left) };
+        if n_rows == 0 {
+            return Ok(false);
+        }
+        *table = self.rows(n_rows).map_err(|failure| array_error(&self.file, failure))?;
+        Ok(true)
+    }
+
+    fn layout(&self) -> Layout {
+        Layout { n: Some(self.n_cols), label: self.label, beside: false, names: None, sparse: false }
     }
 }
 
@@ -193,8 +187,7 @@ fn label(number: f64) -> Label {
 }
 
 fn label_column(file: &Path, label: &LabelColumn, n_cols: usize) -> Result<Option<usize>> {
-    let refused =
-        |reason: String| Err(IoError::LabelColumn { file: file.to_owned(), given: label.to_string(), reason });
+    let refused = |reason: String| Err(label.refused(file, reason));
     match label {
         LabelColumn::Auto | LabelColumn::None => Ok(None),
         LabelColumn::Name(_) => refused("the columns of an array have numbers, not names".into()),

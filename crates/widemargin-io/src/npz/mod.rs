@@ -8,5 +8,5 @@ mod read;
 mod sparse;
 mod write;
 
-pub(crate) use read::read;
+pub(crate) use read::Reader;
 pub(crate) use write::write;

@@ -7,23 +7,48 @@ use super::sparse::{from_compressed, from_triplets};
 use crate::error::{IoError, Result};
 use crate::input::Input;
 use crate::npy::{Values, dense, find_non_finite, read_ints, read_texts, read_values};
-use crate::options::{LabelColumn, ReadOptions};
+use crate::options::ReadOptions;
 use crate::problem::ArrayProblem;
+use crate::reader::SampleReader;
+use crate::shards::Layout;
 use crate::table::{Samples, Table};
 
 /// Archives with more rows than this per stored value, plus a million, are rejected.
 const MAX_ROWS_A_VALUE: usize = 16;
 
-/// Reads the whole archive.
-pub(crate) fn read(input: Input, options: &ReadOptions) -> Result<Table> {
-    if let LabelColumn::Name(_) | LabelColumn::Number(_) = options.label {
-        return Err(IoError::LabelColumn {
-            file: input.file,
-            given: options.label.to_string(),
-            reason: "in an NPZ archive the labels are the array 'labels' or 'y'".into(),
-        });
+/// An archive, which is loaded completely.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    table: Option<Table>,
+}
+
+impl Reader {
+    pub fn new(input: Input, options: &ReadOptions) -> Result<Reader> {
+        let labelled =
+            options.wants_labels(&input.file, "in an NPZ archive the labels are the array 'labels' or 'y'")?;
+        Ok(Reader { table: Some(read(Archive::open(input)?, labelled)?) })
     }
-    let mut archive = Archive::open(input)?;
+}
+
+impl SampleReader for Reader {
+    fn next_into(&mut self, _: usize, table: &mut Table) -> Result<bool> {
+        let read = self.table.take().map(|read| *table = read);
+        Ok(read.is_some())
+    }
+
+    fn layout(&self) -> Layout {
+        let Some(table) = &self.table else { return Layout::default() };
+        Layout {
+            n: Some(table.samples.n_cols()),
+            label: table.labels.as_ref().map(|_| 0),
+            beside: true,
+            names: table.feature_names.clone(),
+            sparse: table.samples.is_sparse(),
+        }
+    }
+}
+
+fn read(mut archive: Archive, labelled: bool) -> Result<Table> {
     let samples = if archive.has("format") {
         read_sparse(&mut archive)?
     } else if archive.has("X") {
@@ -40,7 +65,7 @@ pub(crate) fn read(input: Input, options: &ReadOptions) -> Result<Table> {
         });
     };
     let labels = match ["labels", "y"].into_iter().find(|name| archive.has(name)) {
-        Some(name) if options.label == LabelColumn::Auto => Some(read_labels(&mut archive, name, samples.n_rows())?),
+        Some(name) if labelled => Some(read_labels(&mut archive, name, samples.n_rows())?),
         _ => None,
     };
     let feature_names = if archive.has("feature_names") {

@@ -5,10 +5,10 @@ use std::path::Path;
 use parquet::basic::{ConvertedType, LogicalType, Type};
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
-use crate::csv::{list, named_label};
+use crate::csv::{Header, LABEL_NAMES};
 use crate::error::{IoError, Result};
 use crate::options::{LabelColumn, ReadOptions};
-use crate::problem::{ParquetProblem, excerpt};
+use crate::problem::ParquetProblem;
 
 /// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub(super) enum Kind {
 /// The columns of a file.
 #[derive(Debug)]
 pub(super) struct Columns {
-    pub names: Vec<String>,
+    pub header: Header,
     pub kinds: Vec<Kind>,
     pub label: Option<usize>,
 }
@@ -48,20 +48,14 @@ impl Columns {
         let names: Vec<String> = schema.columns().iter().map(|column| column.name().to_owned()).collect();
         let kinds: Vec<_> = schema.columns().iter().map(|column| kind(column)).collect();
         let texts = || kinds.iter().enumerate().filter(|(_, kind)| **kind == Ok(Kind::Text)).map(|(at, _)| at);
-        let refused = |reason| IoError::LabelColumn { file: file.to_owned(), given: options.label.to_string(), reason };
-        let label = match &options.label {
-            LabelColumn::None => None,
-            LabelColumn::Auto => named_label(&names).or_else(|| texts().next().filter(|_| texts().count() == 1)),
-            LabelColumn::Number(number) => {
-                let column = LabelColumn::position(*number, names.len());
-                Some(column.ok_or_else(|| refused(format!("there are {} columns", names.len())))?)
+        let header = Header { n: names.len(), names: Some(names.clone()) };
+        let label = match options.label {
+            LabelColumn::Auto => {
+                header.last_of(&LABEL_NAMES).or_else(|| texts().next().filter(|_| texts().count() == 1))
             }
-            LabelColumn::Name(name) => {
-                let column = names.iter().rposition(|known| known == name);
-                Some(column.ok_or_else(|| refused(format!("the columns are {}", list(&names))))?)
-            }
+            _ => header.label(file, &options.label)?,
         };
-        if names.len() == usize::from(label.is_some()) {
+        if header.n == usize::from(label.is_some()) {
             return Err(IoError::Empty { file: file.to_owned(), what: "no feature columns" });
         }
         let mut known = Vec::with_capacity(kinds.len());
@@ -73,18 +67,7 @@ impl Columns {
             }
             known.push(kind);
         }
-        Ok(Columns { names, kinds: known, label })
-    }
-
-    /// The name of the label column in messages.
-    pub fn label_called(&self) -> Option<String> {
-        self.label.map(|label| format!("'{}'", excerpt(&self.names[label])))
-    }
-
-    /// The names of the features.
-    pub fn feature_names(&self) -> Vec<String> {
-        let names = self.names.iter().enumerate().filter(|(column, _)| Some(*column) != self.label);
-        names.map(|(_, name)| name.clone()).collect()
+        Ok(Columns { header, kinds: known, label })
     }
 }
 

@@ -12,10 +12,12 @@ use widemargin::data::{DenseMatrix, Label, Labels};
 use super::columns::Columns;
 use super::file::PositionedFile;
 use super::values::{Failure, labels, numbers};
+use crate::csv::Header;
 use crate::error::{IoError, Result};
 use crate::input::Input;
 use crate::options::ReadOptions;
 use crate::problem::ParquetProblem;
+use crate::reader::{SampleReader, gather};
 use crate::shards::Layout;
 use crate::table::{Samples, Table};
 
@@ -24,7 +26,6 @@ pub(crate) struct Reader {
     file: PathBuf,
     source: SerializedFileReader<PositionedFile>,
     columns: Columns,
-    block_rows: usize,
     next_row: usize,
     next_group: usize,
     /// The readers of the columns of the open row group.
@@ -49,24 +50,51 @@ impl Reader {
         let source = guarded(|| SerializedFileReader::new(opened)).map_err(|error| unreadable(&file, None, error))?;
         let schema = source.metadata().file_metadata().schema_descr();
         let columns = Columns::tell(&file, schema, options)?;
-        let block_rows = (options.block_bytes() / (8 * columns.names.len())).max(1);
-        Ok(Reader { file, source, columns, block_rows, next_row: 0, next_group: 0, group: Vec::new(), left: 0 })
+        Ok(Reader { file, source, columns, next_row: 0, next_group: 0, group: Vec::new(), left: 0 })
     }
 
-    /// The columns.
-    pub fn layout(&self) -> Layout {
-        let Columns { names, label, .. } = &self.columns;
-        Layout { n: Some(names.len()), label: *label, beside: false, names: Some(names.clone()), sparse: false }
+    /// False after the last row group.
+    fn open_group(&mut self) -> Result<bool> {
+        if self.next_group >= self.source.num_row_groups() {
+            return Ok(false);
+        }
+        let opened = guarded(|| {
+            let group = self.source.get_row_group(self.next_group)?;
+            let readers = (0..self.columns.header.n).map(|column| group.get_column_reader(column));
+            Ok((readers.collect::<Result<Vec<_>, _>>()?, group.metadata().num_rows()))
+        });
+        let (readers, n_rows) = opened.map_err(|error| unreadable(&self.file, None, error))?;
+        self.group = readers;
+        self.left = usize::try_from(n_rows).unwrap_or(0);
+        self.next_group += 1;
+        Ok(true)
     }
 
-    /// The next rows in `table`; false at the end.
-    pub fn next_into(&mut self, table: &mut Table) -> Result<bool> {
+    fn failed(&self, column: usize, failure: Failure) -> IoError {
+        let name = self.columns.header.names.as_ref().map(|names| names[column].clone());
+        match failure {
+            Failure::Parquet(error) => unreadable(&self.file, name, error),
+            Failure::Row(row, problem) => {
+                let row = Some(self.next_row + row);
+                IoError::Parquet { file: self.file.clone(), row, column: name, problem }
+            }
+        }
+    }
+}
+
+impl SampleReader for Reader {
+    fn layout(&self) -> Layout {
+        let Columns { header: Header { names, n }, label, .. } = &self.columns;
+        Layout { n: Some(*n), label: *label, beside: false, names: names.clone(), sparse: false }
+    }
+
+    fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool> {
         while self.left == 0 {
             if !self.open_group()? {
                 return Ok(false);
             }
         }
-        let n = self.block_rows.min(self.left);
+        let n = (bytes / (8 * self.columns.header.n)).max(1).min(self.left);
         let (columns, schema) = (&self.columns, self.source.metadata().file_metadata().schema_descr());
         let read = |(column, reader): (usize, &mut ColumnReader)| {
             let (kind, optional) = (columns.kinds[column], schema.column(column).max_def_level() > 0);
@@ -81,7 +109,7 @@ impl Reader {
             .and_then(|read| read)
         };
         let read: Vec<_> = self.group.par_iter_mut().enumerate().map(read).collect();
-        let mut features = Vec::with_capacity(columns.names.len());
+        let mut features = Vec::with_capacity(columns.header.n);
         let (mut found_labels, mut single) = (None, true);
         for (column, read) in read.into_iter().enumerate() {
             match read {
@@ -100,40 +128,16 @@ impl Reader {
         } else {
             Samples::DenseF64(DenseMatrix { values: by_rows.collect(), n_rows: n, n_cols })
         };
-        let feature_names = Some(self.columns.feature_names());
-        let label_column = self.columns.label_called();
+        let feature_names = self.columns.header.feature_names(self.columns.label);
+        let label_column = self.columns.label.map(|label| self.columns.header.called(label));
         *table = Table { samples, labels: found_labels, label_column, feature_names, ..Table::default() };
         self.left -= n;
         self.next_row += n;
         Ok(true)
     }
 
-    /// False after the last row group.
-    fn open_group(&mut self) -> Result<bool> {
-        if self.next_group >= self.source.num_row_groups() {
-            return Ok(false);
-        }
-        let opened = guarded(|| {
-            let group = self.source.get_row_group(self.next_group)?;
-            let readers = (0..self.columns.names.len()).map(|column| group.get_column_reader(column));
-            Ok((readers.collect::<Result<Vec<_>, _>>()?, group.metadata().num_rows()))
-        });
-        let (readers, n_rows) = opened.map_err(|error| unreadable(&self.file, None, error))?;
-        self.group = readers;
-        self.left = usize::try_from(n_rows).unwrap_or(0);
-        self.next_group += 1;
-        Ok(true)
-    }
-
-    fn failed(&self, column: usize, failure: Failure) -> IoError {
-        let name = Some(self.columns.names[column].clone());
-        match failure {
-            Failure::Parquet(error) => unreadable(&self.file, name, error),
-            Failure::Row(row, problem) => {
-                let row = Some(self.next_row + row);
-                IoError::Parquet { file: self.file.clone(), row, column: name, problem }
-            }
-        }
+    fn read_all(&mut self) -> Result<Option<Table>> {
+        gather(self)
     }
 }
 

@@ -7,12 +7,9 @@ mod ucr;
 pub(crate) use ts::Reader as TsReader;
 pub(crate) use ucr::Reader as UcrReader;
 
-use std::path::Path;
-
 use widemargin::data::{AnySamples, Label, Labels, Series};
 
-use crate::error::{IoError, Result};
-use crate::options::{LabelColumn, ReadOptions};
+use crate::error::Result;
 use crate::problem::excerpt;
 use crate::sample_problem::SeriesProblem;
 use crate::table::{RowLines, Samples, Table};
@@ -28,23 +25,17 @@ struct ReadSeries {
 }
 
 impl ReadSeries {
-    /// The samples, or `None` if there are none.
-    fn finish(self, file: &Path, channels: usize, labelled: bool) -> Result<Option<Table>> {
+    /// Puts the samples into `table`; false if there are none.
+    fn finish(self, channels: usize, labelled: bool, table: &mut Table) -> Result<bool> {
         if self.lengths.is_empty() {
-            return Ok(None);
+            return Ok(false);
         }
-        let wrong = |error: widemargin::Error| {
-            // The lengths were counted while reading, so that this fails only because of a bug.
-            IoError::Archive { file: file.to_owned(), problem: error.to_string(), help: None }
-        };
-        let series = Series::new(self.values, &self.lengths, channels).map_err(wrong)?;
+        // The lengths were counted while reading, so that this fails only because of a bug.
+        let series = Series::new(self.values, &self.lengths, channels)?;
         let labels = labelled.then(|| Labels::new(self.labels));
-        Ok(Some(Table {
-            samples: Samples::Other(AnySamples::Series(series)),
-            labels,
-            lines: Some(self.lines),
-            ..Table::default()
-        }))
+        let samples = Samples::Other(AnySamples::Series(series));
+        *table = Table { samples, labels, lines: Some(self.lines), ..Table::default() };
+        Ok(true)
     }
 }
 
@@ -60,16 +51,4 @@ fn value(text: &str, position: usize, channel: Option<usize>) -> Result<f32, Ser
 
 fn is_missing(text: &str) -> bool {
     text.is_empty() || text == "?" || text.eq_ignore_ascii_case("nan")
-}
-
-/// Whether labels are wanted; series have no columns to choose from.
-fn with_labels(file: &Path, options: &ReadOptions, where_else: &'static str) -> Result<bool> {
-    match options.label {
-        LabelColumn::Auto => Ok(true),
-        LabelColumn::None => Ok(false),
-        LabelColumn::Name(_) | LabelColumn::Number(_) => {
-            let (file, given) = (file.to_owned(), options.label.to_string());
-            Err(IoError::LabelColumn { file, given, reason: where_else.into() })
-        }
-    }
 }

@@ -8,13 +8,13 @@
 use widemargin::data::Label;
 
 use super::lines::Lines;
-use super::{ReadSeries, is_missing, value, with_labels};
+use super::{ReadSeries, is_missing, value};
 use crate::error::{IoError, Result};
 use crate::input::Input;
 use crate::options::ReadOptions;
 use crate::problem::excerpt;
+use crate::reader::SampleReader;
 use crate::sample_problem::SeriesProblem;
-use crate::sample_reader::SampleReader;
 use crate::table::Table;
 
 /// Reads consecutive lines.
@@ -30,7 +30,7 @@ pub(crate) struct Reader {
 
 impl Reader {
     pub fn new(input: Input, options: &ReadOptions) -> Result<Reader> {
-        let wanted = with_labels(&input.file, options, "in .ts files it is what comes last")?;
+        let wanted = options.wants_labels(&input.file, "in .ts files it is what comes last")?;
         let mut reader = Reader { lines: Lines::new(input), has_label: false, wanted, channels: None };
         loop {
             if !reader.lines.advance()? {
@@ -115,12 +115,12 @@ impl Reader {
 }
 
 impl SampleReader for Reader {
-    fn next(&mut self, bytes: usize) -> Result<Option<Table>> {
+    fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool> {
         let mut series = ReadSeries::default();
         let start = self.lines.bytes;
         while (series.lengths.is_empty() || self.lines.bytes - start < bytes as u64) && self.lines.advance()? {
             self.channels = Some(self.read_line(&mut series)?);
         }
-        series.finish(&self.lines.file, self.channels.unwrap_or(1), self.has_label && self.wanted)
+        series.finish(self.channels.unwrap_or(1), self.has_label && self.wanted, table)
     }
 }

@@ -7,12 +7,12 @@
 use widemargin::data::Label;
 
 use super::lines::Lines;
-use super::{ReadSeries, is_missing, value, with_labels};
+use super::{ReadSeries, is_missing, value};
 use crate::error::Result;
 use crate::input::Input;
 use crate::options::ReadOptions;
+use crate::reader::SampleReader;
 use crate::sample_problem::SeriesProblem;
-use crate::sample_reader::SampleReader;
 use crate::table::Table;
 
 /// Reads consecutive lines.
@@ -24,20 +24,20 @@ pub(crate) struct Reader {
 
 impl Reader {
     pub fn new(input: Input, options: &ReadOptions) -> Result<Reader> {
-        let labelled = with_labels(&input.file, options, "in lines of the UCR archive it is what comes first")?;
+        let labelled = options.wants_labels(&input.file, "in lines of the UCR archive it is what comes first")?;
         Ok(Reader { lines: Lines::new(input), labelled })
     }
 }
 
 impl SampleReader for Reader {
-    fn next(&mut self, bytes: usize) -> Result<Option<Table>> {
+    fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool> {
         let mut series = ReadSeries::default();
         let start = self.lines.bytes;
         while (series.lengths.is_empty() || self.lines.bytes - start < bytes as u64) && self.lines.advance()? {
             read_line(self.lines.text()?, self.labelled, &mut series).map_err(|p| self.lines.problem(p))?;
             series.lines.push(self.lines.number);
         }
-        series.finish(&self.lines.file, 1, self.labelled)
+        series.finish(1, self.labelled, table)
     }
 }
 

@@ -6,13 +6,15 @@ use std::path::{Path, PathBuf};
 use super::Layout;
 use crate::Format;
 use crate::error::{IoError, Result};
+use crate::open_file::open_file;
 use crate::options::{LabelColumn, ReadOptions};
+use crate::reader::{SampleReader, gather};
 use crate::table::{RowShards, Table};
-use crate::vector_reader::VectorReader;
 
 /// Reads tables of consecutive rows, none of which spans two shards.
 #[derive(Debug)]
 pub(crate) struct Reader {
+    folder: PathBuf,
     files: std::vec::IntoIter<PathBuf>,
     format: Format,
     /// The caller's options for the first shard, then those derived from it.
@@ -20,7 +22,7 @@ pub(crate) struct Reader {
     first: Option<(PathBuf, Layout)>,
     /// The names of the features in the first shard.
     names: Option<Vec<String>>,
-    open: Option<(PathBuf, VectorReader)>,
+    open: Option<(PathBuf, Box<dyn SampleReader>)>,
     /// Number of rows read from the open shard.
     n_read: usize,
 }
@@ -29,29 +31,12 @@ impl Reader {
     /// Opens the first non-empty shard.
     pub fn new(folder: &Path, format: Format, options: &ReadOptions) -> Result<Reader> {
         let files = super::files(folder)?.into_iter();
-        let mut reader =
-            Reader { files, format, options: options.clone(), first: None, names: None, open: None, n_read: 0 };
+        let (folder, options) = (folder.to_owned(), options.clone());
+        let mut reader = Reader { folder, files, format, options, first: None, names: None, open: None, n_read: 0 };
         if !reader.open_next()? {
-            return Err(IoError::Empty { file: folder.to_owned(), what: "all files in the folder are empty" });
+            return Err(IoError::Empty { file: reader.folder, what: "all files in the folder are empty" });
         }
         Ok(reader)
-    }
-
-    /// Reads the next rows into `table`, reusing its memory; false at the end.
-    pub fn next_into(&mut self, table: &mut Table) -> Result<bool> {
-        loop {
-            let Some((file, reader)) = &mut self.open else { return Ok(false) };
-            if reader.next_into(table)? {
-                // A shard may have its columns in another order, identified by name.
-                if let Some(names) = &self.names {
-                    table.put_in_order(names)?;
-                }
-                table.shards = Some(RowShards::one(file, self.n_read, table.samples.n_rows()));
-                self.n_read += table.samples.n_rows();
-                return Ok(true);
-            }
-            self.open_next()?;
-        }
     }
 
     /// False after the last shard.
@@ -62,13 +47,13 @@ impl Reader {
             if is_text && fs::metadata(&file).is_ok_and(|metadata| metadata.len() == 0) {
                 continue;
             }
-            let mut reader = VectorReader::open(&file, self.format, &self.options);
+            let mut reader = open_file(&file, self.format, &self.options);
             if let (Err(IoError::LabelColumn { .. }), Some((_, Layout { label: Some(label), .. }))) =
                 (&reader, &self.first)
             {
                 // No column has the name of the first shard's label: report the column at its position instead.
                 let options = ReadOptions { label: LabelColumn::Number(*label as i64 + 1), ..self.options.clone() };
-                reader = VectorReader::open(&file, self.format, &options);
+                reader = open_file(&file, self.format, &options);
             }
             let reader = match (reader, &self.first) {
                 // The label column of the first shard is missing in this one.
@@ -91,5 +76,31 @@ impl Reader {
             return Ok(true);
         }
         Ok(false)
+    }
+}
+
+impl SampleReader for Reader {
+    fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool> {
+        loop {
+            let Some((file, reader)) = &mut self.open else { return Ok(false) };
+            if reader.next_into(bytes, table)? {
+                // A shard may have its columns in another order, identified by name.
+                if let Some(names) = &self.names {
+                    table.put_in_order(names)?;
+                }
+                table.shards = Some(RowShards::one(file, self.n_read, table.samples.n_rows()));
+                self.n_read += table.samples.n_rows();
+                return Ok(true);
+            }
+            self.open_next()?;
+        }
+    }
+
+    fn read_all(&mut self) -> Result<Option<Table>> {
+        let table = gather(self)?;
+        match &table {
+            Some(table) if table.samples.n_cols() == 0 => Err(IoError::no_pairs(&self.folder)),
+            _ => Ok(table),
+        }
     }
 }

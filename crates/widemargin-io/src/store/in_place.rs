@@ -12,6 +12,7 @@ use widemargin::{Error, Result};
 use crate::input::open;
 use crate::npy::{self, Element};
 use crate::positioned::read_exact_at;
+use crate::reader::SampleReader;
 use crate::table::RowShards;
 use crate::{IoError, ReadOptions, shards};
 

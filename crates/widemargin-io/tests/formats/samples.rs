@@ -111,7 +111,7 @@ fn of_several_columns_that_may_hold_the_strings_the_caller_is_asked() {
             with("auto", "auto"),
             "several columns may hold the strings: 'text', 'sequence'",
         ),
-        (three, with("auto", "name"), "no text column 'name': no column of the header has that name"),
+        (three, with("auto", "name"), "no text column 'name': the columns are peptide, organism, label"),
         (three, with("auto", "4"), "no text column 4: there are 3 columns"),
         (three, with("peptide", "peptide"), "no text column 'peptide': it is the column of the labels"),
         ("a,b\n", with("auto", "x"), "no text column 'x': the file has no header"),

@@ -1,0 +1,76 @@
+//! The columns of a table by number and by name.
+
+use std::path::Path;
+
+use crate::error::Result;
+use crate::options::LabelColumn;
+use crate::problem::excerpt;
+
+/// Names of a label column.
+pub(crate) const LABEL_NAMES: [&str; 4] = ["label", "class", "target", "y"];
+
+/// The columns of a file, with their names if it has any.
+#[derive(Debug)]
+pub(crate) struct Header {
+    pub names: Option<Vec<String>>,
+    pub n: usize,
+}
+
+impl Header {
+    /// The column with a number: 1 is the first, -1 the last; or why there is none.
+    pub fn numbered(&self, number: i64) -> Result<usize, String> {
+        LabelColumn::position(number, self.n).ok_or_else(|| format!("there are {} columns", self.n))
+    }
+
+    /// The last column with a name; or why there is none.
+    pub fn named(&self, name: &str) -> Result<usize, String> {
+        let names = self.names.as_ref().ok_or("the file has no header")?;
+        names.iter().rposition(|known| known == name).ok_or_else(|| format!("the columns are {}", list(names)))
+    }
+
+    /// The label column, if the caller specified it.
+    pub fn label(&self, file: &Path, label: &LabelColumn) -> Result<Option<usize>> {
+        let found = match label {
+            LabelColumn::None | LabelColumn::Auto => return Ok(None),
+            LabelColumn::Number(number) => self.numbered(*number),
+            LabelColumn::Name(name) => self.named(name),
+        };
+        found.map(Some).map_err(|reason| label.refused(file, reason))
+    }
+
+    /// Whether a column has one of these names.
+    pub fn is_one_of(&self, column: usize, known: &[&str]) -> bool {
+        self.names.as_ref().is_some_and(|names| is_one_of(names[column].as_bytes(), known))
+    }
+
+    /// The last column with one of these names.
+    pub fn last_of(&self, known: &[&str]) -> Option<usize> {
+        (0..self.n).rfind(|&column| self.is_one_of(column, known))
+    }
+
+    /// The names of the columns other than the label.
+    pub fn feature_names(&self, label: Option<usize>) -> Option<Vec<String>> {
+        let names = self.names.as_ref()?.iter().enumerate();
+        Some(names.filter(|(column, _)| Some(*column) != label).map(|(_, name)| name.clone()).collect())
+    }
+
+    /// The name of a column in messages: its name in quotes, or its number from 1.
+    pub fn called(&self, column: usize) -> String {
+        match self.names.as_ref().map(|names| &names[column]) {
+            Some(name) if !name.is_empty() => format!("'{}'", excerpt(name)),
+            _ => (column + 1).to_string(),
+        }
+    }
+}
+
+/// Whether a cell is one of these names, in capitals or not.
+pub(crate) fn is_one_of(cell: &[u8], names: &[&str]) -> bool {
+    names.iter().any(|name| cell.trim_ascii().eq_ignore_ascii_case(name.as_bytes()))
+}
+
+/// Names for a message: all of them if there are few.
+fn list(names: &[String]) -> String {
+    let shown: Vec<_> = names.iter().take(12).map(|name| excerpt(name)).collect();
+    let more = if names.len() > shown.len() { ", …" } else { "" };
+    format!("{}{more}", shown.join(", "))
+}

@@ -1,0 +1,35 @@
+//! The common interface of the readers of all formats.
+
+use std::fmt::Debug;
+
+use crate::error::Result;
+use crate::options::BLOCK_BYTES;
+use crate::shards::{Gathered, Layout};
+use crate::table::Table;
+
+/// Reads samples in pieces.
+pub(crate) trait SampleReader: Debug + Send {
+    /// Reads the next samples, at least one, into `table`, reusing its memory: about `bytes` of the file (for folders of
+    /// images, of pixels; of LIBSVM text a block as large as was asked for when it was opened). False at the end.
+    fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool>;
+
+    /// The columns of vectors, before the first block is read.
+    fn layout(&self) -> Layout {
+        Layout::default()
+    }
+
+    /// All samples; `None` if there are none.
+    fn read_all(&mut self) -> Result<Option<Table>> {
+        let mut table = Table::default();
+        Ok(self.next_into(usize::MAX, &mut table)?.then_some(table))
+    }
+}
+
+/// All samples of a reader whose blocks end where its files do, or parts of them.
+pub(crate) fn gather(reader: &mut dyn SampleReader) -> Result<Option<Table>> {
+    let (mut gathered, mut table) = (Gathered::default(), Table::default());
+    while reader.next_into(BLOCK_BYTES, &mut table)? {
+        gathered.append(&table);
+    }
+    gathered.finish()
+}

@@ -10,7 +10,6 @@ use widemargin_io::Format;
 use crate::args::Input;
 use crate::context::Context;
 use crate::report::{Failure, shown};
-use crate::samples::kind_in;
 
 /// A model, whatever its method.
 pub type Model = Box<dyn Classifier>;
@@ -20,7 +19,7 @@ pub type Model = Box<dyn Classifier>;
 pub fn load_for(path: &Path, input: &Input, context: &Context) -> Result<Model, Failure> {
     let model = load(path, context)?;
     let format = input.format.map_or_else(|| Format::from_path(&input.data), Ok)?;
-    let (wanted, held) = (model.kind(), kind_in(format));
+    let (wanted, held) = (model.kind(), format.kind());
     if wanted == held {
         return Ok(model);
     }

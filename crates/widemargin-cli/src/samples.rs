@@ -4,7 +4,7 @@ use indicatif::HumanCount;
 use widemargin::data::{AnyRows, AnySamples, Rows, Source};
 use widemargin::similarity::{AnySimilarity, default_spec, descriptor_rows, similarity_rows};
 use widemargin::{Error, Result};
-use widemargin_io::{Format, Samples};
+use widemargin_io::Samples;
 
 use crate::report::{Failure, in_spec};
 
@@ -53,24 +53,6 @@ pub fn check_specs(specs: &[String]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The kind of the samples, as messages name it.
-pub fn kind(samples: &Samples) -> &'static str {
-    match samples {
-        Samples::Other(samples) => samples.kind(),
-        _ => "vectors",
-    }
-}
-
-/// The kind of samples that a format holds.
-pub fn kind_in(format: Format) -> &'static str {
-    match format {
-        Format::Strings => "strings",
-        Format::Ucr | Format::Ts => "time series",
-        Format::Images | Format::Cifar10 | Format::Idx => "images",
-        _ => "vectors",
-    }
-}
-
 /// How many samples there are and how large: the line of a summary.
 pub fn extent(samples: &Samples, n_features: usize) -> Result<String> {
     let n = HumanCount(samples.n_rows() as u64);
@@ -85,17 +67,6 @@ pub fn extent(samples: &Samples, n_features: usize) -> Result<String> {
             let (features, nonzeros) = (HumanCount(n_features as u64), HumanCount(count_nonzeros(vectors)?));
             format!("{n} samples, {features} features, {nonzeros} non-zeros")
         }
-    })
-}
-
-/// Some of the samples.
-pub fn select(samples: &Samples, rows: &[usize]) -> Result<Samples> {
-    Ok(match samples {
-        Samples::SparseF32(matrix) => Samples::SparseF32(matrix.view()?.select(rows)),
-        Samples::SparseF64(matrix) => Samples::SparseF64(matrix.view()?.select(rows)),
-        Samples::DenseF32(matrix) => Samples::DenseF32(matrix.view()?.select(rows)),
-        Samples::DenseF64(matrix) => Samples::DenseF64(matrix.view()?.select(rows)),
-        Samples::Other(samples) => Samples::Other(widemargin::data::Samples::select(samples, rows)),
     })
 }
 

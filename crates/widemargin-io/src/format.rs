@@ -81,7 +81,7 @@ impl Format {
     }
 
     /// The kind of samples of the format, as named in messages.
-    pub(crate) fn kind(self) -> &'static str {
+    pub fn kind(self) -> &'static str {
         match self {
             Format::Strings => "strings",
             Format::Ucr | Format::Ts => "time series",

@@ -86,19 +86,39 @@ pub enum Samples {
     Other(AnySamples),
 }
 
+/// Evaluates an expression on the matrix of vectors, whatever its form, or another on other samples.
+macro_rules! on_matrix {
+    ($samples:expr, $matrix:ident => $body:expr, $other:ident => $otherwise:expr) => {
+        match $samples {
+            Samples::SparseF32($matrix) => $body,
+            Samples::SparseF64($matrix) => $body,
+            Samples::DenseF32($matrix) => $body,
+            Samples::DenseF64($matrix) => $body,
+            Samples::Other($other) => $otherwise,
+        }
+    };
+}
+
 impl Samples {
     /// The view that every method of the library takes.
     ///
     /// # Errors
     /// [`widemargin::Error::Shape`] for a matrix made by hand whose parts do not fit each other.
     pub fn view(&self) -> widemargin::Result<SamplesView<'_>> {
-        Ok(match self {
-            Samples::SparseF32(matrix) => matrix.view()?.into(),
-            Samples::SparseF64(matrix) => matrix.view()?.into(),
-            Samples::DenseF32(matrix) => matrix.view()?.into(),
-            Samples::DenseF64(matrix) => matrix.view()?.into(),
-            Samples::Other(samples) => samples.into(),
-        })
+        Ok(on_matrix!(self, matrix => matrix.view()?.into(), samples => samples.into()))
+    }
+
+    /// The given samples, in the given order.
+    ///
+    /// # Errors
+    /// As for [`Samples::view`].
+    pub fn select(&self, rows: &[usize]) -> widemargin::Result<Samples> {
+        Ok(on_matrix!(self, matrix => matrix.view()?.select(rows).into(), other => Samples::Other(other.select(rows))))
+    }
+
+    /// The kind of the samples, as messages name it.
+    pub fn kind(&self) -> &'static str {
+        on_matrix!(self, _matrix => "vectors", samples => samples.kind())
     }
 
     /// Number of samples.
@@ -114,24 +134,12 @@ impl Samples {
 
     /// Number of features; 0 if the samples are not vectors.
     pub fn n_cols(&self) -> usize {
-        match self {
-            Samples::SparseF32(m) => m.n_cols,
-            Samples::SparseF64(m) => m.n_cols,
-            Samples::DenseF32(m) => m.n_cols,
-            Samples::DenseF64(m) => m.n_cols,
-            Samples::Other(_) => 0,
-        }
+        on_matrix!(self, matrix => matrix.n_cols, _other => 0)
     }
 
     /// Moves column `order[j]` to column j; `order` is a permutation.
     fn put_in_order(&mut self, order: &[usize]) {
-        match self {
-            Samples::SparseF32(matrix) => sparse_in_order(matrix, order),
-            Samples::SparseF64(matrix) => sparse_in_order(matrix, order),
-            Samples::DenseF32(matrix) => dense_in_order(matrix, order),
-            Samples::DenseF64(matrix) => dense_in_order(matrix, order),
-            Samples::Other(_) => {}
-        }
+        on_matrix!(self, matrix => matrix.put_in_order(order), _other => {});
     }
 
     /// True if a row lists only its non-zero columns.
@@ -151,30 +159,52 @@ impl Default for Samples {
     }
 }
 
-fn dense_in_order<T: Element>(matrix: &mut DenseMatrix<T>, order: &[usize]) {
-    let mut before = Vec::with_capacity(order.len());
-    for row in matrix.values.chunks_exact_mut(order.len().max(1)) {
-        before.clear();
-        before.extend_from_slice(row);
-        row.iter_mut().zip(order).for_each(|(value, &from)| *value = before[from]);
-    }
+/// A matrix whose columns can be reordered.
+trait Columns {
+    fn put_in_order(&mut self, order: &[usize]);
 }
 
-fn sparse_in_order<T: Element>(matrix: &mut CsrMatrix<T>, order: &[usize]) {
-    let mut place = vec![0u32; order.len()];
-    order.iter().enumerate().for_each(|(to, &from)| place[from] = to as u32);
-    let mut row: Vec<(u32, T)> = Vec::new();
-    for bounds in matrix.indptr.windows(2) {
-        let range = bounds[0]..bounds[1];
-        row.clear();
-        row.extend(range.clone().map(|at| (place[matrix.indices[at] as usize], matrix.values[at])));
-        // Stable: duplicate entries of a column keep their order.
-        row.sort_by_key(|(column, _)| *column);
-        for (at, &(column, value)) in range.zip(&row) {
-            (matrix.indices[at], matrix.values[at]) = (column, value);
+impl<T: Element> Columns for DenseMatrix<T> {
+    fn put_in_order(&mut self, order: &[usize]) {
+        let mut before = Vec::with_capacity(order.len());
+        for row in self.values.chunks_exact_mut(order.len().max(1)) {
+            before.clear();
+            before.extend_from_slice(row);
+            row.iter_mut().zip(order).for_each(|(value, &from)| *value = before[from]);
         }
     }
 }
+
+impl<T: Element> Columns for CsrMatrix<T> {
+    fn put_in_order(&mut self, order: &[usize]) {
+        let mut place = vec![0u32; order.len()];
+        order.iter().enumerate().for_each(|(to, &from)| place[from] = to as u32);
+        let mut row: Vec<(u32, T)> = Vec::new();
+        for bounds in self.indptr.windows(2) {
+            let range = bounds[0]..bounds[1];
+            row.clear();
+            row.extend(range.clone().map(|at| (place[self.indices[at] as usize], self.values[at])));
+            // Stable: duplicate entries of a column keep their order.
+            row.sort_by_key(|(column, _)| *column);
+            for (at, &(column, value)) in range.zip(&row) {
+                (self.indices[at], self.values[at]) = (column, value);
+            }
+        }
+    }
+}
+
+macro_rules! from_matrix {
+    ($($matrix:ty => $variant:ident),*) => {$(
+        impl From<$matrix> for Samples {
+            fn from(matrix: $matrix) -> Self {
+                Samples::$variant(matrix)
+            }
+        }
+    )*};
+}
+
+from_matrix!(CsrMatrix<f32> => SparseF32, CsrMatrix<f64> => SparseF64);
+from_matrix!(DenseMatrix<f32> => DenseF32, DenseMatrix<f64> => DenseF64);
 
 /// The line of each row, run-length encoded: consecutive lines take a single entry.
 #[derive(Clone, Debug, Default, PartialEq)]

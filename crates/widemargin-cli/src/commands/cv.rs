@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use clap::{Args, Subcommand};
+use clap::Args;
 use serde_json::{Value, json};
 use widemargin::data::Labels;
 use widemargin::monitor::{Monitor, Stopped};
@@ -12,41 +12,21 @@ use widemargin::{Error, Result};
 use widemargin_io::Table;
 
 use crate::args::Input;
-use crate::basis_expansion::BasisExpansionArgs;
+use crate::commands::choice::{Choice, Task};
 use crate::context::Context;
 use crate::labels::check_labels;
 use crate::method::{Data, Method, Point};
 use crate::output::{print, print_json};
-use crate::power_mean::PowerMeanArgs;
 use crate::report::{Failure, in_file};
 use crate::resources::Memory;
-use crate::samples::{in_whole, kind, select};
+use crate::samples::in_whole;
 use crate::text_table::text_table;
-use crate::thin_plate::ThinPlateArgs;
 
 /// Arguments of `cv`.
 #[derive(Debug, Args)]
 pub struct Cv {
     #[command(subcommand)]
-    method: Choice,
-}
-
-#[derive(Debug, Subcommand)]
-enum Choice {
-    /// Basis expansion SVM; -C, --n-basis, --basis, --normalization, --loss and --intercept take lists
-    BasisExpansion(Task<BasisExpansionArgs>),
-    /// Power mean SVM; --p, --kernel, -C, --loss, --approximation and --nodes take lists
-    PowerMean(Task<PowerMeanArgs>),
-    /// Thin plate SVM; --kernel, -C, --null-space, --n-basis, --basis and --standardize take lists
-    ThinPlate(Task<ThinPlateArgs>),
-}
-
-#[derive(Debug, Args)]
-struct Task<M: Args> {
-    #[command(flatten)]
-    folds: Folds,
-    #[command(flatten)]
-    method: M,
+    method: Choice<Folds>,
 }
 
 #[derive(Debug, Args)]
@@ -75,17 +55,13 @@ struct Tried {
 impl Cv {
     /// Runs the command.
     pub fn run(self, context: &Context) -> Result<(), Failure> {
-        match self.method {
-            Choice::BasisExpansion(task) => task.run(context),
-            Choice::PowerMean(task) => task.run(context),
-            Choice::ThinPlate(task) => task.run(context),
-        }
+        self.method.run(context)
     }
 }
 
-impl<M: Method> Task<M> {
-    fn run(self, context: &Context) -> Result<(), Failure> {
-        let Task { folds, method } = self;
+impl Task for Folds {
+    fn run<M: Method>(&self, method: &M, context: &Context) -> Result<(), Failure> {
+        let folds = self;
         if folds.memory.memory.is_some() && !M::KEEPS_WITHIN_MEMORY {
             let failure = Failure::input(format!("--memory: `cv {}` holds all samples and their features", M::NAME));
             return Err(failure.help("choose parameters on a part of the samples, then `train --memory` on all"));
@@ -123,7 +99,7 @@ impl<M: Method> Task<M> {
         }
         let best = (0..tried.len()).fold(0, |best, i| if mean(&tried[i]) > mean(&tried[best]) { i } else { best });
         match folds.json {
-            true => print_json(&as_json(M::NAME, context, &folds, &table, labels, &tried, best)),
+            true => print_json(&as_json(M::NAME, context, folds, &table, labels, &tried, best)),
             false => print(&as_text(&tried, best)),
         }
     }
@@ -171,10 +147,10 @@ impl Search<'_> {
         monitor: &Monitor<'_>,
     ) -> Result<(f64, Status)> {
         let (labels, threads) = (self.labels, self.context.common.threads);
-        let part = select(&self.table.samples, train)?;
+        let part = self.table.samples.select(train)?;
         let model = M::fit(params, Data::Samples(&part), &labels.select(train), monitor)
             .map_err(|error| in_whole(error, train))?;
-        let part = select(&self.table.samples, test)?;
+        let part = self.table.samples.select(test)?;
         let scores = model.decision_function(&part.view()?, threads, monitor).map_err(|error| in_whole(error, test))?;
         let mut evaluation = Evaluation::default();
         let predicted = scores.decide(model.classes());
@@ -212,8 +188,8 @@ fn as_json(
     json!({
         "method": method,
         "n_samples": table.samples.n_rows(),
-        "samples": kind(&table.samples),
-        "n_features": (kind(&table.samples) == "vectors").then(|| table.samples.n_cols()),
+        "samples": table.samples.kind(),
+        "n_features": (table.samples.kind() == "vectors").then(|| table.samples.n_cols()),
         "classes": labels.classes(),
         "folds": folds.folds,
         "seed": context.common.seed,

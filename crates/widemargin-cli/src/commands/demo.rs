@@ -102,7 +102,7 @@ impl Demo {
 }
 
 fn linear(_: &Context, data: &Digits, c: f64) -> Result<Trained, Error> {
-    Ok(Trained::Linear(LinearSvm::fit(&data.images.view()?, &data.labels, c, 0.01)))
+    LinearSvm::fit(&data.images, &data.labels, c, 0.01).map(Trained::Linear)
 }
 
 fn power_mean(context: &Context, data: &Digits, c: f64) -> Result<Trained, Error> {

@@ -1,5 +1,6 @@
 //! The subcommands, one file each.
 
+pub mod choice;
 pub mod convert;
 pub mod cv;
 pub mod demo;

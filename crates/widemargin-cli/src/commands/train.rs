@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use clap::{Args, Subcommand};
+use clap::Args;
 use indicatif::DecimalBytes;
 use serde_json::{Value, json};
 use widemargin::Result;
@@ -11,42 +11,22 @@ use widemargin::model::Classifier;
 use widemargin_io::Table;
 
 use crate::args::Input;
-use crate::basis_expansion::BasisExpansionArgs;
+use crate::commands::choice::{Choice, Task};
 use crate::context::Context;
 use crate::details::findings;
 use crate::labels::check_labels;
-use crate::method::{Data, Method, Point};
+use crate::method::{Data, Method};
 use crate::model::{report_json, stages};
 use crate::output::{check_model_file, print_json};
-use crate::power_mean::PowerMeanArgs;
 use crate::report::{Failure, in_file};
 use crate::resources::{Folders, Memory, OnDisk};
-use crate::samples::{count_nonzeros, extent, kind};
-use crate::thin_plate::ThinPlateArgs;
+use crate::samples::{count_nonzeros, extent};
 
 /// Arguments of `train`.
 #[derive(Debug, Args)]
 pub struct Train {
     #[command(subcommand)]
-    method: Choice,
-}
-
-#[derive(Debug, Subcommand)]
-enum Choice {
-    /// Basis expansion SVM: any similarity, with a few bases
-    BasisExpansion(Task<BasisExpansionArgs>),
-    /// Power mean SVM: additive kernels on histograms, features of at least 0
-    PowerMean(Task<PowerMeanArgs>),
-    /// Thin plate SVM: nothing to tune, for a few to some thousand numeric columns
-    ThinPlate(Task<ThinPlateArgs>),
-}
-
-#[derive(Debug, Args)]
-struct Task<M: Args> {
-    #[command(flatten)]
-    files: Files,
-    #[command(flatten)]
-    method: M,
+    method: Choice<Files>,
 }
 
 #[derive(Debug, Args)]
@@ -68,59 +48,52 @@ struct Files {
 impl Train {
     /// Runs the command.
     pub fn run(self, context: &Context) -> Result<(), Failure> {
-        match self.method {
-            Choice::BasisExpansion(task) => task.run(context),
-            Choice::PowerMean(task) => task.run(context),
-            Choice::ThinPlate(task) => task.run(context),
+        self.method.run(context)
+    }
+}
+
+impl Task for Files {
+    /// Common to all methods: check, read, fit, save, report.
+    fn run<M: Method>(&self, method: &M, context: &Context) -> Result<(), Failure> {
+        let (files, point) = (self, method.single(&context.common, self.memory.memory)?);
+        let (data, output) = (&files.input.data, &files.output);
+        check_model_file(output, &files.input)?;
+        files.folders.check(&files.input)?;
+        let started = Instant::now();
+        let sink = |progress| context.bar.fit("", progress);
+        let monitor = context.monitor(&sink);
+        let in_blocks = M::fits_blocks(&point.params) && files.folders.ask_for_blocks(files.memory);
+        let (model, samples, seconds_read) = if in_blocks {
+            let on_disk = OnDisk::open(context, data, &files.input.options(), files.memory, (&files.folders, output))?;
+            let seconds = started.elapsed().as_secs_f64();
+            check_labels(context, &files.input, on_disk.outline())?;
+            let model = on_disk
+                .fit::<M>(data, &monitor, &point.params)?
+                .with_feature_names(on_disk.outline().feature_names.clone())?;
+            let n_samples = on_disk.n_samples();
+            (model, Trained { n_samples, kind: "vectors", n_nonzero: None, extent: on_disk.extent() }, seconds)
+        } else {
+            let (table, seconds) = context.read(data, &files.input.options())?;
+            check_labels(context, &files.input, &table)?;
+            let model = M::fit(&point.params, Data::Samples(&table.samples), table.require_labels(data)?, &monitor);
+            let model = model.map_err(|error| in_file(error, data, &table, 0))?;
+            let model = model.with_feature_names(table.feature_names.clone())?;
+            let samples = Trained::of(&table, &*model)?;
+            (model, samples, seconds)
+        };
+        context.bar.say(format!("writing {}", output.display()));
+        model.save(output)?;
+        context.bar.hide();
+        let summary = Summary { model: &*model, samples, seconds_read, output };
+        for warning in &model.report().warnings {
+            context.note(&format!("warning: {warning}"));
         }
+        if files.json {
+            return print_json(&summary.json(point.json));
+        }
+        context.note(&summary.summary());
+        Ok(())
     }
-}
-
-impl<M: Method> Task<M> {
-    fn run(self, context: &Context) -> Result<(), Failure> {
-        train::<M>(context, &self.files, self.method.single(&context.common, self.files.memory.memory)?)
-    }
-}
-
-/// Common to all methods: check, read, fit, save, report.
-fn train<M: Method>(context: &Context, files: &Files, point: Point<M::Params>) -> Result<(), Failure> {
-    let (data, output) = (&files.input.data, &files.output);
-    check_model_file(output, &files.input)?;
-    files.folders.check(&files.input)?;
-    let started = Instant::now();
-    let sink = |progress| context.bar.fit("", progress);
-    let monitor = context.monitor(&sink);
-    let in_blocks = M::fits_blocks(&point.params) && files.folders.ask_for_blocks(files.memory);
-    let (model, samples, seconds_read) = if in_blocks {
-        let on_disk = OnDisk::open(context, data, &files.input.options(), files.memory, (&files.folders, output))?;
-        let seconds = started.elapsed().as_secs_f64();
-        check_labels(context, &files.input, on_disk.outline())?;
-        let model = on_disk
-            .fit::<M>(data, &monitor, &point.params)?
-            .with_feature_names(on_disk.outline().feature_names.clone())?;
-        let n_samples = on_disk.n_samples();
-        (model, Trained { n_samples, kind: "vectors", n_nonzero: None, extent: on_disk.extent() }, seconds)
-    } else {
-        let (table, seconds) = context.read(data, &files.input.options())?;
-        check_labels(context, &files.input, &table)?;
-        let model = M::fit(&point.params, Data::Samples(&table.samples), table.require_labels(data)?, &monitor);
-        let model = model.map_err(|error| in_file(error, data, &table, 0))?;
-        let model = model.with_feature_names(table.feature_names.clone())?;
-        let samples = Trained::of(&table, &*model)?;
-        (model, samples, seconds)
-    };
-    context.bar.say(format!("writing {}", output.display()));
-    model.save(output)?;
-    context.bar.hide();
-    let summary = Summary { model: &*model, samples, seconds_read, output };
-    for warning in &model.report().warnings {
-        context.note(&format!("warning: {warning}"));
-    }
-    if files.json {
-        return print_json(&summary.json(point.json));
-    }
-    context.note(&summary.summary());
-    Ok(())
 }
 
 /// The training data.
@@ -138,7 +111,7 @@ impl Trained {
         let n_features = model.n_features();
         Ok(Trained {
             n_samples: table.samples.n_rows(),
-            kind: kind(&table.samples),
+            kind: table.samples.kind(),
             n_nonzero: n_features.map(|_| count_nonzeros(&table.samples)).transpose()?,
             extent: extent(&table.samples, n_features.unwrap_or(0))?,
         })

@@ -37,12 +37,7 @@ pub(crate) struct Misfit {
 
 impl Default for ParsedRows {
     fn default() -> Self {
-        ParsedRows {
-            labels: Vec::new(),
-            matrix: CsrMatrix { indptr: vec![0], indices: Vec::new(), values: Vec::new(), n_cols: 0 },
-            lines: RowLines::default(),
-            n_lines: 0,
-        }
+        ParsedRows { labels: Vec::new(), matrix: CsrMatrix::empty(0), lines: RowLines::default(), n_lines: 0 }
     }
 }
 
@@ -62,11 +57,7 @@ impl ParsedRows {
     /// Appends the rows of the subsequent text, and clears it.
     pub fn append(&mut self, piece: &mut ParsedRows) {
         self.labels.append(&mut piece.labels);
-        let before = self.matrix.values.len();
-        self.matrix.indptr.extend(piece.matrix.indptr[1..].iter().map(|end| before + end));
-        self.matrix.indices.extend_from_slice(&piece.matrix.indices);
-        self.matrix.values.extend_from_slice(&piece.matrix.values);
-        self.matrix.n_cols = self.matrix.n_cols.max(piece.matrix.n_cols);
+        self.matrix.append(&piece.matrix, |value| value);
         self.lines.append(&piece.lines, self.n_lines);
         self.n_lines += piece.n_lines;
         piece.clear();

@@ -102,9 +102,9 @@ impl GatheredLabels {
 /// Appends samples, in double precision if either is.
 fn append(to: &mut Samples, from: &Samples) {
     match (&mut *to, from) {
-        (Samples::SparseF32(to), Samples::SparseF32(from)) => append_sparse(to, from, |value| value),
-        (Samples::SparseF64(to), Samples::SparseF64(from)) => append_sparse(to, from, |value| value),
-        (Samples::SparseF64(to), Samples::SparseF32(from)) => append_sparse(to, from, f64::from),
+        (Samples::SparseF32(to), Samples::SparseF32(from)) => to.append(from, |value| value),
+        (Samples::SparseF64(to), Samples::SparseF64(from)) => to.append(from, |value| value),
+        (Samples::SparseF64(to), Samples::SparseF32(from)) => to.append(from, f64::from),
         (Samples::DenseF32(to), Samples::DenseF32(from)) => append_dense(to, from, |value| value),
         (Samples::DenseF64(to), Samples::DenseF64(from)) => append_dense(to, from, |value| value),
         (Samples::DenseF64(to), Samples::DenseF32(from)) => append_dense(to, from, f64::from),
@@ -123,14 +123,6 @@ fn append(to: &mut Samples, from: &Samples) {
         // Sparse and dense shards, or other samples, were refused earlier as mismatched shards.
         _ => {}
     }
-}
-
-fn append_sparse<T: Element, U: Element>(to: &mut CsrMatrix<T>, from: &CsrMatrix<U>, convert: impl Fn(U) -> T) {
-    let before = to.values.len();
-    to.indptr.extend(from.indptr.iter().skip(1).map(|end| before + end));
-    to.indices.extend_from_slice(&from.indices);
-    to.values.extend(from.values.iter().map(|value| convert(*value)));
-    to.n_cols = to.n_cols.max(from.n_cols);
 }
 
 fn append_dense<T: Element, U: Element>(to: &mut DenseMatrix<T>, from: &DenseMatrix<U>, convert: impl Fn(U) -> T) {

@@ -153,7 +153,7 @@ impl Source for Store {
     fn select(&self, rows: &[usize]) -> Result<AnySamples> {
         self.check(rows.iter().max().map_or(0, |last| last + 1))?;
         let none = if self.is_sparse() {
-            Vectors::Sparse(CsrMatrix { indptr: vec![0], n_cols: self.n_features(), ..CsrMatrix::default() })
+            Vectors::Sparse(CsrMatrix::empty(self.n_features()))
         } else {
             Vectors::Dense(DenseMatrix { n_cols: self.n_features(), ..DenseMatrix::default() })
         };
@@ -174,7 +174,7 @@ impl Source for Store {
 /// An empty set of samples with a given number of columns.
 fn no_rows(sparse: bool, n_cols: usize) -> Samples {
     if sparse {
-        Samples::SparseF32(CsrMatrix { indptr: vec![0], n_cols, ..CsrMatrix::default() })
+        Samples::SparseF32(CsrMatrix::empty(n_cols))
     } else {
         Samples::DenseF32(DenseMatrix { n_cols, ..DenseMatrix::default() })
     }

@@ -53,11 +53,8 @@ fn append(to: &mut Vectors, from: Vectors) {
             to.values.append(&mut from.values);
             to.n_rows += from.n_rows;
         }
-        (Vectors::Sparse(to), Vectors::Sparse(mut from)) => {
-            let before = to.values.len();
-            to.indptr.extend(from.indptr.iter().skip(1).map(|end| before + end));
-            to.indices.append(&mut from.indices);
-            to.values.append(&mut from.values);
+        (Vectors::Sparse(to), Vectors::Sparse(from)) => {
+            to.append(&from, |value| value);
         }
         // All rows of a store are of one kind.
         _ => {}

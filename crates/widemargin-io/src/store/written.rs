@@ -192,7 +192,7 @@ impl Written {
     }
 
     fn read_sparse(&self, blocks: &[Block], rows: Range<usize>) -> Result<CsrMatrix<f32>> {
-        let mut matrix = CsrMatrix { indptr: vec![0], indices: Vec::new(), values: Vec::new(), n_cols: self.n_cols };
+        let mut matrix = CsrMatrix::empty(self.n_cols);
         matrix.indptr.reserve(rows.len());
         let first = blocks.partition_point(|block| block.first_row + block.n_rows <= rows.start);
         for block in blocks[first..].iter().take_while(|block| block.first_row < rows.end) {

@@ -25,65 +25,51 @@ pub enum AnySamples {
     Described(Vec<AnySamples>),
 }
 
+/// Evaluates an expression on the samples, whatever their kind, or another on those in several representations.
+macro_rules! on_kind {
+    ($any:expr, $samples:ident => $body:expr, $views:pat => $described:expr) => {
+        match $any {
+            AnySamples::Vectors($samples) => $body,
+            AnySamples::Images($samples) => $body,
+            AnySamples::Grids($samples) => $body,
+            AnySamples::Series($samples) => $body,
+            AnySamples::Strings($samples) => $body,
+            AnySamples::BitSets($samples) => $body,
+            AnySamples::Described($views) => $described,
+        }
+    };
+}
+
 impl AnySamples {
     /// The name of the kind in messages.
     pub fn kind(&self) -> &'static str {
-        match self {
-            AnySamples::Vectors(_) => "vectors",
-            AnySamples::Images(_) => "images",
-            AnySamples::Grids(_) => "grids of cells",
-            AnySamples::Series(_) => "time series",
-            AnySamples::Strings(_) => "strings",
-            AnySamples::BitSets(_) => "bit sets",
-            AnySamples::Described(_) => "described samples",
+        fn name<K: Kind>(_: &K) -> &'static str {
+            K::NAME
         }
+        on_kind!(self, samples => name(samples), _ => "described samples")
     }
 }
 
 impl Samples for AnySamples {
     fn len(&self) -> usize {
-        match self {
-            AnySamples::Vectors(samples) => samples.len(),
-            AnySamples::Images(samples) => samples.len(),
-            AnySamples::Grids(samples) => samples.len(),
-            AnySamples::Series(samples) => samples.len(),
-            AnySamples::Strings(samples) => samples.len(),
-            AnySamples::BitSets(samples) => samples.len(),
-            AnySamples::Described(views) => views.first().map_or(0, Samples::len),
-        }
+        on_kind!(self, samples => samples.len(), views => views.first().map_or(0, Samples::len))
     }
 
     fn flaw(&self) -> Option<(usize, String)> {
-        match self {
-            AnySamples::Vectors(samples) => samples.flaw(),
-            _ => None,
-        }
+        on_kind!(self, samples => samples.flaw(), _ => None)
     }
 
     fn select(&self, rows: &[usize]) -> Self {
-        match self {
-            AnySamples::Vectors(samples) => AnySamples::Vectors(Samples::select(samples, rows)),
-            AnySamples::Images(samples) => AnySamples::Images(Samples::select(samples, rows)),
-            AnySamples::Grids(samples) => AnySamples::Grids(Samples::select(samples, rows)),
-            AnySamples::Series(samples) => AnySamples::Series(Samples::select(samples, rows)),
-            AnySamples::Strings(samples) => AnySamples::Strings(Samples::select(samples, rows)),
-            AnySamples::BitSets(samples) => AnySamples::BitSets(Samples::select(samples, rows)),
-            AnySamples::Described(views) => {
-                AnySamples::Described(views.iter().map(|view| Samples::select(view, rows)).collect())
-            }
-        }
+        on_kind!(self, samples => Samples::select(samples, rows).into_any(), views => {
+            AnySamples::Described(views.iter().map(|view| Samples::select(view, rows)).collect())
+        })
     }
 
     fn fingerprint(&self, at: usize) -> Option<u128> {
         match self {
-            AnySamples::Vectors(samples) => samples.fingerprint(at),
-            AnySamples::Images(samples) => samples.fingerprint(at),
-            AnySamples::Grids(samples) => samples.fingerprint(at),
-            AnySamples::Series(samples) => samples.fingerprint(at),
             AnySamples::Strings(samples) => Some(Fingerprint::of_bytes(samples[at].as_bytes())),
-            AnySamples::BitSets(samples) => samples.fingerprint(at),
-            // Made from samples that have already been checked.
-            AnySamples::Described(_) => None,
+            // Described samples were made from samples that have already been checked.
+            samples => on_kind!(samples, samples => samples.fingerprint(at), _ => None),
         }
     }
 }
@@ -107,9 +93,10 @@ pub trait Kind: Samples {
 }
 
 macro_rules! kind {
-    ($kind:ty, $variant:ident, $name:literal) => {
+    ($kind:ty, $variant:ident, $name:literal $(, also $other:ty: $pattern:pat => $converted:expr)?) => {
         impl Kind for $kind {
             const NAME: &'static str = $name;
+            $(const TAKES: &'static [&'static str] = &[$name, <$other>::NAME];)?
 
             fn of(any: &AnySamples) -> Option<&Self> {
                 match any {
@@ -121,6 +108,7 @@ macro_rules! kind {
             fn from_any(any: AnySamples) -> std::result::Result<Self, AnySamples> {
                 match any {
                     AnySamples::$variant(samples) => Ok(samples),
+                    $($pattern => $converted,)?
                     other => Err(other),
                 }
             }
@@ -131,62 +119,17 @@ macro_rules! kind {
         }
     };
 }
+
 kind!(Images, Images, "images");
 kind!(Grids, Grids, "grids of cells");
 kind!(Vec<String>, Strings, "strings");
 kind!(BitSets, BitSets, "bit sets");
-
-impl Kind for Vectors {
-    const NAME: &'static str = "vectors";
-    const TAKES: &'static [&'static str] = &[Self::NAME, Grids::NAME];
-
-    fn of(any: &AnySamples) -> Option<&Self> {
-        match any {
-            AnySamples::Vectors(samples) => Some(samples),
-            _ => None,
-        }
-    }
-
-    fn from_any(any: AnySamples) -> std::result::Result<Self, AnySamples> {
-        match any {
-            AnySamples::Vectors(samples) => Ok(samples),
-            // A grid is a vector if its shape does not matter.
-            AnySamples::Grids(grids) => Ok(Vectors::Dense(grids.into_cells())),
-            other => Err(other),
-        }
-    }
-
-    fn into_any(self) -> AnySamples {
-        AnySamples::Vectors(self)
-    }
-}
-
-impl Kind for Series {
-    const NAME: &'static str = "time series";
-    const TAKES: &'static [&'static str] = &[Self::NAME, Vectors::NAME];
-
-    fn of(any: &AnySamples) -> Option<&Self> {
-        match any {
-            AnySamples::Series(samples) => Some(samples),
-            _ => None,
-        }
-    }
-
-    fn from_any(any: AnySamples) -> std::result::Result<Self, AnySamples> {
-        match any {
-            AnySamples::Series(samples) => Ok(samples),
-            // A dense row is a series of one channel; a sparse row has no definite length.
-            AnySamples::Vectors(Vectors::Dense(rows)) => {
-                Series::of_rows(rows).map_err(|rows| AnySamples::Vectors(Vectors::Dense(rows)))
-            }
-            other => Err(other),
-        }
-    }
-
-    fn into_any(self) -> AnySamples {
-        AnySamples::Series(self)
-    }
-}
+// A grid is a vector if its shape does not matter.
+kind!(Vectors, Vectors, "vectors", also Grids: AnySamples::Grids(grids) => Ok(Vectors::Dense(grids.into_cells())));
+// A dense row is a series of one channel; a sparse row has no definite length.
+kind!(Series, Series, "time series", also Vectors: AnySamples::Vectors(Vectors::Dense(rows)) => {
+    Series::of_rows(rows).map_err(|rows| AnySamples::Vectors(Vectors::Dense(rows)))
+});
 
 /// A view of rows as a source of [`AnySamples::Vectors`], copied a chunk at a time.
 #[derive(Clone, Copy, Debug)]

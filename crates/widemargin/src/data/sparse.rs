@@ -95,7 +95,7 @@ impl<'a, T: Element, I: Index, P: Index> CsrView<'a, T, I, P> {
 
     /// The given rows, copied in the given order.
     pub fn select(&self, rows: &[usize]) -> CsrMatrix<T> {
-        let mut out = CsrMatrix { indptr: vec![0], indices: Vec::new(), values: Vec::new(), n_cols: self.n_cols };
+        let mut out = CsrMatrix::empty(self.n_cols);
         for &row in rows {
             let range = self.range(row);
             out.indices.extend(self.indices[range.clone()].iter().map(|i| i.to_usize().unwrap_or(0) as u32));
@@ -155,6 +155,20 @@ pub struct CsrMatrix<T> {
 }
 
 impl<T: Element> CsrMatrix<T> {
+    /// No rows, of this number of features.
+    pub fn empty(n_cols: usize) -> Self {
+        CsrMatrix { indptr: vec![0], indices: Vec::new(), values: Vec::new(), n_cols }
+    }
+
+    /// Appends the rows of another matrix, each value converted; the wider of the two says how many features there are.
+    pub fn append<U: Element>(&mut self, other: &CsrMatrix<U>, convert: impl Fn(U) -> T) {
+        let before = self.values.len();
+        self.indptr.extend(other.indptr.iter().skip(1).map(|end| before + end));
+        self.indices.extend_from_slice(&other.indices);
+        self.values.extend(other.values.iter().map(|value| convert(*value)));
+        self.n_cols = self.n_cols.max(other.n_cols);
+    }
+
     /// A view, as accepted by every method of the library.
     ///
     /// # Errors

@@ -32,7 +32,7 @@ impl Vectors {
             }
         };
         if rows.is_sparse() {
-            let mut matrix = CsrMatrix { indptr: vec![0], indices: Vec::new(), values: Vec::new(), n_cols };
+            let mut matrix = CsrMatrix::empty(n_cols);
             for (at, &row) in picked.iter().enumerate() {
                 call(at);
                 let mut bad = None;
@@ -159,8 +159,7 @@ impl Samples for Vectors {
         match self {
             Vectors::Dense(matrix) => Vectors::Dense(Samples::select(matrix, rows)),
             Vectors::Sparse(matrix) => {
-                let mut picked =
-                    CsrMatrix { indptr: vec![0], indices: Vec::new(), values: Vec::new(), n_cols: matrix.n_cols };
+                let mut picked = CsrMatrix::empty(matrix.n_cols);
                 for &row in rows {
                     let range = matrix.indptr[row]..matrix.indptr[row + 1];
                     picked.indices.extend_from_slice(&matrix.indices[range.clone()]);

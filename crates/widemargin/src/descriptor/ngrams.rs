@@ -89,7 +89,7 @@ impl NGrams {
 
     /// The count of each n-gram in each string.
     pub fn counts(&self, strings: &[String]) -> Vectors {
-        let mut matrix = CsrMatrix { indptr: vec![0], indices: Vec::new(), values: Vec::new(), n_cols: self.bits };
+        let mut matrix = CsrMatrix::empty(self.bits);
         let mut places = Vec::new();
         for string in strings {
             places.clear();

@@ -4,7 +4,6 @@
 //! value of each feature; the scalar kernel is reduced to a few numbers per value ([`AdditiveMap`]); one-vs-rest
 //! problems are solved by dual coordinate descent ([`dual`]).
 
-use super::primal::PrimalFinish;
 use crate::data::{
     ClassWeight, Distinct, Given, Label, Labels, Rows, check_costs, effective_weights, fingerprints, visit_histogram,
 };
@@ -180,35 +179,16 @@ impl PowerMeanParams {
 
         let targets = OneVsRest::new(labels.codes(), labels.classes().len());
         let problem = DualProblem { rows: &rows, map: &map, targets, loss: self.loss, costs: &costs };
-        let settings = DualSettings {
-            tol: self.tol,
-            max_epochs: self.max_epochs,
-            seed: self.seed,
-            threads: self.threads,
-            shrinking: self.shrinking,
-            engine: self.engine,
-        };
-        let primal = PrimalFinish { tol: self.tol, max_epochs: self.max_epochs, threads: self.threads };
-        let settings = primal.limit(&problem, settings);
+        let settings = self.limit(&problem, self.settings(self.threads));
         let mut solution = dual::solve_for_weights(&problem, &settings, monitor)?;
         clock.end("solve")?;
-        if primal.is_wanted(&problem, &solution, settings.max_epochs) {
-            primal.run(&problem, &mut solution, monitor)?;
+        if self.wants_primal(&problem, &solution, settings.max_epochs) {
+            self.finish_in_primal(&problem, &mut solution, monitor)?;
             clock.end("newton")?;
         }
 
         let report = report(&solution, clock.stages, self);
-        Ok(PowerMeanSvc {
-            map,
-            loss: self.loss,
-            c: self.c,
-            scaling,
-            n_features: samples.n_cols(),
-            classes: labels.classes().to_vec(),
-            weights: solution.weights,
-            report,
-            origin: Origin::of(self.training()),
-        })
+        Ok(self.model(map, scaling, samples.n_cols(), &labels, solution.weights, report))
     }
 
     /// Refuses weights that do not fit in memory before anything is allocated.
@@ -223,6 +203,26 @@ impl PowerMeanParams {
         ]));
         let what = || format!("the weights of {n_features} features × {n_nodes} nodes × {n_problems} problems");
         memory::check(needed, what, memory::FEWER_COLUMNS)
+    }
+
+    /// The settings of the descent.
+    pub(crate) fn settings(&self, threads: usize) -> DualSettings {
+        let PowerMeanParams { tol, max_epochs, seed, shrinking, engine, .. } = *self;
+        DualSettings { tol, max_epochs, seed, threads, shrinking, engine }
+    }
+
+    /// The trained model.
+    pub(crate) fn model(
+        &self,
+        map: AdditiveMap,
+        scaling: Option<FeatureMax>,
+        n_features: usize,
+        labels: &Labels,
+        weights: Vec<f32>,
+        report: Report,
+    ) -> PowerMeanSvc {
+        let (classes, origin) = (labels.classes().to_vec(), Origin::of(self.training()));
+        PowerMeanSvc { map, loss: self.loss, c: self.c, scaling, n_features, classes, weights, report, origin }
     }
 
     /// The settings stored in the model.

@@ -6,6 +6,7 @@
 
 use crate::error::Result;
 use crate::expansion::{explicit, explicit_bytes};
+use crate::model::PowerMeanParams;
 use crate::monitor::Monitor;
 use crate::problem::{Block, Intercept, LinearObjective, Loss, SmoothLoss};
 use crate::solve::Status;
@@ -33,17 +34,9 @@ const NONZERO: f64 = 40.0;
 /// Explicit φ(x) takes 8 bytes per coordinate: above this size, descent continues alone.
 const MOST_BYTES: usize = 4 << 30;
 
-/// The parameters that the final stage needs.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PrimalFinish {
-    pub tol: f64,
-    pub max_epochs: u32,
-    pub threads: usize,
-}
-
-impl PrimalFinish {
+impl PowerMeanParams {
     /// The settings of the descent, with fewer epochs if Newton's method can take over.
-    pub fn limit(&self, problem: &DualProblem<'_>, settings: DualSettings) -> DualSettings {
+    pub(crate) fn limit(&self, problem: &DualProblem<'_>, settings: DualSettings) -> DualSettings {
         let able = problem.map.is_symmetric()
             && problem.loss == Loss::SquaredHinge
             && explicit_bytes(problem.rows, problem.map) <= MOST_BYTES;
@@ -56,12 +49,17 @@ impl PrimalFinish {
     }
 
     /// Whether the descent was cut short without converging.
-    pub fn is_wanted(&self, problem: &DualProblem<'_>, solution: &DualSolution, epochs: u32) -> bool {
+    pub(crate) fn wants_primal(&self, problem: &DualProblem<'_>, solution: &DualSolution, epochs: u32) -> bool {
         epochs < self.max_epochs && problem.rows.n_nonzero() > 0 && solution.status.contains(&Status::IterationLimit)
     }
 
     /// Solves the problems, starting from the weights of `solution`.
-    pub fn run(&self, problem: &DualProblem<'_>, solution: &mut DualSolution, monitor: &Monitor<'_>) -> Result<()> {
+    pub(crate) fn finish_in_primal(
+        &self,
+        problem: &DualProblem<'_>,
+        solution: &mut DualSolution,
+        monitor: &Monitor<'_>,
+    ) -> Result<()> {
         let phi = explicit(problem.rows, problem.map);
         let n_problems = problem.targets.n_problems();
         let (d, loss) = (phi.n_cols, SmoothLoss::SquaredHinge);

@@ -33,24 +33,28 @@ impl<'a> From<CsrView<'a, f32>> for Block<'a> {
     }
 }
 
+/// Evaluates an expression on the view of a block, whatever its form.
+macro_rules! on_view {
+    ($block:expr, $view:ident => $body:expr) => {
+        match $block {
+            Block::Dense($view) => $body,
+            Block::Sparse($view) => $body,
+        }
+    };
+}
+
 /// Values beyond this cannot be squared and summed in single precision.
 const LARGEST: f64 = 1e17;
 
 impl Block<'_> {
     /// Number of rows.
     pub fn n_rows(&self) -> usize {
-        match self {
-            Block::Dense(view) => view.n_rows(),
-            Block::Sparse(view) => view.n_rows(),
-        }
+        on_view!(self, view => view.n_rows())
     }
 
     /// Number of features.
     pub fn n_features(&self) -> usize {
-        match self {
-            Block::Dense(view) => view.n_cols(),
-            Block::Sparse(view) => view.n_cols(),
-        }
+        on_view!(self, view => view.n_cols())
     }
 
     /// Multiply-adds of one product of Φ with a vector.
@@ -144,10 +148,7 @@ impl Block<'_> {
     pub(super) fn add_squares(&self, first: usize, factors: &[f32], sums: &mut [f64]) {
         for (row, &factor) in factors.iter().enumerate().filter(|(_, factor)| **factor != 0.0) {
             let mut add = |column: usize, value: f64| sums[column] += f64::from(factor) * value * value;
-            match self {
-                Block::Dense(view) => view.for_each_nonzero(first + row, &mut add),
-                Block::Sparse(view) => view.for_each_nonzero(first + row, &mut add),
-            }
+            on_view!(self, view => view.for_each_nonzero(first + row, &mut add));
         }
     }
 
@@ -156,10 +157,7 @@ impl Block<'_> {
         let first = to.len();
         to.resize(first + self.n_features(), 0.0);
         let put = |column: usize, value: f64| to[first + column] = value;
-        match self {
-            Block::Dense(view) => view.for_each_nonzero(row, put),
-            Block::Sparse(view) => view.for_each_nonzero(row, put),
-        }
+        on_view!(self, view => view.for_each_nonzero(row, put))
     }
 
     /// The error for the first value that single precision cannot work with, if any.
@@ -173,10 +171,7 @@ impl Block<'_> {
                     bad = Some((column, value));
                 }
             };
-            match self {
-                Block::Dense(view) => view.for_each_nonzero(row, &mut look),
-                Block::Sparse(view) => view.for_each_nonzero(row, &mut look),
-            }
+            on_view!(self, view => view.for_each_nonzero(row, &mut look));
             if let Some((column, value)) = bad {
                 let problem = if value.is_finite() {
                     "is too large for single precision: scale the features"

@@ -9,9 +9,10 @@ use crate::error::{Error, Result};
 /// The first where it compares what is given, the second otherwise.
 pub(in crate::similarity) struct Either<A, B>(pub A, pub B);
 
-impl<A: AnyKernel, B: AnyKernel> Either<A, B> {
-    fn is_first(&self, samples: &AnySamples) -> bool {
-        samples.kind() == self.0.kind()
+impl<A: AnyKernel + 'static, B: AnyKernel + 'static> Either<A, B> {
+    /// The one that compares these samples.
+    fn of(&self, samples: &AnySamples) -> &dyn AnyKernel {
+        if samples.kind() == self.0.kind() { &self.0 } else { &self.1 }
     }
 }
 
@@ -31,7 +32,7 @@ impl<A: AnyKernel + 'static, B: AnyKernel + 'static> AnyKernel for Either<A, B> 
     }
 
     fn accept(&self, samples: AnySamples) -> Result<AnySamples> {
-        if self.is_first(&samples) {
+        if samples.kind() == self.0.kind() {
             return self.0.accept(samples);
         }
         self.1.accept(samples).map_err(|error| match error {
@@ -51,27 +52,19 @@ impl<A: AnyKernel + 'static, B: AnyKernel + 'static> AnyKernel for Either<A, B> 
     }
 
     fn block_any(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f32]) -> Result<()> {
-        if self.is_first(samples) {
-            self.0.block_any(bases, samples, block)
-        } else {
-            self.1.block_any(bases, samples, block)
-        }
+        self.of(samples).block_any(bases, samples, block)
     }
 
     fn kernel_distances_any(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f32]) -> Result<bool> {
-        if self.is_first(samples) {
-            self.0.kernel_distances_any(bases, samples, block)
-        } else {
-            self.1.kernel_distances_any(bases, samples, block)
-        }
+        self.of(samples).kernel_distances_any(bases, samples, block)
     }
 
     fn seconds_a_pair_any(&self, bases: &AnySamples) -> f64 {
-        if self.is_first(bases) { self.0.seconds_a_pair_any(bases) } else { self.1.seconds_a_pair_any(bases) }
+        self.of(bases).seconds_a_pair_any(bases)
     }
 
     fn n_columns_any(&self, bases: &AnySamples) -> usize {
-        if self.is_first(bases) { self.0.n_columns_any(bases) } else { self.1.n_columns_any(bases) }
+        self.of(bases).n_columns_any(bases)
     }
 
     fn brings_columns_any(&self) -> bool {

@@ -23,11 +23,10 @@ use crate::data::{AnySamples, Fingerprint, Labels, Resources, Source, check_cost
 use crate::descriptor::FeatureMax;
 use crate::error::{Error, Result};
 use crate::model::clock::Clock;
-use crate::model::origin::Origin;
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::n_problems;
-use crate::solve::dual::{BlockProblem, Blocks, DualSettings, solve_blocks};
+use crate::solve::dual::{BlockProblem, Blocks, solve_blocks};
 
 impl PowerMeanParams {
     /// Trains on data larger than memory: the samples are read twice, in ranges of rows, and stored coded in blocks, in
@@ -106,14 +105,7 @@ impl PowerMeanParams {
             CheckpointWriter::new(resources.checkpoint, &store, plan, facts, n_problems, left.as_ref());
         let (n_features, n_classes) = (sizes.n_features, labels.classes().len());
         let problem = BlockProblem { map: &map, book: &book.values, n_features, n_classes, loss: self.loss };
-        let settings = DualSettings {
-            tol: self.tol,
-            max_epochs: self.max_epochs,
-            seed: self.seed,
-            threads: Pool::count(self.threads).min(MOST_THREADS),
-            shrinking: self.shrinking,
-            engine: self.engine,
-        };
+        let settings = self.settings(Pool::count(self.threads).min(MOST_THREADS));
         let solution = solve_blocks(&problem, &store, &settings, kept, &mut checkpoint_writer, monitor)?;
         clock.end("solve")?;
 
@@ -122,17 +114,7 @@ impl PowerMeanParams {
         if is_rounded {
             report.warnings.push("more than 65,536 distinct values: they were rounded to 12 significant bits".into());
         }
-        Ok(PowerMeanSvc {
-            map,
-            loss: self.loss,
-            c: self.c,
-            scaling,
-            n_features,
-            classes: labels.classes().to_vec(),
-            weights: solution.weights,
-            report,
-            origin: Origin::of(self.training()),
-        })
+        Ok(self.model(map, scaling, n_features, labels, solution.weights, report))
     }
 
     /// What identifies the fit of a checkpoint, by name: everything that affects the steps.

@@ -111,7 +111,7 @@ def newton(x: sparse.csr_array, y: np.ndarray) -> dict[str, Any]:
 
 
 def facts(report: dict[str, Any]) -> dict[str, Any]:
-    return {"gap": report["gap"], "primal": sum(report["primal"]), "iterations": max(report["iterations"])}
+    return {"gap": max(report["gaps"]), "objective": report["objective"], "iterations": max(report["iterations"])}
 
 
 def page(told: dict[str, Any]) -> str:
@@ -138,7 +138,7 @@ def page(told: dict[str, Any]) -> str:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--command", default="widemargin", help="the program")
-    parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 40_000])
+    parser.add_argument("--rows", type=int, nargs="+", default=[20_000, 60_000])
     parser.add_argument("--memory", default="64MiB", help="of descent")
     parser.add_argument("--folder", type=Path, default=Path("scratch"))
     return parser.parse_args()

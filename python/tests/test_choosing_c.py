@@ -64,3 +64,27 @@ def test_the_thin_plate_on_edit_distances():
         fitted = wm.BasisExpansionSVC("edit", normalization=name, C="auto").fit(X[:160], y[:160])
         nearest = y[:160][np.asarray(distances)[160:, :160].argmax(axis=1)]
         assert fitted.score(X[160:], y[160:]) >= (nearest == y[160:]).mean()
+
+
+def test_a_square_matrix_of_similarities_is_as_good_as_the_similarity():
+    X, y = make_moons(200, noise=0.2, random_state=1)
+    A, B, a = X[:140], X[140:], y[:140]
+    gram = -np.linalg.norm(A[:, None] - A, axis=2)
+    across = -np.linalg.norm(B[:, None] - A, axis=2)
+    for basis, n_basis in (("index", 140), ("random", 40), ("kmedoids", 30)):
+        for normalization in ("centered_clip", "nystrom_flip"):
+            same = {"basis": basis, "n_basis": n_basis, "normalization": normalization, "C": 3.0, "random_state": 0}
+            by_matrix = wm.BasisExpansionSVC("precomputed", **same).fit(gram, a)
+            rows = by_matrix.basis_indices_
+            by_distance = wm.BasisExpansionSVC("distance", **{**same, "basis": rows, "n_basis": len(rows)}).fit(A, a)
+            expected = by_distance.decision_function(B)
+            np.testing.assert_allclose(by_matrix.decision_function(across), expected, atol=2e-2)
+            np.testing.assert_allclose(by_matrix.decision_function(across[:, rows]), expected, atol=2e-2)
+            if basis == "kmedoids":
+                # Equally good: which local minimum is reached depends on the order of the samples.
+                medoids = wm.BasisExpansionSVC("distance", **same).fit(A, a).basis_indices_
+                ours, theirs = (-gram[:, chosen].max(axis=1).sum() for chosen in (rows, medoids))
+                assert ours <= 1.1 * theirs
+                assert ours < 0.9 * -gram[:, :30].max(axis=1).sum()
+    with pytest.raises(ValueError, match="give those between all samples, a square matrix"):
+        wm.BasisExpansionSVC("precomputed", normalization="nystrom").fit(gram[:, :50], a)

@@ -54,9 +54,10 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
     ----------
     similarity : str, similarity, callable, or a list of these, default="rbf"
         A spec such as ``"rbf:gamma=1"`` or ``"hog:cell=4/rigid"``, an object of `widemargin.similarity`,
-        ``"precomputed"``, or any ``f(samples, bases)`` that returns an array (samples, bases). Callables receive
-        subsets of what is passed to ``fit`` and ``predict``, of the same type. Several similarities are normalised
-        separately and concatenated, named ones before callables.
+        ``"precomputed"`` (a square matrix of the similarities between all samples, or those to the bases), or any
+        ``f(samples, bases)`` that returns an array (samples, bases). Callables receive subsets of what is passed to
+        ``fit`` and ``predict``, of the same type. Several similarities are normalised separately and concatenated,
+        named ones before callables.
     n_basis : int, default=1000
         Number of bases; if there are fewer samples, all of them.
     basis : {"index", "random", "stratified", "kmedoids"} or array of int, default="index"
@@ -196,6 +197,8 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
         self._columns: npt.NDArray[np.int64] | None = None
         if resolved.is_precomputed:
             collected, y = self._precomputed(X, y, sample_weight)
+            if self._columns is not None:
+                basis, basis_rows = "index", self._columns
         else:
             collected = collect(self, X, resolved, reset=True)
         same_length(collected.n, len(column_or_1d(y)))
@@ -240,12 +243,27 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
             weights = self._weights(sample_weight, n)
             present = np.arange(n) if weights is None else np.flatnonzero(weights > 0)
             basis, given = basis_of(self.basis, self)
-            if basis == "kmedoids":
-                raise ValueError("basis='kmedoids' is not possible with similarity='precomputed': choose another")
-            rows = self._drawn(codes, present, basis, given)
+            rows = (
+                self._medoids(X, codes, present) if basis == "kmedoids" else self._drawn(codes, present, basis, given)
+            )
             self._columns = rows
             X = X[:, rows]
         return Collected((from_vectors(X), None), n), y
+
+    def _medoids(self, X: Any, codes: npt.NDArray[np.uint32], present: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Medoids of each class among the rows present, by the similarities between them."""
+
+        def between(samples: Any, bases: Any) -> npt.NDArray[np.float64]:
+            block = X[samples][:, bases]
+            return block.toarray() if hasattr(block, "toarray") else block
+
+        from .transformers import BasisExpansion
+
+        n_basis = min(int(self.n_basis), len(present))
+        chosen = BasisExpansion(
+            between, n_basis=n_basis, basis="kmedoids", normalization="none", random_state=self._seed()
+        ).fit(present.tolist(), codes[present])
+        return present[chosen.basis_indices_]
 
     def _drawn(
         self,

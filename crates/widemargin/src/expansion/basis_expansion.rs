@@ -307,7 +307,9 @@ impl<S: Similarity> BasisExpansion<S> {
         let n = self.bases.len();
         if self.n_columns() != n {
             let (spec, normalization) = (self.similarity.spec(), self.normalization);
-            let problem = format!("{normalization} needs the similarities between the bases, which are not available");
+            let problem = format!(
+                "{normalization} needs the similarities between the bases: give those between all samples, a square matrix"
+            );
             return Err(Error::similarity(spec, problem));
         }
         let raw = BasisExpansion::raw(self.similarity(), self.bases().clone())?;

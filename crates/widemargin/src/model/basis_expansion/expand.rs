@@ -86,9 +86,23 @@ impl<S: Similarity> Expander<S> {
         }
         let distinct = learned.distinct;
         let chosen = match &self.basis {
-            // Any sample shows how many columns there are.
-            _ if self.similarity.brings_columns() => {
-                Bases { rows: distinct.rows.iter().min().copied().into_iter().collect(), warning: None }
+            choice if self.similarity.brings_columns() => {
+                // Any sample shows how many columns there are.
+                let first: Vec<usize> = distinct.rows.iter().min().copied().into_iter().collect();
+                let n_samples = learned.samples.n_samples();
+                let described = self.similarity.describe(learned.samples.select(&first)?)?;
+                let n_columns = self.similarity.n_columns(&described);
+                // A Nyström map needs the similarities between the bases: the rows of samples that are the columns.
+                let rows = match choice {
+                    _ if self.normalization.definite().is_none() => first,
+                    BasisChoice::Given(rows) if rows.len() == n_columns => {
+                        basis::check_given(rows, n_samples)?;
+                        rows.clone()
+                    }
+                    _ if n_columns == n_samples => (0..n_samples).collect(),
+                    _ => first,
+                };
+                Bases { rows, warning: None }
             }
             BasisChoice::Given(rows) => {
                 basis::check_given(rows, learned.samples.n_samples())?;

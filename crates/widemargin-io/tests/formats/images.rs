@@ -196,7 +196,7 @@ fn idx_files() {
         (vec![0, 0, 8, 3, 0], "5 bytes are no header"),
         (idx(&[1, u32::MAX, u32::MAX], &pixels), "its sizes are [1, 4294967295, 4294967295]"),
         (idx(&[u32::MAX, 65536, 65536], &pixels), "a record of IDX has 4294967296 bytes, 18 are there"),
-        (idx(&[0, 2, 3], &[]), "no samples"),
+        (idx(&[0, 2, 3], &[]), "no samples in the file"),
     ] {
         std::fs::write(&path, bytes).unwrap();
         let told = message(&path);

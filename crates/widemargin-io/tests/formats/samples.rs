@@ -134,7 +134,7 @@ fn what_is_wrong_with_strings_is_told() {
         (b"a\tb\n\n\tc\n", "line 3, column 1: missing value"),
         (b"a\tb\nc\t\xFF\n", "line 2, column 2: not UTF-8 text"),
         (b"\n\n", "no samples in the file"),
-        (b"label\ttext\n", "no samples"),
+        (b"label\ttext\n", "no samples in the file"),
     ] {
         assert_eq!(message("a.tsv", text, &auto), right);
     }
@@ -206,7 +206,7 @@ fn the_ts_format() {
         ),
         ("1,2,3:a\n".into(), "line 1: '1,2,3:a' is not of a .ts header: expected a line that starts with @"),
         ("@problemName X\n".into(), "no line @data, after which series come"),
-        (header.into(), "no samples"),
+        (header.into(), "no samples in the file"),
     ] {
         assert_eq!(message("a.ts", text, &auto), right);
     }

@@ -61,7 +61,6 @@ __all__ = [
     "LandmarkPlan",
     "Model",
     "Part",
-    "SettledPolynomials",
     "State",
     "WeightedLabels",
     "canonical",
@@ -74,6 +73,7 @@ __all__ = [
     "fit_power_mean",
     "fit_power_mean_remote",
     "fit_thin_plate",
+    "fit_thin_plate_remote",
     "header_of",
     "hog",
     "merge",
@@ -81,7 +81,6 @@ __all__ = [
     "pairwise",
     "payload",
     "remark_on",
-    "rows_separate",
     "scale_and_nodes",
     "select_similarities",
     "similarity_rows",
@@ -297,42 +296,29 @@ def choose_landmarks(
     """Landmarks (landmarks, features), and the indices of these samples; none if they are means."""
 
 @final
-class SettledPolynomials:
-    """The treatment of the polynomials of a thin plate kernel."""
-
-    def lift(self, only_polynomials: bool) -> _Lift:
-        """What `Part.on_landmarks` takes."""
-
-    @property
-    def n_free(self) -> int: ...
-
-@final
 class LandmarkPlan:
-    """A kernel on landmarks (landmarks, features), for the samples that `rows` stands for."""
+    """A kernel on landmarks, with which workers make features."""
 
-    def __new__(cls, kernel: str, bases: _Floats, rows: object) -> LandmarkPlan: ...
     @staticmethod
-    def from_bytes(data: bytes) -> LandmarkPlan:
-        """What workers make features with."""
-
+    def from_bytes(data: bytes) -> LandmarkPlan: ...
     def __reduce__(self) -> tuple[Any, tuple[bytes]]: ...
-    def settle(self, null_space: str, labels: WeightedLabels, separates: bool) -> SettledPolynomials: ...
-    def fit(
-        self,
-        settled: SettledPolynomials,
-        rows: object,
-        labels: WeightedLabels,
-        *,
-        support: Sequence[int],
-        C: float | None,
-        basis: str,
-        stages: _Stages,
-        common: _Common,
-    ) -> Model:
-        """The path over rows that `rows` stands for."""
 
-def rows_separate(rows: object, labels: WeightedLabels, n_free: int, threads: int) -> bool:
-    """Whether rows of the polynomials' features alone separate a problem."""
+def fit_thin_plate_remote(
+    samples: object,
+    features: Callable[[LandmarkPlan, _Lift], object],
+    labels: WeightedLabels,
+    *,
+    kernel: str,
+    bases: _Floats,
+    support: Sequence[int],
+    null_space: str,
+    C: float | None,
+    basis: str,
+    stages: _Stages,
+    common: _Common,
+) -> Model:
+    """Trains on landmarks (landmarks, features), for the samples that `samples` stands for as for `normalised`:
+    `features` makes what stands for features of them, those of polynomials alone and at last all."""
 
 def choose_bases(codes: _Codes, n_basis: int, basis: str, seed: int) -> _Rows:
     """Rows that become bases; not for k-medoids, which would need the similarities."""

@@ -9,7 +9,7 @@ use pyo3::PyClass;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pyclass::boolean_struct::True;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::PyDict;
 use widemargin::data::{ClassWeight, DenseMatrix, Label, Labels};
 use widemargin::model::{Array, Numbers};
 use widemargin::solve::Stage;
@@ -163,12 +163,4 @@ fn held<'py, T: numpy::Element + Clone, O>(
     };
     array.call_method1("setflags", (false,))?;
     Ok(array.into_any())
-}
-
-/// What pickle makes a machine of again: its class's `from_bytes`, and the bytes.
-pub fn reduced<'py>(
-    model: &Bound<'py, PyAny>,
-    bytes: Bound<'py, PyBytes>,
-) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
-    Ok((model.get_type().getattr("from_bytes")?, (bytes,)))
 }

@@ -38,7 +38,7 @@ mod _core {
         version, with_payload,
     };
     #[pymodule_export]
-    use crate::landmark_plan::{LandmarkPlan, SettledPolynomials, choose_landmarks, rows_separate};
+    use crate::landmark_plan::{LandmarkPlan, choose_landmarks, fit_thin_plate_remote};
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]

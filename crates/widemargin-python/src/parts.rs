@@ -363,7 +363,7 @@ impl Part {
     ) -> PyResult<Part> {
         let weights = self.weights()?;
         let samples: Given<'_> = self.rows.bind(py).extract()?;
-        let plan = &plan.plan;
+        let plan = &plan.0;
         let view = samples.rows("the thin plate SVM")?;
         let features = conduct(py, &Patience::default(), |_, _| match &lift.cross {
             None => plan.polynomial_features(&view, weights, &lift.columns),
@@ -375,7 +375,7 @@ impl Part {
         let facts = Facts::Landmarks {
             codes: present(&vector::<u32>(&codes)?, weights),
             n_classes,
-            n_penalised: if lift.cross.is_none() { 0 } else { lift.n_penalised },
+            n_penalised: lift.n_penalised,
             units: present(&vector::<f64>(&units)?, weights),
             roots,
         };

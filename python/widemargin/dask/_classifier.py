@@ -19,7 +19,7 @@ from scipy import sparse
 from .. import _core
 from .._base import fitting, labels_of
 from .._progress import Progress
-from .._samples import count
+from .._samples import count, pick
 from . import _tasks, _versions
 from ._partitions import Partition, partitions, pieces
 from ._rows import Rows
@@ -59,25 +59,25 @@ class Given:
         made = [delayed(_tasks.sample_part)(piece.number, piece.samples, piece.weights) for piece in self.present]
         return list(self.client.compute(made))
 
-    def picked(self, rows: npt.NDArray[np.int64], pick: Callable[[int, npt.NDArray[np.int64]], Future]) -> Any:
-        """What belongs to some samples, by their numbers among all and in their order: `pick` gives that of some rows
+    def picked(self, rows: npt.NDArray[np.int64], take: Callable[[int, npt.NDArray[np.int64]], Future]) -> Any:
+        """What belongs to some samples, by their numbers among all and in their order: `take` gives that of some rows
         of the piece at a place."""
         ends = np.cumsum([len(piece.codes) for piece in self.pieces])
         owner = np.searchsorted(ends, rows, side="right")
         order = np.argsort(owner, kind="stable")
         found = []
         for at in np.unique(owner).tolist():
-            found.append(pick(at, rows[order][owner[order] == at] - (ends[at] - len(self.pieces[at].codes))))
+            found.append(take(at, rows[order][owner[order] == at] - (ends[at] - len(self.pieces[at].codes))))
         # Back from the order of partitions to the order of the choice.
-        return _tasks.some(joined(self.client.gather(found)), np.argsort(order, kind="stable"))
+        return pick(joined(self.client.gather(found)), np.argsort(order, kind="stable"))
 
     def picked_samples(self, rows: npt.NDArray[np.int64]) -> Any:
         """Some samples in one collection of their kind."""
 
-        def pick(at: int, mine: npt.NDArray[np.int64]) -> Future:
-            return self.client.compute(delayed(_tasks.some)(self.pieces[at].samples, mine))
+        def take(at: int, mine: npt.NDArray[np.int64]) -> Future:
+            return self.client.compute(delayed(pick)(self.pieces[at].samples, mine))
 
-        return self.picked(rows, pick)
+        return self.picked(rows, take)
 
 
 class Clock:

@@ -35,6 +35,10 @@ class Rows:
         # How often each query was put.
         self.asked: Counter[str] = Counter()
 
+    def forget(self) -> None:
+        """Lets go of the parts, which cannot be asked any more."""
+        self._groups, self._states = [], []
+
     def told(self) -> dict[str, Any]:
         """Tasks, how often each query was put, and the seconds spent waiting for answers."""
         return {"tasks": self._sums.n_tasks, "asked": dict(self.asked), "seconds_of_sums": self._sums.seconds}

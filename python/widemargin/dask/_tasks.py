@@ -13,7 +13,7 @@ from sklearn.utils import check_array
 
 from .. import _core
 from .._columns import names_of
-from .._samples import count, from_vectors, pick
+from .._samples import count, from_vectors
 from ..transformers import BasisExpansion
 
 T = TypeVar("T")
@@ -27,7 +27,6 @@ class Summary:
     codes: npt.NDArray[np.uint32]
     weights: npt.NDArray[np.float64] | None
     width: int | None
-    kind: str
     # Of the columns, where they have names.
     names: list[str] | None
 
@@ -66,18 +65,12 @@ def summary(number: int, samples: Any, labels: Any, weights: Any) -> Summary:
             raise ValueError(f"partition {number}: the weight of its row {row} is {given[row]}: a number of 0 or more")
     shape: tuple[int, ...] = getattr(samples, "shape", ())
     width = shape[1] if len(shape) > 1 else None
-    return Summary(
-        classes, codes.astype(np.uint32).reshape(-1), given, width, type(samples).__name__, names_of(samples)
-    )
+    return Summary(classes, codes.astype(np.uint32).reshape(-1), given, width, names_of(samples))
 
 
 def same(given: T) -> T:
     """What was given, as a task's result: it is sent once to each worker that needs it, and can be had again."""
     return given
-
-
-def some(samples: Any, rows: npt.NDArray[np.int64]) -> Any:
-    return pick(samples, rows)
 
 
 States = list[_core.State] | None

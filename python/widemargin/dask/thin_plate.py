@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from distributed import Future
 from sklearn.utils import check_array
 
 from .. import _core
@@ -58,38 +59,38 @@ class ThinPlateSVC(DaskClassifier, _local.ThinPlateSVC):
     def _train(self, asked: Any, given: Given, clock: Clock, progress: Progress) -> tuple[_core.Model, Rows]:
         C, kernel, null_space, basis = asked
         self._name_columns(given)
-        client, labels = given.client, given.labels
+        client = given.client
         bases, support = self._landmarks(given, basis)
         clock.end("landmarks")
 
         samples = given.samples()
-        plan = _core.LandmarkPlan(kernel, bases, Rows(client, grouped(client, samples)))
-        shared = client.submit(_tasks.same, plan, pure=False)
+        looked_at = rows = Rows(client, grouped(client, samples))
+        known = [(piece.codes, len(self.classes_), piece.units) for piece in given.present]
+        shared: Future | None = None
 
-        def features(settled: _core.SettledPolynomials, *, only_polynomials: bool = False) -> Rows:
-            lift = client.submit(_tasks.same, settled.lift(only_polynomials), pure=False)
-            known = [(piece.codes, len(self.classes_), piece.units) for piece in given.present]
-            each = zip(samples, known, strict=True)
-            parts = [client.submit(_tasks.made, one, "on_landmarks", *of, shared, lift, pure=False) for one, of in each]
-            return Rows(client, grouped(client, parts))
+        def features(plan: _core.LandmarkPlan, lift: _core._Lift) -> Rows:
+            nonlocal rows, shared
+            shared = shared or client.submit(_tasks.same, plan, pure=False)
+            given_lift = client.submit(_tasks.same, lift, pure=False)
+            parts = [
+                client.submit(_tasks.made, part, "on_landmarks", *facts, shared, given_lift, pure=False)
+                for part, facts in zip(samples, known, strict=True)
+            ]
+            rows = Rows(client, grouped(client, parts))
+            if lift[-1] is not None:
+                # These are the last features: what nobody holds is dropped by the workers.
+                samples.clear()
+                looked_at.forget()
+            return rows
 
-        separates = False
-        if null_space == "auto":
-            free = plan.settle("free", labels, False)
-            if free.n_free > 1:
-                polynomials = features(free, only_polynomials=True)
-                separates = _core.rows_separate(polynomials, labels, free.n_free, self._threads())
-        settled = plan.settle(null_space, labels, separates)
-        clock.end("polynomials")
-        rows = features(settled)
-        # What nobody holds is dropped by the workers.
-        samples.clear()
-        clock.end("features")
-        model = plan.fit(
-            settled,
-            rows,
-            labels,
+        model = _core.fit_thin_plate_remote(
+            looked_at,
+            features,
+            given.labels,
+            kernel=kernel,
+            bases=bases,
             support=support.tolist(),
+            null_space=null_space,
             C=C,
             basis=basis,
             stages=clock.stages,

@@ -38,22 +38,30 @@ pub fn details(model: &dyn Classifier) -> Option<(&'static str, Value, String)> 
 
 /// What the method found out on its own, in a line: C, leave-one-out, the polynomials and the violators.
 pub fn findings(model: &dyn Classifier) -> Option<String> {
+    if let Some(model) = basis_expansion(model) {
+        return (!model.path().is_empty()).then(|| chosen(model.c(), model.path()));
+    }
     let model = thin_plate(model)?;
-    let how = match model.path().len() {
-        0 | 1 => String::new(),
-        n => format!(", the least leave-one-out loss of {n} values"),
-    };
-    let estimate = model.chosen().and_then(PathPoint::error_estimate);
-    let error = estimate.map(|(named, error)| format!("; {named} {:.2} %", 100.0 * error)).unwrap_or_default();
     Some(format!(
-        "C = {:.4e}{how}{error}; polynomials of rank {} ({}); {} violators, {} bases{}",
-        model.c(),
+        "{}; polynomials of rank {} ({}); {} violators, {} bases{}",
+        chosen(model.c(), model.path()),
         model.rank(),
         model.null_space(),
         HumanCount(model.n_violators()),
         HumanCount(model.n_bases() as u64),
         if model.scale().is_some() { "; standardised columns" } else { "" },
     ))
+}
+
+/// C, how it was chosen, and the estimated error.
+fn chosen(c: f64, path: &[PathPoint]) -> String {
+    let how = match path.len() {
+        0 | 1 => String::new(),
+        n => format!(", the least leave-one-out loss of {n} values"),
+    };
+    let estimate = path.iter().find(|point| point.c == c).and_then(PathPoint::error_estimate);
+    let error = estimate.map(|(named, error)| format!("; {named} {:.2} %", 100.0 * error)).unwrap_or_default();
+    format!("C = {c:.4e}{how}{error}")
 }
 
 /// The path, a line a C.

@@ -183,6 +183,21 @@ fn strings_by_every_similarity_of_them() {
 }
 
 #[test]
+fn c_is_chosen_on_a_distance_and_said() {
+    let folder = Folder::new();
+    folder.write("train.tsv", strings(1, 60, 12, true));
+    let train = "train basis-expansion train.tsv -o m --format strings --similarity edit --normalization centered-clip";
+    let told = folder.run(&format!("{train} -C auto")).well().err;
+    for part in ["C = ", "the least leave-one-out loss of", "leave-one-out error", "negative eigenvalues"] {
+        assert!(told.contains(part), "{told}");
+    }
+    let header: Value = serde_json::from_str(&folder.run("inspect m --json").well().out).unwrap();
+    assert_eq!(header["parameters"]["normalization"], "centered-clip");
+    folder.run(&format!("{train} -C auto --loss logistic")).fails(2, &["loss", "squared_hinge where C is auto"]);
+    folder.run(&format!("{train} -C some")).fails(2, &["auto, or a finite number above 0"]);
+}
+
+#[test]
 fn strings_in_blocks_are_the_same_as_whole() {
     let folder = Folder::new();
     folder.write("train.tsv", strings(1, 40, 300, true));

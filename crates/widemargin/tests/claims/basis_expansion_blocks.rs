@@ -8,7 +8,7 @@ use widemargin::Error;
 use widemargin::basis::BasisChoice;
 use widemargin::data::{AnySamples, ClassWeight, DenseMatrix, Labels, Resources, Vectors};
 use widemargin::expansion::{Definite, Normalization};
-use widemargin::model::{BasisExpansionParams, BasisExpansionSvc};
+use widemargin::model::{BasisExpansionParams, BasisExpansionSvc, CChoice};
 use widemargin::monitor::{Monitor, Progress};
 use widemargin::problem::{Intercept, Loss, SmoothLoss};
 use widemargin::similarity::AnySimilarity;
@@ -53,6 +53,25 @@ fn assert_same(ours: &Model, truth: &Model, samples: &AnySamples, tol: f64, what
     let worst = ours.values().iter().zip(truth.values()).fold(0.0f32, |worst, (a, b)| worst.max((a - b).abs()));
     // ½‖w − w*‖² is at most the gap: an error of √tol of the norm, at the worst.
     assert!(f64::from(worst) <= 10.0 * tol.sqrt() * f64::from(largest), "{what}: {worst} of {largest}");
+}
+
+#[test]
+fn c_is_chosen_as_in_memory() {
+    for n in [1500, 6000] {
+        let (samples, labels) = clouds(n, 3);
+        let disk = Disk::new(None);
+        let resources = disk.resources(4_000_000);
+        let truth = params().c(CChoice::Auto).fit(&samples, &labels).unwrap();
+        let ours = params().c(CChoice::Auto).fit_blocks(&samples, &labels, None, &resources, &Monitor::none()).unwrap();
+        // The path has steps of √10 and, beside the best, of their root; other rows may be drawn.
+        let ratio = (ours.c() / truth.c()).ln().abs();
+        assert!(ratio <= 1.2 * 10f64.sqrt().ln(), "{n}: {} {}", ours.c(), truth.c());
+        assert_eq!(ours.report().notes.iter().any(|note| note.contains("C was selected on")), n > 4000);
+        let chosen = ours.path().iter().find(|point| point.c == ours.c()).unwrap();
+        let (_, told) = chosen.error_estimate().unwrap();
+        let (_, expected) = truth.path().iter().find(|point| point.c == truth.c()).unwrap().error_estimate().unwrap();
+        assert!((told - expected).abs() < 0.02, "{told} {expected}");
+    }
 }
 
 #[test]

@@ -33,6 +33,7 @@ pub(super) struct ChosenC {
     /// A warm start for the fit on all samples.
     pub start: Option<Start>,
     pub note: Option<String>,
+    pub warning: Option<String>,
 }
 
 /// The C with the least mean leave-one-out squared hinge.
@@ -57,7 +58,10 @@ pub(super) fn choose_c(
     let problems = Problems { codes: &codes, n_classes, weights: &weights, units: &units };
     let pool = Pool::new(threads)?;
     let view = DenseView::new(&part_of_phi, rows.len(), phi.n_cols())?;
+    let mut class_weights = vec![0.0; n_classes];
+    codes.iter().zip(&weights).for_each(|(&code, weight)| class_weights[code as usize] += weight);
     let OnFeatures { weights, intercepts, outcome } = fit_given(view, &problems, intercept, &pool, monitor)?;
+    let warning = outcome.best.point.no_better_than_the_largest_class(&class_weights);
     let start = Start { weights: weights.iter().flatten().map(|&weight| weight as f32).collect(), intercepts };
-    Ok(ChosenC { c: outcome.best.point.c, path: outcome.path, start: Some(start), note })
+    Ok(ChosenC { c: outcome.best.point.c, path: outcome.path, start: Some(start), note, warning })
 }

@@ -250,7 +250,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let made = self.expander.fit(&learned, &mut clock)?;
 
         let chosen_c = match self.c {
-            CChoice::Value(c) => ChosenC { c, path: Vec::new(), start: self.start, note: None },
+            CChoice::Value(c) => ChosenC { c, path: Vec::new(), start: self.start, note: None, warning: None },
             CChoice::Auto => {
                 let samples = Chosen { labels: &labels, weights: &weights, copies: &distinct.weights };
                 let chosen = choose_c(made.phi.view()?, samples, self.intercept, seed, threads, monitor)?;
@@ -274,7 +274,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         solution.report.stages = clock.stages;
         let (notes, warnings) = made.expansion.of_definiteness();
         solution.report.notes.extend(notes);
-        solution.report.warnings.extend(warnings.into_iter().chain(made.chosen.warning));
+        solution.report.warnings.extend(warnings.into_iter().chain(made.chosen.warning).chain(chosen_c.warning));
         solution.report.notes.extend(chosen_c.note);
         Ok(BasisExpansionSvc {
             expansion: made.expansion,

@@ -94,7 +94,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let (pieces, hessian_sample) = learner.learn(stays, &mut clock)?;
 
         let chosen_c = match self.c {
-            CChoice::Value(c) => ChosenC { c, path: Vec::new(), start: self.start, note: None },
+            CChoice::Value(c) => ChosenC { c, path: Vec::new(), start: self.start, note: None, warning: None },
             CChoice::Auto => {
                 let part: Vec<f64> = hessian_sample.rows.iter().map(|&row| weights[row]).collect();
                 let codes = hessian_sample.rows.iter().map(|&row| labels.codes()[row]).collect();
@@ -120,7 +120,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         report.notes.extend(chosen_c.note);
         let (notes, warnings) = pieces.expansion.of_definiteness();
         report.notes.extend(notes);
-        report.warnings.extend(warnings.into_iter().chain(chosen.warning));
+        report.warnings.extend(warnings.into_iter().chain(chosen.warning).chain(chosen_c.warning));
         let basis = if chosen.rows.is_empty() { "given".into() } else { expander.basis.to_string() };
         let parts = Assembled {
             basis,

@@ -21,8 +21,8 @@ use crate::par::Pool;
 use crate::problem::n_problems;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::thin_plate::{
-    BLOCK, FitSettings, Fitted, LOWEST, Means, NullSpace, PathPoint, Problems, RowFacts, SAMPLES_A_FREE_POLYNOMIAL,
-    Solved, Stop, WhyNotFree, feature_map_of, fit_blocks, fit_exact, memory,
+    BLOCK, FitSettings, Fitted, LOWEST, Means, NullSpace, Problems, RowFacts, SAMPLES_A_FREE_POLYNOMIAL, Solved, Stop,
+    WhyNotFree, feature_map_of, fit_blocks, fit_exact, memory,
 };
 use crate::solve::{Report, Stage, Status};
 
@@ -228,7 +228,7 @@ impl ThinPlateParams {
                     .into(),
             );
         }
-        report.warnings.extend(estimate_warning(&best.point, class_weights));
+        report.warnings.extend(best.point.no_better_than_the_largest_class(class_weights));
         if report.status == Status::TimeLimit && solved == Status::Converged {
             report.warnings.push(format!(
                 "not converged when the time limit passed: the search over C ended after {} values, from small to large; \
@@ -241,22 +241,6 @@ impl ThinPlateParams {
         }
         Ok(report)
     }
-}
-
-/// A warning if the estimated error is no better than always predicting the largest class.
-fn estimate_warning(point: &PathPoint, class_weights: &[f64]) -> Option<String> {
-    let total: f64 = class_weights.iter().sum();
-    let others = 1.0 - class_weights.iter().copied().fold(0.0, f64::max) / total;
-    let (named, error) = point.error_estimate()?;
-    // If all other classes have weight 0, there is nothing to compare with.
-    if others <= 0.0 || error < others - 1e-12 {
-        return None;
-    }
-    Some(format!(
-        "no better than always answering the largest class: the {named} is {:.2} %, that of the largest class {:.2} %",
-        100.0 * error,
-        100.0 * others,
-    ))
 }
 
 /// Shared by all attempts at a fit.

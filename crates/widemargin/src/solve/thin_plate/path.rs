@@ -68,6 +68,23 @@ impl PathPoint {
         let of_samples = self.loo_error.filter(|_| self.loo_exact).map(|error| ("leave-one-out error", error));
         of_samples.or_else(|| self.fold_error.map(|error| ("error in five folds", error)))
     }
+
+    /// A warning if the estimated error is no better than always predicting the largest class; `class_weights` are the
+    /// sums of the samples' weights in each class.
+    pub(crate) fn no_better_than_the_largest_class(&self, class_weights: &[f64]) -> Option<String> {
+        let total: f64 = class_weights.iter().sum();
+        let others = 1.0 - class_weights.iter().copied().fold(0.0, f64::max) / total;
+        let (named, error) = self.error_estimate()?;
+        // If all other classes have weight 0, there is nothing to compare with.
+        if others <= 0.0 || error < others - 1e-12 {
+            return None;
+        }
+        Some(format!(
+            "no better than always answering the largest class: the {named} is {:.2} %, that of the largest class {:.2} %",
+            100.0 * error,
+            100.0 * others,
+        ))
+    }
 }
 
 /// All two-class problems of a fit.

@@ -12,6 +12,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from . import _core
 from ._base import SHARED, MarginClassifier, fitting
+from ._bases import BASES, NORMALIZATIONS, basis_of, same_length
 from ._c_choice import c_of, path_of
 from ._collect import Collected, NoEstimator, collect
 from ._columns import by_name
@@ -20,27 +21,9 @@ from ._nested import NestedSpecMixin
 from ._samples import from_vectors, pick
 from ._stored_bases import WithBases
 from .similarity import Resolved, resolve
+from .transformers import BasisExpansion
 
 LOSSES = ("squared_hinge", "hinge", "logistic")
-BASES = ("index", "random", "stratified", "kmedoids")
-NORMALIZATIONS = (
-    "mean_norm",
-    "z_score",
-    "none",
-    "nystrom",
-    "nystrom_clip",
-    "nystrom_flip",
-    "nystrom_shift",
-    "nystrom_square",
-    "nystrom_symmetric_clip",
-    "nystrom_symmetric_flip",
-    "nystrom_symmetric_shift",
-    "nystrom_symmetric_square",
-    "centered",
-    "centered_clip",
-    "centered_flip",
-    "centered_shift",
-)
 
 
 class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
@@ -257,8 +240,6 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
             block = X[samples][:, bases]
             return block.toarray() if hasattr(block, "toarray") else block
 
-        from .transformers import BasisExpansion
-
         n_basis = min(int(self.n_basis), len(present))
         chosen = BasisExpansion(
             between, n_basis=n_basis, basis="kmedoids", normalization="none", random_state=self._seed()
@@ -350,25 +331,3 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
             self._n_channels = shape["channels"]
         if "n_features" in shape:
             self.n_features_in_ = shape["n_features"]
-
-
-def basis_of(basis: Any, estimator: Any) -> tuple[str, npt.NDArray[np.int64] | None]:
-    """How bases are selected: a name, or "index" and the rows."""
-    if isinstance(basis, str):
-        return one_of("basis", basis, BASES, estimator=estimator), None
-    rows = np.asarray(basis)
-    if rows.ndim != 1 or rows.size == 0 or not np.issubdtype(rows.dtype, np.integer):
-        names = ", ".join(repr(name) for name in BASES)
-        raise ValueError(
-            f"The 'basis' parameter of {type(estimator).__name__} must be one of {names} or the rows of the bases "
-            f"(a one-dimensional array of integers). Got {basis!r} instead."
-        )
-    return "index", np.ascontiguousarray(rows, dtype=np.int64)
-
-
-def same_length(n_samples: int, n_labels: int) -> None:
-    """Raises ValueError if the numbers of samples and labels differ."""
-    if n_samples != n_labels:
-        raise ValueError(
-            f"Found input variables with inconsistent numbers of samples: {[n_samples, n_labels]} (X and y)"
-        )

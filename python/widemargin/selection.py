@@ -117,10 +117,10 @@ def select_similarities(
     from sklearn.utils.validation import column_or_1d
 
     from ._base import labels_of, watched
+    from ._bases import BASES, NORMALIZATIONS, same_length
     from ._names import one_of
     from ._progress import Progress
     from ._threads import threads_of
-    from .basis_expansion import BASES, NORMALIZATIONS, same_length
 
     if not isinstance(candidates, (list, tuple)):
         raise TypeError(

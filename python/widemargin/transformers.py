@@ -14,13 +14,13 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from . import _core
 from ._base import WatchedMixin, fitting, watched
+from ._bases import NORMALIZATIONS, basis_of, same_length
 from ._collect import collect
 from ._descriptors import HOG, MeanNormScaler
 from ._names import one_of
 from ._nested import NestedSpecMixin
 from ._samples import pick
 from ._stored_bases import WithBases
-from .basis_expansion import NORMALIZATIONS, basis_of, same_length
 from .similarity import resolve
 
 __all__ = ["HOG", "BasisExpansion", "MeanNormScaler"]

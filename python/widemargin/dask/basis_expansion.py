@@ -9,7 +9,7 @@ import numpy.typing as npt
 from dask.delayed import delayed
 from sklearn.base import clone
 
-from .. import _core
+from .. import _bases, _core
 from .. import basis_expansion as _local
 from .._names import one_of
 from .._progress import Progress
@@ -63,8 +63,8 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
 
     def _checked(self) -> tuple[str, str, str, npt.NDArray[np.int64] | None]:
         loss = one_of("loss", self.loss, LOSSES, estimator=self)
-        normalization = one_of("normalization", self.normalization, _local.NORMALIZATIONS, estimator=self)
-        basis, basis_rows = _local.basis_of(self.basis, self)
+        normalization = one_of("normalization", self.normalization, _bases.NORMALIZATIONS, estimator=self)
+        basis, basis_rows = _bases.basis_of(self.basis, self)
         one_of("basis", basis, BASES, estimator=self)
         if resolve(self.similarity, self.layout).calls:
             raise TypeError(

@@ -102,6 +102,13 @@ impl Labels {
         Ok(Labels { classes, codes })
     }
 
+    /// The sum of the samples' weights in each class.
+    pub(crate) fn class_weights(&self, weights: &[f64]) -> Vec<f64> {
+        let mut sums = vec![0.0; self.classes.len()];
+        self.codes.iter().zip(weights).for_each(|(&code, weight)| sums[code as usize] += weight);
+        sums
+    }
+
     /// The classes: sorted, or in the order given to [`Labels::from_codes`].
     pub fn classes(&self) -> &[Label] {
         &self.classes

@@ -88,10 +88,7 @@ fn class_factors(labels: &Labels, weights: &[f64], class_weight: &ClassWeight) -
     match class_weight {
         ClassWeight::Uniform => Ok(vec![1.0; classes.len()]),
         ClassWeight::Balanced => {
-            let mut totals = vec![0.0; classes.len()];
-            for (&code, weight) in labels.codes().iter().zip(weights) {
-                totals[code as usize] += weight;
-            }
+            let totals = labels.class_weights(weights);
             let all: f64 = totals.iter().sum();
             let share = all / totals.iter().filter(|t| **t > 0.0).count().max(1) as f64;
             Ok(totals.iter().map(|t| if *t > 0.0 { share / t } else { 0.0 }).collect())

@@ -5,7 +5,7 @@
 
 use super::hessian_rows::choose_hessian_rows;
 use super::start::Start;
-use crate::data::{DenseView, Labels, Rows};
+use crate::data::{DenseView, Labels, Rows, check_costs};
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::par::Pool;
@@ -36,6 +36,22 @@ pub(super) struct ChosenC {
     pub warning: Option<String>,
 }
 
+impl ChosenC {
+    /// A C that is given, with the caller's warm start.
+    pub fn given(c: f64, start: Option<Start>) -> Self {
+        ChosenC { c, path: Vec::new(), start, note: None, warning: None }
+    }
+
+    /// The cost of each sample's loss.
+    ///
+    /// # Errors
+    /// As for [`check_costs`].
+    pub fn costs(&self, weights: &[f64], n_classes: usize) -> Result<Vec<f64>> {
+        check_costs(self.c, weights, n_classes)?;
+        Ok(weights.iter().map(|weight| self.c * weight).collect())
+    }
+}
+
 /// The C with the least mean leave-one-out squared hinge.
 pub(super) fn choose_c(
     phi: DenseView<'_, f32>,
@@ -46,21 +62,22 @@ pub(super) fn choose_c(
     monitor: &Monitor<'_>,
 ) -> Result<ChosenC> {
     let Chosen { labels, weights, copies } = samples;
-    let (codes, n_classes) = (labels.codes(), labels.classes().len());
     let rows = choose_hessian_rows(labels, weights, SAMPLES_TO_CHOOSE.min(weights.len()), seed);
-    let note = (rows.len() < weights.len()).then(|| format!("C was selected on {} of the samples", rows.len()));
-    let part = |all: &[f64]| -> Vec<f64> { rows.iter().map(|&row| all[row]).collect() };
-    let part_of_phi: Vec<f32> = rows.iter().flat_map(|&row| phi.row(row)).copied().collect();
-    let codes: Vec<u32> = rows.iter().map(|&row| codes[row]).collect();
-    let weights = part(weights);
+    let is_part = rows.len() < weights.len();
+    let note = is_part.then(|| format!("C was selected on {} of the samples", rows.len()));
+    let of_rows = |all: &[f64]| -> Vec<f64> { rows.iter().map(|&row| all[row]).collect() };
+    let codes = rows.iter().map(|&row| labels.codes()[row]).collect();
+    let labels = Labels::from_codes(labels.classes().to_vec(), codes)?;
+    let (weights, copies) = (of_rows(weights), of_rows(copies));
     // Leave-one-out removes one copy, whose weight is that of its class.
-    let units: Vec<f64> = weights.iter().zip(part(copies)).map(|(weight, copies)| weight / copies.max(1.0)).collect();
-    let problems = Problems { codes: &codes, n_classes, weights: &weights, units: &units };
-    let pool = Pool::new(threads)?;
-    let view = DenseView::new(&part_of_phi, rows.len(), phi.n_cols())?;
-    let mut class_weights = vec![0.0; n_classes];
-    codes.iter().zip(&weights).for_each(|(&code, weight)| class_weights[code as usize] += weight);
-    let OnFeatures { weights, intercepts, outcome } = fit_given(view, &problems, intercept, &pool, monitor)?;
+    let units: Vec<f64> = weights.iter().zip(&copies).map(|(weight, copies)| weight / copies.max(1.0)).collect();
+    let problems =
+        Problems { codes: labels.codes(), n_classes: labels.classes().len(), weights: &weights, units: &units };
+    let class_weights = labels.class_weights(&weights);
+    let copied: Vec<f32> = if is_part { rows.iter().flat_map(|&row| phi.row(row)).copied().collect() } else { vec![] };
+    let phi = if is_part { DenseView::new(&copied, rows.len(), phi.n_cols())? } else { phi };
+    let OnFeatures { weights, intercepts, outcome } =
+        fit_given(phi, &problems, intercept, &Pool::new(threads)?, monitor)?;
     let warning = outcome.best.point.no_better_than_the_largest_class(&class_weights);
     let start = Start { weights: weights.iter().flatten().map(|&weight| weight as f32).collect(), intercepts };
     Ok(ChosenC { c: outcome.best.point.c, path: outcome.path, start: Some(start), note, warning })

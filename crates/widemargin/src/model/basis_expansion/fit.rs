@@ -250,7 +250,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let made = self.expander.fit(&learned, &mut clock)?;
 
         let chosen_c = match self.c {
-            CChoice::Value(c) => ChosenC { c, path: Vec::new(), start: self.start, note: None, warning: None },
+            CChoice::Value(c) => ChosenC::given(c, self.start),
             CChoice::Auto => {
                 let samples = Chosen { labels: &labels, weights: &weights, copies: &distinct.weights };
                 let chosen = choose_c(made.phi.view()?, samples, self.intercept, seed, threads, monitor)?;
@@ -258,7 +258,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
                 chosen
             }
         };
-        let costs: Vec<f64> = weights.iter().map(|weight| chosen_c.c * weight).collect();
+        let costs = chosen_c.costs(&weights, labels.classes().len())?;
         let solver = Solver {
             loss: self.loss,
             intercept: self.intercept,

@@ -94,7 +94,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let (pieces, hessian_sample) = learner.learn(stays, &mut clock)?;
 
         let chosen_c = match self.c {
-            CChoice::Value(c) => ChosenC { c, path: Vec::new(), start: self.start, note: None, warning: None },
+            CChoice::Value(c) => ChosenC::given(c, self.start),
             CChoice::Auto => {
                 let part: Vec<f64> = hessian_sample.rows.iter().map(|&row| weights[row]).collect();
                 let codes = hessian_sample.rows.iter().map(|&row| labels.codes()[row]).collect();
@@ -107,7 +107,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
                 chosen
             }
         };
-        let costs: Vec<f64> = weights.iter().map(|weight| chosen_c.c * weight).collect();
+        let costs = chosen_c.costs(&weights, labels.classes().len())?;
         let problem = Targets { targets, costs: &costs, loss, intercept: self.intercept };
         let blocks =
             Blocks { pieces: &pieces, hessian_sample: &hessian_sample, labels, problem, plan, resources, pool };

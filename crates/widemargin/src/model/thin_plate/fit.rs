@@ -112,7 +112,7 @@ impl ThinPlateParams {
         let left_out = best.left_out.iter().flat_map(|values| distinct.of_present(values)).collect();
         let facts = ModelFacts {
             classes: labels.classes().to_vec(),
-            class_weights: class_weights(&labels, &weights),
+            class_weights: labels.class_weights(&weights),
             support: support.iter().map(|&i| distinct.rows[i] as u64).collect(),
             stages: clock.stages,
         };
@@ -441,13 +441,6 @@ pub(crate) fn scaling_warning(uneven: f64, losses: Option<(f64, f64)>, standardi
         )),
         None => None,
     }
-}
-
-/// Sum of the sample weights of each class.
-pub(crate) fn class_weights(labels: &Labels, weights: &[f64]) -> Vec<f64> {
-    let mut sums = vec![0.0; labels.classes().len()];
-    labels.codes().iter().zip(weights).for_each(|(&code, weight)| sums[code as usize] += weight);
-    sums
 }
 
 /// Sums the coefficients of equal samples into the first of them.

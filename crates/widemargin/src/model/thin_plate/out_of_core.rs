@@ -1,6 +1,6 @@
 //! The thin plate SVM on landmarks for data larger than memory, read in passes.
 
-use super::fit::{Fit, class_weights, scaling_warning};
+use super::fit::{Fit, scaling_warning};
 use super::kernel_blocks::{weighted_gram, weighted_polynomials};
 use super::landmarks::{LandmarkChoice, Placed, SAMPLES_A_CENTRE, choose};
 use super::model::ThinPlateSvc;
@@ -137,7 +137,7 @@ impl ThinPlateParams {
             &weighted_polynomials(&space, &bases, d, &ones),
         )?;
         let roots: Vec<f64> = weights.iter().map(|weight| weight.sqrt()).collect();
-        let class_weights = class_weights(labels, &weights);
+        let class_weights = labels.class_weights(&weights);
         drop(weights);
         let source = RowSource::Stream(stream, scale.as_deref());
         let rows =

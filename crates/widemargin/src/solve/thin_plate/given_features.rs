@@ -11,14 +11,13 @@ use super::block_sums::RowFacts;
 use super::exact_fit::{FitSettings, fit_exact};
 use super::feature_map::FeatureMap;
 use super::local::BLOCK;
-use super::memory::{exact_bytes, landmark_bytes};
+use super::memory::landmark_bytes;
 use super::newton::Stop;
 use super::null_space::NullSpace;
 use super::path::{Outcome, Problems};
 use crate::data::{DenseView, Rows};
 use crate::error::Result;
 use crate::linalg::factor::{Matrix, Side, product};
-use crate::memory::available;
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::Intercept;
@@ -97,8 +96,8 @@ pub(crate) fn fit_given(
     let settings = FitSettings { null_space, c: None, lowest: LOWEST, stop: STOP };
     let (n, n_features, k) = (roots.len(), rows.n_features(), problems.targets().n_problems());
     let expected_inside = (2 * n / k.max(2)).min(n / 2);
-    let fits = available().is_none_or(|free| exact_bytes(n, 1, k, pool.threads()) <= free / 2);
-    let mut found = if expected_inside <= n_features && fits {
+    // By sizes alone: the answer must not depend on the machine's free memory.
+    let mut found = if expected_inside <= n_features {
         by_gram_matrix(&rows, problems, &settings, pool, monitor)?
     } else {
         let (n_held, _) = landmark_bytes(n, n_features, 1, k, pool.threads()).held(n.div_ceil(BLOCK), None);

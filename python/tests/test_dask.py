@@ -92,7 +92,7 @@ def test_two_clusters_far_apart(client):
     assert found.score(X, y) > 0.9
 
 
-@pytest.mark.parametrize("normalization", ["z_score", "none", "nystrom_clip"])
+@pytest.mark.parametrize("normalization", ["z_score", "covariance", "none", "nystrom_clip"])
 def test_every_normalization(client, digits, normalization):
     X, y = digits[0][:800], digits[1][:800]
     found = BasisExpansionSVC(SPEC, n_basis=40, normalization=normalization, C=0.1, tol=1e-6).fit(

@@ -197,9 +197,24 @@ class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
 
+    def _collected(self, X: Any) -> _core._Collected:
+        """Samples as the extension module takes them, checked against those of the fit."""
+        raise NotImplementedError
+
     def _scores(self, X: Any) -> npt.NDArray[Any]:
         """(samples, problems)."""
-        raise NotImplementedError
+        return self._model.decision_function(self._collected(X), self._threads())
+
+    def _dual_variables(self, X: Any, y: Any, sample_weight: Any) -> npt.NDArray[np.float64]:
+        """(samples, problems)."""
+        y = column_or_1d(y)
+        codes = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
+        if (unknown := self.classes_[codes] != y).any():
+            raise ValueError(
+                f"y has {y[unknown][0]!r}, which is not among the classes of the fit: {_some(list(self.classes_))}"
+            )
+        target = labels_of(self.classes_), codes.astype(np.uint32), self._weights(sample_weight, len(codes))
+        return self._model.dual_variables(self._collected(X), target, self._threads())
 
     def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
         """Decision values of samples.
@@ -266,9 +281,8 @@ class VectorClassifier(MarginClassifier):
         with self._watched(X=X, y=y) as progress:
             return fit(from_vectors(X), target, **parameters, common=self._common(progress))
 
-    def _scores(self, X: Any) -> npt.NDArray[np.float64]:
-        X = self._validated(in_order(self, X), reset=False)
-        return self._model.decision_function((from_vectors(X), None), self._threads())
+    def _collected(self, X: Any) -> _core._Collected:
+        return from_vectors(self._validated(in_order(self, X), reset=False)), None
 
 
 def labels_of(classes: npt.NDArray[Any]) -> list[int | str]:

@@ -13,6 +13,7 @@ BASES = ("index", "random", "stratified", "kmedoids")
 NORMALIZATIONS = (
     "mean_norm",
     "z_score",
+    "covariance",
     "none",
     "nystrom",
     "nystrom_clip",

@@ -294,7 +294,7 @@ class BasisDisplay:
 def _weights_of_bases(estimator: Any) -> npt.NDArray[np.float64]:
     """Weights of shape (problems, parts, bases)."""
     weights, n_parts = np.asarray(estimator.coef_, dtype=np.float64), len(estimator.similarities_)
-    if str(estimator.normalization).startswith("nystrom"):
+    if estimator.normalization not in ("mean_norm", "z_score", "none"):
         raise ValueError(
             f"normalization={estimator.normalization!r} mixes the bases, so that none has a weight of its own: take "
             "'mean_norm', 'z_score' or 'none'"

@@ -115,6 +115,10 @@ class Model:
         """With calls, what the descriptors of the library's similarities learned."""
     def decision_function(self, samples: _Collected, threads: int, monitor: _Monitor | None = None) -> _Floats:
         """(samples, problems), of a classifier."""
+    def squared_norms(self, threads: int) -> list[float]: ...
+    def dual_variables(
+        self, samples: _Collected, target: _Target, threads: int, monitor: _Monitor | None = None
+    ) -> _Floats: ...
     def transform(self, samples: _Collected, threads: int, monitor: _Monitor | None = None) -> _Features:
         """(samples, features), of an expansion."""
 

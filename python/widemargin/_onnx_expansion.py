@@ -89,6 +89,8 @@ def _dense_bases(model: Any, told: dict[str, Any]) -> Array:
 def _normalised(graph: Graph, raw: str, kind: str, name: str, arrays: Arrays) -> str:
     if kind == "projection":
         return graph("MatMul", raw, arrays[name + "projection"])
+    if kind == "whitening":
+        return graph("MatMul", graph("Sub", raw, arrays[name + "centre"]), arrays[name + "projection"])
     centre, factors = arrays[name + "centre"], arrays[name + "factors"]
     if not centre.any() and (factors == 1).all():
         return raw

@@ -47,8 +47,8 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
         How bases are selected from the training samples: evenly spaced in each class, at random, or medoids under the
         similarity itself; or their row numbers. "kmedoids" evaluates a callable on more pairs than samples × bases.
     normalization : str, default="mean_norm"
-        "mean_norm", "z_score", "none", or "nystrom_clip", "nystrom_flip", "nystrom_shift", "nystrom_square" (of a
-        symmetric similarity; "nystrom_symmetric_…" of any); "centered_clip", "centered_flip" or "centered_shift" of a
+        "mean_norm", "z_score", "covariance" (whitening), "none", or "nystrom_clip", "nystrom_flip", "nystrom_shift",
+        "nystrom_square" (of a symmetric similarity; "nystrom_symmetric_…" of any); "centered_clip", "centered_flip" or "centered_shift" of a
         conditionally positive definite one, such as minus a distance: the thin plate SVM on this similarity.
     C : float or "auto", default=1.0
         The weight of the losses in ½‖w‖² + C Σ loss, above 0. "auto" takes the C of a path with the least leave-one-out
@@ -270,11 +270,10 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
         if columns is not None:
             self.basis_indices_ = columns
 
-    def _scores(self, X: Any) -> npt.NDArray[np.float64]:
+    def _collected(self, X: Any) -> _core._Collected:
         resolved: Resolved = self._resolved
         rows = self._precomputed_rows(X) if resolved.is_precomputed else None
-        collected = rows or collect(self, X, resolved, reset=False)
-        return self._model.decision_function(collected.given, self._threads())
+        return (rows or collect(self, X, resolved, reset=False)).given
 
     def _precomputed_rows(self, X: Any) -> Collected:
         columns = getattr(self, "_columns", None)

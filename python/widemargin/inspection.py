@@ -19,7 +19,7 @@ from ._basis_display import BasisDisplay
 from ._looks import HUES, INK, NEGATIVE, SOFT, axes_for, check_has, check_matplotlib, cycle, short, wrapped
 from .similarity import resolve
 
-__all__ = ["BasisDisplay", "PathDisplay", "Spectrum", "SpectrumDisplay", "spectrum"]
+__all__ = ["BasisDisplay", "PathDisplay", "Spectrum", "SpectrumDisplay", "dual_variables", "margins", "spectrum"]
 
 
 @dataclass
@@ -89,6 +89,60 @@ def spectrum(similarity: Any, X: Any, n_jobs: int | None = None, *, layout: str 
     parts = _core.spectrum(resolved.similarities, resolved.given(X)[0], threads_of(n_jobs))
     spectra = [Spectrum(**part) for part in resolved.in_given_order(parts)]
     return spectra if isinstance(similarity, (list, tuple)) else spectra[0]
+
+
+def margins(estimator: Any) -> npt.NDArray[np.float64]:
+    """The margin of each two-class problem as Aghazadeh and Carlsson define it (eq. 8 to 10): 1/‖f‖².
+
+    ‖f‖ is the norm in the space of the classifier's own features: of the normalised similarities for a basis expansion
+    (their M_BE), of the kernel's approximation with a Nyström normalization or for a power mean SVM (M_N), and of the
+    kernel itself for a thin plate SVM (M_K; its polynomials have no norm). Points with decision values of 1 and -1 are
+    2/‖f‖ apart there. Intercepts do not count. Margins are comparable only in the same space and at the same C.
+
+    Parameters
+    ----------
+    estimator : BasisExpansionSVC, PowerMeanSVC or ThinPlateSVC, fitted
+
+    Returns
+    -------
+    ndarray of shape (1,) for two classes, else (n_classes,)
+        Infinite where all weights are 0.
+
+    Raises
+    ------
+    ValueError
+        For a power mean SVM with the polynomial approximation, which has no such space.
+    """
+    check_has(estimator, "a fitted classifier", "_model")
+    with np.errstate(divide="ignore"):
+        return 1.0 / np.asarray(estimator._model.squared_norms(estimator._threads()))
+
+
+def dual_variables(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> npt.NDArray[np.float64]:
+    """The dual variables α of the training samples: f = Σ α_i y_i k(x_i, ·), with y_i = ±1 in each two-class problem.
+
+    A sample is a support vector of a problem where its α is above 0. For a smooth loss α follows from the decision
+    value; with the hinge loss of a basis expansion the dual problem is solved again.
+
+    Parameters
+    ----------
+    estimator : BasisExpansionSVC, PowerMeanSVC or ThinPlateSVC, fitted
+    X : samples, those of the fit
+    y : array-like of shape (n_samples,), those of the fit
+    sample_weight : array-like of shape (n_samples,), float or None, default=None
+        That of the fit.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, 1) for two classes, else (n_samples, n_classes)
+
+    Raises
+    ------
+    ValueError
+        For labels that the estimator was not trained with, and for a power mean SVM with the hinge loss.
+    """
+    check_has(estimator, "a fitted classifier", "_model")
+    return estimator._dual_variables(X, y, sample_weight)
 
 
 class SpectrumDisplay:

@@ -36,7 +36,7 @@ pub struct BasisExpansionArgs {
     /// Selection of the bases: index (evenly spaced in each class), random, stratified, kmedoids
     #[arg(long, value_delimiter = ',', default_value = "index", value_name = "NAME")]
     basis: Vec<BasisChoice>,
-    /// Normalization of the similarities: mean-norm, z-score, none, nystrom-clip, nystrom-flip, nystrom-shift,
+    /// Normalization of the similarities: mean-norm, z-score, covariance, none, nystrom-clip, nystrom-flip, nystrom-shift,
     /// nystrom-square, nystrom-symmetric-clip ... for asymmetric similarities, or centered-clip, centered-flip,
     /// centered-shift for conditionally positive definite ones, such as minus a distance
     #[arg(long, value_delimiter = ',', default_value = "mean-norm", value_name = "NAME")]

@@ -99,7 +99,7 @@ fn excerpt(text: &str) -> String {
 fn bases(model: &BasisExpansionSvc<AnySimilarity>) -> (Value, String) {
     let (n, d) = (model.n_bases(), model.expansion().n_features());
     let n_columns = model.expansion().n_columns();
-    // A Nyström map mixes the bases: their weights are not columns any more.
+    // Some maps mix the bases: their weights are not columns any more.
     let weigh = |basis: usize| {
         let of_problem = |weights: &[f32]| {
             let parts = weights.chunks(n_columns.max(1)).filter_map(|part| part.get(basis));
@@ -107,7 +107,7 @@ fn bases(model: &BasisExpansionSvc<AnySimilarity>) -> (Value, String) {
         };
         model.weights().chunks(d.max(1)).map(of_problem).sum::<f64>().sqrt()
     };
-    let plain = n_columns > 0 && d == n_columns * (d / n_columns) && n_columns == n;
+    let plain = n_columns == n && model.expansion().normalization().has_a_feature_a_basis();
     let describe = |basis: usize| match model.expansion().bases() {
         AnySamples::Strings(strings) => Some(strings[basis].clone()),
         AnySamples::Series(series) => Some(format!("{} steps", series.length(basis))),

@@ -11,7 +11,7 @@ use widemargin::expansion::BasisExpansion;
 use widemargin::model::{Array, BasisExpansionSvc, Classifier, bases_arrays};
 use widemargin::similarity::{AnySimilarity, Similarity};
 
-use crate::convert::{array, arrays, shaped};
+use crate::convert::{Target, array, arrays, labelled, shaped};
 use crate::errors::raise;
 use crate::python_similarity::{Collected, CompositeSimilarity, PythonParts, State, both, needed};
 use crate::work::{Patience, conduct};
@@ -181,6 +181,44 @@ impl Model {
         let n_cols = if n_classes == 2 { 1 } else { n_classes };
         let n_rows = values.len() / n_cols;
         shaped(py, values, n_rows, n_cols)
+    }
+
+    /// ‖f‖² of each two-class problem.
+    fn squared_norms(&self, threads: usize) -> PyResult<Vec<f64>> {
+        match &self.0 {
+            Trained::Any(model) => model.squared_norms(threads).map_err(raise),
+            Trained::Composite(model) => Ok(model.squared_norms()),
+            _ => Err(PyTypeError::new_err("an expansion alone has no weights")),
+        }
+    }
+
+    /// The dual variables of the training samples: samples × problems.
+    #[pyo3(signature = (samples, target, threads, monitor = None))]
+    fn dual_variables<'py>(
+        &self,
+        py: Python<'py>,
+        samples: Collected<'_>,
+        target: Target<'_>,
+        threads: usize,
+        monitor: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let patience = Patience::new(None, monitor)?;
+        let (labels, weights) = labelled(&target)?;
+        let found = match &self.0 {
+            Trained::Any(model) => {
+                let samples = needed(samples)?;
+                let view = samples.view()?;
+                conduct(py, &patience, |monitor, _| model.dual_variables(&view, &labels, weights, threads, monitor))?
+            }
+            Trained::Composite(model) => {
+                let source = both(samples)?;
+                conduct(py, &patience, |monitor, to_caller| {
+                    model.dual_variables(&source(to_caller), &labels, weights, threads, monitor)
+                })?
+            }
+            _ => return Err(PyTypeError::new_err("an expansion alone has no dual variables")),
+        };
+        shaped(py, found.values, found.n_rows, found.n_cols)
     }
 
     /// The features of samples.

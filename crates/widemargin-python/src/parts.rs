@@ -9,9 +9,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use serde::{Deserialize, Serialize};
-use widemargin::expansion::{
-    AdditiveMap, Explicit, FEATURE_QUERIES, FeaturePart, FeatureRows, Normalization, explicit_block,
-};
+use widemargin::expansion::{AdditiveMap, Explicit, FEATURE_QUERIES, FeaturePart, FeatureRows, explicit_block};
 use widemargin::model::SAMPLE_QUERIES;
 use widemargin::monitor::Monitor;
 use widemargin::partition::{self, SamplePart, SampleRows};
@@ -290,8 +288,7 @@ impl Part {
         };
         let mut rows = self.rows.bind(py).clone();
         let expansion = ours(&expansion)?;
-        let is_learned = matches!(expansion.normalization(), Normalization::MeanNorm | Normalization::ZScore);
-        if is_learned && !is_normalised.load(Ordering::Acquire) {
+        if expansion.normalization().is_learned() && !is_normalised.load(Ordering::Acquire) {
             // What came from another worker cannot be written to.
             let is_own: bool = rows.getattr("flags")?.getattr("writeable")?.extract()?;
             if !is_own {

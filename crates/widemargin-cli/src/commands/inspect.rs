@@ -37,6 +37,7 @@ impl Inspect {
                 "n_features": model.n_features(),
                 "feature_names": model.feature_names(),
                 "n_weights": model.n_weights(),
+                "margins": margins(&*model),
                 "model_bytes": size,
                 "report": report_json(model.report()),
             });
@@ -69,6 +70,12 @@ fn text(model: &dyn Classifier, size: u64) -> String {
         ("gap".to_owned(), format!("{:.1e} at most, of the objective {:.6e}", report.gap(), report.objective)),
         ("seconds".to_owned(), format!("{:.2}: {}", report.seconds(), stages(report))),
     ]);
+    if let Some(margins) = margins(model) {
+        lines.push((
+            "margins".to_owned(),
+            beginning(&margins.iter().map(|margin| format!("{margin:.4e}")).collect::<Vec<_>>()),
+        ));
+    }
     lines.extend(report.warnings.iter().map(|warning| ("warning".to_owned(), warning.clone())));
     let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let mut text: String = lines.iter().map(|(name, value)| format!("{name:<width$}  {value}\n")).collect();
@@ -100,4 +107,10 @@ fn plain(value: &Value) -> String {
         }
         other => other.to_string(),
     }
+}
+
+/// 1/‖f‖² of each two-class problem, where the model has such a norm that is above 0.
+fn margins(model: &dyn Classifier) -> Option<Vec<f64>> {
+    let norms = model.squared_norms(0).ok()?;
+    norms.iter().all(|norm| *norm > 0.0).then(|| norms.iter().map(|norm| 1.0 / norm).collect())
 }

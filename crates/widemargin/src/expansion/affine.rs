@@ -1,6 +1,7 @@
-//! Statistics of the mean-norm and z-score normalizations: sums over rows, in double precision, in chunks.
+//! Statistics of the mean-norm, z-score and covariance normalizations: sums over rows, in double precision, in chunks.
 //!
-//! First the means of all columns; then, about those, the mean row norm of each part or the variance of each column.
+//! First the means of all columns; then, about those, the mean row norm of each part, the variance of each column, or
+//! the covariance of the columns of each part.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,6 +9,7 @@ use super::Normalization;
 use super::part_map::PartMap;
 use crate::error::Result;
 use crate::linalg;
+use crate::linalg::factor::{Matrix, Side, product};
 use crate::monitor::Monitor;
 use crate::partition::{Entry, Executor, Kind, Query, part_query};
 
@@ -45,18 +47,40 @@ pub(crate) struct Affine {
     /// Columns of one part.
     pub n_columns: usize,
     pub n_parts: usize,
-    /// Whether each column has its own factor.
-    pub z_score: bool,
+    pub spread: Spread,
+}
+
+/// What is summed about the means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Spread {
+    /// The norm of each part's rows.
+    Norm,
+    /// The square of each column.
+    Variance,
+    /// The products of any two columns of a part.
+    Covariance,
 }
 
 impl Affine {
     /// The statistics of a normalization; `None` if it needs none.
     pub fn of(normalization: Normalization, n_columns: usize, n_parts: usize) -> Option<Affine> {
-        match normalization {
-            Normalization::MeanNorm => Some(Affine { n_columns, n_parts, z_score: false }),
-            Normalization::ZScore => Some(Affine { n_columns, n_parts, z_score: true }),
-            _ => None,
-        }
+        let spread = match normalization {
+            Normalization::MeanNorm => Spread::Norm,
+            Normalization::ZScore => Spread::Variance,
+            Normalization::Covariance => Spread::Covariance,
+            _ => return None,
+        };
+        Some(Affine { n_columns, n_parts, spread })
+    }
+
+    /// How many numbers [`Affine::spreads`] sums.
+    pub fn n_spreads(&self) -> usize {
+        self.n_parts
+            * match self.spread {
+                Spread::Norm => 1,
+                Spread::Variance => self.n_columns,
+                Spread::Covariance => self.n_columns * self.n_columns,
+            }
     }
 
     /// The maps of all parts for rows wherever they are, whose weights sum to `total`.
@@ -70,7 +94,7 @@ impl Affine {
         mean.iter_mut().for_each(|sum| *sum /= total);
         let query = Spreads { affine: self, mean };
         let spread = rows.reduce(&query, monitor)?;
-        Ok(self.maps(&query.mean, &spread, total))
+        self.maps(&query.mean, &spread, total)
     }
 
     /// Numbers per row.
@@ -87,12 +111,16 @@ impl Affine {
         sums
     }
 
-    /// Σ weight · ‖x − mean‖ per part, or Σ weight · (x − mean)² per column.
+    /// Σ weight · ‖x − mean‖ per part, Σ weight · (x − mean)² per column, or Σ weight · (x − mean)(x − mean)ᵀ per part
+    /// (row-major; 2·n_columns² flops a row).
     pub fn spreads(&self, rows: &[f32], weights: &[f64], mean: &[f64]) -> Vec<f64> {
-        let mut sums = vec![0.0f64; if self.z_score { self.width() } else { self.n_parts }];
+        if self.spread == Spread::Covariance {
+            return (0..self.n_parts).flat_map(|part| self.products(part, rows, weights, mean)).collect();
+        }
+        let mut sums = vec![0.0f64; self.n_spreads()];
         for (row, weight) in present(rows, weights, self.width()) {
             let squares = row.iter().zip(mean).map(|(x, mean)| (f64::from(*x) - mean).powi(2));
-            if self.z_score {
+            if self.spread == Spread::Variance {
                 sums.iter_mut().zip(squares).for_each(|(sum, square)| *sum += weight * square);
             } else {
                 let squares: Vec<f64> = squares.collect();
@@ -103,21 +131,43 @@ impl Affine {
         sums
     }
 
+    /// Σ weight · (x − mean)(x − mean)ᵀ of one part.
+    fn products(&self, part: usize, rows: &[f32], weights: &[f64], mean: &[f64]) -> Vec<f64> {
+        let columns = part * self.n_columns..(part + 1) * self.n_columns;
+        let mut centred = Vec::new();
+        for (row, weight) in present(rows, weights, self.width()) {
+            let of_part = row[columns.clone()].iter().zip(&mean[columns.clone()]);
+            centred.extend(of_part.map(|(x, mean)| weight.sqrt() * (f64::from(*x) - mean)));
+        }
+        let n_rows = centred.len() / self.n_columns.max(1);
+        let centred = Matrix::from_columns(centred, self.n_columns, n_rows);
+        product(Side::Plain(&centred), Side::Transposed(&centred)).into_values()
+    }
+
     /// The maps of all parts, from the means, the spreads and the sum of all weights. A constant column or part becomes
     /// 0.
-    pub fn maps(&self, mean: &[f64], spread: &[f64], total: f64) -> Vec<PartMap> {
+    ///
+    /// # Errors
+    /// [`crate::Error::Shape`] for a covariance that is not finite.
+    pub fn maps(&self, mean: &[f64], spread: &[f64], total: f64) -> Result<Vec<PartMap>> {
         let inverse = |spread: f64| if spread > 0.0 { (1.0 / spread) as f32 } else { 0.0 };
         let map = |part: usize| {
             let columns = part * self.n_columns..(part + 1) * self.n_columns;
-            let centre = mean[columns.clone()].iter().map(|mean| *mean as f32).collect();
-            let factors = if self.z_score {
-                let constant = |variance: f64, mean: f64| variance.sqrt() <= 1e-6 * mean.abs();
-                let deviations = spread[columns.clone()].iter().map(|sum| sum / total).zip(&mean[columns]);
-                deviations.map(|(v, mean)| if constant(v, *mean) { 0.0 } else { inverse(v.sqrt()) }).collect()
-            } else {
-                vec![inverse(spread[part] / total)]
+            let mean = &mean[columns.clone()];
+            let factors = match self.spread {
+                Spread::Norm => vec![inverse(spread[part] / total)],
+                Spread::Variance => {
+                    let constant = |variance: f64, mean: f64| variance.sqrt() <= 1e-6 * mean.abs();
+                    let deviations = spread[columns].iter().map(|sum| sum / total).zip(mean);
+                    deviations.map(|(v, mean)| if constant(v, *mean) { 0.0 } else { inverse(v.sqrt()) }).collect()
+                }
+                Spread::Covariance => {
+                    let products = &spread[part * self.n_columns * self.n_columns..];
+                    let products = products[..self.n_columns * self.n_columns].iter();
+                    return PartMap::whitening(&products.map(|sum| sum / total).collect::<Vec<_>>(), mean);
+                }
             };
-            PartMap::Affine { centre, factors }
+            Ok(PartMap::Affine { centre: mean.iter().map(|mean| *mean as f32).collect(), factors })
         };
         (0..self.n_parts).map(map).collect()
     }

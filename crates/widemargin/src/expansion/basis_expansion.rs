@@ -258,8 +258,8 @@ impl<S: Similarity> BasisExpansion<S> {
 
     /// Translates weights on features to weights on similarities, if that saves work.
     pub(crate) fn decision(&self, weights: &[f32], n_problems: usize) -> Option<Decision> {
-        let has_projection = self.maps.iter().any(|map| matches!(map, PartMap::Projection { .. }));
-        has_projection.then(|| Decision::new(&self.maps, self.n_columns(), weights, n_problems))
+        let has_matrix = self.maps.iter().any(|map| !matches!(map, PartMap::Affine { .. }));
+        has_matrix.then(|| Decision::new(&self.maps, self.n_columns(), weights, n_problems))
     }
 
     /// The features of some samples, row-major; `first_row` is their offset among all, for messages.
@@ -342,9 +342,9 @@ impl<S: Similarity> BasisExpansion<S> {
 
     /// Normalises rows of features in place, which were made before the normalization was learned.
     pub fn apply_in_place(&self, rows: &mut [f32]) {
-        let n_columns = self.n_columns().max(1);
-        for row in rows.chunks_mut(self.n_features().max(1)) {
-            row.chunks_mut(n_columns).zip(&self.maps).for_each(|(part, map)| map.apply_in_place(part));
+        let (n_columns, width) = (self.n_columns(), self.n_features());
+        for (part, map) in self.maps.iter().enumerate().filter(|_| self.normalization.is_learned()) {
+            map.apply_in_place(rows, n_columns, width, part * n_columns);
         }
     }
 

@@ -11,7 +11,7 @@ use crate::linalg;
 /// Weights on similarities after all maps except projections.
 #[derive(Clone, Debug)]
 pub(crate) struct Decision {
-    /// The maps of the expansion, with projections replaced by the identity.
+    /// The maps of the expansion without their matrices.
     pub maps: Vec<PartMap>,
     /// `[problem][column of any part]`.
     weights: Vec<f64>,
@@ -30,16 +30,16 @@ impl Decision {
                 (own, of_problem) = of_problem.split_at(map.n_features(n_columns));
                 match map {
                     PartMap::Affine { .. } => folded.extend(own.iter().map(|w| f64::from(*w))),
-                    PartMap::Projection { matrix, n_features } => {
-                        folded.extend(
-                            (0..n_columns).map(|column| dot(&matrix[column * n_features..][..*n_features], own)),
-                        );
+                    PartMap::Projection { matrix, .. } | PartMap::Whitening { matrix, .. } => {
+                        let width = map.n_features(n_columns);
+                        folded.extend((0..n_columns).map(|column| dot(&matrix[column * width..][..width], own)));
                     }
                 }
             }
         }
         let maps = maps.iter().map(|map| match map {
             PartMap::Projection { .. } => PartMap::identity(n_columns),
+            PartMap::Whitening { centre, .. } => PartMap::Affine { centre: centre.clone(), factors: vec![1.0] },
             affine => affine.clone(),
         });
         Decision { maps: maps.collect(), weights: folded, n_problems }

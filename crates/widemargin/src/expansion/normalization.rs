@@ -11,6 +11,9 @@ pub enum Normalization {
     MeanNorm,
     /// Each column centred and divided by its standard deviation: `z-score`.
     ZScore,
+    /// Cov(φ̃)^(−½) (φ̃ − mean φ̃), with the covariance of the columns over the training samples: `covariance`.
+    /// Eigenvalues below 10⁻⁴ of the largest count as that.
+    Covariance,
     /// φ̃ unchanged: `none`.
     None,
     /// S^(−½) φ̃ with the similarities S between the bases, made positive semi-definite: `nystrom-clip` and so on.
@@ -38,6 +41,16 @@ pub enum Definite {
 }
 
 impl Normalization {
+    /// Whether it learns from the training samples, not from the bases alone.
+    pub fn is_learned(self) -> bool {
+        matches!(self, Normalization::MeanNorm | Normalization::ZScore | Normalization::Covariance)
+    }
+
+    /// Whether each feature is the similarity to one basis, but for shift and scale.
+    pub fn has_a_feature_a_basis(self) -> bool {
+        matches!(self, Normalization::MeanNorm | Normalization::ZScore | Normalization::None)
+    }
+
     /// How the similarities between the bases are made definite, if features depend on them.
     pub(crate) fn definite(self) -> Option<Definite> {
         match self {
@@ -52,6 +65,7 @@ impl Normalization {
 named!("normalization": Normalization {
     "mean-norm" = Normalization::MeanNorm,
     "z-score" = Normalization::ZScore,
+    "covariance" = Normalization::Covariance,
     "none" = Normalization::None,
     "nystrom-clip" = Normalization::Nystrom(Definite::Clip),
     "nystrom-flip" = Normalization::Nystrom(Definite::Flip),

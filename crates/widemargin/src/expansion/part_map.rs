@@ -4,15 +4,22 @@ use super::{Definite, Normalization};
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::linalg::eigen::{self, SymmetricEigen};
+use crate::linalg::factor::{Matrix, Side, product};
 
 /// Eigenvalues below this fraction of the largest are dropped as rounding errors.
 const EIGENVALUE_CUT: f64 = 1e-6;
+
+/// Eigenvalues of a covariance below this fraction of the largest count as this: the rounding of single precision is then
+/// magnified a hundredfold at most.
+const COVARIANCE_FLOOR: f64 = 1e-4;
 
 /// Maps similarities to features.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum PartMap {
     /// (φ̃ − centre) · factors; one factor for all columns or one each.
     Affine { centre: Vec<f32>, factors: Vec<f32> },
+    /// (φ̃ − centre) · matrix, symmetric, columns × columns.
+    Whitening { centre: Vec<f32>, matrix: Vec<f32> },
     /// φ̃ · matrix, row-major bases × features.
     Projection { matrix: Vec<f32>, n_features: usize },
 }
@@ -26,7 +33,7 @@ impl PartMap {
     /// Number of features, given the number of columns.
     pub fn n_features(&self, n_columns: usize) -> usize {
         match self {
-            PartMap::Affine { .. } => n_columns,
+            PartMap::Affine { .. } | PartMap::Whitening { .. } => n_columns,
             PartMap::Projection { n_features, .. } => *n_features,
         }
     }
@@ -36,14 +43,32 @@ impl PartMap {
         PartMap::Affine { centre: vec![0.0; n_columns], factors: vec![1.0] }
     }
 
-    /// The affine map of a row, in place.
-    pub fn apply_in_place(&self, row: &mut [f32]) {
-        if let PartMap::Affine { centre, factors } = self {
-            let centred = row.iter_mut().zip(centre);
-            match factors.as_slice() {
-                [one] => centred.for_each(|(x, centre)| *x = (*x - centre) * one),
-                all => centred.zip(all).for_each(|((x, centre), factor)| *x = (*x - centre) * factor),
-            }
+    /// Centres and scales a row, in place.
+    fn centre(&self, row: &mut [f32]) {
+        let (centre, factors): (_, &[f32]) = match self {
+            PartMap::Affine { centre, factors } => (centre, factors),
+            PartMap::Whitening { centre, .. } => (centre, &[1.0]),
+            PartMap::Projection { .. } => return,
+        };
+        let centred = row.iter_mut().zip(centre);
+        match factors {
+            [one] => centred.for_each(|(x, centre)| *x = (*x - centre) * one),
+            all => centred.zip(all).for_each(|((x, centre), factor)| *x = (*x - centre) * factor),
+        }
+    }
+
+    /// Maps a part of rows of `width` numbers, its columns from `first` on, where it has as many features as columns.
+    pub fn apply_in_place(&self, rows: &mut [f32], n_columns: usize, width: usize, first: usize) {
+        let parts = rows.chunks_mut(width.max(1)).map(|row| &mut row[first..first + n_columns]);
+        if let PartMap::Whitening { matrix, .. } = self {
+            let mut parts: Vec<&mut [f32]> = parts.collect();
+            let mut block: Vec<f32> = parts.iter().flat_map(|part| part.iter()).copied().collect();
+            block.chunks_mut(n_columns.max(1)).for_each(|row| self.centre(row));
+            let mut features = vec![0.0; block.len()];
+            linalg::times(&mut features, &block, matrix, n_columns);
+            parts.iter_mut().zip(features.chunks(n_columns.max(1))).for_each(|(part, row)| part.copy_from_slice(row));
+        } else {
+            parts.for_each(|part| self.centre(part));
         }
     }
 
@@ -55,17 +80,37 @@ impl PartMap {
                 out[first..first + n_features].copy_from_slice(row);
             }
         };
+        block.chunks_mut(n_columns.max(1)).for_each(|row| self.centre(row));
         match self {
-            PartMap::Affine { .. } => {
-                block.chunks_mut(n_columns.max(1)).for_each(|row| self.apply_in_place(row));
-                place(out, block);
-            }
-            PartMap::Projection { matrix, .. } => {
+            PartMap::Affine { .. } => place(out, block),
+            PartMap::Whitening { matrix, .. } | PartMap::Projection { matrix, .. } => {
                 let mut features = vec![0.0; block.len() / n_columns.max(1) * n_features];
                 linalg::times(&mut features, block, matrix, n_columns);
                 place(out, &features);
             }
         }
+    }
+
+    /// Σ^(−½) for the covariance Σ (row-major) of columns with these means, its eigenvalues at least
+    /// [`COVARIANCE_FLOOR`] of the largest; 0 where all columns are constant.
+    pub fn whitening(covariance: &[f64], mean: &[f64]) -> Result<Self> {
+        let n = mean.len();
+        let failed = || Error::shape("covariance of similarities", "values that are not finite", "finite values");
+        let SymmetricEigen { values, vectors } = eigen::symmetric(covariance, n, true).ok_or_else(failed)?;
+        let largest = values.iter().copied().fold(0.0, f64::max);
+        // What rounding leaves of constant columns.
+        let scale = mean.iter().fold(0.0f64, |scale, mean| scale.max(mean.abs()));
+        let floor = COVARIANCE_FLOOR * if largest > (1e-6 * scale).powi(2) { largest } else { f64::INFINITY };
+        let mut scaled = Matrix::from_columns(vectors, n, n);
+        for (column, value) in values.iter().enumerate() {
+            let factor = value.max(floor).powf(-0.25);
+            scaled.col_mut(column).iter_mut().for_each(|x| *x *= factor);
+        }
+        let root = product(Side::Plain(&scaled), Side::Transposed(&scaled));
+        Ok(PartMap::Whitening {
+            centre: mean.iter().map(|mean| *mean as f32).collect(),
+            matrix: root.values().iter().map(|x| *x as f32).collect(),
+        })
     }
 
     /// S^(−½) as a projection onto eigenvectors: U Λ^(−½) for the similarities S = U Λ Uᵀ between the bases, made

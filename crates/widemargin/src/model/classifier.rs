@@ -7,12 +7,14 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::dual_variables::{costs, in_classes, of_smooth};
 use super::file::{self, Array, NO_FILE, Reader};
 use super::{BasisExpansionSvc, PowerMeanSvc, Scores, ThinPlateSvc, TrainingSettings};
 use super::{basis_expansion, power_mean, thin_plate};
-use crate::data::{AnySamples, Images, Label, SamplesView};
+use crate::data::{AnySamples, DenseMatrix, Images, Label, Labels, SamplesView};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
+use crate::problem::{AnyLoss, n_problems};
 use crate::similarity::AnySimilarity;
 use crate::solve::Report;
 
@@ -98,6 +100,45 @@ pub trait Classifier: Any + fmt::Debug + Send + Sync {
     /// As for [`Classifier::decision_function`].
     fn predict(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Vec<&Label>> {
         Ok(self.decision_function(samples, threads, monitor)?.decide(self.classes()))
+    }
+
+    /// The weight C of the losses.
+    fn c(&self) -> f64;
+
+    /// The loss.
+    fn loss(&self) -> AnyLoss;
+
+    /// ‖f‖² of each two-class problem in the space of its features; its reciprocal is the margin as Aghazadeh and
+    /// Carlsson define it (eq. 8 to 10), that of a kernel SVM for a thin plate SVM.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for the polynomial approximation of a power mean SVM, which has no such space;
+    /// [`Error::Threads`].
+    fn squared_norms(&self, threads: usize) -> Result<Vec<f64>>;
+
+    /// The dual variables α of the training samples, samples × problems: f = Σ α_i y_i k(x_i, ·). `labels` and
+    /// `sample_weight` are those of the fit.
+    ///
+    /// # Errors
+    /// As for [`Classifier::decision_function`]; invalid labels and weights; [`Error::Parameter`] for a power mean SVM
+    /// with the hinge loss, whose dual variables do not follow from the decision values.
+    fn dual_variables(
+        &self,
+        samples: &SamplesView<'_>,
+        labels: &Labels,
+        sample_weight: Option<&[f64]>,
+        threads: usize,
+        monitor: &Monitor<'_>,
+    ) -> Result<DenseMatrix<f64>> {
+        let AnyLoss::Smooth(loss) = self.loss() else {
+            let expected = "squared-hinge: at a margin of 1 the dual variables of the hinge do not follow from the \
+                            decision values";
+            return Err(Error::parameter("loss", self.loss(), expected));
+        };
+        let values = self.decision_values(samples, threads, monitor)?;
+        let labels = in_classes(labels, self.classes(), values.len() / n_problems(self.classes().len()))?;
+        let costs = costs(self.c(), &labels, sample_weight, self.training().map(|training| &training.class_weight))?;
+        Ok(of_smooth(loss, &labels, &costs, &values))
     }
 
     /// The JSON header of its file, of which `docs/model-file.md` names the fields; the checksum is open.
@@ -272,6 +313,30 @@ impl Classifier for BasisExpansionSvc<AnySimilarity> {
         self.all_arrays()
     }
 
+    fn c(&self) -> f64 {
+        self.c
+    }
+
+    fn loss(&self) -> AnyLoss {
+        self.loss
+    }
+
+    fn squared_norms(&self, _threads: usize) -> Result<Vec<f64>> {
+        Ok(Self::squared_norms(self))
+    }
+
+    fn dual_variables(
+        &self,
+        samples: &SamplesView<'_>,
+        labels: &Labels,
+        sample_weight: Option<&[f64]>,
+        threads: usize,
+        monitor: &Monitor<'_>,
+    ) -> Result<DenseMatrix<f64>> {
+        self.check_samples(samples)?;
+        Self::dual_variables(self, samples, labels, sample_weight, threads, monitor)
+    }
+
     fn decision_function(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Scores> {
         self.check_samples(samples)?;
         self.decision_function_with(samples, threads, monitor)
@@ -303,6 +368,18 @@ impl Classifier for PowerMeanSvc {
             "nodes": self.map.nodes(),
             "scale": self.scaling.is_some(),
         }))
+    }
+
+    fn c(&self) -> f64 {
+        self.c
+    }
+
+    fn loss(&self) -> AnyLoss {
+        self.loss.into()
+    }
+
+    fn squared_norms(&self, _threads: usize) -> Result<Vec<f64>> {
+        Self::squared_norms(self)
     }
 
     fn arrays(&self) -> Vec<Array<'_>> {
@@ -344,6 +421,18 @@ impl Classifier for ThinPlateSvc {
             "loo_exact": chosen.is_some_and(|point| point.loo_exact),
             "fold_error": chosen.and_then(|point| point.fold_error),
         }))
+    }
+
+    fn c(&self) -> f64 {
+        self.c
+    }
+
+    fn loss(&self) -> AnyLoss {
+        AnyLoss::default()
+    }
+
+    fn squared_norms(&self, threads: usize) -> Result<Vec<f64>> {
+        Self::squared_norms(self, threads)
     }
 
     fn arrays(&self) -> Vec<Array<'_>> {

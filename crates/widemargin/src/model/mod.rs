@@ -4,6 +4,7 @@ mod basis_expansion;
 mod c_choice;
 mod classifier;
 mod clock;
+mod dual_variables;
 mod file;
 mod header;
 mod origin;

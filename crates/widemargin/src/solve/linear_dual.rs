@@ -51,6 +51,8 @@ pub struct LinearDualSolution {
     pub weights: Vec<f32>,
     /// 0 if there is no intercept.
     pub intercepts: Vec<f64>,
+    /// Dual variables, `[problem][row]`.
+    pub alphas: Vec<f64>,
     /// Passes over the rows.
     pub epochs: Vec<u32>,
     /// How each problem ended.
@@ -117,6 +119,7 @@ pub fn solve(
     let mut solution = LinearDualSolution {
         weights: Vec::with_capacity(solved.len() * rows.n_cols()),
         intercepts: Vec::new(),
+        alphas: Vec::with_capacity(solved.len() * rows.n_rows()),
         epochs: Vec::new(),
         status: Vec::new(),
         primal: Vec::new(),
@@ -126,6 +129,7 @@ pub fn solve(
     for one in solved {
         solution.weights.extend(one.exact.weights);
         solution.intercepts.push(one.exact.intercept);
+        solution.alphas.extend(one.alphas);
         solution.epochs.push(one.epochs);
         solution.status.push(one.status);
         solution.primal.push(one.exact.primal);
@@ -186,6 +190,7 @@ struct Descent<'a> {
 
 struct Solved {
     exact: Exact,
+    alphas: Vec<f64>,
     epochs: u32,
     status: Status,
 }
@@ -266,7 +271,7 @@ impl Descent<'_> {
                 state.thresholds = (f64::NEG_INFINITY, f64::INFINITY);
             }
         };
-        Ok(Solved { exact, epochs, status })
+        Ok(Solved { exact, alphas: state.alphas, epochs, status })
     }
 
     /// One pass over the active rows.

@@ -77,10 +77,15 @@ fn c_is_chosen_as_in_memory() {
 #[test]
 fn it_is_the_machine_that_memory_gives() {
     let (samples, labels) = clouds(6000, 3);
-    let normalizations =
-        [Normalization::MeanNorm, Normalization::ZScore, Normalization::None, Normalization::Nystrom(Definite::Clip)];
+    let normalizations = [
+        Normalization::MeanNorm,
+        Normalization::ZScore,
+        Normalization::None,
+        Normalization::Nystrom(Definite::Clip),
+        Normalization::Covariance,
+    ];
     for (at, normalization) in normalizations.into_iter().enumerate() {
-        let intercept = [Intercept::Free, Intercept::Penalised, Intercept::None, Intercept::Free][at];
+        let intercept = [Intercept::Free, Intercept::Penalised, Intercept::None][at % 3];
         let loss = [SmoothLoss::SquaredHinge, SmoothLoss::Logistic][at % 2];
         let of = || params().normalization(normalization).intercept(intercept).loss(loss).tol(1e-5);
         // Copies are none here, so the same bases are chosen.

@@ -117,7 +117,7 @@ fn a_similarity_of_ones_own_is_kept_by_the_caller() {
     let samples: Vec<f64> = (0..60).map(|i| f64::from(i * 17 % 60)).collect();
     let labels = Labels::new(samples.iter().map(|x| i64::from(*x > 20.0)));
     let own = Nearness { scale: 9.0 };
-    for normalization in ["mean-norm", "z-score", "nystrom-symmetric-flip"] {
+    for normalization in ["mean-norm", "z-score", "covariance", "nystrom-symmetric-flip"] {
         let params = BasisExpansionParams::new(own.clone()).n_basis(7).normalization(normalization.parse().unwrap());
         let model = params.clone().fit(&samples, &labels).unwrap();
         let bytes = model.to_bytes_without_bases().unwrap();

@@ -33,6 +33,7 @@ pub(crate) struct ExpansionHeader {
 #[serde(tag = "kind", rename_all = "kebab-case")]
 enum MapShape {
     Affine { n_columns: usize, n_factors: usize },
+    Whitening { n_columns: usize },
     Projection { n_columns: usize, n_features: usize },
 }
 
@@ -73,6 +74,11 @@ impl ExpansionHeader {
                     arrays.push(array(&format!("map.{part}.centre"), vec![centre.len()], centre));
                     arrays.push(array(&format!("map.{part}.factors"), vec![factors.len()], factors));
                     MapShape::Affine { n_columns, n_factors: factors.len() }
+                }
+                PartMap::Whitening { centre, matrix } => {
+                    arrays.push(array(&format!("map.{part}.centre"), vec![n_columns], centre));
+                    arrays.push(array(&format!("map.{part}.projection"), vec![n_columns, n_columns], matrix));
+                    MapShape::Whitening { n_columns }
                 }
                 PartMap::Projection { matrix, n_features } => {
                     arrays.push(array(&format!("map.{part}.projection"), vec![n_columns, *n_features], matrix));
@@ -147,7 +153,9 @@ impl ExpansionHeader {
         let expansion = BasisExpansion::from_parts(similarity, bases, normalization, maps).map_err(retold)?;
         let n_columns = expansion.n_columns();
         let fits = |map: &MapShape| match *map {
-            MapShape::Affine { n_columns: n, .. } | MapShape::Projection { n_columns: n, .. } => n == n_columns,
+            MapShape::Affine { n_columns: n, .. }
+            | MapShape::Whitening { n_columns: n }
+            | MapShape::Projection { n_columns: n, .. } => n == n_columns,
         };
         if !self.maps.iter().all(fits) {
             return Err(reader.wrong(format!("its maps are not those of {n_columns} bases")));
@@ -167,6 +175,10 @@ impl ExpansionHeader {
                         factors: reader.tensor(&format!("map.{part}.factors"), &[n_factors])?,
                     }
                 }
+                MapShape::Whitening { n_columns } => PartMap::Whitening {
+                    centre: reader.tensor(&format!("map.{part}.centre"), &[n_columns])?,
+                    matrix: reader.tensor(&format!("map.{part}.projection"), &[n_columns, n_columns])?,
+                },
                 MapShape::Projection { n_columns, n_features } => {
                     let matrix = reader.tensor(&format!("map.{part}.projection"), &[n_columns, n_features])?;
                     PartMap::Projection { matrix, n_features }

@@ -38,10 +38,7 @@ impl<'a, S: Similarity> Learner<'a, '_, S> {
         let affine = self.pieces.expansion.affine();
         let width = self.pieces.expansion.n_features();
         let known = match (&affine, self.resources.checkpoint) {
-            (Some(affine), Some(checkpoint)) => {
-                let n_spreads = if affine.z_score { affine.width() } else { affine.n_parts };
-                numbers(checkpoint, affine.width(), n_spreads)?
-            }
+            (Some(affine), Some(checkpoint)) => numbers(checkpoint, affine.width(), affine.n_spreads())?,
             _ => None,
         };
         let total: f64 = self.weights.iter().sum();
@@ -74,7 +71,7 @@ impl<'a, S: Similarity> Learner<'a, '_, S> {
             Some(known) => known,
             None => {
                 mean.iter_mut().for_each(|sum| *sum /= total);
-                let mut spread = vec![0.0; if affine.z_score { width } else { affine.n_parts }];
+                let mut spread = vec![0.0; affine.n_spreads()];
                 let of = |values: &[f32], weights: &[f64]| affine.spreads(values, weights, &mean);
                 if self.plan.is_whole() {
                     // Rows without a weight are not resident and would add nothing.
@@ -104,7 +101,7 @@ impl<'a, S: Similarity> Learner<'a, '_, S> {
         if self.pieces.read.seconds_a_row() > self.pieces.made.seconds_a_row() && self.pieces.read.is_known() {
             self.pieces.kept = None;
         }
-        self.pieces.expansion = self.pieces.expansion.with_maps(affine.maps(&mean, &spread, total));
+        self.pieces.expansion = self.pieces.expansion.with_maps(affine.maps(&mean, &spread, total)?);
         let mut chunks: Vec<&mut [f32]> = hessian_sample.phi.chunks_mut((ROWS_A_CHUNK * width).max(1)).collect();
         let expansion = &self.pieces.expansion;
         self.pieces.pool.map_mut(&mut chunks, |_, chunk| expansion.apply_in_place(chunk));

@@ -4,17 +4,19 @@ use std::fmt;
 use std::sync::OnceLock;
 
 use crate::data::{DenseMatrix, Label, Labels, Samples, Source};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::expansion::{BasisExpansion, Decision};
 use crate::linalg;
 use crate::macros::getters;
 use crate::model::Scores;
+use crate::model::dual_variables::{costs, in_classes, of_smooth};
 use crate::model::origin::{Origin, tells_origin};
 use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
 use crate::problem::{AnyLoss, Intercept, OneVsRest, n_problems};
 use crate::similarity::Similarity;
 use crate::solve::Report;
+use crate::solve::linear_dual::{self, LinearDualSettings};
 use crate::solve::thin_plate::PathPoint;
 
 /// A basis expansion SVM. It stores its bases, and compares samples with these only.
@@ -130,19 +132,8 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         threads: usize,
     ) -> Result<DenseMatrix<f64>> {
         let n_rows = samples.n_samples();
-        if labels.len() != n_rows {
-            let (found, expected) = (format!("{} labels", labels.len()), format!("{n_rows}, one a sample"));
-            return Err(Error::shape("labels", found, expected));
-        }
-        let code = |label: &Label| {
-            let known = self.classes.iter().position(|class| class == label);
-            known
-                .map(|code| code as u32)
-                .ok_or_else(|| Error::parameter("label", label, "one of the classes the machine was trained with"))
-        };
-        let own: Vec<u32> = labels.classes().iter().map(code).collect::<Result<_>>()?;
-        let codes: Vec<u32> = labels.codes().iter().map(|&code| own[code as usize]).collect();
-        let (targets, norms) = (OneVsRest::new(&codes, self.classes.len()), self.norms());
+        let labels = in_classes(labels, &self.classes, n_rows)?;
+        let (targets, norms) = (OneVsRest::new(labels.codes(), self.classes.len()), self.norms());
         let scores = self.decision_function(samples, threads)?;
         let n_cols = norms.len();
         let margin = |(at, score): (usize, &f32)| {
@@ -154,12 +145,54 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         Ok(DenseMatrix { values, n_rows, n_cols })
     }
 
+    /// The dual variables α of the training samples, samples × problems: w = Σ α_i y_i φ(x_i). With the hinge loss they
+    /// do not follow from the decision values, and the dual problem is solved again.
+    ///
+    /// `labels` and `sample_weight` are those of the fit.
+    ///
+    /// # Errors
+    /// As for [`BasisExpansionSvc::sample_margins`]; invalid weights; [`Error::Cancelled`].
+    pub fn dual_variables(
+        &self,
+        samples: &dyn Source<Samples = S::Samples>,
+        labels: &Labels,
+        sample_weight: Option<&[f64]>,
+        threads: usize,
+        monitor: &Monitor<'_>,
+    ) -> Result<DenseMatrix<f64>> {
+        let labels = in_classes(labels, &self.classes, samples.n_samples())?;
+        let training = self.training();
+        let costs = costs(self.c, &labels, sample_weight, training.map(|training| &training.class_weight))?;
+        if let AnyLoss::Smooth(loss) = self.loss {
+            let scores = self.decision_function_with(samples, threads, monitor)?;
+            let values: Vec<f64> = scores.values().iter().map(|&score| f64::from(score)).collect();
+            return Ok(of_smooth(loss, &labels, &costs, &values));
+        }
+        let phi = self.expansion.transform_with(samples, threads, monitor)?;
+        let targets = OneVsRest::new(labels.codes(), self.classes.len());
+        let default = LinearDualSettings { threads, ..LinearDualSettings::default() };
+        let settings = training.map_or(default, |told| LinearDualSettings {
+            tol: told.tol,
+            max_epochs: told.max_iter,
+            seed: told.seed,
+            ..default
+        });
+        let alphas = linear_dual::solve(phi.view()?, targets, &costs, self.intercept, &settings, monitor)?.alphas;
+        let (n_rows, n_cols) = (phi.n_rows, targets.n_problems());
+        let values = (0..n_rows * n_cols).map(|at| alphas[at % n_cols * n_rows + at / n_cols]).collect();
+        Ok(DenseMatrix { values, n_rows, n_cols })
+    }
+
     /// ‖w‖ of each problem.
     fn norms(&self) -> Vec<f64> {
+        self.squared_norms().into_iter().map(f64::sqrt).collect()
+    }
+
+    /// ‖w‖² of each two-class problem, of which the papers' margin is the reciprocal (eq. 8 and 10).
+    pub fn squared_norms(&self) -> Vec<f64> {
         let d = self.expansion.n_features();
-        let norm =
-            |k: usize| self.weights[k * d..(k + 1) * d].iter().map(|w| f64::from(*w).powi(2)).sum::<f64>().sqrt();
-        (0..self.intercepts.len()).map(norm).collect()
+        let squared = |k: usize| self.weights[k * d..(k + 1) * d].iter().map(|w| f64::from(*w).powi(2)).sum();
+        (0..self.intercepts.len()).map(squared).collect()
     }
 
     /// The same model with the same bases, held in another way.

@@ -347,6 +347,22 @@ impl PowerMeanSvc {
         &self.weights
     }
 
+    /// ‖w‖² of each two-class problem in the features of the symmetric approximation.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for the polynomial approximation, which is not symmetric and has no such features.
+    pub fn squared_norms(&self) -> Result<Vec<f64>> {
+        if !self.map.is_symmetric() {
+            let expected = "nystrom: the polynomial approximation is not symmetric and has no norm";
+            return Err(Error::parameter("approximation", self.map.approximation(), expected));
+        }
+        let mut sums = vec![0.0; self.n_problems()];
+        for weights in self.weights.chunks_exact(sums.len()) {
+            weights.iter().zip(&mut sums).for_each(|(&weight, sum)| *sum += f64::from(weight).powi(2));
+        }
+        Ok(sums)
+    }
+
     pub(crate) fn n_problems(&self) -> usize {
         n_problems(self.classes.len())
     }

@@ -214,6 +214,30 @@ impl ThinPlateSvc {
         &self.left_out
     }
 
+    /// αᵀΦα of each two-class problem, the squared seminorm of the part of f that is not polynomial; its reciprocal is
+    /// the margin of a kernel SVM.
+    ///
+    /// # Errors
+    /// [`Error::Threads`] if threads cannot be started.
+    pub fn squared_norms(&self, threads: usize) -> Result<Vec<f64>> {
+        let (n, d, k) = (self.n_bases(), self.n_features, self.n_problems());
+        let pool = Pool::new(if n <= ROWS_A_CHUNK { 1 } else { threads })?;
+        let chunk = |at: usize| {
+            let rows = at * ROWS_A_CHUNK..((at + 1) * ROWS_A_CHUNK).min(n);
+            let mut block = vec![0.0; rows.len() * n];
+            self.kernel.block(&self.bases[rows.start * d..rows.end * d], &self.bases, d, &mut block);
+            let of_problem = |problem: usize| {
+                let alpha = &self.coefficients[problem * n..(problem + 1) * n];
+                let here = rows.clone().zip(block.chunks(n.max(1)));
+                here.map(|(row, similar)| alpha[row] * dot(alpha, similar)).sum::<f64>()
+            };
+            Ok::<_, Error>((0..k).map(of_problem).collect::<Vec<f64>>())
+        };
+        let parts = pool.try_map(n.div_ceil(ROWS_A_CHUNK), chunk)?;
+        // Rounding may leave a little below 0.
+        Ok((0..k).map(|problem| parts.iter().map(|part| part[problem]).sum::<f64>().max(0.0)).collect())
+    }
+
     pub(crate) fn n_problems(&self) -> usize {
         n_problems(self.classes.len())
     }

@@ -34,7 +34,8 @@ def test_weights_are_the_sum_of_the_dual_variables_times_the_features(loss):
     )
     model.set_params(class_weight="balanced").fit(X, y, sample_weight=weight)
     alpha = dual_variables(model, X, y, weight)
-    assert alpha.shape == (len(X), 3) and (alpha >= 0).all()
+    assert alpha.shape == (len(X), 3)
+    assert (alpha >= 0).all()
     phi = rbf_kernel(X, model.bases_, gamma=0.5)
     for problem in range(3):
         rebuilt = (alpha[:, problem] * signs(y, problem, 3)) @ phi

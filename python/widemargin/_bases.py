@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ._names import one_of
 
-BASES = ("index", "random", "stratified", "kmedoids")
+BASES = ("index", "every", "random", "stratified", "kmedoids")
 NORMALIZATIONS = (
     "mean_norm",
     "z_score",

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from ._looks import HUES, INK, NEGATIVE, SOFT, axes_for, check_has, check_matplotlib, short, wrapped
 from ._samples import channels_first, count, items, pick
+from ._specs import columns_of
 from .similarity import resolve
 
 _Kind = Literal["images", "series", "vectors", "named"]
@@ -293,13 +294,22 @@ class BasisDisplay:
 
 def _weights_of_bases(estimator: Any) -> npt.NDArray[np.float64]:
     """Weights of shape (problems, parts, bases)."""
-    weights, n_parts = np.asarray(estimator.coef_, dtype=np.float64), len(estimator.similarities_)
+    weights, specs = np.asarray(estimator.coef_, dtype=np.float64), list(estimator.similarities_)
     if estimator.normalization not in ("mean_norm", "z_score", "none"):
         raise ValueError(
             f"normalization={estimator.normalization!r} mixes the bases, so that none has a weight of its own: take "
             "'mean_norm', 'z_score' or 'none'"
         )
-    return weights.reshape(len(weights), n_parts, -1)
+    resolved = resolve(estimator.similarity)
+    n_basis = weights.shape[1] if resolved.is_precomputed else count(estimator.bases_)
+    found = np.zeros((len(weights), len(specs), n_basis))
+    first = 0
+    for part, spec in enumerate(specs):
+        # Callables, which have no specs, come last and take all bases.
+        columns = columns_of(spec, n_basis) if part < len(resolved.specs) else np.arange(n_basis)
+        found[:, part, columns] = weights[:, first : first + len(columns)]
+        first += len(columns)
+    return found
 
 
 def _rows(

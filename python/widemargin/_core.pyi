@@ -178,6 +178,9 @@ def fit_expansion(
 ) -> tuple[Model, _Features, list[int]]:
     """An expansion alone, the features of the training samples, and the rows of the bases."""
 
+def unnormalized(expansion: Model) -> Model:
+    """The same expansion with similarities as they are, without weights."""
+
 def normalised(expansion: Model, normalization: str, rows: object, labels: WeightedLabels) -> Model:
     """The same expansion with a normalization that is learned from the features that `rows` stands for: its method
     ``ask(name, query, changes_state, has_answer)`` has every part answer, and gives the merged answer."""

@@ -10,7 +10,7 @@ from ._onnx_expression import block
 from ._onnx_graph import Graph, check_size
 from ._onnx_kernels import Array, Arrays
 from ._rows import SIMILARITIES
-from ._specs import steps_of
+from ._specs import columns_of, options_of, steps_of
 from ._stored_bases import bases_of
 
 _SCALINGS = ("mean-norm", "z-score")
@@ -52,7 +52,8 @@ def expansion(graph: Graph, x: str, model: Any, told: dict[str, Any], arrays: Ar
     for number, (spec, shape) in enumerate(zip(told["similarity"], told["maps"], strict=True)):
         *before, last = steps_of(spec)
         samples, seen = described.after(before)
-        raw = block(graph, samples, seen, last)
+        # Weights are in the maps.
+        raw = block(graph, samples, seen[columns_of(spec, len(seen))], options_of(last)[0])
         parts.append(_normalised(graph, raw, shape["kind"], f"map.{number}.", arrays))
     return parts[0] if len(parts) == 1 else graph("Concat", *parts, axis=1)
 

@@ -6,6 +6,7 @@ import difflib
 import functools
 import inspect
 import itertools
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -87,6 +88,30 @@ class Similarity(_Spelled):
     def __call__(self, X: Any, Y: Any = None) -> npt.NDArray[np.float32]:
         """The block of samples X and bases Y, see `pairwise`."""
         return pairwise(self, X, Y)
+
+    def in_expansion(self, *, weight: float | str = 1.0, bases: int | None = None) -> Similarity:
+        """The same similarity with ``weight=…`` and ``bases=…`` in its spec: options of an expansion that joins several.
+
+        Parameters
+        ----------
+        weight : float or "auto", default=1.0
+            The factor of its normalised features, above 0. "auto" learns it by leave-one-out on the training samples.
+        bases : int or None, default=None
+            Compares samples with only so many of the bases, evenly spaced among them, such as for a slow similarity
+            beside fast ones. None means all.
+
+        Returns
+        -------
+        Similarity
+        """
+        *before, last = steps_of(self.spec)
+        step, _, _ = options_of(last)
+        options = [f"weight={weight}"] * (weight != 1.0) + ([] if bases is None else [f"bases={bases}"])
+        if options:
+            step += (":" if ":" not in step else ",") + ",".join(options)
+        similarity = Similarity("/".join([*before, step]))
+        _core.canonical(similarity.spec)
+        return similarity
 
     def __rshift__(self, then: object) -> Any:
         raise TypeError(
@@ -202,6 +227,24 @@ def with_hyphens(spec: str) -> str:
     named = [name.replace("_", "-") + colon + rest for name, colon, rest in parts]
     hyphenated = "".join(itertools.chain.from_iterable(zip(named, separators, strict=True)))
     return spec if hyphenated == spec else hyphenated
+
+
+def options_of(step: str) -> tuple[str, float, int | None]:
+    """A similarity's step without the options of an expansion, its weight, and the number of its bases."""
+    name, _, rest = step.partition(":")
+    pairs = [pair.partition("=") for pair in rest.split(",") if pair]
+    options = {key: value for key, _, value in pairs if key in ("weight", "bases")}
+    kept = ",".join(f"{key}={value}" for key, _, value in pairs if key not in options)
+    weight, bases = options.get("weight", "1"), options.get("bases")
+    step = f"{name}:{kept}" if kept else name
+    return step, math.nan if weight == "auto" else float(weight), None if bases is None else int(bases)
+
+
+def columns_of(spec: str, n_basis: int) -> npt.NDArray[np.intp]:
+    """The bases that a part of an expansion is compared with, among `n_basis`."""
+    bases = options_of(steps_of(spec)[-1])[2]
+    width = n_basis if bases is None else min(bases, n_basis)
+    return np.arange(width) * n_basis // max(width, 1)
 
 
 def steps_of(spec: str) -> list[str]:

@@ -43,13 +43,15 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
         named ones before callables.
     n_basis : int, default=1000
         Number of bases; if there are fewer samples, all of them.
-    basis : {"index", "random", "stratified", "kmedoids"} or array of int, default="index"
-        How bases are selected from the training samples: evenly spaced in each class, at random, or medoids under the
-        similarity itself; or their row numbers. "kmedoids" evaluates a callable on more pairs than samples × bases.
+    basis : {"index", "every", "random", "stratified", "kmedoids"} or array of int, default="index"
+        How bases are selected from the training samples: evenly spaced in each class ("index") or among all samples
+        ("every"), at random, or medoids under the similarity itself; or their row numbers. "kmedoids" evaluates a
+        callable on more pairs than samples × bases.
     normalization : str, default="mean_norm"
         "mean_norm", "z_score", "covariance" (whitening), "none", or "nystrom_clip", "nystrom_flip", "nystrom_shift",
-        "nystrom_square" (of a symmetric similarity; "nystrom_symmetric_…" of any); "centered_clip", "centered_flip" or "centered_shift" of a
-        conditionally positive definite one, such as minus a distance: the thin plate SVM on this similarity.
+        "nystrom_square" (of a symmetric similarity; "nystrom_symmetric_…" of any); "centered_clip", "centered_flip" or
+        "centered_shift" of a conditionally positive definite one, such as minus a distance: the thin plate SVM on this
+        similarity.
     C : float or "auto", default=1.0
         The weight of the losses in ½‖w‖² + C Σ loss, above 0. "auto" takes the C of a path with the least leave-one-out
         squared hinge (of 4,000 samples if there are more); only with ``loss="squared_hinge"``.

@@ -84,7 +84,7 @@ def select_similarities(
     X : samples, as in `BasisExpansionSVC.fit`
     y : array of shape (n_samples,)
     n_basis : int, default=1000
-    basis : {"index", "random", "stratified", "kmedoids"}, default="index"
+    basis : {"index", "every", "random", "stratified", "kmedoids"}, default="index"
     normalization : str, default="mean_norm"
     C : float, default=1.0
     fit_intercept : bool, default=True

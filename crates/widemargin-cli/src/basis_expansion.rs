@@ -33,7 +33,8 @@ pub struct BasisExpansionArgs {
     /// Number of bases [default: 1000, or all samples if there are fewer]
     #[arg(long, value_delimiter = ',', value_name = "N")]
     n_basis: Vec<usize>,
-    /// Selection of the bases: index (evenly spaced in each class), random, stratified, kmedoids
+    /// Selection of the bases: index (evenly spaced in each class), every (evenly spaced in all samples), random,
+    /// stratified, kmedoids
     #[arg(long, value_delimiter = ',', default_value = "index", value_name = "NAME")]
     basis: Vec<BasisChoice>,
     /// Normalization of the similarities: mean-norm, z-score, covariance, none, nystrom-clip, nystrom-flip, nystrom-shift,

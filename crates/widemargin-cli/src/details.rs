@@ -97,23 +97,16 @@ fn excerpt(text: &str) -> String {
 
 /// The bases with how much each weighs: JSON of all, and a table of the heaviest.
 fn bases(model: &BasisExpansionSvc<AnySimilarity>) -> (Value, String) {
-    let (n, d) = (model.n_bases(), model.expansion().n_features());
-    let n_columns = model.expansion().n_columns();
+    let n = model.n_bases();
     // Some maps mix the bases: their weights are not columns any more.
-    let weigh = |basis: usize| {
-        let of_problem = |weights: &[f32]| {
-            let parts = weights.chunks(n_columns.max(1)).filter_map(|part| part.get(basis));
-            parts.map(|w| f64::from(*w).powi(2)).sum::<f64>()
-        };
-        model.weights().chunks(d.max(1)).map(of_problem).sum::<f64>().sqrt()
-    };
-    let plain = n_columns == n && model.expansion().normalization().has_a_feature_a_basis();
+    let weights = model.weights_of_bases();
     let describe = |basis: usize| match model.expansion().bases() {
         AnySamples::Strings(strings) => Some(strings[basis].clone()),
         AnySamples::Series(series) => Some(format!("{} steps", series.length(basis))),
         _ => None,
     };
-    let mut rows: Vec<(usize, Option<f64>)> = (0..n).map(|basis| (basis, plain.then(|| weigh(basis)))).collect();
+    let mut rows: Vec<(usize, Option<f64>)> =
+        (0..n).map(|basis| (basis, weights.as_ref().map(|weights| weights[basis]))).collect();
     let json = rows.iter().map(|&(basis, weight)| {
         json!({
             "basis": basis,

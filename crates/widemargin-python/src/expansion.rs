@@ -76,6 +76,12 @@ pub(crate) fn fit_expansion<'py>(
     Ok((Model(Trained::CompositeExpansion(expansion)), array(py, expanded.features)?, expanded.basis_rows))
 }
 
+/// The same expansion with similarities as they are, without weights.
+#[pyfunction]
+pub(crate) fn unnormalized(expansion: PyRef<'_, Model>) -> PyResult<Model> {
+    Ok(Model(Trained::Expansion(ours(&expansion)?.clone().unnormalized())))
+}
+
 /// The same expansion with a normalization that is learned from the features that `rows` stands for.
 #[pyfunction]
 pub(crate) fn normalised(

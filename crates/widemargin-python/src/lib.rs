@@ -29,7 +29,7 @@ mod _core {
     #[pymodule_export]
     use crate::basis_expansion::fit_basis_expansion;
     #[pymodule_export]
-    use crate::expansion::{fit_basis_expansion_remote, fit_expansion, normalised};
+    use crate::expansion::{fit_basis_expansion_remote, fit_expansion, normalised, unnormalized};
     #[pymodule_export]
     use crate::files::write_file;
     #[pymodule_export]

@@ -7,7 +7,7 @@ use numpy::{PyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use widemargin::data::{AnySamples, Samples, Source, Training};
-use widemargin::similarity::{AnySimilarity, Similarity};
+use widemargin::similarity::{AnySimilarity, PartOptions, Similarity};
 use widemargin::{Error, Result};
 
 use crate::samples::Given;
@@ -283,6 +283,19 @@ impl Similarity for CompositeSimilarity {
         match &self.ours {
             Some(ours) if part < ours.n_parts() => ours.part(part),
             _ => self.calls[part - self.n_ours()].name.clone(),
+        }
+    }
+
+    fn options(&self, part: usize) -> PartOptions {
+        match &self.ours {
+            Some(ours) if part < ours.n_parts() => ours.options(part),
+            _ => PartOptions::default(),
+        }
+    }
+
+    fn set_weight(&mut self, part: usize, weight: f64) {
+        if let Some(ours) = self.ours.as_mut().filter(|ours| part < ours.n_parts()) {
+            ours.set_weight(part, weight);
         }
     }
 

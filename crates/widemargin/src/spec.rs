@@ -38,6 +38,12 @@ impl Step {
         }
     }
 
+    /// Removes a parameter.
+    pub(crate) fn remove(&mut self, key: &str) -> Option<String> {
+        let at = self.values.iter().position(|(known, _)| known == key)?;
+        Some(self.values.remove(at).1)
+    }
+
     /// The parameters as they were given.
     pub fn values(&self) -> impl Iterator<Item = (&str, &str)> {
         self.values.iter().map(|(key, value)| (key.as_str(), value.as_str()))

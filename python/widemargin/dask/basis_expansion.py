@@ -21,11 +21,11 @@ from ._classifier import Clock, DaskClassifier, Given, grouped
 from ._rows import Rows
 
 # K-medoids would need the similarities of all samples to all medoids, over and over.
-BASES = ("index", "random", "stratified")
+BASES = ("index", "every", "random", "stratified")
 # The dual that the hinge is solved in is no sum over rows.
 LOSSES = ("squared_hinge", "logistic")
 # Normalizations that are learned of all samples; the others are a matter of the bases.
-LEARNED = ("mean-norm", "z-score")
+LEARNED = ("mean-norm", "z-score", "covariance")
 # Below so many rows workers are asked for products too: steps then are those of one machine, and so are the weights,
 # to rounding. From here on the Hessian, which is needed only for a direction, is that of rows that are brought here:
 # conjugate gradients then ask nobody, and the weights are the same to the duality gap.
@@ -119,7 +119,7 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
 
     def _expansion(self, given: Given, chosen: npt.NDArray[np.int64], normalization: str) -> BasisExpansion:
         """The expansion on the bases, not normalised (but a Nyström one, which is a matter of the bases alone)."""
-        return BasisExpansion(
+        raw = BasisExpansion(
             clone(self.similarity, safe=False),
             n_basis=len(chosen),
             basis=np.arange(len(chosen)),
@@ -127,6 +127,10 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
             n_jobs=1,
             layout=self.layout,
         ).fit(given.picked_samples(chosen))
+        if normalization in LEARNED:
+            # It is learned from similarities as they are.
+            raw._model = _core.unnormalized(raw._model)
+        return raw
 
     def _take_columns(self, expansion: BasisExpansion) -> None:
         """Sets what is known of the samples from the expansion that compared them."""

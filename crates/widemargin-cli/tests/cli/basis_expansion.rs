@@ -78,6 +78,8 @@ fn vectors() {
         "--similarity polynomial:degree=2 --basis kmedoids --n-basis 10 --loss logistic",
         "--similarity distance --basis random --n-basis 30 --intercept penalised",
         "--similarity rbf --normalization nystrom-clip --basis stratified --n-basis 30 --class-weight balanced",
+        "--similarity rbf:weight=2 --similarity laplacian:gamma=1,weight=0.5,bases=5 --n-basis 10 --basis every",
+        "--similarity rbf --normalization covariance --n-basis 10 -C 0.1",
     ] {
         case.runs(flags);
     }
@@ -195,6 +197,30 @@ fn c_is_chosen_on_a_distance_and_said() {
     assert_eq!(header["parameters"]["normalization"], "centered-clip");
     folder.run(&format!("{train} -C auto --loss logistic")).fails(2, &["loss", "squared_hinge where C is auto"]);
     folder.run(&format!("{train} -C some")).fails(2, &["auto, or a finite number above 0"]);
+}
+
+#[test]
+fn learned_weights_and_margins_are_shown() {
+    let folder = Folder::new();
+    folder.write("train.csv", rings(1, 80, true));
+    folder
+        .run("train basis-expansion train.csv -o m --similarity rbf:weight=auto --similarity linear:weight=auto")
+        .well();
+    let shown = folder.run("inspect m --json").json();
+    let specs = shown["parameters"]["similarity"].as_array().unwrap();
+    // Rings are not linear.
+    let weight = |at: usize| -> f64 {
+        let spec = specs[at].as_str().unwrap();
+        spec.split_once("weight=").map_or(1.0, |(_, weight)| weight.parse().unwrap())
+    };
+    assert!(weight(0) > 2.0 * weight(1), "{specs:?}");
+    let notes = shown["report"]["notes"].to_string();
+    assert!(notes.contains("weights of similarities were learned"), "{notes}");
+    assert!(shown["margins"][0].as_f64().unwrap() > 0.0);
+    assert!(folder.run("inspect m").well().out.contains("\nmargins "));
+    let wrong = "train basis-expansion train.csv -o m --similarity";
+    folder.run(&format!("{wrong} rbf:weight=0")).fails(2, &["weight", "above 0, or auto"]);
+    folder.run(&format!("{wrong} rbf:bases=none")).fails(2, &["bases", "at least 1"]);
 }
 
 #[test]

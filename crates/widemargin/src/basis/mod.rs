@@ -20,6 +20,9 @@ pub enum BasisChoice {
     /// Equally many per class, evenly spaced among the class's samples in their order: `index`.
     #[default]
     Index,
+    /// Every (n/B)-th sample, whatever its class: `every`. (The paper's text: "uniformly sub-sampled", classes *roughly*
+    /// equal.)
+    Every,
     /// Uniformly at random: `random`.
     Random,
     /// At random, with each class in proportion to its samples: `stratified`.
@@ -32,6 +35,7 @@ pub enum BasisChoice {
 
 named!("choice of bases": BasisChoice {
     "index" = BasisChoice::Index,
+    "every" = BasisChoice::Every,
     "random" = BasisChoice::Random,
     "stratified" = BasisChoice::Stratified,
     "kmedoids" = BasisChoice::KMedoids,
@@ -73,6 +77,9 @@ pub fn choose<S: Similarity>(
         let warning = (n_basis > present.len())
             .then(|| format!("{n_basis} bases were asked for: all {} samples are used", present.len()));
         return Ok(Bases { rows: present, warning });
+    }
+    if *choice == BasisChoice::Every {
+        return Ok(Bases { rows: evenly_spaced(&present, weights, n_basis), warning: None });
     }
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     if *choice == BasisChoice::Random {
@@ -147,4 +154,30 @@ pub(crate) fn check_given(rows: &[usize], n_samples: usize) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{DenseMatrix, Vectors};
+    use crate::monitor::Monitor;
+    use crate::similarity::AnySimilarity;
+
+    #[test]
+    fn every_takes_no_heed_of_classes_and_counts_weights_as_copies() {
+        let similarity = AnySimilarity::new(&["linear"]).unwrap();
+        let rows = |weights: &[f64]| {
+            let n = weights.len();
+            let values = DenseMatrix { values: vec![1.0; n], n_rows: n, n_cols: 1 };
+            let samples = crate::data::AnySamples::Vectors(Vectors::Dense(values));
+            let training = Training { samples: &samples, weights, threads: 1, monitor: &Monitor::none() };
+            // All but one sample are of one class.
+            let codes: Vec<u32> = (0..n).map(|row| u32::from(row == 1)).collect();
+            choose(&BasisChoice::Every, 4, &codes, 2, 0, &similarity, &training).unwrap().rows
+        };
+        assert_eq!(rows(&[1.0; 10]), [0, 2, 5, 7]);
+        // Samples of weight 0 are absent, and one of weight 3 takes the positions of three.
+        assert_eq!(rows(&[0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0]), [1, 3, 5, 8]);
+        assert_eq!(rows(&[1.0, 1.0, 1.0, 3.0, 1.0, 1.0, 1.0, 1.0]), [0, 2, 3, 5]);
+    }
 }

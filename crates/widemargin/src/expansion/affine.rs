@@ -3,6 +3,8 @@
 //! First the means of all columns; then, about those, the mean row norm of each part, the variance of each column, or
 //! the covariance of the columns of each part.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use super::Normalization;
@@ -42,12 +44,13 @@ part_query! { FeatureRows: Spreads "spreads" { affine: Affine, mean: Vec<f64> } 
 |at, part, _| Ok(at.affine.spreads(part.values, part.weights, &at.mean)), |_, total, next| linalg::add(total, &next) }
 
 /// The statistics that a normalization needs.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Affine {
-    /// Columns of one part.
-    pub n_columns: usize,
-    pub n_parts: usize,
-    pub spread: Spread,
+    /// Columns of each part.
+    widths: Vec<usize>,
+    /// The factor of each part's features.
+    weights: Vec<f64>,
+    spread: Spread,
 }
 
 /// What is summed about the means.
@@ -63,43 +66,56 @@ pub(crate) enum Spread {
 
 impl Affine {
     /// The statistics of a normalization; `None` if it needs none.
-    pub fn of(normalization: Normalization, n_columns: usize, n_parts: usize) -> Option<Affine> {
+    pub fn of(normalization: Normalization, widths: Vec<usize>, weights: Vec<f64>) -> Option<Affine> {
         let spread = match normalization {
             Normalization::MeanNorm => Spread::Norm,
             Normalization::ZScore => Spread::Variance,
             Normalization::Covariance => Spread::Covariance,
             _ => return None,
         };
-        Some(Affine { n_columns, n_parts, spread })
+        Some(Affine { widths, weights, spread })
+    }
+
+    /// How many numbers [`Affine::spreads`] sums for a part.
+    fn n_spreads_of(&self, width: usize) -> usize {
+        match self.spread {
+            Spread::Norm => 1,
+            Spread::Variance => width,
+            Spread::Covariance => width * width,
+        }
     }
 
     /// How many numbers [`Affine::spreads`] sums.
     pub fn n_spreads(&self) -> usize {
-        self.n_parts
-            * match self.spread {
-                Spread::Norm => 1,
-                Spread::Variance => self.n_columns,
-                Spread::Covariance => self.n_columns * self.n_columns,
-            }
+        self.widths.iter().map(|&width| self.n_spreads_of(width)).sum()
+    }
+
+    /// The columns of each part.
+    fn parts(&self) -> impl Iterator<Item = Range<usize>> {
+        let mut first = 0;
+        self.widths.iter().map(move |&width| {
+            first += width;
+            first - width..first
+        })
     }
 
     /// The maps of all parts for rows wherever they are, whose weights sum to `total`.
     pub fn learn(
-        self,
+        &self,
         rows: &mut impl Executor<Of = FeatureRows>,
         total: f64,
         monitor: &Monitor<'_>,
     ) -> Result<Vec<PartMap>> {
-        let mut mean = rows.reduce(&Sums { affine: self }, monitor)?;
+        let mut mean = rows.reduce(&Sums { affine: self.clone() }, monitor)?;
         mean.iter_mut().for_each(|sum| *sum /= total);
-        let query = Spreads { affine: self, mean };
+        let query = Spreads { affine: self.clone(), mean };
         let spread = rows.reduce(&query, monitor)?;
         self.maps(&query.mean, &spread, total)
     }
 
     /// Numbers per row.
     pub fn width(&self) -> usize {
-        self.n_columns * self.n_parts
+        self.widths.iter().sum()
     }
 
     /// Σ weight · x over rows of raw features, for each column.
@@ -112,10 +128,10 @@ impl Affine {
     }
 
     /// Σ weight · ‖x − mean‖ per part, Σ weight · (x − mean)² per column, or Σ weight · (x − mean)(x − mean)ᵀ per part
-    /// (row-major; 2·n_columns² flops a row).
+    /// (row-major; 2·columns² flops a row).
     pub fn spreads(&self, rows: &[f32], weights: &[f64], mean: &[f64]) -> Vec<f64> {
         if self.spread == Spread::Covariance {
-            return (0..self.n_parts).flat_map(|part| self.products(part, rows, weights, mean)).collect();
+            return self.parts().flat_map(|columns| self.products(columns, rows, weights, mean)).collect();
         }
         let mut sums = vec![0.0f64; self.n_spreads()];
         for (row, weight) in present(rows, weights, self.width()) {
@@ -124,7 +140,7 @@ impl Affine {
                 sums.iter_mut().zip(squares).for_each(|(sum, square)| *sum += weight * square);
             } else {
                 let squares: Vec<f64> = squares.collect();
-                let norms = squares.chunks(self.n_columns.max(1)).map(|part| part.iter().sum::<f64>().sqrt());
+                let norms = self.parts().map(|columns| squares[columns].iter().sum::<f64>().sqrt());
                 sums.iter_mut().zip(norms).for_each(|(sum, norm)| *sum += weight * norm);
             }
         }
@@ -132,15 +148,14 @@ impl Affine {
     }
 
     /// Σ weight · (x − mean)(x − mean)ᵀ of one part.
-    fn products(&self, part: usize, rows: &[f32], weights: &[f64], mean: &[f64]) -> Vec<f64> {
-        let columns = part * self.n_columns..(part + 1) * self.n_columns;
+    fn products(&self, columns: Range<usize>, rows: &[f32], weights: &[f64], mean: &[f64]) -> Vec<f64> {
         let mut centred = Vec::new();
         for (row, weight) in present(rows, weights, self.width()) {
             let of_part = row[columns.clone()].iter().zip(&mean[columns.clone()]);
             centred.extend(of_part.map(|(x, mean)| weight.sqrt() * (f64::from(*x) - mean)));
         }
-        let n_rows = centred.len() / self.n_columns.max(1);
-        let centred = Matrix::from_columns(centred, self.n_columns, n_rows);
+        let (n_columns, n_numbers) = (columns.len(), centred.len());
+        let centred = Matrix::from_columns(centred, n_columns, n_numbers / n_columns.max(1));
         product(Side::Plain(&centred), Side::Transposed(&centred)).into_values()
     }
 
@@ -151,25 +166,27 @@ impl Affine {
     /// [`crate::Error::Shape`] for a covariance that is not finite.
     pub fn maps(&self, mean: &[f64], spread: &[f64], total: f64) -> Result<Vec<PartMap>> {
         let inverse = |spread: f64| if spread > 0.0 { (1.0 / spread) as f32 } else { 0.0 };
-        let map = |part: usize| {
-            let columns = part * self.n_columns..(part + 1) * self.n_columns;
-            let mean = &mean[columns.clone()];
+        let mut rest = spread;
+        let map = |(columns, weight): (Range<usize>, &f64)| {
+            let own;
+            (own, rest) = rest.split_at(self.n_spreads_of(columns.len()));
+            let mean = &mean[columns];
             let factors = match self.spread {
-                Spread::Norm => vec![inverse(spread[part] / total)],
+                Spread::Norm => vec![inverse(own[0] / total)],
                 Spread::Variance => {
                     let constant = |variance: f64, mean: f64| variance.sqrt() <= 1e-6 * mean.abs();
-                    let deviations = spread[columns].iter().map(|sum| sum / total).zip(mean);
+                    let deviations = own.iter().map(|sum| sum / total).zip(mean);
                     deviations.map(|(v, mean)| if constant(v, *mean) { 0.0 } else { inverse(v.sqrt()) }).collect()
                 }
                 Spread::Covariance => {
-                    let products = &spread[part * self.n_columns * self.n_columns..];
-                    let products = products[..self.n_columns * self.n_columns].iter();
-                    return PartMap::whitening(&products.map(|sum| sum / total).collect::<Vec<_>>(), mean);
+                    let covariance: Vec<f64> = own.iter().map(|sum| sum / total).collect();
+                    return Ok(PartMap::whitening(&covariance, mean)?.scaled(*weight));
                 }
             };
-            Ok(PartMap::Affine { centre: mean.iter().map(|mean| *mean as f32).collect(), factors })
+            let centre = mean.iter().map(|mean| *mean as f32).collect();
+            Ok(PartMap::Affine { centre, factors }.scaled(*weight))
         };
-        (0..self.n_parts).map(map).collect()
+        self.parts().zip(&self.weights).map(map).collect()
     }
 }
 

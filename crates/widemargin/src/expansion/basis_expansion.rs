@@ -43,7 +43,10 @@ pub struct BasisExpansion<S: Similarity> {
     /// As the similarity compares them.
     described: Arc<S::Samples>,
     normalization: Normalization,
+    /// One per part; empty before it is fitted.
     maps: Vec<PartMap>,
+    /// Whether parts are compared with their own bases only.
+    is_own: bool,
     /// Σ |negative eigenvalues| / Σ positive ones of each part, where it was fitted with a Nyström normalization.
     negative: Vec<f64>,
 }
@@ -57,6 +60,7 @@ impl<S: Similarity> Clone for BasisExpansion<S> {
             described: self.described.clone(),
             normalization: self.normalization,
             maps: self.maps.clone(),
+            is_own: self.is_own,
             negative: self.negative.clone(),
         }
     }
@@ -89,19 +93,31 @@ impl<S: Similarity> BasisExpansion<S> {
         normalization: Normalization,
         training: &Training<'_, S::Samples>,
     ) -> Result<Self> {
-        let mut expansion = BasisExpansion::from_parts(similarity, bases, normalization, Vec::new())?.with_identity();
+        let mut expansion = BasisExpansion::from_parts(similarity, bases, normalization, Vec::new())?;
+        expansion.maps = expansion.widths().into_iter().map(PartMap::identity).collect();
         if normalization.definite().is_some() {
             (expansion.maps, expansion.negative) = expansion.nystrom(training)?.into_iter().unzip();
+        }
+        if !normalization.is_learned() {
+            let weighted = |(part, map): (usize, PartMap)| map.scaled(expansion.similarity.options(part).factor());
+            expansion.maps = std::mem::take(&mut expansion.maps).into_iter().enumerate().map(weighted).collect();
         }
         Ok(expansion)
     }
 
-    /// The unnormalised similarities, for a fitted similarity.
+    /// The unnormalised similarities of all parts to all bases, for a fitted similarity.
     ///
     /// # Errors
     /// Errors of the similarity.
     pub fn raw(similarity: &S, bases: S::Samples) -> Result<BasisExpansion<&S>> {
-        Ok(BasisExpansion::from_parts(similarity, bases, Normalization::None, Vec::new())?.with_identity())
+        let mut raw = BasisExpansion::from_parts(similarity, bases, Normalization::None, Vec::new())?;
+        raw.is_own = false;
+        Ok(raw.unnormalized())
+    }
+
+    /// The same expansion with similarities as they are, without the weights of its parts.
+    pub fn unnormalized(self) -> Self {
+        BasisExpansion { maps: self.widths().into_iter().map(PartMap::identity).collect(), ..self }
     }
 
     /// The same expansion with the same bases, held in another way.
@@ -111,12 +127,6 @@ impl<S: Similarity> BasisExpansion<S> {
     pub fn with_bases(self, bases: S::Samples) -> Result<Self> {
         let described = Arc::new(self.similarity.describe(bases.clone())?);
         Ok(BasisExpansion { bases: Arc::new(bases), described, ..self })
-    }
-
-    /// The same expansion with maps that leave all as it is.
-    fn with_identity(self) -> Self {
-        let maps = vec![PartMap::identity(self.n_columns()); self.similarity.n_parts()];
-        BasisExpansion { maps, ..self }
     }
 
     /// An expansion from its stored parts.
@@ -133,6 +143,7 @@ impl<S: Similarity> BasisExpansion<S> {
             described,
             normalization,
             maps,
+            is_own: true,
             negative: Vec::new(),
         })
     }
@@ -196,21 +207,33 @@ impl<S: Similarity> BasisExpansion<S> {
         &self.maps
     }
 
-    /// Columns of one similarity: the number of bases.
+    /// Columns of a similarity to all bases: their number.
     pub fn n_columns(&self) -> usize {
         self.similarity.n_columns(&self.described)
     }
 
+    /// The bases of one part, positions among all bases.
+    pub fn columns_of(&self, part: usize) -> Vec<usize> {
+        let n = self.n_columns();
+        if self.is_own { self.similarity.options(part).columns(n) } else { (0..n).collect() }
+    }
+
+    /// The number of bases of each part.
+    pub(crate) fn widths(&self) -> Vec<usize> {
+        let n = self.n_columns();
+        let width = |part: usize| if self.is_own { self.similarity.options(part).width(n) } else { n };
+        (0..self.similarity.n_parts()).map(width).collect()
+    }
+
     /// Number of features per sample.
     pub fn n_features(&self) -> usize {
-        n_joined(&self.maps, self.n_columns())
+        n_joined(&self.maps)
     }
 
     /// The feature columns of one similarity (part); `None` if there is no such part.
     pub fn part_columns(&self, part: usize) -> Option<Range<usize>> {
-        let n_columns = self.n_columns();
-        let n_features = self.maps.get(part)?.n_features(n_columns);
-        let first = n_joined(&self.maps[..part], n_columns);
+        let n_features = self.maps.get(part)?.n_features();
+        let first = n_joined(&self.maps[..part]);
         Some(first..first + n_features)
     }
 
@@ -259,12 +282,23 @@ impl<S: Similarity> BasisExpansion<S> {
     /// Translates weights on features to weights on similarities, if that saves work.
     pub(crate) fn decision(&self, weights: &[f32], n_problems: usize) -> Option<Decision> {
         let has_matrix = self.maps.iter().any(|map| !matches!(map, PartMap::Affine { .. }));
-        has_matrix.then(|| Decision::new(&self.maps, self.n_columns(), weights, n_problems))
+        has_matrix.then(|| Decision::new(&self.maps, weights, n_problems))
     }
 
     /// The features of some samples, row-major; `first_row` is their offset among all, for messages.
     pub(crate) fn features_into(&self, samples: S::Samples, first_row: usize, out: &mut [f32]) -> Result<()> {
         self.mapped_into(&self.maps, samples, first_row, out)
+    }
+
+    /// Multiplies the features of one part by a learned weight.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] if the similarity is shared with another expansion, which a fit's is not.
+    pub(crate) fn weigh(&mut self, part: usize, weight: f64) -> Result<()> {
+        let shared = || Error::parameter("weight", "auto", "an expansion of its own");
+        Arc::get_mut(&mut self.similarity).ok_or_else(shared)?.set_weight(part, weight);
+        self.maps[part] = self.maps[part].clone().scaled(weight);
+        Ok(())
     }
 
     /// Applies maps, one per part, to the similarities of some samples.
@@ -282,12 +316,21 @@ impl<S: Similarity> BasisExpansion<S> {
             return Err(Error::Sample { similarity, is_basis: false, number, problem });
         }
         let samples = self.similarity.describe(samples)?;
-        let n_columns = self.n_columns();
-        let mut block = vec![0.0f32; self.maps.len() * n * n_columns];
-        self.similarity.block(&self.described, &samples, &mut block).map_err(|error| error.in_part_from(first_row))?;
+        let (widths, n_columns) = (self.widths(), self.n_columns());
+        let mut block = vec![0.0f32; n * widths.iter().sum::<usize>()];
+        if widths.iter().all(|&width| width == n_columns) {
+            self.similarity.block(&self.described, &samples, &mut block)
+        } else {
+            self.similarity.own_block(&self.described, &samples, &mut block)
+        }
+        .map_err(|error| error.in_part_from(first_row))?;
         if let Some(at) = block.iter().position(|value| !value.is_finite()) {
-            let (part, pair) = (at / (n * n_columns), at % (n * n_columns));
-            let (number, basis) = (first_row + pair / n_columns, pair % n_columns);
+            let (mut part, mut pair) = (0, at);
+            while pair >= n * widths[part] {
+                pair -= n * widths[part];
+                part += 1;
+            }
+            let (number, basis) = (first_row + pair / widths[part], self.columns_of(part)[pair % widths[part]]);
             return Err(Error::Sample {
                 similarity: self.similarity.part(part),
                 is_basis: false,
@@ -295,10 +338,12 @@ impl<S: Similarity> BasisExpansion<S> {
                 problem: format!("has the value {} with basis {basis}: it must be a finite number", block[at]),
             });
         }
-        let (width, mut first) = (n_joined(maps, n_columns), 0);
-        for (map, block) in maps.iter().zip(block.chunks_mut((n * n_columns).max(1))) {
-            map.apply(block, n_columns, out, width, first);
-            first += map.n_features(n_columns);
+        let (width, mut first, mut rest) = (n_joined(maps), 0, &mut block[..]);
+        for map in maps {
+            let (own, left) = rest.split_at_mut(n * map.n_columns());
+            map.apply(own, out, width, first);
+            first += map.n_features();
+            rest = left;
         }
         Ok(())
     }
@@ -322,17 +367,19 @@ impl<S: Similarity> BasisExpansion<S> {
             other => other,
         })?;
         let part = |part: usize| {
-            let rows = between.values.chunks(between.n_cols.max(1));
-            let block: Vec<f32> = rows.flat_map(|row| &row[part * n..(part + 1) * n]).copied().collect();
+            let own = self.columns_of(part);
+            let rows = own.iter().map(|&row| &between.values[row * between.n_cols + part * n..][..n]);
+            let block: Vec<f32> = rows.flat_map(|row| own.iter().map(|&column| row[column])).collect();
             let spec = self.similarity.part(part);
-            PartMap::nystrom(&block, n, self.normalization, &spec, self.similarity.is_symmetric(part))
+            PartMap::nystrom(&block, own.len(), self.normalization, &spec, self.similarity.is_symmetric(part))
         };
         (0..self.maps.len()).map(part).collect()
     }
 
     /// The statistics that the normalization needs from samples; `None` if it needs none.
     pub(crate) fn affine(&self) -> Option<Affine> {
-        Affine::of(self.normalization, self.n_columns(), self.maps.len())
+        let weights = (0..self.similarity.n_parts()).map(|part| self.similarity.options(part).factor()).collect();
+        Affine::of(self.normalization, self.widths(), weights)
     }
 
     /// The same expansion with these maps.
@@ -342,9 +389,10 @@ impl<S: Similarity> BasisExpansion<S> {
 
     /// Normalises rows of features in place, which were made before the normalization was learned.
     pub fn apply_in_place(&self, rows: &mut [f32]) {
-        let (n_columns, width) = (self.n_columns(), self.n_features());
-        for (part, map) in self.maps.iter().enumerate().filter(|_| self.normalization.is_learned()) {
-            map.apply_in_place(rows, n_columns, width, part * n_columns);
+        let (width, mut first) = (self.n_features(), 0);
+        for map in self.maps.iter().filter(|_| self.normalization.is_learned()) {
+            map.apply_in_place(rows, width, first);
+            first += map.n_features();
         }
     }
 

@@ -19,26 +19,26 @@ pub(crate) struct Decision {
 }
 
 impl Decision {
-    /// Built from the maps of an expansion with this number of columns per part, and weights on its features.
-    pub fn new(maps: &[PartMap], n_columns: usize, weights: &[f32], n_problems: usize) -> Self {
-        let mut folded = Vec::with_capacity(n_problems * n_columns * maps.len());
-        let n_features = n_joined(maps, n_columns);
+    /// Built from the maps of an expansion, and weights on its features.
+    pub fn new(maps: &[PartMap], weights: &[f32], n_problems: usize) -> Self {
+        let mut folded = Vec::with_capacity(n_problems * maps.iter().map(PartMap::n_columns).sum::<usize>());
+        let n_features = n_joined(maps);
         for problem in 0..n_problems {
             let mut of_problem = &weights[problem * n_features..][..n_features];
             for map in maps {
                 let own;
-                (own, of_problem) = of_problem.split_at(map.n_features(n_columns));
+                (own, of_problem) = of_problem.split_at(map.n_features());
                 match map {
                     PartMap::Affine { .. } => folded.extend(own.iter().map(|w| f64::from(*w))),
                     PartMap::Projection { matrix, .. } | PartMap::Whitening { matrix, .. } => {
-                        let width = map.n_features(n_columns);
-                        folded.extend((0..n_columns).map(|column| dot(&matrix[column * width..][..width], own)));
+                        let width = map.n_features();
+                        folded.extend((0..map.n_columns()).map(|column| dot(&matrix[column * width..][..width], own)));
                     }
                 }
             }
         }
         let maps = maps.iter().map(|map| match map {
-            PartMap::Projection { .. } => PartMap::identity(n_columns),
+            PartMap::Projection { .. } => PartMap::identity(map.n_columns()),
             PartMap::Whitening { centre, .. } => PartMap::Affine { centre: centre.clone(), factors: vec![1.0] },
             affine => affine.clone(),
         });

@@ -20,27 +20,44 @@ pub(crate) enum PartMap {
     Affine { centre: Vec<f32>, factors: Vec<f32> },
     /// (φ̃ − centre) · matrix, symmetric, columns × columns.
     Whitening { centre: Vec<f32>, matrix: Vec<f32> },
-    /// φ̃ · matrix, row-major bases × features.
-    Projection { matrix: Vec<f32>, n_features: usize },
+    /// φ̃ · matrix, row-major columns × features.
+    Projection { matrix: Vec<f32>, n_columns: usize, n_features: usize },
 }
 
-/// Total number of features of several similarities with this number of columns each.
-pub(crate) fn n_joined(maps: &[PartMap], n_columns: usize) -> usize {
-    maps.iter().map(|map| map.n_features(n_columns)).sum()
+/// Total number of features of several similarities.
+pub(crate) fn n_joined(maps: &[PartMap]) -> usize {
+    maps.iter().map(PartMap::n_features).sum()
 }
 
 impl PartMap {
-    /// Number of features, given the number of columns.
-    pub fn n_features(&self, n_columns: usize) -> usize {
+    /// Number of features.
+    pub fn n_features(&self) -> usize {
         match self {
-            PartMap::Affine { .. } | PartMap::Whitening { .. } => n_columns,
             PartMap::Projection { n_features, .. } => *n_features,
+            _ => self.n_columns(),
+        }
+    }
+
+    /// Number of similarities that it maps.
+    pub fn n_columns(&self) -> usize {
+        match self {
+            PartMap::Affine { centre, .. } | PartMap::Whitening { centre, .. } => centre.len(),
+            PartMap::Projection { n_columns, .. } => *n_columns,
         }
     }
 
     /// φ̃ unchanged.
     pub fn identity(n_columns: usize) -> Self {
         PartMap::Affine { centre: vec![0.0; n_columns], factors: vec![1.0] }
+    }
+
+    /// The same map with features of another size.
+    pub fn scaled(mut self, factor: f64) -> Self {
+        let (PartMap::Affine { factors: values, .. }
+        | PartMap::Whitening { matrix: values, .. }
+        | PartMap::Projection { matrix: values, .. }) = &mut self;
+        values.iter_mut().for_each(|value| *value = (f64::from(*value) * factor) as f32);
+        self
     }
 
     /// Centres and scales a row, in place.
@@ -58,7 +75,8 @@ impl PartMap {
     }
 
     /// Maps a part of rows of `width` numbers, its columns from `first` on, where it has as many features as columns.
-    pub fn apply_in_place(&self, rows: &mut [f32], n_columns: usize, width: usize, first: usize) {
+    pub fn apply_in_place(&self, rows: &mut [f32], width: usize, first: usize) {
+        let n_columns = self.n_columns();
         let parts = rows.chunks_mut(width.max(1)).map(|row| &mut row[first..first + n_columns]);
         if let PartMap::Whitening { matrix, .. } = self {
             let mut parts: Vec<&mut [f32]> = parts.collect();
@@ -72,9 +90,9 @@ impl PartMap {
         }
     }
 
-    /// Maps rows of `n_columns` similarities each to features, into rows of `width` numbers from column `first` on.
-    pub fn apply(&self, block: &mut [f32], n_columns: usize, out: &mut [f32], width: usize, first: usize) {
-        let n_features = self.n_features(n_columns);
+    /// Maps rows of similarities to features, into rows of `width` numbers from column `first` on.
+    pub fn apply(&self, block: &mut [f32], out: &mut [f32], width: usize, first: usize) {
+        let (n_columns, n_features) = (self.n_columns(), self.n_features());
         let place = |out: &mut [f32], rows: &[f32]| {
             for (out, row) in out.chunks_mut(width).zip(rows.chunks(n_features.max(1))) {
                 out[first..first + n_features].copy_from_slice(row);
@@ -177,7 +195,7 @@ impl PartMap {
                 projection[basis * n_features + feature] = (factor * x) as f32;
             }
         }
-        Ok((PartMap::Projection { matrix: projection, n_features }, negative))
+        Ok((PartMap::Projection { matrix: projection, n_columns: n, n_features }, negative))
     }
 }
 

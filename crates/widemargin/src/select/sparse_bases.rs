@@ -37,11 +37,15 @@ pub fn pick_bases<S: Similarity>(
     let costs = vec![c; view.n_rows()];
     let targets = OneVsRest::new(labels.codes(), labels.classes().len());
     let solved = l1::solve(&view, targets, &costs, Intercept::Free, settings, monitor)?;
-    let used = |basis: &usize| {
-        let weighs = |weights: &[f64]| weights.iter().skip(*basis).step_by(n_columns).any(|w| *w != 0.0);
-        solved.iter().any(|solution| weighs(&solution.weights))
-    };
-    Ok((0..n_columns).filter(used).collect())
+    let mut is_used = vec![false; n_columns];
+    for part in 0..expansion.similarity().n_parts() {
+        let (columns, features) = (expansion.columns_of(part), expansion.part_columns(part).unwrap_or_default());
+        for solution in &solved {
+            let weights = columns.iter().zip(&solution.weights[features.clone()]);
+            weights.for_each(|(&basis, weight)| is_used[basis] |= *weight != 0.0);
+        }
+    }
+    Ok((0..n_columns).filter(|&basis| is_used[basis]).collect())
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The trait for comparing samples.
 
+use super::PartOptions;
 use crate::data::{Samples, Training};
 use crate::error::{Error, Result};
 
@@ -84,6 +85,32 @@ pub trait Similarity: Send + Sync {
         self.spec()
     }
 
+    /// How an expansion uses one part.
+    fn options(&self, _part: usize) -> PartOptions {
+        PartOptions::default()
+    }
+
+    /// Sets a learned weight of one part. Similarities without options ignore it.
+    fn set_weight(&mut self, _part: usize, _weight: f64) {}
+
+    /// The same block as [`Similarity::block`] without the bases that a part is not compared with
+    /// ([`PartOptions::columns`]): \[part\]\[sample\]\[basis of the part\].
+    ///
+    /// # Errors
+    /// As for [`Similarity::block`].
+    fn own_block(&self, bases: &Self::Samples, samples: &Self::Samples, block: &mut [f32]) -> Result<()> {
+        let (n, n_columns) = (samples.len(), self.n_columns(bases));
+        let mut whole = vec![0.0; self.n_parts() * n * n_columns];
+        self.block(bases, samples, &mut whole)?;
+        let mut out = block.iter_mut();
+        for (part, rows) in whole.chunks((n * n_columns).max(1)).enumerate() {
+            let columns = self.options(part).columns(n_columns);
+            let values = rows.chunks(n_columns).flat_map(|row| columns.iter().map(|&column| row[column]));
+            values.zip(&mut out).for_each(|(value, out)| *out = value);
+        }
+        Ok(())
+    }
+
     /// True if s(x, y) = s(y, x) for all x and y by definition, so that a Gram matrix need not be checked.
     fn is_symmetric(&self, _part: usize) -> bool {
         false
@@ -136,6 +163,14 @@ impl<S: Similarity> Similarity for &S {
         (**self).part(part)
     }
 
+    fn options(&self, part: usize) -> PartOptions {
+        (**self).options(part)
+    }
+
+    fn own_block(&self, bases: &S::Samples, samples: &S::Samples, block: &mut [f32]) -> Result<()> {
+        (**self).own_block(bases, samples, block)
+    }
+
     fn is_symmetric(&self, part: usize) -> bool {
         (**self).is_symmetric(part)
     }
@@ -182,6 +217,18 @@ impl<T: Samples> Similarity for Box<dyn Similarity<Samples = T>> {
 
     fn part(&self, part: usize) -> String {
         (**self).part(part)
+    }
+
+    fn options(&self, part: usize) -> PartOptions {
+        (**self).options(part)
+    }
+
+    fn own_block(&self, bases: &T, samples: &T, block: &mut [f32]) -> Result<()> {
+        (**self).own_block(bases, samples, block)
+    }
+
+    fn set_weight(&mut self, part: usize, weight: f64) {
+        (**self).set_weight(part, weight);
     }
 
     fn is_symmetric(&self, part: usize) -> bool {

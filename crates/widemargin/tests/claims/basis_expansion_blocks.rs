@@ -101,6 +101,28 @@ fn it_is_the_machine_that_memory_gives() {
 }
 
 #[test]
+fn weights_and_own_bases_are_those_of_memory() {
+    let (samples, labels) = clouds(6000, 3);
+    let fixed = ["rbf:gamma=0.1,weight=2", "laplacian:gamma=0.2,weight=0.5,bases=9"];
+    for normalization in [Normalization::MeanNorm, Normalization::Covariance, Normalization::Nystrom(Definite::Clip)] {
+        // Which bases are a part's own depends on their order, which is given here.
+        let bases = BasisChoice::Given((0..30).map(|i| i * 167).collect());
+        let base = || params().basis(bases.clone()).normalization(normalization).tol(1e-5);
+        let of = || base().with_similarity(AnySimilarity::new(&fixed).unwrap());
+        let truth = of().fit(&samples, &labels).unwrap();
+        let disk = Disk::new(Some(1 << 30));
+        assert_same(&in_blocks(of(), &samples, &labels, &disk), &truth, &samples, 1e-5, &normalization.to_string());
+        let learned = ["rbf:gamma=0.1,weight=auto", "laplacian:gamma=0.2,weight=auto,bases=9"];
+        let of = || base().with_similarity(AnySimilarity::new(&learned).unwrap());
+        let ours = in_blocks(of(), &samples, &labels, &Disk::new(Some(1 << 30)));
+        // As the same weights given.
+        let found = ours.expansion().similarity().specs();
+        let again = of().with_similarity(AnySimilarity::new(&found).unwrap());
+        assert_same(&ours, &again.fit(&samples, &labels).unwrap(), &samples, 1e-2, &found.join(" "));
+    }
+}
+
+#[test]
 fn where_all_features_fit_they_are_held() {
     let (samples, labels) = clouds(3000, 2);
     let disk = Disk::new(Some(1 << 30));

@@ -3,6 +3,8 @@
 //! For the squared hinge, the decision value of a sample that the fit did not see follows from the solution with it
 //! (`solve/thin_plate/given_features.rs`). C keeps its meaning with the number of samples: it is the weight of each.
 
+use std::borrow::Cow;
+
 use super::hessian_rows::choose_hessian_rows;
 use super::start::Start;
 use crate::data::{DenseView, Labels, Rows, check_costs};
@@ -52,6 +54,65 @@ impl ChosenC {
     }
 }
 
+/// Some of the samples, with what the solvers need of them.
+pub(super) struct Sampled<'a> {
+    phi: Cow<'a, [f32]>,
+    n_features: usize,
+    labels: Labels,
+    weights: Vec<f64>,
+    /// What leave-one-out removes: one copy, whose weight is that of its class.
+    units: Vec<f64>,
+    is_part: bool,
+}
+
+impl<'a> Sampled<'a> {
+    /// At most `n_wanted` of the samples, the same for the same seed.
+    pub fn new(phi: DenseView<'a, f32>, samples: Chosen<'_>, n_wanted: usize, seed: u64) -> Result<Self> {
+        let Chosen { labels, weights, copies } = samples;
+        let rows = choose_hessian_rows(labels, weights, n_wanted.min(weights.len()), seed);
+        let is_part = rows.len() < weights.len();
+        let of_rows = |all: &[f64]| -> Vec<f64> { rows.iter().map(|&row| all[row]).collect() };
+        let codes = rows.iter().map(|&row| labels.codes()[row]).collect();
+        let (weights, copies) = (of_rows(weights), of_rows(copies));
+        let units = weights.iter().zip(&copies).map(|(weight, copies)| weight / copies.max(1.0)).collect();
+        let n_features = phi.n_cols();
+        let phi = match is_part {
+            true => rows.iter().flat_map(|&row| phi.row(row)).copied().collect(),
+            false => Cow::Borrowed(phi.values()),
+        };
+        let labels = Labels::from_codes(labels.classes().to_vec(), codes)?;
+        Ok(Sampled { phi, n_features, labels, weights, units, is_part })
+    }
+
+    pub fn n_rows(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// Whether there are more samples than these.
+    pub fn is_part(&self) -> bool {
+        self.is_part
+    }
+
+    /// Row-major.
+    pub fn phi(&self) -> &[f32] {
+        &self.phi
+    }
+
+    /// The fit on features of these samples, at C or along a path.
+    pub fn fit(
+        &self,
+        phi: &[f32],
+        c: Option<f64>,
+        intercept: Intercept,
+        pool: &Pool,
+        monitor: &Monitor<'_>,
+    ) -> Result<OnFeatures> {
+        let (codes, n_classes) = (self.labels.codes(), self.labels.classes().len());
+        let problems = Problems { codes, n_classes, weights: &self.weights, units: &self.units };
+        fit_given(DenseView::new(phi, self.n_rows(), self.n_features)?, &problems, c, intercept, pool, monitor)
+    }
+}
+
 /// The C with the least mean leave-one-out squared hinge.
 pub(super) fn choose_c(
     phi: DenseView<'_, f32>,
@@ -61,23 +122,11 @@ pub(super) fn choose_c(
     threads: usize,
     monitor: &Monitor<'_>,
 ) -> Result<ChosenC> {
-    let Chosen { labels, weights, copies } = samples;
-    let rows = choose_hessian_rows(labels, weights, SAMPLES_TO_CHOOSE.min(weights.len()), seed);
-    let is_part = rows.len() < weights.len();
-    let note = is_part.then(|| format!("C was selected on {} of the samples", rows.len()));
-    let of_rows = |all: &[f64]| -> Vec<f64> { rows.iter().map(|&row| all[row]).collect() };
-    let codes = rows.iter().map(|&row| labels.codes()[row]).collect();
-    let labels = Labels::from_codes(labels.classes().to_vec(), codes)?;
-    let (weights, copies) = (of_rows(weights), of_rows(copies));
-    // Leave-one-out removes one copy, whose weight is that of its class.
-    let units: Vec<f64> = weights.iter().zip(&copies).map(|(weight, copies)| weight / copies.max(1.0)).collect();
-    let problems =
-        Problems { codes: labels.codes(), n_classes: labels.classes().len(), weights: &weights, units: &units };
-    let class_weights = labels.class_weights(&weights);
-    let copied: Vec<f32> = if is_part { rows.iter().flat_map(|&row| phi.row(row)).copied().collect() } else { vec![] };
-    let phi = if is_part { DenseView::new(&copied, rows.len(), phi.n_cols())? } else { phi };
-    let OnFeatures { weights, intercepts, outcome } =
-        fit_given(phi, &problems, intercept, &Pool::new(threads)?, monitor)?;
+    let sampled = Sampled::new(phi, samples, SAMPLES_TO_CHOOSE, seed)?;
+    let note = sampled.is_part.then(|| format!("C was selected on {} of the samples", sampled.n_rows()));
+    let found = sampled.fit(sampled.phi(), None, intercept, &Pool::new(threads)?, monitor)?;
+    let OnFeatures { weights, intercepts, outcome } = found;
+    let class_weights = sampled.labels.class_weights(&sampled.weights);
     let warning = outcome.best.point.no_better_than_the_largest_class(&class_weights);
     let start = Start { weights: weights.iter().flatten().map(|&weight| weight as f32).collect(), intercepts };
     Ok(ChosenC { c: outcome.best.point.c, path: outcome.path, start: Some(start), note, warning })

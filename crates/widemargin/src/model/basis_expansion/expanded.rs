@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::expand::Learned;
 use super::features_of_all::features_of_all;
+use super::learn_weights::unweighted;
 use crate::data::{ClassWeight, DenseMatrix, Distinct, Given, Labels, Source, effective_weights};
 use crate::error::{Error, Result};
 use crate::expansion::BasisExpansion;
@@ -40,6 +41,10 @@ impl<S: Similarity> BasisExpansionParams<S> {
         monitor: &Monitor<'_>,
     ) -> Result<Expanded<S>> {
         self.check()?;
+        if !unweighted(&self.expander.similarity).is_empty() {
+            let expected = "a number: only a classifier has decision values to learn it from";
+            return Err(Error::parameter("weight", "auto", expected));
+        }
         let n = samples.n_samples();
         if n == 0 {
             return Err(Error::NoSamples(""));

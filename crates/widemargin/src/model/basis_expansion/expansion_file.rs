@@ -66,9 +66,9 @@ impl ExpansionHeader {
 
     /// Of an expansion whose bases and similarity the caller keeps, and its arrays.
     pub fn without_bases<S: Similarity>(expansion: &BasisExpansion<S>) -> (Self, Vec<Array<'_>>) {
-        let n_columns = expansion.n_columns();
         let (mut maps, mut arrays) = (Vec::new(), Vec::new());
         for (part, map) in expansion.maps().iter().enumerate() {
+            let n_columns = map.n_columns();
             maps.push(match map {
                 PartMap::Affine { centre, factors } => {
                     arrays.push(array(&format!("map.{part}.centre"), vec![centre.len()], centre));
@@ -80,7 +80,7 @@ impl ExpansionHeader {
                     arrays.push(array(&format!("map.{part}.projection"), vec![n_columns, n_columns], matrix));
                     MapShape::Whitening { n_columns }
                 }
-                PartMap::Projection { matrix, n_features } => {
+                PartMap::Projection { matrix, n_features, .. } => {
                     arrays.push(array(&format!("map.{part}.projection"), vec![n_columns, *n_features], matrix));
                     MapShape::Projection { n_columns, n_features: *n_features }
                 }
@@ -151,13 +151,13 @@ impl ExpansionHeader {
             return Err(reader.wrong(format!("{} maps for {n_parts} similarities of {n} bases", maps.len())));
         }
         let expansion = BasisExpansion::from_parts(similarity, bases, normalization, maps).map_err(retold)?;
-        let n_columns = expansion.n_columns();
-        let fits = |map: &MapShape| match *map {
+        let (n_columns, widths) = (expansion.n_columns(), expansion.widths());
+        let fits = |(map, width): (&MapShape, &usize)| match *map {
             MapShape::Affine { n_columns: n, .. }
             | MapShape::Whitening { n_columns: n }
-            | MapShape::Projection { n_columns: n, .. } => n == n_columns,
+            | MapShape::Projection { n_columns: n, .. } => n == *width,
         };
-        if !self.maps.iter().all(fits) {
+        if !self.maps.iter().zip(&widths).all(fits) {
             return Err(reader.wrong(format!("its maps are not those of {n_columns} bases")));
         }
         Ok(expansion)
@@ -181,7 +181,7 @@ impl ExpansionHeader {
                 },
                 MapShape::Projection { n_columns, n_features } => {
                     let matrix = reader.tensor(&format!("map.{part}.projection"), &[n_columns, n_features])?;
-                    PartMap::Projection { matrix, n_features }
+                    PartMap::Projection { matrix, n_columns, n_features }
                 }
             })
         };

@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 
 use super::choose_c::{Chosen, ChosenC, choose_c};
 use super::expand::{Expander, Learned, USUAL_BASES};
+use super::learn_weights::{Asked, learn_weights, unweighted};
 use super::start::Start;
 use crate::basis::BasisChoice;
 use crate::data::{
@@ -154,6 +155,10 @@ impl<S: Similarity> BasisExpansionParams<S> {
             let expected = "squared_hinge where C is auto: leave-one-out is in closed form for it";
             return wrong("loss", self.loss.to_string(), expected);
         }
+        if self.loss != AnyLoss::default() && !unweighted(&self.expander.similarity).is_empty() {
+            let expected = "squared_hinge where a weight is auto: leave-one-out is in closed form for it";
+            return wrong("loss", self.loss.to_string(), expected);
+        }
         if !(self.tol > 0.0 && self.tol < 1.0) {
             return wrong("tol", self.tol.to_string(), "a relative duality gap between 0 and 1, such as 0.001");
         }
@@ -247,13 +252,18 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let (seed, threads, training) = (self.expander.seed, self.threads, self.training());
         let (codes, n_classes) = (labels.codes(), labels.classes().len());
         let learned = Learned { samples, distinct: &distinct, weights: &weights, codes, n_classes, threads, monitor };
-        let made = self.expander.fit(&learned, &mut clock)?;
+        let mut made = self.expander.fit(&learned, &mut clock)?;
 
+        let chosen = Chosen { labels: &labels, weights: &weights, copies: &distinct.weights };
+        let asked = Asked { samples: chosen, c: self.c.given(), intercept: self.intercept, seed, threads };
+        let weighed = learn_weights(&mut made.expansion, &mut made.phi.values, &asked, monitor)?;
+        if weighed.is_some() {
+            clock.end("weights")?;
+        }
         let chosen_c = match self.c {
             CChoice::Value(c) => ChosenC::given(c, self.start),
             CChoice::Auto => {
-                let samples = Chosen { labels: &labels, weights: &weights, copies: &distinct.weights };
-                let chosen = choose_c(made.phi.view()?, samples, self.intercept, seed, threads, monitor)?;
+                let chosen = choose_c(made.phi.view()?, chosen, self.intercept, seed, threads, monitor)?;
                 clock.end("choose C")?;
                 chosen
             }
@@ -275,7 +285,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let (notes, warnings) = made.expansion.of_definiteness();
         solution.report.notes.extend(notes);
         solution.report.warnings.extend(warnings.into_iter().chain(made.chosen.warning).chain(chosen_c.warning));
-        solution.report.notes.extend(chosen_c.note);
+        solution.report.notes.extend(weighed.into_iter().chain(chosen_c.note));
         Ok(BasisExpansionSvc {
             expansion: made.expansion,
             basis: made.basis,

@@ -12,6 +12,7 @@ pub(super) mod file;
 mod fit;
 mod hessian_rows;
 mod hessian_sample;
+mod learn_weights;
 mod manifest;
 mod model;
 mod out_of_core;

@@ -195,6 +195,24 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         (0..self.intercepts.len()).map(squared).collect()
     }
 
+    /// The norm of each basis's weights in all problems and parts; `None` where the normalization mixes the bases, or
+    /// where samples bring similarities to bases that the model does not have.
+    pub fn weights_of_bases(&self) -> Option<Vec<f64>> {
+        let (expansion, n) = (&self.expansion, self.n_bases());
+        if expansion.n_columns() != n || !expansion.normalization().has_a_feature_a_basis() {
+            return None;
+        }
+        let mut sums = vec![0.0; n];
+        for part in 0..expansion.similarity().n_parts() {
+            let (columns, features) = (expansion.columns_of(part), expansion.part_columns(part)?);
+            for of_problem in self.weights.chunks(expansion.n_features().max(1)) {
+                let weights = columns.iter().zip(&of_problem[features.clone()]);
+                weights.for_each(|(&basis, weight)| sums[basis] += f64::from(*weight).powi(2));
+            }
+        }
+        Some(sums.into_iter().map(f64::sqrt).collect())
+    }
+
     /// The same model with the same bases, held in another way.
     ///
     /// # Errors

@@ -15,6 +15,7 @@ use super::expand::bases_of;
 use super::feature_pieces::FeaturePieces;
 use super::hessian_rows::{choose_hessian_rows, stand_ins};
 use super::hessian_sample::{HessianSample, Learner};
+use super::learn_weights::{Asked, learn_weights};
 use super::manifest::Manifest;
 use crate::basis::{self, Bases, BasisChoice};
 use crate::data::{DenseView, Labels, Resources, Samples, Source, Training, check_costs, effective_weights};
@@ -91,18 +92,28 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let stays = choose_hessian_rows(labels, &weights, plan.n_resident, expander.seed);
         let pieces = FeaturePieces::new(expansion, samples, pool.clone());
         let learner = Learner { pieces, weights: &weights, plan: &plan, resources, monitor };
-        let (pieces, hessian_sample) = learner.learn(stays, &mut clock)?;
+        let (mut pieces, mut hessian_sample) = learner.learn(stays, &mut clock)?;
 
+        let part: Vec<f64> = hessian_sample.rows.iter().map(|&row| weights[row]).collect();
+        let codes = hessian_sample.rows.iter().map(|&row| labels.codes()[row]).collect();
+        let of_part = Labels::from_codes(labels.classes().to_vec(), codes)?;
+        let copies = vec![1.0; part.len()];
+        let samples = Chosen { labels: &of_part, weights: &part, copies: &copies };
+        let (seed, threads, intercept) = (expander.seed, self.threads, self.intercept);
+        let asked_for = Asked { samples, c: self.c.given(), intercept, seed, threads };
+        let weighed = learn_weights(&mut pieces.expansion, &mut hessian_sample.phi, &asked_for, monitor)?;
+        if weighed.is_some() {
+            clock.end("weights")?;
+            if !pieces.expansion.normalization().is_learned() {
+                // What was kept are features without the weights.
+                pieces.kept = None;
+            }
+        }
         let chosen_c = match self.c {
             CChoice::Value(c) => ChosenC::given(c, self.start),
             CChoice::Auto => {
-                let part: Vec<f64> = hessian_sample.rows.iter().map(|&row| weights[row]).collect();
-                let codes = hessian_sample.rows.iter().map(|&row| labels.codes()[row]).collect();
-                let labels = Labels::from_codes(labels.classes().to_vec(), codes)?;
                 let phi = DenseView::new(&hessian_sample.phi, part.len(), pieces.expansion.n_features())?;
-                let copies = vec![1.0; part.len()];
-                let samples = Chosen { labels: &labels, weights: &part, copies: &copies };
-                let chosen = choose_c(phi, samples, self.intercept, expander.seed, self.threads, monitor)?;
+                let chosen = choose_c(phi, samples, intercept, seed, threads, monitor)?;
                 clock.end("choose C")?;
                 chosen
             }
@@ -117,7 +128,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
 
         let mut report: Report = solution.report(clock.stages, &settings);
         report.notes.push(note);
-        report.notes.extend(chosen_c.note);
+        report.notes.extend(weighed.into_iter().chain(chosen_c.note));
         let (notes, warnings) = pieces.expansion.of_definiteness();
         report.notes.extend(notes);
         report.warnings.extend(warnings.into_iter().chain(chosen.warning).chain(chosen_c.warning));

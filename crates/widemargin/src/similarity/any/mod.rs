@@ -10,7 +10,7 @@ use std::fmt;
 
 use self::kernel::AnyKernel;
 use super::grid::{GridMatching, fill_shared};
-use super::{Similarity, Spec};
+use super::{PartOptions, Similarity, Spec};
 use crate::data::{AnySamples, Grids, Kind, Mapped, Samples, Training};
 use crate::descriptor::Descriptor;
 use crate::error::{Error, Result};
@@ -44,6 +44,7 @@ struct Part {
     spec: Spec,
     leaf: usize,
     kernel: Box<dyn AnyKernel>,
+    options: PartOptions,
 }
 
 impl AnySimilarity {
@@ -81,14 +82,20 @@ impl AnySimilarity {
                 }));
             }
         }
-        let kernel = registry::similarity(last)?;
+        let mut last = last.clone();
+        let options = PartOptions::take(&mut last)?;
+        let kernel = registry::similarity(&last)?;
+        if kernel.brings_columns_any() && options != PartOptions::default() {
+            let expected = "no weight and no bases: precomputed similarities stand alone and bring their columns";
+            return Err(Error::parameter("similarity", spec.to_string(), expected));
+        }
         let kind = kernel.kind();
         let known = self.leaves.iter().position(|leaf| leaf.node == node && leaf.kind == kind);
         let leaf = known.unwrap_or_else(|| {
             self.leaves.push(Leaf { node, kind });
             self.leaves.len() - 1
         });
-        self.parts.push(Part { spec: spec.clone(), leaf, kernel });
+        self.parts.push(Part { spec: spec.clone(), leaf, kernel, options });
         Ok(())
     }
 
@@ -149,17 +156,18 @@ impl AnySimilarity {
         }
     }
 
-    /// The blocks of the parts of a leaf. Grid similarities share the products of cells.
+    /// The blocks of some parts of a leaf. Grid similarities share the products of cells.
     fn leaf_blocks(
         &self,
-        leaf: usize,
+        (leaf, n_basis): (usize, Option<Option<usize>>),
         bases: &AnySamples,
         samples: &AnySamples,
         blocks: &mut [&mut [f32]],
     ) -> Result<()> {
         let matching = |part: usize| self.parts[part].kernel.as_any().downcast_ref::<GridMatching>().copied();
         let (mut shared, mut shared_blocks) = (Vec::new(), Vec::new());
-        for (part, block) in blocks.iter_mut().enumerate().filter(|(part, _)| self.parts[*part].leaf == leaf) {
+        let is_asked = |part: &Part| part.leaf == leaf && n_basis.is_none_or(|n| part.options.n_basis == n);
+        for (part, block) in blocks.iter_mut().enumerate().filter(|(part, _)| is_asked(&self.parts[*part])) {
             match matching(part) {
                 Some(matching) => {
                     shared.push(matching);
@@ -259,7 +267,45 @@ impl Similarity for AnySimilarity {
             return Ok(());
         }
         for (leaf, (bases, samples)) in bases.iter().zip(samples).enumerate() {
-            self.leaf_blocks(leaf, bases, samples, &mut blocks)?;
+            self.leaf_blocks((leaf, None), bases, samples, &mut blocks)?;
+        }
+        Ok(())
+    }
+
+    fn options(&self, part: usize) -> PartOptions {
+        self.parts[part].options
+    }
+
+    fn set_weight(&mut self, part: usize, weight: f64) {
+        self.parts[part].options.weight = Some(weight);
+    }
+
+    fn own_block(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f32]) -> Result<()> {
+        let n_columns = self.n_columns(bases);
+        let (AnySamples::Described(bases), AnySamples::Described(samples)) = (bases, samples) else {
+            return Err(self.not_described());
+        };
+        let (mut blocks, mut rest) = (Vec::with_capacity(self.parts.len()), block);
+        for part in &self.parts {
+            let n_samples = samples[part.leaf].len();
+            let (own, left) = rest.split_at_mut(n_samples * part.options.width(n_columns));
+            blocks.push(own);
+            rest = left;
+        }
+        for (leaf, (bases, samples)) in bases.iter().zip(samples).enumerate() {
+            // Parts on equally many bases have them in common.
+            let mut asked: Vec<PartOptions> = self.of_leaf(leaf).map(|part| self.parts[part].options).collect();
+            asked.sort_by_key(|options| options.n_basis);
+            asked.dedup_by_key(|options| options.n_basis);
+            for options in asked {
+                let of = Some(options.n_basis);
+                if options.width(n_columns) == n_columns {
+                    self.leaf_blocks((leaf, of), bases, samples, &mut blocks)?;
+                } else {
+                    let own = Samples::select(bases, &options.columns(n_columns));
+                    self.leaf_blocks((leaf, of), &own, samples, &mut blocks)?;
+                }
+            }
         }
         Ok(())
     }
@@ -289,9 +335,12 @@ impl Similarity for AnySimilarity {
     fn part(&self, part: usize) -> String {
         let mut spec = self.parts[part].spec.clone();
         // The kernel's own spec has the learned values; it is a single step, as given.
-        match (self.parts[part].kernel.spec_any().parse::<Spec>(), spec.steps.last_mut()) {
-            (Ok(learned), Some(last)) if learned.steps.len() == 1 => *last = learned.steps[0].clone(),
-            _ => {}
+        if let Some(last) = spec.steps.last_mut() {
+            match self.parts[part].kernel.spec_any().parse::<Spec>() {
+                Ok(mut learned) if learned.steps.len() == 1 => *last = learned.steps.remove(0),
+                _ => {}
+            }
+            self.parts[part].options.put(last);
         }
         spec.to_string()
     }

@@ -79,13 +79,15 @@ impl RawRows for GivenFeatures<'_> {
     }
 }
 
-/// Fits all problems on given features at a path of values of C, and estimates the error at the selected one by refits.
+/// Fits all problems on given features at C, or at a path of values of C, of which one is selected; with leave-one-out,
+/// by refits at the selected one.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled); an error on values beyond double precision.
 pub(crate) fn fit_given(
     rows: DenseView<'_, f32>,
     problems: &Problems<'_>,
+    c: Option<f64>,
     intercept: Intercept,
     pool: &Pool,
     monitor: &Monitor<'_>,
@@ -93,7 +95,7 @@ pub(crate) fn fit_given(
     let roots: Vec<f64> = problems.weights.iter().map(|weight| weight.sqrt()).collect();
     let rows = GivenFeatures { rows, roots: &roots, has_constant: intercept == Intercept::Penalised };
     let null_space = if intercept == Intercept::Free { NullSpace::Free } else { NullSpace::None };
-    let settings = FitSettings { null_space, c: None, lowest: LOWEST, stop: STOP };
+    let settings = FitSettings { null_space, c, lowest: LOWEST, stop: STOP };
     let (n, n_features, k) = (roots.len(), rows.n_features(), problems.targets().n_problems());
     let expected_inside = (2 * n / k.max(2)).min(n / 2);
     // By sizes alone: the answer must not depend on the machine's free memory.

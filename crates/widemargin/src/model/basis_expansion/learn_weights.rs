@@ -1,0 +1,110 @@
+//! Weights of similarities, one factor each, by leave-one-out in closed form (`weight=auto` in a spec).
+//!
+//! A linear SVM on features w_m φ_m has the Gram matrix Σ w_m² K_m: one scale a similarity says how much it counts. The
+//! loss is minimised over powers of √2, one weight at a time, in steps that get smaller; each value costs a path of C, or
+//! one fit where C is given.
+
+use super::choose_c::{Chosen, Sampled};
+use crate::data::DenseView;
+use crate::error::Result;
+use crate::expansion::BasisExpansion;
+use crate::monitor::Monitor;
+use crate::par::Pool;
+use crate::problem::Intercept;
+use crate::similarity::Similarity;
+
+/// Samples on which weights are learned.
+const SAMPLES_TO_WEIGH: usize = 1500;
+
+/// Steps of the search, as powers of 2.
+const STEPS: [f64; 3] = [2.0, 1.0, 0.5];
+
+/// The largest and, with a minus, the smallest power of 2.
+const MOST: f64 = 6.0;
+
+/// A weight must lower the loss by this fraction to be worth it.
+const GAIN: f64 = 1e-3;
+
+/// The parts whose weights are to be learned.
+pub(super) fn unweighted<S: Similarity>(similarity: &S) -> Vec<usize> {
+    (0..similarity.n_parts()).filter(|&part| similarity.options(part).weight.is_none()).collect()
+}
+
+/// The problem for which weights are learned.
+pub(super) struct Asked<'a> {
+    pub samples: Chosen<'a>,
+    /// C if it is given.
+    pub c: Option<f64>,
+    pub intercept: Intercept,
+    pub seed: u64,
+    pub threads: usize,
+}
+
+/// Learns the weights that are open, and applies them to an expansion and its features; returns a note, if any were.
+///
+/// # Errors
+/// [`Error::Cancelled`](crate::Error::Cancelled).
+pub(super) fn learn_weights<S: Similarity>(
+    expansion: &mut BasisExpansion<S>,
+    phi: &mut [f32],
+    asked: &Asked<'_>,
+    monitor: &Monitor<'_>,
+) -> Result<Option<String>> {
+    let open = unweighted(expansion.similarity());
+    if open.is_empty() {
+        return Ok(None);
+    }
+    let width = expansion.n_features();
+    let columns = |part: usize| expansion.part_columns(part).unwrap_or_default();
+    let view = DenseView::new(phi, asked.samples.labels.len(), width)?;
+    let sampled = Sampled::new(view, asked.samples, SAMPLES_TO_WEIGH, asked.seed)?;
+    let pool = Pool::new(asked.threads)?;
+    let loss = |powers: &[f64]| -> Result<f64> {
+        let mut scaled = sampled.phi().to_vec();
+        for (&part, power) in open.iter().zip(powers) {
+            scale(&mut scaled, width, columns(part), power.exp2());
+        }
+        let point =
+            sampled.fit(&scaled, asked.c, asked.intercept, &pool, &monitor.without_progress())?.outcome.best.point;
+        Ok(point.loo_squared_hinge.unwrap_or(f64::INFINITY))
+    };
+    let mut powers = vec![0.0; open.len()];
+    let mut least = loss(&powers)?;
+    // Where C is chosen too, a common factor changes nothing.
+    let first = usize::from(asked.c.is_none() && open.len() == expansion.similarity().n_parts());
+    for step in STEPS {
+        for at in first..open.len() {
+            for direction in [step, -step] {
+                let before = powers[at];
+                while (powers[at] + direction).abs() <= MOST {
+                    powers[at] += direction;
+                    let met = loss(&powers)?;
+                    if met >= least * (1.0 - GAIN) {
+                        powers[at] -= direction;
+                        break;
+                    }
+                    least = met;
+                }
+                if powers[at] != before {
+                    break;
+                }
+            }
+        }
+    }
+    let of = if sampled.is_part() { format!(" on {} of the samples", sampled.n_rows()) } else { String::new() };
+    drop(sampled);
+    let ranges: Vec<_> = open.iter().map(|&part| columns(part)).collect();
+    let mut told = Vec::new();
+    for ((&part, power), columns) in open.iter().zip(&powers).zip(ranges) {
+        scale(phi, width, columns, power.exp2());
+        told.push(format!("{:.3} for {}", power.exp2(), expansion.similarity().part(part)));
+        expansion.weigh(part, power.exp2())?;
+    }
+    Ok(Some(format!("weights of similarities were learned{of}: {}", told.join(", "))))
+}
+
+fn scale(rows: &mut [f32], width: usize, columns: std::ops::Range<usize>, factor: f64) {
+    for row in rows.chunks_mut(width.max(1)) {
+        row[columns.clone()].iter_mut().for_each(|x| *x = (f64::from(*x) * factor) as f32);
+    }
+}

@@ -90,7 +90,7 @@ class Similarity(_Spelled):
         return pairwise(self, X, Y)
 
     def in_expansion(self, *, weight: float | str = 1.0, bases: int | None = None) -> Similarity:
-        """The same similarity with ``weight=…`` and ``bases=…`` in its spec: options of an expansion that joins several.
+        """The same similarity with ``weight=…`` and ``bases=…`` in its spec: options of an expansion of several.
 
         Parameters
         ----------

@@ -141,6 +141,7 @@ def fit_thin_plate(
     *,
     kernel: str,
     C: float | None,
+    per_class: bool,
     null_space: str,
     standardize: str,
     n_basis: int | None,

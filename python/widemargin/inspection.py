@@ -265,7 +265,7 @@ class SpectrumDisplay:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PathDisplay:
-    """The leave-one-out losses of a thin plate SVM for every C that was tried, from which C was selected.
+    """The leave-one-out losses for every C that was tried, from which C was selected.
 
     They assume that leaving out a sample lets no other sample cross the margin, except at the C selected by the exact
     solver, where they come from refits (``path_["loo_exact"]``).
@@ -296,12 +296,14 @@ class PathDisplay:
     title: str | None = None
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = None, **kwargs: Any) -> PathDisplay:
-        """Draws the path of a fitted `ThinPlateSVC`.
+    def from_estimator(cls, estimator: Any, *, label: Any = None, ax: Any = None, **kwargs: Any) -> PathDisplay:
+        """Draws the path of a fitted `ThinPlateSVC`, or of a `BasisExpansionSVC` with ``C="auto"``.
 
         Parameters
         ----------
-        estimator : ThinPlateSVC, fitted
+        estimator : ThinPlateSVC or BasisExpansionSVC, fitted
+        label : default=None
+            The class whose path is drawn, where each has its own (``per_class=True``).
         ax : matplotlib Axes or None, default=None
         **kwargs : passed to ``plot``
 
@@ -310,16 +312,22 @@ class PathDisplay:
         PathDisplay
         """
         check_matplotlib(cls, "from_estimator")
-        check_has(estimator, "a fitted ThinPlateSVC", "path_")
-        path = estimator.path_
+        check_has(estimator, "a fitted ThinPlateSVC or BasisExpansionSVC", "path_")
+        path, C, of = estimator.path_, estimator.C_, ""
+        if isinstance(path, list):
+            classes = estimator.classes_.tolist()
+            if label not in classes:
+                raise ValueError(f"label={label!r}: each class has its own path, give the label of one of {classes}")
+            at = classes.index(label)
+            path, C, of = path[at], C[at], f", class {label}"
         if not path or not len(path["C"]):
             raise ValueError("the path of the estimator is empty: fit it with C='auto'")
         display = cls(
             C=np.asarray(path["C"]),
             loo_error=np.asarray(path["loo_error"]),
             loo_squared_hinge=np.asarray(path["loo_squared_hinge"]),
-            chosen_C=float(estimator.C_),
-            title=f"Path of C: {getattr(estimator.kernel, 'spec', estimator.kernel)}",
+            chosen_C=float(C),
+            title=f"Path of C: {short(_spelled(estimator))}{of}",
         )
         return display.plot(ax, **kwargs)
 
@@ -370,3 +378,10 @@ class PathDisplay:
         if self.title:
             self.ax_.set_title(self.title, loc="left", fontsize="medium")
         return self
+
+
+def _spelled(estimator: Any) -> str:
+    """The kernel or the similarities."""
+    if hasattr(estimator, "similarities_"):
+        return " ".join(estimator.similarities_)
+    return str(getattr(estimator.kernel, "spec", estimator.kernel))

@@ -65,15 +65,18 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
     standardize : bool or "auto", default=False
         First divide each column by its standard deviation; "auto", if C is "auto" and the columns' spreads differ by
         more than a factor of 3, selects the variant with the lower leave-one-out loss. The model stores the factors.
+    per_class : bool, default=False
+        Select C, and how the polynomials are treated, for each class by itself, by the leave-one-out loss of its own
+        problem. It takes as many two-class fits as there are classes, and no error of the whole is estimated.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-    C_ : float
-        The C of the model, given or selected.
+    C_ : float or ndarray of shape (n_classes,)
+        The C of the model, given or selected; with ``per_class=True`` and three classes or more that of each class.
     lambda_ : float
         1/(2C) in units of the projected kernel's mean diagonal: comparable between data sets.
-    path_ : dict of ndarray
+    path_ : dict of ndarray, or a list of one for each class with ``per_class=True``
         For every C tried: C, lambda, objective, loo_squared_hinge, loo_error, loo_exact, fold_error, violators, steps.
         If ``loo_exact`` is 1 the two leave-one-out estimates come from refits without each sample: at the selected C,
         without landmarks, up to 10,000 samples. Otherwise they assume that leaving out a sample lets no other sample
@@ -100,6 +103,7 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         "tol": [Interval(Real, 0, 1, closed="left")],
         **SHARED,
         "standardize": ["boolean", StrOptions({"auto"})],
+        "per_class": ["boolean"],
     }
 
     def __init__(
@@ -118,6 +122,7 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         verbose: int = 0,
         time_limit: float | None = None,
         standardize: bool | str = False,
+        per_class: bool = False,
     ) -> None:
         self.kernel = kernel
         self.C = C
@@ -132,6 +137,7 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         self.verbose = verbose
         self.time_limit = time_limit
         self.standardize = standardize
+        self.per_class = per_class
 
     @fitting
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ThinPlateSVC:
@@ -160,6 +166,7 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
             sample_weight,
             kernel=kernel,
             C=C,
+            per_class=bool(self.per_class),
             null_space=null_space,
             standardize=is_standard if isinstance(is_standard, str) else _YES_NO[bool(is_standard)],
             n_basis=None if self.n_basis is None else int(self.n_basis),
@@ -179,6 +186,9 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         self.support_ = np.array(told["support"], dtype=np.int64)
         self.n_bases_ = told["n_bases"]
         self.path_ = path_of(told["path"])
+        if per_class := told.get("per_class"):
+            self.C_, self.lambda_ = (np.array([one[name] for one in per_class]) for name in ("C", "lambda"))
+            self.path_ = [path_of(one["path"]) for one in per_class]
 
     @property
     def bases_(self) -> npt.NDArray[np.float64]:
@@ -191,13 +201,16 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         return self._arrays()["coefficients"]
 
     def _facts(self) -> dict[str, str]:
-        return {"C": f"{self.C_:.4g}", "bases": str(self.n_bases_), **super()._facts()}
+        values = ", ".join(f"{C:.4g}" for C in np.ravel(self.C_))
+        return {"C": values, "bases": str(self.n_bases_), **super()._facts()}
 
     @classmethod
     def _restored(cls, model: _core.Model, told: dict[str, Any]) -> ThinPlateSVC:
         name, colon, rest = told["kernel"].partition(":")
         fitted = cls(name.replace("-", "_") + colon + rest, C=told["C"], null_space=told["null_space"])
         fitted.set_params(standardize=told["standardized"])
+        if told.get("per_class"):
+            fitted.set_params(C="auto", per_class=True)
         # Files that do not state how landmarks were selected imply it if landmarks are not samples.
         landmarks = told.get("training", {}).get("landmarks", "none" if told["support"] else "kmeans")
         if landmarks != "none":

@@ -4,8 +4,8 @@ use std::any::Any;
 
 use indicatif::HumanCount;
 use serde_json::{Value, json};
-use widemargin::data::AnySamples;
-use widemargin::model::{BasisExpansionSvc, Classifier, ThinPlateSvc};
+use widemargin::data::{AnySamples, Label};
+use widemargin::model::{BasisExpansionSvc, ClassPath, Classifier, ThinPlateSvc};
 use widemargin::similarity::AnySimilarity;
 use widemargin::solve::thin_plate::PathPoint;
 
@@ -33,7 +33,13 @@ pub fn details(model: &dyn Classifier) -> Option<(&'static str, Value, String)> 
         let (json, table) = bases(model);
         return Some(("bases", json, table));
     }
-    thin_plate(model).map(|model| ("path", json!(model.path()), path_table(model)))
+    let model = thin_plate(model)?;
+    if model.per_class().is_empty() {
+        return Some(("path", json!(model.path()), path_table(model.c(), model.path())));
+    }
+    let of_class = |(label, one): (&Label, &ClassPath)| format!("class {label}\n{}", path_table(one.c, &one.path));
+    let tables: Vec<String> = model.classes().iter().zip(model.per_class()).map(of_class).collect();
+    Some(("per_class", json!(model.per_class()), tables.join("\n")))
 }
 
 /// What the method found out on its own, in a line: C, leave-one-out, the polynomials and the violators.
@@ -42,9 +48,13 @@ pub fn findings(model: &dyn Classifier) -> Option<String> {
         return (!model.path().is_empty()).then(|| chosen(model.c(), model.path()));
     }
     let model = thin_plate(model)?;
+    let c = match model.per_class() {
+        [] => chosen(model.c(), model.path()),
+        all => format!("C for each class by itself, {:.4e} in the geometric mean of {}", model.c(), all.len()),
+    };
     Some(format!(
         "{}; polynomials of rank {} ({}); {} violators, {} bases{}",
-        chosen(model.c(), model.path()),
+        c,
         model.rank(),
         model.null_space(),
         HumanCount(model.n_violators()),
@@ -65,7 +75,7 @@ fn chosen(c: f64, path: &[PathPoint]) -> String {
 }
 
 /// The path, a line a C.
-fn path_table(model: &ThinPlateSvc) -> String {
+fn path_table(c: f64, path: &[PathPoint]) -> String {
     let number = |value: Option<f64>, factor: f64, digits: usize| {
         value.map_or("-".into(), |value| format!("{:.digits$}", factor * value))
     };
@@ -77,10 +87,10 @@ fn path_table(model: &ThinPlateSvc) -> String {
             number(point.error_estimate().map(|(_, error)| error), 100.0, 2),
             HumanCount(point.violators).to_string(),
             point.steps.to_string(),
-            if point.c == model.c() { "* chosen".into() } else { String::new() },
+            if point.c == c { "* chosen".into() } else { String::new() },
         ]
     };
-    let rows: Vec<Vec<String>> = model.path().iter().map(row).collect();
+    let rows: Vec<Vec<String>> = path.iter().map(row).collect();
     text_table(&["C", "lambda", "left-out loss", "error of refits %", "violators", "steps", ""], &rows)
 }
 

@@ -34,6 +34,10 @@ pub struct ThinPlateArgs {
     /// Weight of the losses: a number, or auto, which minimises the leave-one-out loss on a path of values
     #[arg(short = 'C', value_delimiter = ',', allow_hyphen_values = true, default_value = "auto", value_name = "C")]
     c: Vec<CChoice>,
+    /// Select C, and the treatment of the polynomials, for each class by itself; it takes as many two-class fits as there
+    /// are classes
+    #[arg(long)]
+    per_class: bool,
     /// Treatment of the polynomials that the kernel leaves unpenalised: free, penalized, constant (keep only the
     /// constant), none, or auto: free if there are 100 samples per polynomial and they alone do not separate the data,
     /// otherwise penalized or constant, whichever has the lower leave-one-out loss (on landmarks and under a time limit
@@ -135,6 +139,7 @@ impl Method for ThinPlateArgs {
 
     fn params(&self, common: &Common, memory: Option<u64>) -> ThinPlateParams {
         let params = ThinPlateParams::new(ConditionalKernel::THIN_PLATE)
+            .per_class(self.per_class)
             .class_weight(self.class_weight.weights())
             .tol(self.tol)
             .max_steps(self.max_iter)
@@ -147,7 +152,7 @@ impl Method for ThinPlateArgs {
     }
 
     fn json(&self) -> Value {
-        json!({ "class_weight": self.class_weight.json(), "tol": self.tol, "max_iter": self.max_iter })
+        json!({ "per_class": self.per_class, "class_weight": self.class_weight.json(), "tol": self.tol, "max_iter": self.max_iter })
     }
 
     fn check(params: &ThinPlateParams) -> Result<(), Failure> {

@@ -12,8 +12,8 @@ use crate::work::conduct;
 
 /// Trains a thin plate SVM.
 #[pyfunction]
-#[pyo3(signature = (samples, target, *, kernel, C, null_space, standardize, n_basis,
-    basis, common))]
+#[pyo3(signature = (samples, target, *, kernel, C, per_class, null_space, standardize,
+    n_basis, basis, common))]
 #[expect(non_snake_case, reason = "C is the parameter's name")]
 #[expect(clippy::too_many_arguments, reason = "they are the estimator's parameters, passed by name")]
 pub(crate) fn fit_thin_plate(
@@ -22,6 +22,7 @@ pub(crate) fn fit_thin_plate(
     target: Target<'_>,
     kernel: &str,
     C: Option<f64>,
+    per_class: bool,
     null_space: &str,
     standardize: &str,
     n_basis: Option<usize>,
@@ -32,6 +33,7 @@ pub(crate) fn fit_thin_plate(
     let kernel: ConditionalKernel = kernel.parse().map_err(raise)?;
     let params = ThinPlateParams::new(kernel)
         .c(C.map_or(CChoice::Auto, CChoice::Value))
+        .per_class(per_class)
         .null_space(null_space.parse().map_err(raise)?)
         .standardize(standardize.parse().map_err(raise)?)
         .n_basis(n_basis)

@@ -53,6 +53,8 @@ class ThinPlateSVC(DaskClassifier, _local.ThinPlateSVC):
                 "The 'standardize' parameter of ThinPlateSVC must be False on Dask: divide the columns by their "
                 "standard deviations first (dask.dataframe.DataFrame.std)"
             )
+        if self.per_class:
+            raise ValueError("The 'per_class' parameter of ThinPlateSVC must be False on Dask: it needs all samples")
         null_space = one_of("null_space", self.null_space, _local._NULL_SPACES, estimator=self)
         return c_of(self), self._kernel(), null_space, one_of("basis", self.basis, _local._BASES, estimator=self)
 

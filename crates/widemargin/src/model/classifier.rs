@@ -102,8 +102,8 @@ pub trait Classifier: Any + fmt::Debug + Send + Sync {
         Ok(self.decision_function(samples, threads, monitor)?.decide(self.classes()))
     }
 
-    /// The weight C of the losses.
-    fn c(&self) -> f64;
+    /// The weight C of the losses of one two-class problem.
+    fn c(&self, problem: usize) -> f64;
 
     /// The loss.
     fn loss(&self) -> AnyLoss;
@@ -137,8 +137,11 @@ pub trait Classifier: Any + fmt::Debug + Send + Sync {
         };
         let values = self.decision_values(samples, threads, monitor)?;
         let labels = in_classes(labels, self.classes(), values.len() / n_problems(self.classes().len()))?;
-        let costs = costs(self.c(), &labels, sample_weight, self.training().map(|training| &training.class_weight))?;
-        Ok(of_smooth(loss, &labels, &costs, &values))
+        let costs = costs(1.0, &labels, sample_weight, self.training().map(|training| &training.class_weight))?;
+        let mut alphas = of_smooth(loss, &labels, &costs, &values);
+        let n_problems = alphas.n_cols;
+        alphas.values.iter_mut().enumerate().for_each(|(at, alpha)| *alpha *= self.c(at % n_problems));
+        Ok(alphas)
     }
 
     /// The JSON header of its file, of which `docs/model-file.md` names the fields; the checksum is open.
@@ -313,7 +316,7 @@ impl Classifier for BasisExpansionSvc<AnySimilarity> {
         self.all_arrays()
     }
 
-    fn c(&self) -> f64 {
+    fn c(&self, _problem: usize) -> f64 {
         self.c
     }
 
@@ -370,7 +373,7 @@ impl Classifier for PowerMeanSvc {
         }))
     }
 
-    fn c(&self) -> f64 {
+    fn c(&self, _problem: usize) -> f64 {
         self.c
     }
 
@@ -407,7 +410,8 @@ impl Classifier for ThinPlateSvc {
         Parameters::of(json!({
             "kernel": self.kernel.to_string(),
             "C": self.c,
-            "C_by_leave_one_out": self.path.len() > 1,
+            "C_by_leave_one_out": self.path.len() > 1 || !self.per_class.is_empty(),
+            "C_per_class": self.per_class.iter().map(|one| one.c).collect::<Vec<f64>>(),
             "lambda": self.lambda,
             "null_space": self.null_space.to_string(),
             "n_polynomials": self.polynomial.len() / self.n_problems(),
@@ -423,8 +427,8 @@ impl Classifier for ThinPlateSvc {
         }))
     }
 
-    fn c(&self) -> f64 {
-        self.c
+    fn c(&self, problem: usize) -> f64 {
+        self.per_class.get(problem).map_or(self.c, |of_class| of_class.c)
     }
 
     fn loss(&self) -> AnyLoss {

@@ -28,6 +28,6 @@ pub use sample_queries::SAMPLE_QUERIES;
 pub use samples_file::bases_arrays;
 pub use scores::Scores;
 pub use thin_plate::{
-    ColumnSums, ColumnSumsOf, FirstSumsOf, LandmarkChoice, LandmarkPlan, ModelFacts, SAMPLES_A_LANDMARK,
+    ClassPath, ColumnSums, ColumnSumsOf, FirstSumsOf, LandmarkChoice, LandmarkPlan, ModelFacts, SAMPLES_A_LANDMARK,
     SettledPolynomials, Standardize, ThinPlateParams, ThinPlateSvc, choose_landmarks, draw_rows, landmark_candidates,
 };

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::per_class::ClassPath;
 use crate::data::Label;
 use crate::error::{Error, Result};
 use crate::model::ThinPlateSvc;
@@ -30,6 +31,8 @@ pub(crate) struct Header {
     standardized: bool,
     classes: Vec<Label>,
     path: Vec<PathPoint>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    per_class: Vec<ClassPath>,
     support: Vec<u64>,
     report: Report,
     #[serde(flatten)]
@@ -62,6 +65,7 @@ impl ThinPlateSvc {
             standardized: self.scale.is_some(),
             classes: self.classes.clone(),
             path: self.path.clone(),
+            per_class: self.per_class.clone(),
             support: self.support.clone(),
             report: self.report.clone(),
             origin: self.origin.clone(),
@@ -93,6 +97,9 @@ impl ThinPlateSvc {
         }
         let retold = |error: Error| reader.wrong(error.to_string());
         header.origin.check(Some(n_features)).map_err(retold)?;
+        if !(header.per_class.is_empty() || header.per_class.len() == classes) {
+            return Err(reader.wrong(format!("{} values of C for {classes} classes", header.per_class.len())));
+        }
         let kernel: ConditionalKernel = header.kernel.parse().map_err(retold)?;
         // The tensor sizes are checked against the file size before memory for the monomials is allocated.
         let centre = reader.tensor("centre", &[n_features])?;
@@ -116,6 +123,7 @@ impl ThinPlateSvc {
             support: header.support,
             space,
             path: header.path,
+            per_class: header.per_class,
             report: header.report,
             origin: header.origin,
         })

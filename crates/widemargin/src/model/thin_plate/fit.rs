@@ -8,9 +8,10 @@ use super::kernel_blocks::{dense_rows, first_of_equals, weighted_gram, weighted_
 use super::landmarks::{Placed, choose};
 use super::model::ThinPlateSvc;
 use super::params::{LANDMARKS, Standardize, ThinPlateParams};
+use super::per_class::joined;
 use super::remote::ModelFacts;
 use super::stream::{KernelRows, RowSource};
-use crate::data::{Distinct, Given, Labels, Rows, check_costs, effective_weights, fingerprints};
+use crate::data::{Distinct, Given, Label, Labels, Rows, check_costs, effective_weights, fingerprints};
 use crate::error::{Error, Result};
 use crate::model::CChoice;
 use crate::model::clock::Clock;
@@ -105,16 +106,57 @@ impl ThinPlateParams {
             clock: &mut clock,
         };
         let training = self.training(fit.landmarks().is_some());
-        let (attempt, warnings) = fit.scaled_or_not(rows)?;
+        let mut rows = rows;
+        let (scale, warnings) = fit.scaling(&rows)?;
+        if let Some(factors) = &scale {
+            scale_rows(&mut rows, factors);
+        }
+        let class_weights = labels.class_weights(&weights);
+        let taken = Taken { rows: &rows, scale, training, warnings };
+        if !self.per_class || n_classes == 2 {
+            return self.fitted(&mut fit, taken, &distinct, labels.classes().to_vec(), class_weights);
+        }
+        let mut models = Vec::with_capacity(n_classes);
+        for class in 0..n_classes as u32 {
+            let codes: Vec<u32> = labels.codes().iter().map(|&code| u32::from(code == class)).collect();
+            let problems = Problems { codes: &codes, n_classes: 2, weights: &weights, units: &units };
+            let mut of_class = Fit {
+                params: self,
+                problems: &problems,
+                first_come: &first_come,
+                n_features,
+                pool: &pool,
+                clock: &mut *fit.clock,
+            };
+            // That one class is no better than the others says nothing of all.
+            let class_weights = vec![class_weights.iter().sum(), 0.0];
+            let two = [0, 1].map(Label::Integer).to_vec();
+            models.push(self.fitted(&mut of_class, taken.clone(), &distinct, two, class_weights)?);
+        }
+        joined(models, labels.classes()).ok_or(Error::NoSamples(""))
+    }
 
-        let Attempt { fitted, bases, support, space, scale, .. } = attempt;
+    /// The model of the problems of a fit.
+    fn fitted(
+        &self,
+        fit: &mut Fit<'_, '_>,
+        taken: Taken<'_>,
+        distinct: &Distinct,
+        classes: Vec<Label>,
+        class_weights: Vec<f64>,
+    ) -> Result<ThinPlateSvc> {
+        let Taken { rows, scale, training, mut warnings } = taken;
+        let attempt = fit.attempt(rows, fit.space(rows)?)?;
+        warnings.extend(fit.crowded(&attempt));
+        warnings.extend(attempt.note.clone());
+        let Attempt { fitted, bases, support, space, .. } = attempt;
         let best = &fitted.outcome.best;
         let left_out = best.left_out.iter().flat_map(|values| distinct.of_present(values)).collect();
         let facts = ModelFacts {
-            classes: labels.classes().to_vec(),
-            class_weights: labels.class_weights(&weights),
+            classes,
+            class_weights,
             support: support.iter().map(|&i| distinct.rows[i] as u64).collect(),
-            stages: clock.stages,
+            stages: fit.clock.stages.clone(),
         };
         let model = self.model((fitted, bases, space), scale, facts, warnings)?;
         Ok(ThinPlateSvc { left_out, origin: Origin::of(training), ..model })
@@ -153,6 +195,7 @@ impl ThinPlateParams {
             report,
             origin: Origin::of(self.training(true)),
             path: fitted.outcome.path,
+            per_class: Vec::new(),
         })
     }
 
@@ -254,6 +297,17 @@ pub(crate) struct Fit<'a, 'w> {
     pub clock: &'a mut Clock<'w>,
 }
 
+/// The samples as the problems take them.
+#[derive(Clone)]
+struct Taken<'a> {
+    /// Row-major, scaled.
+    rows: &'a [f64],
+    /// The factors of the columns.
+    scale: Option<Vec<f64>>,
+    training: TrainingSettings,
+    warnings: Vec<String>,
+}
+
 /// A fit with one scaling of the rows.
 struct Attempt {
     fitted: Fitted,
@@ -262,8 +316,6 @@ struct Attempt {
     /// The samples that are bases, if bases are samples.
     support: Vec<usize>,
     space: PolynomialSpace,
-    /// The factors of the columns.
-    scale: Option<Vec<f64>>,
     /// A warning about how it was done.
     note: Option<String>,
 }
@@ -275,26 +327,18 @@ impl Attempt {
 }
 
 impl Fit<'_, '_> {
-    /// Fits the columns unscaled or standardised; with warnings.
-    fn scaled_or_not(&mut self, mut rows: Vec<f64>) -> Result<(Attempt, Vec<String>)> {
-        let space = self.space(&rows)?;
+    /// The factors of the columns, if they are to be standardised; with warnings.
+    fn scaling(&mut self, rows: &[f64]) -> Result<(Option<Vec<f64>>, Vec<String>)> {
+        let space = self.space(rows)?;
         let mut warnings = space.warnings();
         let (uneven, factors) = (space.unevenness(), space.factors().to_vec());
-        let losses = if self.undecided(uneven) { Some(self.losses(&rows, &factors)?) } else { None };
+        let losses = if self.undecided(uneven) { Some(self.losses(rows, &factors)?) } else { None };
         let standardize = match losses {
             Some((plain, standard)) => standard < plain,
             None => self.params.standardize == Standardize::Yes,
         };
         warnings.extend(scaling_warning(uneven, losses, standardize));
-        let attempt = if standardize {
-            scale_rows(&mut rows, &factors);
-            Attempt { scale: Some(factors), ..self.attempt(&rows, self.space(&rows)?)? }
-        } else {
-            self.attempt(&rows, space)?
-        };
-        warnings.extend(self.crowded(&attempt));
-        warnings.extend(attempt.note.clone());
-        Ok((attempt, warnings))
+        Ok((standardize.then_some(factors), warnings))
     }
 
     /// Whether leave-one-out decides about standardising the columns.
@@ -381,7 +425,7 @@ impl Fit<'_, '_> {
         let support: Vec<usize> = (0..n).filter(|&i| alpha.iter().any(|alpha| alpha[i] != 0.0)).collect();
         fitted.alpha = alpha.iter().map(|alpha| support.iter().map(|&i| alpha[i]).collect()).collect();
         let bases = support.iter().flat_map(|&i| &rows[i * n_features..(i + 1) * n_features]).copied().collect();
-        Ok(Attempt { fitted, bases, support, space, scale: None, note: None })
+        Ok(Attempt { fitted, bases, support, space, note: None })
     }
 
     fn on_landmarks(&mut self, n_basis: usize, rows: &[f64], space: PolynomialSpace) -> Result<Attempt> {
@@ -419,7 +463,7 @@ impl Fit<'_, '_> {
                 100.0 * n_held as f64 / n_blocks as f64,
             )
         });
-        Ok(Attempt { fitted, bases, support, space, scale: None, note })
+        Ok(Attempt { fitted, bases, support, space, note })
     }
 }
 

@@ -7,12 +7,14 @@ mod landmarks;
 mod model;
 mod out_of_core;
 mod params;
+mod per_class;
 mod remote;
 mod stream;
 
 pub use landmarks::LandmarkChoice;
 pub use model::ThinPlateSvc;
 pub use params::{Standardize, ThinPlateParams};
+pub use per_class::ClassPath;
 pub use remote::{
     ColumnSums, ColumnSumsOf, FirstSumsOf, LandmarkPlan, ModelFacts, SAMPLES_A_LANDMARK, SettledPolynomials,
     choose_landmarks, draw_rows, landmark_candidates,

@@ -1,6 +1,7 @@
 //! A trained thin plate SVM.
 
 use super::kernel_blocks::dense_rows;
+use super::per_class::ClassPath;
 use crate::data::{Label, Rows};
 use crate::error::{Error, Result};
 use crate::linalg::factor::dot;
@@ -41,7 +42,10 @@ pub struct ThinPlateSvc {
     pub(crate) polynomial: Vec<f64>,
     /// Problems × training samples of weight above 0.
     pub(crate) left_out: Vec<f64>,
+    /// Empty where C was selected for each class by itself.
     pub(crate) path: Vec<PathPoint>,
+    /// Of each class, where C was selected for each by itself; else empty.
+    pub(crate) per_class: Vec<ClassPath>,
     pub(crate) report: Report,
     pub(crate) origin: Origin,
 }
@@ -155,7 +159,13 @@ impl ThinPlateSvc {
         self.kernel
     }
 
-    /// The C of the model, selected or given.
+    /// What was selected for each class, where C was selected for each by itself
+    /// ([`ThinPlateParams::per_class`](crate::model::ThinPlateParams::per_class)); else empty.
+    pub fn per_class(&self) -> &[ClassPath] {
+        &self.per_class
+    }
+
+    /// The C of the model, selected or given; the geometric mean of those of [`ThinPlateSvc::per_class`].
     pub fn c(&self) -> f64 {
         self.c
     }

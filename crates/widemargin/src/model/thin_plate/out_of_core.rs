@@ -60,6 +60,10 @@ impl ThinPlateParams {
                 expected: "a number of landmarks: the exact solver holds the kernel of all pairs of samples".into(),
             });
         };
+        if self.per_class {
+            let expected = "false for samples in blocks: C for each class by itself needs all samples in memory";
+            return Err(Error::Parameter { name: "per_class", value: "true".into(), expected: expected.into() });
+        }
         let stream = Stream::new(samples)?;
         let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
         check_costs(self.c.or_one(), &weights, labels.classes().len())?;

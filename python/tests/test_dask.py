@@ -233,7 +233,7 @@ def test_mistakes_are_told_before_the_fit(client, digits):
         svc.fit(dX, da.zeros(100, chunks=((60, 40),)))
     with pytest.raises(ValueError, match="no samples"):
         svc.fit(dX[:0], dy[:0])
-    with pytest.raises(ValueError, match="'index', 'random', 'stratified'"):
+    with pytest.raises(ValueError, match="'index', 'every', 'random', 'stratified'"):
         BasisExpansionSVC(SPEC, basis="kmedoids").fit(dX, dy)
     with pytest.raises(ValueError, match="'squared_hinge', 'logistic'"):
         BasisExpansionSVC(SPEC, loss="hinge").fit(dX, dy)

@@ -56,7 +56,7 @@ def test_models_keep_both(tmp_path):
 
     made = onnx.reference.ReferenceEvaluator(to_onnx(model)).run(["scores"], {"X": X.astype(np.float32)})[0]
     np.testing.assert_allclose(made, model.decision_function(X), atol=1e-4)
-    shown = BasisDisplay.from_estimator(model, k=5)
+    shown = BasisDisplay.from_estimator(model, 5)
     assert len(shown.groups[0][1]) == 5
 
 

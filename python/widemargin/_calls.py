@@ -154,8 +154,13 @@ class Checked:
     function: Block
     name: str
 
+    @property
+    def n_polynomials(self) -> int:
+        """The number of further columns that the function returns, which are values of polynomials at the samples."""
+        return int(getattr(self.function, "n_polynomials", 0))
+
     def __call__(self, samples: Any, bases: Any) -> npt.NDArray[np.float32]:
-        shape = count(samples), count(bases)
+        shape = count(samples), count(bases) + self.n_polynomials
         try:
             block = self.function(samples, bases)
         except Exception as error:
@@ -166,15 +171,17 @@ class Checked:
         block = numbers_of(block, self.name)
         if block.shape != shape:
             hint = " (it looks transposed)" if block.shape == shape[::-1] else ""
+            further = f", then {self.n_polynomials} polynomials" if self.n_polynomials else ""
             raise ValueError(
-                f"similarity '{self.name}' returned shape {block.shape} for {shape[0]} samples and {shape[1]} bases, "
-                f"expected {shape}: rows are samples, columns are bases{hint}"
+                f"similarity '{self.name}' returned shape {block.shape} for {shape[0]} samples and {count(bases)} "
+                f"bases, expected {shape}: rows are samples, columns are bases{further}{hint}"
             )
         with np.errstate(over="ignore"):
             single = np.ascontiguousarray(block, dtype=np.float32)
         if not np.isfinite(single).all():
             row, column = (int(at) for at in np.argwhere(~np.isfinite(single))[0])
-            pair = _shown(*(items(X)[at] for X, at in ((samples, row), (bases, column))))
+            known = [items(X)[at] for X, at in ((samples, row), (bases, column)) if at < count(X)]
+            pair = _shown(*known) if len(known) == 2 else ""
             why = "which leaves single precision" if np.isfinite(block[row, column]) else "which is not finite"
             raise ValueError(
                 f"similarity '{self.name}' returned {block[row, column]}, {why}, for sample {row} and basis {column} "

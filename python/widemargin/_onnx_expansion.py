@@ -28,6 +28,8 @@ def check(told: dict[str, Any]) -> None:
     for spec in specs:
         *before, last = steps_of(spec)
         foreign = [step for step in before if step not in _SCALINGS]
+        if last.startswith("precomputed:"):
+            raise _refused(spec, "a matrix of distances or with polynomials")
         if SIMILARITIES[last.partition(":")[0]]["declined"]:
             foreign.append(last)
         if foreign:

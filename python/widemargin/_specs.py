@@ -349,6 +349,18 @@ def resolve(similarity: Any, layout: str = "auto") -> Resolved:
     return Resolved(texts, list(calls.values()), _takes(texts), is_precomputed, [*specs, *calls], layout)
 
 
+def is_precomputed(similarity: Any) -> bool:
+    """Whether samples are rows of a square matrix."""
+    spec = getattr(similarity, "spec", similarity)
+    return isinstance(spec, str) and spec.partition(":")[0] == "precomputed"
+
+
+def n_polynomials_of(spec: str) -> int:
+    """The columns of polynomials of a precomputed similarity."""
+    pairs = dict(pair.partition("=")[::2] for pair in spec.partition(":")[2].split(","))
+    return int(pairs.get("polynomials", 0))
+
+
 def layout_of(layout: object) -> str:
     """The known layout of time series that was meant; ValueError for another."""
     return one_of("layout", layout, LAYOUTS).replace("-", "_")

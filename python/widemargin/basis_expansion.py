@@ -19,8 +19,9 @@ from ._columns import by_name
 from ._names import one_of
 from ._nested import NestedSpecMixin
 from ._samples import from_vectors, pick
+from ._specs import is_precomputed, n_polynomials_of
 from ._stored_bases import WithBases
-from .similarity import Resolved, resolve
+from .similarity import Resolved, pairwise, resolve
 from .transformers import BasisExpansion
 
 LOSSES = ("squared_hinge", "hinge", "logistic")
@@ -37,10 +38,11 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
     ----------
     similarity : str, similarity, callable, or a list of these, default="rbf"
         A spec such as ``"rbf:gamma=1"`` or ``"hog:cell=4/rigid"``, an object of `widemargin.similarity`,
-        ``"precomputed"`` (a square matrix of the similarities between all samples, or those to the bases), or any
-        ``f(samples, bases)`` that returns an array (samples, bases). Callables receive subsets of what is passed to
-        ``fit`` and ``predict``, of the same type. Several similarities are normalised separately and concatenated,
-        named ones before callables.
+        ``"precomputed"`` (a square matrix of the similarities between all samples, or those to the bases;
+        ``"precomputed:distance=negative"`` of distances), or any ``f(samples, bases)`` that returns an array (samples,
+        bases). Callables receive subsets of what is passed to ``fit`` and ``predict``, of the same type; one with an
+        attribute ``n_polynomials`` returns so many further columns, the values of polynomials at the samples. Several
+        similarities are normalised separately and concatenated, named ones before callables.
     n_basis : int, default=1000
         Number of bases; if there are fewer samples, all of them.
     basis : {"index", "every", "random", "stratified", "kmedoids"} or array of int, default="index"
@@ -151,7 +153,7 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = getattr(self.similarity, "spec", self.similarity) == "precomputed"
+        tags.input_tags.pairwise = is_precomputed(self.similarity)
         return tags
 
     @fitting
@@ -181,9 +183,9 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         self._columns: npt.NDArray[np.int64] | None = None
         if resolved.is_precomputed:
-            collected, y = self._precomputed(X, y, sample_weight)
+            collected, y = self._precomputed(X, y, sample_weight, n_polynomials_of(resolved.specs[0]))
             if self._columns is not None:
-                basis, basis_rows = "index", self._columns
+                basis, basis_rows = "index", self._base_rows
         else:
             collected = collect(self, X, resolved, reset=True)
         same_length(collected.n, len(column_or_1d(y)))
@@ -219,11 +221,14 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
         names = super()._kept_names()
         return names if names is None or self._columns is None else [names[column] for column in self._columns]
 
-    def _precomputed(self, X: Any, y: Any, sample_weight: Any) -> tuple[Collected, Any]:
-        """Similarities to all bases; if X has the similarities of the samples to each other, selects the bases."""
+    def _precomputed(self, X: Any, y: Any, sample_weight: Any, n_polynomials: int) -> tuple[Collected, Any]:
+        """Similarities to all bases; if X has the similarities of the samples to each other, selects the bases.
+
+        Columns of polynomials follow those of the bases.
+        """
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float32, np.float64], order="C")
         n = X.shape[0]
-        if n == X.shape[1]:
+        if n == X.shape[1] - n_polynomials:
             codes = np.unique(column_or_1d(y), return_inverse=True)[1].astype(np.uint32).reshape(-1)
             weights = self._weights(sample_weight, n)
             present = np.arange(n) if weights is None else np.flatnonzero(weights > 0)
@@ -231,16 +236,18 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
             rows = (
                 self._medoids(X, codes, present) if basis == "kmedoids" else self._drawn(codes, present, basis, given)
             )
-            self._columns = rows
-            X = X[:, rows]
+            self._base_rows = rows
+            self._columns = np.concatenate([rows, np.arange(n, n + n_polynomials)])
+            X = X[:, self._columns]
         return Collected((from_vectors(X), None), n), y
 
     def _medoids(self, X: Any, codes: npt.NDArray[np.uint32], present: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Medoids of each class among the rows present, by the similarities between them."""
+        values = pairwise(self.similarity, X)
 
-        def between(samples: Any, bases: Any) -> npt.NDArray[np.float64]:
-            block = X[samples][:, bases]
-            return block.toarray() if hasattr(block, "toarray") else block
+        def between(samples: Any, bases: Any) -> npt.NDArray[np.float32]:
+            block: npt.NDArray[np.float32] = values[np.ix_(samples, bases)]
+            return block
 
         n_basis = min(int(self.n_basis), len(present))
         chosen = BasisExpansion(
@@ -270,7 +277,7 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
         self.basis_indices_ = np.array(told["basis_rows"], dtype=np.int64)
         columns: npt.NDArray[np.int64] | None = getattr(self, "_columns", None)
         if columns is not None:
-            self.basis_indices_ = columns
+            self.basis_indices_ = self._base_rows
 
     def _collected(self, X: Any) -> _core._Collected:
         resolved: Resolved = self._resolved

@@ -431,12 +431,24 @@ class Subsequence(Named, Similarity):
     def __init__(self, n: int = 3, decay: float = 0.5) -> None: ...
 
 class Precomputed(Named, Similarity):
-    """column x of row y, of vectors.
+    """column x of row y; of a distance d there −d, −d² or exp(−gamma d), of vectors.
 
-    Samples are rows of similarities, one column a basis.
+    Samples are rows of similarities, or of distances, one column a basis.
+
+    Parameters
+    ----------
+    distance : {"none", "negative", "squared", "exp"}, default="none"
+        What is made of distances: −d, −d² or exp(−gamma d); none where the values are similarities.
+    gamma : float or None, default=None
+        Above 0. Of exp; without one 1 / the mean distance.
+    polynomials : int, default=0
+        From 0 to 10000. So many of the last columns are the values of polynomials, for the centred normalizations.
     """
 
-    def __init__(self) -> None: ...
+    distance: str
+    gamma: float | None
+    polynomials: int
+    def __init__(self, distance: str = "none", gamma: float | None = None, polynomials: int = 0) -> None: ...
 
 class MeanNorm(Named, DescriptorMixin):
     """(y − mean) / mean ‖y − mean‖, of vectors or grids of cells.

@@ -20,6 +20,7 @@ from ._descriptors import HOG, MeanNormScaler
 from ._names import one_of
 from ._nested import NestedSpecMixin
 from ._samples import pick
+from ._specs import is_precomputed
 from ._stored_bases import WithBases
 from .similarity import resolve
 
@@ -73,7 +74,7 @@ class BasisExpansion(
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = getattr(self.similarity, "spec", self.similarity) == "precomputed"
+        tags.input_tags.pairwise = is_precomputed(self.similarity)
         tags.transformer_tags.preserves_dtype = ["float32"]
         return tags
 

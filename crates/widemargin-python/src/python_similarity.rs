@@ -31,6 +31,8 @@ pub type PythonParts<'py> = (Similarities, Collected<'py>, State);
 /// A Python similarity: a function of samples and bases, and its name.
 struct PythonSimilarity {
     function: Py<PyAny>,
+    /// Further columns of its blocks.
+    n_polynomials: usize,
     name: String,
 }
 
@@ -90,7 +92,7 @@ impl PythonSimilarity {
     fn block(&self, py: Python<'_>, samples: &Objects, bases: &Objects) -> PyResult<Vec<f32>> {
         let block = self.function.bind(py).call1((samples.for_python(py)?, bases.for_python(py)?))?;
         let block: PyReadonlyArray2<'_, f32> = block.extract()?;
-        let shape = (samples.len(), bases.len());
+        let shape = (samples.len(), bases.len() + self.n_polynomials);
         let values = block.as_slice()?;
         if values.len() != shape.0 * shape.1 {
             let (name, found) = (&self.name, values.len());
@@ -154,8 +156,20 @@ impl CompositeSimilarity {
     /// Unfitted.
     pub fn new((specs, calls): Similarities) -> Result<Self> {
         let ours = if specs.is_empty() { None } else { Some(AnySimilarity::new(&specs)?) };
-        let calls = calls.into_iter().map(|(function, name)| Arc::new(PythonSimilarity { function, name })).collect();
-        Ok(CompositeSimilarity { ours, calls })
+        let wrong = |name, value, expected: &str| Error::Parameter { name, value, expected: expected.to_owned() };
+        let call = |(function, name): (Py<PyAny>, String)| {
+            let n_polynomials = Python::attach(|py| function.getattr(py, "n_polynomials")?.extract(py));
+            let unread = |error: PyErr| wrong("n_polynomials", error.to_string(), "a whole number");
+            Ok(Arc::new(PythonSimilarity { function, n_polynomials: n_polynomials.map_err(unread)?, name }))
+        };
+        let calls: Vec<Arc<PythonSimilarity>> = calls.into_iter().map(call).collect::<Result<_>>()?;
+        let n_parts = ours.as_ref().map_or(0, Similarity::n_parts) + calls.len();
+        match calls.iter().find(|call| call.n_polynomials > 0) {
+            Some(call) if n_parts > 1 => {
+                Err(wrong("similarity", call.name.clone(), "a similarity with polynomials stands alone"))
+            }
+            _ => Ok(CompositeSimilarity { ours, calls }),
+        }
     }
 
     /// The learned parameters of the built-in similarities' descriptors.
@@ -238,7 +252,7 @@ impl Similarity for CompositeSimilarity {
     }
 
     fn block(&self, bases: &CompositeSamples, samples: &CompositeSamples, block: &mut [f32]) -> Result<()> {
-        let size = bases.objects.len() * samples.objects.len();
+        let size = self.n_columns(bases) * samples.objects.len();
         let (first, rest) = block.split_at_mut(self.n_ours() * size);
         if let (Some(similarity), Some(bases), Some(samples)) = (&self.ours, &bases.ours, &samples.ours) {
             similarity.block(bases, samples, first)?;
@@ -250,6 +264,14 @@ impl Similarity for CompositeSimilarity {
             out.copy_from_slice(&values.ok_or_else(|| elsewhere(&call.name))?);
         }
         Ok(())
+    }
+
+    fn n_columns(&self, bases: &CompositeSamples) -> usize {
+        bases.objects.len() + self.n_polynomials()
+    }
+
+    fn n_polynomials(&self) -> usize {
+        self.calls.iter().map(|call| call.n_polynomials).sum()
     }
 
     fn seconds_a_pair(&self, bases: &CompositeSamples) -> f64 {

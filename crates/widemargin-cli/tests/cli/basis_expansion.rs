@@ -200,6 +200,39 @@ fn c_is_chosen_on_a_distance_and_said() {
 }
 
 #[test]
+fn a_matrix_of_distances_gives_a_thin_plate_machine() {
+    let folder = Folder::new();
+    let points: Vec<f64> = (0..40).map(|i| f64::from(i % 20) + if i < 20 { 0.0 } else { 30.5 }).collect();
+    let matrix = |sign: f64, with_polynomial: bool| -> String {
+        let row = |(i, x): (usize, &f64)| {
+            let mut cells: Vec<String> = points.iter().map(|y| format!("{}", sign * (x - y).abs())).collect();
+            cells.extend(with_polynomial.then(|| x.to_string()));
+            cells.insert(0, if i < 20 { "near".into() } else { "far".into() });
+            cells.join(",") + "\n"
+        };
+        points.iter().enumerate().map(row).collect()
+    };
+    folder.write("distances.csv", matrix(1.0, false));
+    folder.write("similarities.csv", matrix(-1.0, false));
+    folder.write("polynomial.csv", matrix(1.0, true));
+    let train = |data: &str, spec: &str, model: &str| {
+        let flags = "--label 1 --normalization centered-clip -C auto";
+        folder.run(&format!("train basis-expansion {data}.csv -o {model} --similarity {spec} {flags}"))
+    };
+    train("distances", "precomputed:distance=negative", "d").well();
+    train("similarities", "precomputed", "s").well();
+    let [distances, similarities] = [("d", "distances"), ("s", "similarities")]
+        .map(|(m, data)| folder.run(&format!("predict {m} {data}.csv --label 1")).well().out);
+    assert_eq!(distances, similarities);
+    assert_eq!(distances.lines().filter(|line| *line == "near").count(), 20);
+    train("polynomial", "precomputed:distance=negative,polynomials=1", "p").well();
+    folder.run("evaluate p polynomial.csv --label 1").well();
+    train("similarities", "precomputed:distance=negative", "w").fails(2, &["is no distance"]);
+    let wrong = "train basis-expansion polynomial.csv -o w --label 1 --similarity precomputed:polynomials=1";
+    folder.run(wrong).fails(2, &["normalization", "centered-clip"]);
+}
+
+#[test]
 fn learned_weights_and_margins_are_shown() {
     let folder = Folder::new();
     folder.write("train.csv", rings(1, 80, true));

@@ -71,6 +71,8 @@ pub fn choose<S: Similarity>(
         return Ok(Bases { rows: rows.clone(), warning: None });
     }
     require(n_basis > 0, "n_basis", n_basis, "at least 1")?;
+    let expected = "index, every, random or stratified: medoids are not known for a similarity with polynomials";
+    require(*choice != BasisChoice::KMedoids || similarity.n_polynomials() == 0, "basis", choice, expected)?;
     let weights = training.weights;
     let present: Vec<usize> = (0..n_samples).filter(|&row| weights[row] > 0.0).collect();
     if n_basis >= present.len() {

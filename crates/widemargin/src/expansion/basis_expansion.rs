@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::Normalization;
 use super::affine::{Affine, FeaturePart, FeatureRows};
 use super::decision::Decision;
-use super::part_map::{PartMap, n_joined};
+use super::part_map::{PartMap, Sizes, n_joined};
 use crate::data::{AnySamples, DenseMatrix, Kind, Samples, Source, Training, Vectors};
 use crate::error::{Error, Result};
 use crate::macros::getters;
@@ -93,6 +93,12 @@ impl<S: Similarity> BasisExpansion<S> {
         normalization: Normalization,
         training: &Training<'_, S::Samples>,
     ) -> Result<Self> {
+        let n_polynomials = similarity.n_polynomials();
+        if n_polynomials > 0 && !matches!(normalization, Normalization::CenteredNystrom(_)) {
+            let expected = "centered-clip, centered-flip or centered-shift: polynomials belong to a conditionally positive \
+                            definite similarity";
+            return Err(Error::parameter("normalization", normalization, expected));
+        }
         let mut expansion = BasisExpansion::from_parts(similarity, bases, normalization, Vec::new())?;
         expansion.maps = expansion.widths().into_iter().map(PartMap::identity).collect();
         if normalization.definite().is_some() {
@@ -349,8 +355,8 @@ impl<S: Similarity> BasisExpansion<S> {
     }
 
     fn nystrom(&self, training: &Training<'_, S::Samples>) -> Result<Vec<(PartMap, f64)>> {
-        let n = self.bases.len();
-        if self.n_columns() != n {
+        let (n, n_columns, n_polynomials) = (self.bases.len(), self.n_columns(), self.similarity.n_polynomials());
+        if n_columns != n + n_polynomials {
             let (spec, normalization) = (self.similarity.spec(), self.normalization);
             let problem = format!(
                 "{normalization} needs the similarities between the bases: give those between all samples, a square matrix"
@@ -367,11 +373,13 @@ impl<S: Similarity> BasisExpansion<S> {
             other => other,
         })?;
         let part = |part: usize| {
-            let own = self.columns_of(part);
-            let rows = own.iter().map(|&row| &between.values[row * between.n_cols + part * n..][..n]);
-            let block: Vec<f32> = rows.flat_map(|row| own.iter().map(|&column| row[column])).collect();
+            let own = self.similarity.options(part).columns(n);
+            let rows = own.iter().map(|&row| &between.values[row * between.n_cols + part * n_columns..][..n_columns]);
+            let columns = own.iter().copied().chain(n..n_columns);
+            let block: Vec<f32> = rows.flat_map(|row| columns.clone().map(|column| row[column])).collect();
+            let sizes = Sizes { n_bases: own.len(), n_polynomials };
             let spec = self.similarity.part(part);
-            PartMap::nystrom(&block, own.len(), self.normalization, &spec, self.similarity.is_symmetric(part))
+            PartMap::nystrom(&block, sizes, self.normalization, &spec, self.similarity.is_symmetric(part))
         };
         (0..self.maps.len()).map(part).collect()
     }

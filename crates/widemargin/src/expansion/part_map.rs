@@ -4,7 +4,7 @@ use super::{Definite, Normalization};
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::linalg::eigen::{self, SymmetricEigen};
-use crate::linalg::factor::{Matrix, Side, product};
+use crate::linalg::factor::{Matrix, Side, dot, product};
 
 /// Eigenvalues below this fraction of the largest are dropped as rounding errors.
 const EIGENVALUE_CUT: f64 = 1e-6;
@@ -134,18 +134,24 @@ impl PartMap {
     /// S^(−½) as a projection onto eigenvectors: U Λ^(−½) for the similarities S = U Λ Uᵀ between the bases, made
     /// definite. This is a rotation of S^(−½), which does not affect a linear SVM. With it, Σ |negative eigenvalues| / Σ
     /// positive ones before, ignoring rounding.
+    ///
+    /// `between` is row-major, bases × (bases and polynomials). S is projected off the constant and the polynomials, which
+    /// become features of their own: each with the variance of all others together.
     pub fn nystrom(
         between: &[f32],
-        n: usize,
+        sizes: Sizes,
         normalization: Normalization,
         spec: &str,
         is_symmetric: bool,
     ) -> Result<(Self, f64)> {
-        let Some(definite) = normalization.definite() else { return Ok((PartMap::identity(n), 0.0)) };
+        let Sizes { n_bases: n, n_polynomials } = sizes;
+        let n_columns = n + n_polynomials;
+        let Some(definite) = normalization.definite() else { return Ok((PartMap::identity(n_columns), 0.0)) };
         let symmetrise = matches!(normalization, Normalization::NystromOfSymmetricPart(_));
         let is_centred = matches!(normalization, Normalization::CenteredNystrom(_));
-        let at = |i: usize, j: usize| f64::from(between[i * n + j]);
-        let largest = between.iter().fold(0.0f32, |largest, s| largest.max(s.abs()));
+        let at = |i: usize, j: usize| f64::from(between[i * n_columns + j]);
+        let similarities = between.chunks(n_columns.max(1)).flat_map(|row| &row[..n]);
+        let largest = similarities.fold(0.0f32, |largest, s| largest.max(s.abs()));
         let mut matrix = vec![0.0; n * n];
         for i in 0..n {
             for j in 0..=i {
@@ -170,7 +176,14 @@ impl PartMap {
             problem: "its similarities between the bases have no eigenvalues: they are not finite".into(),
         };
         let SymmetricEigen { values, vectors } = match is_centred {
-            true => centred_eigen(&matrix, n).ok_or_else(failed)?,
+            true => {
+                let polynomials: Vec<Vec<f64>> =
+                    (n..n_columns).map(|column| (0..n).map(|row| at(row, column)).collect()).collect();
+                projected_eigen(matrix, &polynomials).map_err(|problem| match problem {
+                    Some(problem) => Error::similarity(spec, problem),
+                    None => failed(),
+                })?
+            }
             false => eigen::symmetric(&matrix, n, true).ok_or_else(failed)?,
         };
         let rounding = n as f64 * f64::from(f32::EPSILON) * f64::from(largest);
@@ -187,44 +200,99 @@ impl PartMap {
         let values: Vec<f64> = values.iter().map(|&value| made(value)).collect();
         let cut = EIGENVALUE_CUT * values.iter().copied().fold(0.0, f64::max);
         let kept: Vec<usize> = (0..values.len()).rev().filter(|&k| values[k] > cut).collect();
-        let n_features = kept.len();
-        let mut projection = vec![0.0f32; n * n_features];
+        let n_features = kept.len() + n_polynomials;
+        let mut projection = vec![0.0f32; n_columns * n_features];
         for (feature, &k) in kept.iter().enumerate() {
             let factor = 1.0 / values[k].sqrt();
             for (basis, x) in vectors[k * n..(k + 1) * n].iter().enumerate() {
                 projection[basis * n_features + feature] = (factor * x) as f32;
             }
         }
-        Ok((PartMap::Projection { matrix: projection, n_columns: n, n_features }, negative))
+        // The features of the bases have the variance Σ λ / n, all together.
+        let variance = kept.iter().map(|&k| values[k]).sum::<f64>() / n as f64;
+        for polynomial in 0..n_polynomials {
+            let column = n + polynomial;
+            let mean = (0..n).map(|row| at(row, column)).sum::<f64>() / n as f64;
+            let spread = (0..n).map(|row| (at(row, column) - mean).powi(2)).sum::<f64>() / n as f64;
+            let factor = if variance > 0.0 { (variance / spread).sqrt() } else { 1.0 };
+            projection[column * n_features + kept.len() + polynomial] = factor as f32;
+        }
+        Ok((PartMap::Projection { matrix: projection, n_columns, n_features }, negative))
     }
 }
 
-/// Eigenvalues and eigenvectors of (I − 11ᵀ/n) S (I − 11ᵀ/n) on the vectors orthogonal to 1: n − 1 of them, each of n
-/// numbers whose sum is 0. A reflection H takes 1 to the first axis; what remains of H S H without it is decomposed.
-fn centred_eigen(matrix: &[f64], n: usize) -> Option<SymmetricEigen> {
-    if n < 2 {
-        return Some(SymmetricEigen { values: Vec::new(), vectors: Vec::new() });
-    }
-    // H = I − 2vvᵀ with v along 1/√n + e₁, which does not cancel.
-    let mut v = vec![1.0 / (n as f64).sqrt(); n];
-    v[0] += 1.0;
-    let norm = v.iter().map(|x| x * x).sum::<f64>().sqrt();
-    v.iter_mut().for_each(|x| *x /= norm);
-    let w: Vec<f64> = matrix.chunks(n).map(|row| row.iter().zip(&v).map(|(s, v)| s * v).sum()).collect();
-    let vw: f64 = v.iter().zip(&w).map(|(v, w)| v * w).sum();
-    let m = n - 1;
-    let mut rest = vec![0.0; m * m];
-    for i in 1..n {
-        for j in 1..n {
-            let at = (i - 1) * m + j - 1;
-            rest[at] = matrix[i * n + j] - 2.0 * (v[i] * w[j] + w[i] * v[j]) + 4.0 * vw * v[i] * v[j];
+/// A part's bases, and the polynomials in its last columns.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sizes {
+    pub n_bases: usize,
+    pub n_polynomials: usize,
+}
+
+/// What is left of a polynomial's norm off the others, at least; less is rounding in single precision.
+const RANK: f64 = 1e-5;
+
+/// Eigenvalues and eigenvectors of the projection of S (n × n) off the constant and the polynomials, on the vectors
+/// orthogonal to these: each of n numbers. Reflections H take the polynomials to the first axes; what remains of H S H
+/// without these is decomposed.
+///
+/// # Errors
+/// What is wrong with the polynomials; none if there are no eigenvalues.
+fn projected_eigen(mut matrix: Vec<f64>, polynomials: &[Vec<f64>]) -> Result<SymmetricEigen, Option<String>> {
+    let (n, r) = ((matrix.len() as f64).sqrt().round() as usize, 1 + polynomials.len());
+    if n <= r {
+        if polynomials.is_empty() {
+            return Ok(SymmetricEigen { values: Vec::new(), vectors: Vec::new() });
         }
+        let problem = format!("{n} bases against {r} polynomials leave nothing of it: choose more bases");
+        return Err(Some(problem));
     }
-    let SymmetricEigen { values, vectors } = eigen::symmetric(&rest, m, true)?;
+    let mut columns = vec![vec![1.0; n]];
+    columns.extend(polynomials.iter().cloned());
+    let mut reflections: Vec<Vec<f64>> = Vec::with_capacity(r);
+    for at in 0..r {
+        let mut v = columns[at].clone();
+        let whole = norm(&v);
+        reflections.iter().for_each(|reflection| reflect(reflection, &mut v));
+        v[..at].fill(0.0);
+        let rest = norm(&v);
+        if rest.is_nan() || rest <= RANK * whole {
+            return Err(Some(format!(
+                "polynomial {} is a combination of the constant and the ones before it at the bases: leave it out",
+                at - 1
+            )));
+        }
+        // H = I − 2vvᵀ with the sign that does not cancel.
+        v.iter_mut().for_each(|x| *x /= rest);
+        v[at] += if v[at] < 0.0 { -1.0 } else { 1.0 };
+        let size = norm(&v);
+        v.iter_mut().for_each(|x| *x /= size);
+        let w: Vec<f64> = matrix.chunks(n).map(|row| dot(row, &v)).collect();
+        let vw = dot(&v, &w);
+        for (i, row) in matrix.chunks_mut(n).enumerate() {
+            for (j, x) in row.iter_mut().enumerate() {
+                *x += -2.0 * (v[i] * w[j] + w[i] * v[j]) + 4.0 * vw * v[i] * v[j];
+            }
+        }
+        reflections.push(v);
+    }
+    let m = n - r;
+    let rest: Vec<f64> = matrix.chunks(n).skip(r).flat_map(|row| &row[r..]).copied().collect();
+    let SymmetricEigen { values, vectors } = eigen::symmetric(&rest, m, true).ok_or(None)?;
     let reflected = vectors.chunks(m).flat_map(|q| {
-        let along: f64 = 2.0 * q.iter().zip(&v[1..]).map(|(q, v)| q * v).sum::<f64>();
-        let v = &v;
-        (0..n).map(move |i| if i == 0 { 0.0 } else { q[i - 1] } - along * v[i])
+        let mut whole = vec![0.0; r];
+        whole.extend_from_slice(q);
+        reflections.iter().rev().for_each(|reflection| reflect(reflection, &mut whole));
+        whole
     });
-    Some(SymmetricEigen { values, vectors: reflected.collect() })
+    Ok(SymmetricEigen { values, vectors: reflected.collect() })
+}
+
+/// (I − 2vvᵀ)x, in place.
+fn reflect(v: &[f64], x: &mut [f64]) {
+    let along = 2.0 * dot(v, x);
+    x.iter_mut().zip(v).for_each(|(x, v)| *x -= along * v);
+}
+
+fn norm(x: &[f64]) -> f64 {
+    dot(x, x).sqrt()
 }

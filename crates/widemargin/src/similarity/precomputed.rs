@@ -1,39 +1,161 @@
-//! Precomputed similarities: a sample is its row of values, a column is a basis.
+//! Precomputed similarities or distances: a sample is its row of values, a column is a basis.
 
 use super::Similarity;
+use super::exponential::exponentials;
 use super::row::{Definite, Onnx, SimilarityRow, built};
-use crate::data::{Rows, Samples, Vectors};
+use crate::data::{Rows, Samples, Training, Vectors};
 use crate::error::{Error, Result};
+use crate::parameters::{Arguments, Parameter, Values};
+use crate::spec::Step;
+
+/// Rows from which gamma is learned.
+const ROWS_TO_LEARN: usize = 1000;
 
 const PRECOMPUTED: SimilarityRow = SimilarityRow {
     name: "precomputed",
     class: "Precomputed",
     samples: &["vectors"],
-    formula: "column x of row y",
-    about: "Samples are rows of similarities, one column a basis.",
-    parameters: &[],
+    formula: "column x of row y; of a distance d there −d, −d² or exp(−gamma d)",
+    about: "Samples are rows of similarities, or of distances, one column a basis.",
+    parameters: &[
+        Parameter::new(
+            "distance",
+            Values::Words(&["none", "negative", "squared", "exp"]),
+            "What is made of distances: −d, −d² or exp(−gamma d); none where the values are similarities.",
+        )
+        .or("none"),
+        Parameter::new("gamma", Values::POSITIVE, "Of exp; without one 1 / the mean distance.").optional(),
+        Parameter::new(
+            "polynomials",
+            Values::Whole(0, 10_000),
+            "So many of the last columns are the values of polynomials, for the centred normalizations.",
+        )
+        .or("0"),
+    ],
     examples: &["precomputed"],
     definite: Definite::No,
     definition: None,
     onnx: Onnx::Expression("x"),
-    build: |step| built(PRECOMPUTED.arguments(step).map(|_| Precomputed)),
+    build: |step| built(PRECOMPUTED.arguments(step).and_then(|arguments| Precomputed::of(&arguments))),
 };
 
 pub(super) const ROWS: &[SimilarityRow] = &[PRECOMPUTED];
 
-/// `precomputed`: samples are rows of similarities to the bases, which it never sees; every column is a basis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Precomputed;
+/// What a row holds, and what is made of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Held {
+    #[default]
+    Similarities,
+    /// −d.
+    Negative,
+    /// −d².
+    Squared,
+    /// exp(−gamma d).
+    Exponential { gamma: Option<f64> },
+}
+
+/// `precomputed`: samples are rows of similarities or distances to the bases, which it never sees; every column is a
+/// basis, but for the last ones where there are polynomials.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Precomputed {
+    held: Held,
+    n_polynomials: usize,
+    /// As it was given.
+    step: Option<Step>,
+}
+
+impl Precomputed {
+    fn of(arguments: &Arguments<'_>) -> Result<Self> {
+        let gamma = arguments.get("gamma")?;
+        let held = match arguments.text("distance") {
+            Some("negative") => Held::Negative,
+            Some("squared") => Held::Squared,
+            Some("exp") => Held::Exponential { gamma },
+            _ => Held::Similarities,
+        };
+        if gamma.is_some() && !matches!(held, Held::Exponential { .. }) {
+            return Err(arguments.wrong("gamma", "no gamma but with distance=exp".into()));
+        }
+        let n_polynomials = arguments.value("polynomials")?;
+        Ok(Precomputed { held, n_polynomials, step: Some(arguments.step().clone()) })
+    }
+
+    /// Refuses what is no distance.
+    fn check_distances(&self, samples: &Vectors, n_distances: usize) -> Result<()> {
+        let wrong = |number: usize, column: usize, value: f64| {
+            let problem = format!(
+                "has {value} in column {column}, which is no distance: distances are at least 0 (without distance=… the \
+                 values are similarities)"
+            );
+            Err(Error::Sample { similarity: self.spec(), is_basis: false, number, problem })
+        };
+        match samples {
+            Vectors::Dense(matrix) => {
+                let rows = matrix.values.chunks(matrix.n_cols.max(1)).enumerate();
+                let at = |(row, values): (usize, &[f32])| {
+                    let column = values[..n_distances.min(values.len())].iter().position(|d| *d < 0.0)?;
+                    Some((row, column, f64::from(values[column])))
+                };
+                rows.map(at).find(Option::is_some).flatten().map_or(Ok(()), |(row, column, d)| wrong(row, column, d))
+            }
+            Vectors::Sparse(matrix) => {
+                let (view, mut first) = (matrix.view()?, None);
+                for row in 0..samples.len() {
+                    view.for_each_nonzero(row, |column, value| {
+                        if value < 0.0 && column < n_distances {
+                            first = first.or(Some((row, column, value)));
+                        }
+                    });
+                }
+                first.map_or(Ok(()), |(row, column, d)| wrong(row, column, d))
+            }
+        }
+    }
+}
 
 impl Similarity for Precomputed {
     type Samples = Vectors;
 
     fn spec(&self) -> String {
-        "precomputed".into()
+        let mut step = match &self.step {
+            Some(step) => step.clone(),
+            None => return "precomputed".into(),
+        };
+        if let Held::Exponential { gamma: Some(gamma) } = self.held {
+            step.set("gamma", gamma);
+        }
+        step.to_string()
+    }
+
+    fn fit(&mut self, training: &Training<'_, Vectors>) -> Result<()> {
+        if self.held != (Held::Exponential { gamma: None }) {
+            return Ok(());
+        }
+        let n = training.samples.n_samples();
+        let some: Vec<usize> = (0..n.min(ROWS_TO_LEARN)).map(|i| i * n / n.min(ROWS_TO_LEARN)).collect();
+        let rows = training.samples.select(&some)?;
+        let (mut sum, mut total) = (0.0, 0.0);
+        let n_distances = rows.n_cols().saturating_sub(self.n_polynomials);
+        let rows = rows.dense()?;
+        for (&at, row) in some.iter().zip(rows.values.chunks(rows.n_cols.max(1))) {
+            sum += training.weights[at] * row[..n_distances].iter().map(|d| f64::from(*d)).sum::<f64>();
+            total += training.weights[at] * n_distances as f64;
+        }
+        let mean = sum / total;
+        if !(mean > 0.0 && mean.is_finite()) {
+            let problem = format!("gamma cannot be learned: the mean distance is {mean}, give gamma");
+            return Err(Error::similarity(self.spec(), problem));
+        }
+        self.held = Held::Exponential { gamma: Some(1.0 / mean) };
+        Ok(())
     }
 
     fn n_columns(&self, bases: &Vectors) -> usize {
         bases.n_cols()
+    }
+
+    fn n_polynomials(&self) -> usize {
+        self.n_polynomials
     }
 
     fn brings_columns(&self) -> bool {
@@ -46,6 +168,10 @@ impl Similarity for Precomputed {
             let hint = ": a precomputed row has one similarity a basis, in their order";
             return Err(Error::FeatureCount { found, trained, hint });
         }
+        if self.n_polynomials >= trained {
+            let expected = format!("fewer than the {trained} columns of the samples");
+            return Err(Error::parameter("polynomials", self.n_polynomials, expected));
+        }
         match samples {
             Vectors::Dense(matrix) => block.copy_from_slice(&matrix.values),
             Vectors::Sparse(matrix) => {
@@ -56,6 +182,72 @@ impl Similarity for Precomputed {
                 }
             }
         }
+        if self.held == Held::Similarities {
+            return Ok(());
+        }
+        let n_distances = trained - self.n_polynomials;
+        self.check_distances(samples, n_distances)?;
+        for row in block.chunks_mut(trained) {
+            let distances = &mut row[..n_distances];
+            match self.held {
+                Held::Similarities => {}
+                Held::Negative => distances.iter_mut().for_each(|d| *d = -*d),
+                Held::Squared => distances.iter_mut().for_each(|d| *d = -*d * *d),
+                Held::Exponential { gamma } => exponentials(-gamma.unwrap_or(1.0) as f32, distances),
+            }
+        }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::DenseMatrix;
+    use crate::monitor::Monitor;
+    use crate::similarity::{AnySimilarity, pairwise};
+
+    fn rows(values: &[f32], n_cols: usize) -> crate::data::AnySamples {
+        let matrix = DenseMatrix { values: values.to_vec(), n_rows: values.len() / n_cols, n_cols };
+        crate::data::AnySamples::Vectors(Vectors::Dense(matrix))
+    }
+
+    #[test]
+    fn distances_become_similarities() {
+        let distances = rows(&[0.0, 1.0, 3.0, 1.0, 0.0, 7.0], 3);
+        for (spec, expected) in [
+            ("precomputed", [0.0, 1.0, 3.0, 1.0, 0.0, 7.0]),
+            ("precomputed:distance=negative", [0.0, -1.0, -3.0, -1.0, 0.0, -7.0]),
+            ("precomputed:distance=squared", [0.0, -1.0, -9.0, -1.0, 0.0, -49.0]),
+            ("precomputed:distance=negative,polynomials=1", [0.0, -1.0, 3.0, -1.0, 0.0, 7.0]),
+            (
+                "precomputed:distance=exp,gamma=0.5",
+                [1.0, (-0.5f32).exp(), (-1.5f32).exp(), (-0.5f32).exp(), 1.0, (-3.5f32).exp()],
+            ),
+        ] {
+            let similarity = AnySimilarity::new(&[spec]).unwrap();
+            let block = pairwise(&similarity, &distances, &distances).unwrap();
+            for (found, expected) in block.iter().zip(expected) {
+                assert!((found - expected).abs() < 1e-6, "{spec}: {block:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn gamma_is_one_over_the_mean_distance() {
+        let distances = rows(&[0.0, 1.0, 3.0, 1.0, 0.0, 7.0], 3);
+        let mut similarity = AnySimilarity::new(&["precomputed:distance=exp"]).unwrap();
+        let training = Training { samples: &distances, weights: &[1.0, 1.0], threads: 1, monitor: &Monitor::none() };
+        similarity.fit(&training).unwrap();
+        assert_eq!(similarity.spec(), "precomputed:distance=exp,gamma=0.5");
+    }
+
+    #[test]
+    fn what_is_no_distance_is_refused() {
+        let similarity = AnySimilarity::new(&["precomputed:distance=negative"]).unwrap();
+        let error = pairwise(&similarity, &rows(&[0.0, 1.0], 2), &rows(&[0.0, 1.0, 2.0, -0.5], 2)).unwrap_err();
+        let told = error.to_string();
+        assert!(told.contains("-0.5") && told.contains("is no distance") && told.contains("sample 1"), "{told}");
+        assert!(AnySimilarity::new(&["precomputed:gamma=1"]).unwrap_err().to_string().contains("distance=exp"));
     }
 }

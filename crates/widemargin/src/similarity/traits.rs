@@ -53,6 +53,13 @@ pub trait Similarity: Send + Sync {
         bases.len()
     }
 
+    /// How many of the last columns of `block` are not similarities but values of polynomials at the samples, against
+    /// which a conditionally positive definite similarity is definite: all but the constant, for the centred
+    /// normalizations.
+    fn n_polynomials(&self) -> usize {
+        0
+    }
+
     /// True if samples provide the columns, so that no bases need to be selected.
     fn brings_columns(&self) -> bool {
         false
@@ -151,6 +158,10 @@ impl<S: Similarity> Similarity for &S {
         (**self).n_columns(bases)
     }
 
+    fn n_polynomials(&self) -> usize {
+        (**self).n_polynomials()
+    }
+
     fn brings_columns(&self) -> bool {
         (**self).brings_columns()
     }
@@ -205,6 +216,10 @@ impl<T: Samples> Similarity for Box<dyn Similarity<Samples = T>> {
 
     fn n_columns(&self, bases: &T) -> usize {
         (**self).n_columns(bases)
+    }
+
+    fn n_polynomials(&self) -> usize {
+        (**self).n_polynomials()
     }
 
     fn brings_columns(&self) -> bool {

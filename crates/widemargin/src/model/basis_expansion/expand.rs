@@ -91,7 +91,7 @@ impl<S: Similarity> Expander<S> {
                 let first: Vec<usize> = distinct.rows.iter().min().copied().into_iter().collect();
                 let n_samples = learned.samples.n_samples();
                 let described = self.similarity.describe(learned.samples.select(&first)?)?;
-                let n_columns = self.similarity.n_columns(&described);
+                let n_columns = self.similarity.n_columns(&described) - self.similarity.n_polynomials();
                 // A Nyström map needs the similarities between the bases: the rows of samples that are the columns.
                 let rows = match choice {
                     _ if self.normalization.definite().is_none() => first,

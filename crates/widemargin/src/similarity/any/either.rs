@@ -67,6 +67,10 @@ impl<A: AnyKernel + 'static, B: AnyKernel + 'static> AnyKernel for Either<A, B> 
         self.of(bases).n_columns_any(bases)
     }
 
+    fn n_polynomials_any(&self) -> usize {
+        0
+    }
+
     fn brings_columns_any(&self) -> bool {
         false
     }

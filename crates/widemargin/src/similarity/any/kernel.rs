@@ -31,6 +31,7 @@ pub(in crate::similarity) trait AnyKernel: Send + Sync {
 
     fn brings_columns_any(&self) -> bool;
 
+    fn n_polynomials_any(&self) -> usize;
     fn is_symmetric_any(&self) -> bool;
 
     /// For downcasting.
@@ -88,6 +89,10 @@ where
 
     fn brings_columns_any(&self) -> bool {
         self.brings_columns()
+    }
+
+    fn n_polynomials_any(&self) -> usize {
+        self.n_polynomials()
     }
 
     fn is_symmetric_any(&self) -> bool {

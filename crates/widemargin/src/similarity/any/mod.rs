@@ -324,6 +324,11 @@ impl Similarity for AnySimilarity {
         kernel.kernel_distances_any(&bases[*leaf], &samples[*leaf], block)
     }
 
+    fn n_polynomials(&self) -> usize {
+        // Those that have some stand alone.
+        self.parts.iter().map(|part| part.kernel.n_polynomials_any()).sum()
+    }
+
     fn brings_columns(&self) -> bool {
         self.parts.iter().any(|part| part.kernel.brings_columns_any())
     }

@@ -77,5 +77,5 @@ pub(super) fn descriptors(step: &Step) -> Result<Vec<Box<dyn Descriptor>>> {
 
 /// A placeholder for a similarity while it is fitted.
 pub(super) fn nothing() -> Precomputed {
-    Precomputed
+    Precomputed::default()
 }

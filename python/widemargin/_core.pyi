@@ -86,6 +86,7 @@ __all__ = [
     "similarity_rows",
     "spectrum",
     "takes",
+    "unnormalized",
     "version",
     "with_payload",
     "write_file",

@@ -185,7 +185,7 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         self.C_, self.lambda_, self.null_space_ = told["C"], told["lambda"], told["null_space"]
         self.support_ = np.array(told["support"], dtype=np.int64)
         self.n_bases_ = told["n_bases"]
-        self.path_ = path_of(told["path"])
+        self.path_: Any = path_of(told["path"])
         if per_class := told.get("per_class"):
             self.C_, self.lambda_ = (np.array([one[name] for one in per_class]) for name in ("C", "lambda"))
             self.path_ = [path_of(one["path"]) for one in per_class]

@@ -52,7 +52,8 @@ impl<S: Similarity> BasisExpansionSvc<S> {
     /// Uses `threads` threads, 0 meaning one per core; the values do not depend on it.
     ///
     /// # Errors
-    /// Errors of the similarity; [`crate::Error::Similarity`] for a non-finite value, naming the pair.
+    /// Errors of the similarity; [`Error::Similarity`](crate::Error::Similarity) for a non-finite value, naming the
+    /// pair.
     pub fn decision_function(&self, samples: &dyn Source<Samples = S::Samples>, threads: usize) -> Result<Scores> {
         self.decision_function_with(samples, threads, &Monitor::none())
     }
@@ -60,7 +61,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
     /// The same with a monitor, which receives progress and may cancel (time limits are ignored).
     ///
     /// # Errors
-    /// As for [`BasisExpansionSvc::decision_function`]; [`Error::Cancelled`].
+    /// As for [`BasisExpansionSvc::decision_function`]; [`Error::Cancelled`](crate::Error::Cancelled).
     pub fn decision_function_with(
         &self,
         samples: &dyn Source<Samples = S::Samples>,
@@ -123,8 +124,9 @@ impl<S: Similarity> BasisExpansionSvc<S> {
     /// classes, 1 for the second). If all weights are 0 the distance is infinite with the sign of y·f(x), or 0.
     ///
     /// # Errors
-    /// As for [`BasisExpansionSvc::decision_function`]; [`Error::Shape`] if the numbers of labels and samples differ;
-    /// [`Error::Parameter`] for a label that is not one of the trained classes.
+    /// As for [`BasisExpansionSvc::decision_function`]; [`Error::Shape`](crate::Error::Shape) if the numbers of labels and
+    /// samples differ;
+    /// [`Error::Parameter`](crate::Error::Parameter) for a label that is not one of the trained classes.
     pub fn sample_margins(
         &self,
         samples: &dyn Source<Samples = S::Samples>,
@@ -151,7 +153,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
     /// `labels` and `sample_weight` are those of the fit.
     ///
     /// # Errors
-    /// As for [`BasisExpansionSvc::sample_margins`]; invalid weights; [`Error::Cancelled`].
+    /// As for [`BasisExpansionSvc::sample_margins`]; invalid weights; [`Error::Cancelled`](crate::Error::Cancelled).
     pub fn dual_variables(
         &self,
         samples: &dyn Source<Samples = S::Samples>,

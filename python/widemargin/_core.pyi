@@ -161,6 +161,8 @@ def fit_basis_expansion(
     C: float | None,
     intercept: str,
     loss: str,
+    penalty: str,
+    max_basis: int | None,
     start: Model | None,
     common: _Common,
 ) -> Model: ...

@@ -24,6 +24,7 @@ from ._stored_bases import WithBases
 from .similarity import Resolved, pairwise, resolve
 from .transformers import BasisExpansion
 
+PENALTIES = ("l2", "l1")
 LOSSES = ("squared_hinge", "hinge", "logistic")
 
 
@@ -79,6 +80,13 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
         in tslearn; in a list (channels, length) or (length, channels). "auto" means "channels_last" if that gives fewer
         channels than time steps, and otherwise raises an error that asks for `layout`; `predict` takes the axis whose
         size is the number of channels of the bases.
+    penalty : {"l2", "l1"}, default="l2"
+        "l1" minimises ‖w‖₁ + C Σ loss, by which most weights are 0, and keeps the bases that have one; with
+        ``loss="hinge"`` it is the LP machine, a linear program. It needs all features in memory and a normalization
+        with a feature a basis ("mean_norm", "z_score", "none"), and never penalises the intercept.
+    max_basis : int or None, default=None
+        Keep at most so many of the `n_basis` bases: those that weigh least are left out, three tenths at a time, and
+        the rest is fitted again. As for "l1" each feature must belong to a basis.
 
     Attributes
     ----------
@@ -107,6 +115,7 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
         "n_basis": [Interval(Integral, 1, None, closed="left")],
         "C": [Interval(Real, 0, None, closed="neither"), str],
         "fit_intercept": ["boolean", StrOptions({"penalised"})],
+        "max_basis": [None, Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, 1, closed="neither")],
         **SHARED,
         "warm_start": ["boolean"],
@@ -132,6 +141,8 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
         time_limit: float | None = None,
         warm_start: bool = False,
         layout: str = "auto",
+        penalty: str = "l2",
+        max_basis: int | None = None,
     ) -> None:
         self.similarity = similarity
         self.n_basis = n_basis
@@ -149,6 +160,8 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
         self.time_limit = time_limit
         self.warm_start = warm_start
         self.layout = layout
+        self.penalty = penalty
+        self.max_basis = max_basis
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -176,6 +189,7 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
             The fitted estimator itself.
         """
         loss = one_of("loss", self.loss, LOSSES, estimator=self)
+        penalty = one_of("penalty", self.penalty, PENALTIES, estimator=self)
         normalization = one_of("normalization", self.normalization, NORMALIZATIONS, estimator=self)
         basis, basis_rows = basis_of(self.basis, self)
         resolved = resolve(self.similarity, self.layout)
@@ -202,6 +216,8 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
                 C=c_of(self),
                 intercept=self._intercept(loss),
                 loss=loss,
+                penalty=penalty,
+                max_basis=None if self.max_basis is None else int(self.max_basis),
                 start=self._start,
                 common=self._common(progress),
             )
@@ -327,6 +343,7 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
             loss=told["loss"].replace("-", "_"),
             normalization=told["normalization"].replace("-", "_"),
             fit_intercept=told["intercept"] != "none",
+            penalty=told.get("penalty", "l2"),
         )
         if told["intercept"] == "penalised" and told["loss"] != "hinge":
             self.set_params(fit_intercept="penalised")

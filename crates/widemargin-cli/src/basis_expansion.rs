@@ -10,7 +10,7 @@ use widemargin::data::Labels;
 use widemargin::expansion::Normalization;
 use widemargin::model::{BasisExpansionParams, CChoice};
 use widemargin::monitor::Monitor;
-use widemargin::problem::{AnyLoss, Intercept};
+use widemargin::problem::{AnyLoss, Intercept, Penalty};
 use widemargin::similarity::{AdditiveKernel, AnySimilarity};
 
 use crate::args::Common;
@@ -49,6 +49,12 @@ pub struct BasisExpansionArgs {
     /// Loss: hinge, squared-hinge or logistic
     #[arg(long, value_delimiter = ',', default_value = "squared-hinge", value_name = "NAME")]
     loss: Vec<AnyLoss>,
+    /// Penalty on the weights: l2, or l1, which keeps only the bases it needs (with the hinge: the LP machine)
+    #[arg(long, value_delimiter = ',', default_value = "l2", value_name = "NAME")]
+    penalty: Vec<Penalty>,
+    /// Keep at most so many of the bases: those that weigh least are left out step by step
+    #[arg(long, value_name = "N")]
+    max_basis: Option<usize>,
     /// Intercept of the decision function: free (unpenalised), penalised (as a feature that is always 1; with the hinge
     /// loss free means penalised) or none
     #[arg(long, value_delimiter = ',', default_value = "free", value_name = "NAME")]
@@ -126,12 +132,14 @@ impl Method for BasisExpansionArgs {
             Axis::new("basis", &self.basis, text, |s: Settings, basis| s.with(|p| p.basis(basis))),
             Axis::new("normalization", &self.normalization, text, |s: Settings, n| s.with(|p| p.normalization(n))),
             Axis::new("loss", &self.loss, text, |s: Settings, loss| s.with(|p| p.loss(loss))),
+            Axis::new("penalty", &self.penalty, text, |s: Settings, penalty| s.with(|p| p.penalty(penalty))),
             Axis::new("intercept", &self.intercept, text, |s: Settings, i| s.with(|p| p.intercept(i))),
         ]
     }
 
     fn params(&self, common: &Common, _: Option<u64>) -> Settings {
         let params = BasisExpansionParams::new(AdditiveKernel::Chi2)
+            .max_basis(self.max_basis)
             .class_weight(self.class_weight.weights())
             .tol(self.tol)
             .seed(common.seed)

@@ -24,7 +24,7 @@ pub fn basis_choice(name: &str, rows: Option<PyReadonlyArray1<'_, i64>>) -> PyRe
 /// Trains a basis expansion SVM, on similarities of the library's, of Python's, or both.
 #[pyfunction]
 #[pyo3(signature = (samples, target, *, similarity, n_basis, basis,
-    basis_rows, normalization, C, intercept, loss, start, common))]
+    basis_rows, normalization, C, intercept, loss, penalty, max_basis, start, common))]
 #[expect(non_snake_case, reason = "C is the parameter's name")]
 #[expect(clippy::too_many_arguments, reason = "they are the estimator's parameters, passed by name")]
 pub(crate) fn fit_basis_expansion(
@@ -39,6 +39,8 @@ pub(crate) fn fit_basis_expansion(
     C: Option<f64>,
     intercept: &str,
     loss: &str,
+    penalty: &str,
+    max_basis: Option<usize>,
     start: Option<PyRef<'_, Model>>,
     common: Common<'_>,
 ) -> PyResult<Model> {
@@ -51,6 +53,8 @@ pub(crate) fn fit_basis_expansion(
         .c(C.map_or(CChoice::Auto, CChoice::Value))
         .intercept(intercept.parse().map_err(raise)?)
         .loss(loss.parse::<AnyLoss>().map_err(raise)?)
+        .penalty(penalty.parse().map_err(raise)?)
+        .max_basis(max_basis)
         .class_weight(convert::class_weight(common.class_weight.as_ref(), &labels)?)
         .tol(common.tol)
         .max_iter(common.max_iter)

@@ -62,6 +62,8 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
     plain = _local.BasisExpansionSVC
 
     def _checked(self) -> tuple[str, str, str, npt.NDArray[np.int64] | None]:
+        if self.penalty != "l2" or self.max_basis is not None:
+            raise ValueError("penalty='l1' and max_basis need all features on one machine: not supported on Dask")
         loss = one_of("loss", self.loss, LOSSES, estimator=self)
         normalization = one_of("normalization", self.normalization, _bases.NORMALIZATIONS, estimator=self)
         basis, basis_rows = _bases.basis_of(self.basis, self)

@@ -80,6 +80,9 @@ fn vectors() {
         "--similarity rbf --normalization nystrom-clip --basis stratified --n-basis 30 --class-weight balanced",
         "--similarity rbf:weight=2 --similarity laplacian:gamma=1,weight=0.5,bases=5 --n-basis 10 --basis every",
         "--similarity rbf --normalization covariance --n-basis 10 -C 0.1",
+        "--similarity rbf --penalty l1 --n-basis 40",
+        "--similarity rbf --penalty l1 --loss hinge --n-basis 20",
+        "--similarity rbf --max-basis 9 --n-basis 40 -C auto",
     ] {
         case.runs(flags);
     }
@@ -253,6 +256,8 @@ fn learned_weights_and_margins_are_shown() {
     assert!(folder.run("inspect m").well().out.contains("\nmargins "));
     let wrong = "train basis-expansion train.csv -o m --similarity";
     folder.run(&format!("{wrong} rbf:weight=0")).fails(2, &["weight", "above 0, or auto"]);
+    folder.run(&format!("{wrong} rbf --penalty l1 -C auto")).fails(2, &["C", "a number above 0 with penalty l1"]);
+    folder.run(&format!("{wrong} rbf --max-basis 5 --normalization nystrom-clip")).fails(2, &["normalization"]);
     folder.run(&format!("{wrong} rbf:bases=none")).fails(2, &["bases", "at least 1"]);
 }
 

@@ -94,6 +94,23 @@ fn every_flag_of_the_method_is_taken() {
 }
 
 #[test]
+fn c_is_chosen_for_each_class() {
+    let folder = Folder::new();
+    let corners: String =
+        (0..90).map(|i| format!("{},{},{}\n", ["a", "b", "c"][i % 3], (i % 3) * 5 + i % 7, i % 11)).collect();
+    folder.write("train.csv", corners);
+    let told = folder.run("train thin-plate train.csv --label 1 -o m --per-class").well().err;
+    assert!(told.contains("C for each class by itself"), "{told}");
+    let inspected = folder.run("inspect m --json").json();
+    assert_eq!(inspected["per_class"].as_array().unwrap().len(), 3);
+    assert_eq!(inspected["parameters"]["C_per_class"].as_array().unwrap().len(), 3);
+    assert_eq!(inspected["margins"].as_array().unwrap().len(), 3);
+    let shown = folder.run("inspect m").well().out;
+    assert!(shown.contains("class a\n") && shown.contains("class c\n"), "{shown}");
+    folder.run("train thin-plate train.csv --label 1 -o m --per-class -C 1").fails(2, &["auto where it is selected"]);
+}
+
+#[test]
 fn lists_are_searched() {
     let folder = Folder::new();
     folder.write("train.csv", circle(150, plain));

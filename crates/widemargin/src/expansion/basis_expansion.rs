@@ -303,8 +303,61 @@ impl<S: Similarity> BasisExpansion<S> {
     pub(crate) fn weigh(&mut self, part: usize, weight: f64) -> Result<()> {
         let shared = || Error::parameter("weight", "auto", "an expansion of its own");
         Arc::get_mut(&mut self.similarity).ok_or_else(shared)?.set_weight(part, weight);
-        self.maps[part] = self.maps[part].clone().scaled(weight);
+        self.scale(part, weight);
         Ok(())
+    }
+
+    /// Multiplies the features of one part.
+    pub(crate) fn scale(&mut self, part: usize, factor: f64) {
+        self.maps[part] = self.maps[part].clone().scaled(factor);
+    }
+
+    /// Refuses an expansion of which bases cannot be left out.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for normalizations that mix the bases, and for parts with bases of their own.
+    pub(crate) fn check_prunable(&self) -> Result<()> {
+        if !self.normalization.has_a_feature_a_basis() {
+            let expected = "mean-norm, z-score or none, where each feature belongs to a basis, to leave bases out";
+            return Err(Error::parameter("normalization", self.normalization, expected));
+        }
+        let similarity = &self.similarity;
+        let has_own = (0..similarity.n_parts()).any(|part| similarity.options(part).n_basis.is_some());
+        if has_own || similarity.brings_columns() {
+            let expected = "similarities that compare with all bases (no bases=…, not precomputed), to leave bases out";
+            return Err(Error::parameter("similarity", similarity.spec(), expected));
+        }
+        Ok(())
+    }
+
+    /// The bases that have a weight, `[problem][feature]`, where each feature belongs to one: at least the first.
+    pub(crate) fn used_bases(&self, weights: &[f32]) -> Vec<usize> {
+        let n = self.n_columns();
+        let used = |basis: &usize| weights.iter().skip(*basis).step_by(n).any(|weight| *weight != 0.0);
+        let kept: Vec<usize> = (0..n).filter(used).collect();
+        if kept.is_empty() { vec![0] } else { kept }
+    }
+
+    /// The weights of some of the bases.
+    pub(crate) fn kept_weights(&self, weights: &[f32], kept: &[usize]) -> Vec<f32> {
+        weights.chunks(self.n_columns().max(1)).flat_map(|part| kept.iter().map(|&at| part[at])).collect()
+    }
+
+    /// The same expansion with some of its bases, ascending, where each feature belongs to one of them and all parts are
+    /// compared with all; without what was left out, features are the same.
+    pub(crate) fn with_kept(self, kept: &[usize]) -> Self {
+        let select = |values: &[f32]| -> Vec<f32> { kept.iter().map(|&at| values[at]).collect() };
+        let map = |map: &PartMap| match map {
+            PartMap::Affine { centre, factors } => {
+                let factors = if factors.len() == 1 { factors.clone() } else { select(factors) };
+                PartMap::Affine { centre: select(centre), factors }
+            }
+            other => other.clone(),
+        };
+        let maps = self.maps.iter().map(map).collect();
+        let bases = Arc::new(Samples::select(&*self.bases, kept));
+        let described = Arc::new(Samples::select(&*self.described, kept));
+        BasisExpansion { bases, described, maps, ..self }
     }
 
     /// Applies maps, one per part, to the similarities of some samples.

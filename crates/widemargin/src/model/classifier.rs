@@ -291,6 +291,7 @@ impl Classifier for BasisExpansionSvc<AnySimilarity> {
             "basis": self.basis,
             "C": self.c,
             "loss": self.loss.to_string(),
+            "penalty": self.penalty.to_string(),
             "intercept": self.intercept.to_string(),
         }))
     }

@@ -9,6 +9,7 @@ mod loss;
 mod objective;
 mod one_vs_rest;
 mod pass_objective;
+mod penalty;
 mod pieces;
 mod sampled;
 mod smooth_loss;
@@ -23,6 +24,7 @@ pub use objective::{ActiveRows, Cost, Gradient, Gram, Intercept, Line, LineSums,
 pub use one_vs_rest::OneVsRest;
 pub(crate) use one_vs_rest::n_problems;
 pub(crate) use pass_objective::{FeaturePasses, Room, Targets};
+pub use penalty::Penalty;
 pub use pieces::Pieces;
 pub use sampled::SampledObjective;
 pub use smooth_loss::{LossAt, SmoothLoss};

@@ -77,18 +77,8 @@ pub fn solve(
     settings: &L1Settings,
     monitor: &Monitor<'_>,
 ) -> Result<Vec<L1Solution>> {
+    check(rows, targets, costs, intercept, settings)?;
     let (n, d) = (rows.n_rows(), rows.n_cols());
-    require_gap(settings.tol, "0.01")?;
-    require(settings.max_epochs > 0, "max_iter", "0", "at least 1")?;
-    require(intercept != Intercept::Penalised, "intercept", intercept, "free or none: it is no weight to be made 0")?;
-    for (what, found) in [("targets", targets.n_samples()), ("costs", costs.len())] {
-        if found != n {
-            return Err(Error::shape(what, format!("{found} {what}"), format!("{n}, one a row")));
-        }
-    }
-    if let Some(row) = costs.iter().position(|cost| !cost.is_finite() || *cost < 0.0) {
-        return Err(Error::Weight { row, value: costs[row] });
-    }
     let mut columns = vec![0.0f32; n * d];
     for (row, values) in rows.values().chunks(d.max(1)).enumerate() {
         values.iter().enumerate().for_each(|(column, value)| columns[column * n + row] = *value);
@@ -107,6 +97,29 @@ pub fn solve(
         state.descend(settings, monitor)
     };
     Pool::new(settings.threads)?.try_map(targets.n_problems(), solve_one)
+}
+
+/// Refuses what [`solve`] says that it refuses.
+pub(super) fn check(
+    rows: &DenseView<'_, f32>,
+    targets: OneVsRest<'_>,
+    costs: &[f64],
+    intercept: Intercept,
+    settings: &L1Settings,
+) -> Result<()> {
+    let n = rows.n_rows();
+    require_gap(settings.tol, "0.01")?;
+    require(settings.max_epochs > 0, "max_iter", "0", "at least 1")?;
+    require(intercept != Intercept::Penalised, "intercept", intercept, "free or none: it is no weight to be made 0")?;
+    for (what, found) in [("targets", targets.n_samples()), ("costs", costs.len())] {
+        if found != n {
+            return Err(Error::shape(what, format!("{found} {what}"), format!("{n}, one a row")));
+        }
+    }
+    if let Some(row) = costs.iter().position(|cost| !cost.is_finite() || *cost < 0.0) {
+        return Err(Error::Weight { row, value: costs[row] });
+    }
+    Ok(())
 }
 
 /// The state of one problem.

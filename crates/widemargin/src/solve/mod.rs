@@ -3,6 +3,7 @@
 pub mod dual;
 pub mod l1;
 pub mod linear_dual;
+pub mod lp_machine;
 pub mod newton;
 mod report;
 pub mod thin_plate;

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::expansion::BasisExpansion;
 use crate::model::BasisExpansionSvc;
 use crate::model::origin::Origin;
-use crate::problem::{AnyLoss, Intercept, n_problems};
+use crate::problem::{AnyLoss, Intercept, Penalty, n_problems};
 use crate::similarity::Similarity;
 use crate::solve::Report;
 use crate::solve::thin_plate::PathPoint;
@@ -58,6 +58,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
             c,
             path,
             loss,
+            penalty: Penalty::L2,
             intercept,
             classes,
             weights,

@@ -40,6 +40,48 @@ pub(crate) struct Expansion<S: Similarity> {
     pub basis: String,
 }
 
+impl<S: Similarity> Expansion<S> {
+    /// The same with some of its bases, ascending.
+    pub fn with_kept(self, kept: &[usize]) -> Self {
+        let Expansion { expansion, phi, mut chosen, basis } = self;
+        let n_columns = expansion.n_columns();
+        let expansion = expansion.with_kept(kept);
+        let mut values = Vec::with_capacity(phi.n_rows * expansion.n_features());
+        for part in phi.values.chunks(n_columns.max(1)) {
+            values.extend(kept.iter().map(|&at| part[at]));
+        }
+        if !chosen.rows.is_empty() {
+            chosen.rows = kept.iter().map(|&at| chosen.rows[at]).collect();
+        }
+        let phi = DenseMatrix { values, n_rows: phi.n_rows, n_cols: expansion.n_features() };
+        Expansion { expansion, phi, chosen, basis }
+    }
+}
+
+impl<S: Similarity> Expansion<S> {
+    /// The same where the mean norm of each part is 1 again, after bases were left out; `weights` are those of the samples.
+    pub fn with_mean_norm(mut self, weights: &[f64]) -> Self {
+        if self.expansion.normalization() != Normalization::MeanNorm {
+            return self;
+        }
+        let (width, total) = (self.phi.n_cols, weights.iter().sum::<f64>());
+        for part in 0..self.expansion.similarity().n_parts() {
+            let Some(columns) = self.expansion.part_columns(part) else { continue };
+            let norm = |row: &[f32]| row[columns.clone()].iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
+            let rows = self.phi.values.chunks(width.max(1)).zip(weights);
+            let mean = rows.map(|(row, weight)| weight * norm(row)).sum::<f64>() / total;
+            if mean > 0.0 {
+                let factor = self.expansion.similarity().options(part).weight.unwrap_or(1.0) / mean;
+                for row in self.phi.values.chunks_mut(width.max(1)) {
+                    row[columns.clone()].iter_mut().for_each(|x| *x = (f64::from(*x) * factor) as f32);
+                }
+                self.expansion.scale(part, factor);
+            }
+        }
+        self
+    }
+}
+
 /// The training samples.
 pub(crate) struct Learned<'a, S> {
     /// In the caller's order.

@@ -11,7 +11,7 @@ use crate::expansion::BasisExpansion;
 use crate::model::BasisExpansionSvc;
 use crate::model::file::{Array, Reader, array, check_finite, file_methods, header, to_bytes};
 use crate::model::origin::Origin;
-use crate::problem::{AnyLoss, Intercept, n_problems};
+use crate::problem::{AnyLoss, Intercept, Penalty, n_problems};
 use crate::similarity::{AnySimilarity, Similarity};
 use crate::solve::Report;
 use crate::solve::thin_plate::PathPoint;
@@ -27,6 +27,9 @@ pub(crate) struct Header {
     basis: String,
     basis_rows: Vec<usize>,
     loss: String,
+    /// Absent for `l2`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    penalty: Option<String>,
     #[serde(rename = "C")]
     c: f64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -131,6 +134,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
             basis: self.basis.clone(),
             basis_rows: self.basis_rows.clone(),
             loss: self.loss.to_string(),
+            penalty: (self.penalty != Penalty::L2).then(|| self.penalty.to_string()),
             c: self.c,
             path: self.path.clone(),
             intercept: self.intercept.to_string(),
@@ -161,6 +165,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
             c: header.c,
             path: header.path,
             loss: header.loss.parse::<AnyLoss>().map_err(retold)?,
+            penalty: header.penalty.map_or(Ok(Penalty::L2), |name| name.parse().map_err(retold))?,
             intercept: header.intercept.parse::<Intercept>().map_err(retold)?,
             classes: header.classes,
             weights,

@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 use super::choose_c::{Chosen, ChosenC, choose_c};
 use super::expand::{Expander, Learned, USUAL_BASES};
 use super::learn_weights::{Asked, learn_weights, unweighted};
+use super::prune::{heaviest, next_size};
 use super::start::Start;
 use crate::basis::BasisChoice;
 use crate::data::{
@@ -21,11 +22,15 @@ use crate::model::clock::Clock;
 use crate::model::origin::{Origin, TrainingSettings};
 use crate::model::{BasisExpansionSvc, CChoice};
 use crate::monitor::Monitor;
-use crate::problem::{AnyLoss, Block, Intercept, LinearObjective, OneVsRest};
+use crate::problem::{AnyLoss, Block, Intercept, LinearObjective, OneVsRest, Penalty, SmoothLoss};
 use crate::similarity::Similarity;
-use crate::solve::Report;
+use crate::solve::l1::{self, L1Settings, L1Solution};
 use crate::solve::linear_dual::{self, LinearDualSettings};
 use crate::solve::newton::{self, NewtonSettings};
+use crate::solve::{Report, Status, lp_machine};
+
+/// The gap at which fits are compared that leave bases out.
+const PRUNING_TOL: f64 = 1e-2;
 
 /// Parameters of a basis expansion SVM, with their defaults.
 #[derive(Clone)]
@@ -33,6 +38,8 @@ pub struct BasisExpansionParams<S: Similarity> {
     pub(crate) expander: Expander<S>,
     pub(crate) c: CChoice,
     pub(crate) loss: AnyLoss,
+    pub(crate) penalty: Penalty,
+    pub(crate) max_basis: Option<usize>,
     pub(crate) intercept: Intercept,
     pub(crate) class_weight: ClassWeight,
     tol: f64,
@@ -56,6 +63,8 @@ impl<S: Similarity> BasisExpansionParams<S> {
             },
             c: CChoice::Value(1.0),
             loss: AnyLoss::default(),
+            penalty: Penalty::default(),
+            max_basis: None,
             intercept: Intercept::Free,
             class_weight: ClassWeight::Uniform,
             tol: 1e-3,
@@ -69,8 +78,21 @@ impl<S: Similarity> BasisExpansionParams<S> {
     pub fn with_similarity<T: Similarity>(self, similarity: T) -> BasisExpansionParams<T> {
         let Expander { n_basis, basis, normalization, seed, .. } = self.expander;
         let expander = Expander { similarity, n_basis, basis, given: None, normalization, seed };
-        let BasisExpansionParams { c, loss, intercept, class_weight, tol, max_iter, start, threads, .. } = self;
-        BasisExpansionParams { expander, c, loss, intercept, class_weight, tol, max_iter, start, threads }
+        let BasisExpansionParams { c, loss, penalty, max_basis, intercept, class_weight, .. } = self;
+        let BasisExpansionParams { tol, max_iter, start, threads, .. } = self;
+        BasisExpansionParams {
+            expander,
+            c,
+            loss,
+            penalty,
+            max_basis,
+            intercept,
+            class_weight,
+            tol,
+            max_iter,
+            start,
+            threads,
+        }
     }
 
     /// How many bases. Where there are fewer samples, all are used and the report says so. (By default 1,000, or all
@@ -103,6 +125,19 @@ impl<S: Similarity> BasisExpansionParams<S> {
     /// The loss: a [`SmoothLoss`](crate::problem::SmoothLoss), a [`Loss`](crate::problem::Loss) or an [`AnyLoss`].
     pub fn loss(self, loss: impl Into<AnyLoss>) -> Self {
         BasisExpansionParams { loss: loss.into(), ..self }
+    }
+
+    /// The penalty on the weights. With [`Penalty::L1`] most weights are 0, and the model keeps the bases that have one:
+    /// each feature must belong to a basis (mean-norm, z-score, none). The squared hinge is then solved by coordinate
+    /// descent and the hinge, the LP machine, by an interior-point method; a penalised intercept is not penalised.
+    pub fn penalty(self, penalty: Penalty) -> Self {
+        BasisExpansionParams { penalty, ..self }
+    }
+
+    /// Keeps at most so many of the `n_basis` bases: those that weigh least are left out, three tenths at a time, and the
+    /// rest is fitted again.
+    pub fn max_basis(self, max_basis: Option<usize>) -> Self {
+        BasisExpansionParams { max_basis, ..self }
     }
 
     /// How the intercept is treated. With the hinge loss an unpenalised intercept is penalised instead, and the report
@@ -159,6 +194,19 @@ impl<S: Similarity> BasisExpansionParams<S> {
             let expected = "squared_hinge where a weight is auto: leave-one-out is in closed form for it";
             return wrong("loss", self.loss.to_string(), expected);
         }
+        if self.penalty == Penalty::L1 && self.c == CChoice::Auto {
+            return wrong(
+                "C",
+                "auto".into(),
+                "a number above 0 with penalty l1: leave-one-out has no closed form for it",
+            );
+        }
+        if self.penalty == Penalty::L1 && self.loss == AnyLoss::Smooth(SmoothLoss::Logistic) {
+            return wrong("loss", self.loss.to_string(), "squared_hinge or hinge with penalty l1");
+        }
+        if self.max_basis == Some(0) {
+            return wrong("max_basis", "0".into(), "at least 1, or none for no limit");
+        }
         if !(self.tol > 0.0 && self.tol < 1.0) {
             return wrong("tol", self.tol.to_string(), "a relative duality gap between 0 and 1, such as 0.001");
         }
@@ -183,6 +231,8 @@ impl<S: Similarity> BasisExpansionParams<S> {
             ("normalization", self.expander.normalization.to_string()),
             ("C", self.c.to_string()),
             ("loss", self.loss.to_string()),
+            ("penalty", self.penalty.to_string()),
+            ("max_basis", self.max_basis.map_or("none".into(), |most| most.to_string())),
             ("intercept", self.intercept.to_string()),
             ("tol", self.tol.to_string()),
             ("max_iter", max_iter),
@@ -260,6 +310,33 @@ impl<S: Similarity> BasisExpansionParams<S> {
         if weighed.is_some() {
             clock.end("weights")?;
         }
+        let is_sparse = self.penalty == Penalty::L1;
+        if is_sparse || self.max_basis.is_some() {
+            made.expansion.check_prunable()?;
+        }
+        let mut pruned = None;
+        if let Some(most) = self.max_basis {
+            let n = made.expansion.n_columns();
+            let costs = ChosenC::given(self.c.or_one(), None).costs(&weights, labels.classes().len())?;
+            let solver = Solver {
+                loss: AnyLoss::default(),
+                penalty: Penalty::L2,
+                intercept: self.intercept,
+                tol: PRUNING_TOL,
+                max_iter: None,
+                start: None,
+                seed,
+                threads,
+            };
+            while made.expansion.n_columns() > most {
+                let solution = solver.solve(&made.phi, &labels, &costs, &monitor.without_progress())?;
+                let size = next_size(made.expansion.n_columns(), most);
+                let kept = heaviest(&made.expansion, &solution.weights, size);
+                made = made.with_kept(&kept).with_mean_norm(&weights);
+            }
+            pruned = Some(format!("{} of {n} bases were kept: those that weigh most", made.expansion.n_columns()));
+            clock.end("prune")?;
+        }
         let chosen_c = match self.c {
             CChoice::Value(c) => ChosenC::given(c, self.start),
             CChoice::Auto => {
@@ -271,6 +348,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let costs = chosen_c.costs(&weights, labels.classes().len())?;
         let solver = Solver {
             loss: self.loss,
+            penalty: self.penalty,
             intercept: self.intercept,
             tol: self.tol,
             max_iter: self.max_iter,
@@ -280,12 +358,19 @@ impl<S: Similarity> BasisExpansionParams<S> {
         };
         let mut solution = solver.solve(&made.phi, &labels, &costs, monitor)?;
         clock.end("solve")?;
+        if is_sparse {
+            let kept = made.expansion.used_bases(&solution.weights);
+            let note = format!("{} of {} bases have a weight and were kept", kept.len(), made.expansion.n_columns());
+            solution.weights = made.expansion.kept_weights(&solution.weights, &kept);
+            solution.report.notes.push(note);
+            made = made.with_kept(&kept);
+        }
 
         solution.report.stages = clock.stages;
         let (notes, warnings) = made.expansion.of_definiteness();
         solution.report.notes.extend(notes);
         solution.report.warnings.extend(warnings.into_iter().chain(made.chosen.warning).chain(chosen_c.warning));
-        solution.report.notes.extend(weighed.into_iter().chain(chosen_c.note));
+        solution.report.notes.extend(weighed.into_iter().chain(pruned).chain(chosen_c.note));
         Ok(BasisExpansionSvc {
             expansion: made.expansion,
             basis: made.basis,
@@ -293,6 +378,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
             c: chosen_c.c,
             path: chosen_c.path,
             loss: self.loss,
+            penalty: self.penalty,
             intercept: solution.intercept,
             classes: labels.classes().to_vec(),
             weights: solution.weights,
@@ -307,6 +393,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
 /// The linear SVM on the features.
 struct Solver {
     loss: AnyLoss,
+    penalty: Penalty,
     intercept: Intercept,
     tol: f64,
     max_iter: Option<u32>,
@@ -329,6 +416,9 @@ impl Solver {
     fn solve(&self, phi: &DenseMatrix<f32>, labels: &Labels, costs: &[f64], monitor: &Monitor<'_>) -> Result<Solution> {
         let targets = OneVsRest::new(labels.codes(), labels.classes().len());
         let (rows, threads, tol) = (phi.view()?, self.threads, self.tol);
+        if self.penalty == Penalty::L1 {
+            return self.solve_l1(rows, targets, costs, monitor);
+        }
         let AnyLoss::Smooth(loss) = self.loss else { return self.solve_dual(rows, targets, costs, monitor) };
         let (default, intercept) = (NewtonSettings::default(), self.intercept);
         let max_iter = self.max_iter.unwrap_or(default.max_iter);
@@ -338,6 +428,37 @@ impl Solver {
         let solution = newton::solve(&mut objective, &settings, start, monitor)?;
         let report = solution.report(Vec::new(), &settings);
         Ok(Solution { weights: solution.weights, intercepts: solution.intercepts, intercept, report })
+    }
+
+    fn solve_l1(
+        &self,
+        rows: DenseView<'_, f32>,
+        targets: OneVsRest<'_>,
+        costs: &[f64],
+        monitor: &Monitor<'_>,
+    ) -> Result<Solution> {
+        let default = L1Settings::default();
+        let max_epochs = self.max_iter.unwrap_or(default.max_epochs);
+        let settings = L1Settings { tol: self.tol, max_epochs, threads: self.threads };
+        // A penalised intercept would be one more weight to be made 0.
+        let intercept = if self.intercept == Intercept::None { Intercept::None } else { Intercept::Free };
+        let solve = if self.loss == AnyLoss::Hinge { lp_machine::solve } else { l1::solve };
+        let solved = solve(&rows, targets, costs, intercept, &settings, monitor)?;
+        let of = |number: fn(&L1Solution) -> f64| -> Vec<f64> { solved.iter().map(number).collect() };
+        let status: Vec<Status> = solved.iter().map(|solution| solution.status).collect();
+        let used = |solution: &L1Solution| solution.weights.iter().filter(|w| **w != 0.0).count() as u32;
+        let mut report = Report::of(
+            &status,
+            solved.iter().map(|solution| solution.epochs).collect(),
+            (&of(|solution| solution.primal), &of(|solution| solution.dual)),
+            of(L1Solution::gap),
+            solved.iter().map(used).collect(),
+            Vec::new(),
+        );
+        report.notes.push("n_support counts the weights that are not 0".into());
+        report.warn_unless_converged(&format!("after {max_epochs} passes (raise max_iter)"), Some(self.tol));
+        let weights = solved.iter().flat_map(|solution| solution.weights.iter().map(|w| *w as f32)).collect();
+        Ok(Solution { weights, intercepts: of(|solution| solution.intercept), intercept, report })
     }
 
     fn solve_dual(

@@ -16,6 +16,7 @@ mod learn_weights;
 mod manifest;
 mod model;
 mod out_of_core;
+mod prune;
 mod start;
 
 pub use assembled::Assembled;

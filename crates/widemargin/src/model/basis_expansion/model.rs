@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::OnceLock;
 
 use crate::data::{DenseMatrix, Label, Labels, Samples, Source};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::expansion::{BasisExpansion, Decision};
 use crate::linalg;
 use crate::macros::getters;
@@ -13,7 +13,7 @@ use crate::model::dual_variables::{costs, in_classes, of_smooth};
 use crate::model::origin::{Origin, tells_origin};
 use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
-use crate::problem::{AnyLoss, Intercept, OneVsRest, n_problems};
+use crate::problem::{AnyLoss, Intercept, OneVsRest, Penalty, n_problems};
 use crate::similarity::Similarity;
 use crate::solve::Report;
 use crate::solve::linear_dual::{self, LinearDualSettings};
@@ -31,6 +31,7 @@ pub struct BasisExpansionSvc<S: Similarity> {
     /// By descending λ; empty if C was given.
     pub(crate) path: Vec<PathPoint>,
     pub(crate) loss: AnyLoss,
+    pub(crate) penalty: Penalty,
     pub(crate) intercept: Intercept,
     pub(crate) classes: Vec<Label>,
     /// `[problem][feature]`.
@@ -52,7 +53,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
     /// Uses `threads` threads, 0 meaning one per core; the values do not depend on it.
     ///
     /// # Errors
-    /// Errors of the similarity; [`Error::Similarity`](crate::Error::Similarity) for a non-finite value, naming the
+    /// Errors of the similarity; [`Error::Similarity`] for a non-finite value, naming the
     /// pair.
     pub fn decision_function(&self, samples: &dyn Source<Samples = S::Samples>, threads: usize) -> Result<Scores> {
         self.decision_function_with(samples, threads, &Monitor::none())
@@ -61,7 +62,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
     /// The same with a monitor, which receives progress and may cancel (time limits are ignored).
     ///
     /// # Errors
-    /// As for [`BasisExpansionSvc::decision_function`]; [`Error::Cancelled`](crate::Error::Cancelled).
+    /// As for [`BasisExpansionSvc::decision_function`]; [`Error::Cancelled`].
     pub fn decision_function_with(
         &self,
         samples: &dyn Source<Samples = S::Samples>,
@@ -124,9 +125,9 @@ impl<S: Similarity> BasisExpansionSvc<S> {
     /// classes, 1 for the second). If all weights are 0 the distance is infinite with the sign of y·f(x), or 0.
     ///
     /// # Errors
-    /// As for [`BasisExpansionSvc::decision_function`]; [`Error::Shape`](crate::Error::Shape) if the numbers of labels and
+    /// As for [`BasisExpansionSvc::decision_function`]; [`Error::Shape`] if the numbers of labels and
     /// samples differ;
-    /// [`Error::Parameter`](crate::Error::Parameter) for a label that is not one of the trained classes.
+    /// [`Error::Parameter`] for a label that is not one of the trained classes.
     pub fn sample_margins(
         &self,
         samples: &dyn Source<Samples = S::Samples>,
@@ -153,7 +154,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
     /// `labels` and `sample_weight` are those of the fit.
     ///
     /// # Errors
-    /// As for [`BasisExpansionSvc::sample_margins`]; invalid weights; [`Error::Cancelled`](crate::Error::Cancelled).
+    /// As for [`BasisExpansionSvc::sample_margins`]; invalid weights; [`Error::Cancelled`].
     pub fn dual_variables(
         &self,
         samples: &dyn Source<Samples = S::Samples>,
@@ -162,6 +163,10 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         threads: usize,
         monitor: &Monitor<'_>,
     ) -> Result<DenseMatrix<f64>> {
+        if self.penalty == Penalty::L1 {
+            let expected = "l2: with an L1 penalty the weights are not a sum of the samples' features";
+            return Err(Error::parameter("penalty", self.penalty, expected));
+        }
         let labels = in_classes(labels, &self.classes, samples.n_samples())?;
         let training = self.training();
         let costs = costs(self.c, &labels, sample_weight, training.map(|training| &training.class_weight))?;
@@ -250,6 +255,8 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         path: &[PathPoint];
         /// The loss.
         copy loss: AnyLoss;
+        /// The penalty.
+        copy penalty: Penalty;
         /// How the intercept is treated.
         copy intercept: Intercept;
         /// The report of the fit.

@@ -27,7 +27,7 @@ use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::partition::{OutOfCore, Recorded};
 use crate::problem::{
-    AnyLoss, Block, BlockObjective, FeaturePasses, LinearObjective, OneVsRest, Room, SampledObjective, Targets,
+    AnyLoss, Block, BlockObjective, FeaturePasses, LinearObjective, OneVsRest, Penalty, Room, SampledObjective, Targets,
 };
 use crate::similarity::Similarity;
 use crate::solve::Report;
@@ -58,6 +58,14 @@ impl<S: Similarity> BasisExpansionParams<S> {
     ) -> Result<BasisExpansionSvc<S>> {
         self.check()?;
         labels.check(samples.n_samples())?;
+        if self.penalty == Penalty::L1 || self.max_basis.is_some() {
+            let (name, value) = match self.max_basis {
+                Some(most) => ("max_basis", most.to_string()),
+                None => ("penalty", self.penalty.to_string()),
+            };
+            let expected = "l2 and all bases for samples in blocks: an L1 penalty needs all features in memory";
+            return Err(Error::Parameter { name, value, expected: expected.into() });
+        }
         let AnyLoss::Smooth(loss) = self.loss else {
             let expected = "squared-hinge or logistic for samples in blocks (the hinge's solver holds all features)";
             return Err(Error::Parameter { name: "loss", value: self.loss.to_string(), expected: expected.into() });

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::per_class::ClassPath;
+use super::class_path::ClassPath;
 use crate::data::Label;
 use crate::error::{Error, Result};
 use crate::model::ThinPlateSvc;

@@ -1,5 +1,6 @@
 //! The thin plate SVM: parameters, fit, fitted model and its file.
 
+mod class_path;
 pub(super) mod file;
 mod fit;
 mod kernel_blocks;
@@ -11,10 +12,10 @@ mod per_class;
 mod remote;
 mod stream;
 
+pub use class_path::ClassPath;
 pub use landmarks::LandmarkChoice;
 pub use model::ThinPlateSvc;
 pub use params::{Standardize, ThinPlateParams};
-pub use per_class::ClassPath;
 pub use remote::{
     ColumnSums, ColumnSumsOf, FirstSumsOf, LandmarkPlan, ModelFacts, SAMPLES_A_LANDMARK, SettledPolynomials,
     choose_landmarks, draw_rows, landmark_candidates,

@@ -1,7 +1,7 @@
 //! A trained thin plate SVM.
 
+use super::class_path::ClassPath;
 use super::kernel_blocks::dense_rows;
-use super::per_class::ClassPath;
 use crate::data::{Label, Rows};
 use crate::error::{Error, Result};
 use crate::linalg::factor::dot;

@@ -18,7 +18,6 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -103,42 +102,43 @@ def series(width: int, seed: int, rows: int, classes: int) -> tuple[np.ndarray, 
     return (points + 0.7 * random.standard_normal(points.shape)).astype(np.float32), y
 
 
-def seconds_a_row(asked: argparse.Namespace) -> dict[str, float]:
-    """Of the expansion and of each question, on one thread."""
-    bases, classes = asked.bases, asked.classes
-    samples, y = made(asked.task, asked.width, 0, BLOCK, classes)
-    similarity = TASKS[asked.task][0]
-    expansion = BasisExpansion(similarity, n_basis=bases, n_jobs=1, random_state=0).fit(samples, y)
-    phi = expansion.transform(samples)
-    rows = _core.RowSums(phi, y.astype(np.uint32), classes, np.ones(BLOCK), "squared-hinge", "free", 1)
-    problems = classes if classes > 2 else 1
-    live, width = list(range(problems)), bases + 1
-    random = np.random.default_rng(1)
-    points, zeros = 0.1 * random.standard_normal((problems, width)), np.zeros(problems)
-    lines = np.tile([0.0, 1.0, 1.0, 0.0], (problems, 1))
-    memory = rows.aim(rows.place(None, live, points), live, points)
-    questions: dict[str, Callable[[], Any]] = {
-        "similarity": lambda: expansion.transform(samples),
-        "place": lambda: rows.place(memory, live, points),
-        "aim": lambda: rows.aim(memory, live, points),
-        "advance": lambda: rows.advance(memory, live, zeros),
-        "along": lambda: rows.along(memory, live, lines),
-        "gradient": lambda: rows.gradient(memory, live, zeros),
-        "product": lambda: rows.product(memory, live, zeros, points),
-        "gram": lambda: rows.gram(memory, live, zeros),
-        "diagonal": lambda: rows.diagonal(memory, live, zeros),
-    }
-    return {name: best_of(question) / BLOCK for name, question in questions.items()}
+class Timed:
+    """A part of the rows, asked in this process; the least CPU seconds of each question."""
 
+    def __init__(self, part: Any) -> None:
+        self.part, self.state = part, None
+        self.seconds: dict[str, float] = {}
 
-def best_of(work: Callable[[], Any], times: int = 5) -> float:
-    """CPU seconds: other work may run beside."""
-    found = []
-    for _ in range(times):
+    def ask(self, name: str, query: bytes, changes_state: bool, has_answer: bool) -> bytes:
         started = time.process_time()
-        work()
-        found.append(time.process_time() - started)
-    return min(found)
+        answer, state = self.part.answer(query, self.state, changes_state)
+        seconds = time.process_time() - started
+        self.seconds[name] = min(seconds, self.seconds.get(name, seconds))
+        if changes_state:
+            self.state = state
+        return _core.merge(query, [answer]) if has_answer else b""
+
+
+def seconds_a_row(asked: argparse.Namespace) -> dict[str, float]:
+    """Of the expansion and of each question of a fit, on one thread; other work may run beside."""
+    samples, y = made(asked.task, asked.width, 0, BLOCK, asked.classes)
+    raw = BasisExpansion(TASKS[asked.task][0], n_basis=asked.bases, normalization="none", n_jobs=1, random_state=0)
+    raw.fit(samples, y)
+    started = time.process_time()
+    values = raw.transform(samples)
+    work = {"similarity": time.process_time() - started}
+    codes = y.astype(np.uint32)
+    labels = _core.WeightedLabels((list(range(asked.classes)), codes, None), None, 1.0)
+    rows = Timed(_core.Part.features(0, values, np.ones(BLOCK)))
+    expansion = _core.normalised(raw._model, "mean-norm", rows, labels)
+    work |= rows.seconds
+    rows = Timed(rows.part.linear(expansion, codes, asked.classes, 1.0, "squared-hinge", "free"))
+    common = {"tol": 1e-3, "max_iter": 100, "seed": 0, "threads": 1}
+    common |= dict.fromkeys(("class_weight", "time_limit", "monitor", "feature_names"))
+    fit = {"C": 1.0, "basis": "index", "basis_rows": [], "stages": [], "common": common}
+    _core.fit_basis_expansion_remote(expansion, rows, labels, None, **fit)
+    work |= rows.seconds
+    return {name: seconds / BLOCK for name, seconds in work.items()}
 
 
 def one_fit(workers: int, asked: argparse.Namespace) -> dict[str, Any]:
@@ -203,7 +203,7 @@ def plan(
     big = fit["asked"].get("gram", 0)
     parts = {
         "similarities": 2 * work["similarity"] * rows / workers,
-        "sums over rows": sum(work[name] * count for name, count in fit["asked"].items()) * rows / workers,
+        "sums over rows": sum(work.get(name, 0.0) * count for name, count in fit["asked"].items()) * rows / workers,
         "scheduler": (fit["scheduler"]["a_round"] + fit["scheduler"]["a_task"] * tasks) * rounds,
         # A point goes to every worker and a sum comes back, level by level of the tree.
         "network": ((rounds - big) * point + big * gram) * 2 * max(depth, 1) / NETWORK,

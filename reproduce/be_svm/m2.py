@@ -1,4 +1,7 @@
-"""M1 and M2 on the first folds at one number of bases: what figures 3 and 4 are made of, measured once for both."""
+"""H8R, M1, and M2 with its prefixes, on the first folds at one number of bases: what figures 3 and 4 are made of.
+
+Measured once for both figures.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from be_svm_similarities import M2
-from cifar import CLASSES, FOLD, M1, Images, both, expand, linear, penalised
+from cifar import CLASSES, FOLD, M1, Features, Images, both, expand, linear, penalised
 from common import Study
 from kept import Kept
 
@@ -16,12 +19,22 @@ FOLDS, QUICK_FOLDS = (1, 2, 3, 4, 5), (1,)
 A_CLASS, QUICK_A_CLASS = (25, 50, 100, 250, 500), (25, 100)
 # Those that the claim is of. More are for every second number of folds, since they take most of the time.
 CLAIMED = 250
+# One resolution on most bases takes long where images are many.
+SINGLE_MOST = (1,)
 # What a penalised intercept does shows on the fewest folds and on the most.
 PENALISED = (1, 5)
 QUICK_IMAGES = 1500
 
-# What a base is kept as: its HOG cells of 4 pixels, for M2 those of 8 too.
-NUMBERS_A_BASE = {"M1": 64 * 31, "M2": 64 * 31 + 16 * 31}
+# What a base is kept as: its HOG cells of 8 pixels, and of 4 for the models of two resolutions.
+COARSE, FINE = 16 * 31, 64 * 31
+NUMBERS_A_BASE = {
+    "H8R": COARSE,
+    "M1": COARSE,
+    "M2, first 2": COARSE + FINE,
+    "M2, first 3": COARSE + FINE,
+    "M2": COARSE + FINE,
+}
+SIMILARITIES_OF = {"H8R": 1, "M1": len(M1), "M2, first 2": 2, "M2, first 3": 3, "M2": len(M2)}
 
 
 def folds(study: Study) -> tuple[int, ...]:
@@ -33,6 +46,12 @@ def a_class(study: Study, count: int) -> tuple[int, ...]:
     if study.quick:
         return QUICK_A_CLASS
     return A_CLASS if count % 2 == 1 else tuple(each for each in A_CLASS if each <= CLAIMED)
+
+
+def a_class_single(study: Study, count: int) -> tuple[int, ...]:
+    """Bases a class of H8R and M1 on so many folds."""
+    most = A_CLASS[-1] if count in SINGLE_MOST else CLAIMED
+    return tuple(each for each in a_class(study, count) if each <= most)
 
 
 def claimed(a_class: Iterable[int]) -> int:
@@ -51,12 +70,8 @@ def cell(study: Study, kept: Kept, everything: Images, count: int, each: int) ->
 
 
 def measure(images: Images, each: int, penalises: bool) -> dict[str, Any]:
-    """Times are of M2 with an intercept, from raw images: HOG, similarities, solver.
-
-    The similarities of M1 are among those of M2.
-    """
+    """Times are of M2 with an intercept, from raw images: HOG, similarities, solver."""
     features = expand(M2, CLASSES * each, images)
-    single = both(features.part(M2.index(M1[0]), len(M2)), images)
     free, solver = linear(features, images, intercept=True)
     found: dict[str, Any] = {
         "M2, free": free,
@@ -64,11 +79,40 @@ def measure(images: Images, each: int, penalises: bool) -> dict[str, Any]:
         "cpu_seconds": features.watch.cpu_seconds + solver.cpu_seconds,
         "solver_cpu_seconds": solver.cpu_seconds,
         "M2, none": linear(features, images, intercept=False)[0],
-        **{f"M1, {name}": value for name, value in single.items()},
     }
     if penalises and each <= CLAIMED:
         found["M2, penalised"] = penalised(features, images)
     return found
+
+
+def single(study: Study, kept: Kept, everything: Images, count: int, each: int) -> dict[str, Any]:
+    """Percent right of M1, one resolution, and of H8R, its first similarity and that of M2."""
+
+    def fit() -> dict[str, Any]:
+        images = some(study, everything, count)
+        features = expand(M1, CLASSES * each, images)
+        return _prefixes({"H8R": 1, "M1": len(M1)}, features, images, CLASSES * each)
+
+    return kept(f"M1, {count} x {each}", fit)
+
+
+def prefixes(study: Study, kept: Kept, everything: Images, count: int, each: int) -> dict[str, Any]:
+    """Percent right of the first two and the first three similarities of M2."""
+
+    def fit() -> dict[str, Any]:
+        images = some(study, everything, count)
+        features = expand(M2[:3], CLASSES * each, images)
+        return _prefixes({"M2, first 2": 2, "M2, first 3": 3}, features, images, CLASSES * each)
+
+    return kept(f"prefixes, {count} x {each}", fit)
+
+
+def _prefixes(counts: dict[str, int], features: Features, images: Images, n_basis: int) -> dict[str, Any]:
+    return {
+        f"{model}, {name}": right
+        for model, count in counts.items()
+        for name, right in both(features.first(count * n_basis), images).items()
+    }
 
 
 def bases_of_first_fold(kept: Kept, everything: Images, count: int, each: int) -> dict[str, Any]:
@@ -86,8 +130,7 @@ def bases_of_first_fold(kept: Kept, everything: Images, count: int, each: int) -
 
 def numbers(model: str, each: int) -> int:
     """How many numbers prediction needs: the bases and the weights."""
-    similarities = {"M1": len(M1), "M2": len(M2)}[model]
-    return CLASSES * each * (NUMBERS_A_BASE[model] + CLASSES * similarities)
+    return CLASSES * each * (NUMBERS_A_BASE[model] + CLASSES * SIMILARITIES_OF[model])
 
 
 def many(count: int) -> str:

@@ -66,6 +66,7 @@ __all__ = [
     "canonical",
     "choose_bases",
     "choose_landmarks",
+    "choose_similarity",
     "descriptor_rows",
     "fit_basis_expansion",
     "fit_basis_expansion_remote",
@@ -376,6 +377,16 @@ def spectrum(
     threads: int,
 ) -> list[dict[str, Any]]:
     """For each part the fields of `widemargin.inspection.Spectrum`."""
+
+def choose_similarity(
+    samples: _Collected,
+    target: _Target,
+    candidates: list[tuple[list[str], str | None]],
+    intercept: str,
+    common: _Common,
+) -> tuple[list[str], str, list[tuple[list[str], str, float | None, str | None, float | None, float]], int]:
+    """Specs and normalization of the best candidate, what was found of each, and on how many samples. Without
+    candidates those that suit the kind of samples."""
 
 def select_similarities(
     similarity: _Similarities,

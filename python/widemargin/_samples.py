@@ -131,6 +131,16 @@ def from_other(
     return _CONVERT[kind](X, name), n
 
 
+def kind_of(X: Any) -> str:
+    """The kind of samples that X looks like: vectors where it looks like nothing else."""
+    X = _plain(X)
+    is_table = getattr(X, "ndim", 0) == 2 and getattr(getattr(X, "dtype", None), "kind", "O") in "iuf"
+    if isinstance(X, list) and _depth(X) == 2 and not _looks_like("strings", X):
+        is_table = len({len(row) for row in X}) == 1
+    kinds = ("strings", "images", "bit sets", "grids", "time series")
+    return "vectors" if is_table else next((kind for kind in kinds if _looks_like(kind, X)), "vectors")
+
+
 def count(X: Any, name: str = "X") -> int:
     """The number of samples.
 

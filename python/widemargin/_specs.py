@@ -21,7 +21,7 @@ from . import _core
 from ._calls import Block, Checked, name_of
 from ._names import one_of
 from ._rows import DESCRIPTORS, SIMILARITIES
-from ._samples import LAYOUTS, alike, count, from_other, pick
+from ._samples import LAYOUTS, alike, count, from_other, kind_of, pick
 from ._threads import threads_of
 
 
@@ -347,6 +347,16 @@ def resolve(similarity: Any, layout: str = "auto") -> Resolved:
         raise ValueError("similarity='precomputed' stands alone: put the blocks side by side in one array")
     texts = list(specs.values())
     return Resolved(texts, list(calls.values()), _takes(texts), is_precomputed, [*specs, *calls], layout)
+
+
+def is_auto(similarity: Any) -> bool:
+    """Whether the similarity is to be chosen."""
+    return isinstance(similarity, str) and similarity == "auto"
+
+
+def any_kind(X: Any, layout: str) -> Resolved:
+    """Stands for a similarity that is not known yet, of samples of the kind that X looks like."""
+    return Resolved(["auto"], [], [kind_of(X)], False, [0], layout_of(layout))
 
 
 def is_precomputed(similarity: Any) -> bool:

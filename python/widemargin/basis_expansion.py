@@ -18,8 +18,9 @@ from ._collect import Collected, NoEstimator, collect
 from ._columns import by_name
 from ._names import one_of
 from ._nested import NestedSpecMixin
+from ._progress import Progress
 from ._samples import from_vectors, pick
-from ._specs import is_precomputed, n_polynomials_of
+from ._specs import any_kind, is_auto, is_precomputed, n_polynomials_of
 from ._stored_bases import WithBases
 from .similarity import Resolved, pairwise, resolve
 from .transformers import BasisExpansion
@@ -43,7 +44,8 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
         ``"precomputed:distance=negative"`` of distances), or any ``f(samples, bases)`` that returns an array (samples,
         bases). Callables receive subsets of what is passed to ``fit`` and ``predict``, of the same type; one with an
         attribute ``n_polynomials`` returns so many further columns, the values of polynomials at the samples. Several
-        similarities are normalised separately and concatenated, named ones before callables.
+        similarities are normalised separately and concatenated, named ones before callables. ``"auto"`` compares
+        candidates that suit the kind of samples, joined where that helps, and needs ``normalization="auto"``.
     n_basis : int, default=1000
         Number of bases; if there are fewer samples, all of them.
     basis : {"index", "every", "random", "stratified", "kmedoids"} or array of int, default="index"
@@ -54,7 +56,7 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
         "mean_norm", "z_score", "covariance" (whitening), "none", or "nystrom_clip", "nystrom_flip", "nystrom_shift",
         "nystrom_square" (of a symmetric similarity; "nystrom_symmetric_…" of any); "centered_clip", "centered_flip" or
         "centered_shift" of a conditionally positive definite one, such as minus a distance: the thin plate SVM on this
-        similarity.
+        similarity. "auto" is the better of "mean_norm" and what suits the similarity, by leave-one-out.
     C : float or "auto", default=1.0
         The weight of the losses in ½‖w‖² + C Σ loss, above 0. "auto" takes the C of a path with the least leave-one-out
         squared hinge (of 4,000 samples if there are more); only with ``loss="squared_hinge"``.
@@ -98,6 +100,10 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
         five folds of the samples on which it was selected.
     similarities_ : list of str
         The spec of each part, with learned values.
+    tried_ : list of dict
+        With ``similarity="auto"`` or ``normalization="auto"`` what was found of each candidate: its similarity and
+        normalization, the mean leave-one-out squared hinge and error on at most 1,000 samples (or the problem with it),
+        and seconds.
     basis_indices_ : ndarray of int
         The training rows of the bases.
     bases_ : array or list
@@ -190,9 +196,10 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
         """
         loss = one_of("loss", self.loss, LOSSES, estimator=self)
         penalty = one_of("penalty", self.penalty, PENALTIES, estimator=self)
-        normalization = one_of("normalization", self.normalization, NORMALIZATIONS, estimator=self)
+        normalization = one_of("normalization", self.normalization, (*NORMALIZATIONS, "auto"), estimator=self)
         basis, basis_rows = basis_of(self.basis, self)
-        resolved = resolve(self.similarity, self.layout)
+        searches = is_auto(self.similarity)
+        resolved = any_kind(X, self.layout) if searches else resolve(self.similarity, self.layout)
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         self._columns: npt.NDArray[np.int64] | None = None
@@ -205,6 +212,9 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
         same_length(collected.n, len(column_or_1d(y)))
         target = self._target(y, sample_weight)
         with self._watched(X=X, y=y) as progress:
+            self.tried_: list[dict[str, Any]] = []
+            if searches or normalization == "auto":
+                resolved, normalization = self._search(collected, target, resolved, normalization, progress)
             model = _core.fit_basis_expansion(
                 collected.given,
                 target,
@@ -226,6 +236,25 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
         if resolved.calls:
             self._python_bases = pick(X, self.basis_indices_)
         return self
+
+    def _search(
+        self, collected: Collected, target: _core._Target, resolved: Resolved, normalization: str, progress: Progress
+    ) -> tuple[Resolved, str]:
+        """The similarities and the normalization with the least leave-one-out loss; sets `tried_`."""
+        searches = is_auto(self.similarity)
+        if not searches and (resolved.calls or resolved.is_precomputed or len(resolved.specs) != 1):
+            raise ValueError("normalization='auto' needs one similarity of the library's, or similarity='auto'")
+        names = {"auto": (None, "mean-norm")}.get(normalization, (normalization,))
+        specs = [] if searches else [resolved.specs]
+        if searches and normalization != "auto":
+            raise ValueError("similarity='auto' chooses the normalization too: give normalization='auto'")
+        candidates = [(list(one), name) for one in specs for name in names]
+        common = self._common(progress)
+        found = _core.choose_similarity(collected.given, target, candidates, self._intercept("squared-hinge"), common)
+        similarities, name, tried, _ = found
+        columns = ("similarity", "normalization", "loo_squared_hinge", "problem", "loo_error", "seconds")
+        self.tried_ = [dict(zip(columns, one, strict=True)) for one in tried]
+        return resolve(similarities, self.layout), name
 
     def _intercept(self, loss: str) -> str:
         if not self.fit_intercept:

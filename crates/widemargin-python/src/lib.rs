@@ -34,8 +34,8 @@ mod _core {
     use crate::files::write_file;
     #[pymodule_export]
     use crate::inspection::{
-        canonical, choose_bases, header_of, hog, pairwise, payload, remark_on, select_similarities, spectrum, takes,
-        version, with_payload,
+        canonical, choose_bases, choose_similarity, header_of, hog, pairwise, payload, remark_on, select_similarities,
+        spectrum, takes, version, with_payload,
     };
     #[pymodule_export]
     use crate::landmark_plan::{LandmarkPlan, choose_landmarks, fit_thin_plate_remote};

@@ -15,6 +15,7 @@ mod scale_rows;
 mod scores;
 mod thin_plate;
 
+pub(crate) use basis_expansion::choose_rows;
 pub use basis_expansion::{Assembled, BasisExpansionParams, BasisExpansionSvc, Expanded, brought_rows, stand_ins};
 pub use c_choice::CChoice;
 pub use classifier::{Classifier, Parameters, from_bytes, load};

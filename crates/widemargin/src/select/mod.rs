@@ -3,9 +3,11 @@
 mod cross_validation;
 mod evaluation;
 mod greedy;
+mod similarity_search;
 mod sparse_bases;
 
 pub use cross_validation::{CrossValidation, cross_validate};
 pub use evaluation::{ClassScore, Evaluation};
 pub use greedy::{Greedy, GreedySettings, Round, select_similarities};
+pub use similarity_search::{Candidate, SimilarityChoice, SimilaritySearch, Tried, usual_normalization};
 pub use sparse_bases::pick_bases;

@@ -104,12 +104,21 @@ impl<'a> Sampled<'a> {
         phi: &[f32],
         c: Option<f64>,
         intercept: Intercept,
+        confirms: bool,
         pool: &Pool,
         monitor: &Monitor<'_>,
     ) -> Result<OnFeatures> {
         let (codes, n_classes) = (self.labels.codes(), self.labels.classes().len());
         let problems = Problems { codes, n_classes, weights: &self.weights, units: &self.units };
-        fit_given(DenseView::new(phi, self.n_rows(), self.n_features)?, &problems, c, intercept, pool, monitor)
+        fit_given(
+            DenseView::new(phi, self.n_rows(), self.n_features)?,
+            &problems,
+            c,
+            intercept,
+            confirms,
+            pool,
+            monitor,
+        )
     }
 }
 
@@ -124,7 +133,7 @@ pub(super) fn choose_c(
 ) -> Result<ChosenC> {
     let sampled = Sampled::new(phi, samples, SAMPLES_TO_CHOOSE, seed)?;
     let note = sampled.is_part.then(|| format!("C was selected on {} of the samples", sampled.n_rows()));
-    let found = sampled.fit(sampled.phi(), None, intercept, &Pool::new(threads)?, monitor)?;
+    let found = sampled.fit(sampled.phi(), None, intercept, true, &Pool::new(threads)?, monitor)?;
     let OnFeatures { weights, intercepts, outcome } = found;
     let class_weights = sampled.labels.class_weights(&sampled.weights);
     let warning = outcome.best.point.no_better_than_the_largest_class(&class_weights);

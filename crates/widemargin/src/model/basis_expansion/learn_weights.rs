@@ -64,8 +64,11 @@ pub(super) fn learn_weights<S: Similarity>(
         for (&part, power) in open.iter().zip(powers) {
             scale(&mut scaled, width, columns(part), power.exp2());
         }
-        let point =
-            sampled.fit(&scaled, asked.c, asked.intercept, &pool, &monitor.without_progress())?.outcome.best.point;
+        let point = sampled
+            .fit(&scaled, asked.c, asked.intercept, false, &pool, &monitor.without_progress())?
+            .outcome
+            .best
+            .point;
         Ok(point.loo_squared_hinge.unwrap_or(f64::INFINITY))
     };
     let mut powers = vec![0.0; open.len()];

@@ -216,6 +216,7 @@ impl ThinPlateParams {
             null_space: self.null_space,
             c: self.c.given(),
             lowest: LOWEST,
+            confirms: true,
             stop: Stop { max_steps: self.max_steps, tol: self.tol },
         }
     }

@@ -26,6 +26,8 @@ pub(crate) struct FitSettings {
     pub c: Option<f64>,
     /// The smallest λ of the path in scale-free units, in half decades.
     pub lowest: i32,
+    /// Whether the error at the C selected is estimated by refits.
+    pub confirms: bool,
     pub stop: Stop,
 }
 
@@ -136,7 +138,8 @@ fn solve(
     if !(unit > 0.0 && unit.is_finite()) {
         return Err(overflow());
     }
-    let path = PathSettings { c: settings.c, unit, lowest: settings.lowest, stop: settings.stop };
+    let path =
+        PathSettings { c: settings.c, unit, lowest: settings.lowest, confirms: settings.confirms, stop: settings.stop };
     let origins = vec![system.origin(); problems.targets().n_problems()];
     walk(&mut ExactVisits::new(system, problems, &path, pool, monitor), &origins, &path, monitor)
 }

@@ -80,7 +80,7 @@ impl RawRows for GivenFeatures<'_> {
 }
 
 /// Fits all problems on given features at C, or at a path of values of C, of which one is selected; with leave-one-out,
-/// by refits at the selected one.
+/// by refits at the selected one if it `confirms`.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled); an error on values beyond double precision.
@@ -89,13 +89,14 @@ pub(crate) fn fit_given(
     problems: &Problems<'_>,
     c: Option<f64>,
     intercept: Intercept,
+    confirms: bool,
     pool: &Pool,
     monitor: &Monitor<'_>,
 ) -> Result<OnFeatures> {
     let roots: Vec<f64> = problems.weights.iter().map(|weight| weight.sqrt()).collect();
     let rows = GivenFeatures { rows, roots: &roots, has_constant: intercept == Intercept::Penalised };
     let null_space = if intercept == Intercept::Free { NullSpace::Free } else { NullSpace::None };
-    let settings = FitSettings { null_space, c, lowest: LOWEST, stop: STOP };
+    let settings = FitSettings { null_space, c, lowest: LOWEST, confirms, stop: STOP };
     let (n, n_features, k) = (roots.len(), rows.n_features(), problems.targets().n_problems());
     let expected_inside = (2 * n / k.max(2)).min(n / 2);
     // By sizes alone: the answer must not depend on the machine's free memory.

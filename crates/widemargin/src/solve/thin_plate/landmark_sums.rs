@@ -164,7 +164,8 @@ pub(crate) fn fit_rows(
         }
     };
     let log = log.map(|log| log.with_unit(flat, unit));
-    let path = PathSettings { c: settings.c, unit, lowest: settings.lowest, stop: settings.stop };
+    let path =
+        PathSettings { c: settings.c, unit, lowest: settings.lowest, confirms: settings.confirms, stop: settings.stop };
     let mut visits = LandmarkVisits::new(batched_newton, unit, settled.total, settings.stop, pool, monitor, log);
     let origins = visits.origins();
     Ok((walk(&mut visits, &origins, &path, monitor)?, flat))

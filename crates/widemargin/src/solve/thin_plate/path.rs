@@ -105,6 +105,8 @@ pub(crate) struct PathSettings {
     pub unit: f64,
     /// The smallest λ of the path, in half decades.
     pub lowest: i32,
+    /// Whether the error at the C selected is estimated by refits.
+    pub confirms: bool,
     pub stop: Stop,
 }
 
@@ -251,12 +253,12 @@ pub(crate) fn walk(
     match settings.c {
         Some(c) => {
             let mut outcome = single(visits, 0.5 / c / settings.unit, origins)?;
-            if monitor.ask().is_ok() {
+            if settings.confirms && monitor.ask().is_ok() {
                 confirm(visits, &mut outcome.best, &mut outcome.path)?;
             }
             Ok(outcome)
         }
-        None => whole(visits, origins, settings.lowest, monitor),
+        None => whole(visits, origins, settings, monitor),
     }
 }
 
@@ -285,7 +287,13 @@ fn single(visits: &mut impl Visit, asked: f64, origins: &[Point]) -> Result<Outc
 /// Walks from the start downwards, then upwards, in each direction until the loss has risen for a while; then between
 /// the best and its neighbours. The best candidate by the closed form is confirmed; if its estimate gets worse, so is
 /// the next.
-fn whole(visits: &mut impl Visit, origins: &[Point], lowest: i32, monitor: &Monitor<'_>) -> Result<Outcome> {
+fn whole(
+    visits: &mut impl Visit,
+    origins: &[Point],
+    settings: &PathSettings,
+    monitor: &Monitor<'_>,
+) -> Result<Outcome> {
+    let lowest = settings.lowest;
     let usual = if monitor.has_time_limit() { SAFE_START } else { START };
     let start = visits.began().map_or(usual, |lambda| (2.0 * lambda.log10()).round() as i32);
     let mut path: Vec<PathPoint> = Vec::new();
@@ -337,7 +345,7 @@ fn whole(visits: &mut impl Visit, origins: &[Point], lowest: i32, monitor: &Moni
     }
     let (_, mut best) = best.ok_or_else(super::null_space::overflow)?;
     let closed_form = loss_of(&best);
-    if !cut {
+    if !cut && settings.confirms {
         best = confirmed(visits, best, &mut path, monitor)?;
     }
     path.sort_by(|a, b| b.lambda.total_cmp(&a.lambda));

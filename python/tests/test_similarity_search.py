@@ -1,0 +1,81 @@
+"""A similarity that is chosen: by the leave-one-out loss of candidates, for every kind of samples."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine, make_circles
+
+from widemargin import BasisExpansionSVC, load, save
+
+AUTO = {"similarity": "auto", "normalization": "auto", "C": "auto"}
+
+
+def test_nothing_given_is_as_good_as_the_right_similarity(tmp_path):
+    X, y = make_circles(300, noise=0.15, factor=0.6, random_state=0)
+    model = BasisExpansionSVC(**AUTO).fit(X[:200], y[:200])
+    linear = BasisExpansionSVC("linear", C="auto").fit(X[:200], y[:200])
+    right = BasisExpansionSVC("rbf", normalization="nystrom", C="auto").fit(X[:200], y[:200])
+    assert model.score(X[200:], y[200:]) > linear.score(X[200:], y[200:]) + 0.2
+    assert model.score(X[200:], y[200:]) >= right.score(X[200:], y[200:]) - 0.02
+    losses = {tuple(one["similarity"]): one["loo_squared_hinge"] for one in model.tried_}
+    assert losses[tuple(model.similarities_)] == min(losses.values())
+    save(model, tmp_path / "model.wm")
+    assert (load(tmp_path / "model.wm").decision_function(X) == model.decision_function(X)).all()
+
+
+def test_columns_in_other_units_do_not_decide_alone():
+    X, y = load_wine(return_X_y=True)
+    model = BasisExpansionSVC(**AUTO).fit(X[::2], y[::2])
+    assert all(spec.startswith("z-score/") for spec in model.similarities_)
+    assert model.score(X[1::2], y[1::2]) > 0.95
+    shuffled = np.random.default_rng(0).permutation(len(X[::2]))
+    again = BasisExpansionSVC(**AUTO, n_jobs=2).fit(X[::2], y[::2])
+    assert again.similarities_ == model.similarities_
+    assert again.fit(X[::2][shuffled], y[::2][shuffled]).similarities_ == model.similarities_
+
+
+@pytest.mark.parametrize("kind", ["strings", "series", "images", "sets", "histograms"])
+def test_every_kind_of_samples(kind):
+    rng = np.random.default_rng(1)
+    y = np.arange(60) % 2
+    if kind == "strings":
+        X = ["".join(rng.choice(list("ab" if label else "ac"), 8)) for label in y]
+    elif kind == "series":
+        X = np.sin(np.linspace(0, 6, 40)[None, :, None] * (1 + y[:, None, None])) + rng.normal(0, 0.2, (60, 40, 1))
+    elif kind == "images":
+        X = rng.integers(0, 60, (60, 16, 16)).astype(np.uint8)
+        X[y == 1, :, 8:] += 150
+        X[y == 0, 8:] += 150
+    elif kind == "sets":
+        X = [set(rng.choice(20, 5) + 20 * label) for label in y.tolist()]
+    else:
+        X = rng.poisson(0.3 + 0.8 * np.outer(y, np.arange(12) % 2)).astype(float)
+    model = BasisExpansionSVC(**AUTO).fit(X, y)
+    assert model.score(X, y) > 0.8
+    assert len(model.tried_) > 1
+    if kind == "histograms":
+        assert any("chi2" in one["similarity"][0] for one in model.tried_)
+
+
+def test_lists_of_rows_are_vectors():
+    X, y = load_wine(return_X_y=True)
+    assert BasisExpansionSVC(**AUTO).fit(X.tolist(), y).n_features_in_ == 13
+
+
+def test_the_normalization_of_a_given_similarity():
+    X, y = load_wine(return_X_y=True)
+    model = BasisExpansionSVC("z-score/rbf", normalization="auto").fit(X, y)
+    assert {one["normalization"] for one in model.tried_[:2]} == {"nystrom-clip", "mean-norm"}
+    best = min(model.tried_, key=lambda one: one["loo_squared_hinge"])
+    assert model.similarities_ == best["similarity"]
+
+
+def test_bad_input_is_named():
+    X, y = load_wine(return_X_y=True)
+    with pytest.raises(ValueError, match="give normalization='auto'"):
+        BasisExpansionSVC("auto").fit(X, y)
+    with pytest.raises(ValueError, match="needs one similarity of the library's"):
+        BasisExpansionSVC(["rbf", "linear"], normalization="auto").fit(X, y)
+    with pytest.raises(ValueError, match="chi2"):
+        BasisExpansionSVC("chi2", normalization="auto").fit(-X, y)

@@ -73,6 +73,49 @@ def test_what_is_saved_is_loaded_to_the_last_bit(estimator, digits, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["a.model"]
 
 
+def _idx(path, values):
+    header = bytes([0, 0, 8, values.ndim]) + b"".join(size.to_bytes(4, "big") for size in values.shape)
+    path.write_bytes(header + values.tobytes())
+
+
+@pytest.mark.skipif(PROGRAM is None, reason="the command line program was not built")
+@pytest.mark.parametrize(
+    "similarity",
+    [
+        "pixels/mean-norm/match:base=rbf,radius=1,basis_radius=1,quadratic=0.01",
+        "pixels/mean-norm/jitter:base=sigmoid,radius=1",
+        "hog:cell=2/match:radius=0,local=1,smooth=0.001",
+    ],
+)
+def test_matching_of_images_is_the_same_in_python_and_on_the_command_line(similarity, tmp_path):
+    digits = load_digits()
+    images, labels = (digits.images * 15).astype(np.uint8), digits.target.astype(np.uint8)
+    for name, rows in [("train", slice(0, 300)), ("test", slice(300, 400))]:
+        _idx(tmp_path / f"{name}-images-idx3-ubyte", images[rows])
+        _idx(tmp_path / f"{name}-labels-idx1-ubyte", labels[rows])
+    fitted = wm.BasisExpansionSVC(similarity, n_basis=40).fit(images[:300], labels[:300])
+    assert fitted.score(images[300:400], labels[300:400]) > 0.7
+    wm.save(fitted, tmp_path / "m")
+    loaded = wm.load(tmp_path / "m")
+    np.testing.assert_array_equal(loaded.decision_function(images[300:400]), fitted.decision_function(images[300:400]))
+    flags = ["--similarity", similarity, "--n-basis", "40", "--quiet"]
+    train = [PROGRAM, "train", "basis-expansion", tmp_path / "train-images-idx3-ubyte", "-o", tmp_path / "cli", *flags]
+    subprocess.run(train, check=True)
+    np.testing.assert_array_equal(
+        wm.load(tmp_path / "cli").decision_function(images[300:400]), fitted.decision_function(images[300:400])
+    )
+    told = [
+        subprocess.run(
+            [PROGRAM, "predict", tmp_path / model, tmp_path / "test-images-idx3-ubyte", "--quiet"],
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout.split()
+        for model in ("m", "cli")
+    ]
+    assert told[0] == told[1] == [str(label) for label in loaded.predict(images[300:400])]
+
+
 @pytest.mark.skipif(PROGRAM is None, reason="the command line program was not built")
 @pytest.mark.parametrize(
     ("method", "flags"),

@@ -39,13 +39,16 @@ from widemargin.similarity import (
     Hellinger,
     Intersection,
     JensenShannon,
+    Jitter,
     Laplacian,
     Linear,
+    Match,
     MeanNorm,
     NGram,
     NGramCounts,
     NGrams,
     Pairs,
+    Pixels,
     Polyharmonic,
     Polynomial,
     PowerMean,
@@ -356,6 +359,88 @@ def test_matched_grids(similarity, settings):
     np.testing.assert_allclose(pairwise(similarity, samples, bases), expected, rtol=1e-4)
 
 
+def shifted(grid, z):
+    out = np.zeros_like(grid)
+    for r, c in np.ndindex(grid.shape[:2]):
+        if 0 <= r + z[0] < grid.shape[0] and 0 <= c + z[1] < grid.shape[1]:
+            out[r, c] = grid[r + z[0], c + z[1]]
+    return out
+
+
+def positions(grid, radius, quadratic):
+    for z in itertools.product(range(-radius, radius + 1), repeat=2):
+        yield shifted(grid, z).ravel(), -quadratic * (z[0] ** 2 + z[1] ** 2)
+
+
+BASES = {
+    "linear": lambda x, y: x @ y,
+    "rbf": lambda x, y: np.exp(-0.3 * ((x - y) ** 2).sum()),
+    "laplacian": lambda x, y: np.exp(-0.3 * np.abs(x - y).sum()),
+    "chi2": lambda x, y: (2 * x * y / np.maximum(x + y, 1e-300)).sum(),
+    "cityblock": lambda x, y: -np.abs(x - y).sum(),
+}
+
+
+@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize(("radius", "basis_radius", "quadratic"), [(1, 1, 0), (2, 0, 0), (0, 1, 0.2), (1, 1, 0.05)])
+def test_match_tries_all_positions_of_both_sides(base, radius, basis_radius, quadratic):
+    samples, bases = RNG.uniform(size=(3, 3, 4, 2)), RNG.uniform(size=(2, 3, 4, 2))
+    gamma = 0.3 if base in ("rbf", "laplacian") else None
+
+    def both(sample, basis):
+        here, there = positions(basis, basis_radius, quadratic), positions(sample, radius, quadratic)
+        return itertools.product(here, there)
+
+    def best(sample, basis):
+        return max(BASES[base](x, y) + r + s for (x, r), (y, s) in both(sample, basis))
+
+    def nearest(sample, basis):
+        s = BASES[base]
+        x, y = min(
+            ((x, y) for (x, _), (y, _) in both(sample, basis)),
+            key=lambda pair: s(pair[0], pair[0]) - 2 * s(*pair) + s(pair[1], pair[1]),
+        )
+        return s(x, y)
+
+    match = Match(radius, basis_radius, base, gamma, quadratic=quadratic)
+    np.testing.assert_allclose(pairwise(match, samples, bases), by_pair(best, samples, bases), rtol=1e-4)
+    jitter = Jitter(radius, basis_radius, base, gamma)
+    np.testing.assert_allclose(pairwise(jitter, samples, bases), by_pair(nearest, samples, bases), rtol=1e-4)
+
+
+@pytest.mark.parametrize("smooth", [0, 0.05])
+def test_match_displaces_cells(smooth):
+    samples, bases = RNG.normal(size=(3, 2, 2, 3)), RNG.normal(size=(2, 2, 2, 3))
+    steps = list(itertools.product((-1, 0, 1), repeat=2))
+    neighbours = [((0, 0), (0, 1)), ((1, 0), (1, 1)), ((0, 0), (1, 0)), ((0, 1), (1, 1))]
+
+    def best(sample, basis):
+        cells = {z: shifted(sample, z) for z in steps}
+        products = {z: (basis * cells[z]).sum(axis=2) for z in steps}
+
+        def value(field):
+            rough = sum((field[c][0] - field[d][0]) ** 2 + (field[c][1] - field[d][1]) ** 2 for c, d in neighbours)
+            return sum(products[u][c] for c, u in field.items()) - smooth * rough
+
+        cells_of = [(0, 0), (0, 1), (1, 0), (1, 1)]
+        return max(value(dict(zip(cells_of, u, strict=True))) for u in itertools.product(steps, repeat=4))
+
+    found = pairwise(Match(0, local=1, smooth=smooth), samples, bases)
+    np.testing.assert_allclose(found, by_pair(best, samples, bases), rtol=1e-4, atol=1e-5)
+
+
+def test_wrong_matching():
+    for similarity, message in [
+        (Match(quadratic=-1), "a finite number at least 0"),
+        (Match(quadratic=np.inf), "a finite number at least 0"),
+        (Match(smooth=1), "local or basis_local at least 1"),
+        (Match(base="rbf", local=1), "a sum over cells"),
+        (Match(base="dtw"), "one of linear, rbf"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            pairwise(similarity, np.ones((2, 3, 3, 1)))
+
+
 def test_images_are_described_first():
     images = RNG.integers(0, 256, (4, 16, 16, 3), dtype=np.uint8)
     cells = HOG(8, flatten=False).transform(images).astype(float)
@@ -447,6 +532,8 @@ EVERY = [
     NGramCounts(2) >> ZScore() >> RBF(),
     ZNorm() >> DTW(),
     HOG(4) >> Rigid(),
+    Match(basis_radius=1, base="power_mean", p=-np.inf, local=1, smooth=0.5),
+    Pixels() >> Jitter(base="rbf", gamma=0.5),
 ]
 
 

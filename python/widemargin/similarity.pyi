@@ -25,15 +25,18 @@ __all__ = [
     "Intersection",
     "InverseMultiquadric",
     "JensenShannon",
+    "Jitter",
     "Laplacian",
     "Linear",
     "Log",
+    "Match",
     "MeanNorm",
     "Multiquadric",
     "NGram",
     "NGramCounts",
     "NGrams",
     "Pairs",
+    "Pixels",
     "Polyharmonic",
     "Polynomial",
     "PowerMean",
@@ -321,6 +324,114 @@ class Deformable(Named, Similarity):
     penalty: float
     def __init__(self, rigid: int = 1, local: int = 1, penalty: float = 0.0) -> None: ...
 
+class Match(Named, Similarity):
+    """max over positions z of x, z' of y of base(φ(x, z), φ(y, z')) + R(z) + R(z'), of grids of cells.
+
+    φ(y, z') is the grid shifted by z' with zeros from outside. With ``local`` each cell has a displacement of its
+    own beside that; the base must then be a sum over cells: ``linear``, ``chi2``, ``hellinger``, ``intersection``,
+    ``jensen-shannon``, ``power-mean`` or ``cityblock``.
+
+    Parameters
+    ----------
+    radius : int, default=1
+        From 0 to 1024. How many cells y may go along each axis.
+    basis_radius : int, default=0
+        From 0 to 1024. How many cells x, the basis, may go along each axis.
+    base : {"linear", "rbf", "laplacian", "polynomial", "sigmoid", "cosine", "tanimoto", "chi2", "hellinger",
+    "intersection", "jensen-shannon", "power-mean", "canberra", "distance", "cityblock", "log", "multiquadric",
+    "inverse-multiquadric"}, default="linear"
+        The similarity of vectors that compares all numbers of the displaced grids; those below are its parameters.
+    gamma : float, "scale" or None, default=None
+        Above 0. Where the base has one; what is learned without it is learned from undisplaced grids.
+    degree : int or None, default=None
+        From 1 to 16. Of ``polynomial``, 3 if not given.
+    coef0 : float or None, default=None
+        Of ``polynomial``, 1 if not given, and ``sigmoid``, 0.
+    p : float or None, default=None
+        From -inf to 0. Of ``power-mean``, which needs it.
+    local : int, default=0
+        From 0 to 1024. How many cells each cell of y may go beside that.
+    basis_local : int, default=0
+        From 0 to 1024. How many cells each cell of x may go beside that.
+    quadratic : float, default=0.0
+        At least 0. Its product with the squared length of every shift, and of every cell's displacement, is
+        subtracted.
+    smooth : float, default=0.0
+        At least 0. Its product with the squared difference of the displacements of any two neighbouring cells is
+        subtracted; needs ``local`` or ``basis_local``.
+    """
+
+    radius: int
+    basis_radius: int
+    base: str
+    gamma: float | str | None
+    degree: int | None
+    coef0: float | None
+    p: float | None
+    local: int
+    basis_local: int
+    quadratic: float
+    smooth: float
+    def __init__(
+        self,
+        radius: int = 1,
+        basis_radius: int = 0,
+        base: str = "linear",
+        gamma: float | str | None = None,
+        degree: int | None = None,
+        coef0: float | None = None,
+        p: float | None = None,
+        local: int = 0,
+        basis_local: int = 0,
+        quadratic: float = 0.0,
+        smooth: float = 0.0,
+    ) -> None: ...
+
+class Jitter(Named, Similarity):
+    """base(φ(x, z), φ(y, z')) of the positions z, z' with the least base(φ(x, z), φ(x, z)) − 2 base(φ(x, z), φ(y, z'))
+    + base(φ(y, z'), φ(y, z')), of grids of cells.
+
+    φ(y, z') is the grid shifted by z' with zeros from outside. Where base(x, x) is the same for all x, as for
+    ``rbf``, it is ``match``.
+
+    Parameters
+    ----------
+    radius : int, default=1
+        From 0 to 1024. How many cells y may go along each axis.
+    basis_radius : int, default=0
+        From 0 to 1024. How many cells x, the basis, may go along each axis.
+    base : {"linear", "rbf", "laplacian", "polynomial", "sigmoid", "cosine", "tanimoto", "chi2", "hellinger",
+    "intersection", "jensen-shannon", "power-mean", "canberra", "distance", "cityblock", "log", "multiquadric",
+    "inverse-multiquadric"}, default="linear"
+        The similarity of vectors that compares all numbers of the displaced grids; those below are its parameters.
+    gamma : float, "scale" or None, default=None
+        Above 0. Where the base has one; what is learned without it is learned from undisplaced grids.
+    degree : int or None, default=None
+        From 1 to 16. Of ``polynomial``, 3 if not given.
+    coef0 : float or None, default=None
+        Of ``polynomial``, 1 if not given, and ``sigmoid``, 0.
+    p : float or None, default=None
+        From -inf to 0. Of ``power-mean``, which needs it.
+    """
+
+    radius: int
+    basis_radius: int
+    base: str
+    gamma: float | str | None
+    degree: int | None
+    coef0: float | None
+    p: float | None
+    def __init__(
+        self,
+        radius: int = 1,
+        basis_radius: int = 0,
+        base: str = "linear",
+        gamma: float | str | None = None,
+        degree: int | None = None,
+        coef0: float | None = None,
+        p: float | None = None,
+    ) -> None: ...
+
 class DTW(Named, Similarity):
     """−d(x, y), with a gamma exp(−gamma d(x, y)), d the least sum of squared differences along a warping path, of time
     series.
@@ -449,6 +560,11 @@ class Precomputed(Named, Similarity):
     gamma: float | None
     polynomials: int
     def __init__(self, distance: str = "none", gamma: float | None = None, polynomials: int = 0) -> None: ...
+
+class Pixels(Named, DescriptorMixin):
+    """grids of cells: a cell a pixel, a number from 0 to 1 a channel, of images."""
+
+    def __init__(self) -> None: ...
 
 class MeanNorm(Named, DescriptorMixin):
     """(y − mean) / mean ‖y − mean‖, of vectors or grids of cells.

@@ -313,6 +313,13 @@ fn images() {
     case.runs("--similarity hog:cell=4>rigid --n-basis 10");
     case.runs("--similarity hog:cell=4>deformable --similarity hog:cell=4>rbf --similarity hog:cell=8>linear");
     case.searches("--similarity hog:cell=4>deformable --n-basis 10");
+    let (inspected, _) = case.runs("--similarity hog:cell=4>match:base=rbf,basis_radius=1 --n-basis 10");
+    let spec = inspected["parameters"]["similarity"][0].as_str().unwrap();
+    assert!(spec.starts_with("hog:cell=4/match:base=rbf,basis_radius=1"), "{spec}");
+    case.runs(
+        "--similarity hog:cell=8>match:radius=0,local=1,smooth=0.01 --similarity hog:cell=8>jitter:basis_radius=1",
+    );
+    case.runs("--similarity pixels>mean-norm>match:quadratic=0.01 --n-basis 10");
     // Without classes, in the order of the names.
     image_folder(&folder, "bare", 3, 10, 16, false);
     assert_eq!(folder.run("predict m bare").well().out.lines().collect::<Vec<_>>(), labels(10));

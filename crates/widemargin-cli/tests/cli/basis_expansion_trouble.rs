@@ -69,6 +69,8 @@ fn specs_are_checked_before_the_samples_are_read() {
         ("power-mean:p=2", "p 2 is not allowed", ""),
         ("tanimoto:bits=3", "'tanimoto' has no parameters", ""),
         ("rigid:radius=-1", "radius -1 is not allowed", ""),
+        ("match:quadratic=inf", "a finite number at least 0", ""),
+        ("match:base=rbf,local=1", "a sum over cells", ""),
         (">rbf", "'' is not a name", ""),
         ("precomputed --similarity rbf", "stand alone", ""),
     ] {

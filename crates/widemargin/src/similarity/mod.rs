@@ -31,7 +31,7 @@ pub use additive::AdditiveKernel;
 pub use alignment::Alignment;
 pub use any::{AnySimilarity, default_spec, descriptor_rows, similarity_rows};
 pub use conditional::ConditionalKernel;
-pub use grid::GridMatching;
+pub use grid::{GridMatching, LatentMatching};
 pub use ngram::NGram;
 pub use part_options::PartOptions;
 pub(crate) use polynomial::PolynomialSpace;

@@ -10,12 +10,14 @@ fn takes(specs: &[&str]) -> Vec<&'static str> {
 
 #[test]
 fn what_each_takes() {
-    let table: [(&[&str], &[&str]); 19] = [
+    let table: [(&[&str], &[&str]); 21] = [
         (&["rbf"], &["vectors", "grids of cells"]),
         (&["chi2"], &["vectors", "grids of cells"]),
         (&["thin-plate"], &["vectors", "grids of cells"]),
         (&["precomputed"], &["vectors", "grids of cells"]),
         (&["rigid"], &["grids of cells"]),
+        (&["match:base=rbf", "jitter"], &["grids of cells"]),
+        (&["pixels>match", "hog>rbf"], &["images"]),
         (&["hog:cell=8>rbf"], &["images"]),
         (&["hog:cell=8>deformable", "hog:cell=4>linear"], &["images"]),
         (&["mean-norm>rbf", "linear"], &["vectors", "grids of cells"]),

@@ -16,6 +16,7 @@ const SIMILARITIES: &[&[SimilarityRow]] = &[
     files::conditional::ROWS,
     files::canberra::ROWS,
     files::grid::ROWS,
+    files::grid::LATENT_ROWS,
     files::series::ROWS,
     files::text::ROWS,
     files::alignment::ROWS,
@@ -25,8 +26,13 @@ const SIMILARITIES: &[&[SimilarityRow]] = &[
 ];
 
 /// The descriptors, those of a file side by side.
-const DESCRIPTORS: &[&[DescriptorRow]] =
-    &[descriptor::hog::ROWS, descriptor::scaling::ROWS, descriptor::znorm::ROWS, descriptor::ngrams::ROWS];
+const DESCRIPTORS: &[&[DescriptorRow]] = &[
+    descriptor::hog::ROWS,
+    descriptor::pixels::ROWS,
+    descriptor::scaling::ROWS,
+    descriptor::znorm::ROWS,
+    descriptor::ngrams::ROWS,
+];
 
 /// The similarities: what there is to know of each.
 pub fn similarity_rows() -> impl Iterator<Item = &'static SimilarityRow> {

@@ -60,16 +60,7 @@ impl PackedBases {
         if size == 0 {
             return Ok(());
         }
-        if self.shape != shape(samples) {
-            let ([r, c, d], [rows, cols, depth]) = (self.shape, shape(samples));
-            return Err(Error::Similarity {
-                similarity: first.to_string(),
-                problem: format!(
-                    "the bases are grids of {r} × {c} cells of {d} numbers, the samples of {rows} × {cols} cells of \
-                     {depth}: both must have one shape"
-                ),
-            });
-        }
+        check_shapes(&first.to_string(), self.shape, shape(samples))?;
         if let Some(plan) = &self.plan {
             plan.fill(samples, blocks);
         }
@@ -77,6 +68,25 @@ impl PackedBases {
     }
 }
 
-fn shape(grids: &Grids) -> [usize; 3] {
+/// Refuses grids of two shapes.
+///
+/// # Errors
+/// [`Error::Similarity`].
+pub(super) fn check_shapes(similarity: &str, bases: [usize; 3], samples: [usize; 3]) -> Result<()> {
+    if bases == samples {
+        return Ok(());
+    }
+    let ([r, c, d], [rows, cols, depth]) = (bases, samples);
+    Err(Error::similarity(
+        similarity,
+        format!(
+            "the bases are grids of {r} × {c} cells of {d} numbers, the samples of {rows} × {cols} cells of {depth}: \
+             both must have one shape"
+        ),
+    ))
+}
+
+/// Rows, columns and numbers of a cell.
+pub(super) fn shape(grids: &Grids) -> [usize; 3] {
     [grids.rows(), grids.cols(), grids.depth()]
 }

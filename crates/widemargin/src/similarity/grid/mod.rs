@@ -1,4 +1,4 @@
-//! Similarities of grids of cells with displacements: rigid and deformable matching.
+//! Similarities of grids of cells with displacements: rigid and deformable matching, and matching with any base.
 //!
 //! Aghazadeh and Carlsson, *Large Scale, Large Margin Classification using Indefinite Similarity Measures*,
 //! eq. 7, 11 and 12. With φ_c(x) cell c of a grid, and zero outside the grid,
@@ -8,13 +8,18 @@
 //!
 //! `bases` packs a set of bases for such similarities, `plan` determines and computes the products of cells that they
 //! need, `pack` lays out the cells for that, `tile` holds the two hot loops, `kernels` compiles them for each
-//! instruction set.
+//! instruction set. `latent` is matching in general, eq. 7, and the jitter kernel: `shifts` displaces whole grids, `base`
+//! compares them, `fields` displaces neighbouring cells alike.
 
+mod base;
 mod bases;
+mod fields;
 mod kernels;
+mod latent;
 mod matching;
 mod pack;
 mod plan;
+mod shifts;
 mod tile;
 
 use super::Similarity;
@@ -22,6 +27,8 @@ use crate::data::Grids;
 use crate::error::Result;
 
 pub(crate) use bases::PackedBases;
+pub use latent::LatentMatching;
+pub(super) use latent::ROWS as LATENT_ROWS;
 pub use matching::GridMatching;
 pub(super) use matching::ROWS;
 

@@ -69,7 +69,9 @@ impl Plan {
             let local = similarity.local();
             let radius = sides.map(|side| similarity.radius.min(side + local));
             let local = [0, 1].map(|axis| local.min(sides[axis] + radius[axis]));
-            let job = Job { target, radius, local, penalty: similarity.penalty as f32 };
+            // Infinity times no displacement would not be a number.
+            let penalty = (similarity.penalty as f32).min(f32::MAX);
+            let job = Job { target, radius, local, penalty };
             match similarity.kind {
                 Kind::Deformable { .. } if local != [0, 0] => deformable.push(job),
                 _ => rigid.push(job),

@@ -1,0 +1,65 @@
+//! The pixels of images as a grid of cells, to be compared as they are.
+
+use super::Descriptor;
+use super::row::DescriptorRow;
+use crate::data::{AnySamples, Grids, Images, Kind};
+use crate::error::{Error, Result};
+
+const PIXELS: DescriptorRow = DescriptorRow {
+    name: "pixels",
+    class: "Pixels",
+    samples: &["images"],
+    formula: "grids of cells: a cell a pixel, a number from 0 to 1 a channel",
+    about: "",
+    parameters: &[],
+    usual: "match",
+    build: |step| PIXELS.arguments(step).map(|_| vec![Box::new(Pixels) as _]),
+};
+
+pub(crate) const ROWS: &[DescriptorRow] = &[PIXELS];
+
+/// Each pixel is a cell of one number a channel, its byte divided by 255. It learns nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pixels;
+
+impl Descriptor for Pixels {
+    fn spec(&self) -> String {
+        "pixels".into()
+    }
+
+    fn takes(&self) -> &'static [&'static str] {
+        Images::TAKES
+    }
+
+    fn gives(&self, _kind: &'static str) -> &'static str {
+        Grids::NAME
+    }
+
+    fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
+        match Images::from_any(samples) {
+            Ok(images) => {
+                let values = images.pixels().iter().map(|&byte| f32::from(byte) / 255.0).collect();
+                Grids::new(values, images.height(), images.width(), images.channels()).map(AnySamples::Grids)
+            }
+            Err(other) => Err(Error::similarity(
+                self.spec(),
+                format!("it takes the pixels of images, and was given {}", other.kind()),
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pixel_is_a_cell() {
+        let images = Images::new((0..24).map(|at| at * 10).collect(), 2, 4, 3).unwrap();
+        let AnySamples::Grids(grids) = Pixels.describe(AnySamples::Images(images)).unwrap() else { panic!() };
+        assert_eq!([grids.rows(), grids.cols(), grids.depth()], [2, 4, 3]);
+        assert!(grids.grid(0).iter().enumerate().all(|(at, &value)| value == (at * 10) as f32 / 255.0));
+        let message = Pixels.describe(AnySamples::Strings(Vec::new())).unwrap_err().to_string();
+        assert!(message.contains("was given strings"), "{message}");
+    }
+}

@@ -6,11 +6,12 @@ use clap::{ArgAction, Args};
 use serde_json::{Value, json};
 use widemargin::Result;
 use widemargin::basis::BasisChoice;
-use widemargin::data::Labels;
+use widemargin::data::{AnySamples, Labels, Source};
 use widemargin::expansion::Normalization;
 use widemargin::model::{BasisExpansionParams, CChoice};
 use widemargin::monitor::Monitor;
 use widemargin::problem::{AnyLoss, Intercept, Penalty};
+use widemargin::select::SimilaritySearch;
 use widemargin::similarity::{AdditiveKernel, AnySimilarity};
 
 use crate::args::Common;
@@ -21,7 +22,8 @@ use crate::report::Failure;
 use crate::samples::{FOR_VECTORS, check_specs, default_similarity, with_names};
 
 const SIMILARITY: &str = "Similarity, such as rbf:gamma=1, dtw:window=0.1 or hog:cell=4/rigid:radius=2; may be given several times to \
-     combine similarities. In `cv`, `|` separates alternatives. [default: by the kind of samples: rbf for vectors, \
+     combine similarities. In `cv`, `|` separates alternatives. auto compares candidates for the kind of samples, with \
+    the normalization of each, by leave-one-out on at most 1000 samples. [default: by the kind of samples: rbf for vectors, \
      hog:cell=8/rbf:gamma=1 for images, dtw:window=0.1 for series, edit for strings]";
 
 /// Parameters of the method. Options that can be searched hold a list.
@@ -102,6 +104,22 @@ impl Settings {
         Settings(self.0, set(self.1))
     }
 
+    /// The parameters with a similarity, which `auto` chooses, with its normalization, on some of the samples.
+    fn chosen(
+        &self,
+        default: &str,
+        samples: &dyn Source<Samples = AnySamples>,
+        labels: &Labels,
+        monitor: &Monitor<'_>,
+    ) -> Result<(BasisExpansionParams<AnySimilarity>, Option<String>)> {
+        if self.0.0 != ["auto"] {
+            return Ok((self.params(default)?, None));
+        }
+        let found = SimilaritySearch::for_params(&self.1).choose(samples, labels, None, monitor)?;
+        let params = self.1.clone().with_similarity(AnySimilarity::new(&found.best.similarity)?);
+        Ok((params.normalization(found.best.normalization), Some(found.told())))
+    }
+
     fn params(&self, default: &str) -> Result<BasisExpansionParams<AnySimilarity>> {
         Ok(self.1.clone().with_similarity(self.0.similarity(default)?))
     }
@@ -158,6 +176,9 @@ impl Method for BasisExpansionArgs {
     }
 
     fn check(settings: &Settings) -> std::result::Result<(), Failure> {
+        if settings.0.0 == ["auto"] {
+            return Ok(settings.1.check()?);
+        }
         check_specs(&settings.0.0)?;
         Ok(settings.params(FOR_VECTORS)?.check()?)
     }
@@ -165,10 +186,13 @@ impl Method for BasisExpansionArgs {
     fn fit(settings: &Settings, data: Data<'_>, labels: &Labels, monitor: &Monitor<'_>) -> Result<Model> {
         Ok(Box::new(match data {
             Data::Samples(samples) => {
-                settings.params(default_similarity(samples))?.fit_with(&samples.view()?, labels, None, monitor)?
+                let view = samples.view()?;
+                let (params, note) = settings.chosen(default_similarity(samples), &view, labels, monitor)?;
+                params.fit_with(&view, labels, None, monitor)?.with_notes(note)
             }
             Data::Store(store, resources) => {
-                settings.params(FOR_VECTORS)?.fit_blocks(store, labels, None, resources, monitor)?
+                let (params, note) = settings.chosen(FOR_VECTORS, store, labels, monitor)?;
+                params.fit_blocks(store, labels, None, resources, monitor)?.with_notes(note)
             }
         }))
     }

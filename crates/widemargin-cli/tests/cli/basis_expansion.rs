@@ -236,6 +236,21 @@ fn a_matrix_of_distances_gives_a_thin_plate_machine() {
 }
 
 #[test]
+fn a_similarity_is_chosen_and_told() {
+    let folder = Folder::new();
+    folder.write("train.csv", rings(1, 80, true));
+    folder.write("test.csv", rings(2, 40, true));
+    folder.run("train basis-expansion train.csv -o m --similarity auto -C auto").well();
+    let shown = folder.run("inspect m --json").json();
+    let chosen = shown["parameters"]["similarity"][0].as_str().unwrap();
+    assert!(!chosen.contains("linear"), "{chosen}");
+    let notes = shown["report"]["notes"].to_string();
+    assert!(notes.contains("mean leave-one-out squared hinge on 80 samples") && notes.contains("linear"), "{notes}");
+    let accuracy = folder.run("evaluate m test.csv --json").json()["accuracy"].as_f64().unwrap();
+    assert!(accuracy > 0.85, "{accuracy}");
+}
+
+#[test]
 fn learned_weights_and_margins_are_shown() {
     let folder = Folder::new();
     folder.write("train.csv", rings(1, 80, true));

@@ -16,7 +16,7 @@ use crate::model::{BasisExpansionParams, choose_rows};
 use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
 use crate::problem::Intercept;
-use crate::similarity::{AnySimilarity, similarity_rows};
+use crate::similarity::{AnySimilarity, Similarity, similarity_rows};
 use crate::solve::thin_plate::{Problems, fit_given};
 
 /// Samples on which candidates are compared, and their bases: a difference of a hundredth in loss is seen there.
@@ -91,7 +91,36 @@ impl Default for SimilaritySearch {
     }
 }
 
+impl SimilarityChoice {
+    /// What was tried, in a line: the losses, least first.
+    pub fn told(&self) -> String {
+        let mut ranked: Vec<&Tried> = self.tried.iter().collect();
+        let loss = |tried: &Tried| tried.loss.as_ref().copied().unwrap_or(f64::INFINITY);
+        ranked.sort_by(|a, b| loss(a).total_cmp(&loss(b)));
+        let one = |tried: &&Tried| {
+            let named = format!("{} ({})", tried.candidate.similarity.join(" + "), tried.candidate.normalization);
+            match &tried.loss {
+                Ok(loss) => format!("{named} {loss:.4}"),
+                Err(problem) => format!("{named} failed: {problem}"),
+            }
+        };
+        let told: Vec<String> = ranked.iter().map(one).collect();
+        format!("mean leave-one-out squared hinge on {} samples: {}", self.n_samples, told.join(", "))
+    }
+}
+
 impl SimilaritySearch {
+    /// The search for these parameters' similarity.
+    pub fn for_params<S: Similarity>(params: &BasisExpansionParams<S>) -> Self {
+        SimilaritySearch {
+            candidates: Vec::new(),
+            intercept: params.intercept,
+            class_weight: params.class_weight.clone(),
+            seed: params.expander.seed,
+            threads: params.threads,
+        }
+    }
+
     /// Searches.
     ///
     /// # Errors

@@ -220,6 +220,12 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         Some(sums.into_iter().map(f64::sqrt).collect())
     }
 
+    /// The same model with more notes in its report.
+    pub fn with_notes(mut self, notes: impl IntoIterator<Item = String>) -> Self {
+        self.report.notes.extend(notes);
+        self
+    }
+
     /// The same model with the same bases, held in another way.
     ///
     /// # Errors

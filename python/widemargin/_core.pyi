@@ -133,6 +133,7 @@ def fit_power_mean(
     C: float,
     approximation: str,
     n_nodes: int,
+    nodes: Sequence[float] | None,
     scale: bool,
     shrinking: bool,
     common: _Common,
@@ -298,7 +299,9 @@ def fit_power_mean_remote(
 ) -> Model:
     """A squared-hinge classifier, by Newton's method over v(x) that `rows` stands for as for `normalised`."""
 
-def scale_and_nodes(rows: object, kernel: str, n_nodes: int, is_scaled: bool) -> tuple[list[float] | None, list[float]]:
+def scale_and_nodes(
+    rows: object, kernel: str, n_nodes: int, nodes: Sequence[float] | None, is_scaled: bool
+) -> tuple[list[float] | None, list[float]]:
     """What features are multiplied by, where they are scaled, and the nodes of a kernel, for the samples that `rows`
     stands for; a value other than finite and at least 0 is a ValueError."""
 

@@ -19,6 +19,8 @@ from ._onnx_kernels import Array, Arrays, gaussian, laplacian
 
 # The offset of the power mean's polynomial before the logarithm.
 _LOG_OFFSET = 0.05
+# The number of nodes up to which the library holds that polynomial by its powers.
+_MOST_POWERS = 3
 
 # The number of precomputed similarities per sample, and the indices of those used.
 Columns = tuple[int, npt.NDArray[np.int64]]
@@ -127,7 +129,7 @@ def _power_mean(graph: Graph, x: str, told: dict[str, Any], arrays: Arrays) -> s
     if told["scaled"]:
         # The library also rounds after scaling.
         wide = kernels.float64(graph, kernels.float32(graph, graph("Mul", wide, arrays["factors"])))
-    read = _nystrom if told["approximation"] == "nystrom" else _parabola
+    read = _nystrom if told["approximation"] == "nystrom" else _polynomial
     numbers = kernels.float32(graph, read(graph, graph("Unsqueeze", wide, np.array([2])), told, arrays))
     weights = arrays["weights"]
     size = weights.shape[0] * weights.shape[1]
@@ -145,11 +147,21 @@ def _nystrom(graph: Graph, x: str, told: dict[str, Any], arrays: Arrays) -> str:
     return graph("MatMul", kernel.term(graph, x, nodes), (inverse / roots).T)
 
 
-def _parabola(graph: Graph, x: str, told: dict[str, Any], arrays: Arrays) -> str:
-    """(1, t, t²) with t = ln(x + 0.05), and 0 at 0: [N, d, 3]."""
+def _polynomial(graph: Graph, x: str, told: dict[str, Any], arrays: Arrays) -> str:
+    """Powers of t = ln(x + 0.05), or beyond three nodes Lagrange's polynomials of t, and 0 at 0: [N, d, m]."""
     t = graph("Log", graph("Add", x, np.float64(_LOG_OFFSET)))
-    powers = graph("Pow", t, np.arange(3.0))
-    return graph("Where", graph("LessOrEqual", x, np.float64(0)), np.float64(0), powers)
+    at_nodes = np.log(arrays["nodes"] + _LOG_OFFSET)
+    n_nodes = len(at_nodes)
+    if n_nodes <= _MOST_POWERS:
+        numbers = graph("Pow", t, np.arange(float(n_nodes)))
+    else:
+        for node, at in enumerate(at_nodes):
+            # (t − t_node)/(t_k − t_node) of each other node k, and 1 of this one.
+            slopes = np.divide(1.0, at_nodes - at, out=np.zeros(n_nodes), where=np.arange(n_nodes) != node)
+            offsets = np.where(np.arange(n_nodes) == node, 1.0, 0.0)
+            factors = graph("Add", graph("Mul", graph("Sub", t, at), slopes), offsets)
+            numbers = factors if node == 0 else graph("Mul", numbers, factors)
+    return graph("Where", graph("LessOrEqual", x, np.float64(0)), np.float64(0), numbers)
 
 
 def _thin_plate(graph: Graph, x: str, told: dict[str, Any], arrays: Arrays) -> str:

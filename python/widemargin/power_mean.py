@@ -36,9 +36,13 @@ class PowerMeanSVC(VectorClassifier):
     C : float, default=0.01
         The weight of the losses, above 0.
     approximation : {"nystrom", "polynomial"}, default="nystrom"
-        How the kernel is reduced: data-dependent nodes, or the paper's polynomial.
+        How the kernel is reduced: data-dependent nodes, or the paper's polynomial in ln(x + 0.05).
     n_nodes : int, default=3
-        Numbers per feature, 1 to 16; the polynomial has 3.
+        Numbers per feature, 1 to 16. The polynomial has at least 2, and one more than its degree: three are the paper's
+        nodes, other numbers are Chebyshev's points of ln(x + 0.05).
+    nodes : array-like of shape (n_nodes,) or None, default=None
+        The nodes themselves, in units of the scaled features, in place of ``n_nodes``. Above 0; those of the polynomial
+        are distinct and at most 1.
     feature_range : {"max", None}, default="max"
         Divide each feature by its largest training value, or use it unscaled.
     tol : float, default=0.01
@@ -89,6 +93,7 @@ class PowerMeanSVC(VectorClassifier):
         C: float = 0.01,
         approximation: str = "nystrom",
         n_nodes: int = 3,
+        nodes: npt.ArrayLike | None = None,
         feature_range: str | None = "max",
         tol: float = 0.01,
         max_iter: int = 1000,
@@ -105,6 +110,7 @@ class PowerMeanSVC(VectorClassifier):
         self.C = C
         self.approximation = approximation
         self.n_nodes = n_nodes
+        self.nodes = nodes
         self.feature_range = feature_range
         self.tol = tol
         self.max_iter = max_iter
@@ -153,6 +159,7 @@ class PowerMeanSVC(VectorClassifier):
             C=float(self.C),
             approximation=approximation,
             n_nodes=int(self.n_nodes),
+            nodes=self._given_nodes(),
             scale=is_scaled,
             shrinking=bool(self.shrinking),
         )
@@ -164,6 +171,15 @@ class PowerMeanSVC(VectorClassifier):
             got = f"Got {self.feature_range!r} instead."
             raise ValueError(f"The 'feature_range' parameter of PowerMeanSVC must be 'max' or None. {got}")
         return self.feature_range is not None
+
+    def _given_nodes(self) -> list[float] | None:
+        if self.nodes is None:
+            return None
+        nodes = np.asarray(self.nodes)
+        if nodes.ndim != 1 or nodes.dtype.kind not in "iuf":
+            wanted = "a list of numbers or None (their number is the parameter 'n_nodes')"
+            raise ValueError(f"The 'nodes' parameter of PowerMeanSVC must be {wanted}. Got {self.nodes!r} instead.")
+        return [float(node) for node in nodes]
 
     def _kernel(self) -> str:
         name = one_of("kernel", self.kernel, _KERNELS, estimator=self)
@@ -197,5 +213,6 @@ class PowerMeanSVC(VectorClassifier):
             feature_range="max" if told["scaled"] else None,
         )
         fitted._restore(model, told)
-        fitted.set_params(shrinking=told.get("training", {}).get("shrinking", True))
+        training = told.get("training") or {}
+        fitted.set_params(shrinking=training.get("shrinking", True), nodes=training.get("nodes"))
         return fitted

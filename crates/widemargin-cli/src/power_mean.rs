@@ -1,5 +1,8 @@
 //! Command-line options of the power mean SVM.
 
+use std::fmt;
+use std::str::FromStr;
+
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use widemargin::Result;
@@ -38,9 +41,10 @@ pub struct PowerMeanArgs {
     /// Reduction of the kernel to a few numbers per feature: nystrom or polynomial
     #[arg(long, value_delimiter = ',', default_value = "nystrom", value_name = "NAME")]
     approximation: Vec<Approximation>,
-    /// Numbers per feature (Nystrom nodes), 1 to 16
+    /// Numbers per feature (nodes), 1 to 16, or the nodes themselves, such as 0.01:0.06:0.75; the polynomial has one
+    /// more than its degree
     #[arg(long, value_delimiter = ',', default_value = "3", value_name = "N")]
-    nodes: Vec<usize>,
+    nodes: Vec<Nodes>,
     /// Do not divide each feature by its largest training value
     #[arg(long)]
     no_scale: bool,
@@ -63,6 +67,53 @@ pub struct PowerMeanArgs {
 /// The kernel where none is named: chi-squared.
 const DEFAULT: AdditiveKernel = AdditiveKernel::PowerMean { p: -1.0 };
 
+/// How many nodes, or which.
+#[derive(Clone, Debug)]
+enum Nodes {
+    Number(usize),
+    At(Vec<f64>),
+}
+
+impl FromStr for Nodes {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> std::result::Result<Self, Self::Err> {
+        if let Ok(number) = text.parse() {
+            return Ok(Nodes::Number(number));
+        }
+        let nodes: Vec<f64> = text.split(':').map_while(|node| node.parse().ok()).collect();
+        if nodes.len() == text.split(':').count() {
+            return Ok(Nodes::At(nodes));
+        }
+        Err("a number of nodes, such as 3, or nodes with colons between them, such as 0.01:0.06:0.75")
+    }
+}
+
+impl fmt::Display for Nodes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Nodes::Number(number) => write!(f, "{number}"),
+            Nodes::At(nodes) => write!(f, "{}", nodes.iter().map(f64::to_string).collect::<Vec<_>>().join(":")),
+        }
+    }
+}
+
+impl Nodes {
+    fn json(&self) -> Value {
+        match self {
+            Nodes::Number(number) => json!(number),
+            Nodes::At(nodes) => json!(nodes),
+        }
+    }
+
+    fn set(params: PowerMeanParams, nodes: Nodes) -> PowerMeanParams {
+        match nodes {
+            Nodes::Number(number) => params.n_nodes(number),
+            Nodes::At(nodes) => params.nodes(nodes),
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Solver {
     Auto,
@@ -80,7 +131,7 @@ impl Method for PowerMeanArgs {
             kernels.push(DEFAULT);
         }
         let kernels = Axis::new("kernel", &kernels, text, PowerMeanParams::kernel);
-        let nodes = Axis::new("n_nodes", &self.nodes, |n| json!(n), PowerMeanParams::n_nodes);
+        let nodes = Axis::new("n_nodes", &self.nodes, Nodes::json, Nodes::set);
         vec![
             Axis { flag: "--p and --kernel".into(), ..kernels },
             Axis::new("C", &self.c, |c| json!(c), PowerMeanParams::c),

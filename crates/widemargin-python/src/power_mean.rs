@@ -22,7 +22,7 @@ use crate::workers::PythonWorkers;
 /// Trains a power mean SVM.
 #[pyfunction]
 #[pyo3(signature = (samples, target, *, kernel, loss, C, approximation, n_nodes,
-    scale, shrinking, common))]
+    nodes, scale, shrinking, common))]
 #[expect(non_snake_case, reason = "C is the parameter's name")]
 #[expect(clippy::too_many_arguments, reason = "they are the estimator's parameters, passed by name")]
 pub(crate) fn fit_power_mean(
@@ -34,18 +34,17 @@ pub(crate) fn fit_power_mean(
     C: f64,
     approximation: &str,
     n_nodes: usize,
+    nodes: Option<Vec<f64>>,
     scale: bool,
     shrinking: bool,
     common: Common<'_>,
 ) -> PyResult<Model> {
     let (labels, weights) = labelled(&target)?;
     let kernel: AdditiveKernel = kernel.parse().map_err(raise)?;
-    let params = PowerMeanParams::new(kernel)
+    let params = params(kernel, n_nodes, nodes, scale)
         .loss(loss.parse().map_err(raise)?)
         .c(C)
         .approximation(approximation.parse().map_err(raise)?)
-        .n_nodes(n_nodes)
-        .scale(scale)
         .class_weight(convert::class_weight(common.class_weight.as_ref(), &labels)?)
         .tol(common.tol)
         .max_epochs(common.max_iter)
@@ -55,6 +54,14 @@ pub(crate) fn fit_power_mean(
     let rows = samples.rows("the power mean SVM")?;
     let model = conduct(py, &common.patience()?, |monitor, _| params.fit_with(&rows, &labels, weights, monitor))?;
     Model::fitted(model, common.feature_names).map_err(raise)
+}
+
+fn params(kernel: AdditiveKernel, n_nodes: usize, nodes: Option<Vec<f64>>, scale: bool) -> PowerMeanParams {
+    let params = PowerMeanParams::new(kernel).scale(scale);
+    match nodes {
+        Some(nodes) => params.nodes(nodes),
+        None => params.n_nodes(n_nodes),
+    }
 }
 
 /// Trains on explicit features that `rows` stands for.
@@ -97,12 +104,13 @@ pub(crate) fn scale_and_nodes(
     rows: Py<PyAny>,
     kernel: &str,
     n_nodes: usize,
+    nodes: Option<Vec<f64>>,
     is_scaled: bool,
 ) -> PyResult<(Option<Vec<f64>>, Vec<f64>)> {
-    let (rows, kernel): (_, AdditiveKernel) = (Arc::new(rows), kernel.parse().map_err(raise)?);
-    let (scaling, nodes) = conduct(py, &Patience::default(), |monitor, to_caller| {
+    let (rows, params) = (Arc::new(rows), params(kernel.parse().map_err(raise)?, n_nodes, nodes, is_scaled));
+    let (scaling, map) = conduct(py, &Patience::default(), |monitor, to_caller| {
         let mut samples = Remote::<SampleRows, _>::new(PythonWorkers::new(&rows, to_caller));
-        model::scale_and_nodes(&mut samples, kernel, n_nodes, is_scaled, monitor)
+        model::scale_and_reduce(&mut samples, &params, monitor)
     })?;
-    Ok((scaling.map(|scaling| scaling.factors().to_vec()), nodes))
+    Ok((scaling.map(|scaling| scaling.factors().to_vec()), map.nodes().to_vec()))
 }

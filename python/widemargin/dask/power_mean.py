@@ -51,7 +51,7 @@ class PowerMeanSVC(DaskClassifier, _local.PowerMeanSVC):
         self._name_columns(given)
         client, C, samples = given.client, float(self.C), given.samples()
         rows = Rows(client, grouped(client, samples))
-        factors, nodes = _core.scale_and_nodes(rows, kernel, int(self.n_nodes), is_scaled)
+        factors, nodes = _core.scale_and_nodes(rows, kernel, int(self.n_nodes), self._given_nodes(), is_scaled)
         clock.end("nodes")
 
         model = (len(self.classes_), C, loss, kernel, nodes)

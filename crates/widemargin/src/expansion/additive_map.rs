@@ -3,7 +3,7 @@
 //! In an additive kernel, Σ_i α_i y_i K(x_i, x) = Σ_j g_j(x_j) is a sum of one-dimensional functions. Each g_j is
 //! stored as m numbers a_j = Σ_i α_i y_i write(x_ij), so that g_j(x) ≈ read(x) · a_j.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, require};
 use crate::macros::getters;
 use crate::macros::named;
 use crate::similarity::AdditiveKernel;
@@ -16,8 +16,8 @@ pub enum Approximation {
     /// the dual is a true one and its gap can be certified.
     #[default]
     Nystrom,
-    /// The polynomial in ln(x + 0.05) of Wu (CVPR 2012, Algorithm 3): read(x) = (1, t, t²), write(y) = X⁻¹ k(c, y). Not
-    /// symmetric; accurate only at small C on data in [0, 1].
+    /// The polynomial in ln(x + 0.05) of Wu (CVPR 2012, eq. 6–7), of degree m − 1 through m nodes: read(x) = (1, t, t²,
+    /// …), write(y) = X⁻¹ k(c, y). Not symmetric; accurate only at small C on data in [0, 1].
     Polynomial,
 }
 
@@ -26,7 +26,7 @@ named!("approximation": Approximation {
     "polynomial" = Approximation::Polynomial,
 });
 
-/// The nodes of the paper, for features in [0, 1].
+/// The polynomial's nodes in the paper, for features in [0, 1].
 pub const PAPER_NODES: [f64; 3] = [0.01, 0.06, 0.75];
 
 /// The maximum number of nodes: what one vector of the batched solver can hold in its lanes.
@@ -34,6 +34,11 @@ pub const MAX_NODES: usize = 16;
 
 /// The paper's offset before the logarithm.
 const LOG_OFFSET: f64 = 0.05;
+
+/// The maximum number of nodes up to which a polynomial is held as coefficients of powers of t, as in the paper. Beyond
+/// them single precision loses its digits (t is in [−3, 0.05], and the terms of degree 7 reach 2,000 and cancel), so
+/// that it is held as its values at the nodes: the same polynomial.
+const MAX_POWERS: usize = 3;
 
 /// A node whose kernel function is within this distance of the span of the others (relative to its own norm) adds
 /// rounding errors instead of accuracy.
@@ -43,11 +48,19 @@ const DEPENDENT: f64 = 1e-9;
 #[derive(Clone, Debug, PartialEq)]
 pub struct AdditiveMap {
     kernel: AdditiveKernel,
-    approximation: Approximation,
     nodes: Vec<f64>,
-    /// m × m, row-major. Nyström: the inverse of the Cholesky factor of κ(c, c), where κ is k scaled to a unit
-    /// diagonal. Polynomial: X⁻¹.
-    matrix: Vec<f64>,
+    form: Form,
+}
+
+/// How the m numbers come from the kernel's values at the nodes. Matrices are m × m, row-major.
+#[derive(Clone, Debug, PartialEq)]
+enum Form {
+    /// Nyström: the inverse of the Cholesky factor of κ(c, c), where κ is k scaled to a unit diagonal.
+    Nystrom(Vec<f64>),
+    /// The polynomial in powers of t: X⁻¹.
+    Powers(Vec<f64>),
+    /// The polynomial by its values at the nodes: t = ln(c + 0.05) of each node.
+    Values(Vec<f64>),
 }
 
 impl AdditiveMap {
@@ -87,32 +100,34 @@ impl AdditiveMap {
         for (row, values) in inverse.iter().enumerate() {
             matrix[row * m..row * m + values.len()].copy_from_slice(values);
         }
-        Ok(AdditiveMap { kernel, approximation: Approximation::Nystrom, nodes: kept, matrix })
+        Ok(AdditiveMap { kernel, nodes: kept, form: Form::Nystrom(matrix) })
     }
 
-    /// The paper's polynomial through [`PAPER_NODES`].
-    pub fn polynomial(kernel: AdditiveKernel) -> Self {
-        let t = PAPER_NODES.map(|c| (c + LOG_OFFSET).ln());
-        // The inverse of a 3 × 3 Vandermonde matrix by Lagrange polynomials: column k holds the coefficients of the
-        // parabola that is 1 at node k and 0 at the two others.
-        let mut matrix = vec![0.0; 9];
-        for k in 0..3 {
-            let (a, b) = (t[(k + 1) % 3], t[(k + 2) % 3]);
-            let scale = 1.0 / ((t[k] - a) * (t[k] - b));
-            matrix[k] = a * b * scale;
-            matrix[3 + k] = -(a + b) * scale;
-            matrix[6 + k] = scale;
-        }
-        AdditiveMap { kernel, approximation: Approximation::Polynomial, nodes: PAPER_NODES.to_vec(), matrix }
+    /// The polynomial of degree m − 1 in ln(x + 0.05) through m nodes.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for fewer than 2 nodes or more than [`MAX_NODES`], for a node outside (0, 1], and for one
+    /// that is repeated.
+    pub fn polynomial(kernel: AdditiveKernel, nodes: &[f64]) -> Result<Self> {
+        check_polynomial_nodes(nodes)?;
+        let t: Vec<f64> = nodes.iter().copied().map(logarithm).collect();
+        let form = if t.len() <= MAX_POWERS { Form::Powers(inverse_vandermonde(&t)) } else { Form::Values(t) };
+        Ok(AdditiveMap { kernel, nodes: nodes.to_vec(), form })
     }
 
     getters! {
         /// The kernel.
         copy kernel: AdditiveKernel;
-        /// The kind of reduction.
-        copy approximation: Approximation;
         /// The nodes c.
         nodes: &[f64];
+    }
+
+    /// The kind of reduction.
+    pub fn approximation(&self) -> Approximation {
+        match self.form {
+            Form::Nystrom(_) => Approximation::Nystrom,
+            Form::Powers(_) | Form::Values(_) => Approximation::Polynomial,
+        }
     }
 
     /// m, the number of numbers per feature.
@@ -122,17 +137,31 @@ impl AdditiveMap {
 
     /// True if read and write are the same, so that the approximate kernel is symmetric.
     pub fn is_symmetric(&self) -> bool {
-        self.approximation == Approximation::Nystrom
+        self.approximation() == Approximation::Nystrom
     }
 
-    /// The m numbers that evaluate g_j at x; zero at x = 0.
+    /// The m numbers that evaluate g_j at x; zero at x = 0, where every kernel is, unlike the polynomial.
     pub fn read(&self, x: f64, out: &mut [f64]) {
-        match self.approximation {
-            Approximation::Nystrom => self.write(x, out),
-            Approximation::Polynomial => {
-                // The kernels are zero at x = 0, unlike the parabola.
-                let t = (x + LOG_OFFSET).ln();
-                out[..3].copy_from_slice(&if x > 0.0 { [1.0, t, t * t] } else { [0.0; 3] });
+        let out = &mut out[..self.nodes.len()];
+        if x <= 0.0 {
+            return out.fill(0.0);
+        }
+        match &self.form {
+            Form::Nystrom(_) => self.write(x, out),
+            Form::Powers(_) => {
+                let (t, mut power) = (logarithm(x), 1.0);
+                for out in out {
+                    *out = power;
+                    power *= t;
+                }
+            }
+            Form::Values(at) => {
+                // Lagrange's polynomials, each 1 at its node and 0 at the others.
+                let t = logarithm(x);
+                for (k, out) in out.iter_mut().enumerate() {
+                    let others = at.iter().enumerate().filter(|(other, _)| *other != k);
+                    *out = others.map(|(_, other)| (t - other) / (at[k] - other)).product();
+                }
             }
         }
     }
@@ -145,13 +174,18 @@ impl AdditiveMap {
         }
         let mut at_nodes = [0.0; MAX_NODES];
         for (value, &node) in at_nodes.iter_mut().zip(&self.nodes) {
-            *value = match self.approximation {
-                Approximation::Nystrom => self.kernel.value(node, x) / node.sqrt(),
-                Approximation::Polynomial => self.kernel.value(node, x),
+            *value = match self.form {
+                Form::Nystrom(_) => self.kernel.value(node, x) / node.sqrt(),
+                Form::Powers(_) | Form::Values(_) => self.kernel.value(node, x),
             };
         }
-        for (out, row) in out[..m].iter_mut().zip(self.matrix.chunks_exact(m)) {
-            *out = row.iter().zip(&at_nodes).map(|(a, b)| a * b).sum();
+        match &self.form {
+            Form::Nystrom(matrix) | Form::Powers(matrix) => {
+                for (out, row) in out[..m].iter_mut().zip(matrix.chunks_exact(m)) {
+                    *out = row.iter().zip(&at_nodes).map(|(a, b)| a * b).sum();
+                }
+            }
+            Form::Values(_) => out[..m].copy_from_slice(&at_nodes[..m]),
         }
     }
 
@@ -173,14 +207,84 @@ fn lower_times(lower: &[Vec<f64>], vector: &[f64]) -> Vec<f64> {
     lower.iter().map(|row| row.iter().zip(vector).map(|(a, b)| a * b).sum()).collect()
 }
 
-fn check_nodes(nodes: &[f64]) -> Result<()> {
-    if nodes.is_empty() || nodes.len() > MAX_NODES {
-        return Err(Error::parameter("nodes", nodes.len(), format!("from 1 to {MAX_NODES}")));
+/// The polynomial's nodes where only their number is given: the paper's for three, and otherwise Chebyshev's points of
+/// t = ln(x + 0.05) for x in [0, 1], between which a polynomial of high degree does not swing.
+pub fn polynomial_nodes(n_nodes: usize) -> Vec<f64> {
+    if n_nodes == PAPER_NODES.len() {
+        return PAPER_NODES.to_vec();
     }
+    let (low, high) = (logarithm(0.0), logarithm(1.0));
+    let point = |k: usize| (std::f64::consts::PI * (k as f64 + 0.5) / n_nodes as f64).cos();
+    let node = |k: usize| (0.5 * (low + high) - 0.5 * (high - low) * point(k)).exp() - LOG_OFFSET;
+    (0..n_nodes).map(node).collect()
+}
+
+/// t = ln(x + 0.05).
+fn logarithm(x: f64) -> f64 {
+    (x + LOG_OFFSET).ln()
+}
+
+/// X⁻¹ for X_kt = t_k^t, by Lagrange's polynomials: column k holds the coefficients of the one that is 1 at t_k and 0 at
+/// the others.
+fn inverse_vandermonde(t: &[f64]) -> Vec<f64> {
+    let m = t.len();
+    let mut matrix = vec![0.0; m * m];
+    for k in 0..m {
+        let (mut coefficients, mut scale) = (vec![1.0], 1.0);
+        for other in (1..m).map(|step| t[(k + step) % m]) {
+            // Times (t − other).
+            coefficients.push(0.0);
+            for power in (0..coefficients.len()).rev() {
+                let lower = if power > 0 { coefficients[power - 1] } else { 0.0 };
+                coefficients[power] = lower - other * coefficients[power];
+            }
+            scale *= t[k] - other;
+        }
+        for (power, coefficient) in coefficients.iter().enumerate() {
+            matrix[power * m + k] = coefficient * (1.0 / scale);
+        }
+    }
+    matrix
+}
+
+/// Checks nodes.
+///
+/// # Errors
+/// As for [`AdditiveMap::nystrom`] and [`AdditiveMap::polynomial`].
+pub(crate) fn check_nodes_of(approximation: Approximation, nodes: &[f64]) -> Result<()> {
+    match approximation {
+        Approximation::Nystrom => check_nodes(nodes),
+        Approximation::Polynomial => check_polynomial_nodes(nodes),
+    }
+}
+
+fn check_number(n_nodes: usize, least: usize) -> Result<()> {
+    require((least..=MAX_NODES).contains(&n_nodes), "nodes", n_nodes, &format!("from {least} to {MAX_NODES}"))
+}
+
+fn check_nodes(nodes: &[f64]) -> Result<()> {
+    check_number(nodes.len(), 1)?;
     match nodes.iter().find(|c| !c.is_finite() || **c <= 0.0) {
         None => Ok(()),
         Some(node) => Err(Error::parameter("nodes", node, "finite numbers above 0")),
     }
+}
+
+fn check_polynomial_nodes(nodes: &[f64]) -> Result<()> {
+    check_number(nodes.len(), 2)?;
+    for (at, &node) in nodes.iter().enumerate() {
+        require(
+            node > 0.0 && node <= 1.0,
+            "nodes",
+            node,
+            "above 0 and at most 1: the polynomial approximates features in [0, 1]",
+        )?;
+        // Nodes may differ and their logarithms not.
+        if nodes[..at].iter().any(|&earlier| logarithm(earlier) == logarithm(node)) {
+            return Err(Error::parameter("nodes", node, "distinct nodes: this one is repeated"));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -204,10 +308,19 @@ mod tests {
                     assert!((nystrom.value(c, x) - kernel.value(x, c)).abs() < 1e-12);
                 }
             }
-            let polynomial = AdditiveMap::polynomial(kernel);
-            for c in PAPER_NODES {
-                for x in [1e-3, 0.1, 1.0] {
-                    assert!((polynomial.value(c, x) - kernel.value(c, x)).abs() < 1e-12, "{kernel} {x} {c}");
+            for n_nodes in 2..=MAX_NODES {
+                let nodes = polynomial_nodes(n_nodes);
+                let polynomial = AdditiveMap::polynomial(kernel, &nodes).unwrap();
+                for &c in &nodes {
+                    for x in [1e-3, 0.1, 1.0] {
+                        assert!((polynomial.value(c, x) - kernel.value(c, x)).abs() < 1e-12, "{kernel} {x} {c}");
+                        // The solvers hold both sides in single precision.
+                        let (mut read, mut write) = ([0.0; MAX_NODES], [0.0; MAX_NODES]);
+                        polynomial.read(c, &mut read);
+                        polynomial.write(x, &mut write);
+                        let single: f32 = read.iter().zip(&write).map(|(r, w)| *r as f32 * *w as f32).sum();
+                        assert!((f64::from(single) - kernel.value(c, x)).abs() < 2e-6, "{kernel} {x} {c} {n_nodes}");
+                    }
                 }
             }
         }
@@ -218,10 +331,50 @@ mod tests {
     fn the_paper_s_inverse() {
         let printed =
             [[0.313708, -0.522008, 1.208299], [1.547984, -2.524880, 0.976895], [0.636921, -0.831495, 0.194574]];
-        let map = AdditiveMap::polynomial(AdditiveKernel::Chi2);
-        for (ours, printed) in map.matrix.iter().zip(printed.as_flattened()) {
+        assert_eq!(polynomial_nodes(3), PAPER_NODES);
+        let map = AdditiveMap::polynomial(AdditiveKernel::Chi2, &PAPER_NODES).unwrap();
+        let Form::Powers(matrix) = map.form else { panic!("not in powers of t") };
+        for (ours, printed) in matrix.iter().zip(printed.as_flattened()) {
             assert!((ours - printed).abs() < 1e-6, "{ours} {printed}");
         }
+    }
+
+    #[test]
+    fn a_polynomial_in_ln_x_is_reproduced_everywhere() {
+        // Each read(x) is a basis of the polynomials of its degree: what it makes of a polynomial's values at the nodes
+        // is the polynomial.
+        for n_nodes in 2..=MAX_NODES {
+            let nodes: Vec<f64> = (0..n_nodes).map(|k| ((k + 1) as f64 / n_nodes as f64).powi(2)).collect();
+            let map = AdditiveMap::polynomial(AdditiveKernel::Chi2, &nodes).unwrap();
+            // (2 + t)^(n_nodes − 1), as a product.
+            let polynomial = |x: f64| (1..n_nodes).map(|_| 2.0 + (x + 0.05).ln()).product::<f64>();
+            let values: Vec<f64> = nodes.iter().map(|&c| polynomial(c)).collect();
+            let a = match &map.form {
+                Form::Powers(matrix) => {
+                    matrix.chunks(n_nodes).map(|row| row.iter().zip(&values).map(|(m, v)| m * v).sum()).collect()
+                }
+                _ => values,
+            };
+            for x in [1e-4, 0.003, 0.07, 0.31, 0.5, 0.99, 1.0] {
+                let mut read = vec![0.0; n_nodes];
+                map.read(x, &mut read);
+                let value: f64 = read.iter().zip(&a).map(|(r, a)| r * a).sum();
+                let size: f64 = read.iter().zip(&a).map(|(r, a)| (r * a).abs()).sum();
+                assert!((value - polynomial(x)).abs() < 1e-11 * (1.0 + size), "degree {}: {x}", n_nodes - 1);
+            }
+        }
+    }
+
+    #[test]
+    fn bad_nodes_of_a_polynomial() {
+        let message = |nodes: &[f64]| AdditiveMap::polynomial(AdditiveKernel::Chi2, nodes).unwrap_err().to_string();
+        assert!(message(&[0.5]).contains("from 2 to 16"), "{}", message(&[0.5]));
+        assert!(message(&[0.5; 17]).contains("from 2 to 16"));
+        for bad in [0.0, -0.1, 1.5, f64::NAN, f64::INFINITY] {
+            let message = message(&[0.5, bad]);
+            assert!(message.contains(&format!("nodes = {bad}")) && message.contains("at most 1"), "{message}");
+        }
+        assert!(message(&[0.5, 0.1, 0.5]).contains("repeated"), "{}", message(&[0.5, 0.1, 0.5]));
     }
 
     #[test]

@@ -14,7 +14,8 @@ mod spectrum;
 mod value_codes;
 mod value_counts;
 
-pub use additive_map::{AdditiveMap, Approximation, MAX_NODES, PAPER_NODES};
+pub(crate) use additive_map::check_nodes_of;
+pub use additive_map::{AdditiveMap, Approximation, MAX_NODES, PAPER_NODES, polynomial_nodes};
 pub use affine::{FEATURE_QUERIES, FeaturePart, FeatureRows};
 pub(crate) use basis_expansion::ROWS_A_CHUNK;
 pub use basis_expansion::{BasisExpansion, describe};

@@ -58,6 +58,9 @@ pub struct TrainingSettings {
     /// Whether shrinking was used, if the solver supports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shrinking: Option<bool>,
+    /// For a power mean SVM, the nodes if they were given rather than chosen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<Vec<f64>>,
     /// For a thin plate SVM, how its landmarks were chosen, or `none` for the exact solver.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub landmarks: Option<String>,

@@ -61,8 +61,13 @@ fn decision_values_are_what_the_weights_say() {
     let (n, d) = (60, 10);
     let (values, labels) = histograms(n, d, 3, 4);
     let samples = DenseView::new(&values, n, d).unwrap();
-    for approximation in [Approximation::Nystrom, Approximation::Polynomial] {
-        let params = PowerMeanParams::new(AdditiveKernel::Chi2).approximation(approximation);
+    let polynomial = PowerMeanParams::new(AdditiveKernel::Chi2).approximation(Approximation::Polynomial);
+    for params in [
+        PowerMeanParams::new(AdditiveKernel::Chi2),
+        polynomial.clone(),
+        polynomial.clone().n_nodes(7),
+        polynomial.nodes(vec![0.9, 0.02, 0.2, 0.5]),
+    ] {
         let model = params.fit(&samples, &labels).unwrap();
         let scores = model.decision_function(&samples, 1).unwrap();
         let (m, k) = (model.map().n_nodes(), 3);

@@ -2,7 +2,7 @@
 
 use crate::common::{brute_force_dual, objectives};
 use widemargin::data::{DenseMatrix, DenseView, Labels, Rows};
-use widemargin::expansion::{AdditiveMap, CodedRows, choose_nodes};
+use widemargin::expansion::{AdditiveMap, CodedRows, PAPER_NODES, choose_nodes};
 use widemargin::model::PowerMeanParams;
 use widemargin::monitor::Monitor;
 use widemargin::problem::{Loss, OneVsRest};
@@ -60,7 +60,7 @@ fn accuracy_agreement_and_true_gap() {
     let rows = CodedRows::new(&train, &train_rows, &[1.0; N_TRAIN], None).unwrap();
     let nodes = choose_nodes(AdditiveKernel::Chi2, rows.book(), rows.counts(), 3);
     for map in
-        [AdditiveMap::nystrom(AdditiveKernel::Chi2, &nodes).unwrap(), AdditiveMap::polynomial(AdditiveKernel::Chi2)]
+        [AdditiveMap::nystrom(AdditiveKernel::Chi2, &nodes).unwrap(), AdditiveMap::polynomial(AdditiveKernel::Chi2, &PAPER_NODES).unwrap()]
     {
         let what = map.approximation();
         let params = PowerMeanParams::new(AdditiveKernel::Chi2).c(C).scale(false).approximation(what);

@@ -276,12 +276,14 @@ fn the_polynomial_goes_the_same_way() {
     let (values, labels) = histograms(n, d, 3, 5);
     let samples = DenseView::new(&values, n, d).unwrap();
     let params = PowerMeanParams::new(AdditiveKernel::Chi2).approximation(Approximation::Polynomial).tol(1e-4);
-    let whole = params.fit(&samples, &labels).unwrap();
-    let model = fit(&params, &samples, &labels, memory_for(7, &samples, &labels)).unwrap();
-    assert_eq!(model.report().status, Status::Converged);
-    let largest = whole.weights().iter().fold(0.0f32, |most, w| most.max(w.abs()));
-    for (ours, theirs) in model.weights().iter().zip(whole.weights()) {
-        assert!((ours - theirs).abs() <= 2e-2 * largest, "{ours} {theirs} of {largest}");
+    for params in [params.clone(), params.nodes(vec![0.01, 0.1, 0.3, 1.0])] {
+        let whole = params.fit(&samples, &labels).unwrap();
+        let model = fit(&params, &samples, &labels, memory_for(7, &samples, &labels)).unwrap();
+        assert_eq!(model.report().status, Status::Converged);
+        let largest = whole.weights().iter().fold(0.0f32, |most, w| most.max(w.abs()));
+        for (ours, theirs) in model.weights().iter().zip(whole.weights()) {
+            assert!((ours - theirs).abs() <= 2e-2 * largest, "{ours} {theirs} of {largest}");
+        }
     }
 }
 

@@ -252,6 +252,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
             max_iter: self.max_iter.unwrap_or(most),
             seed: self.expander.seed,
             shrinking: None,
+            nodes: None,
             landmarks: None,
         }
     }

@@ -4,38 +4,30 @@ use super::primal::transposed;
 use crate::data::Label;
 use crate::descriptor::{FeatureMax, LargestValues};
 use crate::error::{Error, Result};
-use crate::expansion::{AdditiveMap, CountValues, ValueCounts, choose_nodes};
-use crate::model::PowerMeanSvc;
+use crate::expansion::{AdditiveMap, CountValues, ValueCounts};
+use crate::model::{PowerMeanParams, PowerMeanSvc};
 use crate::model::origin::Origin;
 use crate::monitor::Monitor;
 use crate::partition::{Executor, SampleRows};
 use crate::problem::{Loss, n_problems};
-use crate::similarity::AdditiveKernel;
 use crate::solve::Report;
 
-/// Scaling and nodes of a kernel for samples wherever they are: the largest values are looked at without a scaling too,
+/// Scaling and reduced kernel for samples wherever they are: the largest values are looked at without a scaling too,
 /// since that is where a negative value is found.
 ///
 /// # Errors
-/// What the samples meet, such as [`Error::Value`] for a value that is negative or not finite.
-pub fn scale_and_nodes(
+/// Invalid parameters; what the samples meet, such as [`Error::Value`] for a value that is negative or not finite.
+pub fn scale_and_reduce(
     samples: &mut impl Executor<Of = SampleRows>,
-    kernel: AdditiveKernel,
-    n_nodes: usize,
-    is_scaled: bool,
+    params: &PowerMeanParams,
     monitor: &Monitor<'_>,
-) -> Result<(Option<FeatureMax>, Vec<f64>)> {
+) -> Result<(Option<FeatureMax>, AdditiveMap)> {
+    params.check()?;
     let largest = samples.reduce(&LargestValues {}, monitor)?;
-    let scaling = is_scaled.then(|| FeatureMax::from_largest(&largest));
+    let scaling = params.scale.then(|| FeatureMax::from_largest(&largest));
     let factors = scaling.as_ref().map(|scaling| scaling.factors().to_vec());
     let ValueCounts { values, counts, .. } = samples.reduce(&CountValues { factors }, monitor)?;
-    let mut nodes = choose_nodes(kernel, &values, &counts, n_nodes);
-    if nodes.is_empty() {
-        // Every sample is empty: any node will do.
-        nodes.push(1.0);
-    }
-    let nodes = AdditiveMap::nystrom(kernel, &nodes)?.nodes().to_vec();
-    Ok((scaling, nodes))
+    Ok((scaling, params.map(&values, &counts)?))
 }
 
 /// What a power mean SVM is made of.

@@ -80,7 +80,7 @@ impl PowerMeanSvc {
         let nodes: Vec<f64> = reader.tensor("nodes", &[header.n_nodes])?;
         let map = match header.approximation.parse().map_err(retold)? {
             Approximation::Nystrom => AdditiveMap::nystrom(kernel, &nodes).map_err(retold)?,
-            Approximation::Polynomial => AdditiveMap::polynomial(kernel),
+            Approximation::Polynomial => AdditiveMap::polynomial(kernel, &nodes).map_err(retold)?,
         };
         if map.nodes() != nodes {
             return Err(reader.wrong("its nodes are not independent".into()));

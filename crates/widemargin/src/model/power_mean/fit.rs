@@ -9,7 +9,9 @@ use crate::data::{
 };
 use crate::descriptor::{FeatureMax, largest_values};
 use crate::error::{Error, Result, require, require_cost, require_gap};
-use crate::expansion::{AdditiveMap, Approximation, CodedRows, MAX_NODES, ValueCodes, choose_nodes};
+use crate::expansion::{
+    AdditiveMap, Approximation, CodedRows, MAX_NODES, ValueCodes, check_nodes_of, choose_nodes, polynomial_nodes,
+};
 use crate::macros::{getters, setters};
 use crate::memory;
 use crate::model::Scores;
@@ -76,11 +78,15 @@ impl PowerMeanParams {
         loss: Loss;
         /// How the kernel is reduced to a few numbers per feature.
         approximation: Approximation;
-        /// Number of Nyström nodes, 1 to [`MAX_NODES`]; the polynomial always has 3.
-        n_nodes: usize;
     }
 
-    /// Sets the Nyström nodes explicitly (in units of the scaled features).
+    /// Sets the number of nodes: 1 to [`MAX_NODES`] for Nyström, chosen by the data; at least 2 for the polynomial, whose
+    /// degree is one less, at [`polynomial_nodes`].
+    pub fn n_nodes(self, n_nodes: usize) -> Self {
+        PowerMeanParams { n_nodes, nodes: None, ..self }
+    }
+
+    /// Sets the nodes themselves, in units of the scaled features. Those of a polynomial are at most 1.
     pub fn nodes(self, nodes: Vec<f64>) -> Self {
         PowerMeanParams { n_nodes: nodes.len(), nodes: Some(nodes), ..self }
     }
@@ -113,13 +119,12 @@ impl PowerMeanParams {
         require_cost(self.c)?;
         require_gap(self.tol, "0.01")?;
         require(self.max_epochs > 0, "max_iter", "0", "at least 1")?;
-        require((1..=MAX_NODES).contains(&self.n_nodes), "n_nodes", self.n_nodes, "from 1 to 16")?;
-        require(
-            self.approximation != Approximation::Polynomial || self.n_nodes == 3,
-            "n_nodes",
-            self.n_nodes,
-            "3, which the polynomial approximation is made for",
-        )?;
+        let least = if self.approximation == Approximation::Polynomial { 2 } else { 1 };
+        let expected = format!("from {least} to {MAX_NODES}");
+        require((least..=MAX_NODES).contains(&self.n_nodes), "n_nodes", self.n_nodes, &expected)?;
+        if let Some(nodes) = &self.nodes {
+            check_nodes_of(self.approximation, nodes)?;
+        }
         Ok(())
     }
 
@@ -233,6 +238,7 @@ impl PowerMeanParams {
             max_iter: self.max_epochs,
             seed: self.seed,
             shrinking: Some(self.shrinking),
+            nodes: self.nodes.clone(),
             landmarks: None,
         }
     }
@@ -240,7 +246,8 @@ impl PowerMeanParams {
     /// The reduced kernel for values with the given counts.
     pub(crate) fn map(&self, values: &[f32], counts: &[f64]) -> Result<AdditiveMap> {
         if self.approximation == Approximation::Polynomial {
-            return Ok(AdditiveMap::polynomial(self.kernel));
+            let nodes = self.nodes.clone().unwrap_or_else(|| polynomial_nodes(self.n_nodes));
+            return AdditiveMap::polynomial(self.kernel, &nodes);
         }
         if let Some(nodes) = &self.nodes {
             return AdditiveMap::nystrom(self.kernel, nodes);

@@ -6,5 +6,5 @@ mod fit;
 mod out_of_core;
 mod primal;
 
-pub use assembled::{PowerMeanParts, scale_and_nodes};
+pub use assembled::{PowerMeanParts, scale_and_reduce};
 pub use fit::{PowerMeanParams, PowerMeanSvc};

@@ -230,7 +230,7 @@ fn squeeze(bits: u16, places: u16) -> u16 {
 mod tests {
     use super::*;
     use crate::data::DenseView;
-    use crate::expansion::{AdditiveMap, CodedRows, choose_nodes};
+    use crate::expansion::{AdditiveMap, CodedRows, PAPER_NODES, choose_nodes};
     use crate::problem::{Loss, OneVsRest};
     use crate::similarity::AdditiveKernel;
     use crate::solve::dual::{Engine, one_class};
@@ -276,7 +276,7 @@ mod tests {
             let nodes = choose_nodes(AdditiveKernel::Intersection, rows.book(), rows.counts(), n_nodes);
             for map in [
                 AdditiveMap::nystrom(AdditiveKernel::Intersection, &nodes).unwrap(),
-                AdditiveMap::polynomial(AdditiveKernel::Chi2),
+                AdditiveMap::polynomial(AdditiveKernel::Chi2, &PAPER_NODES).unwrap(),
             ] {
                 let costs = vec![0.01; n];
                 let targets = OneVsRest::new(&codes, classes);

@@ -65,6 +65,8 @@ def test_the_machine_is_that_of_one_computer_for_any_partitions(client, digits, 
         {"kernel": "intersection", "n_nodes": 5},
         {"kernel": "jensen_shannon", "feature_range": None},
         {"p": -4.0, "C": 1.0, "class_weight": "balanced"},
+        {"nodes": [0.1, 0.5, 1.0]},
+        {"kernel": np.minimum, "n_nodes": 4},
     ],
     ids=str,
 )

@@ -11,7 +11,8 @@ import widemargin as wm
 @pytest.fixture(scope="module")
 def digits():
     X, y = load_digits(return_X_y=True)
-    return X[:600], y[:600], X[600:900]
+    # Pixels that are always 0 in training have no weights.
+    return X[:600], y[:600], np.where(X[:600].max(0) > 0, X[600:900], 0)
 
 
 def chi2(x, y):
@@ -43,7 +44,7 @@ def test_the_polynomial_has_any_degree_and_any_nodes(digits, tmp_path, nodes):
         np.testing.assert_array_equal(model.nodes_, nodes)
     model.scale = np.maximum(X.max(0), 1e-300)
     scores = model.decision_function(X_test)
-    expected = polynomial_scores(model, np.where(X.max(0) > 0, X_test, 0))
+    expected = polynomial_scores(model, X_test)
     np.testing.assert_allclose(scores, expected, atol=2e-4 * np.abs(scores).max())
 
     path = tmp_path / "model"
@@ -62,8 +63,88 @@ def test_three_nodes_are_the_paper_s(digits):
 
 
 def test_nystrom_nodes_can_be_given(digits, tmp_path):
-    X, y, X_test = digits
+    X, y, _ = digits
     model = wm.PowerMeanSVC(nodes=np.array([0.5, 0.1, 1.0, 0.02])).fit(X, y)
     np.testing.assert_array_equal(model.nodes_, [0.5, 0.1, 1.0, 0.02])
     wm.save(model, tmp_path / "model")
     assert wm.load(tmp_path / "model").nodes == [0.5, 0.1, 1.0, 0.02]
+
+
+def refuse_to_be_called(x, y):
+    raise AssertionError("a trained model calls no function")
+
+
+@pytest.mark.parametrize("approximation", ["nystrom", "polynomial"])
+@pytest.mark.parametrize(("own", "ours"), [(chi2, "chi2"), (np.minimum, "intersection")], ids=["chi2", "minimum"])
+def test_a_kernel_of_one_s_own_is_the_library_s_written_again(digits, tmp_path, own, ours, approximation):
+    X, y, _ = digits
+    parameters = {"approximation": approximation, "random_state": 0, "C": 0.1}
+    model = wm.PowerMeanSVC(kernel=own, **parameters).fit(X, y)
+    same = wm.PowerMeanSVC(kernel=ours, **parameters).fit(X, y)
+    np.testing.assert_array_equal(model.nodes_, same.nodes_)
+    scores = model.decision_function(X)
+    np.testing.assert_allclose(scores, same.decision_function(X), atol=1e-4)
+
+    model.kernel = refuse_to_be_called
+    np.testing.assert_array_equal(model.decision_function(X), scores)
+    wm.save(model, tmp_path / "model")
+    loaded = wm.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.decision_function(X), scores)
+    with pytest.raises(ValueError, match=r"'own:.*set it to the function"):
+        loaded.fit(X, y)
+    again = loaded.set_params(kernel=own, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(again.decision_function(X), scores)
+
+
+def test_values_between_the_tabulated_ones_are_linear_and_constant_beyond():
+    # One feature and one node: f(x) = k(c, x) · a, whatever k is.
+    X, y = np.array([[1.0], [2.0], [4.0], [8.0]]), [0, 0, 1, 1]
+    model = wm.PowerMeanSVC(kernel=lambda x, y: x * y, feature_range=None, nodes=[3.0], C=1.0).fit(X, y)
+    at = lambda *x: model.decision_function(np.array(x)[:, None]) / model.decision_function([[8.0]])  # noqa: E731
+    np.testing.assert_allclose(at(1.0, 2.0, 3.0, 4.0), [1 / 8, 2 / 8, 3 / 8, 4 / 8], rtol=1e-6)
+    # k(3, 6) = 18 is the mean of 12 and 24; 0.5 is half of 1, and 100 counts as 8.
+    np.testing.assert_allclose(at(6.0, 0.5, 0.0, 100.0), [6 / 8, 0.5 / 8, 0.0, 1.0], rtol=1e-6)
+
+
+def test_the_kernel_sees_distinct_training_values_only():
+    seen = set()
+
+    def kernel(x, y):
+        assert x.dtype == y.dtype == np.float64
+        assert x.shape == y.shape
+        seen.update(x, y)
+        return np.minimum(x, y)
+
+    X = np.random.default_rng(0).integers(0, 5, (50, 6))
+    wm.PowerMeanSVC(kernel=kernel, feature_range=None).fit(X, X[:, 0] > 1)
+    assert seen == {0.0, 1.0, 2.0, 3.0, 4.0}
+
+
+@pytest.mark.parametrize(
+    ("kernel", "message"),
+    [
+        (lambda x, y: x + y, r"k\(1, 0\) = 1.*0 where x or y is 0"),
+        (lambda x, y: x**2 * y, r"k\(1, 2\) = 2 and k\(2, 1\) = 4: a kernel is symmetric"),
+        (lambda x, y: np.where(x * y > 0, np.maximum(x, y), 0), r"eigenvalues -.*basis expansion"),
+        (lambda x, y: x / (y - 1), r"= (inf|-inf|NaN), expected finite"),
+        (lambda x, y: 1.0, r"float64 of shape \(\), expected numbers of shape"),
+        (lambda x, y: x.astype(str), r"expected numbers of shape"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_rejects_functions_that_are_no_kernels(kernel, message):
+    X = np.random.default_rng(0).integers(0, 5, (50, 6))
+    with pytest.raises(ValueError, match=message):
+        wm.PowerMeanSVC(kernel=kernel, feature_range=None).fit(X, X[:, 0] > 1)
+
+
+def test_an_exception_of_the_kernel_is_raised_as_it_is():
+    with pytest.raises(AssertionError, match="calls no function"):
+        wm.PowerMeanSVC(kernel=refuse_to_be_called).fit([[1.0], [2.0]], [0, 1])
+
+
+def test_a_table_is_not_exported():
+    pytest.importorskip("onnx")
+    model = wm.PowerMeanSVC(kernel=np.minimum).fit([[1.0], [2.0]], [0, 1])
+    with pytest.raises(ValueError, match="'own:minimum' is a table"):
+        wm.to_onnx(model)

@@ -44,6 +44,10 @@ _Rows = npt.NDArray[np.int64]
 # Classes in their order, the number of each sample's, and the samples' weights.
 _Target = tuple[Sequence[int | str], _Codes, _Floats | None]
 _Stages = Sequence[tuple[str, float]]
+# A spec, or a function of two arrays and its name.
+_Kernel = str | tuple[Callable[[_Floats, _Floats], _Floats], str]
+# The kernel of a power mean SVM, its nodes, and of a user's own kernel the values it is tabulated at and the table.
+_Map = tuple[str, Sequence[float], tuple[_Floats, _Floats] | None]
 
 class _Common(TypedDict):
     """What fits of all methods are given."""
@@ -82,7 +86,7 @@ __all__ = [
     "pairwise",
     "payload",
     "remark_on",
-    "scale_and_nodes",
+    "scale_and_reduce",
     "select_similarities",
     "similarity_rows",
     "spectrum",
@@ -128,7 +132,7 @@ def fit_power_mean(
     samples: _Samples,
     target: _Target,
     *,
-    kernel: str,
+    kernel: _Kernel,
     loss: str,
     C: float,
     approximation: str,
@@ -271,8 +275,7 @@ class Part:
         n_classes: int,
         C: float,
         loss: str,
-        kernel: str,
-        nodes: Sequence[float],
+        map: _Map,
         factors: Sequence[float] | None,
     ) -> Part:
         """v(x) of the samples of weight above 0, with their classes and costs."""
@@ -290,8 +293,8 @@ def fit_power_mean_remote(
     rows: object,
     labels: WeightedLabels,
     *,
-    kernel: str,
-    nodes: Sequence[float],
+    map: _Map,
+    nodes: Sequence[float] | None,
     factors: Sequence[float] | None,
     C: float,
     stages: _Stages,
@@ -299,10 +302,10 @@ def fit_power_mean_remote(
 ) -> Model:
     """A squared-hinge classifier, by Newton's method over v(x) that `rows` stands for as for `normalised`."""
 
-def scale_and_nodes(
-    rows: object, kernel: str, n_nodes: int, nodes: Sequence[float] | None, is_scaled: bool
-) -> tuple[list[float] | None, list[float]]:
-    """What features are multiplied by, where they are scaled, and the nodes of a kernel, for the samples that `rows`
+def scale_and_reduce(
+    rows: object, kernel: _Kernel, n_nodes: int, nodes: Sequence[float] | None, is_scaled: bool
+) -> tuple[list[float] | None, _Map]:
+    """What features are multiplied by, where they are scaled, and the reduced kernel, for the samples that `rows`
     stands for; a value other than finite and at least 0 is a ValueError."""
 
 def choose_landmarks(

@@ -131,7 +131,7 @@ class Additive:
 
     def _narrow_term(self, graph: Graph, x: str, y: str) -> str:
         """k(x, y) in single precision, as summed by the library."""
-        if self.p in (-1, -math.inf):
+        if self.p in (-1, -math.inf, math.inf):
             return self.term(graph, x, y, np.float32)
         return float32(graph, self.term(graph, float64(graph, x), float64(graph, y)))
 
@@ -145,7 +145,14 @@ class Additive:
             return graph("Mul", graph("Sqrt", x), graph("Sqrt", y))
         if self.p == -math.inf:
             return graph("Min", x, y)
+        if self.p == math.inf:
+            return graph("Max", x, y)
         small, large = graph("Min", x, y), graph("Max", x, y)
+        if self.p is not None and self.p > 0:
+            # Zero only where both are.
+            is_zero = graph("LessOrEqual", large, _F64(0))
+            mean = self._mean(graph, self.p, graph("Where", is_zero, _F64(1), large), small)
+            return graph("Where", is_zero, _F64(0), mean)
         is_zero = graph("LessOrEqual", small, _F64(0))
         small, large = graph("Where", is_zero, _F64(1), small), graph("Where", is_zero, _F64(1), large)
         mean = self._entropy(graph, small, large) if self.p is None else self._mean(graph, self.p, small, large)
@@ -156,12 +163,12 @@ class Additive:
         of_large = graph("Mul", large, _log1p(graph, graph("Div", small, large)))
         return graph("Mul", graph("Add", of_small, of_large), _F64(0.5 * math.log2(math.e)))
 
-    def _mean(self, graph: Graph, p: float, small: str, large: str) -> str:
-        # Relative to the smaller value, so that no power overflows. (e^t − 1)/2 = tanh(t/2) · (e^t + 1)/2.
-        t = graph("Mul", graph("Log", graph("Div", large, small)), _F64(p))
+    def _mean(self, graph: Graph, p: float, one: str, other: str) -> str:
+        # Relative to one of both, so that no power overflows. (e^t − 1)/2 = tanh(t/2) · (e^t + 1)/2.
+        t = graph("Mul", graph("Log", graph("Div", other, one)), _F64(p))
         half = graph("Mul", graph("Add", graph("Exp", t), _F64(1)), _F64(0.5))
         gain = graph("Mul", graph("Tanh", graph("Mul", t, _F64(0.5))), half)
-        return graph("Mul", small, graph("Exp", graph("Div", _log1p(graph, gain), _F64(p))))
+        return graph("Mul", one, graph("Exp", graph("Div", _log1p(graph, gain), _F64(p))))
 
     def value(self, x: Array, y: Array) -> Array:
         """k(x, y) of numbers above 0."""

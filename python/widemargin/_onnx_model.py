@@ -125,6 +125,8 @@ def _linear(graph: Graph, features: str, arrays: Arrays) -> str:
 
 def _power_mean(graph: Graph, x: str, told: dict[str, Any], arrays: Arrays) -> str:
     """Scores [N, K] of x [N, d] in single precision: Σ_j read(x_j) · a_j."""
+    if told["approximation"] == "nystrom" and "tabulated" in arrays:
+        raise ValueError(f"the kernel {told['kernel']!r} is a table of values, which ONNX has no operator for")
     wide = kernels.float64(graph, x)
     if told["scaled"]:
         # The library also rounds after scaling.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -12,6 +14,7 @@ from sklearn.utils.validation import check_non_negative
 
 from . import _core
 from ._base import SHARED, VectorClassifier, fitting
+from ._calls import name_of
 from ._names import one_of
 from ._rows import kernels_of
 
@@ -31,7 +34,13 @@ class PowerMeanSVC(VectorClassifier):
     p : float, default=-1.0
         The power of the mean, from -inf to 0: -1 is chi-squared, 0 Hellinger, -inf histogram intersection. Only for
         ``kernel="power_mean"``.
-    kernel : {"power_mean", "chi2", "hellinger", "intersection", "jensen_shannon"}, default="power_mean"
+    kernel : {"power_mean", "chi2", "hellinger", "intersection", "jensen_shannon"} or your own, default="power_mean"
+        An additive kernel of your own is a callable, or an expression of x and y such as ``"expr:2*x*y/(x+y)"``. A
+        callable takes two arrays of numbers that are at least 0, and returns k(x_i, y_i) of each pair. It must be 0
+        where x or y is, and symmetric; ``approximation="nystrom"`` also needs it positive semi-definite. It is called
+        in ``fit`` only, with distinct training values (once features are scaled), nodes and 0. The model stores its
+        values at the nodes in a table of these values, at most 4,096 of them; between two of them it is linear, and
+        beyond the last constant.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
     C : float, default=0.01
         The weight of the losses, above 0.
@@ -76,7 +85,7 @@ class PowerMeanSVC(VectorClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "p": [Interval(Real, None, 0, closed="both")],
+        "p": [Interval(Real, None, None, closed="both")],
         "C": [Interval(Real, 0, None, closed="neither")],
         "n_nodes": [Interval(Integral, 1, 16, closed="both")],
         "tol": [Interval(Real, 0, 1, closed="neither")],
@@ -88,7 +97,7 @@ class PowerMeanSVC(VectorClassifier):
         self,
         p: float = -1.0,
         *,
-        kernel: str = "power_mean",
+        kernel: str | Callable[[Any, Any], Any] = "power_mean",
         loss: str = "squared_hinge",
         C: float = 0.01,
         approximation: str = "nystrom",
@@ -181,9 +190,22 @@ class PowerMeanSVC(VectorClassifier):
             raise ValueError(f"The 'nodes' parameter of PowerMeanSVC must be {wanted}. Got {self.nodes!r} instead.")
         return [float(node) for node in nodes]
 
-    def _kernel(self) -> str:
+    def _kernel(self) -> str | tuple[Callable[[Any, Any], Any], str]:
+        if callable(self.kernel):
+            return functools.partial(_values_of_pairs, self.kernel), name_of(self.kernel)
+        if isinstance(self.kernel, str) and self.kernel.startswith("own:"):
+            wanted = "set it to the function: a model stores the values of a kernel of your own, not its code"
+            raise ValueError(f"The 'kernel' parameter of PowerMeanSVC is {self.kernel!r}: {wanted}.")
+        if isinstance(self.kernel, str) and self.kernel.startswith("expr:"):
+            return self.kernel
         name = one_of("kernel", self.kernel, _KERNELS, estimator=self)
-        return f"power-mean:p={self.p}" if name == "power-mean" else name
+        if name != "power-mean":
+            return name
+        if self.p > 0:
+            instead = f"an indefinite similarity, for BasisExpansionSVC(similarity.PowerMean(p={self.p}))"
+            wanted = f"must be from -inf to 0. Got {self.p} instead: above 0 the power mean is no kernel but {instead}."
+            raise ValueError(f"The 'p' parameter of PowerMeanSVC {wanted}")
+        return f"power-mean:p={self.p}"
 
     def _validated(self, X: Any, y: Any = "no_validation", *, reset: bool) -> Any:
         given = super()._validated(X, y, reset=reset)
@@ -202,10 +224,13 @@ class PowerMeanSVC(VectorClassifier):
 
     @classmethod
     def _restored(cls, model: _core.Model, told: dict[str, Any]) -> PowerMeanSVC:
-        name, _, given = told["kernel"].partition(":p=")
+        kernel, p = told["kernel"], -1.0
+        if not kernel.startswith(("own:", "expr:")):
+            name, _, given = kernel.partition(":p=")
+            kernel, p = name.replace("-", "_"), float(given or p)
         fitted = cls(
-            p=float(given or -1.0),
-            kernel=name.replace("-", "_"),
+            p=p,
+            kernel=kernel,
             loss=told["loss"].replace("-", "_"),
             C=told["C"],
             approximation=told["approximation"],
@@ -216,3 +241,14 @@ class PowerMeanSVC(VectorClassifier):
         training = told.get("training") or {}
         fitted.set_params(shrinking=training.get("shrinking", True), nodes=training.get("nodes"))
         return fitted
+
+
+def _values_of_pairs(
+    kernel: Callable[[Any, Any], Any], x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """What a kernel of the user's own returns, as the extension module takes it."""
+    values = np.asarray(kernel(x, y))
+    if values.shape != x.shape or values.dtype.kind not in "iuf":
+        wanted = f"numbers of shape {x.shape}, one for each pair of its arguments"
+        raise ValueError(f"kernel {name_of(kernel)}: {values.dtype} of shape {values.shape}, expected {wanted}")
+    return np.ascontiguousarray(values, dtype=np.float64)

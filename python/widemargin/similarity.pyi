@@ -169,12 +169,13 @@ class JensenShannon(Named, Similarity):
 class PowerMean(Named, Similarity):
     """Σ ((x_j^p + y_j^p)/2)^(1/p), of vectors.
 
-    Of histograms: no value below 0.
+    Of histograms: no value below 0. Indefinite where p is above 0.
 
     Parameters
     ----------
     p : float
-        From -inf to 0 (-1 is chi-squared, 0 Hellinger, -inf intersection); above 0 the power mean is not a kernel.
+        From -inf to inf (-1 is chi-squared, 0 Hellinger, -inf the minimum, 1 the mean, inf the maximum); a kernel
+        from -inf to 0.
     """
 
     p: float

@@ -11,7 +11,7 @@ use widemargin::expansion::Approximation;
 use widemargin::model::PowerMeanParams;
 use widemargin::monitor::Monitor;
 use widemargin::problem::Loss;
-use widemargin::similarity::AdditiveKernel;
+use widemargin::similarity::{AdditiveKernel, ScalarKernel};
 use widemargin::solve::dual::Engine;
 
 use crate::args::Common;
@@ -29,9 +29,10 @@ pub struct PowerMeanArgs {
     /// [default: -1]
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true, value_parser = power_mean, value_name = "P")]
     p: Vec<AdditiveKernel>,
-    /// Kernel by name: chi2, hellinger, intersection, jensen-shannon, power-mean:p=NUMBER
-    #[arg(long, value_delimiter = ',', value_name = "NAME")]
-    kernel: Vec<AdditiveKernel>,
+    /// Kernel by name: chi2, hellinger, intersection, jensen-shannon, power-mean:p=NUMBER; or an expression of x and y
+    /// that is 0 where one of them is, such as 'expr:2*x*y/(x+y)'
+    #[arg(long, value_name = "NAME")]
+    kernel: Vec<Kernels>,
     /// Weight of the losses
     #[arg(short = 'C', value_delimiter = ',', allow_hyphen_values = true, default_value = "0.01", value_name = "C")]
     c: Vec<f64>,
@@ -66,6 +67,24 @@ pub struct PowerMeanArgs {
 
 /// The kernel where none is named: chi-squared.
 const DEFAULT: AdditiveKernel = AdditiveKernel::PowerMean { p: -1.0 };
+
+/// Kernels with commas between them.
+#[derive(Clone, Debug)]
+struct Kernels(Vec<ScalarKernel>);
+
+impl FromStr for Kernels {
+    type Err = widemargin::Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        // Commas in parentheses are those of an expression.
+        let mut depth = 0i32;
+        let is_between = |letter: char| {
+            depth += i32::from(letter == '(') - i32::from(letter == ')');
+            letter == ',' && depth == 0
+        };
+        Ok(Kernels(text.split(is_between).map(str::parse).collect::<Result<_>>()?))
+    }
+}
 
 /// How many nodes, or which.
 #[derive(Clone, Debug)]
@@ -126,11 +145,12 @@ impl Method for PowerMeanArgs {
     type Params = PowerMeanParams;
 
     fn axes(&self) -> Vec<Axis<PowerMeanParams>> {
-        let mut kernels: Vec<_> = self.p.iter().chain(&self.kernel).copied().collect();
+        let mut kernels: Vec<_> = self.p.iter().copied().map(ScalarKernel::from).collect();
+        kernels.extend(self.kernel.iter().flat_map(|kernels| kernels.0.clone()));
         if kernels.is_empty() {
-            kernels.push(DEFAULT);
+            kernels.push(DEFAULT.into());
         }
-        let kernels = Axis::new("kernel", &kernels, text, PowerMeanParams::kernel);
+        let kernels = Axis::new("kernel", &kernels, text, |params: PowerMeanParams, kernel| params.kernel(kernel));
         let nodes = Axis::new("n_nodes", &self.nodes, Nodes::json, Nodes::set);
         vec![
             Axis { flag: "--p and --kernel".into(), ..kernels },

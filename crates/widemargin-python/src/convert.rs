@@ -9,7 +9,7 @@ use pyo3::PyClass;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pyclass::boolean_struct::True;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyTuple};
 use widemargin::data::{ClassWeight, DenseMatrix, Label, Labels};
 use widemargin::model::{Array, Numbers};
 use widemargin::solve::Stage;
@@ -163,4 +163,21 @@ fn held<'py, T: numpy::Element + Clone, O>(
     };
     array.call_method1("setflags", (false,))?;
     Ok(array.into_any())
+}
+
+/// An array, or the arrays of a tuple, C-contiguous and aligned: those from another worker may be neither.
+pub fn contiguous<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = array.py();
+    if let Ok(parts) = array.cast::<PyTuple>() {
+        let parts = parts.iter().map(|part| if part.hasattr("dtype")? { contiguous(&part) } else { Ok(part) });
+        return Ok(PyTuple::new(py, parts.collect::<PyResult<Vec<_>>>()?)?.into_any());
+    }
+    let options = PyDict::new(py);
+    options.set_item("requirements", ["C", "A"])?;
+    py.import("numpy")?.call_method("require", (array,), Some(&options))
+}
+
+/// The numbers of an array of one dimension.
+pub fn vector<T: numpy::Element + Copy>(array: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
+    Ok(contiguous(array)?.extract::<PyReadonlyArray1<'_, T>>()?.as_slice()?.to_vec())
 }

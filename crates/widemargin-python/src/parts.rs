@@ -4,12 +4,12 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyReadwriteArray2};
+use numpy::{PyArray1, PyReadonlyArray2, PyReadwriteArray2};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyTuple};
+use pyo3::types::{PyBytes, PyTuple};
 use serde::{Deserialize, Serialize};
-use widemargin::expansion::{AdditiveMap, Explicit, FEATURE_QUERIES, FeaturePart, FeatureRows, explicit_block};
+use widemargin::expansion::{Explicit, FEATURE_QUERIES, FeaturePart, FeatureRows, explicit_block};
 use widemargin::model::SAMPLE_QUERIES;
 use widemargin::monitor::Monitor;
 use widemargin::partition::{self, SamplePart, SampleRows};
@@ -24,6 +24,7 @@ use crate::errors::raise;
 use crate::expansion::ours;
 use crate::landmark_plan::LandmarkPlan;
 use crate::model::Model;
+use crate::power_mean::{MapParts, map_of};
 use crate::samples::Given;
 use crate::work::{Patience, conduct};
 
@@ -64,22 +65,6 @@ impl State {
 fn wrong(what: &'static str, problem: &str) -> PyErr {
     let expected = "what a part of the same rows gave".into();
     raise(Error::Parameter { name: what, value: problem.to_owned(), expected })
-}
-
-/// An array, or the arrays of a tuple, C-contiguous and aligned: those from another worker may be neither.
-fn contiguous<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let py = array.py();
-    if let Ok(parts) = array.cast::<PyTuple>() {
-        let parts = parts.iter().map(|part| if part.hasattr("dtype")? { contiguous(&part) } else { Ok(part) });
-        return Ok(PyTuple::new(py, parts.collect::<PyResult<Vec<_>>>()?)?.into_any());
-    }
-    let options = PyDict::new(py);
-    options.set_item("requirements", ["C", "A"])?;
-    py.import("numpy")?.call_method("require", (array,), Some(&options))
-}
-
-fn vector<T: numpy::Element + Copy>(array: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
-    Ok(contiguous(array)?.extract::<PyReadonlyArray1<'_, T>>()?.as_slice()?.to_vec())
 }
 
 /// What the rows of a part are, and what is known of each.
@@ -179,21 +164,25 @@ impl Part {
     /// Vector samples with their weights.
     #[staticmethod]
     fn samples(number: usize, samples: Bound<'_, PyAny>, weights: Bound<'_, PyAny>) -> PyResult<Self> {
-        Ok(Part { number, rows: contiguous(&samples)?.unbind(), facts: Facts::Samples { weights: vector(&weights)? } })
+        Ok(Part {
+            number,
+            rows: convert::contiguous(&samples)?.unbind(),
+            facts: Facts::Samples { weights: convert::vector(&weights)? },
+        })
     }
 
     /// Similarities to the bases, not normalised, with the samples' weights.
     #[staticmethod]
     fn features(number: usize, values: Bound<'_, PyAny>, weights: Bound<'_, PyAny>) -> PyResult<Self> {
-        let facts = Facts::Features { weights: vector(&weights)?, is_normalised: AtomicBool::new(false) };
-        Ok(Part { number, rows: contiguous(&values)?.unbind(), facts })
+        let facts = Facts::Features { weights: convert::vector(&weights)?, is_normalised: AtomicBool::new(false) };
+        Ok(Part { number, rows: convert::contiguous(&values)?.unbind(), facts })
     }
 
     /// What pickle makes a part of again.
     #[staticmethod]
     fn restored(number: usize, rows: Bound<'_, PyAny>, facts: &[u8]) -> PyResult<Self> {
         let facts = postcard::from_bytes(facts).map_err(|problem| wrong("part", &problem.to_string()))?;
-        Ok(Part { number, rows: contiguous(&rows)?.unbind(), facts })
+        Ok(Part { number, rows: convert::contiguous(&rows)?.unbind(), facts })
     }
 
     #[expect(clippy::type_complexity, reason = "the arguments of `restored`")]
@@ -300,7 +289,7 @@ impl Part {
             is_normalised.store(is_own, Ordering::Release);
         }
         let facts = Facts::Linear {
-            codes: vector(&codes)?,
+            codes: convert::vector(&codes)?,
             n_classes,
             costs: weights.iter().map(|weight| C * weight).collect(),
             loss: loss.parse().map_err(raise)?,
@@ -319,12 +308,11 @@ impl Part {
         n_classes: usize,
         C: f64,
         loss: &str,
-        kernel: &str,
-        nodes: Vec<f64>,
+        map: MapParts<'_>,
         factors: Option<Vec<f64>>,
     ) -> PyResult<Part> {
         let weights = self.weights()?;
-        let map = AdditiveMap::nystrom(kernel.parse().map_err(raise)?, &nodes).map_err(raise)?;
+        let map = map_of(map)?;
         let samples: Given<'_> = self.rows.bind(py).extract()?;
         let rows = present(&(0..weights.len()).collect::<Vec<_>>(), weights);
         let view = samples.rows("the power mean SVM")?;
@@ -338,7 +326,7 @@ impl Part {
             }
         };
         let facts = Facts::Linear {
-            codes: present(&vector::<u32>(&codes)?, weights),
+            codes: present(&convert::vector::<u32>(&codes)?, weights),
             n_classes,
             costs: present(weights, weights).into_iter().map(|weight| C * weight).collect(),
             loss: loss.parse().map_err(raise)?,
@@ -370,10 +358,10 @@ impl Part {
         let width = features.len().checked_div(roots.len()).unwrap_or(0);
         let features = convert::shaped(py, features, roots.len(), width)?.into_any().unbind();
         let facts = Facts::Landmarks {
-            codes: present(&vector::<u32>(&codes)?, weights),
+            codes: present(&convert::vector::<u32>(&codes)?, weights),
             n_classes,
             n_penalised: lift.n_penalised,
-            units: present(&vector::<f64>(&units)?, weights),
+            units: present(&convert::vector::<f64>(&units)?, weights),
             roots,
         };
         Ok(Part { number: self.number, rows: features, facts })

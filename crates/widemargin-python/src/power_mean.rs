@@ -2,21 +2,25 @@
 
 use std::sync::Arc;
 
+use numpy::PyArray1;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use widemargin::Result;
 use widemargin::descriptor::FeatureMax;
-use widemargin::expansion::AdditiveMap;
-use widemargin::model::{self, PowerMeanParams, PowerMeanParts, PowerMeanSvc};
+use widemargin::expansion::{AdditiveMap, KernelTable, ReducedKernel};
+use widemargin::model::{self, PowerMeanParams, PowerMeanParts, PowerMeanSvc, TrainingSettings};
 use widemargin::partition::{Remote, SampleRows};
 use widemargin::problem::Loss;
-use widemargin::similarity::AdditiveKernel;
+use widemargin::similarity::{AdditiveKernel, OwnKernel, ScalarFunction, ScalarKernel};
 
 use crate::convert::{self, Common, Target, labelled};
 use crate::errors::raise;
 use crate::model::Model;
+use crate::python_similarity::PythonCall;
 use crate::remote::{Solved, minimise};
 use crate::samples::Given;
 use crate::weighted_labels::WeightedLabels;
-use crate::work::{Patience, conduct};
+use crate::work::{Patience, ToCaller, ask, conduct, elsewhere};
 use crate::workers::PythonWorkers;
 
 /// Trains a power mean SVM.
@@ -29,7 +33,7 @@ pub(crate) fn fit_power_mean(
     py: Python<'_>,
     samples: Given<'_>,
     target: Target<'_>,
-    kernel: &str,
+    kernel: KernelArgument,
     loss: &str,
     C: f64,
     approximation: &str,
@@ -40,8 +44,7 @@ pub(crate) fn fit_power_mean(
     common: Common<'_>,
 ) -> PyResult<Model> {
     let (labels, weights) = labelled(&target)?;
-    let kernel: AdditiveKernel = kernel.parse().map_err(raise)?;
-    let params = params(kernel, n_nodes, nodes, scale)
+    let params = params(n_nodes, nodes, scale)
         .loss(loss.parse().map_err(raise)?)
         .c(C)
         .approximation(approximation.parse().map_err(raise)?)
@@ -52,12 +55,75 @@ pub(crate) fn fit_power_mean(
         .seed(common.seed)
         .threads(common.threads);
     let rows = samples.rows("the power mean SVM")?;
-    let model = conduct(py, &common.patience()?, |monitor, _| params.fit_with(&rows, &labels, weights, monitor))?;
+    let model = conduct(py, &common.patience()?, |monitor, to_caller| {
+        params.kernel(kernel.scalar(to_caller)?).fit_with(&rows, &labels, weights, monitor)
+    })?;
     Model::fitted(model, common.feature_names).map_err(raise)
 }
 
-fn params(kernel: AdditiveKernel, n_nodes: usize, nodes: Option<Vec<f64>>, scale: bool) -> PowerMeanParams {
-    let params = PowerMeanParams::new(kernel).scale(scale);
+/// A kernel: its spec, or a Python function and its name.
+#[derive(FromPyObject)]
+pub(crate) enum KernelArgument {
+    BuiltIn(String),
+    Own(PythonCall),
+}
+
+impl KernelArgument {
+    fn scalar(self, to_caller: &ToCaller) -> Result<ScalarKernel> {
+        match self {
+            KernelArgument::BuiltIn(spec) => spec.parse(),
+            KernelArgument::Own((function, name)) => {
+                let called =
+                    PythonFunction { function: Arc::new(function), name: name.clone(), to_caller: to_caller.clone() };
+                Ok(OwnKernel::new(&name, called).into())
+            }
+        }
+    }
+}
+
+/// A function of two arrays that Python answers for.
+struct PythonFunction {
+    function: Arc<Py<PyAny>>,
+    name: String,
+    to_caller: ToCaller,
+}
+
+impl ScalarFunction for PythonFunction {
+    fn values(&self, x: &[f64], y: &[f64]) -> Result<Vec<f64>> {
+        let (function, x, y) = (Arc::clone(&self.function), x.to_vec(), y.to_vec());
+        let values = ask(&self.to_caller, move |py| {
+            let given = (PyArray1::from_vec(py, x), PyArray1::from_vec(py, y));
+            let values = function.bind(py).call1(given)?;
+            convert::vector::<f64>(&values)
+        });
+        values.ok_or_else(|| elsewhere(&self.name))
+    }
+}
+
+/// The kernel of a map, its nodes and, for a kernel of the user's own, what it is tabulated at and its table.
+pub(crate) type MapParts<'py> = (String, Vec<f64>, Option<(Bound<'py, PyAny>, Bound<'py, PyAny>)>);
+
+fn parts_of<'py>(py: Python<'py>, map: &AdditiveMap) -> MapParts<'py> {
+    let array = |numbers: &[f64]| PyArray1::from_slice(py, numbers).into_any();
+    let table = map.table().map(|table| (array(table.values()), array(table.flat())));
+    (map.kernel().to_string(), map.nodes().to_vec(), table)
+}
+
+/// The symmetric map of these parts.
+pub(crate) fn map_of((kernel, nodes, table): MapParts<'_>) -> PyResult<AdditiveMap> {
+    let kernel: ReducedKernel = match table {
+        None => kernel.parse::<AdditiveKernel>().map_err(raise)?.into(),
+        Some((values, rows)) => {
+            let table = KernelTable::of_parts(kernel, convert::vector(&values)?, convert::vector(&rows)?);
+            ReducedKernel::Table(table.ok_or_else(|| PyValueError::new_err("not the table of a kernel"))?)
+        }
+    };
+    AdditiveMap::nystrom(kernel, &nodes).map_err(raise)
+}
+
+fn params(n_nodes: usize, nodes: Option<Vec<f64>>, scale: bool) -> PowerMeanParams {
+    // The kernel follows.
+    let params = PowerMeanParams::new(AdditiveKernel::Chi2).scale(scale);
     match nodes {
         Some(nodes) => params.nodes(nodes),
         None => params.n_nodes(n_nodes),
@@ -66,22 +132,22 @@ fn params(kernel: AdditiveKernel, n_nodes: usize, nodes: Option<Vec<f64>>, scale
 
 /// Trains on explicit features that `rows` stands for.
 #[pyfunction]
-#[pyo3(signature = (rows, labels, *, kernel, nodes, factors, C, stages, common))]
+#[pyo3(signature = (rows, labels, *, map, nodes, factors, C, stages, common))]
 #[expect(non_snake_case, reason = "C is the parameter's name")]
 #[expect(clippy::too_many_arguments, reason = "they are what a machine is made of, passed by name")]
 pub(crate) fn fit_power_mean_remote(
     py: Python<'_>,
     rows: Py<PyAny>,
     labels: PyRef<'_, WeightedLabels>,
-    kernel: &str,
-    nodes: Vec<f64>,
+    map: MapParts<'_>,
+    nodes: Option<Vec<f64>>,
     factors: Option<Vec<f64>>,
     C: f64,
     stages: Vec<(String, f64)>,
     common: Common<'_>,
 ) -> PyResult<Model> {
     let Solved { solution, shape, report } = minimise(py, rows, &labels, None, C, &common, stages)?;
-    let map = AdditiveMap::nystrom(kernel.parse().map_err(raise)?, &nodes).map_err(raise)?;
+    let map = map_of(map)?;
     let parts = PowerMeanParts {
         n_features: shape.n_features / map.n_nodes(),
         map,
@@ -92,25 +158,26 @@ pub(crate) fn fit_power_mean_remote(
         weights: solution.weights,
         report,
     };
-    let model = PowerMeanSvc::assembled(parts).map_err(raise)?.with_training(labels.training(&common));
+    let model = PowerMeanSvc::assembled(parts)
+        .map_err(raise)?
+        .with_training(TrainingSettings { nodes, ..labels.training(&common) });
     Model::fitted(model, common.feature_names).map_err(raise)
 }
 
-/// What features are multiplied by, where they are scaled, and the nodes of a kernel, for the samples that `rows` stands
-/// for.
+/// What features are multiplied by, where they are scaled, and the reduced kernel, for the samples that `rows` stands for.
 #[pyfunction]
-pub(crate) fn scale_and_nodes(
-    py: Python<'_>,
+pub(crate) fn scale_and_reduce<'py>(
+    py: Python<'py>,
     rows: Py<PyAny>,
-    kernel: &str,
+    kernel: KernelArgument,
     n_nodes: usize,
     nodes: Option<Vec<f64>>,
     is_scaled: bool,
-) -> PyResult<(Option<Vec<f64>>, Vec<f64>)> {
-    let (rows, params) = (Arc::new(rows), params(kernel.parse().map_err(raise)?, n_nodes, nodes, is_scaled));
+) -> PyResult<(Option<Vec<f64>>, MapParts<'py>)> {
+    let (rows, params) = (Arc::new(rows), params(n_nodes, nodes, is_scaled));
     let (scaling, map) = conduct(py, &Patience::default(), |monitor, to_caller| {
         let mut samples = Remote::<SampleRows, _>::new(PythonWorkers::new(&rows, to_caller));
-        model::scale_and_reduce(&mut samples, &params, monitor)
+        model::scale_and_reduce(&mut samples, &params.kernel(kernel.scalar(to_caller)?), monitor)
     })?;
-    Ok((scaling.map(|scaling| scaling.factors().to_vec()), map.nodes().to_vec()))
+    Ok((scaling.map(|scaling| scaling.factors().to_vec()), parts_of(py, &map)))
 }

@@ -41,7 +41,7 @@ class PowerMeanSVC(DaskClassifier, _local.PowerMeanSVC):
 
     plain = _local.PowerMeanSVC
 
-    def _checked(self) -> tuple[str, str, bool]:
+    def _checked(self) -> tuple[str, Any, bool]:
         loss = one_of("loss", self.loss, LOSSES, estimator=self)
         one_of("approximation", self.approximation, APPROXIMATIONS, estimator=self)
         return loss, self._kernel(), self._is_scaled()
@@ -51,13 +51,13 @@ class PowerMeanSVC(DaskClassifier, _local.PowerMeanSVC):
         self._name_columns(given)
         client, C, samples = given.client, float(self.C), given.samples()
         rows = Rows(client, grouped(client, samples))
-        factors, nodes = _core.scale_and_nodes(rows, kernel, int(self.n_nodes), self._given_nodes(), is_scaled)
+        factors, reduced = _core.scale_and_reduce(rows, kernel, int(self.n_nodes), self._given_nodes(), is_scaled)
         clock.end("nodes")
 
-        model = (len(self.classes_), C, loss, kernel, nodes)
-        shared = client.submit(_tasks.same, factors, pure=False)
+        model = (len(self.classes_), C, loss)
+        shared = [client.submit(_tasks.same, one, pure=False) for one in (reduced, factors)]
         linear = [
-            client.submit(_tasks.made, part, "power_mean", piece.codes, *model, shared, pure=False)
+            client.submit(_tasks.made, part, "power_mean", piece.codes, *model, *shared, pure=False)
             for part, piece in zip(samples, given.present, strict=True)
         ]
         rows = Rows(client, grouped(client, linear))
@@ -67,8 +67,8 @@ class PowerMeanSVC(DaskClassifier, _local.PowerMeanSVC):
         fitted = _core.fit_power_mean_remote(
             rows,
             given.labels,
-            kernel=kernel,
-            nodes=nodes,
+            map=reduced,
+            nodes=self._given_nodes(),
             factors=factors,
             C=C,
             stages=clock.stages,

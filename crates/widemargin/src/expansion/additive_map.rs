@@ -3,6 +3,9 @@
 //! In an additive kernel, Σ_i α_i y_i K(x_i, x) = Σ_j g_j(x_j) is a sum of one-dimensional functions. Each g_j is
 //! stored as m numbers a_j = Σ_i α_i y_i write(x_ij), so that g_j(x) ≈ read(x) · a_j.
 
+use std::fmt;
+
+use super::kernel_table::KernelTable;
 use crate::error::{Error, Result, require};
 use crate::macros::getters;
 use crate::macros::named;
@@ -44,10 +47,64 @@ const MAX_POWERS: usize = 3;
 /// rounding errors instead of accuracy.
 const DEPENDENT: f64 = 1e-9;
 
+/// The kernel of a map: what there is to know of k(c, ·) for its nodes c.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ReducedKernel {
+    /// One of the library's, computed.
+    BuiltIn(AdditiveKernel),
+    /// One of a user's own, tabulated at the nodes.
+    Table(KernelTable),
+}
+
+impl From<AdditiveKernel> for ReducedKernel {
+    fn from(kernel: AdditiveKernel) -> Self {
+        ReducedKernel::BuiltIn(kernel)
+    }
+}
+
+impl fmt::Display for ReducedKernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ReducedKernel::BuiltIn(kernel) => kernel.fmt(f),
+            ReducedKernel::Table(table) => f.write_str(table.name()),
+        }
+    }
+}
+
+impl ReducedKernel {
+    /// k(c, x) for the node c of this number.
+    fn at_node(&self, number: usize, node: f64, x: f64) -> f64 {
+        match self {
+            ReducedKernel::BuiltIn(kernel) => kernel.value(node, x),
+            ReducedKernel::Table(table) => table.at_node(number, x),
+        }
+    }
+
+    /// k(x, x).
+    fn diagonal(&self, x: f64) -> f64 {
+        match self {
+            ReducedKernel::BuiltIn(_) => x,
+            ReducedKernel::Table(table) => table.diagonal(x),
+        }
+    }
+
+    /// Checks that it is a kernel, known at so many nodes.
+    fn check(&self, n_nodes: usize) -> Result<()> {
+        match self {
+            ReducedKernel::BuiltIn(kernel) => kernel.require_kernel(),
+            ReducedKernel::Table(table) if table.n_nodes() != n_nodes => {
+                let (found, expected) = (format!("{} nodes", table.n_nodes()), n_nodes.to_string());
+                Err(Error::shape("table of a kernel", found, expected))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 /// The reduction of a scalar kernel, shared by all features.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AdditiveMap {
-    kernel: AdditiveKernel,
+    kernel: ReducedKernel,
     nodes: Vec<f64>,
     form: Form,
 }
@@ -55,8 +112,13 @@ pub struct AdditiveMap {
 /// How the m numbers come from the kernel's values at the nodes. Matrices are m × m, row-major.
 #[derive(Clone, Debug, PartialEq)]
 enum Form {
-    /// Nyström: the inverse of the Cholesky factor of κ(c, c), where κ is k scaled to a unit diagonal.
-    Nystrom(Vec<f64>),
+    /// Nyström, of κ, which is k scaled to a unit diagonal.
+    Nystrom {
+        /// The inverse of the Cholesky factor of κ(c, c).
+        matrix: Vec<f64>,
+        /// √k(c, c).
+        roots: Vec<f64>,
+    },
     /// The polynomial in powers of t: X⁻¹.
     Powers(Vec<f64>),
     /// The polynomial by its values at the nodes: t = ln(c + 0.05) of each node.
@@ -64,21 +126,37 @@ enum Form {
 }
 
 impl AdditiveMap {
+    /// The map of a kind.
+    ///
+    /// # Errors
+    /// As for [`AdditiveMap::nystrom`] and [`AdditiveMap::polynomial`].
+    pub fn reduced(approximation: Approximation, kernel: impl Into<ReducedKernel>, nodes: &[f64]) -> Result<Self> {
+        match approximation {
+            Approximation::Nystrom => AdditiveMap::nystrom(kernel, nodes),
+            Approximation::Polynomial => AdditiveMap::polynomial(kernel, nodes),
+        }
+    }
+
     /// The Nyström map on the given nodes, in any order.
     ///
     /// Nodes that depend linearly on the others (duplicates, or more than the rank of the kernel) are dropped, so that
     /// [`AdditiveMap::n_nodes`] may be less than the number given.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for no node, more than [`MAX_NODES`], or a node that is not finite and above 0.
-    pub fn nystrom(kernel: AdditiveKernel, nodes: &[f64]) -> Result<Self> {
+    /// [`Error::Parameter`] for no node, more than [`MAX_NODES`], or a node that is not finite and above 0;
+    /// [`Error::Shape`] for a table of other nodes.
+    pub fn nystrom(kernel: impl Into<ReducedKernel>, nodes: &[f64]) -> Result<Self> {
+        let mut kernel = kernel.into();
         check_nodes(nodes)?;
-        let mut kept: Vec<f64> = Vec::new();
+        kernel.check(nodes.len())?;
+        let roots: Vec<f64> = nodes.iter().map(|&node| kernel.diagonal(node).max(0.0).sqrt()).collect();
+        let unit_kernel = |a: usize, b: usize| kernel.at_node(a, nodes[a], nodes[b]) / (roots[a] * roots[b]);
+        let mut kept: Vec<usize> = Vec::new();
         let mut inverse: Vec<Vec<f64>> = Vec::new();
-        for &node in nodes {
+        for node in (0..nodes.len()).filter(|&node| roots[node] > 0.0) {
             // One step of a Cholesky factorisation of κ(c, c), stored as its inverse: L⁻¹ κ(c, node) is the part of
             // this node explained by the earlier ones; the pivot is the rest.
-            let correlations: Vec<f64> = kept.iter().map(|&other| unit_kernel(kernel, other, node)).collect();
+            let correlations: Vec<f64> = kept.iter().map(|&other| unit_kernel(other, node)).collect();
             let explained = lower_times(&inverse, &correlations);
             let pivot = 1.0 - explained.iter().map(|e| e * e).sum::<f64>();
             if pivot <= DEPENDENT {
@@ -100,16 +178,23 @@ impl AdditiveMap {
         for (row, values) in inverse.iter().enumerate() {
             matrix[row * m..row * m + values.len()].copy_from_slice(values);
         }
-        Ok(AdditiveMap { kernel, nodes: kept, form: Form::Nystrom(matrix) })
+        let pick = |numbers: &[f64]| kept.iter().map(|&node| numbers[node]).collect();
+        let (nodes, roots) = (pick(nodes), pick(&roots));
+        if let ReducedKernel::Table(table) = &mut kernel {
+            table.keep(&kept);
+        }
+        Ok(AdditiveMap { kernel, nodes, form: Form::Nystrom { matrix, roots } })
     }
 
     /// The polynomial of degree m − 1 in ln(x + 0.05) through m nodes.
     ///
     /// # Errors
     /// [`Error::Parameter`] for fewer than 2 nodes or more than [`MAX_NODES`], for a node outside (0, 1], and for one
-    /// that is repeated.
-    pub fn polynomial(kernel: AdditiveKernel, nodes: &[f64]) -> Result<Self> {
+    /// that is repeated; [`Error::Shape`] for a table of other nodes.
+    pub fn polynomial(kernel: impl Into<ReducedKernel>, nodes: &[f64]) -> Result<Self> {
+        let kernel = kernel.into();
         check_polynomial_nodes(nodes)?;
+        kernel.check(nodes.len())?;
         let t: Vec<f64> = nodes.iter().copied().map(logarithm).collect();
         let form = if t.len() <= MAX_POWERS { Form::Powers(inverse_vandermonde(&t)) } else { Form::Values(t) };
         Ok(AdditiveMap { kernel, nodes: nodes.to_vec(), form })
@@ -117,7 +202,7 @@ impl AdditiveMap {
 
     getters! {
         /// The kernel.
-        copy kernel: AdditiveKernel;
+        kernel: &ReducedKernel;
         /// The nodes c.
         nodes: &[f64];
     }
@@ -125,8 +210,16 @@ impl AdditiveMap {
     /// The kind of reduction.
     pub fn approximation(&self) -> Approximation {
         match self.form {
-            Form::Nystrom(_) => Approximation::Nystrom,
+            Form::Nystrom { .. } => Approximation::Nystrom,
             Form::Powers(_) | Form::Values(_) => Approximation::Polynomial,
+        }
+    }
+
+    /// The table of a kernel of a user's own.
+    pub fn table(&self) -> Option<&KernelTable> {
+        match &self.kernel {
+            ReducedKernel::BuiltIn(_) => None,
+            ReducedKernel::Table(table) => Some(table),
         }
     }
 
@@ -147,7 +240,7 @@ impl AdditiveMap {
             return out.fill(0.0);
         }
         match &self.form {
-            Form::Nystrom(_) => self.write(x, out),
+            Form::Nystrom { .. } => self.write(x, out),
             Form::Powers(_) => {
                 let (t, mut power) = (logarithm(x), 1.0);
                 for out in out {
@@ -173,20 +266,25 @@ impl AdditiveMap {
             return out[..m].fill(0.0);
         }
         let mut at_nodes = [0.0; MAX_NODES];
-        for (value, &node) in at_nodes.iter_mut().zip(&self.nodes) {
-            *value = match self.form {
-                Form::Nystrom(_) => self.kernel.value(node, x) / node.sqrt(),
-                Form::Powers(_) | Form::Values(_) => self.kernel.value(node, x),
-            };
+        for (number, (value, &node)) in at_nodes.iter_mut().zip(&self.nodes).enumerate() {
+            *value = self.kernel.at_node(number, node, x);
+            if let Form::Nystrom { roots, .. } = &self.form {
+                *value /= roots[number];
+            }
         }
         match &self.form {
-            Form::Nystrom(matrix) | Form::Powers(matrix) => {
+            Form::Nystrom { matrix, .. } | Form::Powers(matrix) => {
                 for (out, row) in out[..m].iter_mut().zip(matrix.chunks_exact(m)) {
                     *out = row.iter().zip(&at_nodes).map(|(a, b)| a * b).sum();
                 }
             }
             Form::Values(_) => out[..m].copy_from_slice(&at_nodes[..m]),
         }
+    }
+
+    /// k(x, x) of the kernel itself.
+    pub fn diagonal(&self, x: f64) -> f64 {
+        self.kernel.diagonal(x)
     }
 
     /// The approximate k(x, y): the contribution of a sample with value y to g_j(x).
@@ -196,11 +294,6 @@ impl AdditiveMap {
         self.write(y, &mut write);
         read.iter().zip(&write).map(|(a, b)| a * b).sum()
     }
-}
-
-/// κ(x, y) = k(x, y) / √(xy): 1 on the diagonal, since k(x, x) = x.
-pub(super) fn unit_kernel(kernel: AdditiveKernel, x: f64, y: f64) -> f64 {
-    kernel.value(x, y) / (x.sqrt() * y.sqrt())
 }
 
 fn lower_times(lower: &[Vec<f64>], vector: &[f64]) -> Vec<f64> {

@@ -4,7 +4,6 @@
 //! of the values (at most [`GRID`] of them, at quantiles of the kernel's mass) is searched greedily, one node at a
 //! time; then nodes are exchanged for better ones until none is found.
 
-use super::additive_map::unit_kernel;
 use crate::similarity::AdditiveKernel;
 
 /// Number of representative values. The loss is smooth in log c: a finer grid gains nothing.
@@ -18,16 +17,20 @@ const ROUNDS: usize = 4;
 /// Returns fewer nodes if there are fewer distinct values, or if fewer already retain the whole kernel. Values must be
 /// finite and above 0; those with a count of 0 are ignored.
 pub fn choose_nodes(kernel: AdditiveKernel, values: &[f32], counts: &[f64], n_nodes: usize) -> Vec<f64> {
-    let (grid, mass) = sketch(values, counts);
-    if grid.is_empty() {
-        return Vec::new();
-    }
+    // k(x, x) = x.
+    let masses = values.iter().zip(counts).map(|(&value, &count)| (f64::from(value), count * f64::from(value)));
+    let (grid, mass) = sketch(masses.collect());
     let n = grid.len();
-    let unit: Vec<f64> =
-        (0..n * n).map(|at| unit_kernel(kernel, f64::from(grid[at / n]), f64::from(grid[at % n]))).collect();
+    let unit = |x: f64, y: f64| kernel.value(x, y) / (x.sqrt() * y.sqrt());
+    search(&grid, &mass, &(0..n * n).map(|at| unit(grid[at / n], grid[at % n])).collect::<Vec<_>>(), n_nodes)
+}
+
+/// The best of the values of a sketch as nodes, for the kernel's matrix between them, scaled to a unit diagonal.
+pub(super) fn search(grid: &[f64], mass: &[f64], unit: &[f64], n_nodes: usize) -> Vec<f64> {
+    let n = grid.len();
     let mut chosen: Vec<usize> = Vec::new();
     for _ in 0..n_nodes.min(n) {
-        match best_addition(&residual(&unit, n, &chosen), &mass) {
+        match best_addition(&residual(unit, n, &chosen), mass) {
             Some((candidate, _)) => chosen.push(candidate),
             None => break,
         }
@@ -38,9 +41,9 @@ pub fn choose_nodes(kernel: AdditiveKernel, values: &[f32], counts: &[f64], n_no
             let kept = chosen[position];
             let mut others = chosen.clone();
             others.remove(position);
-            let rest = residual(&unit, n, &others);
-            if let Some((candidate, gain)) = best_addition(&rest, &mass)
-                && gain > gain_of(&rest, &mass, kept) * (1.0 + 1e-9)
+            let rest = residual(unit, n, &others);
+            if let Some((candidate, gain)) = best_addition(&rest, mass)
+                && gain > gain_of(&rest, mass, kept) * (1.0 + 1e-9)
             {
                 chosen[position] = candidate;
             }
@@ -49,20 +52,16 @@ pub fn choose_nodes(kernel: AdditiveKernel, values: &[f32], counts: &[f64], n_no
             break;
         }
     }
-    chosen.iter().map(|&at| f64::from(grid[at])).collect()
+    chosen.iter().map(|&at| grid[at]).collect()
 }
 
-/// At most [`GRID`] of the values, each representing its share of Σ count · x, the kernel's mass.
-fn sketch(values: &[f32], counts: &[f64]) -> (Vec<f32>, Vec<f64>) {
-    let mut pairs: Vec<(f32, f64)> = values
-        .iter()
-        .zip(counts)
-        .filter(|(_, count)| **count > 0.0)
-        .map(|(&value, &count)| (value, count * f64::from(value)))
-        .collect();
+/// At most [`GRID`] of the values, each representing its share of Σ count · k(x, x), the kernel's mass, of which each
+/// value is given with its own.
+pub(super) fn sketch(mut pairs: Vec<(f64, f64)>) -> (Vec<f64>, Vec<f64>) {
+    pairs.retain(|(_, mass)| *mass > 0.0);
     pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
     let total: f64 = pairs.iter().map(|(_, mass)| mass).sum();
-    let (mut grid, mut mass): (Vec<f32>, Vec<f64>) = (Vec::new(), Vec::new());
+    let (mut grid, mut mass): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
     let (mut done, mut last_bin) = (0.0, usize::MAX);
     for (value, share) in pairs {
         // A value belongs to the bin of its midpoint, so that a heavy one has its own bin.

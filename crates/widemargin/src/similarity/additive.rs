@@ -3,15 +3,17 @@
 //! The power mean family is M_p(x, y) = ((x^p + y^p) / 2)^(1/p) for p in [−∞, 0] (Wu, *Power Mean SVM
 //! for Large Scale Visual Classification*, CVPR 2012, eq. 2); χ², Hellinger and intersection are its
 //! members at p = −1, 0 and −∞. Every kernel here is zero where x or y is zero, is homogeneous
-//! (k(t·x, t·y) = t·k(x, y)) and has k(x, x) = x.
+//! (k(t·x, t·y) = t·k(x, y)) and has k(x, x) = x. Above p = 0 the power mean is neither zero at zero, M_p(x, 0) =
+//! 2^(−1/p) x, nor positive semi-definite: it is then a similarity for the basis expansion, and no kernel.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::Similarity;
 use super::definitions::sum;
+use super::distances::{norms, sums_of_terms};
 use super::row::{Definite, Definition, Onnx, SimilarityRow, built, read_among};
-use super::shared_features::sum_over_features;
+use super::shared_features::{check_widths, sum_over_features};
 use crate::data::{Rows, Vectors};
 use crate::error::{Error, Result};
 use crate::parameters::{Arguments, Parameter, Values};
@@ -21,9 +23,9 @@ const P: Parameter = Parameter::new(
     "p",
     Values::Number {
         least: f64::NEG_INFINITY,
-        most: 0.0,
-        range: "from -inf to 0 (-1 is chi-squared, 0 Hellinger, -inf intersection); above 0 the power mean is not a \
-                kernel",
+        most: f64::INFINITY,
+        range: "from -inf to inf (-1 is chi-squared, 0 Hellinger, -inf the minimum, 1 the mean, inf the maximum); a \
+                kernel from -inf to 0",
     },
     "",
 );
@@ -78,6 +80,7 @@ pub(super) const ROWS: &[SimilarityRow] = &[
         name: "power-mean",
         class: "PowerMean",
         formula: "Σ ((x_j^p + y_j^p)/2)^(1/p)",
+        about: "Of histograms: no value below 0. Indefinite where p is above 0.",
         parameters: &[P],
         examples: &["power-mean:p=-8", "power-mean:p=-0.5", "power-mean:p=-inf"],
         definition: Some(Definition::Vectors(|arguments, x, y| {
@@ -89,10 +92,11 @@ pub(super) const ROWS: &[SimilarityRow] = &[
     },
 ];
 
-/// ((x^p + y^p)/2)^(1/p), p below 0.
+/// ((x^p + y^p)/2)^(1/p), p other than 0.
 fn power_mean(p: f64, x: f64, y: f64) -> f64 {
     match p {
-        _ if x.min(y) <= 0.0 => 0.0,
+        f64::INFINITY => x.max(y),
+        _ if p < 0.0 && x.min(y) <= 0.0 => 0.0,
         f64::NEG_INFINITY => x.min(y),
         p => ((x.powf(p) + y.powf(p)) / 2.0).powf(1.0 / p),
     }
@@ -102,7 +106,7 @@ fn power_mean(p: f64, x: f64, y: f64) -> f64 {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum AdditiveKernel {
-    /// M_p for any p in [−∞, 0].
+    /// M_p for any p in [−∞, ∞]; a kernel for p in [−∞, 0].
     PowerMean {
         /// The exponent p.
         p: f64,
@@ -118,15 +122,35 @@ pub enum AdditiveKernel {
 }
 
 impl AdditiveKernel {
-    /// The power mean kernel with exponent `p`.
+    /// The power mean with exponent `p`.
     ///
     /// # Errors
-    /// [`Error::Parameter`] unless p is in [−∞, 0].
+    /// [`Error::Parameter`] for NaN.
     pub fn power_mean(p: f64) -> Result<Self> {
-        if p <= 0.0 {
+        if !p.is_nan() {
             return Ok(AdditiveKernel::PowerMean { p });
         }
         Err(Error::parameter("p", p, P.expected()))
+    }
+
+    /// Whether it is positive semi-definite, and zero where x or y is.
+    pub fn is_kernel(&self) -> bool {
+        self.p().is_none_or(|p| p <= 0.0)
+    }
+
+    /// Refuses what is no kernel.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] that says where it can be used.
+    pub(crate) fn require_kernel(&self) -> Result<()> {
+        match self.p() {
+            Some(p) if !self.is_kernel() => {
+                let expected =
+                    "from -inf to 0: above 0 the power mean is no kernel but an indefinite similarity, which";
+                Err(Error::parameter("p", p, format!("{expected} the basis expansion takes as '{self}'")))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The kernel of a spec such as `chi2` or `power-mean:p=-8`.
@@ -161,6 +185,14 @@ impl AdditiveKernel {
     /// k(x, y) for x, y at least 0.
     pub fn value(&self, x: f64, y: f64) -> f64 {
         let (small, large) = if x < y { (x, y) } else { (y, x) };
+        // M_p(x, y) relative to one of both, from which no power overflows.
+        let relative_to =
+            |one: f64, other: f64, p: f64| one * ((0.5 * (p * (other / one).ln()).exp_m1()).ln_1p() / p).exp();
+        if let Some(p) = self.p()
+            && !self.is_kernel()
+        {
+            return if large <= 0.0 || p == f64::INFINITY { large } else { relative_to(large, small, p) };
+        }
         if small <= 0.0 {
             return 0.0;
         }
@@ -173,8 +205,8 @@ impl AdditiveKernel {
             Some(-1.0) => 2.0 * small / (1.0 + small / large),
             Some(0.0) => small.sqrt() * large.sqrt(),
             Some(f64::NEG_INFINITY) => small,
-            // The direct x^p overflows in f32 already at p = −8; relative to the smaller value it cannot.
-            Some(p) => small * ((0.5 * (p * (large / small).ln()).exp_m1()).ln_1p() / p).exp(),
+            // The direct x^p overflows in f32 already at p = −8.
+            Some(p) => relative_to(small, large, p),
         }
     }
 
@@ -185,13 +217,41 @@ impl AdditiveKernel {
         let (mut sum, mut at) = (0.0, 0);
         x.for_each_nonzero(x_row, |column, value| {
             while at < other.len() && other[at].0 < column {
+                sum += self.value(0.0, other[at].1);
                 at += 1;
             }
             if at < other.len() && other[at].0 == column {
                 sum += self.value(value, other[at].1);
+                at += 1;
+            } else {
+                sum += self.value(value, 0.0);
             }
         });
-        sum
+        sum + other[at..].iter().map(|(_, value)| self.value(0.0, *value)).sum::<f64>()
+    }
+}
+
+impl AdditiveKernel {
+    /// The block where features count that only one of two vectors has.
+    fn sum_over_all_features(&self, bases: &Vectors, samples: &Vectors, block: &mut [f32]) -> Result<()> {
+        check_widths(bases, samples)?;
+        let value = |x: f32, y: f32| self.value(x.into(), y.into()) as f32;
+        if let (Vectors::Dense(bases), Vectors::Dense(samples)) = (bases, samples) {
+            sums_of_terms(bases, samples, block, value);
+            return Ok(());
+        }
+        // k(x, 0) + k(0, y) everywhere, and what k(x, y) differs from that where both have the feature.
+        let alone = self.value(1.0, 0.0);
+        let taken = |x: f32, y: f32| match x == 0.0 || y == 0.0 {
+            true => 0.0,
+            false => (alone * (f64::from(x) + f64::from(y)) - self.value(x.into(), y.into())) as f32,
+        };
+        sum_over_features(bases, samples, block, taken)?;
+        let [of_bases, of_samples] = [bases, samples].map(|vectors| norms(vectors, |x| alone * x));
+        for (row, of_sample) in block.chunks_mut(of_bases.len().max(1)).zip(of_samples) {
+            row.iter_mut().zip(&of_bases).for_each(|(k, of_basis)| *k = (of_sample + of_basis - f64::from(*k)) as f32);
+        }
+        Ok(())
     }
 }
 
@@ -227,6 +287,7 @@ impl Similarity for AdditiveKernel {
         check_histograms(self, true, bases)?;
         check_histograms(self, false, samples)?;
         match self.p() {
+            Some(_) if !self.is_kernel() => self.sum_over_all_features(bases, samples, block),
             Some(-1.0) => sum_over_features(bases, samples, block, |x, y| {
                 // 0 / 0 if both are 0, where the kernel is 0.
                 2.0 * x * y / (x + y).max(f32::MIN_POSITIVE)
@@ -260,7 +321,7 @@ fn check_histograms(kernel: &AdditiveKernel, is_basis: bool, vectors: &Vectors) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::DenseView;
+    use crate::data::{CsrMatrix, DenseMatrix, DenseView};
     use proptest::prelude::*;
 
     fn kernels() -> Vec<AdditiveKernel> {
@@ -294,15 +355,54 @@ mod tests {
 
     #[test]
     fn specs_are_written_as_they_are_read() {
-        for spec in ["power-mean:p=-1", "power-mean:p=-inf", "power-mean:p=0", "power-mean:p=-0.25", "chi2"] {
+        for spec in ["power-mean:p=-1", "power-mean:p=-inf", "power-mean:p=0", "power-mean:p=2.5", "power-mean:p=inf"] {
             assert_eq!(spec.parse::<AdditiveKernel>().unwrap().to_string(), spec);
         }
         for kernel in kernels() {
             assert_eq!(kernel.to_string().parse::<AdditiveKernel>().unwrap(), kernel);
         }
-        for bad in ["power-mean:p=1", "power-mean:p=nan", "power-mean", "chi", ""] {
+        for bad in ["power-mean:p=nan", "power-mean", "chi", ""] {
             assert!(bad.parse::<AdditiveKernel>().is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn above_0_the_power_mean_is_a_similarity_that_counts_zeros() {
+        let rows = [[0.0, 2.0, 1.0, 0.0, 4.0], [3.0, 0.0, 1.0, 0.0, 2.0], [0.0; 5]];
+        let dense = Vectors::Dense(DenseMatrix { values: rows.concat(), n_rows: 3, n_cols: 5 });
+        let nonzero = |row: &[f32]| row.iter().filter(|x| **x != 0.0).count();
+        let ends: Vec<usize> = (0..=3).map(|row| rows[..row].iter().map(|row| nonzero(row)).sum()).collect();
+        let kept = rows.concat().into_iter().enumerate().filter(|(_, x)| *x != 0.0);
+        let (indices, values) = kept.map(|(at, x)| ((at % 5) as u32, x)).unzip();
+        let sparse = Vectors::Sparse(CsrMatrix { indptr: ends, indices, values, n_cols: 5 });
+        let definitions: [(f64, fn(f64, f64) -> f64); 4] = [
+            (1.0, |x, y| (x + y) / 2.0),
+            (2.0, |x, y| ((x * x + y * y) / 2.0).sqrt()),
+            (0.5, |x, y| ((x.sqrt() + y.sqrt()) / 2.0).powi(2)),
+            (f64::INFINITY, f64::max),
+        ];
+        let wide: Vec<f64> = rows.concat().into_iter().map(f64::from).collect();
+        let view = DenseView::new(&wide, 3, 5).unwrap();
+        for (p, definition) in definitions {
+            let similarity = AdditiveKernel::power_mean(p).unwrap();
+            for (bases, samples) in [(&dense, &dense), (&sparse, &dense), (&dense, &sparse), (&sparse, &sparse)] {
+                let mut block = vec![f32::NAN; 9];
+                similarity.block(bases, samples, &mut block).unwrap();
+                for (at, found) in block.iter().enumerate() {
+                    let pairs = rows[at / 3].iter().zip(rows[at % 3]);
+                    let right: f64 = pairs.map(|(x, y)| definition(f64::from(*x), f64::from(y))).sum();
+                    assert!((f64::from(*found) - right).abs() < 1e-5, "p = {p}: {found} {right}");
+                    let between = similarity.between(&view, at / 3, &view, at % 3);
+                    assert!((between - right).abs() < 1e-12, "p = {p}: {between} {right}");
+                }
+            }
+            let refused = similarity.require_kernel().unwrap_err().to_string();
+            assert!(refused.contains(&format!("'power-mean:p={p}'")), "{refused}");
+        }
+        // Powers that overflow, and the limit p → 0.
+        let value = |p, x, y| AdditiveKernel::power_mean(p).unwrap().value(x, y);
+        assert!((value(1e3, 1e300, 1.0) / 1e300 - 0.5f64.powf(1e-3)).abs() < 1e-12);
+        assert!((value(1e-9, 0.3, 0.7) - 0.21f64.sqrt()).abs() < 1e-9);
     }
 
     #[test]

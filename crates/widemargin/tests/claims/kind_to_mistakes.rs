@@ -26,7 +26,7 @@ fn parameters() {
         (chi2().max_epochs(0), "max_iter = 0"),
         (chi2().n_nodes(0), "n_nodes = 0"),
         (chi2().n_nodes(17), "n_nodes = 17"),
-        (chi2().n_nodes(4).approximation(Approximation::Polynomial), "n_nodes = 4"),
+        (chi2().n_nodes(1).approximation(Approximation::Polynomial), "n_nodes = 1"),
         (chi2().nodes(vec![0.0]), "nodes = 0"),
         (chi2().class_weight(ClassWeight::PerClass([(Label::Integer(7), 1.0)].into())), "class_weight = 7"),
     ] {
@@ -34,8 +34,11 @@ fn parameters() {
         assert!(matches!(error, Error::Parameter { .. }) && error.is_input(), "{error}");
         assert!(error.to_string().starts_with(name), "{error}");
     }
-    for p in [0.5, 1.0, f64::NAN, f64::INFINITY] {
-        assert!(AdditiveKernel::power_mean(p).unwrap_err().to_string().starts_with("p = "));
+    assert!(AdditiveKernel::power_mean(f64::NAN).unwrap_err().to_string().starts_with("p = NaN"));
+    for p in [0.5, 1.0, f64::INFINITY] {
+        let params = PowerMeanParams::new(AdditiveKernel::power_mean(p).unwrap());
+        let error = params.fit(&samples, &labels).unwrap_err().to_string();
+        assert!(error.starts_with("p = ") && error.contains(&format!("basis expansion takes as 'power-mean:p={p}'")));
     }
 }
 

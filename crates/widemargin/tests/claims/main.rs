@@ -28,6 +28,7 @@ mod model_bytes;
 mod model_files;
 mod new_statistic;
 mod no_import_circles;
+mod own_kernels;
 mod power_mean_blocks;
 mod predictions_are_watched;
 mod resources_common;

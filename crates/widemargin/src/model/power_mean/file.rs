@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::data::Label;
 use crate::descriptor::FeatureMax;
 use crate::error::{Error, Result};
-use crate::expansion::{AdditiveMap, Approximation, MAX_NODES};
+use crate::expansion::{AdditiveMap, KernelTable, MAX_NODES, ReducedKernel};
 use crate::model::PowerMeanSvc;
 use crate::model::file::{Array, Reader, array, file_methods, header, to_bytes};
 use crate::model::origin::Origin;
@@ -24,6 +24,9 @@ pub(crate) struct Header {
     c: f64,
     n_features: usize,
     n_nodes: usize,
+    /// How many values the kernel is tabulated at; none for one of the library's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    n_tabulated: Option<usize>,
     scaled: bool,
     classes: Vec<Label>,
     report: Report,
@@ -52,6 +55,7 @@ impl PowerMeanSvc {
             c: self.c,
             n_features: self.n_features,
             n_nodes: self.map.n_nodes(),
+            n_tabulated: self.map.table().map(|table| table.values().len()),
             scaled: self.scaling.is_some(),
             classes: self.classes.clone(),
             report: self.report.clone(),
@@ -61,11 +65,17 @@ impl PowerMeanSvc {
 
     pub(crate) fn arrays(&self) -> Vec<Array<'_>> {
         let factors = self.scaling.as_ref().map_or(&[][..], FeatureMax::factors);
-        vec![
+        let mut arrays = vec![
             array("weights", self.shape().to_vec(), &self.weights),
             array("nodes", vec![self.map.n_nodes()], self.map.nodes()),
             array("factors", vec![factors.len()], factors),
-        ]
+        ];
+        if let Some(table) = self.map.table() {
+            let n = table.values().len();
+            arrays.push(array("tabulated", vec![n], table.values()));
+            arrays.push(array("table", vec![table.n_nodes() + 1, n], table.flat()));
+        }
+        arrays
     }
 
     pub(crate) fn read(reader: &Reader<'_>) -> Result<Self> {
@@ -76,12 +86,18 @@ impl PowerMeanSvc {
         }
         let retold = |error: Error| reader.wrong(error.to_string());
         header.origin.check(Some(header.n_features)).map_err(retold)?;
-        let kernel = header.kernel.parse().map_err(retold)?;
-        let nodes: Vec<f64> = reader.tensor("nodes", &[header.n_nodes])?;
-        let map = match header.approximation.parse().map_err(retold)? {
-            Approximation::Nystrom => AdditiveMap::nystrom(kernel, &nodes).map_err(retold)?,
-            Approximation::Polynomial => AdditiveMap::polynomial(kernel, &nodes).map_err(retold)?,
+        let kernel = match header.n_tabulated {
+            None => ReducedKernel::BuiltIn(header.kernel.parse().map_err(retold)?),
+            Some(n) => {
+                let (values, flat) =
+                    (reader.tensor("tabulated", &[n])?, reader.tensor("table", &[header.n_nodes + 1, n])?);
+                let table = KernelTable::of_parts(header.kernel, values, flat);
+                ReducedKernel::Table(table.ok_or_else(|| reader.wrong("its table is not one of a kernel".into()))?)
+            }
         };
+        let nodes: Vec<f64> = reader.tensor("nodes", &[header.n_nodes])?;
+        let approximation = header.approximation.parse().map_err(retold)?;
+        let map = AdditiveMap::reduced(approximation, kernel, &nodes).map_err(retold)?;
         if map.nodes() != nodes {
             return Err(reader.wrong("its nodes are not independent".into()));
         }

@@ -10,7 +10,8 @@ use crate::data::{
 use crate::descriptor::{FeatureMax, largest_values};
 use crate::error::{Error, Result, require, require_cost, require_gap};
 use crate::expansion::{
-    AdditiveMap, Approximation, CodedRows, MAX_NODES, ValueCodes, check_nodes_of, choose_nodes, polynomial_nodes,
+    AdditiveMap, Approximation, CodedRows, MAX_NODES, ValueCodes, check_nodes_of, choose_nodes, own_map,
+    polynomial_nodes,
 };
 use crate::macros::{getters, setters};
 use crate::memory;
@@ -21,7 +22,7 @@ use crate::model::scores::check_width;
 use crate::monitor::{Monitor, RowCount};
 use crate::par;
 use crate::problem::{Loss, OneVsRest, n_problems};
-use crate::similarity::AdditiveKernel;
+use crate::similarity::ScalarKernel;
 use crate::solve::dual::{self, DualProblem, DualSettings, DualSolution, Engine};
 use crate::solve::{Report, Stage};
 
@@ -31,7 +32,7 @@ const ROWS_A_CHUNK: usize = 1024;
 /// Parameters of a power mean SVM, with their defaults.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PowerMeanParams {
-    pub(crate) kernel: AdditiveKernel,
+    pub(crate) kernel: ScalarKernel,
     pub(crate) loss: Loss,
     pub(crate) c: f64,
     pub(crate) approximation: Approximation,
@@ -50,9 +51,9 @@ pub struct PowerMeanParams {
 impl PowerMeanParams {
     /// The defaults for a kernel: squared hinge, C = 0.01, three data-dependent Nyström nodes, features scaled by their
     /// maximum, a relative duality gap of 0.01, one thread per core.
-    pub fn new(kernel: AdditiveKernel) -> Self {
+    pub fn new(kernel: impl Into<ScalarKernel>) -> Self {
         PowerMeanParams {
-            kernel,
+            kernel: kernel.into(),
             loss: Loss::SquaredHinge,
             c: 0.01,
             approximation: Approximation::Nystrom,
@@ -69,9 +70,12 @@ impl PowerMeanParams {
         }
     }
 
+    /// Sets the kernel: one of the library's, or one of your own.
+    pub fn kernel(self, kernel: impl Into<ScalarKernel>) -> Self {
+        PowerMeanParams { kernel: kernel.into(), ..self }
+    }
+
     setters! {
-        /// The kernel.
-        kernel: AdditiveKernel;
         /// The weight C of the losses in ½‖f‖² + C Σ loss; above 0.
         c: f64;
         /// The loss.
@@ -116,6 +120,9 @@ impl PowerMeanParams {
     /// # Errors
     /// [`Error::Parameter`] naming the first that is invalid.
     pub fn check(&self) -> Result<()> {
+        if let ScalarKernel::BuiltIn(kernel) = &self.kernel {
+            kernel.require_kernel()?;
+        }
         require_cost(self.c)?;
         require_gap(self.tol, "0.01")?;
         require(self.max_epochs > 0, "max_iter", "0", "at least 1")?;
@@ -245,19 +252,21 @@ impl PowerMeanParams {
 
     /// The reduced kernel for values with the given counts.
     pub(crate) fn map(&self, values: &[f32], counts: &[f64]) -> Result<AdditiveMap> {
-        if self.approximation == Approximation::Polynomial {
-            let nodes = self.nodes.clone().unwrap_or_else(|| polynomial_nodes(self.n_nodes));
-            return AdditiveMap::polynomial(self.kernel, &nodes);
+        let nodes = match self.approximation {
+            Approximation::Polynomial if self.nodes.is_none() => Some(polynomial_nodes(self.n_nodes)),
+            _ => self.nodes.clone(),
+        };
+        match &self.kernel {
+            ScalarKernel::Own(kernel) => own_map(kernel, self.approximation, nodes, self.n_nodes, (values, counts)),
+            ScalarKernel::BuiltIn(kernel) => {
+                let mut nodes = nodes.unwrap_or_else(|| choose_nodes(*kernel, values, counts, self.n_nodes));
+                if nodes.is_empty() {
+                    // Every sample is empty: any node will do, and all decision values are 0.
+                    nodes.push(1.0);
+                }
+                AdditiveMap::reduced(self.approximation, *kernel, &nodes)
+            }
         }
-        if let Some(nodes) = &self.nodes {
-            return AdditiveMap::nystrom(self.kernel, nodes);
-        }
-        let mut nodes = choose_nodes(self.kernel, values, counts, self.n_nodes);
-        if nodes.is_empty() {
-            // Every sample is empty: any node will do, and all decision values are 0.
-            nodes.push(1.0);
-        }
-        AdditiveMap::nystrom(self.kernel, &nodes)
     }
 }
 

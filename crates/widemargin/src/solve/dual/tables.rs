@@ -17,6 +17,8 @@ pub(super) struct Tables<T> {
     write: Vec<T>,
     /// K̂(x, x) of each value.
     diagonal: Vec<f64>,
+    /// K(x, x) of each value; empty if the map is symmetric.
+    exact: Vec<f64>,
 }
 
 impl<T: Float> Tables<T> {
@@ -27,6 +29,7 @@ impl<T: Float> Tables<T> {
         let mut read = vec![T::zero(); book.len() * stride];
         let mut write = vec![T::zero(); if map.is_symmetric() { 0 } else { read.len() }];
         let mut per_value = Vec::with_capacity(book.len());
+        let mut exact = Vec::new();
         let (mut side_r, mut side_w) = ([0.0; WIDE_STRIDE], [0.0; WIDE_STRIDE]);
         for (code, &x) in book.iter().enumerate() {
             map.read(x.into(), &mut side_r);
@@ -35,20 +38,19 @@ impl<T: Float> Tables<T> {
                 side_w = side_r;
             } else {
                 map.write(x.into(), &mut side_w);
+                exact.push(map.diagonal(x.into()));
                 copy(&side_w[..m], &mut write[code * stride..]);
             }
             per_value.push(side_r[..m].iter().zip(&side_w).map(|(r, w)| r * w).sum::<f64>());
         }
-        Tables { stride, read, write, diagonal: per_value }
+        Tables { stride, read, write, diagonal: per_value, exact }
     }
 
     /// Q_ii: the larger of K(x_i, x_i) and K̂(x_i, x_i), one per row. If K̂ is not symmetric, the paper's step 1 /
     /// K(x_i, x_i) diverges once K̂_ii is more than twice K_ii; the larger of both never does.
     pub fn diagonal(&self, rows: &CodedRows) -> Vec<T> {
-        // Every kernel here has k(x, x) = x. The Nyström map is at most that, and its own diagonal is the exact
-        // curvature of its problem.
-        let is_symmetric = self.write.is_empty();
-        let exact = |code: usize| if is_symmetric { 0.0 } else { rows.book()[code].into() };
+        // The Nyström map is at most the kernel, and its own diagonal is the exact curvature of its problem.
+        let exact = |code: usize| self.exact.get(code).copied().unwrap_or(0.0);
         let diagonal = match rows.entries() {
             Entries::Narrow(entries) => row_sums(rows.indptr(), entries, &self.diagonal, exact),
             Entries::Wide(entries) => row_sums(rows.indptr(), entries, &self.diagonal, exact),

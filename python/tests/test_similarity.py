@@ -692,7 +692,7 @@ def test_resolved():
         ("jensen-shanon", ValueError, "Did you mean 'jensen-shannon'"),
         ("xyz", ValueError, "unknown similarity 'xyz'. Known are"),
         ("", ValueError, "unknown similarity ''"),
-        ("hgo>rbf", ValueError, "unknown descriptor 'hgo'. Did you mean 'hog'\\? Known are hog, mean-norm"),
+        ("hgo>rbf", ValueError, "unknown descriptor 'hgo'. Did you mean 'hog'\\? Known are hog, pixels, mean-norm"),
         ("hog", ValueError, "'hog' is a descriptor, a similarity must follow it, as in 'hog/rbf'"),
         ("ngrams:n=2", ValueError, "as in 'ngrams:n=2/tanimoto'"),
         ("rbf>linear", ValueError, "'rbf' is a similarity, it comes last, after the descriptors"),

@@ -375,7 +375,8 @@ mod tests {
         let kept = rows.concat().into_iter().enumerate().filter(|(_, x)| *x != 0.0);
         let (indices, values) = kept.map(|(at, x)| ((at % 5) as u32, x)).unzip();
         let sparse = Vectors::Sparse(CsrMatrix { indptr: ends, indices, values, n_cols: 5 });
-        let definitions: [(f64, fn(f64, f64) -> f64); 4] = [
+        type Definition = fn(f64, f64) -> f64;
+        let definitions: [(f64, Definition); 4] = [
             (1.0, |x, y| (x + y) / 2.0),
             (2.0, |x, y| ((x * x + y * y) / 2.0).sqrt()),
             (0.5, |x, y| ((x.sqrt() + y.sqrt()) / 2.0).powi(2)),

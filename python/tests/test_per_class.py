@@ -61,6 +61,12 @@ def test_it_is_as_good_on_digits():
     assert any("C for each class by itself" in note for note in own.report_["notes"])
 
 
+def test_another_similarity_is_answered_with_what_takes_it():
+    with pytest.raises(ValueError, match=r"BasisExpansionSVC\('edit', normalization='centered_clip', C='auto'\)"):
+        ThinPlateSVC(kernel="edit").fit(X, y)
+    assert ThinPlateSVC(kernel="inverse_multiquadric:gamma=0.1").fit(X, y).score(X, y) > 0.9
+
+
 def test_bad_input_is_named():
     with pytest.raises(ValueError, match="auto where it is selected for each class"):
         ThinPlateSVC(per_class=True, C=1.0).fit(X, y)

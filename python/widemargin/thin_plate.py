@@ -14,7 +14,7 @@ from ._base import SHARED, VectorClassifier, fitting
 from ._c_choice import c_of, path_of
 from ._names import one_of
 from ._nested import NestedSpecMixin
-from ._rows import kernels_of
+from ._rows import SIMILARITIES, kernels_of
 
 _KERNELS = kernels_of("thin-plate")
 _NULL_SPACES = ("auto", "free", "penalized", "constant", "none")
@@ -178,6 +178,12 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
     def _kernel(self) -> str:
         spec = str(getattr(self.kernel, "spec", self.kernel))
         name, colon, rest = spec.partition(":")
+        known = (kernel.replace("-", "_") for kernel in _KERNELS)
+        if name.replace("_", "-").rpartition("/")[2] in SIMILARITIES and name.replace("-", "_") not in known:
+            raise ValueError(
+                f"kernel={spec!r} is not among ThinPlateSVC's kernels of vectors; on any similarity the thin plate SVM is "
+                f"BasisExpansionSVC({spec!r}, normalization='centered_clip', C='auto')"
+            )
         return one_of("kernel", name, _KERNELS, estimator=self) + colon + rest
 
     def _describe(self, told: dict[str, Any]) -> None:

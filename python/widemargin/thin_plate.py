@@ -181,8 +181,8 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         known = (kernel.replace("-", "_") for kernel in _KERNELS)
         if name.replace("_", "-").rpartition("/")[2] in SIMILARITIES and name.replace("-", "_") not in known:
             raise ValueError(
-                f"kernel={spec!r} is not among ThinPlateSVC's kernels of vectors; on any similarity the thin plate SVM is "
-                f"BasisExpansionSVC({spec!r}, normalization='centered_clip', C='auto')"
+                f"kernel={spec!r} is not among ThinPlateSVC's kernels of vectors; on any similarity the thin plate SVM "
+                f"is BasisExpansionSVC({spec!r}, normalization='centered_clip', C='auto')"
             )
         return one_of("kernel", name, _KERNELS, estimator=self) + colon + rest
 

@@ -55,8 +55,11 @@ def measured(name: str, train: Any, y: Any, test: Any, z: Any) -> list[dict[str,
     for size in SIZES:
         fit("evenly spaced", n_basis=size)
         fit(f"max_basis, of {n_basis}", n_basis=n_basis, max_basis=size)
-    for c in (0.01, 0.03, 0.1):
-        fit(f"penalty l1 at C = {c}, of {n_basis}", n_basis=n_basis, penalty="l1", C=c, tol=1e-2, max_iter=200)
+    for c in (0.03, 0.1, 0.3):
+        model = fit(f"penalty l1 at C = {c}, of {n_basis}", n_basis=n_basis, penalty="l1", C=c, tol=1e-2, max_iter=200)
+        kept = model.basis_indices_
+        fit("these, fitted again", basis=kept)
+        fit("as many, evenly spaced", n_basis=len(kept))
     return rows
 
 

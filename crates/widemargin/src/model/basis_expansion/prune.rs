@@ -2,9 +2,9 @@
 //! elimination: Guyon, Weston, Barnhill & Vapnik, *Gene Selection for Cancer Classification using Support Vector
 //! Machines*, 2002).
 //!
-//! An L1 penalty that leaves as few bases as asked is so strong that each class keeps those that suit it alone: on
-//! scikit-learn's digits the 20 bases that it keeps of 300 are worse than 20 that are evenly spaced, where elimination
-//! is better (`benchmarks/sparse_bases`).
+//! An L1 penalty that leaves few bases is so strong that each class keeps those that suit it alone: fitted again without
+//! it, the 8 to 170 bases that it kept of a thousand on three tasks were .5 to 12 points worse than as many evenly spaced
+//! ones, where elimination is .8 to 6.5 points better (`benchmarks/sparse_bases`).
 
 use crate::expansion::BasisExpansion;
 use crate::similarity::Similarity;

@@ -241,14 +241,15 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
         self, collected: Collected, target: _core._Target, resolved: Resolved, normalization: str, progress: Progress
     ) -> tuple[Resolved, str]:
         """The similarities and the normalization with the least leave-one-out loss; sets `tried_`."""
-        searches = is_auto(self.similarity)
-        if not searches and (resolved.calls or resolved.is_precomputed or len(resolved.specs) != 1):
+        candidates: list[tuple[list[str], str | None]] = []
+        if is_auto(self.similarity):
+            if normalization != "auto":
+                raise ValueError("similarity='auto' chooses the normalization too: give normalization='auto'")
+        elif resolved.calls or resolved.is_precomputed or len(resolved.specs) != 1:
             raise ValueError("normalization='auto' needs one similarity of the library's, or similarity='auto'")
-        names = {"auto": (None, "mean-norm")}.get(normalization, (normalization,))
-        specs = [] if searches else [resolved.specs]
-        if searches and normalization != "auto":
-            raise ValueError("similarity='auto' chooses the normalization too: give normalization='auto'")
-        candidates = [(list(one), name) for one in specs for name in names]
+        else:
+            # What suits the similarity, and the paper's.
+            candidates = [(resolved.specs, None), (resolved.specs, "mean-norm")]
         common = self._common(progress)
         found = _core.choose_similarity(collected.given, target, candidates, self._intercept("squared-hinge"), common)
         similarities, name, tried, _ = found

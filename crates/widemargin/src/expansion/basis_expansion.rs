@@ -330,11 +330,24 @@ impl<S: Similarity> BasisExpansion<S> {
         Ok(())
     }
 
-    /// The bases that have a weight, `[problem][feature]`, where each feature belongs to one: at least the first.
+    /// Σ weight² of each basis over all problems and parts, where each feature belongs to one; weights are
+    /// `[problem][feature]`.
+    pub(crate) fn squares_of_bases(&self, weights: &[impl Copy + Into<f64>]) -> Vec<f64> {
+        let mut sums = vec![0.0; self.n_columns()];
+        for part in 0..self.maps.len() {
+            let (columns, features) = (self.columns_of(part), self.part_columns(part).unwrap_or_default());
+            for of_problem in weights.chunks(self.n_features().max(1)) {
+                let weights = columns.iter().zip(&of_problem[features.clone()]);
+                weights.for_each(|(&basis, &weight)| sums[basis] += weight.into().powi(2));
+            }
+        }
+        sums
+    }
+
+    /// The bases that have a weight: at least the first.
     pub(crate) fn used_bases(&self, weights: &[f32]) -> Vec<usize> {
-        let n = self.n_columns();
-        let used = |basis: &usize| weights.iter().skip(*basis).step_by(n).any(|weight| *weight != 0.0);
-        let kept: Vec<usize> = (0..n).filter(used).collect();
+        let squares = self.squares_of_bases(weights);
+        let kept: Vec<usize> = (0..squares.len()).filter(|&basis| squares[basis] > 0.0).collect();
         if kept.is_empty() { vec![0] } else { kept }
     }
 

@@ -37,15 +37,9 @@ pub fn pick_bases<S: Similarity>(
     let costs = vec![c; view.n_rows()];
     let targets = OneVsRest::new(labels.codes(), labels.classes().len());
     let solved = l1::solve(&view, targets, &costs, Intercept::Free, settings, monitor)?;
-    let mut is_used = vec![false; n_columns];
-    for part in 0..expansion.similarity().n_parts() {
-        let (columns, features) = (expansion.columns_of(part), expansion.part_columns(part).unwrap_or_default());
-        for solution in &solved {
-            let weights = columns.iter().zip(&solution.weights[features.clone()]);
-            weights.for_each(|(&basis, weight)| is_used[basis] |= *weight != 0.0);
-        }
-    }
-    Ok((0..n_columns).filter(|&basis| is_used[basis]).collect())
+    let weights: Vec<f64> = solved.into_iter().flat_map(|solution| solution.weights).collect();
+    let squares = expansion.squares_of_bases(&weights);
+    Ok((0..n_columns).filter(|&basis| squares[basis] > 0.0).collect())
 }
 
 #[cfg(test)]

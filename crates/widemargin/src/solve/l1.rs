@@ -122,6 +122,20 @@ pub(super) fn check(
     Ok(())
 }
 
+/// Scales the heavier side down, so that Σ α_i y_i = 0; false if one side is empty, where only α = 0 is feasible.
+pub(super) fn balance(alphas: &mut [f64], signs: &[f64]) -> bool {
+    let side =
+        |sign: f64| -> f64 { alphas.iter().zip(signs).filter(|(_, s)| **s == sign).map(|(alpha, _)| alpha).sum() };
+    let (plus, minus) = (side(1.0), side(-1.0));
+    if plus <= 0.0 || minus <= 0.0 {
+        return false;
+    }
+    let least = plus.min(minus);
+    let shrink = |sign: f64| least / if sign > 0.0 { plus } else { minus };
+    alphas.iter_mut().zip(signs).for_each(|(alpha, sign)| *alpha *= shrink(*sign));
+    true
+}
+
 /// The state of one problem.
 struct State<'a> {
     /// \[feature\]\[row\].
@@ -258,17 +272,8 @@ impl State<'_> {
     fn dual_bound(&self) -> f64 {
         let mut alphas: Vec<f64> =
             self.slacks.iter().zip(self.costs).map(|(slack, cost)| 2.0 * cost * slack.max(0.0)).collect();
-        if self.is_free {
-            let side = |sign: f64| -> f64 {
-                alphas.iter().zip(&self.signs).filter(|(_, s)| **s == sign).map(|(alpha, _)| alpha).sum()
-            };
-            let (plus, minus) = (side(1.0), side(-1.0));
-            // The heavier side is scaled down; if one side is empty, only α = 0 is feasible.
-            let shrink = |sign: f64| if sign > 0.0 { minus.min(plus) / plus } else { plus.min(minus) / minus };
-            if plus <= 0.0 || minus <= 0.0 {
-                return 0.0;
-            }
-            alphas.iter_mut().zip(&self.signs).for_each(|(alpha, sign)| *alpha *= shrink(*sign));
+        if self.is_free && !balance(&mut alphas, &self.signs) {
+            return 0.0;
         }
         let pull = |j: usize| -> f64 {
             let terms = self.column(j).iter().zip(&alphas).zip(&self.signs);

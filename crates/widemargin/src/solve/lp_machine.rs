@@ -12,7 +12,7 @@
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, SolverStatus, SupportedConeT};
 
-use super::l1::{L1Settings, L1Solution, check};
+use super::l1::{L1Settings, L1Solution, balance, check};
 use crate::data::{DenseView, Rows};
 use crate::error::{Error, Result};
 use crate::memory;
@@ -154,17 +154,8 @@ impl Program<'_> {
     /// The lower bound from dual variables, made feasible.
     fn bound(&self, duals: &[f64]) -> f64 {
         let mut alphas: Vec<f64> = duals.iter().zip(&self.costs).map(|(alpha, cost)| alpha.clamp(0.0, *cost)).collect();
-        if self.is_free {
-            let side = |sign: f64| -> f64 {
-                alphas.iter().zip(&self.signs).filter(|(_, s)| **s == sign).map(|(alpha, _)| alpha).sum()
-            };
-            let (plus, minus) = (side(1.0), side(-1.0));
-            let least = plus.min(minus);
-            if least <= 0.0 {
-                return 0.0;
-            }
-            let shrink = |sign: f64| least / if sign > 0.0 { plus } else { minus };
-            alphas.iter_mut().zip(&self.signs).for_each(|(alpha, sign)| *alpha *= shrink(*sign));
+        if self.is_free && !balance(&mut alphas, &self.signs) {
+            return 0.0;
         }
         let mut pulls = vec![0.0; self.rows.n_cols()];
         for ((&row, alpha), sign) in self.present.iter().zip(&alphas).zip(&self.signs) {

@@ -1,5 +1,7 @@
 //! The first half of a basis expansion SVM, also available separately: selects bases and computes features.
 
+use std::ops::Range;
+
 use crate::basis::{self, Bases, BasisChoice};
 use crate::data::{DenseMatrix, Distinct, Picked, Samples, Source, Training};
 use crate::error::{Error, Result};
@@ -56,9 +58,7 @@ impl<S: Similarity> Expansion<S> {
         let phi = DenseMatrix { values, n_rows: phi.n_rows, n_cols: expansion.n_features() };
         Expansion { expansion, phi, chosen, basis }
     }
-}
 
-impl<S: Similarity> Expansion<S> {
     /// The same where the mean norm of each part is 1 again, after bases were left out; `weights` are those of the samples.
     pub fn with_mean_norm(mut self, weights: &[f64]) -> Self {
         if self.expansion.normalization() != Normalization::MeanNorm {
@@ -71,14 +71,19 @@ impl<S: Similarity> Expansion<S> {
             let rows = self.phi.values.chunks(width.max(1)).zip(weights);
             let mean = rows.map(|(row, weight)| weight * norm(row)).sum::<f64>() / total;
             if mean > 0.0 {
-                let factor = self.expansion.similarity().options(part).weight.unwrap_or(1.0) / mean;
-                for row in self.phi.values.chunks_mut(width.max(1)) {
-                    row[columns.clone()].iter_mut().for_each(|x| *x = (f64::from(*x) * factor) as f32);
-                }
+                let factor = self.expansion.similarity().options(part).factor() / mean;
+                scale_columns(&mut self.phi.values, width, columns, factor);
                 self.expansion.scale(part, factor);
             }
         }
         self
+    }
+}
+
+/// Multiplies some columns of rows of `width` numbers.
+pub(super) fn scale_columns(rows: &mut [f32], width: usize, columns: Range<usize>, factor: f64) {
+    for row in rows.chunks_mut(width.max(1)) {
+        row[columns.clone()].iter_mut().for_each(|x| *x = (f64::from(*x) * factor) as f32);
     }
 }
 

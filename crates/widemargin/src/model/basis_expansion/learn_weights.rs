@@ -5,6 +5,7 @@
 //! one fit where C is given.
 
 use super::choose_c::{Chosen, Sampled};
+use super::expand::scale_columns;
 use crate::data::DenseView;
 use crate::error::Result;
 use crate::expansion::BasisExpansion;
@@ -62,7 +63,7 @@ pub(super) fn learn_weights<S: Similarity>(
     let loss = |powers: &[f64]| -> Result<f64> {
         let mut scaled = sampled.phi().to_vec();
         for (&part, power) in open.iter().zip(powers) {
-            scale(&mut scaled, width, columns(part), power.exp2());
+            scale_columns(&mut scaled, width, columns(part), power.exp2());
         }
         let point = sampled
             .fit(&scaled, asked.c, asked.intercept, false, &pool, &monitor.without_progress())?
@@ -99,15 +100,9 @@ pub(super) fn learn_weights<S: Similarity>(
     let ranges: Vec<_> = open.iter().map(|&part| columns(part)).collect();
     let mut told = Vec::new();
     for ((&part, power), columns) in open.iter().zip(&powers).zip(ranges) {
-        scale(phi, width, columns, power.exp2());
+        scale_columns(phi, width, columns, power.exp2());
         told.push(format!("{:.3} for {}", power.exp2(), expansion.similarity().part(part)));
         expansion.weigh(part, power.exp2())?;
     }
     Ok(Some(format!("weights of similarities were learned{of}: {}", told.join(", "))))
-}
-
-fn scale(rows: &mut [f32], width: usize, columns: std::ops::Range<usize>, factor: f64) {
-    for row in rows.chunks_mut(width.max(1)) {
-        row[columns.clone()].iter_mut().for_each(|x| *x = (f64::from(*x) * factor) as f32);
-    }
 }

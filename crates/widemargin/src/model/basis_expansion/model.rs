@@ -209,15 +209,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         if expansion.n_columns() != n || !expansion.normalization().has_a_feature_a_basis() {
             return None;
         }
-        let mut sums = vec![0.0; n];
-        for part in 0..expansion.similarity().n_parts() {
-            let (columns, features) = (expansion.columns_of(part), expansion.part_columns(part)?);
-            for of_problem in self.weights.chunks(expansion.n_features().max(1)) {
-                let weights = columns.iter().zip(&of_problem[features.clone()]);
-                weights.for_each(|(&basis, weight)| sums[basis] += f64::from(*weight).powi(2));
-            }
-        }
-        Some(sums.into_iter().map(f64::sqrt).collect())
+        Some(expansion.squares_of_bases(&self.weights).into_iter().map(f64::sqrt).collect())
     }
 
     /// The same model with more notes in its report.

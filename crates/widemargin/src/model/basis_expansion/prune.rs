@@ -19,12 +19,8 @@ pub(super) fn next_size(n: usize, most: usize) -> usize {
 
 /// The `most` bases with the largest weights over all problems and parts, ascending; weights are `[problem][feature]`.
 pub(super) fn heaviest<S: Similarity>(expansion: &BasisExpansion<S>, weights: &[f32], most: usize) -> Vec<usize> {
-    let n = expansion.n_columns();
-    let mut sums = vec![0.0; n];
-    for part in weights.chunks(n.max(1)) {
-        part.iter().zip(&mut sums).for_each(|(weight, sum)| *sum += f64::from(*weight).powi(2));
-    }
-    let mut order: Vec<usize> = (0..n).collect();
+    let sums = expansion.squares_of_bases(weights);
+    let mut order: Vec<usize> = (0..sums.len()).collect();
     // In a tie the first.
     order.sort_by(|&a, &b| sums[b].total_cmp(&sums[a]).then(a.cmp(&b)));
     order.truncate(most);

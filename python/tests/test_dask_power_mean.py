@@ -145,6 +145,22 @@ def test_mistakes_are_told(client, digits):
                 PowerMeanSVC(feature_range=feature_range).fit(cut(spoilt, y, (60, 40))[0], dy)
 
 
+@pytest.mark.parametrize("sparse_rows", [False, True])
+def test_what_is_chosen_is_chosen_as_on_one_computer(client, digits, sparse_rows):
+    X, y = digits[0][:700], digits[1][:700] % 4
+    weights = np.random.default_rng(2).integers(0, 3, len(y)).astype(float)
+    dw = da.from_array(weights, chunks=((300, 400),))
+    auto = {"p": "auto", "C": "auto", "n_nodes": "auto"}
+    parts = rows_cut(sparse.csr_array(X), y, (300, 400)) if sparse_rows else cut(X, y, (300, 400))
+    found = PowerMeanSVC(tol=1e-6, **auto).fit(*parts, sample_weight=dw)
+    alone = wm.PowerMeanSVC(tol=1e-6, **auto).fit(X, y, sample_weight=weights)
+    assert (found.p_, found.n_nodes_) == (alone.p_, alone.n_nodes_)
+    np.testing.assert_allclose(found.C_, alone.C_, rtol=1e-6)
+    np.testing.assert_allclose(found.path_["loo_squared_hinge"], alone.path_["loo_squared_hinge"], rtol=1e-6)
+    assert (found.predict(X) == alone.predict(X)).mean() > 0.995
+    assert any("leave-one-out" in note for note in found.report_["notes"])
+
+
 def test_a_worker_that_is_killed_costs_nothing_but_time(digits, monkeypatch):
     X, y = digits
     with (

@@ -148,3 +148,70 @@ def test_a_table_is_not_exported():
     model = wm.PowerMeanSVC(kernel=np.minimum).fit([[1.0], [2.0]], [0, 1])
     with pytest.raises(ValueError, match="'own:minimum' is a table"):
         wm.to_onnx(model)
+
+
+AUTO = {"p": "auto", "C": "auto", "n_nodes": "auto"}
+
+
+def test_chosen_parameters_are_told_and_stored(digits, tmp_path):
+    X, y, X_test = digits
+    model = wm.PowerMeanSVC(**AUTO, random_state=0).fit(X, y)
+    exact = {one["kernel"]: one for one in model.tried_ if one["n_nodes"] is None}
+    assert len(exact) == 7
+    assert f"power-mean:p={model.p_:g}" in exact
+    assert set(model.tried_[0]) == {"kernel", "n_nodes", "C", "loo_squared_hinge", "loo_error", "problem"}
+    losses = model.path_["loo_squared_hinge"]
+    near = np.flatnonzero(losses <= 1.02 * losses.min())
+    assert model.path_["C"][near[0]] == model.C_
+    assert model.n_nodes_ == len(model.nodes_) >= 3
+    assert model.score(X, y) > 0.97
+    given = wm.PowerMeanSVC(p=model.p_, C=model.C_, n_nodes=model.n_nodes_, nodes=model.nodes_, random_state=0)
+    np.testing.assert_array_equal(given.fit(X, y).decision_function(X_test), model.decision_function(X_test))
+    assert given.tried_ == []
+    assert given.path_ == {}
+
+    wm.save(model, tmp_path / "model")
+    loaded = wm.load(tmp_path / "model")
+    assert (loaded.p_, loaded.C_, loaded.n_nodes_, loaded.tried_) == (
+        model.p_,
+        model.C_,
+        model.n_nodes_,
+        model.tried_,
+    )
+    np.testing.assert_array_equal(loaded.path_["C"], model.path_["C"])
+
+
+def test_the_losses_told_are_those_of_numpy(digits):
+    X, y, _ = digits
+    X, y = X[:80], y[:80]
+    model = wm.PowerMeanSVC(p=-1, n_nodes=3, C="auto").fit(X, y)
+    scaled = (X / np.maximum(X.max(0), 1e-300)).astype(np.float32).astype(float)
+    at_nodes = chi2(scaled[:, :, None], model.nodes_)
+    # The kernel as it is fitted: Nyström of the scalar kernel at the nodes.
+    inverse = np.linalg.inv(chi2(*np.meshgrid(model.nodes_, model.nodes_)))
+    gram = np.einsum("ajm,mn,bjn->ab", at_nodes, inverse, at_nodes)
+    signs = np.where(y[:, None] == model.classes_, 1.0, -1.0)
+    for C, told in zip(model.path_["C"][::4], model.path_["loo_squared_hinge"][::4], strict=True):
+        hat = gram @ np.linalg.inv(gram + np.eye(len(y)) / (2 * C))
+        left_out = signs - (signs - hat @ signs) / (1 - np.diag(hat))[:, None]
+        loss = np.mean(np.maximum(0, 1 - signs * left_out) ** 2)
+        assert told == pytest.approx(loss, rel=1e-4)
+
+
+def test_a_kernel_of_ones_own_has_c_and_nodes_chosen(digits):
+    X, y, _ = digits
+    own = wm.PowerMeanSVC(kernel=chi2, C="auto", n_nodes="auto", random_state=0).fit(X, y)
+    named = wm.PowerMeanSVC(kernel="chi2", C="auto", n_nodes="auto", random_state=0).fit(X, y)
+    assert own.p_ is None
+    assert named.p_ == -1.0
+    assert own.tried_[0]["n_nodes"] >= 8
+    assert named.tried_[0]["n_nodes"] is None
+    assert 0.5 < own.C_ / named.C_ < 2
+    assert own.score(X, y) == pytest.approx(named.score(X, y), abs=0.02)
+
+
+@pytest.mark.parametrize("name", ["p", "C", "n_nodes"])
+def test_other_words_than_auto_are_refused(digits, name):
+    X, y, _ = digits
+    with pytest.raises(ValueError, match=f"The '{name}' parameter of PowerMeanSVC must be.*auto"):
+        wm.PowerMeanSVC(**{name: "best"}).fit(X, y)

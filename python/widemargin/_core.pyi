@@ -62,6 +62,7 @@ class _Common(TypedDict):
     feature_names: Sequence[str] | None
 
 __all__ = [
+    "Chosen",
     "LandmarkPlan",
     "Model",
     "Part",
@@ -70,6 +71,7 @@ __all__ = [
     "canonical",
     "choose_bases",
     "choose_landmarks",
+    "choose_power_mean",
     "choose_similarity",
     "descriptor_rows",
     "fit_basis_expansion",
@@ -134,14 +136,16 @@ def fit_power_mean(
     *,
     kernel: _Kernel,
     loss: str,
-    C: float,
+    C: float | None,
     approximation: str,
-    n_nodes: int,
+    n_nodes: int | None,
     nodes: Sequence[float] | None,
     scale: bool,
     shrinking: bool,
     common: _Common,
-) -> Model: ...
+) -> Model:
+    """None has a parameter chosen, as does the kernel "auto"."""
+
 def fit_thin_plate(
     samples: _Samples,
     target: _Target,
@@ -238,6 +242,9 @@ class WeightedLabels:
     def landmark_candidates(self, basis: str, n_basis: int, seed: int) -> _Rows:
         """Rows that landmarks are chosen among, of weight above 0, ascending."""
 
+    def rows_to_choose_on(self, seed: int) -> _Rows:
+        """Rows that `choose_power_mean` compares candidates on, of weight above 0, ascending."""
+
     def brought_rows(self, n_features: int, fewest: int) -> _Rows | None:
         """Rows for the Hessian of `fit_basis_expansion_remote`; None where there are fewer than `fewest` rows, or too
         few to be worth it."""
@@ -297,10 +304,37 @@ def fit_power_mean_remote(
     nodes: Sequence[float] | None,
     factors: Sequence[float] | None,
     C: float,
+    choice: Chosen | None,
     stages: _Stages,
     common: _Common,
 ) -> Model:
     """A squared-hinge classifier, by Newton's method over v(x) that `rows` stands for as for `normalised`."""
+
+@final
+class Chosen:
+    """What a power mean SVM chose: the parameters, given or chosen."""
+
+    @property
+    def kernel(self) -> str: ...
+    @property
+    def C(self) -> float: ...
+    @property
+    def n_nodes(self) -> int: ...
+
+def choose_power_mean(
+    samples: _Samples,
+    rows: Sequence[int],
+    labels: WeightedLabels,
+    *,
+    kernel: _Kernel,
+    C: float | None,
+    n_nodes: int | None,
+    nodes: Sequence[float] | None,
+    factors: Sequence[float] | None,
+    common: _Common,
+) -> Chosen:
+    """Chooses on the samples with these numbers among those that the labels are of; None has a parameter chosen, as
+    does the kernel "auto"."""
 
 def scale_and_reduce(
     rows: object, kernel: _Kernel, n_nodes: int, nodes: Sequence[float] | None, is_scaled: bool

@@ -5,7 +5,9 @@ use std::any::Any;
 use indicatif::HumanCount;
 use serde_json::{Value, json};
 use widemargin::data::{AnySamples, Label};
-use widemargin::model::{BasisExpansionSvc, ClassPath, Classifier, ThinPlateSvc};
+use widemargin::model::{
+    BasisExpansionSvc, ClassPath, Classifier, PowerMeanChoice, PowerMeanSvc, ThinPlateSvc, TriedC, TriedKernel,
+};
 use widemargin::similarity::AnySimilarity;
 use widemargin::solve::thin_plate::PathPoint;
 
@@ -27,11 +29,19 @@ pub fn thin_plate(model: &dyn Classifier) -> Option<&ThinPlateSvc> {
     (model as &dyn Any).downcast_ref()
 }
 
+/// The model as a power mean SVM, where it is.
+fn power_mean(model: &dyn Classifier) -> Option<&PowerMeanSvc> {
+    (model as &dyn Any).downcast_ref()
+}
+
 /// What `inspect` tells below the other lines: its name, its JSON, and its text.
 pub fn details(model: &dyn Classifier) -> Option<(&'static str, Value, String)> {
     if let Some(model) = basis_expansion(model) {
         let (json, table) = bases(model);
         return Some(("bases", json, table));
+    }
+    if let Some(choice) = power_mean(model).and_then(PowerMeanSvc::choice) {
+        return Some(("choice", json!(choice), choice_tables(model.c(0), choice)));
     }
     let model = thin_plate(model)?;
     if model.per_class().is_empty() {
@@ -61,6 +71,31 @@ pub fn findings(model: &dyn Classifier) -> Option<String> {
         HumanCount(model.n_bases() as u64),
         if model.scale().is_some() { "; standardised columns" } else { "" },
     ))
+}
+
+/// What a power mean SVM tried: kernels, and values of C.
+fn choice_tables(c: f64, choice: &PowerMeanChoice) -> String {
+    let number = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.5}"));
+    let percent = |value: Option<f64>| value.map_or("-".into(), |value| format!("{:.2}", 100.0 * value));
+    let kernel = |tried: &TriedKernel| {
+        let nodes = tried.n_nodes.map_or("exact".into(), |n_nodes| n_nodes.to_string());
+        let c = tried.c.map_or("-".into(), |c| format!("{c:.3e}"));
+        let problem = tried.problem.clone().unwrap_or_default();
+        vec![tried.kernel.clone(), nodes, c, number(tried.loo_squared_hinge), percent(tried.loo_error), problem]
+    };
+    let kernels: Vec<Vec<String>> = choice.tried.iter().map(kernel).collect();
+    let mut told = text_table(&["kernel", "nodes", "C", "left-out loss", "left-out error %", ""], &kernels);
+    if !choice.path.is_empty() {
+        let row = |point: &TriedC| {
+            let (loss, error) = (Some(point.loo_squared_hinge), Some(point.loo_error));
+            let chosen = if point.c == c { "* chosen".into() } else { String::new() };
+            vec![format!("{:.3e}", point.c), number(loss), percent(error), chosen]
+        };
+        let rows: Vec<Vec<String>> = choice.path.iter().map(row).collect();
+        told.push('\n');
+        told.push_str(&text_table(&["C", "left-out loss", "left-out error %", ""], &rows));
+    }
+    told
 }
 
 /// C, how it was chosen, and the estimated error.

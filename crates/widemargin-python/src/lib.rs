@@ -44,7 +44,7 @@ mod _core {
     #[pymodule_export]
     use crate::parts::{Part, State, merge};
     #[pymodule_export]
-    use crate::power_mean::{fit_power_mean, fit_power_mean_remote, scale_and_reduce};
+    use crate::power_mean::{Chosen, choose_power_mean, fit_power_mean, fit_power_mean_remote, scale_and_reduce};
     #[pymodule_export]
     use crate::rows::{descriptor_rows, similarity_rows};
     #[pymodule_export]

@@ -8,7 +8,9 @@ use pyo3::prelude::*;
 use widemargin::Result;
 use widemargin::descriptor::FeatureMax;
 use widemargin::expansion::{AdditiveMap, KernelTable, ReducedKernel};
-use widemargin::model::{self, PowerMeanParams, PowerMeanParts, PowerMeanSvc, TrainingSettings};
+use widemargin::model::{
+    self, CChoice, PowerMeanChoice, PowerMeanParams, PowerMeanParts, PowerMeanSvc, TrainingSettings,
+};
 use widemargin::partition::{Remote, SampleRows};
 use widemargin::problem::Loss;
 use widemargin::similarity::{AdditiveKernel, OwnKernel, ScalarFunction, ScalarKernel};
@@ -35,9 +37,9 @@ pub(crate) fn fit_power_mean(
     target: Target<'_>,
     kernel: KernelArgument,
     loss: &str,
-    C: f64,
+    C: Option<f64>,
     approximation: &str,
-    n_nodes: usize,
+    n_nodes: Option<usize>,
     nodes: Option<Vec<f64>>,
     scale: bool,
     shrinking: bool,
@@ -46,7 +48,7 @@ pub(crate) fn fit_power_mean(
     let (labels, weights) = labelled(&target)?;
     let params = params(n_nodes, nodes, scale)
         .loss(loss.parse().map_err(raise)?)
-        .c(C)
+        .c(C.map_or(CChoice::Auto, CChoice::Value))
         .approximation(approximation.parse().map_err(raise)?)
         .class_weight(convert::class_weight(common.class_weight.as_ref(), &labels)?)
         .tol(common.tol)
@@ -56,7 +58,7 @@ pub(crate) fn fit_power_mean(
         .threads(common.threads);
     let rows = samples.rows("the power mean SVM")?;
     let model = conduct(py, &common.patience()?, |monitor, to_caller| {
-        params.kernel(kernel.scalar(to_caller)?).fit_with(&rows, &labels, weights, monitor)
+        kernel.set(params, to_caller)?.fit_with(&rows, &labels, weights, monitor)
     })?;
     Model::fitted(model, common.feature_names).map_err(raise)
 }
@@ -69,6 +71,14 @@ pub(crate) enum KernelArgument {
 }
 
 impl KernelArgument {
+    /// The parameters with this kernel, or with one that is chosen.
+    fn set(self, params: PowerMeanParams, to_caller: &ToCaller) -> Result<PowerMeanParams> {
+        match &self {
+            KernelArgument::BuiltIn(spec) if spec == "auto" => Ok(params.choose_p()),
+            _ => Ok(params.kernel(self.scalar(to_caller)?)),
+        }
+    }
+
     fn scalar(self, to_caller: &ToCaller) -> Result<ScalarKernel> {
         match self {
             KernelArgument::BuiltIn(spec) => spec.parse(),
@@ -121,18 +131,19 @@ pub(crate) fn map_of((kernel, nodes, table): MapParts<'_>) -> PyResult<AdditiveM
     AdditiveMap::nystrom(kernel, &nodes).map_err(raise)
 }
 
-fn params(n_nodes: usize, nodes: Option<Vec<f64>>, scale: bool) -> PowerMeanParams {
+fn params(n_nodes: Option<usize>, nodes: Option<Vec<f64>>, scale: bool) -> PowerMeanParams {
     // The kernel follows.
     let params = PowerMeanParams::new(AdditiveKernel::Chi2).scale(scale);
-    match nodes {
-        Some(nodes) => params.nodes(nodes),
-        None => params.n_nodes(n_nodes),
+    match (nodes, n_nodes) {
+        (Some(nodes), _) => params.nodes(nodes),
+        (None, Some(n_nodes)) => params.n_nodes(n_nodes),
+        (None, None) => params.choose_n_nodes(),
     }
 }
 
 /// Trains on explicit features that `rows` stands for.
 #[pyfunction]
-#[pyo3(signature = (rows, labels, *, map, nodes, factors, C, stages, common))]
+#[pyo3(signature = (rows, labels, *, map, nodes, factors, C, choice, stages, common))]
 #[expect(non_snake_case, reason = "C is the parameter's name")]
 #[expect(clippy::too_many_arguments, reason = "they are what a machine is made of, passed by name")]
 pub(crate) fn fit_power_mean_remote(
@@ -143,6 +154,7 @@ pub(crate) fn fit_power_mean_remote(
     nodes: Option<Vec<f64>>,
     factors: Option<Vec<f64>>,
     C: f64,
+    choice: Option<PyRef<'_, Chosen>>,
     stages: Vec<(String, f64)>,
     common: Common<'_>,
 ) -> PyResult<Model> {
@@ -161,7 +173,66 @@ pub(crate) fn fit_power_mean_remote(
     let model = PowerMeanSvc::assembled(parts)
         .map_err(raise)?
         .with_training(TrainingSettings { nodes, ..labels.training(&common) });
+    let model = match choice {
+        Some(chosen) => model.with_choice(&chosen.params, chosen.choice.clone()),
+        None => model,
+    };
     Model::fitted(model, common.feature_names).map_err(raise)
+}
+
+/// What was chosen on samples that were brought here.
+#[pyclass(frozen, module = "widemargin._core")]
+pub(crate) struct Chosen {
+    params: PowerMeanParams,
+    choice: PowerMeanChoice,
+}
+
+#[pymethods]
+#[expect(non_snake_case, reason = "C is the parameter's name")]
+impl Chosen {
+    #[getter]
+    fn kernel(&self) -> String {
+        self.params.scalar_kernel().to_string()
+    }
+
+    #[getter]
+    fn C(&self) -> f64 {
+        self.params.cost()
+    }
+
+    #[getter]
+    fn n_nodes(&self) -> usize {
+        self.params.number_of_nodes()
+    }
+}
+
+/// Chooses on the samples with these numbers among those that the labels are of.
+#[pyfunction]
+#[pyo3(signature = (samples, rows, labels, *, kernel, C, n_nodes, nodes, factors, common))]
+#[expect(non_snake_case, reason = "C is the parameter's name")]
+#[expect(clippy::too_many_arguments, reason = "they are the estimator's parameters, passed by name")]
+pub(crate) fn choose_power_mean(
+    py: Python<'_>,
+    samples: Given<'_>,
+    rows: Vec<usize>,
+    labels: PyRef<'_, WeightedLabels>,
+    kernel: KernelArgument,
+    C: Option<f64>,
+    n_nodes: Option<usize>,
+    nodes: Option<Vec<f64>>,
+    factors: Option<Vec<f64>>,
+    common: Common<'_>,
+) -> PyResult<Chosen> {
+    let params = params(n_nodes, nodes, factors.is_some())
+        .c(C.map_or(CChoice::Auto, CChoice::Value))
+        .seed(common.seed)
+        .threads(common.threads);
+    let samples = samples.rows("the power mean SVM")?;
+    let (known, weights) = (&labels.labels, (&labels.weights[..], labels.units()));
+    let (params, choice) = conduct(py, &common.patience()?, |monitor, to_caller| {
+        kernel.set(params, to_caller)?.choose_on(&samples, &rows, known, weights, factors.as_deref(), monitor)
+    })?;
+    Ok(Chosen { params, choice })
 }
 
 /// What features are multiplied by, where they are scaled, and the reduced kernel, for the samples that `rows` stands for.
@@ -174,7 +245,7 @@ pub(crate) fn scale_and_reduce<'py>(
     nodes: Option<Vec<f64>>,
     is_scaled: bool,
 ) -> PyResult<(Option<Vec<f64>>, MapParts<'py>)> {
-    let (rows, params) = (Arc::new(rows), params(n_nodes, nodes, is_scaled));
+    let (rows, params) = (Arc::new(rows), params(Some(n_nodes), nodes, is_scaled));
     let (scaling, map) = conduct(py, &Patience::default(), |monitor, to_caller| {
         let mut samples = Remote::<SampleRows, _>::new(PythonWorkers::new(&rows, to_caller));
         model::scale_and_reduce(&mut samples, &params.kernel(kernel.scalar(to_caller)?), monitor)

@@ -3,7 +3,7 @@
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use widemargin::data::{ClassWeight, Labels, check_costs, effective_weights};
-use widemargin::model::{self, TrainingSettings};
+use widemargin::model::{self, PowerMeanParams, TrainingSettings};
 
 use crate::convert::{self, Common, Factors, Target, labelled};
 use crate::errors::raise;
@@ -23,6 +23,11 @@ impl WeightedLabels {
     /// The sum of all weights.
     pub fn total(&self) -> f64 {
         self.weights.iter().sum()
+    }
+
+    /// What leave-one-out takes away of each.
+    pub fn units(&self) -> &[f64] {
+        &self.units
     }
 
     /// Samples of weight above 0.
@@ -63,8 +68,8 @@ impl WeightedLabels {
         PyArray1::from_slice(py, &self.weights)
     }
 
-    #[getter]
-    fn units<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+    #[getter(units)]
+    fn units_array<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         PyArray1::from_slice(py, &self.units)
     }
 
@@ -78,6 +83,12 @@ impl WeightedLabels {
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let choice = basis.parse().map_err(raise)?;
         Ok(convert::row_numbers(py, model::landmark_candidates(&self.weights, choice, n_basis, seed)))
+    }
+
+    /// Rows to be brought here to choose p, C and the number of nodes of a power mean SVM.
+    fn rows_to_choose_on<'py>(&self, py: Python<'py>, seed: u64) -> Bound<'py, PyArray1<i64>> {
+        let rows = PowerMeanParams::auto().seed(seed).rows_to_choose_on(&self.labels, &self.weights);
+        convert::row_numbers(py, rows)
     }
 
     /// Rows to be brought here for the Hessian; `None` where there are fewer than `fewest` rows, or too few to be worth

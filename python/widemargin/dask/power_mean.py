@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from sklearn.utils import check_array
+
 from .. import _core
 from .. import power_mean as _local
+from .._c_choice import c_of
 from .._names import one_of
 from .._progress import Progress
+from .._samples import from_vectors
 from . import _tasks
 from ._classifier import Clock, DaskClassifier, Given, grouped
 from ._rows import Rows
@@ -29,7 +34,7 @@ class PowerMeanSVC(DaskClassifier, _local.PowerMeanSVC):
 
     Parameters are those of `widemargin.PowerMeanSVC` with ``loss="squared_hinge"`` and ``approximation="nystrom"``;
     `max_iter` counts Newton steps. Nodes follow the values of all partitions: where there are more than 65,536 distinct
-    ones, values rounded to 12 bits.
+    ones, values rounded to 12 bits. What is "auto" is chosen on at most 1,000 samples that are brought to the client.
 
     Attributes
     ----------
@@ -49,9 +54,14 @@ class PowerMeanSVC(DaskClassifier, _local.PowerMeanSVC):
     def _train(self, asked: Any, given: Given, clock: Clock, progress: Progress) -> tuple[_core.Model, Rows]:
         loss, kernel, is_scaled = asked
         self._name_columns(given)
-        client, C, samples = given.client, float(self.C), given.samples()
+        client, samples, nodes = given.client, given.samples(), self._given_nodes()
         rows = Rows(client, grouped(client, samples))
-        factors, reduced = _core.scale_and_reduce(rows, kernel, int(self.n_nodes), self._given_nodes(), is_scaled)
+        C, n_nodes, choice = c_of(self), self._number_of_nodes(), None
+        if C is None or n_nodes is None or kernel == "auto":
+            choice = self._chosen(given, rows, kernel, is_scaled, progress)
+            kernel, C, n_nodes = choice.kernel if kernel == "auto" else kernel, choice.C, choice.n_nodes
+            clock.end("choose")
+        factors, reduced = _core.scale_and_reduce(rows, kernel, n_nodes, nodes, is_scaled)
         clock.end("nodes")
 
         model = (len(self.classes_), C, loss)
@@ -68,10 +78,29 @@ class PowerMeanSVC(DaskClassifier, _local.PowerMeanSVC):
             rows,
             given.labels,
             map=reduced,
-            nodes=self._given_nodes(),
+            nodes=nodes,
             factors=factors,
             C=C,
+            choice=choice,
             stages=clock.stages,
             common=self._common(progress),
         )
         return fitted, rows
+
+    def _chosen(self, given: Given, rows: Rows, kernel: Any, is_scaled: bool, progress: Progress) -> _core.Chosen:
+        """What is chosen, on some of the samples, which are brought here."""
+        nodes = self._given_nodes()
+        factors, _ = _core.scale_and_reduce(rows, "chi2", 3, None, is_scaled)
+        some = given.labels.rows_to_choose_on(self._seed())
+        found = check_array(given.picked_samples(some), accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
+        return _core.choose_power_mean(
+            from_vectors(found),
+            some.tolist(),
+            given.labels,
+            kernel=kernel,
+            C=c_of(self),
+            n_nodes=self._number_of_nodes(),
+            nodes=nodes,
+            factors=factors,
+            common=self._common(progress),
+        )

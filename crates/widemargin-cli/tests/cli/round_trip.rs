@@ -162,3 +162,24 @@ fn labels_the_model_does_not_know_count_as_wrong_and_are_told() {
     assert!(run.err.starts_with("warning: 1 samples have a label") && run.err.contains("'wasp'"), "{}", run.err);
     assert_eq!(run.json()["accuracy"], 0.5);
 }
+
+#[test]
+fn what_power_mean_chooses_is_told() {
+    let folder = Folder::new();
+    folder.write("train.svm", histograms(1, 150));
+    for memory in ["", " --memory 1GB"] {
+        let command = format!("train power-mean train.svm -o m --json --p auto -C auto --nodes auto{memory}");
+        let trained = folder.run(&command).json();
+        let told = trained["report"]["notes"].as_array().unwrap().iter().filter_map(|note| note.as_str());
+        assert!(told.into_iter().any(|note| note.contains("by leave-one-out on 150 of the samples")), "{trained}");
+        let inspected = folder.run("inspect m --json").json();
+        let c = inspected["parameters"]["C"].as_f64().unwrap();
+        let (choice, path) = (&inspected["choice"], inspected["choice"]["path"].as_array().unwrap());
+        assert!(path.iter().any(|point| point["C"] == c) && path.len() > 20, "{choice}");
+        assert_eq!(choice["chosen"], serde_json::json!(["p", "n_nodes", "C"]));
+        let text = folder.run("inspect m").well().out;
+        assert!(text.contains("left-out loss") && text.contains("exact"), "{text}");
+    }
+    let refused = folder.run("train power-mean train.svm -o m --p best");
+    assert!(refused.err.contains("neither a number nor auto"), "{}", refused.err);
+}

@@ -24,7 +24,9 @@ pub use file::{
 };
 pub use header::header_of_bytes;
 pub use origin::TrainingSettings;
-pub use power_mean::{PowerMeanParams, PowerMeanParts, PowerMeanSvc, scale_and_reduce};
+pub use power_mean::{
+    PowerMeanChoice, PowerMeanParams, PowerMeanParts, PowerMeanSvc, TriedC, TriedKernel, scale_and_reduce,
+};
 pub use sample_queries::SAMPLE_QUERIES;
 pub use samples_file::bases_arrays;
 pub use scores::Scores;

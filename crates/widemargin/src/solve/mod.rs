@@ -2,6 +2,7 @@
 
 pub mod dual;
 pub mod l1;
+pub(crate) mod least_squares;
 pub mod linear_dual;
 pub mod lp_machine;
 pub mod newton;

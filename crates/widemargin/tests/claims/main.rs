@@ -6,6 +6,7 @@ mod agrees_with_the_exact_kernel;
 mod basis_expansion;
 mod basis_expansion_blocks;
 mod choosing_c;
+mod choosing_power_mean;
 mod common;
 mod damaged_checkpoints;
 mod every_similarity;

@@ -69,6 +69,17 @@ impl PowerMeanSvc {
             ));
         }
         let weights = transposed(&weights, k, d);
-        Ok(PowerMeanSvc { map, loss, c, scaling, n_features, classes, weights, report, origin: Origin::default() })
+        Ok(PowerMeanSvc {
+            map,
+            loss,
+            c,
+            scaling,
+            n_features,
+            classes,
+            weights,
+            report,
+            origin: Origin::default(),
+            choice: None,
+        })
     }
 }

@@ -6,9 +6,9 @@ use crate::data::Label;
 use crate::descriptor::FeatureMax;
 use crate::error::{Error, Result};
 use crate::expansion::{AdditiveMap, KernelTable, MAX_NODES, ReducedKernel};
-use crate::model::PowerMeanSvc;
 use crate::model::file::{Array, Reader, array, file_methods, header, to_bytes};
 use crate::model::origin::Origin;
+use crate::model::{PowerMeanChoice, PowerMeanSvc};
 use crate::solve::Report;
 
 pub(crate) const METHOD: &str = "power-mean";
@@ -30,6 +30,9 @@ pub(crate) struct Header {
     scaled: bool,
     classes: Vec<Label>,
     report: Report,
+    /// What was chosen; none where everything was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    choice: Option<PowerMeanChoice>,
     #[serde(flatten)]
     origin: Origin,
 }
@@ -59,6 +62,7 @@ impl PowerMeanSvc {
             scaled: self.scaling.is_some(),
             classes: self.classes.clone(),
             report: self.report.clone(),
+            choice: self.choice.clone(),
             origin: self.origin.clone(),
         })
     }
@@ -112,6 +116,7 @@ impl PowerMeanSvc {
             weights: Vec::new(),
             report: header.report,
             origin: header.origin,
+            choice: header.choice,
         };
         model.weights = reader.tensor("weights", &model.shape())?;
         Ok(model)

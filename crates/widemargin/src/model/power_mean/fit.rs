@@ -4,137 +4,32 @@
 //! value of each feature; the scalar kernel is reduced to a few numbers per value ([`AdditiveMap`]); one-vs-rest
 //! problems are solved by dual coordinate descent ([`dual`]).
 
+use std::borrow::Cow;
+
+use super::choose::{PowerMeanChoice, Sample};
+use super::params::PowerMeanParams;
 use crate::data::{
-    ClassWeight, Distinct, Given, Label, Labels, Rows, check_costs, effective_weights, fingerprints, visit_histogram,
+    Distinct, Given, Label, Labels, Rows, check_costs, effective_weights, fingerprints, visit_histogram,
 };
 use crate::descriptor::{FeatureMax, largest_values};
-use crate::error::{Error, Result, require, require_cost, require_gap};
-use crate::expansion::{
-    AdditiveMap, Approximation, CodedRows, MAX_NODES, ValueCodes, check_nodes_of, choose_nodes, own_map,
-    polynomial_nodes,
-};
-use crate::macros::{getters, setters};
+use crate::error::{Error, Result};
+use crate::expansion::{AdditiveMap, CodedRows, MAX_NODES, ValueCodes};
+use crate::macros::getters;
 use crate::memory;
 use crate::model::Scores;
 use crate::model::clock::Clock;
-use crate::model::origin::{Origin, TrainingSettings, tells_origin};
+use crate::model::origin::{Origin, tells_origin};
 use crate::model::scores::check_width;
 use crate::monitor::{Monitor, RowCount};
 use crate::par;
 use crate::problem::{Loss, OneVsRest, n_problems};
-use crate::similarity::ScalarKernel;
-use crate::solve::dual::{self, DualProblem, DualSettings, DualSolution, Engine};
+use crate::solve::dual::{self, DualProblem, DualSolution};
 use crate::solve::{Report, Stage};
 
 /// Rows scored at a time by one thread.
 const ROWS_A_CHUNK: usize = 1024;
 
-/// Parameters of a power mean SVM, with their defaults.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PowerMeanParams {
-    pub(crate) kernel: ScalarKernel,
-    pub(crate) loss: Loss,
-    pub(crate) c: f64,
-    pub(crate) approximation: Approximation,
-    pub(crate) n_nodes: usize,
-    pub(crate) nodes: Option<Vec<f64>>,
-    pub(crate) scale: bool,
-    pub(crate) class_weight: ClassWeight,
-    pub(crate) tol: f64,
-    pub(crate) max_epochs: u32,
-    pub(crate) seed: u64,
-    pub(crate) threads: usize,
-    pub(crate) shrinking: bool,
-    pub(crate) engine: Engine,
-}
-
 impl PowerMeanParams {
-    /// The defaults for a kernel: squared hinge, C = 0.01, three data-dependent Nyström nodes, features scaled by their
-    /// maximum, a relative duality gap of 0.01, one thread per core.
-    pub fn new(kernel: impl Into<ScalarKernel>) -> Self {
-        PowerMeanParams {
-            kernel: kernel.into(),
-            loss: Loss::SquaredHinge,
-            c: 0.01,
-            approximation: Approximation::Nystrom,
-            n_nodes: 3,
-            nodes: None,
-            scale: true,
-            class_weight: ClassWeight::Uniform,
-            tol: 1e-2,
-            max_epochs: 1000,
-            seed: 0,
-            threads: 0,
-            shrinking: true,
-            engine: Engine::Auto,
-        }
-    }
-
-    /// Sets the kernel: one of the library's, or one of your own.
-    pub fn kernel(self, kernel: impl Into<ScalarKernel>) -> Self {
-        PowerMeanParams { kernel: kernel.into(), ..self }
-    }
-
-    setters! {
-        /// The weight C of the losses in ½‖f‖² + C Σ loss; above 0.
-        c: f64;
-        /// The loss.
-        loss: Loss;
-        /// How the kernel is reduced to a few numbers per feature.
-        approximation: Approximation;
-    }
-
-    /// Sets the number of nodes: 1 to [`MAX_NODES`] for Nyström, chosen by the data; at least 2 for the polynomial, whose
-    /// degree is one less, at [`polynomial_nodes`].
-    pub fn n_nodes(self, n_nodes: usize) -> Self {
-        PowerMeanParams { n_nodes, nodes: None, ..self }
-    }
-
-    /// Sets the nodes themselves, in units of the scaled features. Those of a polynomial are at most 1.
-    pub fn nodes(self, nodes: Vec<f64>) -> Self {
-        PowerMeanParams { n_nodes: nodes.len(), nodes: Some(nodes), ..self }
-    }
-
-    setters! {
-        /// Whether features are first divided by their largest training value.
-        scale: bool;
-        /// The class weights.
-        class_weight: ClassWeight;
-        /// The relative duality gap at which a two-class problem counts as solved; in (0, 1). Weights are single precision,
-        /// so that a gap below about 1e-5 may not be reached.
-        tol: f64;
-        /// The maximum number of passes over the samples.
-        max_epochs: u32;
-        /// Seed of the order of the samples.
-        seed: u64;
-        /// Number of threads, 0 meaning one per core. The result does not depend on it.
-        threads: usize;
-        /// Whether samples that stay outside the margin are temporarily skipped (shrinking).
-        shrinking: bool;
-        /// The implementation of the solver; affects speed only.
-        engine: Engine;
-    }
-
-    /// Checks the parameters without fitting.
-    ///
-    /// # Errors
-    /// [`Error::Parameter`] naming the first that is invalid.
-    pub fn check(&self) -> Result<()> {
-        if let ScalarKernel::BuiltIn(kernel) = &self.kernel {
-            kernel.require_kernel()?;
-        }
-        require_cost(self.c)?;
-        require_gap(self.tol, "0.01")?;
-        require(self.max_epochs > 0, "max_iter", "0", "at least 1")?;
-        let least = if self.approximation == Approximation::Polynomial { 2 } else { 1 };
-        let expected = format!("from {least} to {MAX_NODES}");
-        require((least..=MAX_NODES).contains(&self.n_nodes), "n_nodes", self.n_nodes, &expected)?;
-        if let Some(nodes) = &self.nodes {
-            check_nodes_of(self.approximation, nodes)?;
-        }
-        Ok(())
-    }
-
     /// Trains on samples and their labels.
     ///
     /// # Errors
@@ -183,24 +78,41 @@ impl PowerMeanParams {
         clock.end("merge")?;
 
         let rows = CodedRows::new(samples, &distinct.rows, &weights, scaling.as_ref().map(FeatureMax::factors))?;
-        let costs: Vec<f64> = weights.iter().map(|weight| self.c * weight).collect();
         clock.end("encode")?;
 
-        let map = self.map(rows.book(), rows.counts())?;
+        let (mut params, mut choice) = (Cow::Borrowed(self), None);
+        if self.chooses() {
+            let some = self.rows_to_choose_on(&labels, &weights);
+            let unit = |(weight, copies): (&f64, &f64)| weight / copies.max(1.0);
+            let units: Vec<f64> = weights.iter().zip(&distinct.weights).map(unit).collect();
+            let (some, labels) = (&some[..], &labels);
+            let sample = Sample { rows: &rows, some, labels, numbers: some, weights: &weights, units: &units };
+            let (chosen, found) = self.chosen(&sample, monitor)?;
+            chosen.check_memory(samples.n_cols(), n_problems(labels.classes().len()))?;
+            check_costs(chosen.c, &weights, labels.classes().len())?;
+            (params, choice) = (Cow::Owned(chosen), Some(found));
+            clock.end("choose")?;
+        }
+        let costs: Vec<f64> = weights.iter().map(|weight| params.c * weight).collect();
+        let map = params.map(rows.book(), rows.counts())?;
         clock.end("nodes")?;
 
         let targets = OneVsRest::new(labels.codes(), labels.classes().len());
-        let problem = DualProblem { rows: &rows, map: &map, targets, loss: self.loss, costs: &costs };
-        let settings = self.limit(&problem, self.settings(self.threads));
+        let problem = DualProblem { rows: &rows, map: &map, targets, loss: params.loss, costs: &costs };
+        let settings = params.limit(&problem, params.settings(params.threads));
         let mut solution = dual::solve_for_weights(&problem, &settings, monitor)?;
         clock.end("solve")?;
-        if self.wants_primal(&problem, &solution, settings.max_epochs) {
-            self.finish_in_primal(&problem, &mut solution, monitor)?;
+        if params.wants_primal(&problem, &solution, settings.max_epochs) {
+            params.finish_in_primal(&problem, &mut solution, monitor)?;
             clock.end("newton")?;
         }
 
-        let report = report(&solution, clock.stages, self);
-        Ok(self.model(map, scaling, samples.n_cols(), &labels, solution.weights, report))
+        let report = report(&solution, clock.stages, &params);
+        let model = params.model(map, scaling, samples.n_cols(), &labels, solution.weights, report);
+        Ok(match choice {
+            Some(choice) => model.with_choice(&params, choice),
+            None => model,
+        })
     }
 
     /// Refuses weights that do not fit in memory before anything is allocated.
@@ -217,12 +129,6 @@ impl PowerMeanParams {
         memory::check(needed, what, memory::FEWER_COLUMNS)
     }
 
-    /// The settings of the descent.
-    pub(crate) fn settings(&self, threads: usize) -> DualSettings {
-        let PowerMeanParams { tol, max_epochs, seed, shrinking, engine, .. } = *self;
-        DualSettings { tol, max_epochs, seed, threads, shrinking, engine }
-    }
-
     /// The trained model.
     pub(crate) fn model(
         &self,
@@ -234,38 +140,17 @@ impl PowerMeanParams {
         report: Report,
     ) -> PowerMeanSvc {
         let (classes, origin) = (labels.classes().to_vec(), Origin::of(self.training()));
-        PowerMeanSvc { map, loss: self.loss, c: self.c, scaling, n_features, classes, weights, report, origin }
-    }
-
-    /// The settings stored in the model.
-    pub(crate) fn training(&self) -> TrainingSettings {
-        TrainingSettings {
-            class_weight: self.class_weight.clone(),
-            tol: self.tol,
-            max_iter: self.max_epochs,
-            seed: self.seed,
-            shrinking: Some(self.shrinking),
-            nodes: self.nodes.clone(),
-            landmarks: None,
-        }
-    }
-
-    /// The reduced kernel for values with the given counts.
-    pub(crate) fn map(&self, values: &[f32], counts: &[f64]) -> Result<AdditiveMap> {
-        let nodes = match self.approximation {
-            Approximation::Polynomial if self.nodes.is_none() => Some(polynomial_nodes(self.n_nodes)),
-            _ => self.nodes.clone(),
-        };
-        match &self.kernel {
-            ScalarKernel::Own(kernel) => own_map(kernel, self.approximation, nodes, self.n_nodes, (values, counts)),
-            ScalarKernel::BuiltIn(kernel) => {
-                let mut nodes = nodes.unwrap_or_else(|| choose_nodes(*kernel, values, counts, self.n_nodes));
-                if nodes.is_empty() {
-                    // Every sample is empty: any node will do, and all decision values are 0.
-                    nodes.push(1.0);
-                }
-                AdditiveMap::reduced(self.approximation, *kernel, &nodes)
-            }
+        PowerMeanSvc {
+            map,
+            loss: self.loss,
+            c: self.c,
+            scaling,
+            n_features,
+            classes,
+            weights,
+            report,
+            origin,
+            choice: None,
         }
     }
 }
@@ -292,6 +177,8 @@ pub struct PowerMeanSvc {
     pub(crate) weights: Vec<f32>,
     pub(crate) report: Report,
     pub(crate) origin: Origin,
+    /// What was chosen, if something was.
+    pub(crate) choice: Option<PowerMeanChoice>,
 }
 
 impl PowerMeanSvc {
@@ -356,6 +243,18 @@ impl PowerMeanSvc {
     /// The scaling of the features, if any.
     pub fn scaling(&self) -> Option<&FeatureMax> {
         self.scaling.as_ref()
+    }
+
+    /// With what was chosen elsewhere, which is noted in the report.
+    pub fn with_choice(mut self, params: &PowerMeanParams, choice: PowerMeanChoice) -> Self {
+        self.report.notes.push(choice.told(params));
+        self.choice = Some(choice);
+        self
+    }
+
+    /// What was chosen and what was tried for it; none where everything was given.
+    pub fn choice(&self) -> Option<&PowerMeanChoice> {
+        self.choice.as_ref()
     }
 
     /// a_j, in the order feature, node, problem.

@@ -1,10 +1,15 @@
 //! The power mean SVM: parameters, fit, fitted model and its file.
 
 mod assembled;
+mod choose;
 pub(super) mod file;
 mod fit;
 mod out_of_core;
+mod params;
 mod primal;
+mod sample_gram;
 
 pub use assembled::{PowerMeanParts, scale_and_reduce};
-pub use fit::{PowerMeanParams, PowerMeanSvc};
+pub use choose::{PowerMeanChoice, TriedC, TriedKernel};
+pub use fit::PowerMeanSvc;
+pub use params::PowerMeanParams;

@@ -16,10 +16,12 @@ use std::sync::Arc;
 use self::checkpoint_writer::{CheckpointWriter, Left, Weights};
 use self::encode::encode;
 use self::plan::{MOST_THREADS, Plan, Sizes};
-use self::scan::{Chunked, Scan};
+use self::scan::{Chunked, Scan, chosen_vectors};
 use self::store::{Known, Store};
-use super::fit::{PowerMeanParams, PowerMeanSvc, report};
-use crate::data::{AnySamples, Fingerprint, Labels, Resources, Source, check_costs, effective_weights};
+use super::choose::PowerMeanChoice;
+use super::fit::{PowerMeanSvc, report};
+use super::params::PowerMeanParams;
+use crate::data::{AnySamples, Fingerprint, Labels, Resources, Source, Vectors, check_costs, effective_weights};
 use crate::descriptor::FeatureMax;
 use crate::error::{Error, Result};
 use crate::model::clock::Clock;
@@ -27,6 +29,14 @@ use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::n_problems;
 use crate::solve::dual::{BlockProblem, Blocks, solve_blocks};
+
+/// What the first pass leaves.
+struct Stages<'a, 'm> {
+    clock: Clock<'m>,
+    chunked: Chunked<'a>,
+    scan: Scan,
+    scaling: Option<FeatureMax>,
+}
 
 impl PowerMeanParams {
     /// Trains on data larger than memory: the samples are read twice, in ranges of rows, and stored coded in blocks, in
@@ -40,6 +50,8 @@ impl PowerMeanParams {
     /// values in about the fifth digit. If descent is slow (a large C, few features), there is no fallback to Newton's
     /// method: the report then has [`Status::IterationLimit`](crate::solve::Status::IterationLimit), a warning and the
     /// gap reached.
+    ///
+    /// What is to be chosen is chosen on samples that are read once more after the first pass.
     ///
     /// The result depends on the memory limit, through the number of blocks, but not on the number of threads. A fit
     /// that is killed can be resumed from its checkpoint and gives the same model, bit for bit.
@@ -69,7 +81,50 @@ impl PowerMeanParams {
         let scaling = self.scale.then(|| FeatureMax::from_largest(&scan.largest));
         clock.end("scan")?;
 
-        let facts = self.facts(&scan, labels, &weights);
+        if self.chooses() {
+            let (params, choice) =
+                self.chosen_on(samples, labels, (&weights, sample_weight), scaling.as_ref(), monitor)?;
+            clock.end("choose")?;
+            check_costs(params.c, &weights, labels.classes().len())?;
+            let stages = Stages { clock, chunked, scan, scaling };
+            return params.fit_scanned(stages, labels, &weights, resources, Some(choice), monitor);
+        }
+        let stages = Stages { clock, chunked, scan, scaling };
+        self.fit_scanned(stages, labels, &weights, resources, None, monitor)
+    }
+
+    /// The parameters with what was chosen on some of the samples, which are read for it.
+    fn chosen_on(
+        &self,
+        samples: &dyn Source<Samples = AnySamples>,
+        labels: &Labels,
+        (weights, sample_weight): (&[f64], Option<&[f64]>),
+        scaling: Option<&FeatureMax>,
+        monitor: &Monitor<'_>,
+    ) -> Result<(Self, PowerMeanChoice)> {
+        let some = self.rows_to_choose_on(labels, weights);
+        let copies = |row: usize| sample_weight.map_or(1.0, |given| given[row].max(1.0));
+        let units: Vec<f64> = weights.iter().enumerate().map(|(row, weight)| weight / copies(row)).collect();
+        let factors = scaling.map(FeatureMax::factors);
+        let weights = (weights, &units[..]);
+        match chosen_vectors(samples, &some)? {
+            Vectors::Dense(matrix) => self.choose_on(&matrix.view()?, &some, labels, weights, factors, monitor),
+            Vectors::Sparse(matrix) => self.choose_on(&matrix.view()?, &some, labels, weights, factors, monitor),
+        }
+    }
+
+    /// The fit after the first pass.
+    fn fit_scanned(
+        &self,
+        stages: Stages<'_, '_>,
+        labels: &Labels,
+        weights: &[f64],
+        resources: &Resources<'_>,
+        choice: Option<PowerMeanChoice>,
+        monitor: &Monitor<'_>,
+    ) -> Result<PowerMeanSvc> {
+        let Stages { mut clock, chunked, scan, scaling } = stages;
+        let facts = self.facts(&scan, labels, weights);
         let left = Left::find(resources.checkpoint, &facts)?;
         let n_problems = n_problems(labels.classes().len());
         let sizes = Sizes {
@@ -88,7 +143,7 @@ impl PowerMeanParams {
         let (book, pieces) = encode(&chunked, &scan, factors, plan, resources.scratch, self.seed, monitor)?;
         drop(chunked);
         let map = self.map(&book.values, &book.counts)?;
-        let known = Known { labels, weights: &weights, c: self.c, n_features: sizes.n_features, n_problems };
+        let known = Known { labels, weights, c: self.c, n_features: sizes.n_features, n_problems };
         let is_rounded = book.is_rounded;
         let book = Arc::new(book);
         let store = Store::new(known, book.clone(), pieces);
@@ -114,7 +169,11 @@ impl PowerMeanParams {
         if is_rounded {
             report.warnings.push("more than 65,536 distinct values: they were rounded to 12 significant bits".into());
         }
-        Ok(self.model(map, scaling, n_features, labels, solution.weights, report))
+        let model = self.model(map, scaling, n_features, labels, solution.weights, report);
+        Ok(match choice {
+            Some(choice) => model.with_choice(self, choice),
+            None => model,
+        })
     }
 
     /// What identifies the fit of a checkpoint, by name: everything that affects the steps.

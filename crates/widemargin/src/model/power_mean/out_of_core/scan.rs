@@ -73,7 +73,19 @@ pub(super) trait ChunkWork<T>: Sync + Send {
 
 fn vectors(source: &dyn Source<Samples = AnySamples>, rows: Range<usize>) -> Result<Vectors> {
     let n = rows.len();
-    let vectors = Vectors::from_any(source.chunk(rows)?).map_err(|met| Error::Kind {
+    of_vectors(source.chunk(rows)?, n)
+}
+
+/// Some of the samples.
+///
+/// # Errors
+/// [`Error::Kind`] for samples that are not vectors; errors of the source.
+pub(super) fn chosen_vectors(source: &dyn Source<Samples = AnySamples>, rows: &[usize]) -> Result<Vectors> {
+    of_vectors(source.select(rows)?, rows.len())
+}
+
+fn of_vectors(samples: AnySamples, n: usize) -> Result<Vectors> {
+    let vectors = Vectors::from_any(samples).map_err(|met| Error::Kind {
         given: met.kind(),
         method: "the power mean SVM".into(),
         wanted: "vectors",

@@ -1,0 +1,346 @@
+//! p, the number of nodes and C of a power mean SVM by leave-one-out on some of the samples.
+//!
+//! A candidate is a kernel between these samples, exact or reduced to nodes: least squares on it have leave-one-out in
+//! closed form for all C at once (`solve/least_squares.rs`). p is the first whose loss of the exact kernel is near the least; then come
+//! more nodes until the reduced kernel loses next to nothing; last C, the smallest that is next to the best, since the
+//! loss is often flat to the right, where the solver takes longer. C keeps its meaning with the number of samples: it is
+//! the weight of each.
+//!
+//! For n samples a candidate takes about 9 n³ flops and, for each feature, the square of the number of samples that have
+//! it.
+
+use serde::{Deserialize, Serialize};
+
+use super::params::{Auto, PowerMeanParams};
+use super::sample_gram::{Columns, Scalar};
+use crate::data::{Labels, Rows};
+use crate::error::{Error, Result};
+use crate::expansion::{AdditiveMap, CodedRows, MAX_NODES};
+use crate::linalg::factor::Matrix;
+use crate::model::choose_rows;
+use crate::monitor::{Monitor, Progress};
+use crate::par::Pool;
+use crate::similarity::{AdditiveKernel, ScalarKernel};
+use crate::solve::least_squares::{LeastSquares, LeftOut, path};
+use crate::solve::thin_plate::Problems;
+
+/// Samples on which candidates are compared: a difference of a hundredth in loss is seen there.
+pub(super) const SAMPLES: usize = 1000;
+
+/// What is tried for p: the first is taken whose loss is near the least. −1 is rarely far from the best, and the more
+/// negative p is, the more nodes it needs.
+const POWERS: [f64; 7] = [-1.0, -0.5, -2.0, 0.0, -4.0, -8.0, f64::NEG_INFINITY];
+
+/// The loss of the p chosen may be this much larger than the least.
+const NEAR_P: f64 = 0.05;
+
+/// What is tried for the number of nodes.
+const NODES: [usize; 6] = [3, 4, 6, 8, 12, MAX_NODES];
+
+/// What a reduced kernel may lose of the exact one's loss.
+const LOST: f64 = 0.005;
+
+/// The loss of the C chosen may be this much larger than the least of its path.
+const NEAR: f64 = 0.02;
+
+/// What was chosen of a power mean SVM, and how.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PowerMeanChoice {
+    /// The names of the parameters that were chosen: `p`, `n_nodes`, `C`.
+    pub chosen: Vec<String>,
+    /// Number of samples on which candidates were compared.
+    pub n_samples: usize,
+    /// The kernels compared, in order.
+    pub tried: Vec<TriedKernel>,
+    /// The values of C for the kernel that was chosen, ascending.
+    pub path: Vec<TriedC>,
+}
+
+/// A kernel that was tried.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TriedKernel {
+    /// Its spec.
+    pub kernel: String,
+    /// The number of nodes to which it was reduced; none for the exact kernel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub n_nodes: Option<usize>,
+    /// C with the least loss.
+    #[serde(rename = "C", default, skip_serializing_if = "Option::is_none")]
+    pub c: Option<f64>,
+    /// The mean leave-one-out squared hinge there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loo_squared_hinge: Option<f64>,
+    /// The share of the samples that are misclassified when left out, there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loo_error: Option<f64>,
+    /// Why there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+/// A C that was tried.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TriedC {
+    /// C.
+    #[serde(rename = "C")]
+    pub c: f64,
+    /// The mean leave-one-out squared hinge.
+    pub loo_squared_hinge: f64,
+    /// The share of the samples that are misclassified when left out.
+    pub loo_error: f64,
+}
+
+/// Samples to choose on, among rows that have been coded.
+pub(super) struct Sample<'a> {
+    pub rows: &'a CodedRows,
+    /// Which of these rows.
+    pub some: &'a [usize],
+    /// The labels of all samples.
+    pub labels: &'a Labels,
+    /// Which of all samples these are.
+    pub numbers: &'a [usize],
+    /// The effective weights of all samples, and what leave-one-out removes of each: the weight of one copy.
+    pub weights: &'a [f64],
+    pub units: &'a [f64],
+}
+
+impl PowerMeanParams {
+    /// The samples with a weight on which [`PowerMeanParams::choose_on`] compares candidates: at most 1,000.
+    pub fn rows_to_choose_on(&self, labels: &Labels, weights: &[f64]) -> Vec<usize> {
+        choose_rows(labels, weights, SAMPLES.min(weights.len()), self.seed)
+    }
+
+    /// The parameters with what was chosen in place of `auto`, and what was tried, on samples whose rows are elsewhere:
+    /// `samples` has those with these `numbers` among all, of which `labels` has the classes, `weights` the effective
+    /// weights and `units` the weights of one copy each. Features are multiplied by the `factors`.
+    ///
+    /// Where nothing is to be chosen, or the hinge or the polynomial keeps it from being chosen, nothing is tried.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for other numbers of rows and weights; [`Error::Value`] for values beyond single precision;
+    /// [`Error::Parameter`] if no candidate could be tried, with the reasons; [`Error::Cancelled`].
+    pub fn choose_on(
+        &self,
+        samples: &impl Rows,
+        numbers: &[usize],
+        labels: &Labels,
+        (weights, units): (&[f64], &[f64]),
+        factors: Option<&[f64]>,
+        monitor: &Monitor<'_>,
+    ) -> Result<(Self, PowerMeanChoice)> {
+        labels.check(weights.len())?;
+        let n = numbers.len();
+        if samples.n_rows() != n || units.len() != weights.len() || numbers.iter().any(|&row| row >= weights.len()) {
+            let found = format!("{} rows, {} units", samples.n_rows(), units.len());
+            return Err(Error::shape("samples to choose on", found, format!("{n} and {}", weights.len())));
+        }
+        if !self.chooses() {
+            return Ok((PowerMeanParams { auto: Auto::default(), ..self.clone() }, PowerMeanChoice::default()));
+        }
+        let some: Vec<usize> = (0..n).collect();
+        let mine: Vec<f64> = numbers.iter().map(|&row| weights[row]).collect();
+        let rows = CodedRows::new(samples, &some, &mine, factors)?;
+        self.chosen(&Sample { rows: &rows, some: &some, labels, numbers, weights, units }, monitor)
+    }
+
+    /// The same of rows that have been coded.
+    pub(super) fn chosen(&self, sample: &Sample<'_>, monitor: &Monitor<'_>) -> Result<(Self, PowerMeanChoice)> {
+        let of_sample = |all: &[f64]| -> Vec<f64> { sample.numbers.iter().map(|&row| all[row]).collect() };
+        let codes: Vec<u32> = sample.numbers.iter().map(|&row| sample.labels.codes()[row]).collect();
+        let (weights, units) = (of_sample(sample.weights), of_sample(sample.units));
+        let n_classes = sample.labels.classes().len();
+        let columns = Columns::new(sample.rows, sample.some, &weights);
+        // Of a power mean Σ x, whatever p and the nodes are.
+        let unit = columns.total() / weights.iter().sum::<f64>();
+        let mut params = PowerMeanParams { auto: Auto::default(), ..self.clone() };
+        let mut search = Search {
+            unit: matches!(self.kernel, ScalarKernel::BuiltIn(_)).then_some(unit),
+            problems: Problems { codes: &codes, n_classes, weights: &weights, units: &units },
+            columns,
+            c: (!self.auto.c).then_some(self.c),
+            pool: Pool::new(self.threads)?,
+            monitor,
+            tried: Vec::new(),
+        };
+        if search.columns.is_empty() {
+            // Every sample is empty: all decision values are 0, whatever the parameters.
+            return Ok((params, PowerMeanChoice::default()));
+        }
+        if self.auto.p {
+            params.kernel = search.best_kernel(&params, self.auto.n_nodes)?;
+        }
+        if self.auto.n_nodes {
+            params.n_nodes = search.enough_nodes(&params)?;
+        }
+        let mut choice = PowerMeanChoice { n_samples: sample.some.len(), ..PowerMeanChoice::default() };
+        if self.auto.c {
+            let path = search.path(&params)?;
+            params.c = near_best(&path);
+            let one = |at: &LeftOut| TriedC { c: at.c, loo_squared_hinge: at.squared_hinge, loo_error: at.error };
+            choice.path = path.iter().map(one).collect();
+        }
+        let names = [("p", self.auto.p), ("n_nodes", self.auto.n_nodes), ("C", self.auto.c)];
+        choice.chosen = names.iter().filter(|(_, is_chosen)| *is_chosen).map(|(name, _)| (*name).to_owned()).collect();
+        choice.tried = search.tried;
+        Ok((params, choice))
+    }
+}
+
+impl PowerMeanChoice {
+    /// What was chosen, in a line.
+    pub(super) fn told(&self, params: &PowerMeanParams) -> String {
+        let value = |name: &String| match name.as_str() {
+            "p" => format!("kernel {}", params.kernel),
+            "n_nodes" => format!("{} nodes", params.n_nodes),
+            _ => format!("C = {:.4e}", params.c),
+        };
+        let values: Vec<String> = self.chosen.iter().map(value).collect();
+        let n = self.n_samples;
+        if values.is_empty() {
+            return "nothing was chosen: all samples are empty".into();
+        }
+        format!("{}: by leave-one-out on {n} of the samples, {} kernels tried", values.join(", "), self.tried.len())
+    }
+}
+
+/// The smallest C whose loss is next to the least.
+fn near_best(path: &[LeftOut]) -> f64 {
+    let least = path.iter().map(|at| at.squared_hinge).fold(f64::INFINITY, f64::min);
+    let is_near = |at: &&LeftOut| at.squared_hinge <= least * (1.0 + NEAR);
+    path.iter().find(is_near).map_or(f64::NAN, |at| at.c)
+}
+
+/// The losses of a kernel at some values of C, or why there are none.
+type Losses = std::result::Result<Vec<LeftOut>, String>;
+
+struct Search<'a> {
+    problems: Problems<'a>,
+    columns: Columns,
+    /// The mean of k(x, x), the unit of 1/C: of a kernel of one's own it is another each time.
+    unit: Option<f64>,
+    /// C if it is given.
+    c: Option<f64>,
+    pool: Pool,
+    monitor: &'a Monitor<'a>,
+    tried: Vec<TriedKernel>,
+}
+
+impl Search<'_> {
+    /// The losses of a kernel at C, or along the path.
+    fn losses(&self, gram: Matrix) -> Losses {
+        let beyond = "its values are beyond double precision";
+        let machine = LeastSquares::new(gram, &self.problems).ok_or(beyond)?;
+        let losses = match self.c {
+            Some(c) => vec![machine.left_out(c)],
+            None => path(&machine, self.unit.unwrap_or_else(|| machine.unit())),
+        };
+        let all = losses.iter().all(|at| at.squared_hinge.is_finite());
+        if all { Ok(losses) } else { Err(beyond.into()) }
+    }
+
+    /// Notes a kernel and returns its least loss.
+    fn note(&mut self, kernel: &ScalarKernel, n_nodes: Option<usize>, losses: &Losses) -> Option<f64> {
+        let best = losses
+            .as_ref()
+            .ok()
+            .and_then(|all| all.iter().min_by(|a, b| a.squared_hinge.total_cmp(&b.squared_hinge)).copied());
+        self.tried.push(TriedKernel {
+            kernel: kernel.to_string(),
+            n_nodes,
+            c: best.map(|best| best.c),
+            loo_squared_hinge: best.map(|best| best.squared_hinge),
+            loo_error: best.map(|best| best.error),
+            problem: losses.as_ref().err().cloned(),
+        });
+        best.map(|best| best.squared_hinge)
+    }
+
+    fn map(&self, params: &PowerMeanParams) -> Result<AdditiveMap> {
+        params.map(&self.columns.values, &self.columns.counts)
+    }
+
+    /// The first power mean whose loss is near the least: of the exact kernels where nodes are chosen too, else of the reduced ones.
+    fn best_kernel(&mut self, params: &PowerMeanParams, is_exact: bool) -> Result<ScalarKernel> {
+        let all = POWERS.map(|p| AdditiveKernel::PowerMean { p });
+        let found = self.pool.try_map(all.len(), |at| {
+            self.monitor.go_on("choose")?;
+            let scalar = |map| if is_exact { Scalar::Exact(all[at]) } else { Scalar::Reduced(map) };
+            let map = self.map(&params.clone().kernel(all[at]))?;
+            Ok::<_, Error>((self.losses(self.columns.gram(scalar(&map))), map.n_nodes()))
+        })?;
+        let noted = |(kernel, (losses, n_nodes)): (&AdditiveKernel, &(Losses, usize))| {
+            self.note(&(*kernel).into(), (!is_exact).then_some(*n_nodes), losses)
+        };
+        let losses: Vec<Option<f64>> = all.iter().zip(&found).map(noted).collect();
+        self.tell(1);
+        let least = losses.iter().flatten().copied().fold(f64::INFINITY, f64::min);
+        let near = losses.iter().position(|loss| loss.is_some_and(|loss| loss <= least * (1.0 + NEAR_P)));
+        near.map(|at| all[at].into()).ok_or_else(|| self.nothing("p"))
+    }
+
+    /// The smallest number of nodes with which the reduced kernel loses next to nothing of the exact one.
+    fn enough_nodes(&mut self, params: &PowerMeanParams) -> Result<usize> {
+        let exact = match &params.kernel {
+            ScalarKernel::BuiltIn(kernel) => {
+                let known = self.tried.iter().find(|tried| tried.kernel == kernel.to_string());
+                match known.and_then(|known| known.loo_squared_hinge) {
+                    Some(loss) => Some(loss),
+                    None => {
+                        let losses = self.losses(self.columns.gram(Scalar::Exact(*kernel)));
+                        self.note(&params.kernel, None, &losses)
+                    }
+                }
+            }
+            // Many nodes stand for a kernel of one's own: its function is called for few pairs only.
+            ScalarKernel::Own(_) => {
+                let map = self.map(&params.clone().n_nodes(MAX_NODES))?;
+                let losses = self.losses(self.columns.gram(Scalar::Reduced(&map)));
+                self.note(&params.kernel, Some(map.n_nodes()), &losses)
+            }
+        };
+        let Some(exact) = exact else { return Err(self.nothing("n_nodes")) };
+        let mut found: Vec<(usize, f64)> = Vec::new();
+        for n_nodes in NODES {
+            self.monitor.go_on("choose")?;
+            let map = self.map(&params.clone().n_nodes(n_nodes))?;
+            let losses = self.losses(self.columns.gram(Scalar::Reduced(&map)));
+            if let Some(loss) = self.note(&params.kernel, Some(map.n_nodes()), &losses) {
+                found.push((n_nodes, loss));
+            }
+            // With fewer nodes than were asked for, there are no more to be had.
+            if map.n_nodes() < n_nodes || found.last().is_some_and(|(_, loss)| *loss <= exact * (1.0 + LOST)) {
+                break;
+            }
+        }
+        self.tell(2);
+        let least = found.iter().map(|(_, loss)| *loss).fold(f64::INFINITY, f64::min);
+        let enough = found.iter().find(|(_, loss)| *loss <= least * (1.0 + LOST));
+        enough.map(|(n_nodes, _)| *n_nodes).ok_or_else(|| self.nothing("n_nodes"))
+    }
+
+    /// The path of C of the kernel as it will be fitted.
+    fn path(&mut self, params: &PowerMeanParams) -> Result<Vec<LeftOut>> {
+        self.monitor.go_on("choose")?;
+        let map = self.map(params)?;
+        let losses = self.losses(self.columns.gram(Scalar::Reduced(&map)));
+        let is_known =
+            |tried: &TriedKernel| tried.kernel == params.kernel.to_string() && tried.n_nodes == Some(map.n_nodes());
+        if !self.tried.iter().any(is_known) {
+            self.note(&params.kernel, Some(map.n_nodes()), &losses);
+        }
+        self.tell(3);
+        losses.map_err(|_| self.nothing("C"))
+    }
+
+    fn tell(&self, done: u64) {
+        self.monitor.tell(Progress { stage: "choose", done, total: 3, gap: None });
+    }
+
+    /// The error where no candidate could be tried.
+    fn nothing(&self, name: &'static str) -> Error {
+        let reason =
+            |tried: &TriedKernel| format!("{}: {}", tried.kernel, tried.problem.as_deref().unwrap_or("no loss"));
+        let reasons: Vec<String> = self.tried.iter().map(reason).collect();
+        Error::parameter(name, "auto", format!("a candidate that can be tried: {}", reasons.join("; ")))
+    }
+}

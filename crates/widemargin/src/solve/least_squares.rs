@@ -1,0 +1,200 @@
+//! Leave-one-out of regularised least squares on a kernel, in closed form for all classes and all C at once.
+//!
+//! f minimises ½‖f‖² + C Σ w (y − f)² for each two-class problem with targets ±1 and no intercept. With R = diag(√w),
+//! λ = 1/(2C) and B = (RKR + λI)⁻¹ the solution is a = B R y, and without one copy of sample i, of weight u, the residual
+//! of f at i is λ a_i / √w_i · λ / (λ(1 − u/w) + u/w · λ² B_ii) / λ: exact, without an assumption. One eigendecomposition
+//! of RKR (9 n³ flops) serves all problems and all C (2 n² flops each).
+//!
+//! The residuals are judged by the squared hinge, so that a sample well on its side costs nothing. Where C is chosen for
+//! the squared hinge, the machine that ignores the margin is a good stand-in: most samples are inside the margin there.
+
+use super::thin_plate::Problems;
+use crate::linalg::eigen;
+use crate::linalg::factor::{Matrix, Side, product};
+use crate::problem::OneVsRest;
+
+/// What leave-one-out says of one C.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct LeftOut {
+    /// C of ½‖f‖² + C Σ loss.
+    pub c: f64,
+    /// Mean squared hinge of the left-out decision values, over samples by weight and problems.
+    pub squared_hinge: f64,
+    /// Share of the samples, by weight, that are misclassified when left out.
+    pub error: f64,
+}
+
+/// A kernel between samples with weights, decomposed.
+pub(crate) struct LeastSquares<'a> {
+    problems: &'a Problems<'a>,
+    roots: Vec<f64>,
+    values: Vec<f64>,
+    vectors: Matrix,
+    /// Uᵀ R y, samples × problems.
+    targets: Matrix,
+}
+
+impl<'a> LeastSquares<'a> {
+    /// Decomposes the kernel between the samples of `problems`; `None` for non-finite numbers.
+    pub fn new(mut gram: Matrix, problems: &'a Problems<'a>) -> Option<Self> {
+        let n = problems.weights.len();
+        let roots: Vec<f64> = problems.weights.iter().map(|weight| weight.sqrt()).collect();
+        for col in 0..n {
+            let factor = roots[col];
+            gram.col_mut(col).iter_mut().zip(&roots).for_each(|(value, root)| *value *= factor * root);
+        }
+        let decomposed = eigen::symmetric(gram.values(), n, true)?;
+        let vectors = Matrix::from_columns(decomposed.vectors, n, n);
+        let all = problems.targets();
+        let k = all.n_problems();
+        let signed = (0..n * k).map(|at| roots[at % n] * all.sign(at % n, at / n)).collect();
+        let targets = product(Side::Transposed(&vectors), Side::Plain(&Matrix::from_columns(signed, n, k)));
+        let values = decomposed.values.iter().map(|value| value.max(0.0)).collect();
+        Some(LeastSquares { problems, roots, values, vectors, targets })
+    }
+
+    /// The weighted mean of the kernel's diagonal: the unit of λ.
+    pub fn unit(&self) -> f64 {
+        self.values.iter().sum::<f64>() / self.problems.weights.iter().sum::<f64>()
+    }
+
+    /// Leave-one-out at one C.
+    pub fn left_out(&self, c: f64) -> LeftOut {
+        let (n, k) = (self.roots.len(), self.targets.n_cols());
+        let all = self.problems.targets();
+        let values = self.decision_values(c);
+        let (mut hinge, mut wrong, mut total) = (0.0, 0.0, 0.0);
+        let mut scores = vec![0.0; k];
+        for i in 0..n {
+            let weight = self.problems.weights[i];
+            let mut loss = 0.0;
+            for (problem, score) in scores.iter_mut().enumerate() {
+                *score = values.at(i, problem);
+                loss += (1.0 - all.sign(i, problem) * *score).max(0.0).powi(2);
+            }
+            hinge += weight * loss / k as f64;
+            wrong += if OneVsRest::decide(&scores) == self.problems.codes[i] as usize { 0.0 } else { weight };
+            total += weight;
+        }
+        LeftOut { c, squared_hinge: hinge / total, error: wrong / total }
+    }
+
+    /// The decision value of each sample without one copy of it, samples × problems.
+    pub fn decision_values(&self, c: f64) -> Matrix {
+        let (n, k) = (self.roots.len(), self.targets.n_cols());
+        let lambda = 0.5 / c;
+        let inverse: Vec<f64> = self.values.iter().map(|value| 1.0 / (value + lambda)).collect();
+        let mut scaled = self.targets.clone();
+        for problem in 0..k {
+            scaled.col_mut(problem).iter_mut().zip(&inverse).for_each(|(target, inverse)| *target *= inverse);
+        }
+        let coefficients = product(Side::Plain(&self.vectors), Side::Plain(&scaled));
+        let mut diagonal = vec![0.0; n];
+        for (at, inverse) in inverse.iter().enumerate() {
+            diagonal.iter_mut().zip(self.vectors.col(at)).for_each(|(sum, u)| *sum += inverse * u * u);
+        }
+        let all = self.problems.targets();
+        let mut left_out = coefficients;
+        for problem in 0..k {
+            for (i, value) in left_out.col_mut(problem).iter_mut().enumerate() {
+                let share = (self.problems.units[i] / self.problems.weights[i]).min(1.0);
+                let slack = *value * lambda / ((1.0 - share) + share * lambda * diagonal[i]);
+                *value = all.sign(i, problem) - slack / self.roots[i];
+            }
+        }
+        left_out
+    }
+}
+
+/// The leave-one-out losses on a grid of C: from 1e-4 to 500 in units of one over `unit`, the kernel's mean diagonal,
+/// four a decade. Beyond it leverages tend to 1, where leave-one-out says nothing.
+pub(crate) fn path(machine: &LeastSquares<'_>, unit: f64) -> Vec<LeftOut> {
+    const A_DECADE: i32 = 4;
+    const SMALLEST: i32 = -4 * A_DECADE;
+    const LARGEST: i32 = 11;
+    (SMALLEST..=LARGEST).map(|at| machine.left_out(10f64.powf(f64::from(at) / f64::from(A_DECADE)) / unit)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::factor::Cholesky;
+
+    /// Kernel of some points, weights and codes.
+    fn case() -> (Vec<f64>, Vec<f64>, Vec<u32>) {
+        let points: Vec<f64> = (0..14).map(|i| f64::from(i * 37 % 29) / 29.0 + 0.1).collect();
+        let weights = (0..14).map(|i| [1.0, 2.0, 3.0][i % 3]).collect();
+        let codes = (0..14).map(|i| (i * 5 % 7 % 3) as u32).collect();
+        (points, weights, codes)
+    }
+
+    fn kernel(x: f64, y: f64) -> f64 {
+        x.min(y) + 0.3 * x * y
+    }
+
+    /// f at one point of the machine on the others, solved by a factorisation.
+    fn fitted(points: &[f64], weights: &[f64], targets: &[f64], c: f64, at: f64) -> f64 {
+        let kept: Vec<usize> = (0..points.len()).filter(|&i| weights[i] > 0.0).collect();
+        let n = kept.len();
+        let mut matrix = Matrix::zeros(n, n);
+        for (a, &i) in kept.iter().enumerate() {
+            for (b, &j) in kept.iter().enumerate() {
+                matrix.set(a, b, kernel(points[i], points[j]));
+            }
+            matrix.set(a, a, matrix.at(a, a) + 0.5 / c / weights[i]);
+        }
+        let factor = Cholesky::new(matrix).unwrap();
+        let mut x = Matrix::from_columns(kept.iter().map(|&i| targets[i]).collect(), n, 1);
+        factor.solve_lower(&mut x);
+        factor.solve_lower_transposed(&mut x);
+        kept.iter().zip(x.col(0)).map(|(&i, a)| a * kernel(points[i], at)).sum()
+    }
+
+    #[test]
+    fn equals_refits_without_one_copy_of_each_sample() {
+        let (points, weights, codes) = case();
+        let n = points.len();
+        let units = vec![1.0; n];
+        let problems = Problems { codes: &codes, n_classes: 3, weights: &weights, units: &units };
+        let gram = Matrix::from_columns((0..n * n).map(|at| kernel(points[at % n], points[at / n])).collect(), n, n);
+        let machine = LeastSquares::new(gram, &problems).unwrap();
+        for c in [0.01, 1.0, 30.0] {
+            let (mut hinge, mut wrong) = (0.0, 0.0);
+            let values = machine.decision_values(c);
+            for i in 0..n {
+                let mut without = weights.clone();
+                without[i] -= 1.0;
+                let scores: Vec<f64> = (0..3)
+                    .map(|problem| {
+                        let targets: Vec<f64> =
+                            codes.iter().map(|&code| if code == problem { 1.0 } else { -1.0 }).collect();
+                        let truth = fitted(&points, &without, &targets, c, points[i]);
+                        assert!((values.at(i, problem as usize) - truth).abs() < 1e-9, "{c} {i} {problem}");
+                        hinge += weights[i] * (1.0 - targets[i] * truth).max(0.0).powi(2) / 3.0;
+                        truth
+                    })
+                    .collect();
+                wrong += if OneVsRest::decide(&scores) == codes[i] as usize { 0.0 } else { weights[i] };
+            }
+            let (total, ours) = (weights.iter().sum::<f64>(), machine.left_out(c));
+            assert!((ours.squared_hinge - hinge / total).abs() < 1e-9);
+            assert!((ours.error - wrong / total).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn the_path_scales_with_the_kernel() {
+        let (points, weights, codes) = case();
+        let n = points.len();
+        let problems = Problems { codes: &codes, n_classes: 3, weights: &weights, units: &vec![1.0; n] };
+        let of = |factor: f64| {
+            let gram = (0..n * n).map(|at| factor * kernel(points[at % n], points[at / n])).collect();
+            let machine = LeastSquares::new(Matrix::from_columns(gram, n, n), &problems).unwrap();
+            path(&machine, machine.unit())
+        };
+        for (one, other) in of(1.0).iter().zip(of(64.0)) {
+            assert!((one.c / other.c / 64.0 - 1.0).abs() < 1e-9);
+            assert!((one.squared_hinge - other.squared_hinge).abs() < 1e-9);
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! What a power mean SVM chooses by itself, against refits by brute force; and that it is the same in every way of giving
+//! the samples.
+
+use crate::common::histograms;
+use crate::resources_common::Disk;
+use widemargin::Result;
+use widemargin::data::{DenseView, Labels, Rows, VectorSource};
+use widemargin::expansion::{AdditiveMap, Approximation};
+use widemargin::model::{CChoice, PowerMeanChoice, PowerMeanParams, PowerMeanSvc};
+use widemargin::monitor::Monitor;
+use widemargin::problem::Loss;
+use widemargin::similarity::AdditiveKernel;
+
+const D: usize = 8;
+
+/// x of (A) x = b by elimination with pivots.
+fn solved(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
+    let n = b.len();
+    for col in 0..n {
+        let pivot = (col..n).max_by(|&i, &j| a[i][col].abs().total_cmp(&a[j][col].abs())).unwrap();
+        a.swap(col, pivot);
+        b.swap(col, pivot);
+        for row in col + 1..n {
+            let factor = a[row][col] / a[col][col];
+            let (above, below) = a.split_at_mut(row);
+            below[0].iter_mut().zip(&above[col]).skip(col).for_each(|(x, y)| *x -= factor * y);
+            b[row] -= factor * b[col];
+        }
+    }
+    for row in (0..n).rev() {
+        b[row] = (b[row] - (row + 1..n).map(|col| a[row][col] * b[col]).sum::<f64>()) / a[row][row];
+    }
+    b
+}
+
+/// The mean squared hinge of least squares without each sample, by refits.
+fn left_out(gram: &dyn Fn(usize, usize) -> f64, labels: &Labels, c: f64) -> f64 {
+    let (n, classes) = (labels.len(), labels.classes().len());
+    let problems = if classes == 2 { vec![1] } else { (0..classes as u32).collect() };
+    let mut sum = 0.0;
+    for &problem in &problems {
+        let sign = |i: usize| if labels.codes()[i] == problem { 1.0 } else { -1.0 };
+        for i in 0..n {
+            let others: Vec<usize> = (0..n).filter(|&j| j != i).collect();
+            let row = |&a: &usize| {
+                others.iter().map(|&b| gram(a, b) + if a == b { 0.5 / c } else { 0.0 }).collect::<Vec<f64>>()
+            };
+            let x = solved(others.iter().map(row).collect(), others.iter().map(|&j| sign(j)).collect());
+            let score: f64 = others.iter().zip(&x).map(|(&j, x)| x * gram(i, j)).sum();
+            sum += (1.0 - sign(i) * score).max(0.0).powi(2);
+        }
+    }
+    sum / (n * problems.len()) as f64
+}
+
+/// The values divided by the largest of their columns, as the solver has them.
+fn scaled(values: &[f64]) -> Vec<f64> {
+    let largest = |j: usize| values.iter().skip(j).step_by(D).copied().fold(0.0, f64::max);
+    values.iter().enumerate().map(|(at, x)| f64::from((x * (1.0 / largest(at % D))) as f32)).collect()
+}
+
+fn sums<'a>(values: &'a [f64], k: impl Fn(f64, f64) -> f64 + 'a) -> impl Fn(usize, usize) -> f64 + 'a {
+    move |a, b| (0..D).map(|j| k(values[a * D + j], values[b * D + j])).sum()
+}
+
+fn fit(params: &PowerMeanParams, samples: &impl Rows, labels: &Labels) -> PowerMeanSvc {
+    params.fit(samples, labels).unwrap()
+}
+
+#[test]
+fn losses_are_those_of_refits_and_the_choice_follows_from_them() {
+    for classes in [2, 3] {
+        let (values, labels) = histograms(36, D, classes, 5);
+        let view = DenseView::new(&values, 36, D).unwrap();
+        let model = fit(&PowerMeanParams::auto(), &view, &labels);
+        let choice = model.choice().unwrap();
+        assert_eq!((choice.n_samples, &choice.chosen[..]), (36, &["p", "n_nodes", "C"].map(String::from)[..]));
+        let scaled = scaled(&values);
+        // The exact kernels.
+        let exact: Vec<_> = choice.tried.iter().filter(|tried| tried.n_nodes.is_none()).collect();
+        assert_eq!(exact.len(), 7);
+        for tried in &exact {
+            let kernel: AdditiveKernel = tried.kernel.parse().unwrap();
+            let truth = left_out(&sums(&scaled, |x, y| kernel.value(x, y)), &labels, tried.c.unwrap());
+            let told = tried.loo_squared_hinge.unwrap();
+            assert!((told - truth).abs() < 1e-6 * truth, "{kernel}: {told} {truth}");
+        }
+        let losses: Vec<f64> = exact.iter().map(|tried| tried.loo_squared_hinge.unwrap()).collect();
+        let least = losses.iter().copied().fold(f64::INFINITY, f64::min);
+        let near = losses.iter().position(|loss| *loss <= 1.05 * least).unwrap();
+        assert_eq!(model.map().kernel().to_string(), exact[near].kernel);
+        // More nodes were tried until one of them loses next to nothing.
+        let reduced: Vec<_> = choice.tried.iter().filter(|tried| tried.n_nodes.is_some()).collect();
+        let loss = |at: usize| reduced[at].loo_squared_hinge.unwrap();
+        let least = (0..reduced.len()).map(loss).fold(f64::INFINITY, f64::min);
+        let enough = (0..reduced.len()).find(|&at| loss(at) <= 1.005 * least).unwrap();
+        assert_eq!(reduced[enough].n_nodes, Some(model.map().n_nodes()));
+        // The path, of the kernel as it is fitted.
+        let map: AdditiveMap = model.map().clone();
+        for point in choice.path.iter().step_by(5) {
+            let truth = left_out(&sums(&scaled, |x, y| map.value(x, y)), &labels, point.c);
+            assert!((point.loo_squared_hinge - truth).abs() < 1e-6 * truth, "{point:?} {truth}");
+        }
+        let least = choice.path.iter().map(|point| point.loo_squared_hinge).fold(f64::INFINITY, f64::min);
+        let near = choice.path.iter().find(|point| point.loo_squared_hinge <= 1.02 * least).unwrap();
+        assert_eq!(model.c(), near.c);
+    }
+}
+
+#[test]
+fn the_squared_hinge_itself_has_next_to_its_least_left_out_loss_there() {
+    let n = 40;
+    let (values, labels) = histograms(n, D, 2, 11);
+    let view = DenseView::new(&values, n, D).unwrap();
+    let params = PowerMeanParams::new(AdditiveKernel::Chi2).tol(1e-3).threads(1);
+    let chosen = fit(&params.clone().c(CChoice::Auto), &view, &labels);
+    let refits = |c: f64| -> f64 {
+        let loss = |i: usize| {
+            let weights: Vec<f64> = (0..n).map(|j| f64::from(u8::from(i != j))).collect();
+            let without = params.clone().c(c).fit_with(&view, &labels, Some(&weights), &Monitor::none()).unwrap();
+            let score = f64::from(without.decision_function(&view, 1).unwrap().values()[i]);
+            (1.0 - if labels.codes()[i] == 1 { score } else { -score }).max(0.0).powi(2)
+        };
+        (0..n).map(loss).sum::<f64>() / n as f64
+    };
+    let path = &chosen.choice().unwrap().path;
+    let least = path.iter().step_by(2).map(|point| refits(point.c)).fold(f64::INFINITY, f64::min);
+    let ours = refits(chosen.c());
+    assert!(ours <= 1.1 * least, "{ours} against {least}");
+}
+
+#[test]
+fn what_is_given_is_kept_and_the_fit_is_that_with_the_chosen_values() {
+    let (values, labels) = histograms(60, D, 3, 2);
+    let view = DenseView::new(&values, 60, D).unwrap();
+    let p = AdditiveKernel::PowerMean { p: -2.0 };
+    for (params, names) in [
+        (PowerMeanParams::new(p).c(CChoice::Auto), "C"),
+        (PowerMeanParams::new(p).choose_n_nodes(), "n_nodes"),
+        (PowerMeanParams::new(p).choose_p(), "p"),
+        (PowerMeanParams::auto().kernel(p).c(0.3), "n_nodes"),
+        (PowerMeanParams::auto().n_nodes(5).c(0.3), "p"),
+        (PowerMeanParams::auto().nodes(vec![0.1, 1.0]), "p C"),
+        (PowerMeanParams::auto(), "p n_nodes C"),
+    ] {
+        let model = fit(&params, &view, &labels);
+        let choice = model.choice().unwrap();
+        assert_eq!(choice.chosen.join(" "), names);
+        assert!(model.report().notes.iter().any(|note| note.contains("leave-one-out")));
+        let kernel: AdditiveKernel = model.map().kernel().to_string().parse().unwrap();
+        let given = PowerMeanParams::new(kernel).nodes(model.map().nodes().to_vec()).c(model.c());
+        assert_eq!(fit(&given, &view, &labels).weights(), model.weights(), "{names}");
+        if !names.contains('C') {
+            assert!(choice.path.is_empty() && choice.tried.iter().all(|tried| tried.c == Some(model.c())));
+        }
+    }
+    assert_eq!(fit(&PowerMeanParams::new(p), &view, &labels).choice(), None);
+}
+
+#[test]
+fn copies_order_and_threads_make_no_difference() {
+    let n = 50;
+    let (values, labels) = histograms(n, D, 3, 9);
+    let view = DenseView::new(&values, n, D).unwrap();
+    let weights: Vec<f64> = (0..n).map(|i| (i % 3) as f64).collect();
+    let of = |threads, rows: &[usize], weights: Option<&[f64]>| {
+        let values: Vec<f64> = rows.iter().flat_map(|&row| values[row * D..(row + 1) * D].to_vec()).collect();
+        let view = DenseView::new(&values, rows.len(), D).unwrap();
+        let params = PowerMeanParams::auto().threads(threads);
+        params.fit_with(&view, &labels.select(rows), weights, &Monitor::none()).unwrap()
+    };
+    let all: Vec<usize> = (0..n).collect();
+    let one = of(1, &all, Some(&weights));
+    let copies: Vec<usize> = (0..n).rev().flat_map(|row| vec![row; weights[row] as usize]).collect();
+    for other in [of(3, &all, Some(&weights)), of(2, &copies, None)] {
+        assert_eq!((other.choice(), other.weights()), (one.choice(), one.weights()));
+    }
+    let read = PowerMeanSvc::from_bytes(&one.to_bytes().unwrap()).unwrap();
+    assert_eq!(read, one);
+    assert!(read.choice().is_some_and(|choice| choice.path.len() > 20));
+    // Out of core, all samples are looked at too, in single precision.
+    let source = VectorSource(&view);
+    let disk = Disk::new(None);
+    let resources = disk.resources(1 << 30);
+    let blocks =
+        PowerMeanParams::auto().fit_blocks(&source, &labels, Some(&weights), &resources, &Monitor::none()).unwrap();
+    assert_eq!((blocks.map().kernel(), blocks.map().n_nodes()), (one.map().kernel(), one.map().n_nodes()));
+    assert!((blocks.c() / one.c() - 1.0).abs() < 1e-6, "{} {}", blocks.c(), one.c());
+}
+
+fn chosen(params: PowerMeanParams, values: &[f64], labels: &Labels) -> Result<(PowerMeanSvc, Option<PowerMeanChoice>)> {
+    let model = params.fit(&DenseView::new(values, labels.len(), values.len() / labels.len())?, labels)?;
+    let choice = model.choice().cloned();
+    Ok((model, choice))
+}
+
+#[test]
+fn odd_samples_are_chosen_on_or_refused() {
+    // One sample a class; columns that are constant; nothing at all.
+    let labels = Labels::new([0, 1]);
+    for values in [[1.0, 0.0, 0.0, 1.0], [1.0, 1.0, 1.0, 0.5]] {
+        let (model, choice) = chosen(PowerMeanParams::auto(), &values, &labels).unwrap();
+        assert!(model.c() > 0.0 && choice.is_some_and(|choice| choice.n_samples == 2), "{values:?}");
+    }
+    let (model, choice) = chosen(PowerMeanParams::auto(), &[0.0; 4], &labels).unwrap();
+    assert_eq!((model.c(), choice.unwrap().tried.len()), (0.01, 0));
+    let error = chosen(PowerMeanParams::auto(), &[1.0, -2.0, 0.0, 1.0], &labels).unwrap_err().to_string();
+    assert!(error.contains("-2 is negative"), "{error}");
+    // Kernels beyond double precision: each is named with its reason.
+    let weights = [1e301, 1e301];
+    let params = PowerMeanParams::auto().scale(false);
+    let values = [1e30, 0.0, 0.0, 1e30];
+    let view = DenseView::new(&values, 2, 2).unwrap();
+    let error = params.fit_with(&view, &labels, Some(&weights), &Monitor::none()).unwrap_err().to_string();
+    for words in ["p = auto", "power-mean:p=-8: ", "beyond double precision"] {
+        assert!(error.contains(words), "{error}");
+    }
+}
+
+#[test]
+fn the_hinge_and_the_polynomial_have_the_defaults() {
+    let (values, labels) = histograms(40, D, 2, 3);
+    for params in
+        [PowerMeanParams::auto().loss(Loss::Hinge), PowerMeanParams::auto().approximation(Approximation::Polynomial)]
+    {
+        let (model, choice) = chosen(params, &values, &labels).unwrap();
+        assert_eq!((model.c(), model.map().n_nodes(), choice), (0.01, 3, None));
+        assert_eq!(model.map().kernel().to_string(), "power-mean:p=-1");
+    }
+}

@@ -74,7 +74,10 @@ fn losses_are_those_of_refits_and_the_choice_follows_from_them() {
         let view = DenseView::new(&values, 36, D).unwrap();
         let model = fit(&PowerMeanParams::auto(), &view, &labels);
         let choice = model.choice().unwrap();
-        assert_eq!((choice.n_samples, &choice.chosen[..]), (36, &["p", "n_nodes", "C"].map(String::from)[..]));
+        assert_eq!(
+            (choice.n_samples, choice.n_compared, &choice.chosen[..]),
+            (36, 36, &["p", "n_nodes", "C"].map(String::from)[..])
+        );
         let scaled = scaled(&values);
         // The exact kernels.
         let exact: Vec<_> = choice.tried.iter().filter(|tried| tried.n_nodes.is_none()).collect();

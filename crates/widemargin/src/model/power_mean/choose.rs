@@ -1,10 +1,10 @@
 //! p, the number of nodes and C of a power mean SVM by leave-one-out on some of the samples.
 //!
 //! A candidate is a kernel between these samples, exact or reduced to nodes: least squares on it have leave-one-out in
-//! closed form for all C at once (`solve/least_squares.rs`). p is the first whose loss of the exact kernel is near the least; then come
-//! more nodes until the reduced kernel loses next to nothing; last C, the smallest that is next to the best, since the
-//! loss is often flat to the right, where the solver takes longer. C keeps its meaning with the number of samples: it is
-//! the weight of each.
+//! closed form for all C at once (`solve/least_squares.rs`). p is the first whose loss of the exact kernel is near the
+//! least; then come more nodes until the reduced kernel loses next to nothing; last C, the smallest that is next to the
+//! best, since the loss is often flat to the right, where the solver takes longer. C keeps its meaning with the number
+//! of samples: it is the weight of each.
 //!
 //! For n samples a candidate takes about 9 n³ flops and, for each feature, the square of the number of samples that have
 //! it.
@@ -24,8 +24,11 @@ use crate::similarity::{AdditiveKernel, ScalarKernel};
 use crate::solve::least_squares::{LeastSquares, LeftOut, path};
 use crate::solve::thin_plate::Problems;
 
-/// Samples on which candidates are compared: a difference of a hundredth in loss is seen there.
-pub(super) const SAMPLES: usize = 1000;
+/// Samples on which C is chosen.
+const SAMPLES: usize = 1000;
+
+/// Those of them on which kernels are compared: their losses on the same samples differ much less than either is known.
+const COMPARED: usize = 500;
 
 /// What is tried for p: the first is taken whose loss is near the least. −1 is rarely far from the best, and the more
 /// negative p is, the more nodes it needs.
@@ -48,8 +51,10 @@ const NEAR: f64 = 0.02;
 pub struct PowerMeanChoice {
     /// The names of the parameters that were chosen: `p`, `n_nodes`, `C`.
     pub chosen: Vec<String>,
-    /// Number of samples on which candidates were compared.
+    /// Number of samples on which C was chosen.
     pub n_samples: usize,
+    /// Number of those on which kernels were compared.
+    pub n_compared: usize,
     /// The kernels compared, in order.
     pub tried: Vec<TriedKernel>,
     /// The values of C for the kernel that was chosen, ascending.
@@ -145,43 +150,35 @@ impl PowerMeanParams {
 
     /// The same of rows that have been coded.
     pub(super) fn chosen(&self, sample: &Sample<'_>, monitor: &Monitor<'_>) -> Result<(Self, PowerMeanChoice)> {
-        let of_sample = |all: &[f64]| -> Vec<f64> { sample.numbers.iter().map(|&row| all[row]).collect() };
-        let codes: Vec<u32> = sample.numbers.iter().map(|&row| sample.labels.codes()[row]).collect();
-        let (weights, units) = (of_sample(sample.weights), of_sample(sample.units));
-        let n_classes = sample.labels.classes().len();
-        let columns = Columns::new(sample.rows, sample.some, &weights);
-        // Of a power mean Σ x, whatever p and the nodes are.
-        let unit = columns.total() / weights.iter().sum::<f64>();
         let mut params = PowerMeanParams { auto: Auto::default(), ..self.clone() };
-        let mut search = Search {
-            unit: matches!(self.kernel, ScalarKernel::BuiltIn(_)).then_some(unit),
-            problems: Problems { codes: &codes, n_classes, weights: &weights, units: &units },
-            columns,
-            c: (!self.auto.c).then_some(self.c),
-            pool: Pool::new(self.threads)?,
-            monitor,
-            tried: Vec::new(),
-        };
-        if search.columns.is_empty() {
+        let whole = Part::new(sample, (0..sample.some.len()).collect());
+        if whole.columns.is_empty() {
             // Every sample is empty: all decision values are 0, whatever the parameters.
             return Ok((params, PowerMeanChoice::default()));
         }
-        if self.auto.p {
-            params.kernel = search.best_kernel(&params, self.auto.n_nodes)?;
-        }
-        if self.auto.n_nodes {
-            params.n_nodes = search.enough_nodes(&params)?;
-        }
+        let (pool, c) = (Pool::new(self.threads)?, (!self.auto.c).then_some(self.c));
         let mut choice = PowerMeanChoice { n_samples: sample.some.len(), ..PowerMeanChoice::default() };
+        if self.auto.p || self.auto.n_nodes {
+            let labels = sample.labels.of_rows(sample.numbers);
+            let few = choose_rows(&labels, &whole.weights, COMPARED.min(labels.len()), self.seed);
+            let few = Part::new(sample, few);
+            let mut search = Search::new(&few, &params, c, &pool, monitor);
+            if self.auto.p {
+                params.kernel = search.best_kernel(&params, self.auto.n_nodes)?;
+            }
+            if self.auto.n_nodes {
+                params.n_nodes = search.enough_nodes(&params)?;
+            }
+            (choice.n_compared, choice.tried) = (few.codes.len(), search.tried);
+        }
         if self.auto.c {
-            let path = search.path(&params)?;
+            let path = Search::new(&whole, &params, None, &pool, monitor).path(&params)?;
             params.c = near_best(&path);
             let one = |at: &LeftOut| TriedC { c: at.c, loo_squared_hinge: at.squared_hinge, loo_error: at.error };
             choice.path = path.iter().map(one).collect();
         }
         let names = [("p", self.auto.p), ("n_nodes", self.auto.n_nodes), ("C", self.auto.c)];
         choice.chosen = names.iter().filter(|(_, is_chosen)| *is_chosen).map(|(name, _)| (*name).to_owned()).collect();
-        choice.tried = search.tried;
         Ok((params, choice))
     }
 }
@@ -195,11 +192,14 @@ impl PowerMeanChoice {
             _ => format!("C = {:.4e}", params.c),
         };
         let values: Vec<String> = self.chosen.iter().map(value).collect();
-        let n = self.n_samples;
         if values.is_empty() {
             return "nothing was chosen: all samples are empty".into();
         }
-        format!("{}: by leave-one-out on {n} of the samples, {} kernels tried", values.join(", "), self.tried.len())
+        let kernels = match self.tried.len() {
+            0 => String::new(),
+            tried => format!(", {tried} kernels on {}", self.n_compared),
+        };
+        format!("{}: by leave-one-out on {} of the samples{kernels}", values.join(", "), self.n_samples)
     }
 }
 
@@ -213,19 +213,59 @@ fn near_best(path: &[LeftOut]) -> f64 {
 /// The losses of a kernel at some values of C, or why there are none.
 type Losses = std::result::Result<Vec<LeftOut>, String>;
 
+/// Some of the samples with what is known of them.
+struct Part {
+    codes: Vec<u32>,
+    n_classes: usize,
+    weights: Vec<f64>,
+    units: Vec<f64>,
+    columns: Columns,
+}
+
+impl Part {
+    /// Those at some places of a sample.
+    fn new(sample: &Sample<'_>, places: Vec<usize>) -> Self {
+        let of_part = |all: &[f64]| -> Vec<f64> { places.iter().map(|&at| all[sample.numbers[at]]).collect() };
+        let (weights, units) = (of_part(sample.weights), of_part(sample.units));
+        let rows: Vec<usize> = places.iter().map(|&at| sample.some[at]).collect();
+        Part {
+            codes: places.iter().map(|&at| sample.labels.codes()[sample.numbers[at]]).collect(),
+            n_classes: sample.labels.classes().len(),
+            columns: Columns::new(sample.rows, &rows, &weights),
+            weights,
+            units,
+        }
+    }
+}
+
 struct Search<'a> {
     problems: Problems<'a>,
-    columns: Columns,
-    /// The mean of k(x, x), the unit of 1/C: of a kernel of one's own it is another each time.
+    columns: &'a Columns,
+    /// The mean of k(x, x), the unit of 1/C; of a kernel of one's own it is another each time.
     unit: Option<f64>,
     /// C if it is given.
     c: Option<f64>,
-    pool: Pool,
+    pool: &'a Pool,
     monitor: &'a Monitor<'a>,
     tried: Vec<TriedKernel>,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    fn new(part: &'a Part, params: &PowerMeanParams, c: Option<f64>, pool: &'a Pool, monitor: &'a Monitor<'a>) -> Self {
+        let Part { codes, n_classes, weights, units, columns } = part;
+        // Of a power mean Σ x, whatever p and the nodes are.
+        let unit = columns.total() / weights.iter().sum::<f64>();
+        Search {
+            problems: Problems { codes, n_classes: *n_classes, weights, units },
+            columns,
+            unit: matches!(params.kernel, ScalarKernel::BuiltIn(_)).then_some(unit),
+            c,
+            pool,
+            monitor,
+            tried: Vec::new(),
+        }
+    }
+
     /// The losses of a kernel at C, or along the path.
     fn losses(&self, gram: Matrix) -> Losses {
         let beyond = "its values are beyond double precision";
@@ -319,17 +359,15 @@ impl Search<'_> {
     }
 
     /// The path of C of the kernel as it will be fitted.
-    fn path(&mut self, params: &PowerMeanParams) -> Result<Vec<LeftOut>> {
+    fn path(&self, params: &PowerMeanParams) -> Result<Vec<LeftOut>> {
         self.monitor.go_on("choose")?;
         let map = self.map(params)?;
         let losses = self.losses(self.columns.gram(Scalar::Reduced(&map)));
-        let is_known =
-            |tried: &TriedKernel| tried.kernel == params.kernel.to_string() && tried.n_nodes == Some(map.n_nodes());
-        if !self.tried.iter().any(is_known) {
-            self.note(&params.kernel, Some(map.n_nodes()), &losses);
-        }
         self.tell(3);
-        losses.map_err(|_| self.nothing("C"))
+        losses.map_err(|problem| {
+            let expected = format!("a kernel that can be tried: {}: {problem}", params.kernel);
+            Error::parameter("C", "auto", expected)
+        })
     }
 
     fn tell(&self, done: u64) {

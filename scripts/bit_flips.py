@@ -42,7 +42,7 @@ def models(rng: np.random.Generator) -> Iterator[tuple[str, Any, Any]]:
     letters = ["".join("abcd"[one] for one in rng.integers(0, 4, rng.integers(2, 9))) for _ in range(40)]
     series = [rng.normal(size=rng.integers(5, 9)).astype(np.float32) for _ in range(24)]
     two = np.arange(60) % 2
-    yield "power mean, Nystroem", wm.PowerMeanSVC(kernel="chi2", C=1.0).fit(counts, y), counts
+    yield "power mean, Nystroem", wm.PowerMeanSVC(kernel="chi2", C=1.0, n_nodes=3).fit(counts, y), counts
     polynomial = wm.PowerMeanSVC(p=-8.0, approximation="polynomial", loss="hinge", C=1.0)
     yield "power mean, polynomial", polynomial.fit(counts, two), counts
     yield "basis expansion, vectors", wm.BasisExpansionSVC("rbf", n_basis=9).fit(X, y), X

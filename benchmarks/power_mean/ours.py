@@ -31,6 +31,8 @@ class Program:
 
     def train(self, data: Path, flags: list[str], threads: int = 1) -> Row:
         """Train to `self.model`. The row has `error` instead of `fit_seconds` when that failed."""
+        # Three nodes where nothing else is said.
+        flags = [*flags, *(["--nodes=3"] if not any(flag.startswith("--nodes") for flag in flags) else [])]
         command = ["train", "power-mean", str(data), "-o", str(self.model), *flags, f"--threads={threads}", "--json"]
         ran, problem = self._run(command)
         if problem:

@@ -28,6 +28,10 @@ def cut(X, y, sizes):
     return da.from_array(X, chunks=(sizes, X.shape[1])), da.from_array(y, chunks=(sizes,))
 
 
+# So that one computer and several have the same parameters whichever samples are looked at.
+GIVEN = {"p": -1.0, "C": 0.01, "n_nodes": 3}
+
+
 def rows_cut(X, y, sizes):
     """Sparse rows."""
     ends = np.cumsum(sizes)
@@ -40,7 +44,7 @@ def rows_cut(X, y, sizes):
 
 def same_machine(found, X, y, sample_weight=None, **parameters):
     """One machine has the same nodes, and the same decision values to the precision of its weights."""
-    alone = wm.PowerMeanSVC(**parameters).fit(X, y, sample_weight)
+    alone = wm.PowerMeanSVC(**{**GIVEN, **parameters}).fit(X, y, sample_weight)
     np.testing.assert_array_equal(found.nodes_, alone.nodes_)
     scores = alone.decision_function(X)
     np.testing.assert_allclose(found.decision_function(X), scores, atol=2e-3 * np.abs(scores).max())
@@ -51,8 +55,8 @@ def same_machine(found, X, y, sample_weight=None, **parameters):
 @pytest.mark.parametrize("sizes", [(1797,), (900, 897), (1, 0, 1200, 96, 500)], ids=str)
 def test_the_machine_is_that_of_one_computer_for_any_partitions(client, digits, sizes):
     X, y = digits
-    whole = PowerMeanSVC(tol=1e-6).fit(*cut(X, y, (1797,)))
-    found = PowerMeanSVC(tol=1e-6).fit(*cut(X, y, sizes))
+    whole = PowerMeanSVC(**GIVEN, tol=1e-6).fit(*cut(X, y, (1797,)))
+    found = PowerMeanSVC(**GIVEN, tol=1e-6).fit(*cut(X, y, sizes))
     assert found.report_["status"] == "converged"
     np.testing.assert_allclose(found.weights_, whole.weights_, atol=1e-5 * np.abs(whole.weights_).max())
     alone = same_machine(found, X, y, tol=1e-5)
@@ -77,7 +81,7 @@ def test_kernels_and_weights(client, digits, parameters):
     weights[300:400] = 0
     X = X.copy()
     X[350] *= 9
-    found = PowerMeanSVC(tol=1e-6, **parameters).fit(*cut(X, y, (300, 100, 300)), sample_weight=weights)
+    found = PowerMeanSVC(**{**GIVEN, "tol": 1e-6, **parameters}).fit(*cut(X, y, (300, 100, 300)), sample_weight=weights)
     same_machine(found, X, y, weights, tol=1e-5, **parameters)
 
 
@@ -85,9 +89,9 @@ def test_sparse_rows_and_classes_apart(client, digits):
     X, y = digits
     order = np.argsort(y, kind="stable")
     X, y = sparse.csr_array(np.where(X[order] > 8, X[order], 0)), y[order]
-    found = PowerMeanSVC(tol=1e-6).fit(*rows_cut(X, y, (600, 700, 497)))
+    found = PowerMeanSVC(**GIVEN, tol=1e-6).fit(*rows_cut(X, y, (600, 700, 497)))
     same_machine(found, X, y, tol=1e-5)
-    dense = PowerMeanSVC(tol=1e-6).fit(*cut(X.toarray(), y, (600, 700, 497)))
+    dense = PowerMeanSVC(**GIVEN, tol=1e-6).fit(*cut(X.toarray(), y, (600, 700, 497)))
     np.testing.assert_allclose(dense.weights_, found.weights_, atol=1e-5 * np.abs(found.weights_).max())
 
 
@@ -96,10 +100,11 @@ def test_more_values_than_are_counted(client):
     random = np.random.default_rng(0)
     X = random.random((4000, 30)).astype(np.float32)
     y = (X[:, 0] + X[:, 1] ** 2 > 0.8).astype(int)
-    found = [PowerMeanSVC(C=0.1).fit(*cut(X, y, sizes)) for sizes in [(4000,), (1000, 3000), (500,) * 8]]
+    given = {**GIVEN, "C": 0.1}
+    found = [PowerMeanSVC(**given).fit(*cut(X, y, sizes)) for sizes in [(4000,), (1000, 3000), (500,) * 8]]
     for other in found[1:]:
         np.testing.assert_array_equal(other.nodes_, found[0].nodes_)
-    alone = wm.PowerMeanSVC(C=0.1).fit(X, y)
+    alone = wm.PowerMeanSVC(**given).fit(X, y)
     assert found[0].score(X, y) == pytest.approx(alone.score(X, y), abs=0.01)
 
 
@@ -168,7 +173,7 @@ def test_a_worker_that_is_killed_costs_nothing_but_time(digits, monkeypatch):
         distributed.Client(cluster) as client,
     ):
         parts = cut(X, y, (600, 600, 597))
-        svc = PowerMeanSVC(tol=1e-6)
+        svc = PowerMeanSVC(**GIVEN, tol=1e-6)
         undisturbed = svc.fit(*parts).weights_
         pids = list(client.run(os.getpid).values())
         asked = []

@@ -44,8 +44,8 @@ def edits(A, B):
 @pytest.mark.parametrize(
     "estimator",
     [
-        wm.PowerMeanSVC(kernel="jensen_shannon", C=0.1),
-        wm.PowerMeanSVC(p=-8.0, approximation="polynomial", feature_range=None, loss="hinge"),
+        wm.PowerMeanSVC(kernel="jensen_shannon", C=0.1, n_nodes=3),
+        wm.PowerMeanSVC(p=-8.0, C=0.01, n_nodes=3, approximation="polynomial", feature_range=None, loss="hinge"),
         wm.ThinPlateSVC(C=1.0),
         wm.ThinPlateSVC("cubic", n_basis=30, C=2.0),
         wm.BasisExpansionSVC(["rbf", "mean-norm>laplacian"], n_basis=30, normalization="z_score"),
@@ -526,7 +526,9 @@ def _framed(data):
 def test_parameters_of_python_survive_a_file(digits, tmp_path):
     X, y, _ = digits
     for estimator in (
-        wm.PowerMeanSVC(class_weight={0: 2.0}, tol=0.02, max_iter=77, random_state=3, shrinking=False),
+        wm.PowerMeanSVC(
+            -1.0, C=0.01, n_nodes=3, class_weight={0: 2.0}, tol=0.02, max_iter=77, random_state=3, shrinking=False
+        ),
         wm.ThinPlateSVC(
             C=1.0, n_basis=30, basis="kmedoids", standardize=True, class_weight="balanced", tol=1e-9, random_state=3
         ),

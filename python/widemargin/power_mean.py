@@ -32,10 +32,10 @@ class PowerMeanSVC(VectorClassifier):
 
     Parameters
     ----------
-    p : float or "auto", default=-1.0
+    p : float or "auto", default="auto"
         The power of the mean, from -inf to 0: -1 is chi-squared, 0 Hellinger, -inf histogram intersection. Only for
         ``kernel="power_mean"``. "auto" of -1, -0.5, -2, 0, -4, -8 and -inf takes the first whose
-        leave-one-out loss is within a twentieth of the least, on at most 1,000 of the samples.
+        leave-one-out loss is within a twentieth of the least, on at most 500 of the samples.
     kernel : {"power_mean", "chi2", "hellinger", "intersection", "jensen_shannon"} or your own, default="power_mean"
         An additive kernel of your own is a callable, or an expression of x and y such as ``"expr:2*x*y/(x+y)"``. A
         callable takes two arrays of numbers that are at least 0, and returns k(x_i, y_i) of each pair. It must be 0
@@ -44,17 +44,17 @@ class PowerMeanSVC(VectorClassifier):
         values at the nodes in a table of these values, at most 4,096 of them; between two of them it is linear, and
         beyond the last constant.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
-    C : float or "auto", default=0.01
+    C : float or "auto", default="auto"
         The weight of the losses, above 0. "auto" takes the smallest C of a path whose leave-one-out loss is within a
         fiftieth of the least: of least squares in closed form, with the decision values judged by the squared hinge, on
         at most 1,000 of the samples. With ``loss="hinge"`` or ``approximation="polynomial"`` nothing is chosen: "auto"
         then means a p of -1, a C of 0.01 and three nodes.
     approximation : {"nystrom", "polynomial"}, default="nystrom"
         How the kernel is reduced: data-dependent nodes, or the paper's polynomial in ln(x + 0.05).
-    n_nodes : int or "auto", default=3
+    n_nodes : int or "auto", default="auto"
         Numbers per feature, 1 to 16. "auto" takes as few, from 3 on, as lose next to nothing of the exact kernel's
-        leave-one-out loss, as for `C`. The polynomial has at least 2, and one more than its degree: three are the
-        paper's nodes, other numbers are Chebyshev's points of ln(x + 0.05).
+        leave-one-out loss, on these samples too. The polynomial has at least 2, and one more than its degree: three
+        are the paper's nodes, other numbers are Chebyshev's points of ln(x + 0.05).
     nodes : array-like of shape (n_nodes,) or None, default=None
         The nodes themselves, in units of the scaled features, in place of ``n_nodes``. Above 0; those of the polynomial
         are distinct and at most 1.
@@ -111,13 +111,13 @@ class PowerMeanSVC(VectorClassifier):
 
     def __init__(
         self,
-        p: float | str = -1.0,
+        p: float | str = "auto",
         *,
         kernel: str | Callable[[Any, Any], Any] = "power_mean",
         loss: str = "squared_hinge",
-        C: float | str = 0.01,
+        C: float | str = "auto",
         approximation: str = "nystrom",
-        n_nodes: int | str = 3,
+        n_nodes: int | str = "auto",
         nodes: npt.ArrayLike | None = None,
         feature_range: str | None = "max",
         tol: float = 0.01,
@@ -256,10 +256,11 @@ class PowerMeanSVC(VectorClassifier):
 
     @classmethod
     def _restored(cls, model: _core.Model, told: dict[str, Any]) -> PowerMeanSVC:
-        kernel, p = told["kernel"], -1.0
+        kernel: str = told["kernel"]
+        p: float | str = "auto"
         if not kernel.startswith(("own:", "expr:")):
             name, _, given = kernel.partition(":p=")
-            kernel, p = name.replace("-", "_"), float(given or p)
+            kernel, p = name.replace("-", "_"), float(given) if given else p
         fitted = cls(
             p=p,
             kernel=kernel,

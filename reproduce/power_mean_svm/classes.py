@@ -36,7 +36,7 @@ ENGINES: dict[str, dict[str, Any]] = {
 
 
 def measure(data: sets.Histograms, parameters: dict[str, Any]) -> dict[str, float]:
-    machine = PowerMeanSVC(**parameters, C=C, random_state=0, n_jobs=1).fit(data.train, data.y_train)
+    machine = PowerMeanSVC(**parameters, C=C, n_nodes=3, random_state=0, n_jobs=1).fit(data.train, data.y_train)
     given, iterations = machine.predict(data.test), machine.report_["iterations"]
     return {
         "% right": 100 * float(np.mean(given == data.y_test)),

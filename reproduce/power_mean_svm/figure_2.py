@@ -39,7 +39,8 @@ Found = dict[str, dict[str, list[float]]]
 
 
 def accuracy(data: sets.Histograms, p: float, way: dict[str, object]) -> float:
-    machine = PowerMeanSVC(p, **way, tol=kernels.SOLVED, random_state=0, n_jobs=1).fit(data.train, data.y_train)
+    machine = PowerMeanSVC(p, **{**kernels.USUAL, **way}, tol=kernels.SOLVED, random_state=0, n_jobs=1)
+    machine.fit(data.train, data.y_train)
     return 100 * float(np.mean(machine.predict(data.test) == data.y_test))
 
 

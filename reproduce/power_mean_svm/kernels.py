@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -37,6 +38,9 @@ def jensen_shannon(x: Array, y: Array) -> Array:
     total = np.add.outer(x, y)
     return 0.5 * x[:, None] * np.log2(total / x[:, None]) + 0.5 * y * np.log2(total / y)
 
+
+# Of the paper, where nothing else is said.
+USUAL: dict[str, Any] = {"C": 0.01, "n_nodes": 3}
 
 # Its name in tables, its exact form, and the parameters of `PowerMeanSVC`.
 KERNELS: dict[str, tuple[Pairs, dict[str, object]]] = {

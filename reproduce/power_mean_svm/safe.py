@@ -77,7 +77,8 @@ def fit_and_end(digits: Digits, name: str, way: str, c: float, scale: float = 1.
     """The library's fit, the end point of the same iteration, and how far that is from the optimum of the kernel."""
     pairs, parameters = kernels.KERNELS[name]
     rows = digits.train * np.float32(scale)
-    machine = PowerMeanSVC(**parameters, **WAYS[way], C=c, feature_range=None, random_state=0, n_jobs=1)
+    asked = {**kernels.USUAL, **WAYS[way], "C": c}
+    machine = PowerMeanSVC(**parameters, **asked, feature_range=None, random_state=0, n_jobs=1)
     machine.fit(rows, digits.data.y_train)
     polynomial = way == "polynomial"
     reduced = kernels.polynomial(pairs) if polynomial else kernels.nystrom(pairs, machine.nodes_)

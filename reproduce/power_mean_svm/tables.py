@@ -58,7 +58,7 @@ BEST = "PmSVM-χ², Nyström, best C"
 
 
 def ours(split: peers.Split, **parameters: Any) -> dict[str, Any]:
-    machine = PowerMeanSVC(**{"C": OUR_C, "random_state": 0, **parameters}, n_jobs=1)
+    machine = PowerMeanSVC(**{"C": OUR_C, "n_nodes": 3, "random_state": 0, **parameters}, n_jobs=1)
     with Stopwatch() as watch:
         machine.fit(split.train, split.y_train)
     report = machine.report_

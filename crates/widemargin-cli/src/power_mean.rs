@@ -26,9 +26,8 @@ use crate::samples::rows;
 #[command(next_help_heading = "Method options")]
 pub struct PowerMeanArgs {
     /// Exponent of the power mean kernel, from -inf to 0: -1 is chi-squared, 0 Hellinger, -inf intersection; or auto, the
-    /// first of -1, -0.5, -2, 0, -4, -8 and -inf whose leave-one-out loss is near the least (on 1000 samples if there are
-    /// more)
-    /// [default: -1]
+    /// first of -1, -0.5, -2, 0, -4, -8 and -inf whose leave-one-out loss is near the least (on 500 samples if there are
+    /// more); auto if neither it nor --kernel is given
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true, value_parser = power_mean, value_name = "P")]
     p: Vec<KernelOrAuto>,
     /// Kernel by name: chi2, hellinger, intersection, jensen-shannon, power-mean:p=NUMBER; or an expression of x and y
@@ -36,8 +35,8 @@ pub struct PowerMeanArgs {
     #[arg(long, value_name = "NAME")]
     kernel: Vec<Kernels>,
     /// Weight of the losses: a number, or auto, the smallest whose leave-one-out loss is next to the least (on 1000 samples
-    /// if there are more)
-    #[arg(short = 'C', value_delimiter = ',', allow_hyphen_values = true, default_value = "0.01", value_name = "C")]
+    /// if there are more). With the hinge or the polynomial nothing is chosen: C is 0.01, p -1, and there are three nodes
+    #[arg(short = 'C', value_delimiter = ',', allow_hyphen_values = true, default_value = "auto", value_name = "C")]
     c: Vec<CChoice>,
     /// Loss: squared-hinge or hinge
     #[arg(long, value_delimiter = ',', default_value = "squared-hinge")]
@@ -47,7 +46,7 @@ pub struct PowerMeanArgs {
     approximation: Vec<Approximation>,
     /// Numbers per feature (nodes), 1 to 16, or the nodes themselves, such as 0.01:0.06:0.75; the polynomial has one
     /// more than its degree. auto takes as few as lose nothing of the kernel's leave-one-out loss
-    #[arg(long, value_delimiter = ',', default_value = "3", value_name = "N")]
+    #[arg(long, value_delimiter = ',', default_value = "auto", value_name = "N")]
     nodes: Vec<Nodes>,
     /// Do not divide each feature by its largest training value
     #[arg(long)]
@@ -68,7 +67,7 @@ pub struct PowerMeanArgs {
     solver: Solver,
 }
 
-/// The kernel where none is named: chi-squared.
+/// The kernel until the one of the flags is set.
 const DEFAULT: AdditiveKernel = AdditiveKernel::PowerMean { p: -1.0 };
 
 /// Kernels with commas between them.
@@ -183,7 +182,7 @@ impl Method for PowerMeanArgs {
         let mut kernels = self.p.clone();
         kernels.extend(self.kernel.iter().flat_map(|kernels| kernels.0.clone()).map(KernelOrAuto::Kernel));
         if kernels.is_empty() {
-            kernels.push(KernelOrAuto::Kernel(DEFAULT.into()));
+            kernels.push(KernelOrAuto::Auto);
         }
         let kernels = Axis::new("kernel", &kernels, text, KernelOrAuto::set);
         let nodes = Axis::new("n_nodes", &self.nodes, Nodes::json, Nodes::set);

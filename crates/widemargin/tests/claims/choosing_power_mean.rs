@@ -231,3 +231,19 @@ fn the_hinge_and_the_polynomial_have_the_defaults() {
         assert_eq!(model.map().kernel().to_string(), "power-mean:p=-1");
     }
 }
+
+#[test]
+fn of_many_classes_some_are_looked_at() {
+    let (n, classes) = (1300, 260);
+    let (values, _) = histograms(n, D, classes, 4);
+    let labels = Labels::new((0..n as i64).map(|i| i % classes as i64));
+    let (model, choice) = chosen(PowerMeanParams::auto(), &values, &labels).unwrap();
+    let choice = choice.unwrap();
+    assert_eq!((model.classes().len(), choice.n_samples), (classes, 5 * 100));
+    assert!(choice.tried.iter().all(|tried| tried.loo_squared_hinge.is_some_and(f64::is_finite)), "{choice:?}");
+    let rows = PowerMeanParams::auto().rows_to_choose_on(&labels, &vec![1.0; n]);
+    let mut seen: Vec<u32> = rows.iter().map(|&row| labels.codes()[row]).collect();
+    seen.sort_unstable();
+    seen.dedup();
+    assert_eq!((seen.len(), rows.len()), (100, 500));
+}

@@ -30,6 +30,9 @@ const SAMPLES: usize = 1000;
 /// Those of them on which kernels are compared: their losses on the same samples differ much less than either is known.
 const COMPARED: usize = 500;
 
+/// Of more classes the samples of so many are looked at, so that there are several of each.
+const CLASSES: usize = 100;
+
 /// What is tried for p: the first is taken whose loss is near the least. −1 is rarely far from the best, and the more
 /// negative p is, the more nodes it needs.
 const POWERS: [f64; 7] = [-1.0, -0.5, -2.0, 0.0, -4.0, -8.0, f64::NEG_INFINITY];
@@ -110,9 +113,20 @@ pub(super) struct Sample<'a> {
 }
 
 impl PowerMeanParams {
-    /// The samples with a weight on which [`PowerMeanParams::choose_on`] compares candidates: at most 1,000.
+    /// The samples with a weight on which [`PowerMeanParams::choose_on`] compares candidates: at most 1,000, of at most 100
+    /// classes.
     pub fn rows_to_choose_on(&self, labels: &Labels, weights: &[f64]) -> Vec<usize> {
-        choose_rows(labels, weights, SAMPLES.min(weights.len()), self.seed)
+        let n_classes = labels.classes().len();
+        if n_classes <= CLASSES {
+            return choose_rows(labels, weights, SAMPLES.min(weights.len()), self.seed);
+        }
+        // Evenly spaced classes, without the others' rows.
+        let chosen: Vec<usize> = (0..CLASSES).map(|at| at * n_classes / CLASSES).collect();
+        let is_chosen = |row: &usize| chosen.binary_search(&(labels.codes()[*row] as usize)).is_ok();
+        let rows: Vec<usize> = (0..weights.len()).filter(is_chosen).collect();
+        let of_rows: Vec<f64> = rows.iter().map(|&row| weights[row]).collect();
+        let some = choose_rows(&labels.select(&rows), &of_rows, SAMPLES.min(rows.len()), self.seed);
+        some.into_iter().map(|at| rows[at]).collect()
     }
 
     /// The parameters with what was chosen in place of `auto`, and what was tried, on samples whose rows are elsewhere:
@@ -159,7 +173,7 @@ impl PowerMeanParams {
         let (pool, c) = (Pool::new(self.threads)?, (!self.auto.c).then_some(self.c));
         let mut choice = PowerMeanChoice { n_samples: sample.some.len(), ..PowerMeanChoice::default() };
         if self.auto.p || self.auto.n_nodes {
-            let labels = sample.labels.of_rows(sample.numbers);
+            let labels = sample.labels.select(sample.numbers);
             let few = choose_rows(&labels, &whole.weights, COMPARED.min(labels.len()), self.seed);
             let few = Part::new(sample, few);
             let mut search = Search::new(&few, &params, c, &pool, monitor);
@@ -228,9 +242,12 @@ impl Part {
         let of_part = |all: &[f64]| -> Vec<f64> { places.iter().map(|&at| all[sample.numbers[at]]).collect() };
         let (weights, units) = (of_part(sample.weights), of_part(sample.units));
         let rows: Vec<usize> = places.iter().map(|&at| sample.some[at]).collect();
+        let numbers: Vec<usize> = places.iter().map(|&at| sample.numbers[at]).collect();
+        // The classes that there are among them.
+        let labels = sample.labels.select(&numbers);
         Part {
-            codes: places.iter().map(|&at| sample.labels.codes()[sample.numbers[at]]).collect(),
-            n_classes: sample.labels.classes().len(),
+            codes: labels.codes().to_vec(),
+            n_classes: labels.classes().len().max(2),
             columns: Columns::new(sample.rows, &rows, &weights),
             weights,
             units,

@@ -93,7 +93,7 @@ def main(argv: list[str] | None = None) -> float:
         "DTW, basis expansion": (DTW(gamma="auto", root=True), windows),
     }
     for name, (similarity, searched) in methods.items():
-        svc = BasisExpansionSVC(similarity, n_basis=n_basis)
+        svc = BasisExpansionSVC(similarity, n_basis=n_basis, normalization="mean_norm")
         start = time.perf_counter()
         search = GridSearchCV(svc, {"C": [1.0, 10.0, 100.0], **searched}).fit(X, y)
         accuracy = search.score(X_test, y_test)

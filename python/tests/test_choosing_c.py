@@ -43,8 +43,33 @@ def test_wrong_values_of_c():
     X, y = make_moons(60, random_state=0)
     with pytest.raises(ValueError, match="'C' parameter of BasisExpansionSVC must be a number above 0 or 'auto'"):
         wm.BasisExpansionSVC(C="best").fit(X, y)
-    with pytest.raises(ValueError, match="squared_hinge where C is auto"):
-        wm.BasisExpansionSVC(C="auto", loss="logistic").fit(X, y)
+    with pytest.raises(ValueError, match="number above 0 with penalty l1"):
+        wm.BasisExpansionSVC(C="auto", penalty="l1").fit(X, y)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+def test_c_of_another_loss_is_that_of_the_squared_hinge_and_the_report_says_so(loss):
+    X, y = make_moons(100, noise=0.2, random_state=0)
+    given = {"similarity": "rbf", "normalization": "nystrom", "random_state": 0, "fit_intercept": "penalised"}
+    fitted, squared = (wm.BasisExpansionSVC(**given, loss=name).fit(X, y) for name in (loss, "squared_hinge"))
+    assert fitted.C_ == squared.C_
+    assert any("selected for the squared hinge" in note for note in fitted.report_["notes"])
+    assert not any("selected for the squared hinge" in note for note in squared.report_.get("notes", []))
+
+
+def test_the_estimate_of_a_fit_whose_C_was_chosen_on_a_part_is_of_held_out_samples():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(12_000, 4))
+    y = (np.sin(2 * X[:, 0]) + X[:, 1] ** 2 + rng.normal(scale=0.5, size=len(X)) > 1).astype(int)
+    fitted = wm.BasisExpansionSVC("rbf", n_basis=300, normalization="nystrom").fit(X[:8000], y[:8000])
+    at = fitted.path_["C"] == fitted.C_
+    assert fitted.estimated_score_ == 1 - fitted.path_["held_out_error"][at][0]
+    assert np.isnan(fitted.path_["held_out_error"][~at]).all()
+    # 800 samples are held out: three standard errors.
+    assert fitted.estimated_score_ == pytest.approx(fitted.score(X[8000:], y[8000:]), abs=0.04)
+    whole = wm.BasisExpansionSVC("rbf", normalization="nystrom").fit(X[:300], y[:300])
+    assert np.isnan(whole.path_["held_out_error"]).all()
+    assert np.isnan(wm.BasisExpansionSVC("rbf", C=1.0).fit(X[:100], y[:100]).estimated_score_)
 
 
 def test_the_thin_plate_on_edit_distances():

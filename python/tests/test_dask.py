@@ -37,7 +37,8 @@ def cut(X, y, sizes):
 
 def same_weights(found, X, y, **parameters):
     """One machine on the same bases has the same weights."""
-    alone = wm.BasisExpansionSVC(SPEC, basis=found.basis_indices_, **parameters).fit(X, y)
+    given = {"basis": found.basis_indices_, "normalization": "mean_norm", "C": 1.0, **parameters}
+    alone = wm.BasisExpansionSVC(SPEC, **given).fit(X, y)
     np.testing.assert_allclose(found.coef_, alone.coef_, atol=1e-6 * np.abs(alone.coef_).max())
     np.testing.assert_allclose(found.intercept_, alone.intercept_, atol=1e-6 * np.abs(alone.coef_).max())
     return alone
@@ -46,19 +47,19 @@ def same_weights(found, X, y, **parameters):
 @pytest.mark.parametrize("sizes", [(1797,), (900, 897), (1, 0, 1200, 96, 500)], ids=str)
 def test_the_weights_are_those_of_one_machine_for_any_partitions(client, digits, sizes):
     X, y = digits
-    found = BasisExpansionSVC(SPEC, n_basis=100, tol=1e-6).fit(*cut(X, y, sizes))
+    found = BasisExpansionSVC(SPEC, n_basis=100, tol=1e-6, normalization="mean_norm", C=1.0).fit(*cut(X, y, sizes))
     alone = same_weights(found, X, y, tol=1e-6)
     assert found.report_["status"] == "converged"
     np.testing.assert_array_equal(found.predict(X), alone.predict(X))
     # The choice is that of one machine too, whose bases are in an order of their own.
-    own = wm.BasisExpansionSVC(SPEC, n_basis=100).fit(X, y)
+    own = wm.BasisExpansionSVC(SPEC, n_basis=100, normalization="mean_norm", C=1.0).fit(X, y)
     assert sorted(own.basis_indices_) == sorted(found.basis_indices_)
 
 
 def test_many_rows_are_not_asked_for_products(client, digits, monkeypatch):
     X, y = digits
     monkeypatch.setattr(basis_expansion, "FEWEST_ROWS", 1000)
-    parameters = {"n_basis": 40, "C": 0.1, "tol": 1e-6}
+    parameters = {"n_basis": 40, "C": 0.1, "tol": 1e-6, "normalization": "mean_norm"}
     found = BasisExpansionSVC(SPEC, **parameters).fit(*cut(X, y, (1, 0, 1200, 96, 500)))
     assert found.dask_report_["asked"].get("gram", 0) == 0
     assert found.report_["status"] == "converged"
@@ -73,7 +74,7 @@ def test_many_rows_are_not_asked_for_products(client, digits, monkeypatch):
 def test_few_active_rows_make_the_hessian_at_a_large_c(client, digits):
     # Four digits: each class is asked about a hundred times.
     X, y = (one[digits[1] < 4] for one in digits)
-    parameters = {"n_basis": 200, "C": 1e4, "basis": np.arange(200)}
+    parameters = {"n_basis": 200, "C": 1e4, "basis": np.arange(200), "normalization": "mean_norm"}
     found = BasisExpansionSVC(SPEC, **parameters).fit(*cut(X, y, (200, 1, len(X) - 201)))
     alone = wm.BasisExpansionSVC(SPEC, **parameters).fit(X, y)
     assert found.dask_report_["asked"]["active_rows"] > 0
@@ -88,7 +89,7 @@ def test_two_clusters_far_apart(client):
     X = rng.uniform(-1, 1, (600, 3))
     y = (X[:, 1] * X[:, 2] > 0).astype(int)
     X[:, 0] += np.where(np.arange(600) % 2 == 0, 1e6, -1e6)
-    found = BasisExpansionSVC("rbf:gamma=2", n_basis=100, C=10.0).fit(*cut(X, y, (200, 400)))
+    found = BasisExpansionSVC("rbf:gamma=2", n_basis=100, C=10.0, normalization="mean_norm").fit(*cut(X, y, (200, 400)))
     assert found.score(X, y) > 0.9
 
 
@@ -111,15 +112,15 @@ def test_weights_and_own_bases_of_similarities(client, digits, normalization):
     assert found.similarities_ == specs
     np.testing.assert_allclose(found.decision_function(X), alone.decision_function(X), atol=1e-4)
     with pytest.raises(ValueError, match="only a classifier"):
-        BasisExpansionSVC("rbf:weight=auto", n_basis=30).fit(*cut(X, y, (250, 350)))
+        BasisExpansionSVC("rbf:weight=auto", n_basis=30, normalization="mean_norm", C=1.0).fit(*cut(X, y, (250, 350)))
     with pytest.raises(ValueError, match="not supported on Dask"):
-        BasisExpansionSVC("rbf", n_basis=30, penalty="l1").fit(*cut(X, y, (250, 350)))
+        BasisExpansionSVC("rbf", n_basis=30, penalty="l1", normalization="mean_norm", C=1.0).fit(*cut(X, y, (250, 350)))
 
 
 def test_weights_of_samples_and_classes(client, digits):
     X, y = digits[0][:700], digits[1][:700] % 2
     weights = np.random.default_rng(1).integers(0, 3, len(y)).astype(float)
-    parameters = {"class_weight": "balanced", "loss": "logistic", "tol": 1e-6}
+    parameters = {"class_weight": "balanced", "loss": "logistic", "tol": 1e-6, "normalization": "mean_norm", "C": 1.0}
     found = BasisExpansionSVC(SPEC, n_basis=30, **parameters).fit(*cut(X, y, (300, 400)), sample_weight=weights)
     assert (weights[found.basis_indices_] > 0).all()
     alone = wm.BasisExpansionSVC(SPEC, basis=found.basis_indices_, **parameters).fit(X, y, sample_weight=weights)
@@ -129,7 +130,9 @@ def test_weights_of_samples_and_classes(client, digits):
 def test_a_class_may_be_absent_from_a_partition(client):
     X, y = make_blobs(300, centers=3, n_features=4, random_state=0)
     order = np.argsort(y, kind="stable")
-    found = BasisExpansionSVC("rbf:gamma=0.1", n_basis=20).fit(*cut(X[order], y[order], (100, 100, 100)))
+    found = BasisExpansionSVC("rbf:gamma=0.1", n_basis=20, normalization="mean_norm", C=1.0).fit(
+        *cut(X[order], y[order], (100, 100, 100))
+    )
     assert found.score(X, y) > 0.9
 
 
@@ -137,7 +140,9 @@ def test_strings_in_a_bag_and_frames(client):
     words = ["aab", "abab", "ba", "bbb", "cdc", "ccd", "dcdd", "dd", "aaab", "cddc"] * 4
     labels = ["ab" if set(word) <= set("ab") else "cd" for word in words]
     strings = bag.from_sequence(words, npartitions=3)
-    found = BasisExpansionSVC("edit", n_basis=4, random_state=0).fit(strings, bag.from_sequence(labels, npartitions=3))
+    found = BasisExpansionSVC("edit", n_basis=4, random_state=0, normalization="mean_norm", C=1.0).fit(
+        strings, bag.from_sequence(labels, npartitions=3)
+    )
     assert found.predict(["abba", "dcd"]).tolist() == ["ab", "cd"]
     assert found.predict(strings).compute().tolist() == labels
 
@@ -145,7 +150,7 @@ def test_strings_in_a_bag_and_frames(client):
     dd = pytest.importorskip("dask.dataframe")
     frame = pandas.DataFrame({"a": np.linspace(-1, 1, 60), "b": np.zeros(60)})
     names = pandas.Series(np.where(frame.a > 0, "right", "left"))
-    found = BasisExpansionSVC("rbf:gamma=1", n_basis=10).fit(
+    found = BasisExpansionSVC("rbf:gamma=1", n_basis=10, normalization="mean_norm", C=1.0).fit(
         dd.from_pandas(frame, npartitions=3), dd.from_pandas(names, npartitions=3)
     )
     assert found.feature_names_in_.tolist() == ["a", "b"]
@@ -163,7 +168,7 @@ def test_predictions_on_frames_keep_index_and_lengths(client):
         pandas.Series(np.digitize(frame.a, [-0.5, 0.5]), index=index),
     ):
         parts, names = dd.from_pandas(frame, npartitions=3), dd.from_pandas(labels, npartitions=3)
-        found = BasisExpansionSVC("rbf:gamma=1", n_basis=10).fit(parts, names)
+        found = BasisExpansionSVC("rbf:gamma=1", n_basis=10, normalization="mean_norm", C=1.0).fit(parts, names)
         for X, y, kept in (
             (parts, names, frame),
             (parts[parts.b > 0], names[parts.b > 0], frame[frame.b > 0]),
@@ -186,7 +191,7 @@ def test_predictions_on_frames_keep_index_and_lengths(client):
 
 def test_the_score_of_a_collection_is_that_of_its_rows(client, digits):
     X, y = digits[0][:400], digits[1][:400]
-    found = BasisExpansionSVC(SPEC, n_basis=10).fit(*cut(X, y, (300, 100)))
+    found = BasisExpansionSVC(SPEC, n_basis=10, normalization="mean_norm", C=1.0).fit(*cut(X, y, (300, 100)))
     weights = np.random.default_rng(0).integers(0, 3, 400).astype(float)
     dX, dy = cut(X, y, (100, 0, 300))
     for labels in (y, dy):
@@ -194,7 +199,7 @@ def test_the_score_of_a_collection_is_that_of_its_rows(client, digits):
         assert found.score(dX, labels, weights) == pytest.approx(found.score(X, y, weights))
     words = ["aab", "abab", "cdc", "ccd"] * 5
     strings, labels = (bag.from_sequence(given, npartitions=3) for given in (words, [w[0] for w in words]))
-    svc = BasisExpansionSVC("edit", n_basis=4).fit(strings, labels)
+    svc = BasisExpansionSVC("edit", n_basis=4, normalization="mean_norm", C=1.0).fit(strings, labels)
     assert svc.score(strings, labels) == 1.0
     with pytest.raises(ValueError, match="X has 400 rows, y has 90"):
         found.score(dX, dy[:90])
@@ -205,7 +210,7 @@ def test_the_score_of_a_collection_is_that_of_its_rows(client, digits):
 def test_the_model_is_the_ordinary_one(client, digits, tmp_path):
     X, y = digits[0][:600], digits[1][:600]
     dX, dy = cut(X, y, (300, 300))
-    found = BasisExpansionSVC(SPEC, n_basis=30).fit(dX, dy)
+    found = BasisExpansionSVC(SPEC, n_basis=30, normalization="mean_norm", C=1.0).fit(dX, dy)
     scores = found.decision_function(X)
     lazy = found.decision_function(dX)
     assert lazy.shape == (600, 10)
@@ -222,10 +227,33 @@ def test_the_model_is_the_ordinary_one(client, digits, tmp_path):
     subprocess.run([sys.executable, "-c", code, tmp_path / "m.pickle"], check=True)
 
 
+def test_what_is_not_given_is_chosen_as_on_one_machine(client, digits):
+    X, y = digits[0][:600], digits[1][:600]
+    dX, dy = cut(X, y, (250, 350))
+    found = BasisExpansionSVC(random_state=3).fit(dX, dy)
+    alone = wm.BasisExpansionSVC(random_state=3).fit(X, y)
+    assert (found.similarities_, found.normalization_, found.C_) == (
+        alone.similarities_,
+        alone.normalization_,
+        alone.C_,
+    )
+    assert [one["loo_squared_hinge"] for one in found.tried_] == [one["loo_squared_hinge"] for one in alone.tried_]
+    assert found.estimated_score_ == alone.estimated_score_
+    # To the duality gap.
+    np.testing.assert_allclose(found.decision_function(X), alone.decision_function(X), atol=0.2)
+    assert (found.predict(X) == alone.predict(X)).mean() > 0.995
+    given = BasisExpansionSVC(SPEC, n_basis=30, normalization="mean_norm", random_state=3).fit(dX, dy)
+    same = wm.BasisExpansionSVC(SPEC, n_basis=30, normalization="mean_norm", random_state=3).fit(X, y)
+    assert given.C_ == same.C_
+    assert given.tried_ == []
+    with pytest.raises(ValueError, match="'C' parameter"):
+        BasisExpansionSVC(C="best").fit(dX, dy)
+
+
 def test_mistakes_are_told_before_the_fit(client, digits):
     X, y = digits[0][:100], digits[1][:100]
     dX, dy = cut(X, y, (60, 40))
-    svc = BasisExpansionSVC(SPEC, n_basis=10)
+    svc = BasisExpansionSVC(SPEC, n_basis=10, normalization="mean_norm", C=1.0)
     with pytest.raises(TypeError, match="not a collection of Dask"):
         svc.fit(X, y)
     with pytest.raises(ValueError, match="X has 100 rows, y has 90"):
@@ -249,19 +277,25 @@ def test_mistakes_are_told_before_the_fit(client, digits):
     with pytest.raises(ValueError, match="no samples"):
         svc.fit(dX[:0], dy[:0])
     with pytest.raises(ValueError, match="'index', 'every', 'random', 'stratified'"):
-        BasisExpansionSVC(SPEC, basis="kmedoids").fit(dX, dy)
+        BasisExpansionSVC(SPEC, basis="kmedoids", normalization="mean_norm", C=1.0).fit(dX, dy)
     with pytest.raises(ValueError, match="'squared_hinge', 'logistic'"):
-        BasisExpansionSVC(SPEC, loss="hinge").fit(dX, dy)
+        BasisExpansionSVC(SPEC, loss="hinge", normalization="mean_norm", C=1.0).fit(dX, dy)
     with pytest.raises(TypeError, match="Python callable"):
-        BasisExpansionSVC(lambda a, b: np.zeros((len(a), len(b))), n_basis=5).fit(dX, dy)
+        BasisExpansionSVC(lambda a, b: np.zeros((len(a), len(b))), n_basis=5, normalization="mean_norm", C=1.0).fit(
+            dX, dy
+        )
     spoilt = X.copy()
     spoilt[80, 3] = np.nan
     with pytest.raises(ValueError, match=r"partition 1: .*NaN"):
-        BasisExpansionSVC(SPEC, basis=np.arange(20)).fit(cut(spoilt, y, (60, 40))[0], dy)
+        BasisExpansionSVC(SPEC, basis=np.arange(20), normalization="mean_norm", C=1.0).fit(
+            cut(spoilt, y, (60, 40))[0], dy
+        )
 
 
 @pytest.mark.parametrize(
-    "estimator", [BasisExpansionSVC("rbf", n_basis=20), PowerMeanSVC(), ThinPlateSVC(n_basis=20)], ids=repr
+    "estimator",
+    [BasisExpansionSVC("rbf", n_basis=20, normalization="mean_norm", C=1.0), PowerMeanSVC(), ThinPlateSVC(n_basis=20)],
+    ids=repr,
 )
 def test_costs_beyond_the_range_of_numbers_are_refused(client, digits, estimator):
     X, y = cut(digits[0][:300], digits[1][:300], (150, 150))
@@ -292,7 +326,7 @@ def test_a_worker_that_is_killed_costs_nothing_but_time(digits, monkeypatch):
         distributed.Client(cluster) as client,
     ):
         parts = cut(X, y, (600, 600, 597))
-        svc = BasisExpansionSVC(SPEC, n_basis=50, tol=1e-6)
+        svc = BasisExpansionSVC(SPEC, n_basis=50, tol=1e-6, normalization="mean_norm", C=1.0)
         undisturbed = svc.fit(*parts).coef_
         pids = list(client.run(os.getpid).values())
         asked = []

@@ -15,7 +15,15 @@ from widemargin.dask import BasisExpansionSVC, PowerMeanSVC, ThinPlateSVC  # noq
 
 CLASSIFIERS = [
     PowerMeanSVC(-1.0, C=0.01, n_nodes=3, class_weight="balanced", tol=0.02, max_iter=90, random_state=1),
-    BasisExpansionSVC("z-score>rbf", n_basis=20, basis="random", fit_intercept="penalised", random_state=1),
+    BasisExpansionSVC(
+        "z-score>rbf",
+        n_basis=20,
+        basis="random",
+        fit_intercept="penalised",
+        random_state=1,
+        normalization="mean_norm",
+        C=1.0,
+    ),
     ThinPlateSVC(n_basis=20, basis="kmedoids", C=1.0, class_weight={0: 2.0}, random_state=1),
 ]
 

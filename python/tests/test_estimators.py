@@ -28,6 +28,7 @@ ALL = [
     wm.PowerMeanSVC(),
     wm.BasisExpansionSVC(),
     wm.ThinPlateSVC(),
+    wm.AutoSVC(),
     wm.BasisExpansion(),
     wm.HOG(),
     wm.MeanNormScaler(),
@@ -127,8 +128,12 @@ def test_class_weight(estimator):
     X = MinMaxScaler().fit_transform(X)
     share = [np.mean(clone(estimator).set_params(class_weight=w).fit(X, y).predict(X) == 1) for w in (None, "balanced")]
     assert share[0] < share[1]
-    # Leave-one-out takes away a copy of a sample, and weighs it as its class does: what it chooses is given here.
-    others = {"p": -1.0, "n_nodes": 3} if isinstance(estimator, wm.PowerMeanSVC) else {}
+    # Leave-one-out takes away a copy of a sample, and weighs it as its class does: what it decides is given here.
+    others: dict[str, object] = {}
+    if isinstance(estimator, wm.PowerMeanSVC):
+        others = {"p": -1.0, "n_nodes": 3}
+    elif isinstance(estimator, wm.BasisExpansionSVC):
+        others = {"similarity": "rbf", "normalization": "mean_norm"}
     estimator = clone(estimator).set_params(C=0.1, **others)
     by_hand = clone(estimator).set_params(class_weight={0: 1.0, 1: 3.0}).fit(X, y)
     by_sample = clone(estimator).fit(X, y, sample_weight=np.where(y == 1, 3.0, 1.0))

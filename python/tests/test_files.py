@@ -46,13 +46,13 @@ def edits(A, B):
     [
         wm.PowerMeanSVC(kernel="jensen_shannon", C=0.1, n_nodes=3),
         wm.PowerMeanSVC(p=-8.0, C=0.01, n_nodes=3, approximation="polynomial", feature_range=None, loss="hinge"),
-        wm.ThinPlateSVC(C=1.0),
-        wm.ThinPlateSVC("cubic", n_basis=30, C=2.0),
-        wm.BasisExpansionSVC(["rbf", "mean-norm>laplacian"], n_basis=30, normalization="z_score"),
+        wm.ThinPlateSVC(C=1.0, kernel="distance", standardize=False),
+        wm.ThinPlateSVC("cubic", n_basis=30, C=2.0, standardize=False),
+        wm.BasisExpansionSVC(["rbf", "mean-norm>laplacian"], n_basis=30, normalization="z_score", C=1.0),
         wm.BasisExpansionSVC(
-            "rbf:gamma=0.001", n_basis=30, normalization="nystrom_clip", loss="logistic", fit_intercept=False
+            "rbf:gamma=0.001", n_basis=30, normalization="nystrom_clip", loss="logistic", fit_intercept=False, C=1.0
         ),
-        wm.BasisExpansionSVC(edits, n_basis=30),
+        wm.BasisExpansionSVC(edits, n_basis=30, normalization="mean_norm", C=1.0),
     ],
     ids=lambda e: repr(e)[:60],
 )
@@ -93,7 +93,9 @@ def test_matching_of_images_is_the_same_in_python_and_on_the_command_line(simila
     for name, rows in [("train", slice(0, 300)), ("test", slice(300, 400))]:
         _idx(tmp_path / f"{name}-images-idx3-ubyte", images[rows])
         _idx(tmp_path / f"{name}-labels-idx1-ubyte", labels[rows])
-    fitted = wm.BasisExpansionSVC(similarity, n_basis=40).fit(images[:300], labels[:300])
+    fitted = wm.BasisExpansionSVC(similarity, n_basis=40, normalization="mean_norm", C=1.0).fit(
+        images[:300], labels[:300]
+    )
     assert fitted.score(images[300:400], labels[300:400]) > 0.7
     wm.save(fitted, tmp_path / "m")
     loaded = wm.load(tmp_path / "m")
@@ -145,7 +147,7 @@ def test_a_model_of_the_command_line_decides_alike_in_python(method, flags, digi
 def test_python_code_is_not_run_unless_trusted(tmp_path):
     X, y = ["ab", "ba", "cd", "dc"] * 5, [0, 0, 1, 1] * 5
     path = tmp_path / "code.model"
-    wm.save(wm.BasisExpansionSVC(edits, n_basis=4).fit(X, y), path)
+    wm.save(wm.BasisExpansionSVC(edits, n_basis=4, normalization="mean_norm", C=1.0).fit(X, y), path)
     with pytest.raises(ValueError, match=r"code\.model.*Python code.*trusted=True"):
         wm.load(path)
     assert wm.load(path, trusted=True).score(X, y) == 1.0
@@ -157,7 +159,7 @@ def test_python_code_is_not_run_unless_trusted(tmp_path):
 
 def test_what_cannot_be_pickled_is_told_at_save(tmp_path):
     X, y = ["ab", "ba", "cd", "dc"] * 5, [0, 0, 1, 1] * 5
-    svc = wm.BasisExpansionSVC(lambda A, B: edits(A, B), n_basis=4).fit(X, y)
+    svc = wm.BasisExpansionSVC(lambda A, B: edits(A, B), n_basis=4, normalization="mean_norm", C=1.0).fit(X, y)
     with pytest.raises(TypeError, match=r"similarity.*cannot be pickled.*top level"):
         wm.save(svc, tmp_path / "x.model")
     assert not list(tmp_path.iterdir())
@@ -192,7 +194,7 @@ def test_bases_of_every_kind_come_back():
     series = [rng.normal(size=rng.integers(3, 9)).astype(np.float32) for _ in range(12)]
     sets = rng.random((12, 70)) > 0.5
     for similarity, X in [("hog:cell=8>rbf", images), ("edit", strings), ("dtw", series), ("tanimoto", sets)]:
-        svc = wm.BasisExpansionSVC(similarity, n_basis=12).fit(X, y)
+        svc = wm.BasisExpansionSVC(similarity, n_basis=12, normalization="mean_norm", C=1.0).fit(X, y)
         again = pickle.loads(pickle.dumps(svc))
         np.testing.assert_array_equal(again.decision_function(X), svc.decision_function(X))
         for base, row in zip(svc.bases_, svc.basis_indices_, strict=True):
@@ -253,10 +255,10 @@ def saved_models(folder):
     strings = ["ab", "ba", "cd", "dc"] * 5
     models = [
         wm.PowerMeanSVC(C=1.0).fit(X, y),
-        wm.BasisExpansionSVC("rbf", n_basis=5).fit(X, y),
-        wm.BasisExpansionSVC("edit", n_basis=4).fit(strings, np.arange(20) % 2),
-        wm.ThinPlateSVC(C=1.0).fit(X, y),
-        wm.BasisExpansionSVC(edits, n_basis=4).fit(strings, [0, 0, 1, 1] * 5),
+        wm.BasisExpansionSVC("rbf", n_basis=5, normalization="mean_norm", C=1.0).fit(X, y),
+        wm.BasisExpansionSVC("edit", n_basis=4, normalization="mean_norm", C=1.0).fit(strings, np.arange(20) % 2),
+        wm.ThinPlateSVC(C=1.0, kernel="distance", standardize=False).fit(X, y),
+        wm.BasisExpansionSVC(edits, n_basis=4, normalization="mean_norm", C=1.0).fit(strings, [0, 0, 1, 1] * 5),
     ]
     for number, model in enumerate(models):
         path = folder / f"{number}.model"
@@ -304,7 +306,12 @@ def test_what_is_no_model_is_a_value_error(tmp_path):
 
 @pytest.mark.parametrize("trusted", ["no", "yes", 1, None])
 def test_trusted_is_true_or_false(trusted, tmp_path):
-    wm.save(wm.BasisExpansionSVC(edits, n_basis=4).fit(["ab", "ba", "cd", "dc"], [0, 0, 1, 1]), tmp_path / "a.model")
+    wm.save(
+        wm.BasisExpansionSVC(edits, n_basis=4, normalization="mean_norm", C=1.0).fit(
+            ["ab", "ba", "cd", "dc"], [0, 0, 1, 1]
+        ),
+        tmp_path / "a.model",
+    )
     with pytest.raises(TypeError, match="trusted must be True or False"):
         wm.load(tmp_path / "a.model", trusted=trusted)
     assert wm.load(tmp_path / "a.model", trusted=np.True_).classes_.tolist() == [0, 1]
@@ -315,11 +322,11 @@ def test_trusted_is_true_or_false(trusted, tmp_path):
     [
         wm.PowerMeanSVC(),
         wm.PowerMeanSVC(loss="hinge"),
-        wm.ThinPlateSVC(C=1.0),
-        wm.ThinPlateSVC(C=1.0, n_basis=8),
-        wm.BasisExpansionSVC(n_basis=8),
-        wm.BasisExpansionSVC(n_basis=8, loss="hinge"),
-        wm.BasisExpansionSVC(n_basis=8, loss="logistic"),
+        wm.ThinPlateSVC(C=1.0, kernel="distance", standardize=False),
+        wm.ThinPlateSVC(C=1.0, n_basis=8, kernel="distance", standardize=False),
+        wm.BasisExpansionSVC(n_basis=8, similarity="rbf", normalization="mean_norm", C=1.0),
+        wm.BasisExpansionSVC(n_basis=8, loss="hinge", similarity="rbf", normalization="mean_norm", C=1.0),
+        wm.BasisExpansionSVC(n_basis=8, loss="logistic", similarity="rbf", normalization="mean_norm", C=1.0),
     ],
     ids=lambda e: repr(e)[:60],
 )
@@ -382,7 +389,11 @@ def test_what_is_replaced_keeps_its_permissions_and_devices_are_refused(tmp_path
 def test_labels_beyond_64_bits_with_a_sign(tmp_path, digits):
     X, y, X_test = digits
     huge = np.where(y % 2 == 0, np.uint64(3), np.uint64(2**63 + 5))
-    for estimator in (wm.PowerMeanSVC(), wm.ThinPlateSVC(n_basis=20), wm.BasisExpansionSVC(n_basis=20)):
+    for estimator in (
+        wm.PowerMeanSVC(),
+        wm.ThinPlateSVC(n_basis=20, kernel="distance", standardize=False),
+        wm.BasisExpansionSVC(n_basis=20, similarity="rbf", normalization="mean_norm", C=1.0),
+    ):
         svc = estimator.fit(X, huge)
         assert set(svc.predict(X_test)) <= {np.uint64(3), np.uint64(2**63 + 5)}
         assert svc.score(X, huge) > 0.7
@@ -393,9 +404,9 @@ def test_labels_beyond_64_bits_with_a_sign(tmp_path, digits):
 
 NAMED = [
     wm.PowerMeanSVC(),
-    wm.ThinPlateSVC(C=1.0),
-    wm.BasisExpansionSVC("z-score>rbf", n_basis=30),
-    wm.BasisExpansionSVC(edits, n_basis=30),
+    wm.ThinPlateSVC(C=1.0, kernel="distance", standardize=False),
+    wm.BasisExpansionSVC("z-score>rbf", n_basis=30, normalization="mean_norm", C=1.0),
+    wm.BasisExpansionSVC(edits, n_basis=30, normalization="mean_norm", C=1.0),
 ]
 
 
@@ -409,7 +420,7 @@ def test_columns_are_put_right_by_name_before_and_after_a_file(estimator, librar
     frame = frames.DataFrame(columns)
     other = frames.DataFrame({name: columns[name] for name in names[::-1]})
     if callable(getattr(estimator, "similarity", None)):
-        estimator = wm.BasisExpansionSVC(rows_alike, n_basis=30)
+        estimator = wm.BasisExpansionSVC(rows_alike, n_basis=30, normalization="mean_norm", C=1.0)
     fitted = clone(estimator).fit(frame, wine.target)
     wm.save(fitted, tmp_path / "m")
     truth = fitted.decision_function(frame)
@@ -439,7 +450,7 @@ def test_precomputed_similarities_and_transformers_go_by_name():
     X, y = load_wine(return_X_y=True)
     X = X[:60]
     kernel = pandas.DataFrame(X @ X.T, columns=[f"sample {i}" for i in range(60)])
-    svc = wm.BasisExpansionSVC("precomputed", n_basis=10).fit(kernel, y[:60])
+    svc = wm.BasisExpansionSVC("precomputed", n_basis=10, normalization="mean_norm", C=1.0).fit(kernel, y[:60])
     truth = svc.decision_function(kernel)
     np.testing.assert_array_equal(svc.decision_function(kernel[kernel.columns[::-1]]), truth)
     to_bases = kernel[kernel.columns[svc.basis_indices_[::-1]]]
@@ -530,9 +541,25 @@ def test_parameters_of_python_survive_a_file(digits, tmp_path):
             -1.0, C=0.01, n_nodes=3, class_weight={0: 2.0}, tol=0.02, max_iter=77, random_state=3, shrinking=False
         ),
         wm.ThinPlateSVC(
-            C=1.0, n_basis=30, basis="kmedoids", standardize=True, class_weight="balanced", tol=1e-9, random_state=3
+            C=1.0,
+            n_basis=30,
+            basis="kmedoids",
+            standardize=True,
+            class_weight="balanced",
+            tol=1e-9,
+            random_state=3,
+            kernel="distance",
         ),
-        wm.BasisExpansionSVC("rbf:gamma=0.00001", n_basis=30, basis="random", tol=1e-4, max_iter=55, random_state=3),
+        wm.BasisExpansionSVC(
+            "rbf:gamma=0.00001",
+            n_basis=30,
+            basis="random",
+            tol=1e-4,
+            max_iter=55,
+            random_state=3,
+            normalization="mean_norm",
+            C=1.0,
+        ),
     ):
         wm.save(estimator.fit(X, y), tmp_path / "m")
         again = clone(wm.load(tmp_path / "m"))

@@ -47,7 +47,7 @@ def test_gram_matrices_of_mixed_maps_are_scaled(normalization):
 
 
 def test_models_keep_both(tmp_path):
-    model = BasisExpansionSVC(PAIR, n_basis=20).fit(X, y)
+    model = BasisExpansionSVC(PAIR, n_basis=20, normalization="mean_norm", C=1.0).fit(X, y)
     assert model.similarities_ == PAIR
     assert model.coef_.shape == (3, 27)
     save(model, tmp_path / "model.wm")
@@ -64,8 +64,8 @@ def test_a_callable_stands_beside_a_similarity_with_its_own_bases():
     def similarity(A, B):
         return rbf_kernel(A, B, gamma=0.05)
 
-    mixed = BasisExpansionSVC([similarity, PAIR[1]], n_basis=20).fit(X, y)
-    named = BasisExpansionSVC(["rbf:gamma=0.05", PAIR[1]], n_basis=20).fit(X, y)
+    mixed = BasisExpansionSVC([similarity, PAIR[1]], n_basis=20, normalization="mean_norm", C=1.0).fit(X, y)
+    named = BasisExpansionSVC(["rbf:gamma=0.05", PAIR[1]], n_basis=20, normalization="mean_norm", C=1.0).fit(X, y)
     assert mixed.coef_.shape == named.coef_.shape == (3, 27)
     assert mixed.score(X, y) == pytest.approx(named.score(X, y), abs=0.01)
 
@@ -107,10 +107,10 @@ def test_learned_weights_are_worth_it(C):
 
 def test_bad_input_is_named():
     with pytest.raises(ValueError, match="squared_hinge where a weight is auto"):
-        BasisExpansionSVC("rbf:weight=auto", loss="logistic").fit(X, y)
+        BasisExpansionSVC("rbf:weight=auto", loss="logistic", normalization="mean_norm", C=1.0).fit(X, y)
     with pytest.raises(ValueError, match="only a classifier"):
         BasisExpansion("rbf:weight=auto").fit(X, y)
     with pytest.raises(ValueError, match="bring their columns"):
-        BasisExpansionSVC("precomputed:weight=2").fit(X @ X.T, y)
+        BasisExpansionSVC("precomputed:weight=2", normalization="mean_norm", C=1.0).fit(X @ X.T, y)
     with pytest.raises(ValueError, match="above 0, or auto"):
-        BasisExpansionSVC("rbf:weight=-1").fit(X, y)
+        BasisExpansionSVC("rbf:weight=-1", normalization="mean_norm", C=1.0).fit(X, y)

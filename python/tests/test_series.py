@@ -26,19 +26,21 @@ def test_the_layout_is_asked_for():
     X, y = waves(40)
     for samples in (X, list(X)):
         with pytest.raises(ValueError, match=r"2 time steps of 30 channels.*layout='channels_first'.*aeon"):
-            wm.BasisExpansionSVC("dtw:window=0.1", n_basis=10).fit(samples, y)
+            wm.BasisExpansionSVC("dtw:window=0.1", n_basis=10, normalization="mean_norm", C=1.0).fit(samples, y)
         with pytest.raises(ValueError, match="layout='channels_first'"):
             wm.BasisExpansion("dtw").fit(samples)
         with pytest.raises(ValueError, match="layout='channels_first'"):
             pairwise("dtw", samples)
     with pytest.raises(ValueError, match="'layout' parameter must be one of 'auto', 'channels_first'"):
-        wm.BasisExpansionSVC("dtw", layout="first").fit(X, y)
+        wm.BasisExpansionSVC("dtw", layout="first", normalization="mean_norm", C=1.0).fit(X, y)
 
 
 def test_channels_first_are_channels_last_transposed():
     X, y = waves(40)
-    first = wm.BasisExpansionSVC("dtw:window=0.1", n_basis=10, layout="channels_first").fit(X, y)
-    last = wm.BasisExpansionSVC("dtw:window=0.1", n_basis=10).fit(X.swapaxes(1, 2), y)
+    first = wm.BasisExpansionSVC(
+        "dtw:window=0.1", n_basis=10, layout="channels_first", normalization="mean_norm", C=1.0
+    ).fit(X, y)
+    last = wm.BasisExpansionSVC("dtw:window=0.1", n_basis=10, normalization="mean_norm", C=1.0).fit(X.swapaxes(1, 2), y)
     assert first.score(X, y) == 1.0
     scores = first.decision_function(X)
     np.testing.assert_array_equal(last.decision_function(X.swapaxes(1, 2)), scores)
@@ -64,7 +66,9 @@ def test_channels_first_are_channels_last_transposed():
 
 def test_a_model_that_was_loaded_finds_the_channels(tmp_path):
     X, y = waves(40)
-    first = wm.BasisExpansionSVC("dtw:window=0.1", n_basis=10, layout="channels_first").fit(X, y)
+    first = wm.BasisExpansionSVC(
+        "dtw:window=0.1", n_basis=10, layout="channels_first", normalization="mean_norm", C=1.0
+    ).fit(X, y)
     wm.save(first, tmp_path / "m.model")
     loaded = wm.load(tmp_path / "m.model")
     for samples in (X, list(X), X.swapaxes(1, 2), X[:, :, :1], X[:3, :, :1].swapaxes(1, 2)):
@@ -85,7 +89,9 @@ def mean_product(samples, bases):
 
 def test_channels_first_beside_a_callable(tmp_path):
     X, y = waves(30)
-    svc = wm.BasisExpansionSVC(["dtw", mean_product], n_basis=5, layout="channels_first").fit(X, y)
+    svc = wm.BasisExpansionSVC(
+        ["dtw", mean_product], n_basis=5, layout="channels_first", normalization="mean_norm", C=1.0
+    ).fit(X, y)
     wm.save(svc, tmp_path / "m.model")
     loaded = wm.load(tmp_path / "m.model", trusted=True)
     assert loaded.layout == "channels_first"
@@ -96,14 +102,14 @@ def test_lengths_that_differ_tell_the_layout_of_few_bases_too():
     # Fewer time steps than channels: of all samples the lengths tell it, of a single basis they would not.
     series = [np.random.default_rng(n).random((n, 6)) for n in (3, 4, 5, 4, 3, 5)]
     y = [0, 1, 0, 1, 0, 1]
-    svc = wm.BasisExpansionSVC(["dtw", mean_product], n_basis=2).fit(series, y)
+    svc = wm.BasisExpansionSVC(["dtw", mean_product], n_basis=2, normalization="mean_norm", C=1.0).fit(series, y)
     assert svc.decision_function(series[:1]).shape == (1,)
 
 
 def test_pictures_of_channels_first():
     pytest.importorskip("matplotlib").use("Agg")
     X, y = waves(30)
-    svc = wm.BasisExpansionSVC("dtw", n_basis=5, layout="channels_first").fit(X, y)
+    svc = wm.BasisExpansionSVC("dtw", n_basis=5, layout="channels_first", normalization="mean_norm", C=1.0).fit(X, y)
     display = BasisDisplay.from_estimator(svc, 3)
     assert {len(panel.lines) for panel in display.axes_} == {2}
     assert {len(line.get_xdata()) for panel in display.axes_ for line in panel.lines} == {30}
@@ -118,19 +124,25 @@ def test_missing_values_at_the_end_are_not_part_of_a_series():
     lengths = np.random.default_rng(0).integers(20, 31, 40)
     cut = [row[:n] for row, n in zip(X, lengths, strict=True)]
     padded = np.where(np.arange(30) < lengths[:, None], X, np.nan)
-    expected = wm.BasisExpansionSVC("dtw:window=0.1", n_basis=10).fit(cut, y).decision_function(cut)
+    expected = (
+        wm.BasisExpansionSVC("dtw:window=0.1", n_basis=10, normalization="mean_norm", C=1.0)
+        .fit(cut, y)
+        .decision_function(cut)
+    )
     for samples in (padded, padded[:, :, None]):
-        svc = wm.BasisExpansionSVC("dtw:window=0.1", n_basis=10).fit(samples, y)
+        svc = wm.BasisExpansionSVC("dtw:window=0.1", n_basis=10, normalization="mean_norm", C=1.0).fit(samples, y)
         np.testing.assert_array_equal(svc.decision_function(samples), expected)
         np.testing.assert_array_equal(svc.decision_function(samples[:1]), expected[:1])
-    first = wm.BasisExpansionSVC("dtw:window=0.1", n_basis=10, layout="channels_first").fit(padded[:, None], y)
+    first = wm.BasisExpansionSVC(
+        "dtw:window=0.1", n_basis=10, layout="channels_first", normalization="mean_norm", C=1.0
+    ).fit(padded[:, None], y)
     np.testing.assert_array_equal(first.decision_function(padded[:, None]), expected)
     # Rows of one length are vectors as well: such a model reads both.
-    whole = wm.BasisExpansionSVC("dtw:window=0.1", n_basis=10).fit(X, y)
+    whole = wm.BasisExpansionSVC("dtw:window=0.1", n_basis=10, normalization="mean_norm", C=1.0).fit(X, y)
     np.testing.assert_array_equal(whole.decision_function(padded), whole.decision_function(cut))
     # Where series are not compared, a missing value is refused as ever.
     with pytest.raises(ValueError, match="NaN"):
-        wm.BasisExpansionSVC("rbf", n_basis=10).fit(padded, y)
+        wm.BasisExpansionSVC("rbf", n_basis=10, normalization="mean_norm", C=1.0).fit(padded, y)
 
 
 def test_channels_first_on_dask(client):
@@ -139,7 +151,7 @@ def test_channels_first_on_dask(client):
     from widemargin.dask import BasisExpansionSVC
 
     X, y = waves(40)
-    svc = BasisExpansionSVC("dtw:window=0.1", n_basis=10, layout="channels_first")
+    svc = BasisExpansionSVC("dtw:window=0.1", n_basis=10, layout="channels_first", normalization="mean_norm", C=1.0)
     alone = svc.plain(**svc.get_params()).fit(X, y)
     for samples in (bag.from_sequence(list(X), npartitions=2), da.from_array(X, chunks=(20, 2, 30))):
         labels = bag.from_sequence(y.tolist(), npartitions=2)

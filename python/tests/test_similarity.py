@@ -908,11 +908,11 @@ def test_a_function_of_a_script_is_pickled(tmp_path):
 @pytest.mark.parametrize(
     ("estimator", "grid", "expected"),
     [
-        (wm.BasisExpansionSVC(n_basis=20), {"similarity__gamma": [1e-4, 1e-2]}, RBF),
+        (wm.BasisExpansionSVC("rbf", n_basis=20), {"similarity__gamma": [1e-4, 1e-2]}, RBF),
         (wm.BasisExpansionSVC("polynomial:degree=2,coef0=0.5", n_basis=20), {"similarity__degree": [1, 3]}, Polynomial),
         (wm.BasisExpansionSVC("power_mean", n_basis=20), {"similarity__p": [-1, -2.5]}, PowerMean),
-        (wm.ThinPlateSVC("rbf:gamma=1"), {"kernel__gamma": [0.1, 0.01]}, RBF),
-        (wm.ThinPlateSVC("polyharmonic"), {"kernel__exponent": [1, 3]}, Polyharmonic),
+        (wm.ThinPlateSVC("rbf:gamma=1", standardize=False), {"kernel__gamma": [0.1, 0.01]}, RBF),
+        (wm.ThinPlateSVC("polyharmonic", standardize=False), {"kernel__exponent": [1, 3]}, Polyharmonic),
     ],
     ids=str,
 )

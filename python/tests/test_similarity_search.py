@@ -18,8 +18,11 @@ def test_nothing_given_is_as_good_as_the_right_similarity(tmp_path):
     right = BasisExpansionSVC("rbf", normalization="nystrom", C="auto").fit(X[:200], y[:200])
     assert model.score(X[200:], y[200:]) > linear.score(X[200:], y[200:]) + 0.2
     assert model.score(X[200:], y[200:]) >= right.score(X[200:], y[200:]) - 0.02
-    losses = {tuple(one["similarity"]): one["loo_squared_hinge"] for one in model.tried_}
-    assert losses[tuple(model.similarities_)] == min(losses.values())
+    # The first that cannot be told from the best.
+    taken = next(one for one in model.tried_ if one["similarity"] == model.similarities_)
+    best = min(model.tried_, key=lambda one: one["loo_squared_hinge"])
+    assert taken["loo_squared_hinge"] <= best["loo_squared_hinge"] + taken["standard_error"] + best["standard_error"]
+    assert model.estimated_score_ == pytest.approx(model.score(X[200:], y[200:]), abs=0.1)
     save(model, tmp_path / "model.wm")
     assert (load(tmp_path / "model.wm").decision_function(X) == model.decision_function(X)).all()
 
@@ -65,17 +68,35 @@ def test_lists_of_rows_are_vectors():
 
 def test_the_normalization_of_a_given_similarity():
     X, y = load_wine(return_X_y=True)
-    model = BasisExpansionSVC("z-score/rbf", normalization="auto").fit(X, y)
+    model = BasisExpansionSVC("z-score/rbf").fit(X, y)
     assert {one["normalization"] for one in model.tried_[:2]} == {"nystrom-clip", "mean-norm"}
-    best = min(model.tried_, key=lambda one: one["loo_squared_hinge"])
-    assert model.similarities_ == best["similarity"]
+    assert model.similarities_ in [one["similarity"] for one in model.tried_]
+    # The normalization that is given is kept where the similarity is chosen, and several have the mean norm.
+    given = BasisExpansionSVC(normalization="z_score").fit(X, y)
+    assert {one["normalization"] for one in given.tried_} == {"z-score"}
+    assert BasisExpansionSVC(["z-score/rbf", "z-score/linear"]).fit(X, y).tried_ == []
+
+
+def test_bases_are_counted_where_there_are_many_samples():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 2500)
+    easy = rng.normal(size=(2500, 2)) + 3 * y[:, None]
+    model = BasisExpansionSVC("rbf", normalization="nystrom").fit(easy, y)
+    assert [one["n_basis"] for one in model.tried_] == [500, 1000]
+    assert all(1990 < one["n_samples"] <= 2000 for one in model.tried_)
+    assert len(model.basis_indices_) == 1000
+    # Pieces so small that each needs bases of its own.
+    hard = rng.uniform(0, 24, size=(2500, 2))
+    y = (np.floor(hard).sum(axis=1) % 2).astype(int)
+    model = BasisExpansionSVC("rbf:gamma=2", normalization="nystrom").fit(hard, y)
+    assert len(model.basis_indices_) == 2000
 
 
 def test_bad_input_is_named():
     X, y = load_wine(return_X_y=True)
-    with pytest.raises(ValueError, match="give normalization='auto'"):
-        BasisExpansionSVC("auto").fit(X, y)
-    with pytest.raises(ValueError, match="needs one similarity of the library's"):
-        BasisExpansionSVC(["rbf", "linear"], normalization="auto").fit(X, y)
+    with pytest.raises(ValueError, match="n_basis"):
+        BasisExpansionSVC(n_basis="many").fit(X, y)
+    with pytest.raises(ValueError, match="normalization"):
+        BasisExpansionSVC(normalization="best").fit(X, y)
     with pytest.raises(ValueError, match="chi2"):
         BasisExpansionSVC("chi2", normalization="auto").fit(-X, y)

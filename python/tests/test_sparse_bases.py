@@ -77,10 +77,15 @@ def test_bases_without_a_weight_are_left_out(tmp_path, loss, normalization):
 
 
 def test_a_smaller_C_keeps_fewer_and_weights_are_copies():
-    kept = [len(BasisExpansionSVC("rbf", n_basis=100, penalty="l1", C=C).fit(X, y).bases_) for C in (0.01, 0.1, 1.0)]
+    kept = [
+        len(BasisExpansionSVC("rbf", n_basis=100, penalty="l1", C=C, normalization="mean_norm").fit(X, y).bases_)
+        for C in (0.01, 0.1, 1.0)
+    ]
     assert kept[0] <= kept[1] <= kept[2]
     counts = np.random.default_rng(0).integers(1, 3, len(X))
-    model = BasisExpansionSVC("rbf:gamma=0.05", n_basis=50, penalty="l1", C=0.2, tol=1e-6, max_iter=2000)
+    model = BasisExpansionSVC(
+        "rbf:gamma=0.05", n_basis=50, penalty="l1", C=0.2, tol=1e-6, max_iter=2000, normalization="mean_norm"
+    )
     by_weight = model.fit(X, y, sample_weight=counts).report_["objective"]
     by_copies = model.fit(np.repeat(X, counts, axis=0), np.repeat(y, counts)).report_["objective"]
     assert by_weight == pytest.approx(by_copies, rel=1e-4)
@@ -90,15 +95,19 @@ def test_a_smaller_C_keeps_fewer_and_weights_are_copies():
 def test_at_most_so_many_bases_are_kept_and_they_are_better_than_any(most):
     digits, labels = load_digits(return_X_y=True)
     train, test = slice(0, 900), slice(900, None)
-    pruned = BasisExpansionSVC("rbf", n_basis=200, max_basis=most).fit(digits[train], labels[train])
+    pruned = BasisExpansionSVC("rbf", n_basis=200, max_basis=most, normalization="mean_norm", C=1.0).fit(
+        digits[train], labels[train]
+    )
     assert len(pruned.bases_) <= most
     assert len(pruned.basis_indices_) == len(pruned.bases_)
     if most == 50:
-        usual = BasisExpansionSVC("rbf", n_basis=50).fit(digits[train], labels[train])
+        usual = BasisExpansionSVC("rbf", n_basis=50, normalization="mean_norm", C=1.0).fit(digits[train], labels[train])
         assert pruned.score(digits[test], labels[test]) > usual.score(digits[test], labels[test])
         # It is the fit on these bases.
         gamma = pruned.similarities_[0]
-        same = BasisExpansionSVC(gamma, basis=pruned.basis_indices_).fit(digits[train], labels[train])
+        same = BasisExpansionSVC(gamma, basis=pruned.basis_indices_, normalization="mean_norm", C=1.0).fit(
+            digits[train], labels[train]
+        )
         np.testing.assert_allclose(
             pruned.decision_function(digits[test]), same.decision_function(digits[test]), atol=2e-2
         )
@@ -106,22 +115,24 @@ def test_at_most_so_many_bases_are_kept_and_they_are_better_than_any(most):
 
 
 def test_C_is_chosen_on_the_bases_that_are_kept():
-    model = BasisExpansionSVC("rbf", n_basis=100, max_basis=15, C="auto").fit(X, y)
+    model = BasisExpansionSVC("rbf", n_basis=100, max_basis=15, C="auto", normalization="mean_norm").fit(X, y)
     assert len(model.bases_) <= 15
     assert model.path_["C"].size > 5
 
 
 def test_bad_input_is_named():
     with pytest.raises(ValueError, match="number above 0 with penalty l1"):
-        BasisExpansionSVC(penalty="l1", C="auto").fit(X, y)
+        BasisExpansionSVC(penalty="l1", C="auto", similarity="rbf", normalization="mean_norm").fit(X, y)
     with pytest.raises(ValueError, match="squared_hinge or hinge with penalty l1"):
-        BasisExpansionSVC(penalty="l1", loss="logistic").fit(X, y)
+        BasisExpansionSVC(penalty="l1", loss="logistic", similarity="rbf", normalization="mean_norm", C=1.0).fit(X, y)
     for options in ({"penalty": "l1"}, {"max_basis": 5}):
         with pytest.raises(ValueError, match="where each feature belongs to a basis"):
-            BasisExpansionSVC(normalization="nystrom", **options).fit(X, y)
+            BasisExpansionSVC("rbf", normalization="nystrom", C=1.0, **options).fit(X, y)
         with pytest.raises(ValueError, match="compare with all bases"):
-            BasisExpansionSVC("rbf:bases=5", **options).fit(X, y)
+            BasisExpansionSVC("rbf:bases=5", C=1.0, **options).fit(X, y)
     with pytest.raises(ValueError, match="max_basis"):
-        BasisExpansionSVC(max_basis=0).fit(X, y)
+        BasisExpansionSVC(max_basis=0, similarity="rbf", normalization="mean_norm", C=1.0).fit(X, y)
     with pytest.raises(ValueError, match="not a sum of the samples"):
-        dual_variables(BasisExpansionSVC(penalty="l1").fit(X, y), X, y)
+        dual_variables(
+            BasisExpansionSVC(penalty="l1", similarity="rbf", normalization="mean_norm", C=1.0).fit(X, y), X, y
+        )

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
 from sklearn.svm import SVC
 
 import widemargin as wm
@@ -26,7 +27,7 @@ CASES = [(kernel, None) for kernel in KERNELS] + [(kernel, 150) for kernel in KE
 def test_every_kernel_is_near_svc_with_few_rows_for_the_columns(kernel, n_basis):
     X, y = unit_length(1300, 64, 2, 2.5, 0)
     wanted = SVC().fit(X[:300], y[:300]).score(X[300:], y[300:])
-    fitted = wm.ThinPlateSVC(kernel, n_basis=n_basis).fit(X[:300], y[:300])
+    fitted = wm.ThinPlateSVC(kernel, n_basis=n_basis, standardize=False).fit(X[:300], y[:300])
     if kernel == "distance":
         assert fitted.null_space_ == "free"
     else:
@@ -43,22 +44,45 @@ def test_every_kernel_is_near_svc_with_few_rows_for_the_columns(kernel, n_basis)
 def test_ten_classes_in_as_many_columns_as_rows():
     X, y = unit_length(900, 400, 10, 2.0, 1)
     for kernel in ("distance", "thin_plate"):
-        assert wm.ThinPlateSVC(kernel).fit(X[:400], y[:400]).score(X[400:], y[400:]) >= 0.97
+        assert wm.ThinPlateSVC(kernel, standardize=False).fit(X[:400], y[:400]).score(X[400:], y[400:]) >= 0.97
 
 
 def test_an_estimate_no_better_than_the_largest_class_warns():
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(80, 4)), (rng.random(80) < 0.2).astype(int)
     with pytest.warns(UserWarning, match="no better than always answering the largest class"):
-        wm.ThinPlateSVC().fit(X, y)
+        wm.ThinPlateSVC(kernel="distance", standardize=False).fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        wm.ThinPlateSVC().fit(X, (X[:, 0] > 0).astype(int))
+        wm.ThinPlateSVC(kernel="distance", standardize=False).fit(X, (X[:, 0] > 0).astype(int))
 
 
 def test_a_time_limit_ends_at_a_small_c_and_says_so():
     X, y = unit_length(400, 5, 2, 2.5, 2)
     with pytest.warns(UserWarning, match="not converged when the time limit passed"):
-        cut = wm.ThinPlateSVC(time_limit=0.0).fit(X, y)
+        cut = wm.ThinPlateSVC(time_limit=0.0, kernel="distance", standardize=False).fit(X, y)
     assert cut.report_["status"] == "time-limit"
     assert cut.lambda_ == pytest.approx(1.0)
+
+
+def test_the_kernel_with_the_least_loss_is_taken_and_told(tmp_path):
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:300], y[:300]
+    auto = wm.ThinPlateSVC().fit(X, y)
+    assert [one["kernel"] for one in auto.tried_] == ["distance", "cityblock"]
+    alone = [wm.ThinPlateSVC(one["kernel"], standardize="auto").fit(X, y) for one in auto.tried_]
+    losses = [np.nanmin(one.path_["loo_squared_hinge"][one.path_["C"] == one.C_]) for one in alone]
+    np.testing.assert_allclose([one["loo_squared_hinge"] for one in auto.tried_], losses, rtol=1e-9)
+    best = int(np.argmin(losses))
+    assert auto.kernel_ == ["distance", "cityblock"][best]
+    np.testing.assert_allclose(auto.decision_function(X), alone[best].decision_function(X), rtol=1e-9)
+    assert auto.estimated_score_ == alone[best].estimated_score_ > 0.9
+    assert any("mean leave-one-out squared hinge on 300 samples" in note for note in auto.report_["notes"])
+    wm.save(auto, tmp_path / "model.wm")
+    assert wm.load(tmp_path / "model.wm").kernel == auto.kernel_
+    # At a C that is given, losses have no common scale.
+    assert wm.ThinPlateSVC(C=1.0).fit(X, y).kernel_ == "distance"
+    assert wm.ThinPlateSVC("cubic").fit(X, y).tried_ == []
+    landmarks = wm.ThinPlateSVC(n_basis=40, random_state=0).fit(X, y)
+    assert landmarks.kernel_ == auto.kernel_
+    assert len(landmarks.bases_) == 40

@@ -1,5 +1,6 @@
 """Large-margin classifiers for any similarity, at linear cost, with scikit-learn's API.
 
+- `AutoSVC`: any samples, with nothing to choose;
 - `BasisExpansionSVC`: any similarity, definite or not, with a number of bases;
 - `PowerMeanSVC`: additive kernels on histograms;
 - `ThinPlateSVC`: nothing to tune.
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from . import inspection, selection, similarity, testing
     from ._onnx import to_onnx
+    from .auto import AutoSVC
     from .basis_expansion import BasisExpansionSVC
     from .files import load, save
     from .power_mean import PowerMeanSVC
@@ -23,6 +25,7 @@ __version__: str
 
 # The module of each public name; it is imported on first access, so that `import widemargin` is fast.
 _HOME = {
+    "AutoSVC": "auto",
     "BasisExpansionSVC": "basis_expansion",
     "PowerMeanSVC": "power_mean",
     "ThinPlateSVC": "thin_plate",
@@ -37,6 +40,7 @@ _ROOMS = ("inspection", "selection", "similarity", "testing")
 
 __all__ = [
     "HOG",
+    "AutoSVC",
     "BasisExpansion",
     "BasisExpansionSVC",
     "MeanNormScaler",

@@ -21,6 +21,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
 from . import _core
+from ._c_choice import estimated_score
 from ._columns import in_order
 from ._html import facts_of, report_table
 from ._progress import Progress
@@ -163,6 +164,10 @@ class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
         """Fitted attributes from a model file's header."""
         self.report_ = told["report"]
         self.n_iter_ = max(self.report_["iterations"], default=0)
+        path = told.get("path", told.get("choice", {}).get("path", []))
+        self.estimated_score_ = estimated_score(path, told["C"])
+        # A fit that starts at the solution of the selection needs no further step.
+        self.n_iter_ = max([self.n_iter_, *(point.get("steps", 0) for point in path)])
 
     def _restore(self, model: Any, told: dict[str, Any]) -> None:
         """Parameters and attributes of a model that was read, from its header."""
@@ -274,7 +279,7 @@ class VectorClassifier(MarginClassifier):
         """X as scikit-learn validates it, with y where it is given."""
         return validate_data(self, X, y, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
 
-    def _fitted(self, fit: Callable[..., _core.Model], X: Any, y: Any, sample_weight: Any, **parameters: Any) -> Any:
+    def _fitted(self, fit: Callable[..., Any], X: Any, y: Any, sample_weight: Any, **parameters: Any) -> Any:
         """The model that `fit` of the extension module trains on these samples."""
         X, y = self._validated(X, y, reset=True)
         target = self._target(y, sample_weight)

@@ -13,7 +13,6 @@ import numpy.typing as npt
 from ._looks import HUES, INK, NEGATIVE, SOFT, axes_for, check_has, check_matplotlib, short, wrapped
 from ._samples import channels_first, count, items, pick
 from ._specs import columns_of
-from .similarity import resolve
 
 _Kind = Literal["images", "series", "vectors", "named"]
 
@@ -295,12 +294,12 @@ class BasisDisplay:
 def _weights_of_bases(estimator: Any) -> npt.NDArray[np.float64]:
     """Weights of shape (problems, parts, bases)."""
     weights, specs = np.asarray(estimator.coef_, dtype=np.float64), list(estimator.similarities_)
-    if estimator.normalization not in ("mean_norm", "z_score", "none"):
+    if estimator.normalization_ not in ("mean_norm", "z_score", "none"):
         raise ValueError(
-            f"normalization={estimator.normalization!r} mixes the bases, so that none has a weight of its own: take "
+            f"normalization={estimator.normalization_!r} mixes the bases, so that none has a weight of its own: take "
             "'mean_norm', 'z_score' or 'none'"
         )
-    resolved = resolve(estimator.similarity)
+    resolved = estimator._resolved
     n_basis = weights.shape[1] if resolved.is_precomputed else count(estimator.bases_)
     found = np.zeros((len(weights), len(specs), n_basis))
     first = 0
@@ -328,7 +327,7 @@ def _rows(
 
 def _how_to_show(estimator: Any, n: int, image_shape: tuple[int, ...] | None) -> tuple[Any, _Kind, list[str]]:
     """The bases, how they are shown, and their names."""
-    resolved = resolve(estimator.similarity, estimator.layout)
+    resolved = estimator._resolved
     rows = np.asarray(estimator.basis_indices_).tolist()
     numbers = [f"#{row}" for row in (rows if len(rows) == n else range(n))]
     if resolved.is_precomputed:

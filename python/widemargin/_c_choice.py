@@ -19,10 +19,21 @@ def c_of(estimator: Any) -> float | None:
     return None
 
 
+def estimated_score(path: list[dict[str, Any]], C: float) -> float:
+    """One minus the error at C by refits without some samples, each sample or each fold; NaN if there were none."""
+    for point in path:
+        if point["C"] == C:
+            # Of least squares the closed form is exact: points without "loo_exact".
+            exact = point["loo_error"] if point.get("loo_exact", "lambda" not in point) else None
+            errors = (point.get("held_out_error"), exact, point.get("fold_error"))
+            return 1.0 - next((float(error) for error in errors if error is not None), float("nan"))
+    return float("nan")
+
+
 def path_of(points: list[dict[str, Any]]) -> dict[str, npt.NDArray[np.float64]]:
     """The points of a path, column by column."""
     # Left out of the file where they have these values.
-    usual = {"loo_exact": False, "fold_error": np.nan}
+    usual = {"loo_exact": False, "fold_error": np.nan, "held_out_error": np.nan}
     columns = [*points[0], *(name for name in usual if name not in points[0])] if points else []
     return {
         name: np.array([point.get(name, usual.get(name)) for point in points], dtype=np.float64) for name in columns

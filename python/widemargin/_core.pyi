@@ -72,8 +72,8 @@ __all__ = [
     "choose_bases",
     "choose_landmarks",
     "choose_power_mean",
-    "choose_similarity",
     "descriptor_rows",
+    "fit_auto",
     "fit_basis_expansion",
     "fit_basis_expansion_remote",
     "fit_expansion",
@@ -158,13 +158,19 @@ def fit_thin_plate(
     n_basis: int | None,
     basis: str,
     common: _Common,
-) -> Model: ...
+) -> tuple[Model, list[tuple[str, float | None, str | None, float | None, int, float]]]:
+    """The model, and with kernel "auto" of each its name, loss, problem, error, samples, seconds."""
+
+# Similarity, normalization, loss, problem, standard error, error, samples, bases, seconds.
+_Tried = tuple[list[str], str, float | None, str | None, float | None, float | None, int, int, float]
+
 def fit_basis_expansion(
     samples: _Collected,
     target: _Target,
     *,
     similarity: _Similarities,
-    n_basis: int,
+    search: tuple[list[str], str | None, bool] | None,
+    n_basis: int | None,
     basis: str,
     basis_rows: _Rows | None,
     normalization: str,
@@ -175,7 +181,15 @@ def fit_basis_expansion(
     max_basis: int | None,
     start: Model | None,
     common: _Common,
-) -> Model: ...
+) -> tuple[Model, list[_Tried]]:
+    """The model, and what was found of each candidate of the search: for the similarity if it has no specs, for the
+    normalization if it has none, and for the number of bases."""
+
+def fit_auto(
+    samples: _Collected, target: _Target, methods: Sequence[str], common: _Common
+) -> tuple[Model, list[tuple[str, str, float | None, str | None, float | None, int, float]]]:
+    """The model of the best method; and of each its name, what it chose, loss, problem, error, samples, seconds."""
+
 def fit_expansion(
     samples: _Collected,
     codes: _Codes | None,
@@ -242,6 +256,7 @@ class WeightedLabels:
     def landmark_candidates(self, basis: str, n_basis: int, seed: int) -> _Rows:
         """Rows that landmarks are chosen among, of weight above 0, ascending."""
 
+    def some_rows(self, n_wanted: int, seed: int) -> npt.NDArray[np.int64]: ...
     def rows_to_choose_on(self, seed: int) -> _Rows:
         """Rows that `choose_power_mean` compares candidates on, of weight above 0, ascending."""
 
@@ -417,16 +432,6 @@ def spectrum(
     threads: int,
 ) -> list[dict[str, Any]]:
     """For each part the fields of `widemargin.inspection.Spectrum`."""
-
-def choose_similarity(
-    samples: _Collected,
-    target: _Target,
-    candidates: list[tuple[list[str], str | None]],
-    intercept: str,
-    common: _Common,
-) -> tuple[list[str], str, list[tuple[list[str], str, float | None, str | None, float | None, float]], int]:
-    """Specs and normalization of the best candidate, what was found of each, and on how many samples. Without
-    candidates those that suit the kind of samples."""
 
 def select_similarities(
     similarity: _Similarities,

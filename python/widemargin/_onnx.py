@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
+from .auto import AutoSVC
 from .basis_expansion import BasisExpansionSVC
 from .power_mean import PowerMeanSVC
 from .thin_plate import ThinPlateSVC
@@ -45,7 +46,7 @@ def to_onnx(estimator: Any, *, opset: int | None = None) -> onnx.ModelProto:
 
     Parameters
     ----------
-    estimator : PowerMeanSVC, ThinPlateSVC, BasisExpansionSVC or BasisExpansion
+    estimator : PowerMeanSVC, ThinPlateSVC, BasisExpansionSVC, AutoSVC or BasisExpansion
     opset : int or None, default=None
         The version of the ONNX operator set, 13 or above; None is 17.
 
@@ -72,6 +73,9 @@ def to_onnx(estimator: Any, *, opset: int | None = None) -> onnx.ModelProto:
         import onnx
     except ImportError as error:
         raise ImportError("to_onnx needs the package onnx: pip install widemargin[onnx]") from error
+    if isinstance(estimator, AutoSVC):
+        check_is_fitted(estimator)
+        estimator = estimator.best_estimator_
     if not isinstance(estimator, _KINDS):
         names = ", ".join(kind.__name__ for kind in _KINDS)
         raise TypeError(f"to_onnx takes one of {names}, not {type(estimator).__name__}")

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _core
 from ._collect import NoEstimator, collect
 from ._samples import channels_first
+from ._specs import is_auto
 from .similarity import Resolved, resolve
 
 
@@ -75,6 +76,7 @@ class WithBases(BaseEstimator):
         model = self.__dict__.get("_model")
         if model is None:
             return
-        self._resolved = resolve(self.similarity, self.layout)
+        chosen = getattr(self, "similarities_", None) if is_auto(self.similarity) else None
+        self._resolved = resolve(self.similarity if chosen is None else chosen, self.layout)
         if isinstance(model, tuple):
             self._rebuild(*model)

@@ -18,13 +18,27 @@ from ._collect import Collected, NoEstimator, collect
 from ._columns import by_name
 from ._names import one_of
 from ._nested import NestedSpecMixin
-from ._progress import Progress
 from ._samples import from_vectors, pick
 from ._specs import any_kind, is_auto, is_precomputed, n_polynomials_of
 from ._stored_bases import WithBases
 from .similarity import Resolved, pairwise, resolve
 from .transformers import BasisExpansion
 
+# The number of bases where nothing tells of more; the same as in the library.
+USUAL_BASES = 1000
+# Selections of bases of which any number may be taken for about the same.
+_COUNTED = ("index", "every", "random", "stratified")
+_TRIED = (
+    "similarity",
+    "normalization",
+    "loo_squared_hinge",
+    "problem",
+    "standard_error",
+    "loo_error",
+    "n_samples",
+    "n_basis",
+    "seconds",
+)
 PENALTIES = ("l2", "l1")
 LOSSES = ("squared_hinge", "hinge", "logistic")
 
@@ -38,28 +52,32 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
 
     Parameters
     ----------
-    similarity : str, similarity, callable, or a list of these, default="rbf"
+    similarity : str, similarity, callable, or a list of these, default="auto"
         A spec such as ``"rbf:gamma=1"`` or ``"hog:cell=4/rigid"``, an object of `widemargin.similarity`,
         ``"precomputed"`` (a square matrix of the similarities between all samples, or those to the bases;
         ``"precomputed:distance=negative"`` of distances), or any ``f(samples, bases)`` that returns an array (samples,
         bases). Callables receive subsets of what is passed to ``fit`` and ``predict``, of the same type; one with an
         attribute ``n_polynomials`` returns so many further columns, the values of polynomials at the samples. Several
         similarities are normalised separately and concatenated, named ones before callables. ``"auto"`` compares
-        candidates that suit the kind of samples, joined where that helps, and needs ``normalization="auto"``.
-    n_basis : int, default=1000
-        Number of bases; if there are fewer samples, all of them.
+        candidates that suit the kind of samples, and joins them where that helps.
+    n_basis : int or "auto", default="auto"
+        Number of bases; if there are fewer samples, all of them. "auto" is a number from 1,000 to 4,000: half as many
+        as a tenth of the samples (2,000 to 4,000 of them), or as many, if on this tenth the leave-one-out loss falls by
+        more than its standard error from a quarter of them as bases to a half. With callables, precomputed similarities
+        and "kmedoids" it is 1,000.
     basis : {"index", "every", "random", "stratified", "kmedoids"} or array of int, default="index"
         How bases are selected from the training samples: evenly spaced in each class ("index") or among all samples
         ("every"), at random, or medoids under the similarity itself; or their row numbers. "kmedoids" evaluates a
         callable on more pairs than samples × bases.
-    normalization : str, default="mean_norm"
+    normalization : str, default="auto"
         "mean_norm", "z_score", "covariance" (whitening), "none", or "nystrom_clip", "nystrom_flip", "nystrom_shift",
         "nystrom_square" (of a symmetric similarity; "nystrom_symmetric_…" of any); "centered_clip", "centered_flip" or
         "centered_shift" of a conditionally positive definite one, such as minus a distance: the thin plate SVM on this
-        similarity. "auto" is the better of "mean_norm" and what suits the similarity, by leave-one-out.
-    C : float or "auto", default=1.0
+        similarity. "auto" is the better of "mean_norm" and what suits the similarity, by leave-one-out; of
+        several similarities, callables and precomputed ones it is "mean_norm".
+    C : float or "auto", default="auto"
         The weight of the losses in ½‖w‖² + C Σ loss, above 0. "auto" takes the C of a path with the least leave-one-out
-        squared hinge (of 4,000 samples if there are more); only with ``loss="squared_hinge"``.
+        squared hinge (of 2,000 samples if there are more), whatever the loss; not with ``penalty="l1"``.
     fit_intercept : bool or "penalised", default=True
         True: unpenalised (with the hinge loss: penalised); "penalised"; False: no intercept.
     loss : {"squared_hinge", "hinge", "logistic"}, default="squared_hinge"
@@ -96,14 +114,22 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
     C_ : float
         The C of the model, given or selected.
     path_ : dict of ndarray
-        For every C tried, as in `ThinPlateSVC`; empty if C was given. `fold_error`, at the selected C, is the error in
-        five folds of the samples on which it was selected.
+        For every C tried, as in `ThinPlateSVC`; empty if C was given. `fold_error` is the error in five folds,
+        `held_out_error` that on held-out samples where C was selected on some of many; both are at the selected C,
+        otherwise NaN.
     similarities_ : list of str
         The spec of each part, with learned values.
+    normalization_ : str
+        The normalization, given or chosen.
+    n_basis_ : int
+        The number of bases.
     tried_ : list of dict
-        With ``similarity="auto"`` or ``normalization="auto"`` what was found of each candidate: its similarity and
-        normalization, the mean leave-one-out squared hinge and error on at most 1,000 samples (or the problem with it),
-        and seconds.
+        What was found of each candidate, if anything was left open: its similarity and normalization, the mean
+        leave-one-out squared hinge on some of the samples (or the problem with it) with its standard error, the error,
+        the numbers of samples and bases, and seconds. The first one that cannot be told from the best, by the standard
+        error of the difference, is taken.
+    estimated_score_ : float
+        The accuracy that the fit expects, by leave-one-out or five folds at the selected C; NaN if C was given.
     basis_indices_ : ndarray of int
         The training rows of the bases.
     bases_ : array or list
@@ -118,7 +144,7 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
 
     _read = _core.Model.from_bytes
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_basis": [Interval(Integral, 1, None, closed="left")],
+        "n_basis": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "C": [Interval(Real, 0, None, closed="neither"), str],
         "fit_intercept": ["boolean", StrOptions({"penalised"})],
         "max_basis": [None, Interval(Integral, 1, None, closed="left")],
@@ -130,12 +156,12 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
 
     def __init__(
         self,
-        similarity: Any = "rbf",
+        similarity: Any = "auto",
         *,
-        n_basis: int = 1000,
+        n_basis: int | str = "auto",
         basis: Any = "index",
-        normalization: str = "mean_norm",
-        C: float | str = 1.0,
+        normalization: str = "auto",
+        C: float | str = "auto",
         fit_intercept: bool | str = True,
         loss: str = "squared_hinge",
         class_weight: dict[Any, float] | str | None = None,
@@ -212,14 +238,13 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
         same_length(collected.n, len(column_or_1d(y)))
         target = self._target(y, sample_weight)
         with self._watched(X=X, y=y) as progress:
-            self.tried_: list[dict[str, Any]] = []
-            if searches or normalization == "auto":
-                resolved, normalization = self._search(collected, target, resolved, normalization, progress)
-            model = _core.fit_basis_expansion(
+            normalization, n_basis, search = self._search(resolved, normalization, basis)
+            model, tried = _core.fit_basis_expansion(
                 collected.given,
                 target,
                 similarity=resolved.similarities,
-                n_basis=min(int(self.n_basis), max(collected.n, 1)),
+                search=search,
+                n_basis=None if n_basis is None else min(n_basis, max(collected.n, 1)),
                 basis=basis,
                 basis_rows=basis_rows,
                 normalization=normalization,
@@ -232,30 +257,31 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
                 common=self._common(progress),
             )
         self._keep(model)
-        self._resolved = resolved
+        self.tried_ = [dict(zip(_TRIED, one, strict=True)) for one in tried]
+        self._resolved = resolve(self.similarities_, self.layout) if searches else resolved
         if resolved.calls:
             self._python_bases = pick(X, self.basis_indices_)
         return self
 
     def _search(
-        self, collected: Collected, target: _core._Target, resolved: Resolved, normalization: str, progress: Progress
-    ) -> tuple[Resolved, str]:
-        """The similarities and the normalization with the least leave-one-out loss; sets `tried_`."""
-        candidates: list[tuple[list[str], str | None]] = []
-        if is_auto(self.similarity):
-            if normalization != "auto":
-                raise ValueError("similarity='auto' chooses the normalization too: give normalization='auto'")
-        elif resolved.calls or resolved.is_precomputed or len(resolved.specs) != 1:
-            raise ValueError("normalization='auto' needs one similarity of the library's, or similarity='auto'")
-        else:
-            # What suits the similarity, and the paper's.
-            candidates = [(resolved.specs, None), (resolved.specs, "mean-norm")]
-        common = self._common(progress)
-        found = _core.choose_similarity(collected.given, target, candidates, self._intercept("squared-hinge"), common)
-        similarities, name, tried, _ = found
-        columns = ("similarity", "normalization", "loo_squared_hinge", "problem", "loo_error", "seconds")
-        self.tried_ = [dict(zip(columns, one, strict=True)) for one in tried]
-        return resolve(similarities, self.layout), name
+        self, resolved: Resolved, normalization: str, basis: str
+    ) -> tuple[str, int | None, tuple[list[str], str | None, bool] | None]:
+        """The normalization and the number of bases, and what of them and the similarity a search decides."""
+        n_basis = None if isinstance(self.n_basis, str) else int(self.n_basis)
+        searches, chooses = is_auto(self.similarity), normalization == "auto"
+        if self.penalty == "l1" or self.max_basis is not None:
+            # Each feature must belong to a basis.
+            normalization, chooses = ("mean-norm" if chooses else normalization), False
+        given = "mean-norm" if chooses else normalization
+        if not searches and (resolved.calls or resolved.is_precomputed):
+            return given, n_basis, None
+        counts = n_basis is None and basis in _COUNTED
+        if not (searches or chooses or counts):
+            return given, n_basis, None
+        return given, n_basis, ([] if searches else resolved.specs, None if chooses else given, counts)
+
+    def _n_basis(self) -> int:
+        return USUAL_BASES if isinstance(self.n_basis, str) else int(self.n_basis)
 
     def _intercept(self, loss: str) -> str:
         if not self.fit_intercept:
@@ -280,7 +306,9 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
             present = np.arange(n) if weights is None else np.flatnonzero(weights > 0)
             basis, given = basis_of(self.basis, self)
             rows = (
-                self._medoids(X, codes, present) if basis == "kmedoids" else self._drawn(codes, present, basis, given)
+                self._medoids(X, codes, present)
+                if basis == "kmedoids"
+                else self._drawn(codes, present, basis, given, self._n_basis())
             )
             self._base_rows = rows
             self._columns = np.concatenate([rows, np.arange(n, n + n_polynomials)])
@@ -295,7 +323,7 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
             block: npt.NDArray[np.float32] = values[np.ix_(samples, bases)]
             return block
 
-        n_basis = min(int(self.n_basis), len(present))
+        n_basis = min(self._n_basis(), len(present))
         chosen = BasisExpansion(
             between, n_basis=n_basis, basis="kmedoids", normalization="none", random_state=self._seed()
         ).fit(present.tolist(), codes[present])
@@ -307,10 +335,11 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
         present: npt.NDArray[np.int64],
         basis: str,
         given: npt.NDArray[np.int64] | None,
+        n_basis: int,
     ) -> npt.NDArray[np.int64]:
-        """The rows that become bases: those given, or else selected from those present."""
+        """The rows that become bases: those given, or else so many selected from those present."""
         if given is None:
-            n_basis = min(int(self.n_basis), max(len(present), 1))
+            n_basis = min(n_basis, max(len(present), 1))
             return present[_core.choose_bases(codes[present], n_basis, basis, self._seed())].astype(np.int64)
         if given.min() < 0 or given.max() >= len(codes):
             raise ValueError(f"The 'basis' parameter names rows that X does not have: it has {len(codes)}")
@@ -320,6 +349,8 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
         super()._describe(told)
         self.C_, self.path_ = told["C"], path_of(told.get("path", []))
         self.similarities_ = told["similarity"]
+        self.normalization_ = told["normalization"].replace("-", "_")
+        self.n_basis_ = told["bases"].get("n", len(told["basis_rows"]))
         self.basis_indices_ = np.array(told["basis_rows"], dtype=np.int64)
         columns: npt.NDArray[np.int64] | None = getattr(self, "_columns", None)
         if columns is not None:

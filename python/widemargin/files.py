@@ -19,7 +19,7 @@ from .power_mean import PowerMeanSVC
 from .similarity import resolve
 from .thin_plate import ThinPlateSVC
 
-_CLASSES: dict[str, Any] = {
+CLASSES: dict[str, Any] = {
     "power-mean": PowerMeanSVC,
     "basis-expansion": BasisExpansionSVC,
     "thin-plate": ThinPlateSVC,
@@ -49,7 +49,7 @@ def save(estimator: MarginClassifier, path: str | os.PathLike[str]) -> None:
     OSError
     """
     if not isinstance(estimator, MarginClassifier):
-        names = ", ".join(one.__name__ for one in _CLASSES.values())
+        names = ", ".join(one.__name__ for one in CLASSES.values())
         raise TypeError(f"save takes one of {names}, not {type(estimator).__name__}")
     check_is_fitted(estimator)
     data = estimator._model.to_bytes()
@@ -103,7 +103,7 @@ def load(path: str | os.PathLike[str], *, trusted: bool = False) -> Any:
 
 def _from_bytes(data: bytes, told: dict[str, Any]) -> Any:
     model = _core.Model.from_bytes(data)
-    return _CLASSES[told["method"]]._restored(model, told)
+    return CLASSES[told["method"]]._restored(model, told)
 
 
 def _has_python(told: dict[str, Any]) -> bool:

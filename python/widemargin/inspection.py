@@ -206,7 +206,7 @@ class SpectrumDisplay:
         """
         check_matplotlib(cls, "from_estimator")
         check_has(estimator, "a fitted BasisExpansionSVC or BasisExpansion", "similarities_")
-        resolved = resolve(estimator.similarity)
+        resolved = estimator._resolved
         if resolved.is_precomputed and X is None:
             raise ValueError("X is None: with similarity='precomputed' it must be the square matrix of similarities")
         # The specs include what was learned from all training samples.

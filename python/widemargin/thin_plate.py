@@ -20,6 +20,7 @@ _KERNELS = kernels_of("thin-plate")
 _NULL_SPACES = ("auto", "free", "penalized", "constant", "none")
 _BASES = ("kmeans", "kmedoids", "random", "index")
 _YES_NO = ("no", "yes")
+_TRIED = ("kernel", "loo_squared_hinge", "problem", "loo_error", "n_samples", "seconds")
 
 
 class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
@@ -31,12 +32,13 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
 
     Parameters
     ----------
-    kernel : str or similarity, default="distance"
-        ``"distance"`` (−r), ``"cityblock"`` (−‖x − y‖₁), ``"thin_plate"`` (r² log r), ``"cubic"`` (r³), with a length
-        scale ``"rbf:gamma=…"``, ``"laplacian:gamma=…"``, ``"log:gamma=…"``, ``"multiquadric:gamma=…"`` or
-        ``"inverse_multiquadric:gamma=…"``, or an object of `widemargin.similarity`. The smoother kernels come with
-        polynomials, at least one per column; the distances have only the constant, which makes them the safest with
-        many columns.
+    kernel : str or similarity, default="auto"
+        ``"auto"``: "distance" or "cityblock", whichever has the lower leave-one-out loss on at most 1,000 samples (with
+        a given C "distance"). ``"distance"`` (−r), ``"cityblock"`` (−‖x − y‖₁), ``"thin_plate"`` (r² log r),
+        ``"cubic"`` (r³), with a length scale ``"rbf:gamma=…"``, ``"laplacian:gamma=…"``, ``"log:gamma=…"``,
+        ``"multiquadric:gamma=…"`` or ``"inverse_multiquadric:gamma=…"``, or an object of `widemargin.similarity`. The
+        smoother kernels come with polynomials, at least one per column; the distances have only the constant, which
+        makes them the safest with many columns.
     C : float or "auto", default="auto"
         The weight of the losses, above 0; "auto" selects the best of a path by leave-one-out.
     null_space : {"auto", "free", "penalized", "constant", "none"}, default="auto"
@@ -62,9 +64,10 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
     verbose : int, default=0
     time_limit : float or None, default=None
         Seconds after which the fit stops with its current solution, and a warning that states the gap reached.
-    standardize : bool or "auto", default=False
+    standardize : bool or "auto", default="auto"
         First divide each column by its standard deviation; "auto", if C is "auto" and the columns' spreads differ by
-        more than a factor of 3, selects the variant with the lower leave-one-out loss. The model stores the factors.
+        more than a factor of 3, selects the variant with the lower leave-one-out loss (with a given C columns stay as
+        they are). The model stores the factors.
     per_class : bool, default=False
         Select C, and how the polynomials are treated, for each class by itself, by the leave-one-out loss of its own
         problem. It takes as many two-class fits as there are classes, and no error of the whole is estimated.
@@ -84,6 +87,13 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         ``fold_error`` does, at the selected C (otherwise NaN): the error in five-fold cross-validation, by refits on
         the same landmarks without each fifth of the samples.
     null_space_ : str
+    kernel_ : str
+        The kernel, given or chosen.
+    tried_ : list of dict
+        With ``kernel="auto"`` what was found of each kernel: its mean leave-one-out squared hinge (or the problem with
+        it), estimated error, the number of samples, seconds.
+    estimated_score_ : float
+        The accuracy that the fit expects, by leave-one-out or five folds at the selected C; NaN without one.
     bases_ : ndarray of shape (n_bases, n_features)
     dual_coef_ : ndarray of shape (n_problems, n_bases)
     support_ : ndarray
@@ -108,7 +118,7 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
 
     def __init__(
         self,
-        kernel: Any = "distance",
+        kernel: Any = "auto",
         *,
         C: float | str = "auto",
         null_space: str = "auto",
@@ -121,7 +131,7 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         random_state: Any = None,
         verbose: int = 0,
         time_limit: float | None = None,
-        standardize: bool | str = False,
+        standardize: bool | str = "auto",
         per_class: bool = False,
     ) -> None:
         self.kernel = kernel
@@ -159,7 +169,10 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         null_space = one_of("null_space", self.null_space, _NULL_SPACES, estimator=self)
         basis = one_of("basis", self.basis, _BASES, estimator=self)
         is_standard = self.standardize
-        model = self._fitted(
+        # At a C that is given losses of kernels, and of scalings, have no common scale.
+        if kernel == "auto" and C is not None:
+            kernel = "distance"
+        model, tried = self._fitted(
             _core.fit_thin_plate,
             X,
             y,
@@ -173,11 +186,14 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
             basis=basis,
         )
         self._keep(model)
+        self.tried_ = [dict(zip(_TRIED, one, strict=True)) for one in tried]
         return self
 
     def _kernel(self) -> str:
         spec = str(getattr(self.kernel, "spec", self.kernel))
         name, colon, rest = spec.partition(":")
+        if spec == "auto":
+            return spec
         known = (kernel.replace("-", "_") for kernel in _KERNELS)
         if name.replace("_", "-").rpartition("/")[2] in SIMILARITIES and name.replace("-", "_") not in known:
             raise ValueError(
@@ -190,7 +206,7 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         super()._describe(told)
         self.C_, self.lambda_, self.null_space_ = told["C"], told["lambda"], told["null_space"]
         self.support_ = np.array(told["support"], dtype=np.int64)
-        self.n_bases_ = told["n_bases"]
+        self.n_bases_, self.kernel_ = told["n_bases"], told["kernel"].replace("-", "_")
         self.path_: Any = path_of(told["path"])
         if per_class := told.get("per_class"):
             self.C_, self.lambda_ = (np.array([one[name] for one in per_class]) for name in ("C", "lambda"))

@@ -76,7 +76,7 @@ def cost(images: Images, samples: int, bases: int, similarities: int, classes: i
     found: dict[str, float] = {}
     for _ in range(repeats):
         expansion = BasisExpansion(similarity, n_basis=bases, n_jobs=1)
-        machine = BasisExpansionSVC("precomputed", normalization="none", n_jobs=1)
+        machine = BasisExpansionSVC("precomputed", normalization="none", n_jobs=1, C=1.0)
         watches = {name: Stopwatch() for name in STAGES}
         with watches["features"]:
             features = expansion.fit_transform(part, labels)
@@ -92,7 +92,7 @@ def cost(images: Images, samples: int, bases: int, similarities: int, classes: i
 
 def train(part: np.ndarray, labels: np.ndarray, similarity: list[str], bases: int) -> None:
     features = BasisExpansion(similarity, n_basis=bases, n_jobs=1).fit_transform(part, labels)
-    BasisExpansionSVC("precomputed", normalization="none", n_jobs=1).fit(features, labels)
+    BasisExpansionSVC("precomputed", normalization="none", n_jobs=1, C=1.0).fit(features, labels)
 
 
 def with_memory(

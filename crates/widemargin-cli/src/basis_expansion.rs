@@ -1,6 +1,7 @@
 //! Command-line options of the basis expansion SVM.
 
 use std::fmt;
+use std::str::FromStr;
 
 use clap::{ArgAction, Args};
 use serde_json::{Value, json};
@@ -19,12 +20,11 @@ use crate::class_weight::ClassWeightArg;
 use crate::method::{Axis, Data, Method, c_json, text};
 use crate::model::Model;
 use crate::report::Failure;
-use crate::samples::{FOR_VECTORS, check_specs, default_similarity, with_names};
+use crate::samples::{check_specs, with_names};
 
 const SIMILARITY: &str = "Similarity, such as rbf:gamma=1, dtw:window=0.1 or hog:cell=4/rigid:radius=2; may be given several times to \
      combine similarities. In `cv`, `|` separates alternatives. auto compares candidates for the kind of samples, with \
-    the normalization of each, by leave-one-out on at most 1000 samples. [default: by the kind of samples: rbf for vectors, \
-     hog:cell=8/rbf:gamma=1 for images, dtw:window=0.1 for series, edit for strings]";
+     the normalization of each, by leave-one-out on at most 1000 samples. [default: auto]";
 
 /// Parameters of the method. Options that can be searched hold a list.
 #[derive(Clone, Debug, Args)]
@@ -32,21 +32,22 @@ const SIMILARITY: &str = "Similarity, such as rbf:gamma=1, dtw:window=0.1 or hog
 pub struct BasisExpansionArgs {
     #[arg(long, action = ArgAction::Append, value_name = "SPEC", help = SIMILARITY, long_help = with_names(SIMILARITY))]
     similarity: Vec<String>,
-    /// Number of bases [default: 1000, or all samples if there are fewer]
-    #[arg(long, value_delimiter = ',', value_name = "N")]
-    n_basis: Vec<usize>,
+    /// Number of bases, if there are as many samples; auto is 1000 to 4000, by the number of samples and leave-one-out
+    #[arg(long, value_delimiter = ',', default_value = "auto", value_name = "N")]
+    n_basis: Vec<OrAuto<usize>>,
     /// Selection of the bases: index (evenly spaced in each class), every (evenly spaced in all samples), random,
     /// stratified, kmedoids
     #[arg(long, value_delimiter = ',', default_value = "index", value_name = "NAME")]
     basis: Vec<BasisChoice>,
     /// Normalization of the similarities: mean-norm, z-score, covariance, none, nystrom-clip, nystrom-flip, nystrom-shift,
     /// nystrom-square, nystrom-symmetric-clip ... for asymmetric similarities, or centered-clip, centered-flip,
-    /// centered-shift for conditionally positive definite ones, such as minus a distance
-    #[arg(long, value_delimiter = ',', default_value = "mean-norm", value_name = "NAME")]
-    normalization: Vec<Normalization>,
-    /// Weight of the losses: a number, or auto, which minimises the leave-one-out loss on a path of values (of 4000
+    /// centered-shift for conditionally positive definite ones, such as minus a distance; auto is the better of mean-norm and
+    /// what suits the similarity, by leave-one-out, and mean-norm for several
+    #[arg(long, value_delimiter = ',', default_value = "auto", value_name = "NAME")]
+    normalization: Vec<OrAuto<Normalization>>,
+    /// Weight of the losses: a number, or auto, which minimises the leave-one-out loss on a path of values (of 2000
     /// samples if there are more)
-    #[arg(short = 'C', value_delimiter = ',', allow_hyphen_values = true, default_value = "1", value_name = "C")]
+    #[arg(short = 'C', value_delimiter = ',', allow_hyphen_values = true, default_value = "auto", value_name = "C")]
     c: Vec<CChoice>,
     /// Loss: hinge, squared-hinge or logistic
     #[arg(long, value_delimiter = ',', default_value = "squared-hinge", value_name = "NAME")]
@@ -71,57 +72,80 @@ pub struct BasisExpansionArgs {
     max_iter: Option<u32>,
 }
 
-/// The default number of bases, if there are as many samples; the same as in the library.
-const USUAL_BASES: usize = 1000;
-
-/// Similarities side by side; none is the default of the samples.
+/// Similarities side by side; none is a search.
 #[derive(Clone)]
 struct Specs(Vec<String>);
-
-impl Specs {
-    fn similarity(&self, default: &str) -> Result<AnySimilarity> {
-        if self.0.is_empty() { AnySimilarity::new(&[default]) } else { AnySimilarity::new(&self.0) }
-    }
-}
 
 impl fmt::Display for Specs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0[..] {
-            [] => f.write_str("default"),
+            [] => f.write_str("auto"),
             specs => f.write_str(&specs.join(" ")),
         }
     }
 }
 
-/// What a fit takes: the similarity of the parameters stands for those of the specs.
+/// A value, or what is chosen from the samples.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum OrAuto<T> {
+    Auto,
+    Given(T),
+}
+
+impl<T: Copy> OrAuto<T> {
+    fn given(self) -> Option<T> {
+        match self {
+            OrAuto::Auto => None,
+            OrAuto::Given(value) => Some(value),
+        }
+    }
+}
+
+impl<T: FromStr> FromStr for OrAuto<T> {
+    type Err = T::Err;
+
+    fn from_str(text: &str) -> std::result::Result<Self, T::Err> {
+        if text == "auto" { Ok(OrAuto::Auto) } else { text.parse().map(OrAuto::Given) }
+    }
+}
+
+impl<T: fmt::Display> fmt::Display for OrAuto<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OrAuto::Auto => f.write_str("auto"),
+            OrAuto::Given(value) => value.fmt(f),
+        }
+    }
+}
+
+/// What a fit takes: a search decides what is open.
 #[derive(Clone)]
-pub struct Settings(Specs, Params);
+pub struct Settings {
+    specs: Specs,
+    normalization: OrAuto<Normalization>,
+    n_basis: OrAuto<usize>,
+    /// The similarity stands for those of the specs.
+    params: Params,
+}
 
 type Params = BasisExpansionParams<AdditiveKernel>;
 
 impl Settings {
     fn with(self, set: impl FnOnce(Params) -> Params) -> Self {
-        Settings(self.0, set(self.1))
+        Settings { params: set(self.params), ..self }
     }
 
-    /// The parameters with a similarity, which `auto` chooses, with its normalization, on some of the samples.
+    /// The parameters with all that was open, and what was tried.
     fn chosen(
         &self,
-        default: &str,
         samples: &dyn Source<Samples = AnySamples>,
         labels: &Labels,
         monitor: &Monitor<'_>,
     ) -> Result<(BasisExpansionParams<AnySimilarity>, Option<String>)> {
-        if self.0.0 != ["auto"] {
-            return Ok((self.params(default)?, None));
-        }
-        let found = SimilaritySearch::for_params(&self.1).choose(samples, labels, None, monitor)?;
-        let params = self.1.clone().with_similarity(AnySimilarity::new(&found.best.similarity)?);
-        Ok((params.normalization(found.best.normalization), Some(found.told())))
-    }
-
-    fn params(&self, default: &str) -> Result<BasisExpansionParams<AnySimilarity>> {
-        Ok(self.1.clone().with_similarity(self.0.similarity(default)?))
+        let counts = self.n_basis == OrAuto::Auto && self.params.can_count_bases();
+        let search = SimilaritySearch::of(&self.params, &self.specs.0, self.normalization.given(), counts);
+        let found = search.choose(samples, labels, None, monitor)?;
+        Ok((found.apply(self.params.clone())?, found.told()))
     }
 }
 
@@ -136,19 +160,32 @@ impl Method for BasisExpansionArgs {
             let with = |specs: &Specs, spec: &str| Specs([&specs.0[..], &[spec.to_owned()]].concat());
             before.iter().flat_map(|specs| alternatives.iter().map(|spec| with(specs, spec))).collect()
         });
-        let specs_json = |specs: &Specs| if specs.0.is_empty() { Value::Null } else { json!(specs.0) };
-        let similarity = Axis::new("similarity", &specs, specs_json, |s: Settings, specs| Settings(specs, s.1));
-        // Where it is not given, there may be fewer samples without a word.
-        let n_basis = match &self.n_basis[..] {
-            [] => Axis::new("n_basis", &[USUAL_BASES], |n| json!(n), |s: Settings, _| s),
-            given => Axis::new("n_basis", given, |n| json!(n), |s: Settings, n| s.with(|p| p.n_basis(n))),
-        };
+        // A single `auto` is a search, which is not a spec.
+        let specs: Vec<Specs> =
+            specs.into_iter().map(|specs| if specs.0 == ["auto"] { Specs(Vec::new()) } else { specs }).collect();
+        let specs_json = |specs: &Specs| if specs.0.is_empty() { "auto".into() } else { json!(specs.0) };
+        let similarity = Axis::new("similarity", &specs, specs_json, |s: Settings, specs| Settings { specs, ..s });
+        let n_basis_json = |n: &OrAuto<usize>| n.given().map_or_else(|| text(n), |n| json!(n));
+        let n_basis = Axis::new("n_basis", &self.n_basis, n_basis_json, |s: Settings, n_basis| {
+            let s = Settings { n_basis, ..s };
+            match n_basis {
+                OrAuto::Auto => s,
+                OrAuto::Given(n) => s.with(|p| p.n_basis(n)),
+            }
+        });
+        let normalization = Axis::new("normalization", &self.normalization, text, |s: Settings, normalization| {
+            let s = Settings { normalization, ..s };
+            match normalization {
+                OrAuto::Auto => s,
+                OrAuto::Given(given) => s.with(|p| p.normalization(given)),
+            }
+        });
         vec![
             Axis { n_given: alternatives.iter().map(Vec::len).max().unwrap_or(1), ..similarity },
             Axis::new("C", &self.c, c_json, |s: Settings, c| s.with(|p| p.c(c))),
             Axis { head: "bases", ..n_basis },
             Axis::new("basis", &self.basis, text, |s: Settings, basis| s.with(|p| p.basis(basis))),
-            Axis::new("normalization", &self.normalization, text, |s: Settings, n| s.with(|p| p.normalization(n))),
+            normalization,
             Axis::new("loss", &self.loss, text, |s: Settings, loss| s.with(|p| p.loss(loss))),
             Axis::new("penalty", &self.penalty, text, |s: Settings, penalty| s.with(|p| p.penalty(penalty))),
             Axis::new("intercept", &self.intercept, text, |s: Settings, i| s.with(|p| p.intercept(i))),
@@ -162,13 +199,11 @@ impl Method for BasisExpansionArgs {
             .tol(self.tol)
             .seed(common.seed)
             .threads(common.threads);
-        Settings(
-            Specs(Vec::new()),
-            match self.max_iter {
-                Some(max_iter) => params.max_iter(max_iter),
-                None => params,
-            },
-        )
+        let params = match self.max_iter {
+            Some(max_iter) => params.max_iter(max_iter),
+            None => params,
+        };
+        Settings { specs: Specs(Vec::new()), normalization: OrAuto::Auto, n_basis: OrAuto::Auto, params }
     }
 
     fn json(&self) -> Value {
@@ -176,22 +211,23 @@ impl Method for BasisExpansionArgs {
     }
 
     fn check(settings: &Settings) -> std::result::Result<(), Failure> {
-        if settings.0.0 == ["auto"] {
-            return Ok(settings.1.check()?);
+        let specs = &settings.specs.0;
+        if specs.is_empty() {
+            return Ok(settings.params.check()?);
         }
-        check_specs(&settings.0.0)?;
-        Ok(settings.params(FOR_VECTORS)?.check()?)
+        check_specs(specs)?;
+        Ok(settings.params.clone().with_similarity(AnySimilarity::new(specs)?).check()?)
     }
 
     fn fit(settings: &Settings, data: Data<'_>, labels: &Labels, monitor: &Monitor<'_>) -> Result<Model> {
         Ok(Box::new(match data {
             Data::Samples(samples) => {
                 let view = samples.view()?;
-                let (params, note) = settings.chosen(default_similarity(samples), &view, labels, monitor)?;
+                let (params, note) = settings.chosen(&view, labels, monitor)?;
                 params.fit_with(&view, labels, None, monitor)?.with_notes(note)
             }
             Data::Store(store, resources) => {
-                let (params, note) = settings.chosen(FOR_VECTORS, store, labels, monitor)?;
+                let (params, note) = settings.chosen(store, labels, monitor)?;
                 params.fit_blocks(store, labels, None, resources, monitor)?.with_notes(note)
             }
         }))

@@ -22,14 +22,14 @@ pub struct Cli {
 /// The command to run.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Train a model and write it to a file
-    Train(commands::train::Train),
+    /// Train a model and write it to a file: without a method, the one that suits the samples, with nothing to choose
+    Train(Box<commands::train::Train>),
     /// Predict the label of each sample, one per line
     Predict(commands::predict::Predict),
     /// Evaluate a model on labelled samples: accuracy, and scores per class
     Evaluate(commands::evaluate::Evaluate),
     /// Cross-validate a method; lists of values define a grid search
-    Cv(commands::cv::Cv),
+    Cv(Box<commands::cv::Cv>),
     /// Show what a model file contains
     Inspect(commands::inspect::Inspect),
     /// Measure how far a similarity is from being a kernel, by its negative eigenvalues

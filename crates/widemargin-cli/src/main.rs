@@ -4,6 +4,7 @@
 //! library's. A subcommand is a file in [`commands`], a method's flags are a file beside this one.
 
 mod args;
+mod auto;
 mod basis_expansion;
 mod cancel;
 mod class_weight;

@@ -129,7 +129,9 @@ pub trait Method: Args {
         }
         for point in &mut points {
             // The second column came last.
-            point.cells[1..].rotate_right(1);
+            if let Some(rest) = point.cells.get_mut(1..).filter(|rest| !rest.is_empty()) {
+                rest.rotate_right(1);
+            }
             Self::check(&point.params)?;
         }
         Ok(points)

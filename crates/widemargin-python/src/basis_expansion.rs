@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use widemargin::basis::BasisChoice;
 use widemargin::model::{BasisExpansionParams, CChoice};
 use widemargin::problem::AnyLoss;
+use widemargin::select::{Candidate, SimilaritySearch, Tried};
 use widemargin::similarity::{AdditiveKernel, AnySimilarity};
 
 use crate::convert::{self, Common, Target, labelled};
@@ -23,7 +24,7 @@ pub fn basis_choice(name: &str, rows: Option<PyReadonlyArray1<'_, i64>>) -> PyRe
 
 /// Trains a basis expansion SVM, on similarities of the library's, of Python's, or both.
 #[pyfunction]
-#[pyo3(signature = (samples, target, *, similarity, n_basis, basis,
+#[pyo3(signature = (samples, target, *, similarity, search, n_basis, basis,
     basis_rows, normalization, C, intercept, loss, penalty, max_basis, start, common))]
 #[expect(non_snake_case, reason = "C is the parameter's name")]
 #[expect(clippy::too_many_arguments, reason = "they are the estimator's parameters, passed by name")]
@@ -32,7 +33,8 @@ pub(crate) fn fit_basis_expansion(
     samples: Collected<'_>,
     target: Target<'_>,
     similarity: Similarities,
-    n_basis: usize,
+    search: Option<Search>,
+    n_basis: Option<usize>,
     basis: &str,
     basis_rows: Option<PyReadonlyArray1<'_, i64>>,
     normalization: &str,
@@ -43,11 +45,10 @@ pub(crate) fn fit_basis_expansion(
     max_basis: Option<usize>,
     start: Option<PyRef<'_, Model>>,
     common: Common<'_>,
-) -> PyResult<Model> {
+) -> PyResult<(Model, Vec<TriedFacts>)> {
     let (labels, weights) = labelled(&target)?;
     // Another similarity takes the place of this one.
     let mut params = BasisExpansionParams::new(AdditiveKernel::Chi2)
-        .n_basis(n_basis)
         .basis(basis_choice(basis, basis_rows)?)
         .normalization(normalization.parse().map_err(raise)?)
         .c(C.map_or(CChoice::Auto, CChoice::Value))
@@ -60,20 +61,55 @@ pub(crate) fn fit_basis_expansion(
         .max_iter(common.max_iter)
         .seed(common.seed)
         .threads(common.threads);
+    if let Some(n_basis) = n_basis {
+        params = params.n_basis(n_basis);
+    }
     if let Some((weights, intercepts)) = start.and_then(|earlier| earlier.start()) {
         params = params.start(weights, intercepts);
     }
     let patience = common.patience()?;
+    if let Some(search) = search {
+        let (specs, normalization, counts) = search;
+        let normalization = normalization.map(|name| name.parse().map_err(raise)).transpose()?;
+        let search = SimilaritySearch::of(&params, &specs, normalization, counts);
+        let samples = needed(samples)?;
+        let view = samples.view()?;
+        let (model, tried) = conduct(py, &patience, |monitor, _| {
+            let found = search.choose(&view, &labels, weights, monitor)?;
+            let model = found.apply(params)?.fit_with(&view, &labels, weights, monitor)?;
+            Ok((model.with_notes(found.told()), found.tried))
+        })?;
+        let model = Model::fitted(model, common.feature_names).map_err(raise)?;
+        return Ok((model, tried.into_iter().map(tried_facts).collect()));
+    }
     if similarity.1.is_empty() {
         let params = params.with_similarity(AnySimilarity::new(&similarity.0).map_err(raise)?);
         let samples = needed(samples)?;
         let view = samples.view()?;
         let model = conduct(py, &patience, |monitor, _| params.fit_with(&view, &labels, weights, monitor))?;
-        return Model::fitted(model, common.feature_names).map_err(raise);
+        return Ok((Model::fitted(model, common.feature_names).map_err(raise)?, Vec::new()));
     }
     let params = params.with_similarity(CompositeSimilarity::new(similarity).map_err(raise)?);
     let source = both(samples)?;
     let model =
         conduct(py, &patience, |monitor, to_caller| params.fit_with(&source(to_caller), &labels, weights, monitor))?;
-    Model::composite(py, model, common.feature_names)
+    Ok((Model::composite(py, model, common.feature_names)?, Vec::new()))
+}
+
+/// What a search begins with, as [`SimilaritySearch::of`] takes it.
+type Search = (Vec<String>, Option<String>, bool);
+
+/// Specs, a normalization, the loss or the problem, its standard error, the error, numbers of samples and bases, and
+/// seconds of a candidate.
+type TriedFacts = (Vec<String>, String, Option<f64>, Option<String>, Option<f64>, Option<f64>, usize, usize, f64);
+
+fn tried_facts(tried: Tried) -> TriedFacts {
+    let Candidate { similarity, normalization } = tried.candidate;
+    let (loss, problem) = match tried.loss {
+        Ok(loss) => (Some(loss), None),
+        Err(problem) => (None, Some(problem)),
+    };
+    let (n_samples, n_basis) = (tried.n_samples, tried.n_basis);
+    let normalization = normalization.to_string();
+    (similarity, normalization, loss, problem, tried.standard_error, tried.error, n_samples, n_basis, tried.seconds)
 }

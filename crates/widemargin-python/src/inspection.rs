@@ -12,10 +12,10 @@ use widemargin::expansion::{self, BasisExpansion, Spectrum, spectrum_with};
 use widemargin::model::{BasisExpansionParams, FileFacts};
 use widemargin::monitor::Monitor;
 use widemargin::problem::Intercept;
-use widemargin::select::{self, Candidate, GreedySettings, SimilaritySearch};
+use widemargin::select::{self, GreedySettings};
 use widemargin::similarity::{AnySimilarity, Similarity, Spec};
 
-use crate::convert::{self, Common, Target, labelled};
+use crate::convert::{self, Target, labelled};
 use crate::errors::raise;
 use crate::python_similarity::{Collected, CompositeSimilarity, Similarities, both, needed};
 use crate::samples::images;
@@ -177,49 +177,6 @@ pub struct SpectrumFacts<'py> {
     negative_energy: f64,
     eigenvalues: Bound<'py, PyArray1<f64>>,
     raw_eigenvalues: Bound<'py, PyArray1<Complex64>>,
-}
-
-/// Specs, a normalization, the loss or the problem, the error and seconds of a candidate.
-type TriedFacts = (Vec<String>, String, Option<f64>, Option<String>, Option<f64>, f64);
-
-/// The similarity with the least leave-one-out loss on some of the samples: its specs and normalization, all that were
-/// tried, and the number of samples. Without candidates those that suit the kind of samples.
-#[pyfunction]
-pub fn choose_similarity(
-    py: Python<'_>,
-    samples: Collected<'_>,
-    target: Target<'_>,
-    candidates: Vec<(Vec<String>, Option<String>)>,
-    intercept: &str,
-    common: Common<'_>,
-) -> PyResult<(Vec<String>, String, Vec<TriedFacts>, usize)> {
-    let (labels, weights) = labelled(&target)?;
-    let candidate = |(similarity, normalization): (Vec<String>, Option<String>)| -> PyResult<Candidate> {
-        let normalization = match normalization {
-            Some(name) => name.parse().map_err(raise)?,
-            None => select::usual_normalization(similarity.last().map_or("", String::as_str)),
-        };
-        Ok(Candidate { similarity, normalization })
-    };
-    let search = SimilaritySearch {
-        candidates: candidates.into_iter().map(candidate).collect::<PyResult<_>>()?,
-        intercept: intercept.parse().map_err(raise)?,
-        class_weight: convert::class_weight(common.class_weight.as_ref(), &labels)?,
-        seed: common.seed,
-        threads: common.threads,
-    };
-    let samples = needed(samples)?.owned()?;
-    let found = conduct(py, &common.patience()?, |monitor, _| search.choose(&samples, &labels, weights, monitor))?;
-    let told = |tried: select::Tried| {
-        let (similarity, normalization) = (tried.candidate.similarity, tried.candidate.normalization.to_string());
-        let (loss, problem) = match tried.loss {
-            Ok(loss) => (Some(loss), None),
-            Err(problem) => (None, Some(problem)),
-        };
-        (similarity, normalization, loss, problem, tried.error, tried.seconds)
-    };
-    let tried = found.tried.into_iter().map(told).collect();
-    Ok((found.best.similarity, found.best.normalization.to_string(), tried, found.n_samples))
 }
 
 /// Greedy forward selection among the parts.

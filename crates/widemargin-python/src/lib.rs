@@ -2,6 +2,7 @@
 //!
 //! `python/widemargin/_core.pyi` documents the arguments and results of each function.
 
+mod auto;
 mod basis_expansion;
 mod convert;
 mod errors;
@@ -27,6 +28,8 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
+    use crate::auto::fit_auto;
+    #[pymodule_export]
     use crate::basis_expansion::fit_basis_expansion;
     #[pymodule_export]
     use crate::expansion::{fit_basis_expansion_remote, fit_expansion, normalised, unnormalized};
@@ -34,8 +37,8 @@ mod _core {
     use crate::files::write_file;
     #[pymodule_export]
     use crate::inspection::{
-        canonical, choose_bases, choose_similarity, header_of, hog, pairwise, payload, remark_on, select_similarities,
-        spectrum, takes, version, with_payload,
+        canonical, choose_bases, header_of, hog, pairwise, payload, remark_on, select_similarities, spectrum, takes,
+        version, with_payload,
     };
     #[pymodule_export]
     use crate::landmark_plan::{LandmarkPlan, choose_landmarks, fit_thin_plate_remote};

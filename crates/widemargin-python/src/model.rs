@@ -36,8 +36,13 @@ fn no_arrays<'a>() -> Result<Vec<Array<'a>>> {
 impl Model {
     /// Of a fit, whose model must be one that can be written; with the names of its features.
     pub fn fitted(model: impl Classifier, feature_names: Option<Vec<String>>) -> Result<Self> {
+        Self::of(Box::new(model), feature_names)
+    }
+
+    /// The same of a model of any method.
+    pub fn of(model: Box<dyn Classifier>, feature_names: Option<Vec<String>>) -> Result<Self> {
         model.check_finite()?;
-        Ok(Model(Trained::Any((Box::new(model) as Box<dyn Classifier>).with_feature_names(feature_names)?)))
+        Ok(Model(Trained::Any(model.with_feature_names(feature_names)?)))
     }
 
     /// The same of similarities that are Python's; it does not hold on to all training samples.

@@ -1,7 +1,7 @@
 //! The thin plate SVM.
 
 use pyo3::prelude::*;
-use widemargin::model::{CChoice, ThinPlateParams};
+use widemargin::model::{AUTO_KERNELS, CChoice, ThinPlateParams, TriedThinPlate};
 use widemargin::similarity::ConditionalKernel;
 
 use crate::convert::{self, Common, Target, labelled};
@@ -10,7 +10,10 @@ use crate::model::Model;
 use crate::samples::Given;
 use crate::work::conduct;
 
-/// Trains a thin plate SVM.
+/// A kernel, its loss or the problem with it, the error, the number of samples and seconds.
+type KernelFacts = (String, Option<f64>, Option<String>, Option<f64>, usize, f64);
+
+/// Trains a thin plate SVM; with the kernel "auto" that of the least leave-one-out loss.
 #[pyfunction]
 #[pyo3(signature = (samples, target, *, kernel, C, per_class, null_space, standardize,
     n_basis, basis, common))]
@@ -28,9 +31,10 @@ pub(crate) fn fit_thin_plate(
     n_basis: Option<usize>,
     basis: &str,
     common: Common<'_>,
-) -> PyResult<Model> {
+) -> PyResult<(Model, Vec<KernelFacts>)> {
     let (labels, weights) = labelled(&target)?;
-    let kernel: ConditionalKernel = kernel.parse().map_err(raise)?;
+    let (chooses, name) = (kernel == "auto", if kernel == "auto" { "distance" } else { kernel });
+    let kernel: ConditionalKernel = name.parse().map_err(raise)?;
     let params = ThinPlateParams::new(kernel)
         .c(C.map_or(CChoice::Auto, CChoice::Value))
         .per_class(per_class)
@@ -45,6 +49,16 @@ pub(crate) fn fit_thin_plate(
         .seed(common.seed)
         .threads(common.threads);
     let rows = samples.rows("the thin plate SVM")?;
-    let model = conduct(py, &common.patience()?, |monitor, _| params.fit_with(&rows, &labels, weights, monitor))?;
-    Model::fitted(model, common.feature_names).map_err(raise)
+    let (model, tried) = conduct(py, &common.patience()?, |monitor, _| match chooses {
+        true => params.fit_best(&AUTO_KERNELS, &rows, &labels, weights, monitor),
+        false => Ok((params.fit_with(&rows, &labels, weights, monitor)?, Vec::new())),
+    })?;
+    let told = |one: TriedThinPlate| {
+        let (loss, problem) = match one.loss {
+            Ok(loss) => (Some(loss), None),
+            Err(problem) => (None, Some(problem)),
+        };
+        (one.kernel.to_string(), loss, problem, one.error, one.n_samples, one.seconds)
+    };
+    Ok((Model::fitted(model, common.feature_names).map_err(raise)?, tried.into_iter().map(told).collect()))
 }

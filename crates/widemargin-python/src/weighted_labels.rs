@@ -91,6 +91,12 @@ impl WeightedLabels {
         convert::row_numbers(py, rows)
     }
 
+    /// So many rows of weight above 0, to be brought here.
+    fn some_rows<'py>(&self, py: Python<'py>, n_wanted: usize, seed: u64) -> Bound<'py, PyArray1<i64>> {
+        let n_wanted = n_wanted.min(self.weights.len());
+        convert::row_numbers(py, model::choose_rows(&self.labels, &self.weights, n_wanted, seed))
+    }
+
     /// Rows to be brought here for the Hessian; `None` where there are fewer than `fewest` rows, or too few to be worth
     /// it.
     fn brought_rows<'py>(

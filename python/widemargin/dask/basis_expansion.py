@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,13 @@ from sklearn.base import clone
 
 from .. import _bases, _core
 from .. import basis_expansion as _local
+from .._base import ExactSeed
+from .._c_choice import c_of
 from .._names import one_of
 from .._progress import Progress
 from .._samples import as_contiguous
+from .._specs import is_auto
+from ..basis_expansion import USUAL_BASES
 from ..similarity import resolve
 from ..transformers import BasisExpansion
 from . import _tasks
@@ -32,10 +37,18 @@ LEARNED = ("mean-norm", "z-score", "covariance")
 FEWEST_ROWS = 200_000
 
 
-def _number(C: Any) -> float:
-    if isinstance(C, str):
-        raise ValueError(f"The 'C' parameter must be a number above 0 on collections of Dask. Got {C!r}.")
-    return float(C)
+# Samples that are brought here to choose on: a tenth of all within these bounds.
+FEWEST_TO_CHOOSE, MOST_TO_CHOOSE = 2000, 4000
+
+
+@dataclass(frozen=True)
+class Decided:
+    """What a fit takes, given or chosen."""
+
+    similarity: Any
+    normalization: str
+    n_basis: int
+    C: float
 
 
 class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
@@ -48,8 +61,10 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
 
     Parameters are those of `widemargin.BasisExpansionSVC`, with "index", "random" or "stratified" bases (or row
     numbers), the losses "squared_hinge" and "logistic", similarities of the library (a name or an object, or several),
-    and no warm start. What a similarity learns of its training samples (the gamma of "rbf" where none is given, the
-    mean of HOG features) it learns of the bases. Samples that are equal are not merged, as they are on one machine.
+    and no warm start. What is "auto" is chosen by an ordinary fit on a tenth of the samples, 2,000 to 4,000 of them (or
+    all), which are brought here: `tried_` and `path_` are those of this fit. What a similarity learns of its training
+    samples (the gamma of "rbf" where none is given, the mean of HOG features) it learns of the bases. Samples that are
+    equal are not merged, as they are on one machine.
 
     Attributes
     ----------
@@ -65,10 +80,11 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
         if self.penalty != "l2" or self.max_basis is not None:
             raise ValueError("penalty='l1' and max_basis need all features on one machine: not supported on Dask")
         loss = one_of("loss", self.loss, LOSSES, estimator=self)
-        normalization = one_of("normalization", self.normalization, _bases.NORMALIZATIONS, estimator=self)
+        normalization = one_of("normalization", self.normalization, (*_bases.NORMALIZATIONS, "auto"), estimator=self)
         basis, basis_rows = _bases.basis_of(self.basis, self)
         one_of("basis", basis, BASES, estimator=self)
-        if resolve(self.similarity, self.layout).calls:
+        c_of(self)
+        if not is_auto(self.similarity) and resolve(self.similarity, self.layout).calls:
             raise TypeError(
                 "the similarity is a Python callable: on several machines it must be one of the library's, by name or "
                 "object"
@@ -77,10 +93,13 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
 
     def _train(self, asked: Any, given: Given, clock: Clock, progress: Progress) -> tuple[_core.Model, Rows]:
         loss, normalization, basis, basis_rows = asked
-        client, labels, pieces, C = given.client, given.labels, given.pieces, _number(self.C)
+        client, labels, pieces = given.client, given.labels, given.pieces
         codes, present = np.concatenate([piece.codes for piece in pieces]), np.flatnonzero(labels.weights > 0)
-        chosen = self._drawn(codes, present, basis, basis_rows)
-        raw = self._expansion(given, chosen, normalization)
+        decided, chosen_on = self._decided(given, codes, basis_rows, normalization)
+        clock.end("choose")
+        normalization, C = decided.normalization, decided.C
+        chosen = self._drawn(codes, present, basis, basis_rows, decided.n_basis)
+        raw = self._expansion(given, chosen, decided)
         clock.end("bases")
 
         there = client.submit(_tasks.same, raw, pure=False)
@@ -117,15 +136,53 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
             stages=clock.stages,
             common=self._common(progress),
         )
+        self._chosen = chosen_on
         return model, rows
 
-    def _expansion(self, given: Given, chosen: npt.NDArray[np.int64], normalization: str) -> BasisExpansion:
+    def _decided(
+        self,
+        given: Given,
+        codes: npt.NDArray[np.uint32],
+        basis_rows: npt.NDArray[np.int64] | None,
+        normalization: str,
+    ) -> tuple[Decided, tuple[dict[str, Any], float] | None]:
+        """What is given, and in place of "auto" what an ordinary fit on some of the samples chose; with its path of C
+        and its estimated score, if it chose C."""
+        self.tried_ = []
+        similarity = None if is_auto(self.similarity) else clone(self.similarity, safe=False)
+        n_basis = None if isinstance(self.n_basis, str) else int(self.n_basis)
+        n_basis = n_basis if basis_rows is None else len(basis_rows)
+        C = c_of(self)
+        if similarity is not None and normalization != "auto" and n_basis is not None and C is not None:
+            return Decided(similarity, normalization, n_basis, C), None
+        seed = self._seed()
+        rows = given.labels.some_rows(min(max(len(codes) // 10, FEWEST_TO_CHOOSE), MOST_TO_CHOOSE), seed)
+        some = _local.BasisExpansionSVC(**self.get_params(deep=False))
+        some.set_params(class_weight=None, verbose=0, random_state=ExactSeed(seed))
+        if basis_rows is not None:
+            some.set_params(basis="index")
+        some.fit(given.picked_samples(rows), self.classes_[codes[rows]], sample_weight=given.labels.weights[rows])
+        self.tried_ = some.tried_
+        return Decided(
+            some.similarities_ if similarity is None else similarity,
+            some.normalization_.replace("_", "-") if normalization == "auto" else normalization,
+            max(some.n_basis_, USUAL_BASES // len(some.similarities_)) if n_basis is None else n_basis,
+            some.C_ if C is None else C,
+        ), (some.path_, some.estimated_score_) if C is None else None
+
+    def _describe(self, told: dict[str, Any]) -> None:
+        super()._describe(told)
+        if path := self.__dict__.pop("_chosen", None):
+            self.path_, self.estimated_score_ = path
+
+    def _expansion(self, given: Given, chosen: npt.NDArray[np.int64], decided: Decided) -> BasisExpansion:
         """The expansion on the bases, not normalised (but a Nyström one, which is a matter of the bases alone)."""
+        normalization = decided.normalization
         raw = BasisExpansion(
-            clone(self.similarity, safe=False),
+            decided.similarity,
             n_basis=len(chosen),
             basis=np.arange(len(chosen)),
-            normalization="none" if normalization in LEARNED else self.normalization,
+            normalization="none" if normalization in LEARNED else normalization,
             n_jobs=1,
             layout=self.layout,
         ).fit(given.picked_samples(chosen))

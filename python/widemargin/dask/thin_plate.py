@@ -29,8 +29,8 @@ class ThinPlateSVC(DaskClassifier, _local.ThinPlateSVC):
     A Newton step of all classes is one round of tasks, and so is leave-one-out at a C. X is read three times: for its
     labels, its landmarks and its features; what is read last is held until the blocks are made.
 
-    Parameters are those of `widemargin.ThinPlateSVC`. Samples that are equal are not merged, as they are on one
-    machine.
+    Parameters are those of `widemargin.ThinPlateSVC`; the kernel "auto" is "distance", and with ``standardize="auto"``
+    columns stay as they are. Samples that are equal are not merged, as they are on one machine.
 
     Attributes
     ----------
@@ -48,15 +48,17 @@ class ThinPlateSVC(DaskClassifier, _local.ThinPlateSVC):
                 "The 'n_basis' parameter of ThinPlateSVC must be a number of landmarks on Dask: the exact solver holds "
                 "the kernel of all pairs of samples on one machine"
             )
-        if self.standardize:
+        if self.standardize is True:
             raise ValueError(
-                "The 'standardize' parameter of ThinPlateSVC must be False on Dask: divide the columns by their "
-                "standard deviations first (dask.dataframe.DataFrame.std)"
+                "The 'standardize' parameter of ThinPlateSVC must be 'auto' or False on Dask: divide the columns by "
+                "their standard deviations first (dask.dataframe.DataFrame.std)"
             )
         if self.per_class:
             raise ValueError("The 'per_class' parameter of ThinPlateSVC must be False on Dask: it needs all samples")
         null_space = one_of("null_space", self.null_space, _local._NULL_SPACES, estimator=self)
-        return c_of(self), self._kernel(), null_space, one_of("basis", self.basis, _local._BASES, estimator=self)
+        kernel = self._kernel()
+        kernel = "distance" if kernel == "auto" else kernel
+        return c_of(self), kernel, null_space, one_of("basis", self.basis, _local._BASES, estimator=self)
 
     def _train(self, asked: Any, given: Given, clock: Clock, progress: Progress) -> tuple[_core.Model, Rows]:
         C, kernel, null_space, basis = asked

@@ -11,6 +11,7 @@ use widemargin::model::Classifier;
 use widemargin_io::Table;
 
 use crate::args::Input;
+use crate::auto::AutoArgs;
 use crate::commands::choice::{Choice, Task};
 use crate::context::Context;
 use crate::details::findings;
@@ -24,9 +25,14 @@ use crate::samples::{count_nonzeros, extent};
 
 /// Arguments of `train`.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Train {
     #[command(subcommand)]
-    method: Choice<Files>,
+    method: Option<Choice<Files>>,
+    #[command(flatten)]
+    files: Option<Files>,
+    #[command(flatten)]
+    auto: AutoArgs,
 }
 
 #[derive(Debug, Args)]
@@ -48,7 +54,11 @@ struct Files {
 impl Train {
     /// Runs the command.
     pub fn run(self, context: &Context) -> Result<(), Failure> {
-        self.method.run(context)
+        match (self.method, self.files) {
+            (Some(method), _) => method.run(context),
+            (None, Some(files)) => files.run(&self.auto, context),
+            (None, None) => Err(Failure::input("no samples: `widemargin train DATA -o MODEL`")),
+        }
     }
 }
 

@@ -66,7 +66,7 @@ fn vectors() {
     folder.write("test.csv", rings(2, 40, true));
     let truth = labels(40);
     let case = Case { folder: &folder, train: "train.csv", test: "test.csv", truth: &truth, reading: "" };
-    let (inspected, told) = case.runs("--n-basis 20");
+    let (inspected, told) = case.runs("--similarity rbf --normalization mean-norm --n-basis 20");
     assert!(told.starts_with("80 samples, 2 features, "), "{told}");
     assert_eq!((&inspected["n_features"], &inspected["parameters"]["samples"]), (&2.into(), &"vectors".into()));
     assert_eq!(inspected["bases"].as_array().unwrap().len(), 20);
@@ -80,8 +80,8 @@ fn vectors() {
         "--similarity rbf --normalization nystrom-clip --basis stratified --n-basis 30 --class-weight balanced",
         "--similarity rbf:weight=2 --similarity laplacian:gamma=1,weight=0.5,bases=5 --n-basis 10 --basis every",
         "--similarity rbf --normalization covariance --n-basis 10 -C 0.1",
-        "--similarity rbf --penalty l1 --n-basis 40",
-        "--similarity rbf --penalty l1 --loss hinge --n-basis 20",
+        "--similarity rbf --penalty l1 -C 1 --n-basis 40",
+        "--similarity rbf --penalty l1 -C 1 --loss hinge --n-basis 20",
         "--similarity rbf --max-basis 9 --n-basis 40 -C auto",
     ] {
         case.runs(flags);
@@ -198,7 +198,8 @@ fn c_is_chosen_on_a_distance_and_said() {
     }
     let header: Value = serde_json::from_str(&folder.run("inspect m --json").well().out).unwrap();
     assert_eq!(header["parameters"]["normalization"], "centered-clip");
-    folder.run(&format!("{train} -C auto --loss logistic")).fails(2, &["loss", "squared_hinge where C is auto"]);
+    let logistic = folder.run(&format!("{train} -C auto --loss logistic")).well().err;
+    assert!(logistic.contains("C was selected for the squared hinge"), "{logistic}");
     folder.run(&format!("{train} -C some")).fails(2, &["auto, or a finite number above 0"]);
 }
 
@@ -240,7 +241,7 @@ fn a_similarity_is_chosen_and_told() {
     let folder = Folder::new();
     folder.write("train.csv", rings(1, 80, true));
     folder.write("test.csv", rings(2, 40, true));
-    folder.run("train basis-expansion train.csv -o m --similarity auto -C auto").well();
+    folder.run("train basis-expansion train.csv -o m").well();
     let shown = folder.run("inspect m --json").json();
     let chosen = shown["parameters"]["similarity"][0].as_str().unwrap();
     assert!(!chosen.contains("linear"), "{chosen}");
@@ -255,7 +256,7 @@ fn learned_weights_and_margins_are_shown() {
     let folder = Folder::new();
     folder.write("train.csv", rings(1, 80, true));
     folder
-        .run("train basis-expansion train.csv -o m --similarity rbf:weight=auto --similarity linear:weight=auto")
+        .run("train basis-expansion train.csv -o m -C 1 --similarity rbf:weight=auto --similarity linear:weight=auto")
         .well();
     let shown = folder.run("inspect m --json").json();
     let specs = shown["parameters"]["similarity"].as_array().unwrap();
@@ -324,7 +325,7 @@ fn images() {
     let case = Case { folder: &folder, train: "train", test: "test", truth: &truth, reading: "" };
     let (inspected, told) = case.runs("--n-basis 10");
     assert!(told.starts_with("40 images, 16 × 16 pixels, grey, 2 classes\n"), "{told}");
-    assert_eq!(inspected["parameters"]["similarity"][0], "hog:cell=8/rbf:gamma=1");
+    assert!(inspected["parameters"]["similarity"][0].as_str().unwrap().starts_with("hog:cell="), "{inspected}");
     case.runs("--similarity hog:cell=4>rigid --n-basis 10");
     case.runs("--similarity hog:cell=4>deformable --similarity hog:cell=4>rbf --similarity hog:cell=8>linear");
     case.searches("--similarity hog:cell=4>deformable --n-basis 10");

@@ -1,5 +1,6 @@
 //! The command as its users meet it: arguments in; output, messages, exit codes and files out.
 
+mod auto;
 mod bad_input;
 mod basis_expansion;
 mod basis_expansion_trouble;

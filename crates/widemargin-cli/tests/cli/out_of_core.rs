@@ -47,7 +47,8 @@ fn reserved() -> u64 {
 fn a_limit_of_memory_is_kept() {
     let folder = Folder::new();
     folder.write("data.npy", array(60_000));
-    let train = "train basis-expansion data.npy --label -1 --similarity rbf:gamma=0.5 --threads 1 -o m";
+    let train = "train basis-expansion data.npy --label -1 --similarity rbf:gamma=0.5 --normalization mean-norm \
+                 --n-basis 1000 -C 1 --threads 1 -o m";
     let limit = reserved() + 230_000;
     let without = limited(&folder, limit, train);
     assert_ne!(without.status.code(), Some(0));

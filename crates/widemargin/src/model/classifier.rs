@@ -61,6 +61,9 @@ pub trait Classifier: Any + fmt::Debug + Send + Sync {
     /// [`Error::Shape`] for another number of names than features.
     fn with_feature_names(self: Box<Self>, names: Option<Vec<String>>) -> Result<Box<dyn Classifier>>;
 
+    /// The model with more notes in its report.
+    fn with_notes(self: Box<Self>, notes: Vec<String>) -> Box<dyn Classifier>;
+
     /// The samples that it compares others with, where it keeps them as a collection.
     fn bases(&self) -> Option<&AnySamples> {
         None
@@ -252,6 +255,11 @@ macro_rules! own_methods {
 
         fn with_feature_names(self: Box<Self>, names: Option<Vec<String>>) -> Result<Box<dyn Classifier>> {
             Ok(Box::new(Self::with_feature_names(*self, names)?))
+        }
+
+        fn with_notes(mut self: Box<Self>, notes: Vec<String>) -> Box<dyn Classifier> {
+            self.report.notes.extend(notes);
+            self
         }
 
         fn header(&self) -> Result<String> {

@@ -15,8 +15,9 @@ mod scale_rows;
 mod scores;
 mod thin_plate;
 
-pub(crate) use basis_expansion::choose_rows;
-pub use basis_expansion::{Assembled, BasisExpansionParams, BasisExpansionSvc, Expanded, brought_rows, stand_ins};
+pub use basis_expansion::{
+    Assembled, BasisExpansionParams, BasisExpansionSvc, Expanded, brought_rows, choose_rows, stand_ins,
+};
 pub use c_choice::CChoice;
 pub use classifier::{Classifier, Parameters, from_bytes, load};
 pub use file::{
@@ -31,6 +32,7 @@ pub use sample_queries::SAMPLE_QUERIES;
 pub use samples_file::bases_arrays;
 pub use scores::Scores;
 pub use thin_plate::{
-    ClassPath, ColumnSums, ColumnSumsOf, FirstSumsOf, LandmarkChoice, LandmarkPlan, ModelFacts, SAMPLES_A_LANDMARK,
-    SettledPolynomials, Standardize, ThinPlateParams, ThinPlateSvc, choose_landmarks, draw_rows, landmark_candidates,
+    AUTO_KERNELS, ClassPath, ColumnSums, ColumnSumsOf, FirstSumsOf, LandmarkChoice, LandmarkPlan, ModelFacts,
+    SAMPLES_A_LANDMARK, SettledPolynomials, Standardize, ThinPlateParams, ThinPlateSvc, TriedThinPlate,
+    choose_landmarks, draw_rows, landmark_candidates,
 };

@@ -1,11 +1,13 @@
 //! Model selection: cross-validation, scores, and selection of similarities.
 
+mod auto;
 mod cross_validation;
 mod evaluation;
 mod greedy;
 mod similarity_search;
 mod sparse_bases;
 
+pub use auto::{AutoFit, AutoMethod, AutoParams, TriedMethod};
 pub use cross_validation::{CrossValidation, cross_validate};
 pub use evaluation::{ClassScore, Evaluation};
 pub use greedy::{Greedy, GreedySettings, Round, select_similarities};

@@ -3,13 +3,18 @@
 //! A candidate is a similarity, or several, with its normalization. Its features on at most a thousand samples, half of them
 //! bases at most, are solved along a path of C, and the least mean leave-one-out squared hinge is its loss. Where a gamma was
 //! learned, its neighbours by factors of two follow while the loss falls; then the next best candidates are joined to the
-//! best as long as that helps (Aghazadeh & Carlsson, section 3.5). All samples then train what was found.
+//! best as long as that helps (Aghazadeh & Carlsson, section 3.5), with as many features where not all samples are bases. The first candidate that cannot be told from the best, by
+//! the standard error of the difference, is taken. All samples then train what was found, on half as many
+//! bases as there are samples in another sample, of 2,000 to 4,000; on as many where in that sample the loss falls by more than
+//! its standard error from a quarter of them as bases to a half.
 //!
 //! A candidate costs about n·B² + n²·B + B³ flops for n samples and B bases, next to its similarities.
 
 use std::time::Instant;
 
-use crate::data::{AnySamples, ClassWeight, Labels, Rows, Samples, Source, Vectors, effective_weights};
+use crate::data::{
+    AnySamples, ClassWeight, Distinct, Given, Labels, Rows, Samples, Source, Vectors, effective_weights,
+};
 use crate::error::{Error, Result};
 use crate::expansion::{Definite, Normalization};
 use crate::model::{BasisExpansionParams, choose_rows};
@@ -17,7 +22,7 @@ use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
 use crate::problem::Intercept;
 use crate::similarity::{AnySimilarity, Similarity, similarity_rows};
-use crate::solve::thin_plate::{Problems, fit_given};
+use crate::solve::thin_plate::{PathPoint, Problems, left_out_path};
 
 /// Samples on which candidates are compared, and their bases: a difference of a hundredth in loss is seen there.
 const SAMPLES: usize = 1000;
@@ -28,6 +33,12 @@ const GAMMA_STEPS: usize = 3;
 
 /// A candidate whose loss is beyond this multiple of the least is not pursued.
 const WITHIN: f64 = 1.25;
+
+/// Up to this many samples, equal ones are merged first: it takes a pass over all.
+const MERGED_UP_TO: usize = 10_000;
+
+/// Samples on which bases are counted, a tenth of all within these bounds; with at most half as many bases all samples do.
+const SAMPLES_TO_COUNT: (usize, usize) = (2000, 4000);
 
 /// Similarities to join, and the part of the loss that each must save.
 const MOST_JOINED: usize = 3;
@@ -45,13 +56,28 @@ pub struct Candidate {
     pub normalization: Normalization,
 }
 
+impl Candidate {
+    /// A similarity with the normalization that [suits it](usual_normalization).
+    pub fn usual(spec: &str) -> Self {
+        Candidate { similarity: vec![spec.to_owned()], normalization: usual_normalization(spec) }
+    }
+}
+
 /// What was found of a candidate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tried {
     /// With learned values.
     pub candidate: Candidate,
+    /// The number of samples.
+    pub n_samples: usize,
+    /// The number of bases.
+    pub n_basis: usize,
+    /// λ at the least loss, in units of the mean squared norm of the centred features.
+    pub lambda: Option<f64>,
     /// The least mean leave-one-out squared hinge on the path of C, or why there is none.
     pub loss: std::result::Result<f64, String>,
+    /// The standard error of that loss: of a mean over samples.
+    pub standard_error: Option<f64>,
     /// The share of the samples that are misclassified when left out, there.
     pub error: Option<f64>,
     /// Wall-clock seconds.
@@ -61,12 +87,14 @@ pub struct Tried {
 /// The result of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SimilarityChoice {
-    /// The candidate with the least loss.
+    /// The first candidate that cannot be told from the one with the least loss.
     pub best: Candidate,
+    /// How many bases, if it was asked; none is all samples.
+    pub n_basis: Option<usize>,
+    /// λ of the best, as in [`Tried`].
+    lambda: Option<f64>,
     /// All that were tried, in order.
     pub tried: Vec<Tried>,
-    /// How many samples they were tried on.
-    pub n_samples: usize,
 }
 
 /// A search for the similarity.
@@ -74,6 +102,10 @@ pub struct SimilarityChoice {
 pub struct SimilaritySearch {
     /// What is tried; empty for what suits the kind of samples.
     pub candidates: Vec<Candidate>,
+    /// The normalization of all candidates; without one that of each.
+    pub normalization: Option<Normalization>,
+    /// Whether the number of bases is chosen too.
+    pub counts_bases: bool,
     /// How the intercept is treated.
     pub intercept: Intercept,
     /// The class weights.
@@ -87,33 +119,77 @@ pub struct SimilaritySearch {
 impl Default for SimilaritySearch {
     fn default() -> Self {
         let (intercept, class_weight) = (Intercept::Free, ClassWeight::Uniform);
-        SimilaritySearch { candidates: Vec::new(), intercept, class_weight, seed: 0, threads: 0 }
+        SimilaritySearch {
+            candidates: Vec::new(),
+            normalization: None,
+            counts_bases: false,
+            intercept,
+            class_weight,
+            seed: 0,
+            threads: 0,
+        }
     }
 }
 
 impl SimilarityChoice {
-    /// What was tried, in a line: the losses, least first.
-    pub fn told(&self) -> String {
+    /// The parameters with what was found.
+    ///
+    /// # Errors
+    /// As for [`AnySimilarity::new`].
+    pub fn apply<S: Similarity>(&self, params: BasisExpansionParams<S>) -> Result<BasisExpansionParams<AnySimilarity>> {
+        let similarity = AnySimilarity::new(&self.best.similarity)?;
+        let mut params = params.with_similarity(similarity).normalization(self.best.normalization);
+        params.near = self.lambda;
+        Ok(match self.n_basis {
+            Some(n_basis) => params.n_basis(n_basis),
+            None => params,
+        })
+    }
+
+    /// What was tried, in a line: the losses, least first; nothing if nothing was.
+    pub fn told(&self) -> Option<String> {
+        if self.tried.is_empty() {
+            return None;
+        }
         let mut ranked: Vec<&Tried> = self.tried.iter().collect();
         let loss = |tried: &Tried| tried.loss.as_ref().copied().unwrap_or(f64::INFINITY);
         ranked.sort_by(|a, b| loss(a).total_cmp(&loss(b)));
         let one = |tried: &&Tried| {
-            let named = format!("{} ({})", tried.candidate.similarity.join(" + "), tried.candidate.normalization);
+            let Candidate { similarity, normalization } = &tried.candidate;
+            let named = format!("{} ({normalization}, {} bases)", similarity.join(" + "), tried.n_basis);
             match &tried.loss {
                 Ok(loss) => format!("{named} {loss:.4}"),
                 Err(problem) => format!("{named} failed: {problem}"),
             }
         };
         let told: Vec<String> = ranked.iter().map(one).collect();
-        format!("mean leave-one-out squared hinge on {} samples: {}", self.n_samples, told.join(", "))
+        let n_samples: Vec<String> = self.tried.iter().map(|tried| tried.n_samples.to_string()).collect();
+        let mut n_samples = n_samples;
+        n_samples.dedup();
+        let n_samples = n_samples.join(" and then ");
+        Some(format!("mean leave-one-out squared hinge on {n_samples} samples: {}", told.join(", ")))
     }
 }
 
 impl SimilaritySearch {
-    /// The search for these parameters' similarity.
-    pub fn for_params<S: Similarity>(params: &BasisExpansionParams<S>) -> Self {
+    /// The search for what is left open: the similarity if there are no specs, the normalization if it is none, and the number
+    /// of bases. A single similarity gets what suits it or the mean norm; several the mean norm.
+    pub fn of<S: Similarity>(
+        params: &BasisExpansionParams<S>,
+        specs: &[String],
+        normalization: Option<Normalization>,
+        counts_bases: bool,
+    ) -> Self {
+        let mean_norm = Candidate { similarity: specs.to_vec(), normalization: Normalization::MeanNorm };
+        let candidates = match (specs, normalization) {
+            ([], _) => Vec::new(),
+            ([spec], None) => vec![Candidate::usual(spec), mean_norm],
+            _ => vec![mean_norm],
+        };
         SimilaritySearch {
-            candidates: Vec::new(),
+            candidates,
+            normalization,
+            counts_bases,
             intercept: params.intercept,
             class_weight: params.class_weight.clone(),
             seed: params.expander.seed,
@@ -121,7 +197,7 @@ impl SimilaritySearch {
         }
     }
 
-    /// Searches.
+    /// Searches. A single candidate is taken without being tried, unless its bases are counted.
     ///
     /// # Errors
     /// Invalid labels and weights; [`Error::Parameter`] if no candidate could be tried, with the reasons;
@@ -134,33 +210,40 @@ impl SimilaritySearch {
         monitor: &Monitor<'_>,
     ) -> Result<SimilarityChoice> {
         labels.check(samples.n_samples())?;
-        let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
-        let rows = choose_rows(labels, &weights, SAMPLES.min(weights.len()), self.seed);
-        let codes: Vec<u32> = rows.iter().map(|&row| labels.codes()[row]).collect();
-        let units = rows.iter().map(|&row| weights[row] / sample_weight.map_or(1.0, |given| given[row].max(1.0)));
-        let some = samples.select(&rows)?;
-        let mut trial = Trial {
-            search: self,
-            labels: Labels::from_codes(labels.classes().to_vec(), codes)?,
-            weights: rows.iter().map(|&row| weights[row]).collect(),
-            units: units.collect(),
-            samples: some,
-            pool: Pool::new(self.threads)?,
-            monitor,
-            tried: Vec::new(),
-        };
-        let candidates = match &self.candidates[..] {
+        let all = All::new(samples, labels, sample_weight, self, monitor)?;
+        let counts = self.counts_bases && all.weights.len() > SAMPLES_TO_COUNT.0 / 2;
+        if let [only] = &self.candidates[..] {
+            let best = Candidate { normalization: self.normalization.unwrap_or(only.normalization), ..only.clone() };
+            let mut choice = SimilarityChoice { best, n_basis: None, lambda: None, tried: Vec::new() };
+            if counts {
+                self.count_bases(&all, &mut choice, monitor)?;
+            }
+            return Ok(choice);
+        }
+        let mut trial = Trial::on(&all, SAMPLES, self, monitor)?;
+        let mut candidates = match &self.candidates[..] {
             [] => candidates_for(&trial.samples),
             given => given.to_vec(),
         };
-        let total = candidates.len() as u64;
+        if let Some(normalization) = self.normalization {
+            candidates.iter_mut().for_each(|candidate| candidate.normalization = normalization);
+        }
+        let (total, n_bases) = (candidates.len() as u64, BASES.min(trial.labels.len()));
         for (at, candidate) in candidates.into_iter().enumerate() {
-            trial.run(candidate)?;
+            trial.run(candidate, n_bases)?;
             monitor.tell(Progress { stage: "similarity search", done: at as u64 + 1, total, gap: None });
         }
         trial.climb()?;
         trial.join()?;
-        let Some(best) = trial.ranked().first().map(|&at| trial.tried[at].candidate.clone()) else {
+        let Some(best) = trial.preferred() else {
+            // A similarity that was given is told by itself.
+            let is_given = !self.candidates.is_empty()
+                && self.candidates.iter().all(|one| one.similarity == self.candidates[0].similarity);
+            match trial.problem {
+                Some(error @ Error::Memory { .. }) => return Err(error),
+                Some(error) if is_given => return Err(error),
+                _ => {}
+            }
             let reason = |tried: &Tried| {
                 let problem = tried.loss.as_ref().err().map_or("", String::as_str);
                 format!("{}: {problem}", tried.candidate.similarity.join(" "))
@@ -169,7 +252,63 @@ impl SimilaritySearch {
             let expected = format!("a candidate that can be tried: {}", reasons.join("; "));
             return Err(Error::parameter("similarity", "auto", expected));
         };
-        Ok(SimilarityChoice { best, tried: trial.tried, n_samples: rows.len() })
+        let Trial { tried, .. } = trial;
+        let (best, lambda) = (tried[best].candidate.clone(), tried[best].lambda);
+        let mut choice = SimilarityChoice { best, n_basis: None, lambda, tried };
+        if counts {
+            self.count_bases(&all, &mut choice, monitor)?;
+        }
+        Ok(choice)
+    }
+
+    /// Whether twice as many bases lower the loss by more than its standard error.
+    fn count_bases(&self, all: &All<'_>, choice: &mut SimilarityChoice, monitor: &Monitor<'_>) -> Result<()> {
+        let n_wanted = (all.weights.len() / 10).clamp(SAMPLES_TO_COUNT.0, SAMPLES_TO_COUNT.1);
+        let mut trial = Trial::on(all, n_wanted, self, monitor)?;
+        trial.near = choice.lambda;
+        let mut losses = Vec::new();
+        let n_parts = choice.best.similarity.len();
+        for count in [n_wanted / 4, n_wanted / 2] {
+            let Some(at) = trial.run(choice.best.clone(), count / n_parts)? else { break };
+            losses.push(trial.loss(at));
+            choice.lambda = trial.tried[at].lambda.or(choice.lambda);
+        }
+        let error = trial.tried.last().and_then(|tried| tried.standard_error);
+        let is_better = matches!((&losses[..], error), (&[few, many], Some(error)) if few - many > error);
+        choice.n_basis = Some(if is_better { n_wanted } else { n_wanted / 2 } / n_parts);
+        choice.tried.extend(trial.tried);
+        Ok(())
+    }
+}
+
+/// All samples, each once if there are not too many to compare: weights then are copies.
+struct All<'a> {
+    samples: &'a dyn Source<Samples = AnySamples>,
+    /// The caller's rows.
+    rows: Vec<usize>,
+    labels: Labels,
+    /// Effective weights.
+    weights: Vec<f64>,
+    /// How many samples each stands for.
+    copies: Vec<f64>,
+}
+
+impl<'a> All<'a> {
+    fn new(
+        samples: &'a dyn Source<Samples = AnySamples>,
+        labels: &Labels,
+        sample_weight: Option<&[f64]>,
+        search: &SimilaritySearch,
+        monitor: &Monitor<'_>,
+    ) -> Result<Self> {
+        let effective = effective_weights(labels, sample_weight, &search.class_weight)?;
+        let given = Given { codes: labels.codes(), weights: sample_weight, effective: &effective };
+        let merges = effective.len() <= MERGED_UP_TO;
+        let prints = |rows: &[usize]| if merges { samples.fingerprints(rows) } else { Ok(None) };
+        let distinct = Distinct::find(prints, given, 0, search.threads, monitor)?;
+        let (labels, weights) = distinct.labelled(labels, &search.class_weight)?;
+        let labels = Labels::from_codes(labels.classes().to_vec(), labels.codes().to_vec())?;
+        Ok(All { samples, rows: distinct.rows, labels, weights, copies: distinct.weights })
     }
 }
 
@@ -180,35 +319,96 @@ struct Trial<'a> {
     labels: Labels,
     weights: Vec<f64>,
     units: Vec<f64>,
+    /// How many samples these are, if each is counted as often as it was given.
+    n_copies: f64,
     pool: Pool,
     monitor: &'a Monitor<'a>,
     tried: Vec<Tried>,
+    /// The leave-one-out loss of each sample, for each that was tried; empty where it failed.
+    losses: Vec<Vec<f64>>,
+    /// Where the next path begins.
+    near: Option<f64>,
+    /// Whether there are more samples: joined similarities then share the number of features of one, so that they are
+    /// compared at the same cost.
+    is_part: bool,
+    /// The caller's rows.
+    rows: Vec<usize>,
+    /// What was wrong with a candidate: the first, or one that would take too much memory.
+    problem: Option<Error>,
 }
 
-impl Trial<'_> {
+impl<'a> Trial<'a> {
+    /// On at most `n_wanted` of the samples, the same for the same seed.
+    fn on(all: &All<'_>, n_wanted: usize, search: &'a SimilaritySearch, monitor: &'a Monitor<'a>) -> Result<Self> {
+        let All { samples, rows: callers, labels, weights, copies } = all;
+        let rows = choose_rows(labels, weights, n_wanted.min(weights.len()), search.seed);
+        let codes: Vec<u32> = rows.iter().map(|&row| labels.codes()[row]).collect();
+        let units = rows.iter().map(|&row| weights[row] / copies[row].max(1.0));
+        let picked: Vec<usize> = rows.iter().map(|&row| callers[row]).collect();
+        Ok(Trial {
+            search,
+            labels: Labels::from_codes(labels.classes().to_vec(), codes)?,
+            weights: rows.iter().map(|&row| weights[row]).collect(),
+            units: units.collect(),
+            n_copies: rows.iter().map(|&row| copies[row]).sum(),
+            is_part: rows.len() < weights.len(),
+            samples: samples.select(&picked)?,
+            pool: Pool::new(search.threads)?,
+            monitor,
+            near: None,
+            rows: picked,
+            problem: None,
+            tried: Vec::new(),
+            losses: Vec::new(),
+        })
+    }
+
     /// Tries a candidate and returns its place; none once the time is up.
-    fn run(&mut self, candidate: Candidate) -> Result<Option<usize>> {
+    fn run(&mut self, candidate: Candidate, n_basis: usize) -> Result<Option<usize>> {
         self.monitor.go_on("similarity search")?;
         if self.monitor.ask().is_err() && !self.tried.is_empty() {
             return Ok(None);
         }
         let (start, mut learned) = (Instant::now(), candidate.clone());
-        let found = self.features_and_loss(&mut learned);
-        let (loss, error) = match found {
+        let found = self.features_and_loss(&mut learned, n_basis);
+        let (losses, at, problem) = match found {
             Err(Error::Cancelled { stage }) => return Err(Error::Cancelled { stage }),
-            Err(problem) => (Err(problem.to_string()), None),
-            Ok((loss, error)) => (Ok(loss), error),
+            Err(problem) => {
+                let problem = problem.of_rows(&self.rows);
+                let told = problem.to_string();
+                let is_worse = matches!(problem, Error::Memory { .. });
+                if self.problem.is_none() || is_worse {
+                    self.problem = Some(problem);
+                }
+                (Vec::new(), None, told)
+            }
+            Ok((losses, point)) => (losses, Some(point), String::new()),
         };
+        let mean = mean_and_error(&losses, &self.weights, self.n_copies);
         let seconds = start.elapsed().as_secs_f64();
-        self.tried.push(Tried { candidate: learned, loss, error, seconds });
+        self.tried.push(Tried {
+            candidate: learned,
+            n_samples: self.labels.len(),
+            n_basis,
+            lambda: at.as_ref().map(|point| point.lambda),
+            loss: mean.map(|(mean, _)| mean).ok_or(problem),
+            standard_error: mean.map(|(_, error)| error),
+            error: at.as_ref().and_then(|point| point.loo_error),
+            seconds,
+        });
+        // Features are alike enough for λ to be near that of the last: it has no units.
+        self.near = at.map(|point| point.lambda).or(self.near);
+        self.losses.push(losses);
         Ok(Some(self.tried.len() - 1))
     }
 
-    fn features_and_loss(&self, candidate: &mut Candidate) -> Result<(f64, Option<f64>)> {
+    /// The squared hinge of each sample when it is left out, summed over the problems and divided by their number, and the
+    /// best point of the path.
+    fn features_and_loss(&self, candidate: &mut Candidate, n_basis: usize) -> Result<(Vec<f64>, PathPoint)> {
         let quiet = self.monitor.without_progress();
         let params = BasisExpansionParams::new(AnySimilarity::new(&candidate.similarity)?)
             .normalization(candidate.normalization)
-            .n_basis(BASES.min(self.labels.len()))
+            .n_basis(n_basis)
             .seed(self.search.seed)
             .threads(self.search.threads);
         let expanded = params.expand(&self.samples, Some(&self.labels), &quiet)?;
@@ -216,11 +416,18 @@ impl Trial<'_> {
         let (codes, n_classes) = (self.labels.codes(), self.labels.classes().len());
         let problems = Problems { codes, n_classes, weights: &self.weights, units: &self.units };
         let phi = expanded.features.view()?;
-        let fitted = fit_given(phi, &problems, None, self.search.intercept, false, &self.pool, &quiet)?;
-        let point = fitted.outcome.best.point;
-        let loss = point.loo_squared_hinge.filter(|loss| loss.is_finite());
-        let unsolved = || Error::parameter("C", "auto", "a problem that can be solved at some C of the path");
-        Ok((loss.ok_or_else(unsolved)?, point.loo_error))
+        let best = left_out_path(phi, &problems, self.near, self.search.intercept, &self.pool, &quiet)?.best;
+        if best.left_out.is_empty() {
+            return Err(Error::parameter("C", "auto", "a problem that can be solved at some C of the path"));
+        }
+        let targets = problems.targets();
+        let k = targets.n_problems();
+        let hinge = |sample: usize, problem: usize| {
+            let slack = 1.0 - targets.sign(sample, problem) * best.left_out[problem][sample];
+            slack.max(0.0).powi(2)
+        };
+        let of = |sample: usize| (0..k).map(|problem| hinge(sample, problem)).sum::<f64>() / k as f64;
+        Ok(((0..codes.len()).map(of).collect(), best.point))
     }
 
     fn loss(&self, at: usize) -> f64 {
@@ -234,17 +441,28 @@ impl Trial<'_> {
         order
     }
 
+    /// The first candidate whose loss cannot be told from the least one.
+    fn preferred(&self) -> Option<usize> {
+        let least = *self.ranked().first()?;
+        let is_level = |at: &usize| {
+            let more: Vec<f64> = self.losses[*at].iter().zip(&self.losses[least]).map(|(a, b)| a - b).collect();
+            mean_and_error(&more, &self.weights, self.n_copies).is_some_and(|(mean, error)| mean <= error)
+        };
+        (0..self.tried.len()).filter(|&at| self.tried[at].loss.is_ok()).find(is_level)
+    }
+
     /// Changes the gamma of the good candidates while that helps.
     fn climb(&mut self) -> Result<()> {
         let ranked = self.ranked();
         let Some(least) = ranked.first().map(|&at| self.loss(at)) else { return Ok(()) };
         for start in ranked.into_iter().filter(|&at| self.loss(at) <= WITHIN * least).collect::<Vec<_>>() {
             let Some(gamma) = gamma_of(&self.tried[start].candidate) else { continue };
+            let n_basis = self.tried[start].n_basis;
             for factor in [2.0, 0.5] {
                 let mut best = start;
                 for step in 1..=GAMMA_STEPS {
                     let candidate = with_gamma(&self.tried[start].candidate, gamma * f64::powi(factor, step as i32));
-                    let Some(at) = self.run(candidate)? else { return Ok(()) };
+                    let Some(at) = self.run(candidate, n_basis)? else { return Ok(()) };
                     if self.loss(at) >= self.loss(best) {
                         break;
                     }
@@ -273,7 +491,10 @@ impl Trial<'_> {
                 continue;
             }
             let similarity = [mine.similarity, theirs.similarity.clone()].concat();
-            let Some(at) = self.run(Candidate { similarity, normalization: mine.normalization })? else { break };
+            let joined_candidate = Candidate { similarity, normalization: mine.normalization };
+            let n_parts = joined_candidate.similarity.len();
+            let n_basis = if self.is_part { BASES / n_parts } else { self.tried[best].n_basis };
+            let Some(at) = self.run(joined_candidate, n_basis)? else { break };
             joined.push(name_of(&theirs));
             if self.loss(at) < self.loss(best) * (1.0 - GAIN) {
                 best = at;
@@ -281,6 +502,15 @@ impl Trial<'_> {
         }
         Ok(())
     }
+}
+
+/// A weighted mean, and its standard error for this number of samples.
+fn mean_and_error(values: &[f64], weights: &[f64], n: f64) -> Option<(f64, f64)> {
+    let total: f64 = weights.iter().sum();
+    let sum = |of: &dyn Fn(f64) -> f64| -> f64 { values.iter().zip(weights).map(|(x, weight)| weight * of(*x)).sum() };
+    let mean = sum(&|x| x) / total;
+    let variance = sum(&|x| (x - mean).powi(2)) / total;
+    (!values.is_empty() && mean.is_finite()).then(|| (mean, (variance / n).sqrt()))
 }
 
 /// The steps of a candidate without their parameters.
@@ -324,16 +554,21 @@ pub fn usual_normalization(spec: &str) -> Normalization {
 
 /// What is tried for a kind of samples.
 fn candidates_for(samples: &AnySamples) -> Vec<Candidate> {
-    let usual = |spec: &str| Candidate { similarity: vec![spec.to_owned()], normalization: usual_normalization(spec) };
+    let usual = Candidate::usual;
     let centred = |spec: &str| Candidate {
         similarity: vec![spec.to_owned()],
         normalization: Normalization::CenteredNystrom(Definite::Flip),
     };
     match samples {
         AnySamples::Vectors(vectors) => {
-            let prefix = if is_uneven(vectors) { "z-score/" } else { "" };
+            let is_uneven = is_uneven(vectors);
+            let prefix = if is_uneven { "z-score/" } else { "" };
             let names = ["laplacian", "distance", "cityblock", "rbf", "linear"];
             let mut all: Vec<Candidate> = names.iter().map(|name| usual(&format!("{prefix}{name}"))).collect();
+            if is_uneven {
+                // Columns of one unit may differ too: those that vary little then say little.
+                all.extend(["laplacian", "rbf", "distance"].map(usual));
+            }
             if is_histogram(vectors) {
                 all.extend(["chi2", "intersection"].map(usual));
             }
@@ -430,20 +665,14 @@ mod tests {
         let again =
             SimilaritySearch { threads: 3, ..search }.choose(&samples, &labels, None, &Monitor::none()).unwrap();
         assert_eq!(again.best, found.best);
-        assert_eq!(found.n_samples, 200);
+        assert_eq!(found.tried[0].n_samples, 200);
     }
 
     #[test]
     fn a_candidate_that_fails_is_told_and_all_failing_is_an_error() {
         let (samples, labels) = rings(60);
         let of = |specs: &[&str]| SimilaritySearch {
-            candidates: specs
-                .iter()
-                .map(|spec| Candidate {
-                    similarity: vec![(*spec).to_owned()],
-                    normalization: usual_normalization(spec),
-                })
-                .collect(),
+            candidates: specs.iter().map(|spec| Candidate::usual(spec)).collect(),
             ..SimilaritySearch::default()
         };
         let found = of(&["rbf", "chi2"]).choose(&samples, &labels, None, &Monitor::none()).unwrap();

@@ -96,13 +96,16 @@ fn weights_are_copies_and_c_is_found_on_many_rows_as_on_few_features() {
 }
 
 #[test]
-fn a_loss_without_a_closed_form_is_refused() {
+fn another_loss_has_the_c_of_the_squared_hinge_and_the_report_says_so() {
     use widemargin::problem::SmoothLoss;
     let (values, labels) = blobs(40, 2, 2, 1);
     let all: AnySamples = AnySamples::Vectors(vectors(&values, 2));
-    let params = BasisExpansionParams::new(similarity("rbf")).c(CChoice::Auto).loss(SmoothLoss::Logistic);
-    let error = params.fit(&all, &Labels::new(labels)).unwrap_err().to_string();
-    assert!(error.contains("squared_hinge") && error.contains("loss"), "{error}");
+    let params = || BasisExpansionParams::new(similarity("rbf")).c(CChoice::Auto);
+    let squared = params().fit(&all, &Labels::new(labels.clone())).unwrap();
+    let logistic = params().loss(SmoothLoss::Logistic).fit(&all, &Labels::new(labels)).unwrap();
+    assert_eq!(logistic.c(), squared.c());
+    let is_told = |note: &String| note.contains("selected for the squared hinge");
+    assert!(logistic.report().notes.iter().any(is_told) && !squared.report().notes.iter().any(is_told));
 }
 
 #[test]

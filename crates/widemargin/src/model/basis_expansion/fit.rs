@@ -4,30 +4,29 @@
 //! compared with a few bases, the similarities normalised ([`Expander`]), and a linear SVM trained on them by Newton's
 //! method in the primal ([`newton`]), or, for the hinge loss, by coordinate descent on its dual ([`linear_dual`]).
 
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::OnceLock;
 
 use super::choose_c::{Chosen, ChosenC, choose_c};
 use super::expand::{Expander, Learned, USUAL_BASES};
+use super::held_out::{FitOnAll, held_out_error};
 use super::learn_weights::{Asked, learn_weights, unweighted};
 use super::prune::{heaviest, next_size};
+use super::solver::Solver;
 use super::start::Start;
 use crate::basis::BasisChoice;
-use crate::data::{
-    ClassWeight, DenseMatrix, DenseView, Distinct, Given, Labels, Source, check_costs, effective_weights,
-};
+use crate::data::{ClassWeight, Distinct, Given, Labels, Source, check_costs, effective_weights};
 use crate::error::{Error, Result};
 use crate::expansion::Normalization;
 use crate::model::clock::Clock;
 use crate::model::origin::{Origin, TrainingSettings};
 use crate::model::{BasisExpansionSvc, CChoice};
 use crate::monitor::Monitor;
-use crate::problem::{AnyLoss, Block, Intercept, LinearObjective, OneVsRest, Penalty, SmoothLoss};
+use crate::problem::{AnyLoss, Intercept, Penalty, SmoothLoss};
 use crate::similarity::Similarity;
-use crate::solve::l1::{self, L1Settings, L1Solution};
-use crate::solve::linear_dual::{self, LinearDualSettings};
-use crate::solve::newton::{self, NewtonSettings};
-use crate::solve::{Report, Status, lp_machine};
+use crate::solve::linear_dual::LinearDualSettings;
+use crate::solve::newton::NewtonSettings;
 
 /// The gap at which fits are compared that leave bases out.
 const PRUNING_TOL: f64 = 1e-2;
@@ -37,6 +36,8 @@ const PRUNING_TOL: f64 = 1e-2;
 pub struct BasisExpansionParams<S: Similarity> {
     pub(crate) expander: Expander<S>,
     pub(crate) c: CChoice,
+    /// The λ near which the best C is expected, as found on some of the samples.
+    pub(crate) near: Option<f64>,
     pub(crate) loss: AnyLoss,
     pub(crate) penalty: Penalty,
     pub(crate) max_basis: Option<usize>,
@@ -62,6 +63,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
                 seed: 0,
             },
             c: CChoice::Value(1.0),
+            near: None,
             loss: AnyLoss::default(),
             penalty: Penalty::default(),
             max_basis: None,
@@ -78,11 +80,12 @@ impl<S: Similarity> BasisExpansionParams<S> {
     pub fn with_similarity<T: Similarity>(self, similarity: T) -> BasisExpansionParams<T> {
         let Expander { n_basis, basis, normalization, seed, .. } = self.expander;
         let expander = Expander { similarity, n_basis, basis, given: None, normalization, seed };
-        let BasisExpansionParams { c, loss, penalty, max_basis, intercept, class_weight, .. } = self;
+        let BasisExpansionParams { c, near, loss, penalty, max_basis, intercept, class_weight, .. } = self;
         let BasisExpansionParams { tol, max_iter, start, threads, .. } = self;
         BasisExpansionParams {
             expander,
             c,
+            near,
             loss,
             penalty,
             max_basis,
@@ -117,7 +120,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
     }
 
     /// The weight C of the losses in ½‖w‖² + C Σ loss: a number above 0, or [`CChoice::Auto`], the C of a path with the
-    /// least leave-one-out squared hinge (on 4,000 samples if there are more).
+    /// least leave-one-out squared hinge (on 2,000 samples if there are more), whatever the loss.
     pub fn c(self, c: impl Into<CChoice>) -> Self {
         BasisExpansionParams { c: c.into(), ..self }
     }
@@ -178,6 +181,12 @@ impl<S: Similarity> BasisExpansionParams<S> {
         BasisExpansionParams { threads, ..self }
     }
 
+    /// Whether another number of bases may be selected in the same way at about the same cost: not if they are given, nor
+    /// as medoids.
+    pub fn can_count_bases(&self) -> bool {
+        self.expander.given.is_none() && !matches!(self.expander.basis, BasisChoice::Given(_) | BasisChoice::KMedoids)
+    }
+
     /// Checks the parameters without fitting.
     ///
     /// # Errors
@@ -186,10 +195,6 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let wrong =
             |name, value: String, expected: &str| Err(Error::Parameter { name, value, expected: expected.to_owned() });
         self.c.check()?;
-        if self.c == CChoice::Auto && self.loss != AnyLoss::default() {
-            let expected = "squared_hinge where C is auto: leave-one-out is in closed form for it";
-            return wrong("loss", self.loss.to_string(), expected);
-        }
         if self.loss != AnyLoss::default() && !unweighted(&self.expander.similarity).is_empty() {
             let expected = "squared_hinge where a weight is auto: leave-one-out is in closed form for it";
             return wrong("loss", self.loss.to_string(), expected);
@@ -338,12 +343,12 @@ impl<S: Similarity> BasisExpansionParams<S> {
             pruned = Some(format!("{} of {n} bases were kept: those that weigh most", made.expansion.n_columns()));
             clock.end("prune")?;
         }
-        let chosen_c = match self.c {
+        let mut chosen_c = match self.c {
             CChoice::Value(c) => ChosenC::given(c, self.start),
             CChoice::Auto => {
-                let chosen = choose_c(made.phi.view()?, chosen, self.intercept, seed, threads, monitor)?;
+                let chosen = choose_c(made.phi.view()?, chosen, self.near, self.intercept, (seed, threads), monitor)?;
                 clock.end("choose C")?;
-                chosen
+                chosen.for_loss(self.loss)
             }
         };
         let costs = chosen_c.costs(&weights, labels.classes().len())?;
@@ -353,12 +358,29 @@ impl<S: Similarity> BasisExpansionParams<S> {
             intercept: self.intercept,
             tol: self.tol,
             max_iter: self.max_iter,
-            start: chosen_c.start,
+            start: chosen_c.start.take(),
             seed,
             threads,
         };
         let mut solution = solver.solve(&made.phi, &labels, &costs, monitor)?;
         clock.end("solve")?;
+        if chosen_c.is_of_part && matches!(self.loss, AnyLoss::Smooth(_)) && monitor.ask().is_ok() {
+            let bases: HashSet<usize> = made.chosen.rows.iter().copied().collect();
+            let is_base = |at: &usize| bases.contains(&distinct.rows[*at]);
+            let all = FitOnAll {
+                phi: &made.phi,
+                labels: &labels,
+                weights: &weights,
+                costs: &costs,
+                bases: &(0..distinct.rows.len()).filter(is_base).collect(),
+                start: Start { weights: solution.weights.clone(), intercepts: solution.intercepts.clone() },
+            };
+            let error = held_out_error(all, &solver, seed, monitor)?;
+            if let Some(point) = chosen_c.point() {
+                point.held_out_error = error;
+            }
+            clock.end("hold out")?;
+        }
         if is_sparse {
             let kept = made.expansion.used_bases(&solution.weights);
             let note = format!("{} of {} bases have a weight and were kept", kept.len(), made.expansion.n_columns());
@@ -370,8 +392,9 @@ impl<S: Similarity> BasisExpansionParams<S> {
         solution.report.stages = clock.stages;
         let (notes, warnings) = made.expansion.of_definiteness();
         solution.report.notes.extend(notes);
-        solution.report.warnings.extend(warnings.into_iter().chain(made.chosen.warning).chain(chosen_c.warning));
-        solution.report.notes.extend(weighed.into_iter().chain(pruned).chain(chosen_c.note));
+        solution.report.warnings.extend(warnings.into_iter().chain(made.chosen.warning));
+        solution.report.warnings.extend(chosen_c.warning(&labels, &weights));
+        solution.report.notes.extend(weighed.into_iter().chain(pruned).chain(chosen_c.note.take()));
         Ok(BasisExpansionSvc {
             expansion: made.expansion,
             basis: made.basis,
@@ -388,101 +411,6 @@ impl<S: Similarity> BasisExpansionParams<S> {
             decision: OnceLock::new(),
             origin: Origin::of(training),
         })
-    }
-}
-
-/// The linear SVM on the features.
-struct Solver {
-    loss: AnyLoss,
-    penalty: Penalty,
-    intercept: Intercept,
-    tol: f64,
-    max_iter: Option<u32>,
-    start: Option<Start>,
-    seed: u64,
-    threads: usize,
-}
-
-/// The solution, as stored in the model.
-struct Solution {
-    /// `[problem][feature]`.
-    weights: Vec<f32>,
-    intercepts: Vec<f64>,
-    /// The intercept's treatment in the problem solved.
-    intercept: Intercept,
-    report: Report,
-}
-
-impl Solver {
-    fn solve(&self, phi: &DenseMatrix<f32>, labels: &Labels, costs: &[f64], monitor: &Monitor<'_>) -> Result<Solution> {
-        let targets = OneVsRest::new(labels.codes(), labels.classes().len());
-        let (rows, threads, tol) = (phi.view()?, self.threads, self.tol);
-        if self.penalty == Penalty::L1 {
-            return self.solve_l1(rows, targets, costs, monitor);
-        }
-        let AnyLoss::Smooth(loss) = self.loss else { return self.solve_dual(rows, targets, costs, monitor) };
-        let (default, intercept) = (NewtonSettings::default(), self.intercept);
-        let max_iter = self.max_iter.unwrap_or(default.max_iter);
-        let settings = NewtonSettings { tol, max_iter, threads, ..default };
-        let mut objective = LinearObjective::new(&[Block::from(rows)], targets, costs, loss, intercept, threads)?;
-        let start = self.start.as_ref().and_then(|start| start.of(targets.n_problems(), phi.n_cols));
-        let solution = newton::solve(&mut objective, &settings, start, monitor)?;
-        let report = solution.report(Vec::new(), &settings);
-        Ok(Solution { weights: solution.weights, intercepts: solution.intercepts, intercept, report })
-    }
-
-    fn solve_l1(
-        &self,
-        rows: DenseView<'_, f32>,
-        targets: OneVsRest<'_>,
-        costs: &[f64],
-        monitor: &Monitor<'_>,
-    ) -> Result<Solution> {
-        let default = L1Settings::default();
-        let max_epochs = self.max_iter.unwrap_or(default.max_epochs);
-        let settings = L1Settings { tol: self.tol, max_epochs, threads: self.threads };
-        // A penalised intercept would be one more weight to be made 0.
-        let intercept = if self.intercept == Intercept::None { Intercept::None } else { Intercept::Free };
-        let solve = if self.loss == AnyLoss::Hinge { lp_machine::solve } else { l1::solve };
-        let solved = solve(&rows, targets, costs, intercept, &settings, monitor)?;
-        let of = |number: fn(&L1Solution) -> f64| -> Vec<f64> { solved.iter().map(number).collect() };
-        let status: Vec<Status> = solved.iter().map(|solution| solution.status).collect();
-        let used = |solution: &L1Solution| solution.weights.iter().filter(|w| **w != 0.0).count() as u32;
-        let mut report = Report::of(
-            &status,
-            solved.iter().map(|solution| solution.epochs).collect(),
-            (&of(|solution| solution.primal), &of(|solution| solution.dual)),
-            of(L1Solution::gap),
-            solved.iter().map(used).collect(),
-            Vec::new(),
-        );
-        report.notes.push("n_support counts the weights that are not 0".into());
-        report.warn_unless_converged(&format!("after {max_epochs} passes (raise max_iter)"), Some(self.tol));
-        let weights = solved.iter().flat_map(|solution| solution.weights.iter().map(|w| *w as f32)).collect();
-        Ok(Solution { weights, intercepts: of(|solution| solution.intercept), intercept, report })
-    }
-
-    fn solve_dual(
-        &self,
-        rows: DenseView<'_, f32>,
-        targets: OneVsRest<'_>,
-        costs: &[f64],
-        monitor: &Monitor<'_>,
-    ) -> Result<Solution> {
-        let default = LinearDualSettings::default();
-        let max_epochs = self.max_iter.unwrap_or(default.max_epochs);
-        let (tol, seed, threads) = (self.tol, self.seed, self.threads);
-        let settings = LinearDualSettings { tol, max_epochs, seed, threads, ..default };
-        let is_free = self.intercept == Intercept::Free;
-        let intercept = if is_free { Intercept::Penalised } else { self.intercept };
-        let solution = linear_dual::solve(rows, targets, costs, intercept, &settings, monitor)?;
-        let mut report = solution.report(Vec::new(), &settings);
-        if is_free {
-            let told = "the intercept is penalised: the hinge is solved in its dual, which cannot have a free one \
-                        (intercept penalised or none says so without this warning)";
-            report.warnings.push(told.into());
-        }
-        Ok(Solution { weights: solution.weights, intercepts: solution.intercepts, intercept, report })
     }
 }
 

@@ -27,7 +27,7 @@ pub fn brought_rows(labels: &Labels, weights: &[f64], n_features: usize, fewest:
 
 /// Chooses about `n_wanted` rows among those with a weight, ascending: at random, each class by size with a minimum; all
 /// where as many are wanted as there are.
-pub(crate) fn choose_hessian_rows(labels: &Labels, weights: &[f64], n_wanted: usize, seed: u64) -> Vec<usize> {
+pub fn choose_hessian_rows(labels: &Labels, weights: &[f64], n_wanted: usize, seed: u64) -> Vec<usize> {
     let n_classes = labels.classes().len();
     let present = |row: usize| weights[row] > 0.0;
     let mut left = vec![0usize; n_classes];

@@ -13,6 +13,7 @@ use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::Intercept;
 use crate::similarity::Similarity;
+use crate::solve::thin_plate::GivenPath;
 
 /// Samples on which weights are learned.
 const SAMPLES_TO_WEIGH: usize = 1500;
@@ -66,7 +67,13 @@ pub(super) fn learn_weights<S: Similarity>(
             scale_columns(&mut scaled, width, columns(part), power.exp2());
         }
         let point = sampled
-            .fit(&scaled, asked.c, asked.intercept, false, &pool, &monitor.without_progress())?
+            .fit(
+                &scaled,
+                GivenPath { c: asked.c, ..GivenPath::default() },
+                asked.intercept,
+                &pool,
+                &monitor.without_progress(),
+            )?
             .outcome
             .best
             .point;

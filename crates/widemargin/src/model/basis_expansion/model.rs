@@ -212,6 +212,11 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         Some(expansion.squares_of_bases(&self.weights).into_iter().map(f64::sqrt).collect())
     }
 
+    /// The point of the path that was taken; none if C was given.
+    pub fn chosen(&self) -> Option<&PathPoint> {
+        self.path.iter().find(|point| point.c == self.c)
+    }
+
     /// The same model with more notes in its report.
     pub fn with_notes(mut self, notes: impl IntoIterator<Item = String>) -> Self {
         self.report.notes.extend(notes);

@@ -117,13 +117,13 @@ impl<S: Similarity> BasisExpansionParams<S> {
                 pieces.kept = None;
             }
         }
-        let chosen_c = match self.c {
+        let mut chosen_c = match self.c {
             CChoice::Value(c) => ChosenC::given(c, self.start),
             CChoice::Auto => {
                 let phi = DenseView::new(&hessian_sample.phi, part.len(), pieces.expansion.n_features())?;
-                let chosen = choose_c(phi, samples, intercept, seed, threads, monitor)?;
+                let chosen = choose_c(phi, samples, self.near, intercept, (seed, threads), monitor)?;
                 clock.end("choose C")?;
-                chosen
+                chosen.for_loss(self.loss)
             }
         };
         let costs = chosen_c.costs(&weights, labels.classes().len())?;
@@ -136,10 +136,10 @@ impl<S: Similarity> BasisExpansionParams<S> {
 
         let mut report: Report = solution.report(clock.stages, &settings);
         report.notes.push(note);
-        report.notes.extend(weighed.into_iter().chain(chosen_c.note));
+        report.notes.extend(weighed.into_iter().chain(chosen_c.note.take()));
         let (notes, warnings) = pieces.expansion.of_definiteness();
         report.notes.extend(notes);
-        report.warnings.extend(warnings.into_iter().chain(chosen.warning).chain(chosen_c.warning));
+        report.warnings.extend(warnings.into_iter().chain(chosen.warning).chain(chosen_c.warning(&of_part, &part)));
         let basis = if chosen.rows.is_empty() { "given".into() } else { expander.basis.to_string() };
         let parts = Assembled {
             basis,

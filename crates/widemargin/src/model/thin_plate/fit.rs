@@ -217,6 +217,7 @@ impl ThinPlateParams {
             null_space: self.null_space,
             c: self.c.given(),
             lowest: LOWEST,
+            near: None,
             confirms: true,
             stop: Stop { max_steps: self.max_steps, tol: self.tol },
         }

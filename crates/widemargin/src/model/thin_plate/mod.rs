@@ -1,5 +1,6 @@
 //! The thin plate SVM: parameters, fit, fitted model and its file.
 
+mod choose_kernel;
 mod class_path;
 pub(super) mod file;
 mod fit;
@@ -12,6 +13,7 @@ mod per_class;
 mod remote;
 mod stream;
 
+pub use choose_kernel::{AUTO_KERNELS, TriedThinPlate};
 pub use class_path::ClassPath;
 pub use landmarks::LandmarkChoice;
 pub use model::ThinPlateSvc;

@@ -26,9 +26,19 @@ pub(crate) struct FitSettings {
     pub c: Option<f64>,
     /// The smallest λ of the path in scale-free units, in half decades.
     pub lowest: i32,
+    /// A λ near which the best is expected, in scale-free units.
+    pub near: Option<f64>,
     /// Whether the error at the C selected is estimated by refits.
     pub confirms: bool,
     pub stop: Stop,
+}
+
+impl FitSettings {
+    /// The path's, for a kernel with this mean diagonal.
+    pub fn in_units(&self, unit: f64) -> PathSettings {
+        let FitSettings { c, lowest, near, confirms, stop, .. } = *self;
+        PathSettings { c, unit, lowest, near, confirms, stop }
+    }
 }
 
 /// Why `auto` does not leave the polynomials free.
@@ -138,8 +148,7 @@ fn solve(
     if !(unit > 0.0 && unit.is_finite()) {
         return Err(overflow());
     }
-    let path =
-        PathSettings { c: settings.c, unit, lowest: settings.lowest, confirms: settings.confirms, stop: settings.stop };
+    let path = settings.in_units(unit);
     let origins = vec![system.origin(); problems.targets().n_problems()];
     walk(&mut ExactVisits::new(system, problems, &path, pool, monitor), &origins, &path, monitor)
 }

@@ -79,28 +79,34 @@ impl RawRows for GivenFeatures<'_> {
     }
 }
 
-/// Fits all problems on given features at C, or at a path of values of C, of which one is selected; with leave-one-out,
-/// by refits at the selected one if it `confirms`.
+/// C, if it is given; the λ near which the best is expected, in units of the mean squared norm of the centred features;
+/// and whether the selected C is refined and its error estimated by refits.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct GivenPath {
+    pub c: Option<f64>,
+    pub near: Option<f64>,
+    pub confirms: bool,
+}
+
+/// Fits all problems on given features at C, or at a path of values of C, of which one is selected by leave-one-out.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled); an error on values beyond double precision.
 pub(crate) fn fit_given(
     rows: DenseView<'_, f32>,
     problems: &Problems<'_>,
-    c: Option<f64>,
+    path: GivenPath,
     intercept: Intercept,
-    confirms: bool,
     pool: &Pool,
     monitor: &Monitor<'_>,
 ) -> Result<OnFeatures> {
     let roots: Vec<f64> = problems.weights.iter().map(|weight| weight.sqrt()).collect();
     let rows = GivenFeatures { rows, roots: &roots, has_constant: intercept == Intercept::Penalised };
-    let null_space = if intercept == Intercept::Free { NullSpace::Free } else { NullSpace::None };
-    let settings = FitSettings { null_space, c, lowest: LOWEST, confirms, stop: STOP };
+    let settings = settings_of(intercept, path);
     let (n, n_features, k) = (roots.len(), rows.n_features(), problems.targets().n_problems());
     let expected_inside = (2 * n / k.max(2)).min(n / 2);
     // By sizes alone: the answer must not depend on the machine's free memory.
-    let mut found = if expected_inside <= n_features {
+    let found = if expected_inside <= n_features {
         by_gram_matrix(&rows, problems, &settings, pool, monitor)?
     } else {
         let (n_held, _) = landmark_bytes(n, n_features, 1, k, pool.threads()).held(n.div_ceil(BLOCK), None);
@@ -110,11 +116,49 @@ pub(crate) fn fit_given(
         let fitted = fit_blocks(&rows, map, (facts, &[0.0]), &settings, means, (pool, monitor), || Ok(()))?;
         OnFeatures { weights: fitted.alpha, intercepts: first(&fitted.beta), outcome: fitted.outcome }
     };
-    if rows.has_constant {
-        let constants = found.weights.iter_mut().map(|weights| weights.pop().unwrap_or(0.0));
-        found.intercepts = constants.collect();
+    Ok(found.with_constant(&rows))
+}
+
+/// The path of C on the Gram matrix of the rows, without refits: the left-out decision value of every sample is found,
+/// whatever the number of features.
+///
+/// # Errors
+/// As for [`fit_given`].
+pub(crate) fn left_out_path(
+    rows: DenseView<'_, f32>,
+    problems: &Problems<'_>,
+    near: Option<f64>,
+    intercept: Intercept,
+    pool: &Pool,
+    monitor: &Monitor<'_>,
+) -> Result<Outcome> {
+    let roots: Vec<f64> = problems.weights.iter().map(|weight| weight.sqrt()).collect();
+    let rows = GivenFeatures { rows, roots: &roots, has_constant: intercept == Intercept::Penalised };
+    Ok(by_gram_matrix(
+        &rows,
+        problems,
+        &settings_of(intercept, GivenPath { near, ..GivenPath::default() }),
+        pool,
+        monitor,
+    )?
+    .outcome)
+}
+
+fn settings_of(intercept: Intercept, path: GivenPath) -> FitSettings {
+    let GivenPath { c, near, confirms } = path;
+    let null_space = if intercept == Intercept::Free { NullSpace::Free } else { NullSpace::None };
+    FitSettings { null_space, c, lowest: LOWEST, near, confirms, stop: STOP }
+}
+
+impl OnFeatures {
+    /// A constant among the features is the intercept.
+    fn with_constant(mut self, rows: &GivenFeatures<'_>) -> Self {
+        if rows.has_constant {
+            let constants = self.weights.iter_mut().map(|weights| weights.pop().unwrap_or(0.0));
+            self.intercepts = constants.collect();
+        }
+        self
     }
-    Ok(found)
 }
 
 /// The exact solver, on the Gram matrix of the weighted rows.

@@ -11,7 +11,7 @@ use super::linear::{NOTHING, STOP};
 use super::log::Log;
 use super::newton::Lambdas;
 use super::null_space::{NullSpace, span};
-use super::path::{Outcome, PathSettings, walk};
+use super::path::{Outcome, walk};
 use super::row_sums::RowSums;
 use crate::error::{Error, Result};
 use crate::linalg::factor::{Matrix, Side, Svd, product, stacked, triangle};
@@ -164,8 +164,7 @@ pub(crate) fn fit_rows(
         }
     };
     let log = log.map(|log| log.with_unit(flat, unit));
-    let path =
-        PathSettings { c: settings.c, unit, lowest: settings.lowest, confirms: settings.confirms, stop: settings.stop };
+    let path = settings.in_units(unit);
     let mut visits = LandmarkVisits::new(batched_newton, unit, settled.total, settings.stop, pool, monitor, log);
     let origins = visits.origins();
     Ok((walk(&mut visits, &origins, &path, monitor)?, flat))

@@ -23,8 +23,10 @@ const SAFE_START: i32 = 0;
 pub(crate) const LOWEST: i32 = -16;
 const HIGHEST: i32 = 8;
 
-/// The path continues for this many half decades beyond the best leave-one-out loss.
+/// The path continues for this many half decades beyond the best leave-one-out loss: in general, and where it begins at
+/// the selected λ of similar features.
 const PATIENCE: i32 = 3;
+const PATIENCE_NEAR: i32 = 1;
 
 /// The maximum number of candidates confirmed in addition to the best one.
 const MOST_CONFIRMED: usize = 3;
@@ -55,6 +57,9 @@ pub struct PathPoint {
     /// the selected C of a fit on landmarks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fold_error: Option<f64>,
+    /// The error on samples that a second fit at the selected C did not see, where C was selected on some of many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_out_error: Option<f64>,
     /// Samples inside the margin, summed over the two-class problems.
     pub violators: u64,
     /// The largest number of Newton steps of the two-class problems.
@@ -62,9 +67,12 @@ pub struct PathPoint {
 }
 
 impl PathPoint {
-    /// The estimated error and its method, if it was estimated by refits: without each sample, or without each fifth of
-    /// them.
+    /// The estimated error and its method, if it was estimated by refits: without some samples, each sample, or each fifth
+    /// of them.
     pub fn error_estimate(&self) -> Option<(&'static str, f64)> {
+        if let Some(error) = self.held_out_error {
+            return Some(("error on held-out samples", error));
+        }
         let of_samples = self.loo_error.filter(|_| self.loo_exact).map(|error| ("leave-one-out error", error));
         of_samples.or_else(|| self.fold_error.map(|error| ("error in five folds", error)))
     }
@@ -105,7 +113,9 @@ pub(crate) struct PathSettings {
     pub unit: f64,
     /// The smallest λ of the path, in half decades.
     pub lowest: i32,
-    /// Whether the error at the C selected is estimated by refits.
+    /// A λ near which the best is expected, in scale-free units.
+    pub near: Option<f64>,
+    /// Whether the path is refined at its best point, and the error there estimated by refits.
     pub confirms: bool,
     pub stop: Stop,
 }
@@ -152,6 +162,7 @@ impl Candidate {
             loo_error: means.map(|means| means.wrong),
             loo_exact: false,
             fold_error: None,
+            held_out_error: None,
             violators: solutions.iter().map(|solution| solution.n_inside).sum(),
             steps: solutions.iter().map(|solution| solution.steps).max().unwrap_or(0),
         };
@@ -211,20 +222,32 @@ mod every_field {
 
     use super::PathPoint;
 
-    type Fields = (f64, f64, f64, Option<f64>, Option<f64>, bool, Option<f64>, u64, u32);
+    type Fields = (f64, f64, f64, Option<f64>, Option<f64>, bool, Option<f64>, Option<f64>, u64, u32);
 
     pub fn serialize<S: Serializer>(point: &PathPoint, to: S) -> Result<S::Ok, S::Error> {
-        let PathPoint { c, lambda, objective, loo_squared_hinge, loo_error, loo_exact, fold_error, violators, steps } =
-            *point;
-        let fields: Fields =
-            (c, lambda, objective, loo_squared_hinge, loo_error, loo_exact, fold_error, violators, steps);
+        let PathPoint { c, lambda, objective, loo_squared_hinge, loo_error, loo_exact, .. } = *point;
+        let PathPoint { fold_error, held_out_error, violators, steps, .. } = *point;
+        let loo = (loo_squared_hinge, loo_error, loo_exact);
+        let fields: Fields = (c, lambda, objective, loo.0, loo.1, loo.2, fold_error, held_out_error, violators, steps);
         fields.serialize(to)
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathPoint, D::Error> {
-        let (c, lambda, objective, loo_squared_hinge, loo_error, loo_exact, fold_error, violators, steps): Fields =
-            Fields::deserialize(from)?;
-        Ok(PathPoint { c, lambda, objective, loo_squared_hinge, loo_error, loo_exact, fold_error, violators, steps })
+        let fields = Fields::deserialize(from)?;
+        let (c, lambda, objective, loo_squared_hinge, loo_error, loo_exact, ..) = fields;
+        let (.., fold_error, held_out_error, violators, steps) = fields;
+        Ok(PathPoint {
+            c,
+            lambda,
+            objective,
+            loo_squared_hinge,
+            loo_error,
+            loo_exact,
+            fold_error,
+            held_out_error,
+            violators,
+            steps,
+        })
     }
 }
 
@@ -295,7 +318,10 @@ fn whole(
 ) -> Result<Outcome> {
     let lowest = settings.lowest;
     let usual = if monitor.has_time_limit() { SAFE_START } else { START };
-    let start = visits.began().map_or(usual, |lambda| (2.0 * lambda.log10()).round() as i32);
+    let half_decades = |lambda: f64| (2.0 * lambda.log10()).round() as i32;
+    let expected = settings.near.map_or(usual, |lambda| half_decades(lambda).clamp(lowest, HIGHEST));
+    let start = visits.began().map_or(expected, half_decades);
+    let patience = if settings.near.is_some() { PATIENCE_NEAR } else { PATIENCE };
     let mut path: Vec<PathPoint> = Vec::new();
     let mut best: Option<(f64, Candidate)> = None;
     let mut cut = false;
@@ -320,7 +346,7 @@ fn whole(
                 break;
             }
             let (best_at, _) = best.as_ref().ok_or_else(super::null_space::overflow)?;
-            if (f64::from(at) - best_at) * f64::from(direction) >= f64::from(PATIENCE) {
+            if (f64::from(at) - best_at) * f64::from(direction) >= f64::from(patience) {
                 break;
             }
             at += direction;
@@ -330,7 +356,7 @@ fn whole(
             return single(visits, 10f64.powf(f64::from(HIGHEST) / 2.0), origins);
         }
     }
-    if let Some(coarse) = best.as_ref().map(|(at, _)| *at) {
+    if let Some(coarse) = best.as_ref().map(|(at, _)| *at).filter(|_| settings.confirms) {
         for at in [coarse - 0.5, coarse + 0.5] {
             if at < f64::from(lowest) {
                 continue;

@@ -1,0 +1,58 @@
+//! A fit with nothing given: which method, and all its parameters.
+
+use clap::Args;
+use serde_json::{Value, json};
+use widemargin::Result;
+use widemargin::data::Labels;
+use widemargin::monitor::Monitor;
+use widemargin::select::{AutoMethod, AutoParams};
+
+use crate::args::Common;
+use crate::class_weight::ClassWeightArg;
+use crate::method::{Axis, Data, Method};
+use crate::model::Model;
+use crate::report::Failure;
+
+/// What may be said about a fit that chooses by itself.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Method options")]
+pub struct AutoArgs {
+    /// Methods to compare: basis-expansion, thin-plate, power-mean [default: all that take the samples]
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    methods: Vec<AutoMethod>,
+    #[command(flatten)]
+    class_weight: ClassWeightArg,
+}
+
+impl Method for AutoArgs {
+    const NAME: &'static str = "auto";
+    type Params = AutoParams;
+
+    fn axes(&self) -> Vec<Axis<AutoParams>> {
+        Vec::new()
+    }
+
+    fn params(&self, common: &Common, _: Option<u64>) -> AutoParams {
+        let methods = if self.methods.is_empty() { AutoMethod::ALL.to_vec() } else { self.methods.clone() };
+        let class_weight = self.class_weight.weights();
+        AutoParams { methods, class_weight, seed: common.seed, threads: common.threads }
+    }
+
+    fn json(&self) -> Value {
+        let methods: Vec<String> = self.methods.iter().map(ToString::to_string).collect();
+        let methods = if methods.is_empty() { "auto".into() } else { json!(methods) };
+        json!({ "methods": methods, "class_weight": self.class_weight.json() })
+    }
+
+    fn check(_: &AutoParams) -> std::result::Result<(), Failure> {
+        Ok(())
+    }
+
+    fn fit(params: &AutoParams, data: Data<'_>, labels: &Labels, monitor: &Monitor<'_>) -> Result<Model> {
+        let found = match data {
+            Data::Samples(samples) => params.fit_with(&samples.view()?, labels, None, monitor)?,
+            Data::Store(store, resources) => params.fit_blocks(store, labels, None, resources, monitor)?,
+        };
+        Ok(found.model)
+    }
+}

@@ -1,0 +1,51 @@
+//! `train DATA`: the method, and all its parameters, by themselves.
+
+use crate::Folder;
+use crate::kinds::rings;
+
+#[test]
+fn a_file_of_samples_is_all_that_is_needed() {
+    let folder = Folder::new();
+    folder.write("train.csv", rings(1, 80, true));
+    folder.write("test.csv", rings(2, 40, true));
+    folder.run("train train.csv -o m").well();
+    let shown = folder.run("inspect m --json").json();
+    let notes = shown["report"]["notes"].to_string();
+    for told in ["methods compared by the mean leave-one-out squared hinge", "basis-expansion (", "thin-plate ("] {
+        assert!(notes.contains(told), "{notes}");
+    }
+    let accuracy = folder.run("evaluate m test.csv --json").json()["accuracy"].as_f64().unwrap();
+    assert!(accuracy > 0.85, "{accuracy}");
+    // A method that is named takes the place of the comparison.
+    folder.run("train thin-plate train.csv -o t").well();
+    folder.run("train train.csv -o u --methods thin-plate").well();
+    assert_eq!(folder.run("inspect t --json").json()["method"], folder.run("inspect u --json").json()["method"]);
+}
+
+#[test]
+fn strings_are_samples_too() {
+    let folder = Folder::new();
+    let lines = (0..60).map(|i| format!("{}\t{}\n", ["ababab", "cdcdcd"][i % 2], ["x", "y"][i % 2]));
+    folder.write("words.tsv", String::from("text\tlabel\n") + &lines.collect::<String>());
+    folder.run("train words.tsv -o m --format strings").well();
+    assert_eq!(folder.run("inspect m --json").json()["method"], "basis-expansion");
+    folder.run("train words.tsv -o m --format strings --methods thin-plate").fails(2, &["methods", "basis-expansion"]);
+}
+
+#[test]
+fn samples_in_blocks_are_the_basis_expansions() {
+    let folder = Folder::new();
+    folder.write("train.csv", rings(1, 400, true));
+    folder.run("train train.csv -o m --memory 64MB").well();
+    let shown = folder.run("inspect m --json").json();
+    assert!(shown["report"]["notes"].to_string().contains("only the basis expansion was tried"), "{shown}");
+}
+
+#[test]
+fn what_is_missing_is_told() {
+    let folder = Folder::new();
+    folder.run("train").fails(2, &["DATA"]);
+    folder.write("train.csv", rings(1, 80, true));
+    folder.run("train train.csv").fails(2, &["--output"]);
+    folder.run("train train.csv -o m --methods forest").fails(2, &["forest", "basis-expansion"]);
+}

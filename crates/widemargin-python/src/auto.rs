@@ -1,0 +1,39 @@
+//! A fit with nothing given.
+
+use pyo3::prelude::*;
+use widemargin::select::{AutoMethod, AutoParams, TriedMethod};
+
+use crate::convert::{self, Common, Target, labelled};
+use crate::errors::raise;
+use crate::model::Model;
+use crate::python_similarity::{Collected, needed};
+use crate::work::conduct;
+
+/// The method, what it chose, the loss or the problem, the error, the number of samples and seconds.
+type MethodFacts = (String, String, Option<f64>, Option<String>, Option<f64>, usize, f64);
+
+/// Trains whichever of the methods suits the samples, with all its parameters chosen.
+#[pyfunction]
+pub(crate) fn fit_auto(
+    py: Python<'_>,
+    samples: Collected<'_>,
+    target: Target<'_>,
+    methods: Vec<String>,
+    common: Common<'_>,
+) -> PyResult<(Model, Vec<MethodFacts>)> {
+    let (labels, weights) = labelled(&target)?;
+    let methods = methods.iter().map(|name| name.parse::<AutoMethod>().map_err(raise)).collect::<PyResult<_>>()?;
+    let class_weight = convert::class_weight(common.class_weight.as_ref(), &labels)?;
+    let params = AutoParams { methods, class_weight, seed: common.seed, threads: common.threads };
+    let samples = needed(samples)?;
+    let view = samples.view()?;
+    let found = conduct(py, &common.patience()?, |monitor, _| params.fit_with(&view, &labels, weights, monitor))?;
+    let told = |tried: TriedMethod| {
+        let (loss, problem) = match tried.loss {
+            Ok(loss) => (Some(loss), None),
+            Err(problem) => (None, Some(problem)),
+        };
+        (tried.method.to_string(), tried.chosen, loss, problem, tried.error, tried.n_samples, tried.seconds)
+    };
+    Ok((Model::of(found.model, common.feature_names).map_err(raise)?, found.tried.into_iter().map(told).collect()))
+}

@@ -1,0 +1,118 @@
+//! The linear SVM on the features of an expansion: its solver by loss and penalty.
+
+use super::start::Start;
+use crate::data::{DenseMatrix, DenseView, Labels};
+use crate::error::Result;
+use crate::monitor::Monitor;
+use crate::problem::{AnyLoss, Block, Intercept, LinearObjective, OneVsRest, Penalty};
+use crate::solve::l1::{self, L1Settings, L1Solution};
+use crate::solve::linear_dual::{self, LinearDualSettings};
+use crate::solve::newton::{self, NewtonSettings};
+use crate::solve::{Report, Status, lp_machine};
+
+/// The linear SVM on the features.
+#[derive(Clone)]
+pub(super) struct Solver {
+    pub loss: AnyLoss,
+    pub penalty: Penalty,
+    pub intercept: Intercept,
+    pub tol: f64,
+    pub max_iter: Option<u32>,
+    pub start: Option<Start>,
+    pub seed: u64,
+    pub threads: usize,
+}
+
+/// The solution, as stored in the model.
+pub(super) struct Solution {
+    /// `[problem][feature]`.
+    pub weights: Vec<f32>,
+    pub intercepts: Vec<f64>,
+    /// The intercept's treatment in the problem solved.
+    pub intercept: Intercept,
+    pub report: Report,
+}
+
+impl Solver {
+    /// The same from a warm start, to another gap.
+    pub fn starting_at(&self, start: Start, tol: f64) -> Self {
+        Solver { start: Some(start), tol, ..self.clone() }
+    }
+
+    pub fn solve(
+        &self,
+        phi: &DenseMatrix<f32>,
+        labels: &Labels,
+        costs: &[f64],
+        monitor: &Monitor<'_>,
+    ) -> Result<Solution> {
+        let targets = OneVsRest::new(labels.codes(), labels.classes().len());
+        let (rows, threads, tol) = (phi.view()?, self.threads, self.tol);
+        if self.penalty == Penalty::L1 {
+            return self.solve_l1(rows, targets, costs, monitor);
+        }
+        let AnyLoss::Smooth(loss) = self.loss else { return self.solve_dual(rows, targets, costs, monitor) };
+        let (default, intercept) = (NewtonSettings::default(), self.intercept);
+        let max_iter = self.max_iter.unwrap_or(default.max_iter);
+        let settings = NewtonSettings { tol, max_iter, threads, ..default };
+        let mut objective = LinearObjective::new(&[Block::from(rows)], targets, costs, loss, intercept, threads)?;
+        let start = self.start.as_ref().and_then(|start| start.of(targets.n_problems(), phi.n_cols));
+        let solution = newton::solve(&mut objective, &settings, start, monitor)?;
+        let report = solution.report(Vec::new(), &settings);
+        Ok(Solution { weights: solution.weights, intercepts: solution.intercepts, intercept, report })
+    }
+
+    fn solve_l1(
+        &self,
+        rows: DenseView<'_, f32>,
+        targets: OneVsRest<'_>,
+        costs: &[f64],
+        monitor: &Monitor<'_>,
+    ) -> Result<Solution> {
+        let default = L1Settings::default();
+        let max_epochs = self.max_iter.unwrap_or(default.max_epochs);
+        let settings = L1Settings { tol: self.tol, max_epochs, threads: self.threads };
+        // A penalised intercept would be one more weight to be made 0.
+        let intercept = if self.intercept == Intercept::None { Intercept::None } else { Intercept::Free };
+        let solve = if self.loss == AnyLoss::Hinge { lp_machine::solve } else { l1::solve };
+        let solved = solve(&rows, targets, costs, intercept, &settings, monitor)?;
+        let of = |number: fn(&L1Solution) -> f64| -> Vec<f64> { solved.iter().map(number).collect() };
+        let status: Vec<Status> = solved.iter().map(|solution| solution.status).collect();
+        let used = |solution: &L1Solution| solution.weights.iter().filter(|w| **w != 0.0).count() as u32;
+        let mut report = Report::of(
+            &status,
+            solved.iter().map(|solution| solution.epochs).collect(),
+            (&of(|solution| solution.primal), &of(|solution| solution.dual)),
+            of(L1Solution::gap),
+            solved.iter().map(used).collect(),
+            Vec::new(),
+        );
+        report.notes.push("n_support counts the weights that are not 0".into());
+        report.warn_unless_converged(&format!("after {max_epochs} passes (raise max_iter)"), Some(self.tol));
+        let weights = solved.iter().flat_map(|solution| solution.weights.iter().map(|w| *w as f32)).collect();
+        Ok(Solution { weights, intercepts: of(|solution| solution.intercept), intercept, report })
+    }
+
+    fn solve_dual(
+        &self,
+        rows: DenseView<'_, f32>,
+        targets: OneVsRest<'_>,
+        costs: &[f64],
+        monitor: &Monitor<'_>,
+    ) -> Result<Solution> {
+        let default = LinearDualSettings::default();
+        let max_epochs = self.max_iter.unwrap_or(default.max_epochs);
+        let (tol, seed, threads) = (self.tol, self.seed, self.threads);
+        let settings = LinearDualSettings { tol, max_epochs, seed, threads, ..default };
+        let is_free = self.intercept == Intercept::Free;
+        let intercept = if is_free { Intercept::Penalised } else { self.intercept };
+        let solution = linear_dual::solve(rows, targets, costs, intercept, &settings, monitor)?;
+        let mut report = solution.report(Vec::new(), &settings);
+        if is_free {
+            let told = "the intercept is penalised: the hinge is solved in its dual, which cannot have a free one \
+                        (intercept penalised or none says so without this warning)";
+            report.warnings.push(told.into());
+        }
+        Ok(Solution { weights: solution.weights, intercepts: solution.intercepts, intercept, report })
+    }
+}

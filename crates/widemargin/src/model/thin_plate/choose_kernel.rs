@@ -1,0 +1,130 @@
+//! The kernel with the least leave-one-out loss.
+//!
+//! Each kernel is fitted on at most a thousand samples, exactly, with C by leave-one-out; the mean leave-one-out squared
+//! hinge at the C selected is its loss. λ and the loss have no scale, so that kernels of any homogeneity may be compared.
+
+use std::time::Instant;
+
+use super::model::ThinPlateSvc;
+use super::params::ThinPlateParams;
+use crate::data::{AnySamples, Labels, Rows, SamplesView, Source, VectorSource, effective_weights};
+use crate::error::{Error, Result};
+use crate::model::{CChoice, choose_rows};
+use crate::monitor::Monitor;
+use crate::similarity::ConditionalKernel;
+
+/// Samples on which kernels are compared.
+const SAMPLES: usize = 1000;
+
+/// What `auto` compares: the two distances that have the constant as their only polynomial, and so no part that many
+/// columns can overfit.
+pub const AUTO_KERNELS: [ConditionalKernel; 2] = [ConditionalKernel::Distance, ConditionalKernel::Cityblock];
+
+/// What was found of a kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TriedThinPlate {
+    /// The kernel.
+    pub kernel: ConditionalKernel,
+    /// The mean leave-one-out squared hinge at the C selected, or why there is none.
+    pub loss: std::result::Result<f64, String>,
+    /// The estimated error there.
+    pub error: Option<f64>,
+    /// The number of samples.
+    pub n_samples: usize,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+}
+
+impl ThinPlateParams {
+    /// Trains with the best of some kernels, by leave-one-out on at most 1,000 samples; with what was found of each. C must
+    /// be [`CChoice::Auto`].
+    ///
+    /// # Errors
+    /// As for [`ThinPlateParams::fit_with`]; [`Error::Parameter`] if C is given, or if no kernel could be fitted, with the
+    /// reasons.
+    pub fn fit_best(
+        &self,
+        kernels: &[ConditionalKernel],
+        samples: &impl Rows,
+        labels: &Labels,
+        sample_weight: Option<&[f64]>,
+        monitor: &Monitor<'_>,
+    ) -> Result<(ThinPlateSvc, Vec<TriedThinPlate>)> {
+        self.check()?;
+        labels.check(samples.n_rows())?;
+        if self.c != CChoice::Auto {
+            return Err(Error::parameter("kernel", "auto", "a kernel where C is given: losses at one C say nothing"));
+        }
+        let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
+        let rows = choose_rows(labels, &weights, SAMPLES.min(weights.len()), self.seed);
+        let is_part = weights.iter().filter(|weight| **weight > 0.0).count() > SAMPLES;
+        // What is fitted on all is the model where all are compared, by the exact solver.
+        let is_final = !is_part && self.n_basis.is_none() && !self.per_class;
+        let some: AnySamples = VectorSource(samples).select(&rows)?;
+        let some = SamplesView::Other(&some).rows("the thin plate SVM")?;
+        let codes = rows.iter().map(|&row| labels.codes()[row]).collect();
+        let labels_of_some = Labels::from_codes(labels.classes().to_vec(), codes)?;
+        let weights_of_some: Option<Vec<f64>> = sample_weight.map(|all| rows.iter().map(|&row| all[row]).collect());
+        let mut tried: Vec<TriedThinPlate> = Vec::with_capacity(kernels.len());
+        let mut best: Option<(f64, ThinPlateSvc)> = None;
+        let mut problem: Option<Error> = None;
+        for &kernel in kernels {
+            let start = Instant::now();
+            let found = if is_final {
+                self.clone().kernel(kernel).fit_with(samples, labels, sample_weight, monitor)
+            } else {
+                let alone = self.clone().kernel(kernel).n_basis(None).per_class(false);
+                alone.fit_with(&some, &labels_of_some, weights_of_some.as_deref(), monitor)
+            };
+            let (loss, error) = match &found {
+                Err(Error::Cancelled { stage }) => return Err(Error::Cancelled { stage }),
+                Err(problem) => (Err(problem.to_string()), None),
+                Ok(model) => {
+                    let point = model.chosen();
+                    let loss = point.and_then(|point| point.loo_squared_hinge);
+                    let error = point.and_then(|point| point.error_estimate()).map(|(_, error)| error);
+                    (loss.ok_or_else(|| "no C of the path could be solved".to_owned()), error)
+                }
+            };
+            let seconds = start.elapsed().as_secs_f64();
+            match (&loss, found) {
+                (Ok(loss), Ok(model)) if best.as_ref().is_none_or(|(least, _)| loss < least) => {
+                    best = Some((*loss, model));
+                }
+                (_, Err(error)) => problem = problem.or(Some(error)),
+                _ => {}
+            }
+            tried.push(TriedThinPlate { kernel, loss, error, n_samples: rows.len(), seconds });
+            if best.is_some() && monitor.ask().is_err() {
+                break;
+            }
+        }
+        let Some((_, mut model)) = best else {
+            // What one kernel meets, such as too little memory, the other does too.
+            if let (Some(error), true) = (problem, all_alike(&tried)) {
+                return Err(error);
+            }
+            let reason =
+                |one: &TriedThinPlate| format!("{}: {}", one.kernel, one.loss.as_ref().err().map_or("", |told| told));
+            let reasons: Vec<String> = tried.iter().map(reason).collect();
+            let expected = format!("a kernel that can be fitted: {}", reasons.join("; "));
+            return Err(Error::parameter("kernel", "auto", expected));
+        };
+        if !is_final {
+            model = self.clone().kernel(model.kernel()).fit_with(samples, labels, sample_weight, monitor)?;
+        }
+        let one = |one: &TriedThinPlate| match &one.loss {
+            Ok(loss) => format!("{} {loss:.4}", one.kernel),
+            Err(problem) => format!("{} failed: {problem}", one.kernel),
+        };
+        let told: Vec<String> = tried.iter().map(one).collect();
+        let n = rows.len();
+        model.report.notes.push(format!("mean leave-one-out squared hinge on {n} samples: {}", told.join(", ")));
+        Ok((model, tried))
+    }
+}
+
+/// Whether all kernels met the same.
+fn all_alike(tried: &[TriedThinPlate]) -> bool {
+    tried.windows(2).all(|pair| pair[0].loss == pair[1].loss)
+}

@@ -1,0 +1,369 @@
+//! Which method: what each chooses by itself on some of the samples, compared by leave-one-out.
+//!
+//! The squared hinge is the loss of all three, and the left-out decision value of a sample is the same question to each, so
+//! their mean leave-one-out squared hinges may be compared. Where there are more samples than are compared, the method with
+//! the least is fitted again, on all.
+
+use std::fmt::Write as _;
+use std::time::Instant;
+
+use super::similarity_search::SimilaritySearch;
+use crate::data::{AnySamples, ClassWeight, Labels, Resources, SamplesView, Source, Vectors, effective_weights};
+use crate::error::{Error, Result};
+use crate::macros::named;
+use crate::model::{
+    AUTO_KERNELS, BasisExpansionParams, CChoice, Classifier, PowerMeanParams, Standardize, ThinPlateParams, choose_rows,
+};
+use crate::monitor::{Monitor, Progress};
+use crate::similarity::{AdditiveKernel, ConditionalKernel};
+
+/// Samples on which methods are compared.
+const SAMPLES: usize = 1000;
+
+/// A method that [`AutoParams`] may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AutoMethod {
+    /// The basis expansion SVM, on samples of any kind.
+    BasisExpansion,
+    /// The thin plate SVM, on vectors.
+    ThinPlate,
+    /// The power mean SVM, on vectors without values below 0.
+    PowerMean,
+}
+
+named!("method": AutoMethod {
+    "basis-expansion" = AutoMethod::BasisExpansion,
+    "thin-plate" = AutoMethod::ThinPlate,
+    "power-mean" = AutoMethod::PowerMean,
+});
+
+impl AutoMethod {
+    /// All of them, in the order in which they are tried.
+    pub const ALL: [AutoMethod; 3] = [AutoMethod::BasisExpansion, AutoMethod::ThinPlate, AutoMethod::PowerMean];
+
+    /// Whether it takes these samples.
+    fn takes(self, samples: &AnySamples) -> bool {
+        match (self, samples) {
+            (AutoMethod::BasisExpansion, _) | (AutoMethod::ThinPlate, AnySamples::Vectors(_)) => true,
+            (AutoMethod::PowerMean, AnySamples::Vectors(vectors)) => match vectors {
+                Vectors::Dense(matrix) => matrix.values.iter().all(|value| *value >= 0.0),
+                Vectors::Sparse(matrix) => matrix.values.iter().all(|value| *value >= 0.0),
+            },
+            _ => false,
+        }
+    }
+}
+
+/// A fit of whatever method suits the samples, with nothing to choose.
+#[derive(Clone, Debug)]
+pub struct AutoParams {
+    /// The methods that are compared.
+    pub methods: Vec<AutoMethod>,
+    /// The class weights.
+    pub class_weight: ClassWeight,
+    /// Seed of the samples on which methods are compared, and of each method.
+    pub seed: u64,
+    /// Number of threads, 0 meaning one per core. The result does not depend on it.
+    pub threads: usize,
+}
+
+impl Default for AutoParams {
+    fn default() -> Self {
+        AutoParams { methods: AutoMethod::ALL.to_vec(), class_weight: ClassWeight::Uniform, seed: 0, threads: 0 }
+    }
+}
+
+/// What was found of a method.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TriedMethod {
+    /// The method.
+    pub method: AutoMethod,
+    /// What it chose: similarities or a kernel.
+    pub chosen: String,
+    /// The mean leave-one-out squared hinge at what it chose, or why there is none.
+    pub loss: std::result::Result<f64, String>,
+    /// The estimated error there.
+    pub error: Option<f64>,
+    /// The number of samples it was tried on.
+    pub n_samples: usize,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+}
+
+/// A trained model, and how its method was chosen.
+#[derive(Debug)]
+pub struct AutoFit {
+    /// The model.
+    pub model: Box<dyn Classifier>,
+    /// What was tried, in order.
+    pub tried: Vec<TriedMethod>,
+}
+
+/// A model with what its method says of its own error.
+struct Fitted {
+    model: Box<dyn Classifier>,
+    chosen: String,
+    loss: f64,
+    error: Option<f64>,
+}
+
+impl AutoParams {
+    /// Trains.
+    ///
+    /// # Errors
+    /// See [`AutoParams::fit_with`].
+    pub fn fit(&self, samples: &SamplesView<'_>, labels: &Labels) -> Result<AutoFit> {
+        self.fit_with(samples, labels, None, &Monitor::none())
+    }
+
+    /// Trains with one weight per sample and a monitor, whose time limit ends the comparison with the best so far.
+    ///
+    /// # Errors
+    /// Invalid labels and weights; [`Error::Parameter`] without methods, or if none could be tried, with the reasons;
+    /// [`Error::Cancelled`].
+    pub fn fit_with(
+        &self,
+        samples: &SamplesView<'_>,
+        labels: &Labels,
+        sample_weight: Option<&[f64]>,
+        monitor: &Monitor<'_>,
+    ) -> Result<AutoFit> {
+        labels.check(samples.n_samples())?;
+        let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
+        let rows = choose_rows(labels, &weights, SAMPLES.min(weights.len()), self.seed);
+        let is_part = weights.iter().filter(|weight| **weight > 0.0).count() > SAMPLES;
+        let some = samples.select(&rows)?;
+        let methods: Vec<AutoMethod> = self.methods.iter().copied().filter(|method| method.takes(&some)).collect();
+        if methods.is_empty() {
+            let expected = format!("basis-expansion among them for {}", some.kind());
+            return Err(Error::parameter("methods", self.names(), expected));
+        }
+        if let ([only], true) = (&methods[..], is_part) {
+            let fitted = self.fit_method(*only, samples, labels, sample_weight, monitor)?;
+            return Ok(AutoFit { model: fitted.model, tried: Vec::new() });
+        }
+        let of_part =
+            Labels::from_codes(labels.classes().to_vec(), rows.iter().map(|&row| labels.codes()[row]).collect())?;
+        let weights_of_part: Option<Vec<f64>> =
+            sample_weight.map(|weights| rows.iter().map(|&row| weights[row]).collect());
+        let view = SamplesView::Other(&some);
+        let mut tried = Vec::new();
+        let mut best: Option<(AutoMethod, Fitted)> = None;
+        let total = methods.len() as u64 + u64::from(is_part);
+        for (done, &method) in methods.iter().enumerate() {
+            monitor.tell(Progress { stage: "methods", done: done as u64, total, gap: None });
+            monitor.go_on("methods")?;
+            if best.is_some() && monitor.ask().is_err() {
+                break;
+            }
+            let (start, quiet) = (Instant::now(), monitor.without_progress());
+            let found = match is_part {
+                true => self.fit_method(method, &view, &of_part, weights_of_part.as_deref(), &quiet),
+                false => self.fit_method(method, samples, labels, sample_weight, &quiet),
+            };
+            let seconds = start.elapsed().as_secs_f64();
+            let n_samples = rows.len();
+            let fitted = match found {
+                Err(Error::Cancelled { stage }) => return Err(Error::Cancelled { stage }),
+                Err(problem) => {
+                    let (chosen, loss) = (String::new(), Err(problem.to_string()));
+                    tried.push(TriedMethod { method, chosen, loss, error: None, n_samples, seconds });
+                    continue;
+                }
+                Ok(fitted) => fitted,
+            };
+            let Fitted { chosen, loss, error, .. } = &fitted;
+            let (chosen, loss, error) = (chosen.clone(), *loss, *error);
+            tried.push(TriedMethod { method, chosen, loss: Ok(loss), error, n_samples, seconds });
+            if best.as_ref().is_none_or(|(_, best)| loss < best.loss) {
+                best = Some((method, fitted));
+            }
+        }
+        let Some((method, fitted)) = best else {
+            let reason = |tried: &TriedMethod| {
+                format!("{}: {}", tried.method, tried.loss.as_ref().err().map_or("", String::as_str))
+            };
+            let reasons: Vec<String> = tried.iter().map(reason).collect();
+            let expected = format!("a method that can be fitted: {}", reasons.join("; "));
+            return Err(Error::parameter("methods", self.names(), expected));
+        };
+        let model = match is_part {
+            true => self.fit_method(method, samples, labels, sample_weight, monitor)?.model,
+            false => fitted.model,
+        };
+        Ok(AutoFit { model: model.with_notes(vec![told(&tried)]), tried })
+    }
+
+    /// Trains on samples in blocks, of which a part stays in memory: only the basis expansion is tried, and the report says
+    /// so.
+    ///
+    /// # Errors
+    /// As for [`AutoParams::fit_with`]; [`Error::Parameter`] without the basis expansion among the methods; what a fit in
+    /// blocks meets.
+    pub fn fit_blocks(
+        &self,
+        samples: &dyn Source<Samples = AnySamples>,
+        labels: &Labels,
+        sample_weight: Option<&[f64]>,
+        resources: &Resources<'_>,
+        monitor: &Monitor<'_>,
+    ) -> Result<AutoFit> {
+        if !self.methods.contains(&AutoMethod::BasisExpansion) {
+            return Err(Error::parameter("methods", self.names(), "basis-expansion among them for samples in blocks"));
+        }
+        let params = self.basis_expansion();
+        let found = SimilaritySearch::of(&params, &[], None, true).choose(samples, labels, sample_weight, monitor)?;
+        let model = found.apply(params)?.fit_blocks(samples, labels, sample_weight, resources, monitor)?;
+        let told = "samples in blocks: only the basis expansion was tried".to_owned();
+        Ok(AutoFit { model: Box::new(model.with_notes(found.told().into_iter().chain([told]))), tried: Vec::new() })
+    }
+
+    /// The methods, side by side.
+    fn names(&self) -> String {
+        let names: Vec<String> = self.methods.iter().map(ToString::to_string).collect();
+        if names.is_empty() { "none".to_owned() } else { names.join(",") }
+    }
+
+    /// The basis expansion with C open; another similarity takes the place of this one.
+    fn basis_expansion(&self) -> BasisExpansionParams<AdditiveKernel> {
+        BasisExpansionParams::new(AdditiveKernel::Chi2)
+            .c(CChoice::Auto)
+            .class_weight(self.class_weight.clone())
+            .seed(self.seed)
+            .threads(self.threads)
+    }
+
+    /// A fit of one method, with all its parameters chosen by itself.
+    fn fit_method(
+        &self,
+        method: AutoMethod,
+        samples: &SamplesView<'_>,
+        labels: &Labels,
+        sample_weight: Option<&[f64]>,
+        monitor: &Monitor<'_>,
+    ) -> Result<Fitted> {
+        let unsolved = || Error::parameter("C", "auto", "a problem that can be solved at some C of the path");
+        match method {
+            AutoMethod::BasisExpansion => {
+                let params = self.basis_expansion();
+                let found =
+                    SimilaritySearch::of(&params, &[], None, true).choose(samples, labels, sample_weight, monitor)?;
+                let model = found.apply(params)?.fit_with(samples, labels, sample_weight, monitor)?;
+                let point = model.chosen().ok_or_else(unsolved)?;
+                let (loss, error) = (point.loo_squared_hinge, point.error_estimate().map(|(_, error)| error));
+                let model = model.with_notes(found.told());
+                Ok(Fitted {
+                    chosen: model.expansion().similarity().specs().join(" + "),
+                    loss: loss.ok_or_else(unsolved)?,
+                    error,
+                    model: Box::new(model),
+                })
+            }
+            AutoMethod::ThinPlate => {
+                let params = ThinPlateParams::new(ConditionalKernel::Distance)
+                    .standardize(Standardize::Auto)
+                    .class_weight(self.class_weight.clone())
+                    .seed(self.seed)
+                    .threads(self.threads);
+                let rows = samples.rows("the thin plate SVM")?;
+                let (model, _) = params.fit_best(&AUTO_KERNELS, &rows, labels, sample_weight, monitor)?;
+                let point = model.chosen().ok_or_else(unsolved)?;
+                let (loss, error) = (point.loo_squared_hinge, point.error_estimate().map(|(_, error)| error));
+                Ok(Fitted {
+                    chosen: model.kernel().to_string(),
+                    loss: loss.ok_or_else(unsolved)?,
+                    error,
+                    model: Box::new(model),
+                })
+            }
+            AutoMethod::PowerMean => {
+                let params = PowerMeanParams::auto()
+                    .class_weight(self.class_weight.clone())
+                    .seed(self.seed)
+                    .threads(self.threads);
+                let rows = samples.rows("the power mean SVM")?;
+                let model = params.fit_with(&rows, labels, sample_weight, monitor)?;
+                let path = model.choice().map_or(&[][..], |choice| &choice.path[..]);
+                let point = path.iter().find(|point| point.c == model.c()).ok_or_else(unsolved)?;
+                Ok(Fitted {
+                    chosen: model.map().kernel().to_string(),
+                    loss: point.loo_squared_hinge,
+                    error: Some(point.loo_error),
+                    model: Box::new(model),
+                })
+            }
+        }
+    }
+}
+
+/// What was tried, in a line.
+fn told(tried: &[TriedMethod]) -> String {
+    let mut told = String::from("methods compared by the mean leave-one-out squared hinge");
+    for (at, one) in tried.iter().enumerate() {
+        let TriedMethod { method, chosen, loss, n_samples, .. } = one;
+        let _ = match loss {
+            Ok(loss) => write!(told, "{} {method} ({chosen}) {loss:.4}", if at == 0 { ":" } else { "," }),
+            Err(problem) => write!(told, "{} {method} failed: {problem}", if at == 0 { ":" } else { "," }),
+        };
+        if at + 1 == tried.len() {
+            let _ = write!(told, ", on {n_samples} samples");
+        }
+    }
+    told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::DenseMatrix;
+
+    /// Rings, in two columns of which one has other units.
+    fn rings(n: usize) -> (AnySamples, Labels) {
+        let (mut values, mut labels) = (Vec::new(), Vec::new());
+        for i in 0..n {
+            let noise = 0.5 * ((i * 37 % 101) as f64 / 101.0);
+            let (radius, angle) = (if i % 2 == 0 { 1.0 } else { 1.5 } + noise, i as f64 * 0.7);
+            values.extend([(radius * angle.cos()) as f32, (100.0 * radius * angle.sin()) as f32]);
+            labels.push((i % 2) as i64);
+        }
+        let matrix = DenseMatrix { values, n_rows: n, n_cols: 2 };
+        (AnySamples::Vectors(Vectors::Dense(matrix)), Labels::new(labels))
+    }
+
+    #[test]
+    fn the_method_with_the_least_loss_is_fitted_and_all_are_told() {
+        let (samples, labels) = rings(300);
+        let view = SamplesView::Other(&samples);
+        let found = AutoParams::default().fit(&view, &labels).unwrap();
+        assert_eq!(found.tried.len(), 2);
+        let loss = |tried: &TriedMethod| tried.loss.clone().unwrap();
+        let least = found.tried.iter().min_by(|a, b| loss(a).total_cmp(&loss(b))).unwrap();
+        assert_eq!(found.model.method(), least.method.to_string());
+        assert!(found.model.report().notes.iter().any(|note| note.contains("methods compared")));
+        // One method alone is what it is by itself.
+        for (method, tried) in AutoMethod::ALL.into_iter().zip(&found.tried) {
+            let alone = AutoParams { methods: vec![method], threads: 2, ..AutoParams::default() };
+            let alone = alone.fit(&view, &labels).unwrap();
+            assert_eq!(alone.tried[0].loss, tried.loss);
+            assert_eq!(alone.model.method(), method.to_string());
+        }
+    }
+
+    #[test]
+    fn many_samples_are_all_fitted_with_the_method_chosen_on_some() {
+        let (samples, labels) = rings(1500);
+        let found = AutoParams::default().fit(&SamplesView::Other(&samples), &labels).unwrap();
+        assert!(found.tried.iter().all(|tried| tried.n_samples <= 1000));
+        let scores = found.model.decision_function(&SamplesView::Other(&samples), 1, &Monitor::none()).unwrap();
+        let right = (0..1500).filter(|&i| (scores.values()[i] > 0.0) == (i % 2 == 1)).count();
+        assert!(right > 1450, "{right}");
+    }
+
+    #[test]
+    fn no_method_that_takes_the_samples_is_an_error() {
+        let (samples, labels) = rings(60);
+        let none = AutoParams { methods: Vec::new(), ..AutoParams::default() };
+        let error = none.fit(&SamplesView::Other(&samples), &labels).unwrap_err().to_string();
+        assert!(error.contains("methods") && error.contains("basis-expansion"), "{error}");
+    }
+}

@@ -3,10 +3,11 @@
 //! A candidate is a similarity, or several, with its normalization. Its features on at most a thousand samples, half of them
 //! bases at most, are solved along a path of C, and the least mean leave-one-out squared hinge is its loss. Where a gamma was
 //! learned, its neighbours by factors of two follow while the loss falls; then the next best candidates are joined to the
-//! best as long as that helps (Aghazadeh & Carlsson, section 3.5), with as many features where not all samples are bases. The first candidate that cannot be told from the best, by
-//! the standard error of the difference, is taken. All samples then train what was found, on half as many
-//! bases as there are samples in another sample, of 2,000 to 4,000; on as many where in that sample the loss falls by more than
-//! its standard error from a quarter of them as bases to a half.
+//! best as long as that helps (Aghazadeh & Carlsson, section 3.5), sharing the number of its features where not all samples
+//! are bases. The first candidate that cannot be told from the best, by the standard error of their difference, is taken.
+//!
+//! Then bases are counted, on a tenth of the samples, from 2,000 to 4,000. All samples have half as many bases as there are
+//! of these, or as many, if on these the loss falls by more than its standard error from a quarter as bases to a half.
 //!
 //! A candidate costs about n·B² + n²·B + B³ flops for n samples and B bases, next to its similarities.
 
@@ -163,11 +164,10 @@ impl SimilarityChoice {
             }
         };
         let told: Vec<String> = ranked.iter().map(one).collect();
-        let n_samples: Vec<String> = self.tried.iter().map(|tried| tried.n_samples.to_string()).collect();
-        let mut n_samples = n_samples;
-        n_samples.dedup();
-        let n_samples = n_samples.join(" and then ");
-        Some(format!("mean leave-one-out squared hinge on {n_samples} samples: {}", told.join(", ")))
+        let mut sizes: Vec<String> = self.tried.iter().map(|tried| tried.n_samples.to_string()).collect();
+        sizes.dedup();
+        let sizes = sizes.join(" and then ");
+        Some(format!("mean leave-one-out squared hinge on {sizes} samples: {}", told.join(", ")))
     }
 }
 

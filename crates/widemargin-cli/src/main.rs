@@ -28,8 +28,8 @@ mod thin_plate;
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
 use cli::{Cli, Command};
 use context::Context;
 use report::{Exit, Failure};
@@ -64,7 +64,9 @@ fn run(cli: Cli) -> Result<(), Failure> {
 
 /// Reads the command line; help and version are printed here, mistakes become one line.
 fn parse() -> Result<Cli, Failure> {
-    let error = match Cli::try_parse() {
+    let command = Cli::command();
+    let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+    let error = match Cli::try_parse_from(commands::train::with_auto(std::env::args_os().collect(), &names)) {
         Ok(cli) => return Ok(cli),
         Err(error) => error,
     };

@@ -35,6 +35,13 @@ pub struct Chosen<T: Task, M: Args> {
     method: M,
 }
 
+impl<T: Task, M: Method> Chosen<T, M> {
+    /// Runs the task with the method.
+    pub fn run(&self, context: &Context) -> Result<(), Failure> {
+        self.task.run(&self.method, context)
+    }
+}
+
 /// What is done with a method: training, or cross-validation.
 pub trait Task: Args {
     /// Does it.
@@ -45,9 +52,9 @@ impl<T: Task> Choice<T> {
     /// Runs the task with the method.
     pub fn run(self, context: &Context) -> Result<(), Failure> {
         match self {
-            Choice::BasisExpansion(chosen) => chosen.task.run(&chosen.method, context),
-            Choice::PowerMean(chosen) => chosen.task.run(&chosen.method, context),
-            Choice::ThinPlate(chosen) => chosen.task.run(&chosen.method, context),
+            Choice::BasisExpansion(chosen) => chosen.run(context),
+            Choice::PowerMean(chosen) => chosen.run(context),
+            Choice::ThinPlate(chosen) => chosen.run(context),
         }
     }
 }

@@ -1,9 +1,10 @@
 //! `widemargin train`: trains a model on a file of labelled samples.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use indicatif::DecimalBytes;
 use serde_json::{Value, json};
 use widemargin::Result;
@@ -12,7 +13,7 @@ use widemargin_io::Table;
 
 use crate::args::Input;
 use crate::auto::AutoArgs;
-use crate::commands::choice::{Choice, Task};
+use crate::commands::choice::{Choice, Chosen, Task};
 use crate::context::Context;
 use crate::details::findings;
 use crate::labels::check_labels;
@@ -25,14 +26,34 @@ use crate::samples::{count_nonzeros, extent};
 
 /// Arguments of `train`.
 #[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Train {
     #[command(subcommand)]
-    method: Option<Choice<Files>>,
+    method: Trainable,
+}
+
+/// A method, or the one that suits the samples.
+#[derive(Debug, Subcommand)]
+enum Trainable {
+    /// Whichever method suits the samples, with nothing to choose: `train DATA` is `train auto DATA`
+    Auto(Chosen<Files, AutoArgs>),
     #[command(flatten)]
-    files: Option<Files>,
-    #[command(flatten)]
-    auto: AutoArgs,
+    Method(Choice<Files>),
+}
+
+/// The command line in which `train DATA` is `train auto DATA`; `commands` are the names of all commands.
+pub fn with_auto(mut words: Vec<OsString>, commands: &[&str]) -> Vec<OsString> {
+    // The first word that is a command is the command: others may be files of that name.
+    let is_command = |word: &OsString| commands.iter().any(|command| word == command);
+    let Some(at) = words.iter().position(is_command).filter(|&at| words[at] == "train") else { return words };
+    let names_a_method = |place: usize| {
+        let known = ["auto", "basis-expansion", "power-mean", "thin-plate", "help", "-h", "--help"];
+        // What `--methods` takes is no subcommand.
+        known.iter().any(|known| words[place] == *known) && words[place - 1] != "--methods"
+    };
+    if at + 1 < words.len() && !(at + 1..words.len()).any(names_a_method) {
+        words.insert(at + 1, "auto".into());
+    }
+    words
 }
 
 #[derive(Debug, Args)]
@@ -54,10 +75,9 @@ struct Files {
 impl Train {
     /// Runs the command.
     pub fn run(self, context: &Context) -> Result<(), Failure> {
-        match (self.method, self.files) {
-            (Some(method), _) => method.run(context),
-            (None, Some(files)) => files.run(&self.auto, context),
-            (None, None) => Err(Failure::input("no samples: `widemargin train DATA -o MODEL`")),
+        match self.method {
+            Trainable::Auto(auto) => auto.run(context),
+            Trainable::Method(method) => method.run(context),
         }
     }
 }

@@ -20,6 +20,9 @@ use crate::similarity::{AdditiveKernel, ConditionalKernel};
 /// Samples on which methods are compared.
 const SAMPLES: usize = 1000;
 
+/// Samples beyond which the thin plate SVM has landmarks: its exact solver takes n² numbers and n³ operations.
+const EXACT_UP_TO: usize = 4000;
+
 /// A method that [`AutoParams`] may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AutoMethod {
@@ -262,6 +265,7 @@ impl AutoParams {
             AutoMethod::ThinPlate => {
                 let params = ThinPlateParams::new(ConditionalKernel::Distance)
                     .standardize(Standardize::Auto)
+                    .exact_up_to(EXACT_UP_TO)
                     .class_weight(self.class_weight.clone())
                     .seed(self.seed)
                     .threads(self.threads);

@@ -269,9 +269,6 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
         """The normalization and the number of bases, and what of them and the similarity a search decides."""
         n_basis = None if isinstance(self.n_basis, str) else int(self.n_basis)
         searches, chooses = is_auto(self.similarity), normalization == "auto"
-        if self.penalty == "l1" or self.max_basis is not None:
-            # Each feature must belong to a basis.
-            normalization, chooses = ("mean-norm" if chooses else normalization), False
         given = "mean-norm" if chooses else normalization
         if not searches and (resolved.calls or resolved.is_precomputed):
             return given, n_basis, None

@@ -64,9 +64,8 @@ fn run(cli: Cli) -> Result<(), Failure> {
 
 /// Reads the command line; help and version are printed here, mistakes become one line.
 fn parse() -> Result<Cli, Failure> {
-    let command = Cli::command();
-    let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
-    let error = match Cli::try_parse_from(commands::train::with_auto(std::env::args_os().collect(), &names)) {
+    let words = commands::train::with_auto(std::env::args_os().collect(), &Cli::command());
+    let error = match Cli::try_parse_from(words) {
         Ok(cli) => return Ok(cli),
         Err(error) => error,
     };

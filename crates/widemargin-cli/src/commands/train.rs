@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Command, Subcommand};
 use indicatif::DecimalBytes;
 use serde_json::{Value, json};
 use widemargin::Result;
@@ -40,15 +40,17 @@ enum Trainable {
     Method(Choice<Files>),
 }
 
-/// The command line in which `train DATA` is `train auto DATA`; `commands` are the names of all commands.
-pub fn with_auto(mut words: Vec<OsString>, commands: &[&str]) -> Vec<OsString> {
+/// The command line in which `train DATA` is `train auto DATA`; `program` has all commands.
+pub fn with_auto(mut words: Vec<OsString>, program: &Command) -> Vec<OsString> {
     // The first word that is a command is the command: others may be files of that name.
-    let is_command = |word: &OsString| commands.iter().any(|command| word == command);
+    let is_command = |word: &OsString| program.find_subcommand(word).is_some();
     let Some(at) = words.iter().position(is_command).filter(|&at| words[at] == "train") else { return words };
+    let Some(train) = program.find_subcommand("train") else { return words };
     let names_a_method = |place: usize| {
-        let known = ["auto", "basis-expansion", "power-mean", "thin-plate", "help", "-h", "--help"];
+        let word = &words[place];
+        let is_help = ["help", "-h", "--help"].iter().any(|help| word == help);
         // What `--methods` takes is no subcommand.
-        known.iter().any(|known| words[place] == *known) && words[place - 1] != "--methods"
+        (is_help || train.find_subcommand(word).is_some()) && words[place - 1] != "--methods"
     };
     if at + 1 < words.len() && !(at + 1..words.len()).any(names_a_method) {
         words.insert(at + 1, "auto".into());

@@ -83,6 +83,7 @@ fn vectors() {
         "--similarity rbf --penalty l1 -C 1 --n-basis 40",
         "--similarity rbf --penalty l1 -C 1 --loss hinge --n-basis 20",
         "--similarity rbf --max-basis 9 --n-basis 40 -C auto",
+        "--max-basis 9 --n-basis 40",
     ] {
         case.runs(flags);
     }

@@ -21,7 +21,7 @@ use crate::expansion::{Definite, Normalization};
 use crate::model::{BasisExpansionParams, choose_rows};
 use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
-use crate::problem::Intercept;
+use crate::problem::{Intercept, Penalty};
 use crate::similarity::{AnySimilarity, Similarity, similarity_rows};
 use crate::solve::thin_plate::{PathPoint, Problems, left_out_path};
 
@@ -180,6 +180,9 @@ impl SimilaritySearch {
         normalization: Option<Normalization>,
         counts_bases: bool,
     ) -> Self {
+        // Bases that are left out must have features of their own.
+        let prunes = params.penalty == Penalty::L1 || params.max_basis.is_some();
+        let normalization = normalization.or(prunes.then_some(Normalization::MeanNorm));
         let mean_norm = Candidate { similarity: specs.to_vec(), normalization: Normalization::MeanNorm };
         let candidates = match (specs, normalization) {
             ([], _) => Vec::new(),

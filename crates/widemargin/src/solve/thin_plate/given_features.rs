@@ -106,7 +106,7 @@ pub(crate) fn fit_given(
     let (n, n_features, k) = (roots.len(), rows.n_features(), problems.targets().n_problems());
     let expected_inside = (2 * n / k.max(2)).min(n / 2);
     // By sizes alone: the answer must not depend on the machine's free memory.
-    let found = if expected_inside <= n_features {
+    let mut found = if expected_inside <= n_features {
         by_gram_matrix(&rows, problems, &settings, pool, monitor)?
     } else {
         let (n_held, _) = landmark_bytes(n, n_features, 1, k, pool.threads()).held(n.div_ceil(BLOCK), None);
@@ -116,7 +116,11 @@ pub(crate) fn fit_given(
         let fitted = fit_blocks(&rows, map, (facts, &[0.0]), &settings, means, (pool, monitor), || Ok(()))?;
         OnFeatures { weights: fitted.alpha, intercepts: first(&fitted.beta), outcome: fitted.outcome }
     };
-    Ok(found.with_constant(&rows))
+    if rows.has_constant {
+        let constants = found.weights.iter_mut().map(|weights| weights.pop().unwrap_or(0.0));
+        found.intercepts = constants.collect();
+    }
+    Ok(found)
 }
 
 /// The path of C on the Gram matrix of the rows, without refits: the left-out decision value of every sample is found,
@@ -134,31 +138,14 @@ pub(crate) fn left_out_path(
 ) -> Result<Outcome> {
     let roots: Vec<f64> = problems.weights.iter().map(|weight| weight.sqrt()).collect();
     let rows = GivenFeatures { rows, roots: &roots, has_constant: intercept == Intercept::Penalised };
-    Ok(by_gram_matrix(
-        &rows,
-        problems,
-        &settings_of(intercept, GivenPath { near, ..GivenPath::default() }),
-        pool,
-        monitor,
-    )?
-    .outcome)
+    let settings = settings_of(intercept, GivenPath { near, ..GivenPath::default() });
+    Ok(by_gram_matrix(&rows, problems, &settings, pool, monitor)?.outcome)
 }
 
 fn settings_of(intercept: Intercept, path: GivenPath) -> FitSettings {
     let GivenPath { c, near, confirms } = path;
     let null_space = if intercept == Intercept::Free { NullSpace::Free } else { NullSpace::None };
     FitSettings { null_space, c, lowest: LOWEST, near, confirms, stop: STOP }
-}
-
-impl OnFeatures {
-    /// A constant among the features is the intercept.
-    fn with_constant(mut self, rows: &GivenFeatures<'_>) -> Self {
-        if rows.has_constant {
-            let constants = self.weights.iter_mut().map(|weights| weights.pop().unwrap_or(0.0));
-            self.intercepts = constants.collect();
-        }
-        self
-    }
 }
 
 /// The exact solver, on the Gram matrix of the weighted rows.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::available_parallelism;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use widemargin::Error;
 use widemargin::monitor::{Monitor, Progress, Stopped};
@@ -52,9 +52,14 @@ impl Context {
 
     /// A watch that shows its progress with `sink`, and stops at Ctrl-C or at the time limit.
     pub fn monitor<'a>(&self, sink: &'a (dyn Fn(Progress) + Sync)) -> Monitor<'a> {
+        self.monitor_until(Duration::ZERO, sink)
+    }
+
+    /// The same, stopping so long before the time limit.
+    pub fn monitor_until<'a>(&self, before: Duration, sink: &'a (dyn Fn(Progress) + Sync)) -> Monitor<'a> {
         let monitor = Monitor::none().with_progress(sink).with_cancel(&CANCELLED);
         match self.common.time_limit {
-            Some(limit) => monitor.with_time_limit(limit.saturating_sub(self.started.elapsed())),
+            Some(limit) => monitor.with_time_limit(limit.saturating_sub(self.started.elapsed() + before)),
             None => monitor,
         }
     }

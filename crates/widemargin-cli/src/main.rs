@@ -23,6 +23,7 @@ mod report;
 mod resources;
 mod samples;
 mod stream;
+mod summary;
 mod text_table;
 mod thin_plate;
 

@@ -1,6 +1,8 @@
 //! `widemargin cv`: stratified cross-validation of every point of a grid.
 
-use std::time::Instant;
+use std::cell::Cell;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -16,10 +18,12 @@ use crate::commands::choice::{Choice, Task};
 use crate::context::Context;
 use crate::labels::check_labels;
 use crate::method::{Data, Method, Point};
-use crate::output::{print, print_json};
+use crate::model::Model;
+use crate::output::{check_model_file, print, print_json};
 use crate::report::{Failure, in_file};
 use crate::resources::Memory;
 use crate::samples::in_whole;
+use crate::summary::{Summary, Trained};
 use crate::text_table::text_table;
 
 /// Arguments of `cv`.
@@ -33,6 +37,9 @@ pub struct Cv {
 struct Folds {
     #[command(flatten)]
     input: Input,
+    /// The model file to write: the best point of the grid, fitted on all samples as `train` does
+    #[arg(short, long, value_name = "MODEL")]
+    output: Option<PathBuf>,
     /// Number of folds
     #[arg(long, default_value_t = 5, value_name = "N")]
     folds: usize,
@@ -68,16 +75,21 @@ impl Task for Folds {
         }
         let points = method.grid(&context.common, folds.memory.memory)?;
         let file = &folds.input.data;
-        let (table, _) = context.read(file, &folds.input.options())?;
+        if let Some(output) = &folds.output {
+            check_model_file(output, &folds.input)?;
+        }
+        let (table, seconds_read) = context.read(file, &folds.input.options())?;
         let labels = table.require_labels(file)?;
         check_labels(context, &folds.input, &table)?;
         labels.check(table.samples.n_rows()).map_err(|error| in_file(error, file, &table, 0))?;
         let n_points = points.len();
         context.bar.say("");
         context.bar.count(n_points * folds.folds);
-        let search = Search { context, table: &table, labels, n_folds: folds.folds };
+        let reserve = Cell::new(Duration::ZERO);
+        let search =
+            Search { context, table: &table, labels, n_folds: folds.folds, keeps: folds.output.is_some(), reserve };
         let mut tried = Vec::new();
-        for point in points {
+        for point in &points {
             match search.try_out::<M>(point) {
                 Ok(Some(point)) => tried.push(point),
                 Ok(None) => break,
@@ -94,14 +106,28 @@ impl Task for Folds {
         if tried.is_empty() {
             return Err(Failure::work("the time limit passed before the first point of the grid was done"));
         }
-        if tried.len() < n_points {
-            context.note(&format!("warning: the time limit passed after {} of {n_points} points", tried.len()));
+        let n_tried = tried.len();
+        if n_tried < n_points {
+            context.note(&format!("warning: the time limit passed after {n_tried} of {n_points} points"));
         }
         let best = (0..tried.len()).fold(0, |best, i| if mean(&tried[i]) > mean(&tried[best]) { i } else { best });
-        match folds.json {
-            true => print_json(&as_json(M::NAME, context, folds, &table, labels, &tried, best)),
-            false => print(&as_text(&tried, best)),
+        let found = as_json(M::NAME, context, folds, &table, labels, &tried, best);
+        if !folds.json {
+            print(&as_text(&tried, best))?;
         }
+        let Some(output) = &folds.output else { return if folds.json { print_json(&found) } else { Ok(()) } };
+        let best = &points[best];
+        let model = search.refit::<M>(best).map_err(|error| in_file(error, file, &table, 0))?;
+        let samples = Trained::of(&table, &*model)?;
+        let summary = Summary::of_written(context, &*model, samples, seconds_read, output)?;
+        if folds.json {
+            let mut all = summary.json(best.json.clone());
+            all.as_object_mut().into_iter().zip(found.as_object()).for_each(|(all, found)| all.extend(found.clone()));
+            return print_json(&all);
+        }
+        let parameters: Vec<String> = best.cells.iter().map(|(head, cell)| format!("{head} = {cell}")).collect();
+        context.note(&format!("the best point on all samples: {}\n{}", parameters.join(", "), summary.summary()));
+        Ok(())
     }
 }
 
@@ -111,32 +137,50 @@ struct Search<'a> {
     table: &'a Table,
     labels: &'a Labels,
     n_folds: usize,
+    /// Whether the best point will be fitted on all samples.
+    keeps: bool,
+    /// The part of the time limit that this may take, by the longest fold so far.
+    reserve: Cell<Duration>,
 }
 
 impl Search<'_> {
     /// All folds of a grid point; `None` if the time limit passes first.
-    fn try_out<M: Method>(&self, point: Point<M::Params>) -> Result<Option<Tried>> {
+    fn try_out<M: Method>(&self, point: &Point<M::Params>) -> Result<Option<Tried>> {
         let (start, sink) = (Instant::now(), |_| ());
-        let monitor = self.context.monitor(&sink);
         let mut converged = true;
         let scores = cross_validate(self.labels, self.n_folds, self.context.common.seed, |train, test| {
+            let monitor = self.context.monitor_until(self.reserve.get(), &sink);
             // Skips the remaining folds of an abandoned point.
             if monitor.ask() == Err(Stopped::TimeLimit) {
                 return Ok(f64::NAN);
             }
+            let started = Instant::now();
             let (accuracy, status) = self.fold::<M>(&point.params, train, test, &monitor)?;
+            if self.keeps {
+                // All samples are as many folds as that of a fit, and one; twice, because time may grow faster.
+                let of_all = started.elapsed() * 2 * self.n_folds as u32 / (self.n_folds as u32 - 1);
+                self.reserve.set(self.reserve.get().max(of_all));
+            }
             converged &= status == Status::Converged;
             self.context.bar.step();
             Ok(if status == Status::TimeLimit { f64::NAN } else { accuracy })
         })?;
         let seconds = start.elapsed().as_secs_f64();
         Ok(scores.mean().is_finite().then_some(Tried {
-            json: point.json,
-            cells: point.cells,
+            json: point.json.clone(),
+            cells: point.cells.clone(),
             scores,
             seconds,
             converged,
         }))
+    }
+
+    /// The model of a point, of all samples.
+    fn refit<M: Method>(&self, point: &Point<M::Params>) -> Result<Model> {
+        let sink = |progress| self.context.bar.fit("the best point: ", progress);
+        let monitor = self.context.monitor(&sink);
+        let model = M::fit(&point.params, Data::Samples(&self.table.samples), self.labels, &monitor)?;
+        model.with_feature_names(self.table.feature_names.clone())
     }
 
     fn fold<M: Method>(

@@ -1,28 +1,21 @@
 //! `widemargin train`: trains a model on a file of labelled samples.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::{Args, Command, Subcommand};
-use indicatif::DecimalBytes;
-use serde_json::{Value, json};
-use widemargin::Result;
-use widemargin::model::Classifier;
-use widemargin_io::Table;
 
 use crate::args::Input;
 use crate::auto::AutoArgs;
 use crate::commands::choice::{Choice, Chosen, Task};
 use crate::context::Context;
-use crate::details::findings;
 use crate::labels::check_labels;
 use crate::method::{Data, Method};
-use crate::model::{report_json, stages};
 use crate::output::{check_model_file, print_json};
 use crate::report::{Failure, in_file};
 use crate::resources::{Folders, Memory, OnDisk};
-use crate::samples::{count_nonzeros, extent};
+use crate::summary::{Summary, Trained};
 
 /// Arguments of `train`.
 #[derive(Debug, Args)]
@@ -103,7 +96,7 @@ impl Task for Files {
                 .fit::<M>(data, &monitor, &point.params)?
                 .with_feature_names(on_disk.outline().feature_names.clone())?;
             let n_samples = on_disk.n_samples();
-            (model, Trained { n_samples, kind: "vectors", n_nonzero: None, extent: on_disk.extent() }, seconds)
+            (model, Trained::on_disk(n_samples, on_disk.extent()), seconds)
         } else {
             let (table, seconds) = context.read(data, &files.input.options())?;
             check_labels(context, &files.input, &table)?;
@@ -113,91 +106,11 @@ impl Task for Files {
             let samples = Trained::of(&table, &*model)?;
             (model, samples, seconds)
         };
-        context.bar.say(format!("writing {}", output.display()));
-        model.save(output)?;
-        context.bar.hide();
-        let summary = Summary { model: &*model, samples, seconds_read, output };
-        for warning in &model.report().warnings {
-            context.note(&format!("warning: {warning}"));
-        }
+        let summary = Summary::of_written(context, &*model, samples, seconds_read, output)?;
         if files.json {
             return print_json(&summary.json(point.json));
         }
         context.note(&summary.summary());
         Ok(())
-    }
-}
-
-/// The training data.
-struct Trained {
-    n_samples: usize,
-    kind: &'static str,
-    /// `None` for samples on disk, which are not counted.
-    n_nonzero: Option<u64>,
-    /// The size of the data in the summary.
-    extent: String,
-}
-
-impl Trained {
-    fn of(table: &Table, model: &dyn Classifier) -> Result<Self> {
-        let n_features = model.n_features();
-        Ok(Trained {
-            n_samples: table.samples.n_rows(),
-            kind: table.samples.kind(),
-            n_nonzero: n_features.map(|_| count_nonzeros(&table.samples)).transpose()?,
-            extent: extent(&table.samples, n_features.unwrap_or(0))?,
-        })
-    }
-}
-
-struct Summary<'a> {
-    model: &'a dyn Classifier,
-    samples: Trained,
-    seconds_read: f64,
-    output: &'a Path,
-}
-
-impl Summary<'_> {
-    fn json(&self, parameters: Value) -> Value {
-        json!({
-            "method": self.model.method(),
-            "model": self.output.display().to_string(),
-            "n_samples": self.samples.n_samples,
-            "samples": self.samples.kind,
-            "n_features": self.model.n_features(),
-            "n_nonzero": self.samples.n_nonzero,
-            "classes": self.model.classes(),
-            "parameters": parameters,
-            "report": report_json(self.model.report()),
-            "seconds_read": self.seconds_read,
-            "model_bytes": self.size(),
-        })
-    }
-
-    fn summary(&self) -> String {
-        let report = self.model.report();
-        let notes: String = report.notes.iter().map(|note| format!("{note}\n")).collect();
-        format!(
-            "{}, {} classes\n\
-             {} after {} {}, largest relative duality gap {:.1e}\n{}{notes}\
-             {:.2} s: read {:.2}, {}\n\
-             {}: {}",
-            self.samples.extent,
-            self.model.classes().len(),
-            report.status.as_str(),
-            report.max_iterations(),
-            self.model.iterations(),
-            report.gap(),
-            findings(self.model).map(|line| line + "\n").unwrap_or_default(),
-            self.seconds_read + report.seconds(),
-            self.seconds_read,
-            stages(report),
-            self.output.display(),
-            DecimalBytes(self.size()),
-        )
-    }
-
-    fn size(&self) -> u64 {
-        std::fs::metadata(self.output).map_or(0, |file| file.len())
     }
 }

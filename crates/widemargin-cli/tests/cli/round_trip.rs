@@ -155,6 +155,31 @@ fn a_grid_is_searched_and_its_best_point_marked() {
 }
 
 #[test]
+fn the_best_point_is_fitted_on_all_samples_as_train_does() {
+    let folder = Folder::trained();
+    let search = "cv power-mean train.svm -C 0.000001,1 --p -1,-inf --nodes 3";
+    let found = folder.run(&format!("{search} -o best --json")).json();
+    let plain = folder.run(&format!("{search} --json")).json();
+    let best = found["best"].as_u64().unwrap() as usize;
+    assert_eq!(found["parameters"], plain["points"][best]["parameters"]);
+    assert_eq!((&found["model"], &found["best"]), (&"best".into(), &plain["best"]));
+    assert_eq!(found["model_bytes"], std::fs::metadata(folder.path("best")).unwrap().len());
+    assert_eq!(found["report"]["status"], "converged");
+    let parameters = &found["parameters"];
+    let p = parameters["kernel"].as_str().unwrap().replace("power-mean:", "--").replace('=', " ");
+    folder.run(&format!("train power-mean train.svm -o same --nodes 3 -C {} {p}", parameters["C"])).well();
+    let scores = |model: &str| folder.run(&format!("predict {model} test.svm --scores")).well().out;
+    assert_eq!(scores("best"), scores("same"));
+
+    let told = folder.run(&format!("{search} -o best")).well();
+    assert_eq!(told.out.matches("* best").count(), 1, "{}", told.out);
+    assert!(told.err.contains("the best point on all samples: ") && told.err.contains("best: "), "{}", told.err);
+    folder.run(&format!("{search} -o train.svm")).fails(2, &["train.svm", "is the data itself"]);
+    folder.run(&format!("{search} -o nowhere/m")).fails(2, &["there is no folder"]);
+    assert_eq!(folder.files(), ["best", "m", "same", "test.svm", "train.svm"]);
+}
+
+#[test]
 fn labels_the_model_does_not_know_count_as_wrong_and_are_told() {
     let folder = Folder::trained();
     folder.write("new.svm", "wasp 1:9 2:9\nant 1:9 2:9\n");

@@ -1,0 +1,114 @@
+//! A trained model: written to its file, and what is told of it.
+
+use std::path::Path;
+
+use indicatif::DecimalBytes;
+use serde_json::{Value, json};
+use widemargin::Result;
+use widemargin::model::Classifier;
+use widemargin_io::Table;
+
+use crate::context::Context;
+use crate::details::findings;
+use crate::model::{report_json, stages};
+use crate::samples::{count_nonzeros, extent};
+
+/// The training data.
+pub struct Trained {
+    n_samples: usize,
+    kind: &'static str,
+    /// `None` for samples on disk, which are not counted.
+    n_nonzero: Option<u64>,
+    /// The size of the data in the summary.
+    extent: String,
+}
+
+impl Trained {
+    /// A table that is in memory.
+    pub fn of(table: &Table, model: &dyn Classifier) -> Result<Self> {
+        let n_features = model.n_features();
+        Ok(Trained {
+            n_samples: table.samples.n_rows(),
+            kind: table.samples.kind(),
+            n_nonzero: n_features.map(|_| count_nonzeros(&table.samples)).transpose()?,
+            extent: extent(&table.samples, n_features.unwrap_or(0))?,
+        })
+    }
+
+    /// Vectors on disk, which are not counted.
+    pub fn on_disk(n_samples: usize, extent: String) -> Self {
+        Trained { n_samples, kind: "vectors", n_nonzero: None, extent }
+    }
+}
+
+/// What is told of a trained model.
+pub struct Summary<'a> {
+    model: &'a dyn Classifier,
+    samples: Trained,
+    seconds_read: f64,
+    output: &'a Path,
+}
+
+impl<'a> Summary<'a> {
+    /// Writes the model to its file, whole or not at all, and prints the warnings of its fit.
+    pub fn of_written(
+        context: &Context,
+        model: &'a dyn Classifier,
+        samples: Trained,
+        seconds_read: f64,
+        output: &'a Path,
+    ) -> Result<Self> {
+        context.bar.say(format!("writing {}", output.display()));
+        model.save(output)?;
+        context.bar.hide();
+        for warning in &model.report().warnings {
+            context.note(&format!("warning: {warning}"));
+        }
+        Ok(Summary { model, samples, seconds_read, output })
+    }
+
+    /// As `--json` prints it.
+    pub fn json(&self, parameters: Value) -> Value {
+        json!({
+            "method": self.model.method(),
+            "model": self.output.display().to_string(),
+            "n_samples": self.samples.n_samples,
+            "samples": self.samples.kind,
+            "n_features": self.model.n_features(),
+            "n_nonzero": self.samples.n_nonzero,
+            "classes": self.model.classes(),
+            "parameters": parameters,
+            "report": report_json(self.model.report()),
+            "seconds_read": self.seconds_read,
+            "model_bytes": self.size(),
+        })
+    }
+
+    /// As text, on standard error.
+    pub fn summary(&self) -> String {
+        let report = self.model.report();
+        let notes: String = report.notes.iter().map(|note| format!("{note}\n")).collect();
+        format!(
+            "{}, {} classes\n\
+             {} after {} {}, largest relative duality gap {:.1e}\n{}{notes}\
+             {:.2} s: read {:.2}, {}\n\
+             {}: {}",
+            self.samples.extent,
+            self.model.classes().len(),
+            report.status.as_str(),
+            report.max_iterations(),
+            self.model.iterations(),
+            report.gap(),
+            findings(self.model).map(|line| line + "\n").unwrap_or_default(),
+            self.seconds_read + report.seconds(),
+            self.seconds_read,
+            stages(report),
+            self.output.display(),
+            DecimalBytes(self.size()),
+        )
+    }
+
+    fn size(&self) -> u64 {
+        std::fs::metadata(self.output).map_or(0, |file| file.len())
+    }
+}

@@ -73,6 +73,14 @@ pub enum Error {
         /// Number of samples with this label.
         n_samples: usize,
     },
+    /// A score that is not defined for the samples.
+    #[error("scoring '{scoring}': {problem}")]
+    Score {
+        /// The name of the score.
+        scoring: String,
+        /// Why it is not defined.
+        problem: String,
+    },
     /// Samples passed to predict have a different number of features than the model.
     #[error("the samples have {found} features, the model was trained with {trained}{hint}")]
     FeatureCount {

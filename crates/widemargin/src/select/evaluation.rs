@@ -10,15 +10,18 @@ use crate::data::Label;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Evaluation {
     n_samples: u64,
-    n_right: u64,
+    weight: f64,
+    right: f64,
     classes: BTreeMap<Label, Counts>,
 }
 
+/// Sums of the samples' weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Counts {
-    actual: u64,
-    predicted: u64,
-    right: u64,
+    support: u64,
+    actual: f64,
+    predicted: f64,
+    right: f64,
 }
 
 /// Scores of one class; `None` if the denominator is 0.
@@ -37,13 +40,20 @@ pub struct ClassScore {
 impl Evaluation {
     /// Counts one sample.
     pub fn add(&mut self, actual: &Label, predicted: &Label) {
-        let right = actual == predicted;
+        self.add_weighted(actual, predicted, 1.0);
+    }
+
+    /// Counts one sample, which weighs as much as `weight` samples in all scores.
+    pub fn add_weighted(&mut self, actual: &Label, predicted: &Label, weight: f64) {
+        let right = if actual == predicted { weight } else { 0.0 };
         self.n_samples += 1;
-        self.n_right += u64::from(right);
+        self.weight += weight;
+        self.right += right;
         let counts = self.entry(actual);
-        counts.actual += 1;
-        counts.right += u64::from(right);
-        self.entry(predicted).predicted += 1;
+        counts.support += 1;
+        counts.actual += weight;
+        counts.right += right;
+        self.entry(predicted).predicted += weight;
     }
 
     /// Samples counted.
@@ -53,15 +63,31 @@ impl Evaluation {
 
     /// Correct predictions / samples; 0 without samples.
     pub fn accuracy(&self) -> f64 {
-        self.n_right as f64 / self.n_samples.max(1) as f64
+        if self.weight > 0.0 { self.right / self.weight } else { 0.0 }
+    }
+
+    /// The mean recall of the classes that have samples; 0 without samples.
+    pub fn balanced_accuracy(&self) -> f64 {
+        let with_samples = self.classes.values().filter(|counts| counts.actual > 0.0);
+        mean(with_samples.map(|counts| counts.right / counts.actual))
+    }
+
+    /// The mean of 2 right / (actual + predicted) over the classes that have samples or were predicted; 0 without
+    /// samples.
+    pub fn f1_macro(&self) -> f64 {
+        let ratio = |counts: &Counts| match counts.actual + counts.predicted {
+            0.0 => 0.0,
+            sum => 2.0 * counts.right / sum,
+        };
+        mean(self.classes.values().map(ratio))
     }
 
     /// Scores of the observed classes, sorted.
     pub fn class_scores(&self) -> Vec<ClassScore> {
-        let ratio = |a: u64, b: u64| (b > 0).then(|| a as f64 / b as f64);
+        let ratio = |a: f64, b: f64| (b > 0.0).then(|| a / b);
         let score = |(label, counts): (&Label, &Counts)| ClassScore {
             label: label.clone(),
-            support: counts.actual,
+            support: counts.support,
             precision: ratio(counts.right, counts.predicted),
             recall: ratio(counts.right, counts.actual),
         };
@@ -75,6 +101,12 @@ impl Evaluation {
         }
         self.classes.get_mut(label).expect("it was there or has just been put there")
     }
+}
+
+/// 0 of no numbers.
+fn mean(numbers: impl Iterator<Item = f64>) -> f64 {
+    let (sum, n) = numbers.fold((0.0, 0u64), |(sum, n), number| (sum + number, n + 1));
+    sum / n.max(1) as f64
 }
 
 #[cfg(test)]

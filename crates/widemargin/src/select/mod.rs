@@ -4,6 +4,7 @@ mod auto;
 mod cross_validation;
 mod evaluation;
 mod greedy;
+mod scores;
 mod similarity_search;
 mod sparse_bases;
 
@@ -11,5 +12,6 @@ pub use auto::{AutoFit, AutoMethod, AutoParams, TriedMethod};
 pub use cross_validation::{CrossValidation, cross_validate};
 pub use evaluation::{ClassScore, Evaluation};
 pub use greedy::{Greedy, GreedySettings, Round, select_similarities};
+pub use scores::Scoring;
 pub use similarity_search::{Candidate, SimilarityChoice, SimilaritySearch, Tried, usual_normalization};
 pub use sparse_bases::pick_bases;

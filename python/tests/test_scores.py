@@ -1,0 +1,50 @@
+"""The scores of the command line are scikit-learn's."""
+
+import json
+import subprocess
+
+import numpy as np
+import pytest
+from sklearn import metrics
+from test_files import PROGRAM
+
+import widemargin as wm
+from widemargin.files import save
+
+pytestmark = pytest.mark.skipif(PROGRAM is None, reason="the command `widemargin` is not built")
+
+NAMES = ["accuracy", "balanced-accuracy", "f1-macro", "roc-auc", "average-precision"]
+
+
+def table(n_classes, n, seed):
+    """Few distinct rows, so that decision values tie, and classes of different sizes."""
+    random = np.random.default_rng(seed)
+    y = np.minimum(random.integers(0, n_classes + 1, n), n_classes - 1)
+    X = random.integers(0, 3, (n, 2)) + (y[:, None] == np.arange(1, 3))
+    return X, y
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_scores_are_those_of_scikit_learn(tmp_path, n_classes):
+    (X, y), (A, b) = table(n_classes, 90, 0), table(n_classes, 80, 1)
+    svc = wm.ThinPlateSVC(C=1.0, kernel="distance", standardize=False).fit(X, y)
+    save(svc, tmp_path / "model")
+    np.savetxt(tmp_path / "test.csv", np.column_stack([b, A]), fmt="%d", delimiter=",", header="label,a,b", comments="")
+    names = NAMES if n_classes == 2 else NAMES[:-1]
+    command = [PROGRAM, "evaluate", "model", "test.csv", "--json", "--scoring", ",".join(names)]
+    told = json.loads(subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout)
+
+    values, predicted = svc.decision_function(A).astype(np.float32), svc.predict(A)
+    assert len(np.unique(values)) < values.size  # there are ties
+    columns = [(b == 1, values)] if n_classes == 2 else [(b == k, values[:, k]) for k in range(3)]
+    expected = {
+        "accuracy": metrics.accuracy_score(b, predicted),
+        "balanced-accuracy": metrics.balanced_accuracy_score(b, predicted),
+        "f1-macro": metrics.f1_score(b, predicted, average="macro"),
+        "roc-auc": np.mean([metrics.roc_auc_score(*column) for column in columns]),
+        "average-precision": metrics.average_precision_score(*columns[0]),
+    }
+    assert told["scores"] == pytest.approx({name: expected[name] for name in names}, abs=1e-12)
+    assert told["balanced_accuracy"] == told["scores"]["balanced-accuracy"]
+    assert told["f1_macro"] == told["scores"]["f1-macro"]
+    assert 0.5 < told["accuracy"] < 1.0

@@ -13,6 +13,7 @@ mod commands;
 mod context;
 mod demo;
 mod details;
+mod folds;
 mod labels;
 mod method;
 mod model;

@@ -126,6 +126,16 @@ pub enum IoError {
         /// What is wrong.
         problem: SeriesProblem,
     },
+    /// An error in a file of the samples' groups.
+    #[error("{}: line {line}: {problem}", .file.display())]
+    Group {
+        /// The file.
+        file: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong.
+        problem: &'static str,
+    },
     /// An error in an image, or in a file or folder of images.
     #[error("{}: {problem}", .file.display())]
     Images {
@@ -233,6 +243,7 @@ impl IoError {
                 ));
             }
             IoError::Series { problem, .. } => return problem.help().map(str::to_owned),
+            IoError::Group { .. } => "the file has the group of one sample on each line",
             IoError::Images { problem, .. } => return problem.help().map(str::to_owned),
             IoError::Archive { help, .. } => return help.map(str::to_owned),
             IoError::NotInFormat { help, .. } => help,

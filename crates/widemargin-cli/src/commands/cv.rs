@@ -1,4 +1,4 @@
-//! `widemargin cv`: stratified cross-validation of every point of a grid.
+//! `widemargin cv`: cross-validation of every point of a grid.
 
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -6,16 +6,17 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde_json::{Value, json};
+use widemargin::Result;
 use widemargin::data::Labels;
 use widemargin::monitor::{Monitor, Stopped};
-use widemargin::select::{CrossValidation, Evaluation, cross_validate};
+use widemargin::select::{CrossValidation, Scoring, cross_validate};
 use widemargin::solve::Status;
-use widemargin::{Error, Result};
 use widemargin_io::Table;
 
 use crate::args::Input;
 use crate::commands::choice::{Choice, Task};
 use crate::context::Context;
+use crate::folds::{FoldArgs, Folds};
 use crate::labels::check_labels;
 use crate::method::{Data, Method, Point};
 use crate::model::Model;
@@ -30,19 +31,22 @@ use crate::text_table::text_table;
 #[derive(Debug, Args)]
 pub struct Cv {
     #[command(subcommand)]
-    method: Choice<Folds>,
+    method: Choice<Options>,
 }
 
 #[derive(Debug, Args)]
-struct Folds {
+struct Options {
     #[command(flatten)]
     input: Input,
     /// The model file to write: the best point of the grid, fitted on all samples as `train` does
     #[arg(short, long, value_name = "MODEL")]
     output: Option<PathBuf>,
-    /// Number of folds
-    #[arg(long, default_value_t = 5, value_name = "N")]
-    folds: usize,
+    #[command(flatten)]
+    folds: FoldArgs,
+    /// The score by which points are compared, as scikit-learn defines it: accuracy, balanced-accuracy, f1-macro, roc-auc
+    /// (of more than two classes the mean of each against the rest), average-precision (of the second of two classes)
+    #[arg(long, default_value_t, value_name = "NAME")]
+    scoring: Scoring,
     #[command(flatten)]
     memory: Memory,
     /// Print one JSON object instead of a table
@@ -66,39 +70,36 @@ impl Cv {
     }
 }
 
-impl Task for Folds {
+impl Task for Options {
     fn run<M: Method>(&self, method: &M, context: &Context) -> Result<(), Failure> {
-        let folds = self;
-        if folds.memory.memory.is_some() && !M::KEEPS_WITHIN_MEMORY {
+        if self.memory.memory.is_some() && !M::KEEPS_WITHIN_MEMORY {
             let failure = Failure::input(format!("--memory: `cv {}` holds all samples and their features", M::NAME));
             return Err(failure.help("choose parameters on a part of the samples, then `train --memory` on all"));
         }
-        let points = method.grid(&context.common, folds.memory.memory)?;
-        let file = &folds.input.data;
-        if let Some(output) = &folds.output {
-            check_model_file(output, &folds.input)?;
+        let points = method.grid(&context.common, self.memory.memory)?;
+        let file = &self.input.data;
+        if let Some(output) = &self.output {
+            check_model_file(output, &self.input)?;
+            if let Some(groups) = &self.folds.groups {
+                widemargin::output::check(output, &[("the file of the groups", groups)])?;
+            }
         }
-        let (table, seconds_read) = context.read(file, &folds.input.options())?;
+        let (table, seconds_read) = context.read(file, &self.input.options())?;
         let labels = table.require_labels(file)?;
-        check_labels(context, &folds.input, &table)?;
+        check_labels(context, &self.input, &table)?;
         labels.check(table.samples.n_rows()).map_err(|error| in_file(error, file, &table, 0))?;
+        let folds = self.folds.folds(context, file, labels)?;
+        folds.check_scoring(self.scoring, labels)?;
         let n_points = points.len();
         context.bar.say("");
-        context.bar.count(n_points * folds.folds);
+        context.bar.count(n_points * self.folds.folds);
         let reserve = Cell::new(Duration::ZERO);
-        let search =
-            Search { context, table: &table, labels, n_folds: folds.folds, keeps: folds.output.is_some(), reserve };
+        let search = Search { context, table: &table, labels, options: self, folds: &folds, reserve };
         let mut tried = Vec::new();
         for point in &points {
             match search.try_out::<M>(point) {
                 Ok(Some(point)) => tried.push(point),
                 Ok(None) => break,
-                Err(Error::OneClass { label, .. }) => {
-                    let all = format!("{}: a fold leaves only samples of '{label}' to train on", file.display());
-                    return Err(
-                        Failure::input(all).help("ask for fewer --folds, or bring more samples of the rare class")
-                    );
-                }
                 Err(error) => return Err(in_file(error, file, &table, 0)),
             }
         }
@@ -111,16 +112,16 @@ impl Task for Folds {
             context.note(&format!("warning: the time limit passed after {n_tried} of {n_points} points"));
         }
         let best = (0..tried.len()).fold(0, |best, i| if mean(&tried[i]) > mean(&tried[best]) { i } else { best });
-        let found = as_json(M::NAME, context, folds, &table, labels, &tried, best);
-        if !folds.json {
-            print(&as_text(&tried, best))?;
+        let found = search.json(M::NAME, &tried, best);
+        if !self.json {
+            print(&as_text(self.scoring, &tried, best))?;
         }
-        let Some(output) = &folds.output else { return if folds.json { print_json(&found) } else { Ok(()) } };
+        let Some(output) = &self.output else { return if self.json { print_json(&found) } else { Ok(()) } };
         let best = &points[best];
         let model = search.refit::<M>(best).map_err(|error| in_file(error, file, &table, 0))?;
         let samples = Trained::of(&table, &*model)?;
         let summary = Summary::of_written(context, &*model, samples, seconds_read, output)?;
-        if folds.json {
+        if self.json {
             let mut all = summary.json(best.json.clone());
             all.as_object_mut().into_iter().zip(found.as_object()).for_each(|(all, found)| all.extend(found.clone()));
             return print_json(&all);
@@ -136,10 +137,9 @@ struct Search<'a> {
     context: &'a Context,
     table: &'a Table,
     labels: &'a Labels,
-    n_folds: usize,
-    /// Whether the best point will be fitted on all samples.
-    keeps: bool,
-    /// The part of the time limit that this may take, by the longest fold so far.
+    options: &'a Options,
+    folds: &'a Folds,
+    /// The part of the time limit that the fit on all samples may take, by the longest fold so far.
     reserve: Cell<Duration>,
 }
 
@@ -148,22 +148,23 @@ impl Search<'_> {
     fn try_out<M: Method>(&self, point: &Point<M::Params>) -> Result<Option<Tried>> {
         let (start, sink) = (Instant::now(), |_| ());
         let mut converged = true;
-        let scores = cross_validate(self.labels, self.n_folds, self.context.common.seed, |train, test| {
+        let scores = cross_validate(&self.folds.of, |train, test| {
             let monitor = self.context.monitor_until(self.reserve.get(), &sink);
             // Skips the remaining folds of an abandoned point.
             if monitor.ask() == Err(Stopped::TimeLimit) {
                 return Ok(f64::NAN);
             }
             let started = Instant::now();
-            let (accuracy, status) = self.fold::<M>(&point.params, train, test, &monitor)?;
-            if self.keeps {
-                // All samples are as many folds as that of a fit, and one; twice, because time may grow faster.
-                let of_all = started.elapsed() * 2 * self.n_folds as u32 / (self.n_folds as u32 - 1);
+            let (score, status) = self.fold::<M>(&point.params, train, test, &monitor)?;
+            if self.options.output.is_some() {
+                // All samples are as many folds as those of a fit, and one; twice, because time may grow faster.
+                let n_folds = self.options.folds.folds as f64;
+                let of_all = started.elapsed().mul_f64(2.0 * n_folds / (n_folds - 1.0));
                 self.reserve.set(self.reserve.get().max(of_all));
             }
             converged &= status == Status::Converged;
             self.context.bar.step();
-            Ok(if status == Status::TimeLimit { f64::NAN } else { accuracy })
+            Ok(if status == Status::TimeLimit { f64::NAN } else { score })
         })?;
         let seconds = start.elapsed().as_secs_f64();
         Ok(scores.mean().is_finite().then_some(Tried {
@@ -183,6 +184,7 @@ impl Search<'_> {
         model.with_feature_names(self.table.feature_names.clone())
     }
 
+    /// The score on the samples `test` of a model of the samples `train`.
     fn fold<M: Method>(
         &self,
         params: &M::Params,
@@ -195,11 +197,40 @@ impl Search<'_> {
         let model = M::fit(params, Data::Samples(&part), &labels.select(train), monitor)
             .map_err(|error| in_whole(error, train))?;
         let part = self.table.samples.select(test)?;
-        let scores = model.decision_function(&part.view()?, threads, monitor).map_err(|error| in_whole(error, test))?;
-        let mut evaluation = Evaluation::default();
-        let predicted = scores.decide(model.classes());
-        predicted.iter().zip(test).for_each(|(predicted, &row)| evaluation.add(labels.get(row), predicted));
-        Ok((evaluation.accuracy(), model.report().status))
+        let values = model.decision_function(&part.view()?, threads, monitor).map_err(|error| in_whole(error, test))?;
+        let score = self.options.scoring.score(&labels.select(test), None, model.classes(), values.values())?;
+        Ok((score, model.report().status))
+    }
+
+    /// As `--json` prints it.
+    fn json(&self, method: &str, tried: &[Tried], best: usize) -> Value {
+        let points: Vec<_> = tried
+            .iter()
+            .map(|tried| {
+                json!({
+                    "parameters": tried.json,
+                    "scores": tried.scores.scores,
+                    "mean": tried.scores.mean(),
+                    "standard_deviation": tried.scores.standard_deviation(),
+                    "converged": tried.converged,
+                    "seconds": tried.seconds,
+                })
+            })
+            .collect();
+        let samples = &self.table.samples;
+        json!({
+            "method": method,
+            "n_samples": samples.n_rows(),
+            "samples": samples.kind(),
+            "n_features": (samples.kind() == "vectors").then(|| samples.n_cols()),
+            "classes": self.labels.classes(),
+            "folds": self.options.folds.folds,
+            "n_groups": self.folds.n_groups,
+            "scoring": self.options.scoring.to_string(),
+            "seed": self.context.common.seed,
+            "points": points,
+            "best": best,
+        })
     }
 }
 
@@ -207,48 +238,14 @@ fn mean(tried: &Tried) -> f64 {
     tried.scores.mean()
 }
 
-fn as_json(
-    method: &str,
-    context: &Context,
-    folds: &Folds,
-    table: &Table,
-    labels: &Labels,
-    tried: &[Tried],
-    best: usize,
-) -> Value {
-    let points: Vec<_> = tried
-        .iter()
-        .map(|tried| {
-            json!({
-                "parameters": tried.json,
-                "scores": tried.scores.scores,
-                "mean": tried.scores.mean(),
-                "standard_deviation": tried.scores.standard_deviation(),
-                "converged": tried.converged,
-                "seconds": tried.seconds,
-            })
-        })
-        .collect();
-    json!({
-        "method": method,
-        "n_samples": table.samples.n_rows(),
-        "samples": table.samples.kind(),
-        "n_features": (table.samples.kind() == "vectors").then(|| table.samples.n_cols()),
-        "classes": labels.classes(),
-        "folds": folds.folds,
-        "seed": context.common.seed,
-        "points": points,
-        "best": best,
-    })
-}
-
 /// One line per point. Constant columns are omitted, except for the first two (the kernel and C).
-fn as_text(tried: &[Tried], best: usize) -> String {
+fn as_text(scoring: Scoring, tried: &[Tried], best: usize) -> String {
     let first = &tried[0].cells;
     let varies = |column: usize| tried.iter().any(|t| t.cells[column] != first[column]);
     let shown: Vec<usize> = (0..first.len()).filter(|&column| column < 2 || varies(column)).collect();
     let mut heads: Vec<&str> = shown.iter().map(|&column| first[column].0).collect();
-    heads.extend(["accuracy %", "seconds", ""]);
+    let score = format!("{scoring} %");
+    heads.extend([&score, "seconds", ""]);
     let rows: Vec<Vec<String>> = (0..tried.len())
         .map(|i| {
             let (t, scores) = (&tried[i], &tried[i].scores);

@@ -6,7 +6,7 @@ use clap::Args;
 use indicatif::{DecimalBytes, HumanCount};
 use serde_json::json;
 use widemargin::Error;
-use widemargin::data::{Label, Samples as _, SamplesView};
+use widemargin::data::{Label, Samples as _, SamplesView, stratified_folds};
 use widemargin::model::{BasisExpansionParams, Classifier, PowerMeanParams, ThinPlateParams, ThinPlateSvc};
 use widemargin::monitor::Monitor;
 use widemargin::select::{Evaluation, cross_validate};
@@ -231,10 +231,11 @@ impl Trial<'_> {
         fit: impl Fn(&Context, &Digits, f64) -> Result<Trained, Error>,
     ) -> Result<f64, Failure> {
         let Trial { context, train, .. } = *self;
+        let folds = stratified_folds(&train.labels, FOLDS, context.common.seed)?;
         let mut best = (f64::NEG_INFINITY, GRID[0]);
         for c in GRID {
             context.go_on()?;
-            let scores = cross_validate(&train.labels, FOLDS, context.common.seed, |train_rows, test_rows| {
+            let scores = cross_validate(&folds, |train_rows, test_rows| {
                 let held_out = train.select(test_rows)?;
                 Ok(accuracy(&held_out, &fit(context, &train.select(train_rows)?, c)?.labels_of(&held_out)?))
             })?;

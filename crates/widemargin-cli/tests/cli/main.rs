@@ -5,6 +5,7 @@ mod bad_input;
 mod basis_expansion;
 mod basis_expansion_trouble;
 mod columns;
+mod cross_validation;
 mod demo;
 mod formats;
 mod kinds;

@@ -29,7 +29,7 @@ pub use dense::{DenseMatrix, DenseView};
 pub(crate) use distinct::{ABSENT, Distinct, Given};
 pub use fingerprint::Fingerprint;
 pub(crate) use fingerprint::fingerprints;
-pub use folds::stratified_folds;
+pub use folds::{grouped_folds, n_folds_of_classes, stratified_folds};
 pub use images::{Grids, Images};
 pub use labels::{Label, Labels};
 pub use resources::{Checkpoint, Resources, Scratch};

@@ -1,6 +1,5 @@
-//! Stratified cross-validation of any fit and score function.
+//! Cross-validation of any fit and score function.
 
-use crate::data::{Labels, stratified_folds};
 use crate::error::Result;
 
 /// The score of each fold.
@@ -24,17 +23,16 @@ impl CrossValidation {
     }
 }
 
-/// Calls `fit_and_score(train_rows, test_rows)` for each of `n_folds` stratified folds.
+/// Calls `fit_and_score(train_rows, test_rows)` for each fold, in ascending order; `folds` has the fold of each sample, as
+/// [`stratified_folds`](crate::data::stratified_folds) and [`grouped_folds`](crate::data::grouped_folds) give them.
 ///
 /// # Errors
-/// [`Error::Parameter`](crate::Error::Parameter) for an invalid number of folds, and errors of `fit_and_score`.
+/// Those of `fit_and_score`.
 pub fn cross_validate(
-    labels: &Labels,
-    n_folds: usize,
-    seed: u64,
+    folds: &[usize],
     mut fit_and_score: impl FnMut(&[usize], &[usize]) -> Result<f64>,
 ) -> Result<CrossValidation> {
-    let folds = stratified_folds(labels, n_folds, seed)?;
+    let n_folds = folds.iter().max().map_or(0, |last| last + 1);
     let mut scores = Vec::with_capacity(n_folds);
     for fold in 0..n_folds {
         let (test, train): (Vec<usize>, Vec<usize>) = (0..folds.len()).partition(|&row| folds[row] == fold);
@@ -46,12 +44,13 @@ pub fn cross_validate(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::{Labels, stratified_folds};
 
     #[test]
     fn every_row_is_tested_once_and_trained_on_in_all_other_folds() {
         let labels = Labels::new((0..20i64).map(|i| i % 2));
         let (mut tested, mut trained) = (vec![0; 20], vec![0; 20]);
-        let cv = cross_validate(&labels, 4, 3, |train, test| {
+        let cv = cross_validate(&stratified_folds(&labels, 4, 3).unwrap(), |train, test| {
             test.iter().for_each(|&row| tested[row] += 1);
             train.iter().for_each(|&row| trained[row] += 1);
             Ok(test.len() as f64)

@@ -10,7 +10,7 @@ from sklearn.datasets import load_digits, make_moons
 from sklearn.metrics import pairwise as truth
 
 import widemargin as wm
-from widemargin.inspection import BasisDisplay, PathDisplay, Spectrum, SpectrumDisplay, spectrum
+from widemargin.inspection import BasisDisplay, PathDisplay, Spectrum, SpectrumDisplay, Tried, spectrum
 from widemargin.similarity import RBF, Deformable, MeanNorm
 
 X, Y = (A[:150] for A in load_digits(return_X_y=True))
@@ -177,6 +177,109 @@ def test_display_of_a_path(plt):
     np.testing.assert_allclose(error.get_ydata(), 100 * svc.path_["loo_error"][order])
     np.testing.assert_allclose(loss.get_ydata(), svc.path_["loo_squared_hinge"][order])
     assert display.ax_.lines[1].get_xdata()[0] == pytest.approx(svc.C_)
+
+
+def rows_of(display):
+    """The rows of the candidates that were drawn: name, loss, half the error bar, estimated error."""
+    ax = display.ax_tried_
+    names = [label.get_text().replace("\n", " ") for label in ax.get_yticklabels()]
+    dots = {int(line.get_ydata()[0]): line.get_xdata()[0] for line in ax.lines if line.get_marker() in "oD"}
+    bars = {}
+    for collection in ax.collections:
+        ((left, row), (right, _)) = collection.get_segments()[0]
+        bars[int(row)] = (right - left) / 2
+    errors = {int(text.xy[1]): text.get_text() for text in ax.texts}
+    return [(name, dots.get(row), bars.get(row), errors.get(row)) for row, name in enumerate(names)]
+
+
+def test_display_of_what_the_basis_expansion_tried(plt):
+    svc = wm.BasisExpansionSVC(random_state=0).fit(X, Y)
+    display = PathDisplay.from_estimator(svc)
+    drawn(display)
+    rows = rows_of(display)
+    tried = sorted(svc.tried_, key=lambda one: one["loo_squared_hinge"])
+    assert len(rows) == len(tried) > 5
+    for (name, loss, bar, error), one in zip(rows, tried, strict=True):
+        assert one["similarity"][0].split(":")[0] in name
+        assert loss == pytest.approx(one["loo_squared_hinge"])
+        assert bar == pytest.approx(one["standard_error"])
+        assert error == f"{100 * one['loo_error']:.1f} %"
+    (chosen,) = (one for (name, *_), one in zip(rows, tried, strict=True) if name.endswith("(chosen)"))
+    assert chosen["similarity"] == svc.similarities_
+    assert chosen["normalization"].replace("-", "_") == svc.normalization_
+    # The path below has all values of C.
+    np.testing.assert_allclose(display.ax_.lines[0].get_xdata(), np.sort(svc.path_["C"]))
+    assert display.ax_ is not display.ax_tried_
+
+
+def test_display_of_what_the_power_mean_tried(plt):
+    svc = wm.PowerMeanSVC().fit(X, Y)
+    display = PathDisplay.from_estimator(svc)
+    texts, rows = drawn(display), rows_of(display)
+    assert len(rows) == len(svc.tried_)
+    (chosen,) = (name for name, *_ in rows if name.endswith("(chosen)"))
+    assert chosen == f"power-mean:p={svc.p_:g}, {svc.n_nodes_} nodes (chosen)"
+    # Least squares are left out exactly.
+    assert "leave-one-out error (%)" in texts
+    order = np.argsort(svc.path_["C"])
+    np.testing.assert_allclose(display.ax_right_.lines[0].get_ydata(), svc.path_["loo_squared_hinge"][order])
+    # With C and p given there is neither.
+    given = wm.PowerMeanSVC(C=1.0, p=-1, n_nodes=3).fit(X, Y)
+    with pytest.raises(ValueError, match="path of the estimator is empty"):
+        PathDisplay.from_estimator(given)
+
+
+def test_display_of_what_auto_tried(plt):
+    svc = wm.AutoSVC(random_state=0).fit(X, Y)
+    display = PathDisplay.from_estimator(svc)
+    drawn(display)
+    rows = rows_of(display)
+    assert {name.split(":")[0] for name, *_ in rows} == {"basis-expansion", "thin-plate", "power-mean"}
+    (chosen,) = (name for name, *_ in rows if name.endswith("(chosen)"))
+    assert chosen.startswith(svc.method_.replace("_", "-"))
+    np.testing.assert_allclose(display.ax_.lines[0].get_xdata(), np.sort(svc.best_estimator_.path_["C"]))
+
+
+def test_display_of_kernels_in_given_axes(plt):
+    A, b = make_moons(100, noise=0.3, random_state=0)
+    svc = wm.ThinPlateSVC().fit(A, b)
+    assert len(svc.tried_) > 1
+    for layout in ("constrained", None):
+        figure, axes = plt.subplots(1, 2, layout=layout)
+        display = PathDisplay.from_estimator(svc, ax=axes[1])
+        drawn(display)
+        assert display.figure_ is figure
+        assert axes[1] not in figure.axes
+        (chosen,) = (name for name, *_ in rows_of(display) if name.endswith("(chosen)"))
+        assert chosen == f"{svc.kernel_} (chosen)"
+        # Both stand where the axes were.
+        for ax in (display.ax_, display.ax_tried_):
+            assert ax.get_position().x0 > 0.5
+
+
+def test_display_of_candidates_alone(plt):
+    many = [Tried(name=f"candidate {at}", loss=float(at), chosen=at == 29) for at in range(30)]
+    failed = Tried(name="a failure", loss=np.nan, problem="it cannot be compared with a string")
+    alone = PathDisplay(tried=many)
+    texts, rows = drawn(alone.plot()), rows_of(alone)
+    # The best, and the chosen one.
+    assert [row[1] for row in rows] == [*range(20), 29]
+    assert "the best 20 of 30" in texts
+    assert "candidate 29 (chosen)" in texts
+    assert (alone.ax_, alone.ax_right_) == (alone.ax_tried_, None)
+    two = PathDisplay(tried=[failed, many[3]])
+    assert "failed: it cannot be compared" in drawn(two.plot())
+    assert [row[1] for row in rows_of(two)] == [3.0, None]
+
+
+def test_long_names_of_candidates_stay_on_the_page(plt):
+    long = (
+        "z-score/laplacian:gamma=0.0123 + mean-norm/polynomial:degree=2,gamma=0.0789,coef0=0.125 + edit, nystrom-clip"
+    )
+    display = PathDisplay(tried=[Tried(name=long, loss=0.1, error=0.05, chosen=True), Tried(name="linear", loss=0.2)])
+    drawn(display.plot())
+    for label in display.ax_tried_.get_yticklabels():
+        assert label.get_window_extent().x0 >= display.figure_.bbox.x0
 
 
 def test_display_of_a_path_with_gaps(plt):

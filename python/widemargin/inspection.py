@@ -1,4 +1,4 @@
-"""Inspection of similarities and fitted models: spectra, the path of C, and the bases with the largest weights.
+"""Inspection of similarities and fitted models: spectra, what a fit tried, and the bases with the largest weights.
 
 Displays follow scikit-learn's: created by ``from_…``, drawn by ``plot``, with the axes as ``ax_``. They need
 matplotlib.
@@ -6,7 +6,6 @@ matplotlib.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,9 +16,19 @@ import numpy.typing as npt
 from . import _core
 from ._basis_display import BasisDisplay
 from ._looks import HUES, INK, NEGATIVE, SOFT, axes_for, check_has, check_matplotlib, cycle, short, wrapped
+from ._path_display import PathDisplay, Tried
 from .similarity import resolve
 
-__all__ = ["BasisDisplay", "PathDisplay", "Spectrum", "SpectrumDisplay", "dual_variables", "margins", "spectrum"]
+__all__ = [
+    "BasisDisplay",
+    "PathDisplay",
+    "Spectrum",
+    "SpectrumDisplay",
+    "Tried",
+    "dual_variables",
+    "margins",
+    "spectrum",
+]
 
 
 @dataclass
@@ -261,127 +270,3 @@ class SpectrumDisplay:
     def _label(spectrum: Spectrum) -> str:
         told = f"{short(spectrum.similarity)}: {100 * spectrum.negative_ratio:.3g} % negative"
         return told + (f", energy {100 * spectrum.negative_energy:.3g} %" if spectrum.negative_ratio else "")
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class PathDisplay:
-    """The leave-one-out losses for every C that was tried, from which C was selected.
-
-    They assume that leaving out a sample lets no other sample cross the margin, except at the C selected by the exact
-    solver, where they come from refits (``path_["loo_exact"]``).
-
-    Parameters
-    ----------
-    C : ndarray of shape (n_C,)
-    loo_error : ndarray of shape (n_C,)
-        Fraction of the training samples that are misclassified when left out.
-    loo_squared_hinge : ndarray of shape (n_C,)
-        The mean squared hinge loss of the left-out samples.
-    chosen_C : float
-    title : str or None, default=None
-
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        Of the error.
-    ax_right_ : matplotlib Axes
-        Of the squared hinge loss.
-    figure_ : matplotlib Figure
-    """
-
-    C: npt.NDArray[np.float64]
-    loo_error: npt.NDArray[np.float64]
-    loo_squared_hinge: npt.NDArray[np.float64]
-    chosen_C: float
-    title: str | None = None
-
-    @classmethod
-    def from_estimator(cls, estimator: Any, *, label: Any = None, ax: Any = None, **kwargs: Any) -> PathDisplay:
-        """Draws the path of a fitted `ThinPlateSVC`, or of a `BasisExpansionSVC` with ``C="auto"``.
-
-        Parameters
-        ----------
-        estimator : ThinPlateSVC or BasisExpansionSVC, fitted
-        label : default=None
-            The class whose path is drawn, where each has its own (``per_class=True``).
-        ax : matplotlib Axes or None, default=None
-        **kwargs : passed to ``plot``
-
-        Returns
-        -------
-        PathDisplay
-        """
-        check_matplotlib(cls, "from_estimator")
-        check_has(estimator, "a fitted ThinPlateSVC or BasisExpansionSVC", "path_")
-        path, C, of = estimator.path_, estimator.C_, ""
-        if isinstance(path, list):
-            classes = estimator.classes_.tolist()
-            if label not in classes:
-                raise ValueError(f"label={label!r}: each class has its own path, give the label of one of {classes}")
-            at = classes.index(label)
-            path, C, of = path[at], C[at], f", class {label}"
-        if not path or not len(path["C"]):
-            raise ValueError("the path of the estimator is empty: fit it with C='auto'")
-        display = cls(
-            C=np.asarray(path["C"]),
-            loo_error=np.asarray(path["loo_error"]),
-            loo_squared_hinge=np.asarray(path["loo_squared_hinge"]),
-            chosen_C=float(C),
-            title=f"Path of C: {short(_spelled(estimator))}{of}",
-        )
-        return display.plot(ax, **kwargs)
-
-    def plot(self, ax: Any = None, **kwargs: Any) -> PathDisplay:
-        """Draws both losses against C.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or None, default=None
-        **kwargs : passed to matplotlib's ``plot`` for both lines
-
-        Returns
-        -------
-        PathDisplay
-        """
-        self.ax_, self.figure_ = axes_for(self, ax, (6.0, 3.8))
-        self.ax_right_ = self.ax_.twinx()
-        self.ax_right_.spines[["top", "left"]].set_visible(False)
-        self.ax_right_.spines["right"].set(linewidth=0.8, color=SOFT)
-        order = np.argsort(self.C)
-        C, error_hue, loss_hue = np.asarray(self.C)[order], HUES[0], HUES[1]
-        error, loss = 100 * np.asarray(self.loo_error)[order], np.asarray(self.loo_squared_hinge)[order]
-        lines = ((self.ax_, error, error_hue, "o"), (self.ax_right_, loss, loss_hue, "s"))
-        for axes, values, hue, marker in lines:
-            style = {"color": hue, "marker": marker, "markersize": 3.5, "linewidth": 1.4} | kwargs
-            axes.plot(C, values, **style)
-            axes.tick_params(axis="y", colors=hue)
-            if np.isfinite(values).any():
-                axes.set_ylim(0, 1.15 * max(np.nanmax(values), 1e-12))
-        self.ax_.set_xscale("log")
-        self.ax_.set_xlabel("C")
-        self.ax_.set_ylabel("leave-one-out error, to first order (%)", color=error_hue)
-        self.ax_right_.set_ylabel("leave-one-out squared hinge loss", color=loss_hue)
-        self.ax_.axvline(self.chosen_C, color=INK, linewidth=0.9, linestyle=(0, (4, 3)))
-        # On the side with more space.
-        on_left = self.chosen_C > math.sqrt(C[0] * C[-1])
-        self.ax_.annotate(
-            f"chosen C = {self.chosen_C:.3g}",
-            (self.chosen_C, 1.0),
-            xycoords=("data", "axes fraction"),
-            xytext=(-4 if on_left else 4, -4),
-            textcoords="offset points",
-            ha="right" if on_left else "left",
-            va="top",
-            fontsize="small",
-            color=INK,
-        )
-        if self.title:
-            self.ax_.set_title(self.title, loc="left", fontsize="medium")
-        return self
-
-
-def _spelled(estimator: Any) -> str:
-    """The kernel or the similarities."""
-    if hasattr(estimator, "similarities_"):
-        return " ".join(estimator.similarities_)
-    return str(getattr(estimator.kernel, "spec", estimator.kernel))

@@ -87,6 +87,7 @@ fn keeps_the_model_so_far_at_the_time_limit() {
     folder.run("predict m train.svm -o p --time-limit 0.000001").fails(1, &["time limit"]);
     let search = "cv power-mean train.svm --loss hinge --tol 1e-7 -C 1000 --time-limit 0.05 --max-iter 1000000000";
     folder.run(search).fails(1, &["time limit"]);
+    folder.run(&format!("{search} -o best")).fails(1, &["time limit"]);
     assert_eq!(folder.files(), ["m", "train.svm"]);
 }
 

@@ -49,7 +49,8 @@ def main() -> int:
 
     engine = engines()[asked.engine]
     task = tasks.load(asked.task, tasks.Places(asked.data, asked.cache))
-    train, test = task.train[engine["view"]], task.test[engine["view"]]
+    view = next(iter(task.train)) if engine["view"] == "any" else engine["view"]
+    train, test = task.train[view], task.test[view]
     fixed = {**engine.get("parameters", {}), **({engine["threads"]: asked.threads} if "threads" in engine else {})}
     warnings.simplefilter("ignore")
     chosen, tuning = choose(engine, fixed, train, task.y_train, asked)

@@ -36,7 +36,7 @@ VIEWS = {
     **dict.fromkeys(("cifar10-words", "scene15-words", "newsgroups"), ("histograms",)),
     **dict.fromkeys(("ECG5000", "TwoPatterns", "Wafer", "ElectricDevices", "Crop"), ("series",)),
     "surnames": ("strings",),
-    "molecules": ("bits", "strings"),
+    "molecules": ("strings", "bits"),
 }
 
 
@@ -51,7 +51,7 @@ def main() -> int:
         (task, engine)
         for task in asked.tasks or VIEWS
         for engine in asked.engines or known
-        if known[engine]["view"] in VIEWS[task]
+        if known[engine]["view"] in ("any", *VIEWS[task])
     }
     if asked.list:
         for task in VIEWS:

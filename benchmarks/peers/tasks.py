@@ -181,9 +181,9 @@ def _molecules(places: Places) -> Task:
     bits = np.stack([hashed_ngrams(one) for one in smiles])
     train, test = fifths(len(smiles))
     return Task(
-        {"bits": bits[train], "strings": [smiles[i] for i in train]},
+        {"strings": [smiles[i] for i in train], "bits": bits[train]},
         labels[train],
-        {"bits": bits[test], "strings": [smiles[i] for i in test]},
+        {"strings": [smiles[i] for i in test], "bits": bits[test]},
         labels[test],
     )
 

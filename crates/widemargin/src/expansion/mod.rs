@@ -7,6 +7,7 @@ mod coded_blocks;
 mod coded_rows;
 mod decision;
 mod explicit;
+mod inverse_root;
 mod kernel_table;
 mod nodes;
 mod normalization;

@@ -1,13 +1,11 @@
 //! The normalization of one similarity's features, learned from the training samples.
 
-use super::{Definite, Normalization};
+use super::Normalization;
+use super::inverse_root::InverseRoot;
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::linalg::eigen::{self, SymmetricEigen};
-use crate::linalg::factor::{Matrix, Side, dot, product};
-
-/// Eigenvalues below this fraction of the largest are dropped as rounding errors.
-const EIGENVALUE_CUT: f64 = 1e-6;
+use crate::linalg::factor::{Matrix, Side, product};
 
 /// Eigenvalues of a covariance below this fraction of the largest count as this: the rounding of single precision is then
 /// magnified a hundredfold at most.
@@ -131,9 +129,8 @@ impl PartMap {
         })
     }
 
-    /// S^(−½) as a projection onto eigenvectors: U Λ^(−½) for the similarities S = U Λ Uᵀ between the bases, made
-    /// definite. This is a rotation of S^(−½), which does not affect a linear SVM. With it, Σ |negative eigenvalues| / Σ
-    /// positive ones before, ignoring rounding.
+    /// S^(−½) up to a rotation, which does not affect a linear SVM, for the similarities S between the bases, made
+    /// definite. With it, Σ |negative eigenvalues| / Σ positive ones before, ignoring rounding.
     ///
     /// `between` is row-major, bases × (bases and polynomials). S is projected off the constant and the polynomials, which
     /// become features of their own: each with the variance of all others together.
@@ -175,47 +172,34 @@ impl PartMap {
             similarity: spec.to_owned(),
             problem: "its similarities between the bases have no eigenvalues: they are not finite".into(),
         };
-        let SymmetricEigen { values, vectors } = match is_centred {
+        let rounding = n as f64 * f64::from(f32::EPSILON) * f64::from(largest);
+        let InverseRoot { columns, trace, negative } = match is_centred {
             true => {
                 let polynomials: Vec<Vec<f64>> =
                     (n..n_columns).map(|column| (0..n).map(|row| at(row, column)).collect()).collect();
-                projected_eigen(matrix, &polynomials).map_err(|problem| match problem {
+                InverseRoot::projected(matrix, &polynomials, definite, rounding).map_err(|problem| match problem {
                     Some(problem) => Error::similarity(spec, problem),
                     None => failed(),
                 })?
             }
-            false => eigen::symmetric(&matrix, n, true).ok_or_else(failed)?,
+            false => InverseRoot::new(matrix, definite, rounding).ok_or_else(failed)?,
         };
-        let rounding = n as f64 * f64::from(f32::EPSILON) * f64::from(largest);
-        let sum_of = |keep: &dyn Fn(f64) -> bool| values.iter().filter(|v| keep(**v)).map(|v| v.abs()).sum::<f64>();
-        let lost = sum_of(&|value| value < -rounding);
-        let negative = if lost > 0.0 { lost / sum_of(&|value| value > rounding) } else { 0.0 };
-        let least = values.first().copied().unwrap_or(0.0).min(0.0);
-        let made = |value: f64| match definite {
-            Definite::Clip => value.max(0.0),
-            Definite::Flip => value.abs(),
-            Definite::Shift => value - least,
-            Definite::Square => value * value,
-        };
-        let values: Vec<f64> = values.iter().map(|&value| made(value)).collect();
-        let cut = EIGENVALUE_CUT * values.iter().copied().fold(0.0, f64::max);
-        let kept: Vec<usize> = (0..values.len()).rev().filter(|&k| values[k] > cut).collect();
-        let n_features = kept.len() + n_polynomials;
+        let n_kept = columns.n_cols();
+        let n_features = n_kept + n_polynomials;
         let mut projection = vec![0.0f32; n_columns * n_features];
-        for (feature, &k) in kept.iter().enumerate() {
-            let factor = 1.0 / values[k].sqrt();
-            for (basis, x) in vectors[k * n..(k + 1) * n].iter().enumerate() {
-                projection[basis * n_features + feature] = (factor * x) as f32;
+        for feature in 0..n_kept {
+            for (basis, x) in columns.col(feature).iter().enumerate() {
+                projection[basis * n_features + feature] = *x as f32;
             }
         }
         // The features of the bases have the variance Σ λ / n, all together.
-        let variance = kept.iter().map(|&k| values[k]).sum::<f64>() / n as f64;
+        let variance = trace / n as f64;
         for polynomial in 0..n_polynomials {
             let column = n + polynomial;
             let mean = (0..n).map(|row| at(row, column)).sum::<f64>() / n as f64;
             let spread = (0..n).map(|row| (at(row, column) - mean).powi(2)).sum::<f64>() / n as f64;
             let factor = if variance > 0.0 { (variance / spread).sqrt() } else { 1.0 };
-            projection[column * n_features + kept.len() + polynomial] = factor as f32;
+            projection[column * n_features + n_kept + polynomial] = factor as f32;
         }
         Ok((PartMap::Projection { matrix: projection, n_columns, n_features }, negative))
     }
@@ -226,73 +210,4 @@ impl PartMap {
 pub(crate) struct Sizes {
     pub n_bases: usize,
     pub n_polynomials: usize,
-}
-
-/// What is left of a polynomial's norm off the others, at least; less is rounding in single precision.
-const RANK: f64 = 1e-5;
-
-/// Eigenvalues and eigenvectors of the projection of S (n × n) off the constant and the polynomials, on the vectors
-/// orthogonal to these: each of n numbers. Reflections H take the polynomials to the first axes; what remains of H S H
-/// without these is decomposed.
-///
-/// # Errors
-/// What is wrong with the polynomials; none if there are no eigenvalues.
-fn projected_eigen(mut matrix: Vec<f64>, polynomials: &[Vec<f64>]) -> Result<SymmetricEigen, Option<String>> {
-    let (n, r) = ((matrix.len() as f64).sqrt().round() as usize, 1 + polynomials.len());
-    if n <= r {
-        if polynomials.is_empty() {
-            return Ok(SymmetricEigen { values: Vec::new(), vectors: Vec::new() });
-        }
-        let problem = format!("{n} bases against {r} polynomials leave nothing of it: choose more bases");
-        return Err(Some(problem));
-    }
-    let mut columns = vec![vec![1.0; n]];
-    columns.extend(polynomials.iter().cloned());
-    let mut reflections: Vec<Vec<f64>> = Vec::with_capacity(r);
-    for at in 0..r {
-        let mut v = columns[at].clone();
-        let whole = norm(&v);
-        reflections.iter().for_each(|reflection| reflect(reflection, &mut v));
-        v[..at].fill(0.0);
-        let rest = norm(&v);
-        if rest.is_nan() || rest <= RANK * whole {
-            return Err(Some(format!(
-                "polynomial {} is a combination of the constant and the ones before it at the bases: leave it out",
-                at - 1
-            )));
-        }
-        // H = I − 2vvᵀ with the sign that does not cancel.
-        v.iter_mut().for_each(|x| *x /= rest);
-        v[at] += if v[at] < 0.0 { -1.0 } else { 1.0 };
-        let size = norm(&v);
-        v.iter_mut().for_each(|x| *x /= size);
-        let w: Vec<f64> = matrix.chunks(n).map(|row| dot(row, &v)).collect();
-        let vw = dot(&v, &w);
-        for (i, row) in matrix.chunks_mut(n).enumerate() {
-            for (j, x) in row.iter_mut().enumerate() {
-                *x += -2.0 * (v[i] * w[j] + w[i] * v[j]) + 4.0 * vw * v[i] * v[j];
-            }
-        }
-        reflections.push(v);
-    }
-    let m = n - r;
-    let rest: Vec<f64> = matrix.chunks(n).skip(r).flat_map(|row| &row[r..]).copied().collect();
-    let SymmetricEigen { values, vectors } = eigen::symmetric(&rest, m, true).ok_or(None)?;
-    let reflected = vectors.chunks(m).flat_map(|q| {
-        let mut whole = vec![0.0; r];
-        whole.extend_from_slice(q);
-        reflections.iter().rev().for_each(|reflection| reflect(reflection, &mut whole));
-        whole
-    });
-    Ok(SymmetricEigen { values, vectors: reflected.collect() })
-}
-
-/// (I − 2vvᵀ)x, in place.
-fn reflect(v: &[f64], x: &mut [f64]) {
-    let along = 2.0 * dot(v, x);
-    x.iter_mut().zip(v).for_each(|(x, v)| *x -= along * v);
-}
-
-fn norm(x: &[f64]) -> f64 {
-    dot(x, x).sqrt()
 }

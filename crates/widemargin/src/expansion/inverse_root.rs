@@ -1,0 +1,210 @@
+//! W with W Wᵀ = S⁻¹, for similarities S between bases that are made definite: Nyström features are s(x) · W.
+//!
+//! Any W serves, since two of them differ by a rotation of the features. For n bases, Cholesky's factorisation S = L Lᵀ gives
+//! W = L⁻ᵀ for n³·2/3 flops, and shows that S is definite. Where it is not, or nearly not, eigenvectors give W = U Λ^(−½)
+//! for 9 n³.
+
+use super::Definite;
+use crate::linalg::eigen::{self, SymmetricEigen};
+use crate::linalg::factor::{Cholesky, Matrix, dot};
+
+/// Eigenvalues below this fraction of the largest are dropped as rounding errors.
+const EIGENVALUE_CUT: f64 = 1e-6;
+
+/// Steps of the power methods for the extreme eigenvalues: they are found within a small factor.
+const POWER_STEPS: usize = 8;
+
+/// What is left of a polynomial's norm off the others, at least; less is rounding in single precision.
+const RANK: f64 = 1e-5;
+
+/// W, and what S was.
+#[derive(Clone, Debug)]
+pub(crate) struct InverseRoot {
+    /// n numbers a feature.
+    pub columns: Matrix,
+    /// Σ eigenvalues of S, made definite, over those that have a feature.
+    pub trace: f64,
+    /// Σ |negative eigenvalues| / Σ positive ones before, of those larger than rounding.
+    pub negative: f64,
+}
+
+impl InverseRoot {
+    /// Of a symmetric matrix of finite numbers, with errors of `rounding` in its eigenvalues; none if they are not finite.
+    pub fn new(matrix: Vec<f64>, definite: Definite, rounding: f64) -> Option<Self> {
+        // A definite matrix is left as it is, unless it is squared.
+        let found = if definite == Definite::Square { None } else { Self::by_cholesky(&matrix) };
+        found.or_else(|| Self::by_eigenvectors(&matrix, definite, rounding))
+    }
+
+    /// None unless the least eigenvalue is above the cut.
+    fn by_cholesky(matrix: &[f64]) -> Option<Self> {
+        let n = size_of_square(matrix);
+        let trace = (0..n).map(|i| matrix[i * n + i]).sum();
+        let whole = Matrix::from_columns(matrix.to_vec(), n, n);
+        let inverse = Cholesky::new(whole.clone())?.inverse_lower();
+        let columns = inverse.transposed();
+        let largest = growth(n, |x| whole.times(&x));
+        let inverse_of_least = growth(n, |x| columns.times(&inverse.times(&x)));
+        let is_sound = inverse_of_least * largest * EIGENVALUE_CUT < 1.0;
+        is_sound.then_some(InverseRoot { columns, trace, negative: 0.0 })
+    }
+
+    fn by_eigenvectors(matrix: &[f64], definite: Definite, rounding: f64) -> Option<Self> {
+        let n = size_of_square(matrix);
+        let SymmetricEigen { values, vectors } = eigen::symmetric(matrix, n, true)?;
+        let sum_of = |keep: &dyn Fn(f64) -> bool| values.iter().filter(|v| keep(**v)).map(|v| v.abs()).sum::<f64>();
+        let lost = sum_of(&|value| value < -rounding);
+        let negative = if lost > 0.0 { lost / sum_of(&|value| value > rounding) } else { 0.0 };
+        let least = values.first().copied().unwrap_or(0.0).min(0.0);
+        let made = |value: f64| match definite {
+            Definite::Clip => value.max(0.0),
+            Definite::Flip => value.abs(),
+            Definite::Shift => value - least,
+            Definite::Square => value * value,
+        };
+        let values: Vec<f64> = values.iter().map(|&value| made(value)).collect();
+        let cut = EIGENVALUE_CUT * values.iter().copied().fold(0.0, f64::max);
+        let kept: Vec<usize> = (0..values.len()).rev().filter(|&k| values[k] > cut).collect();
+        let scaled = kept.iter().flat_map(|&k| {
+            let factor = 1.0 / values[k].sqrt();
+            vectors[k * n..(k + 1) * n].iter().map(move |x| factor * x)
+        });
+        let columns = Matrix::from_columns(scaled.collect(), n, kept.len());
+        Some(InverseRoot { columns, trace: kept.iter().map(|&k| values[k]).sum(), negative })
+    }
+
+    /// The same for the projection of S off the constant and the polynomials, each of n numbers. Reflections H take these
+    /// to the first axes; what remains of H S H without them is decomposed.
+    ///
+    /// # Errors
+    /// What is wrong with the polynomials; none if numbers are not finite.
+    pub fn projected(
+        mut matrix: Vec<f64>,
+        polynomials: &[Vec<f64>],
+        definite: Definite,
+        rounding: f64,
+    ) -> Result<Self, Option<String>> {
+        let (n, r) = ((matrix.len() as f64).sqrt().round() as usize, 1 + polynomials.len());
+        if n <= r {
+            if polynomials.is_empty() {
+                return Ok(InverseRoot { columns: Matrix::zeros(n, 0), trace: 0.0, negative: 0.0 });
+            }
+            let problem = format!("{n} bases against {r} polynomials leave nothing of it: choose more bases");
+            return Err(Some(problem));
+        }
+        let mut columns = vec![vec![1.0; n]];
+        columns.extend(polynomials.iter().cloned());
+        let mut reflections: Vec<Vec<f64>> = Vec::with_capacity(r);
+        for at in 0..r {
+            let mut v = columns[at].clone();
+            let whole = norm(&v);
+            reflections.iter().for_each(|reflection| reflect(reflection, &mut v));
+            v[..at].fill(0.0);
+            let rest = norm(&v);
+            if rest.is_nan() || rest <= RANK * whole {
+                return Err(Some(format!(
+                    "polynomial {} is a combination of the constant and the ones before it at the bases: leave it out",
+                    at - 1
+                )));
+            }
+            // H = I − 2vvᵀ with the sign that does not cancel.
+            v.iter_mut().for_each(|x| *x /= rest);
+            v[at] += if v[at] < 0.0 { -1.0 } else { 1.0 };
+            let size = norm(&v);
+            v.iter_mut().for_each(|x| *x /= size);
+            let w: Vec<f64> = matrix.chunks(n).map(|row| dot(row, &v)).collect();
+            let vw = dot(&v, &w);
+            for (i, row) in matrix.chunks_mut(n).enumerate() {
+                for (j, x) in row.iter_mut().enumerate() {
+                    *x += -2.0 * (v[i] * w[j] + w[i] * v[j]) + 4.0 * vw * v[i] * v[j];
+                }
+            }
+            reflections.push(v);
+        }
+        let rest: Vec<f64> = matrix.chunks(n).skip(r).flat_map(|row| &row[r..]).copied().collect();
+        let root = InverseRoot::new(rest, definite, rounding).ok_or(None)?;
+        let reflected = (0..root.columns.n_cols()).flat_map(|column| {
+            let mut whole = vec![0.0; r];
+            whole.extend_from_slice(root.columns.col(column));
+            reflections.iter().rev().for_each(|reflection| reflect(reflection, &mut whole));
+            whole
+        });
+        let columns = Matrix::from_columns(reflected.collect(), n, root.columns.n_cols());
+        Ok(InverseRoot { columns, ..root })
+    }
+}
+
+/// (I − 2vvᵀ)x, in place.
+fn reflect(v: &[f64], x: &mut [f64]) {
+    let along = 2.0 * dot(v, x);
+    x.iter_mut().zip(v).for_each(|(x, v)| *x -= along * v);
+}
+
+fn norm(x: &[f64]) -> f64 {
+    dot(x, x).sqrt()
+}
+
+fn size_of_square(matrix: &[f64]) -> usize {
+    (matrix.len() as f64).sqrt().round() as usize
+}
+
+/// The largest eigenvalue of a positive definite operator, from below, by the power method.
+fn growth(n: usize, apply: impl Fn(Vec<f64>) -> Vec<f64>) -> f64 {
+    // No pattern that a matrix may have.
+    let mut x: Vec<f64> = (0..n).map(|i| (i as f64 * 0.618_033_988_75).fract() - 0.45).collect();
+    let mut grown = 0.0;
+    for _ in 0..POWER_STEPS {
+        let size = norm(&x);
+        x.iter_mut().for_each(|x| *x /= size);
+        x = apply(x);
+        grown = norm(&x);
+    }
+    grown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::factor::{Side, product};
+
+    /// exp(−|i − j| / length), definite, with a fast or a slow spectrum; and its opposite.
+    fn decaying(n: usize, length: f64) -> Vec<f64> {
+        (0..n * n).map(|at| (-((at / n) as f64 - (at % n) as f64).abs() / length).exp()).collect()
+    }
+
+    #[test]
+    fn both_ways_give_the_inverse_and_the_same_trace() {
+        let n = 40;
+        for length in [0.5, 5.0, 50.0] {
+            let matrix = decaying(n, length);
+            let cholesky = InverseRoot::by_cholesky(&matrix).unwrap();
+            let eigen = InverseRoot::by_eigenvectors(&matrix, Definite::Clip, 1e-9).unwrap();
+            assert!((cholesky.trace - eigen.trace).abs() < 1e-9 && cholesky.negative == eigen.negative);
+            let inverse = |root: &InverseRoot| product(Side::Plain(&root.columns), Side::Transposed(&root.columns));
+            let (a, b) = (inverse(&cholesky), inverse(&eigen));
+            let whole = product(Side::Plain(&a), Side::Plain(&Matrix::from_columns(matrix.clone(), n, n)));
+            for i in 0..n {
+                for j in 0..n {
+                    assert!((a.at(i, j) - b.at(i, j)).abs() < 1e-8 * length, "{i} {j} {length}");
+                    assert!((whole.at(i, j) - f64::from(i == j)).abs() < 1e-8, "{i} {j} {length}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_clearly_definite_has_eigenvectors() {
+        let n = 30;
+        // A Gaussian far wider than the points are apart, a matrix with a negative eigenvalue, and one of rank one.
+        let wide: Vec<f64> = (0..n * n).map(|at| (-((at / n) as f64 - (at % n) as f64).powi(2) / 1e3).exp()).collect();
+        let mut indefinite = decaying(n, 2.0);
+        indefinite[0] = -1.0;
+        let flat = vec![1.0; n * n];
+        for matrix in [wide, indefinite, flat] {
+            assert!(InverseRoot::by_cholesky(&matrix).is_none());
+            assert!(InverseRoot::new(matrix, Definite::Clip, 1e-9).unwrap().columns.n_cols() < n);
+        }
+        let squared = InverseRoot::new(decaying(n, 2.0), Definite::Square, 1e-9).unwrap();
+        assert!(squared.trace > 1.1 * n as f64);
+    }
+}

@@ -129,7 +129,7 @@ def test_mistakes_are_told(client):
     with pytest.raises(TypeError, match=r"widemargin\.ThinPlateSVC trains in memory"):
         svc.fit(X, y)
     with pytest.raises(ValueError, match="'n_basis' parameter of ThinPlateSVC must be a number of landmarks on Dask"):
-        ThinPlateSVC().fit(dX, dy)
+        ThinPlateSVC(n_basis=None).fit(dX, dy)
     with pytest.raises(ValueError, match="'C' parameter"):
         ThinPlateSVC(n_basis=10, C="best").fit(dX, dy)
     with pytest.raises(ValueError, match="'null_space' parameter"):
@@ -167,3 +167,17 @@ def test_a_worker_that_is_killed_costs_nothing_but_time(monkeypatch):
         assert len(asked) > 12
         assert pids[0] not in client.run(os.getpid).values()
     np.testing.assert_allclose(disturbed.dual_coef_, undisturbed, atol=1e-6 * np.abs(undisturbed).max())
+
+
+@pytest.mark.parametrize("seed", [3, 4])
+def test_the_kernel_is_that_of_one_computer(client, seed):
+    X, y = points(300, seed)
+    # What turns with the axes is seen by the city-block distance alone.
+    if seed == 4:
+        X = np.c_[X, np.random.default_rng(seed).standard_cauchy((len(X), 2))]
+    found = ThinPlateSVC(n_basis=25, basis="index").fit(*cut(X, y, (200, 100)))
+    alone = wm.ThinPlateSVC(n_basis=25, basis="index", standardize=False).fit(X, y)
+    assert found.kernel_ == alone.kernel_
+    for one, other in zip(found.tried_, alone.tried_, strict=True):
+        assert one["loo_squared_hinge"] == pytest.approx(other["loo_squared_hinge"], rel=1e-6)
+    assert ThinPlateSVC(basis="index", C=1.0).fit(*cut(X, y, (200, 100))).n_bases_ == 300

@@ -467,7 +467,7 @@ def test_precomputed_similarities_and_transformers_go_by_name():
 @pytest.mark.parametrize(
     ("method", "flags", "parameters"),
     [
-        ("thin-plate", [], {"standardize": True, "n_basis": None}),
+        ("thin-plate", [], {"standardize": True, "n_basis": "auto"}),
         ("thin-plate", ["--standardize", "no", "-C", "0.5", "--null-space", "constant"], {"standardize": False}),
         (
             "thin-plate",

@@ -86,3 +86,8 @@ def test_the_kernel_with_the_least_loss_is_taken_and_told(tmp_path):
     landmarks = wm.ThinPlateSVC(n_basis=40, random_state=0).fit(X, y)
     assert landmarks.kernel_ == auto.kernel_
     assert len(landmarks.bases_) == 40
+    # Of so few samples none but those without a weight are left out.
+    exact = wm.ThinPlateSVC(n_basis=None).fit(X, y)
+    np.testing.assert_array_equal(exact.support_, auto.support_)
+    with pytest.raises(ValueError, match="n_basis"):
+        wm.ThinPlateSVC(n_basis="many").fit(X, y)

@@ -156,6 +156,7 @@ def fit_thin_plate(
     null_space: str,
     standardize: str,
     n_basis: int | None,
+    auto_basis: bool,
     basis: str,
     common: _Common,
 ) -> tuple[Model, list[tuple[str, float | None, str | None, float | None, int, float]]]:

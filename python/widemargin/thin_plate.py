@@ -47,9 +47,9 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         are at least 100 samples for each and they alone do not separate the data. Otherwise it penalises them or drops
         all but the constant, whichever has the lower leave-one-out loss; on landmarks, in passes over partitions and
         under a time limit it penalises them.
-    n_basis : int or None, default=None
+    n_basis : int, "auto" or None, default="auto"
         Number of landmarks; None is exact: every sample is a basis, and memory grows quadratically; the fit raises an
-        error if it does not fit.
+        error if it does not fit. "auto" is exact for up to 10,000 samples, otherwise 1,000.
     basis : {"kmeans", "kmedoids", "random", "index"}, default="kmeans"
         How landmarks are selected.
     class_weight : dict, "balanced" or None, default=None
@@ -109,7 +109,7 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
     _spelled = ("kernel",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "C": [Interval(Real, 0, None, closed="neither"), str],
-        "n_basis": [None, Interval(Integral, 1, None, closed="left")],
+        "n_basis": [None, Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "tol": [Interval(Real, 0, 1, closed="left")],
         **SHARED,
         "standardize": ["boolean", StrOptions({"auto"})],
@@ -122,7 +122,7 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         *,
         C: float | str = "auto",
         null_space: str = "auto",
-        n_basis: int | None = None,
+        n_basis: int | str | None = "auto",
         basis: str = "kmeans",
         class_weight: dict[Any, float] | str | None = None,
         tol: float = 1e-10,
@@ -182,7 +182,8 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
             per_class=bool(self.per_class),
             null_space=null_space,
             standardize=is_standard if isinstance(is_standard, str) else _YES_NO[bool(is_standard)],
-            n_basis=None if self.n_basis is None else int(self.n_basis),
+            n_basis=None if self.n_basis in (None, "auto") else int(self.n_basis),
+            auto_basis=self.n_basis == "auto",
             basis=basis,
         )
         self._keep(model)

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use clap::{ArgAction, Args};
 use serde_json::{Value, json};
 use widemargin::data::Labels;
-use widemargin::model::{CChoice, LandmarkChoice, Standardize, ThinPlateParams};
+use widemargin::model::{CChoice, EXACT_UP_TO, LandmarkChoice, Standardize, ThinPlateParams};
 use widemargin::monitor::Monitor;
 use widemargin::similarity::ConditionalKernel;
 use widemargin::solve::thin_plate::NullSpace;
@@ -18,18 +18,15 @@ use crate::model::Model;
 use crate::report::Failure;
 use crate::samples::rows;
 
-/// Number of samples up to which `--n-basis auto` selects the exact solver. It takes 4 to 8 GB and some minutes at this
-/// size, and memory grows quadratically, time cubically.
-const EXACT_UP_TO: usize = 10_000;
-
 /// Parameters of the method. Options that can be searched hold a list.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Method options")]
 pub struct ThinPlateArgs {
-    /// Kernel: distance (-r), cityblock (-|x - y|_1), thin-plate (r^2 log r), cubic (r^3), thin-plate:order=N,
+    /// Kernel: auto (distance or cityblock, whichever has the lower leave-one-out loss on up to 1000 samples; distance
+    /// where C is given), distance (-r), cityblock (-|x - y|_1), thin-plate (r^2 log r), cubic (r^3), thin-plate:order=N,
     /// polyharmonic:exponent=B, spline:order=N,dims=D, log:gamma=G, multiquadric:gamma=G; positive definite ones:
     /// rbf:gamma=G, laplacian:gamma=G, inverse-multiquadric:gamma=G
-    #[arg(long, value_parser = kernels, action = ArgAction::Append, default_value = "distance", value_name = "NAME")]
+    #[arg(long, value_parser = kernels, action = ArgAction::Append, default_value = "auto", value_name = "NAME")]
     kernel: Vec<Kernels>,
     /// Weight of the losses: a number, or auto, which minimises the leave-one-out loss on a path of values
     #[arg(short = 'C', value_delimiter = ',', allow_hyphen_values = true, default_value = "auto", value_name = "C")]
@@ -66,7 +63,31 @@ pub struct ThinPlateArgs {
 
 /// A list of kernels. Specs may contain commas, so that clap cannot split the list.
 #[derive(Clone, Debug)]
-struct Kernels(Vec<ConditionalKernel>);
+struct Kernels(Vec<KernelArg>);
+
+/// A kernel, or the choice of one.
+#[derive(Clone, Copy, Debug)]
+enum KernelArg {
+    Auto,
+    Given(ConditionalKernel),
+}
+
+impl fmt::Display for KernelArg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            KernelArg::Auto => f.write_str("auto"),
+            KernelArg::Given(kernel) => kernel.fmt(f),
+        }
+    }
+}
+
+impl FromStr for KernelArg {
+    type Err = widemargin::Error;
+
+    fn from_str(text: &str) -> Result<Self, widemargin::Error> {
+        if text == "auto" { Ok(KernelArg::Auto) } else { text.parse().map(KernelArg::Given) }
+    }
+}
 
 fn kernels(list: &str) -> Result<Kernels, widemargin::Error> {
     let mut specs: Vec<String> = Vec::new();
@@ -128,7 +149,10 @@ impl Method for ThinPlateArgs {
             BasisSize::Landmarks(n) => params.n_basis(Some(n)),
         });
         vec![
-            Axis::new("kernel", &kernels, text, ThinPlateParams::kernel),
+            Axis::new("kernel", &kernels, text, |params: ThinPlateParams, kernel| match kernel {
+                KernelArg::Auto => params.kernel_auto(),
+                KernelArg::Given(kernel) => params.kernel(kernel),
+            }),
             Axis::new("C", &self.c, c_json, ThinPlateParams::c),
             Axis { head: "null space", ..null_space },
             Axis { head: "landmarks", ..size },
@@ -184,8 +208,8 @@ mod tests {
     fn lists_of_kernels_know_their_own_commas() {
         let specs = |list: &str| kernels(list).map(|list| list.0.iter().map(ToString::to_string).collect::<Vec<_>>());
         assert_eq!(
-            specs("thin-plate,spline:order=2,dims=3,rbf:gamma=0.5,log:gamma=1,exponent=0.5,cityblock").unwrap(),
-            ["thin-plate", "spline:order=2,dims=3", "rbf:gamma=0.5", "log:gamma=1,exponent=0.5", "cityblock"]
+            specs("auto,thin-plate,spline:order=2,dims=3,rbf:gamma=0.5,log:gamma=1,exponent=0.5,cityblock").unwrap(),
+            ["auto", "thin-plate", "spline:order=2,dims=3", "rbf:gamma=0.5", "log:gamma=1,exponent=0.5", "cityblock"]
         );
         for wrong in ["", "thin-plate,", "dims=3", "rbf:gamma=0.5,dims=3", "chi2"] {
             assert!(specs(wrong).is_err(), "{wrong}");

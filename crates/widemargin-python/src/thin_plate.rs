@@ -1,7 +1,7 @@
 //! The thin plate SVM.
 
 use pyo3::prelude::*;
-use widemargin::model::{AUTO_KERNELS, CChoice, ThinPlateParams, TriedThinPlate};
+use widemargin::model::{AUTO_KERNELS, CChoice, EXACT_UP_TO, ThinPlateParams, TriedThinPlate};
 use widemargin::similarity::ConditionalKernel;
 
 use crate::convert::{self, Common, Target, labelled};
@@ -16,7 +16,7 @@ type KernelFacts = (String, Option<f64>, Option<String>, Option<f64>, usize, f64
 /// Trains a thin plate SVM; with the kernel "auto" that of the least leave-one-out loss.
 #[pyfunction]
 #[pyo3(signature = (samples, target, *, kernel, C, per_class, null_space, standardize,
-    n_basis, basis, common))]
+    n_basis, auto_basis, basis, common))]
 #[expect(non_snake_case, reason = "C is the parameter's name")]
 #[expect(clippy::too_many_arguments, reason = "they are the estimator's parameters, passed by name")]
 pub(crate) fn fit_thin_plate(
@@ -29,6 +29,7 @@ pub(crate) fn fit_thin_plate(
     null_space: &str,
     standardize: &str,
     n_basis: Option<usize>,
+    auto_basis: bool,
     basis: &str,
     common: Common<'_>,
 ) -> PyResult<(Model, Vec<KernelFacts>)> {
@@ -41,7 +42,7 @@ pub(crate) fn fit_thin_plate(
         .null_space(null_space.parse().map_err(raise)?)
         .standardize(standardize.parse().map_err(raise)?)
         .n_basis(n_basis)
-        .exact_up_to(usize::MAX)
+        .exact_up_to(if auto_basis { EXACT_UP_TO } else { usize::MAX })
         .landmarks(basis.parse().map_err(raise)?)
         .class_weight(convert::class_weight(common.class_weight.as_ref(), &labels)?)
         .tol(common.tol)

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from distributed import Future
+from scipy.sparse import issparse
 from sklearn.utils import check_array
 
 from .. import _core
 from .. import thin_plate as _local
+from .._base import ExactSeed
 from .._c_choice import c_of
 from .._names import one_of
 from .._progress import Progress
@@ -19,9 +21,12 @@ from . import _tasks
 from ._classifier import Clock, DaskClassifier, Given, grouped
 from ._rows import Rows
 
+# Samples that are brought here to choose a kernel on, and landmarks where their number is not given.
+FEW_TO_CHOOSE, LANDMARKS = 1000, 1000
+
 
 class ThinPlateSVC(DaskClassifier, _local.ThinPlateSVC):
-    """`widemargin.ThinPlateSVC` on samples that are on several machines, with landmarks (`n_basis` must be given).
+    """`widemargin.ThinPlateSVC` on samples that are on several machines, with landmarks (`n_basis` must not be None).
 
     X is a Dask array (of NumPy or of sparse rows) or frame, y a Dask array or series cut at the same rows (or, where
     the partitions of X have known lengths, an array in memory). Landmarks are chosen here, among 25 samples a landmark;
@@ -29,8 +34,9 @@ class ThinPlateSVC(DaskClassifier, _local.ThinPlateSVC):
     A Newton step of all classes is one round of tasks, and so is leave-one-out at a C. X is read three times: for its
     labels, its landmarks and its features; what is read last is held until the blocks are made.
 
-    Parameters are those of `widemargin.ThinPlateSVC`; the kernel "auto" is "distance", and with ``standardize="auto"``
-    columns stay as they are. Samples that are equal are not merged, as they are on one machine.
+    Parameters are those of `widemargin.ThinPlateSVC`; ``n_basis="auto"`` is 1,000 landmarks, and with
+    ``standardize="auto"`` columns stay as they are. Where the kernel is "auto", at most 1,000 samples are brought here
+    to choose it. Samples that are equal are not merged, as they are on one machine.
 
     Attributes
     ----------
@@ -56,14 +62,16 @@ class ThinPlateSVC(DaskClassifier, _local.ThinPlateSVC):
         if self.per_class:
             raise ValueError("The 'per_class' parameter of ThinPlateSVC must be False on Dask: it needs all samples")
         null_space = one_of("null_space", self.null_space, _local._NULL_SPACES, estimator=self)
-        kernel = self._kernel()
-        kernel = "distance" if kernel == "auto" else kernel
-        return c_of(self), kernel, null_space, one_of("basis", self.basis, _local._BASES, estimator=self)
+        return c_of(self), self._kernel(), null_space, one_of("basis", self.basis, _local._BASES, estimator=self)
 
     def _train(self, asked: Any, given: Given, clock: Clock, progress: Progress) -> tuple[_core.Model, Rows]:
         C, kernel, null_space, basis = asked
         self._name_columns(given)
         client = given.client
+        self.tried_ = []
+        if kernel == "auto":
+            kernel = "distance" if C is not None else self._chosen_kernel(given)
+            clock.end("kernel")
         bases, support = self._landmarks(given, basis)
         clock.end("landmarks")
 
@@ -102,11 +110,36 @@ class ThinPlateSVC(DaskClassifier, _local.ThinPlateSVC):
         )
         return model, rows
 
+    def _chosen_kernel(self, given: Given) -> str:
+        """What an ordinary fit on some of the samples chooses."""
+        seed = self._seed()
+        rows = given.labels.some_rows(FEW_TO_CHOOSE, seed)
+        codes = np.concatenate([piece.codes for piece in given.pieces])
+        weights, units = given.labels.weights, given.labels.units
+        # What leaves a sample out is one copy of it, with the weight of its class; part of a copy goes as a whole.
+        of_class = {code: np.unique(units[(codes == code) & (weights > 0)]) for code in np.unique(codes[rows])}
+        by_class = all(len(found) == 1 for found in of_class.values())
+        class_weight = {self.classes_[code]: found[0] for code, found in of_class.items()} if by_class else None
+        copies = (weights / np.where(units > 0, units, 1.0) if by_class else weights)[rows]
+        samples = given.picked_samples(rows)
+        if not np.isfinite(samples.data if issparse(samples) else np.asarray(samples, float)).all():
+            # The pass that makes the features says which partition it is.
+            return "distance"
+        some = _local.ThinPlateSVC(**self.get_params(deep=False))
+        some.set_params(n_basis=None, standardize=False, verbose=0, random_state=ExactSeed(seed))
+        some.set_params(class_weight=class_weight)
+        some.fit(samples, self.classes_[codes[rows]], sample_weight=copies)
+        self.tried_ = some.tried_
+        return some.kernel_.replace("_", "-")
+
     def _landmarks(self, given: Given, basis: str) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
         """Landmarks and the rows that they are, none where they are means."""
-        n_basis, seed = int(self.n_basis), self._seed()  # type: ignore[arg-type]
+        n_basis, seed = self._n_landmarks(len(given.labels.weights)), self._seed()
         rows = given.labels.landmark_candidates(basis, n_basis, seed)
         sample = check_array(given.picked_samples(rows), accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
         weights = given.labels.weights[rows]
         bases, chosen = _core.choose_landmarks(from_vectors(sample), weights, basis, n_basis, seed, self._threads())
         return bases, rows[chosen]
+
+    def _n_landmarks(self, n_samples: int) -> int:
+        return min(LANDMARKS, n_samples) if isinstance(self.n_basis, str) else int(self.n_basis)  # type: ignore[arg-type]

@@ -94,6 +94,23 @@ fn every_flag_of_the_method_is_taken() {
 }
 
 #[test]
+fn the_kernel_is_chosen_and_told() {
+    let folder = Folder::new();
+    folder.write("train.csv", circle(150, plain));
+    let kernel_of = |flags: &str| {
+        let run = folder.run(&format!("train thin-plate train.csv -o m --n-basis 30 {flags}")).well();
+        let told = folder.run("inspect m --json").json();
+        (told["parameters"]["kernel"].as_str().unwrap().to_owned(), run.err)
+    };
+    let (kernel, told) = kernel_of("");
+    assert!(told.contains("squared hinge on 150 samples: distance "), "{told}");
+    // Larger than memory it is the same, and at a C that is given the first.
+    assert_eq!(kernel_of("--memory 200MB").0, kernel);
+    assert_eq!(kernel_of("-C 1").0, "distance");
+    assert_eq!(kernel_of("--kernel cityblock").0, "cityblock");
+}
+
+#[test]
 fn c_is_chosen_for_each_class() {
     let folder = Folder::new();
     let corners: String =

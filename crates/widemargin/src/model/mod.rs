@@ -32,7 +32,7 @@ pub use sample_queries::SAMPLE_QUERIES;
 pub use samples_file::bases_arrays;
 pub use scores::Scores;
 pub use thin_plate::{
-    AUTO_KERNELS, ClassPath, ColumnSums, ColumnSumsOf, FirstSumsOf, LandmarkChoice, LandmarkPlan, ModelFacts,
-    SAMPLES_A_LANDMARK, SettledPolynomials, Standardize, ThinPlateParams, ThinPlateSvc, TriedThinPlate,
+    AUTO_KERNELS, ClassPath, ColumnSums, ColumnSumsOf, EXACT_UP_TO, FirstSumsOf, LandmarkChoice, LandmarkPlan,
+    ModelFacts, SAMPLES_A_LANDMARK, SettledPolynomials, Standardize, ThinPlateParams, ThinPlateSvc, TriedThinPlate,
     choose_landmarks, draw_rows, landmark_candidates,
 };

@@ -4,10 +4,12 @@
 //! bases at most, are solved along a path of C, and the least mean leave-one-out squared hinge is its loss. Where a gamma was
 //! learned, its neighbours by factors of two follow while the loss falls; then the next best candidates are joined to the
 //! best as long as that helps (Aghazadeh & Carlsson, section 3.5), sharing the number of its features where not all samples
-//! are bases. The first candidate that cannot be told from the best, by the standard error of their difference, is taken.
+//! are bases. The first candidate that cannot be told from the best, by the standard error of their difference, is taken;
+//! where there are more samples, it meets the best of other similarities that cannot be told either on a tenth of all, from
+//! 2,000 to 4,000, half of them bases: a kernel with a slow spectrum gains less from more bases.
 //!
-//! Then bases are counted, on a tenth of the samples, from 2,000 to 4,000. All samples have half as many bases as there are
-//! of these, or as many, if on these the loss falls by more than its standard error from a quarter as bases to a half.
+//! There bases are counted too. All samples have half as many bases as there are of these, or as many, if on these the loss
+//! falls from a quarter as bases to a half, by more than the standard error of the difference.
 //!
 //! A candidate costs about n·B² + n²·B + B³ flops for n samples and B bases, next to its similarities.
 
@@ -41,7 +43,7 @@ const MERGED_UP_TO: usize = 10_000;
 /// Samples on which bases are counted, a tenth of all within these bounds; with at most half as many bases all samples do.
 const SAMPLES_TO_COUNT: (usize, usize) = (2000, 4000);
 
-/// Similarities to join, and the part of the loss that each must save.
+/// Similarities to join, and the part of the loss that each must save, or twice as many bases.
 const MOST_JOINED: usize = 3;
 const GAIN: f64 = 0.01;
 
@@ -214,14 +216,11 @@ impl SimilaritySearch {
     ) -> Result<SimilarityChoice> {
         labels.check(samples.n_samples())?;
         let all = All::new(samples, labels, sample_weight, self, monitor)?;
-        let counts = self.counts_bases && all.weights.len() > SAMPLES_TO_COUNT.0 / 2;
+        let counts = self.counts_bases && all.weights.len() > SAMPLES;
         if let [only] = &self.candidates[..] {
             let best = Candidate { normalization: self.normalization.unwrap_or(only.normalization), ..only.clone() };
-            let mut choice = SimilarityChoice { best, n_basis: None, lambda: None, tried: Vec::new() };
-            if counts {
-                self.count_bases(&all, &mut choice, monitor)?;
-            }
-            return Ok(choice);
+            let choice = SimilarityChoice { best: best.clone(), n_basis: None, lambda: None, tried: Vec::new() };
+            return if counts { self.on_more(&all, choice, &[(best, None)], monitor) } else { Ok(choice) };
         }
         let mut trial = Trial::on(&all, SAMPLES, self, monitor)?;
         let mut candidates = match &self.candidates[..] {
@@ -238,7 +237,8 @@ impl SimilaritySearch {
         }
         trial.climb()?;
         trial.join()?;
-        let Some(best) = trial.preferred() else {
+        let finalists = trial.finalists();
+        let Some((best, lambda)) = finalists.first().cloned() else {
             // A similarity that was given is told by itself.
             let is_given = !self.candidates.is_empty()
                 && self.candidates.iter().all(|one| one.similarity == self.candidates[0].similarity);
@@ -255,32 +255,40 @@ impl SimilaritySearch {
             let expected = format!("a candidate that can be tried: {}", reasons.join("; "));
             return Err(Error::parameter("similarity", "auto", expected));
         };
-        let Trial { tried, .. } = trial;
-        let (best, lambda) = (tried[best].candidate.clone(), tried[best].lambda);
-        let mut choice = SimilarityChoice { best, n_basis: None, lambda, tried };
-        if counts {
-            self.count_bases(&all, &mut choice, monitor)?;
-        }
-        Ok(choice)
+        let choice = SimilarityChoice { best, n_basis: None, lambda, tried: trial.tried };
+        let compares = finalists.len() > 1 && all.weights.len() > SAMPLES;
+        if counts || compares { self.on_more(&all, choice, &finalists, monitor) } else { Ok(choice) }
     }
 
-    /// Whether twice as many bases lower the loss by more than its standard error.
-    fn count_bases(&self, all: &All<'_>, choice: &mut SimilarityChoice, monitor: &Monitor<'_>) -> Result<()> {
+    /// Compares the finalists on more samples with more bases, and finds whether these lower the loss of the best
+    /// beyond doubt.
+    fn on_more(
+        &self,
+        all: &All<'_>,
+        mut choice: SimilarityChoice,
+        finalists: &[(Candidate, Option<f64>)],
+        monitor: &Monitor<'_>,
+    ) -> Result<SimilarityChoice> {
         let n_wanted = (all.weights.len() / 10).clamp(SAMPLES_TO_COUNT.0, SAMPLES_TO_COUNT.1);
         let mut trial = Trial::on(all, n_wanted, self, monitor)?;
-        trial.near = choice.lambda;
-        let mut losses = Vec::new();
-        let n_parts = choice.best.similarity.len();
-        for count in [n_wanted / 4, n_wanted / 2] {
-            let Some(at) = trial.run(choice.best.clone(), count / n_parts)? else { break };
-            losses.push(trial.loss(at));
-            choice.lambda = trial.tried[at].lambda.or(choice.lambda);
+        let mut is_whole = true;
+        for (candidate, lambda) in finalists {
+            trial.near = *lambda;
+            is_whole &= trial.run(candidate.clone(), n_wanted / 2 / candidate.similarity.len())?.is_some();
         }
-        let error = trial.tried.last().and_then(|tried| tried.standard_error);
-        let is_better = matches!((&losses[..], error), (&[few, many], Some(error)) if few - many > error);
-        choice.n_basis = Some(if is_better { n_wanted } else { n_wanted / 2 } / n_parts);
+        if let Some(many) = trial.preferred().filter(|_| is_whole) {
+            (choice.best, choice.lambda) = trial.finalist(many);
+            if self.counts_bases {
+                let n_parts = choice.best.similarity.len();
+                trial.near = choice.lambda;
+                let few = trial.run(choice.best.clone(), n_wanted / 4 / n_parts)?;
+                let gains = |few| trial.loss(many) < trial.loss(few) * (1.0 - GAIN) && !trial.is_level(few, many);
+                let is_better = few.is_some_and(gains);
+                choice.n_basis = Some(if is_better { n_wanted } else { n_wanted / 2 } / n_parts);
+            }
+        }
         choice.tried.extend(trial.tried);
-        Ok(())
+        Ok(choice)
     }
 }
 
@@ -444,14 +452,31 @@ impl<'a> Trial<'a> {
         order
     }
 
+    /// Whether a loss cannot be told from the least one.
+    fn is_level(&self, at: usize, least: usize) -> bool {
+        let more: Vec<f64> = self.losses[at].iter().zip(&self.losses[least]).map(|(a, b)| a - b).collect();
+        mean_and_error(&more, &self.weights, self.n_copies).is_some_and(|(mean, error)| mean <= error)
+    }
+
     /// The first candidate whose loss cannot be told from the least one.
     fn preferred(&self) -> Option<usize> {
-        let least = *self.ranked().first()?;
-        let is_level = |at: &usize| {
-            let more: Vec<f64> = self.losses[*at].iter().zip(&self.losses[least]).map(|(a, b)| a - b).collect();
-            mean_and_error(&more, &self.weights, self.n_copies).is_some_and(|(mean, error)| mean <= error)
-        };
-        (0..self.tried.len()).filter(|&at| self.tried[at].loss.is_ok()).find(is_level)
+        let ranked = self.ranked();
+        let least = *ranked.first()?;
+        ranked.into_iter().filter(|&at| self.is_level(at, least)).min()
+    }
+
+    /// A candidate with its λ.
+    fn finalist(&self, at: usize) -> (Candidate, Option<f64>) {
+        (self.tried[at].candidate.clone(), self.tried[at].lambda)
+    }
+
+    /// The preferred candidate, and the best of those with other similarities if it cannot be told from the best of all.
+    fn finalists(&self) -> Vec<(Candidate, Option<f64>)> {
+        let Some(preferred) = self.preferred() else { return Vec::new() };
+        let (ranked, name) = (self.ranked(), name_of(&self.tried[preferred].candidate));
+        let is_rival = |at: &usize| self.is_level(*at, ranked[0]) && name_of(&self.tried[*at].candidate) != name;
+        let rival = ranked.iter().copied().find(is_rival);
+        [preferred].into_iter().chain(rival).map(|at| self.finalist(at)).collect()
     }
 
     /// Changes the gamma of the good candidates while that helps.
@@ -610,7 +635,7 @@ fn is_uneven(vectors: &Vectors) -> bool {
 }
 
 /// Whether rows look like histograms: nothing below 0, and more than half of all values 0.
-fn is_histogram(vectors: &Vectors) -> bool {
+pub(super) fn is_histogram(vectors: &Vectors) -> bool {
     let (mut n_zero, mut n_all) = (0usize, 0usize);
     match vectors {
         Vectors::Dense(matrix) => {

@@ -52,30 +52,74 @@ impl ThinPlateParams {
     ) -> Result<(ThinPlateSvc, Vec<TriedThinPlate>)> {
         self.check()?;
         labels.check(samples.n_rows())?;
-        if self.c != CChoice::Auto {
-            return Err(Error::parameter("kernel", "auto", "a kernel where C is given: losses at one C say nothing"));
-        }
-        let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
-        let rows = choose_rows(labels, &weights, SAMPLES.min(weights.len()), self.seed);
-        let is_part = weights.iter().filter(|weight| **weight > 0.0).count() > SAMPLES;
+        let some = Compared::of(self, labels, sample_weight)?;
         // What is fitted on all is the model where all are compared, by the exact solver.
-        let is_final = !is_part && self.n_basis.is_none() && !self.per_class;
-        let some: AnySamples = VectorSource(samples).select(&rows)?;
-        let some = SamplesView::Other(&some).rows("the thin plate SVM")?;
+        let is_final = !some.is_part && self.n_basis.is_none() && !self.per_class;
+        let (mut model, tried, note) = if is_final {
+            let fit = |params: Self| params.fit_with(samples, labels, sample_weight, monitor);
+            self.compared(kernels, some.rows.len(), fit, monitor)?
+        } else {
+            self.compared_on_some(kernels, &some, &VectorSource(samples), labels, sample_weight, monitor)?
+        };
+        if !is_final {
+            model = self.clone().kernel(model.kernel()).fit_with(samples, labels, sample_weight, monitor)?;
+        }
+        model.report.notes.push(note);
+        Ok((model, tried))
+    }
+
+    /// The best of some kernels on at most 1,000 samples, and what to tell of it.
+    ///
+    /// # Errors
+    /// As for [`ThinPlateParams::fit_best`].
+    pub(super) fn best_kernel(
+        &self,
+        kernels: &[ConditionalKernel],
+        samples: &dyn Source<Samples = AnySamples>,
+        labels: &Labels,
+        sample_weight: Option<&[f64]>,
+        monitor: &Monitor<'_>,
+    ) -> Result<(ConditionalKernel, String)> {
+        let some = Compared::of(self, labels, sample_weight)?;
+        let (model, _, note) = self.compared_on_some(kernels, &some, samples, labels, sample_weight, monitor)?;
+        Ok((model.kernel(), note))
+    }
+
+    /// The kernels compared on some of the samples, by the exact solver.
+    fn compared_on_some(
+        &self,
+        kernels: &[ConditionalKernel],
+        some: &Compared,
+        samples: &dyn Source<Samples = AnySamples>,
+        labels: &Labels,
+        sample_weight: Option<&[f64]>,
+        monitor: &Monitor<'_>,
+    ) -> Result<(ThinPlateSvc, Vec<TriedThinPlate>, String)> {
+        let rows = &some.rows;
+        let picked: AnySamples = samples.select(rows)?;
+        let view = SamplesView::Other(&picked).rows("the thin plate SVM")?;
         let codes = rows.iter().map(|&row| labels.codes()[row]).collect();
-        let labels_of_some = Labels::from_codes(labels.classes().to_vec(), codes)?;
-        let weights_of_some: Option<Vec<f64>> = sample_weight.map(|all| rows.iter().map(|&row| all[row]).collect());
+        let labels = Labels::from_codes(labels.classes().to_vec(), codes)?;
+        let weights: Option<Vec<f64>> = sample_weight.map(|all| rows.iter().map(|&row| all[row]).collect());
+        let fit =
+            |params: Self| params.n_basis(None).per_class(false).fit_with(&view, &labels, weights.as_deref(), monitor);
+        self.compared(kernels, rows.len(), fit, monitor)
+    }
+
+    /// The model with the least leave-one-out loss, what was found of each kernel, and what to tell.
+    fn compared(
+        &self,
+        kernels: &[ConditionalKernel],
+        n_samples: usize,
+        fit: impl Fn(Self) -> Result<ThinPlateSvc>,
+        monitor: &Monitor<'_>,
+    ) -> Result<(ThinPlateSvc, Vec<TriedThinPlate>, String)> {
         let mut tried: Vec<TriedThinPlate> = Vec::with_capacity(kernels.len());
         let mut best: Option<(f64, ThinPlateSvc)> = None;
         let mut problem: Option<Error> = None;
         for &kernel in kernels {
             let start = Instant::now();
-            let found = if is_final {
-                self.clone().kernel(kernel).fit_with(samples, labels, sample_weight, monitor)
-            } else {
-                let alone = self.clone().kernel(kernel).n_basis(None).per_class(false);
-                alone.fit_with(&some, &labels_of_some, weights_of_some.as_deref(), monitor)
-            };
+            let found = fit(self.clone().kernel(kernel));
             let (loss, error) = match &found {
                 Err(Error::Cancelled { stage }) => return Err(Error::Cancelled { stage }),
                 Err(problem) => (Err(problem.to_string()), None),
@@ -94,12 +138,12 @@ impl ThinPlateParams {
                 (_, Err(error)) => problem = problem.or(Some(error)),
                 _ => {}
             }
-            tried.push(TriedThinPlate { kernel, loss, error, n_samples: rows.len(), seconds });
+            tried.push(TriedThinPlate { kernel, loss, error, n_samples, seconds });
             if best.is_some() && monitor.ask().is_err() {
                 break;
             }
         }
-        let Some((_, mut model)) = best else {
+        let Some((_, model)) = best else {
             // What one kernel meets, such as too little memory, the other does too.
             if let (Some(error), true) = (problem, all_alike(&tried)) {
                 return Err(error);
@@ -110,17 +154,31 @@ impl ThinPlateParams {
             let expected = format!("a kernel that can be fitted: {}", reasons.join("; "));
             return Err(Error::parameter("kernel", "auto", expected));
         };
-        if !is_final {
-            model = self.clone().kernel(model.kernel()).fit_with(samples, labels, sample_weight, monitor)?;
-        }
         let one = |one: &TriedThinPlate| match &one.loss {
             Ok(loss) => format!("{} {loss:.4}", one.kernel),
             Err(problem) => format!("{} failed: {problem}", one.kernel),
         };
         let told: Vec<String> = tried.iter().map(one).collect();
-        let n = rows.len();
-        model.report.notes.push(format!("mean leave-one-out squared hinge on {n} samples: {}", told.join(", ")));
-        Ok((model, tried))
+        let note = format!("mean leave-one-out squared hinge on {n_samples} samples: {}", told.join(", "));
+        Ok((model, tried, note))
+    }
+}
+
+/// The samples on which kernels are compared.
+struct Compared {
+    rows: Vec<usize>,
+    /// Whether there are more.
+    is_part: bool,
+}
+
+impl Compared {
+    fn of(params: &ThinPlateParams, labels: &Labels, sample_weight: Option<&[f64]>) -> Result<Self> {
+        if params.c != CChoice::Auto {
+            return Err(Error::parameter("kernel", "auto", "a kernel where C is given: losses at one C say nothing"));
+        }
+        let weights = effective_weights(labels, sample_weight, &params.class_weight)?;
+        let is_part = weights.iter().filter(|weight| **weight > 0.0).count() > SAMPLES;
+        Ok(Compared { rows: choose_rows(labels, &weights, SAMPLES.min(weights.len()), params.seed), is_part })
     }
 }
 

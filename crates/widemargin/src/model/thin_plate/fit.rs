@@ -70,6 +70,9 @@ impl ThinPlateParams {
         sample_weight: Option<&[f64]>,
         monitor: &Monitor<'_>,
     ) -> Result<ThinPlateSvc> {
+        if let Some(kernels) = self.open_kernels() {
+            return Ok(self.fit_best(kernels, samples, labels, sample_weight, monitor)?.0);
+        }
         self.check()?;
         labels.check(samples.n_rows())?;
         if samples.n_cols() == 0 {

@@ -53,6 +53,12 @@ impl ThinPlateParams {
     ) -> Result<ThinPlateSvc> {
         self.check()?;
         labels.check(samples.n_samples())?;
+        if let Some(kernels) = self.open_kernels() {
+            let (kernel, note) = self.best_kernel(kernels, samples, labels, sample_weight, monitor)?;
+            let mut model = self.kernel(kernel).fit_blocks(samples, labels, sample_weight, resources, monitor)?;
+            model.report.notes.push(note);
+            return Ok(model);
+        }
         let Some(n_basis) = self.n_basis else {
             return Err(Error::Parameter {
                 name: "n_basis",

@@ -7,6 +7,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::choose_kernel::AUTO_KERNELS;
 use super::landmarks::LandmarkChoice;
 use crate::data::ClassWeight;
 use crate::error::{Error, Result};
@@ -56,6 +57,10 @@ impl FromStr for Standardize {
     }
 }
 
+/// Samples up to which an exact fit takes some minutes, and 4 to 8 GB: what callers may give to
+/// [`ThinPlateParams::exact_up_to`]. Memory grows with their square, time with their cube.
+pub const EXACT_UP_TO: usize = 10_000;
+
 /// Number of landmarks if [`ThinPlateParams::exact_up_to`] is exceeded.
 pub(crate) const LANDMARKS: usize = 1000;
 
@@ -63,6 +68,8 @@ pub(crate) const LANDMARKS: usize = 1000;
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThinPlateParams {
     pub(crate) kernel: ConditionalKernel,
+    /// What the kernel is chosen among, where C is too.
+    pub(crate) among: Vec<ConditionalKernel>,
     pub(crate) c: CChoice,
     pub(crate) null_space: NullSpace,
     pub(crate) standardize: Standardize,
@@ -84,6 +91,7 @@ impl ThinPlateParams {
     pub fn new(kernel: ConditionalKernel) -> Self {
         ThinPlateParams {
             kernel,
+            among: Vec::new(),
             c: CChoice::Auto,
             null_space: NullSpace::Auto,
             standardize: Standardize::No,
@@ -102,7 +110,18 @@ impl ThinPlateParams {
 
     /// The kernel.
     pub fn kernel(self, kernel: ConditionalKernel) -> Self {
-        ThinPlateParams { kernel, ..self }
+        ThinPlateParams { kernel, among: Vec::new(), ..self }
+    }
+
+    /// The best of [`AUTO_KERNELS`], by leave-one-out on at most 1,000 samples; at a C that is given, where losses have no
+    /// common scale, [`ConditionalKernel::Distance`].
+    pub fn kernel_auto(self) -> Self {
+        ThinPlateParams { kernel: ConditionalKernel::Distance, among: AUTO_KERNELS.to_vec(), ..self }
+    }
+
+    /// What the kernel is to be chosen among; nothing if it is given, or C is.
+    pub(crate) fn open_kernels(&self) -> Option<&[ConditionalKernel]> {
+        (!self.among.is_empty() && self.c == CChoice::Auto).then_some(&self.among)
     }
 
     /// The weight C of the losses in ½‖f‖² + C Σ loss, a number above 0 or [`CChoice::Auto`].

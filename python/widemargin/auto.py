@@ -39,7 +39,8 @@ class AutoSVC(MarginClassifier):
         Seed of the samples on which methods are compared.
     verbose : int, default=0
     time_limit : float or None, default=None
-        Seconds after which the comparison, or the fit of the best, ends with what it has.
+        Seconds after which the comparison, or the fit of the best, ends with what it has. So does Ctrl-C, once a method
+        has been fitted, with a warning.
     layout : {"auto", "channels_first", "channels_last"}, default="auto"
         The order of the axes of multichannel time series, as in `BasisExpansionSVC`.
 

@@ -1,13 +1,14 @@
 //! A fit with nothing given.
 
 use pyo3::prelude::*;
+use widemargin::monitor::Monitor;
 use widemargin::select::{AutoMethod, AutoParams, TriedMethod};
 
 use crate::convert::{self, Common, Target, labelled};
 use crate::errors::raise;
 use crate::model::Model;
 use crate::python_similarity::{Collected, needed};
-use crate::work::conduct;
+use crate::work::{ToCaller, conduct_to_best};
 
 /// The method, what it chose, the loss or the problem, the error, the number of samples and seconds.
 type MethodFacts = (String, String, Option<f64>, Option<String>, Option<f64>, usize, f64);
@@ -27,7 +28,8 @@ pub(crate) fn fit_auto(
     let params = AutoParams { methods, class_weight, seed: common.seed, threads: common.threads };
     let samples = needed(samples)?;
     let view = samples.view()?;
-    let found = conduct(py, &common.patience()?, |monitor, _| params.fit_with(&view, &labels, weights, monitor))?;
+    let fit = |monitor: &Monitor<'_>, _: &ToCaller| params.fit_with(&view, &labels, weights, monitor);
+    let found = conduct_to_best(py, &common.patience()?, fit)?;
     let told = |tried: TriedMethod| {
         let (loss, problem) = match tried.loss {
             Ok(loss) => (Some(loss), None),

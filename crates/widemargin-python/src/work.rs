@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use widemargin::monitor::{Monitor, Progress};
 use widemargin::{Error, Result};
@@ -72,6 +72,31 @@ pub fn conduct<T: Send>(
     patience: &Patience<'_>,
     work: impl FnOnce(&Monitor<'_>, &ToCaller) -> Result<T> + Send,
 ) -> PyResult<T> {
+    match watched(py, patience, work) {
+        (Some(error), _) => Err(error),
+        (None, finished) => finished?.map_err(raise),
+    }
+}
+
+/// The same for work that returns the best so far when it is cancelled: Ctrl-C is then not raised.
+pub fn conduct_to_best<T: Send>(
+    py: Python<'_>,
+    patience: &Patience<'_>,
+    work: impl FnOnce(&Monitor<'_>, &ToCaller) -> Result<T> + Send,
+) -> PyResult<T> {
+    match watched(py, patience, work) {
+        (Some(error), Ok(Ok(best))) if error.is_instance_of::<PyKeyboardInterrupt>(py) => Ok(best),
+        (Some(error), _) => Err(error),
+        (None, finished) => finished?.map_err(raise),
+    }
+}
+
+/// The exception on the calling thread, and how the work ended.
+fn watched<T: Send>(
+    py: Python<'_>,
+    patience: &Patience<'_>,
+    work: impl FnOnce(&Monitor<'_>, &ToCaller) -> Result<T> + Send,
+) -> (Option<PyErr>, PyResult<Result<T>>) {
     let (to_caller, messages) = mpsc::channel();
     let messages = Mutex::new(messages);
     let cancel = AtomicBool::new(false);
@@ -129,10 +154,7 @@ pub fn conduct<T: Send>(
             PyRuntimeError::new_err(format!("a defect of widemargin, please report it: {}", words_of(&*panic)))
         })
     });
-    match raised {
-        Some(error) => Err(error),
-        None => finished?.map_err(raise),
-    }
+    (raised, finished)
 }
 
 /// Has the calling thread answer; `None` where that raises an exception, which it keeps and the caller of the work sees.

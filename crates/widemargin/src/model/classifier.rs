@@ -61,8 +61,8 @@ pub trait Classifier: Any + fmt::Debug + Send + Sync {
     /// [`Error::Shape`] for another number of names than features.
     fn with_feature_names(self: Box<Self>, names: Option<Vec<String>>) -> Result<Box<dyn Classifier>>;
 
-    /// The model with more notes in its report.
-    fn with_notes(self: Box<Self>, notes: Vec<String>) -> Box<dyn Classifier>;
+    /// The model with more notes and warnings in its report.
+    fn with_remarks(self: Box<Self>, notes: Vec<String>, warnings: Vec<String>) -> Box<dyn Classifier>;
 
     /// The samples that it compares others with, where it keeps them as a collection.
     fn bases(&self) -> Option<&AnySamples> {
@@ -257,8 +257,9 @@ macro_rules! own_methods {
             Ok(Box::new(Self::with_feature_names(*self, names)?))
         }
 
-        fn with_notes(mut self: Box<Self>, notes: Vec<String>) -> Box<dyn Classifier> {
+        fn with_remarks(mut self: Box<Self>, notes: Vec<String>, warnings: Vec<String>) -> Box<dyn Classifier> {
             self.report.notes.extend(notes);
+            self.report.warnings.extend(warnings);
             self
         }
 

@@ -16,7 +16,7 @@ use crate::macros::named;
 use crate::model::{
     AUTO_KERNELS, BasisExpansionParams, CChoice, Classifier, PowerMeanParams, Standardize, ThinPlateParams, choose_rows,
 };
-use crate::monitor::{Monitor, Progress};
+use crate::monitor::{Monitor, Progress, Stopped};
 use crate::similarity::{AdditiveKernel, ConditionalKernel};
 
 /// Samples on which methods are compared.
@@ -121,7 +121,8 @@ impl AutoParams {
         self.fit_with(samples, labels, None, &Monitor::none())
     }
 
-    /// Trains with one weight per sample and a monitor, whose time limit ends the comparison with the best so far.
+    /// Trains with one weight per sample and a monitor. Its time limit ends the comparison with the best so far; so does
+    /// cancelling once there is one, and the report warns of what was left out.
     ///
     /// # Errors
     /// Invalid labels and weights; [`Error::Parameter`] without methods, or if none could be tried, with the reasons;
@@ -160,7 +161,6 @@ impl AutoParams {
         let total = methods.len() as u64 + u64::from(is_part);
         for (done, &method) in methods.iter().enumerate() {
             monitor.tell(Progress { stage: "methods", done: done as u64, total, gap: None });
-            monitor.go_on("methods")?;
             if best.is_some() && monitor.ask().is_err() {
                 break;
             }
@@ -172,6 +172,7 @@ impl AutoParams {
             let seconds = start.elapsed().as_secs_f64();
             let n_samples = rows.len();
             let fitted = match found {
+                Err(Error::Cancelled { .. }) if best.is_some() => break,
                 Err(Error::Cancelled { stage }) => return Err(Error::Cancelled { stage }),
                 Err(problem) => {
                     let (chosen, loss) = (String::new(), Err(problem.to_string()));
@@ -199,11 +200,17 @@ impl AutoParams {
             let expected = format!("a method that can be fitted: {}", reasons.join("; "));
             return Err(Error::parameter("methods", self.names(), expected));
         };
-        let model = match is_part {
-            true => self.fit_method(method, samples, labels, sample_weight, monitor)?.model,
-            false => fitted.model,
+        let on_all = match is_part {
+            true => match self.fit_method(method, samples, labels, sample_weight, monitor) {
+                Err(Error::Cancelled { .. }) => None,
+                found => Some(found?.model),
+            },
+            false => None,
         };
-        Ok(AutoFit { model: model.with_notes(vec![told(&tried)]), tried })
+        let is_whole = on_all.is_some() || !is_part;
+        let model = on_all.unwrap_or(fitted.model);
+        let warning = (monitor.ask() == Err(Stopped::Cancelled)).then(|| interrupted(&tried, &methods, is_whole));
+        Ok(AutoFit { model: model.with_remarks(vec![told(&tried)], warning.into_iter().collect()), tried })
     }
 
     /// Trains on samples in blocks, of which a part stays in memory: only the basis expansion is tried, and the report says
@@ -309,6 +316,20 @@ impl AutoParams {
     }
 }
 
+/// What an interruption left out.
+fn interrupted(tried: &[TriedMethod], methods: &[AutoMethod], is_whole: bool) -> String {
+    let left: Vec<String> = methods[tried.len()..].iter().map(ToString::to_string).collect();
+    let n_samples = tried.first().map_or(0, |tried| tried.n_samples);
+    let mut told = String::from("interrupted: the best so far was taken");
+    if !left.is_empty() {
+        let _ = write!(told, ", without a look at {}", left.join(" and "));
+    }
+    if !is_whole {
+        let _ = write!(told, ", trained on {n_samples} samples only");
+    }
+    told
+}
+
 /// Whether an error is at most a standard error of the other above it.
 fn is_level(error: Option<f64>, other: Option<f64>, n_samples: usize) -> bool {
     error.zip(other).is_some_and(|(error, other)| error <= other + (other * (1.0 - other) / n_samples as f64).sqrt())
@@ -332,6 +353,8 @@ fn told(tried: &[TriedMethod]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
     use crate::data::DenseMatrix;
 
@@ -375,6 +398,30 @@ mod tests {
         let scores = found.model.decision_function(&SamplesView::Other(&samples), 1, &Monitor::none()).unwrap();
         let right = (0..1500).filter(|&i| (scores.values()[i] > 0.0) == (i % 2 == 1)).count();
         assert!(right > 1450, "{right}");
+    }
+
+    #[test]
+    fn an_interruption_leaves_the_best_so_far() {
+        let (samples, labels) = rings(1500);
+        let view = SamplesView::Other(&samples);
+        let cut_after = |methods_done: u64| {
+            let cancel = AtomicBool::new(false);
+            let sink = |progress: Progress| {
+                if progress.stage == "methods" && progress.done == methods_done {
+                    cancel.store(true, Ordering::Relaxed);
+                }
+            };
+            let monitor = Monitor::none().with_progress(&sink).with_cancel(&cancel);
+            AutoParams::default().fit_with(&view, &labels, None, &monitor)
+        };
+        assert!(matches!(cut_after(0), Err(Error::Cancelled { .. })));
+        let found = cut_after(1).unwrap();
+        assert_eq!((found.tried.len(), found.model.method()), (1, "basis-expansion"));
+        let [warning] = &found.model.report().warnings[..] else { panic!("{:?}", found.model.report()) };
+        assert!(warning.contains("without a look at thin-plate, trained on 1000 samples only"), "{warning}");
+        let scores = found.model.decision_function(&view, 1, &Monitor::none()).unwrap();
+        let right = (0..1500).filter(|&i| (scores.values()[i] > 0.0) == (i % 2 == 1)).count();
+        assert!(right > 1400, "{right}");
     }
 
     #[test]

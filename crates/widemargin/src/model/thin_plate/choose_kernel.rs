@@ -16,10 +16,6 @@ use crate::similarity::ConditionalKernel;
 /// Samples on which kernels are compared.
 const SAMPLES: usize = 1000;
 
-/// What `auto` compares: the two distances that have the constant as their only polynomial, and so no part that many
-/// columns can overfit.
-pub const AUTO_KERNELS: [ConditionalKernel; 2] = [ConditionalKernel::Distance, ConditionalKernel::Cityblock];
-
 /// What was found of a kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TriedThinPlate {

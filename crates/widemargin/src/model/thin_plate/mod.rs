@@ -13,11 +13,11 @@ mod per_class;
 mod remote;
 mod stream;
 
-pub use choose_kernel::{AUTO_KERNELS, TriedThinPlate};
+pub use choose_kernel::TriedThinPlate;
 pub use class_path::ClassPath;
 pub use landmarks::LandmarkChoice;
 pub use model::ThinPlateSvc;
-pub use params::{EXACT_UP_TO, Standardize, ThinPlateParams};
+pub use params::{AUTO_KERNELS, EXACT_UP_TO, Standardize, ThinPlateParams};
 pub use remote::{
     ColumnSums, ColumnSumsOf, FirstSumsOf, LandmarkPlan, ModelFacts, SAMPLES_A_LANDMARK, SettledPolynomials,
     choose_landmarks, draw_rows, landmark_candidates,

@@ -7,7 +7,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::choose_kernel::AUTO_KERNELS;
 use super::landmarks::LandmarkChoice;
 use crate::data::ClassWeight;
 use crate::error::{Error, Result};
@@ -56,6 +55,10 @@ impl FromStr for Standardize {
             })
     }
 }
+
+/// What [`ThinPlateParams::kernel_auto`] compares: the two distances that have the constant as their only
+/// polynomial, and so no part that many columns can overfit.
+pub const AUTO_KERNELS: [ConditionalKernel; 2] = [ConditionalKernel::Distance, ConditionalKernel::Cityblock];
 
 /// Samples up to which an exact fit takes some minutes, and 4 to 8 GB: what callers may give to
 /// [`ThinPlateParams::exact_up_to`]. Memory grows with their square, time with their cube.

@@ -139,6 +139,14 @@ impl Labels {
         Labels::new(rows.iter().map(|&row| self.get(row).clone()))
     }
 
+    /// The labels of the given rows: all classes if each has a row, else those that have.
+    pub(crate) fn present(&self, rows: &[usize]) -> Labels {
+        let kept = self.of_rows(rows);
+        let mut is_present = vec![false; self.classes.len()];
+        kept.codes.iter().for_each(|&code| is_present[code as usize] = true);
+        if is_present.iter().all(|&present| present) { kept } else { self.select(rows) }
+    }
+
     /// The labels of the given rows, keeping all classes.
     pub(crate) fn of_rows(&self, rows: &[usize]) -> Labels {
         Labels { classes: self.classes.clone(), codes: rows.iter().map(|&row| self.codes[row]).collect() }

@@ -2,6 +2,7 @@
 
 mod basis_expansion;
 mod c_choice;
+mod choose_rows;
 mod classifier;
 mod clock;
 mod dual_variables;
@@ -15,10 +16,9 @@ mod scale_rows;
 mod scores;
 mod thin_plate;
 
-pub use basis_expansion::{
-    Assembled, BasisExpansionParams, BasisExpansionSvc, Expanded, brought_rows, choose_rows, stand_ins,
-};
+pub use basis_expansion::{Assembled, BasisExpansionParams, BasisExpansionSvc, Expanded, brought_rows, stand_ins};
 pub use c_choice::CChoice;
+pub use choose_rows::choose_rows;
 pub use classifier::{Classifier, Parameters, from_bytes, load};
 pub use file::{
     Array, FORMAT_VERSION, FileFacts, Numbers, method_of, method_of_bytes, payload, with_payload, write_atomically,

@@ -151,8 +151,7 @@ impl AutoParams {
             let fitted = self.fit_method(*only, samples, labels, sample_weight, monitor)?;
             return Ok(AutoFit { model: fitted.model, tried: Vec::new() });
         }
-        let of_part =
-            Labels::from_codes(labels.classes().to_vec(), rows.iter().map(|&row| labels.codes()[row]).collect())?;
+        let of_part = labels.present(&rows);
         let weights_of_part: Option<Vec<f64>> =
             sample_weight.map(|weights| rows.iter().map(|&row| weights[row]).collect());
         let view = SamplesView::Other(&some);

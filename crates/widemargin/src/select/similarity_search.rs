@@ -353,12 +353,11 @@ impl<'a> Trial<'a> {
     fn on(all: &All<'_>, n_wanted: usize, search: &'a SimilaritySearch, monitor: &'a Monitor<'a>) -> Result<Self> {
         let All { samples, rows: callers, labels, weights, copies } = all;
         let rows = choose_rows(labels, weights, n_wanted.min(weights.len()), search.seed);
-        let codes: Vec<u32> = rows.iter().map(|&row| labels.codes()[row]).collect();
         let units = rows.iter().map(|&row| weights[row] / copies[row].max(1.0));
         let picked: Vec<usize> = rows.iter().map(|&row| callers[row]).collect();
         Ok(Trial {
             search,
-            labels: Labels::from_codes(labels.classes().to_vec(), codes)?,
+            labels: labels.present(&rows),
             weights: rows.iter().map(|&row| weights[row]).collect(),
             units: units.collect(),
             n_copies: rows.iter().map(|&row| copies[row]).sum(),

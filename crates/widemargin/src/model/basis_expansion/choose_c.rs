@@ -5,10 +5,10 @@
 
 use std::borrow::Cow;
 
-use super::hessian_rows::choose_hessian_rows;
 use super::start::Start;
 use crate::data::{DenseView, Labels, Rows, check_costs};
 use crate::error::Result;
+use crate::model::choose_rows;
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::{AnyLoss, Intercept};
@@ -90,10 +90,9 @@ impl<'a> Sampled<'a> {
     /// At most `n_wanted` of the samples, the same for the same seed.
     pub fn new(phi: DenseView<'a, f32>, samples: Chosen<'_>, n_wanted: usize, seed: u64) -> Result<Self> {
         let Chosen { labels, weights, copies } = samples;
-        let rows = choose_hessian_rows(labels, weights, n_wanted.min(weights.len()), seed);
+        let rows = choose_rows(labels, weights, n_wanted.min(weights.len()), seed);
         let is_part = rows.len() < weights.len();
         let of_rows = |all: &[f64]| -> Vec<f64> { rows.iter().map(|&row| all[row]).collect() };
-        let codes = rows.iter().map(|&row| labels.codes()[row]).collect();
         let (weights, copies) = (of_rows(weights), of_rows(copies));
         let units = weights.iter().zip(&copies).map(|(weight, copies)| weight / copies.max(1.0)).collect();
         let n_features = phi.n_cols();
@@ -101,7 +100,7 @@ impl<'a> Sampled<'a> {
             true => rows.iter().flat_map(|&row| phi.row(row)).copied().collect(),
             false => Cow::Borrowed(phi.values()),
         };
-        let labels = Labels::from_codes(labels.classes().to_vec(), codes)?;
+        let labels = labels.present(&rows);
         Ok(Sampled { phi, n_features, labels, weights, units, is_part })
     }
 
@@ -153,6 +152,14 @@ pub(super) fn choose_c(
         monitor,
     )?;
     let OnFeatures { weights, intercepts, outcome } = found;
+    // Of fewer classes it is another problem.
+    let is_same = sampled.labels.classes().len() == samples.labels.classes().len();
     let start = Start { weights: weights.iter().flatten().map(|&weight| weight as f32).collect(), intercepts };
-    Ok(ChosenC { c: outcome.best.point.c, path: outcome.path, start: Some(start), note, is_of_part: sampled.is_part })
+    Ok(ChosenC {
+        c: outcome.best.point.c,
+        path: outcome.path,
+        start: is_same.then_some(start),
+        note,
+        is_of_part: sampled.is_part,
+    })
 }

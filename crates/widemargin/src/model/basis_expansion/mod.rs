@@ -24,6 +24,6 @@ mod start;
 pub use assembled::Assembled;
 pub use expanded::Expanded;
 pub use fit::BasisExpansionParams;
-pub use hessian_rows::choose_hessian_rows as choose_rows;
+pub(super) use hessian_rows::choose_hessian_rows;
 pub use hessian_rows::{brought_rows, stand_ins};
 pub use model::BasisExpansionSvc;

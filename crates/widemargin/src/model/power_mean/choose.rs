@@ -30,9 +30,6 @@ const SAMPLES: usize = 1000;
 /// Those of them on which kernels are compared: their losses on the same samples differ much less than either is known.
 const COMPARED: usize = 500;
 
-/// Of more classes the samples of so many are looked at, so that there are several of each.
-const CLASSES: usize = 100;
-
 /// What is tried for p: the first is taken whose loss is near the least. −1 is rarely far from the best, and the more
 /// negative p is, the more nodes it needs.
 const POWERS: [f64; 7] = [-1.0, -0.5, -2.0, 0.0, -4.0, -8.0, f64::NEG_INFINITY];
@@ -116,17 +113,7 @@ impl PowerMeanParams {
     /// The samples with a weight on which [`PowerMeanParams::choose_on`] compares candidates: at most 1,000, of at most 100
     /// classes.
     pub fn rows_to_choose_on(&self, labels: &Labels, weights: &[f64]) -> Vec<usize> {
-        let n_classes = labels.classes().len();
-        if n_classes <= CLASSES {
-            return choose_rows(labels, weights, SAMPLES.min(weights.len()), self.seed);
-        }
-        // Evenly spaced classes, without the others' rows.
-        let chosen: Vec<usize> = (0..CLASSES).map(|at| at * n_classes / CLASSES).collect();
-        let is_chosen = |row: &usize| chosen.binary_search(&(labels.codes()[*row] as usize)).is_ok();
-        let rows: Vec<usize> = (0..weights.len()).filter(is_chosen).collect();
-        let of_rows: Vec<f64> = rows.iter().map(|&row| weights[row]).collect();
-        let some = choose_rows(&labels.select(&rows), &of_rows, SAMPLES.min(rows.len()), self.seed);
-        some.into_iter().map(|at| rows[at]).collect()
+        choose_rows(labels, weights, SAMPLES.min(weights.len()), self.seed)
     }
 
     /// The parameters with what was chosen in place of `auto`, and what was tried, on samples whose rows are elsewhere:

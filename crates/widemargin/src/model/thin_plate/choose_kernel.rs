@@ -94,8 +94,7 @@ impl ThinPlateParams {
         let rows = &some.rows;
         let picked: AnySamples = samples.select(rows)?;
         let view = SamplesView::Other(&picked).rows("the thin plate SVM")?;
-        let codes = rows.iter().map(|&row| labels.codes()[row]).collect();
-        let labels = Labels::from_codes(labels.classes().to_vec(), codes)?;
+        let labels = labels.present(rows);
         let weights: Option<Vec<f64>> = sample_weight.map(|all| rows.iter().map(|&row| all[row]).collect());
         let fit =
             |params: Self| params.n_basis(None).per_class(false).fit_with(&view, &labels, weights.as_deref(), monitor);

@@ -83,6 +83,35 @@ def test_a_model_that_was_loaded_finds_the_channels(tmp_path):
         loaded.predict(waves(4, channels=3)[0])
 
 
+def test_what_minirocket_learned_is_in_the_model(tmp_path, client):
+    bag = pytest.importorskip("dask.bag")
+    from widemargin.dask import BasisExpansionSVC
+
+    X, y = waves(40)
+    settings = dict(n_basis=10, layout="channels_first", normalization="nystrom_clip", C=1.0)
+    svc = wm.BasisExpansionSVC("minirocket:features=500>linear", **settings).fit(X, y)
+    assert svc.score(*waves(60)) > 0.95
+    scores = svc.decision_function(X)
+    wm.save(svc, tmp_path / "m.model")
+    for same in (wm.load(tmp_path / "m.model"), pickle.loads(pickle.dumps(svc)), clone(svc).fit(X, y)):
+        np.testing.assert_array_equal(same.decision_function(X), scores)
+        np.testing.assert_array_equal(same.decision_function(X[:1, :, :5]), svc.decision_function(X[:1, :, :5]))
+    # A callable beside it is kept by Python, with what descriptors learned.
+    both = wm.BasisExpansionSVC(["minirocket:features=500>rbf", mean_product], **settings).fit(X, y)
+    wm.save(both, tmp_path / "m.model")
+    loaded = wm.load(tmp_path / "m.model", trusted=True)
+    np.testing.assert_array_equal(loaded.decision_function(X), both.decision_function(X))
+    other = wm.BasisExpansionSVC("minirocket:features=500,seed=1>linear", **settings).fit(X, y)
+    assert not np.array_equal(other.decision_function(X), scores)
+    parts, labels = bag.from_sequence(list(X), npartitions=2), bag.from_sequence(y.tolist(), npartitions=2)
+    spread = BasisExpansionSVC("minirocket:features=500>linear", **settings).fit(parts, labels)
+    assert spread.score(parts, labels) == 1.0
+    np.testing.assert_array_equal(spread.predict(parts).compute(), svc.predict(X))
+    X[7, 1, 20] = np.nan
+    with pytest.raises(ValueError, match="sample 7.*NaN|NaN.*sample 7|NaN"):
+        wm.BasisExpansionSVC("minirocket>linear", **settings).fit(X, y)
+
+
 def mean_product(samples, bases):
     return np.array([[float(np.mean(a) * np.mean(b)) for b in bases] for a in samples])
 

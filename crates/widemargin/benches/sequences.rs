@@ -5,8 +5,9 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use widemargin::data::{AnySamples, BitSets, Series};
-use widemargin::descriptor::{Descriptor, NGrams};
+use widemargin::data::{AnySamples, BitSets, Series, Training};
+use widemargin::descriptor::{Descriptor, MiniRocket, NGrams};
+use widemargin::monitor::Monitor;
 use widemargin::similarity::{Alignment, Dtw, Edit, NGram, Similarity, Spec, Step, Tanimoto};
 
 const N_BASES: usize = 128;
@@ -23,6 +24,18 @@ fn main() {
             time(&what, cells, || fill(&dtw, &bases, &samples));
             time("  the plain loop", cells, || plain(&bases, &samples, band));
         }
+    }
+    for (length, channels) in [(150, 1), (500, 1), (2000, 1), (100, 6)] {
+        let series = series(64, length, channels, 1);
+        let mut minirocket = MiniRocket::new(10_000, 0).expect("right sizes");
+        let weights = vec![1.0; 64];
+        let monitor = Monitor::none();
+        let training = Training { samples: &series, weights: &weights, threads: 1, monitor: &monitor };
+        minirocket.fit_series(&training).expect("series");
+        // A pair is a series, a cell a time step of a feature.
+        time(&format!("minirocket, {length} steps, {channels} channels"), 9_996 * length, || {
+            minirocket.features(&series).expect("series").n_rows
+        });
     }
     for (alphabet, length) in [("ACGT", 60), ("abcdefghijklmnopqrstuvwxyz ", 8), ("CNO()=1234c[]+-", 45)] {
         let (bases, samples) = (strings(N_BASES, alphabet, length, 1), strings(32, alphabet, length, 2));

@@ -74,6 +74,21 @@ impl Series {
         self.channels
     }
 
+    /// The first series with a value that is not a finite number, and what is wrong with it.
+    pub(crate) fn problem(&self) -> Option<(usize, String)> {
+        let at = self.values.iter().position(|value| !value.is_finite())?;
+        let step = at / self.channels;
+        let number = self.starts.partition_point(|&start| start <= step) - 1;
+        let problem = format!(
+            "is {} at time step {}, channel {} (from 0): a value must be a finite number; cut or interpolate what is \
+             missing",
+            self.values[at],
+            step - self.starts[number],
+            at % self.channels
+        );
+        Some((number, problem))
+    }
+
     /// The lengths of the series in time steps.
     pub fn lengths(&self) -> Vec<usize> {
         self.starts.windows(2).map(|pair| pair[1] - pair[0]).collect()

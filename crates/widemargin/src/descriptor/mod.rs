@@ -2,6 +2,7 @@
 
 mod feature_range;
 pub(crate) mod hog;
+pub(crate) mod minirocket;
 mod moments;
 pub(crate) mod ngrams;
 pub(crate) mod pixels;
@@ -14,6 +15,7 @@ use crate::error::Result;
 
 pub use feature_range::{FeatureMax, LargestValues, largest_values};
 pub use hog::Hog;
+pub use minirocket::MiniRocket;
 pub use moments::Spread;
 pub(crate) use moments::spread;
 pub use ngrams::NGrams;

@@ -53,6 +53,10 @@ pub(crate) trait Simd: Copy {
     fn max_i32(self, a: Self::I32s, b: Self::I32s) -> Self::I32s;
     /// `yes` in lanes where a = b, `no` in the others.
     fn where_equal_i32(self, a: Self::I32s, b: Self::I32s, yes: Self::I32s, no: Self::I32s) -> Self::I32s;
+    /// The sum of all lanes.
+    fn sum_i32(self, value: Self::I32s) -> i32;
+    /// `counts` plus 1 in lanes where a > b.
+    fn count_above(self, a: Self::F32s, b: Self::F32s, counts: Self::I32s) -> Self::I32s;
 
     /// # Safety
     /// A vector may be read.
@@ -196,6 +200,11 @@ mod tests {
                 assert!((0..16).all(|l| part[l] == if l < n { x[l] } else { y[l] }));
             }
             let (a, b, c) = (simd.load_i32(i.as_ptr()), simd.load_i32(j.as_ptr()), simd.splat_i32(-7));
+            assert_eq!(simd.sum_i32(a), i[..S::LANES].iter().sum::<i32>());
+            let above = simd.count_above(simd.load(x.as_ptr()), simd.load(y.as_ptr()), a);
+            assert_eq!(integers(above), each_i32(&|l| i[l] + i32::from(x[l] > y[l])));
+            let nowhere = simd.count_above(simd.splat(f32::NEG_INFINITY), simd.splat(f32::NEG_INFINITY), a);
+            assert_eq!(integers(nowhere), each_i32(&|l| i[l]));
             assert_eq!(integers(simd.add_i32(a, b)), each_i32(&|l| i[l] + j[l]));
             assert_eq!(integers(simd.max_i32(a, b)), each_i32(&|l| i[l].max(j[l])));
             assert_eq!(integers(simd.where_equal_i32(a, b, c, a)), each_i32(&|l| if i[l] == j[l] { -7 } else { i[l] }));

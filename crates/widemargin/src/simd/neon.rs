@@ -53,6 +53,18 @@ impl Simd for Neon {
     }
 
     #[inline(always)]
+    fn sum_i32(self, value: int32x4_t) -> i32 {
+        // SAFETY: as above.
+        unsafe { vaddvq_s32(value) }
+    }
+
+    #[inline(always)]
+    fn count_above(self, a: float32x4_t, b: float32x4_t, counts: int32x4_t) -> int32x4_t {
+        // SAFETY: as above. A lane of all ones is −1.
+        unsafe { vsubq_s32(counts, vreinterpretq_s32_u32(vcgtq_f32(a, b))) }
+    }
+
+    #[inline(always)]
     unsafe fn spread<const WIDE: bool>(self, numbers: *const f32, pattern: int32x4_t) -> float32x4_t {
         // SAFETY: as above; sixteen numbers may be read where WIDE, else four.
         unsafe {

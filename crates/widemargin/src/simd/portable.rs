@@ -45,6 +45,16 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
+    fn sum_i32(self, value: [i32; LANES]) -> i32 {
+        value.iter().sum()
+    }
+
+    #[inline(always)]
+    fn count_above(self, a: [f32; LANES], b: [f32; LANES], counts: [i32; LANES]) -> [i32; LANES] {
+        from_fn(|l| counts[l] + i32::from(a[l] > b[l]))
+    }
+
+    #[inline(always)]
     fn sum(self, value: Self::F32s) -> f32 {
         value.iter().sum()
     }

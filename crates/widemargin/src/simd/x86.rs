@@ -59,6 +59,21 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
+    fn sum_i32(self, value: __m512i) -> i32 {
+        // SAFETY: as above.
+        unsafe { _mm512_reduce_add_epi32(value) }
+    }
+
+    #[inline(always)]
+    fn count_above(self, a: __m512, b: __m512, counts: __m512i) -> __m512i {
+        // SAFETY: as above.
+        unsafe {
+            let above = _mm512_cmp_ps_mask::<_CMP_GT_OQ>(a, b);
+            _mm512_mask_add_epi32(counts, above, counts, _mm512_set1_epi32(1))
+        }
+    }
+
+    #[inline(always)]
     fn sum(self, value: __m512) -> f32 {
         // SAFETY: as above.
         unsafe { _mm512_reduce_add_ps(value) }
@@ -147,6 +162,22 @@ impl Simd for Avx2 {
     fn splat_i32(self, value: i32) -> __m256i {
         // SAFETY: as above.
         unsafe { _mm256_set1_epi32(value) }
+    }
+
+    #[inline(always)]
+    fn sum_i32(self, value: __m256i) -> i32 {
+        // SAFETY: as above.
+        unsafe {
+            let four = _mm_add_epi32(_mm256_castsi256_si128(value), _mm256_extracti128_si256::<1>(value));
+            let two = _mm_add_epi32(four, _mm_unpackhi_epi64(four, four));
+            _mm_cvtsi128_si32(_mm_add_epi32(two, _mm_shuffle_epi32::<1>(two)))
+        }
+    }
+
+    #[inline(always)]
+    fn count_above(self, a: __m256, b: __m256, counts: __m256i) -> __m256i {
+        // SAFETY: as above. A lane of all ones is −1.
+        unsafe { _mm256_sub_epi32(counts, _mm256_castps_si256(_mm256_cmp_ps::<_CMP_GT_OQ>(a, b))) }
     }
 
     #[inline(always)]

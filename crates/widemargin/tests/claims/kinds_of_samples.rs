@@ -26,6 +26,8 @@ fn what_each_takes() {
         (&["align", "ngram", "ngrams>tanimoto", "ngram-counts:n=2>rbf"], &["strings"]),
         (&["dtw"], &["time series", "vectors"]),
         (&["znorm>dtw"], &["time series", "vectors"]),
+        (&["minirocket>linear"], &["time series", "vectors"]),
+        (&["minirocket>z-score>rbf"], &["time series", "vectors"]),
         (&["dtw", "rbf"], &["vectors"]),
         (&["tanimoto"], &["bit sets", "vectors", "grids of cells"]),
         (&["cosine", "rbf"], &["vectors", "grids of cells"]),

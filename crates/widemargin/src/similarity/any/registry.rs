@@ -31,6 +31,7 @@ const DESCRIPTORS: &[&[DescriptorRow]] = &[
     descriptor::pixels::ROWS,
     descriptor::scaling::ROWS,
     descriptor::znorm::ROWS,
+    descriptor::minirocket::ROWS,
     descriptor::ngrams::ROWS,
 ];
 

@@ -125,18 +125,7 @@ impl Dtw {
             )));
         }
         for (is_basis, series) in [(true, bases), (false, samples)] {
-            let Some(at) = series.values().iter().position(|value| !value.is_finite()) else { continue };
-            let (mut number, mut time) = (0, at / series.channels());
-            while time >= series.length(number) {
-                time -= series.length(number);
-                number += 1;
-            }
-            let problem = format!(
-                "is {} at time step {time}, channel {} (from 0): a value must be a finite number; cut or interpolate \
-                 what is missing",
-                series.values()[at],
-                at % series.channels()
-            );
+            let Some((number, problem)) = series.problem() else { continue };
             return Err(Error::Sample { similarity: self.step.to_string(), is_basis, number, problem });
         }
         Ok(())

@@ -1,0 +1,299 @@
+//! MiniRocket: series as shares of convolutions above biases, `minirocket:features=10000`.
+//!
+//! Dempster, Schmidt and Webb, *MiniRocket: A Very Fast (Almost) Deterministic Transform for Time Series
+//! Classification*, 2021. A kernel has nine weights, three of them 2 and six −1: there are 84. Each is applied at up to
+//! 32 dilations, ⌊2^e⌋ with e evenly spaced up to where the kernel spans the longest training series. A feature is the
+//! share of a convolution's values that is above a bias (PPV, the proportion of positive values). A bias is a quantile
+//! of the convolution of one training series; the quantiles are the fractional parts of multiples of the golden ratio.
+//! Half of the kernels see zeros before and after the series, the others only the time steps at which they lie within
+//! the series.
+//!
+//! Several channels: each dilation and kernel has a random set of channels, whose convolutions are summed.
+//!
+//! Unequal lengths: the dilations are those of the longest training series, and the shares are over a series's own time
+//! steps. A kernel longer than a series sees zeros before and after it, whichever half it belongs to; so a series
+//! may have any length.
+//!
+//! What the paper leaves to chance: each convolution takes its bias from one of up to [`PROBES`] training series, evenly
+//! spaced in the sum of the weights; the seed draws which. It also draws the channels.
+
+mod convolve;
+mod layout;
+#[cfg(test)]
+mod tests;
+
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use self::convolve::Work;
+use self::layout::{Layout, N_KERNELS, quantile};
+use super::Descriptor;
+use super::row::DescriptorRow;
+use crate::data::{AnySamples, DenseMatrix, Kind, Mapped, Samples, Series, Training, Vectors};
+use crate::error::{Error, Result};
+use crate::isa::Isa;
+use crate::memory;
+use crate::parameters::{Parameter, Values};
+use crate::spec::Step;
+
+const MINIROCKET: DescriptorRow = DescriptorRow {
+    name: "minirocket",
+    class: "MiniRocket",
+    samples: &["time series"],
+    formula: "vectors: shares of a series's convolutions with 84 dilated kernels that are above biases (MiniRocket)",
+    about: "The biases are learned from the training samples.",
+    parameters: &[
+        Parameter::new("features", Values::Whole(84, 1_000_000), "Rounded down to a multiple of 84.")
+            .or("10000")
+            .written(),
+        Parameter::new(
+            "seed",
+            Values::Whole(0, 1 << 53),
+            "Draws the training series that a bias is taken from, and of several channels the sets that are summed.",
+        )
+        .or("0"),
+    ],
+    usual: "linear",
+    build: |step| Ok(vec![Box::new(MiniRocket::from_step(step)?)]),
+};
+
+pub(crate) const ROWS: &[DescriptorRow] = &[MINIROCKET];
+
+/// Training series from which biases are taken, at most.
+const PROBES: usize = 1024;
+
+/// Series read at a time for their lengths.
+const SERIES_A_CHUNK: usize = 256;
+
+/// Series to vectors of shares, learned from the training series.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MiniRocket {
+    features: usize,
+    seed: u64,
+    fitted: Option<Fitted>,
+    /// `fitted` as numbers, for the model file.
+    state: [Vec<f32>; 4],
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Fitted {
+    n_channels: usize,
+    layout: Layout,
+    /// Ordered as the features.
+    biases: Vec<f32>,
+}
+
+/// The names of the arrays of the state.
+const STATE: [&str; 4] = ["biases", "dilations", "counts", "channels"];
+
+impl MiniRocket {
+    /// About `features` features (84 to 1,000,000), rounded down to a multiple of 84.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`].
+    pub fn new(features: usize, seed: u64) -> Result<Self> {
+        if !(N_KERNELS..=1_000_000).contains(&features) {
+            return Err(Error::parameter("features", features, "a whole number from 84 to 1000000"));
+        }
+        Ok(MiniRocket { features, seed, fitted: None, state: Default::default() })
+    }
+
+    /// The descriptor of a step, whose parameters are `features` (default 10000) and `seed` (0).
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for unknown or invalid parameters, and [`Error::UnknownName`] for another name.
+    pub fn from_step(step: &Step) -> Result<Self> {
+        let arguments = MINIROCKET.arguments(step)?;
+        MiniRocket::new(arguments.value("features")?, arguments.value("seed")?)
+    }
+
+    /// Learns the dilations and biases.
+    ///
+    /// # Errors
+    /// A series with a value that is not a finite number, with its row.
+    pub fn fit_series(&mut self, training: &Training<'_, Series>) -> Result<()> {
+        let (length, n_channels) = self.shape(training)?;
+        let layout = Layout::new(self.features, length, n_channels, self.seed);
+        let places = probes(training.weights);
+        let mut rows = places.clone();
+        rows.dedup();
+        let probes = training.samples.select(&rows)?;
+        self.check(&probes, n_channels).map_err(|error| error.of_rows(&rows))?;
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed ^ 0x6269_6173);
+        let mut biases = Vec::with_capacity(layout.n_features());
+        let mut work = Work::new(&layout, Isa::best(), n_channels);
+        let mut sorted = Vec::new();
+        for (dilation, &count) in layout.counts.iter().enumerate() {
+            training.go_on("describe")?;
+            for kernel in 0..N_KERNELS {
+                let row = places[random.random_range(0..PROBES)];
+                let probe = probes.series(rows.binary_search(&row).expect("a row of a place"));
+                sorted.clear();
+                sorted.extend_from_slice(work.convolution(probe, dilation, kernel));
+                sorted.sort_unstable_by(f32::total_cmp);
+                let first = biases.len();
+                biases.extend((first..first + count).map(|at| interpolated(&sorted, quantile(at))));
+            }
+        }
+        self.set(Fitted { n_channels, layout, biases });
+        Ok(())
+    }
+
+    /// The length of the longest training series, and the number of channels.
+    fn shape(&self, training: &Training<'_, Series>) -> Result<(usize, usize)> {
+        let n = training.samples.n_samples();
+        let (mut longest, mut channels) = (0, 1);
+        for first in (0..n).step_by(SERIES_A_CHUNK) {
+            training.go_on("describe")?;
+            let chunk = training.samples.chunk(first..n.min(first + SERIES_A_CHUNK))?;
+            let weights = &training.weights[first..];
+            let lengths = chunk.lengths().into_iter().zip(weights).filter(|(_, weight)| **weight > 0.0);
+            longest = lengths.map(|(length, _)| length).fold(longest, usize::max);
+            channels = chunk.channels();
+        }
+        Ok((longest, channels))
+    }
+
+    fn check(&self, series: &Series, n_channels: usize) -> Result<()> {
+        if series.channels() != n_channels {
+            let found = series.channels();
+            return Err(Error::similarity(
+                self.spec(),
+                format!("the samples have {found} channels, the training samples {n_channels}: they need the same"),
+            ));
+        }
+        let wrong = |(number, problem)| Error::Sample { similarity: self.spec(), is_basis: false, number, problem };
+        series.problem().map_or(Ok(()), |problem| Err(wrong(problem)))
+    }
+
+    /// The features of each series.
+    ///
+    /// # Errors
+    /// Series with another number of channels or with a value that is not a finite number, and where it was not fitted.
+    pub fn features(&self, series: &Series) -> Result<DenseMatrix<f32>> {
+        let Some(Fitted { n_channels, layout, biases }) = &self.fitted else {
+            return Err(Error::similarity(self.spec(), "its biases have not been learned yet: fit it first"));
+        };
+        self.check(series, *n_channels)?;
+        let (n_rows, n_cols) = (series.len(), biases.len());
+        let needed = memory::product(&[size_of::<f32>(), n_rows, n_cols]);
+        let what = || format!("the {n_cols} features of {n_rows} series");
+        memory::check(needed, what, "ask for fewer features, as in minirocket:features=2000")?;
+        let mut values = vec![0.0; n_rows * n_cols];
+        let mut work = Work::new(layout, Isa::best(), *n_channels);
+        for (at, out) in values.chunks_mut(n_cols).enumerate() {
+            work.features(series.series(at), biases, out);
+        }
+        Ok(DenseMatrix { values, n_rows, n_cols })
+    }
+
+    fn set(&mut self, fitted: Fitted) {
+        let Fitted { layout, biases, n_channels } = &fitted;
+        let numbers = |values: &[usize]| values.iter().map(|&value| value as f32).collect::<Vec<_>>();
+        let sets = layout.channels.iter().flat_map(|set| std::iter::once(set.len()).chain(set.iter().copied()));
+        let channels: Vec<usize> = std::iter::once(*n_channels).chain(sets).collect();
+        self.state = [biases.clone(), numbers(&layout.dilations), numbers(&layout.counts), numbers(&channels)];
+        self.fitted = Some(fitted);
+    }
+
+    /// What was learned, from the arrays of the state.
+    fn read([biases, dilations, counts, channels]: [Vec<f32>; 4]) -> Option<Fitted> {
+        // Up to 2^24 each is itself.
+        let whole = |value: &f32| (*value >= 0.0 && *value <= 16_777_216.0).then_some(*value as usize);
+        let numbers = |values: &[f32]| values.iter().map(whole).collect::<Option<Vec<usize>>>();
+        let (dilations, counts, channels) = (numbers(&dilations)?, numbers(&counts)?, numbers(&channels)?);
+        let (&n_channels, mut rest) = channels.split_first()?;
+        let mut sets = Vec::new();
+        while let Some((&size, after)) = rest.split_first() {
+            let (set, after) = after.split_at_checked(size)?;
+            sets.push(set.to_vec());
+            rest = after;
+        }
+        let n_groups = dilations.len() * N_KERNELS;
+        let sets_hold = if n_channels > 1 { sets.len() == n_groups } else { n_channels == 1 && sets.is_empty() };
+        let channels_hold = sets.iter().all(|set| !set.is_empty() && set.iter().all(|&c| c < n_channels));
+        let dilations_hold = !dilations.is_empty()
+            && dilations.iter().all(|&d| d > 0)
+            && dilations.is_sorted()
+            && counts.len() == dilations.len();
+        let layout = Layout { dilations, counts, channels: sets };
+        let holds = sets_hold && channels_hold && dilations_hold && layout.n_features() == biases.len();
+        (holds && !biases.is_empty()).then_some(Fitted { n_channels, layout, biases })
+    }
+}
+
+impl Descriptor for MiniRocket {
+    fn spec(&self) -> String {
+        match self.seed {
+            0 => format!("minirocket:features={}", self.features),
+            seed => format!("minirocket:features={},seed={seed}", self.features),
+        }
+    }
+
+    fn takes(&self) -> &'static [&'static str] {
+        Series::TAKES
+    }
+
+    fn gives(&self, _kind: &'static str) -> &'static str {
+        Vectors::NAME
+    }
+
+    fn fit(&mut self, training: &Training<'_, AnySamples>) -> Result<()> {
+        let spec = self.spec();
+        let source = Mapped { source: training.samples, map: |samples| series_of(&spec, samples) };
+        self.fit_series(&training.of(&source))
+    }
+
+    fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
+        let series = series_of(&self.spec(), samples)?;
+        Ok(AnySamples::Vectors(Vectors::Dense(self.features(&series)?)))
+    }
+
+    fn state(&self) -> Vec<(&'static str, &[f32])> {
+        STATE.into_iter().zip(self.state.iter().map(Vec::as_slice)).collect()
+    }
+
+    fn restore(&mut self, state: &mut dyn FnMut(&str) -> Result<Vec<f32>>) -> Result<()> {
+        let mut arrays: [Vec<f32>; 4] = Default::default();
+        for (array, name) in arrays.iter_mut().zip(STATE) {
+            *array = state(name)?;
+        }
+        let found = STATE.iter().zip(&arrays).map(|(name, array)| format!("{} {name}", array.len()));
+        let found = found.collect::<Vec<_>>().join(", ");
+        let wrong =
+            || Error::shape(format!("learned parameters of '{}'", self.spec()), found, "arrays that belong together");
+        let fitted = MiniRocket::read(arrays).ok_or_else(wrong)?;
+        self.set(fitted);
+        Ok(())
+    }
+}
+
+fn series_of(spec: &str, samples: AnySamples) -> Result<Series> {
+    let other = |other: AnySamples| {
+        Error::similarity(spec, format!("it convolves time series, and was given {}", other.kind()))
+    };
+    Series::from_any(samples).map_err(other)
+}
+
+/// The row at each of [`PROBES`] evenly spaced places of the sum of the weights: a weight is so many copies.
+fn probes(weights: &[f64]) -> Vec<usize> {
+    let total: f64 = weights.iter().sum();
+    let (mut row, mut end) = (0, weights[0]);
+    let mut at = |probe: usize| {
+        let place = (probe as f64 + 0.5) / PROBES as f64 * total;
+        while end <= place && row + 1 < weights.len() {
+            row += 1;
+            end += weights[row];
+        }
+        row
+    };
+    (0..PROBES).map(&mut at).collect()
+}
+
+/// The quantile of sorted numbers, linear between two of them.
+fn interpolated(sorted: &[f32], quantile: f64) -> f32 {
+    let place = quantile * (sorted.len() - 1) as f64;
+    let (below, share) = (place.floor() as usize, place.fract());
+    let above = sorted[(below + 1).min(sorted.len() - 1)];
+    (f64::from(sorted[below]) * (1.0 - share) + f64::from(above) * share) as f32
+}

@@ -279,6 +279,11 @@ class Resolved:
     layout: str = "auto"
 
     @property
+    def brings_columns(self) -> bool:
+        """Whether samples have the columns, so that there are no bases to choose."""
+        return self.is_precomputed or any(_names(spec)[-1] == "features" for spec in self.specs)
+
+    @property
     def similarities(self) -> tuple[list[str], list[tuple[Block, str]]]:
         """The specs and the calls."""
         return self.specs, self.calls
@@ -343,6 +348,8 @@ def resolve(similarity: Any, layout: str = "auto") -> Resolved:
         checked = one if isinstance(one, Checked) else Checked(one, name_of(one))
         calls[place] = (checked, checked.name)
     is_precomputed = any(_names(spec)[-1] == "precomputed" for spec in specs.values())
+    if len(given) > 1 and any(_names(spec)[-1] == "features" for spec in specs.values()):
+        raise ValueError("similarity='features' stands alone: put the features side by side in one array")
     if is_precomputed and len(given) > 1:
         raise ValueError("similarity='precomputed' stands alone: put the blocks side by side in one array")
     texts = list(specs.values())

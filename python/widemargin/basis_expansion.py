@@ -64,7 +64,7 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
         Number of bases; if there are fewer samples, all of them. "auto" is a number from 1,000 to 4,000: half as many
         as a tenth of the samples (2,000 to 4,000 of them), or as many, if on this tenth the leave-one-out loss falls by
         more than its standard error from a quarter of them as bases to a half. With callables, precomputed similarities
-        and "kmedoids" it is 1,000.
+        and "kmedoids" it is 1,000; "features" has no bases.
     basis : {"index", "every", "random", "stratified", "kmedoids"} or array of int, default="index"
         How bases are selected from the training samples: evenly spaced in each class ("index") or among all samples
         ("every"), at random, or medoids under the similarity itself; or their row numbers. "kmedoids" evaluates a
@@ -74,7 +74,7 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
         "nystrom_square" (of a symmetric similarity; "nystrom_symmetric_…" of any); "centered_clip", "centered_flip" or
         "centered_shift" of a conditionally positive definite one, such as minus a distance: the thin plate SVM on this
         similarity. "auto" is the better of "mean_norm" and what suits the similarity, by leave-one-out; of
-        several similarities, callables and precomputed ones it is "mean_norm".
+        several similarities, callables, precomputed ones and "features" it is "mean_norm".
     C : float or "auto", default="auto"
         The weight of the losses in ½‖w‖² + C Σ loss, above 0. "auto" takes the C of a path with the least leave-one-out
         squared hinge (of 2,000 samples if there are more), whatever the loss; not with ``penalty="l1"``.
@@ -270,7 +270,7 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
         n_basis = None if isinstance(self.n_basis, str) else int(self.n_basis)
         searches, chooses = is_auto(self.similarity), normalization == "auto"
         given = "mean-norm" if chooses else normalization
-        if not searches and (resolved.calls or resolved.is_precomputed):
+        if not searches and (resolved.calls or resolved.brings_columns):
             return given, n_basis, None
         counts = n_basis is None and basis in _COUNTED
         if not (searches or chooses or counts):

@@ -21,6 +21,7 @@ __all__ = [
     "DescriptorMixin",
     "Distance",
     "Edit",
+    "Features",
     "Hellinger",
     "Intersection",
     "InverseMultiquadric",
@@ -31,6 +32,7 @@ __all__ = [
     "Log",
     "Match",
     "MeanNorm",
+    "MiniRocket",
     "Multiquadric",
     "NGram",
     "NGramCounts",
@@ -562,6 +564,14 @@ class Precomputed(Named, Similarity):
     polynomials: int
     def __init__(self, distance: str = "none", gamma: float | None = None, polynomials: int = 0) -> None: ...
 
+class Features(Named, Similarity):
+    """y itself: its features, on which the machine is linear, of vectors.
+
+    It needs no bases; normalise it by mean-norm, z-score, covariance or none.
+    """
+
+    def __init__(self) -> None: ...
+
 class Pixels(Named, DescriptorMixin):
     """grids of cells: a cell a pixel, a number from 0 to 1 a channel, of images."""
 
@@ -587,6 +597,25 @@ class ZNorm(Named, DescriptorMixin):
     """each channel of each series with mean 0 and standard deviation 1, of time series."""
 
     def __init__(self) -> None: ...
+
+class MiniRocket(Named, DescriptorMixin):
+    """vectors: shares of a series's convolutions with 84 dilated kernels that are above biases (MiniRocket), of time
+    series.
+
+    The biases are learned from the training samples.
+
+    Parameters
+    ----------
+    features : int, default=10000
+        From 84 to 1000000. Rounded down to a multiple of 84.
+    seed : int, default=0
+        From 0 to 9007199254740992. Draws the training series that a bias is taken from, and of several channels the
+        sets that are summed.
+    """
+
+    features: int
+    seed: int
+    def __init__(self, features: int = 10000, seed: int = 0) -> None: ...
 
 class NGrams(Named, DescriptorMixin):
     """sets of their substrings of n characters, hashed, of strings.

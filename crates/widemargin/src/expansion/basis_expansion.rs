@@ -99,6 +99,10 @@ impl<S: Similarity> BasisExpansion<S> {
                             definite similarity";
             return Err(Error::parameter("normalization", normalization, expected));
         }
+        if !similarity.compares() && normalization.definite().is_some() {
+            let expected = "mean-norm, z-score, covariance or none: features are no similarities between bases";
+            return Err(Error::parameter("normalization", normalization, expected));
+        }
         let mut expansion = BasisExpansion::from_parts(similarity, bases, normalization, Vec::new())?;
         expansion.maps = expansion.widths().into_iter().map(PartMap::identity).collect();
         if normalization.definite().is_some() {
@@ -324,7 +328,7 @@ impl<S: Similarity> BasisExpansion<S> {
         let similarity = &self.similarity;
         let has_own = (0..similarity.n_parts()).any(|part| similarity.options(part).n_basis.is_some());
         if has_own || similarity.brings_columns() {
-            let expected = "similarities that compare with all bases (no bases=…, not precomputed), to leave bases out";
+            let expected = "similarities that compare with all bases (no bases=…, not precomputed, not features), to leave bases out";
             return Err(Error::parameter("similarity", similarity.spec(), expected));
         }
         Ok(())

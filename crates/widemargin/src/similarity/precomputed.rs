@@ -163,25 +163,12 @@ impl Similarity for Precomputed {
     }
 
     fn block(&self, bases: &Vectors, samples: &Vectors, block: &mut [f32]) -> Result<()> {
-        let (trained, found) = (bases.n_cols(), samples.n_cols());
-        if found != trained && !(found < trained && matches!(samples, Vectors::Sparse(_))) {
-            let hint = ": a precomputed row has one similarity a basis, in their order";
-            return Err(Error::FeatureCount { found, trained, hint });
-        }
+        let trained = bases.n_cols();
         if self.n_polynomials >= trained {
             let expected = format!("fewer than the {trained} columns of the samples");
             return Err(Error::parameter("polynomials", self.n_polynomials, expected));
         }
-        match samples {
-            Vectors::Dense(matrix) => block.copy_from_slice(&matrix.values),
-            Vectors::Sparse(matrix) => {
-                let view = matrix.view()?;
-                block.fill(0.0);
-                for (row, out) in block.chunks_mut(trained.max(1)).enumerate().take(samples.len()) {
-                    view.for_each_nonzero(row, |column, value| out[column] = value as f32);
-                }
-            }
-        }
+        fill(bases, samples, ": a precomputed row has one similarity a basis, in their order", block)?;
         if self.held == Held::Similarities {
             return Ok(());
         }
@@ -198,6 +185,29 @@ impl Similarity for Precomputed {
         }
         Ok(())
     }
+}
+
+/// Fills `block`, row-major, with the rows of the samples, which have the columns of the bases; sparse ones may have
+/// fewer.
+///
+/// # Errors
+/// [`Error::FeatureCount`] with this hint.
+pub(super) fn fill(bases: &Vectors, samples: &Vectors, hint: &'static str, block: &mut [f32]) -> Result<()> {
+    let (trained, found) = (bases.n_cols(), samples.n_cols());
+    if found != trained && !(found < trained && matches!(samples, Vectors::Sparse(_))) {
+        return Err(Error::FeatureCount { found, trained, hint });
+    }
+    match samples {
+        Vectors::Dense(matrix) => block.copy_from_slice(&matrix.values),
+        Vectors::Sparse(matrix) => {
+            let view = matrix.view()?;
+            block.fill(0.0);
+            for (row, out) in block.chunks_mut(trained.max(1)).enumerate().take(samples.len()) {
+                view.for_each_nonzero(row, |column, value| out[column] = value as f32);
+            }
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -65,6 +65,12 @@ pub trait Similarity: Send + Sync {
         false
     }
 
+    /// False if the columns are no similarities but a sample's own features, between which and the bases there is nothing
+    /// that a Nyström map could take.
+    fn compares(&self) -> bool {
+        true
+    }
+
     /// Fills `block`, row-major samples × bases, with the squared distances s(x, x) + s(y, y) − s(x, y) − s(y, x) of
     /// one part, if they can be computed more accurately than from these four numbers in single precision; otherwise
     /// returns false. `bases` and `samples` are converted, as for [`Similarity::block`].
@@ -166,6 +172,10 @@ impl<S: Similarity> Similarity for &S {
         (**self).brings_columns()
     }
 
+    fn compares(&self) -> bool {
+        (**self).compares()
+    }
+
     fn n_parts(&self) -> usize {
         (**self).n_parts()
     }
@@ -224,6 +234,10 @@ impl<T: Samples> Similarity for Box<dyn Similarity<Samples = T>> {
 
     fn brings_columns(&self) -> bool {
         (**self).brings_columns()
+    }
+
+    fn compares(&self) -> bool {
+        (**self).compares()
     }
 
     fn n_parts(&self) -> usize {

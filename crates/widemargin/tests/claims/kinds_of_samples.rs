@@ -10,7 +10,7 @@ fn takes(specs: &[&str]) -> Vec<&'static str> {
 
 #[test]
 fn what_each_takes() {
-    let table: [(&[&str], &[&str]); 21] = [
+    let table: [(&[&str], &[&str]); 23] = [
         (&["rbf"], &["vectors", "grids of cells"]),
         (&["chi2"], &["vectors", "grids of cells"]),
         (&["thin-plate"], &["vectors", "grids of cells"]),

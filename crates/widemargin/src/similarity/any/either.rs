@@ -75,6 +75,10 @@ impl<A: AnyKernel + 'static, B: AnyKernel + 'static> AnyKernel for Either<A, B> 
         false
     }
 
+    fn compares_any(&self) -> bool {
+        true
+    }
+
     fn is_symmetric_any(&self) -> bool {
         self.0.is_symmetric_any() && self.1.is_symmetric_any()
     }

@@ -31,6 +31,8 @@ pub(in crate::similarity) trait AnyKernel: Send + Sync {
 
     fn brings_columns_any(&self) -> bool;
 
+    fn compares_any(&self) -> bool;
+
     fn n_polynomials_any(&self) -> usize;
     fn is_symmetric_any(&self) -> bool;
 
@@ -89,6 +91,10 @@ where
 
     fn brings_columns_any(&self) -> bool {
         self.brings_columns()
+    }
+
+    fn compares_any(&self) -> bool {
+        self.compares()
     }
 
     fn n_polynomials_any(&self) -> usize {

@@ -60,7 +60,7 @@ impl AnySimilarity {
         let mut set = AnySimilarity { nodes: Vec::new(), leaves: Vec::new(), parts: Vec::new() };
         specs.iter().try_for_each(|spec| set.add(spec.as_ref().parse()?))?;
         if set.parts.len() > 1 && set.brings_columns() {
-            let expected = "precomputed similarities stand alone: concatenate the blocks in one file";
+            let expected = "precomputed similarities and features stand alone: concatenate the blocks in one file";
             return Err(Error::parameter("similarity", set.spec(), expected));
         }
         Ok(set)
@@ -86,7 +86,8 @@ impl AnySimilarity {
         let options = PartOptions::take(&mut last)?;
         let kernel = registry::similarity(&last)?;
         if kernel.brings_columns_any() && options != PartOptions::default() {
-            let expected = "no weight and no bases: precomputed similarities stand alone and bring their columns";
+            let expected =
+                "no weight and no bases: precomputed similarities and features stand alone and bring their columns";
             return Err(Error::parameter("similarity", spec.to_string(), expected));
         }
         let kind = kernel.kind();
@@ -331,6 +332,10 @@ impl Similarity for AnySimilarity {
 
     fn brings_columns(&self) -> bool {
         self.parts.iter().any(|part| part.kernel.brings_columns_any())
+    }
+
+    fn compares(&self) -> bool {
+        self.parts.iter().all(|part| part.kernel.compares_any())
     }
 
     fn n_parts(&self) -> usize {

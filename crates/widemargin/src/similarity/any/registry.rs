@@ -23,6 +23,7 @@ const SIMILARITIES: &[&[SimilarityRow]] = &[
     files::ngram::ROWS,
     files::subsequence::ROWS,
     files::precomputed::ROWS,
+    files::features::ROWS,
 ];
 
 /// The descriptors, those of a file side by side.

@@ -1,0 +1,71 @@
+"""MiniRocket beside aeon's: the same features from the same biases, and how many series a second each describes.
+
+    python aeon_rate.py PYTHON_WITH_AEON
+
+PYTHON_WITH_AEON is an interpreter that has aeon 1.6 and numba; this one has widemargin. Both have one thread, and are
+measured after a first call. It writes results/DATE_aeon.md.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+HERE = Path(__file__).resolve().parent
+SHAPES = [(500, 1, 150), (200, 1, 500), (60, 1, 2000), (200, 6, 100)]
+
+THEIRS = """
+import json, sys, time
+import numpy as np
+from aeon.transformations.collection.convolution_based import MiniRocket
+X = np.load(sys.argv[1])
+transform = MiniRocket(random_state=0, n_jobs=1).fit(X)
+found = transform.transform(X)
+best = 9e9
+for _ in range(3):
+    start = time.perf_counter()
+    transform.transform(X)
+    best = min(best, time.perf_counter() - start)
+print(json.dumps({"rate": len(X) / best, "features": int(found.shape[1])}))
+"""
+
+
+def ours(X: np.ndarray) -> dict[str, float]:
+    from widemargin import BasisExpansion
+
+    model = BasisExpansion("minirocket/features", normalization="none", layout="channels_first", n_jobs=1).fit(X[:2])
+    best = 9e9
+    for _ in range(4):
+        start = time.perf_counter()
+        found = model.transform(X)
+        best = min(best, time.perf_counter() - start)
+    return {"rate": len(X) / best, "features": found.shape[1]}
+
+
+def main() -> None:
+    lines = ["| series | channels | steps | ours, series/s | aeon 1.6, series/s | ratio |", "|---:|---:|---:|---:|---:|---:|"]
+    for n, channels, steps in SHAPES:
+        X = np.random.default_rng(0).normal(size=(n, channels, steps)).astype(np.float32)
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "x.npy"
+            np.save(file, X)
+            environment = {**os.environ, "NUMBA_NUM_THREADS": "1"}
+            environment.pop("PYTHONPATH", None)
+            run = subprocess.run([sys.argv[1], "-c", THEIRS, file], capture_output=True, text=True, env=environment)
+        theirs = json.loads(run.stdout.splitlines()[-1])
+        mine = ours(X)
+        ratio = mine["rate"] / theirs["rate"]
+        lines.append(f"| {n} | {channels} | {steps} | {mine['rate']:,.0f} | {theirs['rate']:,.0f} | {ratio:.1f} |")
+        print(lines[-1], flush=True)
+    (HERE / "results" / f"{time.strftime('%Y-%m-%d')}_aeon.md").write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()

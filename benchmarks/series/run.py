@@ -1,0 +1,107 @@
+"""Time series: MiniRocket with three classifiers beside what the basis expansion SVM chooses by itself.
+
+    python run.py --data DATA [--only NAME ...] [--engines ENGINE ...]
+
+Each `ucr/NAME.npz` in DATA has X_train, y_train, X_test, y_test as published; where lengths differ also len_train and
+len_test. All training series are bases, at most 4,000. CPU seconds are of the fit with all that it chooses, and of the
+prediction of the test series; one thread. A run adds to the results of the day.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import numpy as np
+from widemargin import BasisExpansionSVC
+
+HERE = Path(__file__).resolve().parent
+MOST_BASES = 4000
+
+
+def expansion(similarity: str, normalization: str) -> Callable[[], BasisExpansionSVC]:
+    return lambda: BasisExpansionSVC(similarity, n_basis=MOST_BASES, normalization=normalization, n_jobs=1)
+
+
+ENGINES = {
+    "minirocket/linear": expansion("minirocket/linear", "nystrom_clip"),
+    "minirocket/distance": expansion("minirocket/distance", "centered_clip"),
+    "minirocket/features": expansion("minirocket/features", "z_score"),
+    "nothing given": lambda: BasisExpansionSVC(n_jobs=1),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--only", nargs="+")
+    parser.add_argument("--engines", nargs="+", default=list(ENGINES), choices=list(ENGINES))
+    asked = parser.parse_args()
+    warnings.simplefilter("ignore")
+    out = HERE / "results" / f"{time.strftime('%Y-%m-%d')}_series"
+    kept = out.with_suffix(".json")
+    rows: dict[str, dict[str, Any]] = json.loads(kept.read_text()) if kept.exists() else {}
+    files = sorted((asked.data / "ucr").glob("*.npz"), key=lambda file: file.stat().st_size)
+    for file in files:
+        if asked.only and file.stem not in asked.only:
+            continue
+        with np.load(file) as arrays:
+            sets = [(series(arrays, part), arrays[f"y_{part}"]) for part in ("train", "test")]
+        row = rows.setdefault(file.stem, {"n_train": len(sets[0][1]), "n_test": len(sets[1][1])})
+        for engine in asked.engines:
+            row[engine] = measured(ENGINES[engine](), *sets)
+            print(file.stem, engine, row[engine], flush=True)
+            kept.write_text(json.dumps(rows, indent=1) + "\n")
+            out.with_suffix(".md").write_text(table(rows))
+
+
+def series(arrays: Any, part: str) -> Any:
+    """Series (n, time, 1), or a list of (time, channels)."""
+    values = arrays[f"X_{part}"]
+    if f"len_{part}" in arrays:
+        return np.split(values, np.cumsum(arrays[f"len_{part}"])[:-1])
+    return values[:, :, None]
+
+
+def measured(model: BasisExpansionSVC, train: Any, test: Any) -> dict[str, Any]:
+    start = time.process_time()
+    model.fit(*train)
+    fitted = time.process_time()
+    found = model.predict(test[0])
+    return {
+        "accuracy": 100 * float(np.mean(found == test[1])),
+        "fit": fitted - start,
+        "predict": time.process_time() - fitted,
+        "expected": None if (expected := model.estimated_score_) is None else 100 * float(expected),
+        "similarity": " ".join(model.similarities_),
+    }
+
+
+def table(rows: dict[str, dict[str, Any]]) -> str:
+    """The sets with all engines, and the mean of each column over them."""
+    whole = {name: row for name, row in rows.items() if all(engine in row for engine in ENGINES)}
+    shown = {**dict(sorted(rows.items())), f"mean of {len(whole)}": None}
+    kinds = [("accuracy", "%", 1), ("fit", "fit s", 2), ("predict", "predict s", 2)]
+    heads = ["set", "train", "test", *(f"{engine}, {unit}" for _, unit, _ in kinds for engine in ENGINES), "chose"]
+    lines = ["| " + " | ".join(heads) + " |", "|---|" + "---:|" * (len(heads) - 2) + "---|"]
+    for name, row in shown.items():
+        cells = [name, *((str(row["n_train"]), str(row["n_test"])) if row else ("", ""))]
+        for kind, _, digits in kinds:
+            for engine in ENGINES:
+                values = [one[engine][kind] for one in ([row] if row else whole.values()) if engine in one]
+                cells.append(f"{np.mean(values):.{digits}f}" if values else "")
+        chosen = row.get("nothing given", {}).get("similarity", "") if row else ""
+        lines.append("| " + " | ".join([*cells, chosen]) + " |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    main()

@@ -37,30 +37,33 @@ print(json.dumps({"rate": len(X) / best, "features": int(found.shape[1])}))
 """
 
 
-def ours(X: np.ndarray) -> dict[str, float]:
+def ours(series: np.ndarray) -> dict[str, float]:
     from widemargin import BasisExpansion
 
-    model = BasisExpansion("minirocket/features", normalization="none", layout="channels_first", n_jobs=1).fit(X[:2])
+    model = BasisExpansion("minirocket/features", normalization="none", layout="channels_first", n_jobs=1).fit(
+        series[:2]
+    )
     best = 9e9
     for _ in range(4):
         start = time.perf_counter()
-        found = model.transform(X)
+        found = model.transform(series)
         best = min(best, time.perf_counter() - start)
-    return {"rate": len(X) / best, "features": found.shape[1]}
+    return {"rate": len(series) / best, "features": found.shape[1]}
 
 
 def main() -> None:
-    lines = ["| series | channels | steps | ours, series/s | aeon 1.6, series/s | ratio |", "|---:|---:|---:|---:|---:|---:|"]
+    heads = ["series", "channels", "steps", "ours, series/s", "aeon 1.6, series/s", "ratio"]
+    lines = ["| " + " | ".join(heads) + " |", "|---:|---:|---:|---:|---:|---:|"]
     for n, channels, steps in SHAPES:
-        X = np.random.default_rng(0).normal(size=(n, channels, steps)).astype(np.float32)
+        series = np.random.default_rng(0).normal(size=(n, channels, steps)).astype(np.float32)
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "x.npy"
-            np.save(file, X)
+            np.save(file, series)
             environment = {**os.environ, "NUMBA_NUM_THREADS": "1"}
             environment.pop("PYTHONPATH", None)
             run = subprocess.run([sys.argv[1], "-c", THEIRS, file], capture_output=True, text=True, env=environment)
         theirs = json.loads(run.stdout.splitlines()[-1])
-        mine = ours(X)
+        mine = ours(series)
         ratio = mine["rate"] / theirs["rate"]
         lines.append(f"| {n} | {channels} | {steps} | {mine['rate']:,.0f} | {theirs['rate']:,.0f} | {ratio:.1f} |")
         print(lines[-1], flush=True)

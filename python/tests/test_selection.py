@@ -68,6 +68,18 @@ def test_accuracy_is_that_of_the_machine_cross_validated(digits):
     assert found.indices == [0]
 
 
+def test_a_class_that_folds_are_without_is_told(digits):
+    X, y = digits
+    few = np.flatnonzero((y < 3) | (np.cumsum(y == 3) <= 3) & (y == 3))
+    with pytest.warns(
+        UserWarning, match="class '3' has 3 samples: not each of 5 folds tests all classes; with 3 folds"
+    ):
+        select_similarities(["rbf:gamma=0.001"], X[few], y[few], n_basis=20, random_state=0)
+    one = np.where(np.arange(len(few)) == 0, 9, y[few])
+    with pytest.warns(UserWarning, match="class '9' has one sample: no fold tests the class"):
+        select_similarities(["rbf:gamma=0.001"], X[few], one, n_basis=20, random_state=0, cv=3)
+
+
 def test_how_many_are_chosen(digits):
     X, y = digits
     candidates = ["rbf:gamma=0.001", "rbf:gamma=0.003", "linear"]

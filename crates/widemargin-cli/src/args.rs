@@ -19,7 +19,8 @@ pub struct Common {
     /// Suppress progress and the summary on standard error; errors are still printed
     #[arg(long, short, global = true)]
     pub quiet: bool,
-    /// Stop after this many seconds: `train` keeps the model obtained so far, `cv` the results
+    /// Stop after this many seconds: `train` keeps the model obtained so far, `cv` the results, and leaves time
+    /// to fit the best point if it is to be written
     #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
     pub time_limit: Option<Duration>,
 }

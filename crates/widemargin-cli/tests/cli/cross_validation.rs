@@ -96,7 +96,11 @@ fn rare_classes_are_told() {
     let text = histograms(3, 120);
     folder.write("rare.svm", some_of(&text, &[("ant", 20), ("bee", 20), ("fly", 3)]));
     let run = folder.run("cv power-mean rare.svm -C 1 --p -1 --nodes 3").well();
-    assert!(run.err.contains("warning: class 'fly' has 3 samples: ") && run.err.contains("--folds 3"), "{}", run.err);
+    assert!(
+        run.err.contains("warning: class 'fly' has 3 samples: ") && run.err.contains("with 3 folds"),
+        "{}",
+        run.err
+    );
     assert_eq!(folder.run("cv power-mean rare.svm -C 1 --p -1 --nodes 3 --folds 3").well().err, "");
     folder.write("one.svm", some_of(&text, &[("ant", 20), ("bee", 20), ("fly", 1)]));
     let run = folder.run("cv power-mean one.svm -C 1 --p -1 --nodes 3").well();
@@ -135,6 +139,10 @@ fn groups_that_do_not_fit_are_told() {
     // In two groups they are tested by two folds of five.
     folder.write("two", lines((0..40).map(|row| row / 10 * 10 + row % 2 * usize::from(row < 20))));
     let run = cv("two.svm", "two").well();
-    assert!(run.err.contains("samples of class 'fly' are in 2 folds") && run.err.contains("--folds 2"), "{}", run.err);
+    assert!(
+        run.err.contains("samples of class 'fly' are in 2 folds") && run.err.contains("with 2 folds"),
+        "{}",
+        run.err
+    );
     cv("two.svm", "two --scoring roc-auc -q").fails(2, &["fold ", "roc-auc", "there is no sample of class"]);
 }

@@ -1,7 +1,5 @@
 //! Folds for cross-validation.
 
-use std::collections::BTreeSet;
-
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -91,18 +89,10 @@ pub fn grouped_folds(labels: &Labels, groups: &Labels, n_folds: usize, seed: u64
     Ok(folds)
 }
 
-/// The number of folds that have samples of each class. In a cross-validation the samples of a class that only one fold
-/// has are tested without any to train on.
-pub fn n_folds_of_classes(labels: &Labels, folds: &[usize]) -> Vec<usize> {
-    let pairs: BTreeSet<(u32, usize)> = labels.codes().iter().copied().zip(folds.iter().copied()).collect();
-    let mut n_folds = vec![0; labels.classes().len()];
-    pairs.iter().for_each(|&(class, _)| n_folds[class as usize] += 1);
-    n_folds
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::FoldClasses;
     use proptest::prelude::*;
 
     #[test]
@@ -130,11 +120,11 @@ mod tests {
             let folds = grouped_folds(&labels, &groups, 2, seed).unwrap();
             assert_ne!(folds[0], folds[6], "the two groups of class 0");
             assert_ne!(folds[3], folds[8], "the two groups of class 1");
-            assert_eq!(n_folds_of_classes(&labels, &folds), [2, 2]);
+            assert_eq!(FoldClasses::new(&labels, Some(&groups), &folds).n_folds(), [2, 2]);
         }
         let folds = grouped_folds(&labels, &groups, 5, 0).unwrap();
         assert_eq!((0..5).filter(|fold| folds.contains(fold)).count(), 5);
-        assert_eq!(n_folds_of_classes(&labels, &folds), [3, 3]);
+        assert_eq!(FoldClasses::new(&labels, Some(&groups), &folds).n_folds(), [3, 3]);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use crate::data::{DenseMatrix, Labels, Rows, stratified_folds};
+use crate::data::{DenseMatrix, FoldClasses, Labels, Rows, stratified_folds};
 use crate::error::{Error, Result, require, require_cost, require_gap};
 use crate::expansion::{BasisExpansion, ROWS_A_CHUNK};
 use crate::linalg;
@@ -113,12 +113,13 @@ pub fn select_similarities<S: Similarity>(
     phi.view()?;
     labels.check(phi.n_rows)?;
     let folds = stratified_folds(labels, settings.n_folds, settings.seed)?;
+    let warnings = FoldClasses::new(labels, None, &folds).warnings();
     let quiet = monitor.without_progress();
     let pool = Pool::new(settings.threads)?;
     let mut search = Search { parts, phi, labels, folds, settings, monitor: &quiet, pool, unsolved: 0 };
 
     let most = settings.most.min(n_parts);
-    let mut greedy = Greedy { chosen: Vec::new(), rounds: Vec::new(), status: Status::Converged, warnings: Vec::new() };
+    let mut greedy = Greedy { chosen: Vec::new(), rounds: Vec::new(), status: Status::Converged, warnings };
     let (mut done, total) = (0, (0..most).map(|round| (n_parts - round) as u64).sum());
     let mut best_yet = f64::NEG_INFINITY;
     'rounds: while greedy.chosen.len() < most {

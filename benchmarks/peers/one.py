@@ -51,6 +51,9 @@ def main() -> int:
     task = tasks.load(asked.task, tasks.Places(asked.data, asked.cache))
     view = next(iter(task.train)) if engine["view"] == "any" else engine["view"]
     train, test = task.train[view], task.test[view]
+    if engine["view"] == "any" and view == "series":
+        # With an axis of channels they are series; rows of a matrix would be vectors.
+        train, test = train[:, :, None], test[:, :, None]
     fixed = {**engine.get("parameters", {}), **({engine["threads"]: asked.threads} if "threads" in engine else {})}
     warnings.simplefilter("ignore")
     chosen, tuning = choose(engine, fixed, train, task.y_train, asked)

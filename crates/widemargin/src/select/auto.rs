@@ -4,14 +4,16 @@
 //! their mean leave-one-out squared hinges may be compared. Where there are more samples than are compared, the method with
 //! the least is fitted again, on all; there the power mean SVM, which is the fastest by far, is taken if its error is within
 //! a standard error of the other's (having no intercept, it pays in loss for classes of unlike size). Histograms are left to
-//! these two: the basis expansion has the thin plate's kernels, and those for histograms too.
+//! these two: the basis expansion has the thin plate's kernels, and those for histograms too. Where in the expansion these
+//! kernels are far behind others, the thin plate SVM is not tried.
 
 use std::fmt::Write as _;
 use std::time::Instant;
 
-use super::similarity_search::{SimilaritySearch, is_histogram};
+use super::similarity_search::{SimilaritySearch, Tried, is_histogram};
 use crate::data::{AnySamples, ClassWeight, Labels, Resources, SamplesView, Source, Vectors, effective_weights};
 use crate::error::{Error, Result};
+use crate::expansion::Normalization;
 use crate::macros::named;
 use crate::model::{
     AUTO_KERNELS, BasisExpansionParams, CChoice, Classifier, PowerMeanParams, Standardize, ThinPlateParams, choose_rows,
@@ -24,6 +26,9 @@ const SAMPLES: usize = 1000;
 
 /// Samples beyond which the thin plate SVM has landmarks: its exact solver takes n² numbers and n³ operations.
 const EXACT_UP_TO: usize = 4000;
+
+/// The thin plate SVM is not tried where its kernels are this much behind the best similarity in the expansion.
+const BEHIND: f64 = 0.05;
 
 /// A method that [`AutoParams`] may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,6 +115,8 @@ struct Fitted {
     chosen: String,
     loss: f64,
     error: Option<f64>,
+    /// By how much the best kernel of the thin plate SVM was behind the best similarity, if they were compared.
+    behind: Option<f64>,
 }
 
 impl AutoParams {
@@ -157,11 +164,19 @@ impl AutoParams {
         let view = SamplesView::Other(&some);
         let mut tried = Vec::new();
         let mut best: Option<(AutoMethod, Fitted)> = None;
+        let (mut left_out, mut reached) = (None, 0);
         let total = methods.len() as u64 + u64::from(is_part);
         for (done, &method) in methods.iter().enumerate() {
             monitor.tell(Progress { stage: "methods", done: done as u64, total, gap: None });
+            reached = done;
             if best.is_some() && monitor.ask().is_err() {
                 break;
+            }
+            let behind = best.as_ref().and_then(|(_, best)| best.behind).filter(|behind| *behind > BEHIND);
+            if let (AutoMethod::ThinPlate, Some(behind)) = (method, behind) {
+                let told = "thin-plate was left out: in the expansion the loss of its kernels is";
+                left_out = Some(format!("{told} {:.0} % above the least", 100.0 * behind));
+                continue;
             }
             let (start, quiet) = (Instant::now(), monitor.without_progress());
             let found = match is_part {
@@ -191,6 +206,9 @@ impl AutoParams {
                 best = Some((method, fitted));
             }
         }
+        if tried.last().is_some_and(|tried| Some(&tried.method) == methods.last()) {
+            reached = methods.len();
+        }
         let Some((method, fitted)) = best else {
             let reason = |tried: &TriedMethod| {
                 format!("{}: {}", tried.method, tried.loss.as_ref().err().map_or("", String::as_str))
@@ -208,8 +226,10 @@ impl AutoParams {
         };
         let is_whole = on_all.is_some() || !is_part;
         let model = on_all.unwrap_or(fitted.model);
-        let warning = (monitor.ask() == Err(Stopped::Cancelled)).then(|| interrupted(&tried, &methods, is_whole));
-        Ok(AutoFit { model: model.with_remarks(vec![told(&tried)], warning.into_iter().collect()), tried })
+        let warning =
+            (monitor.ask() == Err(Stopped::Cancelled)).then(|| interrupted(&tried, &methods[reached..], is_whole));
+        let notes = [told(&tried)].into_iter().chain(left_out).collect();
+        Ok(AutoFit { model: model.with_remarks(notes, warning.into_iter().collect()), tried })
     }
 
     /// Trains on samples in blocks, of which a part stays in memory: only the basis expansion is tried, and the report says
@@ -274,6 +294,7 @@ impl AutoParams {
                     chosen: model.expansion().similarity().specs().join(" + "),
                     loss: loss.ok_or_else(unsolved)?,
                     error,
+                    behind: behind(&found.tried),
                     model: Box::new(model),
                 })
             }
@@ -292,6 +313,7 @@ impl AutoParams {
                     chosen: model.kernel().to_string(),
                     loss: loss.ok_or_else(unsolved)?,
                     error,
+                    behind: None,
                     model: Box::new(model),
                 })
             }
@@ -308,6 +330,7 @@ impl AutoParams {
                     chosen: model.map().kernel().to_string(),
                     loss: point.loo_squared_hinge,
                     error: Some(point.loo_error),
+                    behind: None,
                     model: Box::new(model),
                 })
             }
@@ -315,9 +338,19 @@ impl AutoParams {
     }
 }
 
+/// By how much, as a share, the least loss of minus a distance is above the least of all.
+fn behind(tried: &[Tried]) -> Option<f64> {
+    let least = |is_counted: &dyn Fn(&Tried) -> bool| {
+        let losses = tried.iter().filter(|tried| is_counted(tried)).filter_map(|tried| tried.loss.as_ref().ok());
+        losses.copied().min_by(f64::total_cmp)
+    };
+    let is_distance = |tried: &Tried| matches!(tried.candidate.normalization, Normalization::CenteredNystrom(_));
+    Some(least(&is_distance)? / least(&|_| true)?.max(f64::MIN_POSITIVE) - 1.0)
+}
+
 /// What an interruption left out.
-fn interrupted(tried: &[TriedMethod], methods: &[AutoMethod], is_whole: bool) -> String {
-    let left: Vec<String> = methods[tried.len()..].iter().map(ToString::to_string).collect();
+fn interrupted(tried: &[TriedMethod], left: &[AutoMethod], is_whole: bool) -> String {
+    let left: Vec<String> = left.iter().map(ToString::to_string).collect();
     let n_samples = tried.first().map_or(0, |tried| tried.n_samples);
     let mut told = String::from("interrupted: the best so far was taken");
     if !left.is_empty() {
@@ -370,12 +403,30 @@ mod tests {
         (AnySamples::Vectors(Vectors::Dense(matrix)), Labels::new(labels))
     }
 
+    /// Two clouds that overlap, for which distances do as well as anything.
+    fn clouds(n: usize) -> (AnySamples, Labels) {
+        let noise =
+            |i: usize, step: usize| (0..4).map(|j| ((i * step + j * 71) * 389 % 1009) as f32 / 1009.0).sum::<f32>();
+        let values = (0..n).flat_map(|i| [noise(i, 31) + (i % 2) as f32, noise(i, 57)]).collect();
+        let matrix = DenseMatrix { values, n_rows: n, n_cols: 2 };
+        (AnySamples::Vectors(Vectors::Dense(matrix)), Labels::new((0..n as i64).map(|i| i % 2)))
+    }
+
+    #[test]
+    fn the_thin_plate_is_left_out_where_its_kernels_are_far_behind() {
+        let (samples, labels) = rings(300);
+        let found = AutoParams::default().fit(&SamplesView::Other(&samples), &labels).unwrap();
+        assert_eq!((found.tried.len(), found.model.method()), (1, "basis-expansion"));
+        let notes = &found.model.report().notes;
+        assert!(notes.iter().any(|note| note.starts_with("thin-plate was left out")), "{notes:?}");
+    }
+
     #[test]
     fn the_method_with_the_least_loss_is_fitted_and_all_are_told() {
-        let (samples, labels) = rings(300);
+        let (samples, labels) = clouds(300);
         let view = SamplesView::Other(&samples);
         let found = AutoParams::default().fit(&view, &labels).unwrap();
-        assert_eq!(found.tried.len(), 2);
+        assert_eq!(found.tried.len(), 3);
         let loss = |tried: &TriedMethod| tried.loss.clone().unwrap();
         let least = found.tried.iter().min_by(|a, b| loss(a).total_cmp(&loss(b))).unwrap();
         assert_eq!(found.model.method(), least.method.to_string());

@@ -607,7 +607,9 @@ fn candidates_for(samples: &AnySamples) -> Vec<Candidate> {
         AnySamples::Series(_) => {
             let spec = |window: &str| format!("dtw:window={window},root=true");
             let windows = ["0", "0.05", "0.1"].map(spec);
-            windows.iter().flat_map(|spec| [centred(spec), centred(&format!("znorm/{spec}"))]).collect()
+            let warped = windows.iter().flat_map(|spec| [centred(spec), centred(&format!("znorm/{spec}"))]);
+            let convolved = [usual("minirocket/linear")];
+            convolved.into_iter().chain(warped).collect()
         }
         AnySamples::Images(_) => {
             ["hog:cell=4/rbf", "hog:cell=8/rbf", "hog:cell=4/rigid:radius=1", "hog:cell=8/rigid:radius=1"]

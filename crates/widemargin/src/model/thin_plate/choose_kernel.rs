@@ -6,7 +6,7 @@
 use std::time::Instant;
 
 use super::model::ThinPlateSvc;
-use super::params::ThinPlateParams;
+use super::params::{Standardize, ThinPlateParams};
 use crate::data::{AnySamples, Labels, Rows, SamplesView, Source, VectorSource, effective_weights};
 use crate::error::{Error, Result};
 use crate::model::{CChoice, choose_rows};
@@ -114,7 +114,12 @@ impl ThinPlateParams {
         let mut problem: Option<Error> = None;
         for &kernel in kernels {
             let start = Instant::now();
-            let found = fit(self.clone().kernel(kernel));
+            // Columns are scaled as for the first.
+            let standardize = best.as_ref().map_or(self.standardize, |(_, model)| match model.scale() {
+                Some(_) => Standardize::Yes,
+                None => Standardize::No,
+            });
+            let found = fit(self.clone().kernel(kernel).standardize(standardize));
             let (loss, error) = match &found {
                 Err(Error::Cancelled { stage }) => return Err(Error::Cancelled { stage }),
                 Err(problem) => (Err(problem.to_string()), None),

@@ -221,7 +221,7 @@ impl ThinPlateParams {
             c: self.c.given(),
             lowest: LOWEST,
             near: None,
-            confirms: true,
+            confirms: self.confirms,
             stop: Stop { max_steps: self.max_steps, tol: self.tol },
         }
     }
@@ -372,7 +372,8 @@ impl Fit<'_, '_> {
             some.iter().flat_map(|&i| &rows[i * n_features..(i + 1) * n_features]).copied().collect();
         // Its stages count as one of the whole fit's.
         let mut clock = Clock::start(self.clock.monitor);
-        let mut fit = Fit { params, problems: &problems, first_come, n_features, pool, clock: &mut clock };
+        let looking = ThinPlateParams { confirms: false, ..params.clone() };
+        let mut fit = Fit { params: &looking, problems: &problems, first_come, n_features, pool, clock: &mut clock };
         let plain = fit.exact(&rows, fit.space(&rows)?)?.loss();
         scale_rows(&mut rows, factors);
         let standard = fit.exact(&rows, fit.space(&rows)?)?.loss();

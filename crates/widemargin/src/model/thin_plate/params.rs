@@ -86,6 +86,8 @@ pub struct ThinPlateParams {
     pub(crate) threads: usize,
     pub(crate) memory_limit: Option<u64>,
     pub(crate) per_class: bool,
+    /// Whether the C selected is refined and its estimates come from refits: not where losses are only compared.
+    pub(crate) confirms: bool,
 }
 
 impl ThinPlateParams {
@@ -108,6 +110,7 @@ impl ThinPlateParams {
             threads: 0,
             memory_limit: None,
             per_class: false,
+            confirms: true,
         }
     }
 

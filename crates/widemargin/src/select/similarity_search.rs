@@ -278,7 +278,10 @@ impl SimilaritySearch {
         }
         if let Some(many) = trial.preferred().filter(|_| is_whole) {
             (choice.best, choice.lambda) = trial.finalist(many);
-            if self.counts_bases {
+            if self.counts_bases && !AnySimilarity::new(&choice.best.similarity)?.compares() {
+                // It needs no bases; so many are kept to tell the kind of samples.
+                choice.n_basis = Some(1);
+            } else if self.counts_bases {
                 let n_parts = choice.best.similarity.len();
                 trial.near = choice.lambda;
                 let few = trial.run(choice.best.clone(), n_wanted / 4 / n_parts)?;
@@ -608,7 +611,9 @@ fn candidates_for(samples: &AnySamples) -> Vec<Candidate> {
             let spec = |window: &str| format!("dtw:window={window},root=true");
             let windows = ["0", "0.05", "0.1"].map(spec);
             let warped = windows.iter().flat_map(|spec| [centred(spec), centred(&format!("znorm/{spec}"))]);
-            let convolved = [usual("minirocket/linear")];
+            // Ten thousand features that are each of their own unit.
+            let similarity = vec!["minirocket/features".to_owned()];
+            let convolved = [Candidate { similarity, normalization: Normalization::ZScore }];
             convolved.into_iter().chain(warped).collect()
         }
         AnySamples::Images(_) => {

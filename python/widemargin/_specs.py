@@ -279,11 +279,6 @@ class Resolved:
     layout: str = "auto"
 
     @property
-    def brings_columns(self) -> bool:
-        """Whether samples have the columns, so that there are no bases to choose."""
-        return self.is_precomputed or any(_names(spec)[-1] == "features" for spec in self.specs)
-
-    @property
     def similarities(self) -> tuple[list[str], list[tuple[Block, str]]]:
         """The specs and the calls."""
         return self.specs, self.calls

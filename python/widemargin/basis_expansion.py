@@ -74,7 +74,7 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
         "nystrom_square" (of a symmetric similarity; "nystrom_symmetric_…" of any); "centered_clip", "centered_flip" or
         "centered_shift" of a conditionally positive definite one, such as minus a distance: the thin plate SVM on this
         similarity. "auto" is the better of "mean_norm" and what suits the similarity, by leave-one-out; of
-        several similarities, callables, precomputed ones and "features" it is "mean_norm".
+        several similarities, callables and precomputed ones it is "mean_norm".
     C : float or "auto", default="auto"
         The weight of the losses in ½‖w‖² + C Σ loss, above 0. "auto" takes the C of a path with the least leave-one-out
         squared hinge (of 2,000 samples if there are more), whatever the loss; not with ``penalty="l1"``.
@@ -270,7 +270,7 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
         n_basis = None if isinstance(self.n_basis, str) else int(self.n_basis)
         searches, chooses = is_auto(self.similarity), normalization == "auto"
         given = "mean-norm" if chooses else normalization
-        if not searches and (resolved.calls or resolved.brings_columns):
+        if not searches and (resolved.calls or resolved.is_precomputed):
             return given, n_basis, None
         counts = n_basis is None and basis in _COUNTED
         if not (searches or chooses or counts):

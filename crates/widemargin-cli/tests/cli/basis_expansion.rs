@@ -315,8 +315,10 @@ fn time_series() {
     folder.write("test.ts", ts(2, 30));
     let case = Case { train: "train.ts", test: "test.ts", reading: "", ..case };
     case.runs("--similarity dtw:window=0.1 --similarity dtw:gamma=auto --n-basis 10");
-    case.runs("--similarity minirocket:features=500>linear --n-basis 10");
     folder.run("predict m test.tsv --format ucr").fails(2, &["test.tsv", "1 channels, the bases 2"]);
+    case.runs("--similarity minirocket:features=500>linear --n-basis 10");
+    case.runs("--similarity minirocket:features=500>features");
+    folder.run("predict m test.tsv --format ucr").fails(2, &["test.tsv", "1 channels, the training samples 2"]);
 }
 
 #[test]

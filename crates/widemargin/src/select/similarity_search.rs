@@ -188,7 +188,9 @@ impl SimilaritySearch {
         let mean_norm = Candidate { similarity: specs.to_vec(), normalization: Normalization::MeanNorm };
         let candidates = match (specs, normalization) {
             ([], _) => Vec::new(),
-            ([spec], None) => vec![Candidate::usual(spec), mean_norm],
+            ([spec], None) if usual_normalization(spec) != Normalization::MeanNorm => {
+                vec![Candidate::usual(spec), mean_norm]
+            }
             _ => vec![mean_norm],
         };
         SimilaritySearch {
@@ -220,6 +222,8 @@ impl SimilaritySearch {
         if let [only] = &self.candidates[..] {
             let best = Candidate { normalization: self.normalization.unwrap_or(only.normalization), ..only.clone() };
             let choice = SimilarityChoice { best: best.clone(), n_basis: None, lambda: None, tried: Vec::new() };
+            // What is no comparison needs no bases.
+            let counts = counts && AnySimilarity::new(&best.similarity)?.compares();
             return if counts { self.on_more(&all, choice, &[(best, None)], monitor) } else { Ok(choice) };
         }
         let mut trial = Trial::on(&all, SAMPLES, self, monitor)?;
@@ -569,11 +573,15 @@ fn with_gamma(candidate: &Candidate, gamma: f64) -> Candidate {
     Candidate { similarity, normalization: candidate.normalization }
 }
 
-/// The normalization that suits a similarity: of a kernel the Nyström map, of minus a distance its centred form, else
-/// that of the paper.
+/// The normalization that suits a similarity: of a kernel the Nyström map, of minus a distance its centred form, of features
+/// the z-score, else that of the paper.
 pub fn usual_normalization(spec: &str) -> Normalization {
     let last = spec.rsplit(['/', '>']).next().unwrap_or_default();
     let name = last.split(':').next().unwrap_or_default();
+    if name == "features" {
+        // They may each have their own unit.
+        return Normalization::ZScore;
+    }
     let definite = similarity_rows().find(|row| row.name == name).map(|row| row.definite);
     match definite {
         Some(crate::similarity::Definite::Positive) => Normalization::Nystrom(Definite::Clip),
@@ -611,9 +619,7 @@ fn candidates_for(samples: &AnySamples) -> Vec<Candidate> {
             let spec = |window: &str| format!("dtw:window={window},root=true");
             let windows = ["0", "0.05", "0.1"].map(spec);
             let warped = windows.iter().flat_map(|spec| [centred(spec), centred(&format!("znorm/{spec}"))]);
-            // Ten thousand features that are each of their own unit.
-            let similarity = vec!["minirocket/features".to_owned()];
-            let convolved = [Candidate { similarity, normalization: Normalization::ZScore }];
+            let convolved = [usual("minirocket/features")];
             convolved.into_iter().chain(warped).collect()
         }
         AnySamples::Images(_) => {

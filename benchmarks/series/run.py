@@ -68,7 +68,13 @@ def series(arrays: Any, part: str) -> Any:
     values = arrays[f"X_{part}"]
     if f"len_{part}" in arrays:
         return np.split(values, np.cumsum(arrays[f"len_{part}"])[:-1])
-    return values[:, :, None]
+    return np.stack([interpolated(one) for one in values])[:, :, None]
+
+
+def interpolated(one: Any) -> Any:
+    """With missing values between their neighbours, as the archive recommends."""
+    missing, steps = np.isnan(one), np.arange(len(one))
+    return np.where(missing, np.interp(steps, steps[~missing], one[~missing]), one).astype(np.float32)
 
 
 def measured(model: BasisExpansionSVC, train: Any, test: Any) -> dict[str, Any]:
@@ -86,16 +92,17 @@ def measured(model: BasisExpansionSVC, train: Any, test: Any) -> dict[str, Any]:
 
 
 def table(rows: dict[str, dict[str, Any]]) -> str:
-    """The sets with all engines, and the mean of each column over them."""
-    whole = {name: row for name, row in rows.items() if all(engine in row for engine in ENGINES)}
+    """The sets, and the mean of each column over those with all engines that were run."""
+    engines = [engine for engine in ENGINES if any(engine in row for row in rows.values())]
+    whole = {name: row for name, row in rows.items() if all(engine in row for engine in engines)}
     shown = {**dict(sorted(rows.items())), f"mean of {len(whole)}": None}
     kinds = [("accuracy", "%", 1), ("fit", "fit s", 2), ("predict", "predict s", 2)]
-    heads = ["set", "train", "test", *(f"{engine}, {unit}" for _, unit, _ in kinds for engine in ENGINES), "chose"]
+    heads = ["set", "train", "test", *(f"{engine}, {unit}" for _, unit, _ in kinds for engine in engines), "chose"]
     lines = ["| " + " | ".join(heads) + " |", "|---|" + "---:|" * (len(heads) - 2) + "---|"]
     for name, row in shown.items():
         cells = [name, *((str(row["n_train"]), str(row["n_test"])) if row else ("", ""))]
         for kind, _, digits in kinds:
-            for engine in ENGINES:
+            for engine in engines:
                 values = [one[engine][kind] for one in ([row] if row else whole.values()) if engine in one]
                 cells.append(f"{np.mean(values):.{digits}f}" if values else "")
         chosen = row.get("nothing given", {}).get("similarity", "") if row else ""

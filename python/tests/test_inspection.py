@@ -234,7 +234,8 @@ def test_display_of_what_auto_tried(plt):
     display = PathDisplay.from_estimator(svc)
     drawn(display)
     rows = rows_of(display)
-    assert {name.split(":")[0] for name, *_ in rows} == {"basis-expansion", "thin-plate", "power-mean"}
+    assert len(rows) > 1
+    assert {name.split(":")[0] for name, *_ in rows} == {one["method"] for one in svc.tried_}
     (chosen,) = (name for name, *_ in rows if name.endswith("(chosen)"))
     assert chosen.startswith(svc.method_.replace("_", "-"))
     np.testing.assert_allclose(display.ax_.lines[0].get_xdata(), np.sort(svc.best_estimator_.path_["C"]))

@@ -31,7 +31,8 @@ class AutoSVC(MarginClassifier):
     Parameters
     ----------
     methods : "auto" or list of {"basis_expansion", "thin_plate", "power_mean"}, default="auto"
-        What is compared; "auto" is all that take the samples.
+        What is compared; "auto" is all that take the samples. The thin plate SVM is left out beside the basis expansion
+        on histograms, and where there its kernels are far behind other similarities.
     class_weight : dict, "balanced" or None, default=None
     n_jobs : int or None, default=None
         Number of threads; -1 means one per core. The result does not depend on it.

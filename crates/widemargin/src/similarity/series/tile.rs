@@ -1,50 +1,42 @@
-//! The table of dynamic time warping, several rows at a time, for any vector type.
+//! The table of an elastic distance, several rows at a time, for any vector type and any rule.
 //!
-//! A cell depends on its left neighbour: a minimum and a multiply-add, six cycles, in which a register could process
-//! three cells. So R rows are processed together, each one column behind the row above it, with values passed down in
-//! registers:
+//! A cell depends on its left neighbour: for time warping a minimum and a multiply-add, six cycles, in which a register
+//! could process three cells. So R rows are processed together, each one column behind the row above it, with values
+//! passed down in registers:
 //!
 //! | R cells of each lane (one channel) | |
 //! |---|---|
-//! | operations | R · (subtraction, 2 minima, multiply-add) = 5 R flops a lane |
-//! | memory | 2 vectors read (the row above, the basis), 1 written |
+//! | operations | R times those of the rule, for time warping subtraction, 2 minima, multiply-add: 5 R flops a lane |
+//! | memory | 2 vectors read (the row above, the basis), 1 written; and what a rule reads more |
 //!
 //! With 16 lanes and R = 4 that is 192 bytes in the first-level cache for 320 flops: arithmetic is the limit.
 
+use super::rule::{Neighbours, OffsetsOfPair, Place, Rule, Table};
 use crate::simd::Simd;
 
-/// A sample and a group of bases.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Table<'a> {
-    /// The sample, \[time\]\[channel\]: one row of the table per time step.
-    pub x: &'a [f32],
-    /// The bases, \[time\]\[channel\]\[lane\]: one column per time step.
-    pub y: &'a [f32],
-    pub channels: usize,
-    pub columns: usize,
-    /// The widest band of any lane, at least the difference of rows and columns.
-    pub band: usize,
-    /// The band of each lane, if they differ.
-    pub limits: Option<&'a [f32]>,
-}
-
-/// Fills `row`, \[column\]\[lane\], which must be infinite, with the last row of the table.
+/// Fills `row`, \[column\]\[lane\], which must hold the values above the first row, with the last row of the table.
 ///
 /// # Safety
-/// `y`, `limits` and `row` hold `S::LANES` numbers for each of their positions.
+/// All that has lanes holds `S::LANES` numbers for each of its positions, and the offsets reach as far as the band.
 #[inline(always)]
-pub(super) unsafe fn fill<S: Simd, const R: usize>(simd: S, table: Table<'_>, row: &mut [f32]) {
-    assert!(row.len() == table.columns * S::LANES && table.y.len() == row.len() * table.channels);
+pub(super) unsafe fn fill<S: Simd, F: Rule, const R: usize>(simd: S, rule: F, table: Table<'_>, row: &mut [f32]) {
+    let (n_x, n_y) = (table.rows, table.columns * S::LANES);
+    assert!(row.len() == n_y && table.y.values.len() == n_y * table.channels);
+    assert!(table.x.values.len() == n_x * table.channels * if table.x_has_lanes { S::LANES } else { 1 });
+    for (side, n) in [(&table.x, n_x), (&table.y, n_y)] {
+        assert!(side.second.is_empty() || side.second.len() == n * table.channels);
+        assert!(side.gaps.is_empty() || side.gaps.len() == n);
+        assert!(side.edge.len() == if F::HAS_EDGES { n } else { 0 });
+    }
     assert!(table.limits.is_none_or(|limits| limits.len() == S::LANES));
-    let n_rows = table.x.len() / table.channels;
     let row = row.as_mut_ptr();
     // SAFETY: the sizes were checked.
     unsafe {
         match (table.limits.is_some(), table.channels == 1) {
-            (false, true) => rows::<S, R, false, true>(simd, table, n_rows, row),
-            (false, false) => rows::<S, R, false, false>(simd, table, n_rows, row),
-            (true, true) => rows::<S, R, true, true>(simd, table, n_rows, row),
-            (true, false) => rows::<S, R, true, false>(simd, table, n_rows, row),
+            (false, true) => rows::<S, F, R, false, true>(simd, rule, table, row),
+            (false, false) => rows::<S, F, R, false, false>(simd, rule, table, row),
+            (true, true) => rows::<S, F, R, true, true>(simd, rule, table, row),
+            (true, false) => rows::<S, F, R, true, false>(simd, rule, table, row),
         }
     }
 }
@@ -52,21 +44,21 @@ pub(super) unsafe fn fill<S: Simd, const R: usize>(simd: S, table: Table<'_>, ro
 /// # Safety
 /// As [`fill`], whose sizes were checked.
 #[inline(always)]
-unsafe fn rows<S: Simd, const R: usize, const LIMITED: bool, const ONE: bool>(
+unsafe fn rows<S: Simd, F: Rule, const R: usize, const LIMITED: bool, const ONE: bool>(
     simd: S,
+    rule: F,
     table: Table<'_>,
-    n_rows: usize,
     row: *mut f32,
 ) {
     let mut at = 0;
-    while at < n_rows {
+    while at < table.rows {
         // SAFETY: the rows of a tile are rows of the table.
         unsafe {
-            if at + R <= n_rows {
-                Tile::<S, R, LIMITED, ONE>::new(simd, table, at, row).run();
+            if at + R <= table.rows {
+                Tile::<S, F, R, LIMITED, ONE>::new(simd, rule, table, at, row).run();
                 at += R;
             } else {
-                Tile::<S, 1, LIMITED, ONE>::new(simd, table, at, row).run();
+                Tile::<S, F, 1, LIMITED, ONE>::new(simd, rule, table, at, row).run();
                 at += 1;
             }
         }
@@ -74,8 +66,9 @@ unsafe fn rows<S: Simd, const R: usize, const LIMITED: bool, const ONE: bool>(
 }
 
 /// R rows from `first` on. At step t row r is at column t − r.
-struct Tile<'a, S: Simd, const R: usize, const LIMITED: bool, const ONE: bool> {
+struct Tile<'a, S: Simd, F: Rule, const R: usize, const LIMITED: bool, const ONE: bool> {
     simd: S,
+    rule: F,
     table: Table<'a>,
     first: usize,
     row: *mut f32,
@@ -88,21 +81,63 @@ struct Tile<'a, S: Simd, const R: usize, const LIMITED: bool, const ONE: bool> {
     infinite: S::F32s,
 }
 
-impl<'a, S: Simd, const R: usize, const LIMITED: bool, const ONE: bool> Tile<'a, S, R, LIMITED, ONE> {
+impl<'a, S: Simd, F: Rule, const R: usize, const LIMITED: bool, const ONE: bool> Tile<'a, S, F, R, LIMITED, ONE> {
     #[inline(always)]
-    unsafe fn new(simd: S, table: Table<'a>, first: usize, row: *mut f32) -> Self {
+    unsafe fn new(simd: S, rule: F, table: Table<'a>, first: usize, row: *mut f32) -> Self {
+        let infinite = simd.splat(f32::INFINITY);
+        let mut tile = Tile {
+            simd,
+            rule,
+            table,
+            first,
+            row,
+            current: [infinite; R],
+            diagonal: [infinite; R],
+            x: [infinite; R],
+            y: [infinite; R],
+            infinite,
+        };
+        let from = first.saturating_sub(table.band);
         // SAFETY: the row above holds the column before the band's first.
         unsafe {
-            let infinite = simd.splat(f32::INFINITY);
-            let from = first.saturating_sub(table.band);
-            let corner = match (first, from) {
+            tile.diagonal[0] = match (first, from) {
                 (0, _) => simd.splat(0.0),
-                (_, 0) => infinite,
+                (_, 0) => tile.edge(first - 1),
                 _ => simd.load(row.add((from - 1) * S::LANES)),
             };
-            let diagonal = std::array::from_fn(|r| if r == 0 { corner } else { infinite });
-            let x = std::array::from_fn(|r| if ONE { simd.splat(table.x[first + r]) } else { infinite });
-            Tile { simd, table, first, row, current: [infinite; R], diagonal, x, y: [infinite; R], infinite }
+            if from == 0 {
+                tile.current[0] = tile.edge(first);
+            }
+            if ONE {
+                for r in 0..R {
+                    tile.x[r] = tile.place(r, 0).x_at(table.x.values, 0);
+                }
+            }
+        }
+        tile
+    }
+
+    #[inline(always)]
+    fn place(&self, r: usize, column: usize) -> Place<'a, S, ONE> {
+        Place { simd: self.simd, table: self.table, row: self.first + r, column, x: self.x[r], y: self.y[r] }
+    }
+
+    /// The value before the first column of a row of the table; infinite where the band is the diagonal alone.
+    #[inline(always)]
+    unsafe fn edge(&self, row: usize) -> S::F32s {
+        if !F::HAS_EDGES || self.table.band == 0 {
+            return self.infinite;
+        }
+        // SAFETY: a row of the table has an edge.
+        unsafe {
+            let edge = self.simd.splat(*self.table.x.edge.get_unchecked(row));
+            match self.table.limits {
+                Some(limits) if LIMITED => {
+                    let limits = self.simd.load(limits.as_ptr());
+                    self.simd.where_at_most(self.simd.splat(1.0), limits, edge, self.infinite)
+                }
+                _ => edge,
+            }
         }
     }
 
@@ -141,7 +176,7 @@ impl<'a, S: Simd, const R: usize, const LIMITED: bool, const ONE: bool> Tile<'a,
                     self.y[r] = self.y[r - 1];
                 }
                 if t < self.table.columns {
-                    self.y[0] = self.simd.load(self.table.y.as_ptr().add(t * S::LANES));
+                    self.y[0] = self.simd.load(self.table.y.values.as_ptr().add(t * S::LANES));
                 }
             }
             for r in (0..R).rev() {
@@ -157,11 +192,13 @@ impl<'a, S: Simd, const R: usize, const LIMITED: bool, const ONE: bool> Tile<'a,
                 };
                 let mut value = self.infinite;
                 if inside {
-                    let least = self.simd.min(self.simd.min(above, self.diagonal[r]), self.current[r]);
-                    value = self.cell(r, column, least);
+                    let neighbours = Neighbours { above, diagonal: self.diagonal[r], left: self.current[r] };
+                    value = self.limited(r, column, self.rule.cell(&self.place(r, column), neighbours));
                     if r + 1 == R {
                         self.simd.store(value, self.row.add(column * S::LANES));
                     }
+                } else if F::HAS_EDGES && t + 1 == r {
+                    value = self.edge(self.first + r);
                 }
                 self.diagonal[r] = above;
                 self.current[r] = value;
@@ -169,37 +206,25 @@ impl<'a, S: Simd, const R: usize, const LIMITED: bool, const ONE: bool> Tile<'a,
         }
     }
 
-    /// (x − y)² + sum.
+    /// The value in lanes whose band has this cell.
     #[inline(always)]
-    fn add_square(&self, x: S::F32s, y: S::F32s, sum: S::F32s) -> S::F32s {
-        let difference = self.simd.subtract(x, y);
-        self.simd.multiply_add(difference, difference, sum)
-    }
-
-    /// ‖x − y‖² at row r and a column, plus the smallest neighbour.
-    #[inline(always)]
-    unsafe fn cell(&self, r: usize, column: usize, least: S::F32s) -> S::F32s {
-        let Table { x, y, channels, limits, .. } = self.table;
-        // SAFETY: as in `step`.
-        unsafe {
-            let value = if ONE {
-                self.add_square(self.x[r], self.y[r], least)
-            } else {
-                let mut cost = self.simd.splat(0.0);
-                for channel in 0..channels {
-                    let y = self.simd.load(y.as_ptr().add((column * channels + channel) * S::LANES));
-                    let x = self.simd.splat(*x.get_unchecked((self.first + r) * channels + channel));
-                    cost = self.add_square(x, y, cost);
-                }
-                self.simd.add(cost, least)
-            };
-            match limits {
-                Some(limits) if LIMITED => {
-                    let away = self.simd.splat((self.first + r).abs_diff(column) as f32);
-                    self.simd.where_at_most(away, self.simd.load(limits.as_ptr()), value, self.infinite)
-                }
-                _ => value,
+    unsafe fn limited(&self, r: usize, column: usize, value: S::F32s) -> S::F32s {
+        match self.table.limits {
+            Some(limits) if LIMITED => {
+                let away = self.simd.splat((self.first + r).abs_diff(column) as f32);
+                // SAFETY: there is a limit for each lane.
+                unsafe { self.simd.where_at_most(away, self.simd.load(limits.as_ptr()), value, self.infinite) }
             }
+            _ => value,
         }
+    }
+}
+
+/// Whether the numbers reach as far as the band of a table.
+pub(super) fn reaches(table: &Table<'_>, lanes: usize) -> bool {
+    let most = table.band.min(table.rows.max(table.columns) - 1);
+    match table.offsets {
+        OffsetsOfPair::Shared { numbers, start, stride } => numbers.is_empty() || start + stride * most < numbers.len(),
+        OffsetsOfPair::Lanes(numbers) => (most + 1) * lanes <= numbers.len(),
     }
 }

@@ -1,0 +1,83 @@
+//! Dynamic time warping: `dtw:window=0.1,gamma=2`.
+//!
+//! d(x, y) is the smallest Σ ‖x_i − y_j‖² along a path of steps (1, 0), (0, 1), (1, 1) from the first pair of time
+//! steps to the last (Sakoe and Chiba, *Dynamic programming algorithm optimization for spoken word recognition*, 1978;
+//! no slope weights). As in aeon, d is the sum of squares, not its square root; tslearn's is the root, `root=true`.
+//! Without warping (window=0) d is the squared Euclidean distance of two series of equal length.
+//!
+//! A path has from max(m, n) to m + n − 1 pairs: of series of different lengths d grows with these. `normalize=true` divides
+//! by m + n, Sakoe and Chiba's normalisation, which is the same for all paths and so keeps the recursion.
+
+use super::definition::{at_first_pair, least, similarity, squared};
+use super::elastic::{Elastic, GAMMA, WINDOW};
+use super::rule::{Neighbours, Place, Rule};
+use crate::error::Result;
+use crate::parameters::{Arguments, Parameter, Values};
+use crate::simd::Simd;
+use crate::similarity::row::{Definite, Definition, Onnx, SimilarityRow, built};
+
+pub(super) const DTW: SimilarityRow = SimilarityRow {
+    name: "dtw",
+    class: "DTW",
+    samples: &["time series"],
+    formula: "−d(x, y), with a gamma exp(−gamma d(x, y)), d the least sum of squared differences along a warping path",
+    about: "",
+    parameters: &[
+        WINDOW,
+        GAMMA,
+        Parameter::new("root", Values::Flag, "Take the root of the sum.").or("false"),
+        Parameter::new("normalize", Values::Flag, "Divide the sum by the sum of both lengths, before its root.")
+            .or("false"),
+    ],
+    examples: &[
+        "dtw",
+        "dtw:window=0.1",
+        "dtw:window=0.2,gamma=0.05",
+        "dtw:gamma=auto",
+        "dtw:root=true",
+        "dtw:normalize=true,root=true",
+    ],
+    definite: Definite::No,
+    definition: Some(Definition::Series(|arguments, x, y, channels| {
+        let (root, normalize): (bool, bool) = (arguments.value("root")?, arguments.value("normalize")?);
+        similarity(arguments, x, y, channels, |pair, band| {
+            let cell = |i: usize, j: usize, before| squared(pair.x(i), pair.y(j)) + least(before);
+            let [m, n] = pair.lengths();
+            let d = pair.last_value(band, at_first_pair, cell) / if normalize { (m + n) as f64 } else { 1.0 };
+            Ok(if root { d.sqrt() } else { d })
+        })
+    })),
+    onnx: Onnx::NO_VECTORS,
+    build: |step| built(Dtw::from_step(step)),
+};
+
+/// Dynamic time warping, a similarity of series.
+pub type Dtw = Elastic<Warping>;
+
+/// The rule of dynamic time warping.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Warping {
+    root: bool,
+    normalize: bool,
+}
+
+impl Rule for Warping {
+    const ROW: &'static SimilarityRow = &DTW;
+    const SECONDS_A_CELL: f64 = 0.3e-9;
+
+    fn read(arguments: &Arguments<'_>) -> Result<Self> {
+        Ok(Warping { root: arguments.value("root")?, normalize: arguments.value("normalize")? })
+    }
+
+    fn finish(self, last: f32, [m, n]: [usize; 2]) -> f32 {
+        let d = if self.normalize { last / (m + n) as f32 } else { last };
+        if self.root { d.sqrt() } else { d }
+    }
+
+    /// 3 + 2 · channels flops.
+    #[inline(always)]
+    unsafe fn cell<S: Simd, const ONE: bool>(self, at: &Place<'_, S, ONE>, neighbours: Neighbours<S>) -> S::F32s {
+        // SAFETY: guaranteed by the caller.
+        unsafe { at.add_squared(neighbours.least(at.simd)) }
+    }
+}

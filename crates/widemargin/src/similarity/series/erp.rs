@@ -1,0 +1,83 @@
+//! Edit distance with real penalty: `erp:g=0`.
+//!
+//! d(x, y) is the least cost of pairing time steps, ‖x_i − y_j‖, and of leaving one of either series without a partner, its
+//! distance to g (Chen and Ng, *On the marriage of Lp-norms and edit distance*, VLDB 2004; of several channels the Euclidean
+//! norm, g in each). d is a metric without a band. aeon charges a path that begins without partners for all of a series.
+
+use super::definition::{distance, least, similarity};
+use super::elastic::{Elastic, GAMMA, WINDOW};
+use super::rule::{Extra, Neighbours, Place, Rule};
+use crate::error::Result;
+use crate::parameters::{Arguments, Parameter, Values};
+use crate::simd::Simd;
+use crate::similarity::row::{Definite, Definition, Onnx, SimilarityRow, built};
+
+pub(super) const ERP: SimilarityRow = SimilarityRow {
+    name: "erp",
+    class: "ERP",
+    samples: &["time series"],
+    formula: "−d(x, y), with a gamma exp(−gamma d(x, y)), d the edit distance with real penalty",
+    about: "Steps are paired, or left out at their distance to g (Chen and Ng, 2004). Without a band d is a metric.",
+    parameters: &[
+        WINDOW,
+        Parameter::new("g", Values::FINITE, "What a step that is left out is compared with.").or("0"),
+        GAMMA,
+    ],
+    examples: &["erp", "erp:g=0.5,window=0.3", "erp:g=-1,window=0,gamma=auto"],
+    definite: Definite::No,
+    definition: Some(Definition::Series(|arguments, x, y, channels| {
+        let gap = vec![arguments.value("g")?; channels];
+        similarity(arguments, x, y, channels, |pair, band| {
+            let alone = |step: &[f32]| distance(step, &gap);
+            let start = |i: usize, j: usize| {
+                (0..i).map(|i| alone(pair.x(i))).sum::<f64>() + (0..j).map(|j| alone(pair.y(j))).sum::<f64>()
+            };
+            let cell = |i: usize, j: usize, [above, diagonal, left]: [f64; 3]| {
+                let (u, v) = (pair.x(i), pair.y(j));
+                least([above + alone(u), diagonal + distance(u, v), left + alone(v)])
+            };
+            Ok(pair.last_value(band, start, cell))
+        })
+    })),
+    onnx: Onnx::NO_VECTORS,
+    build: |step| built(Elastic::<RealPenalty>::from_step(step)),
+};
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct RealPenalty {
+    g: f32,
+}
+
+impl Rule for RealPenalty {
+    const ROW: &'static SimilarityRow = &ERP;
+    const SECONDS_A_CELL: f64 = 0.4e-9;
+    const HAS_EDGES: bool = true;
+
+    fn read(arguments: &Arguments<'_>) -> Result<Self> {
+        Ok(RealPenalty { g: arguments.value("g")? })
+    }
+
+    /// The distance of each step to g, and their sums.
+    fn extra(self, series: &[f32], channels: usize) -> Extra {
+        let gap = vec![self.g; channels];
+        let gaps: Vec<f32> = series.chunks(channels).map(|step| distance(step, &gap) as f32).collect();
+        let mut sum = 0.0;
+        let sums = gaps.iter().map(|gap| {
+            sum += gap;
+            sum
+        });
+        Extra { edge: sums.collect(), second: Vec::new(), gaps }
+    }
+
+    /// 5 + 2 · channels flops, and a root where there are several channels; 2 numbers read.
+    #[inline(always)]
+    unsafe fn cell<S: Simd, const ONE: bool>(self, at: &Place<'_, S, ONE>, neighbours: Neighbours<S>) -> S::F32s {
+        let simd = at.simd;
+        // SAFETY: guaranteed by the caller; the gaps are there.
+        unsafe {
+            let of_x = simd.add(neighbours.above, at.of_x(at.table.x.gaps));
+            let of_y = simd.add(neighbours.left, at.of_y(at.table.y.gaps));
+            simd.min(simd.add(neighbours.diagonal, at.distance()), simd.min(of_x, of_y))
+        }
+    }
+}

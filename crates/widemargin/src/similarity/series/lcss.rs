@@ -1,0 +1,78 @@
+//! Longest common subsequence of series: `lcss:epsilon=0.5`.
+//!
+//! d(x, y) is 1 − L / min(m, n), L the most pairs of time steps, in order in both series, with ‖x_i − y_j‖ ≤ epsilon
+//! (Vlachos, Kollios and Gunopulos, *Discovering similar multidimensional trajectories*, ICDE 2002). As in aeon ‖·‖ is the
+//! Euclidean norm of all channels, where the paper compares each with epsilon.
+
+use super::definition::{distance, least, similarity};
+use super::elastic::{Elastic, GAMMA, WINDOW};
+use super::rule::{Extra, Neighbours, Place, Rule};
+use crate::error::Result;
+use crate::parameters::{Arguments, Parameter, Values};
+use crate::simd::Simd;
+use crate::similarity::row::{Definite, Definition, Onnx, SimilarityRow, built};
+
+pub(super) const LCSS: SimilarityRow = SimilarityRow {
+    name: "lcss",
+    class: "LCSS",
+    samples: &["time series"],
+    formula: "−d(x, y), with a gamma exp(−gamma d(x, y)), d = 1 − L / the length of the shorter series, L that of the longest \
+              common subsequence",
+    about: "Time steps are common that differ by at most epsilon (Vlachos, Kollios and Gunopulos, 2002).",
+    parameters: &[
+        WINDOW,
+        Parameter::new("epsilon", Values::NOT_NEGATIVE, "The largest Euclidean distance of two common time steps.")
+            .or("1"),
+        GAMMA,
+    ],
+    examples: &["lcss:epsilon=0.2", "lcss:epsilon=0.1,window=0.3", "lcss:epsilon=0.3,window=0,gamma=auto"],
+    definite: Definite::No,
+    definition: Some(Definition::Series(|arguments, x, y, channels| {
+        let epsilon: f64 = arguments.value("epsilon")?;
+        similarity(arguments, x, y, channels, |pair, band| {
+            let cell = |i: usize, j: usize, [above, diagonal, left]: [f64; 3]| {
+                let is_common = distance(pair.x(i), pair.y(j)) <= epsilon;
+                least([above, diagonal - f64::from(u8::from(is_common)), left])
+            };
+            let [m, n] = pair.lengths();
+            Ok(1.0 + pair.last_value(band, |_, _| 0.0, cell) / m.min(n) as f64)
+        })
+    })),
+    onnx: Onnx::NO_VECTORS,
+    build: |step| built(Elastic::<CommonSubsequence>::from_step(step)),
+};
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct CommonSubsequence {
+    epsilon: f32,
+}
+
+impl Rule for CommonSubsequence {
+    const ROW: &'static SimilarityRow = &LCSS;
+    const SECONDS_A_CELL: f64 = 0.4e-9;
+    const HAS_EDGES: bool = true;
+
+    fn read(arguments: &Arguments<'_>) -> Result<Self> {
+        Ok(CommonSubsequence { epsilon: arguments.value("epsilon")? })
+    }
+
+    fn extra(self, series: &[f32], channels: usize) -> Extra {
+        Extra { edge: vec![0.0; series.len() / channels], ..Extra::default() }
+    }
+
+    fn finish(self, last: f32, [m, n]: [usize; 2]) -> f32 {
+        // What is counted is whole, below 2^24.
+        1.0 + last / m.min(n) as f32
+    }
+
+    /// Minus the length of the longest common subsequence: 6 + 2 · channels flops, and a root where there are several
+    /// channels.
+    #[inline(always)]
+    unsafe fn cell<S: Simd, const ONE: bool>(self, at: &Place<'_, S, ONE>, neighbours: Neighbours<S>) -> S::F32s {
+        let simd = at.simd;
+        // SAFETY: guaranteed by the caller.
+        let away = unsafe { at.distance() };
+        let common = simd.where_at_most(away, simd.splat(self.epsilon), simd.splat(-1.0), simd.splat(0.0));
+        simd.min(simd.add(neighbours.diagonal, common), simd.min(neighbours.above, neighbours.left))
+    }
+}

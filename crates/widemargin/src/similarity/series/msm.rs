@@ -1,0 +1,105 @@
+//! Move-split-merge: `msm:c=1`.
+//!
+//! d(x, y) is the least cost of turning x into y by moves, which change a value and cost by how much, splits, which repeat
+//! a value, and merges, which undo that, at c each (Stefan, Athitsos and Das, *The move-split-merge metric for time
+//! series*, IEEE Transactions on Knowledge and Data Engineering 25, 2013). A step without a partner costs
+//!
+//! C(u; v, w) = c if u is between v, its own predecessor, and w, the other series' step; else c + min(|u − v|, |u − w|).
+//!
+//! Of several channels |·| is the Euclidean norm, and u is between v and w in the ball on the diameter from v to w, where
+//! (u − v)·(u − w) ≤ 0 (Shifaz, Pelletier, Petitjean and Webb, *Elastic similarity and distance measures for multivariate
+//! time series*, Knowledge and Information Systems 65, 2023). One channel has the metric itself.
+
+use super::definition::{at_first_pair, distance, least, similarity};
+use super::elastic::{Elastic, GAMMA, WINDOW};
+use super::rule::{Extra, Neighbours, Place, Rule};
+use crate::error::Result;
+use crate::parameters::{Arguments, Parameter, Values};
+use crate::simd::Simd;
+use crate::similarity::row::{Definite, Definition, Onnx, SimilarityRow, built};
+
+pub(super) const MSM: SimilarityRow = SimilarityRow {
+    name: "msm",
+    class: "MSM",
+    samples: &["time series"],
+    formula: "−d(x, y), with a gamma exp(−gamma d(x, y)), d the least cost of moves, splits and merges",
+    about: "Move-split-merge (Stefan, Athitsos and Das, 2013). Without a band d is a metric of series of one channel.",
+    parameters: &[WINDOW, Parameter::new("c", Values::NOT_NEGATIVE, "The cost of a split or a merge.").or("1"), GAMMA],
+    examples: &["msm", "msm:c=0.1,window=0.2", "msm:c=0.01,gamma=auto"],
+    definite: Definite::No,
+    definition: Some(Definition::Series(|arguments, x, y, channels| {
+        let c: f64 = arguments.value("c")?;
+        let alone = |u: &[f32], v: &[f32], w: &[f32]| {
+            let along: f64 = (0..channels).map(|k| f64::from(u[k] - v[k]) * f64::from(u[k] - w[k])).sum();
+            c + if along <= 0.0 { 0.0 } else { distance(u, v).min(distance(u, w)) }
+        };
+        similarity(arguments, x, y, channels, |pair, band| {
+            // Before the first step there is nothing: what stands there is infinite.
+            let cell = |i: usize, j: usize, [above, diagonal, left]: [f64; 3]| {
+                let (u, v) = (pair.x(i), pair.y(j));
+                let split = above + alone(u, pair.x(i.saturating_sub(1)), v);
+                let merge = left + alone(v, pair.y(j.saturating_sub(1)), u);
+                least([split, diagonal + distance(u, v), merge])
+            };
+            Ok(pair.last_value(band, at_first_pair, cell))
+        })
+    })),
+    onnx: Onnx::NO_VECTORS,
+    build: |step| built(Elastic::<MoveSplitMerge>::from_step(step)),
+};
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct MoveSplitMerge {
+    c: f32,
+}
+
+impl Rule for MoveSplitMerge {
+    const ROW: &'static SimilarityRow = &MSM;
+    const SECONDS_A_CELL: f64 = 0.6e-9;
+
+    fn read(arguments: &Arguments<'_>) -> Result<Self> {
+        Ok(MoveSplitMerge { c: arguments.value("c")? })
+    }
+
+    /// Each step's difference from the one before it, 0 for the first, and its norm.
+    fn extra(self, series: &[f32], channels: usize) -> Extra {
+        let mut second = vec![0.0; series.len()];
+        for at in channels..series.len() {
+            second[at] = series[at] - series[at - channels];
+        }
+        let gaps = second.chunks(channels).map(|step| distance(step, &vec![0.0; channels]) as f32).collect();
+        Extra { second, gaps, edge: Vec::new() }
+    }
+
+    /// 15 + 5 · channels flops, one of them a root where there are several channels; 4 numbers read.
+    #[inline(always)]
+    unsafe fn cell<S: Simd, const ONE: bool>(self, at: &Place<'_, S, ONE>, neighbours: Neighbours<S>) -> S::F32s {
+        let (simd, x, y) = (at.simd, at.table.x, at.table.y);
+        let Neighbours { above, diagonal, left } = neighbours;
+        let zero = simd.splat(0.0);
+        // (x_i − x_{i−1})·(x_i − y_j) and (y_j − y_{j−1})·(x_i − y_j): the first is negative where x_i is between, the
+        // second positive where y_j is.
+        let (mut of_x, mut of_y, mut squared) = (zero, zero, zero);
+        // SAFETY: guaranteed by the caller; the second numbers and gaps are there.
+        unsafe {
+            let away = if ONE {
+                let difference = simd.subtract(at.x, at.y);
+                of_x = simd.multiply(at.of_x(x.second), difference);
+                of_y = simd.multiply(at.of_y(y.second), difference);
+                simd.abs(difference)
+            } else {
+                for channel in 0..at.table.channels {
+                    let difference = simd.subtract(at.x_at(x.values, channel), at.y_at(y.values, channel));
+                    of_x = simd.multiply_add(at.x_at(x.second, channel), difference, of_x);
+                    of_y = simd.multiply_add(at.y_at(y.second, channel), difference, of_y);
+                    squared = simd.multiply_add(difference, difference, squared);
+                }
+                simd.sqrt(squared)
+            };
+            let split = simd.where_at_most(of_x, zero, zero, simd.min(at.of_x(x.gaps), away));
+            let merge = simd.where_at_most(zero, of_y, zero, simd.min(at.of_y(y.gaps), away));
+            let alone = simd.min(simd.add(above, split), simd.add(left, merge));
+            simd.min(simd.add(diagonal, away), simd.add(alone, simd.splat(self.c)))
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! What distinguishes one elastic distance from another: how the value of a cell follows from its neighbours.
+
+use crate::error::Result;
+use crate::parameters::Arguments;
+use crate::simd::Simd;
+use crate::similarity::row::SimilarityRow;
+
+/// An elastic distance: a path through the table of pairs of time steps, least in the sum of its costs.
+pub(super) trait Rule: Copy + std::fmt::Debug + PartialEq + Send + Sync {
+    const ROW: &'static SimilarityRow;
+    /// With eight lanes or more, of one channel.
+    const SECONDS_A_CELL: f64;
+    /// Whether a path may begin in the middle of an edge of the table: [`Extra::edge`] has the values there. Otherwise it
+    /// begins at the first pair.
+    const HAS_EDGES: bool = false;
+
+    /// Reads its own parameters.
+    fn read(arguments: &Arguments<'_>) -> Result<Self>;
+
+    /// What it needs to know of a series, \[time\]\[channel\], beside its values.
+    fn extra(self, _series: &[f32], _channels: usize) -> Extra {
+        Extra::default()
+    }
+
+    /// Numbers that depend on |i − j|, for series of at most `longest` steps.
+    fn offsets(self, _longest: usize) -> Offsets {
+        Offsets::default()
+    }
+
+    /// The distance of two series of these lengths, from the last cell.
+    fn finish(self, last: f32, _lengths: [usize; 2]) -> f32 {
+        last
+    }
+
+    /// Whether half of the distances of the two series to themselves are subtracted.
+    fn subtracts_own(self) -> bool {
+        false
+    }
+
+    /// The value of a cell from those above it (an earlier step of the sample), before it in both, and to the left (an
+    /// earlier step of the basis); those outside the table or the band are infinite.
+    ///
+    /// # Safety
+    /// The place is in the table.
+    unsafe fn cell<S: Simd, const ONE: bool>(self, at: &Place<'_, S, ONE>, neighbours: Neighbours<S>) -> S::F32s;
+}
+
+/// The values of the neighbours of a cell.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Neighbours<S: Simd> {
+    pub above: S::F32s,
+    pub diagonal: S::F32s,
+    pub left: S::F32s,
+}
+
+impl<S: Simd> Neighbours<S> {
+    #[inline(always)]
+    pub fn least(self, simd: S) -> S::F32s {
+        simd.min(simd.min(self.above, self.diagonal), self.left)
+    }
+}
+
+/// What a rule knows of a series beside its values; empty where it needs nothing.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Extra {
+    /// A second number beside each value, \[time\]\[channel\].
+    pub second: Vec<f32>,
+    /// The cost, or part of it, of a time step without a partner.
+    pub gaps: Vec<f32>,
+    /// The values of the cells before the first step of the other series.
+    pub edge: Vec<f32>,
+}
+
+/// Numbers that depend on a = |i − j|, and perhaps on the length M of the longer series.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Offsets {
+    /// At a, or at 2 a − M + the longest of all.
+    pub numbers: Vec<f32>,
+    /// Whether they depend on M.
+    pub by_length: bool,
+}
+
+/// The series of one side of a table; those of the bases have a lane each within a position.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Side<'a> {
+    /// \[time\]\[channel\].
+    pub values: &'a [f32],
+    /// As [`Extra`].
+    pub second: &'a [f32],
+    pub gaps: &'a [f32],
+    pub edge: &'a [f32],
+}
+
+/// Where the numbers of [`Offsets`] are for a pair.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum OffsetsOfPair<'a> {
+    /// The same for all lanes: at `start` + `stride` · a.
+    Shared { numbers: &'a [f32], start: usize, stride: usize },
+    /// \[a\]\[lane\].
+    Lanes(&'a [f32]),
+}
+
+/// A sample and a group of bases.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Table<'a> {
+    /// The sample: one row of the table per time step.
+    pub x: Side<'a>,
+    /// The bases: one column per time step.
+    pub y: Side<'a>,
+    /// Whether the samples are as many as bases, a lane each.
+    pub x_has_lanes: bool,
+    pub channels: usize,
+    pub rows: usize,
+    pub columns: usize,
+    /// The widest band of any lane, at least the difference of rows and columns.
+    pub band: usize,
+    /// The band of each lane, if they differ.
+    pub limits: Option<&'a [f32]>,
+    pub offsets: OffsetsOfPair<'a>,
+}
+
+/// A cell of the table: a time step of the sample and one of each basis. `ONE`: there is one channel.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place<'a, S: Simd, const ONE: bool> {
+    pub simd: S,
+    pub table: Table<'a>,
+    pub row: usize,
+    pub column: usize,
+    /// For one channel: their values.
+    pub x: S::F32s,
+    pub y: S::F32s,
+}
+
+/// # Safety
+/// For all of these: the place is in the table, whose sides hold what is asked for.
+impl<S: Simd, const ONE: bool> Place<'_, S, ONE> {
+    /// A number of the sample's time step.
+    #[inline(always)]
+    pub unsafe fn of_x(&self, numbers: &[f32]) -> S::F32s {
+        // SAFETY: guaranteed by the caller.
+        unsafe { self.simd.splat(*numbers.get_unchecked(self.row)) }
+    }
+
+    /// A number of the bases' time step.
+    #[inline(always)]
+    pub unsafe fn of_y(&self, numbers: &[f32]) -> S::F32s {
+        // SAFETY: guaranteed by the caller.
+        unsafe { self.simd.load(numbers.as_ptr().add(self.column * S::LANES)) }
+    }
+
+    /// A channel of `numbers` of the sample, such as its values.
+    #[inline(always)]
+    pub unsafe fn x_at(&self, numbers: &[f32], channel: usize) -> S::F32s {
+        let at = self.row * self.table.channels + channel;
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            match self.table.x_has_lanes {
+                true => self.simd.load(numbers.as_ptr().add(at * S::LANES)),
+                false => self.simd.splat(*numbers.get_unchecked(at)),
+            }
+        }
+    }
+
+    /// A channel of `numbers` of the bases.
+    #[inline(always)]
+    pub unsafe fn y_at(&self, numbers: &[f32], channel: usize) -> S::F32s {
+        let at = self.column * self.table.channels + channel;
+        // SAFETY: guaranteed by the caller.
+        unsafe { self.simd.load(numbers.as_ptr().add(at * S::LANES)) }
+    }
+
+    /// ‖x − y‖²: 2 flops a channel.
+    #[inline(always)]
+    pub unsafe fn squared(&self) -> S::F32s {
+        let simd = self.simd;
+        if ONE {
+            let difference = simd.subtract(self.x, self.y);
+            return simd.multiply(difference, difference);
+        }
+        // SAFETY: guaranteed by the caller.
+        unsafe { self.squared_of(self.table.x.values, self.table.y.values) }
+    }
+
+    /// ‖x − y‖² + sum.
+    #[inline(always)]
+    pub unsafe fn add_squared(&self, sum: S::F32s) -> S::F32s {
+        if ONE {
+            let difference = self.simd.subtract(self.x, self.y);
+            return self.simd.multiply_add(difference, difference, sum);
+        }
+        // SAFETY: guaranteed by the caller.
+        unsafe { self.simd.add(self.squared(), sum) }
+    }
+
+    #[inline(always)]
+    unsafe fn squared_of(&self, x: &[f32], y: &[f32]) -> S::F32s {
+        let mut sum = self.simd.splat(0.0);
+        for channel in 0..self.table.channels {
+            // SAFETY: guaranteed by the caller.
+            let difference = unsafe { self.simd.subtract(self.x_at(x, channel), self.y_at(y, channel)) };
+            sum = self.simd.multiply_add(difference, difference, sum);
+        }
+        sum
+    }
+
+    /// ‖x − y‖.
+    #[inline(always)]
+    pub unsafe fn distance(&self) -> S::F32s {
+        if ONE {
+            return self.simd.abs(self.simd.subtract(self.x, self.y));
+        }
+        // SAFETY: guaranteed by the caller.
+        unsafe { self.simd.sqrt(self.squared()) }
+    }
+
+    /// ‖x' − y'‖ of the second numbers.
+    #[inline(always)]
+    pub unsafe fn second_distance(&self) -> S::F32s {
+        let (x, y) = (self.table.x.second, self.table.y.second);
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            match ONE {
+                true => self.simd.abs(self.simd.subtract(self.of_x(x), self.of_y(y))),
+                false => self.simd.sqrt(self.squared_of(x, y)),
+            }
+        }
+    }
+
+    /// The number of this |row − column|.
+    #[inline(always)]
+    pub unsafe fn offset(&self) -> S::F32s {
+        let away = self.row.abs_diff(self.column);
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            match self.table.offsets {
+                OffsetsOfPair::Shared { numbers, start, stride } => {
+                    self.simd.splat(*numbers.get_unchecked(start + stride * away))
+                }
+                OffsetsOfPair::Lanes(numbers) => self.simd.load(numbers.as_ptr().add(away * S::LANES)),
+            }
+        }
+    }
+}

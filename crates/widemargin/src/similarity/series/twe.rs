@@ -1,0 +1,90 @@
+//! Time warp edit distance: `twe:nu=0.001,penalty=1`.
+//!
+//! d(x, y) is the least cost of pairing time steps, ‖x_i − y_j‖ + ‖x_{i−1} − y_{j−1}‖ + 2 nu |i − j|, and of deleting one
+//! from either series, ‖x_i − x_{i−1}‖ + nu + penalty (Marteau, *Time warp edit distance with stiffness adjustment for time
+//! series matching*, IEEE Transactions on Pattern Analysis and Machine Intelligence 31, 2009, of time steps 1 apart; the
+//! penalty is his lambda, a word that Python keeps for itself). Before the first step both series are 0, and that is a
+//! pair. d is a metric without a band.
+
+use super::definition::{at_first_pair, distance, least, similarity};
+use super::elastic::{Elastic, GAMMA, WINDOW};
+use super::rule::{Extra, Neighbours, Offsets, Place, Rule};
+use crate::error::Result;
+use crate::parameters::{Arguments, Parameter, Values};
+use crate::simd::Simd;
+use crate::similarity::row::{Definite, Definition, Onnx, SimilarityRow, built};
+
+pub(super) const TWE: SimilarityRow = SimilarityRow {
+    name: "twe",
+    class: "TWE",
+    samples: &["time series"],
+    formula: "−d(x, y), with a gamma exp(−gamma d(x, y)), d the time warp edit distance",
+    about: "Steps are paired or deleted (Marteau, 2009). Without a band d is a metric.",
+    parameters: &[
+        WINDOW,
+        Parameter::new("nu", Values::NOT_NEGATIVE, "Stiffness: what a difference in time costs, per step.").or("0.001"),
+        Parameter::new("penalty", Values::NOT_NEGATIVE, "What a deletion costs, lambda in the paper.").or("1"),
+        GAMMA,
+    ],
+    examples: &["twe", "twe:nu=0.1,penalty=0.2,window=0.3", "twe:nu=1,gamma=auto"],
+    definite: Definite::No,
+    definition: Some(Definition::Series(|arguments, x, y, channels| {
+        let (nu, penalty): (f64, f64) = (arguments.value("nu")?, arguments.value("penalty")?);
+        let zero = vec![0.0; channels];
+        similarity(arguments, x, y, channels, |pair, band| {
+            let before_x = |i: usize| if i == 0 { zero.as_slice() } else { pair.x(i - 1) };
+            let before_y = |j: usize| if j == 0 { zero.as_slice() } else { pair.y(j - 1) };
+            let cell = |i: usize, j: usize, [above, diagonal, left]: [f64; 3]| {
+                let (u, v) = (pair.x(i), pair.y(j));
+                let paired = distance(u, v) + distance(before_x(i), before_y(j)) + 2.0 * nu * i.abs_diff(j) as f64;
+                let of_x = above + distance(u, before_x(i)) + nu + penalty;
+                let of_y = left + distance(v, before_y(j)) + nu + penalty;
+                least([of_x, diagonal + paired, of_y])
+            };
+            Ok(pair.last_value(band, at_first_pair, cell))
+        })
+    })),
+    onnx: Onnx::NO_VECTORS,
+    build: |step| built(Elastic::<TimeWarpEdit>::from_step(step)),
+};
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct TimeWarpEdit {
+    nu: f64,
+    penalty: f64,
+}
+
+impl Rule for TimeWarpEdit {
+    const ROW: &'static SimilarityRow = &TWE;
+    const SECONDS_A_CELL: f64 = 0.6e-9;
+
+    fn read(arguments: &Arguments<'_>) -> Result<Self> {
+        Ok(TimeWarpEdit { nu: arguments.value("nu")?, penalty: arguments.value("penalty")? })
+    }
+
+    /// The step before each, and what it costs to delete it.
+    fn extra(self, series: &[f32], channels: usize) -> Extra {
+        let mut second = vec![0.0; channels];
+        second.extend_from_slice(&series[..series.len() - channels]);
+        let deletion = |(step, before): (&[f32], &[f32])| (distance(step, before) + self.nu + self.penalty) as f32;
+        let gaps = series.chunks(channels).zip(second.chunks(channels)).map(deletion).collect();
+        Extra { second, gaps, edge: Vec::new() }
+    }
+
+    fn offsets(self, longest: usize) -> Offsets {
+        Offsets { numbers: (0..longest).map(|away| (2.0 * self.nu * away as f64) as f32).collect(), by_length: false }
+    }
+
+    /// 7 + 4 · channels flops, and two roots where there are several channels; 5 numbers read.
+    #[inline(always)]
+    unsafe fn cell<S: Simd, const ONE: bool>(self, at: &Place<'_, S, ONE>, neighbours: Neighbours<S>) -> S::F32s {
+        let simd = at.simd;
+        // SAFETY: guaranteed by the caller; the second numbers, gaps and offsets are there.
+        unsafe {
+            let paired = simd.add(simd.add(at.distance(), at.second_distance()), at.offset());
+            let of_x = simd.add(neighbours.above, at.of_x(at.table.x.gaps));
+            let of_y = simd.add(neighbours.left, at.of_y(at.table.y.gaps));
+            simd.min(simd.add(neighbours.diagonal, paired), simd.min(of_x, of_y))
+        }
+    }
+}

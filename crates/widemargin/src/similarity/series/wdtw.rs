@@ -1,0 +1,69 @@
+//! Weighted dynamic time warping: `wdtw:g=0.05`.
+//!
+//! As `dtw`, but a pair of time steps costs w(|i − j|) ‖x_i − y_j‖² with w(a) = 1 / (1 + exp(−g (a − M / 2))), M the length
+//! of the longer series: warping far is dear (Jeong, Jeong and Omitaomu, *Weighted dynamic time warping for time series
+//! classification*, Pattern Recognition 44, 2011; their w_max is 1). Without a weight, g = 0, d is half that of `dtw`.
+
+use super::definition::{at_first_pair, least, similarity, squared};
+use super::elastic::{Elastic, GAMMA, WINDOW};
+use super::rule::{Neighbours, Offsets, Place, Rule};
+use crate::error::Result;
+use crate::parameters::{Arguments, Parameter, Values};
+use crate::simd::Simd;
+use crate::similarity::row::{Definite, Definition, Onnx, SimilarityRow, built};
+
+pub(super) const WDTW: SimilarityRow = SimilarityRow {
+    name: "wdtw",
+    class: "WDTW",
+    samples: &["time series"],
+    formula: "as dtw, the squared difference of the time steps i and j times 1 / (1 + exp(−g (|i − j| − M / 2))), M the \
+              length of the longer series",
+    about: "Weighted dynamic time warping (Jeong, Jeong and Omitaomu, 2011).",
+    parameters: &[
+        WINDOW,
+        Parameter::new("g", Values::NOT_NEGATIVE, "How steeply the weight grows with |i − j|.").or("0.05"),
+        GAMMA,
+    ],
+    examples: &["wdtw", "wdtw:g=0.5,window=0.4", "wdtw:g=3,gamma=auto"],
+    definite: Definite::No,
+    definition: Some(Definition::Series(|arguments, x, y, channels| {
+        let g: f64 = arguments.value("g")?;
+        similarity(arguments, x, y, channels, |pair, band| {
+            let [m, n] = pair.lengths();
+            let weight = |away: usize| 1.0 / (1.0 + (-g * (away as f64 - m.max(n) as f64 / 2.0)).exp());
+            let cell =
+                |i: usize, j: usize, before| weight(i.abs_diff(j)) * squared(pair.x(i), pair.y(j)) + least(before);
+            Ok(pair.last_value(band, at_first_pair, cell))
+        })
+    })),
+    onnx: Onnx::NO_VECTORS,
+    build: |step| built(Elastic::<Weighted>::from_step(step)),
+};
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Weighted {
+    g: f64,
+}
+
+impl Rule for Weighted {
+    const ROW: &'static SimilarityRow = &WDTW;
+    const SECONDS_A_CELL: f64 = 0.4e-9;
+
+    fn read(arguments: &Arguments<'_>) -> Result<Self> {
+        Ok(Weighted { g: arguments.value("g")? })
+    }
+
+    fn offsets(self, longest: usize) -> Offsets {
+        let longest = longest as i64;
+        // At k = 2 |i − j| − M.
+        let numbers = (-longest..=longest).map(|k| (1.0 / (1.0 + (-self.g * k as f64 / 2.0).exp())) as f32);
+        Offsets { numbers: numbers.collect(), by_length: true }
+    }
+
+    /// 3 + 2 · channels flops and a vector read.
+    #[inline(always)]
+    unsafe fn cell<S: Simd, const ONE: bool>(self, at: &Place<'_, S, ONE>, neighbours: Neighbours<S>) -> S::F32s {
+        // SAFETY: guaranteed by the caller.
+        unsafe { at.simd.multiply_add(at.offset(), at.squared(), neighbours.least(at.simd)) }
+    }
+}

@@ -1,27 +1,37 @@
 //! Transformations of samples that precede a similarity.
 
+pub(crate) mod colors;
+pub(crate) mod derivative;
 mod feature_range;
 pub(crate) mod hog;
 pub(crate) mod minirocket;
 mod moments;
 pub(crate) mod ngrams;
+pub(crate) mod phog;
 pub(crate) mod pixels;
+pub(crate) mod resize;
 mod row;
 pub(crate) mod scaling;
+pub(crate) mod tfidf;
 pub(crate) mod znorm;
 
 use crate::data::{AnySamples, Training};
 use crate::error::Result;
 
+pub use colors::Colors;
+pub use derivative::Derivative;
 pub use feature_range::{FeatureMax, LargestValues, largest_values};
 pub use hog::Hog;
 pub use minirocket::MiniRocket;
 pub use moments::Spread;
 pub(crate) use moments::spread;
 pub use ngrams::NGrams;
+pub use phog::Phog;
 pub use pixels::Pixels;
+pub use resize::Resize;
 pub use row::DescriptorRow;
 pub use scaling::{Scaler, Scaling};
+pub use tfidf::{TermsBy, Tfidf};
 pub use znorm::ZNorm;
 
 /// A transformation that precedes a similarity: it changes samples of one kind, or converts them to another.

@@ -142,12 +142,31 @@ impl Descriptor for NGrams {
 
 /// FNV-1a with a final mixing step, since its low bits are poor. Stored models depend on it: this must never change.
 fn hash(bytes: &[u8]) -> u64 {
-    let mut hash = 0xCBF2_9CE4_8422_2325u64;
-    for &byte in bytes {
-        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3);
+    Fnv::default().with(bytes).mixed()
+}
+
+/// The state of this hash after some bytes, to which others can be appended.
+#[derive(Clone, Copy)]
+pub(super) struct Fnv(u64);
+
+impl Default for Fnv {
+    fn default() -> Self {
+        Fnv(0xCBF2_9CE4_8422_2325)
     }
-    hash = (hash ^ (hash >> 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    hash ^ (hash >> 29)
+}
+
+impl Fnv {
+    #[inline]
+    pub(super) fn with(self, bytes: &[u8]) -> Self {
+        Fnv(bytes.iter().fold(self.0, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)))
+    }
+
+    /// The hash of the bytes so far.
+    #[inline]
+    pub(super) fn mixed(self) -> u64 {
+        let hash = (self.0 ^ (self.0 >> 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        hash ^ (hash >> 29)
+    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 /// The most recent rows of pixels as planes of f32, and the results of a row.
 #[derive(Debug)]
-pub(super) struct RowGradients {
+pub(in crate::descriptor) struct RowGradients {
     width: usize,
     channels: usize,
     /// Three rows, y mod 3, each \[channel\]\[x\].

@@ -27,7 +27,7 @@ use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
 
 use blocks::DEPTH;
-use gradients::RowGradients;
+pub(super) use gradients::RowGradients;
 use votes::Votes;
 
 const HOG: DescriptorRow = DescriptorRow {

@@ -1,0 +1,171 @@
+//! Histograms of colours in the parts of an image.
+//!
+//! Swain and Ballard, *Color Indexing*, International Journal of Computer Vision 7(1), 1991: the histogram of an image's
+//! colours, each channel cut into equal intervals; here one for each part of an even grid.
+//!
+//! A pixel of three channels takes three table look-ups and one scattered addition.
+
+use super::Descriptor;
+use super::row::DescriptorRow;
+use crate::data::{AnySamples, DenseMatrix, Images, Kind, Samples, Vectors};
+use crate::error::{Error, Result, require};
+use crate::memory;
+use crate::parameters::{Parameter, Values};
+use crate::spec::Step;
+
+const COLORS: DescriptorRow = DescriptorRow {
+    name: "colors",
+    class: "Colors",
+    samples: &["images"],
+    formula: "vectors: histograms of colours in cells × cells parts, 1 in all",
+    about: "",
+    parameters: &[
+        Parameter::new("cells", Values::Whole(1, 64), "Parts along each side of an image of any size.").or("2"),
+        Parameter::new("bins", Values::Whole(1, 256), "Intervals of each channel; bins³ colours.").or("4"),
+    ],
+    usual: "chi2",
+    build: |step| Ok(vec![Box::new(Colors::from_step(step)?)]),
+};
+
+pub(crate) const ROWS: &[DescriptorRow] = &[COLORS];
+
+/// The most bins of an image.
+const MOST: usize = 1 << 24;
+
+/// The share of an image's pixels in each part and of each colour: `[part row][part column][colour]`, the first channel
+/// slowest. A pixel belongs to the part in which its upper left corner lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Colors {
+    cells: usize,
+    bins: usize,
+}
+
+impl Colors {
+    /// Histograms of `bins` intervals (1 to 256) a channel in `cells` × `cells` parts (1 to 64 along each side).
+    ///
+    /// # Errors
+    /// [`Error::Parameter`].
+    pub fn new(cells: usize, bins: usize) -> Result<Self> {
+        require((1..=64).contains(&cells), "cells", cells, "a whole number from 1 to 64")?;
+        require((1..=256).contains(&bins), "bins", bins, "a whole number from 1 to 256")?;
+        Ok(Colors { cells, bins })
+    }
+
+    /// The descriptor of a step `colors`, whose parameters are `cells` (default 2) and `bins` (4).
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for unknown or invalid parameters, and [`Error::UnknownName`] for another name.
+    pub fn from_step(step: &Step) -> Result<Self> {
+        let arguments = COLORS.arguments(step)?;
+        Colors::new(arguments.value("cells")?, arguments.value("bins")?)
+    }
+
+    /// The histograms: images × (cells² · bins^channels).
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for images with a side of fewer pixels than parts; [`Error::Parameter`] for more than 2^24 bins an
+    /// image; [`Error::Memory`].
+    pub fn histograms(&self, images: &Images) -> Result<DenseMatrix<f32>> {
+        let (height, width, channels) = (images.height(), images.width(), images.channels());
+        let Colors { cells, bins } = *self;
+        if height < cells || width < cells {
+            let found = format!("{height} × {width} pixels");
+            return Err(Error::shape(
+                format!("images for '{}'", self.spec()),
+                found,
+                format!("at least {cells} × {cells}"),
+            ));
+        }
+        let colours = (0..channels).try_fold(1usize, |all, _| all.checked_mul(bins).filter(|all| *all <= MOST));
+        let n_cols = colours.map(|colours| colours * cells * cells).filter(|n_cols| *n_cols <= MOST);
+        let (Some(colours), Some(n_cols)) = (colours, n_cols) else {
+            return Err(Error::parameter("bins", bins, format!("fewer: bins^{channels} · cells² is above {MOST}")));
+        };
+        let needed = memory::product(&[size_of::<f32>(), images.len(), n_cols]);
+        let what = || format!("the {n_cols} bins of {} images", images.len());
+        memory::check(needed, what, "ask for fewer bins or cells")?;
+        let bin_of: Vec<usize> = (0..256).map(|value| value * bins / 256).collect();
+        let part_of_column: Vec<usize> = (0..width).map(|column| column * cells / width).collect();
+        let share = 1.0 / (height * width) as f32;
+        let mut values = vec![0.0; images.len() * n_cols];
+        for (at, histogram) in values.chunks_exact_mut(n_cols).enumerate() {
+            for (row, pixels) in images.image(at).chunks_exact(width * channels).enumerate() {
+                let part_of_row = row * cells / height * cells;
+                for (pixel, part) in pixels.chunks_exact(channels).zip(&part_of_column) {
+                    let colour = pixel.iter().fold(0, |colour, &value| colour * bins + bin_of[usize::from(value)]);
+                    histogram[(part_of_row + part) * colours + colour] += 1.0;
+                }
+            }
+            // Counts are exact; each is divided once.
+            histogram.iter_mut().for_each(|count| *count *= share);
+        }
+        Ok(DenseMatrix { values, n_rows: images.len(), n_cols })
+    }
+}
+
+impl Descriptor for Colors {
+    fn spec(&self) -> String {
+        format!("{}:cells={},bins={}", COLORS.name, self.cells, self.bins)
+    }
+
+    fn takes(&self) -> &'static [&'static str] {
+        Images::TAKES
+    }
+
+    fn gives(&self, _kind: &'static str) -> &'static str {
+        Vectors::NAME
+    }
+
+    fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
+        match Images::from_any(samples) {
+            Ok(images) => Ok(AnySamples::Vectors(Vectors::Dense(self.histograms(&images)?))),
+            Err(other) => {
+                let problem = format!("it counts colours of images, and was given {}", other.kind());
+                Err(Error::similarity(self.spec(), problem))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn each_bin_is_the_share_of_its_pixels(
+            (height, width, channels) in (3usize..9, 3usize..9, 1usize..4),
+            (cells, bins) in (1usize..4, 1usize..6),
+            seed in 0u8..255,
+        ) {
+            let pixels: Vec<u8> = (0..2 * height * width * channels).map(|at| (at * 97) as u8 ^ seed).collect();
+            let images = Images::new(pixels.clone(), height, width, channels).unwrap();
+            let found = Colors::new(cells, bins).unwrap().histograms(&images).unwrap();
+            let mut expected = vec![0.0; found.values.len()];
+            for (at, pixel) in pixels.chunks(channels).enumerate() {
+                let (image, row, column) = (at / (height * width), at / width % height, at % width);
+                let part = (row * cells / height) * cells + column * cells / width;
+                let colour = pixel.iter().fold(0, |sum, &value| sum * bins + usize::from(value) * bins / 256);
+                expected[image * found.n_cols + part * bins.pow(channels as u32) + colour] += 1.0 / (height * width) as f32;
+            }
+            for (found, expected) in found.values.iter().zip(expected) {
+                prop_assert!((found - expected).abs() < 1e-5);
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let images = Images::new(vec![0; 2 * 5 * 3], 2, 5, 3).unwrap();
+        let told = Colors::new(3, 4).unwrap().histograms(&images).unwrap_err().to_string();
+        assert!(told.contains("2 × 5") && told.contains("3 × 3"), "{told}");
+        let told = Colors::new(1, 257).unwrap_err().to_string();
+        assert!(told.contains("bins") && told.contains("256"), "{told}");
+        let told = Colors::new(2, 256).unwrap().histograms(&images).unwrap_err().to_string();
+        assert!(told.contains("fewer"), "{told}");
+        let told = Colors::new(1, 1).unwrap().describe(AnySamples::Strings(Vec::new())).unwrap_err().to_string();
+        assert!(told.contains("strings"), "{told}");
+    }
+}

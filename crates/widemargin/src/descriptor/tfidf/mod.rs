@@ -1,0 +1,283 @@
+//! Strings as sparse vectors of their n-grams, the rarer ones weighing more: `tfidf:n=1-3,by=characters`.
+//!
+//! The weight of a term (an n-gram) that occurs t times in a string is t · idf, with idf = ln((1 + N) / (1 + df)) + 1
+//! for a term that df of the N training samples have; `sublinear` takes 1 + ln t in the place of t. Rows have the
+//! Euclidean norm 1, or 0 where a string has no known term.
+//!
+//! Salton and Buckley, *Term-weighting approaches in automatic text retrieval*, 1988; the weights are those of
+//! scikit-learn's `TfidfVectorizer` as it is (`smooth_idf`, `norm="l2"`), and so are the terms, with two exceptions: case
+//! is kept, and words may have one character.
+//!
+//! Terms are known by a hash of 48 bits, so that a model has 12 bytes for each that it has seen, whatever its length.
+
+mod terms;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::ops::RangeInclusive;
+
+use self::terms::{each_term, halves, whole};
+use super::Descriptor;
+use super::row::DescriptorRow;
+use crate::data::{AnySamples, CsrMatrix, Kind, Mapped, Training, Vectors};
+use crate::error::{Error, Result};
+use crate::par::Pool;
+use crate::parameters::{Parameter, Span, Values};
+use crate::spec::Step;
+
+pub use self::terms::TermsBy;
+
+/// The longest n-gram.
+const LONGEST: i64 = 64;
+
+const TFIDF: DescriptorRow = DescriptorRow {
+    name: "tfidf",
+    class: "Tfidf",
+    samples: &["strings"],
+    formula: "sparse vectors of norm 1: how often their n-grams occur, times ln((1 + N) / (1 + df)) + 1 for those that df \
+              of the N training samples have",
+    about: "N-grams that no training sample has are left out.",
+    parameters: &[
+        Parameter::new("n", Values::Span(1, LONGEST), "Characters or words of an n-gram.").or("1-3").written(),
+        Parameter::new(
+            "by",
+            Values::Words(&["characters", "words-padded", "words"]),
+            "What n-grams are cut from: the string, each word with a space before and after it, or the words.",
+        )
+        .or("characters"),
+        Parameter::new("sublinear", Values::Flag, "Take 1 + ln t for an n-gram that occurs t times.").or("false"),
+        Parameter::new("min_df", Values::Whole(1, 1 << 24), "Leave out what fewer training samples have.").or("1"),
+    ],
+    usual: "features",
+    build: |step| Ok(vec![Box::new(Tfidf::from_step(step)?)]),
+};
+
+pub(crate) const ROWS: &[DescriptorRow] = &[TFIDF];
+
+/// Strings cut at a time.
+const STRINGS_A_CHUNK: usize = 512;
+
+/// Strings to sparse vectors of weighted n-grams, which are learned from the training samples.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tfidf {
+    lengths: Span,
+    by: TermsBy,
+    sublinear: bool,
+    min_df: usize,
+    /// The column of each term; columns ascend with the hashes.
+    columns: Columns,
+    /// The hashes in two halves and the idf of each column, for the model file.
+    state: [Vec<f32>; 3],
+}
+
+/// The names of the arrays of the state.
+const STATE: [&str; 3] = ["high", "low", "idf"];
+
+type Columns = HashMap<u64, u32, BuildHasherDefault<Mixer>>;
+
+/// In how many samples each term is.
+type Counts = HashMap<u64, f64, BuildHasherDefault<Mixer>>;
+
+impl Tfidf {
+    /// N-grams of so many characters (1 to 64).
+    ///
+    /// # Errors
+    /// [`Error::Parameter`].
+    pub fn new(lengths: RangeInclusive<usize>) -> Result<Self> {
+        let Span { first, last } = Span { first: *lengths.start() as i64, last: *lengths.end() as i64 };
+        if first < 1 || last < first || last > LONGEST {
+            return Err(Error::parameter("n", format!("{first}-{last}"), Values::Span(1, LONGEST).expected()));
+        }
+        let (columns, state) = (Columns::default(), Default::default());
+        let lengths = Span { first, last };
+        Ok(Tfidf { lengths, by: TermsBy::Characters, sublinear: false, min_df: 1, columns, state })
+    }
+
+    /// What n-grams are cut from.
+    pub fn by(self, by: TermsBy) -> Self {
+        Tfidf { by, ..self }
+    }
+
+    /// Whether a term that occurs t times counts 1 + ln t instead of t.
+    pub fn sublinear(self, sublinear: bool) -> Self {
+        Tfidf { sublinear, ..self }
+    }
+
+    /// Leaves out terms that fewer training samples have.
+    pub fn min_df(self, min_df: usize) -> Self {
+        Tfidf { min_df, ..self }
+    }
+
+    /// The descriptor of a step, whose parameters are `n` (default 1-3), `by` (characters), `sublinear` (false) and
+    /// `min_df` (1).
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for unknown or invalid parameters, and [`Error::UnknownName`] for another name.
+    pub fn from_step(step: &Step) -> Result<Self> {
+        let arguments = TFIDF.arguments(step)?;
+        let Span { first, last } = arguments.value("n")?;
+        let tfidf = Tfidf::new(first as usize..=last as usize)?.by(arguments.value("by")?);
+        Ok(tfidf.sublinear(arguments.value("sublinear")?).min_df(arguments.value("min_df")?))
+    }
+
+    /// Learns which terms there are, and how many samples have each. A weight of k counts as k samples.
+    ///
+    /// # Errors
+    /// [`Error::Similarity`] where the training samples have no terms; [`Error::Cancelled`].
+    pub fn fit_strings(&mut self, training: &Training<'_, Vec<String>>) -> Result<()> {
+        let (counts, spec) = (self.counts(training)?, self.spec());
+        let n: f64 = training.weights.iter().sum();
+        let mut terms: Vec<(u64, f64)> = counts.into_iter().filter(|(_, df)| *df >= self.min_df as f64).collect();
+        terms.sort_unstable_by_key(|(term, _)| *term);
+        if terms.is_empty() {
+            let problem = format!("no n-gram of it is in at least {} of the training samples", self.min_df);
+            return Err(Error::similarity(spec, problem));
+        }
+        let half = |at: usize| terms.iter().map(|(term, _)| halves(*term)[at]).collect();
+        let idf = terms.iter().map(|(_, df)| (((1.0 + n) / (1.0 + df)).ln() + 1.0) as f32).collect();
+        self.set([half(0), half(1), idf])
+    }
+
+    /// In how many samples each term is: the sums are in the order of the samples, a chunk at a time.
+    fn counts(&self, training: &Training<'_, Vec<String>>) -> Result<Counts> {
+        let (mut all, pool) = (Counts::default(), Pool::new(training.threads)?);
+        let chunk = |rows: std::ops::Range<usize>| {
+            training.go_on("describe")?;
+            let strings = training.samples.chunk(rows.clone())?;
+            let (mut counts, mut terms) = (Counts::default(), Vec::new());
+            for (string, &weight) in strings.iter().zip(&training.weights[rows]).filter(|(_, weight)| **weight > 0.0) {
+                terms.clear();
+                each_term(string, self.by, self.lengths, |term| terms.push(term));
+                terms.sort_unstable();
+                terms.dedup();
+                terms.iter().for_each(|&term| *counts.entry(term).or_default() += weight);
+            }
+            Ok(counts)
+        };
+        pool.fold_chunks(training.samples.n_samples(), STRINGS_A_CHUNK, chunk, |counts| {
+            counts.into_iter().for_each(|(term, count)| *all.entry(term).or_default() += count);
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    fn set(&mut self, state: [Vec<f32>; 3]) -> Result<()> {
+        let [high, low, idf] = &state;
+        let found = format!("{} high, {} low, {} idf", high.len(), low.len(), idf.len());
+        let terms = high.iter().zip(low).map(|(high, low)| whole([*high, *low])).collect::<Option<Vec<u64>>>();
+        match terms {
+            Some(terms)
+                if high.len() == low.len()
+                    && high.len() == idf.len()
+                    && terms.is_sorted_by(|a, b| a < b)
+                    && idf.iter().all(|idf| idf.is_finite()) =>
+            {
+                self.columns = terms.into_iter().zip(0..).collect();
+                self.state = state;
+                Ok(())
+            }
+            _ => {
+                let what = format!("learned terms of '{}'", self.spec());
+                Err(Error::shape(what, found, "as many of each, the terms ascending"))
+            }
+        }
+    }
+
+    /// The vectors of strings. For a string of t terms, t look-ups and t · log t comparisons.
+    ///
+    /// # Errors
+    /// [`Error::Similarity`] where it was not fitted.
+    pub fn vectors(&self, strings: &[String]) -> Result<CsrMatrix<f32>> {
+        let [.., idf] = &self.state;
+        if idf.is_empty() {
+            return Err(Error::similarity(self.spec(), "its n-grams have not been learned yet: fit it first"));
+        }
+        let mut matrix = CsrMatrix::empty(idf.len());
+        let (mut columns, mut values) = (Vec::new(), Vec::new());
+        for string in strings {
+            columns.clear();
+            each_term(string, self.by, self.lengths, |term| columns.extend(self.columns.get(&term)));
+            columns.sort_unstable();
+            values.clear();
+            for same in columns.chunk_by(|a, b| a == b) {
+                let n = same.len() as f64;
+                let count = if self.sublinear { 1.0 + n.ln() } else { n };
+                matrix.indices.push(same[0]);
+                values.push(count * f64::from(idf[same[0] as usize]));
+            }
+            let norm = values.iter().map(|value| value * value).sum::<f64>().sqrt();
+            matrix.values.extend(values.iter().map(|value| (value / norm) as f32));
+            matrix.indptr.push(matrix.values.len());
+        }
+        Ok(matrix)
+    }
+}
+
+impl Descriptor for Tfidf {
+    fn spec(&self) -> String {
+        let mut spec = format!("tfidf:n={}", self.lengths);
+        if self.by != TermsBy::Characters {
+            spec += &format!(",by={}", self.by);
+        }
+        if self.sublinear {
+            spec += ",sublinear=true";
+        }
+        if self.min_df > 1 {
+            spec += &format!(",min_df={}", self.min_df);
+        }
+        spec
+    }
+
+    fn takes(&self) -> &'static [&'static str] {
+        Vec::<String>::TAKES
+    }
+
+    fn gives(&self, _kind: &'static str) -> &'static str {
+        Vectors::NAME
+    }
+
+    fn fit(&mut self, training: &Training<'_, AnySamples>) -> Result<()> {
+        let spec = self.spec();
+        let source = Mapped { source: training.samples, map: |samples| strings_of(&spec, samples) };
+        self.fit_strings(&training.of(&source))
+    }
+
+    fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
+        let strings = strings_of(&self.spec(), samples)?;
+        Ok(AnySamples::Vectors(Vectors::Sparse(self.vectors(&strings)?)))
+    }
+
+    fn state(&self) -> Vec<(&'static str, &[f32])> {
+        STATE.into_iter().zip(self.state.iter().map(Vec::as_slice)).collect()
+    }
+
+    fn restore(&mut self, state: &mut dyn FnMut(&str) -> Result<Vec<f32>>) -> Result<()> {
+        let [high, low, idf] = STATE;
+        self.set([state(high)?, state(low)?, state(idf)?])
+    }
+}
+
+fn strings_of(spec: &str, samples: AnySamples) -> Result<Vec<String>> {
+    let other = |other: AnySamples| Error::similarity(spec, format!("it cuts strings, and was given {}", other.kind()));
+    Vec::<String>::from_any(samples).map_err(other)
+}
+
+/// Terms are hashes already, and need to be spread over all bits only.
+#[derive(Default)]
+struct Mixer(u64);
+
+impl Hasher for Mixer {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u64(self.0 ^ u64::from(byte)));
+    }
+
+    fn write_u64(&mut self, term: u64) {
+        self.0 = term.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+}

@@ -1,0 +1,104 @@
+//! The terms of a string: n-grams of its characters or of its words, hashed.
+
+use super::super::ngrams::Fnv;
+use crate::macros::named;
+use crate::parameters::Span;
+
+/// What n-grams are cut from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TermsBy {
+    /// The characters of the string, white space of several characters being one space.
+    #[default]
+    Characters,
+    /// The characters of each word (what is between white space) with a space before and after it. A word shorter than
+    /// the shortest n-gram is one itself.
+    PaddedWords,
+    /// The words: runs of letters, digits and underscores.
+    Words,
+}
+
+named!("by": TermsBy {
+    "characters" = TermsBy::Characters,
+    "words-padded" = TermsBy::PaddedWords,
+    "words" = TermsBy::Words,
+});
+
+/// Hashes are cut to so many bits, which two single-precision numbers hold: n distinct terms have n²/2⁴⁹ collisions.
+const BITS: u32 = 48;
+
+/// Calls `term` with the hash of each n-gram of a string, n being any of `lengths`, as often as it occurs. A string of
+/// fewer characters or words than the least n has none.
+pub(super) fn each_term(string: &str, by: TermsBy, lengths: Span, mut term: impl FnMut(u64)) {
+    match by {
+        TermsBy::Characters => {
+            let spaced = one_space(string);
+            each_gram(pieces(spaced.as_deref().unwrap_or(string)), lengths, "", &mut term);
+        }
+        TermsBy::PaddedWords => {
+            let mut padded = String::new();
+            for word in string.split_whitespace() {
+                padded.clear();
+                padded.extend([" ", word, " "]);
+                let n = padded.chars().count() as i64;
+                // Too short a word is an n-gram itself.
+                let lengths = Span { first: lengths.first.min(n), ..lengths };
+                each_gram(pieces(&padded), lengths, "", &mut term);
+            }
+        }
+        TermsBy::Words => {
+            let words = string.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty());
+            each_gram(words.map(str::as_bytes).collect(), lengths, " ", &mut term);
+        }
+    }
+}
+
+/// The characters of a string as bytes.
+fn pieces(string: &str) -> Vec<&[u8]> {
+    string.char_indices().map(|(at, c)| &string.as_bytes()[at..at + c.len_utf8()]).collect()
+}
+
+/// The string with one space where there is white space of several characters; none where there is no such place.
+fn one_space(string: &str) -> Option<String> {
+    let mut before = false;
+    let is_second = |c: char| std::mem::replace(&mut before, c.is_whitespace()) && c.is_whitespace();
+    string.contains(is_second).then(|| {
+        let mut out = String::with_capacity(string.len());
+        let mut rest = string;
+        while let Some(at) = rest.find(char::is_whitespace) {
+            let after = rest[at..].trim_start();
+            let blank = &rest[at..rest.len() - after.len()];
+            out.push_str(&rest[..at]);
+            out.push_str(if blank.chars().nth(1).is_some() { " " } else { blank });
+            rest = after;
+        }
+        out + rest
+    })
+}
+
+/// The n-grams that begin at a piece continue each other, so that each piece is hashed once for each length: 2 integer
+/// operations per byte and length, and a table's look-up per term in the caller.
+fn each_gram(pieces: Vec<&[u8]>, lengths: Span, between: &str, term: &mut impl FnMut(u64)) {
+    for first in 0..pieces.len() {
+        let mut hash = Fnv::default();
+        for (before, piece) in pieces[first..].iter().take(lengths.last as usize).enumerate() {
+            if before > 0 {
+                hash = hash.with(between.as_bytes());
+            }
+            hash = hash.with(piece);
+            if before as i64 + 1 >= lengths.first {
+                term(hash.mixed() >> (u64::BITS - BITS));
+            }
+        }
+    }
+}
+
+/// A hash as two numbers that single precision holds, and back.
+pub(super) fn halves(hash: u64) -> [f32; 2] {
+    [(hash >> (BITS / 2)) as f32, (hash & ((1 << (BITS / 2)) - 1)) as f32]
+}
+
+pub(super) fn whole([high, low]: [f32; 2]) -> Option<u64> {
+    let number = |half: f32| (half >= 0.0 && half < (1u64 << (BITS / 2)) as f32).then_some(half as u64);
+    Some(number(high)? << (BITS / 2) | number(low)?)
+}

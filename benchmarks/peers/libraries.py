@@ -80,6 +80,44 @@ class Libsvm(ClassifierMixin, BaseEstimator):
             return path.stat().st_size
 
 
+class Stopped(ClassifierMixin, BaseEstimator):
+    """Boosted trees, as many as lower the loss on a tenth of the samples, at most 2,000; that tenth trains nothing."""
+
+    def __init__(self, n_jobs: int = 1) -> None:
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: np.ndarray) -> Stopped:  # noqa: N803
+        from sklearn.model_selection import train_test_split
+
+        rows = np.arange(X.shape[0])
+        counts = np.unique(y, return_counts=True)[1]
+        train, held = train_test_split(rows, test_size=0.1, random_state=0, stratify=y if counts.min() > 1 else None)
+        self.model_ = self._fitted(X[train], y[train], X[held], y[held])
+        self.classes_ = self.model_.classes_
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:  # noqa: N803
+        return np.asarray(self.model_.predict(X)).ravel()
+
+
+class LightGBMStopped(Stopped):
+    def _fitted(self, X: Any, y: np.ndarray, held: Any, held_y: np.ndarray) -> Any:  # noqa: N803
+        from lightgbm import LGBMClassifier, early_stopping
+
+        model = LGBMClassifier(n_estimators=2000, n_jobs=self.n_jobs, random_state=0, verbose=-1)
+        return model.fit(X, y, eval_set=[(held, held_y)], callbacks=[early_stopping(30, verbose=False)])
+
+
+class CatBoostStopped(Stopped):
+    def _fitted(self, X: Any, y: np.ndarray, held: Any, held_y: np.ndarray) -> Any:  # noqa: N803
+        from catboost import CatBoostClassifier
+
+        model = CatBoostClassifier(
+            iterations=2000, thread_count=self.n_jobs, random_seed=0, verbose=0, allow_writing_files=False
+        )
+        return model.fit(X, y, eval_set=(held, held_y), early_stopping_rounds=30)
+
+
 class DlibTwoClasses(ClassifierMixin, BaseEstimator):
     """Samples in its own vectors; its Python package knows no matrix to predict for, so row by row."""
 

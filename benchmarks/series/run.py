@@ -1,10 +1,14 @@
-"""Time series: MiniRocket with three classifiers beside what the basis expansion SVM chooses by itself.
+"""Time series: MiniRocket with three classifiers beside what the basis expansion SVM chooses by itself, and aeon's.
 
     python run.py --data DATA [--only NAME ...] [--engines ENGINE ...]
 
 Each `ucr/NAME.npz` in DATA has X_train, y_train, X_test, y_test as published; where lengths differ also len_train and
 len_test. All training series are bases, at most 4,000. CPU seconds are of the fit with all that it chooses, and of the
 prediction of the test series; one thread. A run adds to the results of the day.
+
+Where aeon is installed, there are also its MiniRocket with its ridge classifier, and the nearest neighbour by DTW
+without a window (where that takes at most 2 · 10^10 steps), both compiled beforehand on other series. MiniRocket takes
+no unequal lengths: there it has zeros at the end.
 """
 
 from __future__ import annotations
@@ -23,8 +27,15 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 from widemargin import BasisExpansionSVC
 
+try:
+    from aeon.classification.convolution_based import MiniRocketClassifier
+    from aeon.classification.distance_based import KNeighborsTimeSeriesClassifier
+except ModuleNotFoundError:
+    MiniRocketClassifier = None
+
 HERE = Path(__file__).resolve().parent
 MOST_BASES = 4000
+MOST_STEPS = 2e10
 
 
 def expansion(similarity: str, normalization: str) -> Callable[[], BasisExpansionSVC]:
@@ -37,6 +48,10 @@ ENGINES = {
     "minirocket/features": expansion("minirocket/features", "z_score"),
     "nothing given": lambda: BasisExpansionSVC(n_jobs=1),
 }
+NEIGHBOUR = "aeon, nearest by DTW"
+if MiniRocketClassifier is not None:
+    ENGINES["aeon, MiniRocket and ridge"] = lambda: MiniRocketClassifier(random_state=0)
+    ENGINES[NEIGHBOUR] = lambda: KNeighborsTimeSeriesClassifier(distance="dtw", n_neighbors=1)
 
 
 def main() -> None:
@@ -46,6 +61,8 @@ def main() -> None:
     parser.add_argument("--engines", nargs="+", default=list(ENGINES), choices=list(ENGINES))
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
+    if MiniRocketClassifier is not None:
+        compiled()
     out = HERE / "results" / f"{time.strftime('%Y-%m-%d')}_series"
     kept = out.with_suffix(".json")
     rows: dict[str, dict[str, Any]] = json.loads(kept.read_text()) if kept.exists() else {}
@@ -57,6 +74,8 @@ def main() -> None:
             sets = [(series(arrays, part), arrays[f"y_{part}"]) for part in ("train", "test")]
         row = rows.setdefault(file.stem, {"n_train": len(sets[0][1]), "n_test": len(sets[1][1])})
         for engine in asked.engines:
+            if engine == NEIGHBOUR and len(sets[0][1]) * len(sets[1][1]) * len(sets[0][0][0]) ** 2 > MOST_STEPS:
+                continue
             row[engine] = measured(ENGINES[engine](), *sets)
             print(file.stem, engine, row[engine], flush=True)
             kept.write_text(json.dumps(rows, indent=1) + "\n")
@@ -77,7 +96,27 @@ def interpolated(one: Any) -> Any:
     return np.where(missing, np.interp(steps, steps[~missing], one[~missing]), one).astype(np.float32)
 
 
-def measured(model: BasisExpansionSVC, train: Any, test: Any) -> dict[str, Any]:
+def compiled() -> None:
+    """Lets numba compile aeon's engines."""
+    random = np.random.default_rng(0)
+    for channels in (1, 2):
+        rows = random.normal(size=(20, 30, channels)).astype(np.float32)
+        for engine in ENGINES:
+            if engine.startswith("aeon"):
+                ENGINES[engine]().fit(theirs(rows), np.arange(20) % 2).predict(theirs(rows))
+
+
+def theirs(values: Any) -> Any:
+    """(n, channels, time), with zeros behind the shorter series."""
+    longest = max(len(one) for one in values)
+    padded = [np.pad(one, ((0, longest - len(one)), (0, 0))) for one in values]
+    return np.stack(padded).transpose(0, 2, 1)
+
+
+def measured(model: Any, train: Any, test: Any) -> dict[str, Any]:
+    if not isinstance(model, BasisExpansionSVC):
+        every = theirs([*train[0], *test[0]])
+        train, test = (every[: len(train[1])], train[1]), (every[len(train[1]) :], test[1])
     start = time.process_time()
     model.fit(*train)
     fitted = time.process_time()
@@ -86,8 +125,8 @@ def measured(model: BasisExpansionSVC, train: Any, test: Any) -> dict[str, Any]:
         "accuracy": 100 * float(np.mean(found == test[1])),
         "fit": fitted - start,
         "predict": time.process_time() - fitted,
-        "expected": None if (expected := model.estimated_score_) is None else 100 * float(expected),
-        "similarity": " ".join(model.similarities_),
+        "expected": None if (expected := getattr(model, "estimated_score_", None)) is None else 100 * float(expected),
+        "similarity": " ".join(getattr(model, "similarities_", [])),
     }
 
 

@@ -8,16 +8,24 @@ from ._specs import Chain, DescriptorMixin, Named, Resolved, Similarity, pairwis
 
 __all__ = [
     "DTW",
+    "ERP",
     "HOG",
+    "LCSS",
+    "MSM",
+    "PHOG",
     "RBF",
+    "TWE",
+    "WDTW",
     "Align",
     "Canberra",
     "Chain",
     "Chi2",
     "Cityblock",
+    "Colors",
     "Cosine",
     "Cubic",
     "Deformable",
+    "Derivative",
     "DescriptorMixin",
     "Distance",
     "Edit",
@@ -43,13 +51,16 @@ __all__ = [
     "Polynomial",
     "PowerMean",
     "Precomputed",
+    "Resize",
     "Resolved",
     "Rigid",
     "Sigmoid",
     "Similarity",
+    "SoftDTW",
     "Spline",
     "Subsequence",
     "Tanimoto",
+    "Tfidf",
     "ThinPlate",
     "ZNorm",
     "ZScore",
@@ -447,12 +458,161 @@ class DTW(Named, Similarity):
         Above 0. Without one it is −d; ``auto`` learns 1 / mean d from pairs of training series.
     root : bool, default=False
         Take the root of the sum.
+    normalize : bool, default=False
+        Divide the sum by the sum of both lengths, before its root.
     """
 
     window: float
     gamma: float | str | None
     root: bool
-    def __init__(self, window: float = 1.0, gamma: float | str | None = None, root: bool = False) -> None: ...
+    normalize: bool
+    def __init__(
+        self,
+        window: float = 1.0,
+        gamma: float | str | None = None,
+        root: bool = False,
+        normalize: bool = False,
+    ) -> None: ...
+
+class WDTW(Named, Similarity):
+    """as dtw, the squared difference of the time steps i and j times 1 / (1 + exp(−g (|i − j| − M / 2))), M the length
+    of the longer series, of time series.
+
+    Weighted dynamic time warping (Jeong, Jeong and Omitaomu, 2011).
+
+    Parameters
+    ----------
+    window : float, default=1.0
+        From 0 to 1. Half-width of the band the path stays in, as a share of the longer series; 1 is no band.
+    g : float, default=0.05
+        At least 0. How steeply the weight grows with |i − j|.
+    gamma : float, "auto" or None, default=None
+        Above 0. Without one it is −d; ``auto`` learns 1 / mean d from pairs of training series.
+    """
+
+    window: float
+    g: float
+    gamma: float | str | None
+    def __init__(self, window: float = 1.0, g: float = 0.05, gamma: float | str | None = None) -> None: ...
+
+class MSM(Named, Similarity):
+    """−d(x, y), with a gamma exp(−gamma d(x, y)), d the least cost of moves, splits and merges, of time series.
+
+    Move-split-merge (Stefan, Athitsos and Das, 2013). Without a band d is a metric of series of one channel.
+
+    Parameters
+    ----------
+    window : float, default=1.0
+        From 0 to 1. Half-width of the band the path stays in, as a share of the longer series; 1 is no band.
+    c : float, default=1.0
+        At least 0. The cost of a split or a merge.
+    gamma : float, "auto" or None, default=None
+        Above 0. Without one it is −d; ``auto`` learns 1 / mean d from pairs of training series.
+    """
+
+    window: float
+    c: float
+    gamma: float | str | None
+    def __init__(self, window: float = 1.0, c: float = 1.0, gamma: float | str | None = None) -> None: ...
+
+class TWE(Named, Similarity):
+    """−d(x, y), with a gamma exp(−gamma d(x, y)), d the time warp edit distance, of time series.
+
+    Steps are paired or deleted (Marteau, 2009). Without a band d is a metric.
+
+    Parameters
+    ----------
+    window : float, default=1.0
+        From 0 to 1. Half-width of the band the path stays in, as a share of the longer series; 1 is no band.
+    nu : float, default=0.001
+        At least 0. Stiffness: what a difference in time costs, per step.
+    penalty : float, default=1.0
+        At least 0. What a deletion costs, lambda in the paper.
+    gamma : float, "auto" or None, default=None
+        Above 0. Without one it is −d; ``auto`` learns 1 / mean d from pairs of training series.
+    """
+
+    window: float
+    nu: float
+    penalty: float
+    gamma: float | str | None
+    def __init__(
+        self,
+        window: float = 1.0,
+        nu: float = 0.001,
+        penalty: float = 1.0,
+        gamma: float | str | None = None,
+    ) -> None: ...
+
+class ERP(Named, Similarity):
+    """−d(x, y), with a gamma exp(−gamma d(x, y)), d the edit distance with real penalty, of time series.
+
+    Steps are paired, or left out at their distance to g (Chen and Ng, 2004). Without a band d is a metric.
+
+    Parameters
+    ----------
+    window : float, default=1.0
+        From 0 to 1. Half-width of the band the path stays in, as a share of the longer series; 1 is no band.
+    g : float, default=0.0
+        What a step that is left out is compared with.
+    gamma : float, "auto" or None, default=None
+        Above 0. Without one it is −d; ``auto`` learns 1 / mean d from pairs of training series.
+    """
+
+    window: float
+    g: float
+    gamma: float | str | None
+    def __init__(self, window: float = 1.0, g: float = 0.0, gamma: float | str | None = None) -> None: ...
+
+class LCSS(Named, Similarity):
+    """−d(x, y), with a gamma exp(−gamma d(x, y)), d = 1 − L / the length of the shorter series, L that of the longest
+    common subsequence, of time series.
+
+    Time steps are common that differ by at most epsilon (Vlachos, Kollios and Gunopulos, 2002).
+
+    Parameters
+    ----------
+    window : float, default=1.0
+        From 0 to 1. Half-width of the band the path stays in, as a share of the longer series; 1 is no band.
+    epsilon : float, default=1.0
+        At least 0. The largest Euclidean distance of two common time steps.
+    gamma : float, "auto" or None, default=None
+        Above 0. Without one it is −d; ``auto`` learns 1 / mean d from pairs of training series.
+    """
+
+    window: float
+    epsilon: float
+    gamma: float | str | None
+    def __init__(self, window: float = 1.0, epsilon: float = 1.0, gamma: float | str | None = None) -> None: ...
+
+class SoftDTW(Named, Similarity):
+    """as dtw, with a soft minimum over all paths: −smoothing ln Σ exp(−cost / smoothing), of time series.
+
+    Soft dynamic time warping (Cuturi and Blondel, 2017).
+
+    Parameters
+    ----------
+    window : float, default=1.0
+        From 0 to 1. Half-width of the band the path stays in, as a share of the longer series; 1 is no band.
+    smoothing : float, default=1.0
+        Above 0. How soft the minimum is, in units of cost.
+    divergence : bool, default=False
+        Subtract half of d(x, x) + d(y, y).
+    gamma : float, "auto" or None, default=None
+        Above 0. Without one it is −d; ``auto`` learns 1 / mean d from pairs of training series.
+    """
+
+    window: float
+    smoothing: float
+    divergence: bool
+    gamma: float | str | None
+    def __init__(
+        self,
+        window: float = 1.0,
+        smoothing: float = 1.0,
+        divergence: bool = False,
+        gamma: float | str | None = None,
+    ) -> None: ...
 
 class Edit(Named, Similarity):
     """1 − d(x, y) / largest d of such lengths, d the number of edits; with a gamma exp(−gamma (1 − that)), of strings.
@@ -577,6 +737,52 @@ class Pixels(Named, DescriptorMixin):
 
     def __init__(self) -> None: ...
 
+class PHOG(Named, DescriptorMixin):
+    """vectors: histograms of gradient directions in the whole image, its quarters, its sixteenths …, 1 in all, of
+    images.
+
+    Parameters
+    ----------
+    levels : int, default=3
+        From 0 to 6. How often an image of any size is cut into quarters.
+    signed : bool, default=False
+        Whether opposite directions are two: 18 of them instead of 9.
+    """
+
+    levels: int
+    signed: bool
+    def __init__(self, levels: int = 3, signed: bool = False) -> None: ...
+
+class Colors(Named, DescriptorMixin):
+    """vectors: histograms of colours in cells × cells parts, 1 in all, of images.
+
+    Parameters
+    ----------
+    cells : int, default=2
+        From 1 to 64. Parts along each side of an image of any size.
+    bins : int, default=4
+        From 1 to 256. Intervals of each channel; bins³ colours.
+    """
+
+    cells: int
+    bins: int
+    def __init__(self, cells: int = 2, bins: int = 4) -> None: ...
+
+class Resize(Named, DescriptorMixin):
+    """images of height × width pixels, interpolated linearly, with antialiasing where they shrink, of images.
+
+    Parameters
+    ----------
+    height : int, default=32
+        From 1 to 4096. Rows of pixels.
+    width : int, default=32
+        From 1 to 4096. Columns of pixels.
+    """
+
+    height: int
+    width: int
+    def __init__(self, height: int = 32, width: int = 32) -> None: ...
+
 class MeanNorm(Named, DescriptorMixin):
     """(y − mean) / mean ‖y − mean‖, of vectors or grids of cells.
 
@@ -597,6 +803,20 @@ class ZNorm(Named, DescriptorMixin):
     """each channel of each series with mean 0 and standard deviation 1, of time series."""
 
     def __init__(self) -> None: ...
+
+class Derivative(Named, DescriptorMixin):
+    """the derivative of each channel of each series, of time series.
+
+    ``slope`` is Keogh and Pazzani's estimate (2001), ((x_i − x_{i−1}) + (x_{i+1} − x_{i−1}) / 2) / 2, of all time
+    steps but the first and the last; ``difference`` is x_i − x_{i−1}.
+
+    Parameters
+    ----------
+    estimate : {"slope", "difference"}, default="slope"
+    """
+
+    estimate: str
+    def __init__(self, estimate: str = "slope") -> None: ...
 
 class MiniRocket(Named, DescriptorMixin):
     """vectors: shares of a series's convolutions with 84 dilated kernels that are above biases (MiniRocket), of time
@@ -646,3 +866,27 @@ class NGramCounts(Named, DescriptorMixin):
     n: int
     bits: int
     def __init__(self, n: int = 3, bits: int = 2048) -> None: ...
+
+class Tfidf(Named, DescriptorMixin):
+    """sparse vectors of norm 1: how often their n-grams occur, times ln((1 + N) / (1 + df)) + 1 for those that df of
+    the N training samples have, of strings.
+
+    N-grams that no training sample has are left out.
+
+    Parameters
+    ----------
+    n : str, default="1-3"
+        From 1 to 64. Characters or words of an n-gram.
+    by : {"characters", "words-padded", "words"}, default="characters"
+        What n-grams are cut from: the string, each word with a space before and after it, or the words.
+    sublinear : bool, default=False
+        Take 1 + ln t for an n-gram that occurs t times.
+    min_df : int, default=1
+        From 1 to 16777216. Leave out what fewer training samples have.
+    """
+
+    n: str
+    by: str
+    sublinear: bool
+    min_df: int
+    def __init__(self, n: str = "1-3", by: str = "characters", sublinear: bool = False, min_df: int = 1) -> None: ...

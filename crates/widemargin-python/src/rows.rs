@@ -24,6 +24,7 @@ impl From<&similarity::Parameter> for Parameter {
         let (kind, words) = match parameter.values {
             Values::Whole(..) => ("int", &[][..]),
             Values::Number { .. } => ("float", &[][..]),
+            Values::Span(..) => ("str", &[][..]),
             Values::Words(words) => ("str", words),
             Values::Flag => ("bool", &[][..]),
         };

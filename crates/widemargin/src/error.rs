@@ -197,6 +197,16 @@ pub enum Error {
         /// The stage that was cancelled.
         stage: &'static str,
     },
+    /// The time limit leaves nothing to return.
+    #[error(
+        "the time limit is too short: it passed during {stage}, before one fit; these samples take at least {needs:.2} s"
+    )]
+    TooShort {
+        /// What it ended.
+        stage: &'static str,
+        /// A lower estimate of the seconds needed, from what was done.
+        needs: f64,
+    },
     /// The thread pool could not be created.
     #[error("cannot start {threads} threads: {problem}")]
     Threads {

@@ -63,6 +63,18 @@ impl<'a> Monitor<'a> {
         self.deadline.is_some()
     }
 
+    /// The same monitor without its time limit: for what must be done before there is a solution to keep.
+    pub(crate) fn without_time_limit(self) -> Self {
+        Monitor { deadline: None, ..self }
+    }
+
+    /// The same monitor with a part of the time that is left, for what precedes a fit.
+    pub(crate) fn with_part_of_time(self, part: f64) -> Self {
+        let now = Instant::now();
+        let left = |deadline: Instant| now + deadline.saturating_duration_since(now).mul_f64(part);
+        Monitor { deadline: self.deadline.map(left), ..self }
+    }
+
     /// The same monitor without progress reporting, for small parts of a larger computation.
     pub(crate) fn without_progress(self) -> Self {
         Monitor { sink: None, ..self }

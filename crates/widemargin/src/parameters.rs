@@ -1,5 +1,6 @@
 //! Parameters of similarities and descriptors: what each may be, and how it is read from a step of a spec.
 
+use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
@@ -27,6 +28,8 @@ pub struct Parameter {
 pub enum Values {
     /// A whole number from the first to the second.
     Whole(i64, i64),
+    /// A whole number from the first to the second, or two with a hyphen between: from one to the other.
+    Span(i64, i64),
     /// A number from `least` to `most`, which `range` says in words.
     Number {
         /// The least value.
@@ -40,6 +43,33 @@ pub enum Values {
     Words(&'static [&'static str]),
     /// `true` or `false`.
     Flag,
+}
+
+/// Whole numbers from the first to the last, written `3` or `1-3`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The first.
+    pub first: i64,
+    /// The last, at least the first.
+    pub last: i64,
+}
+
+impl FromStr for Span {
+    type Err = ();
+
+    fn from_str(text: &str) -> std::result::Result<Self, ()> {
+        let number = |text: &str| text.parse::<i64>().map_err(|_| ());
+        let (first, last) = text.split_once('-').unwrap_or((text, text));
+        let span = Span { first: number(first)?, last: number(last)? };
+        if span.first <= span.last { Ok(span) } else { Err(()) }
+    }
+}
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Span { first, last } = self;
+        if first == last { write!(f, "{first}") } else { write!(f, "{first}-{last}") }
+    }
 }
 
 /// What a parameter is where it is not given.
@@ -66,6 +96,7 @@ impl Values {
     fn contain(&self, text: &str) -> bool {
         match *self {
             Values::Whole(from, to) => text.parse().is_ok_and(|value| (from..=to).contains(&value)),
+            Values::Span(from, to) => text.parse().is_ok_and(|span: Span| from <= span.first && span.last <= to),
             Values::Number { least, most, .. } => text.parse().is_ok_and(|value| (least..=most).contains(&value)),
             Values::Words(words) => words.contains(&text),
             Values::Flag => text.parse::<bool>().is_ok(),
@@ -75,7 +106,7 @@ impl Values {
     /// The range in words: "from 1 to 16", "above 0"; empty where there is none.
     pub fn range(&self) -> String {
         match self {
-            Values::Whole(from, to) => format!("from {from} to {to}"),
+            Values::Whole(from, to) | Values::Span(from, to) => format!("from {from} to {to}"),
             Values::Number { range, .. } => (*range).to_owned(),
             Values::Words(words) => words.join(", "),
             Values::Flag => String::new(),
@@ -86,6 +117,7 @@ impl Values {
     pub fn expected(&self) -> String {
         let kind = match self {
             Values::Whole(..) => "a whole number",
+            Values::Span(..) => "a whole number, or two such as 1-3,",
             Values::Number { least, .. } if least.is_infinite() => "a number",
             Values::Number { .. } => "a finite number",
             Values::Words([_]) => "nothing but",
@@ -234,6 +266,7 @@ mod tests {
         Parameter::new("gamma", Values::POSITIVE, "").optional().or_word("auto"),
         Parameter::new("kind", Values::Words(&["round", "square"]), "").or("round"),
         Parameter::new("root", Values::Flag, "").or("false"),
+        Parameter::new("spread", Values::Span(1, 9), "").or("1-3"),
         Parameter::new("p", Values::Number { least: f64::NEG_INFINITY, most: 0.0, range: "from -inf to 0" }, ""),
     ];
 
@@ -243,6 +276,7 @@ mod tests {
         let arguments = Arguments::read(&spec.steps[0], "form", PARAMETERS).unwrap();
         assert_eq!(arguments.value::<usize>("size").unwrap(), 8);
         assert_eq!(arguments.get("gamma").unwrap(), Some(0.5));
+        assert_eq!(arguments.value::<Span>("spread").unwrap(), Span { first: 1, last: 3 });
         assert_eq!((arguments.text("kind"), arguments.value("root").unwrap()), (Some("round"), false));
         assert_eq!(arguments.value::<f64>("p").unwrap(), f64::NEG_INFINITY);
         let spec: Spec = "form:p=0,gamma=auto".parse().unwrap();
@@ -259,10 +293,15 @@ mod tests {
             ("form:p=0,gamma=0", "a finite number above 0, or auto"),
             ("form:p=0,gamma=inf", "a finite number above 0"),
             ("form:p=nan", "a number from -inf to 0"),
+            ("form:p=0,spread=3-2", "a whole number, or two such as 1-3, from 1 to 9"),
+            ("form:p=0,spread=0-2", "from 1 to 9"),
             ("form:p=0,kind=long", "one of round, square"),
             ("form:p=0,root=1", "true or false"),
             ("form:size=2", "it needs p, a number from -inf to 0"),
-            ("form:p=0,colour=1", "'colour' is not known: the parameters of 'form' are size, gamma, kind, root, p"),
+            (
+                "form:p=0,colour=1",
+                "'colour' is not known: the parameters of 'form' are size, gamma, kind, root, spread, p",
+            ),
             ("shape:p=0", "here it is form"),
         ] {
             let spec: Spec = wrong.parse().unwrap();

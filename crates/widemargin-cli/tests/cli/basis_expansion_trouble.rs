@@ -178,7 +178,7 @@ fn long_strings_are_shown_by_their_beginning() {
     let folder = Folder::new();
     let line = |i: usize| format!("{}\t{}\n", i % 2, ["ab", "ba"][i % 2].repeat(if i == 3 { 2000 } else { 3 + i }));
     folder.write("long.tsv", (0..30).map(line).collect::<String>());
-    folder.run("train basis-expansion long.tsv -o m --format strings").well();
+    folder.run("train basis-expansion long.tsv -o m --format strings --similarity edit").well();
     let told = folder.run("inspect m").well().out;
     assert!(told.lines().all(|line| line.chars().count() < 120), "{told}");
     assert!(told.contains(&format!("{}… (4,000 characters)", "ba".repeat(20))), "{told}");

@@ -93,6 +93,11 @@ impl<'a, T: Element, I: Index, P: Index> CsrView<'a, T, I, P> {
         self.values.len()
     }
 
+    /// Number of stored values of a row.
+    pub(crate) fn n_stored_in(&self, row: usize) -> usize {
+        self.range(row).len()
+    }
+
     /// The given rows, copied in the given order.
     pub fn select(&self, rows: &[usize]) -> CsrMatrix<T> {
         let mut out = CsrMatrix::empty(self.n_cols);

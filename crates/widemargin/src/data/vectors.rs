@@ -88,6 +88,17 @@ impl Vectors {
         }
     }
 
+    /// The same as dense rows.
+    ///
+    /// # Errors
+    /// As for [`Vectors::dense`].
+    pub(crate) fn into_dense(self) -> Result<DenseMatrix<f32>> {
+        match self {
+            Vectors::Dense(matrix) => Ok(matrix),
+            sparse => sparse.dense().map(Cow::into_owned),
+        }
+    }
+
     /// Number of features.
     pub fn n_cols(&self) -> usize {
         match self {

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use super::Normalization;
 use super::affine::{Affine, FeaturePart, FeatureRows};
-use super::decision::Decision;
+use super::decision::{Decision, FoldedDecision, SparseDecision};
 use super::part_map::{PartMap, Sizes, n_joined};
-use crate::data::{AnySamples, DenseMatrix, Kind, Samples, Source, Training, Vectors};
+use crate::data::{AnySamples, CsrMatrix, DenseMatrix, DenseView, Kind, Rows, Samples, Source, Training, Vectors};
 use crate::error::{Error, Result};
 use crate::macros::getters;
 use crate::memory;
@@ -79,10 +79,26 @@ impl<S: Similarity> BasisExpansion<S> {
         normalization: Normalization,
         training: &Training<'_, S::Samples>,
     ) -> Result<(Self, DenseMatrix<f32>)> {
+        let (expansion, phi) = BasisExpansion::fit_vectors(similarity, bases, normalization, training)?;
+        Ok((expansion, phi.into_dense()?))
+    }
+
+    /// The same with features that are sparse where they stay so ([`BasisExpansion::is_sparse`]).
+    pub(crate) fn fit_vectors(
+        similarity: S,
+        bases: S::Samples,
+        normalization: Normalization,
+        training: &Training<'_, S::Samples>,
+    ) -> Result<(Self, Vectors)> {
+        let Training { samples, threads, monitor, .. } = *training;
         let mut expansion = BasisExpansion::unnormalised(similarity, bases, normalization, training)?;
-        let mut phi = expansion.transform_with(training.samples, training.threads, training.monitor)?;
+        if expansion.is_sparse()? {
+            let phi = expansion.sparse_features(samples, threads, monitor)?;
+            return Ok((expansion, Vectors::Sparse(phi)));
+        }
+        let mut phi = expansion.transform_with(samples, threads, monitor)?;
         expansion.normalise(&mut phi, training)?;
-        Ok((expansion, phi))
+        Ok((expansion, Vectors::Dense(phi)))
     }
 
     /// The expansion before its normalization has been learned from samples. A Nyström map, which depends only on the
@@ -283,16 +299,86 @@ impl<S: Similarity> BasisExpansion<S> {
         Ok(DenseMatrix { values, n_rows, n_cols })
     }
 
+    /// Whether features are computed as sparse rows: those of sparse vectors themselves, as they are.
+    pub(crate) fn is_sparse(&self) -> Result<bool> {
+        if self.similarity.compares() || self.normalization != Normalization::None {
+            return Ok(false);
+        }
+        Ok(self.similarity.sparse_block(&self.described, &self.described)?.is_some())
+    }
+
+    /// The features of samples where they are sparse: about 8 bytes for each that is not 0.
+    ///
+    /// # Errors
+    /// As for [`BasisExpansion::transform_with`].
+    pub(crate) fn sparse_features(
+        &self,
+        samples: &dyn Source<Samples = S::Samples>,
+        threads: usize,
+        monitor: &Monitor<'_>,
+    ) -> Result<CsrMatrix<f32>> {
+        let (n_rows, mut all) = (samples.n_samples(), CsrMatrix::empty(self.n_columns()));
+        let (pool, count) = (Pool::new(threads)?, RowCount::new(monitor, "similarity", n_rows));
+        let chunk = |rows: Range<usize>| {
+            count.go_on()?;
+            let part = self.sparse_rows(samples.chunk(rows.clone())?, rows.start)?;
+            count.add(rows.len());
+            Ok(part)
+        };
+        pool.fold_chunks(n_rows, ROWS_A_CHUNK, chunk, |part| {
+            all.append(&part, |value: f32| value);
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    /// The same of a chunk of samples; `first_row` is their offset among all, for messages.
+    pub(crate) fn sparse_rows(&self, samples: S::Samples, first_row: usize) -> Result<CsrMatrix<f32>> {
+        self.check_sound(&samples, first_row)?;
+        let samples = self.similarity.describe(samples)?;
+        let rows = self.similarity.sparse_block(&self.described, &samples);
+        if let Some(rows) = rows.map_err(|error| error.in_part_from(first_row))? {
+            return Ok(rows);
+        }
+        // Dense samples where those of the fit were sparse.
+        let mut block = vec![0.0f32; samples.len() * self.n_columns()];
+        self.similarity.block(&self.described, &samples, &mut block)?;
+        let rows = DenseView::new(&block, samples.len(), self.n_columns())?;
+        let mut out = CsrMatrix::empty(self.n_columns());
+        for row in 0..samples.len() {
+            rows.for_each_nonzero(row, |column, value| {
+                out.indices.push(column as u32);
+                out.values.push(value as f32);
+            });
+            out.indptr.push(out.values.len());
+        }
+        Ok(out)
+    }
+
+    /// Refuses samples that have no value: some similarities would turn a NaN into a number.
+    fn check_sound(&self, samples: &S::Samples, first_row: usize) -> Result<()> {
+        match samples.flaw() {
+            None => Ok(()),
+            Some((at, problem)) => {
+                let (similarity, number) = (self.similarity.spec(), first_row + at);
+                Err(Error::Sample { similarity, is_basis: false, number, problem })
+            }
+        }
+    }
+
     /// The number of rows compared at a time.
     pub(crate) fn rows_a_chunk(&self) -> usize {
         let a_row = self.similarity.seconds_a_pair(&self.described) * self.n_columns() as f64;
         ((PATIENCE / a_row) as usize).clamp(FEWEST_ROWS, ROWS_A_CHUNK)
     }
 
-    /// Translates weights on features to weights on similarities, if that saves work.
+    /// Weights in another order or on similarities instead of features, if that saves work.
     pub(crate) fn decision(&self, weights: &[f32], n_problems: usize) -> Option<Decision> {
+        if self.is_sparse().is_ok_and(|is_sparse| is_sparse) {
+            return Some(Decision::Sparse(SparseDecision::new(weights, n_problems)));
+        }
         let has_matrix = self.maps.iter().any(|map| !matches!(map, PartMap::Affine { .. }));
-        has_matrix.then(|| Decision::new(&self.maps, weights, n_problems))
+        has_matrix.then(|| Decision::Folded(FoldedDecision::new(&self.maps, weights, n_problems)))
     }
 
     /// The features of some samples, row-major; `first_row` is their offset among all, for messages.
@@ -386,11 +472,7 @@ impl<S: Similarity> BasisExpansion<S> {
         out: &mut [f32],
     ) -> Result<()> {
         let n = samples.len();
-        // Some similarities would turn a NaN into a number.
-        if let Some((at, problem)) = samples.flaw() {
-            let (similarity, number) = (self.similarity.spec(), first_row + at);
-            return Err(Error::Sample { similarity, is_basis: false, number, problem });
-        }
+        self.check_sound(&samples, first_row)?;
         let samples = self.similarity.describe(samples)?;
         let (widths, n_columns) = (self.widths(), self.n_columns());
         let mut block = vec![0.0f32; n * widths.iter().sum::<usize>()];

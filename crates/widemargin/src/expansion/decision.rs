@@ -1,4 +1,4 @@
-//! Decision values computed from similarities, without features if the map is a projection.
+//! Decision values computed from similarities, without features if the map is a projection, or from sparse features.
 //!
 //! Features φ = Mᵀs of similarities s have the decision value w·φ = (Mw)·s. With v = Mw precomputed, a sample costs
 //! bases × problems, whereas computing φ first costs bases × features: a hundredth, with a thousand bases and ten
@@ -6,11 +6,53 @@
 //! and its terms cancel.
 
 use super::part_map::{PartMap, n_joined};
+use crate::data::{CsrMatrix, Rows};
+use crate::error::Result;
 use crate::linalg;
+
+/// What decision values are computed from, where it is not the weights on features as they are.
+#[derive(Clone, Debug)]
+pub(crate) enum Decision {
+    Folded(FoldedDecision),
+    Sparse(SparseDecision),
+}
+
+/// Weights on sparse features.
+#[derive(Clone, Debug)]
+pub(crate) struct SparseDecision {
+    /// `[feature][problem]`, so that those of a non-zero are adjacent.
+    weights: Vec<f32>,
+    n_problems: usize,
+}
+
+impl SparseDecision {
+    /// From weights `[problem][feature]`.
+    pub fn new(weights: &[f32], n_problems: usize) -> Self {
+        let n_features = weights.len() / n_problems.max(1);
+        let of = |at: usize| weights[at % n_problems * n_features + at / n_problems];
+        SparseDecision { weights: (0..weights.len()).map(of).collect(), n_problems }
+    }
+
+    /// The products of rows with the weights, row-major rows × problems: 2 flops per non-zero and problem, with 4 bytes
+    /// read.
+    pub fn values(&self, rows: &CsrMatrix<f32>, out: &mut [f32]) -> Result<()> {
+        let (rows, k) = (rows.view()?, self.n_problems);
+        let mut sums = vec![0.0f64; k];
+        for (row, out) in out.chunks_mut(k.max(1)).enumerate() {
+            sums.fill(0.0);
+            rows.for_each_nonzero(row, |feature, value| {
+                let weights = &self.weights[feature * k..(feature + 1) * k];
+                sums.iter_mut().zip(weights).for_each(|(sum, weight)| *sum += value * f64::from(*weight));
+            });
+            out.iter_mut().zip(&sums).for_each(|(out, sum)| *out = *sum as f32);
+        }
+        Ok(())
+    }
+}
 
 /// Weights on similarities after all maps except projections.
 #[derive(Clone, Debug)]
-pub(crate) struct Decision {
+pub(crate) struct FoldedDecision {
     /// The maps of the expansion without their matrices.
     pub maps: Vec<PartMap>,
     /// `[problem][column of any part]`.
@@ -18,7 +60,7 @@ pub(crate) struct Decision {
     n_problems: usize,
 }
 
-impl Decision {
+impl FoldedDecision {
     /// Built from the maps of an expansion, and weights on its features.
     pub fn new(maps: &[PartMap], weights: &[f32], n_problems: usize) -> Self {
         let mut folded = Vec::with_capacity(n_problems * maps.iter().map(PartMap::n_columns).sum::<usize>());
@@ -42,7 +84,7 @@ impl Decision {
             PartMap::Whitening { centre, .. } => PartMap::Affine { centre: centre.clone(), factors: vec![1.0] },
             affine => affine.clone(),
         });
-        Decision { maps: maps.collect(), weights: folded, n_problems }
+        FoldedDecision { maps: maps.collect(), weights: folded, n_problems }
     }
 
     /// Columns of all parts.

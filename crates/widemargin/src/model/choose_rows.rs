@@ -1,6 +1,6 @@
 //! The samples on which parameters are chosen.
 
-use super::basis_expansion::choose_hessian_rows;
+use super::basis_expansion::choose_of_classes;
 use crate::data::Labels;
 
 /// Samples of each class that can be told apart from chance, at least; of more classes than there is room for, only some
@@ -12,7 +12,7 @@ const OF_A_CLASS: usize = 10;
 pub fn choose_rows(labels: &Labels, weights: &[f64], n_wanted: usize, seed: u64) -> Vec<usize> {
     let (n_classes, most) = (labels.classes().len(), (n_wanted / OF_A_CLASS).max(2));
     if n_classes <= most || n_wanted >= labels.len() {
-        return choose_hessian_rows(labels, weights, n_wanted, seed);
+        return choose_of_classes(labels, weights, n_wanted, OF_A_CLASS, seed);
     }
     let is_chosen = |code: u32| {
         let place = (code as usize * most).div_ceil(n_classes);
@@ -20,7 +20,7 @@ pub fn choose_rows(labels: &Labels, weights: &[f64], n_wanted: usize, seed: u64)
     };
     let rows: Vec<usize> = (0..weights.len()).filter(|&row| is_chosen(labels.codes()[row])).collect();
     let of_rows: Vec<f64> = rows.iter().map(|&row| weights[row]).collect();
-    let some = choose_hessian_rows(&labels.select(&rows), &of_rows, n_wanted.min(rows.len()), seed);
+    let some = choose_of_classes(&labels.select(&rows), &of_rows, n_wanted.min(rows.len()), OF_A_CLASS, seed);
     some.into_iter().map(|at| rows[at]).collect()
 }
 

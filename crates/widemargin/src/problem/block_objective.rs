@@ -269,7 +269,13 @@ impl<'a> BlockObjective<'a> {
         }
     }
 
-    /// Adds the shards' results in order, as points: the features' sums and the intercept's.
+    /// Shards whose sums are one partial sum: adjacent, and as many in each.
+    fn groups(&self) -> Vec<&[Shard]> {
+        let n = self.shards.len();
+        self.shards.chunks(n.div_ceil(self.block.n_partial_sums(n).max(1)).max(1)).collect()
+    }
+
+    /// Adds partial sums in order, as points: the features' sums and the intercept's.
     fn add_up(&self, n_live: usize, parts: impl IntoIterator<Item = (Vec<f64>, Vec<f64>)>) -> Vec<f64> {
         let d = self.block.n_features();
         let mut total = vec![0.0; n_live * (d + 1)];
@@ -392,31 +398,33 @@ impl Objective for BlockObjective<'_> {
     }
 
     fn gradient(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Gradient> {
-        let parts = self.pool.try_map(self.shards.len(), |s| {
-            let shard = &self.shards[s];
-            let n = shard.rows.len();
-            let mut factors = vec![0.0; n * live.len()];
-            let mut all = Vec::with_capacity(live.len());
-            for ((factors, &k), b) in factors.chunks_mut(n).zip(live).zip(intercepts) {
-                let mut sums = PointSums::default();
-                self.for_each(shard, k, |i, y, cost, score| {
-                    let margin = y * (score + b);
-                    let loss = self.loss.at(margin);
-                    let alpha = cost * loss.pull;
-                    sums.value += cost * loss.value;
-                    sums.pull += alpha;
-                    sums.balance += alpha * y;
-                    // α · margin would be 0 · ∞ at the ends of both ranges.
-                    sums.conjugate += cost * loss.value + if alpha > 0.0 { alpha * margin } else { 0.0 };
-                    sums.n_support += u64::from(alpha > 0.0);
-                    factors[i] = (-alpha * y) as f32;
-                });
-                all.push(sums);
-            }
+        let groups = self.groups();
+        let parts = self.pool.try_map(groups.len(), |group| {
+            let mut all = vec![PointSums::default(); live.len()];
             let mut slopes = self.block.sums(live.len());
-            self.for_each_panel(shard, &factors, |rows, factors| {
-                self.block.add_combination(rows, factors, &mut slopes)
-            });
+            for shard in groups[group] {
+                let n = shard.rows.len();
+                let mut factors = vec![0.0; n * live.len()];
+                for (((factors, &k), b), all) in factors.chunks_mut(n).zip(live).zip(intercepts).zip(&mut all) {
+                    let mut sums = PointSums::default();
+                    self.for_each(shard, k, |i, y, cost, score| {
+                        let margin = y * (score + b);
+                        let loss = self.loss.at(margin);
+                        let alpha = cost * loss.pull;
+                        sums.value += cost * loss.value;
+                        sums.pull += alpha;
+                        sums.balance += alpha * y;
+                        // α · margin would be 0 · ∞ at the ends of both ranges.
+                        sums.conjugate += cost * loss.value + if alpha > 0.0 { alpha * margin } else { 0.0 };
+                        sums.n_support += u64::from(alpha > 0.0);
+                        factors[i] = (-alpha * y) as f32;
+                    });
+                    all.add(&sums);
+                }
+                self.for_each_panel(shard, &factors, |rows, factors| {
+                    self.block.add_combination(rows, factors, &mut slopes)
+                });
+            }
             Ok::<_, Error>((all, self.block.unpack(slopes)))
         })?;
         let mut sums = vec![PointSums::default(); live.len()];
@@ -435,25 +443,27 @@ impl Objective for BlockObjective<'_> {
         let d = self.block.n_features();
         let packed = self.block.pack(directions, d + 1);
         let turns: Vec<f32> = directions.chunks(d + 1).map(|direction| direction[d] as f32).collect();
-        let parts = self.pool.try_map(self.shards.len(), |s| {
-            let shard = &self.shards[s];
-            let factors = self.curvatures(shard, live, intercepts);
+        let groups = self.groups();
+        let parts = self.pool.try_map(groups.len(), |group| {
             let mut sums = self.block.sums(live.len());
             let mut balances = vec![0.0f64; live.len()];
             let mut scores = Vec::new();
-            // Both products of a panel while it is cached, so that Φ is read once.
-            self.for_each_panel(shard, &factors, |rows, factors| {
-                scores.resize(factors.len(), 0.0);
-                self.block.scores(rows, &packed, &mut scores);
-                let problems = factors.chunks_mut(rows.len()).zip(scores.chunks(rows.len()));
-                for ((factors, scores), (turn, balance)) in problems.zip(turns.iter().zip(&mut balances)) {
-                    for (factor, score) in factors.iter_mut().zip(scores) {
-                        *factor *= score + turn;
-                        *balance += f64::from(*factor);
+            for shard in groups[group] {
+                let factors = self.curvatures(shard, live, intercepts);
+                // Both products of a panel while it is cached, so that Φ is read once.
+                self.for_each_panel(shard, &factors, |rows, factors| {
+                    scores.resize(factors.len(), 0.0);
+                    self.block.scores(rows, &packed, &mut scores);
+                    let problems = factors.chunks_mut(rows.len()).zip(scores.chunks(rows.len()));
+                    for ((factors, scores), (turn, balance)) in problems.zip(turns.iter().zip(&mut balances)) {
+                        for (factor, score) in factors.iter_mut().zip(scores) {
+                            *factor *= score + turn;
+                            *balance += f64::from(*factor);
+                        }
                     }
-                }
-                self.block.add_combination(rows, factors, &mut sums);
-            });
+                    self.block.add_combination(rows, factors, &mut sums);
+                });
+            }
             Ok::<_, Error>((self.block.unpack(sums), balances))
         })?;
         Ok(self.add_up(live.len(), parts))
@@ -462,12 +472,16 @@ impl Objective for BlockObjective<'_> {
     fn gram(&mut self, live: &[usize], intercepts: &[f64], monitor: &Monitor<'_>) -> Result<Option<Gram>> {
         let factors = self.mean_curvatures(live, intercepts);
         let Some(lower) = self.block.gram(&factors, &self.pool, monitor)? else { return Ok(None) };
-        let parts = self.pool.try_map(self.shards.len(), |s| {
-            let shard = &self.shards[s];
-            let mut sums = self.block.sums(1);
-            let factors = &factors[shard.rows.clone()];
-            self.for_each_panel(shard, factors, |rows, factors| self.block.add_combination(rows, factors, &mut sums));
-            let corner = factors.iter().map(|&factor| f64::from(factor)).sum();
+        let groups = self.groups();
+        let parts = self.pool.try_map(groups.len(), |group| {
+            let (mut sums, mut corner) = (self.block.sums(1), 0.0);
+            for shard in groups[group] {
+                let factors = &factors[shard.rows.clone()];
+                self.for_each_panel(shard, factors, |rows, factors| {
+                    self.block.add_combination(rows, factors, &mut sums)
+                });
+                corner += factors.iter().map(|&factor| f64::from(factor)).sum::<f64>();
+            }
             Ok::<_, Error>((self.block.unpack(sums), vec![corner]))
         })?;
         let mut column = self.add_up(1, parts);
@@ -477,12 +491,15 @@ impl Objective for BlockObjective<'_> {
 
     fn diagonal(&mut self, live: &[usize], intercepts: &[f64]) -> Result<Vec<f64>> {
         let factors = self.mean_curvatures(live, intercepts);
-        let parts = self.pool.try_map(self.shards.len(), |s| {
-            let rows = self.shards[s].rows.clone();
-            let factors = &factors[rows.clone()];
-            let mut sums = vec![0.0; self.block.n_features()];
-            self.block.add_squares(rows.start, factors, &mut sums);
-            Ok::<_, Error>((sums, vec![factors.iter().map(|&factor| f64::from(factor)).sum()]))
+        let groups = self.groups();
+        let parts = self.pool.try_map(groups.len(), |group| {
+            let (mut sums, mut corner) = (vec![0.0; self.block.n_features()], 0.0);
+            for shard in groups[group] {
+                let factors = &factors[shard.rows.clone()];
+                self.block.add_squares(shard.rows.start, factors, &mut sums);
+                corner += factors.iter().map(|&factor| f64::from(factor)).sum::<f64>();
+            }
+            Ok::<_, Error>((sums, vec![corner]))
         })?;
         Ok(self.add_up(1, parts))
     }

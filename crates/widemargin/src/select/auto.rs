@@ -24,6 +24,9 @@ use crate::similarity::{AdditiveKernel, ConditionalKernel};
 /// Samples on which methods are compared.
 const SAMPLES: usize = 1000;
 
+/// The part of the time limit for the comparison, where not all samples are compared.
+const TIME: f64 = 0.5;
+
 /// Samples beyond which the thin plate SVM has landmarks: its exact solver takes n² numbers and n³ operations.
 const EXACT_UP_TO: usize = 4000;
 
@@ -128,12 +131,13 @@ impl AutoParams {
         self.fit_with(samples, labels, None, &Monitor::none())
     }
 
-    /// Trains with one weight per sample and a monitor. Its time limit ends the comparison with the best so far; so does
-    /// cancelling once there is one, and the report warns of what was left out.
+    /// Trains with one weight per sample and a monitor. Its time limit ends the comparison with the best so far, where not all
+    /// samples are compared after half of the time; so does cancelling once there is one, and the report warns of what was
+    /// left out.
     ///
     /// # Errors
     /// Invalid labels and weights; [`Error::Parameter`] without methods, or if none could be tried, with the reasons;
-    /// [`Error::Cancelled`].
+    /// [`Error::TooShort`] if the time limit passed before one method was fitted; [`Error::Cancelled`].
     pub fn fit_with(
         &self,
         samples: &SamplesView<'_>,
@@ -162,6 +166,8 @@ impl AutoParams {
         let weights_of_part: Option<Vec<f64>> =
             sample_weight.map(|weights| rows.iter().map(|&row| weights[row]).collect());
         let view = SamplesView::Other(&some);
+        let whole = monitor;
+        let monitor = &if is_part { whole.with_part_of_time(TIME) } else { *whole };
         let mut tried = Vec::new();
         let mut best: Option<(AutoMethod, Fitted)> = None;
         let (mut left_out, mut reached) = (None, 0);
@@ -191,6 +197,9 @@ impl AutoParams {
                 Err(problem) => {
                     let (chosen, loss) = (String::new(), Err(problem.to_string()));
                     tried.push(TriedMethod { method, chosen, loss, error: None, n_samples, seconds });
+                    if let (Error::TooShort { .. }, None) = (&problem, &best) {
+                        return Err(problem);
+                    }
                     continue;
                 }
                 Ok(fitted) => fitted,
@@ -218,16 +227,20 @@ impl AutoParams {
             return Err(Error::parameter("methods", self.names(), expected));
         };
         let on_all = match is_part {
-            true => match self.fit_method(method, samples, labels, sample_weight, monitor) {
-                Err(Error::Cancelled { .. }) => None,
+            true => match self.fit_method(method, samples, labels, sample_weight, whole) {
+                Err(Error::Cancelled { .. } | Error::TooShort { .. }) => None,
                 found => Some(found?.model),
             },
             false => None,
         };
         let is_whole = on_all.is_some() || !is_part;
         let model = on_all.unwrap_or(fitted.model);
-        let warning =
-            (monitor.ask() == Err(Stopped::Cancelled)).then(|| interrupted(&tried, &methods[reached..], is_whole));
+        let warning = match whole.ask() {
+            Err(Stopped::Cancelled) => Some("interrupted"),
+            _ if reached < methods.len() || !is_whole => Some("the time limit passed"),
+            _ => None,
+        };
+        let warning = warning.map(|why| ended_early(why, &tried, &methods[reached..], is_whole));
         let notes = [told(&tried)].into_iter().chain(left_out).collect();
         Ok(AutoFit { model: model.with_remarks(notes, warning.into_iter().collect()), tried })
     }
@@ -273,6 +286,24 @@ impl AutoParams {
 
     /// A fit of one method, with all its parameters chosen by itself.
     fn fit_method(
+        &self,
+        method: AutoMethod,
+        samples: &SamplesView<'_>,
+        labels: &Labels,
+        sample_weight: Option<&[f64]>,
+        monitor: &Monitor<'_>,
+    ) -> Result<Fitted> {
+        let start = Instant::now();
+        // Where the time is up, that nothing could be solved says nothing of the samples.
+        let too_short = || Error::TooShort { stage: "fit", needs: 2.0 * start.elapsed().as_secs_f64() };
+        match self.fitted(method, samples, labels, sample_weight, monitor) {
+            Ok(fitted) if fitted.model.report().has_unbegun() => Err(too_short()),
+            Err(Error::Parameter { .. }) if monitor.ask() == Err(Stopped::TimeLimit) => Err(too_short()),
+            found => found,
+        }
+    }
+
+    fn fitted(
         &self,
         method: AutoMethod,
         samples: &SamplesView<'_>,
@@ -338,21 +369,23 @@ impl AutoParams {
     }
 }
 
-/// By how much, as a share, the least loss of minus a distance is above the least of all.
+/// By how much, as a share, the least loss of minus a distance is above the least of all on the same samples, the most on
+/// which there is one.
 fn behind(tried: &[Tried]) -> Option<f64> {
-    let least = |is_counted: &dyn Fn(&Tried) -> bool| {
-        let losses = tried.iter().filter(|tried| is_counted(tried)).filter_map(|tried| tried.loss.as_ref().ok());
-        losses.copied().min_by(f64::total_cmp)
-    };
     let is_distance = |tried: &Tried| matches!(tried.candidate.normalization, Normalization::CenteredNystrom(_));
+    let most = tried.iter().filter(|tried| is_distance(tried)).map(|tried| tried.n_samples).max()?;
+    let least = |is_counted: &dyn Fn(&Tried) -> bool| {
+        let alike = tried.iter().filter(|tried| tried.n_samples == most && is_counted(tried));
+        alike.filter_map(|tried| tried.loss.as_ref().ok()).copied().min_by(f64::total_cmp)
+    };
     Some(least(&is_distance)? / least(&|_| true)?.max(f64::MIN_POSITIVE) - 1.0)
 }
 
-/// What an interruption left out.
-fn interrupted(tried: &[TriedMethod], left: &[AutoMethod], is_whole: bool) -> String {
+/// What was left out when the comparison ended early.
+fn ended_early(why: &str, tried: &[TriedMethod], left: &[AutoMethod], is_whole: bool) -> String {
     let left: Vec<String> = left.iter().map(ToString::to_string).collect();
     let n_samples = tried.first().map_or(0, |tried| tried.n_samples);
-    let mut told = String::from("interrupted: the best so far was taken");
+    let mut told = format!("{why}: the best so far was taken");
     if !left.is_empty() {
         let _ = write!(told, ", without a look at {}", left.join(" and "));
     }
@@ -386,6 +419,7 @@ fn told(tried: &[TriedMethod]) -> String {
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
 
     use super::*;
     use crate::data::DenseMatrix;
@@ -472,6 +506,41 @@ mod tests {
         let scores = found.model.decision_function(&view, 1, &Monitor::none()).unwrap();
         let right = (0..1500).filter(|&i| (scores.values()[i] > 0.0) == (i % 2 == 1)).count();
         assert!(right > 1400, "{right}");
+    }
+
+    #[test]
+    fn a_time_limit_without_time_for_a_fit_says_what_it_takes() {
+        for (samples, labels) in [rings(300), rings(1500)] {
+            let fit = |seconds: f64| {
+                let monitor = Monitor::none().with_time_limit(Duration::from_secs_f64(seconds));
+                AutoParams::default().fit_with(&SamplesView::Other(&samples), &labels, None, &monitor)
+            };
+            let Err(error) = fit(0.0) else { panic!("a fit in no time") };
+            let Error::TooShort { needs, .. } = error else { panic!("{error}") };
+            assert!(error.to_string().contains("time limit is too short"), "{error}");
+            // A lower estimate, on a machine that may have other work.
+            assert!(!fit(100.0 * needs).unwrap().model.report().has_unbegun());
+        }
+    }
+
+    #[test]
+    fn a_time_limit_ends_the_comparison_with_the_best_so_far() {
+        let (samples, labels) = rings(1001);
+        let alone = AutoParams { methods: vec![AutoMethod::BasisExpansion], ..AutoParams::default() };
+        let start = Instant::now();
+        alone.fit(&SamplesView::Other(&samples), &labels).unwrap();
+        let (start, limit) = (Instant::now(), 8 * start.elapsed());
+        let sink = |progress: Progress| {
+            if progress.stage == "methods" && progress.done == 1 {
+                std::thread::sleep((limit / 2 + Duration::from_millis(100)).saturating_sub(start.elapsed()));
+            }
+        };
+        let monitor = Monitor::none().with_progress(&sink).with_time_limit(limit);
+        let found = AutoParams::default().fit_with(&SamplesView::Other(&samples), &labels, None, &monitor).unwrap();
+        assert_eq!((found.tried.len(), found.model.method()), (1, "basis-expansion"));
+        let warnings = &found.model.report().warnings;
+        let told = "the time limit passed: the best so far was taken, without a look at thin-plate";
+        assert!(warnings.iter().any(|warning| warning.starts_with(told)), "{warnings:?}");
     }
 
     #[test]

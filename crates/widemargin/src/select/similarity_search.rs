@@ -1,5 +1,8 @@
 //! Which similarity: candidates on some of the samples, judged by leave-one-out in closed form.
 //!
+//! Of 400 samples and more, a quarter tells which candidates are too far behind to be tried on all of these, and which are
+//! the same in effect.
+//!
 //! A candidate is a similarity, or several, with its normalization. Its features on at most a thousand samples, half of them
 //! bases at most, are solved along a path of C, and the least mean leave-one-out squared hinge is its loss. Where a gamma was
 //! learned, its neighbours by factors of two follow while the loss falls; then the next best candidates are joined to the
@@ -16,20 +19,27 @@
 use std::time::Instant;
 
 use crate::data::{
-    AnySamples, ClassWeight, Distinct, Given, Labels, Rows, Samples, Source, Vectors, effective_weights,
+    AnySamples, ClassWeight, Distinct, Given, Labels, Rows, Samples, Series, Source, Vectors, effective_weights,
 };
 use crate::error::{Error, Result};
 use crate::expansion::{Definite, Normalization};
 use crate::model::{BasisExpansionParams, choose_rows};
-use crate::monitor::{Monitor, Progress};
+use crate::monitor::{Monitor, Progress, Stopped};
 use crate::par::Pool;
-use crate::problem::{Intercept, Penalty};
+use crate::problem::{Block, Intercept, Penalty};
 use crate::similarity::{AnySimilarity, Similarity, similarity_rows};
 use crate::solve::thin_plate::{PathPoint, Problems, left_out_path};
 
 /// Samples on which candidates are compared, and their bases: a difference of a hundredth in loss is seen there.
 const SAMPLES: usize = 1000;
 const BASES: usize = 500;
+
+/// From so many samples on, candidates are tried on a part of them first.
+const SCREENED_FROM: usize = 400;
+const SCREENED_SHARE: usize = 4;
+
+/// Candidates whose losses differ by less than this on every sample are one.
+const ALIKE: f64 = 1e-4;
 
 /// Steps of a factor of two by which a learned gamma may be changed.
 const GAMMA_STEPS: usize = 3;
@@ -43,9 +53,19 @@ const MERGED_UP_TO: usize = 10_000;
 /// Samples on which bases are counted, a tenth of all within these bounds; with at most half as many bases all samples do.
 const SAMPLES_TO_COUNT: (usize, usize) = (2000, 4000);
 
+/// Characters of a string on average from which longer n-grams are tried, and from which they are too many.
+const SHORT: usize = 20;
+const LONG: usize = 500;
+
 /// Similarities to join, and the part of the loss that each must save, or twice as many bases.
 const MOST_JOINED: usize = 3;
 const GAIN: f64 = 0.01;
+
+/// The part of the time limit that a search may take.
+const TIME: f64 = 0.5;
+
+/// Deviations of series are the same up to this part of them, and means of less of them 0.
+const SAME_SCALE: f64 = 1e-3;
 
 /// Columns whose spreads differ by more than this factor may have different units.
 const UNEVEN: f64 = 3.0;
@@ -188,6 +208,8 @@ impl SimilaritySearch {
         let mean_norm = Candidate { similarity: specs.to_vec(), normalization: Normalization::MeanNorm };
         let candidates = match (specs, normalization) {
             ([], _) => Vec::new(),
+            // The features as they are, times a number, which C makes up for.
+            ([spec], None) if usual_normalization(spec) == Normalization::None => vec![Candidate::usual(spec)],
             ([spec], None) if usual_normalization(spec) != Normalization::MeanNorm => {
                 vec![Candidate::usual(spec), mean_norm]
             }
@@ -204,11 +226,12 @@ impl SimilaritySearch {
         }
     }
 
-    /// Searches. A single candidate is taken without being tried, unless its bases are counted.
+    /// Searches. A single candidate is taken without being tried, unless its bases are counted. The search takes half of the
+    /// time that is left and then ends with the best so far; the first candidate is always tried.
     ///
     /// # Errors
     /// Invalid labels and weights; [`Error::Parameter`] if no candidate could be tried, with the reasons;
-    /// [`Error::Cancelled`]. A time limit ends the search with the best so far.
+    /// [`Error::Cancelled`]; [`Error::TooShort`] if the first candidate took all the time.
     pub fn choose(
         &self,
         samples: &dyn Source<Samples = AnySamples>,
@@ -217,13 +240,15 @@ impl SimilaritySearch {
         monitor: &Monitor<'_>,
     ) -> Result<SimilarityChoice> {
         labels.check(samples.n_samples())?;
+        let (start, whole) = (Instant::now(), monitor);
+        let monitor = &whole.with_part_of_time(TIME);
         let all = All::new(samples, labels, sample_weight, self, monitor)?;
         let counts = self.counts_bases && all.weights.len() > SAMPLES;
         if let [only] = &self.candidates[..] {
             let best = Candidate { normalization: self.normalization.unwrap_or(only.normalization), ..only.clone() };
             let choice = SimilarityChoice { best: best.clone(), n_basis: None, lambda: None, tried: Vec::new() };
             // What is no comparison needs no bases.
-            let counts = counts && AnySimilarity::new(&best.similarity)?.compares();
+            let counts = counts && compares(&best)?;
             return if counts { self.on_more(&all, choice, &[(best, None)], monitor) } else { Ok(choice) };
         }
         let mut trial = Trial::on(&all, SAMPLES, self, monitor)?;
@@ -234,10 +259,21 @@ impl SimilaritySearch {
         if let Some(normalization) = self.normalization {
             candidates.iter_mut().for_each(|candidate| candidate.normalization = normalization);
         }
+        let mut screened = Vec::new();
+        if trial.labels.len() >= SCREENED_FROM {
+            (candidates, screened) = self.screened(&all, candidates, trial.labels.len() / SCREENED_SHARE, monitor)?;
+        }
         let (total, n_bases) = (candidates.len() as u64, BASES.min(trial.labels.len()));
         for (at, candidate) in candidates.into_iter().enumerate() {
-            trial.run(candidate, n_bases)?;
+            let n_parts = candidate.similarity.len();
+            trial.run(candidate, if trial.is_part { n_bases / n_parts } else { n_bases })?;
             monitor.tell(Progress { stage: "similarity search", done: at as u64 + 1, total, gap: None });
+            if at == 0 && whole.ask() == Err(Stopped::TimeLimit) {
+                // A fit on all takes at least as long for each sample.
+                let of_fit = trial.tried[0].seconds * all.weights.len() as f64 / trial.labels.len() as f64;
+                let needs = start.elapsed().as_secs_f64() + of_fit;
+                return Err(Error::TooShort { stage: "similarity search", needs });
+            }
         }
         trial.climb()?;
         trial.join()?;
@@ -255,13 +291,44 @@ impl SimilaritySearch {
                 let problem = tried.loss.as_ref().err().map_or("", String::as_str);
                 format!("{}: {problem}", tried.candidate.similarity.join(" "))
             };
-            let reasons: Vec<String> = trial.tried.iter().map(reason).collect();
+            let reasons: Vec<String> = screened.iter().chain(&trial.tried).map(reason).collect();
             let expected = format!("a candidate that can be tried: {}", reasons.join("; "));
             return Err(Error::parameter("similarity", "auto", expected));
         };
-        let choice = SimilarityChoice { best, n_basis: None, lambda, tried: trial.tried };
-        let compares = finalists.len() > 1 && all.weights.len() > SAMPLES;
-        if counts || compares { self.on_more(&all, choice, &finalists, monitor) } else { Ok(choice) }
+        screened.extend(trial.tried);
+        let has_bases = compares(&best)?;
+        let mut choice = SimilarityChoice { best, n_basis: None, lambda, tried: screened };
+        let is_open = finalists.len() > 1 && all.weights.len() > SAMPLES;
+        if is_open || (counts && has_bases) {
+            return self.on_more(&all, choice, &finalists, monitor);
+        }
+        // So many are kept to tell the kind of samples.
+        choice.n_basis = (counts && !has_bases).then_some(1);
+        Ok(choice)
+    }
+
+    /// The candidates that on few samples are not far behind the best and not like an earlier one, and what was found of the
+    /// others.
+    fn screened(
+        &self,
+        all: &All<'_>,
+        candidates: Vec<Candidate>,
+        n_samples: usize,
+        monitor: &Monitor<'_>,
+    ) -> Result<(Vec<Candidate>, Vec<Tried>)> {
+        let mut trial = Trial::on(all, n_samples, self, monitor)?;
+        let n_bases = BASES.min(trial.labels.len());
+        for candidate in &candidates {
+            trial.run(candidate.clone(), n_bases)?;
+        }
+        let Some(&least) = trial.ranked().first() else { return Ok((candidates, Vec::new())) };
+        let is_known = |at: usize| (0..at).any(|earlier| trial.are_alike(earlier, at));
+        let is_near = |at: usize| trial.loss(at) <= WITHIN * trial.loss(least) && !is_known(at);
+        // What could not be tried for lack of time is not behind.
+        let is_kept = |at: usize| at >= trial.tried.len() || is_near(at);
+        let (kept, left): (Vec<_>, Vec<_>) = (0..candidates.len()).partition(|&at| is_kept(at));
+        let kept = kept.into_iter().map(|at| candidates[at].clone()).collect();
+        Ok((kept, left.into_iter().map(|at| trial.tried[at].clone()).collect()))
     }
 
     /// Compares the finalists on more samples with more bases, and finds whether these lower the loss of the best
@@ -282,7 +349,7 @@ impl SimilaritySearch {
         }
         if let Some(many) = trial.preferred().filter(|_| is_whole) {
             (choice.best, choice.lambda) = trial.finalist(many);
-            if self.counts_bases && !AnySimilarity::new(&choice.best.similarity)?.compares() {
+            if self.counts_bases && !compares(&choice.best)? {
                 // It needs no bases; so many are kept to tell the kind of samples.
                 choice.n_basis = Some(1);
             } else if self.counts_bases {
@@ -380,7 +447,7 @@ impl<'a> Trial<'a> {
         })
     }
 
-    /// Tries a candidate and returns its place; none once the time is up.
+    /// Tries a candidate and returns its place; none once the time is up, unless it is the first.
     fn run(&mut self, candidate: Candidate, n_basis: usize) -> Result<Option<usize>> {
         self.monitor.go_on("similarity search")?;
         if self.monitor.ask().is_err() && !self.tried.is_empty() {
@@ -423,16 +490,17 @@ impl<'a> Trial<'a> {
     /// best point of the path.
     fn features_and_loss(&self, candidate: &mut Candidate, n_basis: usize) -> Result<(Vec<f64>, PathPoint)> {
         let quiet = self.monitor.without_progress();
+        let quiet = if self.tried.is_empty() { quiet.without_time_limit() } else { quiet };
         let params = BasisExpansionParams::new(AnySimilarity::new(&candidate.similarity)?)
             .normalization(candidate.normalization)
             .n_basis(n_basis)
             .seed(self.search.seed)
             .threads(self.search.threads);
-        let expanded = params.expand(&self.samples, Some(&self.labels), &quiet)?;
+        let expanded = params.expand_vectors(&self.samples, Some(&self.labels), &quiet)?;
         candidate.similarity = expanded.expansion.similarity().specs();
         let (codes, n_classes) = (self.labels.codes(), self.labels.classes().len());
         let problems = Problems { codes, n_classes, weights: &self.weights, units: &self.units };
-        let phi = expanded.features.view()?;
+        let phi = Block::of(&expanded.features)?;
         let best = left_out_path(phi, &problems, self.near, self.search.intercept, &self.pool, &quiet)?.best;
         if best.left_out.is_empty() {
             return Err(Error::parameter("C", "auto", "a problem that can be solved at some C of the path"));
@@ -462,6 +530,12 @@ impl<'a> Trial<'a> {
     fn is_level(&self, at: usize, least: usize) -> bool {
         let more: Vec<f64> = self.losses[at].iter().zip(&self.losses[least]).map(|(a, b)| a - b).collect();
         mean_and_error(&more, &self.weights, self.n_copies).is_some_and(|(mean, error)| mean <= error)
+    }
+
+    /// Whether two candidates lose the same on each sample, as z-scores do of series that have them already.
+    fn are_alike(&self, one: usize, other: usize) -> bool {
+        let (one, other) = (&self.losses[one], &self.losses[other]);
+        !one.is_empty() && one.len() == other.len() && one.iter().zip(other).all(|(a, b)| (a - b).abs() < ALIKE)
     }
 
     /// The first candidate whose loss cannot be told from the least one.
@@ -520,6 +594,9 @@ impl<'a> Trial<'a> {
                 break;
             }
             let (mine, theirs) = (self.tried[best].candidate.clone(), self.tried[other].candidate.clone());
+            if !compares(&mine)? || !compares(&theirs)? {
+                continue;
+            }
             // Neighbours in gamma add nothing.
             if joined.contains(&name_of(&theirs)) || mine.normalization != theirs.normalization {
                 continue;
@@ -536,6 +613,11 @@ impl<'a> Trial<'a> {
         }
         Ok(())
     }
+}
+
+/// Whether a candidate compares samples with bases: what does not stands alone.
+fn compares(candidate: &Candidate) -> Result<bool> {
+    Ok(AnySimilarity::new(&candidate.similarity)?.compares())
 }
 
 /// A weighted mean, and its standard error for this number of samples.
@@ -579,8 +661,9 @@ pub fn usual_normalization(spec: &str) -> Normalization {
     let last = spec.rsplit(['/', '>']).next().unwrap_or_default();
     let name = last.split(':').next().unwrap_or_default();
     if name == "features" {
-        // They may each have their own unit.
-        return Normalization::ZScore;
+        // They may each have their own unit; weighted n-grams have one.
+        let before = spec.rsplit(['/', '>']).nth(1).and_then(|step| step.split(':').next());
+        return if before == Some("tfidf") { Normalization::None } else { Normalization::ZScore };
     }
     let definite = similarity_rows().find(|row| row.name == name).map(|row| row.definite);
     match definite {
@@ -612,25 +695,52 @@ fn candidates_for(samples: &AnySamples) -> Vec<Candidate> {
             }
             all
         }
-        AnySamples::Strings(_) => {
-            vec![centred("edit"), usual("ngram:n=2"), usual("ngram:n=3"), usual("align"), usual("edit")]
+        AnySamples::Strings(strings) => {
+            let weighted = weighted_ngrams(strings).into_iter().map(usual);
+            let compared = ["ngram:n=2", "ngram:n=3", "align", "edit"].map(usual);
+            weighted.chain([centred("edit")]).chain(compared).collect()
         }
-        AnySamples::Series(_) => {
+        AnySamples::Series(series) => {
             let spec = |window: &str| format!("dtw:window={window},root=true");
             let windows = ["0", "0.05", "0.1"].map(spec);
-            let warped = windows.iter().flat_map(|spec| [centred(spec), centred(&format!("znorm/{spec}"))]);
+            // All scaled alike, they are the same candidate twice.
+            let scalings: &[&str] = if is_normalised(series) { &[""] } else { &["", "znorm/"] };
+            let scaled = |spec: &String| scalings.iter().map(|scaling| format!("{scaling}{spec}")).collect::<Vec<_>>();
+            let warped = windows.iter().flat_map(scaled).map(|spec| centred(&spec));
             let convolved = [usual("minirocket/features")];
             convolved.into_iter().chain(warped).collect()
         }
-        AnySamples::Images(_) => {
-            ["hog:cell=4/rbf", "hog:cell=8/rbf", "hog:cell=4/rigid:radius=1", "hog:cell=8/rigid:radius=1"]
-                .map(usual)
-                .to_vec()
+        AnySamples::Images(images) => {
+            let specs = ["hog:cell=4/rbf", "hog:cell=8/rbf", "hog:cell=4/rigid:radius=1", "hog:cell=8/rigid:radius=1"];
+            let mut all = specs.map(usual).to_vec();
+            if images.channels() == 3 {
+                // Colours alone say little, but what shapes do not.
+                let Candidate { mut similarity, normalization } = usual("hog:cell=8/rbf");
+                similarity.push("colors:cells=4/chi2".to_owned());
+                all.push(Candidate { similarity, normalization });
+            }
+            all
         }
         AnySamples::Grids(_) => ["rigid:radius=1", "rigid:radius=2"].map(usual).to_vec(),
         AnySamples::BitSets(_) => ["tanimoto", "cosine"].map(usual).to_vec(),
         AnySamples::Described(_) => Vec::new(),
     }
+}
+
+/// Weighted n-grams that suit strings: longer ones where strings are longer, but not as long as texts, and words where
+/// most strings have several. What is in a single training sample says little.
+fn weighted_ngrams(strings: &[String]) -> Vec<&'static str> {
+    let n = strings.len().max(1);
+    let length = strings.iter().map(|string| string.chars().count()).sum::<usize>() / n;
+    let have_words = 2 * strings.iter().filter(|string| string.trim().contains(char::is_whitespace)).count() > n;
+    let mut all = vec!["tfidf:n=1-4,by=words-padded,min_df=2/features"];
+    if (SHORT..LONG).contains(&length) {
+        all.push("tfidf:n=1-8,by=words-padded,min_df=2/features");
+    }
+    if have_words {
+        all.push("tfidf:n=1-2,by=words,min_df=2/features");
+    }
+    all
 }
 
 /// Whether the spreads of dense columns differ so much that they may have different units.
@@ -644,6 +754,23 @@ fn is_uneven(vectors: &Vectors) -> bool {
     let spreads: Vec<f64> = (0..matrix.n_cols).map(spread).filter(|spread| *spread > 0.0).collect();
     let (least, most) = spreads.iter().fold((f64::INFINITY, 0.0f64), |(a, b), &s| (a.min(s), b.max(s)));
     most > UNEVEN * least
+}
+
+/// Whether each channel of each series has mean 0 and the same deviation, so that z-normalization would scale all alike.
+fn is_normalised(series: &Series) -> bool {
+    let channels = series.channels();
+    let moments = (0..series.len() * channels).map(|at| {
+        let values = series.series(at / channels).iter().skip(at % channels).step_by(channels);
+        let values = values.map(|value| f64::from(*value));
+        let n = series.length(at / channels) as f64;
+        let mean = values.clone().sum::<f64>() / n;
+        (mean, (values.map(|value| (value - mean).powi(2)).sum::<f64>() / n).sqrt())
+    });
+    let Some((_, first)) = moments.clone().next() else { return false };
+    let mut moments = moments;
+    first > 0.0
+        && moments
+            .all(|(mean, spread)| mean.abs() <= SAME_SCALE * first && (spread - first).abs() <= SAME_SCALE * first)
 }
 
 /// Whether rows look like histograms: nothing below 0, and more than half of all values 0.
@@ -720,6 +847,23 @@ mod tests {
         assert!(found.tried[1].loss.as_ref().unwrap_err().contains("at least 0"), "{:?}", found.tried[1]);
         let error = of(&["edit", "chi2"]).choose(&samples, &labels, None, &Monitor::none()).unwrap_err().to_string();
         assert!(error.contains("edit") && error.contains("chi2"), "{error}");
+    }
+
+    #[test]
+    fn series_that_are_normalised_are_not_normalised_again() {
+        use crate::descriptor::ZNorm;
+        let values = (0..120).map(|t| (t as f32 * 0.7).sin() * (1 + t / 30) as f32).collect();
+        let series = Series::new(values, &[30, 30], 2).unwrap();
+        assert!(!is_normalised(&series));
+        assert_eq!(candidates_for(&AnySamples::Series(series.clone())).len(), 7);
+        let mut scaled = ZNorm.normalised(series);
+        // As with n − 1 in place of n.
+        scaled.values_mut().iter_mut().for_each(|value| *value *= 0.98);
+        assert!(is_normalised(&scaled));
+        let candidates = candidates_for(&AnySamples::Series(scaled.clone()));
+        assert!(candidates.len() == 4 && candidates.iter().all(|one| !one.similarity[0].contains("znorm")));
+        scaled.values_mut()[..60].iter_mut().for_each(|value| *value += 0.1);
+        assert!(!is_normalised(&scaled));
     }
 
     #[test]

@@ -37,6 +37,10 @@ pub(crate) trait Simd: Copy {
     fn splat(self, value: f32) -> Self::F32s;
     fn add(self, a: Self::F32s, b: Self::F32s) -> Self::F32s;
     fn subtract(self, a: Self::F32s, b: Self::F32s) -> Self::F32s;
+    fn multiply(self, a: Self::F32s, b: Self::F32s) -> Self::F32s;
+    fn abs(self, a: Self::F32s) -> Self::F32s;
+    /// The square root of numbers that are not negative.
+    fn sqrt(self, a: Self::F32s) -> Self::F32s;
     /// The lane-wise minimum of numbers that are not NaN.
     fn min(self, a: Self::F32s, b: Self::F32s) -> Self::F32s;
     /// The lane-wise maximum of numbers that are not NaN.
@@ -185,6 +189,9 @@ mod tests {
             let (a, b, c) = (simd.load(x.as_ptr()), simd.load(y.as_ptr()), simd.splat(0.5));
             assert_eq!(lanes(simd.add(a, b)), each(&|l| x[l] + y[l]));
             assert_eq!(lanes(simd.subtract(a, b)), each(&|l| x[l] - y[l]));
+            assert_eq!(lanes(simd.multiply(a, b)), each(&|l| x[l] * y[l]));
+            assert_eq!(lanes(simd.abs(a)), each(&|l| x[l].abs()));
+            assert_eq!(lanes(simd.sqrt(simd.abs(a))), each(&|l| x[l].abs().sqrt()));
             assert_eq!(lanes(simd.min(a, b)), each(&|l| x[l].min(y[l])));
             assert_eq!(lanes(simd.max(a, b)), each(&|l| x[l].max(y[l])));
             assert_eq!(lanes(simd.multiply_add(a, b, c)), each(&|l| x[l] * y[l] + 0.5));

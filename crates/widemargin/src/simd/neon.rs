@@ -23,6 +23,9 @@ impl Simd for Neon {
     operations! { float32x4_t:
         add(a, b) = vaddq_f32(a, b);
         subtract(a, b) = vsubq_f32(a, b);
+        multiply(a, b) = vmulq_f32(a, b);
+        abs(a) = vabsq_f32(a);
+        sqrt(a) = vsqrtq_f32(a);
         min(a, b) = vminq_f32(a, b);
         max(a, b) = vmaxq_f32(a, b);
         multiply_add(a, b, sum) = vfmaq_f32(sum, a, b);

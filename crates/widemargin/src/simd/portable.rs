@@ -21,6 +21,9 @@ impl Simd for Portable {
     operations! { [f32; LANES]:
         add(a, b) = from_fn(|l| a[l] + b[l]);
         subtract(a, b) = from_fn(|l| a[l] - b[l]);
+        multiply(a, b) = from_fn(|l| a[l] * b[l]);
+        abs(a) = a.map(f32::abs);
+        sqrt(a) = a.map(f32::sqrt);
         // Not `f32::min` and `f32::max`, which check for NaN.
         min(a, b) = from_fn(|l| if a[l] < b[l] { a[l] } else { b[l] });
         max(a, b) = from_fn(|l| if a[l] > b[l] { a[l] } else { b[l] });

@@ -35,6 +35,9 @@ impl Simd for Avx512 {
     operations! { __m512:
         add(a, b) = _mm512_add_ps(a, b);
         subtract(a, b) = _mm512_sub_ps(a, b);
+        multiply(a, b) = _mm512_mul_ps(a, b);
+        abs(a) = _mm512_abs_ps(a);
+        sqrt(a) = _mm512_sqrt_ps(a);
         min(a, b) = _mm512_min_ps(a, b);
         max(a, b) = _mm512_max_ps(a, b);
         multiply_add(a, b, sum) = _mm512_fmadd_ps(a, b, sum);
@@ -141,6 +144,9 @@ impl Simd for Avx2 {
     operations! { __m256:
         add(a, b) = _mm256_add_ps(a, b);
         subtract(a, b) = _mm256_sub_ps(a, b);
+        multiply(a, b) = _mm256_mul_ps(a, b);
+        abs(a) = _mm256_andnot_ps(_mm256_set1_ps(-0.0), a);
+        sqrt(a) = _mm256_sqrt_ps(a);
         min(a, b) = _mm256_min_ps(a, b);
         max(a, b) = _mm256_max_ps(a, b);
         multiply_add(a, b, sum) = _mm256_fmadd_ps(a, b, sum);

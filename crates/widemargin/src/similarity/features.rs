@@ -3,7 +3,8 @@
 use super::Similarity;
 use super::precomputed::fill;
 use super::row::{Definite, Onnx, SimilarityRow, built};
-use crate::data::Vectors;
+use super::shared_features::check_widths;
+use crate::data::{CsrMatrix, Vectors};
 use crate::error::Result;
 use crate::spec::Step;
 
@@ -60,6 +61,12 @@ impl Similarity for Features {
         false
     }
 
+    fn sparse_block(&self, bases: &Vectors, samples: &Vectors) -> Result<Option<CsrMatrix<f32>>> {
+        check_widths(bases, samples)?;
+        let (Vectors::Sparse(bases), Vectors::Sparse(samples)) = (bases, samples) else { return Ok(None) };
+        Ok(Some(CsrMatrix { n_cols: bases.n_cols, ..samples.clone() }))
+    }
+
     fn block(&self, bases: &Vectors, samples: &Vectors, block: &mut [f32]) -> Result<()> {
         fill(bases, samples, "", block)
     }
@@ -69,7 +76,9 @@ impl Similarity for Features {
 mod tests {
     use crate::data::{AnySamples, CsrMatrix, DenseMatrix, Labels, Vectors};
     use crate::expansion::Normalization;
-    use crate::model::BasisExpansionParams;
+    use crate::model::{BasisExpansionParams, CChoice};
+    use crate::monitor::Monitor;
+    use crate::problem::Intercept;
     use crate::similarity::{AnySimilarity, pairwise};
 
     fn rows(values: &[f32], n_cols: usize) -> AnySamples {
@@ -107,6 +116,68 @@ mod tests {
         for (features, linear) in features.iter().zip(linear) {
             assert!((features - linear).abs() < 1e-3, "{features}, {linear}");
         }
+    }
+
+    /// Sparse rows and their dense copy, most of them 0, with equal rows among them.
+    fn sparse_and_dense(n: usize, d: usize) -> [AnySamples; 2] {
+        let value = |row: usize, column: usize| {
+            let at = row % (n - 3) * d + column;
+            if (at * at * 13 + at * 7) % 11 < 8 { 0.0 } else { ((at * 37 + at * at) % 101) as f32 / 50.0 - 1.0 }
+        };
+        let values: Vec<f32> = (0..n * d).map(|at| value(at / d, at % d)).collect();
+        let mut sparse = CsrMatrix::empty(d);
+        for row in values.chunks(d) {
+            for (column, &value) in row.iter().enumerate().filter(|(_, value)| **value != 0.0) {
+                sparse.indices.push(column as u32);
+                sparse.values.push(value);
+            }
+            sparse.indptr.push(sparse.values.len());
+        }
+        [AnySamples::Vectors(Vectors::Sparse(sparse)), rows(&values, d)]
+    }
+
+    #[test]
+    fn sparse_rows_give_the_machine_of_their_dense_copy() {
+        let (n, d) = (90, 40);
+        let [sparse, dense] = sparse_and_dense(n, d);
+        let weights: Vec<f64> = (0..n).map(|row| (row % 4) as f64).collect();
+        for (intercept, c, n_classes) in
+            [(Intercept::Free, None, 3), (Intercept::Penalised, None, 2), (Intercept::None, Some(0.5), 2)]
+        {
+            let labels = Labels::new((0..n as i64).map(|row| (row * row * 7 + row % 3) % 5 % n_classes));
+            let fit = |samples: &AnySamples| {
+                let params = BasisExpansionParams::new(AnySimilarity::new(&["features"]).unwrap());
+                let params = params.normalization(Normalization::None).intercept(intercept).tol(1e-8);
+                let params = params.c(c.map_or(CChoice::Auto, CChoice::Value));
+                params.fit_with(samples, &labels, Some(&weights), &Monitor::none()).unwrap()
+            };
+            let (of_sparse, of_dense) = (fit(&sparse), fit(&dense));
+            assert!((of_sparse.c() / of_dense.c() - 1.0).abs() < 1e-6, "{} {}", of_sparse.c(), of_dense.c());
+            let expected = of_dense.decision_function(&dense, 1).unwrap();
+            for (model, samples) in [(&of_sparse, &sparse), (&of_sparse, &dense), (&of_dense, &sparse)] {
+                let found = model.decision_function(samples, 2).unwrap();
+                for (found, expected) in found.values().iter().zip(expected.values()) {
+                    assert!((found - expected).abs() < 2e-4, "{intercept:?}: {found} {expected}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_expansion_of_sparse_rows_has_all_of_them() {
+        let [sparse, dense] = sparse_and_dense(30, 12);
+        let params = || BasisExpansionParams::new(AnySimilarity::new(&["features"]).unwrap());
+        let expand = |samples: &AnySamples| {
+            let params = params().normalization(Normalization::None);
+            params.expand(samples, None, &Monitor::none()).unwrap().features
+        };
+        assert_eq!(expand(&sparse), expand(&dense));
+        let mut flawed = CsrMatrix::empty(12);
+        (flawed.indices, flawed.values, flawed.indptr) = (vec![3, 4], vec![1.0, f32::NAN], vec![0, 1, 2]);
+        let flawed = AnySamples::Vectors(Vectors::Sparse(flawed));
+        let params = params().normalization(Normalization::None);
+        let told = params.fit(&flawed, &Labels::new([0, 1])).unwrap_err().to_string();
+        assert!(told.contains("column 4"), "{told}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The trait for comparing samples.
 
 use super::PartOptions;
-use crate::data::{Samples, Training};
+use crate::data::{CsrMatrix, Samples, Training};
 use crate::error::{Error, Result};
 
 /// A similarity s(basis, sample), which need be neither symmetric nor positive definite.
@@ -69,6 +69,15 @@ pub trait Similarity: Send + Sync {
     /// that a Nyström map could take.
     fn compares(&self) -> bool {
         true
+    }
+
+    /// The same block of a similarity whose columns are a sample's own features, sparse, where bases and samples are;
+    /// none for others, and where they are dense. `bases` and `samples` are converted, as for [`Similarity::block`].
+    ///
+    /// # Errors
+    /// As for [`Similarity::block`].
+    fn sparse_block(&self, _bases: &Self::Samples, _samples: &Self::Samples) -> Result<Option<CsrMatrix<f32>>> {
+        Ok(None)
     }
 
     /// Fills `block`, row-major samples × bases, with the squared distances s(x, x) + s(y, y) − s(x, y) − s(y, x) of
@@ -150,6 +159,10 @@ impl<S: Similarity> Similarity for &S {
         (**self).seconds_a_pair(bases)
     }
 
+    fn sparse_block(&self, bases: &S::Samples, samples: &S::Samples) -> Result<Option<CsrMatrix<f32>>> {
+        (**self).sparse_block(bases, samples)
+    }
+
     fn kernel_distances(
         &self,
         part: usize,
@@ -218,6 +231,10 @@ impl<T: Samples> Similarity for Box<dyn Similarity<Samples = T>> {
 
     fn seconds_a_pair(&self, bases: &T) -> f64 {
         (**self).seconds_a_pair(bases)
+    }
+
+    fn sparse_block(&self, bases: &T, samples: &T) -> Result<Option<CsrMatrix<f32>>> {
+        (**self).sparse_block(bases, samples)
     }
 
     fn kernel_distances(&self, part: usize, bases: &T, samples: &T, block: &mut [f32]) -> Result<bool> {

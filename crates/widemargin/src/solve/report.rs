@@ -118,6 +118,11 @@ impl Report {
         self.warnings.push(format!("not converged {what}: the largest relative duality gap is {gap:.2e}{asked}"));
     }
 
+    /// Whether the time limit passed before some two-class problems were begun.
+    pub(crate) fn has_unbegun(&self) -> bool {
+        self.status == Status::TimeLimit && self.iterations.contains(&0)
+    }
+
     /// The largest relative gap of the two-class problems; NaN if any is unknown.
     pub fn gap(&self) -> f64 {
         // `f64::max` ignores NaN.

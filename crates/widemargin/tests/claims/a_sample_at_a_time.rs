@@ -94,7 +94,7 @@ fn strings_series_and_images() {
         letters.iter().map(|x| ["A", "C", "G", "é", " "][(x * 4.99) as usize]).collect::<String>()
     };
     let strings = AnySamples::Strings((0..N).map(text).collect());
-    for spec in examples("strings").into_iter().chain(["ngrams:n=2/tanimoto", "ngram-counts:n=2/rbf"]) {
+    for spec in examples("strings").into_iter().chain(["ngrams:n=2/tanimoto", "ngram-counts:n=2/rbf", "tfidf/linear"]) {
         check_basis_expansion(&[spec], "mean-norm", &strings, 3, 17);
     }
     for channels in [1, 2] {

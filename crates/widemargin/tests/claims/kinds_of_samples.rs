@@ -10,7 +10,7 @@ fn takes(specs: &[&str]) -> Vec<&'static str> {
 
 #[test]
 fn what_each_takes() {
-    let table: [(&[&str], &[&str]); 23] = [
+    let table: [(&[&str], &[&str]); 24] = [
         (&["rbf"], &["vectors", "grids of cells"]),
         (&["chi2"], &["vectors", "grids of cells"]),
         (&["thin-plate"], &["vectors", "grids of cells"]),
@@ -24,6 +24,7 @@ fn what_each_takes() {
         (&["mean-norm>rigid"], &["grids of cells"]),
         (&["edit"], &["strings"]),
         (&["align", "ngram", "ngrams>tanimoto", "ngram-counts:n=2>rbf"], &["strings"]),
+        (&["tfidf:n=1-2,by=words>linear", "tfidf>rbf"], &["strings"]),
         (&["dtw"], &["time series", "vectors"]),
         (&["znorm>dtw"], &["time series", "vectors"]),
         (&["minirocket>linear"], &["time series", "vectors"]),

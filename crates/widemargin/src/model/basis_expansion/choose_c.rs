@@ -3,15 +3,13 @@
 //! For the squared hinge, the decision value of a sample that the fit did not see follows from the solution with it
 //! (`solve/thin_plate/given_features.rs`). C keeps its meaning with the number of samples: it is the weight of each.
 
-use std::borrow::Cow;
-
 use super::start::Start;
-use crate::data::{DenseView, Labels, Rows, check_costs};
+use crate::data::{Labels, Vectors, check_costs};
 use crate::error::Result;
 use crate::model::choose_rows;
 use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::problem::{AnyLoss, Intercept};
+use crate::problem::{AnyLoss, Block, Intercept};
 use crate::solve::thin_plate::{GivenPath, OnFeatures, PathPoint, Problems, fit_given};
 
 /// Samples on which C is selected: the standard error of an accuracy of 90 % is .7 points there, that of a difference
@@ -77,31 +75,27 @@ impl ChosenC {
 
 /// Some of the samples, with what the solvers need of them.
 pub(super) struct Sampled<'a> {
-    phi: Cow<'a, [f32]>,
-    n_features: usize,
+    all: Block<'a>,
+    /// Copies of the rows; none where they are all.
+    part: Option<Vectors>,
     labels: Labels,
     weights: Vec<f64>,
     /// What leave-one-out removes: one copy, whose weight is that of its class.
     units: Vec<f64>,
-    is_part: bool,
 }
 
 impl<'a> Sampled<'a> {
     /// At most `n_wanted` of the samples, the same for the same seed.
-    pub fn new(phi: DenseView<'a, f32>, samples: Chosen<'_>, n_wanted: usize, seed: u64) -> Result<Self> {
+    pub fn new(phi: Block<'a>, samples: Chosen<'_>, n_wanted: usize, seed: u64) -> Result<Self> {
         let Chosen { labels, weights, copies } = samples;
         let rows = choose_rows(labels, weights, n_wanted.min(weights.len()), seed);
         let is_part = rows.len() < weights.len();
         let of_rows = |all: &[f64]| -> Vec<f64> { rows.iter().map(|&row| all[row]).collect() };
         let (weights, copies) = (of_rows(weights), of_rows(copies));
         let units = weights.iter().zip(&copies).map(|(weight, copies)| weight / copies.max(1.0)).collect();
-        let n_features = phi.n_cols();
-        let phi = match is_part {
-            true => rows.iter().flat_map(|&row| phi.row(row)).copied().collect(),
-            false => Cow::Borrowed(phi.values()),
-        };
+        let part = if is_part { Some(phi.select(&rows)?) } else { None };
         let labels = labels.present(&rows);
-        Ok(Sampled { phi, n_features, labels, weights, units, is_part })
+        Ok(Sampled { all: phi, part, labels, weights, units })
     }
 
     pub fn n_rows(&self) -> usize {
@@ -110,18 +104,17 @@ impl<'a> Sampled<'a> {
 
     /// Whether there are more samples than these.
     pub fn is_part(&self) -> bool {
-        self.is_part
+        self.part.is_some()
     }
 
-    /// Row-major.
-    pub fn phi(&self) -> &[f32] {
-        &self.phi
+    pub fn phi(&self) -> Result<Block<'_>> {
+        self.part.as_ref().map_or(Ok(self.all), Block::of)
     }
 
     /// The fit on features of these samples, at C or along a path.
     pub fn fit(
         &self,
-        phi: &[f32],
+        phi: Block<'_>,
         path: GivenPath,
         intercept: Intercept,
         pool: &Pool,
@@ -129,13 +122,13 @@ impl<'a> Sampled<'a> {
     ) -> Result<OnFeatures> {
         let (codes, n_classes) = (self.labels.codes(), self.labels.classes().len());
         let problems = Problems { codes, n_classes, weights: &self.weights, units: &self.units };
-        fit_given(DenseView::new(phi, self.n_rows(), self.n_features)?, &problems, path, intercept, pool, monitor)
+        fit_given(phi, &problems, path, intercept, pool, monitor)
     }
 }
 
 /// The C with the least mean leave-one-out squared hinge; λ is expected `near` this, if a search has told.
 pub(super) fn choose_c(
-    phi: DenseView<'_, f32>,
+    phi: Block<'_>,
     samples: Chosen<'_>,
     near: Option<f64>,
     intercept: Intercept,
@@ -143,9 +136,9 @@ pub(super) fn choose_c(
     monitor: &Monitor<'_>,
 ) -> Result<ChosenC> {
     let sampled = Sampled::new(phi, samples, SAMPLES_TO_CHOOSE, seed)?;
-    let note = sampled.is_part.then(|| format!("C was selected on {} of the samples", sampled.n_rows()));
+    let note = sampled.is_part().then(|| format!("C was selected on {} of the samples", sampled.n_rows()));
     let found = sampled.fit(
-        sampled.phi(),
+        sampled.phi()?,
         GivenPath { c: None, near, confirms: true },
         intercept,
         &Pool::new(threads)?,
@@ -160,6 +153,6 @@ pub(super) fn choose_c(
         path: outcome.path,
         start: is_same.then_some(start),
         note,
-        is_of_part: sampled.is_part,
+        is_of_part: sampled.is_part(),
     })
 }

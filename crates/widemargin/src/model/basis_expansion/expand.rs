@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::basis::{self, Bases, BasisChoice};
-use crate::data::{DenseMatrix, Distinct, Picked, Samples, Source, Training};
+use crate::data::{DenseMatrix, Distinct, Picked, Samples, Source, Training, Vectors};
 use crate::error::{Error, Result};
 use crate::expansion::{BasisExpansion, Normalization};
 use crate::model::clock::Clock;
@@ -35,7 +35,7 @@ pub(crate) fn bases_of(given: Option<usize>, weights: &[f64]) -> usize {
 pub(crate) struct Expansion<S: Similarity> {
     pub expansion: BasisExpansion<S>,
     /// The features of the distinct samples.
-    pub phi: DenseMatrix<f32>,
+    pub phi: Vectors,
     /// The caller's rows that are bases; none if the bases were given.
     pub chosen: Bases,
     /// How the bases were selected.
@@ -44,9 +44,12 @@ pub(crate) struct Expansion<S: Similarity> {
 
 impl<S: Similarity> Expansion<S> {
     /// The same with some of its bases, ascending.
-    pub fn with_kept(self, kept: &[usize]) -> Self {
+    ///
+    /// # Errors
+    /// Those of making sparse features dense, which have no bases to leave out.
+    pub fn with_kept(self, kept: &[usize]) -> Result<Self> {
         let Expansion { expansion, phi, mut chosen, basis } = self;
-        let n_columns = expansion.n_columns();
+        let (phi, n_columns) = (phi.into_dense()?, expansion.n_columns());
         let expansion = expansion.with_kept(kept);
         let mut values = Vec::with_capacity(phi.n_rows * expansion.n_features());
         for part in phi.values.chunks(n_columns.max(1)) {
@@ -56,23 +59,24 @@ impl<S: Similarity> Expansion<S> {
             chosen.rows = kept.iter().map(|&at| chosen.rows[at]).collect();
         }
         let phi = DenseMatrix { values, n_rows: phi.n_rows, n_cols: expansion.n_features() };
-        Expansion { expansion, phi, chosen, basis }
+        Ok(Expansion { expansion, phi: Vectors::Dense(phi), chosen, basis })
     }
 
     /// The same where the mean norm of each part is 1 again, after bases were left out; `weights` are those of the samples.
     pub fn with_mean_norm(mut self, weights: &[f64]) -> Self {
+        let Vectors::Dense(phi) = &mut self.phi else { return self };
         if self.expansion.normalization() != Normalization::MeanNorm {
             return self;
         }
-        let (width, total) = (self.phi.n_cols, weights.iter().sum::<f64>());
+        let (width, total) = (phi.n_cols, weights.iter().sum::<f64>());
         for part in 0..self.expansion.similarity().n_parts() {
             let Some(columns) = self.expansion.part_columns(part) else { continue };
             let norm = |row: &[f32]| row[columns.clone()].iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
-            let rows = self.phi.values.chunks(width.max(1)).zip(weights);
+            let rows = phi.values.chunks(width.max(1)).zip(weights);
             let mean = rows.map(|(row, weight)| weight * norm(row)).sum::<f64>() / total;
             if mean > 0.0 {
                 let factor = self.expansion.similarity().options(part).factor() / mean;
-                scale_columns(&mut self.phi.values, width, columns, factor);
+                scale_columns(&mut phi.values, width, columns, factor);
                 self.expansion.scale(part, factor);
             }
         }
@@ -115,7 +119,7 @@ impl<S: Similarity> Expander<S> {
         let (bases, chosen) = self.choose_bases(learned)?;
         clock.end("bases")?;
 
-        let (expansion, phi) = BasisExpansion::fit(self.similarity, bases, self.normalization, &training)
+        let (expansion, phi) = BasisExpansion::fit_vectors(self.similarity, bases, self.normalization, &training)
             .map_err(|error| error.of_bases_and_rows(&chosen.rows, rows))?;
         clock.end("similarity")?;
 

@@ -5,7 +5,7 @@ use std::fmt;
 use super::expand::Learned;
 use super::features_of_all::features_of_all;
 use super::learn_weights::unweighted;
-use crate::data::{ClassWeight, DenseMatrix, Distinct, Given, Labels, Source, effective_weights};
+use crate::data::{ClassWeight, DenseMatrix, Distinct, Given, Labels, Source, Vectors, effective_weights};
 use crate::error::{Error, Result};
 use crate::expansion::BasisExpansion;
 use crate::model::BasisExpansionParams;
@@ -14,11 +14,11 @@ use crate::monitor::Monitor;
 use crate::similarity::Similarity;
 
 /// An expansion fitted without a classifier.
-pub struct Expanded<S: Similarity> {
+pub struct Expanded<S: Similarity, F = DenseMatrix<f32>> {
     /// The expansion: similarity, bases and normalization.
     pub expansion: BasisExpansion<S>,
     /// The features of the training samples: samples × features.
-    pub features: DenseMatrix<f32>,
+    pub features: F,
     /// The training rows of the bases; empty if the bases were given.
     pub basis_rows: Vec<usize>,
     /// Warnings; may be empty.
@@ -40,6 +40,17 @@ impl<S: Similarity> BasisExpansionParams<S> {
         labels: Option<&Labels>,
         monitor: &Monitor<'_>,
     ) -> Result<Expanded<S>> {
+        let Expanded { expansion, features, basis_rows, warnings } = self.expand_vectors(samples, labels, monitor)?;
+        Ok(Expanded { expansion, features: features.into_dense()?, basis_rows, warnings })
+    }
+
+    /// The same with features that are sparse where they stay so.
+    pub(crate) fn expand_vectors(
+        self,
+        samples: &dyn Source<Samples = S::Samples>,
+        labels: Option<&Labels>,
+        monitor: &Monitor<'_>,
+    ) -> Result<Expanded<S, Vectors>> {
         self.check()?;
         if !unweighted(&self.expander.similarity).is_empty() {
             let expected = "a number: only a classifier has decision values to learn it from";
@@ -80,7 +91,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
     }
 }
 
-impl<S: Similarity> fmt::Debug for Expanded<S> {
+impl<S: Similarity, F> fmt::Debug for Expanded<S, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Expanded")
             .field("expansion", &self.expansion)

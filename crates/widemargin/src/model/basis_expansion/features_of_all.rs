@@ -1,13 +1,43 @@
 //! Expands features of distinct samples to all of the caller's rows.
 
-use crate::data::{ABSENT, DenseMatrix, Distinct, Picked, Source};
+use crate::data::{ABSENT, CsrMatrix, DenseMatrix, Distinct, Picked, Source, Vectors};
 use crate::error::Result;
 use crate::expansion::BasisExpansion;
 use crate::monitor::Monitor;
 use crate::similarity::Similarity;
 
-/// Expands the features of the distinct samples to those of all rows in the caller's order, in the same memory.
+/// Expands the features of the distinct samples to those of all rows in the caller's order.
 pub(crate) fn features_of_all<S: Similarity>(
+    phi: Vectors,
+    distinct: &Distinct,
+    expansion: &BasisExpansion<S>,
+    samples: &dyn Source<Samples = S::Samples>,
+    threads: usize,
+    monitor: &Monitor<'_>,
+) -> Result<Vectors> {
+    let phi = match phi {
+        Vectors::Dense(phi) => {
+            return dense_of_all(phi, distinct, expansion, samples, threads, monitor).map(Vectors::Dense);
+        }
+        Vectors::Sparse(phi) => phi,
+    };
+    let places = &distinct.places;
+    let absent: Vec<usize> = (0..places.len()).filter(|&row| places[row] == ABSENT).collect();
+    let others = expansion.sparse_features(&Picked { source: samples, rows: &absent }, threads, monitor);
+    let others = others.map_err(|error| error.of_rows(&absent))?;
+    let (mut all, mut next) = (CsrMatrix::empty(phi.n_cols), 0..);
+    for &place in places {
+        let (from, row) = if place == ABSENT { (&others, next.next().unwrap_or(ABSENT)) } else { (&phi, place) };
+        let range = from.indptr[row]..from.indptr[row + 1];
+        all.indices.extend_from_slice(&from.indices[range.clone()]);
+        all.values.extend_from_slice(&from.values[range]);
+        all.indptr.push(all.values.len());
+    }
+    Ok(Vectors::Sparse(all))
+}
+
+/// The same of dense features, in the same memory.
+fn dense_of_all<S: Similarity>(
     phi: DenseMatrix<f32>,
     distinct: &Distinct,
     expansion: &BasisExpansion<S>,

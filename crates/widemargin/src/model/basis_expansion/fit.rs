@@ -8,22 +8,23 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::OnceLock;
 
-use super::choose_c::{Chosen, ChosenC, choose_c};
+use super::choose_c::{Chosen, ChosenC, SAMPLES_TO_CHOOSE, choose_c};
 use super::expand::{Expander, Learned, USUAL_BASES};
 use super::held_out::{FitOnAll, held_out_error};
+use super::held_out_path::choose_on_held_out;
 use super::learn_weights::{Asked, learn_weights, unweighted};
 use super::prune::{heaviest, next_size};
 use super::solver::Solver;
 use super::start::Start;
 use crate::basis::BasisChoice;
-use crate::data::{ClassWeight, Distinct, Given, Labels, Source, check_costs, effective_weights};
+use crate::data::{ClassWeight, Distinct, Given, Labels, Source, Vectors, check_costs, effective_weights};
 use crate::error::{Error, Result};
 use crate::expansion::Normalization;
 use crate::model::clock::Clock;
 use crate::model::origin::{Origin, TrainingSettings};
 use crate::model::{BasisExpansionSvc, CChoice};
 use crate::monitor::Monitor;
-use crate::problem::{AnyLoss, Intercept, Penalty, SmoothLoss};
+use crate::problem::{AnyLoss, Block, Intercept, Penalty, SmoothLoss};
 use crate::similarity::Similarity;
 use crate::solve::linear_dual::LinearDualSettings;
 use crate::solve::newton::NewtonSettings;
@@ -312,7 +313,11 @@ impl<S: Similarity> BasisExpansionParams<S> {
 
         let chosen = Chosen { labels: &labels, weights: &weights, copies: &distinct.weights };
         let asked = Asked { samples: chosen, c: self.c.given(), intercept: self.intercept, seed, threads };
-        let weighed = learn_weights(&mut made.expansion, &mut made.phi.values, &asked, monitor)?;
+        let weighed = match &mut made.phi {
+            Vectors::Dense(phi) => learn_weights(&mut made.expansion, &mut phi.values, &asked, monitor)?,
+            // Features stand alone.
+            Vectors::Sparse(_) => None,
+        };
         if weighed.is_some() {
             clock.end("weights")?;
         }
@@ -338,30 +343,43 @@ impl<S: Similarity> BasisExpansionParams<S> {
                 let solution = solver.solve(&made.phi, &labels, &costs, &monitor.without_progress())?;
                 let size = next_size(made.expansion.n_columns(), most);
                 let kept = heaviest(&made.expansion, &solution.weights, size);
-                made = made.with_kept(&kept).with_mean_norm(&weights);
+                made = made.with_kept(&kept)?.with_mean_norm(&weights);
             }
             pruned = Some(format!("{} of {n} bases were kept: those that weigh most", made.expansion.n_columns()));
             clock.end("prune")?;
         }
-        let mut chosen_c = match self.c {
-            CChoice::Value(c) => ChosenC::given(c, self.start),
-            CChoice::Auto => {
-                let chosen = choose_c(made.phi.view()?, chosen, self.near, self.intercept, (seed, threads), monitor)?;
-                clock.end("choose C")?;
-                chosen.for_loss(self.loss)
-            }
-        };
-        let costs = chosen_c.costs(&weights, labels.classes().len())?;
         let solver = Solver {
             loss: self.loss,
             penalty: self.penalty,
             intercept: self.intercept,
             tol: self.tol,
             max_iter: self.max_iter,
-            start: chosen_c.start.take(),
+            start: None,
             seed,
             threads,
         };
+        let mut chosen_c = match self.c {
+            CChoice::Value(c) => ChosenC::given(c, self.start),
+            CChoice::Auto => {
+                let is_sparse = matches!(made.phi, Vectors::Sparse(_)) && self.loss == AnyLoss::default();
+                let of_all = match is_sparse && weights.len() > SAMPLES_TO_CHOOSE {
+                    true => choose_on_held_out(&made.phi, chosen, self.near, &solver, monitor)?,
+                    false => None,
+                };
+                let found = of_all.map_or_else(
+                    || {
+                        let phi = Block::of(&made.phi)?;
+                        let settings = (seed, threads);
+                        Ok(choose_c(phi, chosen, self.near, self.intercept, settings, monitor)?.for_loss(self.loss))
+                    },
+                    Ok,
+                )?;
+                clock.end("choose C")?;
+                found
+            }
+        };
+        let costs = chosen_c.costs(&weights, labels.classes().len())?;
+        let solver = Solver { start: chosen_c.start.take(), ..solver };
         let mut solution = solver.solve(&made.phi, &labels, &costs, monitor)?;
         clock.end("solve")?;
         if chosen_c.is_of_part && matches!(self.loss, AnyLoss::Smooth(_)) && monitor.ask().is_ok() {
@@ -369,8 +387,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
             let is_base = |at: &usize| bases.contains(&distinct.rows[*at]);
             let all = FitOnAll {
                 phi: &made.phi,
-                labels: &labels,
-                weights: &weights,
+                samples: chosen,
                 costs: &costs,
                 bases: &(0..distinct.rows.len()).filter(is_base).collect(),
                 start: Start { weights: solution.weights.clone(), intercepts: solution.intercepts.clone() },
@@ -386,7 +403,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
             let note = format!("{} of {} bases have a weight and were kept", kept.len(), made.expansion.n_columns());
             solution.weights = made.expansion.kept_weights(&solution.weights, &kept);
             solution.report.notes.push(note);
-            made = made.with_kept(&kept);
+            made = made.with_kept(&kept)?;
         }
 
         solution.report.stages = clock.stages;

@@ -3,13 +3,14 @@
 
 use std::collections::HashSet;
 
-use super::hessian_rows::choose_hessian_rows;
-use super::solver::Solver;
+use super::choose_c::Chosen;
+use super::hessian_rows::choose_of_classes;
+use super::solver::{Solution, Solver};
 use super::start::Start;
-use crate::data::{DenseMatrix, DenseView, Labels};
+use crate::data::Vectors;
 use crate::error::Result;
 use crate::monitor::Monitor;
-use crate::problem::OneVsRest;
+use crate::problem::{Block, OneVsRest};
 
 /// At most this many samples are held out, and at most a tenth: the standard error of an accuracy of 95 % is .5 points.
 const MOST: usize = 2000;
@@ -17,13 +18,43 @@ const MOST: usize = 2000;
 /// The relative duality gap of the second fit.
 const TOL: f64 = 1e-2;
 
+/// Samples that a fit does not see: rows, each with the share of its weight that is held out.
+pub(super) struct HeldOut(Vec<(usize, f64)>);
+
+impl HeldOut {
+    /// About `n_wanted` of the samples that may be held out, each class by size. A row stands for several samples where
+    /// equal ones are merged, of which some are held out, as if they were rows of their own.
+    pub fn choose(samples: Chosen<'_>, may: impl Fn(usize) -> bool, n_wanted: usize, seed: u64) -> Self {
+        let Chosen { labels, weights, copies } = samples;
+        let n_copies = |row: usize| (copies[row].round() as usize).clamp(1, MOST);
+        let eligible = (0..weights.len()).filter(|&row| weights[row] > 0.0 && may(row));
+        let rows: Vec<usize> = eligible.flat_map(|row| std::iter::repeat_n(row, n_copies(row))).collect();
+        // Each class has its share: rare ones would count for more than they are.
+        let held = choose_of_classes(&labels.select(&rows), &vec![1.0; rows.len()], n_wanted, 0, seed.wrapping_add(1));
+        let held: Vec<usize> = held.into_iter().map(|at| rows[at]).collect();
+        let share = |same: &[usize]| (same[0], same.len() as f64 / n_copies(same[0]) as f64);
+        HeldOut(held.chunk_by(|a, b| a == b).map(share).collect())
+    }
+
+    /// How many rows they are of.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The costs of the others.
+    pub fn rest(&self, mut costs: Vec<f64>) -> Vec<f64> {
+        for &(row, share) in &self.0 {
+            costs[row] = if share < 1.0 { costs[row] * (1.0 - share) } else { 0.0 };
+        }
+        costs
+    }
+}
+
 /// What the fit on all samples knows.
 pub(super) struct FitOnAll<'a> {
-    pub phi: &'a DenseMatrix<f32>,
-    pub labels: &'a Labels,
-    /// Effective weights.
-    pub weights: &'a [f64],
-    /// C times these.
+    pub phi: &'a Vectors,
+    pub samples: Chosen<'a>,
+    /// C times their weights.
     pub costs: &'a [f64],
     /// The rows of φ whose samples are bases, which must not be held out: their similarity to themselves is not that of a
     /// new sample.
@@ -43,28 +74,42 @@ pub(super) fn held_out_error(
     seed: u64,
     monitor: &Monitor<'_>,
 ) -> Result<Option<f64>> {
-    let FitOnAll { phi, labels, weights, costs, bases, start } = all;
-    let eligible: Vec<f64> = (0..weights.len()).map(|i| if bases.contains(&i) { 0.0 } else { weights[i] }).collect();
-    let n_wanted = MOST.min(weights.len() / 10);
-    let held = choose_hessian_rows(labels, &eligible, n_wanted, seed.wrapping_add(1));
-    if held.is_empty() {
+    let FitOnAll { phi, samples, costs, bases, start } = all;
+    let held = HeldOut::choose(samples, |row| !bases.contains(&row), MOST.min(costs.len() / 10), seed);
+    if held.len() == 0 {
         return Ok(None);
     }
-    let mut rest = costs.to_vec();
-    held.iter().for_each(|&row| rest[row] = 0.0);
-    let solution = solver.starting_at(start, TOL).solve(phi, labels, &rest, &monitor.without_progress())?;
-    let rows: DenseView<'_, f32> = phi.view()?;
-    let dot = |row: usize, weights: &[f32]| -> f64 {
-        rows.row(row).iter().zip(weights).map(|(x, w)| f64::from(*x) * f64::from(*w)).sum()
-    };
-    let (mut wrong, mut total) = (0.0, 0.0);
-    for &row in &held {
-        let of = |(weights, intercept): (&[f32], &f64)| dot(row, weights) + intercept;
-        let scores: Vec<f64> = solution.weights.chunks(phi.n_cols.max(1)).zip(&solution.intercepts).map(of).collect();
-        total += weights[row];
+    let (rest, quiet) = (held.rest(costs.to_vec()), monitor.without_progress());
+    let solution = solver.starting_at(start, TOL).solve(phi, samples.labels, &rest, &quiet)?;
+    Ok(Some(judge(phi, samples, &held, &solution)?.error))
+}
+
+/// How good a fit is on samples that it did not see.
+pub(super) struct Judged {
+    /// The share of their weight that is misclassified.
+    pub error: f64,
+    /// Their mean squared hinge, over samples and problems.
+    pub squared_hinge: f64,
+}
+
+/// Judges a solution by samples that were held out.
+///
+/// # Errors
+/// [`Error::Shape`](crate::Error::Shape) for inconsistent rows.
+pub(super) fn judge(phi: &Vectors, samples: Chosen<'_>, held: &HeldOut, solution: &Solution) -> Result<Judged> {
+    let Chosen { labels, weights, .. } = samples;
+    let (rows, targets) = (Block::of(phi)?, OneVsRest::new(labels.codes(), labels.classes().len()));
+    let (mut wrong, mut hinge, mut total) = (0.0, 0.0, 0.0);
+    for &(row, share) in &held.0 {
+        let of = |(weights, intercept): (&[f32], &f64)| rows.dot(row, weights) + intercept;
+        let scores: Vec<f64> = solution.weights.chunks(phi.n_cols().max(1)).zip(&solution.intercepts).map(of).collect();
+        let slack = |(problem, score): (usize, &f64)| (1.0 - targets.sign(row, problem) * score).max(0.0).powi(2);
+        let weight = share * weights[row];
+        total += weight;
+        hinge += weight * scores.iter().enumerate().map(slack).sum::<f64>() / scores.len() as f64;
         if OneVsRest::decide(&scores) != labels.codes()[row] as usize {
-            wrong += weights[row];
+            wrong += weight;
         }
     }
-    Ok(Some(wrong / total))
+    Ok(Judged { error: wrong / total, squared_hinge: hinge / total })
 }

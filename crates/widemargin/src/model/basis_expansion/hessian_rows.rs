@@ -28,12 +28,23 @@ pub fn brought_rows(labels: &Labels, weights: &[f64], n_features: usize, fewest:
 /// Chooses about `n_wanted` rows among those with a weight, ascending: at random, each class by size with a minimum; all
 /// where as many are wanted as there are.
 pub fn choose_hessian_rows(labels: &Labels, weights: &[f64], n_wanted: usize, seed: u64) -> Vec<usize> {
+    choose_of_classes(labels, weights, n_wanted, FEW, seed)
+}
+
+/// The same with a minimum of `few`, or all of a class that has fewer; with none, each class has its share.
+pub(in crate::model) fn choose_of_classes(
+    labels: &Labels,
+    weights: &[f64],
+    n_wanted: usize,
+    few: usize,
+    seed: u64,
+) -> Vec<usize> {
     let n_classes = labels.classes().len();
     let present = |row: usize| weights[row] > 0.0;
     let mut left = vec![0usize; n_classes];
     labels.codes().iter().enumerate().filter(|(row, _)| present(*row)).for_each(|(_, &c)| left[c as usize] += 1);
     let total: usize = left.iter().sum();
-    let few = FEW.min(n_wanted / n_classes.max(1));
+    let few = few.min(n_wanted / n_classes.max(1));
     let share = |size: usize| {
         let rest = n_wanted.saturating_sub(few * n_classes) as f64;
         size.min(few + (rest * size as f64 / total.max(1) as f64) as usize)

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::expansion::BasisExpansion;
 use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::problem::Intercept;
+use crate::problem::{Block, Intercept};
 use crate::similarity::Similarity;
 use crate::solve::thin_plate::GivenPath;
 
@@ -59,16 +59,17 @@ pub(super) fn learn_weights<S: Similarity>(
     let width = expansion.n_features();
     let columns = |part: usize| expansion.part_columns(part).unwrap_or_default();
     let view = DenseView::new(phi, asked.samples.labels.len(), width)?;
-    let sampled = Sampled::new(view, asked.samples, SAMPLES_TO_WEIGH, asked.seed)?;
+    let sampled = Sampled::new(view.into(), asked.samples, SAMPLES_TO_WEIGH, asked.seed)?;
     let pool = Pool::new(asked.threads)?;
     let loss = |powers: &[f64]| -> Result<f64> {
-        let mut scaled = sampled.phi().to_vec();
+        let Block::Dense(rows) = sampled.phi()? else { return Ok(f64::INFINITY) };
+        let mut scaled = rows.values().to_vec();
         for (&part, power) in open.iter().zip(powers) {
             scale_columns(&mut scaled, width, columns(part), power.exp2());
         }
         let point = sampled
             .fit(
-                &scaled,
+                DenseView::new(&scaled, sampled.n_rows(), width)?.into(),
                 GivenPath { c: asked.c, ..GivenPath::default() },
                 asked.intercept,
                 &pool,

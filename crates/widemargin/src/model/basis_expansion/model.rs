@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use crate::data::{DenseMatrix, Label, Labels, Samples, Source};
 use crate::error::{Error, Result};
-use crate::expansion::{BasisExpansion, Decision};
+use crate::expansion::{BasisExpansion, Decision, PartMap};
 use crate::linalg;
 use crate::macros::getters;
 use crate::model::Scores;
@@ -71,10 +71,6 @@ impl<S: Similarity> BasisExpansionSvc<S> {
     ) -> Result<Scores> {
         let (n, k) = (samples.n_samples(), n_problems(self.classes.len()));
         let decision = self.decision.get_or_init(|| self.expansion.decision(&self.weights, k)).as_ref();
-        let (maps, d) = match decision {
-            Some(decision) => (&decision.maps[..], decision.width()),
-            None => (self.expansion.maps(), self.expansion.n_features()),
-        };
         Scores::check_memory(n, k)?;
         let mut values = vec![0.0f32; n * k];
         let a_chunk = self.expansion.rows_a_chunk();
@@ -84,11 +80,21 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         let work = |at: usize, out: &mut &mut [f32]| {
             count.go_on()?;
             let rows = at * a_chunk..((at + 1) * a_chunk).min(n);
-            let mut phi = vec![0.0f32; rows.len() * d];
-            self.expansion.mapped_into(maps, samples.chunk(rows.clone())?, rows.start, &mut phi)?;
+            let chunk = || samples.chunk(rows.clone());
+            let mapped = |maps: &[PartMap], width: usize| {
+                let mut phi = vec![0.0f32; rows.len() * width];
+                self.expansion.mapped_into(maps, chunk()?, rows.start, &mut phi)?;
+                Ok::<_, Error>(phi)
+            };
             match decision {
-                Some(decision) => decision.values(&phi, out),
-                None => linalg::outer(out, &phi, &self.weights, d),
+                Some(Decision::Folded(folded)) => folded.values(&mapped(&folded.maps, folded.width())?, out),
+                Some(Decision::Sparse(sparse)) => {
+                    sparse.values(&self.expansion.sparse_rows(chunk()?, rows.start)?, out)?
+                }
+                None => {
+                    let d = self.expansion.n_features();
+                    linalg::outer(out, &mapped(self.expansion.maps(), d)?, &self.weights, d);
+                }
             }
             for row in out.chunks_mut(k) {
                 row.iter_mut().zip(&self.intercepts).for_each(|(score, b)| *score = (f64::from(*score) + b) as f32);

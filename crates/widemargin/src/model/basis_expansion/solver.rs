@@ -1,7 +1,7 @@
 //! The linear SVM on the features of an expansion: its solver by loss and penalty.
 
 use super::start::Start;
-use crate::data::{DenseMatrix, DenseView, Labels};
+use crate::data::{DenseView, Labels, Vectors};
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::problem::{AnyLoss, Block, Intercept, LinearObjective, OneVsRest, Penalty};
@@ -39,24 +39,20 @@ impl Solver {
         Solver { start: Some(start), tol, ..self.clone() }
     }
 
-    pub fn solve(
-        &self,
-        phi: &DenseMatrix<f32>,
-        labels: &Labels,
-        costs: &[f64],
-        monitor: &Monitor<'_>,
-    ) -> Result<Solution> {
+    pub fn solve(&self, phi: &Vectors, labels: &Labels, costs: &[f64], monitor: &Monitor<'_>) -> Result<Solution> {
         let targets = OneVsRest::new(labels.codes(), labels.classes().len());
-        let (rows, threads, tol) = (phi.view()?, self.threads, self.tol);
+        let (threads, tol) = (self.threads, self.tol);
         if self.penalty == Penalty::L1 {
-            return self.solve_l1(rows, targets, costs, monitor);
+            return self.solve_l1(phi.dense()?.view()?, targets, costs, monitor);
         }
-        let AnyLoss::Smooth(loss) = self.loss else { return self.solve_dual(rows, targets, costs, monitor) };
+        let AnyLoss::Smooth(loss) = self.loss else {
+            return self.solve_dual(phi.dense()?.view()?, targets, costs, monitor);
+        };
         let (default, intercept) = (NewtonSettings::default(), self.intercept);
         let max_iter = self.max_iter.unwrap_or(default.max_iter);
         let settings = NewtonSettings { tol, max_iter, threads, ..default };
-        let mut objective = LinearObjective::new(&[Block::from(rows)], targets, costs, loss, intercept, threads)?;
-        let start = self.start.as_ref().and_then(|start| start.of(targets.n_problems(), phi.n_cols));
+        let mut objective = LinearObjective::new(&[Block::of(phi)?], targets, costs, loss, intercept, threads)?;
+        let start = self.start.as_ref().and_then(|start| start.of(targets.n_problems(), phi.n_cols()));
         let solution = newton::solve(&mut objective, &settings, start, monitor)?;
         let report = solution.report(Vec::new(), &settings);
         Ok(Solution { weights: solution.weights, intercepts: solution.intercepts, intercept, report })

@@ -1,16 +1,18 @@
 //! The kernel with the least leave-one-out loss.
 //!
-//! Each kernel is fitted on at most a thousand samples, exactly, with C by leave-one-out; the mean leave-one-out squared
-//! hinge at the C selected is its loss. λ and the loss have no scale, so that kernels of any homogeneity may be compared.
+//! Each kernel is solved on at most a thousand samples, exactly, along the path of C, on columns scaled as suits the
+//! first; the least mean leave-one-out squared hinge in closed form is its loss. Refits confirm the estimates of the best
+//! alone. λ and the loss have no scale, so that kernels of any homogeneity may be compared.
 
 use std::time::Instant;
 
+use super::fit::{Fit, Taken};
 use super::model::ThinPlateSvc;
-use super::params::{Standardize, ThinPlateParams};
+use super::params::ThinPlateParams;
 use crate::data::{AnySamples, Labels, Rows, SamplesView, Source, VectorSource, effective_weights};
 use crate::error::{Error, Result};
 use crate::model::{CChoice, choose_rows};
-use crate::monitor::Monitor;
+use crate::monitor::{Monitor, Stopped};
 use crate::similarity::ConditionalKernel;
 
 /// Samples on which kernels are compared.
@@ -21,9 +23,10 @@ const SAMPLES: usize = 1000;
 pub struct TriedThinPlate {
     /// The kernel.
     pub kernel: ConditionalKernel,
-    /// The mean leave-one-out squared hinge at the C selected, or why there is none.
+    /// The least mean leave-one-out squared hinge on the path of C, or why there is none.
     pub loss: std::result::Result<f64, String>,
-    /// The estimated error there.
+    /// The share of the samples that are misclassified when left out, there; it assumes, as the loss does, that no other
+    /// sample then crosses the margin.
     pub error: Option<f64>,
     /// The number of samples.
     pub n_samples: usize,
@@ -46,20 +49,18 @@ impl ThinPlateParams {
         sample_weight: Option<&[f64]>,
         monitor: &Monitor<'_>,
     ) -> Result<(ThinPlateSvc, Vec<TriedThinPlate>)> {
-        self.check()?;
-        labels.check(samples.n_rows())?;
-        let some = Compared::of(self, labels, sample_weight)?;
-        // What is fitted on all is the model where all are compared, by the exact solver.
-        let is_final = !some.is_part && self.n_basis.is_none() && !self.per_class;
-        let (mut model, tried, note) = if is_final {
-            let fit = |params: Self| params.fit_with(samples, labels, sample_weight, monitor);
-            self.compared(kernels, some.rows.len(), fit, monitor)?
+        let some = Compared::of(self, samples.n_rows(), labels, sample_weight)?;
+        // Where all samples are compared by the exact solver, they are solved on for the model.
+        let is_same = !some.is_part && self.n_basis.is_none() && !self.per_class;
+        let (mut model, Comparison { tried, note, .. }) = if is_same {
+            self.on_scaled(samples, labels, sample_weight, monitor, |fit, taken| {
+                let best = fit.best_of(kernels, &taken, monitor)?;
+                Ok((self.clone().kernel(best.kernel).fitted_classes(fit, taken.near(best.near))?, best))
+            })?
         } else {
-            self.compared_on_some(kernels, &some, &VectorSource(samples), labels, sample_weight, monitor)?
+            let best = self.compared_on_some(kernels, &some, &VectorSource(samples), labels, sample_weight, monitor)?;
+            (self.clone().kernel(best.kernel).fit_with(samples, labels, sample_weight, monitor)?, best)
         };
-        if !is_final {
-            model = self.clone().kernel(model.kernel()).fit_with(samples, labels, sample_weight, monitor)?;
-        }
         model.report.notes.push(note);
         Ok((model, tried))
     }
@@ -76,9 +77,9 @@ impl ThinPlateParams {
         sample_weight: Option<&[f64]>,
         monitor: &Monitor<'_>,
     ) -> Result<(ConditionalKernel, String)> {
-        let some = Compared::of(self, labels, sample_weight)?;
-        let (model, _, note) = self.compared_on_some(kernels, &some, samples, labels, sample_weight, monitor)?;
-        Ok((model.kernel(), note))
+        let some = Compared::of(self, samples.n_samples(), labels, sample_weight)?;
+        let best = self.compared_on_some(kernels, &some, samples, labels, sample_weight, monitor)?;
+        Ok((best.kernel, best.note))
     }
 
     /// The kernels compared on some of the samples, by the exact solver.
@@ -90,60 +91,76 @@ impl ThinPlateParams {
         labels: &Labels,
         sample_weight: Option<&[f64]>,
         monitor: &Monitor<'_>,
-    ) -> Result<(ThinPlateSvc, Vec<TriedThinPlate>, String)> {
+    ) -> Result<Comparison> {
         let rows = &some.rows;
         let picked: AnySamples = samples.select(rows)?;
         let view = SamplesView::Other(&picked).rows("the thin plate SVM")?;
         let labels = labels.present(rows);
         let weights: Option<Vec<f64>> = sample_weight.map(|all| rows.iter().map(|&row| all[row]).collect());
-        let fit =
-            |params: Self| params.n_basis(None).per_class(false).fit_with(&view, &labels, weights.as_deref(), monitor);
-        self.compared(kernels, rows.len(), fit, monitor)
+        let exact = self.clone().n_basis(None).per_class(false);
+        exact.on_scaled(&view, &labels, weights.as_deref(), monitor, |fit, taken| fit.best_of(kernels, &taken, monitor))
     }
+}
 
-    /// The model with the least leave-one-out loss, what was found of each kernel, and what to tell.
-    fn compared(
-        &self,
+/// What was found of some kernels.
+pub(super) struct Comparison {
+    /// The kernel with the least leave-one-out loss.
+    kernel: ConditionalKernel,
+    /// λ there, in scale-free units.
+    near: f64,
+    tried: Vec<TriedThinPlate>,
+    /// What to tell.
+    note: String,
+}
+
+impl Fit<'_, '_> {
+    /// The kernel with the least leave-one-out loss on the rows taken, without refits.
+    fn best_of(
+        &mut self,
         kernels: &[ConditionalKernel],
-        n_samples: usize,
-        fit: impl Fn(Self) -> Result<ThinPlateSvc>,
+        taken: &Taken<'_>,
         monitor: &Monitor<'_>,
-    ) -> Result<(ThinPlateSvc, Vec<TriedThinPlate>, String)> {
+    ) -> Result<Comparison> {
+        let n_samples = self.problems.codes.len();
+        let before: f64 = self.clock.stages.iter().map(|stage| stage.seconds).sum();
         let mut tried: Vec<TriedThinPlate> = Vec::with_capacity(kernels.len());
-        let mut best: Option<(f64, ThinPlateSvc)> = None;
+        let mut best: Option<(f64, ConditionalKernel, f64)> = None;
         let mut problem: Option<Error> = None;
         for &kernel in kernels {
             let start = Instant::now();
-            // Columns are scaled as for the first.
-            let standardize = best.as_ref().map_or(self.standardize, |(_, model)| match model.scale() {
-                Some(_) => Standardize::Yes,
-                None => Standardize::No,
-            });
-            let found = fit(self.clone().kernel(kernel).standardize(standardize));
-            let (loss, error) = match &found {
+            // λ of another kernel says little: without errors in training it may be any small one.
+            let near = taken.near.filter(|_| kernel == self.params.kernel);
+            let params = ThinPlateParams { confirms: false, near, ..self.params.clone() }.kernel(kernel);
+            let mut fit = Fit { params: &params, clock: &mut *self.clock, ..*self };
+            let found = fit.space(taken.rows).and_then(|space| fit.exact(taken.rows, space));
+            let (loss, error) = match found {
                 Err(Error::Cancelled { stage }) => return Err(Error::Cancelled { stage }),
-                Err(problem) => (Err(problem.to_string()), None),
-                Ok(model) => {
-                    let point = model.chosen();
-                    let loss = point.and_then(|point| point.loo_squared_hinge);
-                    let error = point.and_then(|point| point.error_estimate()).map(|(_, error)| error);
-                    (loss.ok_or_else(|| "no C of the path could be solved".to_owned()), error)
+                Err(error) => {
+                    let told = error.to_string();
+                    problem = problem.or(Some(error));
+                    (Err(told), None)
+                }
+                Ok(attempt) => {
+                    let point = attempt.point();
+                    if let Some(loss) = point.loo_squared_hinge
+                        && best.is_none_or(|(least, ..)| loss < least)
+                    {
+                        best = Some((loss, kernel, point.lambda));
+                    }
+                    let loss = point.loo_squared_hinge.ok_or_else(|| "no C of the path could be solved".to_owned());
+                    (loss, point.loo_error)
                 }
             };
-            let seconds = start.elapsed().as_secs_f64();
-            match (&loss, found) {
-                (Ok(loss), Ok(model)) if best.as_ref().is_none_or(|(least, _)| loss < least) => {
-                    best = Some((*loss, model));
-                }
-                (_, Err(error)) => problem = problem.or(Some(error)),
-                _ => {}
-            }
-            tried.push(TriedThinPlate { kernel, loss, error, n_samples, seconds });
+            tried.push(TriedThinPlate { kernel, loss, error, n_samples, seconds: start.elapsed().as_secs_f64() });
             if best.is_some() && monitor.ask().is_err() {
                 break;
             }
         }
-        let Some((_, model)) = best else {
+        let Some((_, kernel, lambda)) = best else {
+            if monitor.ask() == Err(Stopped::TimeLimit) {
+                let needs = 2.0 * (before + tried.iter().map(|tried| tried.seconds).sum::<f64>());
+                return Err(Error::TooShort { stage: "path", needs });
+            }
             // What one kernel meets, such as too little memory, the other does too.
             if let (Some(error), true) = (problem, all_alike(&tried)) {
                 return Err(error);
@@ -160,7 +177,7 @@ impl ThinPlateParams {
         };
         let told: Vec<String> = tried.iter().map(one).collect();
         let note = format!("mean leave-one-out squared hinge on {n_samples} samples: {}", told.join(", "));
-        Ok((model, tried, note))
+        Ok(Comparison { kernel, near: lambda, tried, note })
     }
 }
 
@@ -172,7 +189,9 @@ struct Compared {
 }
 
 impl Compared {
-    fn of(params: &ThinPlateParams, labels: &Labels, sample_weight: Option<&[f64]>) -> Result<Self> {
+    fn of(params: &ThinPlateParams, n_samples: usize, labels: &Labels, sample_weight: Option<&[f64]>) -> Result<Self> {
+        params.check()?;
+        labels.check(n_samples)?;
         if params.c != CChoice::Auto {
             return Err(Error::parameter("kernel", "auto", "a kernel where C is given: losses at one C say nothing"));
         }

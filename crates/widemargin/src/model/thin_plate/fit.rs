@@ -22,8 +22,8 @@ use crate::par::Pool;
 use crate::problem::n_problems;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::thin_plate::{
-    BLOCK, FitSettings, Fitted, LOWEST, Means, NullSpace, Problems, RowFacts, SAMPLES_A_FREE_POLYNOMIAL, Solved, Stop,
-    WhyNotFree, feature_map_of, fit_blocks, fit_exact, memory,
+    BLOCK, FitSettings, Fitted, LOWEST, Means, NullSpace, PathPoint, Problems, RowFacts, SAMPLES_A_FREE_POLYNOMIAL,
+    Solved, Stop, WhyNotFree, feature_map_of, fit_blocks, fit_exact, memory,
 };
 use crate::solve::{Report, Stage, Status};
 
@@ -36,6 +36,9 @@ const APART: f64 = 30.0;
 /// Number of samples on which leave-one-out decides whether to standardise: two fits that are fast compared with one on
 /// all samples.
 const SAMPLES_TO_DECIDE: usize = 1000;
+
+/// λ, in scale-free units, that say something of other scalings too: where samples are separated, all small ones do alike.
+const USUAL: std::ops::Range<f64> = 1e-4..10.0;
 
 /// The largest relative gap between the objectives at which a fit counts as solved.
 const LARGEST_GAP: f64 = 1e-6;
@@ -73,6 +76,18 @@ impl ThinPlateParams {
         if let Some(kernels) = self.open_kernels() {
             return Ok(self.fit_best(kernels, samples, labels, sample_weight, monitor)?.0);
         }
+        self.on_scaled(samples, labels, sample_weight, monitor, |fit, taken| self.fitted_classes(fit, taken))
+    }
+
+    /// Prepares the problems and the rows, scaled, for what is done with them.
+    pub(super) fn on_scaled<T>(
+        &self,
+        samples: &impl Rows,
+        labels: &Labels,
+        sample_weight: Option<&[f64]>,
+        monitor: &Monitor<'_>,
+        then: impl FnOnce(&mut Fit<'_, '_>, Taken<'_>) -> Result<T>,
+    ) -> Result<T> {
         self.check()?;
         labels.check(samples.n_rows())?;
         if samples.n_cols() == 0 {
@@ -91,14 +106,14 @@ impl ThinPlateParams {
         let read = |rows: &[usize]| Ok(Some(fingerprints(samples, rows)));
         let distinct = Distinct::find(read, given, 0, self.threads, monitor)?;
         let (labels, weights) = distinct.labelled(labels, &self.class_weight)?;
-        let n_classes = labels.classes().len();
         // Leave-one-out removes one copy, whose weight is that of its class.
         let units: Vec<f64> =
             weights.iter().zip(&distinct.weights).map(|(weight, copies)| weight / copies.max(1.0)).collect();
+        let n_classes = labels.classes().len();
         let problems = Problems { codes: labels.codes(), n_classes, weights: &weights, units: &units };
         let pool = Pool::new(self.threads)?;
         let n_features = samples.n_cols();
-        let rows = dense_rows(samples, &distinct.rows, n_features)?;
+        let mut rows = dense_rows(samples, &distinct.rows, n_features)?;
         let first_come = distinct.in_callers_order();
         let mut fit = Fit {
             params: self,
@@ -109,34 +124,35 @@ impl ThinPlateParams {
             clock: &mut clock,
         };
         let training = self.training(fit.landmarks().is_some());
-        let mut rows = rows;
-        let (scale, warnings) = fit.scaling(&rows)?;
+        let Scaled { factors: scale, warnings, near } = fit.scaling(&rows)?;
         if let Some(factors) = &scale {
             scale_rows(&mut rows, factors);
         }
-        let class_weights = labels.class_weights(&weights);
-        let taken = Taken { rows: &rows, scale, training, warnings };
+        let taken = Taken { rows: &rows, scale, training, warnings, near, distinct: &distinct, labels: &labels };
+        then(&mut fit, taken)
+    }
+
+    /// The model of all classes.
+    pub(super) fn fitted_classes(&self, fit: &mut Fit<'_, '_>, taken: Taken<'_>) -> Result<ThinPlateSvc> {
+        let Problems { codes: all, n_classes, weights, units } = *fit.problems;
+        let classes = taken.labels.classes();
+        let class_weights = taken.labels.class_weights(weights);
+        let near = ThinPlateParams { near: taken.near, ..self.clone() };
+        let mut fit = Fit { params: &near, clock: &mut *fit.clock, ..*fit };
         if !self.per_class || n_classes == 2 {
-            return self.fitted(&mut fit, taken, &distinct, labels.classes().to_vec(), class_weights);
+            return near.fitted(&mut fit, taken, classes.to_vec(), class_weights);
         }
         let mut models = Vec::with_capacity(n_classes);
         for class in 0..n_classes as u32 {
-            let codes: Vec<u32> = labels.codes().iter().map(|&code| u32::from(code == class)).collect();
-            let problems = Problems { codes: &codes, n_classes: 2, weights: &weights, units: &units };
-            let mut of_class = Fit {
-                params: self,
-                problems: &problems,
-                first_come: &first_come,
-                n_features,
-                pool: &pool,
-                clock: &mut *fit.clock,
-            };
+            let codes: Vec<u32> = all.iter().map(|&code| u32::from(code == class)).collect();
+            let problems = Problems { codes: &codes, n_classes: 2, weights, units };
+            let mut of_class = Fit { problems: &problems, clock: &mut *fit.clock, ..fit };
             // That one class is no better than the others says nothing of all.
             let class_weights = vec![class_weights.iter().sum(), 0.0];
             let two = [0, 1].map(Label::Integer).to_vec();
-            models.push(self.fitted(&mut of_class, taken.clone(), &distinct, two, class_weights)?);
+            models.push(near.fitted(&mut of_class, taken.clone(), two, class_weights)?);
         }
-        joined(models, labels.classes()).ok_or(Error::NoSamples(""))
+        joined(models, classes).ok_or(Error::NoSamples(""))
     }
 
     /// The model of the problems of a fit.
@@ -144,11 +160,10 @@ impl ThinPlateParams {
         &self,
         fit: &mut Fit<'_, '_>,
         taken: Taken<'_>,
-        distinct: &Distinct,
         classes: Vec<Label>,
         class_weights: Vec<f64>,
     ) -> Result<ThinPlateSvc> {
-        let Taken { rows, scale, training, mut warnings } = taken;
+        let Taken { rows, scale, training, mut warnings, distinct, .. } = taken;
         let attempt = fit.attempt(rows, fit.space(rows)?)?;
         warnings.extend(fit.crowded(&attempt));
         warnings.extend(attempt.note.clone());
@@ -220,7 +235,7 @@ impl ThinPlateParams {
             null_space: self.null_space,
             c: self.c.given(),
             lowest: LOWEST,
-            near: None,
+            near: self.near,
             confirms: self.confirms,
             stop: Stop { max_steps: self.max_steps, tol: self.tol },
         }
@@ -305,17 +320,37 @@ pub(crate) struct Fit<'a, 'w> {
 
 /// The samples as the problems take them.
 #[derive(Clone)]
-struct Taken<'a> {
+pub(super) struct Taken<'a> {
     /// Row-major, scaled.
-    rows: &'a [f64],
+    pub rows: &'a [f64],
     /// The factors of the columns.
     scale: Option<Vec<f64>>,
     training: TrainingSettings,
     warnings: Vec<String>,
+    /// λ near which C is selected, in scale-free units.
+    pub near: Option<f64>,
+    distinct: &'a Distinct,
+    labels: &'a Labels,
+}
+
+impl Taken<'_> {
+    /// The same with C selected near this λ.
+    pub fn near(self, lambda: f64) -> Self {
+        Taken { near: Some(lambda), ..self }
+    }
+}
+
+/// What is done with the columns.
+struct Scaled {
+    /// The factors of the columns, if they are to be standardised.
+    factors: Option<Vec<f64>>,
+    warnings: Vec<String>,
+    /// λ, in scale-free units, where the same fit has been solved.
+    near: Option<f64>,
 }
 
 /// A fit with one scaling of the rows.
-struct Attempt {
+pub(super) struct Attempt {
     fitted: Fitted,
     /// Row-major.
     bases: Vec<f64>,
@@ -327,24 +362,56 @@ struct Attempt {
 }
 
 impl Attempt {
-    fn loss(&self) -> f64 {
-        self.fitted.outcome.best.point.loo_squared_hinge.unwrap_or(f64::INFINITY)
+    /// What was found at the C selected.
+    pub fn point(&self) -> &PathPoint {
+        &self.fitted.outcome.best.point
+    }
+
+    fn least(&self) -> LeastLoss {
+        let point = self.point();
+        LeastLoss { loss: point.loo_squared_hinge.unwrap_or(f64::INFINITY), lambda: point.lambda }
+    }
+}
+
+/// The least leave-one-out loss of a path, and its λ in scale-free units.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LeastLoss {
+    pub loss: f64,
+    pub lambda: f64,
+}
+
+/// What leave-one-out says of columns as they are and standardised.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ScalingLosses {
+    pub plain: LeastLoss,
+    pub standard: LeastLoss,
+    /// Whether of all samples.
+    pub is_of_all: bool,
+}
+
+impl ScalingLosses {
+    /// Whether standardised columns have the lower loss.
+    pub fn standardize(&self) -> bool {
+        self.standard.loss < self.plain.loss
     }
 }
 
 impl Fit<'_, '_> {
-    /// The factors of the columns, if they are to be standardised; with warnings.
-    fn scaling(&mut self, rows: &[f64]) -> Result<(Option<Vec<f64>>, Vec<String>)> {
+    /// Whether the columns are to be standardised, and how.
+    fn scaling(&mut self, rows: &[f64]) -> Result<Scaled> {
         let space = self.space(rows)?;
         let mut warnings = space.warnings();
         let (uneven, factors) = (space.unevenness(), space.factors().to_vec());
         let losses = if self.undecided(uneven) { Some(self.losses(rows, &factors)?) } else { None };
         let standardize = match losses {
-            Some((plain, standard)) => standard < plain,
+            Some(losses) => losses.standardize(),
             None => self.params.standardize == Standardize::Yes,
         };
         warnings.extend(scaling_warning(uneven, losses, standardize));
-        Ok((standardize.then_some(factors), warnings))
+        let is_same = self.landmarks().is_none() && !self.params.per_class;
+        let solved = losses.filter(|losses| losses.is_of_all && is_same);
+        let near = solved.map(|losses| if standardize { losses.standard.lambda } else { losses.plain.lambda });
+        Ok(Scaled { factors: standardize.then_some(factors), warnings, near })
     }
 
     /// Whether leave-one-out decides about standardising the columns.
@@ -355,7 +422,7 @@ impl Fit<'_, '_> {
     }
 
     /// The smallest leave-one-out losses of the exact solver on some of the samples, unscaled and standardised.
-    pub fn losses(&mut self, rows: &[f64], factors: &[f64]) -> Result<(f64, f64)> {
+    pub fn losses(&mut self, rows: &[f64], factors: &[f64]) -> Result<ScalingLosses> {
         let Fit { params, problems, first_come, n_features, pool, .. } = *self;
         let n = problems.codes.len();
         let mut some: Vec<usize> = (0..n).collect();
@@ -374,14 +441,18 @@ impl Fit<'_, '_> {
         let mut clock = Clock::start(self.clock.monitor);
         let looking = ThinPlateParams { confirms: false, ..params.clone() };
         let mut fit = Fit { params: &looking, problems: &problems, first_come, n_features, pool, clock: &mut clock };
-        let plain = fit.exact(&rows, fit.space(&rows)?)?.loss();
+        let plain = fit.exact(&rows, fit.space(&rows)?)?;
         scale_rows(&mut rows, factors);
-        let standard = fit.exact(&rows, fit.space(&rows)?)?.loss();
+        let plain = plain.least();
+        let near = Some(plain.lambda).filter(|lambda| USUAL.contains(lambda));
+        let nearby = ThinPlateParams { near, ..looking.clone() };
+        fit.params = &nearby;
+        let standard = fit.exact(&rows, fit.space(&rows)?)?.least();
         self.clock.end("scaling")?;
-        Ok((plain, standard))
+        Ok(ScalingLosses { plain, standard, is_of_all: some.len() == n })
     }
 
-    fn space(&self, rows: &[f64]) -> Result<PolynomialSpace> {
+    pub fn space(&self, rows: &[f64]) -> Result<PolynomialSpace> {
         PolynomialSpace::fit(rows, self.problems.weights, self.n_features, self.params.kernel.degree())
     }
 
@@ -414,7 +485,7 @@ impl Fit<'_, '_> {
     }
 
     /// The exact fit. Samples at the same point share a basis; samples without a coefficient have none.
-    fn exact(&mut self, rows: &[f64], space: PolynomialSpace) -> Result<Attempt> {
+    pub fn exact(&mut self, rows: &[f64], space: PolynomialSpace) -> Result<Attempt> {
         let Fit { params, problems, n_features, pool, .. } = *self;
         let (n, k) = (problems.codes.len(), n_problems(problems.n_classes));
         let needed = memory::exact_bytes(n, space.len(), k, pool.threads());
@@ -476,15 +547,16 @@ impl Fit<'_, '_> {
 
 /// A warning if the columns differ a lot in spread: what was done, and the losses (unscaled and standardised) behind
 /// the decision.
-pub(crate) fn scaling_warning(uneven: f64, losses: Option<(f64, f64)>, standardize: bool) -> Option<String> {
+pub(crate) fn scaling_warning(uneven: f64, losses: Option<ScalingLosses>, standardize: bool) -> Option<String> {
     if uneven <= APART {
         return None;
     }
     let differ = format!("the columns differ in spread by a factor of {uneven:.0}");
     let done = if standardize { "they were standardised" } else { "they were used as they are" };
     match losses {
-        Some((plain, standard)) => Some(format!(
-            "{differ}: {done}, for the lower leave-one-out loss ({plain:.4} as they are, {standard:.4} standardised)",
+        Some(ScalingLosses { plain, standard, .. }) => Some(format!(
+            "{differ}: {done}, for the lower leave-one-out loss ({:.4} as they are, {:.4} standardised)",
+            plain.loss, standard.loss,
         )),
         None if !standardize => Some(format!(
             "{differ}: distances see little but the widest; standardise them (standardize = yes) unless they are of one \

@@ -116,7 +116,7 @@ impl ThinPlateParams {
         let uneven = plain.unevenness();
         let losses = if fit.undecided(uneven) { Some(fit.losses(&sample, plain.factors())?) } else { None };
         let standardize = match losses {
-            Some((plain, standard)) => standard < plain,
+            Some(losses) => losses.standardize(),
             None => self.standardize == Standardize::Yes,
         };
         let mut warnings = plain.warnings();

@@ -88,6 +88,8 @@ pub struct ThinPlateParams {
     pub(crate) per_class: bool,
     /// Whether the C selected is refined and its estimates come from refits: not where losses are only compared.
     pub(crate) confirms: bool,
+    /// λ, in scale-free units, near which the path over C begins: that of a fit on the same samples.
+    pub(crate) near: Option<f64>,
 }
 
 impl ThinPlateParams {
@@ -111,6 +113,7 @@ impl ThinPlateParams {
             memory_limit: None,
             per_class: false,
             confirms: true,
+            near: None,
         }
     }
 

@@ -4,7 +4,7 @@ mod dense;
 mod sparse;
 mod sums;
 
-use crate::data::{CsrView, DenseView, Rows};
+use crate::data::{CsrView, DenseView, Rows, Vectors};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::par::Pool;
@@ -43,8 +43,44 @@ macro_rules! on_view {
     };
 }
 
+/// Features whose weights for all problems are reordered at a time.
+const FEATURES: usize = 32;
+
 /// Values beyond this cannot be squared and summed in single precision.
 const LARGEST: f64 = 1e17;
+
+impl<'a> Block<'a> {
+    /// All rows of some vectors.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for inconsistent rows.
+    pub fn of(rows: &'a Vectors) -> Result<Self> {
+        Ok(match rows {
+            Vectors::Dense(matrix) => Block::Dense(matrix.view()?),
+            Vectors::Sparse(matrix) => Block::Sparse(matrix.view()?),
+        })
+    }
+
+    /// The given rows, copied in the given order.
+    ///
+    /// # Errors
+    /// As for [`Vectors::of`].
+    pub(crate) fn select(&self, rows: &[usize]) -> Result<Vectors> {
+        on_view!(self, view => Vectors::of(view, rows.iter().copied()))
+    }
+
+    /// Calls `visit(feature, value)` for each non-zero of a row, features ascending.
+    pub(crate) fn for_each_nonzero(&self, row: usize, visit: impl FnMut(usize, f64)) {
+        on_view!(self, view => view.for_each_nonzero(row, visit))
+    }
+
+    /// The product of a row with weights of its features.
+    pub(crate) fn dot(&self, row: usize, weights: &[f32]) -> f64 {
+        let mut sum = 0.0;
+        self.for_each_nonzero(row, |feature, value| sum += value * f64::from(weights[feature]));
+        sum
+    }
+}
 
 impl Block<'_> {
     /// Number of rows.
@@ -65,6 +101,15 @@ impl Block<'_> {
         }
     }
 
+    /// The number of partial sums, added up afterwards, of rows that are cut into `n_shards`: a sum costs as much as the
+    /// products of as many non-zeros as there are features, of which sparse rows may have few.
+    pub(super) fn n_partial_sums(&self, n_shards: usize) -> usize {
+        match self {
+            Block::Dense(_) => n_shards,
+            Block::Sparse(view) => n_shards.min((view.max_nonzeros() / (4 * view.n_cols()).max(1)).max(2)),
+        }
+    }
+
     /// Number of rows that stay in the second-level cache between [`Block::scores`] and [`Block::add_combination`].
     pub(super) fn rows_a_panel(&self) -> usize {
         const BYTES: usize = 512 << 10;
@@ -81,9 +126,11 @@ impl Block<'_> {
             Block::Sparse(_) => {
                 let k = points.len() / stride;
                 let mut packed = vec![0.0; d * k];
-                for (p, point) in points.chunks(stride).enumerate() {
-                    for (slot, &w) in packed[p..].iter_mut().step_by(k).zip(&point[..d]) {
-                        *slot = w as f32;
+                // A few features at a time, so that both stay in the first-level cache.
+                for (first, packed) in (0..).step_by(FEATURES).zip(packed.chunks_mut((FEATURES * k).max(1))) {
+                    for (p, point) in points.chunks(stride).enumerate() {
+                        let weights = &point[first..d.min(first + FEATURES)];
+                        weights.iter().enumerate().for_each(|(at, &w)| packed[at * k + p] = w as f32);
                     }
                 }
                 packed
@@ -122,8 +169,15 @@ impl Block<'_> {
                 sums.wide
             }
             Block::Sparse(_) => {
-                let k = sums.n_problems;
-                (0..k).flat_map(|p| sums.wide[p.min(sums.wide.len())..].iter().step_by(k)).copied().collect()
+                let (k, d) = (sums.n_problems, self.n_features());
+                let mut out = vec![0.0; sums.wide.len()];
+                for (first, wide) in (0..).step_by(FEATURES).zip(sums.wide.chunks((FEATURES * k).max(1))) {
+                    for (p, out) in out.chunks_mut(d.max(1)).enumerate() {
+                        let sums = out[first..d.min(first + FEATURES)].iter_mut();
+                        sums.enumerate().for_each(|(at, sum)| *sum = wide[at * k + p]);
+                    }
+                }
+                out
             }
         }
     }

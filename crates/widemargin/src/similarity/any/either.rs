@@ -3,7 +3,7 @@
 use std::any::Any;
 
 use super::kernel::AnyKernel;
-use crate::data::{AnySamples, Training};
+use crate::data::{AnySamples, CsrMatrix, Training};
 use crate::error::{Error, Result};
 
 /// The first where it compares what is given, the second otherwise.
@@ -53,6 +53,10 @@ impl<A: AnyKernel + 'static, B: AnyKernel + 'static> AnyKernel for Either<A, B> 
 
     fn block_any(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f32]) -> Result<()> {
         self.of(samples).block_any(bases, samples, block)
+    }
+
+    fn sparse_block_any(&self, bases: &AnySamples, samples: &AnySamples) -> Result<Option<CsrMatrix<f32>>> {
+        self.of(samples).sparse_block_any(bases, samples)
     }
 
     fn kernel_distances_any(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f32]) -> Result<bool> {

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use crate::data::{AnySamples, Kind, Mapped, Training, Vectors};
+use crate::data::{AnySamples, CsrMatrix, Kind, Mapped, Training, Vectors};
 use crate::error::{Error, Result};
 use crate::similarity::Similarity;
 
@@ -22,6 +22,8 @@ pub(in crate::similarity) trait AnyKernel: Send + Sync {
     fn fit_any(&mut self, training: &Training<'_, AnySamples>) -> Result<()>;
 
     fn block_any(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f32]) -> Result<()>;
+
+    fn sparse_block_any(&self, bases: &AnySamples, samples: &AnySamples) -> Result<Option<CsrMatrix<f32>>>;
 
     fn kernel_distances_any(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f32]) -> Result<bool>;
 
@@ -74,6 +76,11 @@ where
     fn block_any(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f32]) -> Result<()> {
         let of = |samples| S::Samples::of(samples).ok_or_else(|| other_kind(&self.spec(), S::Samples::NAME, samples));
         self.block(of(bases)?, of(samples)?, block)
+    }
+
+    fn sparse_block_any(&self, bases: &AnySamples, samples: &AnySamples) -> Result<Option<CsrMatrix<f32>>> {
+        let of = |samples| S::Samples::of(samples).ok_or_else(|| other_kind(&self.spec(), S::Samples::NAME, samples));
+        self.sparse_block(of(bases)?, of(samples)?)
     }
 
     fn kernel_distances_any(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f32]) -> Result<bool> {

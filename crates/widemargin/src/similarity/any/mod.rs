@@ -11,7 +11,7 @@ use std::fmt;
 use self::kernel::AnyKernel;
 use super::grid::{GridMatching, fill_shared};
 use super::{PartOptions, Similarity, Spec};
-use crate::data::{AnySamples, Grids, Kind, Mapped, Samples, Training};
+use crate::data::{AnySamples, CsrMatrix, Grids, Kind, Mapped, Samples, Training};
 use crate::descriptor::Descriptor;
 use crate::error::{Error, Result};
 
@@ -309,6 +309,16 @@ impl Similarity for AnySimilarity {
             }
         }
         Ok(())
+    }
+
+    fn sparse_block(&self, bases: &AnySamples, samples: &AnySamples) -> Result<Option<CsrMatrix<f32>>> {
+        let (AnySamples::Described(bases), AnySamples::Described(samples)) = (bases, samples) else {
+            return Err(self.not_described());
+        };
+        match &self.parts[..] {
+            [part] => part.kernel.sparse_block_any(&bases[part.leaf], &samples[part.leaf]),
+            _ => Ok(None),
+        }
     }
 
     fn kernel_distances(

@@ -30,10 +30,15 @@ const SIMILARITIES: &[&[SimilarityRow]] = &[
 const DESCRIPTORS: &[&[DescriptorRow]] = &[
     descriptor::hog::ROWS,
     descriptor::pixels::ROWS,
+    descriptor::phog::ROWS,
+    descriptor::colors::ROWS,
+    descriptor::resize::ROWS,
     descriptor::scaling::ROWS,
     descriptor::znorm::ROWS,
+    descriptor::derivative::ROWS,
     descriptor::minirocket::ROWS,
     descriptor::ngrams::ROWS,
+    descriptor::tfidf::ROWS,
 ];
 
 /// The similarities: what there is to know of each.

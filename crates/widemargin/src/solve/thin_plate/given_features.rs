@@ -15,12 +15,11 @@ use super::memory::landmark_bytes;
 use super::newton::Stop;
 use super::null_space::NullSpace;
 use super::path::{Outcome, Problems};
-use crate::data::{DenseView, Rows};
 use crate::error::Result;
 use crate::linalg::factor::{Matrix, Side, product};
 use crate::monitor::Monitor;
 use crate::par::Pool;
-use crate::problem::Intercept;
+use crate::problem::{self, Intercept};
 
 /// Newton steps per problem and C, and the largest violation of the optimality conditions in units of the margin: enough
 /// to compare values of C.
@@ -41,7 +40,7 @@ pub(crate) struct OnFeatures {
 
 /// The rows of a matrix as the solver takes them.
 struct GivenFeatures<'a> {
-    rows: DenseView<'a, f32>,
+    rows: problem::Block<'a>,
     roots: &'a [f64],
     /// Whether the constant is one more penalised feature.
     has_constant: bool,
@@ -49,7 +48,48 @@ struct GivenFeatures<'a> {
 
 impl GivenFeatures<'_> {
     fn n_features(&self) -> usize {
-        self.rows.n_cols() + usize::from(self.has_constant)
+        self.rows.n_features() + usize::from(self.has_constant)
+    }
+}
+
+impl GivenFeatures<'_> {
+    /// √W Φ Φᵀ √W. Dense: n²·D flops. Sparse: for each feature, 2 flops for each pair of rows that have it, written to
+    /// the band of the second one.
+    fn gram(&self, pool: &Pool) -> Matrix {
+        let n = self.n_rows();
+        let problem::Block::Sparse(_) = self.rows else {
+            let phi = self.phi(&(), 0..n);
+            return product(Side::Transposed(&phi), Side::Plain(&phi));
+        };
+        let mut by_feature: Vec<Vec<(u32, f64)>> = vec![Vec::new(); self.rows.n_features()];
+        let root = |row: usize| self.roots[row];
+        for row in 0..n {
+            self.rows.for_each_nonzero(row, |feature, x| by_feature[feature].push((row as u32, root(row) * x)));
+        }
+        let mut values = vec![0.0; n * n];
+        let mut columns: Vec<&mut [f64]> = values.chunks_mut(n.max(1)).collect();
+        pool.map_mut(&mut columns, |at, column| {
+            self.rows.for_each_nonzero(at, |feature, x| {
+                let x = root(at) * x;
+                by_feature[feature].iter().for_each(|&(row, y)| column[row as usize] += x * y);
+            });
+            if self.has_constant {
+                column.iter_mut().zip(self.roots).for_each(|(value, other)| *value += root(at) * other);
+            }
+        });
+        Matrix::from_columns(values, n, n)
+    }
+
+    /// Σ_i α_i (φ_i, 1 where it is a feature).
+    fn combination(&self, alpha: &[f64]) -> Vec<f64> {
+        let mut sums = vec![0.0; self.n_features()];
+        for (row, alpha) in alpha.iter().enumerate().filter(|(_, alpha)| **alpha != 0.0) {
+            self.rows.for_each_nonzero(row, |feature, x| sums[feature] += alpha * x);
+        }
+        if self.has_constant {
+            sums[self.rows.n_features()] = alpha.iter().sum();
+        }
+        sums
     }
 }
 
@@ -65,13 +105,15 @@ impl RawRows for GivenFeatures<'_> {
     }
 
     fn phi(&self, (): &(), rows: Range<usize>) -> Matrix {
-        let mut values = Vec::with_capacity(rows.len() * self.n_features());
-        for row in rows.clone() {
-            let root = self.roots[row];
-            values.extend(self.rows.row(row).iter().map(|&x| root * f64::from(x)));
-            values.extend(self.has_constant.then_some(root));
+        let (n, width) = (rows.len(), self.n_features());
+        let mut values = vec![0.0; n * width];
+        for (row, out) in rows.zip(values.chunks_mut(width.max(1))) {
+            self.rows.for_each_nonzero(row, |feature, x| out[feature] = self.roots[row] * x);
+            if self.has_constant {
+                out[width - 1] = self.roots[row];
+            }
         }
-        Matrix::from_columns(values, self.n_features(), rows.len())
+        Matrix::from_columns(values, width, n)
     }
 
     fn polynomials(&self, (): &(), rows: Range<usize>) -> Matrix {
@@ -93,7 +135,7 @@ pub(crate) struct GivenPath {
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled); an error on values beyond double precision.
 pub(crate) fn fit_given(
-    rows: DenseView<'_, f32>,
+    rows: problem::Block<'_>,
     problems: &Problems<'_>,
     path: GivenPath,
     intercept: Intercept,
@@ -106,7 +148,8 @@ pub(crate) fn fit_given(
     let (n, n_features, k) = (roots.len(), rows.n_features(), problems.targets().n_problems());
     let expected_inside = (2 * n / k.max(2)).min(n / 2);
     // By sizes alone: the answer must not depend on the machine's free memory.
-    let mut found = if expected_inside <= n_features {
+    let is_sparse = matches!(rows.rows, problem::Block::Sparse(_));
+    let mut found = if is_sparse || expected_inside <= n_features {
         by_gram_matrix(&rows, problems, &settings, pool, monitor)?
     } else {
         let (n_held, _) = landmark_bytes(n, n_features, 1, k, pool.threads()).held(n.div_ceil(BLOCK), None);
@@ -129,7 +172,7 @@ pub(crate) fn fit_given(
 /// # Errors
 /// As for [`fit_given`].
 pub(crate) fn left_out_path(
-    rows: DenseView<'_, f32>,
+    rows: problem::Block<'_>,
     problems: &Problems<'_>,
     near: Option<f64>,
     intercept: Intercept,
@@ -157,23 +200,19 @@ fn by_gram_matrix(
     monitor: &Monitor<'_>,
 ) -> Result<OnFeatures> {
     let all = 0..rows.n_rows();
-    let (phi, ones) = (rows.phi(&(), all.clone()), rows.polynomials(&(), all).transposed());
+    let ones = rows.polynomials(&(), all).transposed();
     // Without a free intercept nothing is projected out.
     let ones = if settings.null_space == NullSpace::Free { ones } else { Matrix::zeros(ones.n_rows(), 0) };
-    let gram = product(Side::Transposed(&phi), Side::Plain(&phi));
+    let gram = rows.gram(pool);
     let spreads = vec![0.0; ones.n_cols()];
     let fitted = fit_exact(gram, (&ones, &spreads), problems, settings, pool, monitor)?;
-    // α has the roots of the weights in it once, φ a second time.
-    let weights = |alpha: &Vec<f64>| phi.times(&divided(alpha, rows.roots));
+    // α has the roots of the weights in it.
+    let weights = |alpha: &Vec<f64>| rows.combination(alpha);
     Ok(OnFeatures {
         weights: fitted.alpha.iter().map(weights).collect(),
         intercepts: first(&fitted.beta),
         outcome: fitted.outcome,
     })
-}
-
-fn divided(values: &[f64], by: &[f64]) -> Vec<f64> {
-    values.iter().zip(by).map(|(value, by)| value / by).collect()
 }
 
 /// The first number of each problem, or 0.

@@ -28,7 +28,7 @@ const WHOLE: f64 = 1e-12;
 const PRECISE: f64 = 1e-6;
 
 /// The smallest λ, in units of the kernel's mean diagonal, for which rank-one changes are used.
-const SMALL: f64 = 1e-4;
+const SMALL: f64 = 1e-7;
 
 /// Slacks below this, relative to the scores, are rounding: the sample may count as inside or outside.
 const ROUNDING: f64 = 1e-12;

@@ -28,6 +28,10 @@ const HIGHEST: i32 = 8;
 const PATIENCE: i32 = 3;
 const PATIENCE_NEAR: i32 = 1;
 
+/// Towards small λ the path also ends where as many half decades have lowered the loss by less than this part of it: a
+/// solution without errors in training no longer changes.
+const LEVEL: f64 = 1e-3;
+
 /// The maximum number of candidates confirmed in addition to the best one.
 const MOST_CONFIRMED: usize = 3;
 
@@ -329,6 +333,7 @@ fn whole(
     for (direction, first) in [(-1, start), (1, start + 1)] {
         let mut starts = upwards.clone();
         let mut at = first;
+        let mut losses: Vec<f64> = Vec::new();
         while (lowest..=HIGHEST).contains(&at) {
             cut |= best.is_some() && monitor.ask().is_err();
             if cut {
@@ -338,6 +343,7 @@ fn whole(
                 break;
             };
             starts = candidate.solutions.iter().map(|solution| solution.point.clone()).collect();
+            losses.push(loss_of(&candidate));
             if at == start {
                 upwards.clone_from(&starts);
             }
@@ -346,7 +352,8 @@ fn whole(
                 break;
             }
             let (best_at, _) = best.as_ref().ok_or_else(super::null_space::overflow)?;
-            if (f64::from(at) - best_at) * f64::from(direction) >= f64::from(patience) {
+            let has_risen = (f64::from(at) - best_at) * f64::from(direction) >= f64::from(patience);
+            if has_risen || (direction < 0 && is_level(&losses)) {
                 break;
             }
             at += direction;
@@ -376,6 +383,13 @@ fn whole(
     }
     path.sort_by(|a, b| b.lambda.total_cmp(&a.lambda));
     Ok(Outcome { best, path, raised: None, cut, closed_form })
+}
+
+/// Whether the last [`PATIENCE`] steps of a path have lowered the loss by less than [`LEVEL`].
+fn is_level(losses: &[f64]) -> bool {
+    let Some(before) = losses.len().checked_sub(PATIENCE as usize + 1) else { return false };
+    let (before, now) = (losses[before], losses[losses.len() - 1]);
+    now <= before && before - now < LEVEL * before
 }
 
 /// Confirms the best candidate of the path, and those whose closed-form estimates are below its confirmed one.

@@ -1,0 +1,169 @@
+//! C by samples that a fit does not see, for sparse features of many samples: their leave-one-out in closed form would take
+//! a factorisation of the size of the features, of which there may be tens of thousands, and C on a few samples of rare
+//! features says less about all.
+//!
+//! A fifth of the samples, at most 4,000, are held out, and a path of C is solved on the others, each point from the last
+//! and to a loose gap. The error there is the estimate too: it is the least of a few.
+
+use super::choose_c::{Chosen, ChosenC};
+use super::held_out::{HeldOut, Judged, judge};
+use super::solver::Solver;
+use super::start::Start;
+use crate::data::Vectors;
+use crate::error::Result;
+use crate::monitor::Monitor;
+use crate::problem::{Block, Intercept};
+use crate::solve::thin_plate::PathPoint;
+
+/// Samples held out, at most.
+const MOST: usize = 4000;
+
+/// The relative duality gap of the path.
+const TOL: f64 = 3e-2;
+
+/// The ends of the path, in half decades from where it begins, and λ there where no search has told: in units of the mean
+/// squared norm of the centred features.
+const WIDEST: i32 = 6;
+const BEGIN: f64 = 1.0;
+
+/// The C with the least squared hinge on held-out samples; none if there are too few to hold some out.
+///
+/// # Errors
+/// As for the fit on all samples.
+pub(super) fn choose_on_held_out(
+    phi: &Vectors,
+    samples: Chosen<'_>,
+    near: Option<f64>,
+    solver: &Solver,
+    monitor: &Monitor<'_>,
+) -> Result<Option<ChosenC>> {
+    let Chosen { labels, weights, .. } = samples;
+    let held = HeldOut::choose(samples, |_| true, MOST.min(weights.len() / 5), solver.seed);
+    let unit = mean_square(phi, weights, solver.intercept)?;
+    if held.len() == 0 || unit <= 0.0 {
+        return Ok(None);
+    }
+    let (begin, quiet) = (near.unwrap_or(BEGIN), monitor.without_progress());
+    let mut path: Vec<(PathPoint, f64)> = Vec::new();
+    let mut best: Option<(usize, Start)> = None;
+    // Towards larger C first: each point begins at the solution of the last.
+    for direction in [1, -1] {
+        let mut start = best.as_ref().map(|(_, start)| start.clone());
+        for step in (if direction == 1 { 0 } else { 1 })..=WIDEST {
+            if monitor.ask().is_err() && best.is_some() {
+                break;
+            }
+            let lambda = begin * 10f64.powf(-0.5 * f64::from(direction * step));
+            let c = 0.5 / (lambda * unit);
+            let costs = held.rest(weights.iter().map(|weight| c * weight).collect());
+            let at = Solver { start: start.take(), tol: TOL.max(solver.tol), ..solver.clone() };
+            let solution = at.solve(phi, labels, &costs, &quiet)?;
+            let Judged { error, squared_hinge } = judge(phi, samples, &held, &solution)?;
+            let report = &solution.report;
+            path.push((
+                PathPoint {
+                    c,
+                    lambda,
+                    objective: report.objective,
+                    loo_squared_hinge: None,
+                    loo_error: None,
+                    loo_exact: false,
+                    fold_error: None,
+                    held_out_error: Some(error),
+                    violators: report.n_support.iter().map(|&n| u64::from(n)).sum(),
+                    steps: report.iterations.iter().copied().max().unwrap_or(0),
+                },
+                squared_hinge,
+            ));
+            let solved = Start { weights: solution.weights, intercepts: solution.intercepts };
+            let is_best = best.as_ref().is_none_or(|(least, _)| squared_hinge < path[*least].1);
+            if !is_best {
+                break;
+            }
+            best = Some((path.len() - 1, solved.clone()));
+            start = Some(solved);
+        }
+        // What is better than where the path began lies on one side of it.
+        if best.as_ref().is_some_and(|(at, _)| *at > 0) {
+            break;
+        }
+    }
+    let Some((at, start)) = best else { return Ok(None) };
+    let c = path[at].0.c;
+    let note = format!("C was selected by {} samples that were held out", held.len());
+    let mut path: Vec<PathPoint> = path.into_iter().map(|(point, _)| point).collect();
+    path.sort_by(|a, b| b.lambda.total_cmp(&a.lambda));
+    Ok(Some(ChosenC { c, path, start: Some(start), note: Some(note), is_of_part: false }))
+}
+
+/// The mean squared norm of the features, centred where the intercept is free.
+fn mean_square(phi: &Vectors, weights: &[f64], intercept: Intercept) -> Result<f64> {
+    let (rows, total) = (Block::of(phi)?, weights.iter().sum::<f64>());
+    let (mut squares, mut mean) = (0.0, vec![0.0; phi.n_cols()]);
+    for (row, weight) in weights.iter().enumerate() {
+        rows.for_each_nonzero(row, |feature, x| {
+            squares += weight * x * x;
+            mean[feature] += weight * x;
+        });
+    }
+    let of_mean = mean.iter().map(|sum| (sum / total).powi(2)).sum::<f64>();
+    Ok(squares / total - if intercept == Intercept::Free { of_mean } else { 0.0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::data::{AnySamples, CsrMatrix, Labels, Vectors};
+    use crate::expansion::Normalization;
+    use crate::model::{BasisExpansionParams, BasisExpansionSvc, CChoice};
+    use crate::similarity::AnySimilarity;
+
+    /// Rows with five of 400 features each, of two classes that prefer one half of the features.
+    fn rows(n: usize, seed: u64) -> (AnySamples, Labels) {
+        let mut state = seed;
+        let mut draw = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        let (mut matrix, mut labels) = (CsrMatrix::empty(400), Vec::new());
+        for _ in 0..n {
+            let class = draw(2);
+            let half = |draw: &mut dyn FnMut(u64) -> u64| if draw(10) < 7 { class } else { 1 - class };
+            let mut columns: Vec<u32> = (0..5).map(|_| (200 * half(&mut draw) + draw(200)) as u32).collect();
+            columns.sort_unstable();
+            columns.dedup();
+            matrix.values.extend(columns.iter().map(|_| 0.5f32));
+            matrix.indices.extend(columns);
+            matrix.indptr.push(matrix.values.len());
+            labels.push(class as i64);
+        }
+        (AnySamples::Vectors(Vectors::Sparse(matrix)), Labels::new(labels))
+    }
+
+    fn fit(samples: &AnySamples, labels: &Labels, threads: usize) -> BasisExpansionSvc<AnySimilarity> {
+        let params = BasisExpansionParams::new(AnySimilarity::new(&["features"]).unwrap());
+        let params = params.normalization(Normalization::None).c(CChoice::Auto).threads(threads);
+        params.fit(samples, labels).unwrap()
+    }
+
+    #[test]
+    fn the_estimate_is_that_of_new_samples_and_the_choice_is_the_best_of_its_neighbours() {
+        let ((samples, labels), (new, of_new)) = (rows(3000, 1), rows(4000, 2));
+        let error = |model: &BasisExpansionSvc<AnySimilarity>| {
+            let classes = model.predict(&new, 1).unwrap();
+            let wrong = classes.iter().zip(of_new.codes()).filter(|(a, b)| ***a != of_new.classes()[**b as usize]);
+            wrong.count() as f64 / 4000.0
+        };
+        let model = fit(&samples, &labels, 1);
+        let chosen = model.chosen().unwrap();
+        assert!((chosen.held_out_error.unwrap() - error(&model)).abs() < 0.04, "{chosen:?} {}", error(&model));
+        assert!(model.path().is_sorted_by(|a, b| a.lambda > b.lambda) && model.path().len() > 1);
+        assert!(model.report().notes.iter().any(|note| note.contains("samples that were held out")));
+        for factor in [0.01, 100.0] {
+            let params = BasisExpansionParams::new(AnySimilarity::new(&["features"]).unwrap());
+            let params = params.normalization(Normalization::None).c(factor * model.c());
+            assert!(error(&params.fit(&samples, &labels).unwrap()) > error(&model) - 0.005);
+        }
+        let again = fit(&samples, &labels, 3);
+        assert_eq!((again.c(), again.weights()), (model.c(), model.weights()));
+    }
+}

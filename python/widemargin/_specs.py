@@ -195,7 +195,7 @@ class Named(_Spelled):
         values = []
         for name, default in _parameters(cls):
             value = getattr(self, name)
-            if value is not None and (name in self._shown or value != default):
+            if value is not None and (default is None or name in self._shown or value != default):
                 values.append(f"{name}={_value(name, value)}")
         return self._name + (":" if values else "") + ",".join(values)
 
@@ -217,6 +217,8 @@ def _value(name: str, value: Any) -> str:
         return str(int(number)) if number.is_integer() and abs(number) < 1e16 else repr(number)
     if isinstance(value, str):
         return value.replace("_", "-")
+    if isinstance(value, (list, tuple, np.ndarray)) and len(value) > 0:
+        return ";".join(_value(name, one) for one in value)
     raise TypeError(f"{name} is {value!r}: it must be a number, a str, or None where it may be left out")
 
 

@@ -795,9 +795,15 @@ class ZScore(Named, DescriptorMixin):
     """(y_j − mean_j) / standard deviation_j, of vectors or grids of cells.
 
     Learned from the training samples; 0 where a feature is constant.
+
+    Parameters
+    ----------
+    weights : list[float] or None, default=None
+        Each at least 0. What each standardised feature is multiplied by, one number per feature.
     """
 
-    def __init__(self) -> None: ...
+    weights: list[float] | None
+    def __init__(self, weights: list[float] | None = None) -> None: ...
 
 class ZNorm(Named, DescriptorMixin):
     """each channel of each series with mean 0 and standard deviation 1, of time series."""

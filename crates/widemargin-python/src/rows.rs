@@ -25,6 +25,7 @@ impl From<&similarity::Parameter> for Parameter {
             Values::Whole(..) => ("int", &[][..]),
             Values::Number { .. } => ("float", &[][..]),
             Values::Span(..) => ("str", &[][..]),
+            Values::List => ("list[float]", &[][..]),
             Values::Words(words) => ("str", words),
             Values::Flag => ("bool", &[][..]),
         };

@@ -39,10 +39,31 @@ pub enum Values {
         /// Such as "above 0"; empty where any finite number will do.
         range: &'static str,
     },
+    /// Numbers of at least 0 with a semicolon between two, written `1;0.5;0`.
+    List,
     /// One of these words.
     Words(&'static [&'static str]),
     /// `true` or `false`.
     Flag,
+}
+
+/// Finite numbers of at least 0, written `1;0.5;0`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct List(pub Vec<f32>);
+
+impl FromStr for List {
+    type Err = ();
+
+    fn from_str(text: &str) -> std::result::Result<Self, ()> {
+        let number = |text: &str| text.trim().parse().ok().filter(|value: &f32| value.is_finite() && *value >= 0.0);
+        text.split(';').map(|one| number(one).ok_or(())).collect::<std::result::Result<_, ()>>().map(List)
+    }
+}
+
+impl fmt::Display for List {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().enumerate().try_for_each(|(at, value)| write!(f, "{}{value}", if at == 0 { "" } else { ";" }))
+    }
 }
 
 /// Whole numbers from the first to the last, written `3` or `1-3`.
@@ -98,6 +119,7 @@ impl Values {
             Values::Whole(from, to) => text.parse().is_ok_and(|value| (from..=to).contains(&value)),
             Values::Span(from, to) => text.parse().is_ok_and(|span: Span| from <= span.first && span.last <= to),
             Values::Number { least, most, .. } => text.parse().is_ok_and(|value| (least..=most).contains(&value)),
+            Values::List => text.parse::<List>().is_ok(),
             Values::Words(words) => words.contains(&text),
             Values::Flag => text.parse::<bool>().is_ok(),
         }
@@ -108,6 +130,7 @@ impl Values {
         match self {
             Values::Whole(from, to) | Values::Span(from, to) => format!("from {from} to {to}"),
             Values::Number { range, .. } => (*range).to_owned(),
+            Values::List => "each at least 0".to_owned(),
             Values::Words(words) => words.join(", "),
             Values::Flag => String::new(),
         }
@@ -120,6 +143,7 @@ impl Values {
             Values::Span(..) => "a whole number, or two such as 1-3,",
             Values::Number { least, .. } if least.is_infinite() => "a number",
             Values::Number { .. } => "a finite number",
+            Values::List => "finite numbers with a semicolon between two,",
             Values::Words([_]) => "nothing but",
             Values::Words(_) => "one of",
             Values::Flag => "true or false",
@@ -267,6 +291,7 @@ mod tests {
         Parameter::new("kind", Values::Words(&["round", "square"]), "").or("round"),
         Parameter::new("root", Values::Flag, "").or("false"),
         Parameter::new("spread", Values::Span(1, 9), "").or("1-3"),
+        Parameter::new("heights", Values::List, "").optional(),
         Parameter::new("p", Values::Number { least: f64::NEG_INFINITY, most: 0.0, range: "from -inf to 0" }, ""),
     ];
 
@@ -279,6 +304,10 @@ mod tests {
         assert_eq!(arguments.value::<Span>("spread").unwrap(), Span { first: 1, last: 3 });
         assert_eq!((arguments.text("kind"), arguments.value("root").unwrap()), (Some("round"), false));
         assert_eq!(arguments.value::<f64>("p").unwrap(), f64::NEG_INFINITY);
+        let spec: Spec = "form:p=0,heights=1;0.25;0".parse().unwrap();
+        let arguments = Arguments::read(&spec.steps[0], "form", PARAMETERS).unwrap();
+        let heights: List = arguments.value("heights").unwrap();
+        assert_eq!((heights.to_string(), heights), ("1;0.25;0".to_owned(), List(vec![1.0, 0.25, 0.0])));
         let spec: Spec = "form:p=0,gamma=auto".parse().unwrap();
         let arguments = Arguments::read(&spec.steps[0], "form", PARAMETERS).unwrap();
         assert_eq!((arguments.is_word("gamma"), arguments.get::<f64>("gamma").unwrap()), (true, None));
@@ -295,12 +324,14 @@ mod tests {
             ("form:p=nan", "a number from -inf to 0"),
             ("form:p=0,spread=3-2", "a whole number, or two such as 1-3, from 1 to 9"),
             ("form:p=0,spread=0-2", "from 1 to 9"),
+            ("form:p=0,heights=1;-2", "finite numbers with a semicolon between two, each at least 0"),
+            ("form:p=0,heights=1;", "finite numbers with a semicolon between two, each at least 0"),
             ("form:p=0,kind=long", "one of round, square"),
             ("form:p=0,root=1", "true or false"),
             ("form:size=2", "it needs p, a number from -inf to 0"),
             (
                 "form:p=0,colour=1",
-                "'colour' is not known: the parameters of 'form' are size, gamma, kind, root, spread, p",
+                "'colour' is not known: the parameters of 'form' are size, gamma, kind, root, spread, heights, p",
             ),
             ("shape:p=0", "here it is form"),
         ] {

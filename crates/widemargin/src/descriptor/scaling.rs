@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use super::Descriptor;
 use super::row::DescriptorRow;
+use crate::parameters::{List, Parameter, Values};
 
 const MEAN_NORM: DescriptorRow = DescriptorRow {
     name: "mean-norm",
@@ -19,12 +20,21 @@ const MEAN_NORM: DescriptorRow = DescriptorRow {
     build: |step| MEAN_NORM.arguments(step).map(|_| vec![Box::new(Scaler::new(Scaling::MeanNorm)) as _]),
 };
 
+const WEIGHTS: Parameter =
+    Parameter::new("weights", Values::List, "What each standardised feature is multiplied by, one number per feature.")
+        .optional();
+
 const Z_SCORE: DescriptorRow = DescriptorRow {
     name: "z-score",
     class: "ZScore",
     formula: "(y_j − mean_j) / standard deviation_j",
     about: "Learned from the training samples; 0 where a feature is constant.",
-    build: |step| Z_SCORE.arguments(step).map(|_| vec![Box::new(Scaler::new(Scaling::ZScore)) as _]),
+    parameters: &[WEIGHTS],
+    build: |step| {
+        let weights: Option<List> = Z_SCORE.arguments(step)?.get("weights")?;
+        let scaler = Scaler::new(Scaling::ZScore);
+        Ok(vec![Box::new(Scaler { weights: weights.map_or(Vec::new(), |list| list.0), ..scaler }) as _])
+    },
     ..MEAN_NORM
 };
 
@@ -46,12 +56,14 @@ pub struct Scaler {
     centre: Vec<f32>,
     /// One factor for all features, or one per feature.
     factors: Vec<f32>,
+    /// What each standardised feature is multiplied by; empty for 1.
+    weights: Vec<f32>,
 }
 
 impl Scaler {
     /// A scaling that is not fitted yet.
     pub fn new(scaling: Scaling) -> Self {
-        Scaler { scaling, centre: Vec::new(), factors: Vec::new() }
+        Scaler { scaling, centre: Vec::new(), factors: Vec::new(), weights: Vec::new() }
     }
 
     fn apply(&self, rows: &mut [f32], n_cols: usize) -> Result<()> {
@@ -74,7 +86,8 @@ impl Descriptor for Scaler {
     fn spec(&self) -> String {
         match self.scaling {
             Scaling::MeanNorm => "mean-norm".into(),
-            Scaling::ZScore => "z-score".into(),
+            Scaling::ZScore if self.weights.is_empty() => "z-score".into(),
+            Scaling::ZScore => format!("z-score:weights={}", List(self.weights.clone())),
         }
     }
 
@@ -95,6 +108,13 @@ impl Descriptor for Scaler {
                 variances.iter().zip(&centre).map(factor).collect()
             }
         };
+        if !self.weights.is_empty() {
+            if self.weights.len() != centre.len() {
+                let (found, expected) = (self.weights.len().to_string(), centre.len().to_string());
+                return Err(Error::shape("weights of 'z-score'", found, format!("{expected}, one per feature")));
+            }
+            self.factors.iter_mut().zip(&self.weights).for_each(|(factor, weight)| *factor *= weight);
+        }
         self.centre = centre.into_iter().map(|mean| mean as f32).collect();
         Ok(())
     }

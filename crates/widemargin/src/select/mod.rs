@@ -4,6 +4,7 @@ mod auto;
 mod cross_validation;
 mod evaluation;
 mod greedy;
+mod relevance;
 mod scores;
 mod similarity_search;
 mod sparse_bases;

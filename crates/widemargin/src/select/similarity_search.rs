@@ -18,6 +18,7 @@
 
 use std::time::Instant;
 
+use super::relevance::column_weights;
 use crate::data::{
     AnySamples, ClassWeight, Distinct, Given, Labels, Rows, Samples, Series, Source, Vectors, effective_weights,
 };
@@ -26,6 +27,7 @@ use crate::expansion::{Definite, Normalization};
 use crate::model::{BasisExpansionParams, choose_rows};
 use crate::monitor::{Monitor, Progress, Stopped};
 use crate::par::Pool;
+use crate::parameters::List;
 use crate::problem::{Block, Intercept, Penalty};
 use crate::similarity::{AnySimilarity, Similarity, similarity_rows};
 use crate::solve::thin_plate::{PathPoint, Problems, left_out_path};
@@ -66,6 +68,9 @@ const TIME: f64 = 0.5;
 
 /// Deviations of series are the same up to this part of them, and means of less of them 0.
 const SAME_SCALE: f64 = 1e-3;
+
+/// Up to this many columns weights of columns are tried: as many as a line of a report can hold.
+const MOST_WEIGHTED: usize = 100;
 
 /// Columns whose spreads differ by more than this factor may have different units.
 const UNEVEN: f64 = 3.0;
@@ -253,7 +258,7 @@ impl SimilaritySearch {
         }
         let mut trial = Trial::on(&all, SAMPLES, self, monitor)?;
         let mut candidates = match &self.candidates[..] {
-            [] => candidates_for(&trial.samples),
+            [] => trial.candidates(),
             given => given.to_vec(),
         };
         if let Some(normalization) = self.normalization {
@@ -513,6 +518,20 @@ impl<'a> Trial<'a> {
         };
         let of = |sample: usize| (0..k).map(|problem| hinge(sample, problem)).sum::<f64>() / k as f64;
         Ok(((0..codes.len()).map(of).collect(), best.point))
+    }
+
+    /// What is tried where nothing is given.
+    fn candidates(&self) -> Vec<Candidate> {
+        let mut all = candidates_for(&self.samples);
+        if let AnySamples::Vectors(Vectors::Dense(matrix)) = &self.samples
+            && (2..=MOST_WEIGHTED).contains(&matrix.n_cols)
+        {
+            let weights = List(column_weights(matrix, &self.labels, &self.weights));
+            let weighted = |name: &str| Candidate::usual(&format!("z-score:weights={weights}/{name}"));
+            all.insert(0, weighted("laplacian"));
+            all.push(weighted("rbf"));
+        }
+        all
     }
 
     fn loss(&self, at: usize) -> f64 {

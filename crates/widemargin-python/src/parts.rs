@@ -57,7 +57,7 @@ impl State {
     fn __sizeof__(&self) -> usize {
         match &self.0 {
             Remembered::Linear(state) => size_of_val(&state.scores[..]) + size_of_val(&state.along[..]),
-            Remembered::Landmark(state) => 2 * size_of_val(&state.scores[..]) + state.counted.len(),
+            Remembered::Landmark(state) => 2 * size_of_val(&state.scores[..]) + size_of_val(&state.counted[..]),
         }
     }
 }

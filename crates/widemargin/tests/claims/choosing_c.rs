@@ -96,6 +96,31 @@ fn weights_are_copies_and_c_is_found_on_many_rows_as_on_few_features() {
 }
 
 #[test]
+fn copies_of_a_sample_in_both_classes_are_left_out_one_by_one_too() {
+    // At each of 24 places 30 samples, of which 3 to 9 are of the other class: nothing else can be wrong.
+    let d = 2;
+    let places = blobs(24, d, 2, 11).0;
+    let (mut values, mut labels, mut fewer) = (Vec::new(), Vec::new(), 0);
+    for (at, place) in places.chunks(d).enumerate() {
+        let others = 3 + at % 7;
+        fewer += others;
+        let usual = i64::from(place[0] > 0.0);
+        for copy in 0..30 {
+            values.extend_from_slice(place);
+            labels.push(if copy < others { 1 - usual } else { usual });
+        }
+    }
+    let n = labels.len() as f64;
+    let all: AnySamples = AnySamples::Vectors(vectors(&values, d));
+    let bases = vectors(&blobs(6, d, 2, 9).0, d);
+    let fitted = params(&bases).c(CChoice::Auto).fit(&all, &Labels::new(labels)).unwrap();
+    let chosen = fitted.path().iter().find(|point| point.c == fitted.c()).unwrap();
+    let (of_folds, of_one) = (chosen.fold_error.unwrap(), chosen.loo_error.unwrap());
+    assert!(of_folds >= fewer as f64 / n - 1e-12 && (of_folds - of_one).abs() < 0.06, "{of_folds} {of_one}");
+    assert!(!fitted.report().warnings.iter().any(|warning| warning.starts_with("no better")));
+}
+
+#[test]
 fn another_loss_has_the_c_of_the_squared_hinge_and_the_report_says_so() {
     use widemargin::problem::SmoothLoss;
     let (values, labels) = blobs(40, 2, 2, 1);

@@ -99,20 +99,32 @@ pub(crate) struct State {
     pub scores: Vec<f64>,
     /// z at the point evaluated last.
     pub ahead: Vec<f64>,
-    /// Whether the row is counted in the problem's Hessian.
-    pub counted: Vec<bool>,
-    /// The fold whose rows are excluded.
+    /// The share of the row that is counted in the problem's Hessian: 0 outside the margin.
+    pub counted: Vec<f32>,
+    /// The fold whose copies of samples are excluded.
     pub absent: Option<u32>,
 }
 
 impl State {
     pub fn new(n: usize) -> Self {
-        State { scores: vec![0.0; n], ahead: vec![0.0; n], counted: vec![false; n], absent: None }
+        State { scores: vec![0.0; n], ahead: vec![0.0; n], counted: vec![0.0; n], absent: None }
     }
 
-    /// Whether a row belongs to the excluded fold.
-    pub fn is_absent(&self, row: usize) -> bool {
-        self.absent.is_some_and(|fold| row as u32 % FOLDS == fold)
+    /// The share of a row that belongs to the excluded fold. A row is as many samples as its weight has units, which are
+    /// dealt to the folds in turn: otherwise the copies of a sample would all be left out together, and those of the same
+    /// sample in another class, a row of its own, would not.
+    pub fn absent_share(&self, facts: RowFacts<'_>, row: usize) -> f64 {
+        let Some(fold) = self.absent else { return 0.0 };
+        let weight = facts.roots[row] * facts.roots[row];
+        let copies = (weight / facts.units[row].max(f64::MIN_POSITIVE)).round().clamp(1.0, 1e9) as u32;
+        let first = (fold + FOLDS - row as u32 % FOLDS) % FOLDS;
+        let absent = copies / FOLDS + u32::from(first < copies % FOLDS);
+        f64::from(absent) / f64::from(copies)
+    }
+
+    /// The rest of it, as the Hessian counts it.
+    pub fn present_share(&self, facts: RowFacts<'_>, row: usize) -> f64 {
+        f64::from((1.0 - self.absent_share(facts, row)) as f32)
     }
 }
 
@@ -121,13 +133,13 @@ pub(crate) struct Seen {
     pub rows: Range<usize>,
     /// z at the points, one vector per live problem; empty if the current points were evaluated.
     pub ahead: Vec<Vec<f64>>,
-    /// Whether a row is inside the margin, one vector per live problem.
-    pub inside: Vec<Vec<bool>>,
+    /// The share of a row that is inside the margin, one vector per live problem.
+    pub inside: Vec<Vec<f32>>,
     /// Sums in the block's form of the features.
     pub told: Vec<PointSums>,
     /// Features of the rows whose counting changed in any live problem, if requested.
     pub changed: Matrix,
-    /// Which of these changed in each live problem, with signs.
+    /// Which of these changed in each live problem, and by which share.
     pub changes: Vec<Vec<(usize, f64)>>,
 }
 
@@ -157,16 +169,17 @@ pub(crate) fn see(
             Some(scores) => (0..n).map(|i| scores.at(problem, i)).collect(),
             None => state.scores[own.clone()].to_vec(),
         };
-        let (mut told, mut changes, mut inside) = (PointSums::default(), Vec::new(), vec![false; n]);
+        let (mut told, mut changes, mut inside) = (PointSums::default(), Vec::new(), vec![0.0; n]);
         for (i, counted) in state.counted[own].iter().enumerate() {
             let (root, sign) = (facts.roots[rows.start + i], facts.targets.sign(rows.start + i, problem));
-            let slack = if state.is_absent(rows.start + i) { 0.0 } else { root - sign * z[i] };
+            let present = state.present_share(facts, rows.start + i);
+            let slack = if present > 0.0 { root - sign * z[i] } else { 0.0 };
             told.size = told.size.max(z[i].abs());
-            inside[i] = slack > 0.0;
-            if inside[i] {
-                pulls.set(i, problem, sign * slack);
-                told.loss += slack * slack;
-                told.pull += slack * root;
+            if slack > 0.0 {
+                inside[i] = present as f32;
+                pulls.set(i, problem, present * sign * slack);
+                told.loss += present * slack * slack;
+                told.pull += present * slack * root;
                 told.n_inside += 1;
             }
             if inside[i] != *counted {
@@ -175,7 +188,7 @@ pub(crate) fn see(
                     place[i] = changed.len();
                     changed.push(i);
                 }
-                changes.push((place[i], if inside[i] { 1.0 } else { -1.0 }));
+                changes.push((place[i], f64::from(inside[i]) - f64::from(*counted)));
             }
         }
         if scores.is_some() {
@@ -231,7 +244,7 @@ pub(crate) fn leave_out(
     roots: &[Root],
 ) -> (LeftOutSums, Vec<Vec<f64>>) {
     let (n, all) = (rows.len(), facts.roots.len());
-    let counted = |problem: usize, i: usize| state.counted[problem * all + rows.start + i];
+    let counted = |problem: usize, i: usize| state.counted[problem * all + rows.start + i] > 0.0;
     let some: Vec<usize> = (0..n).filter(|&i| (0..roots.len()).any(|problem| counted(problem, i))).collect();
     let features = block.columns(feature_map, &some);
     let mut values = Vec::with_capacity(roots.len());
@@ -257,7 +270,7 @@ pub(crate) fn leave_out(
     let mut one = vec![0.0; roots.len()];
     for (i, row) in rows.enumerate() {
         one.iter_mut().zip(&values).for_each(|(one, values)| *one = values[i]);
-        sums.add(facts, row, &one);
+        sums.add(facts, (row, 1.0), &one);
     }
     (sums, values)
 }
@@ -266,17 +279,20 @@ pub(crate) fn leave_out(
 pub(crate) fn absent_rows(facts: RowFacts<'_>, state: &State) -> LeftOutSums {
     let n = facts.roots.len();
     let (mut sums, mut one) = (LeftOutSums::default(), vec![0.0; facts.targets.n_problems()]);
-    for row in (0..n).filter(|&row| state.is_absent(row) && facts.roots[row] > 0.0) {
-        one.iter_mut().zip(state.scores.chunks(n)).for_each(|(one, scores)| *one = scores[row] / facts.roots[row]);
-        sums.add(facts, row, &one);
+    for row in (0..n).filter(|&row| facts.roots[row] > 0.0) {
+        let share = state.absent_share(facts, row);
+        if share > 0.0 {
+            one.iter_mut().zip(state.scores.chunks(n)).for_each(|(one, scores)| *one = scores[row] / facts.roots[row]);
+            sums.add(facts, (row, share), &one);
+        }
     }
     sums
 }
 
 impl LeftOutSums {
-    /// Adds a row of the given decision value of each problem.
-    fn add(&mut self, facts: RowFacts<'_>, row: usize, values: &[f64]) {
-        let weight = facts.roots[row] * facts.roots[row];
+    /// Adds a share of a row of the given decision value of each problem.
+    fn add(&mut self, facts: RowFacts<'_>, (row, share): (usize, f64), values: &[f64]) {
+        let weight = share * facts.roots[row] * facts.roots[row];
         for (problem, value) in values.iter().enumerate() {
             self.hinge += weight * (1.0 - facts.targets.sign(row, problem) * value).max(0.0).powi(2);
         }

@@ -205,7 +205,7 @@ impl<B: Blocks> RowSums for Local<'_, B> {
     fn origin(&mut self) -> Result<(Vec<f64>, Vec<PointSums>)> {
         let (p, pool) = (self.shape().width(), self.pool);
         self.state.scores.fill(0.0);
-        self.state.counted.fill(false);
+        self.state.counted.fill(0.0);
         let live: Vec<usize> = (0..self.facts.targets.n_problems()).collect();
         let (mut hessian, mut outer) = (vec![0.0; p * p], Outer::default());
         let told = self.gather(&live, None, true, |seen| {
@@ -239,15 +239,13 @@ impl<B: Blocks> RowSums for Local<'_, B> {
             let pairs = self.state.scores[own.clone()].iter().zip(&self.state.ahead[own]);
             for (row, (from, to)) in pairs.enumerate() {
                 let sign = self.facts.targets.sign(row, problem);
-                if self.state.is_absent(row) {
-                    continue;
-                }
+                let present = self.state.present_share(self.facts, row);
                 // slack(t) = a − b t.
                 let (a, b) = (self.facts.roots[row] - sign * from, sign * (to - from));
                 let slack = a - b * t;
                 if slack > 0.0 {
-                    slope -= slack * b;
-                    curvature += b * b;
+                    slope -= present * slack * b;
+                    curvature += present * b * b;
                 }
             }
             [slope, curvature]

@@ -40,9 +40,9 @@ pub struct RowsState {
     pub scores: Vec<f64>,
     /// z at the point evaluated last.
     pub ahead: Vec<f64>,
-    /// Whether the row is counted in the problem's Hessian.
-    pub counted: Vec<bool>,
-    /// The fold whose rows are excluded.
+    /// The share of the row that is counted in the problem's Hessian.
+    pub counted: Vec<f32>,
+    /// The fold whose copies of samples are excluded.
     pub absent: Option<u32>,
 }
 

@@ -3,7 +3,7 @@
 //! A row of weight w is a vector x of features times √w: first the penalised ones, then the unpenalised. A point is a
 //! vector of the same length; z = x · point is the row's weighted score, and its slack is √w − y z, above 0 inside the
 //! margin. An implementation stores for each row and problem z at the current point, z at the point evaluated last, and
-//! whether the row is counted in the problem's Hessian Σ x xᵀ, which the solver stores.
+//! the share of the row that is counted in the problem's Hessian Σ x xᵀ, which the solver stores.
 //!
 //! Calls are for all problems at once: the cost of a pass is that of reading the rows and computing their features.
 
@@ -126,7 +126,8 @@ pub trait RowSums {
     /// As for [`RowSums::origin`].
     fn leave_one_out(&mut self, roots: &[Vec<f64>]) -> Result<LeftOutSums>;
 
-    /// Excludes the rows of a fold from now on: they are not counted at the next evaluation. `None` includes all rows.
+    /// Excludes the samples of a fold from now on: they are not counted at the next evaluation. `None` includes all. A row
+    /// that stands for several samples may be excluded in part.
     ///
     /// # Errors
     /// As for [`RowSums::origin`].

@@ -251,6 +251,50 @@ class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
         chosen = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[chosen]
 
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """The probability of each class for each sample.
+
+        They are calibrated on decision values of samples that the fit did not see, and the most probable class is the
+        one that ``predict`` returns. With a ``class_weight`` they are the probabilities in the classes as weighted, as
+        predictions are.
+
+        Parameters
+        ----------
+        X : samples, as in ``fit``
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes), in the order of ``classes_``
+
+        Raises
+        ------
+        ValueError
+            For a model that was fitted by a version without probabilities.
+        """
+        return self._probabilities(X, logarithm=False)
+
+    def predict_log_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """The logarithm of the probability of each class for each sample, without underflow.
+
+        Parameters
+        ----------
+        X : samples, as in ``fit``
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes), in the order of ``classes_``
+
+        Raises
+        ------
+        ValueError
+            For a model that was fitted by a version without probabilities.
+        """
+        return self._probabilities(X, logarithm=True)
+
+    def _probabilities(self, X: Any, *, logarithm: bool) -> npt.NDArray[np.float64]:
+        scores = self.decision_function(X).reshape(-1, 1 if len(self.classes_) == 2 else len(self.classes_))
+        return self._model.probabilities(np.ascontiguousarray(scores), logarithm=logarithm)
+
     def _facts(self) -> dict[str, str]:
         return facts_of(self.report_)
 

@@ -123,6 +123,8 @@ class Model:
         """With calls, what the descriptors of the library's similarities learned."""
     def decision_function(self, samples: _Collected, threads: int, monitor: _Monitor | None = None) -> _Floats:
         """(samples, problems), of a classifier."""
+    def probabilities(self, values: _Floats, *, logarithm: bool) -> _Floats:
+        """(samples, classes), of the decision values of a classifier."""
     def squared_norms(self, threads: int) -> list[float]: ...
     def dual_variables(
         self, samples: _Collected, target: _Target, threads: int, monitor: _Monitor | None = None

@@ -2,14 +2,15 @@
 
 use std::any::Any;
 
-use numpy::PyArray2;
+use numpy::{PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use widemargin::Result;
+use widemargin::{Error, Result};
 use widemargin::expansion::BasisExpansion;
 use widemargin::model::{Array, BasisExpansionSvc, Classifier, bases_arrays};
 use widemargin::similarity::{AnySimilarity, Similarity};
+use widemargin::solve::Calibration;
 
 use crate::convert::{Target, array, arrays, labelled, shaped};
 use crate::errors::raise;
@@ -186,6 +187,25 @@ impl Model {
         let n_cols = if n_classes == 2 { 1 } else { n_classes };
         let n_rows = values.len() / n_cols;
         shaped(py, values, n_rows, n_cols)
+    }
+
+    /// The probabilities of the classes for decision values of shape (samples, problems), or their logarithms.
+    #[pyo3(signature = (values, *, logarithm))]
+    fn probabilities<'py>(
+        &self,
+        py: Python<'py>,
+        values: PyReadonlyArray2<'py, f64>,
+        logarithm: bool,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let (calibration, n_classes) = match &self.0 {
+            Trained::Any(model) => (model.calibration(), model.classes().len()),
+            Trained::Composite(model) => (model.calibration(), model.classes().len()),
+            _ => return Err(PyTypeError::new_err("an expansion alone has no probabilities")),
+        };
+        let calibration = calibration.ok_or(Error::NotCalibrated).map_err(raise)?;
+        let found = if logarithm { Calibration::log_probabilities } else { Calibration::probabilities };
+        let n_rows = values.shape()[0];
+        shaped(py, found(calibration, values.as_slice()?, n_classes), n_rows, n_classes)
     }
 
     /// ‖f‖² of each two-class problem.

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::problem::{AnyLoss, n_problems};
 use crate::similarity::AnySimilarity;
-use crate::solve::Report;
+use crate::solve::{Calibration, Report};
 
 /// A trained model of any method. What is particular to a method, its type tells: `&dyn Classifier` is a
 /// `&dyn Any`, from which it can be had.
@@ -103,6 +103,29 @@ pub trait Classifier: Any + fmt::Debug + Send + Sync {
     /// As for [`Classifier::decision_function`].
     fn predict(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Vec<&Label>> {
         Ok(self.decision_function(samples, threads, monitor)?.decide(self.classes()))
+    }
+
+    /// How decision values become probabilities; none in files of versions that had no probabilities.
+    fn calibration(&self) -> Option<&Calibration>;
+
+    /// The probability of each class, samples × classes. The most probable class of a sample is the predicted one.
+    ///
+    /// With class weights they are the probabilities in the classes as weighted, as predictions are.
+    ///
+    /// # Errors
+    /// As for [`Classifier::decision_function`]; [`Error::NotCalibrated`] for a model that was fitted by a version
+    /// without probabilities.
+    fn predict_proba(
+        &self,
+        samples: &SamplesView<'_>,
+        threads: usize,
+        monitor: &Monitor<'_>,
+    ) -> Result<DenseMatrix<f64>> {
+        let calibration = self.calibration().ok_or(Error::NotCalibrated)?;
+        let values = self.decision_values(samples, threads, monitor)?;
+        let n_classes = self.classes().len();
+        let (n_rows, n_cols) = (values.len() / n_problems(n_classes), n_classes);
+        Ok(DenseMatrix { values: calibration.probabilities(&values, n_classes), n_rows, n_cols })
     }
 
     /// The weight C of the losses of one two-class problem.
@@ -251,6 +274,10 @@ macro_rules! own_methods {
 
         fn feature_names(&self) -> Option<&[String]> {
             Self::feature_names(self)
+        }
+
+        fn calibration(&self) -> Option<&Calibration> {
+            Self::calibration(self)
         }
 
         fn with_feature_names(self: Box<Self>, names: Option<Vec<String>>) -> Result<Box<dyn Classifier>> {

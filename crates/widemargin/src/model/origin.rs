@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::{ClassWeight, Label};
 use crate::error::{Error, Result};
+use crate::solve::Calibration;
 
 /// The header fields common to all methods; absent in older files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -12,12 +13,25 @@ pub(crate) struct Origin {
     pub feature_names: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub training: Option<TrainingSettings>,
+    /// How decision values become probabilities.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<Calibration>,
 }
 
 impl Origin {
     /// Metadata without names.
     pub fn of(training: TrainingSettings) -> Self {
-        Origin { feature_names: None, training: Some(training) }
+        Origin { training: Some(training), ..Origin::default() }
+    }
+
+    /// The same with a calibration.
+    pub fn calibrated(self, calibration: Calibration) -> Self {
+        Origin { calibration: Some(calibration), ..self }
+    }
+
+    /// What is wrong with the calibration of a model of so many classes.
+    pub fn problem(&self, n_classes: usize) -> Option<String> {
+        self.calibration.as_ref()?.problem(n_classes)
     }
 
     /// Adds names, one per feature.
@@ -111,6 +125,11 @@ macro_rules! tells_origin {
         /// The parameters of the fit that are not stored elsewhere in the model; `None` for older files.
         pub fn training(&self) -> Option<&crate::model::TrainingSettings> {
             self.origin.training.as_ref()
+        }
+
+        /// How decision values become probabilities; `None` for files of versions that had no probabilities.
+        pub fn calibration(&self) -> Option<&crate::solve::Calibration> {
+            self.origin.calibration.as_ref()
         }
 
         /// Sets or removes the names of the features.

@@ -1,5 +1,6 @@
 //! Solvers. They see rows of an expansion, never samples.
 
+pub(crate) mod calibration;
 pub mod dual;
 pub mod l1;
 pub(crate) mod least_squares;
@@ -9,4 +10,5 @@ pub mod newton;
 mod report;
 pub mod thin_plate;
 
+pub use calibration::{CalibratedOn, Calibration};
 pub use report::{Report, Stage, Status};

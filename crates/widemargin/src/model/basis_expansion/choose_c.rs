@@ -10,6 +10,8 @@ use crate::model::choose_rows;
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::{AnyLoss, Block, Intercept};
+use crate::solve::CalibratedOn;
+use crate::solve::calibration::UnseenScores;
 use crate::solve::thin_plate::{GivenPath, OnFeatures, PathPoint, Problems, fit_given};
 
 /// Samples on which C is selected: the standard error of an accuracy of 90 % is .7 points there, that of a difference
@@ -35,12 +37,14 @@ pub(super) struct ChosenC {
     pub note: Option<String>,
     /// Whether it was selected on some of the samples.
     pub is_of_part: bool,
+    /// Decision values at C of samples that the fit did not see, where the selection has them.
+    pub unseen: Option<(UnseenScores, CalibratedOn)>,
 }
 
 impl ChosenC {
     /// A C that is given, with the caller's warm start.
     pub fn given(c: f64, start: Option<Start>) -> Self {
-        ChosenC { c, path: Vec::new(), start, note: None, is_of_part: false }
+        ChosenC { c, path: Vec::new(), start, note: None, is_of_part: false, unseen: None }
     }
 
     /// The same for another loss, which the report tells.
@@ -49,7 +53,8 @@ impl ChosenC {
             return self;
         }
         let told = self.note.map_or_else(String::new, |note| format!("{note}; "));
-        ChosenC { note: Some(format!("{told}C was selected for the squared hinge")), ..self }
+        let note = Some(format!("{told}C was selected for the squared hinge"));
+        ChosenC { note, unseen: None, ..self }
     }
 
     /// The point of the path at C.
@@ -148,7 +153,10 @@ pub(super) fn choose_c(
     // Of fewer classes it is another problem.
     let is_same = sampled.labels.classes().len() == samples.labels.classes().len();
     let start = Start { weights: weights.iter().flatten().map(|&weight| weight as f32).collect(), intercepts };
+    let unseen = || UnseenScores::of_problems(&outcome.best.left_out, sampled.labels.codes(), &sampled.weights);
+    let is_known = !sampled.is_part() && !outcome.best.left_out.is_empty();
     Ok(ChosenC {
+        unseen: is_known.then(|| (unseen(), CalibratedOn::LeftOut)),
         c: outcome.best.point.c,
         path: outcome.path,
         start: is_same.then_some(start),

@@ -154,6 +154,9 @@ impl<S: Similarity> BasisExpansionSvc<S> {
             return Err(reader.wrong(format!("{} classes cannot be", header.classes.len())));
         }
         header.origin.check(header.expansion.n_features()).map_err(retold)?;
+        if let Some(problem) = header.origin.problem(header.classes.len()) {
+            return Err(reader.wrong(problem));
+        }
         let expansion = expansion(&header.expansion, reader)?;
         let k = n_problems(header.classes.len());
         let weights = reader.tensor("weights", &[k, expansion.n_features()])?;

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 use super::choose_c::{Chosen, ChosenC, SAMPLES_TO_CHOOSE, choose_c};
 use super::expand::{Expander, Learned, USUAL_BASES};
-use super::held_out::{FitOnAll, held_out_error};
+use super::held_out::{FitOnAll, judge_held_out, unseen_scores};
 use super::held_out_path::choose_on_held_out;
 use super::learn_weights::{Asked, learn_weights, unweighted};
 use super::prune::{heaviest, next_size};
@@ -27,6 +27,7 @@ use crate::monitor::Monitor;
 use crate::problem::{AnyLoss, Block, Intercept, Penalty, SmoothLoss};
 use crate::similarity::Similarity;
 use crate::solve::linear_dual::LinearDualSettings;
+use crate::solve::{CalibratedOn, Calibration};
 use crate::solve::newton::NewtonSettings;
 
 /// The gap at which fits are compared that leave bases out.
@@ -382,7 +383,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let solver = Solver { start: chosen_c.start.take(), ..solver };
         let mut solution = solver.solve(&made.phi, &labels, &costs, monitor)?;
         clock.end("solve")?;
-        if chosen_c.is_of_part && matches!(self.loss, AnyLoss::Smooth(_)) && monitor.ask().is_ok() {
+        if chosen_c.unseen.is_none() && monitor.ask().is_ok() {
             let bases: HashSet<usize> = made.chosen.rows.iter().copied().collect();
             let is_base = |at: &usize| bases.contains(&distinct.rows[*at]);
             let all = FitOnAll {
@@ -392,12 +393,22 @@ impl<S: Similarity> BasisExpansionParams<S> {
                 bases: &(0..distinct.rows.len()).filter(is_base).collect(),
                 start: Start { weights: solution.weights.clone(), intercepts: solution.intercepts.clone() },
             };
-            let error = held_out_error(all, &solver, seed, monitor)?;
-            if let Some(point) = chosen_c.point() {
-                point.held_out_error = error;
+            let mut scores = None;
+            if chosen_c.is_of_part && matches!(self.loss, AnyLoss::Smooth(_)) {
+                let judged = judge_held_out(&all, |row| !all.bases.contains(&row), &solver, seed, monitor)?;
+                if let Some(point) = chosen_c.point() {
+                    point.held_out_error = judged.as_ref().map(|judged| judged.error);
+                }
+                scores = judged.map(|judged| judged.scores);
             }
+            let scores = scores.map_or_else(|| unseen_scores(&all, &solver, seed, monitor), Ok)?;
+            chosen_c.unseen = Some((scores, CalibratedOn::HeldOut));
             clock.end("hold out")?;
         }
+        let calibration = match chosen_c.unseen.take() {
+            Some((scores, on)) => Calibration::fit(&scores, labels.classes().len(), on),
+            None => Calibration::assumed(labels.classes().len()),
+        };
         if is_sparse {
             let kept = made.expansion.used_bases(&solution.weights);
             let note = format!("{} of {} bases have a weight and were kept", kept.len(), made.expansion.n_columns());
@@ -426,7 +437,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
             intercepts: solution.intercepts,
             report: solution.report,
             decision: OnceLock::new(),
-            origin: Origin::of(training),
+            origin: Origin::of(training).calibrated(calibration),
         })
     }
 }

@@ -1,5 +1,5 @@
-//! The error on samples that a second fit, at the same C, does not see: where C was selected on some of many samples, their
-//! leave-one-out error says little about a fit on all.
+//! Decision values of samples that a second fit, at the same C, does not see: they tell the error where C was selected on
+//! some of many samples, whose leave-one-out error says little about a fit on all, and they calibrate probabilities.
 
 use std::collections::HashSet;
 
@@ -10,13 +10,21 @@ use super::start::Start;
 use crate::data::Vectors;
 use crate::error::Result;
 use crate::monitor::Monitor;
-use crate::problem::{Block, OneVsRest};
+use crate::problem::{AnyLoss, Block, OneVsRest, Penalty};
+use crate::solve::calibration::UnseenScores;
 
 /// At most this many samples are held out, and at most a tenth: the standard error of an accuracy of 95 % is .5 points.
 const MOST: usize = 2000;
 
 /// The relative duality gap of the second fit.
 const TOL: f64 = 1e-2;
+
+/// The same of solvers that cannot start at the solution.
+const COLD_TOL: f64 = 5e-2;
+
+/// Decision values that are wanted where all are of a fit without a tenth of few samples, and the most fits for them.
+const WANTED: usize = 500;
+const MOST_FITS: usize = 10;
 
 /// Samples that a fit does not see: rows, each with the share of its weight that is held out.
 pub(super) struct HeldOut(Vec<(usize, f64)>);
@@ -63,25 +71,63 @@ pub(super) struct FitOnAll<'a> {
     pub start: Start,
 }
 
-/// The fraction of the samples held out that is misclassified by a fit on the others; none if nothing can be held out.
-/// The second fit starts at the solution on all, and takes about as long as a few of its steps.
+/// How good a fit on the others is on samples held out, of those that may be; none if nothing can be held out, or time is up. The second fit
+/// starts at the solution on all, and takes about as long as a few of its steps.
 ///
 /// # Errors
 /// As for the fit on all samples.
-pub(super) fn held_out_error(
-    all: FitOnAll<'_>,
+pub(super) fn judge_held_out(
+    all: &FitOnAll<'_>,
+    may: impl Fn(usize) -> bool,
     solver: &Solver,
     seed: u64,
     monitor: &Monitor<'_>,
-) -> Result<Option<f64>> {
-    let FitOnAll { phi, samples, costs, bases, start } = all;
-    let held = HeldOut::choose(samples, |row| !bases.contains(&row), MOST.min(costs.len() / 10), seed);
+) -> Result<Option<Judged>> {
+    let FitOnAll { phi, samples, costs, start, .. } = all;
+    // Each of few classes has one at least.
+    let n_wanted = MOST.min(costs.len() / 10).max((2 * samples.labels.classes().len()).min(costs.len() / 2));
+    let held = HeldOut::choose(*samples, may, n_wanted, seed);
     if held.len() == 0 {
         return Ok(None);
     }
     let (rest, quiet) = (held.rest(costs.to_vec()), monitor.without_progress());
-    let solution = solver.starting_at(start, TOL).solve(phi, samples.labels, &rest, &quiet)?;
-    Ok(Some(judge(phi, samples, &held, &solution)?.error))
+    let tol = if is_warm(solver) { TOL } else { COLD_TOL };
+    let solution = solver.starting_at(start.clone(), tol).solve(phi, samples.labels, &rest, &quiet)?;
+    if monitor.ask().is_err() {
+        return Ok(None);
+    }
+    judge(phi, *samples, &held, &solution).map(Some)
+}
+
+/// Whether a solver can start at a solution.
+fn is_warm(solver: &Solver) -> bool {
+    matches!(solver.loss, AnyLoss::Smooth(_)) && solver.penalty == Penalty::L2
+}
+
+/// Decision values of samples held out of a few more fits: one for many samples, up to ten for few. Bases are held out only
+/// if all samples are bases.
+///
+/// # Errors
+/// As for the fit on all samples.
+pub(super) fn unseen_scores(
+    all: &FitOnAll<'_>,
+    solver: &Solver,
+    seed: u64,
+    monitor: &Monitor<'_>,
+) -> Result<UnseenScores> {
+    let mut scores = UnseenScores::default();
+    let n_fits = if is_warm(solver) { (10 * WANTED / all.costs.len().max(1)).clamp(1, MOST_FITS) } else { 1 };
+    for at in 0..n_fits as u64 {
+        let seed = seed.wrapping_add(at);
+        let is_new = |row: usize| !all.bases.contains(&row);
+        let judged = match judge_held_out(all, is_new, solver, seed, monitor)? {
+            None => judge_held_out(all, |_| true, solver, seed, monitor)?,
+            judged => judged,
+        };
+        let Some(judged) = judged else { break };
+        scores.extend(judged.scores);
+    }
+    Ok(scores)
 }
 
 /// How good a fit is on samples that it did not see.
@@ -90,6 +136,8 @@ pub(super) struct Judged {
     pub error: f64,
     /// Their mean squared hinge, over samples and problems.
     pub squared_hinge: f64,
+    /// Their decision values.
+    pub scores: UnseenScores,
 }
 
 /// Judges a solution by samples that were held out.
@@ -100,6 +148,7 @@ pub(super) fn judge(phi: &Vectors, samples: Chosen<'_>, held: &HeldOut, solution
     let Chosen { labels, weights, .. } = samples;
     let (rows, targets) = (Block::of(phi)?, OneVsRest::new(labels.codes(), labels.classes().len()));
     let (mut wrong, mut hinge, mut total) = (0.0, 0.0, 0.0);
+    let mut unseen = UnseenScores::default();
     for &(row, share) in &held.0 {
         let of = |(weights, intercept): (&[f32], &f64)| rows.dot(row, weights) + intercept;
         let scores: Vec<f64> = solution.weights.chunks(phi.n_cols().max(1)).zip(&solution.intercepts).map(of).collect();
@@ -110,6 +159,9 @@ pub(super) fn judge(phi: &Vectors, samples: Chosen<'_>, held: &HeldOut, solution
         if OneVsRest::decide(&scores) != labels.codes()[row] as usize {
             wrong += weight;
         }
+        unseen.values.extend(scores);
+        unseen.codes.push(labels.codes()[row]);
+        unseen.weights.push(weight);
     }
-    Ok(Judged { error: wrong / total, squared_hinge: hinge / total })
+    Ok(Judged { error: wrong / total, squared_hinge: hinge / total, scores: unseen })
 }

@@ -13,6 +13,8 @@ use crate::data::Vectors;
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::problem::{Block, Intercept};
+use crate::solve::CalibratedOn;
+use crate::solve::calibration::UnseenScores;
 use crate::solve::thin_plate::PathPoint;
 
 /// Samples held out, at most.
@@ -46,6 +48,7 @@ pub(super) fn choose_on_held_out(
     let (begin, quiet) = (near.unwrap_or(BEGIN), monitor.without_progress());
     let mut path: Vec<(PathPoint, f64)> = Vec::new();
     let mut best: Option<(usize, Start)> = None;
+    let mut unseen = UnseenScores::default();
     // Towards larger C first: each point begins at the solution of the last.
     for direction in [1, -1] {
         let mut start = best.as_ref().map(|(_, start)| start.clone());
@@ -58,7 +61,7 @@ pub(super) fn choose_on_held_out(
             let costs = held.rest(weights.iter().map(|weight| c * weight).collect());
             let at = Solver { start: start.take(), tol: TOL.max(solver.tol), ..solver.clone() };
             let solution = at.solve(phi, labels, &costs, &quiet)?;
-            let Judged { error, squared_hinge } = judge(phi, samples, &held, &solution)?;
+            let Judged { error, squared_hinge, scores } = judge(phi, samples, &held, &solution)?;
             let report = &solution.report;
             path.push((
                 PathPoint {
@@ -81,6 +84,7 @@ pub(super) fn choose_on_held_out(
                 break;
             }
             best = Some((path.len() - 1, solved.clone()));
+            unseen = scores;
             start = Some(solved);
         }
         // What is better than where the path began lies on one side of it.
@@ -93,7 +97,8 @@ pub(super) fn choose_on_held_out(
     let note = format!("C was selected by {} samples that were held out", held.len());
     let mut path: Vec<PathPoint> = path.into_iter().map(|(point, _)| point).collect();
     path.sort_by(|a, b| b.lambda.total_cmp(&a.lambda));
-    Ok(Some(ChosenC { c, path, start: Some(start), note: Some(note), is_of_part: false }))
+    let unseen = Some((unseen, CalibratedOn::HeldOut));
+    Ok(Some(ChosenC { c, path, start: Some(start), note: Some(note), is_of_part: false, unseen }))
 }
 
 /// The mean squared norm of the features, centred where the intercept is free.

@@ -90,6 +90,9 @@ impl PowerMeanSvc {
         }
         let retold = |error: Error| reader.wrong(error.to_string());
         header.origin.check(Some(header.n_features)).map_err(retold)?;
+        if let Some(problem) = header.origin.problem(header.classes.len()) {
+            return Err(reader.wrong(problem));
+        }
         let kernel = match header.n_tabulated {
             None => ReducedKernel::BuiltIn(header.kernel.parse().map_err(retold)?),
             Some(n) => {

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 
 use super::choose::{PowerMeanChoice, Sample};
 use super::params::PowerMeanParams;
+use super::unseen::{held_out_ranges, unseen_scores};
 use crate::data::{
     Distinct, Given, Label, Labels, Rows, check_costs, effective_weights, fingerprints, visit_histogram,
 };
@@ -24,7 +25,7 @@ use crate::monitor::{Monitor, RowCount};
 use crate::par;
 use crate::problem::{Loss, OneVsRest, n_problems};
 use crate::solve::dual::{self, DualProblem, DualSolution};
-use crate::solve::{Report, Stage};
+use crate::solve::{CalibratedOn, Calibration, Report, Stage};
 
 /// Rows scored at a time by one thread.
 const ROWS_A_CHUNK: usize = 1024;
@@ -100,15 +101,19 @@ impl PowerMeanParams {
         let targets = OneVsRest::new(labels.codes(), labels.classes().len());
         let problem = DualProblem { rows: &rows, map: &map, targets, loss: params.loss, costs: &costs };
         let settings = params.limit(&problem, params.settings(params.threads));
-        let mut solution = dual::solve_for_weights(&problem, &settings, monitor)?;
+        let held_out = held_out_ranges(weights.len());
+        let mut solution = dual::solve_for_weights(&problem, &settings, &held_out, monitor)?;
         clock.end("solve")?;
         if params.wants_primal(&problem, &solution, settings.max_epochs) {
-            params.finish_in_primal(&problem, &mut solution, monitor)?;
+            params.finish_in_primal(&problem, &mut solution, &held_out, monitor)?;
             clock.end("newton")?;
         }
 
+        let scores = unseen_scores(&solution, &held_out, labels.codes(), &weights);
+        let calibration = Calibration::fit(&scores, labels.classes().len(), CalibratedOn::HeldOut);
         let report = report(&solution, clock.stages, &params);
-        let model = params.model(map, scaling, samples.n_cols(), &labels, solution.weights, report);
+        let mut model = params.model(map, scaling, samples.n_cols(), &labels, solution.weights, report);
+        model.origin = model.origin.calibrated(calibration);
         Ok(match choice {
             Some(choice) => model.with_choice(&params, choice),
             None => model,

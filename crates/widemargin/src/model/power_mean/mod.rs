@@ -8,6 +8,7 @@ mod out_of_core;
 mod params;
 mod primal;
 mod sample_gram;
+mod unseen;
 
 pub use assembled::{PowerMeanParts, scale_and_reduce};
 pub use choose::{PowerMeanChoice, TriedC, TriedKernel};

@@ -97,6 +97,9 @@ impl ThinPlateSvc {
         }
         let retold = |error: Error| reader.wrong(error.to_string());
         header.origin.check(Some(n_features)).map_err(retold)?;
+        if let Some(problem) = header.origin.problem(classes) {
+            return Err(reader.wrong(problem));
+        }
         if !(header.per_class.is_empty() || header.per_class.len() == classes) {
             return Err(reader.wrong(format!("{} values of C for {classes} classes", header.per_class.len())));
         }

@@ -25,7 +25,8 @@ use crate::solve::thin_plate::{
     BLOCK, FitSettings, Fitted, LOWEST, Means, NullSpace, PathPoint, Problems, RowFacts, SAMPLES_A_FREE_POLYNOMIAL,
     Solved, Stop, WhyNotFree, feature_map_of, fit_blocks, fit_exact, memory,
 };
-use crate::solve::{Report, Stage, Status};
+use crate::solve::calibration::UnseenScores;
+use crate::solve::{CalibratedOn, Calibration, Report, Stage, Status};
 
 /// Columns whose spreads differ by more than this factor may have different units and need standardising.
 const UNEVEN: f64 = 3.0;
@@ -140,9 +141,10 @@ impl ThinPlateParams {
         let near = ThinPlateParams { near: taken.near, ..self.clone() };
         let mut fit = Fit { params: &near, clock: &mut *fit.clock, ..*fit };
         if !self.per_class || n_classes == 2 {
-            return near.fitted(&mut fit, taken, classes.to_vec(), class_weights);
+            let (model, left_out) = near.fitted(&mut fit, taken, classes.to_vec(), class_weights)?;
+            return Ok(calibrated(model, &left_out, fit.problems));
         }
-        let mut models = Vec::with_capacity(n_classes);
+        let (mut models, mut left_out) = (Vec::with_capacity(n_classes), Vec::new());
         for class in 0..n_classes as u32 {
             let codes: Vec<u32> = all.iter().map(|&code| u32::from(code == class)).collect();
             let problems = Problems { codes: &codes, n_classes: 2, weights, units };
@@ -150,26 +152,29 @@ impl ThinPlateParams {
             // That one class is no better than the others says nothing of all.
             let class_weights = vec![class_weights.iter().sum(), 0.0];
             let two = [0, 1].map(Label::Integer).to_vec();
-            models.push(near.fitted(&mut of_class, taken.clone(), two, class_weights)?);
+            let (model, of_model) = near.fitted(&mut of_class, taken.clone(), two, class_weights)?;
+            models.push(model);
+            left_out.push(of_model.into_iter().next().unwrap_or_default());
         }
-        joined(models, classes).ok_or(Error::NoSamples(""))
+        let model = joined(models, classes).ok_or(Error::NoSamples(""))?;
+        Ok(calibrated(model, &left_out, fit.problems))
     }
 
-    /// The model of the problems of a fit.
+    /// The model of the problems of a fit, and the left-out decision values of the distinct samples, by problem.
     fn fitted(
         &self,
         fit: &mut Fit<'_, '_>,
         taken: Taken<'_>,
         classes: Vec<Label>,
         class_weights: Vec<f64>,
-    ) -> Result<ThinPlateSvc> {
+    ) -> Result<(ThinPlateSvc, Vec<Vec<f64>>)> {
         let Taken { rows, scale, training, mut warnings, distinct, .. } = taken;
         let attempt = fit.attempt(rows, fit.space(rows)?)?;
         warnings.extend(fit.crowded(&attempt));
         warnings.extend(attempt.note.clone());
-        let Attempt { fitted, bases, support, space, .. } = attempt;
-        let best = &fitted.outcome.best;
-        let left_out = best.left_out.iter().flat_map(|values| distinct.of_present(values)).collect();
+        let Attempt { mut fitted, bases, support, space, .. } = attempt;
+        let of_distinct = std::mem::take(&mut fitted.outcome.best.left_out);
+        let left_out = of_distinct.iter().flat_map(|values| distinct.of_present(values)).collect();
         let facts = ModelFacts {
             classes,
             class_weights,
@@ -177,7 +182,7 @@ impl ThinPlateParams {
             stages: fit.clock.stages.clone(),
         };
         let model = self.model((fitted, bases, space), scale, facts, warnings)?;
-        Ok(ThinPlateSvc { left_out, origin: Origin::of(training), ..model })
+        Ok((ThinPlateSvc { left_out, origin: Origin::of(training), ..model }, of_distinct))
     }
 
     /// The model of a fit on bases (row-major) that see the polynomials of a space; without left-out values.
@@ -543,6 +548,13 @@ impl Fit<'_, '_> {
         });
         Ok(Attempt { fitted, bases, support, space, note })
     }
+}
+
+/// The model with its probabilities, calibrated on the left-out decision values of the samples of its problems.
+fn calibrated(model: ThinPlateSvc, left_out: &[Vec<f64>], problems: &Problems<'_>) -> ThinPlateSvc {
+    let scores = UnseenScores::of_problems(left_out, problems.codes, problems.weights);
+    let calibration = Calibration::fit(&scores, problems.n_classes, CalibratedOn::LeftOut);
+    ThinPlateSvc { origin: model.origin.calibrated(calibration), ..model }
 }
 
 /// A warning if the columns differ a lot in spread: what was done, and the losses (unscaled and standardised) behind

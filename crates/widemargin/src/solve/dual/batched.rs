@@ -54,6 +54,39 @@ pub(super) fn solve(
     }
 }
 
+/// Epochs of a descent that starts at the solution, without the rows held out.
+const HELD_OUT_EPOCHS: u32 = 2;
+
+/// The decision values of rows from weights learned without them, range by range: a range's share of the weights is taken
+/// away, and the descent goes on for a few epochs over the other rows. `Err` is a cancellation; with a time limit that has
+/// passed there are none.
+pub(super) fn hold_out(
+    problem: &DualProblem<'_>,
+    tables: &Tables<f32>,
+    diagonal: &[f32],
+    shard: Range<usize>,
+    (solved, ranges): (&mut [Solved], &[Range<usize>]),
+    monitor: &Monitor<'_>,
+) -> Result<(), ()> {
+    let frame = frame(problem, Isa::best());
+    let held = match problem.rows.entries() {
+        Entries::Narrow(entries) => {
+            Shard { pass: Pass { problem, tables, diagonal, entries }, frame }.hold_out(shard, solved, ranges, monitor)
+        }
+        Entries::Wide(entries) => {
+            Shard { pass: Pass { problem, tables, diagonal, entries }, frame }.hold_out(shard, solved, ranges, monitor)
+        }
+    };
+    match held {
+        Err(Stopped::Cancelled) => Err(()),
+        Err(Stopped::TimeLimit) => Ok(()),
+        Ok(held) => {
+            solved.iter_mut().zip(held).for_each(|(solved, values)| solved.held_out = values);
+            Ok(())
+        }
+    }
+}
+
 fn frame(problem: &DualProblem<'_>, isa: Isa) -> Frame {
     Frame::new(isa, problem.map, problem.rows.n_features(), problem.targets.n_problems())
 }
@@ -123,8 +156,41 @@ impl<E: Entry> Shard<'_, E> {
             epochs: one.epochs,
             status: one.status.unwrap_or(Status::IterationLimit),
             certificate: one.certificate,
+            held_out: Vec::new(),
         };
         Ok(all.into_iter().map(solved).collect())
+    }
+
+    /// See [`hold_out`]; one vector of decision values a problem.
+    fn hold_out(
+        &self,
+        shard: Range<usize>,
+        solved: &[Solved],
+        ranges: &[Range<usize>],
+        monitor: &Monitor<'_>,
+    ) -> Result<Vec<Vec<f32>>, Stopped> {
+        let n_rows = self.pass.problem.rows.n_rows();
+        let mut values = vec![Vec::new(); solved.len()];
+        let mut order = Order::new(n_rows, 0);
+        for range in ranges {
+            let mut pack = Pack::new(self.frame, shard.clone().collect());
+            pack.begin_rows(n_rows);
+            for (class, one) in solved.iter().enumerate() {
+                pack.set_weights(class, &one.weights);
+                pack.set_alphas(class, &one.alphas);
+            }
+            self.pass.forget(&mut pack, range.clone());
+            let mut lanes = Lanes::new(solved.len());
+            for epoch in 1..=HELD_OUT_EPOCHS {
+                let rest: Vec<u32> =
+                    order.of(epoch).iter().copied().filter(|row| !range.contains(&(*row as usize))).collect();
+                lanes.begin_epoch();
+                self.pass.epoch(&mut pack, &mut lanes, &rest, false, monitor)?;
+                lanes.end_epoch();
+            }
+            self.pass.add_scores(&pack, range.clone(), &mut values);
+        }
+        Ok(values)
     }
 
     /// Epochs until the estimated gap of every open problem is small enough, or the epochs run out.

@@ -388,6 +388,7 @@ impl<'a, E: Entry> Descent<'a, E> {
         let problems = &self.state.problems;
         DualSolution {
             weights,
+            held_out: Vec::new(),
             alphas: Vec::new(),
             n_support: problems.iter().map(|one| one.n_support).collect(),
             epochs: problems.iter().map(|one| one.epochs).collect(),

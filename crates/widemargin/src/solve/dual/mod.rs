@@ -22,6 +22,8 @@ mod problem;
 mod solved;
 mod tables;
 
+use std::ops::Range;
+
 use crate::error::{Error, Result};
 use crate::monitor::{Monitor, Stopped};
 use crate::par;
@@ -39,22 +41,25 @@ use solved::Solved;
 /// # Errors
 /// [`Error::Cancelled`] if the monitor cancelled, [`Error::Threads`] if no pool can be created.
 pub fn solve(problem: &DualProblem<'_>, settings: &DualSettings, monitor: &Monitor<'_>) -> Result<DualSolution> {
-    solve_all(problem, settings, true, monitor)
+    solve_all(problem, settings, true, &[], monitor)
 }
 
-/// The same without the dual variables.
+/// The same without the dual variables, but with the decision values of rows that are held out of a few more epochs, range
+/// by range ([`DualSolution::held_out`]).
 pub(crate) fn solve_for_weights(
     problem: &DualProblem<'_>,
     settings: &DualSettings,
+    held_out: &[Range<usize>],
     monitor: &Monitor<'_>,
 ) -> Result<DualSolution> {
-    solve_all(problem, settings, false, monitor)
+    solve_all(problem, settings, false, held_out, monitor)
 }
 
 fn solve_all(
     problem: &DualProblem<'_>,
     settings: &DualSettings,
     keep_alphas: bool,
+    held_out: &[Range<usize>],
     monitor: &Monitor<'_>,
 ) -> Result<DualSolution> {
     let n_problems = problem.targets.n_problems();
@@ -65,17 +70,21 @@ fn solve_all(
     let losses = problem.costs.iter().map(|cost| cost * problem.loss.value(0.0)).sum();
     let at_start = Certificate { primal: losses, dual: 0.0 };
     let n_weights = problem.rows.n_features() * problem.map.n_nodes();
-    let part = |problems: std::ops::Range<usize>| -> Result<Vec<Solved>, ()> {
+    let part = |problems: Range<usize>| -> Result<Vec<Solved>, ()> {
         if monitor.ask() == Err(Stopped::TimeLimit) {
             // With this many problems, even a single visit of the rows may take far longer than the limit.
             return Ok(problems.map(|_| Solved::unbegun(n_weights, at_start)).collect());
         }
-        let solved = match settings.engine {
+        let shard = problems.clone();
+        let mut solved = match settings.engine {
             Engine::OneClass => problems
                 .map(|k| one_class::solve(problem, &tables, &diagonal, k, settings, monitor))
                 .collect::<Result<Vec<_>, ()>>()?,
             Engine::Auto | Engine::Batched => batched::solve(problem, &tables, &diagonal, problems, settings, monitor)?,
         };
+        if !held_out.is_empty() {
+            batched::hold_out(problem, &tables, &diagonal, shard, (&mut solved, held_out), monitor)?;
+        }
         Ok(solved.into_iter().map(|one| one.counted(keep_alphas)).collect())
     };
     let parts: Vec<_> = match settings.engine {

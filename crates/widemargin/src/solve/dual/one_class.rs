@@ -78,7 +78,7 @@ impl<T: Float, E: Entry> Solver<'_, T, E> {
         };
         let narrow = |values: Vec<T>| values.into_iter().map(|v| v.to_f32().unwrap_or(f32::NAN)).collect();
         let (weights, alphas) = (narrow(state.weights), narrow(state.alphas));
-        Ok(Solved { weights, alphas, n_support: 0, epochs, status, certificate })
+        Ok(Solved { weights, alphas, n_support: 0, epochs, status, certificate, held_out: Vec::new() })
     }
 
     /// One pass over the rows that are not skipped; returns an estimate of the relative gap.

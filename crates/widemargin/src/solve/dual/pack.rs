@@ -1,5 +1,7 @@
 //! Up to 16 two-class problems in the lanes of vector registers, and passes over the rows that update them.
 
+use std::ops::Range;
+
 use super::certificate::Sums;
 use super::coordinate::{Lanes, Limits, Visit};
 use super::lanes::{Flat, LANES, Loops, MAX_VECTORS, Pattern, Vector};
@@ -207,6 +209,46 @@ impl<E: Entry> Pass<'_, E> {
             }
         }
         Ok(())
+    }
+
+    /// Takes the share of some rows away from the weights: their dual variables are 0 then.
+    pub fn forget(&self, pack: &mut Pack, rows: Range<usize>) {
+        dispatch!(pack.frame.isa, simd => {
+            let loops = self.loops(simd, pack);
+            simd.compiled(#[inline(always)] || self.forget_inlined(loops, pack, rows));
+        });
+    }
+
+    #[inline(always)]
+    fn forget_inlined<S: Simd>(&self, loops: Loops<S, E>, pack: &mut Pack, rows: Range<usize>) {
+        let classes = pack.problems.len();
+        let mut spread = Flat::ZERO;
+        for row in rows {
+            let mut steps = [0.0; LANES];
+            for (class, step) in steps[..classes].iter_mut().enumerate() {
+                let sign = self.problem.targets.sign(row, pack.problems[class]) as f32;
+                *step = -sign * std::mem::take(&mut pack.alphas[row].0[class]);
+            }
+            for node in 0..self.problem.map.n_nodes() {
+                spread.0[node * classes..][..LANES].copy_from_slice(&steps);
+            }
+            let (write, weights) = (self.tables.write().as_ptr(), pack.weights.as_mut_ptr());
+            // SAFETY: as for an epoch.
+            unsafe { (loops.update)(loops.simd, self.row(row), write, &pack.pattern, weights, &spread) };
+        }
+    }
+
+    /// Appends f(x) of some rows to the values of each class lane.
+    pub fn add_scores(&self, pack: &Pack, rows: Range<usize>, values: &mut [Vec<f32>]) {
+        dispatch!(pack.frame.isa, simd => {
+            let loops = self.loops(simd, pack);
+            simd.compiled(#[inline(always)] || {
+                for row in rows.clone() {
+                    let scores = self.scores(&loops, pack, row);
+                    values.iter_mut().zip(scores).for_each(|(values, score)| values.push(score));
+                }
+            });
+        });
     }
 
     /// Prefetches the data of a row.

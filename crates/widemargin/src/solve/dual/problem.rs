@@ -71,6 +71,9 @@ pub struct DualSolution {
     pub primal: Vec<f64>,
     /// Dual objectives.
     pub dual: Vec<f64>,
+    /// The decision values of rows from weights that were learned without them, in the order in which they were held out;
+    /// empty if none were, or time was up.
+    pub held_out: Vec<Vec<f32>>,
 }
 
 impl DualSolution {
@@ -89,6 +92,7 @@ impl DualSolution {
             status: solved.iter().map(|one| one.status).collect(),
             primal: solved.iter().map(|one| one.certificate.primal).collect(),
             dual: solved.iter().map(|one| one.certificate.dual).collect(),
+            held_out: solved.iter().map(|one| one.held_out.clone()).collect(),
             alphas: solved.into_iter().map(|one| one.alphas).collect(),
         }
     }

@@ -14,13 +14,15 @@ pub(super) struct Solved {
     pub epochs: u32,
     pub status: Status,
     pub certificate: Certificate,
+    /// The decision values of the rows held out, if any were.
+    pub held_out: Vec<f32>,
 }
 
 impl Solved {
     /// A problem that the time limit left unstarted: all weights are 0, and the gap is known without reading the rows.
     pub fn unbegun(n_weights: usize, certificate: Certificate) -> Self {
         let (weights, alphas, status) = (vec![0.0; n_weights], Vec::new(), Status::TimeLimit);
-        Solved { weights, alphas, n_support: 0, epochs: 0, status, certificate }
+        Solved { weights, alphas, n_support: 0, epochs: 0, status, certificate, held_out: Vec::new() }
     }
 
     /// Counts the support vectors; keeps the dual variables only if requested. They are one number per row and problem:

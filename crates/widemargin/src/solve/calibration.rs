@@ -1,0 +1,486 @@
+//! Probabilities from decision values, calibrated on decision values of samples that the fit did not see.
+//!
+//! Two classes: P(second class) = 1 / (1 + exp(−a f)), Platt's sigmoid (1999) through (0, ½). More classes:
+//! P(k) = exp(g(f_k)) / Σ_j exp(g(f_j)), with one increasing function g for all classes, linear on each side of and
+//! between the margins −1 and 1: three slopes, a temperature that may differ beyond the margins, where a squared hinge
+//! asks for nothing more. Since a is above 0 and g increases, the most probable class is the predicted one.
+//!
+//! The slopes minimise the log loss of the left-out decision values, weighted, against Platt's smoothed targets: a
+//! sample of class c has the probability (n_c + 1) / (n_c + 2) of its own class and shares the rest among the others.
+//! The loss is convex; it is minimised by Newton's method with a line search (Lin, Lin & Weng 2007), projected onto the
+//! bounds of the slopes.
+
+use serde::{Deserialize, Serialize};
+
+use crate::linalg::factor::{Cholesky, Matrix, dot};
+use crate::macros::named;
+use crate::problem::{OneVsRest, n_problems};
+
+/// The decision values between which g has a slope of its own.
+const MARGINS: [f64; 2] = [-1.0, 1.0];
+
+/// The least temperature slope, in units of one over the root mean square of the decision values.
+const LEAST: f64 = 1e-3;
+
+/// The largest, in the same units.
+const MOST: f64 = 1e6;
+
+/// The least of the three slopes, in units of the temperature's.
+const LEAST_OF_THREE: f64 = 0.05;
+
+/// The weight of the penalty ½ (s/a − 1)² on each of the three slopes, which the samples beyond a margin may leave open, in
+/// units of one sample's loss; a is the slope of the temperature alone.
+const PENALTY: f64 = 1.0;
+
+/// The slope where nothing was calibrated: a squared hinge estimates 2P − 1, which is tanh(a f / 2) to first order.
+const ASSUMED: f64 = 2.0;
+
+const MAX_STEPS: usize = 100;
+
+/// The largest gradient at the minimum, relative to the sum of the weights and the scale of the decision values.
+const TOL: f64 = 1e-10;
+
+/// What decision values a calibration is of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CalibratedOn {
+    /// Of each training sample from a fit without it, in closed form.
+    LeftOut,
+    /// Of samples that a second fit, which starts at the solution, did not see.
+    HeldOut,
+    /// None: the slopes are assumed.
+    #[default]
+    Nothing,
+}
+
+named!("calibration": CalibratedOn {
+    "left-out" = CalibratedOn::LeftOut,
+    "held-out" = CalibratedOn::HeldOut,
+    "nothing" = CalibratedOn::Nothing,
+});
+
+/// How decision values become probabilities.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Calibration {
+    /// a for two classes; for more the slopes of g below −1, between −1 and 1, and above 1. All above 0.
+    slopes: Vec<f64>,
+    on: String,
+    /// The number of distinct samples it is calibrated on.
+    n_samples: usize,
+}
+
+/// Decision values of samples that a fit did not see.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct UnseenScores {
+    /// Samples × problems, row-major.
+    pub values: Vec<f64>,
+    /// The class of each sample.
+    pub codes: Vec<u32>,
+    /// Effective weights.
+    pub weights: Vec<f64>,
+}
+
+impl UnseenScores {
+    /// Of all samples, of which each problem has its values.
+    pub fn of_problems(values: &[Vec<f64>], codes: &[u32], weights: &[f64]) -> Self {
+        let of_row = |row: usize| values.iter().map(move |values| values[row]);
+        let complete = values.iter().all(|values| values.len() == codes.len()) && !values.is_empty();
+        let values = if complete { (0..codes.len()).flat_map(of_row).collect() } else { Vec::new() };
+        let n = if complete { codes.len() } else { 0 };
+        UnseenScores { values, codes: codes[..n].to_vec(), weights: weights[..n].to_vec() }
+    }
+
+    /// Adds those of other samples.
+    pub fn extend(&mut self, other: UnseenScores) {
+        self.values.extend(other.values);
+        self.codes.extend(other.codes);
+        self.weights.extend(other.weights);
+    }
+}
+
+impl Calibration {
+    /// The calibration on these scores; the assumed one if there are none, or numbers that are not finite.
+    pub(crate) fn fit(scores: &UnseenScores, n_classes: usize, on: CalibratedOn) -> Self {
+        let total: f64 = scores.weights.iter().sum();
+        let usable = total > 0.0 && total.is_finite() && scores.values.iter().all(|value| value.is_finite());
+        if !usable {
+            return Calibration::assumed(n_classes);
+        }
+        let n_samples = scores.codes.len();
+        let squares = scores.values.iter().map(|value| value * value).sum::<f64>();
+        let scale = (squares / scores.values.len() as f64).sqrt();
+        if scale == 0.0 {
+            return Calibration { on: on.to_string(), n_samples, ..Calibration::assumed(n_classes) };
+        }
+        let targets = SmoothedTargets::new(scores, n_classes);
+        let unit = 1.0 / scale;
+        let one = LogLoss { scores, targets: &targets, n_classes, n_slopes: 1, prior: None };
+        let slope = minimum(&one, &[unit], LEAST * unit, MOST * unit, scale);
+        let slopes = if n_classes == 2 {
+            slope
+        } else {
+            let a = slope[0];
+            let three = LogLoss { n_slopes: 3, prior: Some(a), ..one };
+            minimum(&three, &[a; 3], LEAST_OF_THREE * a, MOST * unit, scale)
+        };
+        Calibration { slopes, on: on.to_string(), n_samples }
+    }
+
+    /// That of a model for which no decision values of unseen samples are known.
+    pub(crate) fn assumed(n_classes: usize) -> Self {
+        let n_slopes = if n_classes == 2 { 1 } else { MARGINS.len() + 1 };
+        Calibration { slopes: vec![ASSUMED; n_slopes], on: CalibratedOn::Nothing.to_string(), n_samples: 0 }
+    }
+
+    /// What is wrong with one that was read, for a model of so many classes.
+    pub(crate) fn problem(&self, n_classes: usize) -> Option<String> {
+        let n_slopes = if n_classes == 2 { 1 } else { MARGINS.len() + 1 };
+        let is_sound = |slope: &f64| *slope > 0.0 && slope.is_finite();
+        let sound = self.slopes.len() == n_slopes && self.slopes.iter().all(is_sound);
+        (!sound).then(|| format!("the slopes {:?} of its probabilities, expected {n_slopes} above 0", self.slopes))
+    }
+
+    /// a for two classes; for more the slopes of g below −1, between −1 and 1, and above 1.
+    pub fn slopes(&self) -> &[f64] {
+        &self.slopes
+    }
+
+    /// What it was calibrated on.
+    pub fn on(&self) -> CalibratedOn {
+        self.on.parse().unwrap_or_default()
+    }
+
+    /// On how many distinct samples.
+    pub fn n_samples(&self) -> usize {
+        self.n_samples
+    }
+
+    /// The probabilities of the classes, samples × classes, of decision values, samples × problems. The largest of a
+    /// sample is that of the class with the largest decision value, the first of several.
+    pub fn probabilities(&self, values: &[f64], n_classes: usize) -> Vec<f64> {
+        let mut out = vec![0.0; values.len() / n_problems(n_classes) * n_classes];
+        for (scores, out) in values.chunks_exact(n_problems(n_classes)).zip(out.chunks_exact_mut(n_classes)) {
+            let predicted = OneVsRest::decide(scores);
+            self.log_odds(scores, out);
+            softmax(out, predicted);
+            // Decision values next to each other may round to the same probability.
+            if out[..predicted].contains(&out[predicted]) {
+                out[predicted] *= 1.0 + 2.0 * f64::EPSILON;
+            }
+        }
+        out
+    }
+
+    /// Their logarithms, of which no probability underflows.
+    pub fn log_probabilities(&self, values: &[f64], n_classes: usize) -> Vec<f64> {
+        let mut out = vec![0.0; values.len() / n_problems(n_classes) * n_classes];
+        for (scores, out) in values.chunks_exact(n_problems(n_classes)).zip(out.chunks_exact_mut(n_classes)) {
+            self.log_odds(scores, out);
+            let largest = out.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let sum = out.iter().map(|z| (z - largest).exp()).sum::<f64>().ln();
+            out.iter_mut().for_each(|z| *z = (*z - largest) - sum);
+        }
+        out
+    }
+
+    /// Numbers of which the probabilities are the softmax.
+    fn log_odds(&self, scores: &[f64], out: &mut [f64]) {
+        for (class, out) in out.iter_mut().enumerate() {
+            let mut parts = [0.0; 3];
+            parts_of(scores, class, &mut parts[..self.slopes.len()]);
+            *out = dot(&self.slopes, &parts[..self.slopes.len()]);
+        }
+    }
+}
+
+/// In place, where `largest` has the largest exponent.
+fn softmax(z: &mut [f64], largest: usize) {
+    let largest = z[largest];
+    z.iter_mut().for_each(|z| *z = (*z - largest).exp());
+    let sum: f64 = z.iter().sum();
+    z.iter_mut().for_each(|z| *z /= sum);
+}
+
+/// What each slope is multiplied by for one class, so that their sum is the class's log-odds: for two classes 0 and f.
+fn parts_of(scores: &[f64], class: usize, parts: &mut [f64]) {
+    let score = match scores {
+        [score] if class == 1 => *score,
+        [_] => 0.0,
+        _ => scores[class],
+    };
+    match parts {
+        [part] => *part = score,
+        [below, within, above] => {
+            *below = (score - MARGINS[0]).min(0.0);
+            *within = score.clamp(MARGINS[0], MARGINS[1]);
+            *above = (score - MARGINS[1]).max(0.0);
+        }
+        _ => parts.fill(0.0),
+    }
+}
+
+/// Platt's targets.
+struct SmoothedTargets {
+    /// For each class the probability of a sample's own class, and of each other one.
+    of_class: Vec<(f64, f64)>,
+}
+
+impl SmoothedTargets {
+    fn new(scores: &UnseenScores, n_classes: usize) -> Self {
+        let mut sums = vec![0.0; n_classes];
+        scores.codes.iter().zip(&scores.weights).for_each(|(&code, weight)| sums[code as usize] += weight);
+        // Weights that add up to less than the number of samples are in other units than samples.
+        let total: f64 = sums.iter().sum();
+        let unit = (scores.codes.len() as f64 / total).max(1.0);
+        let of = |sum: f64| (sum.mul_add(unit, 1.0) / sum.mul_add(unit, 2.0), 1.0 / sum.mul_add(unit, 2.0));
+        let share = |(own, rest): (f64, f64)| (own, rest / (n_classes - 1) as f64);
+        SmoothedTargets { of_class: sums.into_iter().map(|sum| share(of(sum))).collect() }
+    }
+
+    fn of(&self, code: u32, class: usize) -> f64 {
+        let (own, other) = self.of_class[code as usize];
+        if code as usize == class { own } else { other }
+    }
+}
+
+/// The log loss as a function of the slopes.
+#[derive(Clone, Copy)]
+struct LogLoss<'a> {
+    scores: &'a UnseenScores,
+    targets: &'a SmoothedTargets,
+    n_classes: usize,
+    n_slopes: usize,
+    /// The slope that each tends to.
+    prior: Option<f64>,
+}
+
+/// Its value, gradient and Hessian.
+struct Derivatives {
+    value: f64,
+    gradient: Vec<f64>,
+    /// Row-major.
+    hessian: Vec<f64>,
+}
+
+impl LogLoss<'_> {
+    /// About 10 operations and an exponential for each sample, class and slope.
+    fn at(&self, slopes: &[f64]) -> Derivatives {
+        let LogLoss { scores, targets, n_classes, n_slopes: p, prior } = *self;
+        let mut found = Derivatives { value: 0.0, gradient: vec![0.0; p], hessian: vec![0.0; p * p] };
+        let (mut parts, mut odds) = (vec![0.0; n_classes * p], vec![0.0; n_classes]);
+        let (mut mean, mut square) = (vec![0.0; p], vec![0.0; p * p]);
+        let rows = scores.values.chunks_exact(n_problems(n_classes));
+        for ((row, &code), &weight) in rows.zip(&scores.codes).zip(&scores.weights) {
+            for (class, (parts, odds)) in parts.chunks_exact_mut(p).zip(&mut odds).enumerate() {
+                parts_of(row, class, parts);
+                *odds = dot(slopes, parts);
+            }
+            let largest = odds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let sum: f64 = odds.iter().map(|z| (z - largest).exp()).sum();
+            let normaliser = largest + sum.ln();
+            mean.fill(0.0);
+            square.fill(0.0);
+            for (class, (parts, odds)) in parts.chunks_exact(p).zip(&odds).enumerate() {
+                let (probability, target) = ((odds - normaliser).exp(), targets.of(code, class));
+                found.value -= weight * target * (odds - normaliser);
+                for (i, part) in parts.iter().enumerate() {
+                    found.gradient[i] += weight * (probability - target) * part;
+                    mean[i] += probability * part;
+                    for (j, other) in parts.iter().enumerate() {
+                        square[i * p + j] += probability * part * other;
+                    }
+                }
+            }
+            for i in 0..p {
+                for j in 0..p {
+                    found.hessian[i * p + j] += weight * (square[i * p + j] - mean[i] * mean[j]);
+                }
+            }
+        }
+        if let Some(prior) = prior {
+            for (i, slope) in slopes.iter().enumerate() {
+                let away = slope / prior - 1.0;
+                found.value += 0.5 * PENALTY * away * away;
+                found.gradient[i] += PENALTY * away / prior;
+                found.hessian[i * p + i] += PENALTY / (prior * prior);
+            }
+        }
+        found
+    }
+}
+
+/// The minimum with all slopes between two bounds, by projected Newton steps; `scale` is that of the decision values.
+fn minimum(loss: &LogLoss<'_>, start: &[f64], least: f64, most: f64, scale: f64) -> Vec<f64> {
+    let total: f64 = loss.scores.weights.iter().sum();
+    let mut slopes: Vec<f64> = start.iter().map(|slope| slope.clamp(least, most)).collect();
+    let mut at = loss.at(&slopes);
+    for _ in 0..MAX_STEPS {
+        let is_held = |i: &usize| {
+            let gradient = at.gradient[*i];
+            (slopes[*i] <= least && gradient > 0.0) || (slopes[*i] >= most && gradient < 0.0)
+        };
+        let open: Vec<usize> = (0..slopes.len()).filter(|i| !is_held(i)).collect();
+        if open.iter().all(|&i| at.gradient[i].abs() <= TOL * total * scale) {
+            break;
+        }
+        let step = newton_step(&at, &open);
+        let mut length = 1.0;
+        let next = loop {
+            let mut next = slopes.clone();
+            for (&i, step) in open.iter().zip(&step) {
+                next[i] = (slopes[i] + length * step).clamp(least, most);
+            }
+            let promised: f64 = open.iter().map(|&i| at.gradient[i] * (next[i] - slopes[i])).sum();
+            let found = loss.at(&next);
+            if found.value <= at.value + 1e-4 * promised && next != slopes {
+                break Some((next, found));
+            }
+            length *= 0.5;
+            if length < 1e-12 {
+                break None;
+            }
+        };
+        // No smaller value can be told from this one.
+        let Some((next, found)) = next else { break };
+        (slopes, at) = (next, found);
+    }
+    slopes
+}
+
+/// −H⁻¹ g in the open slopes; along −g where H is singular.
+fn newton_step(at: &Derivatives, open: &[usize]) -> Vec<f64> {
+    let (p, n) = (at.gradient.len(), open.len());
+    let entry = |at_: usize| at.hessian[open[at_ / n] * p + open[at_ % n]];
+    let hessian: Vec<f64> = (0..n * n).map(entry).collect();
+    let downhill: Vec<f64> = open.iter().map(|&i| -at.gradient[i]).collect();
+    let largest = (0..n).map(|i| hessian[i * n + i]).fold(0.0, f64::max);
+    match Cholesky::new(Matrix::from_columns(hessian, n, n)) {
+        Some(factor) => {
+            let mut step = Matrix::from_columns(downhill, n, 1);
+            factor.solve_lower(&mut step);
+            factor.solve_lower_transposed(&mut step);
+            step.into_values()
+        }
+        None => downhill.into_iter().map(|x| x / largest.max(f64::MIN_POSITIVE)).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Decision values of two classes that mirror each other, so that a sigmoid with an offset has none.
+    fn mirrored(weights: [f64; 8]) -> UnseenScores {
+        let right = [0.3, 1.2, -0.4, 2.0, 0.7, -0.1, 1.5, 0.9];
+        let values = right.iter().copied().chain(right.iter().map(|f| -f)).collect();
+        let codes = (0..16).map(|at| u32::from(at < 8)).collect();
+        UnseenScores { values, codes, weights: [weights, weights].concat() }
+    }
+
+    /// The slopes that `sklearn.calibration._sigmoid_calibration` of scikit-learn 1.9 finds, with weights and without.
+    #[test]
+    fn two_classes_have_the_sigmoid_of_scikit_learn() {
+        for (weights, slope) in
+            [([1.0; 8], 1.464_362_176_6), ([1.0, 2.0, 1.0, 1.0, 3.0, 1.0, 1.0, 1.0], 1.944_858_200_5)]
+        {
+            let found = Calibration::fit(&mirrored(weights), 2, CalibratedOn::LeftOut);
+            assert!((found.slopes[0] - slope).abs() < 1e-7, "{found:?}");
+            let probabilities = found.probabilities(&[0.5, -0.5], 2);
+            assert!((probabilities[1] - 1.0 / (1.0 + (-0.5 * slope).exp())).abs() < 1e-8);
+            assert!((probabilities[0] - probabilities[3]).abs() < 1e-15);
+        }
+    }
+
+    fn three_classes() -> UnseenScores {
+        let mut scores = UnseenScores::default();
+        for i in 0..30usize {
+            let class = i % 3;
+            let value = |k: usize| ((i * 7 + k * 11) % 13) as f64 / 6.5 - 1.6 + if k == class { 1.1 } else { 0.0 };
+            scores.values.extend((0..3).map(value));
+            scores.codes.push(class as u32);
+            scores.weights.push(if i < 15 { [1.0, 2.0, 0.5][i % 3] } else { 1.0 });
+        }
+        scores
+    }
+
+    /// The minimum that Nelder and Mead's method of SciPy 1.17 finds.
+    #[test]
+    fn more_classes_have_the_minimum_of_the_log_loss() {
+        let scores = three_classes();
+        let found = Calibration::fit(&scores, 3, CalibratedOn::HeldOut);
+        for (slope, truth) in found.slopes.iter().zip([1.740_375_29, 1.882_847_65, 1.873_667_81]) {
+            assert!((slope - truth).abs() < 1e-6, "{found:?}");
+        }
+        let probabilities = found.probabilities(&scores.values, 3);
+        for (ours, truth) in probabilities[12..15].iter().zip([0.054_736_72, 0.233_383_65, 0.711_879_63]) {
+            assert!((ours - truth).abs() < 1e-7, "{:?}", &probabilities[12..15]);
+        }
+        let logs = found.log_probabilities(&scores.values, 3);
+        assert!(logs.iter().zip(&probabilities).all(|(log, p)| (log.exp() - p).abs() < 1e-14));
+    }
+
+    #[test]
+    fn a_weight_is_as_many_copies_and_the_scale_of_decision_values_is_free() {
+        let once = three_classes();
+        let weights: Vec<f64> = (0..30).map(|i| f64::from(1 + i % 3)).collect();
+        let weighted = UnseenScores { weights: weights.clone(), ..once.clone() };
+        let mut copied = UnseenScores::default();
+        for (row, &weight) in weights.iter().enumerate() {
+            for _ in 0..weight as usize {
+                copied.values.extend(&once.values[row * 3..row * 3 + 3]);
+                copied.codes.push(once.codes[row]);
+                copied.weights.push(1.0);
+            }
+        }
+        let of = |scores: &UnseenScores| Calibration::fit(scores, 3, CalibratedOn::LeftOut).slopes;
+        for (a, b) in of(&weighted).iter().zip(of(&copied)) {
+            assert!((a - b).abs() < 1e-9);
+        }
+        let mut two = mirrored([1.0; 8]);
+        let slope = Calibration::fit(&two, 2, CalibratedOn::LeftOut).slopes[0];
+        two.values.iter_mut().for_each(|value| *value *= 1e-6);
+        let scaled = Calibration::fit(&two, 2, CalibratedOn::LeftOut).slopes[0];
+        assert!((scaled * 1e-6 / slope - 1.0).abs() < 1e-8);
+    }
+
+    #[test]
+    fn separable_useless_and_missing_scores_have_finite_slopes_above_0() {
+        let of = |values: Vec<f64>, weights: f64| {
+            let n = values.len();
+            let codes = (0..n).map(|at| u32::from(at % 2 == 1)).collect();
+            Calibration::fit(&UnseenScores { values, codes, weights: vec![weights; n] }, 2, CalibratedOn::LeftOut)
+        };
+        let separable = of((0..10).map(|at| f64::from(2 * (at % 2) - 1)).collect(), 1.0);
+        // Targets of 6/7: ln 6.
+        assert!((separable.slopes[0] - 6f64.ln()).abs() < 1e-8, "{separable:?}");
+        let wrong = of((0..10).map(|at| f64::from(1 - 2 * (at % 2))).collect(), 1.0);
+        assert!(wrong.slopes[0] > 0.0 && (wrong.probabilities(&[1.0], 2)[1] - 0.5).abs() < 1e-3);
+        assert_eq!(of(vec![0.0; 6], 1.0).probabilities(&[0.0], 2), [0.5, 0.5]);
+        for (values, weight) in [(vec![], 1.0), (vec![f64::NAN, 1.0], 1.0), (vec![1.0, -1.0], 0.0)] {
+            let none = of(values, weight);
+            assert_eq!((none.on(), none.n_samples(), none.slopes()), (CalibratedOn::Nothing, 0, &[2.0][..]));
+        }
+        let tiny = of((0..10).map(|at| f64::from(2 * (at % 2) - 1)).collect(), 1e-9);
+        assert!((tiny.slopes[0] - separable.slopes[0]).abs() < 1e-6, "{tiny:?}");
+    }
+
+    #[test]
+    fn the_most_probable_class_is_the_predicted_one() {
+        let two = Calibration::assumed(2);
+        for score in [1e-300, -1e-300, 0.0, 1e-17, 50.0, -800.0, 800.0] {
+            let p = two.probabilities(&[score], 2);
+            let largest = usize::from(p[1] > p[0]);
+            assert_eq!(largest, OneVsRest::decide(&[score]), "{score}: {p:?}");
+            assert!((p[0] + p[1] - 1.0).abs() < 1e-15);
+        }
+        let many = Calibration::fit(&three_classes(), 3, CalibratedOn::LeftOut);
+        for scores in
+            [[1.0, 1.0 + f64::EPSILON, 1.0], [-700.0, -900.0, -699.0], [0.3, 0.3, 0.3], [-2.0, -2.0, -1.999], [1e9, 2e9, 0.0]]
+        {
+            let p = many.probabilities(&scores, 3);
+            assert_eq!(OneVsRest::decide(&p), OneVsRest::decide(&scores), "{scores:?}: {p:?}");
+            let logs = many.log_probabilities(&scores, 3);
+            assert!(logs.iter().all(|log| log.is_finite()) && (p.iter().sum::<f64>() - 1.0).abs() < 1e-14);
+        }
+    }
+}

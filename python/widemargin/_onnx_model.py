@@ -62,6 +62,8 @@ def model_of(
         if told["method"] not in _SCORES:
             result = _linear(graph, result, arrays)
         outputs = _decided(graph, result, dtype, told["classes"])
+        if "calibration" in told:
+            outputs.append(_probabilities(graph, told["calibration"]["slopes"], dtype, len(told["classes"])))
     else:
         width = sum(shape.get("n_features", shape["n_columns"]) for shape in told["maps"])
         graph("Identity", result, output="features")
@@ -102,6 +104,24 @@ def _decided(graph: Graph, scores: str, dtype: npt.DTypeLike, classes: list[int 
     labels = np.array(classes, dtype=np.int64) if are_whole else graph.texts([str(label) for label in classes])
     graph("Gather", labels, chosen, axis=0, output="label")
     return [value("label", np.int64 if are_whole else np.str_, ["N"]), value("scores", dtype, shape)]
+
+
+def _probabilities(graph: Graph, slopes: list[float], dtype: np.dtype[Any], n_classes: int) -> onnx.ValueInfoProto:
+    """The output `probabilities` [N, K], of the output `scores`."""
+    constant = dtype.type
+    if n_classes == 2:
+        odds = graph("Unsqueeze", graph("Mul", "scores", constant(slopes[0])), np.array([1]))
+        # Each by itself: 1 − P would cancel.
+        graph("Sigmoid", graph("Concat", graph("Neg", odds), odds, axis=1), output="probabilities")
+    else:
+        one = constant(1.0)
+        below = graph("Min", graph("Add", "scores", one), constant(0.0))
+        within = graph("Max", graph("Min", "scores", one), constant(-1.0))
+        above = graph("Max", graph("Sub", "scores", one), constant(0.0))
+        parts = [graph("Mul", part, constant(slope)) for part, slope in zip((below, within, above), slopes, strict=True)]
+        odds = graph("Add", graph("Add", parts[0], parts[1]), parts[2])
+        graph("Softmax", odds, axis=1, output="probabilities")
+    return value("probabilities", dtype, ["N", n_classes])
 
 
 def _expanded(

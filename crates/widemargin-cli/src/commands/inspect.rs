@@ -6,6 +6,7 @@ use clap::Args;
 use indicatif::{DecimalBytes, HumanCount};
 use serde_json::{Value, json};
 use widemargin::model::Classifier;
+use widemargin::solve::CalibratedOn;
 
 use crate::context::Context;
 use crate::details::details;
@@ -38,6 +39,7 @@ impl Inspect {
                 "feature_names": model.feature_names(),
                 "n_weights": model.n_weights(),
                 "margins": margins(&*model),
+                "calibration": model.calibration(),
                 "model_bytes": size,
                 "report": report_json(model.report()),
             });
@@ -76,6 +78,7 @@ fn text(model: &dyn Classifier, size: u64) -> String {
             beginning(&margins.iter().map(|margin| format!("{margin:.4e}")).collect::<Vec<_>>()),
         ));
     }
+    lines.push(("probabilities".to_owned(), probabilities(model)));
     lines.extend(report.warnings.iter().map(|warning| ("warning".to_owned(), warning.clone())));
     let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let mut text: String = lines.iter().map(|(name, value)| format!("{name:<width$}  {value}\n")).collect();
@@ -83,6 +86,18 @@ fn text(model: &dyn Classifier, size: u64) -> String {
         text += &format!("\n{table}");
     }
     text
+}
+
+/// On what they are calibrated, if they are.
+fn probabilities(model: &dyn Classifier) -> String {
+    let Some(calibration) = model.calibration() else { return "none: train again to have them".into() };
+    let slopes: Vec<String> = calibration.slopes().iter().map(|slope| format!("{slope:.3}")).collect();
+    let on = match calibration.on() {
+        CalibratedOn::LeftOut => "left-out decision values",
+        CalibratedOn::HeldOut => "held-out decision values",
+        _ => return "not calibrated: no decision values of unseen samples were found".into(),
+    };
+    format!("calibrated on {} {on}, slopes {}", HumanCount(calibration.n_samples() as u64), slopes.join(", "))
 }
 
 /// The first of some names.

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use widemargin::Error;
 use widemargin::data::{AnySamples, column_order};
 use widemargin::model::Classifier;
 use widemargin::problem::OneVsRest;
@@ -13,7 +14,7 @@ use crate::args::Input;
 use crate::context::Context;
 use crate::model::load_for;
 use crate::output::{Output, check_output};
-use crate::report::Failure;
+use crate::report::{Failure, shown};
 use crate::stream::score;
 
 /// Arguments of `predict`.
@@ -30,6 +31,9 @@ pub struct Predict {
     /// one per class
     #[arg(long)]
     scores: bool,
+    /// Also print the probability of each class, separated by tabs, in the order of the classes that `inspect` prints
+    #[arg(long, conflicts_with = "scores")]
+    probabilities: bool,
 }
 
 impl Predict {
@@ -39,18 +43,31 @@ impl Predict {
             check_output(output, &self.input, Some(&self.model))?;
         }
         let model = load_for(&self.model, &self.input, context)?;
+        if self.probabilities && model.calibration().is_none() {
+            let failure = Failure::input(format!("{}: {}", shown(&self.model), Error::NotCalibrated));
+            return Err(failure.help("train it again with this version"));
+        }
         let label = label_column(&self.input, &*model)?;
         let mut output = Output::open(self.output.as_deref())?;
         let names: Vec<String> = model.classes().iter().map(ToString::to_string).collect();
         let mut text = Vec::new();
         score(context, &*model, &self.input, label, |_, scores| {
             text.clear();
+            let calibration = model.calibration().filter(|_| self.probabilities);
+            let probabilities = calibration.map(|calibration| {
+                let values: Vec<f64> = scores.values().iter().map(|&score| f64::from(score)).collect();
+                calibration.probabilities(&values, names.len())
+            });
             for row in 0..scores.n_rows() {
                 let values = scores.row(row);
                 text.extend_from_slice(names[OneVsRest::decide(values)].as_bytes());
                 if self.scores {
                     // Writing to memory cannot fail.
                     values.iter().for_each(|value| drop(write!(text, "\t{value}")));
+                }
+                if let Some(all) = &probabilities {
+                    let of_row = &all[row * names.len()..(row + 1) * names.len()];
+                    of_row.iter().for_each(|value| drop(write!(text, "\t{value}")));
                 }
                 text.push(b'\n');
             }

@@ -143,6 +143,12 @@ macro_rules! tells_origin {
             Ok(self)
         }
 
+        /// Sets how decision values become probabilities, for a model assembled from parts.
+        pub fn with_calibration(mut self, calibration: crate::solve::Calibration) -> Self {
+            self.origin.calibration = Some(calibration);
+            self
+        }
+
         /// Sets the parameters of the fit, for a model assembled from parts.
         pub fn with_training(mut self, training: crate::model::TrainingSettings) -> Self {
             self.origin.training = Some(training);

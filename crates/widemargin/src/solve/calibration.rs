@@ -5,8 +5,9 @@
 //! between the margins −1 and 1: three slopes, a temperature that may differ beyond the margins, where a squared hinge
 //! asks for nothing more. Since a is above 0 and g increases, the most probable class is the predicted one.
 //!
-//! The slopes minimise the log loss of the left-out decision values, weighted, against Platt's smoothed targets: a
-//! sample of class c has the probability (n_c + 1) / (n_c + 2) of its own class and shares the rest among the others.
+//! The slopes minimise the log loss of the left-out decision values, weighted, against Platt's smoothed targets: of n
+//! samples each has the probability (n + 1) / (n + 2) of its own class, and the others share the rest. Platt counts the
+//! samples of each class, for an offset of each class; here all samples tell of the same few slopes.
 //! The loss is convex; it is minimised by Newton's method with a line search (Lin, Lin & Weng 2007), projected onto the
 //! bounds of the slopes.
 
@@ -70,8 +71,8 @@ pub struct Calibration {
 }
 
 /// Decision values of samples that a fit did not see.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct UnseenScores {
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct UnseenScores {
     /// Samples × problems, row-major.
     pub values: Vec<f64>,
     /// The class of each sample.
@@ -114,7 +115,7 @@ impl Calibration {
         }
         let targets = SmoothedTargets::new(scores, n_classes);
         let unit = 1.0 / scale;
-        let one = LogLoss { scores, targets: &targets, n_classes, n_slopes: 1, prior: None };
+        let one = LogLoss { scores, targets, n_classes, n_slopes: 1, prior: None };
         let slope = minimum(&one, &[unit], LEAST * unit, MOST * unit, scale);
         let slopes = if n_classes == 2 {
             slope
@@ -219,27 +220,23 @@ fn parts_of(scores: &[f64], class: usize, parts: &mut [f64]) {
     }
 }
 
-/// Platt's targets.
+/// Platt's targets: the probabilities of a sample's own class and of each other one.
+#[derive(Clone, Copy)]
 struct SmoothedTargets {
-    /// For each class the probability of a sample's own class, and of each other one.
-    of_class: Vec<(f64, f64)>,
+    own: f64,
+    other: f64,
 }
 
 impl SmoothedTargets {
     fn new(scores: &UnseenScores, n_classes: usize) -> Self {
-        let mut sums = vec![0.0; n_classes];
-        scores.codes.iter().zip(&scores.weights).for_each(|(&code, weight)| sums[code as usize] += weight);
         // Weights that add up to less than the number of samples are in other units than samples.
-        let total: f64 = sums.iter().sum();
-        let unit = (scores.codes.len() as f64 / total).max(1.0);
-        let of = |sum: f64| (sum.mul_add(unit, 1.0) / sum.mul_add(unit, 2.0), 1.0 / sum.mul_add(unit, 2.0));
-        let share = |(own, rest): (f64, f64)| (own, rest / (n_classes - 1) as f64);
-        SmoothedTargets { of_class: sums.into_iter().map(|sum| share(of(sum))).collect() }
+        let total = scores.weights.iter().sum::<f64>().max(scores.codes.len() as f64);
+        let rest = 1.0 / (total + 2.0);
+        SmoothedTargets { own: (total + 1.0) * rest, other: rest / (n_classes - 1) as f64 }
     }
 
-    fn of(&self, code: u32, class: usize) -> f64 {
-        let (own, other) = self.of_class[code as usize];
-        if code as usize == class { own } else { other }
+    fn of(self, code: u32, class: usize) -> f64 {
+        if code as usize == class { self.own } else { self.other }
     }
 }
 
@@ -247,7 +244,7 @@ impl SmoothedTargets {
 #[derive(Clone, Copy)]
 struct LogLoss<'a> {
     scores: &'a UnseenScores,
-    targets: &'a SmoothedTargets,
+    targets: SmoothedTargets,
     n_classes: usize,
     n_slopes: usize,
     /// The slope that each tends to.
@@ -377,14 +374,20 @@ mod tests {
         UnseenScores { values, codes, weights: [weights, weights].concat() }
     }
 
-    /// The slopes that `sklearn.calibration._sigmoid_calibration` of scikit-learn 1.9 finds, with weights and without.
+    /// The slopes that `sklearn.calibration._sigmoid_calibration` of scikit-learn 1.9 finds, with weights and without, where
+    /// each class counts for itself; half of all samples are in each.
     #[test]
     fn two_classes_have_the_sigmoid_of_scikit_learn() {
         for (weights, slope) in
             [([1.0; 8], 1.464_362_176_6), ([1.0, 2.0, 1.0, 1.0, 3.0, 1.0, 1.0, 1.0], 1.944_858_200_5)]
         {
-            let found = Calibration::fit(&mirrored(weights), 2, CalibratedOn::LeftOut);
-            assert!((found.slopes[0] - slope).abs() < 1e-7, "{found:?}");
+            let scores = mirrored(weights);
+            let n: f64 = weights.iter().sum();
+            let targets = SmoothedTargets { own: (n + 1.0) / (n + 2.0), other: 1.0 / (n + 2.0) };
+            let loss = LogLoss { scores: &scores, targets, n_classes: 2, n_slopes: 1, prior: None };
+            let slopes = minimum(&loss, &[0.1], 1e-3, 1e3, 1.0);
+            assert!((slopes[0] - slope).abs() < 1e-7, "{slopes:?}");
+            let found = Calibration { slopes, ..Calibration::assumed(2) };
             let probabilities = found.probabilities(&[0.5, -0.5], 2);
             assert!((probabilities[1] - 1.0 / (1.0 + (-0.5 * slope).exp())).abs() < 1e-8);
             assert!((probabilities[0] - probabilities[3]).abs() < 1e-15);
@@ -408,11 +411,11 @@ mod tests {
     fn more_classes_have_the_minimum_of_the_log_loss() {
         let scores = three_classes();
         let found = Calibration::fit(&scores, 3, CalibratedOn::HeldOut);
-        for (slope, truth) in found.slopes.iter().zip([1.740_375_29, 1.882_847_65, 1.873_667_81]) {
+        for (slope, truth) in found.slopes.iter().zip([2.456_099_85, 2.258_999_74, 2.394_809_87]) {
             assert!((slope - truth).abs() < 1e-6, "{found:?}");
         }
         let probabilities = found.probabilities(&scores.values, 3);
-        for (ours, truth) in probabilities[12..15].iter().zip([0.054_736_72, 0.233_383_65, 0.711_879_63]) {
+        for (ours, truth) in probabilities[12..15].iter().zip([0.031_723_94, 0.201_242_02, 0.767_034_04]) {
             assert!((ours - truth).abs() < 1e-7, "{:?}", &probabilities[12..15]);
         }
         let logs = found.log_probabilities(&scores.values, 3);
@@ -451,8 +454,8 @@ mod tests {
             Calibration::fit(&UnseenScores { values, codes, weights: vec![weights; n] }, 2, CalibratedOn::LeftOut)
         };
         let separable = of((0..10).map(|at| f64::from(2 * (at % 2) - 1)).collect(), 1.0);
-        // Targets of 6/7: ln 6.
-        assert!((separable.slopes[0] - 6f64.ln()).abs() < 1e-8, "{separable:?}");
+        // Targets of 11/12: ln 11.
+        assert!((separable.slopes[0] - 11f64.ln()).abs() < 1e-8, "{separable:?}");
         let wrong = of((0..10).map(|at| f64::from(1 - 2 * (at % 2))).collect(), 1.0);
         assert!(wrong.slopes[0] > 0.0 && (wrong.probabilities(&[1.0], 2)[1] - 0.5).abs() < 1e-3);
         assert_eq!(of(vec![0.0; 6], 1.0).probabilities(&[0.0], 2), [0.5, 0.5]);

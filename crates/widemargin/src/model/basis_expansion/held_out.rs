@@ -14,10 +14,10 @@ use crate::problem::{AnyLoss, Block, OneVsRest, Penalty};
 use crate::solve::calibration::UnseenScores;
 
 /// At most this many samples are held out, and at most a tenth: the standard error of an accuracy of 95 % is .5 points.
-const MOST: usize = 2000;
+pub(super) const MOST: usize = 2000;
 
 /// The relative duality gap of the second fit.
-const TOL: f64 = 1e-2;
+pub(super) const TOL: f64 = 1e-2;
 
 /// The same of solvers that cannot start at the solution.
 const COLD_TOL: f64 = 5e-2;
@@ -116,7 +116,8 @@ pub(super) fn unseen_scores(
     monitor: &Monitor<'_>,
 ) -> Result<UnseenScores> {
     let mut scores = UnseenScores::default();
-    let n_fits = if is_warm(solver) { (10 * WANTED / all.costs.len().max(1)).clamp(1, MOST_FITS) } else { 1 };
+    let wanted = if is_warm(solver) { 10 * WANTED } else { 2 * WANTED };
+    let n_fits = (wanted / all.costs.len().max(1)).clamp(1, MOST_FITS);
     for at in 0..n_fits as u64 {
         let seed = seed.wrapping_add(at);
         let is_new = |row: usize| !all.bases.contains(&row);
@@ -145,13 +146,23 @@ pub(super) struct Judged {
 /// # Errors
 /// [`Error::Shape`](crate::Error::Shape) for inconsistent rows.
 pub(super) fn judge(phi: &Vectors, samples: Chosen<'_>, held: &HeldOut, solution: &Solution) -> Result<Judged> {
+    Ok(judge_rows(Block::of(phi)?, samples, held, (&solution.weights, &solution.intercepts)))
+}
+
+/// The same for weights and intercepts.
+pub(super) fn judge_rows(
+    rows: Block<'_>,
+    samples: Chosen<'_>,
+    held: &HeldOut,
+    (all_weights, intercepts): (&[f32], &[f64]),
+) -> Judged {
     let Chosen { labels, weights, .. } = samples;
-    let (rows, targets) = (Block::of(phi)?, OneVsRest::new(labels.codes(), labels.classes().len()));
+    let targets = OneVsRest::new(labels.codes(), labels.classes().len());
     let (mut wrong, mut hinge, mut total) = (0.0, 0.0, 0.0);
     let mut unseen = UnseenScores::default();
     for &(row, share) in &held.0 {
         let of = |(weights, intercept): (&[f32], &f64)| rows.dot(row, weights) + intercept;
-        let scores: Vec<f64> = solution.weights.chunks(phi.n_cols().max(1)).zip(&solution.intercepts).map(of).collect();
+        let scores: Vec<f64> = all_weights.chunks(rows.n_features().max(1)).zip(intercepts).map(of).collect();
         let slack = |(problem, score): (usize, &f64)| (1.0 - targets.sign(row, problem) * score).max(0.0).powi(2);
         let weight = share * weights[row];
         total += weight;
@@ -163,5 +174,5 @@ pub(super) fn judge(phi: &Vectors, samples: Chosen<'_>, held: &HeldOut, solution
         unseen.codes.push(labels.codes()[row]);
         unseen.weights.push(weight);
     }
-    Ok(Judged { error: wrong / total, squared_hinge: hinge / total, scores: unseen })
+    Judged { error: wrong / total, squared_hinge: hinge / total, scores: unseen }
 }

@@ -14,6 +14,7 @@ use super::choose_c::{Chosen, ChosenC, choose_c};
 use super::expand::bases_of;
 use super::feature_pieces::FeaturePieces;
 use super::hessian_rows::{choose_hessian_rows, stand_ins};
+use super::held_out::{HeldOut, MOST as MOST_HELD_OUT, TOL as HELD_OUT_TOL, judge_rows};
 use super::hessian_sample::{HessianSample, Learner};
 use super::learn_weights::{Asked, learn_weights};
 use super::manifest::Manifest;
@@ -30,11 +31,15 @@ use crate::problem::{
     AnyLoss, Block, BlockObjective, FeaturePasses, LinearObjective, OneVsRest, Penalty, Room, SampledObjective, Targets,
 };
 use crate::similarity::Similarity;
-use crate::solve::Report;
+use crate::solve::calibration::UnseenScores;
+use crate::solve::{CalibratedOn, Calibration, Report};
 use crate::solve::newton::{self, NewtonSettings, NewtonSolution, NewtonStart};
 
 /// The checkpoint name of the solver's sums.
 const ANSWERS: &str = "answers";
+
+/// The same of the fit without some samples.
+const HELD_OUT_ANSWERS: &str = "held-out-answers";
 
 impl<S: Similarity> BasisExpansionParams<S> {
     /// Trains on data larger than memory, with at most `resources.memory` bytes for features, scores and the solver,
@@ -131,8 +136,12 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let blocks =
             Blocks { pieces: &pieces, hessian_sample: &hessian_sample, labels, problem, plan, resources, pool };
         let start = chosen_c.start.as_ref().and_then(|s| s.of(targets.n_problems(), pieces.expansion.n_features()));
-        let (solution, note) = blocks.solve(&settings, start, monitor)?;
+        let (solution, note) = blocks.solve(&settings, start, false, monitor)?;
         clock.end("solve")?;
+
+        let scores = blocks.unseen_scores(&solution, &chosen.rows, &weights, &settings, seed, monitor)?;
+        let calibration = Calibration::fit(&scores, labels.classes().len(), CalibratedOn::HeldOut);
+        clock.end("hold out")?;
 
         let mut report: Report = solution.report(clock.stages, &settings);
         report.notes.push(note);
@@ -153,7 +162,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
             intercepts: solution.intercepts,
             report,
         };
-        Ok(BasisExpansionSvc::assembled(pieces.expansion, parts)?.with_training(asked))
+        Ok(BasisExpansionSvc::assembled(pieces.expansion, parts)?.with_training(asked).with_calibration(calibration))
     }
 }
 
@@ -217,11 +226,55 @@ struct Blocks<'a, S: Similarity> {
 }
 
 impl<S: Similarity> Blocks<'_, S> {
-    /// The model, and a summary of the solve.
+    /// The decision values of some of the resident rows, which are no bases, from a fit without them that starts at the
+    /// solution: a few more passes. None if time is up.
+    fn unseen_scores(
+        &self,
+        solution: &NewtonSolution,
+        bases: &[usize],
+        weights: &[f64],
+        settings: &NewtonSettings,
+        seed: u64,
+        monitor: &Monitor<'_>,
+    ) -> Result<UnseenScores> {
+        let (rows, n_classes) = (&self.hessian_sample.rows, self.labels.classes().len());
+        let codes: Vec<u32> = rows.iter().map(|&row| self.labels.codes()[row]).collect();
+        let labels = Labels::from_codes(self.labels.classes().to_vec(), codes)?;
+        let of_rows: Vec<f64> = rows.iter().map(|&row| weights[row]).collect();
+        let samples = Chosen { labels: &labels, weights: &of_rows, copies: &vec![1.0; rows.len()] };
+        let bases: HashSet<usize> = bases.iter().copied().collect();
+        let n_wanted = MOST_HELD_OUT.min(rows.len() / 10).max((2 * n_classes).min(rows.len() / 2));
+        let held = HeldOut::choose(samples, |at| !bases.contains(&rows[at]), n_wanted, seed);
+        if held.len() == 0 || monitor.ask().is_err() {
+            return Ok(UnseenScores::default());
+        }
+        let rest = held.rest(of_rows.clone());
+        let mut costs = self.problem.costs.to_vec();
+        for (&row, rest) in rows.iter().zip(&rest) {
+            if *rest == 0.0 {
+                costs[row] = 0.0;
+            }
+        }
+        let problem = Targets { costs: &costs, ..self.problem };
+        let (plan, pool) = (self.plan.clone(), self.pool.clone());
+        let without = Blocks { problem, plan, pool, ..*self };
+        let settings = NewtonSettings { tol: settings.tol.max(HELD_OUT_TOL), ..*settings };
+        let start = NewtonStart { weights: &solution.weights, intercepts: &solution.intercepts };
+        let (solution, _) = without.solve(&settings, Some(start), true, &monitor.without_progress())?;
+        if monitor.ask().is_err() {
+            return Ok(UnseenScores::default());
+        }
+        let d = self.pieces.expansion.n_features();
+        let phi = Block::from(DenseView::new(&self.hessian_sample.phi, rows.len(), d)?);
+        Ok(judge_rows(phi, samples, &held, (&solution.weights, &solution.intercepts)).scores)
+    }
+
+    /// The model, and a summary of the solve; a second one starts at the solution of the first.
     fn solve(
         &self,
         settings: &NewtonSettings,
         start: Option<NewtonStart<'_>>,
+        is_second: bool,
         monitor: &Monitor<'_>,
     ) -> Result<(NewtonSolution, String)> {
         let Targets { loss, intercept, costs, .. } = self.problem;
@@ -230,12 +283,20 @@ impl<S: Similarity> Blocks<'_, S> {
         let targets = OneVsRest::new(&codes, self.labels.classes().len());
         let phi = Block::from(DenseView::new(&self.hessian_sample.phi, self.hessian_sample.rows.len(), d)?);
         let mut of_resident = LinearObjective::new(&[phi], targets, &stand, loss, intercept, settings.threads)?;
-        let first = newton::solve(&mut of_resident, settings, start, monitor)?;
+        // Close to the solution of all rows a solution of these is a detour.
+        let known = start.filter(|_| is_second && !self.plan.is_whole());
+        let (weights, intercepts) = match known {
+            Some(start) => (start.weights.to_vec(), start.intercepts.to_vec()),
+            None => {
+                let first = newton::solve(&mut of_resident, settings, start, monitor)?;
+                if self.plan.is_whole() {
+                    let held = size_of_val(self.hessian_sample.phi.as_slice()) as f64 / 1e6;
+                    return Ok((first, format!("all features were held in memory: {held:.0} MB")));
+                }
+                (first.weights, first.intercepts)
+            }
+        };
         let (n, megabytes) = (self.plan.n_rows, |bytes: usize| bytes as f64 / 1e6);
-        if self.plan.is_whole() {
-            let held = megabytes(size_of_val(self.hessian_sample.phi.as_slice()));
-            return Ok((first, format!("all features were held in memory: {held:.0} MB")));
-        }
         drop(of_resident);
 
         let room = Room {
@@ -246,10 +307,10 @@ impl<S: Similarity> Blocks<'_, S> {
             first_byte: 4 * n as u64 * d as u64,
         };
         let all = FeaturePasses::new(self.pieces, self.problem, room, self.pool.clone(), *monitor)?;
-        let all = Recorded::new(OutOfCore::new(all), self.resources.checkpoint, ANSWERS)?;
+        let all = Recorded::new(OutOfCore::new(all), self.resources.checkpoint, if is_second { HELD_OUT_ANSWERS } else { ANSWERS })?;
         let sample = BlockObjective::alone(phi, targets, &stand, loss, intercept, settings.threads)?;
         let mut objective = SampledObjective::new(all, sample)?;
-        let start = NewtonStart { weights: &first.weights, intercepts: &first.intercepts };
+        let start = NewtonStart { weights: &weights, intercepts: &intercepts };
         let solution = newton::solve(&mut objective, settings, Some(start), monitor)?;
         let n_passes = objective.into_parts().0.inner.n_passes();
         let how = match self.pieces.kept {

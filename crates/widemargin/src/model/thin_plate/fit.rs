@@ -200,6 +200,8 @@ impl ThinPlateParams {
         let mut report = self.report(&fitted, stages, &class_weights)?;
         report.warnings.splice(0..0, warnings);
         let point = &fitted.outcome.best.point;
+        let some = &fitted.outcome.best.some;
+        let calibration = Calibration::fit(some, classes.len(), CalibratedOn::LeftOut);
         Ok(ThinPlateSvc {
             kernel: self.kernel,
             c: point.c,
@@ -216,7 +218,7 @@ impl ThinPlateParams {
             polynomial: fitted.beta.concat(),
             left_out: Vec::new(),
             report,
-            origin: Origin::of(self.training(true)),
+            origin: Origin::of(self.training(true)).calibrated(calibration),
             path: fitted.outcome.path,
             per_class: Vec::new(),
         })

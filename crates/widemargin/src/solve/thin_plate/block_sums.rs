@@ -8,6 +8,9 @@ use super::row_sums::{FOLDS, LeftOutSums, PointSums, RowsShape};
 use crate::linalg::factor::{Matrix, Side, dot, lower_times, product, stacked};
 use crate::problem::OneVsRest;
 
+/// Rows of which left-out decision values are told one by one, for probabilities: those of one machine are enough.
+const ROWS_TO_CALIBRATE: usize = 2048;
+
 /// Below this a left-out row's score is not determined by the others.
 const UNDETERMINED: f64 = 1e-10;
 
@@ -300,6 +303,11 @@ impl LeftOutSums {
         let class = if values.len() > 1 { positive.unwrap_or_default() } else { usize::from(positive.is_some()) };
         if OneVsRest::decide(values) != class {
             self.wrong += weight;
+        }
+        if weight > 0.0 && row.is_multiple_of(facts.roots.len().div_ceil(ROWS_TO_CALIBRATE)) {
+            self.some.values.extend(values);
+            self.some.codes.push(class as u32);
+            self.some.weights.push(weight);
         }
     }
 }

@@ -43,6 +43,7 @@ fn add_sums(total: &mut Sums, next: Sums) {
 fn add_left_out(total: &mut LeftOutSums, next: LeftOutSums) {
     total.hinge += next.hinge;
     total.wrong += next.wrong;
+    total.some.extend(next.some);
 }
 
 /// Does `work` with room for the changes of the live problems' Hessians, and keeps these.

@@ -12,6 +12,7 @@ use crate::linalg::factor::dot;
 use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
 use crate::solve::Status;
+use crate::solve::calibration::UnseenScores;
 
 /// What is constant for every λ, and the state of the rows.
 pub(crate) struct LandmarkVisits<'r, 'a> {
@@ -58,7 +59,7 @@ impl<'r, 'a> LandmarkVisits<'r, 'a> {
         let solutions: Vec<Solved> =
             ended.iter().enumerate().map(|(at, ended)| self.solved(at, ended, true_lambda)).collect();
         let factors: Option<Vec<_>> = ended.into_iter().map(|ended| ended.factor).collect();
-        let (mut means, mut left_out) = (None, Vec::new());
+        let (mut means, mut left_out, mut some) = (None, Vec::new(), UnseenScores::default());
         // If the rows inside the margin do not determine the polynomials, the solution without a row is not determined.
         if let Some(factors) = factors.filter(|factors| factors.iter().all(Factor::is_determined)) {
             let roots = self.pool.try_map(factors.len(), |at| Ok::<_, crate::Error>(factors[at].root()))?;
@@ -67,8 +68,9 @@ impl<'r, 'a> LandmarkVisits<'r, 'a> {
             let hinge = sums.hinge / (self.total * solutions.len() as f64);
             means = Some(LeftOutMeans { hinge, wrong: sums.wrong / self.total });
             left_out = self.batched_newton.rows.left_out();
+            some = sums.some;
         }
-        Ok(Some(Candidate::new(true_lambda, lambda, solutions, left_out, means)))
+        Ok(Some(Candidate { some, ..Candidate::new(true_lambda, lambda, solutions, left_out, means) }))
     }
 
     fn solved(&self, problem: usize, ended: &Ended, lambda: f64) -> Solved {

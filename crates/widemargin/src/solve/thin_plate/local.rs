@@ -276,6 +276,7 @@ impl<B: Blocks> RowSums for Local<'_, B> {
             |_, (found, values)| {
                 sums.hinge += found.hinge;
                 sums.wrong += found.wrong;
+                sums.some.extend(found.some);
                 left_out.iter_mut().zip(&values).for_each(|(all, some)| all.extend(some));
                 Ok(())
             },

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 const NAME: &str = "thin-plate";
 
 /// Of what is kept: another is not read.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// Earlier visits, and the log for new ones.
 pub(crate) struct Log<'a> {

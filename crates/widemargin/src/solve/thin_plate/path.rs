@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::problem::OneVsRest;
 use crate::solve::Status;
+use crate::solve::calibration::UnseenScores;
 
 /// The first λ of the path in scale-free units, in half decades.
 const START: i32 = -4;
@@ -144,6 +145,8 @@ pub(crate) struct Candidate {
     pub solutions: Vec<Solved>,
     /// Left-out decision values, one vector per problem; empty unless solved.
     pub left_out: Vec<Vec<f64>>,
+    /// Those of some samples, where not all are kept.
+    pub some: UnseenScores,
     #[serde(with = "every_field")]
     pub point: PathPoint,
 }
@@ -170,7 +173,7 @@ impl Candidate {
             violators: solutions.iter().map(|solution| solution.n_inside).sum(),
             steps: solutions.iter().map(|solution| solution.steps).max().unwrap_or(0),
         };
-        Candidate { solutions, left_out, point }
+        Candidate { solutions, left_out, some: UnseenScores::default(), point }
     }
 }
 

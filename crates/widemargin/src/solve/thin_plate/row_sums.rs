@@ -7,6 +7,7 @@
 //!
 //! Calls are for all problems at once: the cost of a pass is that of reading the rows and computing their features.
 
+use crate::solve::calibration::UnseenScores;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
@@ -66,12 +67,14 @@ impl PointSums {
 }
 
 /// Left-out decision values, summed up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LeftOutSums {
     /// Σ w max(0, 1 − y value)² over rows and problems.
     pub hinge: f64,
     /// Σ w over the misclassified rows.
     pub wrong: f64,
+    /// Those of some rows.
+    pub some: UnseenScores,
 }
 
 /// Number of folds for cross-validation.

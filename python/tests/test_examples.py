@@ -21,6 +21,7 @@ CLAIMS = {
     "scattered_2d": (0.93, "Gaussian, gamma=1", 0.2),
     "own_similarity": (0.75, "linear SVM on the kinds", 0.4),
     "grid_search_pipeline": (0.95, "linear SVM", 0.01),
+    "probabilities": (0.8, "Gaussian, five folds", -0.01),
 }
 
 
@@ -110,6 +111,7 @@ def written(folder):
         "scattered_2d": [[folder / "points.npz"], [folder / "points.csv"]],
         "own_similarity": [[folder / "points.jsonl"]],
         "grid_search_pipeline": [[folder / "split.npz"]],
+        "probabilities": [[folder / "points.npz"]],
     }
 
 

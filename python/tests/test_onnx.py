@@ -55,6 +55,9 @@ def agree(fitted, X, X_given=None, tolerance=1e-5, **options):
     assert made["scores"].shape == scores.shape
     np.testing.assert_allclose(made["scores"], scores, rtol=0, atol=tolerance * np.abs(scores).max())
     np.testing.assert_array_equal(made["label"], fitted.predict(X if X_given is None else X_given))
+    probabilities = fitted.predict_proba(X if X_given is None else X_given)
+    assert made["probabilities"].shape == probabilities.shape
+    np.testing.assert_allclose(made["probabilities"], probabilities, rtol=0, atol=10 * tolerance)
 
 
 @pytest.mark.parametrize(
@@ -321,7 +324,7 @@ def test_the_model_says_what_it_is(histograms):
     known = {one.key: one.value for one in model.metadata_props}
     assert known["widemargin.estimator"] == "BasisExpansionSVC"
     assert known["widemargin.C"] == "3.0"
-    assert [one.name for one in model.graph.output] == ["label", "scores"]
+    assert [one.name for one in model.graph.output] == ["label", "scores", "probabilities"]
     shape = model.graph.input[0].type.tensor_type.shape.dim
     assert (shape[0].dim_param, shape[1].dim_value) == ("N", N_FEATURES)
     assert model.opset_import[0].version == 17

@@ -117,7 +117,7 @@ pub(crate) fn fit_basis_expansion_remote(
     stages: Vec<(String, f64)>,
     common: Common<'_>,
 ) -> PyResult<Model> {
-    let Solved { solution, shape, report } = minimise(py, rows, &labels, brought, C, &common, stages)?;
+    let Solved { solution, shape, report, calibration } = minimise(py, rows, &labels, brought, C, &common, stages)?;
     let parts = Assembled {
         basis,
         basis_rows,
@@ -131,7 +131,8 @@ pub(crate) fn fit_basis_expansion_remote(
         report,
     };
     let model = BasisExpansionSvc::assembled(ours(&expansion)?.clone(), parts).map_err(raise)?;
-    Model::fitted(model.with_training(labels.training(&common)), common.feature_names).map_err(raise)
+    let model = model.with_training(labels.training(&common)).with_calibration(calibration);
+    Model::fitted(model, common.feature_names).map_err(raise)
 }
 
 /// An expansion of the library's similarities.

@@ -14,7 +14,7 @@ use widemargin::model::SAMPLE_QUERIES;
 use widemargin::monitor::Monitor;
 use widemargin::partition::{self, SamplePart, SampleRows};
 use widemargin::problem::{
-    BlockObjective, Intercept, LINEAR_QUERIES, ObjectiveScratch, ObjectiveState, OneVsRest, SmoothLoss,
+    BlockObjective, Intercept, LINEAR_QUERIES, Objective, ObjectiveScratch, ObjectiveState, OneVsRest, SmoothLoss,
 };
 use widemargin::solve::thin_plate::{LANDMARK_QUERIES, LandmarkRows, PartRows, RowSums, RowsState};
 use widemargin::{Error, Result};
@@ -150,6 +150,9 @@ impl Part {
             let scratch = SCRATCH.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
             let mut objective = BlockObjective::alone_in(scratch, block, targets, costs, kind, 1)?;
             objective.recall(&state.scores, &state.along)?;
+            if state.holds_out {
+                objective.hold_out()?;
+            }
             let answer = partition::answer(LINEAR_QUERIES, query, &mut objective, &Monitor::none())?;
             let state = changes_state.then(|| Remembered::Linear(objective.state()));
             SCRATCH.lock().unwrap_or_else(PoisonError::into_inner).push(objective.into_scratch());

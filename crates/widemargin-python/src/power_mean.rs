@@ -158,7 +158,7 @@ pub(crate) fn fit_power_mean_remote(
     stages: Vec<(String, f64)>,
     common: Common<'_>,
 ) -> PyResult<Model> {
-    let Solved { solution, shape, report } = minimise(py, rows, &labels, None, C, &common, stages)?;
+    let Solved { solution, shape, report, calibration } = minimise(py, rows, &labels, None, C, &common, stages)?;
     let map = map_of(map)?;
     let parts = PowerMeanParts {
         n_features: shape.n_features / map.n_nodes(),
@@ -172,7 +172,8 @@ pub(crate) fn fit_power_mean_remote(
     };
     let model = PowerMeanSvc::assembled(parts)
         .map_err(raise)?
-        .with_training(TrainingSettings { nodes, ..labels.training(&common) });
+        .with_training(TrainingSettings { nodes, ..labels.training(&common) })
+        .with_calibration(calibration);
     let model = match choice {
         Some(chosen) => model.with_choice(&chosen.params, chosen.choice.clone()),
         None => model,

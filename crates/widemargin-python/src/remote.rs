@@ -8,9 +8,9 @@ use pyo3::prelude::*;
 use widemargin::data::DenseView;
 use widemargin::model::stand_ins;
 use widemargin::monitor::Monitor;
-use widemargin::problem::{Block, BlockObjective, Objective, OneVsRest, RemoteObjective, SampledObjective, Shape};
+use widemargin::problem::{Block, BlockObjective, Objective, OneVsRest, RemoteObjective, SampledObjective, Shape, UnseenScores};
 use widemargin::solve::newton::{self, NewtonSettings, NewtonSolution, NewtonStart};
-use widemargin::solve::{Report, Stage};
+use widemargin::solve::{CalibratedOn, Calibration, Report, Stage};
 
 use crate::convert::{self, Common};
 use crate::errors::raise;
@@ -26,6 +26,7 @@ pub(crate) struct Solved {
     pub solution: NewtonSolution,
     pub shape: Shape,
     pub report: Report,
+    pub calibration: Calibration,
 }
 
 /// Minimises over rows that `rows` stands for: from 0, or from the solution on those that were brought here, whose
@@ -47,10 +48,12 @@ pub(crate) fn minimise(
         let shape = Objective::shape(&objective);
         Ok::<_, widemargin::Error>((objective, shape))
     };
-    let (solution, shape) = match brought {
+    let (solution, shape, mut unseen) = match brought {
         None => conduct(py, &patience, |monitor, to_caller| {
             let (mut objective, shape) = remote(to_caller, monitor)?;
-            Ok((newton::solve(&mut objective, &settings, None, monitor)?, shape))
+            let solution = newton::solve(&mut objective, &settings, None, monitor)?;
+            let unseen = unseen_scores(&mut objective, &solution, &settings, monitor)?;
+            Ok((solution, shape, unseen))
         })?,
         Some((rows, features)) => {
             let rows = convert::rows(Some(rows))?.unwrap_or_default();
@@ -65,12 +68,36 @@ pub(crate) fn minimise(
                 let first = newton::solve(&mut here()?, &settings, None, monitor)?;
                 let start = NewtonStart { weights: &first.weights, intercepts: &first.intercepts };
                 let mut objective = SampledObjective::new(objective, here()?)?;
-                Ok((newton::solve(&mut objective, &settings, Some(start), monitor)?, shape))
+                let solution = newton::solve(&mut objective, &settings, Some(start), monitor)?;
+                let unseen = unseen_scores(&mut objective, &solution, &settings, monitor)?;
+                Ok((solution, shape, unseen))
             })?
         }
     };
     let mut stages = convert::stages(stages);
     stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });
     let report = solution.report(stages, &settings);
-    Ok(Solved { solution, shape, report })
+    unseen.weights.iter_mut().for_each(|weight| *weight /= c);
+    let calibration = Calibration::fit(&unseen, labels.labels.classes().len(), CalibratedOn::HeldOut);
+    Ok(Solved { solution, shape, report, calibration })
+}
+
+/// The relative duality gap of a fit without some rows.
+const HELD_OUT_TOL: f64 = 1e-2;
+
+/// The decision values of some rows from a fit without them, which starts at the solution.
+fn unseen_scores(
+    objective: &mut impl Objective,
+    solution: &NewtonSolution,
+    settings: &NewtonSettings,
+    monitor: &Monitor<'_>,
+) -> widemargin::Result<UnseenScores> {
+    if monitor.ask().is_err() {
+        return Ok(UnseenScores::default());
+    }
+    objective.hold_out()?;
+    let settings = NewtonSettings { tol: settings.tol.max(HELD_OUT_TOL), ..*settings };
+    let start = NewtonStart { weights: &solution.weights, intercepts: &solution.intercepts };
+    let without = newton::solve(objective, &settings, Some(start), monitor)?;
+    objective.held_out(&without.intercepts)
 }

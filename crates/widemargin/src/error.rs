@@ -147,9 +147,8 @@ pub enum Error {
         /// Its value.
         value: f64,
     },
-    /// A model without a calibration was asked for probabilities: one of an earlier version, or a power mean SVM fitted in
-    /// blocks or on workers.
-    #[error("the model has no probabilities: it was fitted where they are not calibrated, as by earlier versions; fit it again")]
+    /// A model of an earlier version, which has no calibration, was asked for probabilities.
+    #[error("the model has no probabilities: it was fitted by a version that did not calibrate them; fit it again")]
     NotCalibrated,
     /// A file that is not a valid model file.
     #[error("{}: not a usable model file: {problem}", .path.display())]

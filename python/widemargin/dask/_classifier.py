@@ -191,6 +191,19 @@ class DaskClassifier:
             return self._lazily("predict", X, self.classes_.dtype)
         return super().predict(X)  # type: ignore[misc]
 
+    def predict_proba(self: Any, X: Any) -> Any:
+        """Probabilities, lazily for a Dask collection: for a frame a frame, one column a class, with its index, for an
+        array or a bag an array. Else as those of the ordinary estimator."""
+        if is_dask_collection(X):
+            return self._lazily("predict_proba", X, np.dtype(np.float64))
+        return super().predict_proba(X)  # type: ignore[misc]
+
+    def predict_log_proba(self: Any, X: Any) -> Any:
+        """Their logarithms, likewise."""
+        if is_dask_collection(X):
+            return self._lazily("predict_log_proba", X, np.dtype(np.float64))
+        return super().predict_log_proba(X)  # type: ignore[misc]
+
     def score(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy; of a Dask collection computed where its partitions are.
 
@@ -218,7 +231,8 @@ class DaskClassifier:
 
     def _lazily(self: Any, method: str, X: Any, dtype: np.dtype[Any]) -> Any:
         estimator, n_classes = delayed(self.estimator_), len(self.classes_)
-        columns = (n_classes,) if method == "decision_function" and n_classes > 2 else ()
+        has_columns = method.endswith("_proba") or (method == "decision_function" and n_classes > 2)
+        columns = (n_classes,) if has_columns else ()
         if hasattr(X, "map_partitions") and hasattr(X, "divisions"):  # a frame or a series
             meta = _framed(np.empty((0, *columns), dtype), X._meta.index[:0], self.classes_)
             return X.map_partitions(_apply_to_frame, estimator, method, columns, dtype, meta=meta)

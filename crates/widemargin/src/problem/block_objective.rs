@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::block::Block;
 use super::objective::{ActiveRows, Cost, Gradient, Gram, Line, LineSums, Objective, PointSums, Shape};
-use super::{Intercept, OneVsRest, SmoothLoss};
+use super::{Intercept, OneVsRest, SmoothLoss, UnseenScores};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::par::Pool;
@@ -21,6 +21,10 @@ const MOST_SHARDS: usize = 32;
 
 /// Minimum rows per task.
 const LEAST_ROWS: usize = 256;
+
+/// Of a block's rows one in so many is held out, and at most so many of them.
+const HELD_OUT_ONE_IN: usize = 10;
+const MOST_HELD_OUT: usize = 1000;
 
 /// Adjacent rows and their state: single precision, `[problem][row]`.
 #[derive(Debug)]
@@ -62,6 +66,8 @@ pub struct BlockObjective<'a> {
     intercept: Intercept,
     pool: Arc<Pool>,
     shards: Vec<Shard>,
+    /// Whether some rows count for nothing.
+    holds_out: bool,
 }
 
 /// What an objective remembers of its rows from one call to the next: `n_rows × n_problems` numbers each, in an order
@@ -72,6 +78,8 @@ pub struct ObjectiveState {
     pub scores: Vec<f32>,
     /// The same for the current directions.
     pub along: Vec<f32>,
+    /// Whether some rows are held out.
+    pub holds_out: bool,
 }
 
 impl<'a> BlockObjective<'a> {
@@ -117,7 +125,14 @@ impl<'a> BlockObjective<'a> {
     /// A copy of the state.
     pub fn state(&self) -> ObjectiveState {
         let all = |of: fn(&Shard) -> &Vec<f32>| self.shards.iter().flat_map(of).copied().collect();
-        ObjectiveState { scores: all(|shard| &shard.scores), along: all(|shard| &shard.along) }
+        let (scores, along) = (all(|shard| &shard.scores), all(|shard| &shard.along));
+        ObjectiveState { scores, along, holds_out: self.holds_out }
+    }
+
+    /// Whether a row of the block is one of those that can be held out.
+    fn can_be_held_out(&self, row: usize) -> bool {
+        let one_in = HELD_OUT_ONE_IN.max(self.block.n_rows().div_ceil(MOST_HELD_OUT));
+        row % one_in == one_in / 2
     }
 
     /// Restores the state of another objective over the same rows: the fields of [`ObjectiveState`], each of which may
@@ -170,7 +185,7 @@ impl<'a> BlockObjective<'a> {
         pool: Arc<Pool>,
         shards: Vec<Shard>,
     ) -> Self {
-        BlockObjective { block, first_row, targets, costs, loss, intercept, pool, shards }
+        BlockObjective { block, first_row, targets, costs, loss, intercept, pool, shards, holds_out: false }
     }
 
     /// The state.
@@ -220,7 +235,9 @@ impl<'a> BlockObjective<'a> {
         let scores = &shard.scores[k * n..(k + 1) * n];
         let costs = &self.costs[shard.rows.clone()];
         for (i, (&score, &cost)) in scores.iter().zip(costs).enumerate() {
-            visit(i, self.targets.sign(shard.rows.start + i, k), cost, f64::from(score));
+            let row = shard.rows.start + i;
+            let cost = if self.holds_out && self.can_be_held_out(row) { 0.0 } else { cost };
+            visit(i, self.targets.sign(row, k), cost, f64::from(score));
         }
     }
 
@@ -517,5 +534,26 @@ impl Objective for BlockObjective<'_> {
         }
         let curvatures = active.iter().map(|&row| f64::from(curvatures[row])).collect();
         Ok(Some(ActiveRows { rows, curvatures }))
+    }
+
+    fn hold_out(&mut self) -> Result<()> {
+        self.holds_out = true;
+        Ok(())
+    }
+
+    fn held_out(&mut self, intercepts: &[f64]) -> Result<UnseenScores> {
+        let mut found = UnseenScores::default();
+        for shard in &self.shards {
+            let n = shard.rows.len();
+            for (i, row) in shard.rows.clone().enumerate() {
+                if self.can_be_held_out(row) && self.costs[row] > 0.0 {
+                    let score = |(k, b): (usize, &f64)| f64::from(shard.scores[k * n + i]) + b;
+                    found.values.extend(intercepts.iter().enumerate().map(score));
+                    found.codes.push(self.targets.code(row));
+                    found.weights.push(self.costs[row]);
+                }
+            }
+        }
+        Ok(found)
     }
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::objective::{ActiveRows, Cost, Gradient, Gram, Line, LineSums, Objective, Shape};
+use super::unseen_scores::UnseenScores;
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::monitor::Monitor;
@@ -30,6 +31,8 @@ pub const LINEAR_QUERIES: &[Entry<LinearRows>] = &[
     Entry::of::<GramAt>(),
     Entry::of::<Diagonal>(),
     Entry::of::<Active>(),
+    Entry::of::<HoldOut>(),
+    Entry::of::<HeldOut>(),
 ];
 
 /// Rows of a linear model, wherever they are: they make an [`Objective`].
@@ -92,6 +95,12 @@ part_query! { LinearRows: Active "active_rows" { k: usize, intercept: f64, most:
     total.add(next, at.most).then_some(total)
 }) }
 
+part_query! { LinearRows: HoldOut "hold_out" {} -> () { CHANGES_STATE = true, HAS_ANSWER = false, READS_FEATURES = false }
+|_, rows, _| rows.hold_out(), |_, (), ()| () }
+
+part_query! { LinearRows: HeldOut "held_out" { intercepts: Vec<f64> } -> UnseenScores { READS_FEATURES = false }
+|at, rows, _| rows.held_out(&at.intercepts), |_, total, next| total.extend(next) }
+
 impl<E: LinearExecutor> Objective for E {
     fn shape(&self) -> Shape {
         LinearExecutor::shape(self)
@@ -136,6 +145,14 @@ impl<E: LinearExecutor> Objective for E {
 
     fn active_rows(&mut self, k: usize, intercept: f64, most: usize) -> Result<Option<ActiveRows>> {
         self.reduce(&Active { k, intercept, most }, &Monitor::none())
+    }
+
+    fn hold_out(&mut self) -> Result<()> {
+        self.reduce(&HoldOut {}, &Monitor::none())
+    }
+
+    fn held_out(&mut self, intercepts: &[f64]) -> Result<UnseenScores> {
+        self.reduce(&HeldOut { intercepts: intercepts.to_vec() }, &Monitor::none())
     }
 }
 

@@ -13,6 +13,7 @@ mod penalty;
 mod pieces;
 mod sampled;
 mod smooth_loss;
+mod unseen_scores;
 
 pub use any_loss::AnyLoss;
 pub use block::Block;
@@ -28,3 +29,4 @@ pub use penalty::Penalty;
 pub use pieces::Pieces;
 pub use sampled::SampledObjective;
 pub use smooth_loss::{LossAt, SmoothLoss};
+pub use unseen_scores::UnseenScores;

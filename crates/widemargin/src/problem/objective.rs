@@ -16,7 +16,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::SmoothLoss;
+use super::{SmoothLoss, UnseenScores};
 use crate::error::Result;
 use crate::linalg;
 use crate::macros::named;
@@ -251,4 +251,21 @@ pub trait Objective {
     /// # Errors
     /// As [`Objective::line_search_eval`].
     fn active_rows(&mut self, k: usize, intercept: f64, most: usize) -> Result<Option<ActiveRows>>;
+
+    /// Gives some rows, evenly spaced, the cost 0 from now on, so that a fit does not see them: a tenth of few.
+    ///
+    /// # Errors
+    /// As [`Objective::line_search_eval`].
+    fn hold_out(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// The decision values of those rows at the current points with these intercepts; none where rows cannot be held
+    /// out. Does not read φ.
+    ///
+    /// # Errors
+    /// As [`Objective::line_search_eval`].
+    fn held_out(&mut self, _intercepts: &[f64]) -> Result<UnseenScores> {
+        Ok(UnseenScores::default())
+    }
 }

@@ -23,6 +23,11 @@ impl<'a> OneVsRest<'a> {
         OneVsRest { codes: &self.codes[rows], n_classes: self.n_classes }
     }
 
+    /// The class of a sample.
+    pub fn code(&self, row: usize) -> u32 {
+        self.codes[row]
+    }
+
     /// Number of two-class problems: one for two classes (its positive side is the second class, as in scikit-learn),
     /// otherwise one per class.
     pub fn n_problems(&self) -> usize {

@@ -8,6 +8,7 @@
 //! Optim. 21 (2011).
 
 use super::objective::{ActiveRows, Cost, Gradient, Gram, Line, LineSums, Objective, Shape};
+use super::unseen_scores::UnseenScores;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 
@@ -102,5 +103,15 @@ impl<A: Objective, S: Objective> Objective for SampledObjective<A, S> {
         } else {
             self.all.active_rows(k, intercept, most)
         }
+    }
+
+    /// The sample keeps all of its rows: it is asked for directions alone.
+    fn hold_out(&mut self) -> Result<()> {
+        self.steps = 0;
+        self.all.hold_out()
+    }
+
+    fn held_out(&mut self, intercepts: &[f64]) -> Result<UnseenScores> {
+        self.all.held_out(intercepts)
     }
 }

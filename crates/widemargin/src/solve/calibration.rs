@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::linalg::factor::{Cholesky, Matrix, dot};
 use crate::macros::named;
-use crate::problem::{OneVsRest, n_problems};
+use crate::problem::{OneVsRest, UnseenScores, n_problems};
 
 /// The decision values between which g has a slope of its own.
 const MARGINS: [f64; 2] = [-1.0, 1.0];
@@ -70,38 +70,9 @@ pub struct Calibration {
     n_samples: usize,
 }
 
-/// Decision values of samples that a fit did not see.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct UnseenScores {
-    /// Samples × problems, row-major.
-    pub values: Vec<f64>,
-    /// The class of each sample.
-    pub codes: Vec<u32>,
-    /// Effective weights.
-    pub weights: Vec<f64>,
-}
-
-impl UnseenScores {
-    /// Of all samples, of which each problem has its values.
-    pub fn of_problems(values: &[Vec<f64>], codes: &[u32], weights: &[f64]) -> Self {
-        let of_row = |row: usize| values.iter().map(move |values| values[row]);
-        let complete = values.iter().all(|values| values.len() == codes.len()) && !values.is_empty();
-        let values = if complete { (0..codes.len()).flat_map(of_row).collect() } else { Vec::new() };
-        let n = if complete { codes.len() } else { 0 };
-        UnseenScores { values, codes: codes[..n].to_vec(), weights: weights[..n].to_vec() }
-    }
-
-    /// Adds those of other samples.
-    pub fn extend(&mut self, other: UnseenScores) {
-        self.values.extend(other.values);
-        self.codes.extend(other.codes);
-        self.weights.extend(other.weights);
-    }
-}
-
 impl Calibration {
     /// The calibration on these scores; the assumed one if there are none, or numbers that are not finite.
-    pub(crate) fn fit(scores: &UnseenScores, n_classes: usize, on: CalibratedOn) -> Self {
+    pub fn fit(scores: &UnseenScores, n_classes: usize, on: CalibratedOn) -> Self {
         let total: f64 = scores.weights.iter().sum();
         let usable = total > 0.0 && total.is_finite() && scores.values.iter().all(|value| value.is_finite());
         if !usable {

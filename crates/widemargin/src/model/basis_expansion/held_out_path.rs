@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::problem::{Block, Intercept};
 use crate::solve::CalibratedOn;
-use crate::solve::calibration::UnseenScores;
+use crate::problem::UnseenScores;
 use crate::solve::thin_plate::PathPoint;
 
 /// Samples held out, at most.

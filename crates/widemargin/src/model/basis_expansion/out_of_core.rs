@@ -31,7 +31,7 @@ use crate::problem::{
     AnyLoss, Block, BlockObjective, FeaturePasses, LinearObjective, OneVsRest, Penalty, Room, SampledObjective, Targets,
 };
 use crate::similarity::Similarity;
-use crate::solve::calibration::UnseenScores;
+use crate::problem::UnseenScores;
 use crate::solve::{CalibratedOn, Calibration, Report};
 use crate::solve::newton::{self, NewtonSettings, NewtonSolution, NewtonStart};
 

@@ -112,8 +112,8 @@ impl PowerMeanParams {
         let scores = unseen_scores(&solution, &held_out, labels.codes(), &weights);
         let calibration = Calibration::fit(&scores, labels.classes().len(), CalibratedOn::HeldOut);
         let report = report(&solution, clock.stages, &params);
-        let mut model = params.model(map, scaling, samples.n_cols(), &labels, solution.weights, report);
-        model.origin = model.origin.calibrated(calibration);
+        let model = params.model(map, scaling, samples.n_cols(), &labels, solution.weights, report);
+        let model = model.with_calibration(calibration);
         Ok(match choice {
             Some(choice) => model.with_choice(&params, choice),
             None => model,

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::solve::calibration::UnseenScores;
+use crate::problem::UnseenScores;
 use crate::solve::dual::DualSolution;
 
 /// Decision values wanted, and the most fits for them.

@@ -25,7 +25,7 @@ use crate::solve::thin_plate::{
     BLOCK, FitSettings, Fitted, LOWEST, Means, NullSpace, PathPoint, Problems, RowFacts, SAMPLES_A_FREE_POLYNOMIAL,
     Solved, Stop, WhyNotFree, feature_map_of, fit_blocks, fit_exact, memory,
 };
-use crate::solve::calibration::UnseenScores;
+use crate::problem::UnseenScores;
 use crate::solve::{CalibratedOn, Calibration, Report, Stage, Status};
 
 /// Columns whose spreads differ by more than this factor may have different units and need standardising.

@@ -30,11 +30,12 @@ use crate::expansion::{Entry, Narrow, Wide};
 use crate::isa::Isa;
 use crate::monitor::{Monitor, Progress, Stopped};
 use crate::par::Pool;
-use crate::problem::OneVsRest;
+use crate::problem::{OneVsRest, UnseenScores};
 use crate::solve::Status;
 
 /// Solves every two-class problem on all blocks, from the start or from a checkpoint. The result does not depend on the
-/// number of threads, and a resumed descent takes the same steps.
+/// number of threads, and a resumed descent takes the same steps. With it come the decision values of some rows from
+/// weights learned without them, which take one more pass; none if time is up.
 ///
 /// # Errors
 /// [`Error::Cancelled`] if the monitor cancelled, [`Error::Threads`] if no pool can be created, and errors of `blocks`
@@ -46,7 +47,7 @@ pub(crate) fn solve_blocks(
     kept: Option<DualCheckpoint>,
     keep: &mut dyn Keep,
     monitor: &Monitor<'_>,
-) -> Result<DualSolution> {
+) -> Result<(DualSolution, UnseenScores)> {
     if problem.n_features <= 1 << 16 {
         Descent::<Narrow>::new(problem, blocks, settings, kept, monitor)?.run(keep)
     } else {
@@ -107,7 +108,7 @@ impl<'a, E: Entry> Descent<'a, E> {
         })
     }
 
-    fn run(mut self, keep: &mut dyn Keep) -> Result<DualSolution> {
+    fn run(mut self, keep: &mut dyn Keep) -> Result<(DualSolution, UnseenScores)> {
         while self.state.problems.iter().any(|one| one.status.is_none()) {
             let stopped = self.descend(keep)?;
             self.certify()?;
@@ -134,7 +135,67 @@ impl<'a, E: Entry> Descent<'a, E> {
                 unsolved.for_each(|one| one.status = Some(Status::TimeLimit));
             }
         }
-        Ok(self.solution())
+        let unseen = if self.monitor.ask().is_ok() { self.unseen_scores()? } else { UnseenScores::default() };
+        Ok((self.solution(), unseen))
+    }
+
+    /// The decision values of the first rows of the first block: their share of the weights is taken away, and every other
+    /// row is visited once from there. Dual variables stay as they are stored.
+    fn unseen_scores(&self) -> Result<UnseenScores> {
+        struct Without {
+            pack: Pack,
+            lanes: Lanes,
+            values: Vec<Vec<f32>>,
+        }
+        let pack = |shard: &Range<usize>| {
+            let mut pack = Pack::new(self.frame, shard.clone().collect());
+            for (class, k) in shard.clone().enumerate() {
+                pack.set_weights(class, &self.whole(k));
+            }
+            let mut lanes = Lanes::new(shard.len());
+            lanes.begin_epoch();
+            Without { pack, lanes, values: vec![Vec::new(); shard.len()] }
+        };
+        let mut all: Vec<Without> = self.shards.iter().map(pack).collect();
+        let deals = self.deals(None);
+        let mut is_late = false;
+        self.each_block(&deals, |block, rows, alphas| {
+            let n_rows = rows.rows.n_rows();
+            let held = if block == 0 { 0..held_out_of(n_rows) } else { 0..0 };
+            let problem = self.problem.of(rows);
+            let pass = self.pass(&problem, rows);
+            let order: Vec<u32> = (held.end as u32..n_rows as u32).collect();
+            let visited = self.pool.map_mut(&mut all, |_, Without { pack, lanes, .. }| {
+                pack.begin_rows(n_rows);
+                for class in 0..pack.problems.len() {
+                    pack.set_alphas(class, &alphas[pack.problems[class] * n_rows..][..n_rows]);
+                }
+                pass.forget(pack, held.clone());
+                pass.epoch(pack, lanes, &order, false, self.monitor)
+            });
+            if visited.contains(&Err(Stopped::Cancelled)) {
+                return Err(Error::Cancelled { stage: "hold out" });
+            }
+            is_late = visited.contains(&Err(Stopped::TimeLimit));
+            Ok(!is_late)
+        })?;
+        let mut found = UnseenScores::default();
+        if is_late {
+            return Ok(found);
+        }
+        self.each_block(&deals[..deals.len().min(1)], |_, rows, _| {
+            let held = 0..held_out_of(rows.rows.n_rows());
+            let problem = self.problem.of(rows);
+            let pass = self.pass(&problem, rows);
+            self.pool.map_mut(&mut all, |_, one| pass.add_scores(&one.pack, held.clone(), &mut one.values));
+            for row in held {
+                found.values.extend(all.iter().flat_map(|one| &one.values).map(|values| f64::from(values[row])));
+                found.codes.push(rows.codes[row]);
+                found.weights.push(rows.costs[row]);
+            }
+            Ok(true)
+        })?;
+        Ok(found)
     }
 
     /// Rounds until every problem waits for an exact pass. True if the time limit was reached before.
@@ -397,6 +458,11 @@ impl<'a, E: Entry> Descent<'a, E> {
             dual: problems.iter().map(|one| one.dual).collect(),
         }
     }
+}
+
+/// How many rows of a block are held out: a tenth, at most 2,000.
+fn held_out_of(n_rows: usize) -> usize {
+    (n_rows / 10).min(2000)
 }
 
 /// Derives a seed for each number.

@@ -12,7 +12,7 @@ use crate::linalg::factor::dot;
 use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
 use crate::solve::Status;
-use crate::solve::calibration::UnseenScores;
+use crate::problem::UnseenScores;
 
 /// What is constant for every λ, and the state of the rows.
 pub(crate) struct LandmarkVisits<'r, 'a> {

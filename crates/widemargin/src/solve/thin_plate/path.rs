@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::problem::OneVsRest;
 use crate::solve::Status;
-use crate::solve::calibration::UnseenScores;
+use crate::problem::UnseenScores;
 
 /// The first λ of the path in scale-free units, in half decades.
 const START: i32 = -4;

@@ -7,7 +7,7 @@
 //!
 //! Calls are for all problems at once: the cost of a pass is that of reading the rows and computing their features.
 
-use crate::solve::calibration::UnseenScores;
+use crate::problem::UnseenScores;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;

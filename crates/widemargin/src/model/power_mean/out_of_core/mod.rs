@@ -29,6 +29,7 @@ use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::n_problems;
 use crate::solve::dual::{BlockProblem, Blocks, solve_blocks};
+use crate::solve::{CalibratedOn, Calibration};
 
 /// What the first pass leaves.
 struct Stages<'a, 'm> {
@@ -161,15 +162,18 @@ impl PowerMeanParams {
         let (n_features, n_classes) = (sizes.n_features, labels.classes().len());
         let problem = BlockProblem { map: &map, book: &book.values, n_features, n_classes, loss: self.loss };
         let settings = self.settings(Pool::count(self.threads).min(MOST_THREADS));
-        let solution = solve_blocks(&problem, &store, &settings, kept, &mut checkpoint_writer, monitor)?;
+        let (solution, mut unseen) =
+            solve_blocks(&problem, &store, &settings, kept, &mut checkpoint_writer, monitor)?;
         clock.end("solve")?;
+        unseen.weights.iter_mut().for_each(|weight| *weight /= self.c);
+        let calibration = Calibration::fit(&unseen, n_classes, CalibratedOn::HeldOut);
 
         let mut report = report(&solution, clock.stages, self);
         report.notes.push(where_they_were(&store));
         if is_rounded {
             report.warnings.push("more than 65,536 distinct values: they were rounded to 12 significant bits".into());
         }
-        let model = self.model(map, scaling, n_features, labels, solution.weights, report);
+        let model = self.model(map, scaling, n_features, labels, solution.weights, report).with_calibration(calibration);
         Ok(match choice {
             Some(choice) => model.with_choice(self, choice),
             None => model,

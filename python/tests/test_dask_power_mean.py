@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_digits
+from sklearn.metrics import log_loss
 
 import widemargin as wm
 
@@ -189,3 +190,18 @@ def test_a_worker_that_is_killed_costs_nothing_but_time(digits, monkeypatch):
         assert len(asked) > 10
         assert pids[0] not in client.run(os.getpid).values()
     np.testing.assert_allclose(disturbed.weights_, undisturbed, atol=1e-5 * np.abs(undisturbed).max())
+
+
+def test_probabilities_are_calibrated_and_lazy(client, digits):
+    X, y = digits
+    train, labels = cut(X[:1200], y[:1200], (500, 300, 400))
+    fitted = PowerMeanSVC(**GIVEN).fit(train, labels)
+    lazy = fitted.predict_proba(cut(X[1200:], y[1200:], (300, 297))[0])
+    assert lazy.shape == (597, 10)
+    P = lazy.compute()
+    np.testing.assert_allclose(P, fitted.predict_proba(X[1200:]), atol=1e-12)
+    alone = wm.PowerMeanSVC(**GIVEN).fit(X[:1200], y[:1200])
+    loss = log_loss(y[1200:], P)
+    assert loss < 1.1 * log_loss(y[1200:], alone.predict_proba(X[1200:]))
+    assert (fitted.classes_[P.argmax(axis=1)] == fitted.predict(X[1200:])).all()
+    np.testing.assert_allclose(np.exp(fitted.predict_log_proba(X[1200:])), P, atol=1e-12)

@@ -39,6 +39,36 @@ fn a_model_goes_through_its_file() {
 }
 
 #[test]
+fn probabilities_are_those_of_the_predicted_classes() {
+    let folder = Folder::trained();
+    let predicted = folder.run("predict m train.svm").well().out;
+    let with = folder.run("predict m train.svm --probabilities").well().out;
+    assert_eq!(predicted.lines().count(), with.lines().count());
+    for (label, line) in predicted.lines().zip(with.lines()) {
+        let mut words = line.split('\t');
+        assert_eq!(words.next(), Some(label));
+        let values: Vec<f64> = words.map(|word| word.parse().unwrap()).collect();
+        let largest = (0..3).fold(0, |best, k| if values[k] > values[best] { k } else { best });
+        assert_eq!(["ant", "bee", "fly"][largest], label);
+        assert!(values.len() == 3 && (values.iter().sum::<f64>() - 1.0).abs() < 1e-12, "{line}");
+    }
+    folder.run("predict m train.svm --probabilities --scores").fails(2, &["cannot be used with"]);
+    assert!(folder.run("inspect m").well().out.contains("calibrated on"));
+    assert_eq!(folder.run("inspect m --json").json()["calibration"]["on"], "held-out");
+}
+
+#[test]
+fn a_model_file_of_an_earlier_version_has_no_probabilities() {
+    let folder = Folder::new();
+    let old = concat!(env!("CARGO_MANIFEST_DIR"), "/../widemargin/tests/data/format_1/power-mean-nystrom.model");
+    folder.write("old", std::fs::read(old).unwrap());
+    folder.write("new.svm", "1:0.5\n");
+    assert_eq!(folder.run("predict old new.svm").well().out.lines().count(), 1);
+    folder.run("predict old new.svm --probabilities").fails(2, &["no probabilities", "train it again"]);
+    assert!(folder.run("inspect old").well().out.contains("train again"));
+}
+
+#[test]
 fn a_summary_goes_to_standard_error_and_quiet_silences_it() {
     let folder = Folder::trained();
     let told = folder.run("train power-mean train.svm -o m2").well();

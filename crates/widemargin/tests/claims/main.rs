@@ -32,6 +32,7 @@ mod no_import_circles;
 mod own_kernels;
 mod power_mean_blocks;
 mod predictions_are_watched;
+mod probabilities;
 mod resources_common;
 mod same_answer_every_time;
 mod thin_plate_blocks;

@@ -1,0 +1,129 @@
+//! Probabilities are calibrated on what a fit did not see: on new samples no other temperature is much better, however and
+//! wherever the model was fitted; and they agree with predictions.
+
+use crate::common::histograms;
+use crate::resources_common::Disk;
+use widemargin::Error;
+use widemargin::data::{AnySamples, DenseMatrix, DenseView, Labels, SamplesView, Vectors};
+use widemargin::model::{BasisExpansionParams, CChoice, Classifier, PowerMeanParams, ThinPlateParams, load};
+use widemargin::monitor::Monitor;
+use widemargin::problem::{AnyLoss, Loss, SmoothLoss};
+use widemargin::similarity::{AdditiveKernel, AnySimilarity, ConditionalKernel};
+use widemargin::solve::{CalibratedOn, Calibration};
+
+const D: usize = 12;
+
+fn samples(n: usize, classes: usize, seed: u64) -> (AnySamples, Labels) {
+    let (values, labels) = histograms(n, D, classes, seed);
+    let values = values.into_iter().map(|x| x as f32).collect();
+    (AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows: n, n_cols: D })), labels)
+}
+
+/// The mean log loss of probabilities.
+fn log_loss(probabilities: &[f64], labels: &Labels) -> f64 {
+    let k = labels.classes().len();
+    let of = |(row, &code): (usize, &u32)| -probabilities[row * k + code as usize].ln();
+    labels.codes().iter().enumerate().map(of).sum::<f64>() / labels.len() as f64
+}
+
+/// The least log loss of the softmax of decision values times any factor, or of a sigmoid of them.
+fn least_log_loss(values: &[f64], labels: &Labels) -> f64 {
+    let k = labels.classes().len();
+    let at = |factor: f64| {
+        let log_probability = |(row, &code): (usize, &u32)| {
+            let odds: Vec<f64> =
+                if k == 2 { vec![0.0, factor * values[row]] } else { (0..k).map(|c| factor * values[row * k + c]).collect() };
+            odds[code as usize] - odds.iter().map(|z| z.exp()).sum::<f64>().ln()
+        };
+        -labels.codes().iter().enumerate().map(log_probability).sum::<f64>() / labels.len() as f64
+    };
+    (0..80).map(|step| at(0.1 * 1.08f64.powi(step))).fold(f64::INFINITY, f64::min)
+}
+
+/// Log loss on new samples is near the least, and the most probable class is the predicted one.
+fn check(model: &dyn Classifier, classes: usize, on: CalibratedOn, what: &str) -> Calibration {
+    let (new, labels) = samples(3000, classes, 99);
+    let (new, monitor) = (SamplesView::Other(&new), Monitor::none());
+    let found = model.predict_proba(&new, 2, &monitor).unwrap();
+    let values = model.decision_values(&new, 2, &monitor).unwrap();
+    let (loss, least) = (log_loss(&found.values, &labels), least_log_loss(&values, &labels));
+    assert!(loss < 1.04 * least, "{what}: {loss} where {least} is the least");
+    for (row, class) in found.values.chunks(classes).zip(model.predict(&new, 2, &monitor).unwrap()) {
+        let largest = (0..classes).fold(0, |best, k| if row[k] > row[best] { k } else { best });
+        assert_eq!(&model.classes()[largest], class, "{what}: {row:?}");
+        assert!((row.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+    }
+    let calibration = model.calibration().unwrap();
+    assert_eq!(calibration.on(), on, "{what}");
+    calibration.clone()
+}
+
+fn rbf() -> BasisExpansionParams<AnySimilarity> {
+    BasisExpansionParams::new(AnySimilarity::new(&["rbf:gamma=0.2"]).unwrap()).n_basis(60)
+}
+
+#[test]
+fn new_samples_have_next_to_the_least_log_loss() {
+    use CalibratedOn::{HeldOut, LeftOut};
+    for classes in [2, 4] {
+        let (train, labels) = samples(400, classes, 5);
+        let AnySamples::Vectors(Vectors::Dense(matrix)) = &train else { unreachable!() };
+        let view = matrix.view().unwrap();
+        let told = |what: &str| format!("{what}, {classes} classes");
+        let thin_plate = ThinPlateParams::new(ConditionalKernel::THIN_PLATE);
+        check(&thin_plate.fit(&view, &labels).unwrap(), classes, LeftOut, &told("thin plate"));
+        check(&thin_plate.per_class(true).fit(&view, &labels).unwrap(), classes, LeftOut, &told("C per class"));
+        let chosen = rbf().c(CChoice::Auto);
+        check(&chosen.fit(&train, &labels).unwrap(), classes, LeftOut, &told("basis expansion, C chosen"));
+        for c in [0.1, 10.0] {
+            check(&rbf().c(c).fit(&train, &labels).unwrap(), classes, HeldOut, &told(&format!("C = {c}")));
+        }
+        for loss in [AnyLoss::from(SmoothLoss::Logistic), Loss::Hinge.into()] {
+            check(&rbf().loss(loss).fit(&train, &labels).unwrap(), classes, HeldOut, &told(&format!("{loss}")));
+        }
+        for (c, loss) in [(0.05, Loss::SquaredHinge), (1.0, Loss::SquaredHinge), (0.1, Loss::Hinge)] {
+            let params = PowerMeanParams::new(AdditiveKernel::Chi2).c(c).loss(loss);
+            check(&params.fit(&view, &labels).unwrap(), classes, HeldOut, &told(&format!("power mean, {loss}, C = {c}")));
+        }
+    }
+}
+
+#[test]
+fn fits_in_blocks_have_the_probabilities_of_fits_in_memory() {
+    let (train, labels) = samples(3000, 3, 5);
+    let AnySamples::Vectors(Vectors::Dense(matrix)) = &train else { unreachable!() };
+    let view = matrix.view().unwrap();
+    let (disk, monitor) = (Disk::new(None), Monitor::none());
+    let near = |one: &Calibration, other: &Calibration, what: &str| {
+        for (a, b) in one.slopes().iter().zip(other.slopes()) {
+            assert!((a / b).ln().abs() < 0.25, "{what}: {one:?} {other:?}");
+        }
+    };
+
+    let params = PowerMeanParams::new(AdditiveKernel::Chi2).c(0.1);
+    let here = check(&params.fit(&view, &labels).unwrap(), 3, CalibratedOn::HeldOut, "power mean");
+    let model = params.fit_blocks(&train, &labels, None, &disk.resources(200_000), &monitor).unwrap();
+    near(&check(&model, 3, CalibratedOn::HeldOut, "power mean in blocks"), &here, "power mean");
+
+    let here = check(&rbf().c(1.0).fit(&train, &labels).unwrap(), 3, CalibratedOn::HeldOut, "basis expansion");
+    let model = rbf().c(1.0).fit_blocks(&train, &labels, None, &disk.resources(500_000), &monitor).unwrap();
+    near(&check(&model, 3, CalibratedOn::HeldOut, "basis expansion in blocks"), &here, "basis expansion");
+
+    let params = ThinPlateParams::new(ConditionalKernel::Distance).n_basis(Some(50));
+    let here = check(&params.fit(&view, &labels).unwrap(), 3, CalibratedOn::LeftOut, "landmarks");
+    let model = params.fit_blocks(&train, &labels, None, &disk.resources(30_000_000), &monitor).unwrap();
+    near(&check(&model, 3, CalibratedOn::LeftOut, "landmarks in blocks"), &here, "landmarks");
+}
+
+#[test]
+fn models_of_earlier_versions_say_what_to_do() {
+    let old = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/format_1/power-mean-nystrom.model");
+    let model = load(old).unwrap();
+    assert!(model.calibration().is_none());
+    let n = model.n_features().unwrap();
+    let row = vec![0.5f64; n];
+    let view = SamplesView::from(DenseView::new(&row, 1, n).unwrap());
+    let error = model.predict_proba(&view, 1, &Monitor::none()).unwrap_err();
+    assert!(matches!(error, Error::NotCalibrated) && error.to_string().contains("fit it again"), "{error}");
+    assert!(model.predict(&view, 1, &Monitor::none()).is_ok());
+}

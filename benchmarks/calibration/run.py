@@ -197,8 +197,16 @@ def told(rows: list[dict[str, Any]], beside: list[dict[str, Any]]) -> str:
         lines.append(line(f"**{kind}** | mean | | |", [row for row in rows if row["kind"] == kind]))
     for method in NAMES:
         lines.append(line(f"**all** | mean | {method} | |", [row for row in rows if row["method"] == method]))
-    lines += [line("**all** | mean | | |", rows), "", "Beside `SVC(C=10)` on standardised columns, calibrated by folds:", ""]
-    lines += ["| data | n | engine | log loss | Brier | ECE, % | accuracy, % | CPU s |", "|---|---:|---|---:|---:|---:|---:|---:|"]
+    lines += [
+        line("**all** | mean | | |", rows),
+        "",
+        "Beside `SVC(C=10)` on standardised columns, calibrated by folds:",
+        "",
+    ]
+    lines += [
+        "| data | n | engine | log loss | Brier | ECE, % | accuracy, % | CPU s |",
+        "|---|---:|---|---:|---:|---:|---:|---:|",
+    ]
     for row in beside:
         for engine in (name for name in row if isinstance(row[name], dict)):
             one = row[engine]

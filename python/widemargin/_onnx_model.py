@@ -118,7 +118,9 @@ def _probabilities(graph: Graph, slopes: list[float], dtype: np.dtype[Any], n_cl
         below = graph("Min", graph("Add", "scores", one), constant(0.0))
         within = graph("Max", graph("Min", "scores", one), constant(-1.0))
         above = graph("Max", graph("Sub", "scores", one), constant(0.0))
-        parts = [graph("Mul", part, constant(slope)) for part, slope in zip((below, within, above), slopes, strict=True)]
+        parts = [
+            graph("Mul", part, constant(slope)) for part, slope in zip((below, within, above), slopes, strict=True)
+        ]
         odds = graph("Add", graph("Add", parts[0], parts[1]), parts[2])
         graph("Softmax", odds, axis=1, output="probabilities")
     return value("probabilities", dtype, ["N", n_classes])

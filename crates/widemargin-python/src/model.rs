@@ -6,11 +6,11 @@ use numpy::{PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use widemargin::{Error, Result};
 use widemargin::expansion::BasisExpansion;
 use widemargin::model::{Array, BasisExpansionSvc, Classifier, bases_arrays};
 use widemargin::similarity::{AnySimilarity, Similarity};
 use widemargin::solve::Calibration;
+use widemargin::{Error, Result};
 
 use crate::convert::{Target, array, arrays, labelled, shaped};
 use crate::errors::raise;

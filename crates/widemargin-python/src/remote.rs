@@ -8,7 +8,9 @@ use pyo3::prelude::*;
 use widemargin::data::DenseView;
 use widemargin::model::stand_ins;
 use widemargin::monitor::Monitor;
-use widemargin::problem::{Block, BlockObjective, Objective, OneVsRest, RemoteObjective, SampledObjective, Shape, UnseenScores};
+use widemargin::problem::{
+    Block, BlockObjective, Objective, OneVsRest, RemoteObjective, SampledObjective, Shape, UnseenScores,
+};
 use widemargin::solve::newton::{self, NewtonSettings, NewtonSolution, NewtonStart};
 use widemargin::solve::{CalibratedOn, Calibration, Report, Stage};
 

@@ -462,9 +462,13 @@ mod tests {
             assert!((p[0] + p[1] - 1.0).abs() < 1e-15);
         }
         let many = Calibration::fit(&three_classes(), 3, CalibratedOn::LeftOut);
-        for scores in
-            [[1.0, 1.0 + f64::EPSILON, 1.0], [-700.0, -900.0, -699.0], [0.3, 0.3, 0.3], [-2.0, -2.0, -1.999], [1e9, 2e9, 0.0]]
-        {
+        for scores in [
+            [1.0, 1.0 + f64::EPSILON, 1.0],
+            [-700.0, -900.0, -699.0],
+            [0.3, 0.3, 0.3],
+            [-2.0, -2.0, -1.999],
+            [1e9, 2e9, 0.0],
+        ] {
             let p = many.probabilities(&scores, 3);
             assert_eq!(OneVsRest::decide(&p), OneVsRest::decide(&scores), "{scores:?}: {p:?}");
             let logs = many.log_probabilities(&scores, 3);

@@ -31,8 +31,11 @@ fn least_log_loss(values: &[f64], labels: &Labels) -> f64 {
     let k = labels.classes().len();
     let at = |factor: f64| {
         let log_probability = |(row, &code): (usize, &u32)| {
-            let odds: Vec<f64> =
-                if k == 2 { vec![0.0, factor * values[row]] } else { (0..k).map(|c| factor * values[row * k + c]).collect() };
+            let odds: Vec<f64> = if k == 2 {
+                vec![0.0, factor * values[row]]
+            } else {
+                (0..k).map(|c| factor * values[row * k + c]).collect()
+            };
             odds[code as usize] - odds.iter().map(|z| z.exp()).sum::<f64>().ln()
         };
         -labels.codes().iter().enumerate().map(log_probability).sum::<f64>() / labels.len() as f64
@@ -83,7 +86,12 @@ fn new_samples_have_next_to_the_least_log_loss() {
         }
         for (c, loss) in [(0.05, Loss::SquaredHinge), (1.0, Loss::SquaredHinge), (0.1, Loss::Hinge)] {
             let params = PowerMeanParams::new(AdditiveKernel::Chi2).c(c).loss(loss);
-            check(&params.fit(&view, &labels).unwrap(), classes, HeldOut, &told(&format!("power mean, {loss}, C = {c}")));
+            check(
+                &params.fit(&view, &labels).unwrap(),
+                classes,
+                HeldOut,
+                &told(&format!("power mean, {loss}, C = {c}")),
+            );
         }
     }
 }

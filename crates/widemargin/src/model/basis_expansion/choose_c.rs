@@ -9,9 +9,9 @@ use crate::error::Result;
 use crate::model::choose_rows;
 use crate::monitor::Monitor;
 use crate::par::Pool;
+use crate::problem::UnseenScores;
 use crate::problem::{AnyLoss, Block, Intercept};
 use crate::solve::CalibratedOn;
-use crate::problem::UnseenScores;
 use crate::solve::thin_plate::{GivenPath, OnFeatures, PathPoint, Problems, fit_given};
 
 /// Samples on which C is selected: the standard error of an accuracy of 90 % is .7 points there, that of a difference

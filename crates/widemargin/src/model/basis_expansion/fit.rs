@@ -27,8 +27,8 @@ use crate::monitor::Monitor;
 use crate::problem::{AnyLoss, Block, Intercept, Penalty, SmoothLoss};
 use crate::similarity::Similarity;
 use crate::solve::linear_dual::LinearDualSettings;
-use crate::solve::{CalibratedOn, Calibration};
 use crate::solve::newton::NewtonSettings;
+use crate::solve::{CalibratedOn, Calibration};
 
 /// The gap at which fits are compared that leave bases out.
 const PRUNING_TOL: f64 = 1e-2;

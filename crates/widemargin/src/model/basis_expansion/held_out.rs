@@ -10,8 +10,8 @@ use super::start::Start;
 use crate::data::Vectors;
 use crate::error::Result;
 use crate::monitor::Monitor;
-use crate::problem::{AnyLoss, Block, OneVsRest, Penalty};
 use crate::problem::UnseenScores;
+use crate::problem::{AnyLoss, Block, OneVsRest, Penalty};
 
 /// At most this many samples are held out, and at most a tenth: the standard error of an accuracy of 95 % is .5 points.
 pub(super) const MOST: usize = 2000;

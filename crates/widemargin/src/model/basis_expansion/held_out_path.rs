@@ -12,9 +12,9 @@ use super::start::Start;
 use crate::data::Vectors;
 use crate::error::Result;
 use crate::monitor::Monitor;
+use crate::problem::UnseenScores;
 use crate::problem::{Block, Intercept};
 use crate::solve::CalibratedOn;
-use crate::problem::UnseenScores;
 use crate::solve::thin_plate::PathPoint;
 
 /// Samples held out, at most.

@@ -13,8 +13,8 @@ use super::block_plan::Plan;
 use super::choose_c::{Chosen, ChosenC, choose_c};
 use super::expand::bases_of;
 use super::feature_pieces::FeaturePieces;
-use super::hessian_rows::{choose_hessian_rows, stand_ins};
 use super::held_out::{HeldOut, MOST as MOST_HELD_OUT, TOL as HELD_OUT_TOL, judge_rows};
+use super::hessian_rows::{choose_hessian_rows, stand_ins};
 use super::hessian_sample::{HessianSample, Learner};
 use super::learn_weights::{Asked, learn_weights};
 use super::manifest::Manifest;
@@ -27,13 +27,13 @@ use crate::model::{Assembled, BasisExpansionParams, BasisExpansionSvc, CChoice};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::partition::{OutOfCore, Recorded};
+use crate::problem::UnseenScores;
 use crate::problem::{
     AnyLoss, Block, BlockObjective, FeaturePasses, LinearObjective, OneVsRest, Penalty, Room, SampledObjective, Targets,
 };
 use crate::similarity::Similarity;
-use crate::problem::UnseenScores;
-use crate::solve::{CalibratedOn, Calibration, Report};
 use crate::solve::newton::{self, NewtonSettings, NewtonSolution, NewtonStart};
+use crate::solve::{CalibratedOn, Calibration, Report};
 
 /// The checkpoint name of the solver's sums.
 const ANSWERS: &str = "answers";
@@ -307,7 +307,11 @@ impl<S: Similarity> Blocks<'_, S> {
             first_byte: 4 * n as u64 * d as u64,
         };
         let all = FeaturePasses::new(self.pieces, self.problem, room, self.pool.clone(), *monitor)?;
-        let all = Recorded::new(OutOfCore::new(all), self.resources.checkpoint, if is_second { HELD_OUT_ANSWERS } else { ANSWERS })?;
+        let all = Recorded::new(
+            OutOfCore::new(all),
+            self.resources.checkpoint,
+            if is_second { HELD_OUT_ANSWERS } else { ANSWERS },
+        )?;
         let sample = BlockObjective::alone(phi, targets, &stand, loss, intercept, settings.threads)?;
         let mut objective = SampledObjective::new(all, sample)?;
         let start = NewtonStart { weights: &weights, intercepts: &intercepts };

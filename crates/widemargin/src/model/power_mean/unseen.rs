@@ -21,7 +21,9 @@ const MOST_VALUES: usize = 10_000;
 /// The ranges of rows to hold out.
 pub(super) fn held_out_ranges(n_rows: usize, n_problems: usize) -> Vec<Range<usize>> {
     let n_fits = (10 * WANTED / n_rows.max(1)).clamp(1, MOST_FITS);
-    let size = (n_rows / if n_fits == MOST_FITS { MOST_FITS } else { 10 }).min(MOST).min((MOST_VALUES / n_problems).max(WANTED / 2));
+    let size = (n_rows / if n_fits == MOST_FITS { MOST_FITS } else { 10 })
+        .min(MOST)
+        .min((MOST_VALUES / n_problems).max(WANTED / 2));
     (0..n_fits).map(|at| at * size..(at + 1) * size).filter(|range| !range.is_empty()).collect()
 }
 

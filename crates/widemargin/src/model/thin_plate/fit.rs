@@ -19,13 +19,13 @@ use crate::model::origin::{Origin, TrainingSettings};
 use crate::model::scale_rows::scale_rows;
 use crate::monitor::Monitor;
 use crate::par::Pool;
+use crate::problem::UnseenScores;
 use crate::problem::n_problems;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::thin_plate::{
     BLOCK, FitSettings, Fitted, LOWEST, Means, NullSpace, PathPoint, Problems, RowFacts, SAMPLES_A_FREE_POLYNOMIAL,
     Solved, Stop, WhyNotFree, feature_map_of, fit_blocks, fit_exact, memory,
 };
-use crate::problem::UnseenScores;
 use crate::solve::{CalibratedOn, Calibration, Report, Stage, Status};
 
 /// Columns whose spreads differ by more than this factor may have different units and need standardising.

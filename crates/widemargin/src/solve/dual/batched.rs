@@ -69,14 +69,13 @@ pub(super) fn hold_out(
     monitor: &Monitor<'_>,
 ) -> Result<(), ()> {
     let frame = frame(problem, Isa::best());
-    let held = match problem.rows.entries() {
-        Entries::Narrow(entries) => {
-            Shard { pass: Pass { problem, tables, diagonal, entries }, frame }.hold_out(shard, solved, ranges, monitor)
-        }
-        Entries::Wide(entries) => {
-            Shard { pass: Pass { problem, tables, diagonal, entries }, frame }.hold_out(shard, solved, ranges, monitor)
-        }
-    };
+    let held =
+        match problem.rows.entries() {
+            Entries::Narrow(entries) => Shard { pass: Pass { problem, tables, diagonal, entries }, frame }
+                .hold_out(shard, solved, ranges, monitor),
+            Entries::Wide(entries) => Shard { pass: Pass { problem, tables, diagonal, entries }, frame }
+                .hold_out(shard, solved, ranges, monitor),
+        };
     match held {
         Err(Stopped::Cancelled) => Err(()),
         Err(Stopped::TimeLimit) => Ok(()),

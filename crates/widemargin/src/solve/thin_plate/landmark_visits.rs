@@ -11,8 +11,8 @@ use crate::error::Result;
 use crate::linalg::factor::dot;
 use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
-use crate::solve::Status;
 use crate::problem::UnseenScores;
+use crate::solve::Status;
 
 /// What is constant for every λ, and the state of the rows.
 pub(crate) struct LandmarkVisits<'r, 'a> {

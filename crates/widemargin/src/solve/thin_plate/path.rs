@@ -10,8 +10,8 @@ use super::system::Point;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::problem::OneVsRest;
-use crate::solve::Status;
 use crate::problem::UnseenScores;
+use crate::solve::Status;
 
 /// The first λ of the path in scale-free units, in half decades.
 const START: i32 = -4;

@@ -162,8 +162,7 @@ impl PowerMeanParams {
         let (n_features, n_classes) = (sizes.n_features, labels.classes().len());
         let problem = BlockProblem { map: &map, book: &book.values, n_features, n_classes, loss: self.loss };
         let settings = self.settings(Pool::count(self.threads).min(MOST_THREADS));
-        let (solution, mut unseen) =
-            solve_blocks(&problem, &store, &settings, kept, &mut checkpoint_writer, monitor)?;
+        let (solution, mut unseen) = solve_blocks(&problem, &store, &settings, kept, &mut checkpoint_writer, monitor)?;
         clock.end("solve")?;
         unseen.weights.iter_mut().for_each(|weight| *weight /= self.c);
         let calibration = Calibration::fit(&unseen, n_classes, CalibratedOn::HeldOut);
@@ -173,7 +172,8 @@ impl PowerMeanParams {
         if is_rounded {
             report.warnings.push("more than 65,536 distinct values: they were rounded to 12 significant bits".into());
         }
-        let model = self.model(map, scaling, n_features, labels, solution.weights, report).with_calibration(calibration);
+        let model =
+            self.model(map, scaling, n_features, labels, solution.weights, report).with_calibration(calibration);
         Ok(match choice {
             Some(choice) => model.with_choice(self, choice),
             None => model,

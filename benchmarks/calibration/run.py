@@ -3,12 +3,13 @@
     python run.py --data DATA --times before.json        # with the version before probabilities installed
     python run.py --data DATA --before before.json       # with this one
 
-Tables of scikit-learn and of the benchmark of Rätsch, Onoda and Müller (`ida13/NAME.npz` in DATA with X and y), letters and
-DNA of the UCI repository (`tabular/NAME.npz`), visual words of Scene-15 and counts of words of 20 Newsgroups (`bow/`),
-strings (`strings/`) and time series (`ucr/`); at most 1,500 rows, 60 % to train on; nothing given. *Ours* is
-`predict_proba`, *folds* `CalibratedClassifierCV(cv=5)` around the same estimator: sigmoids on five fits, of which the
-probabilities are averaged. The expected calibration error is that of the largest probability in 15 bins of equal width.
-CPU seconds of `fit`, the least of three, in one thread; those *before* are of a version without probabilities.
+Tables of scikit-learn and of the benchmark of Rätsch, Onoda and Müller (`ida13/NAME.npz` in DATA with X and y),
+letters and DNA of the UCI repository (`tabular/NAME.npz`), visual words of Scene-15 and counts of words of 20
+Newsgroups (`bow/`), strings (`strings/`) and time series (`ucr/`); at most 1,500 rows, 60 % to train on; nothing
+given. *Ours* is `predict_proba`, *folds* `CalibratedClassifierCV(cv=5)` around the same estimator: sigmoids on five
+fits, of which the probabilities are averaged. The expected calibration error is that of the largest probability in 15
+bins of equal width. CPU seconds of `fit`, the least of three, in one thread; those *before* are of a version without
+probabilities.
 """
 
 from __future__ import annotations

@@ -27,6 +27,8 @@ pub(crate) trait Simd: Copy {
     const LANES: usize;
     /// How many vectors the registers hold.
     const REGISTERS: usize;
+    /// Whether [`above`](Self::above) is one instruction.
+    const COMPARES_TO_BITS: bool = false;
 
     /// Calls a function, which must be inlined to use the instruction set.
     #[inline(always)]
@@ -61,6 +63,23 @@ pub(crate) trait Simd: Copy {
     fn sum_i32(self, value: Self::I32s) -> i32;
     /// `counts` plus 1 in lanes where a > b.
     fn count_above(self, a: Self::F32s, b: Self::F32s, counts: Self::I32s) -> Self::I32s;
+
+    /// Bit l is 1 where a > b in lane l.
+    #[inline(always)]
+    fn above(self, a: Self::F32s, b: Self::F32s) -> u16 {
+        let mut lanes = [0; 16];
+        // SAFETY: a vector has at most sixteen lanes.
+        unsafe { self.store_i32(self.count_above(a, b, self.splat_i32(0)), lanes.as_mut_ptr()) };
+        (0..16).map(|l| (lanes[l] as u16) << l).sum()
+    }
+
+    /// Adds to each count how many bits are 1 in its column. There are at most 31 rows.
+    #[inline(always)]
+    fn add_bits(self, rows: &[[u16; 32]], counts: &mut [i32; 32]) {
+        for row in rows {
+            counts.iter_mut().zip(row).for_each(|(count, bits)| *count += bits.count_ones() as i32);
+        }
+    }
 
     /// # Safety
     /// A vector may be read.
@@ -212,6 +231,18 @@ mod tests {
             assert_eq!(integers(above), each_i32(&|l| i[l] + i32::from(x[l] > y[l])));
             let nowhere = simd.count_above(simd.splat(f32::NEG_INFINITY), simd.splat(f32::NEG_INFINITY), a);
             assert_eq!(integers(nowhere), each_i32(&|l| i[l]));
+            let (low, high) = (simd.load(x.as_ptr()), simd.load(y.as_ptr()));
+            let bits = each_i32(&|l| i32::from(x[l] > y[l]) << l).into_iter().sum::<i32>();
+            assert_eq!(i32::from(simd.above(low, high)), bits);
+            for n_rows in [0, 1, 2, 31] {
+                let bits = |row: usize, at: usize| if at == 5 { u16::MAX } else { (row * 2909 + at * 40_503) as u16 };
+                let rows: Vec<[u16; 32]> = (0..n_rows).map(|row| std::array::from_fn(|at| bits(row, at))).collect();
+                let mut counts: [i32; 32] = std::array::from_fn(|at| 1000 * at as i32);
+                let ones = |at: usize| rows.iter().map(|row| row[at].count_ones() as i32).sum::<i32>();
+                let right = std::array::from_fn(|at| counts[at] + ones(at));
+                simd.add_bits(&rows, &mut counts);
+                assert_eq!(counts, right);
+            }
             assert_eq!(integers(simd.add_i32(a, b)), each_i32(&|l| i[l] + j[l]));
             assert_eq!(integers(simd.max_i32(a, b)), each_i32(&|l| i[l].max(j[l])));
             assert_eq!(integers(simd.where_equal_i32(a, b, c, a)), each_i32(&|l| if i[l] == j[l] { -7 } else { i[l] }));

@@ -4,13 +4,13 @@ use std::arch::x86_64::*;
 
 use super::{Simd, operations};
 
-/// AVX-512F.
+/// AVX-512F and BW, which every server and desktop processor with AVX-512 has.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Avx512(());
 
 impl Avx512 {
     pub fn available() -> Option<Self> {
-        is_x86_feature_detected!("avx512f").then_some(Avx512(()))
+        (is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw")).then_some(Avx512(()))
     }
 }
 
@@ -19,12 +19,13 @@ impl Simd for Avx512 {
     type I32s = __m512i;
     const LANES: usize = 16;
     const REGISTERS: usize = 32;
+    const COMPARES_TO_BITS: bool = true;
 
     #[inline(always)]
     fn compiled<R>(self, body: impl FnOnce() -> R) -> R {
         // Inline, so that it is compiled beside its caller, and what that calls can be inlined.
         #[inline]
-        #[target_feature(enable = "avx512f")]
+        #[target_feature(enable = "avx512f,avx512bw")]
         fn inner<R>(body: impl FnOnce() -> R) -> R {
             body()
         }
@@ -73,6 +74,35 @@ impl Simd for Avx512 {
         unsafe {
             let above = _mm512_cmp_ps_mask::<_CMP_GT_OQ>(a, b);
             _mm512_mask_add_epi32(counts, above, counts, _mm512_set1_epi32(1))
+        }
+    }
+
+    #[inline(always)]
+    fn above(self, a: __m512, b: __m512) -> u16 {
+        // SAFETY: as above.
+        unsafe { _mm512_cmp_ps_mask::<_CMP_GT_OQ>(a, b) }
+    }
+
+    #[inline(always)]
+    fn add_bits(self, rows: &[[u16; 32]], counts: &mut [i32; 32]) {
+        // SAFETY: as above; a row is a vector, and the counts are two. A byte counts up to 8 · 31 bits.
+        unsafe {
+            // The bits of a number below 16, for each four bits of a byte.
+            let table = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
+            let four = _mm512_set1_epi8(15);
+            let mut bytes = _mm512_setzero_si512();
+            for row in rows {
+                let row = _mm512_loadu_si512(row.as_ptr().cast());
+                let low = _mm512_shuffle_epi8(table, _mm512_and_si512(row, four));
+                let high = _mm512_shuffle_epi8(table, _mm512_and_si512(_mm512_srli_epi16::<4>(row), four));
+                bytes = _mm512_add_epi8(bytes, _mm512_add_epi8(low, high));
+            }
+            let sums = _mm512_maddubs_epi16(bytes, _mm512_set1_epi8(1));
+            let halves = [_mm512_castsi512_si256(sums), _mm512_extracti64x4_epi64::<1>(sums)];
+            for (half, counts) in halves.into_iter().zip(counts.as_chunks_mut::<16>().0) {
+                let so_far = self.load_i32(counts.as_ptr());
+                self.store_i32(self.add_i32(so_far, _mm512_cvtepu16_epi32(half)), counts.as_mut_ptr());
+            }
         }
     }
 

@@ -19,6 +19,7 @@
 
 mod convolve;
 mod layout;
+mod tally;
 #[cfg(test)]
 mod tests;
 
@@ -122,17 +123,16 @@ impl MiniRocket {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed ^ 0x6269_6173);
         let mut biases = Vec::with_capacity(layout.n_features());
         let mut work = Work::new(&layout, Isa::best(), n_channels);
-        let mut sorted = Vec::new();
+        let mut values = Vec::new();
         for (dilation, &count) in layout.counts.iter().enumerate() {
             training.go_on("describe")?;
             for kernel in 0..N_KERNELS {
                 let row = places[random.random_range(0..PROBES)];
                 let probe = probes.series(rows.binary_search(&row).expect("a row of a place"));
-                sorted.clear();
-                sorted.extend_from_slice(work.convolution(probe, dilation, kernel));
-                sorted.sort_unstable_by(f32::total_cmp);
+                work.convolution(probe, dilation, kernel, &mut values);
                 let first = biases.len();
-                biases.extend((first..first + count).map(|at| interpolated(&sorted, quantile(at))));
+                let quantiles = (first..first + count).map(quantile).collect::<Vec<_>>();
+                biases.extend(interpolated(&mut values, &quantiles));
             }
         }
         self.set(Fitted { n_channels, layout, biases });
@@ -290,10 +290,24 @@ fn probes(weights: &[f64]) -> Vec<usize> {
     (0..PROBES).map(&mut at).collect()
 }
 
-/// The quantile of sorted numbers, linear between two of them.
-fn interpolated(sorted: &[f32], quantile: f64) -> f32 {
-    let place = quantile * (sorted.len() - 1) as f64;
-    let (below, share) = (place.floor() as usize, place.fract());
-    let above = sorted[(below + 1).min(sorted.len() - 1)];
-    (f64::from(sorted[below]) * (1.0 - share) + f64::from(above) * share) as f32
+/// The quantiles of numbers, linear between two of them.
+fn interpolated(values: &mut [f32], quantiles: &[f64]) -> Vec<f32> {
+    let last = values.len() - 1;
+    let places: Vec<f64> = quantiles.iter().map(|quantile| quantile * last as f64).collect();
+    let mut needed: Vec<usize> = places.iter().map(|place| place.floor() as usize).collect();
+    needed.extend(needed.clone().into_iter().map(|place| (place + 1).min(last)));
+    needed.sort_unstable();
+    needed.dedup();
+    // What is needed moves to its place: each time among those behind the one before.
+    let mut done = 0;
+    for place in needed {
+        values[done..].select_nth_unstable_by(place - done, f32::total_cmp);
+        done = place + 1;
+    }
+    let at = |place: &f64| {
+        let (below, share) = (place.floor() as usize, place.fract());
+        let above = values[(below + 1).min(last)];
+        (f64::from(values[below]) * (1.0 - share) + f64::from(above) * share) as f32
+    };
+    places.iter().map(at).collect()
 }

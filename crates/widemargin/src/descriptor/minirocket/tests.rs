@@ -59,6 +59,9 @@ fn features_are_those_of_the_definition() {
         (vec![9, 17, 33, 160, 5, 1], 1, 1000),
         (vec![40, 57, 3], 3, 500),
         (vec![64, 64], 12, 84),
+        // More than a tile, and what lies within the series begins in the second one.
+        (vec![700, 193, 1], 1, 1000),
+        (vec![450], 2, 500),
     ] {
         let steps: usize = lengths.iter().sum();
         let series = Series::new(noise(steps * channels, 5), &lengths, channels).unwrap();

@@ -1,0 +1,80 @@
+"""What the site needs beside its extensions: links to folders, titles of tables, folders for the examples' pictures."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+# A link of Markdown to something in the repository: its text and its target without an anchor.
+_LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^()\s#]+)\)")
+
+# The pages that list what is in folders.
+_PAGES = {"benchmarks": "docs/benchmarks.md", "docs/decisions": "docs/project.md", "reproduce": "docs/papers.md"}
+
+# The short examples, in the order of the start page.
+_SHORT = ("vectors", "histograms", "images", "series", "strings", "own", "choice", "spectra")
+
+
+class PlaceOfExample:
+    """The order of the examples of a section of the gallery."""
+
+    def __init__(self, src_dir: str) -> None:
+        self.src_dir = src_dir
+
+    def __call__(self, name: str) -> tuple[int, str]:
+        stem = Path(name).stem
+        return (_SHORT.index(stem) if stem in _SHORT else len(_SHORT), stem)
+
+
+def arguments_of_examples(gallery_conf: dict[str, Any], script_vars: dict[str, Any]) -> list[str]:
+    """The examples draw their pictures if they are given a folder for them."""
+    if "--out" not in Path(script_vars["src_file"]).read_text(encoding="utf-8"):
+        return []
+    return ["--out", str(ROOT / "target" / "docs" / "pictures")]
+
+
+def prepare(app: Any, docname: str, source: list[str]) -> None:
+    """Markdown as Sphinx wants it: a title on every page, and links to pages instead of folders."""
+    path = Path(app.env.doc2path(docname))
+    if path.suffix != ".md":
+        return
+    text = _LINK.sub(lambda link: f"]({_page(path.parent, link[1])})", source[0])
+    if not re.search(r"^# ", text, re.MULTILINE):
+        text = f"# {_title(path)}\n\n{text}"
+    source[0] = text
+
+
+def _page(folder: Path, target: str) -> str:
+    """The page that stands for a folder: its README, its only page, or the one that lists its pages."""
+    path = folder / target
+    if not path.is_dir():
+        return target
+    name = target.rstrip("/")
+    if (path / "README.md").is_file():
+        return f"{name}/README.md"
+    pages = sorted(page.name for page in path.glob("*.md"))
+    if len(pages) == 1:
+        return f"{name}/{pages[0]}"
+    top = path.resolve().relative_to(ROOT).as_posix()
+    page = next((page for start, page in _PAGES.items() if top.startswith(start)), None)
+    if page is None:
+        raise ValueError(f"{folder}: no page stands for the folder {top}, which a link goes to")
+    return "../" * len(folder.relative_to(ROOT).parts) + page
+
+
+def _title(path: Path) -> str:
+    """Of a table that has none: where it is from and of which day."""
+    day, _, name = path.stem.partition("_")
+    if not re.fullmatch(r"\d{4}-\d\d-\d\d", day):
+        day, name = "", path.stem
+    name = name.rpartition("cores_")[2].replace("_", " ")
+    place = path.parent.parent.name.replace("_", " ") if path.parent.name == "results" else ""
+    words = ": ".join(filter(None, (place.capitalize(), name)))
+    return ", ".join(filter(None, (words, day)))
+
+
+def setup(app: Any) -> dict[str, Any]:
+    app.connect("source-read", prepare)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

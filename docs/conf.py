@@ -44,7 +44,7 @@ include_patterns = [
 # Folders that Sphinx would otherwise walk through.
 exclude_patterns = [
     *(".*", "crates", "data", "fuzz", "python", "scripts", "target", "**/__pycache__", "**/cache", "**/results/quick"),
-    "docs/gallery/**.md",
+    "docs/templates",
 ]
 
 # Markdown: what the existing documents use.
@@ -64,8 +64,8 @@ toc_object_entries = False
 
 # The gallery: every example is run.
 sphinx_gallery_conf = {
-    "examples_dirs": [str(ROOT / "examples/python")],
-    "gallery_dirs": [str(ROOT / "docs/gallery")],
+    "examples_dirs": ["examples/python"],
+    "gallery_dirs": ["docs/gallery"],
     "backreferences_dir": "docs/gallery/uses",
     "doc_module": ("widemargin",),
     "reference_url": {"widemargin": None},
@@ -77,7 +77,7 @@ sphinx_gallery_conf = {
     "image_srcset": ["2x"],
     "show_memory": False,
     "show_signature": False,
-    "min_reported_time": 0,
+    "write_computation_times": False,
     "plot_gallery": True,
     "abort_on_example_error": False,
     "remove_config_comments": True,

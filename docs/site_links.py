@@ -75,6 +75,32 @@ def _title(path: Path) -> str:
     return ", ".join(filter(None, (words, day)))
 
 
+def skip(app: Any, what: str, name: str, member: Any, is_skipped: bool, options: Any) -> bool | None:
+    """Members that are scikit-learn's are described there."""
+    home = getattr(member, "fget", member)
+    module = getattr(home, "__module__", None)
+    if module is not None and not str(module).startswith("widemargin"):
+        return True
+    return None
+
+
+def escape(app: Any, what: str, name: str, member: Any, options: Any, lines: list[str]) -> None:
+    """In docstrings a bar is a norm and an underscore at the end a fitted attribute, not markup."""
+    for place, line in enumerate(lines):
+        if not line.lstrip().startswith((">>>", "...")):
+            parts = re.split(r"(``.*?``|`.*?`)", line)
+            lines[place] = "".join(part if part.startswith("`") else _escaped(part) for part in parts)
+
+
+def _escaped(text: str) -> str:
+    # At the start of a line is the name of a parameter or attribute.
+    name = re.match(r"[\w, ]+_(?= : |$)", text)
+    start, rest = (name[0], text[name.end() :]) if name else ("", text)
+    return start + re.sub(r"(\w)_(?!\w)", r"\1\\_", rest).replace("|", r"\|")
+
+
 def setup(app: Any) -> dict[str, Any]:
     app.connect("source-read", prepare)
+    app.connect("autodoc-skip-member", skip)
+    app.connect("autodoc-process-docstring", escape, priority=100)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -15,7 +15,7 @@ import widemargin as wm
 
 SURNAMES = {
     "Italian": "Rossi Russo Ferrari Esposito Bianchi Romano Colombo Ricci Marino Greco Bruno Gallo Conti Costa "
-    "Giordano Mancini Rizzo Lombardi Moretti Barbieri Fontana Santoro Mariani Rinaldi Caruso Ferrara Galli Martini Leone",
+    "Giordano Mancini Rizzo Lombardi Moretti Barbieri Fontana Santoro Mariani Rinaldi Caruso Ferrara Galli Leone",
     "Polish": "Nowak Kowalski Kowalczyk Kaminski Lewandowski Zielinski Szymanski Wozniak Dabrowski Kozlowski Mazur "
     "Jankowski Kwiatkowski Wojciechowski Krawczyk Kaczmarek Piotrowski Grabowski Zajac Pawlowski Michalski Krol "
     "Wieczorek Jablonski Majewski Olszewski Dudek Stepien Malinowski",

@@ -45,6 +45,8 @@ include_patterns = [
 exclude_patterns = [
     *(".*", "crates", "data", "fuzz", "python", "scripts", "target", "**/__pycache__", "**/cache", "**/results/quick"),
     "docs/templates",
+    # Would load a script from elsewhere.
+    "**/sg_execution_times.rst",
 ]
 
 # Markdown: what the existing documents use.

@@ -30,7 +30,11 @@ def overlap(a, b):
 
 
 svc = wm.BasisExpansionSVC(overlap, n_basis=30).fit(X, y)
-print(svc.predict([[(5, 12)], [(20, 27)]]), svc.score(X_test, y_test))
+svc.predict([[(5, 12)], [(20, 27)]])
+
+# %%
+# On shops that it has not seen:
+svc.score(X_test, y_test)
 
 # %%
 # Is the function what it should be?

@@ -29,7 +29,11 @@ X, y, X_test, y_test = X[:200], y[:200], X[200:], y[200:]
 # Three lines:
 svc = wm.BasisExpansionSVC("dtw:window=0.3", n_basis=60).fit(X, y)
 svc.predict(X_test)
-print(svc.C_, svc.estimated_score_, svc.score(X_test, y_test))
+svc.score(X_test, y_test)
+
+# %%
+# The C that it chose, and the accuracy that it expected:
+print(svc.C_, svc.estimated_score_)
 
 # %%
 # A few series of each class that it finds:

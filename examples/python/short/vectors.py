@@ -20,10 +20,14 @@ X_test, y_test = make_moons(2000, noise=0.25, random_state=1)
 # Three lines:
 svc = wm.ThinPlateSVC().fit(X, y)
 svc.predict([[0.5, 0.0], [0.5, 1.0]])
-print(svc.C_, svc.estimated_score_, svc.score(X_test, y_test))
+svc.score(X_test, y_test)
 
 # %%
-# The estimate, the second number, is made from the 300 points alone. The boundary and the margins:
+# What it chose, and the accuracy that it expected, from the 300 points alone:
+print(svc.kernel_, svc.C_, svc.estimated_score_)
+
+# %%
+# The boundary and the margins:
 figure, ax = plt.subplots(figsize=(6, 3.75), layout="constrained")
 DecisionBoundaryDisplay.from_estimator(svc, X, response_method="predict", cmap="coolwarm", alpha=0.25, eps=0.4, ax=ax)
 DecisionBoundaryDisplay.from_estimator(

@@ -60,7 +60,7 @@ autodoc_typehints = "none"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 default_role = "py:obj"
-templates_path = ["templates"]
+templates_path = [str(ROOT / "docs/templates")]
 add_module_names = False
 toc_object_entries = False
 

@@ -41,8 +41,12 @@ def prepare(app: Any, docname: str, source: list[str]) -> None:
     if path.suffix != ".md":
         return
     text = _LINK.sub(lambda link: f"]({_page(path.parent, link[1])})", source[0])
-    if not re.search(r"^# ", text, re.MULTILINE):
+    heading = re.search(r"^# (.*)$", text, re.MULTILINE)
+    if heading is None:
         text = f"# {_title(path)}\n\n{text}"
+    elif path.parent.name == "results" and not re.search(r"\d{4}-\d\d-\d\d", heading[1]):
+        # Which of several tables with one title it is.
+        text = text.replace(heading[0], f"{heading[0]} ({path.stem.replace('_', ' ')})", 1)
     source[0] = text
 
 

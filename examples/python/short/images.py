@@ -24,13 +24,13 @@ X_test = np.stack([shift(image, move, order=0) for image, move in zip(X_test, mo
 
 # %%
 # Three lines:
-svc = wm.BasisExpansionSVC("hog:cell=4/rigid:radius=2", n_basis=300).fit(X, y)
+svc = wm.BasisExpansionSVC("hog:cell=4/rigid:radius=2").fit(X, y)
 svc.predict(X_test)
 svc.score(X_test, y_test)
 
 # %%
 # For comparison, the same with a Gaussian, which does not shift:
-wm.BasisExpansionSVC("hog:cell=4/rbf", n_basis=300).fit(X, y).score(X_test, y_test)
+wm.BasisExpansionSVC("hog:cell=4/rbf").fit(X, y).score(X_test, y_test)
 
 # %%
 # What the first digits are taken for:

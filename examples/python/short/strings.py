@@ -45,8 +45,8 @@ figure, ax = plt.subplots(figsize=(6, 3.75), layout="constrained")
 for language, colour in zip(SURNAMES, ("#009E73", "#D55E00", "#0072B2"), strict=True):
     of_it = [place for place, one in enumerate(languages) if one == language]
     ax.text(*places[of_it].mean(axis=0), language, color=colour, fontsize=22, ha="center", va="center", alpha=0.3)
-    for place in of_it[::2]:
-        ax.text(*places[place], names[place], color=colour, fontsize=8.5, ha="center", va="center")
+    for place in of_it[::3]:
+        ax.text(*places[place], names[place], color=colour, fontsize=10, ha="center", va="center")
 ax.set(xlim=np.array([-1.15, 1.15]) * abs(places[:, 0]).max(), ylim=(places[:, 1].min(), places[:, 1].max()))
 ax.axis("off")
 plt.show()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks a built site: every internal link and anchor is found, and no page makes a browser ask another server.
 
-    scripts/check_site.py target/docs/html
+scripts/check_site.py target/docs/html
 """
 
 from __future__ import annotations

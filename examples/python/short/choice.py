@@ -15,7 +15,7 @@ from sklearn.model_selection import train_test_split
 import widemargin as wm
 from widemargin.inspection import PathDisplay
 
-X, X_test, y, y_test = train_test_split(*load_digits(return_X_y=True), random_state=0)
+X, X_test, y, y_test = train_test_split(*load_digits(return_X_y=True), train_size=900, random_state=0)
 auto = wm.AutoSVC(random_state=0).fit(X, y)
 print(auto.best_estimator_)
 print(f"expects {auto.estimated_score_:.3f}, finds {auto.score(X_test, y_test):.3f}")

@@ -47,6 +47,7 @@ for language, colour in zip(SURNAMES, ("#009E73", "#D55E00", "#0072B2"), strict=
     ax.text(*places[of_it].mean(axis=0), language, color=colour, fontsize=22, ha="center", va="center", alpha=0.3)
     for place in of_it[::3]:
         ax.text(*places[place], names[place], color=colour, fontsize=10, ha="center", va="center")
-ax.set(xlim=np.array([-1.15, 1.15]) * abs(places[:, 0]).max(), ylim=(places[:, 1].min(), places[:, 1].max()))
+low, high = places.min(axis=0), places.max(axis=0)
+ax.set(xlim=(low[0] - 0.3, high[0] + 0.3), ylim=(low[1] - 0.1, high[1] + 0.1))
 ax.axis("off")
 plt.show()

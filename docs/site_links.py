@@ -39,6 +39,7 @@ def prepare(app: Any, docname: str, source: list[str]) -> None:
     """Markdown as Sphinx wants it: a title on every page, and links to pages instead of folders."""
     path = Path(app.env.doc2path(docname))
     if path.suffix != ".md":
+        source[0] = _picture_first(path, source[0])
         return
     text = _LINK.sub(lambda link: f"]({_page(path.parent, link[1])})", source[0])
     heading = re.search(r"^# (.*)$", text, re.MULTILINE)
@@ -48,6 +49,18 @@ def prepare(app: Any, docname: str, source: list[str]) -> None:
         # Which of several tables with one title it is.
         text = text.replace(heading[0], f"{heading[0]} ({path.stem.replace('_', ' ')})", 1)
     source[0] = text
+
+
+def _picture_first(path: Path, text: str) -> str:
+    """Of a whole example, what it draws above its code, so that no one must scroll to see it."""
+    picture = path.parent / "images" / f"sphx_glr_{path.stem}_001.png"
+    if path.parent != ROOT / "docs/gallery" or not picture.is_file():
+        return text
+    shown = f".. image:: images/{picture.name}\n   :alt: What this example draws\n   :width: 100%\n\n"
+    before, code, after = text.partition(".. code-block:: Python\n")
+    # The comment in front of the code belongs to it.
+    before, comment, line = before.rpartition(".. GENERATED FROM PYTHON SOURCE LINES")
+    return before + shown + comment + line + code + after
 
 
 def _page(folder: Path, target: str) -> str:

@@ -103,8 +103,9 @@ class HOG(DescriptorMixin, TransformerMixin, BaseEstimator):
 
 
 class MeanNormScaler(DescriptorMixin, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Centres vectors and divides them by the mean norm of the centred ones (BE-SVM, eq. 3 and 4).
+    """Centres vectors and divides them by the mean norm of the centred ones.
 
+    Equations 3 and 4 of the basis expansion SVM's paper.
     ``MeanNormScaler() >> RBF(gamma=1)`` is a similarity, in which the scaling is learned at ``fit``.
 
     Attributes

@@ -25,6 +25,6 @@ reproduce:
 reproduce-quick:
 	python3 reproduce/run.py --quick $(ARGS)
 
-## The API reference of the library.
+## The site, in target/docs/html: guide, gallery, reference of Python and Rust (ARGS=--no-rust leaves the latter out).
 docs:
-	cargo doc --no-deps --locked --workspace
+	./scripts/docs $(ARGS)

@@ -1,9 +1,15 @@
-"""Parameter search: a pipeline, a grid over the similarity's parameters, a time limit, and probabilities.
+"""
+Parameter search in a pipeline
+==============================
+
+Parameter search: a pipeline, a grid over the similarity's parameters, a time limit, and probabilities.
 
 `basisexpansionsvc__similarity__gamma` is the gamma of the similarity of the classifier in the pipeline; a grid may also
 contain whole similarities, including Python functions. For long searches: `time_limit=` stops each fit with its current
 solution, `verbose=1` prints progress, Ctrl-C takes effect at once, and scikit-learn 1.9's `set_callbacks` reports
 progress.
+
+.. code-block:: sh
 
     python grid_search_pipeline.py                          # scikit-learn's digits
     python grid_search_pipeline.py --data usps.npz --out .  # arrays X_train, y_train, X_test, y_test
@@ -79,7 +85,6 @@ def draw(search: GridSearchCV, path: Path) -> None:
     axes[0].set_ylabel("C")
     figure.colorbar(image, ax=axes, label="accuracy in cross-validation (%)")
     figure.savefig(path, dpi=120)
-    plt.close(figure)
 
 
 def main(argv: list[str] | None = None) -> float:
@@ -126,5 +131,7 @@ def main(argv: list[str] | None = None) -> float:
     return accuracy
 
 
+# %%
+# With the built-in data this prints and draws:
 if __name__ == "__main__":
     main()

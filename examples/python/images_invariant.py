@@ -1,7 +1,13 @@
-"""Images shifted relative to training: similarities with displacements, compared with a Gaussian without them.
+"""
+Images that are shifted
+=======================
+
+Images shifted relative to training: similarities with displacements, compared with a Gaussian without them.
 
 Training images are centred, test images are shifted by a few pixels. `Rigid` shifts the whole grid of HOG cells of an
 image to its best match with the basis, `Deformable` also displaces single cells; neither is a kernel.
+
+.. code-block:: sh
 
     python images_invariant.py                                        # scikit-learn's digits on a larger canvas
     python images_invariant.py --data cifar-10-batches-bin --out .    # the folder of CIFAR-10's binary version
@@ -86,7 +92,6 @@ def draw(accuracies: dict[str, list[float]], svc: BasisExpansionSVC, path: Path)
     top.legend(*axes.get_legend_handles_labels(), loc="outside right center", frameon=False)
     BasisDisplay.from_estimator(svc, 20, ax=bottom.subplots())
     figure.savefig(path, dpi=120)
-    plt.close(figure)
 
 
 def main(argv: list[str] | None = None) -> float:
@@ -117,5 +122,7 @@ def main(argv: list[str] | None = None) -> float:
     return float(np.mean(accuracies["Rigid(2)"]))
 
 
+# %%
+# With the built-in data this prints and draws:
 if __name__ == "__main__":
     main()

@@ -1,7 +1,13 @@
-"""Molecules: the Tanimoto similarity of fingerprints (shared bits over all bits), compared with a linear SVM on bits.
+"""
+Molecules by the Tanimoto similarity
+====================================
+
+Molecules: the Tanimoto similarity of fingerprints (shared bits over all bits), compared with a linear SVM on bits.
 
 Fingerprints encode the substructures of a molecule. The table may contain them as columns of 0 and 1 or as one column
 of hexadecimal digits; from SMILES strings, widemargin computes its own: n-grams of characters, hashed to bits.
+
+.. code-block:: sh
 
     python molecules_tanimoto.py                                        # fingerprints with planted substructures
     python molecules_tanimoto.py --data bbbp.csv --label p_np --out .   # a column `smiles`, `fingerprint`, or bits
@@ -76,7 +82,6 @@ def draw(truth: np.ndarray, scores: dict[str, np.ndarray], path: Path) -> None:
     axes.set(xlabel="inactive ones taken for active (%)", ylabel="active ones found (%)", aspect="equal")
     axes.legend(loc="lower right")
     figure.savefig(path, dpi=120)
-    plt.close(figure)
 
 
 def main(argv: list[str] | None = None) -> float:
@@ -114,5 +119,7 @@ def main(argv: list[str] | None = None) -> float:
     return accuracy
 
 
+# %%
+# With the built-in data this prints and draws:
 if __name__ == "__main__":
     main()

@@ -1,8 +1,14 @@
-"""A user-defined similarity in Python: sets of keypoints, compared by voting for a displacement.
+"""
+A user-defined similarity: sets of keypoints
+============================================
+
+A user-defined similarity in Python: sets of keypoints, compared by voting for a displacement.
 
 A sample is a dict of points and their kinds, as from a corner detector. Two samples are similar if many points of the
 same kind agree on one displacement. It does not correspond to vectors, and it is not a kernel. `@pairs` turns a
 function of two samples into a similarity for `BasisExpansionSVC`; `check_similarity` validates it.
+
+.. code-block:: sh
 
     python own_similarity.py                                   # constellations, moved, incomplete and with clutter
     python own_similarity.py --data keypoints.jsonl --out .    # {"points": [[x, y], ...], "kinds": [...], "label": ...}
@@ -87,13 +93,11 @@ def histogram(samples: list[Keypoints]) -> np.ndarray:
 
 def draw(samples: list[Keypoints], path: Path) -> None:
     """The eigenvalues of the similarities among samples: a kernel would have none below 0."""
-    import matplotlib.pyplot as plt
 
     from widemargin.inspection import SpectrumDisplay
 
     display = SpectrumDisplay.from_similarity(agreement, samples)
     display.figure_.savefig(path, dpi=120)
-    plt.close(display.figure_)
 
 
 def main(argv: list[str] | None = None) -> float:
@@ -131,5 +135,7 @@ def main(argv: list[str] | None = None) -> float:
     return accuracy
 
 
+# %%
+# With the built-in data this prints and draws:
 if __name__ == "__main__":
     main()

@@ -1,7 +1,13 @@
-"""Scattered points in the plane, without parameters: the thin plate SVM at three scales of the axes.
+"""
+Points in the plane, without parameters
+=======================================
+
+Scattered points in the plane, without parameters: the thin plate SVM at three scales of the axes.
 
 A Gaussian has a width in units of the data. The thin plate has none: the boundary is the same in millimetres and in
 kilometres, and C is selected by leave-one-out in closed form.
+
+.. code-block:: sh
 
     python scattered_2d.py                              # moons, rings and a chessboard of four fields
     python scattered_2d.py --data banana.npz --out .    # a .npz of X (two columns) and y, or a .csv of x, y, label
@@ -88,7 +94,6 @@ def draw(drawn: dict[str, list[tuple[ThinPlateSVC, np.ndarray, np.ndarray]]], pa
             axis.locator_params(nbins=5)
         PathDisplay.from_estimator(fitted[1][0], ax=row[-1])
     figure.savefig(path, dpi=110)
-    plt.close(figure)
 
 
 def main(argv: list[str] | None = None) -> float:
@@ -120,5 +125,7 @@ def main(argv: list[str] | None = None) -> float:
     return float(np.mean(accuracies["thin plate"]))
 
 
+# %%
+# With the built-in data this prints and draws:
 if __name__ == "__main__":
     main()

@@ -1,7 +1,13 @@
-"""Time series: dynamic time warping, compared with a Gaussian on the same values and the nearest neighbour by DTW.
+"""
+Time series by dynamic time warping
+===================================
+
+Time series: dynamic time warping, compared with a Gaussian on the same values and the nearest neighbour by DTW.
 
 DTW stretches and compresses the time axis of one series to match the other. It is not a kernel, which a basis expansion
 does not require, and it is slow, so only a few series serve as bases: the nearest neighbour compares with all.
+
+.. code-block:: sh
 
     python series_dtw.py                                       # patterns that are warped at random
     python series_dtw.py --data UCRArchive_2018/GunPoint --out .   # a folder of the UCR archive, or a .npz
@@ -63,13 +69,11 @@ def load(path: Path) -> Split:
 
 def draw(svc: BasisExpansionSVC, path: Path) -> None:
     """The bases with the largest weights for and against each class."""
-    import matplotlib.pyplot as plt
 
     from widemargin.inspection import BasisDisplay
 
     display = BasisDisplay.from_estimator(svc, 5, per_class=True)
     display.figure_.savefig(path, dpi=120)
-    plt.close(display.figure_)
 
 
 def main(argv: list[str] | None = None) -> float:
@@ -109,5 +113,7 @@ def main(argv: list[str] | None = None) -> float:
     return accuracy
 
 
+# %%
+# With the built-in data this prints and draws:
 if __name__ == "__main__":
     main()

@@ -1,7 +1,13 @@
-"""Strings: the language of a surname by edit distance, compared with n-grams of characters and a linear SVM.
+"""
+Surnames by edit distance
+=========================
+
+Strings: the language of a surname by edit distance, compared with n-grams of characters and a linear SVM.
 
 A similarity need not compare vectors. Here it is the fraction of characters that need not be edited to turn one name
 into the other; no features are computed, and a fitted model stores its bases as strings.
+
+.. code-block:: sh
 
     python surnames_edit_distance.py                                    # names made of syllables
     python surnames_edit_distance.py --data surnames.tsv --out .        # a header, then language, tab, surname
@@ -80,7 +86,6 @@ def draw(truth: list[str], found: np.ndarray, path: Path) -> None:
         text.set_visible(text.get_text() != "0.00")
     axes.set(title="Share of each language's names", xlabel="predicted", ylabel="true")
     figure.savefig(path, dpi=120)
-    plt.close(figure)
 
 
 def main(argv: list[str] | None = None) -> float:
@@ -118,5 +123,7 @@ def main(argv: list[str] | None = None) -> float:
     return accuracy
 
 
+# %%
+# With the built-in data this prints and draws:
 if __name__ == "__main__":
     main()

@@ -1,8 +1,14 @@
-"""Text: additive kernels on word counts, compared with a linear SVM on the same counts.
+"""
+Text: additive kernels on word counts
+=====================================
+
+Text: additive kernels on word counts, compared with a linear SVM on the same counts.
 
 Words are bursty: a document that has used a word is likely to use it again. A linear SVM counts the tenth occurrence as
 much as the first; histogram intersection and chi-squared do not, at the cost of three numbers per feature instead of
 one.
+
+.. code-block:: sh
 
     python text_intersection.py                                   # documents made from topics
     python text_intersection.py --data news20.train.npz --out .   # files of bags_of_words.py, or any in SciPy's layout
@@ -90,7 +96,6 @@ def draw(accuracies: dict[str, list[float]], path: Path) -> None:
     axes.grid(alpha=0.3)
     figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
     figure.savefig(path, dpi=120)
-    plt.close(figure)
 
 
 def main(argv: list[str] | None = None) -> float:
@@ -123,5 +128,7 @@ def main(argv: list[str] | None = None) -> float:
     return max(accuracies["intersection"])
 
 
+# %%
+# With the built-in data this prints and draws:
 if __name__ == "__main__":
     main()

@@ -43,6 +43,14 @@ class BasisDisplay:
     axes_ : list of matplotlib Axes
         One per basis, or one per group for vectors and named bases.
     figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> from widemargin import BasisExpansionSVC
+    >>> from widemargin.inspection import BasisDisplay
+    >>> names = ["Rossi", "Russo", "Bianchi", "Romano", "Smith", "Jones", "Williams", "Taylor"]
+    >>> svc = BasisExpansionSVC("edit", normalization="mean_norm").fit(names, ["it"] * 4 + ["en"] * 4)
+    >>> display = BasisDisplay.from_estimator(svc, 3)
     """
 
     groups: list[tuple[str, npt.NDArray[np.intp], npt.NDArray[np.float64]]]

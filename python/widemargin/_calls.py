@@ -30,6 +30,14 @@ class Pairs:
         Processes that share the rows of a block; None computes them in this process.
     symmetric : bool, default=False
         f(a, b) = f(b, a): a block of samples with themselves needs half of the calls.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import pairs
+    >>> overlap = pairs(lambda a, b: len(a & b), symmetric=True)
+    >>> print(overlap([{1, 2}, {3}], [{2, 3}, {4}]))
+    [[1. 0.]
+     [1. 0.]]
     """
 
     def __init__(
@@ -138,9 +146,13 @@ def pairs(
 
     Examples
     --------
-    >>> @pairs(n_jobs=2)
+    >>> from widemargin.similarity import pairs
+    >>> @pairs
     ... def same_first_letter(a, b):
     ...     return float(a[:1] == b[:1])
+    >>> print(same_first_letter(["Ann", "Bo"], ["Alf", "Bea"]))
+    [[1. 0.]
+     [0. 1.]]
     """
     if function is None:
         return functools.partial(Pairs, n_jobs=n_jobs, symmetric=symmetric)

@@ -30,6 +30,16 @@ class HOG(DescriptorMixin, TransformerMixin, BaseEstimator):
     flatten : bool, default=True
         One row an image (n, rows · columns · 31), or (n, rows, columns, 31) for similarities of grids.
     n_jobs : int or None, default=None
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from widemargin import HOG
+    >>> images = np.zeros((2, 32, 32), dtype=np.uint8)
+    >>> HOG(cell_size=8).fit_transform(images).shape
+    (2, 496)
+    >>> (HOG(8) >> "rigid").spec
+    'hog:cell=8/rigid'
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -93,8 +103,9 @@ class HOG(DescriptorMixin, TransformerMixin, BaseEstimator):
 
 
 class MeanNormScaler(DescriptorMixin, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Centres vectors and divides them by the mean norm of the centred ones (BE-SVM, eq. 3 and 4).
+    """Centres vectors and divides them by the mean norm of the centred ones.
 
+    Equations 3 and 4 of the basis expansion SVM's paper.
     ``MeanNormScaler() >> RBF(gamma=1)`` is a similarity, in which the scaling is learned at ``fit``.
 
     Attributes
@@ -102,6 +113,15 @@ class MeanNormScaler(DescriptorMixin, OneToOneFeatureMixin, TransformerMixin, Ba
     mean_ : ndarray of shape (n_features,)
     mean_norm_ : float
         The mean of ‖x − mean‖; 1 where all samples are equal.
+
+    Examples
+    --------
+    >>> from widemargin import MeanNormScaler
+    >>> scaler = MeanNormScaler().fit([[0.0, 0.0], [2.0, 4.0]])
+    >>> scaler.mean_.tolist(), round(scaler.mean_norm_, 3)
+    ([1.0, 2.0], 2.236)
+    >>> scaler.transform([[1.0, 2.0]]).tolist()
+    [[0.0, 0.0]]
     """
 
     spec = "mean-norm"

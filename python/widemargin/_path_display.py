@@ -41,6 +41,15 @@ class Tried:
         Why there is no loss.
     chosen : bool
         Whether the model is of this candidate.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from widemargin import ThinPlateSVC
+    >>> from widemargin.inspection import PathDisplay
+    >>> display = PathDisplay.from_estimator(ThinPlateSVC().fit(*load_iris(return_X_y=True)))
+    >>> sorted(one.name for one in display.tried)
+    ['cityblock', 'distance']
     """
 
     name: str
@@ -83,6 +92,13 @@ class PathDisplay:
     ax_tried_ : matplotlib Axes or None
         Of the candidates.
     figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from widemargin import ThinPlateSVC
+    >>> from widemargin.inspection import PathDisplay
+    >>> display = PathDisplay.from_estimator(ThinPlateSVC().fit(*load_iris(return_X_y=True)))
     """
 
     C: npt.NDArray[np.float64] = field(default_factory=_none)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _core
+from ._row_examples import EXAMPLES
 
 SIMILARITIES: dict[str, dict[str, Any]] = {row["name"]: row for row in _core.similarity_rows()}
 DESCRIPTORS: dict[str, dict[str, Any]] = {row["name"]: row for row in _core.descriptor_rows()}
@@ -61,7 +62,15 @@ def documentation(row: dict[str, Any]) -> str:
         range = f"{one['range'][0].upper()}{one['range'][1:]}." if one["range"] else ""
         if range or one["about"]:
             lines.append(f"    {range} {one['about']}".rstrip().replace("     ", "    "))
-    return "\n".join(lines).replace("`", "``")
+    text = "\n".join(lines).replace("`", "``")
+    return f"{text}\n\nExamples\n--------\n{_example(row).strip()}\n"
+
+
+def _example(row: dict[str, Any]) -> str:
+    """An example of the class, as doctests."""
+    spec = next(iter(row["examples"]), f"{row['name']}/{row['usual']}")
+    told = f">>> from widemargin.similarity import Similarity\n>>> Similarity({spec!r}).spec\n{spec!r}"
+    return EXAMPLES.get(row["name"], told)
 
 
 def make_class(row: dict[str, Any], bases: tuple[type, ...], module: str) -> type:

@@ -49,6 +49,14 @@ class Similarity(_Spelled):
     ----------
     spec : str
         Such as ``"rbf:gamma=1"`` or ``"hog:cell=8/rigid:radius=1"``.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import RBF, Similarity
+    >>> Similarity("rbf:gamma=1") == RBF(gamma=1.0)
+    True
+    >>> print(Similarity("distance")([[0.0, 0.0]], [[3.0, 4.0]]))
+    [[-5.]]
     """
 
     def __init__(self, spec: str) -> None:
@@ -120,7 +128,14 @@ class Similarity(_Spelled):
 
 
 class DescriptorMixin:
-    """For what describes samples before they are compared: ``descriptor >> similarity``. It needs a `spec`."""
+    """For what describes samples before they are compared: ``descriptor >> similarity``. It needs a `spec`.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import HOG, DescriptorMixin
+    >>> isinstance(HOG(), DescriptorMixin)
+    True
+    """
 
     @property
     def spec(self) -> str:
@@ -144,6 +159,13 @@ class Chain(_Spelled):
     ----------
     first : descriptor
     then : similarity or descriptor
+
+    Examples
+    --------
+    >>> from widemargin.similarity import HOG, Chain, Rigid
+    >>> chain = HOG(4) >> Rigid(radius=1)
+    >>> isinstance(chain, Chain), chain.spec, chain.then.radius
+    (True, 'hog:cell=4/rigid:radius=1', 1)
     """
 
     def __new__(cls, first: Any = None, then: Any = None) -> Chain:
@@ -271,6 +293,12 @@ class Resolved:
         For each part its place in the list that was given.
     layout : {"auto", "channels_first", "channels_last"}
         The order of the axes of time series.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import resolve
+    >>> resolve(["dtw:window=0.1", "msm"]).takes
+    ['time series', 'vectors']
     """
 
     specs: list[str]
@@ -319,6 +347,12 @@ def resolve(similarity: Any, layout: str = "auto") -> Resolved:
         For anything else.
     ValueError
         For a spec that is not one, naming the nearest, an empty list, or similarities that no samples suit.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import resolve
+    >>> resolve("hog:cell=8/rbf").takes
+    ['images']
     """
     layout = layout_of(layout)
     several = isinstance(similarity, (list, tuple))
@@ -407,6 +441,13 @@ def pairwise(
     ------
     ValueError, TypeError
         For samples that the similarity cannot compare, naming them.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import pairwise
+    >>> print(pairwise("edit", ["Rossi", "Smith"], ["Russo", "Smithe", "Rossi"]).round(2))
+    [[0.6  0.   1.  ]
+     [0.   0.83 0.  ]]
     """
     resolved = resolve(similarity, layout)
     if resolved.is_precomputed and Y is not None:

@@ -141,6 +141,23 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
     n_iter_ : int
     report_ : dict
         Status, objectives, duality gaps, seconds per stage, warnings.
+
+    Examples
+    --------
+    >>> from widemargin import BasisExpansionSVC
+    >>> names = ["Rossi", "Russo", "Bianchi", "Romano", "Smith", "Jones", "Williams", "Taylor"] * 2
+    >>> svc = BasisExpansionSVC("edit", n_basis=8).fit(names, (["it"] * 4 + ["en"] * 4) * 2)
+    >>> svc.predict(["Rosso", "Smithson"])
+    array(['it', 'en'], dtype='<U2')
+
+    A list of similarities, each with parameters that a search can vary:
+
+    >>> from sklearn.datasets import load_wine
+    >>> from widemargin.similarity import RBF, Laplacian
+    >>> X, y = load_wine(return_X_y=True)
+    >>> svc = BasisExpansionSVC([RBF(), Laplacian()], n_basis=50).fit(X[::2], y[::2])
+    >>> svc.coef_.shape
+    (3, 100)
     """
 
     _read = _core.Model.from_bytes

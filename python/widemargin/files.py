@@ -47,6 +47,20 @@ def save(estimator: MarginClassifier, path: str | os.PathLike[str]) -> None:
         For any other object, and for a similarity that cannot be pickled.
     sklearn.exceptions.NotFittedError
     OSError
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from sklearn.datasets import load_iris
+    >>> from widemargin import ThinPlateSVC, load, save
+    >>> X, y = load_iris(return_X_y=True)
+    >>> svc = ThinPlateSVC().fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(svc, Path(folder) / "iris.model")
+    ...     same = load(Path(folder) / "iris.model")
+    >>> bool((same.decision_function(X) == svc.decision_function(X)).all())
+    True
     """
     if not isinstance(estimator, MarginClassifier):
         names = ", ".join(one.__name__ for one in CLASSES.values())
@@ -85,6 +99,10 @@ def load(path: str | os.PathLike[str], *, trusted: bool = False) -> Any:
     -----
     UserWarning
         For a file of format 1, which has no checksum, so that damage may go undetected.
+
+    Examples
+    --------
+    See `save`.
     """
     if not isinstance(trusted, bool | np.bool_):
         raise TypeError(f"trusted must be True or False, not {trusted!r}")

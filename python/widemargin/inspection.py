@@ -53,6 +53,12 @@ class Spectrum:
     rounding : float
         A bound on the effect of single-precision rounding on an eigenvalue: n ε max |S_ij|. Eigenvalues up to this size
         count as zero.
+
+    Examples
+    --------
+    >>> from widemargin.inspection import spectrum
+    >>> spectrum("edit", ["Rossi", "Russo", "Smith"]).negative_ratio
+    0.0
     """
 
     similarity: str
@@ -91,6 +97,16 @@ def spectrum(similarity: Any, X: Any, n_jobs: int | None = None, *, layout: str 
     ------
     ValueError, TypeError
         For samples that the similarity cannot compare, naming them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from widemargin.inspection import spectrum
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> spectrum("rbf:gamma=1", X).negative_ratio
+    0.0
+    >>> spectrum("sigmoid:gamma=1,coef0=-1", X).negative_ratio
+    0.52
     """
     from ._threads import threads_of
 
@@ -121,6 +137,15 @@ def margins(estimator: Any) -> npt.NDArray[np.float64]:
     ------
     ValueError
         For a power mean SVM with the polynomial approximation, which has no such space.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from widemargin import BasisExpansionSVC
+    >>> from widemargin.inspection import margins
+    >>> svc = BasisExpansionSVC("rbf", n_basis=30, C=1.0).fit(*load_iris(return_X_y=True))
+    >>> margins(svc).shape
+    (3,)
     """
     check_has(estimator, "a fitted classifier", "_model")
     with np.errstate(divide="ignore"):
@@ -149,6 +174,16 @@ def dual_variables(estimator: Any, X: Any, y: Any, sample_weight: Any = None) ->
     ------
     ValueError
         For labels that the estimator was not trained with, and for a power mean SVM with the hinge loss.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from widemargin import BasisExpansionSVC
+    >>> from widemargin.inspection import dual_variables
+    >>> X, y = load_iris(return_X_y=True)
+    >>> svc = BasisExpansionSVC("rbf", n_basis=30, C=1.0).fit(X, y)
+    >>> dual_variables(svc, X, y).shape
+    (150, 3)
     """
     check_has(estimator, "a fitted classifier", "_model")
     return estimator._dual_variables(X, y, sample_weight)
@@ -166,6 +201,15 @@ class SpectrumDisplay:
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     lines_ : list of matplotlib Line2D
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from widemargin.inspection import SpectrumDisplay
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> display = SpectrumDisplay.from_similarity(["rbf", "sigmoid"], X)
+    >>> len(display.lines_)
+    2
     """
 
     def __init__(self, spectra: Spectrum | Sequence[Spectrum]) -> None:

@@ -98,6 +98,17 @@ class PowerMeanSVC(VectorClassifier):
     n_features_in_ : int
     feature_names_in_ : ndarray of str of shape (n_features_in_,)
         If ``fit`` was given a data frame with names. Frames passed to ``predict`` may have their columns in any order.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from widemargin import PowerMeanSVC
+    >>> X, y = load_digits(return_X_y=True)
+    >>> svc = PowerMeanSVC(kernel="chi2", C=0.1).fit(X[:900], y[:900])
+    >>> svc.score(X[900:], y[900:]) > 0.9
+    True
+    >>> svc.weights_.shape == (10, 64, svc.n_nodes_)
+    True
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

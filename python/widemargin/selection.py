@@ -30,6 +30,15 @@ class Selection:
     rounds : list of dict
         For each round the accuracy of each candidate combined with those selected before, by name. The last round
         selected none if nothing gained enough.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from widemargin.selection import select_similarities
+    >>> X, y = load_iris(return_X_y=True)
+    >>> selection = select_similarities(["linear", "rbf"], X, y, n_basis=50, random_state=0)
+    >>> len(selection.accuracies) == len(selection.indices) == len(selection.similarities_)
+    True
     """
 
     similarities_: list[Any]
@@ -111,6 +120,15 @@ def select_similarities(
     ------
     ValueError, TypeError
         For invalid parameters, naming them, and for samples that the candidates cannot compare.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from widemargin import BasisExpansionSVC
+    >>> from widemargin.selection import select_similarities
+    >>> X, y = load_iris(return_X_y=True)
+    >>> selection = select_similarities(["linear", "rbf", "laplacian"], X, y, n_basis=50, random_state=0)
+    >>> svc = BasisExpansionSVC(selection.similarities_, n_basis=50).fit(X, y)
     """
     from sklearn.utils import check_random_state
     from sklearn.utils.multiclass import check_classification_targets

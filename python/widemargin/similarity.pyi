@@ -70,7 +70,14 @@ __all__ = [
 ]
 
 class Linear(Named, Similarity):
-    """x·y, of vectors."""
+    """x·y, of vectors.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Linear
+    >>> print(Linear()([[1.0, 2.0]], [[3.0, 4.0]]).round(4))
+    [[11.]]
+    """
 
     def __init__(self) -> None: ...
 
@@ -81,6 +88,12 @@ class RBF(Named, Similarity):
     ----------
     gamma : float, "scale" or None, default=None
         Above 0. Without one it is learned: 1 / mean ‖y − mean‖² over the training samples; ``scale`` says the same.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import RBF
+    >>> print(RBF(gamma=0.5)([[0.0, 0.0]], [[1.0, 1.0]]).round(4))
+    [[0.3679]]
     """
 
     gamma: float | str | None
@@ -93,6 +106,12 @@ class Laplacian(Named, Similarity):
     ----------
     gamma : float, "scale" or None, default=None
         Above 0. Without one it is learned: 1 / mean ‖y − mean‖₁ over the training samples; ``scale`` says the same.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Laplacian
+    >>> print(Laplacian(gamma=0.5)([[0.0, 0.0]], [[1.0, 1.0]]).round(4))
+    [[0.3679]]
     """
 
     gamma: float | str | None
@@ -110,6 +129,12 @@ class Polynomial(Named, Similarity):
     gamma : float, "scale" or None, default=None
         Above 0. Without one it is learned: 1 / mean ‖y − mean‖² over the training samples; ``scale`` says the same.
     coef0 : float, default=1.0
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Polynomial
+    >>> print(Polynomial(degree=2, gamma=1.0)([[1.0, 2.0]], [[3.0, 4.0]]).round(4))
+    [[144.]]
     """
 
     degree: int
@@ -125,6 +150,12 @@ class Sigmoid(Named, Similarity):
     gamma : float, "scale" or None, default=None
         Above 0. Without one it is learned: 1 / mean ‖y − mean‖² over the training samples; ``scale`` says the same.
     coef0 : float, default=0.0
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Sigmoid
+    >>> print(Sigmoid(gamma=0.1)([[1.0, 2.0]], [[3.0, 4.0]]).round(4))
+    [[0.8005]]
     """
 
     gamma: float | str | None
@@ -135,6 +166,12 @@ class Cosine(Named, Similarity):
     """x·y / √(x·x · y·y), of sets |x ∩ y| / √(|x| |y|), of bit sets or vectors.
 
     Two that are empty, or all 0, are equal.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Cosine
+    >>> print(Cosine()([[1.0, 0.0]], [[1.0, 1.0]]).round(4))
+    [[0.7071]]
     """
 
     def __init__(self) -> None: ...
@@ -143,6 +180,12 @@ class Tanimoto(Named, Similarity):
     """x·y / (x·x + y·y − x·y), of sets |x ∩ y| / |x ∪ y|, of bit sets or vectors.
 
     Two that are empty, or all 0, are equal.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Tanimoto
+    >>> print(Tanimoto()([{1, 2, 3}], [{2, 3, 4}]).round(4))
+    [[0.5]]
     """
 
     def __init__(self) -> None: ...
@@ -151,6 +194,12 @@ class Chi2(Named, Similarity):
     """Σ 2 x_j y_j / (x_j + y_j), of vectors.
 
     Of histograms: no value below 0.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Chi2
+    >>> print(Chi2()([[2.0, 0.0, 1.0]], [[2.0, 3.0, 3.0]]).round(4))
+    [[3.5]]
     """
 
     def __init__(self) -> None: ...
@@ -159,6 +208,12 @@ class Hellinger(Named, Similarity):
     """Σ √(x_j y_j), of vectors.
 
     Of histograms: no value below 0.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Hellinger
+    >>> print(Hellinger()([[4.0, 0.0, 1.0]], [[1.0, 3.0, 9.0]]).round(4))
+    [[5.]]
     """
 
     def __init__(self) -> None: ...
@@ -167,6 +222,12 @@ class Intersection(Named, Similarity):
     """Σ min(x_j, y_j), of vectors.
 
     Of histograms: no value below 0.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Intersection
+    >>> print(Intersection()([[2.0, 0.0, 1.0]], [[2.0, 3.0, 3.0]]).round(4))
+    [[3.]]
     """
 
     def __init__(self) -> None: ...
@@ -175,6 +236,12 @@ class JensenShannon(Named, Similarity):
     """Σ x_j/2 log₂((x_j + y_j)/x_j) + y_j/2 log₂((x_j + y_j)/y_j), of vectors.
 
     Of histograms: no value below 0.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import JensenShannon
+    >>> print(JensenShannon()([[2.0, 0.0]], [[2.0, 3.0]]).round(4))
+    [[2.]]
     """
 
     def __init__(self) -> None: ...
@@ -189,6 +256,12 @@ class PowerMean(Named, Similarity):
     p : float
         From -inf to inf (-1 is chi-squared, 0 Hellinger, -inf the minimum, 1 the mean, inf the maximum); a kernel
         from -inf to 0.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import PowerMean
+    >>> print(PowerMean(p=-1)([[2.0, 0.0, 1.0]], [[2.0, 3.0, 3.0]]).round(4))
+    [[3.5]]
     """
 
     p: float
@@ -201,18 +274,38 @@ class ThinPlate(Named, Similarity):
     ----------
     order : int, default=2
         From 2 to 16. 2 is r² log r.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import ThinPlate
+    >>> print(ThinPlate()([[0.0, 0.0]], [[0.0, 2.0]]).round(4))
+    [[2.7726]]
     """
 
     order: int
     def __init__(self, order: int = 2) -> None: ...
 
 class Distance(Named, Similarity):
-    """−r with r = ‖x − y‖, of vectors."""
+    """−r with r = ‖x − y‖, of vectors.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Distance
+    >>> print(Distance()([[0.0, 0.0]], [[3.0, 4.0]]).round(4))
+    [[-5.]]
+    """
 
     def __init__(self) -> None: ...
 
 class Cubic(Named, Similarity):
-    """r³ with r = ‖x − y‖, of vectors."""
+    """r³ with r = ‖x − y‖, of vectors.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Cubic
+    >>> print(Cubic()([[0.0, 0.0]], [[0.0, 2.0]]).round(4))
+    [[8.]]
+    """
 
     def __init__(self) -> None: ...
 
@@ -223,6 +316,12 @@ class Polyharmonic(Named, Similarity):
     ----------
     exponent : float
         Above 0 and at most 32, no even number.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Polyharmonic
+    >>> print(Polyharmonic(exponent=3)([[0.0, 0.0]], [[0.0, 2.0]]).round(4))
+    [[8.]]
     """
 
     exponent: float
@@ -237,6 +336,12 @@ class Spline(Named, Similarity):
         From 1 to 16. Above dims / 2.
     dims : int
         From 1 to 31. The dimension of the space.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Spline
+    >>> print(Spline(order=2, dims=3)([[0.0, 0.0, 0.0]], [[0.0, 3.0, 4.0]]).round(4))
+    [[-5.]]
     """
 
     order: int
@@ -244,7 +349,14 @@ class Spline(Named, Similarity):
     def __init__(self, order: int, dims: int) -> None: ...
 
 class Cityblock(Named, Similarity):
-    """−‖x − y‖₁, of vectors."""
+    """−‖x − y‖₁, of vectors.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Cityblock
+    >>> print(Cityblock()([[0.0, 0.0]], [[3.0, 4.0]]).round(4))
+    [[-7.]]
+    """
 
     def __init__(self) -> None: ...
 
@@ -257,6 +369,12 @@ class Log(Named, Similarity):
         Above 0.
     exponent : float, default=2.0
         Above 0 and at most 2.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Log
+    >>> print(Log(gamma=1.0)([[0.0]], [[2.0]]).round(4))
+    [[-1.6094]]
     """
 
     gamma: float
@@ -270,6 +388,12 @@ class Multiquadric(Named, Similarity):
     ----------
     gamma : float
         Above 0.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Multiquadric
+    >>> print(Multiquadric(gamma=2.0)([[0.0]], [[2.0]]).round(4))
+    [[-3.]]
     """
 
     gamma: float
@@ -282,6 +406,12 @@ class InverseMultiquadric(Named, Similarity):
     ----------
     gamma : float
         Above 0.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import InverseMultiquadric
+    >>> print(InverseMultiquadric(gamma=2.0)([[0.0]], [[2.0]]).round(4))
+    [[0.3333]]
     """
 
     gamma: float
@@ -296,6 +426,12 @@ class Canberra(Named, Similarity):
     ----------
     gamma : float or None, default=None
         Above 0. Without one 1 / the number of features.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Canberra
+    >>> print(Canberra(gamma=1.0)([[1.0, 0.0]], [[3.0, 0.0]]).round(4))
+    [[0.6065]]
     """
 
     gamma: float | None
@@ -312,6 +448,14 @@ class Rigid(Named, Similarity):
         From 0 to 1024. How many cells z may go along each axis.
     penalty : float, default=0.0
         At least 0. Its product with ‖z‖² is subtracted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from widemargin.similarity import Rigid
+    >>> diagonal, moved = np.eye(3).reshape(1, 3, 3, 1), np.eye(3, k=1).reshape(1, 3, 3, 1)
+    >>> print(Rigid(radius=1)(diagonal, moved).round(4))
+    [[2.]]
     """
 
     radius: int
@@ -331,6 +475,14 @@ class Deformable(Named, Similarity):
         From 0 to 1024. How many cells u may go along each axis.
     penalty : float, default=0.0
         At least 0. Its product with ‖z‖², and with ‖u‖² for each cell, is subtracted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from widemargin.similarity import Deformable
+    >>> diagonal, moved = np.eye(3).reshape(1, 3, 3, 1), np.eye(3, k=1).reshape(1, 3, 3, 1)
+    >>> print(Deformable(rigid=0, local=1)(diagonal, moved).round(4))
+    [[2.]]
     """
 
     rigid: int
@@ -373,6 +525,14 @@ class Match(Named, Similarity):
     smooth : float, default=0.0
         At least 0. Its product with the squared difference of the displacements of any two neighbouring cells is
         subtracted; needs ``local`` or ``basis_local``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from widemargin.similarity import Match
+    >>> diagonal, moved = np.eye(3).reshape(1, 3, 3, 1), np.eye(3, k=1).reshape(1, 3, 3, 1)
+    >>> print(Match(radius=1, base="linear")(diagonal, moved).round(4))
+    [[2.]]
     """
 
     radius: int
@@ -426,6 +586,14 @@ class Jitter(Named, Similarity):
         Of ``polynomial``, 1 if not given, and ``sigmoid``, 0.
     p : float or None, default=None
         From -inf to 0. Of ``power-mean``, which needs it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from widemargin.similarity import Jitter
+    >>> diagonal, moved = np.eye(3).reshape(1, 3, 3, 1), np.eye(3, k=1).reshape(1, 3, 3, 1)
+    >>> print(Jitter(radius=1, base="linear")(diagonal, moved).round(4))
+    [[2.]]
     """
 
     radius: int
@@ -460,6 +628,12 @@ class DTW(Named, Similarity):
         Take the root of the sum.
     normalize : bool, default=False
         Divide the sum by the sum of both lengths, before its root.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import DTW
+    >>> print(DTW()([[0.0, 0.0, 1.0, 2.0]], [[0.0, 1.0, 2.0, 2.5]]).round(4))
+    [[-0.25]]
     """
 
     window: float
@@ -488,6 +662,12 @@ class WDTW(Named, Similarity):
         At least 0. How steeply the weight grows with |i − j|.
     gamma : float, "auto" or None, default=None
         Above 0. Without one it is −d; ``auto`` learns 1 / mean d from pairs of training series.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import WDTW
+    >>> print(WDTW(g=0.5)([[0.0, 0.0, 1.0, 2.0]], [[0.0, 1.0, 2.0, 2.5]]).round(4))
+    [[-0.0672]]
     """
 
     window: float
@@ -508,6 +688,12 @@ class MSM(Named, Similarity):
         At least 0. The cost of a split or a merge.
     gamma : float, "auto" or None, default=None
         Above 0. Without one it is −d; ``auto`` learns 1 / mean d from pairs of training series.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import MSM
+    >>> print(MSM(c=0.5)([[0.0, 0.0, 1.0, 2.0]], [[0.0, 1.0, 2.0, 2.5]]).round(4))
+    [[-1.5]]
     """
 
     window: float
@@ -530,6 +716,12 @@ class TWE(Named, Similarity):
         At least 0. What a deletion costs, lambda in the paper.
     gamma : float, "auto" or None, default=None
         Above 0. Without one it is −d; ``auto`` learns 1 / mean d from pairs of training series.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import TWE
+    >>> print(TWE()([[0.0, 0.0, 1.0, 2.0]], [[0.0, 1.0, 2.0, 2.5]]).round(4))
+    [[-2.506]]
     """
 
     window: float
@@ -557,6 +749,12 @@ class ERP(Named, Similarity):
         What a step that is left out is compared with.
     gamma : float, "auto" or None, default=None
         Above 0. Without one it is −d; ``auto`` learns 1 / mean d from pairs of training series.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import ERP
+    >>> print(ERP()([[0.0, 0.0, 1.0, 2.0]], [[0.0, 1.0, 2.0, 2.5]]).round(4))
+    [[-2.5]]
     """
 
     window: float
@@ -578,6 +776,12 @@ class LCSS(Named, Similarity):
         At least 0. The largest Euclidean distance of two common time steps.
     gamma : float, "auto" or None, default=None
         Above 0. Without one it is −d; ``auto`` learns 1 / mean d from pairs of training series.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import LCSS
+    >>> print(LCSS(epsilon=0.1)([[0.0, 0.0, 1.0, 2.0]], [[0.0, 1.0, 2.0, 2.5]]).round(4))
+    [[-0.25]]
     """
 
     window: float
@@ -600,6 +804,12 @@ class SoftDTW(Named, Similarity):
         Subtract half of d(x, x) + d(y, y).
     gamma : float, "auto" or None, default=None
         Above 0. Without one it is −d; ``auto`` learns 1 / mean d from pairs of training series.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import SoftDTW
+    >>> print(SoftDTW(smoothing=0.1)([[0.0, 0.0, 1.0, 2.0]], [[0.0, 1.0, 2.0, 2.5]]).round(4))
+    [[-0.25]]
     """
 
     window: float
@@ -626,6 +836,12 @@ class Edit(Named, Similarity):
     metric : {"levenshtein", "osa", "damerau", "indel", "lcs", "jaro", "jaro-winkler"}, default="levenshtein"
     gamma : float or None, default=None
         Above 0. Without one it is the share itself.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Edit
+    >>> print(Edit()(["Rossi"], ["Russo"]).round(4))
+    [[0.6]]
     """
 
     metric: str
@@ -652,6 +868,12 @@ class Align(Named, Similarity):
         From -1000 to 0. Not below open; without one −1.
     normalize : bool, default=True
         false is the plain score.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Align
+    >>> print(Align()(["GATTACA"], ["GCATGCA"]).round(4))
+    [[0.3571]]
     """
 
     mode: str
@@ -681,6 +903,12 @@ class NGram(Named, Similarity):
     ----------
     n : int, default=3
         From 1 to 64.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import NGram
+    >>> print(NGram(n=2)(["banana"], ["ananas"]).round(4))
+    [[0.8889]]
     """
 
     n: int
@@ -698,6 +926,12 @@ class Subsequence(Named, Similarity):
         From 1 to 16.
     decay : float, default=0.5
         From 0.01 to 1. What each character that is spanned counts.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Subsequence
+    >>> print(Subsequence(n=2)(["cat"], ["cart"]).round(4))
+    [[0.574]]
     """
 
     n: int
@@ -717,6 +951,13 @@ class Precomputed(Named, Similarity):
         Above 0. Of exp; without one 1 / the mean distance.
     polynomials : int, default=0
         From 0 to 10000. So many of the last columns are the values of polynomials, for the centred normalizations.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Precomputed
+    >>> print(Precomputed(distance="negative")([[0.0, 2.0], [2.0, 0.0]]).round(4))
+    [[-0. -2.]
+     [-2. -0.]]
     """
 
     distance: str
@@ -728,12 +969,25 @@ class Features(Named, Similarity):
     """y itself: its features, on which the machine is linear, of vectors.
 
     It needs no bases; normalise it by mean-norm, z-score, covariance or none.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Features, Tfidf
+    >>> (Tfidf() >> Features()).spec
+    'tfidf:n=1-3/features'
     """
 
     def __init__(self) -> None: ...
 
 class Pixels(Named, DescriptorMixin):
-    """grids of cells: a cell a pixel, a number from 0 to 1 a channel, of images."""
+    """grids of cells: a cell a pixel, a number from 0 to 1 a channel, of images.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Pixels, Rigid
+    >>> (Pixels() >> Rigid(radius=1)).spec
+    'pixels/rigid:radius=1'
+    """
 
     def __init__(self) -> None: ...
 
@@ -747,6 +1001,12 @@ class PHOG(Named, DescriptorMixin):
         From 0 to 6. How often an image of any size is cut into quarters.
     signed : bool, default=False
         Whether opposite directions are two: 18 of them instead of 9.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import PHOG, Chi2
+    >>> (PHOG(levels=2) >> Chi2()).spec
+    'phog:levels=2/chi2'
     """
 
     levels: int
@@ -762,6 +1022,12 @@ class Colors(Named, DescriptorMixin):
         From 1 to 64. Parts along each side of an image of any size.
     bins : int, default=4
         From 1 to 256. Intervals of each channel; bins³ colours.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Colors, Intersection
+    >>> (Colors(cells=1) >> Intersection()).spec
+    'colors:cells=1/intersection'
     """
 
     cells: int
@@ -777,6 +1043,12 @@ class Resize(Named, DescriptorMixin):
         From 1 to 4096. Rows of pixels.
     width : int, default=32
         From 1 to 4096. Columns of pixels.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import HOG, Resize
+    >>> (Resize(height=16, width=16) >> HOG(8) >> "rbf").spec
+    'resize:height=16,width=16/hog:cell=8/rbf'
     """
 
     height: int
@@ -787,6 +1059,12 @@ class MeanNorm(Named, DescriptorMixin):
     """(y − mean) / mean ‖y − mean‖, of vectors or grids of cells.
 
     Learned from the training samples.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import RBF, MeanNorm
+    >>> (MeanNorm() >> RBF(gamma=1.0)).spec
+    'mean-norm/rbf:gamma=1'
     """
 
     def __init__(self) -> None: ...
@@ -796,17 +1074,24 @@ class ZScore(Named, DescriptorMixin):
 
     Learned from the training samples; 0 where a feature is constant.
 
-    Parameters
-    ----------
-    weights : list[float] or None, default=None
-        Each at least 0. What each standardised feature is multiplied by, one number per feature.
+    Examples
+    --------
+    >>> from widemargin.similarity import RBF, ZScore
+    >>> (ZScore() >> RBF(gamma=1.0)).spec
+    'z-score/rbf:gamma=1'
     """
 
-    weights: list[float] | None
-    def __init__(self, weights: list[float] | None = None) -> None: ...
+    def __init__(self) -> None: ...
 
 class ZNorm(Named, DescriptorMixin):
-    """each channel of each series with mean 0 and standard deviation 1, of time series."""
+    """each channel of each series with mean 0 and standard deviation 1, of time series.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import DTW, ZNorm
+    >>> print((ZNorm() >> DTW())([[0.0, 1.0, 2.0]], [[0.0, 10.0, 20.0]]).round(4))
+    [[-0.]]
+    """
 
     def __init__(self) -> None: ...
 
@@ -819,6 +1104,12 @@ class Derivative(Named, DescriptorMixin):
     Parameters
     ----------
     estimate : {"slope", "difference"}, default="slope"
+
+    Examples
+    --------
+    >>> from widemargin.similarity import DTW, Derivative
+    >>> print((Derivative() >> DTW())([[0.0, 1.0, 3.0]], [[5.0, 6.0, 8.0]]).round(4))
+    [[-0.]]
     """
 
     estimate: str
@@ -837,6 +1128,12 @@ class MiniRocket(Named, DescriptorMixin):
     seed : int, default=0
         From 0 to 9007199254740992. Draws the training series that a bias is taken from, and of several channels the
         sets that are summed.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Linear, MiniRocket
+    >>> (MiniRocket(features=1000) >> Linear()).spec
+    'minirocket:features=1000/linear'
     """
 
     features: int
@@ -852,6 +1149,12 @@ class NGrams(Named, DescriptorMixin):
         From 1 to 64.
     bits : int, default=2048
         From 1 to 16777216. Places they are hashed to.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import NGrams, Tanimoto
+    >>> print((NGrams(n=2) >> Tanimoto())(["banana"], ["ananas"]).round(4))
+    [[0.5]]
     """
 
     n: int
@@ -867,6 +1170,12 @@ class NGramCounts(Named, DescriptorMixin):
         From 1 to 64.
     bits : int, default=2048
         From 1 to 16777216. Places they are hashed to.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Cosine, NGramCounts
+    >>> print((NGramCounts(n=2) >> Cosine())(["banana"], ["ananas"]).round(4))
+    [[0.8889]]
     """
 
     n: int
@@ -889,6 +1198,12 @@ class Tfidf(Named, DescriptorMixin):
         Take 1 + ln t for an n-gram that occurs t times.
     min_df : int, default=1
         From 1 to 16777216. Leave out what fewer training samples have.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Features, Tfidf
+    >>> (Tfidf(n="1-2", by="words") >> Features()).spec
+    'tfidf:n=1-2,by=words/features'
     """
 
     n: str

@@ -32,6 +32,17 @@ class SimilarityError(AssertionError):
     ----------
     problems : list of str
         All problems found.
+
+    Examples
+    --------
+    >>> import random
+    >>> from widemargin.similarity import pairs
+    >>> from widemargin.testing import SimilarityError, check_similarity
+    >>> try:
+    ...     check_similarity(pairs(lambda a, b: random.random()), list(range(10)))
+    ... except SimilarityError as error:
+    ...     print(len(error.problems) > 0)
+    True
     """
 
     def __init__(self, name: str, problems: list[str]) -> None:
@@ -62,6 +73,15 @@ class SimilarityReport:
     least_eigenvalue, largest_eigenvalue : float
     not_checked : list of str
         Checks that were not possible.
+
+    Examples
+    --------
+    >>> import operator
+    >>> from widemargin.similarity import pairs
+    >>> from widemargin.testing import check_similarity
+    >>> report = check_similarity(pairs(operator.mul), [-1.0, 2.0, 3.0])
+    >>> report.n_negative, report.asymmetry
+    (0, 0.0)
     """
 
     similarity: str
@@ -121,6 +141,17 @@ def check_similarity(similarity: Any, samples: Any, *, n: int = 20, random_state
     -----
     UserWarning
         If it is not symmetric.
+
+    Examples
+    --------
+    >>> import operator
+    >>> from widemargin.similarity import pairs
+    >>> from widemargin.testing import check_similarity
+    >>> print(check_similarity(pairs(operator.mul), [-1.0, 2.0, 3.0]))
+    similarity 'mul' on 3 samples: no problem found
+      values        from -3 to 9
+      symmetric     yes
+      definite      yes, as far as these samples tell: no eigenvalue is negative
     """
     from sklearn.utils import check_random_state
 

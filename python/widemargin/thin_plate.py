@@ -104,6 +104,19 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
     n_features_in_ : int
     feature_names_in_ : ndarray of str of shape (n_features_in_,)
         If ``fit`` was given a data frame with names. Frames passed to ``predict`` may have their columns in any order.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from widemargin import ThinPlateSVC
+    >>> X, y = make_moons(200, noise=0.2, random_state=0)
+    >>> svc = ThinPlateSVC().fit(X, y)
+
+    It makes no difference in which unit the columns are measured:
+
+    >>> in_thousandths = ThinPlateSVC().fit(1000 * X, y)
+    >>> bool((in_thousandths.predict(1000 * X) == svc.predict(X)).all())
+    True
     """
 
     _spelled = ("kernel",)

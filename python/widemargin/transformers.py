@@ -39,6 +39,17 @@ class BasisExpansion(
     similarities_ : list of str
     basis_indices_ : ndarray of int
     bases_ : array or list
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from widemargin import BasisExpansion
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = make_pipeline(BasisExpansion("rbf", n_basis=30), LogisticRegression()).fit(X, y)
+    >>> model[0].transform(X).shape
+    (150, 30)
     """
 
     _read = _core.Model.expansion_from_bytes

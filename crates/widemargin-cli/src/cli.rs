@@ -40,6 +40,10 @@ pub enum Command {
     Convert(commands::convert::Convert),
     /// Train and evaluate on handwritten digits, compared with a linear SVM
     Demo(commands::demo::Demo),
+    /// Print the script by which a shell completes this command
+    Completions(commands::completions::Completions),
+    /// Print the manual in the format of `man`, or write it to a folder, a page per command
+    Man(commands::man::Man),
 }
 
 #[cfg(test)]

@@ -61,6 +61,8 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Describe(describe) => describe.run(&context),
         Command::Convert(convert) => convert.run(&context),
         Command::Demo(demo) => demo.run(&context),
+        Command::Completions(completions) => completions.run(Cli::command()),
+        Command::Man(man) => man.run(Cli::command()),
     }
 }
 

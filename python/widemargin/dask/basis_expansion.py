@@ -72,6 +72,19 @@ class BasisExpansionSVC(DaskClassifier, _local.BasisExpansionSVC):
         What was fitted, without Dask.
     dask_report_ : dict
         Partitions; tasks of the solver, how often it asked each question, and seconds spent waiting for answers.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from sklearn.datasets import load_iris
+    >>> from widemargin.dask import BasisExpansionSVC
+    >>> X, y = (da.from_array(part, chunks=50) for part in load_iris(return_X_y=True))
+    >>> with Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None):
+    ...     svc = BasisExpansionSVC("rbf:gamma=0.2", n_basis=50, C=1.0).fit(X, y)
+    ...     accuracy = svc.score(X, y)
+    >>> accuracy > 0.9
+    True
     """
 
     plain = _local.BasisExpansionSVC

@@ -42,6 +42,19 @@ class PowerMeanSVC(DaskClassifier, _local.PowerMeanSVC):
         What was fitted, without Dask.
     dask_report_ : dict
         Partitions; tasks of the solver, how often it asked each question, and seconds spent waiting for answers.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from sklearn.datasets import load_iris
+    >>> from widemargin.dask import PowerMeanSVC
+    >>> X, y = (da.from_array(part, chunks=50) for part in load_iris(return_X_y=True))
+    >>> with Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None):
+    ...     svc = PowerMeanSVC(kernel="chi2", C=1.0, n_nodes=3).fit(X, y)
+    ...     accuracy = svc.score(X, y)
+    >>> accuracy > 0.9
+    True
     """
 
     plain = _local.PowerMeanSVC

@@ -44,6 +44,19 @@ class ThinPlateSVC(DaskClassifier, _local.ThinPlateSVC):
         What was fitted, without Dask.
     dask_report_ : dict
         Partitions; tasks of the solver, how often it asked each question, and seconds spent waiting for answers.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from sklearn.datasets import load_iris
+    >>> from widemargin.dask import ThinPlateSVC
+    >>> X, y = (da.from_array(part, chunks=50) for part in load_iris(return_X_y=True))
+    >>> with Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None):
+    ...     svc = ThinPlateSVC(n_basis=50).fit(X, y)
+    ...     accuracy = svc.score(X, y)
+    >>> accuracy > 0.9
+    True
     """
 
     plain = _local.ThinPlateSVC

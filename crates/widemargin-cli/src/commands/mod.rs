@@ -1,12 +1,14 @@
 //! The subcommands, one file each.
 
 pub mod choice;
+pub mod completions;
 pub mod convert;
 pub mod cv;
 pub mod demo;
 pub mod describe;
 pub mod evaluate;
 pub mod inspect;
+pub mod man;
 pub mod predict;
 pub mod spectrum;
 pub mod train;

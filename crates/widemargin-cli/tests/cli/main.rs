@@ -8,6 +8,7 @@ mod columns;
 mod cross_validation;
 mod demo;
 mod formats;
+mod help;
 mod kinds;
 mod model_file;
 mod out_of_core;

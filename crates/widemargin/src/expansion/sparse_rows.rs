@@ -7,6 +7,7 @@ use super::part_map::{PartMap, n_joined};
 use crate::data::{CsrMatrix, DenseView, Rows, Samples, Training};
 use crate::error::Result;
 use crate::linalg;
+use crate::similarity::Similarity;
 
 /// The features of some samples in one part.
 pub(super) enum Part {
@@ -116,4 +117,13 @@ pub(super) fn apply(maps: &[PartMap], rows: &mut CsrMatrix<f32>) {
 fn of_row(rows: &CsrMatrix<f32>, row: usize) -> impl Iterator<Item = (&u32, &f32)> {
     let range = rows.indptr[row]..rows.indptr[row + 1];
     rows.indices[range.clone()].iter().zip(&rows.values[range])
+}
+
+/// The parts that are features of sparse rows.
+pub(super) fn sparse_parts<S: Similarity>(similarity: &S, described: &S::Samples) -> Result<Vec<bool>> {
+    let is_sparse = |part: usize| match similarity.own_features(part, described) {
+        None => Ok(false),
+        Some(_) => Ok(similarity.sparse_block(part, described, described)?.is_some()),
+    };
+    (0..similarity.n_parts()).map(is_sparse).collect()
 }

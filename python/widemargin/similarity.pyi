@@ -28,8 +28,10 @@ __all__ = [
     "Derivative",
     "DescriptorMixin",
     "Distance",
+    "EarthMover",
     "Edit",
     "Features",
+    "Gappy",
     "Hellinger",
     "Intersection",
     "InverseMultiquadric",
@@ -41,6 +43,7 @@ __all__ = [
     "Match",
     "MeanNorm",
     "MiniRocket",
+    "Mismatch",
     "Multiquadric",
     "NGram",
     "NGramCounts",
@@ -62,6 +65,7 @@ __all__ = [
     "Tanimoto",
     "Tfidf",
     "ThinPlate",
+    "WeisfeilerLehman",
     "ZNorm",
     "ZScore",
     "pairs",
@@ -296,6 +300,22 @@ class Canberra(Named, Similarity):
     ----------
     gamma : float or None, default=None
         Above 0. Without one 1 / the number of features.
+    """
+
+    gamma: float | None
+    def __init__(self, gamma: float | None = None) -> None: ...
+
+class EarthMover(Named, Similarity):
+    """−d(x, y), with a gamma exp(−gamma d(x, y)), d the earth mover's distance of histograms over bins in a line, of
+    vectors.
+
+    Moving all of a histogram by one bin costs 1. Of histograms: no value below 0; each is divided by its sum, and
+    an empty one lies one bin past the last.
+
+    Parameters
+    ----------
+    gamma : float or None, default=None
+        Above 0. Without one it is −d.
     """
 
     gamma: float | None
@@ -619,18 +639,39 @@ class Edit(Named, Similarity):
 
     ``levenshtein`` inserts, deletes and replaces, ``osa`` and ``damerau`` also swap neighbours, ``indel`` inserts
     and deletes, ``lcs`` is what the longest common subsequence leaves; ``jaro`` and ``jaro-winkler`` are the
-    similarity themselves, and not symmetric.
+    similarity themselves, and not symmetric. Costs that insert and delete at different prices are not symmetric
+    either.
 
     Parameters
     ----------
     metric : {"levenshtein", "osa", "damerau", "indel", "lcs", "jaro", "jaro-winkler"}, default="levenshtein"
     gamma : float or None, default=None
         Above 0. Without one it is the share itself.
+    insert : int, default=1
+        From 1 to 1000. What levenshtein takes for a character that the sample has more.
+    delete : int, default=1
+        From 1 to 1000. For a character that the basis has more.
+    substitute : int, default=1
+        From 1 to 1000. For a character in the place of another.
+    unit : {"character", "grapheme"}, default="character"
+        Compare code points, or grapheme clusters such as a letter with its accents.
     """
 
     metric: str
     gamma: float | None
-    def __init__(self, metric: str = "levenshtein", gamma: float | None = None) -> None: ...
+    insert: int
+    delete: int
+    substitute: int
+    unit: str
+    def __init__(
+        self,
+        metric: str = "levenshtein",
+        gamma: float | None = None,
+        insert: int = 1,
+        delete: int = 1,
+        substitute: int = 1,
+        unit: str = "character",
+    ) -> None: ...
 
 class Align(Named, Similarity):
     """score(x, y) / √(score(x, x) score(y, y)) of the best alignment, of strings.
@@ -639,19 +680,23 @@ class Align(Named, Similarity):
 
     Parameters
     ----------
-    mode : {"local", "global"}, default="local"
+    mode : {"local", "global", "semiglobal"}, default="local"
+        Semiglobal: gaps at the ends of either string are free.
     match : int, default=2
         From 1 to 1000. What a pair of equal characters scores.
     mismatch : int, default=-1
         From -1000 to 0. What a pair of others scores.
-    matrix : {"blosum62"} or None, default=None
-        Scores pairs in the place of these two.
+    matrix : {"blosum45", "blosum62", "blosum80", "pam250", "nuc44"} or None, default=None
+        Scores pairs in the place of these two, of amino acids or, by nuc44, of nucleotides; small letters are
+        capitals.
     open : int or None, default=None
         From -1000 to 0. Without one −2, with a matrix −11.
     extend : int or None, default=None
         From -1000 to 0. Not below open; without one −1.
     normalize : bool, default=True
         false is the plain score.
+    unit : {"character", "grapheme"}, default="character"
+        Compare code points, or grapheme clusters such as a letter with its accents.
     """
 
     mode: str
@@ -661,6 +706,7 @@ class Align(Named, Similarity):
     open: int | None
     extend: int | None
     normalize: bool
+    unit: str
     def __init__(
         self,
         mode: str = "local",
@@ -670,6 +716,7 @@ class Align(Named, Similarity):
         open: int | None = None,
         extend: int | None = None,
         normalize: bool = True,
+        unit: str = "character",
     ) -> None: ...
 
 class NGram(Named, Similarity):
@@ -681,10 +728,56 @@ class NGram(Named, Similarity):
     ----------
     n : int, default=3
         From 1 to 64.
+    unit : {"character", "grapheme"}, default="character"
+        Compare code points, or grapheme clusters such as a letter with its accents.
     """
 
     n: int
-    def __init__(self, n: int = 3) -> None: ...
+    unit: str
+    def __init__(self, n: int = 3, unit: str = "character") -> None: ...
+
+class Mismatch(Named, Similarity):
+    """cosine of how often each string of k letters occurs, but for m of its letters, of strings.
+
+    A string of fewer than k characters is like its equals alone. Mismatch kernel of Leslie et al. (2004).
+
+    Parameters
+    ----------
+    k : int, default=5
+        From 1 to 64.
+    m : int, default=1
+        From 0 to 8. At most k.
+    alphabet : int or None, default=None
+        From 2 to 1048576. How many letters there are; without one those of the training strings.
+    unit : {"character", "grapheme"}, default="character"
+        Compare code points, or grapheme clusters such as a letter with its accents.
+    """
+
+    k: int
+    m: int
+    alphabet: int | None
+    unit: str
+    def __init__(self, k: int = 5, m: int = 1, alphabet: int | None = None, unit: str = "character") -> None: ...
+
+class Gappy(Named, Similarity):
+    """cosine of how many windows of g characters have each subsequence of k of them, of strings.
+
+    A shorter string is one window. Gappy k-mers of Leslie and Kuang (2004).
+
+    Parameters
+    ----------
+    k : int, default=3
+        From 1 to 12. Characters of a subsequence.
+    g : int, default=5
+        From 1 to 16. Characters of a window, at least k: g − k gaps.
+    unit : {"character", "grapheme"}, default="character"
+        Compare code points, or grapheme clusters such as a letter with its accents.
+    """
+
+    k: int
+    g: int
+    unit: str
+    def __init__(self, k: int = 3, g: int = 5, unit: str = "character") -> None: ...
 
 class Subsequence(Named, Similarity):
     """cosine of how often each string of n characters occurs, perhaps with gaps, one that spans l characters counting
@@ -698,11 +791,14 @@ class Subsequence(Named, Similarity):
         From 1 to 16.
     decay : float, default=0.5
         From 0.01 to 1. What each character that is spanned counts.
+    unit : {"character", "grapheme"}, default="character"
+        Compare code points, or grapheme clusters such as a letter with its accents.
     """
 
     n: int
     decay: float
-    def __init__(self, n: int = 3, decay: float = 0.5) -> None: ...
+    unit: str
+    def __init__(self, n: int = 3, decay: float = 0.5, unit: str = "character") -> None: ...
 
 class Precomputed(Named, Similarity):
     """column x of row y; of a distance d there −d, −d² or exp(−gamma d), of vectors.
@@ -852,11 +948,14 @@ class NGrams(Named, DescriptorMixin):
         From 1 to 64.
     bits : int, default=2048
         From 1 to 16777216. Places they are hashed to.
+    unit : {"character", "grapheme"}, default="character"
+        Compare code points, or grapheme clusters such as a letter with its accents.
     """
 
     n: int
     bits: int
-    def __init__(self, n: int = 3, bits: int = 2048) -> None: ...
+    unit: str
+    def __init__(self, n: int = 3, bits: int = 2048, unit: str = "character") -> None: ...
 
 class NGramCounts(Named, DescriptorMixin):
     """vectors: how often each of their substrings of n characters occurs, hashed, of strings.
@@ -867,11 +966,14 @@ class NGramCounts(Named, DescriptorMixin):
         From 1 to 64.
     bits : int, default=2048
         From 1 to 16777216. Places they are hashed to.
+    unit : {"character", "grapheme"}, default="character"
+        Compare code points, or grapheme clusters such as a letter with its accents.
     """
 
     n: int
     bits: int
-    def __init__(self, n: int = 3, bits: int = 2048) -> None: ...
+    unit: str
+    def __init__(self, n: int = 3, bits: int = 2048, unit: str = "character") -> None: ...
 
 class Tfidf(Named, DescriptorMixin):
     """sparse vectors of norm 1: how often their n-grams occur, times ln((1 + N) / (1 + df)) + 1 for those that df of
@@ -889,10 +991,40 @@ class Tfidf(Named, DescriptorMixin):
         Take 1 + ln t for an n-gram that occurs t times.
     min_df : int, default=1
         From 1 to 16777216. Leave out what fewer training samples have.
+    unit : {"character", "grapheme"}, default="character"
+        Compare code points, or grapheme clusters such as a letter with its accents.
     """
 
     n: str
     by: str
     sublinear: bool
     min_df: int
-    def __init__(self, n: str = "1-3", by: str = "characters", sublinear: bool = False, min_df: int = 1) -> None: ...
+    unit: str
+    def __init__(
+        self,
+        n: str = "1-3",
+        by: str = "characters",
+        sublinear: bool = False,
+        min_df: int = 1,
+        unit: str = "character",
+    ) -> None: ...
+
+class WeisfeilerLehman(Named, DescriptorMixin):
+    """sparse vectors of graphs: how many vertices have each label, and each pattern of labels as far as so many edges
+    from them, of strings.
+
+    Weisfeiler-Lehman subtree counts (Shervashidze et al. 2011). A graph is a string of JSON, its nodes' labels and
+    its edges: {"nodes": ["C", "O"], "edges": [[0, 1]]}, an edge perhaps with a label as its third. Patterns that no
+    training graph has are left out.
+
+    Parameters
+    ----------
+    iterations : int, default=3
+        From 0 to 20. Edges from a vertex; 0 counts the labels alone.
+    directed : bool, default=False
+        Tell the ends of an edge apart.
+    """
+
+    iterations: int
+    directed: bool
+    def __init__(self, iterations: int = 3, directed: bool = False) -> None: ...

@@ -618,6 +618,10 @@ impl<'a> Trial<'a> {
                 continue;
             }
             let Some(normalization) = common_normalization(&mine, &theirs)? else { continue };
+            // Sparse rows that hold similarities too would take many times as long on many samples.
+            if self.is_part && compares(&mine)? != compares(&theirs)? {
+                continue;
+            }
             let similarity = [mine.similarity, theirs.similarity.clone()].concat();
             let joined_candidate = Candidate { similarity, normalization };
             let n_parts = joined_candidate.similarity.len();

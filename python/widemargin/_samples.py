@@ -90,8 +90,8 @@ def from_other(
         - time series: a list of arrays (length,) or (length, channels), rows of a 2-D array, a 3-D array
           (n, length, channels), a column of lists; with "channels_first" (channels, length) and (n, channels, length).
           Trailing time steps at which all channels are NaN mark the end of a series;
-        - strings: a list, an array, a column of strings or a frame of one such; graphs, for `wl`, as tuples (node_labels,
-          edges) or networkx graphs;
+        - strings: a list, an array, a column of strings or a frame of one such; graphs, for `wl`, as tuples
+          (node_labels, edges) or networkx graphs;
         - bit sets: a 2-D boolean array, or a list of sets of non-negative integers.
     takes : sequence of str
         The accepted kinds of samples, in order of preference.

@@ -20,8 +20,8 @@ def to_strings(graphs: Iterable[Any], *, node_label: str = "label", edge_label: 
     Parameters
     ----------
     graphs : iterable of tuple or of networkx graphs
-        A tuple (node_labels, edges) has the label of each node, a text or a number, and pairs (from, to) of nodes, numbered
-        from 0, or triples (from, to, edge_label). Graphs of networkx, or any with its `nodes(data=True)` and
+        A tuple (node_labels, edges) has the label of each node, a text or a number, and pairs (from, to) of nodes,
+        numbered from 0, or triples (from, to, edge_label). Graphs of networkx, or with its `nodes(data=True)` and
         `edges(data=True)`, are undirected unless `wl` is `directed`; each of their edges counts once.
     node_label, edge_label : str
         The attributes of networkx's nodes and edges that are their labels; where there are none, labels are empty.
@@ -33,8 +33,8 @@ def to_strings(graphs: Iterable[Any], *, node_label: str = "label", edge_label: 
     Raises
     ------
     ValueError, TypeError
-        For what is no graph, a label that is neither text nor number, or an edge to a node that is not there, naming the
-        graph and the edge.
+        For what is no graph, a label that is neither text nor number, or an edge to a node that is not there, naming
+        the graph and the edge.
 
     Examples
     --------
@@ -48,13 +48,16 @@ def is_graph(sample: Any) -> bool:
     """Whether a sample looks like a graph: networkx's, or a pair of node labels and edges."""
     if callable(getattr(sample, "nodes", None)) and callable(getattr(sample, "edges", None)):
         return True
-    return isinstance(sample, tuple) and len(sample) == 2 and all(isinstance(x, (list, tuple, np.ndarray)) for x in sample)
+    return (
+        isinstance(sample, tuple) and len(sample) == 2 and all(isinstance(x, (list, tuple, np.ndarray)) for x in sample)
+    )
 
 
 def _string(number: int, graph: Any, node_label: str, edge_label: str) -> str:
     if not is_graph(graph):
         raise TypeError(
-            f"graph {number} (from 0) is a {type(graph).__name__}: a graph is a tuple (node_labels, edges), or one of networkx"
+            f"graph {number} (from 0) is a {type(graph).__name__}: a graph is a tuple (node_labels, edges), or one of "
+            "networkx"
         )
     if isinstance(graph, tuple):
         labels, edges = graph
@@ -90,10 +93,13 @@ def _edge(number: int, place: int, edge: Any, n_nodes: int) -> list[Any]:
     parts = list(edge) if isinstance(edge, (list, tuple, np.ndarray)) else []
     ends = parts[:2]
     if len(parts) not in (2, 3) or not all(isinstance(end, numbers.Integral) for end in ends):
-        raise ValueError(f"graph {number} (from 0), edge {place}: {edge!r} is not two nodes' numbers and perhaps a label")
+        raise ValueError(
+            f"graph {number} (from 0), edge {place}: {edge!r} is not two nodes' numbers and perhaps a label"
+        )
     for end in ends:
         if not 0 <= end < n_nodes:
             raise ValueError(
-                f"graph {number} (from 0), edge {place}: there is no node {end} among {n_nodes}, which are numbered from 0"
+                f"graph {number} (from 0), edge {place}: there is no node {end} among {n_nodes}, which are numbered "
+                "from 0"
             )
     return [int(end) for end in ends] + [_label(number, f"edge {place}", label) for label in parts[2:]]

@@ -187,7 +187,8 @@ fn features_beside_similarities_and_graphs_are_the_same_out_of_core() {
     for arguments in [graphs, names] {
         let file = arguments.split(' ').next().unwrap();
         let scores = |memory: &str, model: &str| {
-            let train = format!("train basis-expansion {arguments} --format strings -C 1 --tol 1e-6 -o {model} {memory}");
+            let train =
+                format!("train basis-expansion {arguments} --format strings -C 1 --tol 1e-6 -o {model} {memory}");
             folder.run(&train).well();
             let told = folder.run(&format!("evaluate {model} {file} --format strings --json")).json();
             assert_eq!(told["accuracy"], 1.0, "{told}");

@@ -12,7 +12,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from . import inspection, selection, similarity, testing
+    from . import graphs, inspection, selection, similarity, testing
     from ._onnx import to_onnx
     from .auto import AutoSVC
     from .basis_expansion import BasisExpansionSVC
@@ -36,7 +36,7 @@ _HOME = {
     "save": "files",
     "to_onnx": "_onnx",
 }
-_ROOMS = ("inspection", "selection", "similarity", "testing")
+_ROOMS = ("graphs", "inspection", "selection", "similarity", "testing")
 
 __all__ = [
     "HOG",
@@ -46,6 +46,7 @@ __all__ = [
     "MeanNormScaler",
     "PowerMeanSVC",
     "ThinPlateSVC",
+    "graphs",
     "inspection",
     "load",
     "save",

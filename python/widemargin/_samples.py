@@ -13,6 +13,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from .graphs import is_graph, to_strings
+
 # Sets with up to this many possible elements are counted exactly by the library.
 _MOST_BITS = 1 << 24
 # The minimum size of sets, which is always a power of two, so that later sets seldom have another size.
@@ -88,7 +90,8 @@ def from_other(
         - time series: a list of arrays (length,) or (length, channels), rows of a 2-D array, a 3-D array
           (n, length, channels), a column of lists; with "channels_first" (channels, length) and (n, channels, length).
           Trailing time steps at which all channels are NaN mark the end of a series;
-        - strings: a list, an array, a column of strings or a frame of one such;
+        - strings: a list, an array, a column of strings or a frame of one such; graphs, for `wl`, as tuples
+          (node_labels, edges) or networkx graphs;
         - bit sets: a 2-D boolean array, or a list of sets of non-negative integers.
     takes : sequence of str
         The accepted kinds of samples, in order of preference.
@@ -112,6 +115,8 @@ def from_other(
         If X is of another kind or a sample cannot be used, naming the sample.
     """
     n = count(X, name)
+    if "strings" in takes and isinstance(X, (list, tuple)) and n > 0 and is_graph(X[0]):
+        X = to_strings(X)
     X = _plain(X)
     # "grids of cells" and "time series" also have short names.
     kinds = [{"grids of cells": "grids", "series": "time series"}.get(kind, kind) for kind in takes]

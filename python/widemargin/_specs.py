@@ -379,8 +379,8 @@ def resolve(similarity: Any, layout: str = "auto") -> Resolved:
         checked = one if isinstance(one, Checked) else Checked(one, name_of(one))
         calls[place] = (checked, checked.name)
     is_precomputed = any(_names(spec)[-1] == "precomputed" for spec in specs.values())
-    if len(given) > 1 and any(_names(spec)[-1] == "features" for spec in specs.values()):
-        raise ValueError("similarity='features' stands alone: put the features side by side in one array")
+    if calls and any(_names(spec)[-1] == "features" for spec in specs.values()):
+        raise ValueError("similarity='features' cannot stand beside a function: features have columns of their own")
     if is_precomputed and len(given) > 1:
         raise ValueError("similarity='precomputed' stands alone: put the blocks side by side in one array")
     texts = list(specs.values())

@@ -164,6 +164,13 @@ impl CompositeSimilarity {
         };
         let calls: Vec<Arc<PythonSimilarity>> = calls.into_iter().map(call).collect::<Result<_>>()?;
         let n_parts = ours.as_ref().map_or(0, Similarity::n_parts) + calls.len();
+        if let Some(ours) = ours.as_ref().filter(|ours| ours.has_features() && !calls.is_empty()) {
+            return Err(wrong(
+                "similarity",
+                ours.spec(),
+                "similarities beside a function: features have columns of their own",
+            ));
+        }
         match calls.iter().find(|call| call.n_polynomials > 0) {
             Some(call) if n_parts > 1 => {
                 Err(wrong("similarity", call.name.clone(), "a similarity with polynomials stands alone"))

@@ -5,15 +5,18 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use widemargin::data::{AnySamples, BitSets, Series, Training};
-use widemargin::descriptor::{Descriptor, MiniRocket, NGrams};
+use widemargin::data::{AnySamples, BitSets, DenseMatrix, Series, Training, Vectors};
+use widemargin::descriptor::{Descriptor, MiniRocket, NGrams, WeisfeilerLehman};
 use widemargin::monitor::Monitor;
-use widemargin::similarity::{Alignment, Dtw, Edit, NGram, Similarity, Spec, Step, Tanimoto};
+use widemargin::similarity::{
+    Alignment, Dtw, EarthMover, Edit, Gappy, Mismatch, NGram, Similarity, Spec, Step, Tanimoto,
+};
 
 const N_BASES: usize = 128;
 
 fn main() {
     println!("{:<52} {:>12} {:>12}", "similarity", "ns a pair", "Mcells/s");
+    bins_and_graphs();
     for (length, channels) in [(24, 1), (150, 1), (500, 1), (100, 6)] {
         let (bases, samples) = (series(N_BASES, length, channels, 1), series(8, length, channels, 2));
         for window in [0.05, 0.1, 1.0] {
@@ -39,19 +42,39 @@ fn main() {
     }
     for (alphabet, length) in [("ACGT", 60), ("abcdefghijklmnopqrstuvwxyz ", 8), ("CNO()=1234c[]+-", 45)] {
         let (bases, samples) = (strings(N_BASES, alphabet, length, 1), strings(32, alphabet, length, 2));
-        for spec in ["edit", "edit:metric=osa", "edit:metric=jaro-winkler", "edit:metric=damerau"] {
+        for spec in [
+            "edit",
+            "edit:metric=osa",
+            "edit:metric=jaro-winkler",
+            "edit:metric=damerau",
+            "edit:substitute=2",
+            "edit:insert=2,delete=3,substitute=4",
+            "edit:unit=grapheme",
+        ] {
             let edit = Edit::from_step(&step(spec)).expect("a right spec");
             let what = format!("{spec}, {length} characters");
             time(&what, 0, || fill(&edit, &bases, &samples));
         }
         let ngram = NGram::from_step(&step("ngram")).expect("a right spec");
         time(&format!("ngram, {length} characters"), 0, || fill(&ngram, &bases, &samples));
-        for spec in ["align", "align:mode=global", "align:matrix=blosum62"] {
-            if spec.contains("blosum") && alphabet != "ACGT" {
+        for spec in
+            ["align", "align:mode=global", "align:mode=semiglobal", "align:matrix=blosum62", "align:matrix=nuc44"]
+        {
+            if spec.contains("matrix") && alphabet != "ACGT" {
                 continue;
             }
             let align = Alignment::from_step(&step(spec)).expect("a right spec");
             time(&format!("{spec}, {length} characters"), length * length, || fill(&align, &bases, &samples));
+        }
+        for spec in ["mismatch:k=5,m=1,alphabet=27", "mismatch:k=3,m=1,alphabet=27"] {
+            // A cell is a pair of k-mers: a comparison of each of its ends, and one for each distance up to 2m.
+            let mismatch = Mismatch::from_step(&step(spec)).expect("a right spec");
+            time(&format!("{spec}, {length} characters"), length * length, || fill(&mismatch, &bases, &samples));
+        }
+        for spec in ["gappy:k=3,g=5", "gappy:k=5,g=7"] {
+            // Per string (length − g + 1) · C(g, k) hashes; per pair those of the sample's that the basis has too.
+            let gappy = Gappy::from_step(&step(spec)).expect("a right spec");
+            time(&format!("{spec}, {length} characters"), 0, || fill(&gappy, &bases, &samples));
         }
         let sets = |strings: Vec<String>| -> BitSets {
             let ngrams = NGrams::new(3, 2048).expect("right sizes");
@@ -64,6 +87,34 @@ fn main() {
         let (bases, samples) = (sets(bases), sets(samples));
         time("tanimoto, 2048 bits", 0, || fill(&tanimoto, &bases, &samples));
     }
+}
+
+/// Histograms of 64 bins, and graphs of 30 vertices and 40 edges; a pair of the latter is a graph and its iterations.
+fn bins_and_graphs() {
+    let mut next = random(5);
+    let mut histograms = |n: usize| {
+        Vectors::Dense(DenseMatrix { values: (0..n * 64).map(|_| next(100) as f32).collect(), n_rows: n, n_cols: 64 })
+    };
+    let (bases, samples) = (histograms(N_BASES), histograms(64));
+    let emd = EarthMover::from_step(&step("emd")).expect("a right spec");
+    // A cell is a bin of a pair: a difference, its size, a sum.
+    time("emd, 64 bins", 64, || fill(&emd, &bases, &samples));
+    let graphs: Vec<String> = (0..200)
+        .map(|_| {
+            let nodes: Vec<String> = (0..30).map(|_| format!("\"{}\"", ["C", "N", "O"][next(3)])).collect();
+            let edges: Vec<String> = (0..40).map(|_| format!("[{},{}]", next(30), next(30))).collect();
+            format!("{{\"nodes\":[{}],\"edges\":[{}]}}", nodes.join(","), edges.join(","))
+        })
+        .collect();
+    let mut wl = WeisfeilerLehman::from_step(&step("wl")).expect("a right spec");
+    let (weights, monitor) = (vec![1.0; graphs.len()], Monitor::none());
+    let training = Training { samples: &graphs, weights: &weights, threads: 1, monitor: &monitor };
+    wl.fit_graphs(&training).expect("graphs");
+    // A cell is an end of an edge in one of three iterations: 16 bytes hashed, and sorted.
+    time("wl, 30 vertices and 40 edges", 3 * 80, || {
+        black_box(wl.vectors(&graphs).expect("graphs"));
+        graphs.len()
+    });
 }
 
 fn step(spec: &str) -> Step {

@@ -169,3 +169,40 @@ fn a_folder_of_shards_is_one_file() {
         wrong.fails(2, &["part-11.svm", "line 2"]);
     }
 }
+
+/// Features of strings beside a similarity, and graphs: out of core as in memory.
+#[test]
+fn features_beside_similarities_and_graphs_are_the_same_out_of_core() {
+    let folder = Folder::new();
+    folder.write("names.tsv", crate::kinds::strings(3, 120, 6, true));
+    let graph = |row: usize| {
+        let (n, ring) = (4 + row % 5, if row % 2 == 0 { format!(", [{}, 0]", 3 + row % 5) } else { String::new() });
+        let edges: Vec<String> = (1..n).map(|node| format!("[{}, {node}]", node - 1)).collect();
+        let nodes = vec!["\"C\""; n].join(", ");
+        format!("{}\t{{\"nodes\": [{nodes}], \"edges\": [{}{ring}]}}\n", row % 2, edges.join(", "))
+    };
+    folder.write("graphs.tsv", (0..60).map(graph).collect::<String>());
+    let graphs = "graphs.tsv --similarity wl:iterations=2/features --normalization none";
+    let names = "names.tsv --similarity tfidf:n=1-2/features --similarity edit --normalization mean-norm --n-basis 20";
+    for arguments in [graphs, names] {
+        let file = arguments.split(' ').next().unwrap();
+        let scores = |memory: &str, model: &str| {
+            let train =
+                format!("train basis-expansion {arguments} --format strings -C 1 --tol 1e-6 -o {model} {memory}");
+            folder.run(&train).well();
+            let told = folder.run(&format!("evaluate {model} {file} --format strings --json")).json();
+            assert_eq!(told["accuracy"], 1.0, "{told}");
+            folder.run(&format!("predict {model} {file} --format strings --scores")).well().out
+        };
+        let (inside, outside) = (scores("", "one"), scores("--memory 200MB", "other"));
+        for (inside, outside) in inside.split_whitespace().zip(outside.split_whitespace()) {
+            match (inside.parse::<f64>(), outside.parse::<f64>()) {
+                (Ok(inside), Ok(outside)) => assert!((inside - outside).abs() < 1e-2, "{inside} {outside}"),
+                _ => assert_eq!(inside, outside),
+            }
+        }
+    }
+    folder.write("wrong.tsv", "0\t{\"nodes\": [\"C\"], \"edges\": [[0, 1]]}\n1\t{\"nodes\": [\"C\"], \"edges\": []}\n");
+    let wrong = "train basis-expansion wrong.tsv --format strings --similarity wl/cosine -o m";
+    folder.run(wrong).fails(2, &["edge 0", "a vertex 1 that is not there"]);
+}

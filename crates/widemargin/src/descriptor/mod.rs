@@ -12,7 +12,9 @@ pub(crate) mod pixels;
 pub(crate) mod resize;
 mod row;
 pub(crate) mod scaling;
+mod term_columns;
 pub(crate) mod tfidf;
+pub(crate) mod weisfeiler_lehman;
 pub(crate) mod znorm;
 
 use crate::data::{AnySamples, Training};
@@ -32,6 +34,7 @@ pub use resize::Resize;
 pub use row::DescriptorRow;
 pub use scaling::{Scaler, Scaling};
 pub use tfidf::{TermsBy, Tfidf};
+pub use weisfeiler_lehman::WeisfeilerLehman;
 pub use znorm::ZNorm;
 
 /// A transformation that precedes a similarity: it changes samples of one kind, or converts them to another.

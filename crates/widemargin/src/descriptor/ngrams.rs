@@ -7,7 +7,7 @@
 
 use super::Descriptor;
 use super::row::DescriptorRow;
-use crate::data::{AnySamples, BitSets, CsrMatrix, Kind, Vectors};
+use crate::data::{AnySamples, BitSets, CsrMatrix, Kind, Unit, Vectors};
 use crate::error::{Error, Result};
 use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
@@ -21,6 +21,7 @@ const SETS: DescriptorRow = DescriptorRow {
     parameters: &[
         Parameter::new("n", Values::Whole(1, 64), "").or("3").written(),
         Parameter::new("bits", Values::Whole(1, 1 << 24), "Places they are hashed to.").or("2048"),
+        Unit::PARAMETER,
     ],
     usual: "tanimoto",
     build: |step| Ok(vec![Box::new(NGrams::from_step(step)?)]),
@@ -43,6 +44,7 @@ pub struct NGrams {
     n: usize,
     bits: usize,
     counted: bool,
+    unit: Unit,
 }
 
 impl NGrams {
@@ -53,10 +55,15 @@ impl NGrams {
     pub fn new(n: usize, bits: usize) -> Result<Self> {
         let wrong = |name, value: usize, expected: &str| Err(Error::parameter(name, value, expected));
         match (n, bits) {
-            (1..=64, 1..=0x100_0000) => Ok(NGrams { n, bits, counted: false }),
+            (1..=64, 1..=0x100_0000) => Ok(NGrams { n, bits, counted: false, unit: Unit::Character }),
             (1..=64, _) => wrong("bits", bits, "a whole number from 1 to 16777216"),
             _ => wrong("n", n, "a whole number from 1 to 64"),
         }
+    }
+
+    /// What counts as a character.
+    pub fn unit(self, unit: Unit) -> Self {
+        NGrams { unit, ..self }
     }
 
     /// As a descriptor, returns counts instead of sets.
@@ -64,14 +71,16 @@ impl NGrams {
         NGrams { counted: true, ..self }
     }
 
-    /// The descriptor of a step `ngrams` or `ngram-counts`, whose parameters are `n` (default 3) and `bits` (2048).
+    /// The descriptor of a step `ngrams` or `ngram-counts`, whose parameters are `n` (default 3),
+    /// `bits` (2048) and `unit` (character).
     ///
     /// # Errors
     /// [`Error::Parameter`] for unknown or invalid parameters, and [`Error::UnknownName`] for another name.
     pub fn from_step(step: &Step) -> Result<Self> {
         let counted = step.name() == COUNTS.name;
         let arguments = if counted { COUNTS.arguments(step)? } else { SETS.arguments(step)? };
-        Ok(NGrams { counted, ..NGrams::new(arguments.value("n")?, arguments.value("bits")?)? })
+        let ngrams = NGrams::new(arguments.value("n")?, arguments.value("bits")?)?;
+        Ok(NGrams { counted, unit: arguments.value("unit")?, ..ngrams })
     }
 
     /// The set of n-grams of each string.
@@ -109,7 +118,8 @@ impl NGrams {
             return;
         }
         // The start of each character, and the end: an n-gram is the bytes between two of these.
-        let starts: Vec<usize> = string.char_indices().map(|(at, _)| at).chain([string.len()]).collect();
+        let mut starts = vec![0];
+        self.unit.each(string, |unit| starts.push(starts.last().copied().unwrap_or(0) + unit.len()));
         let n = self.n.min(starts.len() - 1);
         for bounds in starts.windows(n + 1) {
             place((hash(&string.as_bytes()[bounds[0]..bounds[n]]) % self.bits as u64) as usize);
@@ -120,7 +130,8 @@ impl NGrams {
 impl Descriptor for NGrams {
     fn spec(&self) -> String {
         let name = if self.counted { "ngram-counts" } else { "ngrams" };
-        format!("{name}:n={},bits={}", self.n, self.bits)
+        let unit = if self.unit == Unit::Character { "" } else { ",unit=grapheme" };
+        format!("{name}:n={},bits={}{unit}", self.n, self.bits)
     }
 
     fn takes(&self) -> &'static [&'static str] {
@@ -201,6 +212,18 @@ mod tests {
         totals.iter_mut().for_each(|values| values.sort_by(f32::total_cmp));
         assert_eq!(totals, [vec![1.0, 1.0, 2.0], vec![1.0], vec![], vec![2.0], vec![4.0]]);
         assert_eq!((sets.len(), sets.n_bits()), (5, 4096));
+    }
+
+    #[test]
+    fn graphemes_stay_whole() {
+        let strings = vec!["e\u{301}o\u{308}e\u{301}".to_owned()];
+        let n_values = |unit| match NGrams::new(1, 4096).unwrap().unit(unit).counts(&strings) {
+            Vectors::Sparse(counts) => counts.values,
+            Vectors::Dense(_) => panic!("dense"),
+        };
+        let mut clusters = n_values(Unit::Grapheme);
+        clusters.sort_by(f32::total_cmp);
+        assert_eq!((clusters, n_values(Unit::Character).len()), (vec![1.0, 2.0], 4));
     }
 
     #[test]

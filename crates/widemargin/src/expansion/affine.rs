@@ -50,6 +50,8 @@ pub(crate) struct Affine {
     widths: Vec<usize>,
     /// The factor of each part's features.
     weights: Vec<f64>,
+    /// The parts that are not centred, so that sparse features stay sparse.
+    uncentred: Vec<bool>,
     spread: Spread,
 }
 
@@ -66,14 +68,19 @@ pub(crate) enum Spread {
 
 impl Affine {
     /// The statistics of a normalization; `None` if it needs none.
-    pub fn of(normalization: Normalization, widths: Vec<usize>, weights: Vec<f64>) -> Option<Affine> {
+    pub fn of(
+        normalization: Normalization,
+        widths: Vec<usize>,
+        weights: Vec<f64>,
+        uncentred: Vec<bool>,
+    ) -> Option<Affine> {
         let spread = match normalization {
             Normalization::MeanNorm => Spread::Norm,
             Normalization::ZScore => Spread::Variance,
             Normalization::Covariance => Spread::Covariance,
             _ => return None,
         };
-        Some(Affine { widths, weights, spread })
+        Some(Affine { widths, weights, uncentred, spread })
     }
 
     /// How many numbers [`Affine::spreads`] sums for a part.
@@ -91,7 +98,7 @@ impl Affine {
     }
 
     /// The columns of each part.
-    fn parts(&self) -> impl Iterator<Item = Range<usize>> {
+    pub fn parts(&self) -> impl Iterator<Item = Range<usize>> {
         let mut first = 0;
         self.widths.iter().map(move |&width| {
             first += width;
@@ -106,11 +113,19 @@ impl Affine {
         total: f64,
         monitor: &Monitor<'_>,
     ) -> Result<Vec<PartMap>> {
-        let mut mean = rows.reduce(&Sums { affine: self.clone() }, monitor)?;
-        mean.iter_mut().for_each(|sum| *sum /= total);
+        let mean = self.mean(rows.reduce(&Sums { affine: self.clone() }, monitor)?, total);
         let query = Spreads { affine: self.clone(), mean };
         let spread = rows.reduce(&query, monitor)?;
         self.maps(&query.mean, &spread, total)
+    }
+
+    /// What is subtracted, from the sums of the columns: their means, or 0 where they are not centred.
+    pub fn mean(&self, mut sums: Vec<f64>, total: f64) -> Vec<f64> {
+        sums.iter_mut().for_each(|sum| *sum /= total);
+        for (columns, _) in self.parts().zip(&self.uncentred).filter(|(_, uncentred)| **uncentred) {
+            sums[columns].fill(0.0);
+        }
+        sums
     }
 
     /// Numbers per row.

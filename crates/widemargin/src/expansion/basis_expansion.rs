@@ -11,7 +11,8 @@ use super::Normalization;
 use super::affine::{Affine, FeaturePart, FeatureRows};
 use super::decision::{Decision, FoldedDecision, SparseDecision};
 use super::part_map::{PartMap, Sizes, n_joined};
-use crate::data::{AnySamples, CsrMatrix, DenseMatrix, DenseView, Kind, Rows, Samples, Source, Training, Vectors};
+use super::sparse_rows;
+use crate::data::{AnySamples, DenseMatrix, Kind, Samples, Source, Training, Vectors};
 use crate::error::{Error, Result};
 use crate::macros::getters;
 use crate::memory;
@@ -37,16 +38,18 @@ const FEWEST_ROWS: usize = 4;
 
 /// A fitted expansion: a similarity, its bases, and what normalises each of its parts.
 pub struct BasisExpansion<S: Similarity> {
-    similarity: Arc<S>,
+    pub(super) similarity: Arc<S>,
     /// As they were given: what a model file keeps.
     bases: Arc<S::Samples>,
     /// As the similarity compares them.
-    described: Arc<S::Samples>,
-    normalization: Normalization,
+    pub(super) described: Arc<S::Samples>,
+    pub(super) normalization: Normalization,
     /// One per part; empty before it is fitted.
-    maps: Vec<PartMap>,
+    pub(super) maps: Vec<PartMap>,
     /// Whether parts are compared with their own bases only.
     is_own: bool,
+    /// The parts that are features of sparse rows, which stay sparse where the normalization allows it.
+    pub(super) sparse: Vec<bool>,
     /// Σ |negative eigenvalues| / Σ positive ones of each part, where it was fitted with a Nyström normalization.
     negative: Vec<f64>,
 }
@@ -61,6 +64,7 @@ impl<S: Similarity> Clone for BasisExpansion<S> {
             normalization: self.normalization,
             maps: self.maps.clone(),
             is_own: self.is_own,
+            sparse: self.sparse.clone(),
             negative: self.negative.clone(),
         }
     }
@@ -92,8 +96,12 @@ impl<S: Similarity> BasisExpansion<S> {
     ) -> Result<(Self, Vectors)> {
         let Training { samples, threads, monitor, .. } = *training;
         let mut expansion = BasisExpansion::unnormalised(similarity, bases, normalization, training)?;
-        if expansion.is_sparse()? {
-            let phi = expansion.sparse_features(samples, threads, monitor)?;
+        if expansion.is_sparse() {
+            let mut phi = expansion.sparse_features(samples, threads, monitor)?;
+            if let Some(affine) = expansion.affine() {
+                expansion.maps = sparse_rows::learn(&affine, &phi, training)?;
+                sparse_rows::apply(&expansion.maps, &mut phi);
+            }
             return Ok((expansion, Vectors::Sparse(phi)));
         }
         let mut phi = expansion.transform_with(samples, threads, monitor)?;
@@ -137,6 +145,11 @@ impl<S: Similarity> BasisExpansion<S> {
     /// Errors of the similarity.
     pub fn raw(similarity: &S, bases: S::Samples) -> Result<BasisExpansion<&S>> {
         let mut raw = BasisExpansion::from_parts(similarity, bases, Normalization::None, Vec::new())?;
+        let n_parts = raw.similarity.n_parts();
+        if n_parts > 1 && (0..n_parts).any(|part| raw.similarity.own_features(part, &raw.described).is_some()) {
+            let problem = "features are no similarities between samples: leave them out";
+            return Err(Error::similarity(raw.similarity.spec(), problem));
+        }
         raw.is_own = false;
         Ok(raw.unnormalized())
     }
@@ -152,7 +165,8 @@ impl<S: Similarity> BasisExpansion<S> {
     /// What the similarity meets.
     pub fn with_bases(self, bases: S::Samples) -> Result<Self> {
         let described = Arc::new(self.similarity.describe(bases.clone())?);
-        Ok(BasisExpansion { bases: Arc::new(bases), described, ..self })
+        let sparse = sparse_rows::sparse_parts(&*self.similarity, &described)?;
+        Ok(BasisExpansion { bases: Arc::new(bases), described, sparse, ..self })
     }
 
     /// An expansion from its stored parts.
@@ -163,7 +177,9 @@ impl<S: Similarity> BasisExpansion<S> {
         maps: Vec<PartMap>,
     ) -> Result<Self> {
         let described = Arc::new(similarity.describe(bases.clone())?);
+        let sparse = sparse_rows::sparse_parts(&similarity, &described)?;
         Ok(BasisExpansion {
+            sparse,
             similarity: Arc::new(similarity),
             bases: Arc::new(bases),
             described,
@@ -238,8 +254,11 @@ impl<S: Similarity> BasisExpansion<S> {
         self.similarity.n_columns(&self.described)
     }
 
-    /// The bases of one part, positions among all bases.
+    /// The bases of one part, positions among all bases; of a part that is features, their numbers.
     pub fn columns_of(&self, part: usize) -> Vec<usize> {
+        if let Some(n_features) = self.similarity.own_features(part, &self.described) {
+            return (0..n_features).collect();
+        }
         let n = self.n_columns();
         if self.is_own { self.similarity.options(part).columns(n) } else { (0..n).collect() }
     }
@@ -247,7 +266,9 @@ impl<S: Similarity> BasisExpansion<S> {
     /// The number of bases of each part.
     pub(crate) fn widths(&self) -> Vec<usize> {
         let n = self.n_columns();
-        let width = |part: usize| if self.is_own { self.similarity.options(part).width(n) } else { n };
+        let of_bases = |part: usize| if self.is_own { self.similarity.options(part).width(n) } else { n };
+        let features = |part: usize| self.similarity.own_features(part, &self.described);
+        let width = |part: usize| features(part).unwrap_or_else(|| of_bases(part));
         (0..self.similarity.n_parts()).map(width).collect()
     }
 
@@ -299,64 +320,25 @@ impl<S: Similarity> BasisExpansion<S> {
         Ok(DenseMatrix { values, n_rows, n_cols })
     }
 
-    /// Whether features are computed as sparse rows: those of sparse vectors themselves, as they are.
-    pub(crate) fn is_sparse(&self) -> Result<bool> {
-        if self.similarity.compares() || self.normalization != Normalization::None {
-            return Ok(false);
+    /// Refuses similarities that are not finite: \[part\]\[sample\]\[column\].
+    pub(super) fn check_finite(&self, block: &[f32], widths: &[usize], n: usize, first_row: usize) -> Result<()> {
+        let Some(at) = block.iter().position(|value| !value.is_finite()) else { return Ok(()) };
+        let (mut part, mut pair) = (0, at);
+        while pair >= n * widths[part] {
+            pair -= n * widths[part];
+            part += 1;
         }
-        Ok(self.similarity.sparse_block(&self.described, &self.described)?.is_some())
-    }
-
-    /// The features of samples where they are sparse: about 8 bytes for each that is not 0.
-    ///
-    /// # Errors
-    /// As for [`BasisExpansion::transform_with`].
-    pub(crate) fn sparse_features(
-        &self,
-        samples: &dyn Source<Samples = S::Samples>,
-        threads: usize,
-        monitor: &Monitor<'_>,
-    ) -> Result<CsrMatrix<f32>> {
-        let (n_rows, mut all) = (samples.n_samples(), CsrMatrix::empty(self.n_columns()));
-        let (pool, count) = (Pool::new(threads)?, RowCount::new(monitor, "similarity", n_rows));
-        let chunk = |rows: Range<usize>| {
-            count.go_on()?;
-            let part = self.sparse_rows(samples.chunk(rows.clone())?, rows.start)?;
-            count.add(rows.len());
-            Ok(part)
-        };
-        pool.fold_chunks(n_rows, ROWS_A_CHUNK, chunk, |part| {
-            all.append(&part, |value: f32| value);
-            Ok(())
-        })?;
-        Ok(all)
-    }
-
-    /// The same of a chunk of samples; `first_row` is their offset among all, for messages.
-    pub(crate) fn sparse_rows(&self, samples: S::Samples, first_row: usize) -> Result<CsrMatrix<f32>> {
-        self.check_sound(&samples, first_row)?;
-        let samples = self.similarity.describe(samples)?;
-        let rows = self.similarity.sparse_block(&self.described, &samples);
-        if let Some(rows) = rows.map_err(|error| error.in_part_from(first_row))? {
-            return Ok(rows);
-        }
-        // Dense samples where those of the fit were sparse.
-        let mut block = vec![0.0f32; samples.len() * self.n_columns()];
-        self.similarity.block(&self.described, &samples, &mut block)?;
-        let rows = DenseView::new(&block, samples.len(), self.n_columns())?;
-        let mut out = CsrMatrix::empty(self.n_columns());
-        for row in 0..samples.len() {
-            rows.for_each_nonzero(row, |column, value| {
-                out.indices.push(column as u32);
-                out.values.push(value as f32);
-            });
-            out.indptr.push(out.values.len());
-        }
-        Ok(out)
+        let (number, basis) = (first_row + pair / widths[part], self.columns_of(part)[pair % widths[part]]);
+        Err(Error::Sample {
+            similarity: self.similarity.part(part),
+            is_basis: false,
+            number,
+            problem: format!("has the value {} with basis {basis}: it must be a finite number", block[at]),
+        })
     }
 
     /// Refuses samples that have no value: some similarities would turn a NaN into a number.
-    fn check_sound(&self, samples: &S::Samples, first_row: usize) -> Result<()> {
+    pub(super) fn check_sound(&self, samples: &S::Samples, first_row: usize) -> Result<()> {
         match samples.flaw() {
             None => Ok(()),
             Some((at, problem)) => {
@@ -374,7 +356,7 @@ impl<S: Similarity> BasisExpansion<S> {
 
     /// Weights in another order or on similarities instead of features, if that saves work.
     pub(crate) fn decision(&self, weights: &[f32], n_problems: usize) -> Option<Decision> {
-        if self.is_sparse().is_ok_and(|is_sparse| is_sparse) {
+        if self.is_sparse() {
             return Some(Decision::Sparse(SparseDecision::new(weights, n_problems)));
         }
         let has_matrix = self.maps.iter().any(|map| !matches!(map, PartMap::Affine { .. }));
@@ -412,8 +394,10 @@ impl<S: Similarity> BasisExpansion<S> {
             return Err(Error::parameter("normalization", self.normalization, expected));
         }
         let similarity = &self.similarity;
-        let has_own = (0..similarity.n_parts()).any(|part| similarity.options(part).n_basis.is_some());
-        if has_own || similarity.brings_columns() {
+        let parts = 0..similarity.n_parts();
+        let has_own = parts.clone().any(|part| similarity.options(part).n_basis.is_some());
+        let has_features = parts.clone().any(|part| similarity.own_features(part, &self.described).is_some());
+        if has_own || has_features || similarity.brings_columns() {
             let expected = "similarities that compare with all bases (no bases=…, not precomputed, not features), to leave bases out";
             return Err(Error::parameter("similarity", similarity.spec(), expected));
         }
@@ -473,7 +457,7 @@ impl<S: Similarity> BasisExpansion<S> {
     ) -> Result<()> {
         let n = samples.len();
         self.check_sound(&samples, first_row)?;
-        let samples = self.similarity.describe(samples)?;
+        let samples = self.similarity.describe(samples).map_err(|error| error.in_part_from(first_row))?;
         let (widths, n_columns) = (self.widths(), self.n_columns());
         let mut block = vec![0.0f32; n * widths.iter().sum::<usize>()];
         if widths.iter().all(|&width| width == n_columns) {
@@ -482,20 +466,7 @@ impl<S: Similarity> BasisExpansion<S> {
             self.similarity.own_block(&self.described, &samples, &mut block)
         }
         .map_err(|error| error.in_part_from(first_row))?;
-        if let Some(at) = block.iter().position(|value| !value.is_finite()) {
-            let (mut part, mut pair) = (0, at);
-            while pair >= n * widths[part] {
-                pair -= n * widths[part];
-                part += 1;
-            }
-            let (number, basis) = (first_row + pair / widths[part], self.columns_of(part)[pair % widths[part]]);
-            return Err(Error::Sample {
-                similarity: self.similarity.part(part),
-                is_basis: false,
-                number,
-                problem: format!("has the value {} with basis {basis}: it must be a finite number", block[at]),
-            });
-        }
+        self.check_finite(&block, &widths, n, first_row)?;
         let (width, mut first, mut rest) = (n_joined(maps), 0, &mut block[..]);
         for map in maps {
             let (own, left) = rest.split_at_mut(n * map.n_columns());
@@ -515,7 +486,11 @@ impl<S: Similarity> BasisExpansion<S> {
             );
             return Err(Error::similarity(spec, problem));
         }
-        let raw = BasisExpansion::raw(self.similarity(), self.bases().clone())?;
+        let raw = BasisExpansion::from_parts(self.similarity(), self.bases().clone(), Normalization::None, Vec::new())?;
+        let raw = raw.unnormalized();
+        let widths = raw.widths();
+        // Where the columns of each part begin.
+        let firsts: Vec<usize> = (0..widths.len()).map(|part| widths[..part].iter().sum()).collect();
         let monitor = training.monitor.without_progress();
         let between = raw.transform_with(self.bases(), training.threads, &monitor).map_err(|error| match error {
             // Here the samples are the bases.
@@ -525,10 +500,12 @@ impl<S: Similarity> BasisExpansion<S> {
             other => other,
         })?;
         let part = |part: usize| {
+            if let Some(n_features) = self.similarity.own_features(part, &self.described) {
+                return Ok((PartMap::identity(n_features), 0.0));
+            }
             let own = self.similarity.options(part).columns(n);
-            let rows = own.iter().map(|&row| &between.values[row * between.n_cols + part * n_columns..][..n_columns]);
-            let columns = own.iter().copied().chain(n..n_columns);
-            let block: Vec<f32> = rows.flat_map(|row| columns.clone().map(|column| row[column])).collect();
+            let rows = own.iter().map(|&row| &between.values[row * between.n_cols + firsts[part]..][..widths[part]]);
+            let block: Vec<f32> = rows.flatten().copied().collect();
             let sizes = Sizes { n_bases: own.len(), n_polynomials };
             let spec = self.similarity.part(part);
             PartMap::nystrom(&block, sizes, self.normalization, &spec, self.similarity.is_symmetric(part))
@@ -539,7 +516,9 @@ impl<S: Similarity> BasisExpansion<S> {
     /// The statistics that the normalization needs from samples; `None` if it needs none.
     pub(crate) fn affine(&self) -> Option<Affine> {
         let weights = (0..self.similarity.n_parts()).map(|part| self.similarity.options(part).factor()).collect();
-        Affine::of(self.normalization, self.widths(), weights)
+        let stays = |is_sparse: &bool| *is_sparse && self.is_sparse();
+        let uncentred = self.sparse.iter().map(stays).collect();
+        Affine::of(self.normalization, self.widths(), weights, uncentred)
     }
 
     /// The same expansion with these maps.

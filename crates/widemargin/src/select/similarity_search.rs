@@ -613,15 +613,17 @@ impl<'a> Trial<'a> {
                 break;
             }
             let (mine, theirs) = (self.tried[best].candidate.clone(), self.tried[other].candidate.clone());
-            if !compares(&mine)? || !compares(&theirs)? {
+            // Neighbours in gamma add nothing.
+            if joined.contains(&name_of(&theirs)) {
                 continue;
             }
-            // Neighbours in gamma add nothing.
-            if joined.contains(&name_of(&theirs)) || mine.normalization != theirs.normalization {
+            let Some(normalization) = common_normalization(&mine, &theirs)? else { continue };
+            // Sparse rows that hold similarities too would take many times as long on many samples.
+            if self.is_part && compares(&mine)? != compares(&theirs)? {
                 continue;
             }
             let similarity = [mine.similarity, theirs.similarity.clone()].concat();
-            let joined_candidate = Candidate { similarity, normalization: mine.normalization };
+            let joined_candidate = Candidate { similarity, normalization };
             let n_parts = joined_candidate.similarity.len();
             let n_basis = if self.is_part { BASES / n_parts } else { self.tried[best].n_basis };
             let Some(at) = self.run(joined_candidate, n_basis)? else { break };
@@ -634,7 +636,23 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// Whether a candidate compares samples with bases: what does not stands alone.
+/// The normalization of two candidates side by side, if there is one that suits both: features that need none take that of
+/// the similarities beside them, whose features have norms of about 1 like theirs.
+fn common_normalization(mine: &Candidate, theirs: &Candidate) -> Result<Option<Normalization>> {
+    let needs_none =
+        |candidate: &Candidate| Ok::<_, Error>(candidate.normalization == Normalization::None && !compares(candidate)?);
+    Ok(match (needs_none(mine)?, needs_none(theirs)?) {
+        (true, true) => Some(Normalization::None),
+        (true, false) => Some(theirs.normalization),
+        (false, true) => Some(mine.normalization),
+        (false, false) if compares(mine)? == compares(theirs)? && mine.normalization == theirs.normalization => {
+            Some(mine.normalization)
+        }
+        _ => None,
+    })
+}
+
+/// Whether a candidate compares samples with bases.
 fn compares(candidate: &Candidate) -> Result<bool> {
     Ok(AnySimilarity::new(&candidate.similarity)?.compares())
 }

@@ -61,7 +61,11 @@ impl Similarity for Features {
         false
     }
 
-    fn sparse_block(&self, bases: &Vectors, samples: &Vectors) -> Result<Option<CsrMatrix<f32>>> {
+    fn own_features(&self, _part: usize, bases: &Vectors) -> Option<usize> {
+        Some(bases.n_cols())
+    }
+
+    fn sparse_block(&self, _part: usize, bases: &Vectors, samples: &Vectors) -> Result<Option<CsrMatrix<f32>>> {
         check_widths(bases, samples)?;
         let (Vectors::Sparse(bases), Vectors::Sparse(samples)) = (bases, samples) else { return Ok(None) };
         Ok(Some(CsrMatrix { n_cols: bases.n_cols, ..samples.clone() }))
@@ -163,6 +167,66 @@ mod tests {
         }
     }
 
+    /// Beside similarities, sparse features give the machine that their dense copies do, in memory, and after a file.
+    #[test]
+    fn joined_sparse_rows_give_the_machine_of_their_dense_copy() {
+        let (n, d) = (90, 40);
+        let [sparse, dense] = sparse_and_dense(n, d);
+        let labels = Labels::new((0..n as i64).map(|row| (row * row * 7 + row % 3) % 5 % 3));
+        let weights: Vec<f64> = (0..n).map(|row| (row % 4) as f64).collect();
+        for (specs, normalization) in [
+            (&["features:weight=0.5", "rbf:gamma=0.1"][..], "nystrom-clip"),
+            (&["rbf:gamma=0.1,bases=7", "features", "linear"], "none"),
+            (&["distance", "features"], "centered-clip"),
+            (&["rbf:gamma=0.1", "features"], "z-score"),
+        ] {
+            let fit = |samples: &AnySamples| {
+                let params = BasisExpansionParams::new(AnySimilarity::new(specs).unwrap()).n_basis(20).c(1.0).tol(1e-8);
+                let params = params.normalization(normalization.parse().unwrap());
+                params.fit_with(samples, &labels, Some(&weights), &Monitor::none()).unwrap()
+            };
+            let (of_sparse, of_dense) = (fit(&sparse), fit(&dense));
+            let expected = of_dense.decision_function(&dense, 1).unwrap();
+            for (model, samples) in [(&of_sparse, &sparse), (&of_sparse, &dense), (&of_dense, &sparse)] {
+                let found = model.decision_function(samples, 2).unwrap();
+                for (found, expected) in found.values().iter().zip(expected.values()) {
+                    assert!((found - expected).abs() < 5e-4, "{specs:?}, {normalization}: {found} {expected}");
+                }
+            }
+        }
+    }
+
+    /// With the mean norm, sparse features are divided by it and not centred, so that zeros stay zeros.
+    #[test]
+    fn joined_sparse_rows_are_scaled_to_the_mean_norm() {
+        let (n, d) = (30, 12);
+        let [sparse, dense] = sparse_and_dense(n, d);
+        let labels = Labels::new((0..n as i64).map(|row| row % 2));
+        let params = |specs: &[&str]| BasisExpansionParams::new(AnySimilarity::new(specs).unwrap()).n_basis(5);
+        let expand = |specs: &[&str], normalization: Normalization| {
+            let params = params(specs).normalization(normalization);
+            params.expand(&sparse, Some(&labels), &Monitor::none()).unwrap().features
+        };
+        let joined = expand(&["features", "rbf:gamma=0.1"], Normalization::MeanNorm);
+        let compared = expand(&["rbf:gamma=0.1"], Normalization::MeanNorm);
+        let AnySamples::Vectors(Vectors::Dense(raw)) = dense else { panic!() };
+        let norm = |row: &[f32]| row.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
+        let distinct: std::collections::HashSet<Vec<u32>> =
+            raw.values.chunks(d).map(|row| row.iter().map(|x| x.to_bits()).collect()).collect();
+        assert!(distinct.len() < n);
+        let mean = raw.values.chunks(d).map(norm).sum::<f64>() / n as f64;
+        for row in 0..n {
+            let (found, of_basis) = joined.values[row * joined.n_cols..][..joined.n_cols].split_at(d);
+            for (found, raw) in found.iter().zip(&raw.values[row * d..]) {
+                assert!((f64::from(*found) - f64::from(*raw) / mean).abs() < 1e-5, "{found} {raw}");
+                assert!(*raw != 0.0 || *found == 0.0);
+            }
+            for (found, right) in of_basis.iter().zip(&compared.values[row * compared.n_cols..]) {
+                assert!((found - right).abs() < 1e-5, "{found} {right}");
+            }
+        }
+    }
+
     #[test]
     fn an_expansion_of_sparse_rows_has_all_of_them() {
         let [sparse, dense] = sparse_and_dense(30, 12);
@@ -191,9 +255,21 @@ mod tests {
             let told = params.fit(&rows(&values, 4), &labels).unwrap_err().to_string();
             assert!(told.contains("z-score") && told.contains("no similarities"), "{told}");
         }
-        for specs in [&["features", "rbf"][..], &["features:weight=2"], &["features", "z-score/features"]] {
+        for specs in [&["precomputed", "rbf"][..], &["features", "precomputed"]] {
             let told = AnySimilarity::new(specs).unwrap_err().to_string();
             assert!(told.contains("stand alone"), "{told}");
+        }
+        // Bases cannot be left out where features do not belong to them, nor weights be learned on sparse rows.
+        let [sparse, _] = sparse_and_dense(30, 12);
+        let labels = Labels::new((0..30).map(|row| row % 2));
+        let params = |spec: &str| BasisExpansionParams::new(AnySimilarity::new(&[spec, "rbf"]).unwrap()).n_basis(9);
+        let told = params("features").max_basis(Some(3)).fit(&sparse, &labels).unwrap_err().to_string();
+        assert!(told.contains("leave bases out"), "{told}");
+        let told = params("features:weight=auto").fit(&sparse, &labels).unwrap_err().to_string();
+        assert!(told.contains("stay sparse"), "{told}");
+        for specs in [&["features:bases=5"][..], &["features:bases=5", "rbf"]] {
+            let told = AnySimilarity::new(specs).unwrap_err().to_string();
+            assert!(told.contains("no bases"), "{told}");
         }
     }
 }

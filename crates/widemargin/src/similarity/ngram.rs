@@ -7,10 +7,10 @@
 //!
 //! A string of fewer than n characters counts as one n-gram, itself; so s(x, x) = 1 for every string.
 
-use rustc_hash::FxHashMap;
-
 use super::Similarity;
 use super::row::{Definite, Definition, Onnx, SimilarityRow, built};
+use super::term_index::TermIndex;
+use crate::data::{Unit, UnitCodes};
 use crate::error::Result;
 use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
@@ -21,7 +21,7 @@ const NGRAM: SimilarityRow = SimilarityRow {
     samples: &["strings"],
     formula: "cosine of how often each substring of n characters occurs",
     about: "A shorter string counts as one such substring.",
-    parameters: &[Parameter::new("n", Values::Whole(1, 64), "").or("3").written()],
+    parameters: &[Parameter::new("n", Values::Whole(1, 64), "").or("3").written(), Unit::PARAMETER],
     examples: &["ngram", "ngram:n=1", "ngram:n=2"],
     definite: Definite::Positive,
     definition: Some(Definition::Strings(|arguments, x, y| {
@@ -46,6 +46,7 @@ pub(super) const ROWS: &[SimilarityRow] = &[NGRAM];
 #[derive(Clone, Debug, PartialEq)]
 pub struct NGram {
     n: usize,
+    unit: Unit,
     step: Step,
 }
 
@@ -56,24 +57,17 @@ impl NGram {
     /// [`Error::Parameter`](crate::Error::Parameter) for unknown parameters or an n outside 1 to 64, and
     /// [`Error::UnknownName`](crate::Error::UnknownName) for another name.
     pub fn from_step(step: &Step) -> Result<Self> {
-        Ok(NGram { n: NGRAM.arguments(step)?.value("n")?, step: step.clone() })
+        let arguments = NGRAM.arguments(step)?;
+        Ok(NGram { n: arguments.value("n")?, unit: arguments.value("unit")?, step: step.clone() })
     }
 }
 
 /// The n-grams of a string, with repeats.
-fn grams(characters: &[char], n: usize) -> impl Iterator<Item = &[char]> {
-    // One window of all characters if there are fewer than n; otherwise the empty string would be similar to nothing.
-    let short = characters.len() < n;
-    let windows = if short { [].windows(1) } else { characters.windows(n) };
-    windows.chain(short.then_some(characters))
-}
-
-/// The count of each n-gram, and the sum of the squared counts.
-fn counts(characters: &[char], n: usize) -> (FxHashMap<&[char], u32>, f64) {
-    let mut counts: FxHashMap<&[char], u32> = FxHashMap::default();
-    grams(characters, n).for_each(|gram| *counts.entry(gram).or_default() += 1);
-    let squares: u64 = counts.values().map(|&count| u64::from(count).pow(2)).sum();
-    (counts, squares as f64)
+fn grams(units: &[u32], n: usize) -> impl Iterator<Item = &[u32]> {
+    // One window of all units if there are fewer than n; otherwise the empty string would be similar to nothing.
+    let short = units.len() < n;
+    let windows = if short { [].windows(1) } else { units.windows(n) };
+    windows.chain(short.then_some(units))
 }
 
 impl Similarity for NGram {
@@ -83,31 +77,11 @@ impl Similarity for NGram {
         self.step.to_string()
     }
 
-    /// The bases' n-grams form an inverted index: a sample visits only the bases that share an n-gram with it. Sums are
-    /// of integers, so that their order does not matter.
     fn block(&self, bases: &Vec<String>, samples: &Vec<String>, block: &mut [f32]) -> Result<()> {
-        let bases: Vec<Vec<char>> = bases.iter().map(|basis| basis.chars().collect()).collect();
-        let mut index: FxHashMap<&[char], Vec<(u32, u32)>> = FxHashMap::default();
-        let mut squares = Vec::with_capacity(bases.len());
-        for (number, basis) in bases.iter().enumerate() {
-            let (counts, sum) = counts(basis, self.n);
-            counts.into_iter().for_each(|(gram, count)| index.entry(gram).or_default().push((number as u32, count)));
-            squares.push(sum);
-        }
-        let mut products = vec![0u64; bases.len()];
-        for (sample, row) in samples.iter().zip(block.chunks_mut(bases.len().max(1))) {
-            let sample: Vec<char> = sample.chars().collect();
-            let (counts, sum) = counts(&sample, self.n);
-            products.fill(0);
-            for (gram, count) in counts {
-                for &(basis, of_basis) in index.get(gram).into_iter().flatten() {
-                    products[basis as usize] += u64::from(count) * u64::from(of_basis);
-                }
-            }
-            for ((value, &product), squares) in row.iter_mut().zip(&products).zip(&squares) {
-                *value = (product as f64 / (sum * squares).sqrt()) as f32;
-            }
-        }
+        let mut codes = UnitCodes::new(self.unit);
+        let (bases, samples) = (codes.of_all(bases), codes.of_all(samples));
+        TermIndex::new(bases.iter().map(|basis| grams(basis, self.n)))
+            .cosines(samples.iter().map(|sample| grams(sample, self.n)), block);
         Ok(())
     }
 

@@ -9,6 +9,7 @@
 
 use super::Similarity;
 use super::row::{Definite, Definition, Onnx, SimilarityRow, built};
+use crate::data::{Unit, UnitCodes};
 use crate::error::Result;
 use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
@@ -28,6 +29,7 @@ const SUBSEQUENCE: SimilarityRow = SimilarityRow {
             "What each character that is spanned counts.",
         )
         .or("0.5"),
+        Unit::PARAMETER,
     ],
     examples: &["subsequence", "subsequence:n=1", "subsequence:n=2,decay=0.8", "subsequence:n=4,decay=1"],
     definite: Definite::Positive,
@@ -60,6 +62,7 @@ pub(super) const ROWS: &[SimilarityRow] = &[SUBSEQUENCE];
 pub struct Subsequence {
     n: usize,
     decay: f64,
+    unit: Unit,
     step: Step,
 }
 
@@ -73,11 +76,12 @@ impl Subsequence {
     /// As for [`SimilarityRow::arguments`].
     pub fn from_step(step: &Step) -> Result<Self> {
         let arguments = SUBSEQUENCE.arguments(step)?;
-        Ok(Subsequence { n: arguments.value("n")?, decay: arguments.value("decay")?, step: step.clone() })
+        let (n, decay, unit) = (arguments.value("n")?, arguments.value("decay")?, arguments.value("unit")?);
+        Ok(Subsequence { n, decay, unit, step: step.clone() })
     }
 
     /// K(x, y). `tables` are those of two lengths that follow each other, kept to be used again.
-    fn kernel(&self, x: &[char], y: &[char], tables: &mut [Vec<f64>; 2]) -> f64 {
+    fn kernel(&self, x: &[u32], y: &[u32], tables: &mut [Vec<f64>; 2]) -> f64 {
         let (width, decay) = (y.len() + 1, self.decay);
         let [shorter, longer] = tables;
         // K′ of the first a characters of x and b of y: spans reach to the ends of both.
@@ -118,8 +122,8 @@ impl Similarity for Subsequence {
 
     fn block(&self, bases: &Vec<String>, samples: &Vec<String>, block: &mut [f32]) -> Result<()> {
         let mut tables = [Vec::new(), Vec::new()];
-        let [bases, samples] =
-            [bases, samples].map(|all| all.iter().map(|one| one.chars().collect()).collect::<Vec<Vec<char>>>());
+        let mut codes = UnitCodes::new(self.unit);
+        let (bases, samples) = (codes.of_all(bases), codes.of_all(samples));
         let of_bases: Vec<f64> = bases.iter().map(|basis| self.kernel(basis, basis, &mut tables)).collect();
         for (sample, row) in samples.iter().zip(block.chunks_mut(bases.len().max(1))) {
             let of_sample = self.kernel(sample, sample, &mut tables);

@@ -11,11 +11,16 @@
 //!
 //! s(x, y) = 1 − distance / largest distance is 1 for equal strings (including two empty ones) and 0 for those that
 //! share nothing; with `gamma` it is exp(−gamma (1 − s)). None is positive definite in general.
+//!
+//! `insert`, `delete` and `substitute` are the costs of Levenshtein's edits, from the basis x to the sample y: the largest
+//! distance of lengths m, n is then the less of m · delete + n · insert and min(m, n) · substitute + the rest deleted or
+//! inserted.
 
 use rapidfuzz::distance::{damerau_levenshtein, indel, jaro, jaro_winkler, lcs_seq, levenshtein, osa};
 
 use super::Similarity;
 use super::row::{Definite, Definition, Onnx, SimilarityRow, built};
+use crate::data::{Unit, UnitCodes};
 use crate::error::Result;
 use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
@@ -27,7 +32,7 @@ const EDIT: SimilarityRow = SimilarityRow {
     formula: "1 − d(x, y) / largest d of such lengths, d the number of edits; with a gamma exp(−gamma (1 − that))",
     about: "`levenshtein` inserts, deletes and replaces, `osa` and `damerau` also swap neighbours, `indel` inserts and \
             deletes, `lcs` is what the longest common subsequence leaves; `jaro` and `jaro-winkler` are the similarity \
-            themselves, and not symmetric.",
+            themselves, and not symmetric. Costs that insert and delete at different prices are not symmetric either.",
     parameters: &[
         Parameter::new(
             "metric",
@@ -36,6 +41,10 @@ const EDIT: SimilarityRow = SimilarityRow {
         )
         .or("levenshtein"),
         Parameter::new("gamma", Values::POSITIVE, "Without one it is the share itself.").optional(),
+        Parameter::new("insert", COST, "What levenshtein takes for a character that the sample has more.").or("1"),
+        Parameter::new("delete", COST, "For a character that the basis has more.").or("1"),
+        Parameter::new("substitute", COST, "For a character in the place of another.").or("1"),
+        Unit::PARAMETER,
     ],
     examples: &[
         "edit",
@@ -44,12 +53,21 @@ const EDIT: SimilarityRow = SimilarityRow {
         "edit:metric=lcs",
         "edit:gamma=3",
         "edit:metric=damerau",
+        "edit:substitute=2",
+        "edit:insert=2,delete=3,substitute=4",
+        "edit:insert=1,delete=3,substitute=9,gamma=2",
     ],
     definite: Definite::No,
     definition: Some(Definition::Strings(|arguments, x, y| {
         let (m, n, metric) = (x.len() as f64, y.len() as f64, arguments.text("metric").unwrap_or_default());
         let (d, most) = match metric {
-            "levenshtein" => (edits(x, y, 1, Swaps::None), m.max(n)),
+            "levenshtein" => {
+                let cost = |name| arguments.value::<f64>(name);
+                let (insert, delete, substitute) = (cost("insert")?, cost("delete")?, cost("substitute")?);
+                let rest = if m > n { (m - n) * delete } else { (n - m) * insert };
+                let most = (m * delete + n * insert).min(m.min(n) * substitute + rest);
+                (weighted_edits(x, y, [insert, delete, substitute]), most)
+            }
             "osa" => (edits(x, y, 1, Swaps::Neighbours), m.max(n)),
             "damerau" => (edits(x, y, 1, Swaps::Apart), m.max(n)),
             "indel" => (edits(x, y, 2, Swaps::None), m + n),
@@ -64,6 +82,9 @@ const EDIT: SimilarityRow = SimilarityRow {
 };
 
 pub(super) const ROWS: &[SimilarityRow] = &[EDIT];
+
+/// What an edit may cost.
+const COST: Values = Values::Whole(1, 1000);
 
 /// Which characters may be swapped for one edit.
 #[derive(Clone, Copy, PartialEq)]
@@ -99,6 +120,25 @@ fn edits(x: &[char], y: &[char], replace: usize, swaps: Swaps) -> f64 {
     table[x.len()][y.len()] as f64
 }
 
+/// The least cost of insertions, deletions and substitutions, every entry from its neighbours.
+fn weighted_edits(x: &[char], y: &[char], [insert, delete, substitute]: [f64; 3]) -> f64 {
+    let mut table = vec![vec![f64::INFINITY; y.len() + 1]; x.len() + 1];
+    table[0][0] = 0.0;
+    for (i, j) in (0..=x.len()).flat_map(|i| (0..=y.len()).map(move |j| (i, j))) {
+        if i > 0 {
+            table[i][j] = table[i][j].min(table[i - 1][j] + delete);
+        }
+        if j > 0 {
+            table[i][j] = table[i][j].min(table[i][j - 1] + insert);
+        }
+        if i > 0 && j > 0 {
+            let replaced = if x[i - 1] == y[j - 1] { 0.0 } else { substitute };
+            table[i][j] = table[i][j].min(table[i - 1][j - 1] + replaced);
+        }
+    }
+    table[x.len()][y.len()]
+}
+
 /// What counts as an edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -131,13 +171,21 @@ impl EditMetric {
     ];
 }
 
+/// The names of the costs.
+const COSTS: [&str; 3] = ["insert", "delete", "substitute"];
+
 /// Edit-based similarity of strings, from 0 to 1; see the table of metrics above.
 ///
-/// Levenshtein, OSA, indel, LCS and Jaro are bit-parallel: about ⌈m / 64⌉ · n steps per pair. Damerau takes m · n.
+/// Levenshtein, OSA, indel, LCS and Jaro are bit-parallel: about ⌈m / 64⌉ · n steps per pair. Damerau takes m · n,
+/// and so does Levenshtein unless all edits cost the same, or a substitution no less than an insertion and a deletion that
+/// cost the same.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edit {
     metric: EditMetric,
     gamma: Option<f64>,
+    /// To insert, to delete, to substitute.
+    costs: [usize; 3],
+    unit: Unit,
     step: Step,
 }
 
@@ -145,12 +193,19 @@ impl Edit {
     /// The similarity of a spec such as `edit`, `edit:metric=osa` or `edit:gamma=4`.
     ///
     /// # Errors
-    /// As for [`SimilarityRow::arguments`].
+    /// As for [`SimilarityRow::arguments`], and [`Error::Parameter`](crate::Error::Parameter) for costs of another metric
+    /// than `levenshtein`.
     pub fn from_step(step: &Step) -> Result<Self> {
         let arguments = EDIT.arguments(step)?;
         let named = EditMetric::ALL.iter().find(|(name, _)| arguments.text("metric") == Some(name));
         let metric = named.map_or(EditMetric::Levenshtein, |(_, metric)| *metric);
-        Ok(Edit { metric, gamma: arguments.get("gamma")?, step: step.clone() })
+        let costs = [arguments.value("insert")?, arguments.value("delete")?, arguments.value("substitute")?];
+        if let Some(name) = COSTS.into_iter().find(|name| step.values().any(|(key, _)| key == *name))
+            && metric != EditMetric::Levenshtein
+        {
+            return Err(arguments.wrong(name, "nothing: only metric=levenshtein has costs of its own".into()));
+        }
+        Ok(Edit { metric, gamma: arguments.get("gamma")?, costs, unit: arguments.value("unit")?, step: step.clone() })
     }
 }
 
@@ -163,7 +218,10 @@ impl Similarity for Edit {
 
     fn seconds_a_pair(&self, bases: &Vec<String>) -> f64 {
         // The others process 64 cells at once, or only neighbouring characters.
-        let a_cell = if self.metric == EditMetric::Damerau { 2e-9 } else { 0.1e-9 };
+        let [insert, delete, substitute] = self.costs;
+        let is_bit_parallel = insert == delete && (substitute == insert || substitute >= insert + delete);
+        let is_slow = self.metric == EditMetric::Damerau || !is_bit_parallel;
+        let a_cell = if is_slow { 2e-9 } else { 0.1e-9 };
         let cells: f64 = bases.iter().map(|base| (base.len() as f64).powi(2)).sum();
         a_cell * cells / bases.len().max(1) as f64
     }
@@ -171,21 +229,32 @@ impl Similarity for Edit {
     fn block(&self, bases: &Vec<String>, samples: &Vec<String>, block: &mut [f32]) -> Result<()> {
         let n = bases.len();
         // Decoded once, since each sample is compared with every basis.
-        let samples: Vec<Vec<char>> = samples.iter().map(|sample| sample.chars().collect()).collect();
+        let mut codes = UnitCodes::new(self.unit);
+        let (bases, samples) = (codes.of_all(bases), codes.of_all(samples));
         let gamma = self.gamma;
+        let [insertion_cost, deletion_cost, substitution_cost] = self.costs;
+        let weights = levenshtein::WeightTable { insertion_cost, deletion_cost, substitution_cost };
+        let weighted = levenshtein::Args::default().weights(&weights);
         let value = |s: f64| gamma.map_or(s, |gamma| (-gamma * (1.0 - s)).exp()) as f32;
-        for (column, basis) in bases.iter().enumerate() {
+        for (column, basis) in bases.into_iter().enumerate() {
             // A comparator stores the character positions of its basis, and is reused for all samples.
             macro_rules! compare {
                 ($metric:ident) => {{
-                    let comparator = $metric::BatchComparator::new(basis.chars());
+                    let comparator = $metric::BatchComparator::new(basis);
                     for (row, sample) in samples.iter().enumerate() {
                         block[row * n + column] = value(comparator.normalized_similarity(sample.iter().copied()));
                     }
                 }};
             }
             match self.metric {
-                EditMetric::Levenshtein => compare!(levenshtein),
+                EditMetric::Levenshtein => {
+                    let comparator = levenshtein::BatchComparator::new(basis);
+                    for (row, sample) in samples.iter().enumerate() {
+                        let sample = sample.iter().copied();
+                        let s = comparator.normalized_similarity_with_args(sample, &weighted);
+                        block[row * n + column] = value(s);
+                    }
+                }
                 EditMetric::Osa => compare!(osa),
                 EditMetric::Damerau => compare!(damerau_levenshtein),
                 EditMetric::Indel => compare!(indel),
@@ -199,7 +268,7 @@ impl Similarity for Edit {
 
     fn is_symmetric(&self, _part: usize) -> bool {
         // Jaro takes common characters from the left, of one string in the order of the other.
-        !matches!(self.metric, EditMetric::Jaro | EditMetric::JaroWinkler)
+        !matches!(self.metric, EditMetric::Jaro | EditMetric::JaroWinkler) && self.costs[0] == self.costs[1]
     }
 }
 
@@ -229,13 +298,27 @@ mod tests {
 
     #[test]
     fn what_is_wrong_with_a_spec_is_told() {
-        for (wrong, word) in [("edit:metric=hamming", "jaro-winkler"), ("edit:gamma=0", "above 0"), ("edit:n=1", "'n'")]
-        {
+        for (wrong, word) in [
+            ("edit:metric=hamming", "jaro-winkler"),
+            ("edit:gamma=0", "above 0"),
+            ("edit:n=1", "'n'"),
+            ("edit:insert=0", "1 to 1000"),
+            ("edit:metric=osa,insert=2", "only metric=levenshtein"),
+        ] {
             let spec: Spec = wrong.parse().unwrap();
             let message = Edit::from_step(&spec.steps[0]).unwrap_err().to_string();
             assert!(message.contains(word), "{message}");
         }
         assert_eq!(edit("edit:metric=osa,gamma=2.0").spec(), "edit:metric=osa,gamma=2.0");
+    }
+
+    #[test]
+    fn graphemes_are_edited_whole() {
+        // One letter of two code points is replaced by another.
+        let (x, y) = (vec!["ne\u{301}e".to_owned()], vec!["no\u{308}e".to_owned()]);
+        let value = |spec: &str| pairwise(&edit(spec), &x, &y).unwrap()[0];
+        assert_eq!(value("edit"), 0.5);
+        assert!((value("edit:unit=grapheme") - 2.0 / 3.0).abs() < 1e-6);
     }
 
     proptest! {

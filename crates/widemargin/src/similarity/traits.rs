@@ -65,19 +65,44 @@ pub trait Similarity: Send + Sync {
         false
     }
 
-    /// False if the columns are no similarities but a sample's own features, between which and the bases there is nothing
-    /// that a Nyström map could take.
+    /// False if the columns of all parts are no similarities but a sample's own features, between which and the bases there
+    /// is nothing that a Nyström map could take.
     fn compares(&self) -> bool {
         true
     }
 
-    /// The same block of a similarity whose columns are a sample's own features, sparse, where bases and samples are;
-    /// none for others, and where they are dense. `bases` and `samples` are converted, as for [`Similarity::block`].
+    /// How many columns a part has that are a sample's own features, whatever the bases; none of a part that compares.
+    /// `bases` are converted, as for [`Similarity::block`].
+    fn own_features(&self, _part: usize, _bases: &Self::Samples) -> Option<usize> {
+        None
+    }
+
+    /// The columns of a part that are a sample's own features, sparse, where bases and samples are; none for others, and
+    /// where they are dense. `bases` and `samples` are converted, as for [`Similarity::block`].
     ///
     /// # Errors
     /// As for [`Similarity::block`].
-    fn sparse_block(&self, _bases: &Self::Samples, _samples: &Self::Samples) -> Result<Option<CsrMatrix<f32>>> {
+    fn sparse_block(
+        &self,
+        _part: usize,
+        _bases: &Self::Samples,
+        _samples: &Self::Samples,
+    ) -> Result<Option<CsrMatrix<f32>>> {
         Ok(None)
+    }
+
+    /// The same block as [`Similarity::own_block`] without some parts, which have no columns in it.
+    ///
+    /// # Errors
+    /// As for [`Similarity::block`].
+    fn block_without(
+        &self,
+        _is_left_out: &[bool],
+        bases: &Self::Samples,
+        samples: &Self::Samples,
+        block: &mut [f32],
+    ) -> Result<()> {
+        self.own_block(bases, samples, block)
     }
 
     /// Fills `block`, row-major samples × bases, with the squared distances s(x, x) + s(y, y) − s(x, y) − s(y, x) of
@@ -116,7 +141,8 @@ pub trait Similarity: Send + Sync {
     fn set_weight(&mut self, _part: usize, _weight: f64) {}
 
     /// The same block as [`Similarity::block`] without the bases that a part is not compared with
-    /// ([`PartOptions::columns`]): \[part\]\[sample\]\[basis of the part\].
+    /// ([`PartOptions::columns`]), and with its features in the place of similarities where it has some
+    /// ([`Similarity::own_features`]): \[part\]\[sample\]\[column of the part\].
     ///
     /// # Errors
     /// As for [`Similarity::block`].
@@ -159,8 +185,22 @@ impl<S: Similarity> Similarity for &S {
         (**self).seconds_a_pair(bases)
     }
 
-    fn sparse_block(&self, bases: &S::Samples, samples: &S::Samples) -> Result<Option<CsrMatrix<f32>>> {
-        (**self).sparse_block(bases, samples)
+    fn own_features(&self, part: usize, bases: &S::Samples) -> Option<usize> {
+        (**self).own_features(part, bases)
+    }
+
+    fn sparse_block(&self, part: usize, bases: &S::Samples, samples: &S::Samples) -> Result<Option<CsrMatrix<f32>>> {
+        (**self).sparse_block(part, bases, samples)
+    }
+
+    fn block_without(
+        &self,
+        left_out: &[bool],
+        bases: &S::Samples,
+        samples: &S::Samples,
+        block: &mut [f32],
+    ) -> Result<()> {
+        (**self).block_without(left_out, bases, samples, block)
     }
 
     fn kernel_distances(
@@ -233,8 +273,16 @@ impl<T: Samples> Similarity for Box<dyn Similarity<Samples = T>> {
         (**self).seconds_a_pair(bases)
     }
 
-    fn sparse_block(&self, bases: &T, samples: &T) -> Result<Option<CsrMatrix<f32>>> {
-        (**self).sparse_block(bases, samples)
+    fn own_features(&self, part: usize, bases: &T) -> Option<usize> {
+        (**self).own_features(part, bases)
+    }
+
+    fn sparse_block(&self, part: usize, bases: &T, samples: &T) -> Result<Option<CsrMatrix<f32>>> {
+        (**self).sparse_block(part, bases, samples)
+    }
+
+    fn block_without(&self, left_out: &[bool], bases: &T, samples: &T, block: &mut [f32]) -> Result<()> {
+        (**self).block_without(left_out, bases, samples, block)
     }
 
     fn kernel_distances(&self, part: usize, bases: &T, samples: &T, block: &mut [f32]) -> Result<bool> {

@@ -14,14 +14,13 @@ mod terms;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::RangeInclusive;
 
-use self::terms::{each_term, halves, whole};
+use self::terms::each_term;
 use super::Descriptor;
 use super::row::DescriptorRow;
-use crate::data::{AnySamples, CsrMatrix, Kind, Mapped, Training, Vectors};
+use super::term_columns::{Columns, Counts, columns_of, halves_of};
+use crate::data::{AnySamples, CsrMatrix, Kind, Mapped, Training, Unit, Vectors};
 use crate::error::{Error, Result};
 use crate::par::Pool;
 use crate::parameters::{Parameter, Span, Values};
@@ -49,6 +48,7 @@ const TFIDF: DescriptorRow = DescriptorRow {
         .or("characters"),
         Parameter::new("sublinear", Values::Flag, "Take 1 + ln t for an n-gram that occurs t times.").or("false"),
         Parameter::new("min_df", Values::Whole(1, 1 << 24), "Leave out what fewer training samples have.").or("1"),
+        Unit::PARAMETER,
     ],
     usual: "features",
     build: |step| Ok(vec![Box::new(Tfidf::from_step(step)?)]),
@@ -64,6 +64,7 @@ const STRINGS_A_CHUNK: usize = 512;
 pub struct Tfidf {
     lengths: Span,
     by: TermsBy,
+    unit: Unit,
     sublinear: bool,
     min_df: usize,
     /// The column of each term; columns ascend with the hashes.
@@ -74,11 +75,6 @@ pub struct Tfidf {
 
 /// The names of the arrays of the state.
 const STATE: [&str; 3] = ["high", "low", "idf"];
-
-type Columns = HashMap<u64, u32, BuildHasherDefault<Mixer>>;
-
-/// In how many samples each term is.
-type Counts = HashMap<u64, f64, BuildHasherDefault<Mixer>>;
 
 impl Tfidf {
     /// N-grams of so many characters (1 to 64).
@@ -92,12 +88,18 @@ impl Tfidf {
         }
         let (columns, state) = (Columns::default(), Default::default());
         let lengths = Span { first, last };
-        Ok(Tfidf { lengths, by: TermsBy::Characters, sublinear: false, min_df: 1, columns, state })
+        let (by, unit) = (TermsBy::Characters, Unit::Character);
+        Ok(Tfidf { lengths, by, unit, sublinear: false, min_df: 1, columns, state })
     }
 
     /// What n-grams are cut from.
     pub fn by(self, by: TermsBy) -> Self {
         Tfidf { by, ..self }
+    }
+
+    /// What counts as a character.
+    pub fn unit(self, unit: Unit) -> Self {
+        Tfidf { unit, ..self }
     }
 
     /// Whether a term that occurs t times counts 1 + ln t instead of t.
@@ -110,15 +112,16 @@ impl Tfidf {
         Tfidf { min_df, ..self }
     }
 
-    /// The descriptor of a step, whose parameters are `n` (default 1-3), `by` (characters), `sublinear` (false) and
-    /// `min_df` (1).
+    /// The descriptor of a step, whose parameters are `n` (default 1-3), `by` (characters), `sublinear` (false),
+    /// `min_df` (1) and `unit` (character).
     ///
     /// # Errors
     /// [`Error::Parameter`] for unknown or invalid parameters, and [`Error::UnknownName`] for another name.
     pub fn from_step(step: &Step) -> Result<Self> {
         let arguments = TFIDF.arguments(step)?;
         let Span { first, last } = arguments.value("n")?;
-        let tfidf = Tfidf::new(first as usize..=last as usize)?.by(arguments.value("by")?);
+        let tfidf =
+            Tfidf::new(first as usize..=last as usize)?.by(arguments.value("by")?).unit(arguments.value("unit")?);
         Ok(tfidf.sublinear(arguments.value("sublinear")?).min_df(arguments.value("min_df")?))
     }
 
@@ -135,9 +138,9 @@ impl Tfidf {
             let problem = format!("no n-gram of it is in at least {} of the training samples", self.min_df);
             return Err(Error::similarity(spec, problem));
         }
-        let half = |at: usize| terms.iter().map(|(term, _)| halves(*term)[at]).collect();
+        let [high, low] = halves_of(terms.iter().map(|(term, _)| *term));
         let idf = terms.iter().map(|(_, df)| (((1.0 + n) / (1.0 + df)).ln() + 1.0) as f32).collect();
-        self.set([half(0), half(1), idf])
+        self.set([high, low, idf])
     }
 
     /// In how many samples each term is: the sums are in the order of the samples, a chunk at a time.
@@ -149,7 +152,7 @@ impl Tfidf {
             let (mut counts, mut terms) = (Counts::default(), Vec::new());
             for (string, &weight) in strings.iter().zip(&training.weights[rows]).filter(|(_, weight)| **weight > 0.0) {
                 terms.clear();
-                each_term(string, self.by, self.lengths, |term| terms.push(term));
+                each_term(string, self.by, self.unit, self.lengths, |term| terms.push(term));
                 terms.sort_unstable();
                 terms.dedup();
                 terms.iter().for_each(|&term| *counts.entry(term).or_default() += weight);
@@ -166,15 +169,9 @@ impl Tfidf {
     fn set(&mut self, state: [Vec<f32>; 3]) -> Result<()> {
         let [high, low, idf] = &state;
         let found = format!("{} high, {} low, {} idf", high.len(), low.len(), idf.len());
-        let terms = high.iter().zip(low).map(|(high, low)| whole([*high, *low])).collect::<Option<Vec<u64>>>();
-        match terms {
-            Some(terms)
-                if high.len() == low.len()
-                    && high.len() == idf.len()
-                    && terms.is_sorted_by(|a, b| a < b)
-                    && idf.iter().all(|idf| idf.is_finite()) =>
-            {
-                self.columns = terms.into_iter().zip(0..).collect();
+        match columns_of(high, low) {
+            Some(columns) if high.len() == idf.len() && idf.iter().all(|idf| idf.is_finite()) => {
+                self.columns = columns;
                 self.state = state;
                 Ok(())
             }
@@ -198,7 +195,7 @@ impl Tfidf {
         let (mut columns, mut values) = (Vec::new(), Vec::new());
         for string in strings {
             columns.clear();
-            each_term(string, self.by, self.lengths, |term| columns.extend(self.columns.get(&term)));
+            each_term(string, self.by, self.unit, self.lengths, |term| columns.extend(self.columns.get(&term)));
             columns.sort_unstable();
             values.clear();
             for same in columns.chunk_by(|a, b| a == b) {
@@ -226,6 +223,9 @@ impl Descriptor for Tfidf {
         }
         if self.min_df > 1 {
             spec += &format!(",min_df={}", self.min_df);
+        }
+        if self.unit != Unit::Character {
+            spec += &format!(",unit={}", self.unit);
         }
         spec
     }
@@ -262,22 +262,4 @@ impl Descriptor for Tfidf {
 fn strings_of(spec: &str, samples: AnySamples) -> Result<Vec<String>> {
     let other = |other: AnySamples| Error::similarity(spec, format!("it cuts strings, and was given {}", other.kind()));
     Vec::<String>::from_any(samples).map_err(other)
-}
-
-/// Terms are hashes already, and need to be spread over all bits only.
-#[derive(Default)]
-struct Mixer(u64);
-
-impl Hasher for Mixer {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_u64(self.0 ^ u64::from(byte)));
-    }
-
-    fn write_u64(&mut self, term: u64) {
-        self.0 = term.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    }
 }

@@ -1,6 +1,8 @@
 //! The terms of a string: n-grams of its characters or of its words, hashed.
 
 use super::super::ngrams::Fnv;
+use super::super::term_columns::cut;
+use crate::data::Unit;
 use crate::macros::named;
 use crate::parameters::Span;
 
@@ -24,26 +26,24 @@ named!("by": TermsBy {
     "words" = TermsBy::Words,
 });
 
-/// Hashes are cut to so many bits, which two single-precision numbers hold: n distinct terms have n²/2⁴⁹ collisions.
-const BITS: u32 = 48;
-
 /// Calls `term` with the hash of each n-gram of a string, n being any of `lengths`, as often as it occurs. A string of
 /// fewer characters or words than the least n has none.
-pub(super) fn each_term(string: &str, by: TermsBy, lengths: Span, mut term: impl FnMut(u64)) {
+pub(super) fn each_term(string: &str, by: TermsBy, unit: Unit, lengths: Span, mut term: impl FnMut(u64)) {
     match by {
         TermsBy::Characters => {
             let spaced = one_space(string);
-            each_gram(pieces(spaced.as_deref().unwrap_or(string)), lengths, "", &mut term);
+            each_gram(pieces(spaced.as_deref().unwrap_or(string), unit), lengths, "", &mut term);
         }
         TermsBy::PaddedWords => {
             let mut padded = String::new();
             for word in string.split_whitespace() {
                 padded.clear();
                 padded.extend([" ", word, " "]);
-                let n = padded.chars().count() as i64;
+                let pieces = pieces(&padded, unit);
+                let n = pieces.len() as i64;
                 // Too short a word is an n-gram itself.
                 let lengths = Span { first: lengths.first.min(n), ..lengths };
-                each_gram(pieces(&padded), lengths, "", &mut term);
+                each_gram(pieces, lengths, "", &mut term);
             }
         }
         TermsBy::Words => {
@@ -53,9 +53,11 @@ pub(super) fn each_term(string: &str, by: TermsBy, lengths: Span, mut term: impl
     }
 }
 
-/// The characters of a string as bytes.
-fn pieces(string: &str) -> Vec<&[u8]> {
-    string.char_indices().map(|(at, c)| &string.as_bytes()[at..at + c.len_utf8()]).collect()
+/// The units of a string as bytes.
+fn pieces(string: &str, unit: Unit) -> Vec<&[u8]> {
+    let mut all = Vec::with_capacity(string.len());
+    unit.each(string, |piece| all.push(piece.as_bytes()));
+    all
 }
 
 /// The string with one space where there is white space of several characters; none where there is no such place.
@@ -87,18 +89,8 @@ fn each_gram(pieces: Vec<&[u8]>, lengths: Span, between: &str, term: &mut impl F
             }
             hash = hash.with(piece);
             if before as i64 + 1 >= lengths.first {
-                term(hash.mixed() >> (u64::BITS - BITS));
+                term(cut(hash.mixed()));
             }
         }
     }
-}
-
-/// A hash as two numbers that single precision holds, and back.
-pub(super) fn halves(hash: u64) -> [f32; 2] {
-    [(hash >> (BITS / 2)) as f32, (hash & ((1 << (BITS / 2)) - 1)) as f32]
-}
-
-pub(super) fn whole([high, low]: [f32; 2]) -> Option<u64> {
-    let number = |half: f32| (half >= 0.0 && half < (1u64 << (BITS / 2)) as f32).then_some(half as u64);
-    Some(number(high)? << (BITS / 2) | number(low)?)
 }

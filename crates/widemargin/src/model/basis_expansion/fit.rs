@@ -316,7 +316,11 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let asked = Asked { samples: chosen, c: self.c.given(), intercept: self.intercept, seed, threads };
         let weighed = match &mut made.phi {
             Vectors::Dense(phi) => learn_weights(&mut made.expansion, &mut phi.values, &asked, monitor)?,
-            // Features stand alone.
+            Vectors::Sparse(_) if !unweighted(made.expansion.similarity()).is_empty() => {
+                let expected =
+                    "a number where features stay sparse: weights are learned on dense ones (normalise by z-score)";
+                return Err(Error::parameter("weight", "auto", expected));
+            }
             Vectors::Sparse(_) => None,
         };
         if weighed.is_some() {

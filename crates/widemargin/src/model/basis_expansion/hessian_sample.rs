@@ -70,7 +70,7 @@ impl<'a, S: Similarity> Learner<'a, '_, S> {
         let (mean, spread) = match known {
             Some(known) => known,
             None => {
-                mean.iter_mut().for_each(|sum| *sum /= total);
+                mean = affine.mean(mean, total);
                 let mut spread = vec![0.0; affine.n_spreads()];
                 let of = |values: &[f32], weights: &[f64]| affine.spreads(values, weights, &mean);
                 if self.plan.is_whole() {

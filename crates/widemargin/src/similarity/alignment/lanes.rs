@@ -8,7 +8,8 @@
 //! With 16 lanes a step moves 320 bytes, all in the first-level cache up to some 150 characters. F depends on its left
 //! neighbour: an addition and two maxima.
 
-use super::scores::{NOTHING, Scores, blosum62};
+use super::matrices::NOTHING;
+use super::scores::{Mode, Scores};
 use crate::isa::Isa;
 use crate::simd::Simd;
 
@@ -57,9 +58,9 @@ impl Group {
         }
         let pairs = match *scores {
             Scores::Equal { same, other } => Pairs::Equal { codes, same, other },
-            Scores::Blosum62 => {
-                let profile = |letter| codes.iter().map(|&code| blosum62(letter, code).into()).collect();
-                Pairs::Profile((0..super::scores::LETTERS.len() as i32).map(profile).collect())
+            Scores::Matrix(matrix) => {
+                let profile = |letter| codes.iter().map(|&code| matrix.score(letter, code).into()).collect();
+                Pairs::Profile((0..matrix.letters.len() as i32).map(profile).collect())
             }
         };
         Group { lengths, longest, lanes, pairs }
@@ -73,7 +74,7 @@ pub(super) struct Work {
     pub(super) best: Vec<i32>,
     /// E, \[position\]\[lane\].
     pub(super) down: Vec<i32>,
-    /// The maximum of H in each lane, for local alignment.
+    /// The maximum of H in each lane: of the whole table for local alignment, of the last column so far for semi-global.
     pub(super) highest: Vec<i32>,
 }
 
@@ -82,11 +83,12 @@ pub(super) struct Work {
 /// # Safety
 /// Group and memory must be laid out for the lanes of the instruction set.
 #[inline(always)]
-pub(super) unsafe fn fill<S: Simd>(simd: S, group: &Group, local: bool, gaps: Gaps, sample: &[i32], work: &mut Work) {
+pub(super) unsafe fn fill<S: Simd>(simd: S, group: &Group, mode: Mode, gaps: Gaps, sample: &[i32], work: &mut Work) {
     let size = group.longest * S::LANES;
     assert!(work.down.len() == size && work.best.len() == size + S::LANES && work.highest.len() == S::LANES);
     for (row, &letter) in sample.iter().enumerate() {
-        let edge = if local { 0 } else { gaps.score(row + 1) };
+        let edge = if mode == Mode::Global { gaps.score(row + 1) } else { 0 };
+        let local = mode == Mode::Local;
         // SAFETY: the sizes were checked; codes and profiles are of `size` as well.
         unsafe {
             match (&group.pairs, local) {
@@ -105,6 +107,11 @@ pub(super) unsafe fn fill<S: Simd>(simd: S, group: &Group, local: bool, gaps: Ga
                 (Pairs::Profile(letters), false) => {
                     fill_row::<S, false>(simd, &letters[letter as usize], |score| score, gaps, edge, work);
                 }
+            }
+        }
+        if mode == Mode::Semiglobal {
+            for (lane, length) in group.lengths.iter().enumerate() {
+                work.highest[lane] = work.highest[lane].max(work.best[length * S::LANES + lane]);
             }
         }
     }

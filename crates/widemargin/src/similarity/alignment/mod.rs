@@ -1,24 +1,31 @@
 //! Alignment scores of strings as a similarity: `align:mode=local,match=2,mismatch=-1,open=-2,extend=-1`.
 //!
 //! An alignment writes two strings below each other with gaps. A pair of characters scores `match`, `mismatch` or the
-//! entry of a substitution matrix, a gap of k characters `open` + (k − 1)·`extend` (as in EMBOSS and Biopython; BLAST's
+//! entry of a substitution matrix ([`matrices`]), a gap of k characters `open` + (k − 1)·`extend` (as in EMBOSS and Biopython; BLAST's
 //! costs 11 and 1 are open=-12,extend=-1). The score is that of the best `global` alignment (Needleman and Wunsch 1970)
-//! or, over all pairs of substrings, `local` alignment (Smith and Waterman 1981), by the recursion of Gotoh (1982):
+//! or, over all pairs of substrings, `local` alignment (Smith and Waterman 1981), or `semiglobal`, where gaps at either end of
+//! either string are free (for strings that overlap, or of which one is part of the other); by the recursion of Gotoh (1982):
 //!
 //! > E = max(E↑ + extend, H↑ + open), F = max(F← + extend, H← + open), H = max(H↖ + score, E, F), and 0 if local.
 //!
-//! s(x, y) = score(x, y) / √(score(x, x)·score(y, y)) is 1 for equal strings, and at least 0 if local; with
+//! H is 0 on the upper and left edges unless global; the score is the last H if global, the largest of the last row and
+//! column if semi-global, and of the whole table if local.
+//!
+//! s(x, y) = score(x, y) / √(score(x, x)·score(y, y)) is 1 for equal strings, and at least 0 unless global; with
 //! `normalize=false` it is the raw score. Neither is positive definite in general (Saigo et al. 2004 sum over
 //! alignments instead).
 
 mod best_of_group;
 mod lanes;
+mod matrices;
 mod scores;
 
 use self::lanes::{Gaps, Group, Work};
-use self::scores::Scores;
+use self::matrices::Matrix;
+use self::scores::{Mode, Scores};
 use super::Similarity;
 use super::row::{Definite, Definition, Onnx, SimilarityRow, built};
+use crate::data::{Unit, UnitCodes};
 use crate::error::{Error, Result};
 use crate::isa::Isa;
 use crate::parameters::{Parameter, Values};
@@ -31,29 +38,37 @@ const ALIGN: SimilarityRow = SimilarityRow {
     formula: "score(x, y) / √(score(x, x) score(y, y)) of the best alignment",
     about: "A gap of k characters scores open + (k − 1) extend.",
     parameters: &[
-        Parameter::new("mode", Values::Words(&["local", "global"]), "").or("local"),
+        Parameter::new("mode", Values::Words(Mode::NAMES), "Semiglobal: gaps at the ends of either string are free.").or("local"),
         Parameter::new("match", Values::Whole(1, 1000), "What a pair of equal characters scores.").or("2"),
         Parameter::new("mismatch", Values::Whole(-1000, 0), "What a pair of others scores.").or("-1"),
-        Parameter::new("matrix", Values::Words(&["blosum62"]), "Scores pairs in the place of these two.").optional(),
+        Parameter::new(
+            "matrix",
+            Values::Words(matrices::NAMES),
+            "Scores pairs in the place of these two, of amino acids or, by nuc44, of nucleotides; small letters are capitals.",
+        )
+        .optional(),
         Parameter::new("open", Values::Whole(-1000, 0), "Without one −2, with a matrix −11.").optional(),
         Parameter::new("extend", Values::Whole(-1000, 0), "Not below open; without one −1.").optional(),
         Parameter::new("normalize", Values::Flag, "false is the plain score.").or("true"),
+        Unit::PARAMETER,
     ],
     examples: &[
         "align",
         "align:mode=global",
         "align:match=3,mismatch=-2,open=-4,extend=0,normalize=false",
         "align:mode=global,normalize=false",
+        "align:mode=semiglobal",
+        "align:mode=semiglobal,open=-3,extend=-1,normalize=false",
     ],
     definite: Definite::No,
     definition: Some(Definition::Strings(|arguments, x, y| {
         let (same, other): (i64, i64) = (arguments.value("match")?, arguments.value("mismatch")?);
         let open: i64 = arguments.get("open")?.unwrap_or(-2);
         let extend: i64 = arguments.get("extend")?.unwrap_or(open.max(-1));
-        let local = arguments.text("mode") == Some("local");
+        let mode = Mode::named(arguments.text("mode"));
         let score = |x: &[char], y: &[char]| {
             let pair = |x, y| if x == y { same } else { other };
-            best_score(local, x, y, pair, |k| open + extend * (k as i64 - 1)) as f64
+            best_score(mode, x, y, pair, |k| open + extend * (k as i64 - 1)) as f64
         };
         Ok(match (score(x, x) * score(y, y)).sqrt() {
             _ if !arguments.value("normalize")? => score(x, y),
@@ -70,18 +85,19 @@ pub(super) const ROWS: &[SimilarityRow] = &[ALIGN];
 /// Similarity of strings by their best alignment, character by character. Scores are whole numbers and exact.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alignment {
-    local: bool,
+    mode: Mode,
     scores: Scores,
     gaps: Gaps,
     normalized: bool,
+    unit: Unit,
     step: Step,
 }
 
 impl Alignment {
     /// The similarity of a spec such as `align` or `align:mode=global,matrix=blosum62`.
     ///
-    /// `mode` is local (default) or global; `match` (default 2) is above 0, `mismatch` (−1) at most 0; `matrix` is
-    /// blosum62, instead of these two; `open` (−2, with a matrix −11) and `extend` (−1) are at most 0, and opening a
+    /// `mode` is local (default), global or semiglobal; `match` (default 2) is above 0, `mismatch` (−1) at most 0; `matrix` is
+    /// blosum45, blosum62, blosum80, pam250 or nuc44, instead of these two; `open` (−2, with a matrix −11) and `extend` (−1) are at most 0, and opening a
     /// gap costs at least as much as extending one. `normalize` is true (default) or false.
     ///
     /// # Errors
@@ -93,33 +109,41 @@ impl Alignment {
             None => Scores::Equal { same: arguments.value("match")?, other: arguments.value("mismatch")? },
             Some(matrix) => {
                 let is_given = |name: &&str| step.values().any(|(key, _)| key == *name);
-                if let Some(unused) = ["match", "mismatch"].into_iter().find(is_given) {
+                if let Some(unused) = ["match", "mismatch", "unit"].into_iter().find(is_given) {
                     return Err(arguments.wrong(unused, format!("it is not known where matrix={matrix} scores pairs")));
                 }
-                Scores::Blosum62
+                let unknown = || Error::unknown("matrix", matrix, matrices::NAMES.iter().copied());
+                Scores::Matrix(Matrix::named(matrix).ok_or_else(unknown)?)
             }
         };
-        let open = arguments.get("open")?.unwrap_or(if scores == Scores::Blosum62 { -11 } else { -2 });
+        let open = arguments.get("open")?.unwrap_or(if matches!(scores, Scores::Matrix(_)) { -11 } else { -2 });
         let extend = arguments.get("extend")?.unwrap_or(open.max(-1));
         if extend < open {
             return Err(arguments.wrong("extend", format!("a whole number from open = {open} to 0")));
         }
-        let (local, normalized) = (arguments.text("mode") == Some("local"), arguments.value("normalize")?);
-        Ok(Alignment { local, scores, gaps: Gaps { open, extend }, normalized, step: step.clone() })
+        let (mode, normalized) = (Mode::named(arguments.text("mode")), arguments.value("normalize")?);
+        let (gaps, unit) = (Gaps { open, extend }, arguments.value("unit")?);
+        Ok(Alignment { mode, scores, gaps, normalized, unit, step: step.clone() })
     }
 
     /// Encodes the strings for scoring.
-    fn encode(&self, is_basis: bool, strings: &[String]) -> Result<Vec<Vec<i32>>> {
-        let code = |(number, string): (usize, &String)| {
+    fn encode<'s>(&self, is_basis: bool, strings: &'s [String], codes: &mut UnitCodes<'s>) -> Result<Vec<Vec<i32>>> {
+        let code = |(number, string): (usize, &'s String)| {
             let wrong = |problem| Error::Sample { similarity: self.spec(), is_basis, number, problem };
             // Scores of longer strings could overflow 32 bits; their tables would take hours.
             if string.len() > 1 << 19 {
                 return Err(wrong("has more than 2^19 bytes".into()));
             }
-            self.scores.encode(string).map_err(|letter| {
-                let (letter, known) = (letter.escape_default(), scores::LETTERS);
-                wrong(format!("has '{letter}', which is not a letter of blosum62: {known}"))
-            })
+            let Scores::Matrix(matrix) = self.scores else {
+                return Ok(codes.of(string).into_iter().map(|code| code as i32).collect());
+            };
+            let of_letter = |letter: char| {
+                matrix.code(letter).ok_or_else(|| {
+                    let (letter, Matrix { name, letters, .. }) = (letter.escape_default(), matrix);
+                    wrong(format!("has '{letter}', which is not a letter of {name}: {letters}"))
+                })
+            };
+            string.chars().map(of_letter).collect()
         };
         strings.iter().enumerate().map(code).collect()
     }
@@ -129,13 +153,14 @@ impl Alignment {
         let score = |string: &Vec<i32>| match self.scores {
             // Matching every character is optimal.
             Scores::Equal { same, .. } => f64::from(same) * string.len() as f64,
-            // No pair of residues scores more than the mean of their self-scores; only X has a negative self-score.
-            Scores::Blosum62 if string.iter().all(|&code| scores::blosum62(code, code) > 0) => {
-                string.iter().map(|&code| f64::from(scores::blosum62(code, code))).sum()
+            // No pair of residues scores more than the mean of their self-scores; only those that stand for several,
+            // such as X, have a negative self-score.
+            Scores::Matrix(matrix) if string.iter().all(|&code| matrix.score(code, code) > 0) => {
+                string.iter().map(|&code| f64::from(matrix.score(code, code))).sum()
             }
-            Scores::Blosum62 => {
+            Scores::Matrix(_) => {
                 let group = Group::new(isa, &self.scores, &[string.as_slice()]);
-                f64::from(group.scores(isa, self.local, self.gaps, string, work)[0])
+                f64::from(group.scores(isa, self.mode, self.gaps, string, work)[0])
             }
         };
         strings.iter().map(score).collect()
@@ -159,7 +184,8 @@ impl Similarity for Alignment {
 
     fn block(&self, bases: &Vec<String>, samples: &Vec<String>, block: &mut [f32]) -> Result<()> {
         let (isa, n, mut work) = (Isa::best(), bases.len(), Work::default());
-        let (bases, samples) = (self.encode(true, bases)?, self.encode(false, samples)?);
+        let mut codes = UnitCodes::new(self.unit);
+        let (bases, samples) = (self.encode(true, bases, &mut codes)?, self.encode(false, samples, &mut codes)?);
         let of_bases = self.with_itself(isa, &bases, &mut work);
         let of_samples = self.with_itself(isa, &samples, &mut work);
         // Sorted by length, so that the strings of a group end together. Integer scores do not depend on the lane.
@@ -169,7 +195,7 @@ impl Similarity for Alignment {
             let strings: Vec<&[i32]> = members.iter().map(|&basis| bases[basis].as_slice()).collect();
             let group = Group::new(isa, &self.scores, &strings);
             for (row, sample) in samples.iter().enumerate() {
-                let scores = group.scores(isa, self.local, self.gaps, sample, &mut work);
+                let scores = group.scores(isa, self.mode, self.gaps, sample, &mut work);
                 for (&basis, &score) in members.iter().zip(scores) {
                     let size = (of_bases[basis] * of_samples[row]).sqrt();
                     block[row * n + basis] = match self.normalized {
@@ -190,17 +216,16 @@ impl Similarity for Alignment {
 }
 
 /// The best score with gaps of any length tried one by one: Waterman, Smith and Beyer's recursion, no Gotoh in it.
-fn best_score(
-    local: bool,
-    x: &[char],
-    y: &[char],
-    pair: impl Fn(char, char) -> i64,
-    gap: impl Fn(usize) -> i64,
-) -> i64 {
+fn best_score(mode: Mode, x: &[char], y: &[char], pair: impl Fn(char, char) -> i64, gap: impl Fn(usize) -> i64) -> i64 {
     let mut table = vec![vec![0i64; y.len() + 1]; x.len() + 1];
     for i in 0..=x.len() {
         for j in 0..=y.len() {
-            let mut best = if local || i + j == 0 { 0 } else { i64::MIN };
+            let is_free = match mode {
+                Mode::Local => true,
+                Mode::Global => i + j == 0,
+                Mode::Semiglobal => i == 0 || j == 0,
+            };
+            let mut best = if is_free { 0 } else { i64::MIN };
             if i > 0 && j > 0 {
                 best = best.max(table[i - 1][j - 1] + pair(x[i - 1], y[j - 1]));
             }
@@ -209,8 +234,12 @@ fn best_score(
             table[i][j] = best;
         }
     }
-    let best = table.iter().flatten().copied().max().unwrap_or(0);
-    if local { best } else { table[x.len()][y.len()] }
+    let last = table.iter().map(|row| row[y.len()]).chain(table[x.len()].iter().copied());
+    match mode {
+        Mode::Local => table.iter().flatten().copied().max().unwrap_or(0),
+        Mode::Global => table[x.len()][y.len()],
+        Mode::Semiglobal => last.max().unwrap_or(0),
+    }
 }
 
 #[cfg(test)]

@@ -80,7 +80,7 @@ where
 
     fn sparse_block_any(&self, bases: &AnySamples, samples: &AnySamples) -> Result<Option<CsrMatrix<f32>>> {
         let of = |samples| S::Samples::of(samples).ok_or_else(|| other_kind(&self.spec(), S::Samples::NAME, samples));
-        self.sparse_block(of(bases)?, of(samples)?)
+        self.sparse_block(0, of(bases)?, of(samples)?)
     }
 
     fn kernel_distances_any(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f32]) -> Result<bool> {

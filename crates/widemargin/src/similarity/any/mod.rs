@@ -59,8 +59,9 @@ impl AnySimilarity {
         }
         let mut set = AnySimilarity { nodes: Vec::new(), leaves: Vec::new(), parts: Vec::new() };
         specs.iter().try_for_each(|spec| set.add(spec.as_ref().parse()?))?;
-        if set.parts.len() > 1 && set.brings_columns() {
-            let expected = "precomputed similarities and features stand alone: concatenate the blocks in one file";
+        let stands_alone = |part: &Part| part.kernel.brings_columns_any() && part.kernel.compares_any();
+        if set.parts.len() > 1 && set.parts.iter().any(stands_alone) {
+            let expected = "precomputed similarities stand alone: concatenate the blocks in one file";
             return Err(Error::parameter("similarity", set.spec(), expected));
         }
         Ok(set)
@@ -85,10 +86,17 @@ impl AnySimilarity {
         let mut last = last.clone();
         let options = PartOptions::take(&mut last)?;
         let kernel = registry::similarity(&last)?;
-        if kernel.brings_columns_any() && options != PartOptions::default() {
-            let expected =
-                "no weight and no bases: precomputed similarities and features stand alone and bring their columns";
-            return Err(Error::parameter("similarity", spec.to_string(), expected));
+        if kernel.brings_columns_any() {
+            let expected = match kernel.compares_any() {
+                true if options != PartOptions::default() => {
+                    "no weight and no bases: precomputed similarities stand alone and bring their columns"
+                }
+                false if options.n_basis.is_some() => "no bases: features are a sample's own",
+                _ => "",
+            };
+            if !expected.is_empty() {
+                return Err(Error::parameter("similarity", spec.to_string(), expected));
+            }
         }
         let kind = kernel.kind();
         let known = self.leaves.iter().position(|leaf| leaf.node == node && leaf.kind == kind);
@@ -98,6 +106,11 @@ impl AnySimilarity {
         });
         self.parts.push(Part { spec: spec.clone(), leaf, kernel, options });
         Ok(())
+    }
+
+    /// Whether a part gives the samples' own features instead of comparing them.
+    pub fn has_features(&self) -> bool {
+        self.parts.iter().any(|part| !part.kernel.compares_any())
     }
 
     /// The specs, with learned values filled in.
@@ -160,15 +173,16 @@ impl AnySimilarity {
     /// The blocks of some parts of a leaf. Grid similarities share the products of cells.
     fn leaf_blocks(
         &self,
-        (leaf, n_basis): (usize, Option<Option<usize>>),
+        leaf: usize,
+        is_asked: impl Fn(usize) -> bool,
         bases: &AnySamples,
         samples: &AnySamples,
         blocks: &mut [&mut [f32]],
     ) -> Result<()> {
         let matching = |part: usize| self.parts[part].kernel.as_any().downcast_ref::<GridMatching>().copied();
         let (mut shared, mut shared_blocks) = (Vec::new(), Vec::new());
-        let is_asked = |part: &Part| part.leaf == leaf && n_basis.is_none_or(|n| part.options.n_basis == n);
-        for (part, block) in blocks.iter_mut().enumerate().filter(|(part, _)| is_asked(&self.parts[*part])) {
+        let of_leaf = |part: usize| self.parts[part].leaf == leaf && is_asked(part);
+        for (part, block) in blocks.iter_mut().enumerate().filter(|(part, _)| of_leaf(*part)) {
             match matching(part) {
                 Some(matching) => {
                     shared.push(matching);
@@ -252,7 +266,9 @@ impl Similarity for AnySimilarity {
     }
 
     fn n_columns(&self, bases: &AnySamples) -> usize {
-        match (bases, self.parts.first()) {
+        // Of those that compare, if any does.
+        let part = self.parts.iter().find(|part| part.kernel.compares_any()).or(self.parts.first());
+        match (bases, part) {
             (AnySamples::Described(leaves), Some(part)) => part.kernel.n_columns_any(&leaves[part.leaf]),
             _ => bases.len(),
         }
@@ -268,7 +284,7 @@ impl Similarity for AnySimilarity {
             return Ok(());
         }
         for (leaf, (bases, samples)) in bases.iter().zip(samples).enumerate() {
-            self.leaf_blocks((leaf, None), bases, samples, &mut blocks)?;
+            self.leaf_blocks(leaf, |_| true, bases, samples, &mut blocks)?;
         }
         Ok(())
     }
@@ -281,44 +297,71 @@ impl Similarity for AnySimilarity {
         self.parts[part].options.weight = Some(weight);
     }
 
+    fn own_features(&self, part: usize, bases: &AnySamples) -> Option<usize> {
+        let Part { kernel, leaf, .. } = &self.parts[part];
+        match bases {
+            AnySamples::Described(leaves) if !kernel.compares_any() => Some(kernel.n_columns_any(&leaves[*leaf])),
+            _ => None,
+        }
+    }
+
     fn own_block(&self, bases: &AnySamples, samples: &AnySamples, block: &mut [f32]) -> Result<()> {
+        self.block_without(&vec![false; self.parts.len()], bases, samples, block)
+    }
+
+    fn block_without(
+        &self,
+        left_out: &[bool],
+        bases: &AnySamples,
+        samples: &AnySamples,
+        block: &mut [f32],
+    ) -> Result<()> {
+        let widths: Vec<usize> = (0..self.parts.len())
+            .map(|part| self.own_features(part, bases))
+            .zip(&self.parts)
+            .map(|(features, part)| features.unwrap_or_else(|| part.options.width(self.n_columns(bases))))
+            .collect();
         let n_columns = self.n_columns(bases);
         let (AnySamples::Described(bases), AnySamples::Described(samples)) = (bases, samples) else {
             return Err(self.not_described());
         };
         let (mut blocks, mut rest) = (Vec::with_capacity(self.parts.len()), block);
-        for part in &self.parts {
-            let n_samples = samples[part.leaf].len();
-            let (own, left) = rest.split_at_mut(n_samples * part.options.width(n_columns));
+        for (at, part) in self.parts.iter().enumerate() {
+            let width = if left_out[at] { 0 } else { widths[at] };
+            let (own, left) = rest.split_at_mut(samples[part.leaf].len() * width);
             blocks.push(own);
             rest = left;
         }
+        let has_features = |part: usize| !self.parts[part].kernel.compares_any();
         for (leaf, (bases, samples)) in bases.iter().zip(samples).enumerate() {
+            let features = |part: usize| has_features(part) && !left_out[part];
+            self.leaf_blocks(leaf, features, bases, samples, &mut blocks)?;
             // Parts on equally many bases have them in common.
-            let mut asked: Vec<PartOptions> = self.of_leaf(leaf).map(|part| self.parts[part].options).collect();
+            let compared = self.of_leaf(leaf).filter(|&part| !has_features(part) && !left_out[part]);
+            let mut asked: Vec<PartOptions> = compared.map(|part| self.parts[part].options).collect();
             asked.sort_by_key(|options| options.n_basis);
             asked.dedup_by_key(|options| options.n_basis);
             for options in asked {
-                let of = Some(options.n_basis);
+                let of = |part: usize| {
+                    !has_features(part) && !left_out[part] && self.parts[part].options.n_basis == options.n_basis
+                };
                 if options.width(n_columns) == n_columns {
-                    self.leaf_blocks((leaf, of), bases, samples, &mut blocks)?;
+                    self.leaf_blocks(leaf, of, bases, samples, &mut blocks)?;
                 } else {
                     let own = Samples::select(bases, &options.columns(n_columns));
-                    self.leaf_blocks((leaf, of), &own, samples, &mut blocks)?;
+                    self.leaf_blocks(leaf, of, &own, samples, &mut blocks)?;
                 }
             }
         }
         Ok(())
     }
 
-    fn sparse_block(&self, bases: &AnySamples, samples: &AnySamples) -> Result<Option<CsrMatrix<f32>>> {
+    fn sparse_block(&self, part: usize, bases: &AnySamples, samples: &AnySamples) -> Result<Option<CsrMatrix<f32>>> {
         let (AnySamples::Described(bases), AnySamples::Described(samples)) = (bases, samples) else {
             return Err(self.not_described());
         };
-        match &self.parts[..] {
-            [part] => part.kernel.sparse_block_any(&bases[part.leaf], &samples[part.leaf]),
-            _ => Ok(None),
-        }
+        let Part { leaf, kernel, .. } = &self.parts[part];
+        kernel.sparse_block_any(&bases[*leaf], &samples[*leaf])
     }
 
     fn kernel_distances(
@@ -341,11 +384,11 @@ impl Similarity for AnySimilarity {
     }
 
     fn brings_columns(&self) -> bool {
-        self.parts.iter().any(|part| part.kernel.brings_columns_any())
+        self.parts.iter().all(|part| part.kernel.brings_columns_any())
     }
 
     fn compares(&self) -> bool {
-        self.parts.iter().all(|part| part.kernel.compares_any())
+        self.parts.iter().any(|part| part.kernel.compares_any())
     }
 
     fn n_parts(&self) -> usize {

@@ -15,12 +15,15 @@ const SIMILARITIES: &[&[SimilarityRow]] = &[
     files::additive::ROWS,
     files::conditional::ROWS,
     files::canberra::ROWS,
+    files::earth_mover::ROWS,
     files::grid::ROWS,
     files::grid::LATENT_ROWS,
     files::series::ROWS,
     files::text::ROWS,
     files::alignment::ROWS,
     files::ngram::ROWS,
+    files::mismatch::ROWS,
+    files::gappy::ROWS,
     files::subsequence::ROWS,
     files::precomputed::ROWS,
     files::features::ROWS,
@@ -39,6 +42,7 @@ const DESCRIPTORS: &[&[DescriptorRow]] = &[
     descriptor::minirocket::ROWS,
     descriptor::ngrams::ROWS,
     descriptor::tfidf::ROWS,
+    descriptor::weisfeiler_lehman::ROWS,
 ];
 
 /// The similarities: what there is to know of each.

@@ -1,0 +1,232 @@
+//! Labelled graphs as sparse vectors of the patterns of labels around their vertices: `wl:iterations=3`.
+//!
+//! Each vertex has a colour, at first its label. An iteration gives it a new one: that of the pair of its colour and the
+//! sorted colours of its neighbours, each with the label of the edge to it. The vector of a graph counts, for the labels and
+//! for the colours of each iteration, how many vertices have each: `wl/linear` is the Weisfeiler–Lehman subtree kernel of
+//! Shervashidze, Schweitzer, van Leeuwen, Mehlhorn and Borgwardt, *Weisfeiler-Lehman graph kernels*, JMLR 2011, and
+//! `wl/cosine` the same normalised. Isomorphic graphs have equal vectors.
+//!
+//! Colours are hashes, so that they are the same in every graph and every process. Those of the training graphs become
+//! columns; others, which no weight could be learned for, are left out. An iteration takes a hash of 8 or 16 bytes a
+//! vertex and end of an edge, and a sort of each vertex's neighbours.
+//!
+//! A graph is a string of JSON.
+
+mod graph;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+
+use self::graph::Graph;
+use super::Descriptor;
+use super::ngrams::Fnv;
+use super::row::DescriptorRow;
+use super::term_columns::{Columns, columns_of, cut, halves_of};
+use crate::data::{AnySamples, CsrMatrix, Kind, Mapped, Training, Vectors};
+use crate::error::{Error, Result};
+use crate::par::Pool;
+use crate::parameters::{Parameter, Values};
+use crate::spec::Step;
+
+const WL: DescriptorRow = DescriptorRow {
+    name: "wl",
+    class: "WeisfeilerLehman",
+    samples: &["strings"],
+    formula: "sparse vectors of graphs: how many vertices have each label, and each pattern of labels as far as so many edges \
+              from them",
+    about: "Weisfeiler-Lehman subtree counts (Shervashidze et al. 2011). A graph is a string of JSON, its nodes' labels and \
+            its edges: {\"nodes\": [\"C\", \"O\"], \"edges\": [[0, 1]]}, an edge perhaps with a label as its third. Patterns \
+            that no training graph has are left out.",
+    parameters: &[
+        Parameter::new("iterations", Values::Whole(0, 20), "Edges from a vertex; 0 counts the labels alone.")
+            .or("3")
+            .written(),
+        Parameter::new("directed", Values::Flag, "Tell the ends of an edge apart.").or("false"),
+    ],
+    usual: "cosine",
+    build: |step| Ok(vec![Box::new(WeisfeilerLehman::from_step(step)?)]),
+};
+
+pub(crate) const ROWS: &[DescriptorRow] = &[WL];
+
+/// Graphs read at a time.
+const GRAPHS_A_CHUNK: usize = 256;
+
+/// Graphs to sparse vectors of counts of colours, which are learned from the training samples.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WeisfeilerLehman {
+    iterations: usize,
+    directed: bool,
+    columns: Columns,
+    /// The hashes in two halves, ascending.
+    state: [Vec<f32>; 2],
+}
+
+/// The names of the arrays of the state.
+const STATE: [&str; 2] = ["high", "low"];
+
+impl WeisfeilerLehman {
+    /// The descriptor of a step, whose parameters are `iterations` (default 3) and `directed` (false).
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for unknown or invalid parameters, and [`Error::UnknownName`] for another name.
+    pub fn from_step(step: &Step) -> Result<Self> {
+        let arguments = WL.arguments(step)?;
+        Ok(WeisfeilerLehman {
+            iterations: arguments.value("iterations")?,
+            directed: arguments.value("directed")?,
+            columns: Columns::default(),
+            state: Default::default(),
+        })
+    }
+
+    fn read(&self, number: usize, text: &str) -> Result<Graph> {
+        let problem = |problem| Error::Sample { similarity: self.spec(), is_basis: false, number, problem };
+        Graph::read(text).map_err(problem)
+    }
+
+    /// The colours of all vertices, of the labels and after each iteration.
+    fn colours(&self, graph: &Graph) -> Vec<u64> {
+        let hash = |text: &str| Fnv::default().with(text.as_bytes()).mixed();
+        let mut neighbours: Vec<Vec<(u64, usize)>> = vec![Vec::new(); graph.nodes.len()];
+        for edge in &graph.edges {
+            // A direction is a label too.
+            let (along, against) = if self.directed { (1, 2) } else { (0, 0) };
+            let label = hash(&edge.label);
+            neighbours[edge.from].push((label ^ along, edge.to));
+            if edge.from != edge.to || self.directed {
+                neighbours[edge.to].push((label ^ against, edge.from));
+            }
+        }
+        let mut colours: Vec<u64> = graph.nodes.iter().map(|label| hash(label)).collect();
+        let mut all = Vec::with_capacity(colours.len() * (self.iterations + 1));
+        let mut around = Vec::new();
+        for iteration in 0..=self.iterations {
+            let counted =
+                |colour: &u64| cut(Fnv::default().with(&[iteration as u8]).with(&colour.to_le_bytes()).mixed());
+            all.extend(colours.iter().map(counted));
+            if iteration == self.iterations {
+                break;
+            }
+            let next = |(vertex, neighbours): (usize, &Vec<(u64, usize)>)| {
+                around.clear();
+                around.extend(neighbours.iter().map(|&(label, other)| (colours[other], label)));
+                around.sort_unstable();
+                let own = Fnv::default().with(&colours[vertex].to_le_bytes());
+                let add = |hash: Fnv, (colour, label): &(u64, u64)| {
+                    hash.with(&colour.to_le_bytes()).with(&label.to_le_bytes())
+                };
+                around.iter().fold(own, add).mixed()
+            };
+            colours = neighbours.iter().enumerate().map(next).collect();
+        }
+        all
+    }
+
+    /// Learns which colours there are in the graphs of some weight.
+    ///
+    /// # Errors
+    /// [`Error::Sample`] for what is no graph; [`Error::Similarity`] where the graphs have no vertices;
+    /// [`Error::Cancelled`].
+    pub fn fit_graphs(&mut self, training: &Training<'_, Vec<String>>) -> Result<()> {
+        let (mut all, pool) = (BTreeSet::new(), Pool::new(training.threads)?);
+        let chunk = |rows: std::ops::Range<usize>| {
+            training.go_on("describe")?;
+            let (first, graphs) = (rows.start, training.samples.chunk(rows.clone())?);
+            let mut colours = Vec::new();
+            let present =
+                graphs.iter().zip(&training.weights[rows]).enumerate().filter(|(_, (_, weight))| **weight > 0.0);
+            for (at, (text, _)) in present {
+                colours.extend(self.colours(&self.read(first + at, text)?));
+            }
+            colours.sort_unstable();
+            colours.dedup();
+            Ok(colours)
+        };
+        pool.fold_chunks(training.samples.n_samples(), GRAPHS_A_CHUNK, chunk, |colours| {
+            all.extend(colours);
+            Ok(())
+        })?;
+        if all.is_empty() {
+            return Err(Error::similarity(self.spec(), "the training graphs have no vertices"));
+        }
+        self.set(halves_of(all.iter().copied()))
+    }
+
+    fn set(&mut self, state: [Vec<f32>; 2]) -> Result<()> {
+        let [high, low] = &state;
+        let found = || format!("{} high, {} low", high.len(), low.len());
+        let columns = columns_of(high, low).ok_or_else(|| {
+            Error::shape(format!("learned patterns of '{}'", self.spec()), found(), "as many of each, ascending")
+        })?;
+        (self.columns, self.state) = (columns, state);
+        Ok(())
+    }
+
+    /// The vectors of graphs.
+    ///
+    /// # Errors
+    /// [`Error::Sample`] for what is no graph, and [`Error::Similarity`] where it was not fitted.
+    pub fn vectors(&self, graphs: &[String]) -> Result<CsrMatrix<f32>> {
+        if self.columns.is_empty() {
+            return Err(Error::similarity(self.spec(), "its patterns have not been learned yet: fit it first"));
+        }
+        let mut matrix = CsrMatrix::empty(self.columns.len());
+        let mut columns: Vec<u32> = Vec::new();
+        for (number, text) in graphs.iter().enumerate() {
+            columns.clear();
+            columns
+                .extend(self.colours(&self.read(number, text)?).iter().filter_map(|colour| self.columns.get(colour)));
+            columns.sort_unstable();
+            for same in columns.chunk_by(|a, b| a == b) {
+                matrix.indices.push(same[0]);
+                matrix.values.push(same.len() as f32);
+            }
+            matrix.indptr.push(matrix.values.len());
+        }
+        Ok(matrix)
+    }
+}
+
+impl Descriptor for WeisfeilerLehman {
+    fn spec(&self) -> String {
+        let directed = if self.directed { ",directed=true" } else { "" };
+        format!("wl:iterations={}{directed}", self.iterations)
+    }
+
+    fn takes(&self) -> &'static [&'static str] {
+        Vec::<String>::TAKES
+    }
+
+    fn gives(&self, _kind: &'static str) -> &'static str {
+        Vectors::NAME
+    }
+
+    fn fit(&mut self, training: &Training<'_, AnySamples>) -> Result<()> {
+        let spec = self.spec();
+        let source = Mapped { source: training.samples, map: |samples| graphs_of(&spec, samples) };
+        self.fit_graphs(&training.of(&source))
+    }
+
+    fn describe(&self, samples: AnySamples) -> Result<AnySamples> {
+        let graphs = graphs_of(&self.spec(), samples)?;
+        Ok(AnySamples::Vectors(Vectors::Sparse(self.vectors(&graphs)?)))
+    }
+
+    fn state(&self) -> Vec<(&'static str, &[f32])> {
+        STATE.into_iter().zip(self.state.iter().map(Vec::as_slice)).collect()
+    }
+
+    fn restore(&mut self, state: &mut dyn FnMut(&str) -> Result<Vec<f32>>) -> Result<()> {
+        let [high, low] = STATE;
+        self.set([state(high)?, state(low)?])
+    }
+}
+
+fn graphs_of(spec: &str, samples: AnySamples) -> Result<Vec<String>> {
+    let other = |other: AnySamples| {
+        Error::similarity(spec, format!("it reads graphs written as strings, and was given {}", other.kind()))
+    };
+    Vec::<String>::from_any(samples).map_err(other)
+}

@@ -1,0 +1,70 @@
+"""A descriptor's features beside similarities, sparse and dense."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import widemargin as wm
+from widemargin.similarity import Edit, Features, Linear, Tfidf, pairwise
+
+NAMES = ["anna", "hanna", "johanna", "ivo", "ivan", "iva", "joan", "ioan", "anne", "ivanka", "rosso", "bianco"] * 3
+LABELS = np.array([0, 0, 0, 1, 1, 1, 0, 1, 0, 1, 2, 2] * 3)
+JOINED = [Tfidf("1-2") >> Features(), Edit()]
+
+
+@pytest.mark.parametrize("normalization", ["none", "mean_norm", "nystrom_clip"])
+def test_each_part_is_normalised_by_itself(normalization):
+    expand = {"n_basis": 8, "normalization": normalization}
+    both = wm.BasisExpansion(JOINED, **expand).fit(NAMES)
+    edits = wm.BasisExpansion(Edit(), **expand).fit(NAMES)
+    found, compared = both.transform(NAMES), edits.transform(NAMES)
+    n_terms = found.shape[1] - compared.shape[1]
+    # Columns are in the order of hashes: products do not depend on it. The norm of each row is 1.
+    products = pairwise(Tfidf("1-2") >> Linear(), NAMES)
+    np.testing.assert_allclose(found[:, :n_terms] @ found[:, :n_terms].T, products, atol=1e-5)
+    np.testing.assert_allclose(found[:, n_terms:] @ found[:, n_terms:].T, compared @ compared.T, atol=1e-4)
+
+
+@pytest.mark.parametrize("normalization", ["none", "mean_norm", "nystrom_clip", "z_score", "centered_flip", "auto"])
+def test_a_model_is_a_linear_machine_on_both(tmp_path, normalization):
+    svc = wm.BasisExpansionSVC(JOINED, n_basis=8, normalization=normalization, C=10.0).fit(NAMES, LABELS)
+    assert svc.score(NAMES, LABELS) == 1.0
+    new = ["marianne", "", "xyz", "iv", "rosa"]
+    scores = svc.decision_function(new)
+    wm.save(svc, tmp_path / "model")
+    np.testing.assert_array_equal(wm.load(tmp_path / "model").decision_function(new), scores)
+    if normalization != "auto":
+        expansion = wm.BasisExpansion(JOINED, n_basis=8, normalization=normalization).fit(NAMES, LABELS)
+        by_hand = expansion.transform(new) @ svc.coef_.T + svc.intercept_
+        np.testing.assert_allclose(by_hand, scores, atol=1e-3)
+
+
+def test_weights_scale_the_features():
+    def features(weight):
+        parts = [f"tfidf:n=1/features:weight={weight}", "edit"]
+        return wm.BasisExpansion(parts, n_basis=5, normalization="mean_norm").fit(NAMES).transform(NAMES)
+
+    one, three = features(1), features(3)
+    n_terms = one.shape[1] - 5
+    np.testing.assert_allclose(three[:, :n_terms], 3 * one[:, :n_terms], rtol=1e-5)
+    np.testing.assert_array_equal(three[:, n_terms:], one[:, n_terms:])
+
+
+def test_sparse_and_dense_vectors_agree():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 30)) * (rng.uniform(size=(60, 30)) < 0.2)
+    y = (X[:, 0] + X[:, 1] ** 2 > 0.1).astype(int)
+    svc = wm.BasisExpansionSVC(["features", "rbf:gamma=0.2"], n_basis=20, normalization="nystrom_clip", C=1.0, tol=1e-6)
+    dense = svc.fit(X, y).decision_function(X)
+    np.testing.assert_allclose(svc.fit(sparse.csr_array(X), y).decision_function(X), dense, atol=1e-3)
+
+
+def test_what_cannot_be_joined_is_told():
+    with pytest.raises(ValueError, match="stands alone"):
+        wm.BasisExpansionSVC(["precomputed", "features"]).fit(np.eye(4), [0, 1, 0, 1])
+    with pytest.raises(ValueError, match="cannot stand beside a function"):
+        wm.BasisExpansionSVC(["features", lambda x, y: 1.0]).fit(np.eye(4), [0, 1, 0, 1])
+    with pytest.raises(ValueError, match="no bases"):
+        wm.BasisExpansionSVC(["features:bases=2", "rbf"]).fit(np.eye(4), [0, 1, 0, 1])
+    with pytest.raises(ValueError, match="stay sparse"):
+        wm.BasisExpansionSVC(["tfidf/features:weight=auto", "edit"]).fit(NAMES, LABELS)

@@ -1,0 +1,105 @@
+"""Labelled graphs as samples: the strings that the descriptor `wl` reads."""
+
+from __future__ import annotations
+
+import json
+import numbers
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+__all__ = ["is_graph", "to_strings"]
+
+
+def to_strings(graphs: Iterable[Any], *, node_label: str = "label", edge_label: str = "label") -> list[str]:
+    """Writes graphs as the strings of JSON that `WeisfeilerLehman` and the command line read, one a graph.
+
+    Estimators call it for graphs that they are given; call it for files, or for attributes of other names.
+
+    Parameters
+    ----------
+    graphs : iterable of tuple or of networkx graphs
+        A tuple (node_labels, edges) has the label of each node, a text or a number, and pairs (from, to) of nodes,
+        numbered from 0, or triples (from, to, edge_label). Graphs of networkx, or with its `nodes(data=True)` and
+        `edges(data=True)`, are undirected unless `wl` is `directed`; each of their edges counts once.
+    node_label, edge_label : str
+        The attributes of networkx's nodes and edges that are their labels; where there are none, labels are empty.
+
+    Returns
+    -------
+    strings : list of str
+
+    Raises
+    ------
+    ValueError, TypeError
+        For what is no graph, a label that is neither text nor number, or an edge to a node that is not there, naming
+        the graph and the edge.
+
+    Examples
+    --------
+    >>> to_strings([(["C", "O"], [(0, 1)])])
+    ['{"nodes": ["C", "O"], "edges": [[0, 1]]}']
+    """
+    return [_string(number, graph, node_label, edge_label) for number, graph in enumerate(graphs)]
+
+
+def is_graph(sample: Any) -> bool:
+    """Whether a sample looks like a graph: networkx's, or a pair of node labels and edges."""
+    if callable(getattr(sample, "nodes", None)) and callable(getattr(sample, "edges", None)):
+        return True
+    return (
+        isinstance(sample, tuple) and len(sample) == 2 and all(isinstance(x, (list, tuple, np.ndarray)) for x in sample)
+    )
+
+
+def _string(number: int, graph: Any, node_label: str, edge_label: str) -> str:
+    if not is_graph(graph):
+        raise TypeError(
+            f"graph {number} (from 0) is a {type(graph).__name__}: a graph is a tuple (node_labels, edges), or one of "
+            "networkx"
+        )
+    if isinstance(graph, tuple):
+        labels, edges = graph
+    else:
+        nodes = list(graph.nodes(data=True))
+        places = {node: place for place, (node, _) in enumerate(nodes)}
+        labels = [data.get(node_label, "") for _, data in nodes]
+        edges = [_found(places, edge, edge_label) for edge in graph.edges(data=True)]
+    names = [_label(number, f"node {place}", label) for place, label in enumerate(labels)]
+    written = [_edge(number, place, edge, len(names)) for place, edge in enumerate(edges)]
+    return json.dumps({"nodes": names, "edges": written}, ensure_ascii=False)
+
+
+def _found(places: dict[Any, int], edge: Any, edge_label: str) -> tuple[Any, ...]:
+    tail, head, data = edge
+    label = data.get(edge_label)
+    ends = (places[tail], places[head])
+    return ends if label is None else (*ends, label)
+
+
+def _label(number: int, what: str, label: Any) -> str | int | float:
+    match label:
+        case str():
+            return str(label)
+        case numbers.Integral():
+            return int(label)
+        case numbers.Real() if np.isfinite(label):
+            return float(label)
+    raise ValueError(f"graph {number} (from 0), {what}: the label {label!r} is neither a text nor a finite number")
+
+
+def _edge(number: int, place: int, edge: Any, n_nodes: int) -> list[Any]:
+    parts = list(edge) if isinstance(edge, (list, tuple, np.ndarray)) else []
+    ends = parts[:2]
+    if len(parts) not in (2, 3) or not all(isinstance(end, numbers.Integral) for end in ends):
+        raise ValueError(
+            f"graph {number} (from 0), edge {place}: {edge!r} is not two nodes' numbers and perhaps a label"
+        )
+    for end in ends:
+        if not 0 <= end < n_nodes:
+            raise ValueError(
+                f"graph {number} (from 0), edge {place}: there is no node {end} among {n_nodes}, which are numbered "
+                "from 0"
+            )
+    return [int(end) for end in ends] + [_label(number, f"edge {place}", label) for label in parts[2:]]

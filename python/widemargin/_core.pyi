@@ -187,9 +187,9 @@ def fit_basis_expansion(
     normalization if it has none, and for the number of bases."""
 
 def fit_auto(
-    samples: _Collected, target: _Target, methods: Sequence[str], common: _Common
-) -> tuple[Model, list[tuple[str, str, float | None, str | None, float | None, int, float]]]:
-    """The model of the best method; and of each its name, what it chose, loss, problem, error, samples, seconds."""
+    samples: _Collected, target: _Target, methods: Sequence[str], scoring: str | None, common: _Common
+) -> tuple[Model, list[tuple[str, str, float | None, str | None, float | None, float | None, int, float]]]:
+    """The model of the best method; and of each its name, what it chose, loss, problem, error, score, samples, seconds."""
 
 def fit_expansion(
     samples: _Collected,

@@ -4,9 +4,11 @@ mod auto;
 mod cross_validation;
 mod evaluation;
 mod greedy;
+mod held_out_score;
 mod scores;
 mod similarity_search;
 mod sparse_bases;
+mod time_left;
 
 pub use auto::{AutoFit, AutoMethod, AutoParams, TriedMethod};
 pub use cross_validation::{CrossValidation, cross_validate};

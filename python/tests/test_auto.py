@@ -57,9 +57,9 @@ def test_the_method_with_the_highest_score_is_taken(scoring):
 
 def test_a_scoring_that_does_not_fit_is_refused():
     X, y = load_wine(return_X_y=True)
-    with pytest.raises(ValueError, match="average-precision.*two classes, not for 3"):
+    with pytest.raises(ValueError, match=r"average-precision.*two classes, not for 3"):
         AutoSVC(scoring="average_precision").fit(X, y)
-    with pytest.raises(ValueError, match="scoring.*Did you mean 'roc_auc'"):
+    with pytest.raises(ValueError, match=r"scoring.*Did you mean 'roc_auc'"):
         AutoSVC(scoring="rocauc").fit(X, y)
     with pytest.raises(ValueError, match="class '3' has one sample only"):
         AutoSVC(scoring="roc_auc_ovr").fit(X, np.where(np.arange(len(y)) == 5, 3, y))

@@ -38,8 +38,8 @@ class AutoSVC(MarginClassifier):
     scoring : str or None, default=None
         The score by which methods are compared, by scikit-learn's names: "accuracy", "balanced_accuracy", "f1_macro",
         "roc_auc" (of more than two classes "roc_auc_ovr"), "average_precision" (of the second of two classes). It is
-        computed from the decision values of samples left out in five stratified folds. With None, methods are compared by
-        their mean leave-one-out squared hinge, without further fits.
+        computed from the decision values of samples left out in five stratified folds. With None, methods are compared
+        by their mean leave-one-out squared hinge, without further fits.
     class_weight : dict, "balanced" or None, default=None
     n_jobs : int or None, default=None
         Number of threads; -1 means one per core. The result does not depend on it.
@@ -63,7 +63,8 @@ class AutoSVC(MarginClassifier):
         The accuracy that the fit expects, by samples that it did not see.
     tried_ : list of dict
         What was found of each method: what it chose, its mean leave-one-out squared hinge (or the problem with it), its
-        estimated error, its score if `scoring` is given, the number of samples, seconds. Empty if only one method takes more than 1,000 samples.
+        estimated error, its score if `scoring` is given, the number of samples, seconds. Empty if only one method takes
+        more than 1,000 samples.
     n_iter_ : int
     report_ : dict
         Status, objectives, duality gaps, seconds per stage, notes, warnings.

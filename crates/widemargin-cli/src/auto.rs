@@ -55,7 +55,7 @@ impl Method for AutoArgs {
 
     fn fit(params: &AutoParams, data: Data<'_>, labels: &Labels, monitor: &Monitor<'_>) -> Result<Model> {
         let found = match data {
-            Data::Samples(samples) => params.fit_with(&samples.view()?, labels, None, monitor)?,
+            Data::Samples(samples, weights) => params.fit_with(&samples.view()?, labels, weights, monitor)?,
             Data::Store(store, resources) => params.fit_blocks(store, labels, None, resources, monitor)?,
         };
         Ok(found.model)

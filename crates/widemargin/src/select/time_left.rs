@@ -3,17 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use super::AutoMethod;
 use crate::monitor::Progress;
-
-/// What one method takes next to the others, with all that it chooses, on tables of a few hundred to a thousand rows.
-fn cost(method: AutoMethod) -> f64 {
-    match method {
-        AutoMethod::BasisExpansion => 5.0,
-        AutoMethod::ThinPlate => 1.0,
-        AutoMethod::PowerMean => 4.0,
-    }
-}
 
 /// The part of a method's time that its own search takes; a fit follows.
 const SEARCH: f64 = 0.7;
@@ -51,36 +41,38 @@ pub(super) struct TimeLeft {
 }
 
 struct State {
-    left: Vec<AutoMethod>,
+    /// The costs of methods that have not begun, next to each other.
+    left: Vec<f64>,
     since: Instant,
     /// How much of the current method is done, if anything is known.
     share: f64,
-    current: Option<AutoMethod>,
+    current: Option<f64>,
     /// Cost and seconds of those that are done.
     done: Vec<(f64, f64)>,
 }
 
 impl TimeLeft {
-    pub fn of(methods: &[AutoMethod], on_all: f64) -> Self {
+    /// Of methods with these costs, in their order.
+    pub fn of(costs: Vec<f64>, on_all: f64) -> Self {
         let start = Instant::now();
-        let state = State { left: methods.to_vec(), since: start, share: 0.0, current: None, done: Vec::new() };
+        let state = State { left: costs, since: start, share: 0.0, current: None, done: Vec::new() };
         TimeLeft { start, on_all, state: Mutex::new(state) }
     }
 
-    /// A method begins.
-    pub fn begin(&self, method: AutoMethod) -> Progress {
+    /// The next method begins.
+    pub fn begin(&self) -> Progress {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.left.retain(|other| *other != method);
-        (state.current, state.since, state.share) = (Some(method), Instant::now(), 0.0);
+        let next = if state.left.is_empty() { None } else { Some(state.left.remove(0)) };
+        (state.current, state.since, state.share) = (next, Instant::now(), 0.0);
         self.progress(&state)
     }
 
     /// The current method has ended; one that was skipped says nothing of the others.
     pub fn end(&self, was_tried: bool) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(method) = state.current.take().filter(|_| was_tried) {
+        if let Some(cost) = state.current.take().filter(|_| was_tried) {
             let seconds = state.since.elapsed().as_secs_f64();
-            state.done.push((cost(method), seconds));
+            state.done.push((cost, seconds));
         }
     }
 
@@ -98,12 +90,12 @@ impl TimeLeft {
         let spent = state.since.elapsed().as_secs_f64();
         // By its own account, or by the others.
         let (costs, seconds) = state.done.iter().fold((0.0, 0.0), |sums, one| (sums.0 + one.0, sums.1 + one.1));
-        let current = state.current.map_or(0.0, cost);
+        let current = state.current.unwrap_or(0.0);
         let whole = if state.share > 0.0 { Some(spent / state.share) } else { None };
         let unit = if costs > 0.0 { Some(seconds / costs) } else { whole.map(|whole| whole / current) };
         let Some(unit) = unit else { return Progress::of_time("methods", 0.0, 1.0) };
         let whole = whole.unwrap_or(current * unit);
-        let others: f64 = state.left.iter().map(|method| cost(*method) * unit).sum();
+        let others: f64 = state.left.iter().map(|cost| cost * unit).sum();
         let longest = state.done.iter().map(|(_, seconds)| *seconds).fold(whole, f64::max);
         let left = (whole - spent).max(0.0) + others + self.on_all * longest;
         Progress::of_time("methods", self.start.elapsed().as_secs_f64(), left)
@@ -132,9 +124,9 @@ mod tests {
     #[test]
     fn what_is_left_follows_from_what_was_measured() {
         let left = |on_all: f64, share: Option<u64>| {
-            let time_left = TimeLeft::of(&AutoMethod::ALL, on_all);
+            let time_left = TimeLeft::of(vec![5.0, 1.0, 4.0], on_all);
             let before = |seconds: f64| Instant::now() - Duration::from_secs_f64(seconds);
-            assert_eq!(time_left.begin(AutoMethod::BasisExpansion).done, 0);
+            assert_eq!(time_left.begin().done, 0);
             let spent = {
                 let mut state = time_left.state.lock().unwrap();
                 state.since = before(10.0);
@@ -148,7 +140,7 @@ mod tests {
                 }
                 None => {
                     time_left.end(true);
-                    time_left.begin(AutoMethod::ThinPlate)
+                    time_left.begin()
                 }
             };
             progress.seconds_left(spent).unwrap()
@@ -159,8 +151,8 @@ mod tests {
         assert!((left(3.0, None) - 40.0).abs() < 0.3);
         // All of its search done, 10/0.7 seconds for the expansion, of which 4.3 are left, and as much for the others.
         assert!((left(0.0, Some(Progress::PARTS)) - (10.0 / 0.7 - 10.0 + 10.0 / 0.7)).abs() < 0.2);
-        let time_left = TimeLeft::of(&AutoMethod::ALL, 0.0);
-        time_left.begin(AutoMethod::PowerMean);
+        let time_left = TimeLeft::of(vec![4.0], 0.0);
+        time_left.begin();
         assert!(time_left.within(Progress { stage: "solve", done: 1, total: 2, gap: None }).is_none());
     }
 }

@@ -41,6 +41,31 @@ def test_one_method_is_what_it_is_by_itself(method, alone):
     np.testing.assert_allclose(auto.decision_function(X), alone.fit(X, y).decision_function(X), atol=1e-6)
 
 
+@pytest.mark.parametrize("scoring", ["roc_auc", "average_precision", "balanced_accuracy", "f1_macro", "accuracy"])
+def test_the_method_with_the_highest_score_is_taken(scoring):
+    X, y = make_circles(150, noise=0.3, factor=0.5, random_state=0)
+    weight = np.where(y == 1, 0.2, 1.0)
+    auto = AutoSVC(scoring=scoring, random_state=0).fit(X - X.min(axis=0), y, weight)
+    best = max(auto.tried_, key=lambda one: one["score"])
+    assert auto.method_ == best["method"].replace("-", "_")
+    assert any(f"compared by {scoring.replace('_', '-')}" in note for note in auto.report_["notes"])
+    # What was chosen does not depend on what it is compared by, and without a scoring there is no score.
+    plain = AutoSVC(random_state=0).fit(X - X.min(axis=0), y, weight)
+    assert [one["chosen"] for one in plain.tried_] == [one["chosen"] for one in auto.tried_]
+    assert all(one["score"] is None for one in plain.tried_)
+
+
+def test_a_scoring_that_does_not_fit_is_refused():
+    X, y = load_wine(return_X_y=True)
+    with pytest.raises(ValueError, match=r"average-precision.*two classes, not for 3"):
+        AutoSVC(scoring="average_precision").fit(X, y)
+    with pytest.raises(ValueError, match=r"scoring.*Did you mean 'roc_auc'"):
+        AutoSVC(scoring="rocauc").fit(X, y)
+    with pytest.raises(ValueError, match="class '3' has one sample only"):
+        AutoSVC(scoring="roc_auc_ovr").fit(X, np.where(np.arange(len(y)) == 5, 3, y))
+    assert AutoSVC(scoring="roc_auc_ovr", methods=["thin_plate"]).fit(X, y).tried_[0]["score"] > 0.9
+
+
 def test_a_method_that_cannot_take_the_samples_is_left_out():
     rng = np.random.default_rng(0)
     y = np.arange(60) % 2

@@ -45,6 +45,14 @@ def test_scores_are_those_of_scikit_learn(tmp_path, n_classes):
         "average-precision": metrics.average_precision_score(*columns[0]),
     }
     assert told["scores"] == pytest.approx({name: expected[name] for name in names}, abs=1e-12)
+    assert told["roc_auc"] == pytest.approx(expected["roc-auc"], abs=1e-12)
+    assert told["average_precision"] == (told["scores"]["average-precision"] if n_classes == 2 else None)
+    confusion = told["confusion_matrix"]
+    assert confusion["labels"] == sorted({*b.tolist(), *predicted.tolist()})
+    np.testing.assert_array_equal(confusion["counts"], metrics.confusion_matrix(b, predicted))
+    of_classes = metrics.precision_recall_fscore_support(b, predicted, zero_division=0)
+    for name, values_of in zip(["precision", "recall", "f1", "support"], of_classes, strict=True):
+        assert [one[name] or 0 for one in told["classes"]] == pytest.approx(values_of.tolist(), abs=1e-12)
     assert told["balanced_accuracy"] == told["scores"]["balanced-accuracy"]
     assert told["f1_macro"] == told["scores"]["f1-macro"]
     assert 0.5 < told["accuracy"] < 1.0

@@ -182,6 +182,8 @@ class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
         """Sets parameters and column names that models of all methods store; older files have none."""
         if (names := told.get("feature_names")) is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
+        if (columns := told.get("columns")) is not None:
+            self._table_columns = columns
         if (training := told.get("training")) is None:
             return
         weight = training["class_weight"]
@@ -364,6 +366,8 @@ def fitting(method: Any) -> Any:
     @functools.wraps(method)
     def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
         earlier = self.__dict__.pop("_model", None)
+        # Of the table that the command line trained an earlier model on.
+        self.__dict__.pop("_table_columns", None)
         self._validate_params()
         try:
             # For warm starts.

@@ -72,6 +72,8 @@ __all__ = [
     "choose_bases",
     "choose_landmarks",
     "choose_power_mean",
+    "class_score",
+    "curves",
     "descriptor_rows",
     "fit_auto",
     "fit_basis_expansion",
@@ -87,6 +89,8 @@ __all__ = [
     "normalised",
     "pairwise",
     "payload",
+    "probability_scores",
+    "regression_scores",
     "remark_on",
     "scale_and_reduce",
     "select_similarities",
@@ -189,9 +193,9 @@ def fit_basis_expansion(
     normalization if it has none, and for the number of bases."""
 
 def fit_auto(
-    samples: _Collected, target: _Target, methods: Sequence[str], common: _Common
-) -> tuple[Model, list[tuple[str, str, float | None, str | None, float | None, int, float]]]:
-    """The model of the best method; and of each its name, what it chose, loss, problem, error, samples, seconds."""
+    samples: _Collected, target: _Target, methods: Sequence[str], scoring: str | None, common: _Common
+) -> tuple[Model, list[tuple[str, str, float | None, str | None, float | None, float | None, int, float]]]:
+    """The model of the best method; and of each name, choice, loss, problem, error, score, samples, seconds."""
 
 def fit_expansion(
     samples: _Collected,
@@ -457,3 +461,21 @@ def select_similarities(
 
 def hog(pixels: npt.NDArray[np.uint8], cell_size: int, threads: int) -> _Features:
     """One row per image of (n, height, width, channels): [row][column][31]."""
+
+def class_score(
+    scoring: str, codes: Sequence[int], n_classes: int, values: npt.NDArray[np.float32], weights: _Floats | None = None
+) -> float:
+    """A score by its name on the command line of decision values, flat."""
+
+def probability_scores(
+    codes: Sequence[int], n_classes: int, probabilities: _Floats, weights: _Floats | None = None
+) -> tuple[float, float]:
+    """Log loss and Brier score of probabilities, flat."""
+
+def regression_scores(targets: _Floats, predicted: _Floats, weights: _Floats | None = None) -> dict[str, float]:
+    """All scores of predicted numbers, by their names."""
+
+def curves(
+    values: npt.NDArray[np.float32], positive: Sequence[bool], weights: _Floats
+) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
+    """The points of the ROC curve (false, true positive rate) and of the precision-recall curve (recall, precision)."""

@@ -48,7 +48,9 @@ class Progress:
             step.call_on_fit_task_begin(estimator=self._estimator)
             step.call_on_fit_task_end(estimator=self._estimator)
         if self._bar is not None:
-            self._bar.tell(done, total, gap if self._verbose > 1 else None)
+            # No one knows how many iterations are needed.
+            left = "" if gap is not None else _left(done, total, time.perf_counter() - self._since)
+            self._bar.tell(done, total, gap if self._verbose > 1 else None, left)
 
     def _begin_stage(self, stage: str, total: int) -> None:
         self._stage, self._since = stage, time.perf_counter()
@@ -87,7 +89,7 @@ class _Tqdm:
     def __init__(self, bar: Any) -> None:
         self._bar = bar
 
-    def tell(self, done: int, total: int, gap: float | None) -> None:
+    def tell(self, done: int, total: int, gap: float | None, left: str) -> None:
         if gap is not None:
             self._bar.set_postfix_str(f"gap {gap:.1e}", refresh=False)
         # Several threads report: an older number may arrive after a newer one.
@@ -103,11 +105,12 @@ class _Redrawn:
     def __init__(self, title: str) -> None:
         self._title, self._drawn = title, 0.0
 
-    def tell(self, done: int, total: int, gap: float | None) -> None:
+    def tell(self, done: int, total: int, gap: float | None, left: str) -> None:
         now = time.perf_counter()
         if now - self._drawn >= _REDRAW:
             self._drawn = now
-            print(f"\r{self._title} {_share(done, total, gap)}\x1b[K", end="", file=sys.stderr, flush=True)
+            shown = _share(done, total, gap) + left
+            print(f"\r{self._title} {shown}\x1b[K", end="", file=sys.stderr, flush=True)
 
     def close(self, seconds: float) -> None:
         print(f"\r{self._title} {seconds:.1f} s\x1b[K", file=sys.stderr, flush=True)
@@ -119,11 +122,18 @@ class _Line:
     def __init__(self, title: str) -> None:
         self._title, self._last = title, ""
 
-    def tell(self, done: int, total: int, gap: float | None) -> None:
+    def tell(self, done: int, total: int, gap: float | None, left: str) -> None:
         self._last = f", gap {gap:.1e}" if gap is not None else ""
 
     def close(self, seconds: float) -> None:
         print(f"{self._title} {seconds:.1f} s{self._last}", file=sys.stderr, flush=True)
+
+
+def _left(done: int, total: int, seconds: float) -> str:
+    """How long a stage will still take, if the rest goes as what was done."""
+    if not 0 < done <= total or seconds < 2:
+        return ""
+    return f", about {seconds * (total - done) / done:.0f} s left"
 
 
 def _share(done: int, total: int, gap: float | None) -> str:

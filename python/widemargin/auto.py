@@ -18,7 +18,9 @@ from ._specs import any_kind
 from .files import CLASSES
 
 METHODS = ("basis_expansion", "thin_plate", "power_mean")
-_TRIED = ("method", "chosen", "loo_squared_hinge", "problem", "error", "n_samples", "seconds")
+_TRIED = ("method", "chosen", "loo_squared_hinge", "problem", "error", "score", "n_samples", "seconds")
+# Of scikit-learn's names.
+SCORINGS = ("accuracy", "balanced_accuracy", "f1_macro", "roc_auc", "roc_auc_ovr", "average_precision")
 
 
 class AutoSVC(MarginClassifier):
@@ -33,6 +35,11 @@ class AutoSVC(MarginClassifier):
     methods : "auto" or list of {"basis_expansion", "thin_plate", "power_mean"}, default="auto"
         What is compared; "auto" is all that take the samples. The thin plate SVM is left out beside the basis expansion
         on histograms, and where there its kernels are far behind other similarities.
+    scoring : str or None, default=None
+        The score by which methods are compared, by scikit-learn's names: "accuracy", "balanced_accuracy", "f1_macro",
+        "roc_auc" (of more than two classes "roc_auc_ovr"), "average_precision" (of the second of two classes). It is
+        computed from the decision values of samples left out in five stratified folds. With None, methods are compared
+        by their mean leave-one-out squared hinge, without further fits.
     class_weight : dict, "balanced" or None, default=None
     n_jobs : int or None, default=None
         Number of threads; -1 means one per core. The result does not depend on it.
@@ -56,7 +63,8 @@ class AutoSVC(MarginClassifier):
         The accuracy that the fit expects, by samples that it did not see.
     tried_ : list of dict
         What was found of each method: what it chose, its mean leave-one-out squared hinge (or the problem with it), its
-        estimated error, the number of samples, seconds. Empty if only one method takes more than 1,000 samples.
+        estimated error, its score if `scoring` is given, the number of samples, seconds. Empty if only one method takes
+        more than 1,000 samples.
     n_iter_ : int
     report_ : dict
         Status, objectives, duality gaps, seconds per stage, notes, warnings.
@@ -81,6 +89,7 @@ class AutoSVC(MarginClassifier):
         self,
         *,
         methods: str | Iterable[str] = "auto",
+        scoring: str | None = None,
         class_weight: dict[Any, float] | str | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -89,6 +98,7 @@ class AutoSVC(MarginClassifier):
         layout: str = "auto",
     ) -> None:
         self.methods = methods
+        self.scoring = scoring
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -118,7 +128,7 @@ class AutoSVC(MarginClassifier):
         AutoSVC
             The fitted estimator itself.
         """
-        methods = self._methods()
+        methods, scoring = self._methods(), self._scoring()
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         self._resolved = any_kind(X, self.layout)
@@ -126,7 +136,7 @@ class AutoSVC(MarginClassifier):
         same_length(collected.n, len(column_or_1d(y)))
         target = self._target(y, sample_weight)
         with self._watched(X=X, y=y) as progress:
-            model, tried = _core.fit_auto(collected.given, target, methods, self._common(progress))
+            model, tried = _core.fit_auto(collected.given, target, methods, scoring, self._common(progress))
         self._keep(model)
         self.tried_ = [dict(zip(_TRIED, one, strict=True)) for one in tried]
         told = json.loads(model.header())
@@ -140,6 +150,11 @@ class AutoSVC(MarginClassifier):
         if given == ["auto"]:
             given = list(METHODS)
         return [one_of("methods", method, METHODS, estimator=self).replace("_", "-") for method in given]
+
+    def _scoring(self) -> str | None:
+        if self.scoring is None:
+            return None
+        return one_of("scoring", self.scoring, SCORINGS, estimator=self).removesuffix("-ovr")
 
     def _common(self, progress: Progress) -> _core._Common:
         return {

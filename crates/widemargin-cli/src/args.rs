@@ -1,10 +1,14 @@
 //! Command-line options shared by several commands.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use widemargin_io::{Format, LabelColumn, ReadOptions, TextColumn};
+use widemargin::model::Classifier;
+use widemargin_io::{ColumnRule, Format, LabelColumn, ReadOptions, TextColumn};
+
+use crate::report::Failure;
 
 /// Options of every command.
 #[derive(Clone, Debug, Args)]
@@ -40,11 +44,24 @@ pub struct Input {
     /// header; in LIBSVM text and UCR lines the first word; in NPY files none; of strings the only other column]
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
     pub label: Option<LabelColumn>,
+    /// A file with the label of each sample, in the order of the samples: text, one label a line, or a .npy vector
+    #[arg(long, value_name = "FILE", conflicts_with = "label")]
+    pub labels: Option<PathBuf>,
+    /// Resize the images of a folder as they are read, as the descriptor `resize` does: HEIGHTxWIDTH. A model takes images
+    /// of the size it was trained with
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub resize: Option<(usize, usize)>,
     /// Column of the strings (--format strings): a name, or a number (1 is the first, -1 the last) [default: the only
     /// suitable one: by its name (text, string, sequence, smiles, sentence, message), or as the only one that is
     /// neither the label nor numeric]
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
     pub text_column: Option<TextColumn>,
+    /// Column of a CSV or TSV file that names the samples, by name or number: it is no feature, and `predict` prints it
+    #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
+    pub id: Option<LabelColumn>,
+    /// Column of a CSV or TSV file with the weight of each sample, by name or number: k counts as k copies
+    #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
+    pub weight: Option<LabelColumn>,
 }
 
 impl Input {
@@ -54,9 +71,41 @@ impl Input {
             format: self.format,
             label: self.label.clone().unwrap_or_default(),
             text: self.text_column.clone().unwrap_or_default(),
+            label_file: self.labels.clone(),
+            resize: self.resize,
+            id: self.id.clone(),
+            weight: self.weight.clone(),
             ..ReadOptions::default()
         }
     }
+
+    /// The same where a model is trained: columns may hold more than numbers.
+    pub fn options_to_learn(&self) -> ReadOptions {
+        ReadOptions { columns: ColumnRule::Learn, ..self.options() }
+    }
+
+    /// The same for a model that was trained so.
+    pub fn options_for(&self, model: &dyn Classifier) -> ReadOptions {
+        let columns = model.table_columns().map(|columns| ColumnRule::Known(Arc::new(columns.clone())));
+        ReadOptions { columns: columns.unwrap_or_default(), ..self.options() }
+    }
+
+    /// Refuses what samples that are read in blocks do not have.
+    pub fn check_blocks(&self) -> Result<(), Failure> {
+        match &self.weight {
+            Some(_) => {
+                let failure = Failure::input("--weight: samples that are read in blocks (--memory) have no weights");
+                Err(failure.help("leave --memory out, or write each sample as often as it weighs"))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+fn size(text: &str) -> Result<(usize, usize), String> {
+    let sides = text.split_once('x').and_then(|(height, width)| Some((height.parse().ok()?, width.parse().ok()?)));
+    let is_possible = |(height, width): &(usize, usize)| (1..=4096).contains(height) && (1..=4096).contains(width);
+    sides.filter(is_possible).ok_or_else(|| "height and width from 1 to 4096 are needed, such as 32x48".into())
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

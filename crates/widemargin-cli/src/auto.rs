@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use widemargin::Result;
 use widemargin::data::Labels;
 use widemargin::monitor::Monitor;
-use widemargin::select::{AutoMethod, AutoParams};
+use widemargin::select::{AutoMethod, AutoParams, Scoring};
 
 use crate::args::Common;
 use crate::class_weight::ClassWeightArg;
@@ -20,6 +20,10 @@ pub struct AutoArgs {
     /// Methods to compare: basis-expansion, thin-plate, power-mean [default: all that take the samples]
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     methods: Vec<AutoMethod>,
+    /// The score by which methods are compared, of samples that no fit saw: accuracy, balanced-accuracy, f1-macro, roc-auc,
+    /// average-precision [default: the mean leave-one-out squared hinge, least first]
+    #[arg(long, value_name = "NAME")]
+    scoring: Option<Scoring>,
     #[command(flatten)]
     class_weight: ClassWeightArg,
 }
@@ -35,13 +39,14 @@ impl Method for AutoArgs {
     fn params(&self, common: &Common, _: Option<u64>) -> AutoParams {
         let methods = if self.methods.is_empty() { AutoMethod::ALL.to_vec() } else { self.methods.clone() };
         let class_weight = self.class_weight.weights();
-        AutoParams { methods, class_weight, seed: common.seed, threads: common.threads }
+        AutoParams { methods, scoring: self.scoring, class_weight, seed: common.seed, threads: common.threads }
     }
 
     fn json(&self) -> Value {
         let methods: Vec<String> = self.methods.iter().map(ToString::to_string).collect();
         let methods = if methods.is_empty() { "auto".into() } else { json!(methods) };
-        json!({ "methods": methods, "class_weight": self.class_weight.json() })
+        let scoring = self.scoring.map(|scoring| scoring.to_string());
+        json!({ "methods": methods, "scoring": scoring, "class_weight": self.class_weight.json() })
     }
 
     fn check(_: &AutoParams) -> std::result::Result<(), Failure> {
@@ -50,7 +55,7 @@ impl Method for AutoArgs {
 
     fn fit(params: &AutoParams, data: Data<'_>, labels: &Labels, monitor: &Monitor<'_>) -> Result<Model> {
         let found = match data {
-            Data::Samples(samples) => params.fit_with(&samples.view()?, labels, None, monitor)?,
+            Data::Samples(samples, weights) => params.fit_with(&samples.view()?, labels, weights, monitor)?,
             Data::Store(store, resources) => params.fit_blocks(store, labels, None, resources, monitor)?,
         };
         Ok(found.model)

@@ -140,11 +140,12 @@ impl Settings {
         &self,
         samples: &dyn Source<Samples = AnySamples>,
         labels: &Labels,
+        sample_weight: Option<&[f64]>,
         monitor: &Monitor<'_>,
     ) -> Result<(BasisExpansionParams<AnySimilarity>, Option<String>)> {
         let counts = self.n_basis == OrAuto::Auto && self.params.can_count_bases();
         let search = SimilaritySearch::of(&self.params, &self.specs.0, self.normalization.given(), counts);
-        let found = search.choose(samples, labels, None, monitor)?;
+        let found = search.choose(samples, labels, sample_weight, monitor)?;
         Ok((found.apply(self.params.clone())?, found.told()))
     }
 }
@@ -221,13 +222,13 @@ impl Method for BasisExpansionArgs {
 
     fn fit(settings: &Settings, data: Data<'_>, labels: &Labels, monitor: &Monitor<'_>) -> Result<Model> {
         Ok(Box::new(match data {
-            Data::Samples(samples) => {
+            Data::Samples(samples, weights) => {
                 let view = samples.view()?;
-                let (params, note) = settings.chosen(&view, labels, monitor)?;
-                params.fit_with(&view, labels, None, monitor)?.with_notes(note)
+                let (params, note) = settings.chosen(&view, labels, weights, monitor)?;
+                params.fit_with(&view, labels, weights, monitor)?.with_notes(note)
             }
             Data::Store(store, resources) => {
-                let (params, note) = settings.chosen(store, labels, monitor)?;
+                let (params, note) = settings.chosen(store, labels, None, monitor)?;
                 params.fit_blocks(store, labels, None, resources, monitor)?.with_notes(note)
             }
         }))

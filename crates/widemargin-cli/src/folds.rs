@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use widemargin::data::{FoldClasses, Labels, grouped_folds, stratified_folds};
 use widemargin::select::Scoring;
-use widemargin_io::read_groups;
+use widemargin_io::{LabelColumn, read_groups};
 
 use crate::context::Context;
 use crate::report::{Failure, shown};
@@ -21,6 +21,10 @@ pub struct FoldArgs {
     /// column is such a file by `tail -n +2 data.csv | cut -d, -f3`; the column itself is then to be left out of the data
     #[arg(long, value_name = "FILE")]
     pub groups: Option<PathBuf>,
+    /// The column of a CSV or TSV file with the group of each sample, by name or number: the same as --groups, and no
+    /// feature
+    #[arg(long, value_name = "COLUMN", allow_hyphen_values = true, conflicts_with = "groups")]
+    pub group: Option<LabelColumn>,
 }
 
 /// The fold of each sample.
@@ -33,9 +37,16 @@ pub struct Folds {
 
 impl FoldArgs {
     /// Divides the samples of a file, balanced in classes; a class that some folds are without is a warning.
-    pub fn folds(&self, context: &Context, file: &Path, labels: &Labels) -> Result<Folds, Failure> {
+    pub fn folds(
+        &self,
+        context: &Context,
+        file: &Path,
+        labels: &Labels,
+        column: Option<&Labels>,
+    ) -> Result<Folds, Failure> {
         let seed = context.common.seed;
         let groups = self.groups.as_ref().map(|groups| self.read(groups, file, labels.len())).transpose()?;
+        let groups = groups.or_else(|| column.cloned());
         let of = match &groups {
             Some(groups) => grouped_folds(labels, groups, self.folds, seed)?,
             None => stratified_folds(labels, self.folds, seed)?,

@@ -18,6 +18,7 @@ mod labels;
 mod method;
 mod model;
 mod output;
+mod plot;
 mod power_mean;
 mod progress;
 mod report;

@@ -17,8 +17,8 @@ use crate::report::Failure;
 /// The samples of a fit.
 #[derive(Clone, Copy)]
 pub enum Data<'a> {
-    /// In memory.
-    Samples(&'a Samples),
+    /// In memory, and the weight of each if they have some.
+    Samples(&'a Samples, Option<&'a [f64]>),
     /// On the disk, and what there is to work with.
     Store(&'a Store, &'a Resources<'a>),
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use widemargin::model::{Classifier, FileFacts};
 use widemargin::solve::Report;
-use widemargin_io::Format;
+use widemargin_io::{Format, Table};
 
 use crate::args::Input;
 use crate::context::Context;
@@ -20,7 +20,9 @@ pub fn load_for(path: &Path, input: &Input, context: &Context) -> Result<Model, 
     let model = load(path, context)?;
     let format = input.format.map_or_else(|| Format::from_path(&input.data), Ok)?;
     let (wanted, held) = (model.kind(), format.kind());
-    if wanted == held {
+    // What an archive holds, its arrays tell.
+    let may_hold = format == Format::Npz && ["time series", "images"].contains(&wanted);
+    if wanted == held || may_hold {
         return Ok(model);
     }
     let message = format!("{}: the model takes {wanted}, and {format} holds {held}", shown(&input.data));
@@ -41,6 +43,14 @@ pub fn load(path: &Path, context: &Context) -> widemargin::Result<Model> {
         context.note(&format!("warning: {}: {remark}", shown(path)));
     }
     Ok(model)
+}
+
+/// The model of a table, with what the table says of its columns.
+pub fn named(model: Model, table: &Table) -> widemargin::Result<Model> {
+    match &table.columns {
+        Some(columns) => Ok(model.with_table_columns(Some(columns.clone()))?.with_remarks(columns.told(), Vec::new())),
+        None => model.with_feature_names(table.feature_names.clone()),
+    }
 }
 
 /// The stages of a fit and their seconds.

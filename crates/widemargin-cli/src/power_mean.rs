@@ -228,7 +228,7 @@ impl Method for PowerMeanArgs {
 
     fn fit(params: &PowerMeanParams, data: Data<'_>, labels: &Labels, monitor: &Monitor<'_>) -> Result<Model> {
         Ok(Box::new(match data {
-            Data::Samples(samples) => params.fit_with(&rows(samples)?, labels, None, monitor)?,
+            Data::Samples(samples, weights) => params.fit_with(&rows(samples)?, labels, weights, monitor)?,
             Data::Store(store, resources) => params.fit_blocks(store, labels, None, resources, monitor)?,
         }))
     }

@@ -2,10 +2,11 @@
 
 use std::io::IsTerminal;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use indicatif::HumanCount;
+use indicatif::{HumanCount, HumanDuration};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use widemargin::monitor::Progress;
 
@@ -17,6 +18,8 @@ const A_MOMENT: Duration = Duration::from_secs(2);
 pub struct Bar {
     bar: ProgressBar,
     shower: Option<(Sender<()>, JoinHandle<()>)>,
+    /// The stage, and when it began.
+    stage: Mutex<Option<(&'static str, Instant)>>,
 }
 
 impl Bar {
@@ -25,7 +28,7 @@ impl Bar {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         bar.set_style(style("{spinner} {elapsed} {msg}"));
         if quiet || !std::io::stderr().is_terminal() {
-            return Bar { bar, shower: None };
+            return Bar { bar, shower: None, stage: Mutex::default() };
         }
         let (sender, receiver) = channel();
         let late = bar.clone();
@@ -35,7 +38,7 @@ impl Bar {
                 late.enable_steady_tick(Duration::from_millis(125));
             }
         });
-        Bar { bar, shower: Some((sender, shower)) }
+        Bar { bar, shower: Some((sender, shower)), stage: Mutex::default() }
     }
 
     /// Says what is being done.
@@ -45,14 +48,19 @@ impl Bar {
 
     /// Shows where a fit stands; `before` says what it is part of.
     pub fn fit(&self, before: &str, progress: Progress) {
-        let epoch = match (progress.total > 1, progress.gap) {
-            (false, _) => String::new(),
-            // Work without a gap goes through samples, once.
-            (true, None) => format!(", {} of {}", HumanCount(progress.done), HumanCount(progress.total)),
-            (true, Some(_)) => format!(", step {}", progress.done),
-        };
-        let gap = progress.gap.map(|gap| format!(", largest gap {gap:.1e}")).unwrap_or_default();
-        self.say(format!("{before}{}{epoch}{gap}", progress.stage));
+        self.say(format!("{before}{}", told(progress, self.seconds_in(progress.stage))));
+    }
+
+    /// The seconds since a stage began: it begins when it is first told of.
+    fn seconds_in(&self, stage: &'static str) -> f64 {
+        let mut current = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
+        match *current {
+            Some((known, since)) if known == stage => since.elapsed().as_secs_f64(),
+            _ => {
+                *current = Some((stage, Instant::now()));
+                0.0
+            }
+        }
     }
 
     /// Makes it a bar of `total` steps.
@@ -87,6 +95,40 @@ impl Drop for Bar {
     }
 }
 
+/// Where a fit stands, `seconds` after the stage began.
+fn told(progress: Progress, seconds: f64) -> String {
+    let amount = match (progress.total, progress.gap) {
+        (0 | 1, _) => String::new(),
+        // Its units are of time.
+        (Progress::PARTS, None) => format!(", {} %", progress.done * 100 / progress.total),
+        // Work without a gap goes through samples, once.
+        (total, None) => format!(", {} of {}", HumanCount(progress.done), HumanCount(total)),
+        (_, Some(_)) => format!(", step {}", progress.done),
+    };
+    let gap = progress.gap.map(|gap| format!(", largest gap {gap:.1e}")).unwrap_or_default();
+    let left = progress.seconds_left(seconds).filter(|_| seconds >= A_MOMENT.as_secs_f64());
+    let left = left.map(|left| format!(", about {} left", HumanDuration(Duration::from_secs_f64(left.min(1e9)))));
+    format!("{}{amount}{gap}{}", progress.stage, left.unwrap_or_default())
+}
+
 fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_says_how_much_is_done_and_how_long_it_will_take() {
+        let progress = |stage, done, total, gap| Progress { stage, done, total, gap };
+        let methods = progress("methods", 250, Progress::PARTS, None);
+        assert_eq!(told(methods, 10.0), "methods, 25 %, about 30 seconds left");
+        // A moment says nothing of what follows.
+        assert_eq!(told(methods, 1.0), "methods, 25 %");
+        assert_eq!(told(progress("encode", 1000, 4000, None), 40.0), "encode, 1,000 of 4,000, about 2 minutes left");
+        // No one knows how many steps are needed.
+        assert_eq!(told(progress("solve", 3, 100, Some(0.5)), 9.0), "solve, step 3, largest gap 5.0e-1");
+        assert_eq!(told(progress("solve", 3, 0, None), 9.0), "solve");
+    }
 }

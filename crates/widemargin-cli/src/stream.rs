@@ -1,5 +1,6 @@
 //! Files through a model, block by block in constant memory: the next block is read while one is scored.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::mpsc::{channel, sync_channel};
 use std::thread;
@@ -13,6 +14,9 @@ use crate::args::Input;
 use crate::context::Context;
 use crate::report::{Failure, in_file, shown};
 
+/// Remarks that are told of a file.
+const MOST_REMARKS: usize = 20;
+
 /// Calls `each` with every block of the input, in order, and the decision values of its rows. Returns the
 /// number of rows.
 pub fn score(
@@ -24,11 +28,21 @@ pub fn score(
 ) -> Result<u64, Failure> {
     let (file, name) = (input.data.as_path(), shown(&input.data).to_string());
     // Rows of indices are then as wide as the model, and an index beyond it is told with its line.
-    let options = ReadOptions { label, n_features: model.n_features(), ..input.options() };
+    let options = ReadOptions { label, n_features: model.n_features(), ..input.options_for(model) };
     context.bar.say(format!("reading {name}"));
-    let blocks = Blocks::open(file, &options)?;
+    let blocks = Blocks::open(file, &options).map_err(|error| match error {
+        // Columns that are not those of the model.
+        IoError::Library(error) => in_file(error, file, &Table::default(), 0),
+        error => Failure::from(error),
+    })?;
     let mut n_rows = 0;
+    let mut told = BTreeSet::new();
     for_each_block(context, blocks, file, |block| {
+        for remark in &block.table.remarks {
+            if told.len() < MOST_REMARKS && told.insert(remark.clone()) {
+                context.note(&format!("warning: {name}: {remark}"));
+            }
+        }
         let say = |n: u64| context.bar.say(format!("{name}: {} samples", HumanCount(n)));
         let sink = |progress: Progress| say(n_rows + progress.done);
         put_in_order(&mut block.table, model, file)?;

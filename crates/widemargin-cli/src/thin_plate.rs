@@ -190,7 +190,7 @@ impl Method for ThinPlateArgs {
         monitor: &Monitor<'_>,
     ) -> widemargin::Result<Model> {
         Ok(Box::new(match data {
-            Data::Samples(samples) => params.fit_with(&rows(samples)?, labels, None, monitor)?,
+            Data::Samples(samples, weights) => params.fit_with(&rows(samples)?, labels, weights, monitor)?,
             Data::Store(store, resources) => params.clone().fit_blocks(store, labels, None, resources, monitor)?,
         }))
     }

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use crate::error::{IoError, Result};
 use crate::input::shown;
+use crate::label_file::WithLabels;
 use crate::open_file::open_file;
-use crate::options::ReadOptions;
+use crate::options::{LabelColumn, ReadOptions};
 use crate::reader::SampleReader;
 use crate::table::Table;
 use crate::{Format, shards};
@@ -39,6 +40,10 @@ pub struct Blocks {
 pub(crate) fn open_reader(path: &Path, options: &ReadOptions) -> Result<Box<dyn SampleReader>> {
     let format = options.format.map_or_else(|| Format::from_path(path), Ok)?;
     options.check(path, format)?;
+    if let Some(file) = &options.label_file {
+        let options = ReadOptions { label: LabelColumn::None, label_file: None, ..options.clone() };
+        return Ok(Box::new(WithLabels::new(open_reader(path, &options)?, file)?));
+    }
     if format.is_vectors() && path.is_dir() {
         return Ok(Box::new(shards::Reader::new(path, format, options)?));
     }

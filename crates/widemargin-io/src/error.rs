@@ -189,6 +189,40 @@ pub enum IoError {
         /// The reason.
         reason: String,
     },
+    /// Labels of another number than the samples.
+    #[error("{}: {labels} labels for {relation}{} samples", .file.display(), .samples)]
+    LabelCount {
+        /// The file of the labels.
+        file: PathBuf,
+        /// How many there are.
+        labels: usize,
+        /// The number of samples, or how many were read when the labels ended.
+        samples: usize,
+        /// Which of the two it is: "at least " or nothing.
+        relation: &'static str,
+    },
+    /// A column of a CSV or TSV file as a whole.
+    #[error("{}: column {column}: {problem}", .file.display())]
+    Column {
+        /// The file.
+        file: PathBuf,
+        /// The column's name in quotes, or its number from 1.
+        column: String,
+        /// What is wrong with it.
+        problem: CsvProblem,
+    },
+    /// The requested column of names, weights or groups does not exist, is another's, or the format has none.
+    #[error("{}: {flag} {given}: {reason}", .file.display())]
+    OtherColumn {
+        /// The file.
+        file: PathBuf,
+        /// The flag of the command line that names it.
+        flag: &'static str,
+        /// The column given.
+        given: String,
+        /// The reason.
+        reason: String,
+    },
     /// The requested text column does not exist, or is the label column.
     #[error("{}: no text column {given}: {reason}", .file.display())]
     TextColumn {
@@ -234,7 +268,7 @@ impl IoError {
     pub fn help(&self) -> Option<String> {
         let text = match self {
             IoError::Libsvm { problem, .. } => return problem.help().map(str::to_owned),
-            IoError::Csv { problem, .. } => return problem.help(),
+            IoError::Csv { problem, .. } | IoError::Column { problem, .. } => return problem.help(),
             IoError::Array { problem, .. } => return problem.help().map(str::to_owned),
             IoError::Parquet { problem, .. } => return problem.help().map(str::to_owned),
             IoError::NotBuilt { format, .. } => {
@@ -243,6 +277,9 @@ impl IoError {
                 ));
             }
             IoError::Series { problem, .. } => return problem.help().map(str::to_owned),
+            IoError::LabelCount { .. } => {
+                "the file has the label of one sample on each line, in the order of the samples and without a header"
+            }
             IoError::Group { .. } => "the file has the group of one sample on each line",
             IoError::Images { problem, .. } => return problem.help().map(str::to_owned),
             IoError::Archive { help, .. } => return help.map(str::to_owned),
@@ -251,6 +288,7 @@ impl IoError {
                 return Some(format!("name the format with --format {}", crate::Format::names()));
             }
             IoError::LabelColumn { .. } => "--label takes a name or a number: 1 is the first column, -1 the last",
+            IoError::OtherColumn { .. } => "it takes a name or a number: 1 is the first column, -1 the last",
             IoError::TextColumn { .. } => {
                 "--text-column is for --format strings: a name or a number, 1 is the first column, -1 the last"
             }

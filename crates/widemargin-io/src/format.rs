@@ -25,7 +25,7 @@ pub enum Format {
     Ucr,
     /// Time series in the `.ts` format of sktime and aeon: several channels, any length.
     Ts,
-    /// A folder of images, with one folder per class.
+    /// A folder of images, with one folder per class; or one image.
     Images,
     /// The binary files of CIFAR-10, one or a folder of them.
     Cifar10,
@@ -49,6 +49,10 @@ pub(crate) const ALL: [(&str, Format); 12] = [
     ("idx", Format::Idx),
 ];
 
+/// Endings of the images that are read.
+pub(crate) const IMAGE_ENDINGS: [&str; 12] =
+    ["png", "jpg", "jpeg", "bmp", "pbm", "pgm", "ppm", "pnm", "webp", "tif", "tiff", "gif"];
+
 impl Format {
     /// The recognised file name extensions, for messages.
     pub(crate) const ENDINGS: &'static str = ".svm, .libsvm, .txt (LIBSVM), .csv, .tsv, .npy, .npz, .parquet, .ts, \
@@ -70,6 +74,7 @@ impl Format {
             "parquet" => Some(Format::Parquet),
             "ts" => Some(Format::Ts),
             "bin" => Some(Format::Cifar10),
+            image if IMAGE_ENDINGS.contains(&image) => Some(Format::Images),
             _ => None,
         }
     }

@@ -1,8 +1,11 @@
 //! Options for reading a file.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
+
+use widemargin::data::TableColumns;
 
 use crate::Format;
 use crate::error::{IoError, Result};
@@ -15,12 +18,25 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// Which column holds the labels.
     pub label: LabelColumn,
+    /// A file with the label of each sample: text, one a line, or a `.npy` vector. The samples then have no labels of their
+    /// own.
+    pub label_file: Option<PathBuf>,
+    /// The size to which images of a folder are resized as they are read, height and width; by default all have one size.
+    pub resize: Option<(usize, usize)>,
     /// Which column of a file of strings holds the strings.
     pub text: TextColumn,
     /// Whether a CSV file has a header; by default determined from its first two lines.
     pub header: Option<bool>,
     /// The number of features of a LIBSVM file; by default the largest index in it. An index above it is an error.
     pub n_features: Option<usize>,
+    /// How cells of a CSV or TSV file that are no numbers are read.
+    pub columns: ColumnRule,
+    /// The column of a CSV or TSV file that names the samples, and is no feature.
+    pub id: Option<LabelColumn>,
+    /// The column of a CSV or TSV file with the weight of each sample.
+    pub weight: Option<LabelColumn>,
+    /// The column of a CSV or TSV file with the group of each sample.
+    pub group: Option<LabelColumn>,
     /// The approximate number of bytes of the file per block of [`crate::Blocks`]; by default 8 MiB.
     pub block_bytes: Option<usize>,
 }
@@ -28,6 +44,20 @@ pub struct ReadOptions {
 impl ReadOptions {
     /// Refuses options that do not apply to a format.
     pub(crate) fn check(&self, file: &Path, format: Format) -> Result<()> {
+        for (flag, column) in [("--id", &self.id), ("--weight", &self.weight), ("--group", &self.group)] {
+            let Some(column) = column else { continue };
+            let reason = match format {
+                Format::Csv | Format::Tsv if !file.is_dir() => continue,
+                Format::Csv | Format::Tsv => "several files are read as one, whose columns hold samples alone",
+                _ => "it is for the columns of a CSV or TSV file",
+            };
+            return Err(IoError::OtherColumn {
+                file: shown(file),
+                flag,
+                given: column.to_string(),
+                reason: reason.to_owned(),
+            });
+        }
         if self.text == TextColumn::Auto || format == Format::Strings {
             return Ok(());
         }
@@ -47,6 +77,19 @@ impl ReadOptions {
             label @ (LabelColumn::Name(_) | LabelColumn::Number(_)) => Err(label.refused(file, elsewhere)),
         }
     }
+}
+
+/// How cells that are no numbers are read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum ColumnRule {
+    /// They are errors.
+    #[default]
+    Numbers,
+    /// By [`crate::read`], of a file that can be read twice: columns of words are booleans or categories, and missing values
+    /// become the median, as [`Table::columns`](crate::Table::columns) tells. In blocks they are errors.
+    Learn,
+    /// As in training, with columns in any order if they have names.
+    Known(Arc<TableColumns>),
 }
 
 /// The number of bytes of a block if the caller names none.

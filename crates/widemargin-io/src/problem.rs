@@ -98,6 +98,30 @@ pub enum CsvProblem {
     /// An infinite value, or NaN.
     #[error("'{0}' is not a finite number")]
     NotFinite(String),
+    /// A cell that is not what the column held in training.
+    #[error("'{cell}' is not {expected}, as the column held in training")]
+    OtherKind {
+        /// The cell's text.
+        cell: String,
+        /// What it should be.
+        expected: &'static str,
+    },
+    /// A column of text with too many values to be categories.
+    #[error("{n} different texts in {n_rows} rows: they are no categories")]
+    TooManyCategories {
+        /// How many there are, at least.
+        n: usize,
+        /// The number of rows.
+        n_rows: usize,
+        /// The column's number, from 1.
+        column: usize,
+    },
+    /// A column without any value.
+    #[error("no value in any row")]
+    NoValue,
+    /// A weight that is no number of at least 0.
+    #[error("'{0}' is no weight: a number of at least 0 is needed")]
+    Weight(String),
     /// Bytes that are not UTF-8 where text is needed.
     #[error("not UTF-8 text")]
     NotText,
@@ -116,6 +140,12 @@ impl CsvProblem {
                     format!("if this column holds the labels, pass --label {column}; {strings}")
                 })
             }
+            CsvProblem::TooManyCategories { column, .. } => Some(format!(
+                "if they name the samples, pass --id {column}; if they are the samples, --format strings --text-column \
+                 {column}"
+            )),
+            CsvProblem::NoValue => Some("leave the column out".into()),
+            CsvProblem::OtherKind { .. } | CsvProblem::Weight(_) => None,
             CsvProblem::Ragged { .. } | CsvProblem::NotText => None,
         }
     }

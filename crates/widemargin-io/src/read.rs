@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::Format;
 use crate::blocks::open_reader;
 use crate::error::{IoError, Result};
 use crate::images::cifar10::CLASS_NAMES;
 use crate::images::idx::labels_beside;
 use crate::input::shown;
-use crate::options::ReadOptions;
+use crate::options::{ColumnRule, ReadOptions};
 use crate::table::Table;
+use crate::{Format, csv};
 
 /// Reads a whole file, or a folder of files of one vector format or of images; `-` is standard input.
 ///
@@ -19,7 +19,17 @@ use crate::table::Table;
 /// [`IoError`], which names the file, the line or row, and the column.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
     let empty = || IoError::Empty { file: shown(path), what: "no samples in the file" };
-    open_reader(path, options)?.read_all()?.ok_or_else(empty)
+    let found = open_reader(path, options).and_then(|mut reader| reader.read_all()?.ok_or_else(empty));
+    match found {
+        Err(error) if options.columns == ColumnRule::Learn && path.is_file() && csv::is_worth_learning(&error) => {
+            match options.format.map_or_else(|| Format::from_path(path), Ok)? {
+                Format::Csv => csv::learn(path, b',', options),
+                Format::Tsv => csv::learn(path, b'\t', options),
+                _ => Err(error),
+            }
+        }
+        found => found,
+    }
 }
 
 /// Every file and folder read for `path`, with its name in messages: the data, and files looked up next to it. For

@@ -152,7 +152,9 @@ impl ImageProblem {
     /// A suggested remedy, if there is one.
     pub fn help(&self) -> Option<&'static str> {
         match self {
-            ImageProblem::Size { .. } => Some("resize or crop all images to one size"),
+            ImageProblem::Size { .. } => {
+                Some("crop all images to one size, or resize them as they are read: --resize 32x32")
+            }
             ImageProblem::Layout(_) => {
                 Some("put the images of each class into a folder of its own, or all into one folder")
             }

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use widemargin::data::{AnySamples, CsrMatrix, DenseMatrix, Element, Labels, Samples as _, SamplesView, column_order};
+use widemargin::data::{
+    AnySamples, CsrMatrix, DenseMatrix, Element, Labels, Samples as _, SamplesView, TableColumns, column_order,
+};
 
 use crate::error::{IoError, Result};
 
@@ -17,6 +19,16 @@ pub struct Table {
     pub label_column: Option<String>,
     /// One name per feature, if the file has names.
     pub feature_names: Option<Vec<String>>,
+    /// How the columns became features, if they are more than numbers.
+    pub columns: Option<TableColumns>,
+    /// The name of each sample, if it was asked for.
+    pub ids: Option<Vec<String>>,
+    /// The weight of each sample, if it was asked for.
+    pub weights: Option<Vec<f64>>,
+    /// The group of each sample, if it was asked for.
+    pub groups: Option<Labels>,
+    /// What the user should know of cells: a line for each category that training did not see, with its first place.
+    pub remarks: Vec<String>,
     /// The line of each row, if the file has lines.
     pub lines: Option<RowLines>,
     /// The file of each sample, if each is in its own.

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use widemargin::monitor::Monitor;
-use widemargin::select::{AutoMethod, AutoParams, TriedMethod};
+use widemargin::select::{AutoMethod, AutoParams, Scoring, TriedMethod};
 
 use crate::convert::{self, Common, Target, labelled};
 use crate::errors::raise;
@@ -10,8 +10,8 @@ use crate::model::Model;
 use crate::python_similarity::{Collected, needed};
 use crate::work::{ToCaller, conduct_to_best};
 
-/// The method, what it chose, the loss or the problem, the error, the number of samples and seconds.
-type MethodFacts = (String, String, Option<f64>, Option<String>, Option<f64>, usize, f64);
+/// The method, what it chose, the loss or the problem, the error, the score, the number of samples and seconds.
+type MethodFacts = (String, String, Option<f64>, Option<String>, Option<f64>, Option<f64>, usize, f64);
 
 /// Trains whichever of the methods suits the samples, with all its parameters chosen.
 #[pyfunction]
@@ -20,12 +20,14 @@ pub(crate) fn fit_auto(
     samples: Collected<'_>,
     target: Target<'_>,
     methods: Vec<String>,
+    scoring: Option<&str>,
     common: Common<'_>,
 ) -> PyResult<(Model, Vec<MethodFacts>)> {
     let (labels, weights) = labelled(&target)?;
     let methods = methods.iter().map(|name| name.parse::<AutoMethod>().map_err(raise)).collect::<PyResult<_>>()?;
     let class_weight = convert::class_weight(common.class_weight.as_ref(), &labels)?;
-    let params = AutoParams { methods, class_weight, seed: common.seed, threads: common.threads };
+    let scoring = scoring.map(|name| name.parse::<Scoring>().map_err(raise)).transpose()?;
+    let params = AutoParams { methods, scoring, class_weight, seed: common.seed, threads: common.threads };
     let samples = needed(samples)?;
     let view = samples.view()?;
     let fit = |monitor: &Monitor<'_>, _: &ToCaller| params.fit_with(&view, &labels, weights, monitor);
@@ -35,7 +37,16 @@ pub(crate) fn fit_auto(
             Ok(loss) => (Some(loss), None),
             Err(problem) => (None, Some(problem)),
         };
-        (tried.method.to_string(), tried.chosen, loss, problem, tried.error, tried.n_samples, tried.seconds)
+        (
+            tried.method.to_string(),
+            tried.chosen,
+            loss,
+            problem,
+            tried.error,
+            tried.score,
+            tried.n_samples,
+            tried.seconds,
+        )
     };
     Ok((Model::of(found.model, common.feature_names).map_err(raise)?, found.tried.into_iter().map(told).collect()))
 }

@@ -17,6 +17,7 @@ mod python_similarity;
 mod remote;
 mod rows;
 mod samples;
+mod scores;
 mod thin_plate;
 mod weighted_labels;
 mod work;
@@ -50,6 +51,8 @@ mod _core {
     use crate::power_mean::{Chosen, choose_power_mean, fit_power_mean, fit_power_mean_remote, scale_and_reduce};
     #[pymodule_export]
     use crate::rows::{descriptor_rows, similarity_rows};
+    #[pymodule_export]
+    use crate::scores::{class_score, curves, probability_scores, regression_scores};
     #[pymodule_export]
     use crate::thin_plate::fit_thin_plate;
     #[pymodule_export]

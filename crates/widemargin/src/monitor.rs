@@ -19,6 +19,30 @@ pub struct Progress {
     pub gap: Option<f64>,
 }
 
+impl Progress {
+    /// The total of a stage whose units differ in time, which counts parts of the expected time instead: "methods",
+    /// "similarity search".
+    pub const PARTS: u64 = 1000;
+
+    /// The progress of work of which one part is done and another expected, both in seconds or any other unit.
+    pub(crate) fn of_time(stage: &'static str, done: f64, left: f64) -> Self {
+        let share = if done > 0.0 { done / (done + left) } else { 0.0 };
+        Progress { stage, done: (share * Self::PARTS as f64).round() as u64, total: Self::PARTS, gap: None }
+    }
+
+    /// How much of the stage is done, from 0 to 1; none if that is unknown.
+    pub fn share(&self) -> Option<f64> {
+        (self.total > 0).then(|| (self.done as f64 / self.total as f64).min(1.0))
+    }
+
+    /// The seconds that the stage will still take if the rest goes as what was done in the `seconds` since it began; none
+    /// before anything is done, and for iterations, of which no one knows how many are needed.
+    pub fn seconds_left(&self, seconds: f64) -> Option<f64> {
+        let share = self.share().filter(|share| *share > 0.0 && self.gap.is_none())?;
+        Some(seconds * (1.0 - share) / share)
+    }
+}
+
 /// Why a loop has to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {

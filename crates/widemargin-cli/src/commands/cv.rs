@@ -11,7 +11,7 @@ use widemargin::data::Labels;
 use widemargin::monitor::{Monitor, Stopped};
 use widemargin::select::{CrossValidation, Scoring, cross_validate};
 use widemargin::solve::Status;
-use widemargin_io::Table;
+use widemargin_io::{ReadOptions, Table};
 
 use crate::args::Input;
 use crate::commands::choice::{Choice, Task};
@@ -19,7 +19,7 @@ use crate::context::Context;
 use crate::folds::{FoldArgs, Folds};
 use crate::labels::check_labels;
 use crate::method::{Data, Method, Point};
-use crate::model::Model;
+use crate::model::{Model, named};
 use crate::output::{check_model_file, print, print_json};
 use crate::report::{Failure, in_file};
 use crate::resources::Memory;
@@ -84,11 +84,12 @@ impl Task for Options {
                 widemargin::output::check(output, &[("the file of the groups", groups)])?;
             }
         }
-        let (table, seconds_read) = context.read(file, &self.input.options())?;
+        let options = ReadOptions { group: self.folds.group.clone(), ..self.input.options_to_learn() };
+        let (table, seconds_read) = context.read(file, &options)?;
         let labels = table.require_labels(file)?;
         check_labels(context, &self.input, &table)?;
         labels.check(table.samples.n_rows()).map_err(|error| in_file(error, file, &table, 0))?;
-        let folds = self.folds.folds(context, file, labels)?;
+        let folds = self.folds.folds(context, file, labels, table.groups.as_ref())?;
         folds.check_scoring(self.scoring, labels)?;
         let n_points = points.len();
         context.bar.say("");
@@ -180,8 +181,8 @@ impl Search<'_> {
     fn refit<M: Method>(&self, point: &Point<M::Params>) -> Result<Model> {
         let sink = |progress| self.context.bar.fit("the best point: ", progress);
         let monitor = self.context.monitor(&sink);
-        let model = M::fit(&point.params, Data::Samples(&self.table.samples), self.labels, &monitor)?;
-        model.with_feature_names(self.table.feature_names.clone())
+        let samples = Data::Samples(&self.table.samples, self.table.weights.as_deref());
+        named(M::fit(&point.params, samples, self.labels, &monitor)?, self.table)
     }
 
     /// The score on the samples `test` of a model of the samples `train`.
@@ -194,11 +195,16 @@ impl Search<'_> {
     ) -> Result<(f64, Status)> {
         let (labels, threads) = (self.labels, self.context.common.threads);
         let part = self.table.samples.select(train)?;
-        let model = M::fit(params, Data::Samples(&part), &labels.select(train), monitor)
+        let weights_of = |rows: &[usize]| -> Option<Vec<f64>> {
+            self.table.weights.as_ref().map(|weights| rows.iter().map(|&row| weights[row]).collect())
+        };
+        let (of_train, of_test) = (weights_of(train), weights_of(test));
+        let model = M::fit(params, Data::Samples(&part, of_train.as_deref()), &labels.select(train), monitor)
             .map_err(|error| in_whole(error, train))?;
         let part = self.table.samples.select(test)?;
         let values = model.decision_function(&part.view()?, threads, monitor).map_err(|error| in_whole(error, test))?;
-        let score = self.options.scoring.score(&labels.select(test), None, model.classes(), values.values())?;
+        let score =
+            self.options.scoring.score(&labels.select(test), of_test.as_deref(), model.classes(), values.values())?;
         Ok((score, model.report().status))
     }
 

@@ -7,15 +7,16 @@ use clap::Args;
 use indicatif::HumanCount;
 use serde_json::{Map, json};
 use widemargin::Result;
-use widemargin::data::Labels;
+use widemargin::data::{Label, Labels};
 use widemargin::model::Classifier;
-use widemargin::select::{Evaluation, Scoring};
+use widemargin::select::{ConfusionMatrix, Evaluation, Ranking, Scoring};
 
 use crate::args::Input;
 use crate::context::Context;
 use crate::model::load_for;
-use crate::output::{print, print_json};
-use crate::report::Failure;
+use crate::output::{check_output, print, print_json};
+use crate::plot;
+use crate::report::{Failure, shown};
 use crate::stream::score;
 use crate::text_table::text_table;
 
@@ -26,43 +27,103 @@ pub struct Evaluate {
     model: PathBuf,
     #[command(flatten)]
     input: Input,
-    /// More scores, as scikit-learn defines them, separated by commas: accuracy, balanced-accuracy, f1-macro, roc-auc,
-    /// average-precision. Decision values of all samples are kept for the last two
+    /// Scores that must be defined for these samples, as scikit-learn defines them, separated by commas: accuracy,
+    /// balanced-accuracy, f1-macro, roc-auc, average-precision. All are printed where they are defined; the last two keep
+    /// the decision values of all samples, and without being asked for are left out of more than 10 million values
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     scoring: Vec<Scoring>,
+    /// Draw the confusion matrix and, of two classes, the ROC and precision-recall curves to this SVG file
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
     /// Print one JSON object instead of a table
     #[arg(long)]
     json: bool,
 }
 
+/// Scores of decision values; none where they are undefined, or of too many samples to keep them.
+#[derive(Clone, Copy)]
+struct Areas {
+    roc_auc: Option<f64>,
+    average_precision: Option<f64>,
+}
+
+/// Decision values that are kept without being asked for: 40 MB.
+const KEPT: usize = 10_000_000;
+
+/// What was counted and kept of the samples.
+#[derive(Default)]
+struct Scored {
+    evaluation: Evaluation,
+    /// None once there are too many.
+    kept: Option<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    labels: Vec<Label>,
+    values: Vec<f32>,
+    /// As many as samples, or none.
+    weights: Vec<f64>,
+}
+
 impl Evaluate {
     /// Runs the command.
     pub fn run(self, context: &Context) -> Result<(), Failure> {
+        if let Some(plot) = &self.plot {
+            plot::check_name(plot)?;
+            check_output(plot, &self.input, Some(&self.model))?;
+        }
         let model = load_for(&self.model, &self.input, context)?;
         let start = Instant::now();
-        let mut evaluation = Evaluation::default();
-        let keeps_values = self.scoring.iter().any(|scoring| scoring.needs_decision_values());
-        let (mut all_labels, mut values) = (Vec::new(), Vec::new());
+        let mut scored = Scored { kept: Some(Kept::default()), ..Scored::default() };
+        let must_keep = self.scoring.iter().any(|scoring| scoring.needs_decision_values());
         let label = self.input.label.clone().unwrap_or_default();
         score(context, &*model, &self.input, label, |block, scores| {
             let labels = block.table.require_labels(&self.input.data)?;
             for (row, predicted) in scores.decide(model.classes()).into_iter().enumerate() {
-                evaluation.add(labels.get(row), predicted);
+                let weight = block.table.weights.as_ref().map_or(1.0, |weights| weights[row]);
+                scored.evaluation.add_weighted(labels.get(row), predicted, weight);
             }
-            if keeps_values {
-                all_labels.extend((0..labels.len()).map(|row| labels.get(row).clone()));
-                values.extend_from_slice(scores.values());
+            if let Some(kept) = &mut scored.kept {
+                kept.labels.extend((0..labels.len()).map(|row| labels.get(row).clone()));
+                kept.values.extend_from_slice(scores.values());
+                kept.weights.extend(block.table.weights.iter().flatten());
+            }
+            if !must_keep && scored.kept.as_ref().is_some_and(|kept| kept.values.len() > KEPT) {
+                scored.kept = None;
             }
             Ok(())
         })?;
         let seconds = start.elapsed().as_secs_f64();
-        let labels = Labels::new(all_labels);
-        let score = |&scoring: &Scoring| match scoring.of_evaluation(&evaluation) {
-            Some(score) => Ok((scoring, score)),
-            None => scoring.score(&labels, None, model.classes(), &values).map(|score| (scoring, score)),
+        let kept = scored.kept.map(|kept| {
+            let weights = self.input.weight.as_ref().map(|_| kept.weights);
+            (Labels::new(kept.labels), weights, kept.values)
+        });
+        let of_values = |scoring: Scoring| {
+            let (labels, weights, values) = kept.as_ref()?;
+            Some(scoring.score(labels, weights.as_deref(), model.classes(), values))
         };
-        let scores = self.scoring.iter().map(score).collect::<Result<Vec<_>>>()?;
-        self.tell(context, &*model, &evaluation, &scores, seconds)
+        let score = |&scoring: &Scoring| match scoring.of_evaluation(&scored.evaluation) {
+            Some(score) => Some(Ok((scoring, score))),
+            None => of_values(scoring).map(|score| Ok((scoring, score?))),
+        };
+        let asked = self.scoring.iter().filter_map(score).collect::<Result<Vec<_>>>()?;
+        // Where they are defined.
+        let [roc_auc, average_precision] =
+            [Scoring::RocAuc, Scoring::AveragePrecision].map(|scoring| of_values(scoring)?.ok());
+        let areas = Areas { roc_auc, average_precision };
+        if let Some(plot) = &self.plot {
+            let ranking = kept.as_ref().filter(|_| roc_auc.is_some() && average_precision.is_some());
+            let second = &model.classes()[1];
+            let ranking = ranking.map(|(labels, weights, values)| {
+                let weight = |row: usize| weights.as_ref().map_or(1.0, |weights| weights[row]);
+                let sample = |(row, &value)| (value, labels.get(row) == second, weight(row));
+                Ranking::new(values.iter().enumerate().map(sample))
+            });
+            let title = format!("{} on {}", self.model.display(), shown(&self.input.data));
+            plot::write(plot, &title, &scored.evaluation.confusion_matrix(), ranking.as_ref())?;
+        }
+        self.tell(context, &*model, &scored.evaluation, &asked, areas, seconds)
     }
 
     fn tell(
@@ -71,6 +132,7 @@ impl Evaluate {
         model: &dyn Classifier,
         evaluation: &Evaluation,
         asked: &[(Scoring, f64)],
+        areas: Areas,
         seconds: f64,
     ) -> Result<(), Failure> {
         let scores = evaluation.class_scores();
@@ -92,6 +154,9 @@ impl Evaluate {
                 "accuracy": evaluation.accuracy(),
                 "balanced_accuracy": evaluation.balanced_accuracy(),
                 "f1_macro": evaluation.f1_macro(),
+                "roc_auc": areas.roc_auc,
+                "average_precision": areas.average_precision,
+                "confusion_matrix": evaluation.confusion_matrix(),
                 "scores": asked.iter().map(|(name, score)| (name.to_string(), json!(score))).collect::<Map<_, _>>(),
                 "classes": scores,
                 "seconds": seconds,
@@ -103,15 +168,24 @@ impl Evaluate {
             .iter()
             .map(|score| {
                 let support = HumanCount(score.support).to_string();
-                vec![score.label.to_string(), support, percent(score.precision), percent(score.recall)]
+                vec![
+                    score.label.to_string(),
+                    support,
+                    percent(score.precision),
+                    percent(score.recall),
+                    percent(score.f1),
+                ]
             })
             .collect();
-        let asked: Vec<_> = asked.iter().map(|(name, score)| format!("{name} {:.2} %\n", 100.0 * score)).collect();
+        // The others are told in any case.
+        let areas = [("ROC AUC", areas.roc_auc), ("average precision", areas.average_precision)];
+        let areas = areas.map(|(name, area)| area.map_or_else(String::new, |area| format!("{name} {area:.4}\n")));
         print(&format!(
-            "{}\n{}balanced accuracy {:.2} %, F1 {:.2} % (means of the classes)\n\
+            "{}\n{}{}balanced accuracy {:.2} %, F1 {:.2} % (means of the classes)\n\
              accuracy {:.2} % of {} samples; {seconds:.2} s, {} rows/s\n",
-            text_table(&["label", "support", "precision %", "recall %"], &rows),
-            asked.concat(),
+            text_table(&["label", "support", "precision %", "recall %", "F1 %"], &rows),
+            confusion_text(&evaluation.confusion_matrix()),
+            areas.concat(),
             100.0 * evaluation.balanced_accuracy(),
             100.0 * evaluation.f1_macro(),
             100.0 * evaluation.accuracy(),
@@ -119,4 +193,21 @@ impl Evaluate {
             HumanCount(rate as u64),
         ))
     }
+}
+
+/// Classes beyond which a confusion matrix is too wide to print; JSON has it all the same.
+const MOST_PRINTED: usize = 12;
+
+fn confusion_text(confusion: &ConfusionMatrix) -> String {
+    if confusion.labels.len() > MOST_PRINTED {
+        return String::new();
+    }
+    let names: Vec<String> = confusion.labels.iter().map(ToString::to_string).collect();
+    let heads: Vec<&str> = ["actual \\ predicted"].into_iter().chain(names.iter().map(String::as_str)).collect();
+    let row = |(name, counts): (&String, &Vec<f64>)| {
+        let count = |count: &f64| if count.fract() == 0.0 { format!("{count}") } else { format!("{count:.2}") };
+        [name.clone()].into_iter().chain(counts.iter().map(count)).collect()
+    };
+    let rows: Vec<Vec<String>> = names.iter().zip(&confusion.counts).map(row).collect();
+    text_table(&heads, &rows) + "\n"
 }

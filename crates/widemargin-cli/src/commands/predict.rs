@@ -51,7 +51,8 @@ impl Predict {
         let mut output = Output::open(self.output.as_deref())?;
         let names: Vec<String> = model.classes().iter().map(ToString::to_string).collect();
         let mut text = Vec::new();
-        score(context, &*model, &self.input, label, |_, scores| {
+        score(context, &*model, &self.input, label, |block, scores| {
+            let samples = block.table.ids.as_ref().or(block.table.files.as_ref());
             text.clear();
             let calibration = model.calibration().filter(|_| self.probabilities);
             let probabilities = calibration.map(|calibration| {
@@ -60,6 +61,10 @@ impl Predict {
             });
             for row in 0..scores.n_rows() {
                 let values = scores.row(row);
+                if let Some(samples) = samples {
+                    text.extend_from_slice(samples[row].as_bytes());
+                    text.push(b'\t');
+                }
                 text.extend_from_slice(names[OneVsRest::decide(values)].as_bytes());
                 if self.scores {
                     // Writing to memory cannot fail.
@@ -85,6 +90,10 @@ impl Predict {
 fn label_column(input: &Input, model: &dyn Classifier) -> Result<LabelColumn, Failure> {
     if let Some(label) = &input.label {
         return Ok(label.clone());
+    }
+    if model.table_columns().is_some() {
+        // The reader knows the model's columns from others.
+        return Ok(LabelColumn::Auto);
     }
     let data = input.data.as_path();
     match input.format.map_or_else(|| Format::from_path(data), Ok)? {

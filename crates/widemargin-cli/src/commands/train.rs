@@ -12,6 +12,7 @@ use crate::commands::choice::{Choice, Chosen, Task};
 use crate::context::Context;
 use crate::labels::check_labels;
 use crate::method::{Data, Method};
+use crate::model::named;
 use crate::output::{check_model_file, print_json};
 use crate::report::{Failure, in_file};
 use crate::resources::{Folders, Memory, OnDisk};
@@ -89,6 +90,7 @@ impl Task for Files {
         let monitor = context.monitor(&sink);
         let in_blocks = M::fits_blocks(&point.params) && files.folders.ask_for_blocks(files.memory);
         let (model, samples, seconds_read) = if in_blocks {
+            files.input.check_blocks()?;
             let on_disk = OnDisk::open(context, data, &files.input.options(), files.memory, (&files.folders, output))?;
             let seconds = started.elapsed().as_secs_f64();
             check_labels(context, &files.input, on_disk.outline())?;
@@ -98,11 +100,11 @@ impl Task for Files {
             let n_samples = on_disk.n_samples();
             (model, Trained::on_disk(n_samples, on_disk.extent()), seconds)
         } else {
-            let (table, seconds) = context.read(data, &files.input.options())?;
+            let (table, seconds) = context.read(data, &files.input.options_to_learn())?;
             check_labels(context, &files.input, &table)?;
-            let model = M::fit(&point.params, Data::Samples(&table.samples), table.require_labels(data)?, &monitor);
-            let model = model.map_err(|error| in_file(error, data, &table, 0))?;
-            let model = model.with_feature_names(table.feature_names.clone())?;
+            let samples = Data::Samples(&table.samples, table.weights.as_deref());
+            let model = M::fit(&point.params, samples, table.require_labels(data)?, &monitor);
+            let model = named(model.map_err(|error| in_file(error, data, &table, 0))?, &table)?;
             let samples = Trained::of(&table, &*model)?;
             (model, samples, seconds)
         };

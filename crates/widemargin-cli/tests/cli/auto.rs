@@ -23,6 +23,17 @@ fn a_file_of_samples_is_all_that_is_needed() {
 }
 
 #[test]
+fn methods_are_compared_by_the_score_that_is_asked_for() {
+    let folder = Folder::new();
+    folder.write("train.csv", rings(1, 80, true));
+    let told = folder.run("train train.csv -o m --scoring roc-auc --json").json();
+    assert_eq!(told["parameters"]["scoring"], "roc-auc", "{told}");
+    let notes = folder.run("inspect m --json").json()["report"]["notes"].to_string();
+    assert!(notes.contains("methods compared by roc-auc on samples that no fit saw: basis-expansion ("), "{notes}");
+    folder.run("train train.csv -o m --scoring r2").fails(2, &["r2", "balanced-accuracy"]);
+}
+
+#[test]
 fn strings_are_samples_too() {
     let folder = Folder::new();
     let lines = (0..60).map(|i| format!("{}\t{}\n", ["ababab", "cdcdcd"][i % 2], ["x", "y"][i % 2]));

@@ -23,7 +23,8 @@ impl Case<'_> {
         let told = folder.run(&format!("train basis-expansion {train} -o m {reading} {flags}")).well().err;
         let accuracy = folder.run(&format!("evaluate m {test} --json {reading}")).json()["accuracy"].clone();
         let predicted = folder.run(&format!("predict m {test} {reading}")).well().out;
-        let predicted: Vec<&str> = predicted.lines().collect();
+        // After the file of an image.
+        let predicted: Vec<&str> = predicted.lines().filter_map(|line| line.rsplit('\t').next()).collect();
         assert_eq!(predicted.len(), truth.len());
         let right = predicted.iter().zip(*truth).filter(|(predicted, truth)| predicted == truth).count();
         let share = right as f64 / truth.len() as f64;
@@ -342,7 +343,11 @@ fn images() {
     case.runs("--similarity pixels>mean-norm>match:quadratic=0.01 --n-basis 10");
     // Without classes, in the order of the names.
     image_folder(&folder, "bare", 3, 10, 16, false);
-    assert_eq!(folder.run("predict m bare").well().out.lines().collect::<Vec<_>>(), labels(10));
+    let predicted = folder.run("predict m bare").well().out;
+    let (files, predicted): (Vec<&str>, Vec<&str>) = predicted.lines().filter_map(|line| line.split_once('\t')).unzip();
+    assert_eq!((predicted, files.is_sorted()), (labels(10), true));
+    let one = folder.run(&format!("predict m bare/{}", files[3])).well().out;
+    assert_eq!(one, format!("{}\t{}\n", files[3], labels(10)[3]));
     folder.run("evaluate m bare").fails(2, &["bare", "no labels"]);
     folder.run("describe hog train -o hog.npz --cell-size 4").well();
     folder.run("train thin-plate hog.npz -o tps").well();

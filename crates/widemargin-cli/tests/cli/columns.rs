@@ -218,11 +218,12 @@ fn the_column_of_the_strings_is_asked_for_where_several_could_be_meant() {
 fn advice_on_a_column_of_text_does_not_go_in_circles() {
     let folder = Folder::new();
     folder.write("a.csv", peptides("peptide,organism,weight", |p, o, _| format!("{p},{o},1")));
-    for (label, column) in [("1", 2), ("2", 1)] {
-        let run = folder.run(&format!("train power-mean a.csv -o m --label {label}")).fails(2, &["is not a number"]);
-        assert!(!run.err.contains("pass --label"), "{}", run.err);
-        assert!(run.err.contains(&format!("--format strings --text-column {column}")), "{}", run.err);
+    for label in ["", "--label 2"] {
+        let run = folder.run(&format!("train power-mean a.csv -o m {label}"));
+        let run = run.fails(2, &["column 'peptide'", "different texts in", "they are no categories"]);
+        assert!(run.err.contains("--id 1") && run.err.contains("--format strings --text-column 1"), "{}", run.err);
     }
-    let run = folder.run("train power-mean a.csv -o m").fails(2, &["is not a number"]);
-    assert!(run.err.contains("pass --label 1"), "{}", run.err);
+    // In blocks columns are numbers.
+    let run = folder.run("train power-mean a.csv -o m --label 2 --memory 64MB").fails(2, &["is not a number"]);
+    assert!(!run.err.contains("pass --label") && run.err.contains("--format strings --text-column 1"), "{}", run.err);
 }

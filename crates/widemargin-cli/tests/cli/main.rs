@@ -15,6 +15,7 @@ mod out_of_core;
 mod outputs;
 mod resources;
 mod round_trip;
+mod tables;
 mod thin_plate;
 mod trouble;
 

@@ -239,8 +239,8 @@ fn awkward_data_are_solved_and_told() {
 fn values_that_are_no_numbers_and_samples_of_another_width() {
     let folder = Folder::new();
     folder.write("train.csv", circle(30, plain));
-    folder.write("bad.csv", circle(30, plain) + "1,nan,in\n");
-    folder.run("train thin-plate bad.csv -o m").fails(2, &["bad.csv", "line 31", "missing value"]);
+    folder.write("bad.csv", circle(30, plain) + "1,inf,in\n");
+    folder.run("train thin-plate bad.csv -o m").fails(2, &["bad.csv", "line 31", "not a finite number"]);
     folder.run("train thin-plate train.csv -o m").well();
     folder.write("wide.csv", "1,2,3,in\n");
     folder.run("predict m wide.csv").fails(2, &["wide.csv", "trained with 2"]);

@@ -1,11 +1,14 @@
 //! Interpretation of the columns of a table: header and label.
 
+use std::sync::Arc;
+
 use csv::ByteRecord;
+use widemargin::data::{TableColumns, column_order};
 
 use super::header::{Header, LABEL_NAMES, is_one_of};
 use super::records::Records;
 use crate::error::{IoError, Result};
-use crate::options::{LabelColumn, ReadOptions};
+use crate::options::{ColumnRule, LabelColumn, ReadOptions};
 
 /// The columns of a file.
 #[derive(Debug)]
@@ -15,13 +18,19 @@ pub(crate) struct Columns {
     pub label: Option<usize>,
     /// Whether the caller specified the label column, or that there is none.
     pub is_label_given: bool,
+    /// The columns of names, weights and groups.
+    pub id: Option<usize>,
+    pub weight: Option<usize>,
+    pub group: Option<usize>,
+    /// The columns of features, in the order of the file; of known columns in theirs.
+    pub features: Vec<usize>,
 }
 
 impl Columns {
     /// Determines the columns from the first two lines.
     pub fn tell(records: &Records, options: &ReadOptions) -> Result<Columns> {
         let (first, second) = records.first();
-        let names = if options.header.unwrap_or_else(|| is_header(first, second)) {
+        let names = if options.header.unwrap_or_else(|| has_asked_name(first, options) || is_header(first, second)) {
             let name = |cell: &[u8]| String::from_utf8(cell.trim_ascii().to_vec());
             let names = first.iter().map(name).collect::<Result<Vec<_>, _>>();
             Some(names.map_err(|_| records.header_problem())?)
@@ -29,18 +38,91 @@ impl Columns {
             None
         };
         let header = Header { names, n: records.n };
+        let other = |flag: &'static str, column: &Option<LabelColumn>| {
+            column
+                .as_ref()
+                .map(|column| {
+                    let found = match column {
+                        LabelColumn::Number(number) => header.numbered(*number),
+                        LabelColumn::Name(name) => header.named(name),
+                        LabelColumn::Auto | LabelColumn::None => Err("a name or a number is needed".into()),
+                    };
+                    let refused = |reason: String| refused(records, flag, column, reason);
+                    found.map_err(refused)
+                })
+                .transpose()
+        };
+        let (id, weight) = (other("--id", &options.id)?, other("--weight", &options.weight)?);
+        let group = other("--group", &options.group)?;
+        let taken = |column: &usize| [id, weight, group].contains(&Some(*column));
+        let known = match &options.columns {
+            ColumnRule::Known(columns) => Some(columns),
+            _ => None,
+        };
         let label = match options.label {
-            LabelColumn::Auto => guess_label(&header, if header.names.is_some() { second } else { Some(first) }),
+            LabelColumn::Auto => {
+                let sample = if header.names.is_some() { second } else { Some(first) };
+                let free = |column: &usize| !taken(column) && !is_known(known, &header, *column);
+                match known.filter(|known| header.n - (0..header.n).filter(taken).count() == known.0.len()) {
+                    // All are features.
+                    Some(_) => None,
+                    None => guess_label(&header, sample, free),
+                }
+            }
             _ => header.label(&records.file, &options.label)?,
         };
-        if header.n == usize::from(label.is_some()) {
+        if let Some(column) = label.filter(taken) {
+            let reason = "it is taken for the labels too".to_owned();
+            let flags = [("--id", id, &options.id), ("--weight", weight, &options.weight)];
+            let flag = flags.into_iter().find(|(_, at, _)| *at == Some(column));
+            let (flag, _, given) = flag.unwrap_or(("--group", group, &options.group));
+            return Err(refused(records, flag, given.as_ref().unwrap_or(&LabelColumn::None), reason));
+        }
+        let mut features: Vec<usize> =
+            (0..header.n).filter(|column| Some(*column) != label && !taken(column)).collect();
+        if features.is_empty() {
             return Err(IoError::Empty {
                 file: records.file.clone(),
                 what: "no feature columns: the only column is the label (is it separated by commas, or by tabs as .tsv?)",
             });
         }
-        Ok(Columns { header, label, is_label_given: options.label != LabelColumn::Auto })
+        if let Some(known) = known {
+            features = in_order(known, &header, features)?;
+        }
+        let is_label_given = options.label != LabelColumn::Auto;
+        Ok(Columns { header, label, is_label_given, id, weight, group, features })
     }
+
+    /// The names of the columns of features.
+    pub fn names(&self) -> Option<Vec<String>> {
+        let names = self.header.names.as_ref()?;
+        Some(self.features.iter().map(|&column| names[column].clone()).collect())
+    }
+}
+
+/// The error of a column of names, weights or groups.
+fn refused(records: &Records, flag: &'static str, given: &LabelColumn, reason: String) -> IoError {
+    IoError::OtherColumn { file: records.file.clone(), flag, given: given.to_string(), reason }
+}
+
+/// Whether a column has the name of one that is known.
+fn is_known(known: Option<&Arc<TableColumns>>, header: &Header, column: usize) -> bool {
+    let name = header.names.as_ref().map(|names| &names[column]);
+    known.zip(name).is_some_and(|(known, name)| known.0.iter().any(|column| column.name == *name))
+}
+
+/// The columns of features in the order of training, by their names where both have some.
+fn in_order(known: &TableColumns, header: &Header, features: Vec<usize>) -> Result<Vec<usize>> {
+    if let (Some(names), Some(trained)) = (&header.names, known.names()) {
+        let given: Vec<String> = features.iter().map(|&column| names[column].clone()).collect();
+        let order = column_order(&trained, &given)?;
+        return Ok(order.map_or(features.clone(), |order| order.iter().map(|&at| features[at]).collect()));
+    }
+    if features.len() != known.0.len() {
+        let (found, trained) = (features.len(), known.0.len());
+        return Err(widemargin::Error::FeatureCount { found, trained, hint: "" }.into());
+    }
+    Ok(features)
 }
 
 /// True for an empty cell and for words that denote missing values.
@@ -53,6 +135,17 @@ pub(crate) fn number(cell: &[u8]) -> Option<f64> {
     std::str::from_utf8(cell).ok()?.parse().ok()
 }
 
+/// Whether a cell is the name of a column that was asked for, or of one that is known.
+fn has_asked_name(first: &ByteRecord, options: &ReadOptions) -> bool {
+    let has = |name: &str| !name.is_empty() && first.iter().any(|cell| cell.trim_ascii() == name.as_bytes());
+    let asked = [Some(&options.label), options.id.as_ref(), options.weight.as_ref(), options.group.as_ref()];
+    let is_known = match &options.columns {
+        ColumnRule::Known(columns) => columns.0.iter().any(|column| has(&column.name)),
+        ColumnRule::Numbers | ColumnRule::Learn => false,
+    };
+    is_known || asked.into_iter().flatten().any(|column| matches!(column, LabelColumn::Name(name) if has(name)))
+}
+
 /// A header names a label column, or has text above a number.
 fn is_header(first: &ByteRecord, second: Option<&ByteRecord>) -> bool {
     let named = first.iter().any(|cell| is_one_of(cell, &LABEL_NAMES));
@@ -63,14 +156,21 @@ fn is_header(first: &ByteRecord, second: Option<&ByteRecord>) -> bool {
     named || second.is_some_and(|second| first.iter().zip(second).any(above))
 }
 
-fn guess_label(header: &Header, sample: Option<&ByteRecord>) -> Option<usize> {
-    if let Some(named) = header.last_of(&LABEL_NAMES) {
+/// The label column, among those that are free.
+fn guess_label(header: &Header, sample: Option<&ByteRecord>, is_free: impl Fn(&usize) -> bool) -> Option<usize> {
+    if let Some(named) = header.last_of(&LABEL_NAMES).filter(&is_free) {
         return Some(named);
     }
     let is_text = |cell: &[u8]| !is_missing(cell.trim_ascii()) && number(cell.trim_ascii()).is_none();
-    let mut texts = sample?.iter().enumerate().filter(|(_, cell)| is_text(cell)).map(|(column, _)| column);
+    let mut texts = sample?
+        .iter()
+        .take(header.n)
+        .enumerate()
+        .filter(|(_, cell)| is_text(cell))
+        .map(|(column, _)| column)
+        .filter(&is_free);
     match (texts.next(), texts.next()) {
         (Some(only), None) => Some(only),
-        _ => header.names.is_none().then_some(0),
+        _ => (0..header.n).find(&is_free).filter(|_| header.names.is_none()),
     }
 }

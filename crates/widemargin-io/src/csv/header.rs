@@ -49,6 +49,7 @@ impl Header {
     }
 
     /// The names of the columns other than the label.
+    #[cfg(feature = "parquet")]
     pub fn feature_names(&self, label: Option<usize>) -> Option<Vec<String>> {
         let names = self.names.as_ref()?.iter().enumerate();
         Some(names.filter(|(column, _)| Some(*column) != label).map(|(_, name)| name.clone()).collect())

@@ -2,12 +2,14 @@
 
 mod columns;
 mod header;
+mod learn;
 mod read;
 mod records;
 mod write;
 
 pub(crate) use columns::number;
 pub(crate) use header::{Header, LABEL_NAMES, is_one_of};
+pub(crate) use learn::{is_worth_learning, learn};
 pub(crate) use read::{Reader, label};
 pub(crate) use records::Records;
 pub(crate) use write::write;

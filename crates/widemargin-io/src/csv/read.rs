@@ -1,14 +1,16 @@
 //! Reads a CSV file in blocks.
 
+use std::sync::Arc;
+
 use csv::ReaderBuilder;
-use widemargin::data::{DenseMatrix, Label, Labels};
+use widemargin::data::{DenseMatrix, Encoded, Label, Labels, TableColumns};
 
 use super::columns::{Columns, is_missing, number};
 use super::header::Header;
 use super::records::Records;
 use crate::error::{IoError, Result};
 use crate::input::Input;
-use crate::options::ReadOptions;
+use crate::options::{ColumnRule, ReadOptions};
 use crate::problem::{CsvProblem, shown};
 use crate::reader::SampleReader;
 use crate::shards::Layout;
@@ -17,8 +19,10 @@ use crate::table::{RowLines, Samples, Table};
 /// Reads tables of successive lines.
 #[derive(Debug)]
 pub(crate) struct Reader {
-    records: Records,
-    columns: Columns,
+    pub(super) records: Records,
+    pub(super) columns: Columns,
+    /// How cells become features, if they are more than numbers.
+    pub(super) known: Option<Arc<TableColumns>>,
 }
 
 /// The rows read so far.
@@ -26,9 +30,16 @@ pub(crate) struct Reader {
 struct ReadRows {
     values: Vec<f64>,
     labels: Vec<Label>,
+    ids: Vec<String>,
+    weights: Vec<f64>,
+    groups: Vec<Label>,
+    remarks: Vec<String>,
     lines: RowLines,
     n: usize,
 }
+
+/// Remarks that are kept of a block.
+const MOST_REMARKS: usize = 20;
 
 impl Reader {
     pub fn new(input: Input, delimiter: u8, options: &ReadOptions) -> Result<Reader> {
@@ -38,17 +49,30 @@ impl Reader {
         if columns.header.names.is_some() {
             records.skip_header();
         }
-        Ok(Reader { records, columns })
+        let known = match &options.columns {
+            ColumnRule::Known(columns) => Some(columns.clone()),
+            ColumnRule::Numbers | ColumnRule::Learn => None,
+        };
+        Ok(Reader { records, columns, known })
     }
 
     fn table(&self, rows: ReadRows) -> Table {
-        let Columns { header, label, .. } = &self.columns;
-        let n_cols = header.n - usize::from(label.is_some());
+        let Columns { header, label, id, weight, group, features, .. } = &self.columns;
+        let n_cols = self.known.as_ref().map_or(features.len(), |columns| columns.n_features());
+        let feature_names = match &self.known {
+            Some(columns) => columns.feature_names(),
+            None => self.columns.names(),
+        };
         Table {
             samples: Samples::DenseF64(DenseMatrix { values: rows.values, n_rows: rows.n, n_cols }),
             labels: label.map(|_| Labels::new(rows.labels)),
             label_column: label.map(|label| header.called(label)),
-            feature_names: header.feature_names(*label),
+            feature_names,
+            columns: self.known.as_deref().cloned(),
+            ids: id.map(|_| rows.ids),
+            weights: weight.map(|_| rows.weights),
+            groups: group.map(|_| Labels::new(rows.groups)),
+            remarks: rows.remarks,
             lines: Some(rows.lines),
             ..Table::default()
         }
@@ -59,19 +83,61 @@ impl Reader {
         if self.records.record.len() != self.records.n {
             return Err(self.records.ragged(line));
         }
-        for (column, cell) in self.records.record.iter().enumerate() {
-            let cell = cell.trim_ascii();
-            let read = if Some(column) == self.columns.label {
-                label(cell).map(|label| rows.labels.push(label))
-            } else {
-                feature(cell, column, self.columns.is_label_given).map(|value| rows.values.push(value))
-            };
-            read.map_err(|p| self.records.problem(line, Some(self.columns.header.called(column)), p))?;
+        let columns = &self.columns;
+        let problem = |column, p| self.records.problem(line, Some(columns.header.called(column)), p);
+        let cell = |column: usize| self.records.record[column].trim_ascii();
+        for (at, &column) in columns.features.iter().enumerate() {
+            match &self.known {
+                None => rows
+                    .values
+                    .push(feature(cell(column), column, columns.is_label_given).map_err(|p| problem(column, p))?),
+                Some(known) => {
+                    let text = text_of(cell(column)).map_err(|p| problem(column, p))?;
+                    let encoded = known.0[at].encode(text, &mut rows.values).map_err(|expected| {
+                        let cell = shown(cell(column));
+                        problem(column, CsvProblem::OtherKind { cell, expected })
+                    })?;
+                    if encoded == Encoded::UnknownCategory && rows.remarks.len() < MOST_REMARKS {
+                        let (name, value) = (columns.header.called(column), shown(cell(column)));
+                        rows.remarks
+                            .push(format!("column {name}: '{value}' was not seen in training and counts as none"));
+                    }
+                }
+            }
+        }
+        // One line a category.
+        rows.remarks.sort();
+        rows.remarks.dedup();
+        if let Some(column) = columns.label {
+            rows.labels.push(label(cell(column)).map_err(|p| problem(column, p))?);
+        }
+        if let Some(column) = columns.id {
+            let id = std::str::from_utf8(cell(column)).map_err(|_| problem(column, CsvProblem::NotText))?;
+            rows.ids.push(id.to_owned());
+        }
+        if let Some(column) = columns.weight {
+            let weight = number(cell(column)).filter(|weight| weight.is_finite() && *weight >= 0.0);
+            let refused = || problem(column, CsvProblem::Weight(shown(cell(column))));
+            rows.weights.push(weight.ok_or_else(refused)?);
+        }
+        if let Some(column) = columns.group {
+            // As text: `1` and `01` are two groups.
+            let group = text_of(cell(column)).map_err(|p| problem(column, p))?;
+            let group = group.ok_or_else(|| problem(column, CsvProblem::Missing))?;
+            rows.groups.push(Label::Text(group.to_owned()));
         }
         rows.lines.push(line);
         rows.n += 1;
         Ok(true)
     }
+}
+
+/// The text of a cell; none where it is missing.
+pub(super) fn text_of(cell: &[u8]) -> Result<Option<&str>, CsvProblem> {
+    if is_missing(cell) {
+        return Ok(None);
+    }
+    std::str::from_utf8(cell).map(Some).map_err(|_| CsvProblem::NotText)
 }
 
 impl SampleReader for Reader {

@@ -1,7 +1,8 @@
-//! A folder of images: one folder per class, whose name is the label; or the images themselves, without labels.
+//! A folder of images: one folder per class, whose name is the label; or the images themselves, without labels; or one image.
 //!
-//! PNG, JPEG, BMP and PNM files are read, identified by extension; hidden and other files are skipped. All images must
-//! have the same size. If all are grey they have one channel, otherwise three; transparency is dropped, and 16 bits are
+//! PNG, JPEG, BMP, PNM, WebP, TIFF and GIF files (the first picture of several) are read, identified by extension; hidden and
+//! other files are skipped. All images must have the same size, or are resized as they are read by the rule of
+//! [`Resize`]. If all are grey they have one channel, otherwise three; transparency is dropped, and 16 bits are
 //! reduced to 8.
 
 use std::fs::{self, File};
@@ -10,10 +11,12 @@ use std::path::{Path, PathBuf};
 
 use image::{DynamicImage, ImageDecoder, ImageReader};
 use rayon::prelude::*;
-use widemargin::data::{Label, Labels};
+use widemargin::data::{Images, Label, Labels};
+use widemargin::descriptor::Resize;
 
 use super::{NO_COLUMNS, collection, problem};
 use crate::error::{IoError, Result};
+use crate::format::IMAGE_ENDINGS;
 use crate::options::ReadOptions;
 use crate::reader::SampleReader;
 use crate::sample_problem::ImageProblem;
@@ -21,8 +24,6 @@ use crate::table::Table;
 
 /// Maximum number of pixels of an image.
 const MAX_PIXELS: u64 = 1 << 27;
-
-const ENDINGS: [&str; 8] = ["png", "jpg", "jpeg", "bmp", "pbm", "pgm", "ppm", "pnm"];
 
 /// Reads files in order, class by class and by name.
 #[derive(Debug)]
@@ -35,6 +36,7 @@ pub(crate) struct Reader {
     height: usize,
     width: usize,
     grey: bool,
+    resize: Option<Resize>,
 }
 
 impl Reader {
@@ -42,7 +44,9 @@ impl Reader {
     /// the number of channels.
     pub fn new(folder: &Path, options: &ReadOptions) -> Result<Reader> {
         let labelled = options.wants_labels(folder, NO_COLUMNS)?;
-        let (images, folders) = contents(folder)?;
+        let is_single = folder.is_file() || (!folder.is_dir() && is_image(folder));
+        let (images, folders) = if is_single { (vec![folder.to_owned()], Vec::new()) } else { contents(folder)? };
+        let resize = options.resize.map(|(height, width)| Resize::new(height, width)).transpose()?;
         let layout = |what| problem(folder, ImageProblem::Layout(what));
         let mut files = Vec::new();
         let classes = match (images.is_empty(), folders.is_empty()) {
@@ -66,7 +70,7 @@ impl Reader {
             }
         };
         if files.is_empty() {
-            let what = "no images in the folder (.png, .jpg, .jpeg, .bmp, .pbm, .pgm, .ppm, .pnm)";
+            let what = "no images in the folder (.png, .jpg, .bmp, .pnm, .webp, .tif, .gif)";
             return Err(IoError::Empty { file: folder.to_owned(), what });
         }
         let headers: Vec<_> = files.par_iter().map(|(file, _)| header(file)).collect();
@@ -75,14 +79,18 @@ impl Reader {
         for (header, (file, _)) in headers.into_iter().zip(&files) {
             let (size, is_grey) = header?;
             let expected = *first.get_or_insert(size);
-            if size != expected {
+            if size != expected && resize.is_none() {
                 let as_in = files[0].0.display().to_string();
                 return Err(problem(file, ImageProblem::Size { found: size, expected, as_in }));
             }
             grey &= is_grey;
         }
-        let (width, height) = first.unwrap_or_default();
-        Ok(Reader { folder: folder.to_owned(), files, classes, next: 0, height, width, grey })
+        let (mut width, mut height) = first.unwrap_or_default();
+        if let Some(size) = options.resize {
+            (height, width) = size;
+        }
+        let folder = if is_single { folder.parent().unwrap_or(folder) } else { folder };
+        Ok(Reader { folder: folder.to_owned(), files, classes, next: 0, height, width, grey, resize })
     }
 
     fn channels(&self) -> usize {
@@ -93,7 +101,7 @@ impl Reader {
         let image = opened(file)?.decode().map_err(|error| undecodable(file, error))?;
         let found = (image.width() as usize, image.height() as usize);
         // The file may have been replaced since its header was read.
-        if found != (self.width, self.height) {
+        if found != (self.width, self.height) && self.resize.is_none() {
             let (expected, as_in) = ((self.width, self.height), "its header".into());
             return Err(problem(file, ImageProblem::Size { found, expected, as_in }));
         }
@@ -102,7 +110,13 @@ impl Reader {
             (true, image) => image.into_luma8().into_raw(),
             (false, image) => image.into_rgb8().into_raw(),
         };
-        pixels.copy_from_slice(&decoded);
+        match &self.resize {
+            None => pixels.copy_from_slice(&decoded),
+            Some(resize) => {
+                let one = Images::new(decoded, found.1, found.0, self.channels())?;
+                pixels.copy_from_slice(resize.resized(&one)?.image(0));
+            }
+        }
         Ok(())
     }
 }
@@ -139,6 +153,11 @@ pub(crate) fn has_images(folder: &Path) -> bool {
     !images.is_empty() || folders.iter().any(|class| contents(class).is_ok_and(|(images, _)| !images.is_empty()))
 }
 
+/// Whether a file is an image, by its name.
+fn is_image(path: &Path) -> bool {
+    IMAGE_ENDINGS.iter().any(|known| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(known)))
+}
+
 /// The images and the folders in a folder, each sorted by name.
 fn contents(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     let (mut images, mut folders) = (Vec::new(), Vec::new());
@@ -151,8 +170,7 @@ fn contents(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
         }
         if path.is_dir() {
             folders.push(path);
-        } else if ENDINGS.iter().any(|known| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(known)))
-        {
+        } else if is_image(&path) {
             images.push(path);
         }
     }

@@ -57,6 +57,11 @@ impl Dtype {
         matches!(self.kind, Kind::Unicode | Kind::Bytes)
     }
 
+    /// True for `uint8`.
+    pub fn is_byte(&self) -> bool {
+        (self.kind, self.size) == (Kind::Unsigned, 1)
+    }
+
     /// Bools count as the integers 0 and 1.
     pub fn is_integer(&self) -> bool {
         matches!(self.kind, Kind::Bool | Kind::Signed | Kind::Unsigned)

@@ -57,6 +57,17 @@ impl Archive {
         })
     }
 
+    /// The dimensions of an array.
+    pub fn shape(&mut self, array: &str) -> Result<Vec<usize>> {
+        let mut member = self
+            .zip
+            .by_name(&format!("{array}.npy"))
+            .map_err(|error| IoError::reading(&self.file)(io::Error::new(io::ErrorKind::InvalidData, error)))?;
+        let header = Header::read(&mut member);
+        drop(member);
+        header.map(|header| header.shape).map_err(|failure| self.failed(array, failure))
+    }
+
     /// A vector of numbers.
     pub fn values(&mut self, array: &str) -> Result<Values> {
         self.read(array, |header, data| npy::read_values(data, &header.dtype, vector(header)?))

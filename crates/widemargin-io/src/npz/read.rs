@@ -1,6 +1,6 @@
 //! Reads an archive into a table.
 
-use widemargin::data::{CsrMatrix, Element, Label, Labels};
+use widemargin::data::{AnySamples, CsrMatrix, Element, Images, Label, Labels, Series};
 
 use super::archive::Archive;
 use super::sparse::{from_compressed, from_triplets};
@@ -51,6 +51,8 @@ impl SampleReader for Reader {
 fn read(mut archive: Archive, labelled: bool) -> Result<Table> {
     let samples = if archive.has("format") {
         read_sparse(&mut archive)?
+    } else if archive.has("X") && archive.shape("X")?.len() > 2 {
+        read_cubes(&mut archive)?
     } else if archive.has("X") {
         let (header, values) = archive.matrix("X")?;
         let (n_rows, n_cols) = header.matrix().map_err(|problem| archive.problem("X", problem))?;
@@ -76,6 +78,69 @@ fn read(mut archive: Archive, labelled: bool) -> Result<Table> {
         None
     };
     Ok(Table { samples, labels, feature_names, ..Table::default() })
+}
+
+/// Images, n × height × width or n × height × width × channels in bytes, or series, n × length × channels, of which the
+/// channels are the shorter axis.
+fn read_cubes(archive: &mut Archive) -> Result<Samples> {
+    let (header, values) = archive.read("X", |header, data| {
+        if header.fortran {
+            return Err(header.wrong_shape("row order (numpy.ascontiguousarray)").into());
+        }
+        if header.shape.contains(&0) {
+            return Err(header.wrong_shape("at least one sample and one value").into());
+        }
+        Ok((header.clone(), read_values(data, &header.dtype, header.n_elements()?)?))
+    })?;
+    let values: Vec<f32> = match values {
+        Values::F32(values) => values,
+        Values::F64(values) => values.into_iter().map(|value| value as f32).collect(),
+    };
+    if header.dtype.is_byte() {
+        let (height, width, channels) = match header.shape[..] {
+            [_, height, width] => (height, width, 1),
+            [_, height, width, channels @ (1 | 3)] => (height, width, channels),
+            _ => {
+                let expected = "images of bytes, n × height × width or n × height × width × 1 or 3";
+                return Err(archive.problem("X", header.wrong_shape(expected)));
+            }
+        };
+        // Bytes, which single precision holds.
+        let pixels = values.into_iter().map(|value| value as u8).collect();
+        return Ok(Samples::Other(AnySamples::Images(Images::new(pixels, height, width, channels)?)));
+    }
+    let [n, a, b] = header.shape[..] else {
+        let expected = "two dimensions for vectors, three for series, three or four in bytes for images";
+        return Err(archive.problem("X", header.wrong_shape(expected)));
+    };
+    let (length, channels, is_channels_first) = match () {
+        () if 2 * b <= a => (a, b, false),
+        () if 2 * a <= b => (b, a, true),
+        () => {
+            let expected = "series whose channels are at most half as many as their steps: which axis is the time?";
+            return Err(archive.problem("X", header.wrong_shape(expected)));
+        }
+    };
+    let at = |series: usize, step: usize, channel: usize| {
+        let within = if is_channels_first { channel * length + step } else { step * channels + channel };
+        values[series * length * channels + within]
+    };
+    let (mut all, mut lengths) = (Vec::with_capacity(values.len()), Vec::with_capacity(n));
+    for series in 0..n {
+        // Steps at the end without any value are beyond the series.
+        let is_there = |step: &usize| (0..channels).any(|channel| !at(series, *step, channel).is_nan());
+        let steps = (0..length).rfind(is_there).map_or(0, |last| last + 1);
+        lengths.push(steps);
+        for (step, channel) in (0..steps).flat_map(|step| (0..channels).map(move |channel| (step, channel))) {
+            let value = at(series, step, channel);
+            if !value.is_finite() {
+                let (row, column, value) = (series, step * channels + channel, f64::from(value));
+                return Err(archive.problem("X", ArrayProblem::NotFinite { row, column, value }));
+            }
+            all.push(value);
+        }
+    }
+    Ok(Samples::Other(AnySamples::Series(Series::new(all, &lengths, channels)?)))
 }
 
 fn read_labels(archive: &mut Archive, name: &str, n_rows: usize) -> Result<Labels> {

@@ -15,6 +15,7 @@ use widemargin::data::{AnySamples, CsrMatrix, DenseMatrix, Labels, Samples as _,
 use widemargin::monitor::Monitor;
 use widemargin::{Error, Result};
 
+use crate::label_file::labels_of;
 use crate::table::{Samples, Table};
 use crate::{Format, IoError, ReadOptions, ScratchFile};
 
@@ -72,7 +73,11 @@ impl Store {
         if format == Format::Npy
             && let Some(rows) = InPlace::find(path, &options)?
         {
-            let (labels, shards) = (pass::labels(path, &options, &rows, monitor)?, rows.shards(path));
+            let labels = match &options.label_file {
+                Some(file) => Some(labels_of(file, rows.n_rows())?),
+                None => pass::labels(path, &options, &rows, monitor)?,
+            };
+            let shards = rows.shards(path);
             let (samples, label_column) = (no_rows(false, rows.n_cols()), rows.label_column());
             let outline = Table { samples, labels, label_column, shards, ..Table::default() };
             return Ok(Store { n_samples: rows.n_rows(), rows: Rows::InPlace(rows), outline });

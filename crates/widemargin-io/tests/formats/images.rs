@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use image::{DynamicImage, GrayImage, RgbImage, RgbaImage};
 use widemargin::data::AnySamples;
-use widemargin::data::Images;
+use widemargin::data::{Images, Samples as _};
 use widemargin_io::{Blocks, LabelColumn, ReadOptions, Samples, Table, read};
 
 fn images(samples: &Table) -> &Images {
@@ -92,7 +92,7 @@ fn jpeg_is_read_whatever_it_is_called() {
 fn what_is_wrong_in_a_folder_is_told() {
     let folder = tempfile::tempdir().unwrap();
     assert!(message(folder.path()).contains("no images in the folder"));
-    assert!(message(&folder.path().join("gone.png")).contains("cannot tell the format"));
+    assert!(message(&folder.path().join("gone.png")).contains("gone.png: cannot open"));
     save(folder.path(), "a/1.png", colour(1));
     let wide = save(folder.path(), "b/2.png", RgbImage::new(4, 2));
     let told = message(folder.path());
@@ -202,4 +202,27 @@ fn idx_files() {
         let told = message(&path);
         assert!(told.ends_with(right), "{told}");
     }
+}
+
+#[test]
+fn other_formats_one_image_and_images_of_other_sizes() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["a.webp", "b.tiff", "c.gif"] {
+        let path = save(folder.path(), name, colour(200));
+        let table = read(&path, &ReadOptions::default()).unwrap();
+        // The palette of a GIF has all six colours.
+        assert_eq!(images(&table).image(0), colour(200).as_raw().as_slice(), "{name}");
+        assert_eq!((table.labels.is_none(), table.files.as_deref()), (true, Some(&[name.to_owned()][..])), "{name}");
+    }
+    save(folder.path(), "d.png", RgbImage::from_fn(9, 8, |x, y| image::Rgb([x as u8, y as u8, 0])));
+    let told = message(folder.path());
+    assert!(told.contains("d.png: 9 × 8 pixels, but") && told.ends_with("a.webp has 3 × 2"), "{told}");
+    let resized = read(folder.path(), &ReadOptions { resize: Some((2, 3)), ..Default::default() }).unwrap();
+    let all = images(&resized);
+    assert_eq!((all.len(), all.height(), all.width()), (4, 2, 3));
+    assert_eq!(all.image(0), colour(200).as_raw().as_slice());
+    // By the rule of the descriptor, whatever else is in the folder.
+    let one = read(&folder.path().join("d.png"), &ReadOptions::default()).unwrap();
+    let by_descriptor = widemargin::descriptor::Resize::new(2, 3).unwrap().resized(images(&one)).unwrap();
+    assert_eq!(all.image(3), by_descriptor.image(0));
 }

@@ -15,3 +15,4 @@ mod round_trip;
 mod samples;
 mod shards;
 mod store;
+mod tables;

@@ -1,6 +1,7 @@
 //! NPZ: what is read, and what is said of what is not.
 
 use crate::common::{f32s, i32s, i64s, labels, le, message, npy, npz, read_bytes, rows};
+use widemargin::data::AnySamples;
 use widemargin_io::{Blocks, LabelColumn, ReadOptions, Samples};
 
 type Arrays = Vec<(&'static str, Vec<u8>)>;
@@ -212,4 +213,68 @@ fn a_changed_byte_of_data_is_noticed() {
     bytes[at] ^= 1;
     let (found, _) = message("a.npz", bytes, &ReadOptions::default());
     assert!(found.starts_with("array 'data' is damaged: "), "{found}");
+}
+
+#[test]
+fn series_and_images_are_arrays_of_more_dimensions() {
+    let read = |arrays: &[(&str, Vec<u8>)]| read_bytes("a.npz", npz(arrays, false), &ReadOptions::default()).unwrap();
+    // Two series of three steps and one channel, the second of which ends early.
+    let values = [1.0, 2.0, 3.0, 4.0, 5.0, f32::NAN];
+    let of_shape = |shape: &str| npy("<f4", false, shape, &le(&values, f32::to_le_bytes));
+    let table = read(&[("X", of_shape("(2, 3, 1)")), ("y", i64s(&[1, 2]))]);
+    let Samples::Other(AnySamples::Series(series)) = &table.samples else { panic!("{table:?}") };
+    assert_eq!((series.lengths(), series.channels(), series.series(1)), (vec![3, 2], 1, &[4.0f32, 5.0][..]));
+    assert_eq!(labels(&table), ["1", "2"]);
+    assert_eq!(read(&[("X", of_shape("(2, 1, 3)"))]).samples, table.samples);
+    // Two channels of four steps, channels first: those of a step come together.
+    let values: Vec<f32> = (0..8u8).map(f32::from).collect();
+    let table = read(&[("X", npy("<f4", false, "(1, 2, 4)", &le(&values, f32::to_le_bytes)))]);
+    let Samples::Other(AnySamples::Series(series)) = &table.samples else { panic!("{table:?}") };
+    assert_eq!(series.series(0), [0.0, 4.0, 1.0, 5.0, 2.0, 6.0, 3.0, 7.0]);
+    let pixels: Vec<u8> = (0..12).collect();
+    for (shape, size) in [("(2, 2, 3)", (2, 3, 1)), ("(1, 2, 2, 3)", (2, 2, 3))] {
+        let table = read(&[("X", npy("|u1", false, shape, &pixels))]);
+        let Samples::Other(AnySamples::Images(images)) = &table.samples else { panic!("{table:?}") };
+        assert_eq!((images.height(), images.width(), images.channels()), size);
+        assert_eq!(images.pixels(), pixels);
+    }
+    for (bytes, expected) in [
+        (npy("<f4", false, "(2, 2, 2)", &le(&values, f32::to_le_bytes)), "which axis is the time?"),
+        (npy("|u1", false, "(1, 2, 3, 2)", &pixels), "n × height × width × 1 or 3"),
+        (npy("<f4", false, "(1, 2, 2, 2)", &le(&values, f32::to_le_bytes)), "three for series"),
+        (npy("<f4", true, "(1, 2, 4)", &le(&values, f32::to_le_bytes)), "row order"),
+    ] {
+        let told = message("a.npz", npz(&[("X", bytes)], false), &ReadOptions::default()).0;
+        assert!(told.contains(expected), "{told}");
+    }
+}
+
+#[test]
+fn labels_of_another_file_are_those_of_the_samples() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let x = npy("<f4", false, "(3, 2)", &le(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], f32::to_le_bytes));
+    std::fs::write(path("x.npy"), x).unwrap();
+    std::fs::write(path("y.npy"), i64s(&[3, -1, 3])).unwrap();
+    std::fs::write(path("y.txt"), "3\n-1\n3\n").unwrap();
+    std::fs::write(path("few.txt"), "3\n-1\n").unwrap();
+    std::fs::write(path("many.txt"), "3\n-1\n3\n4\n").unwrap();
+    std::fs::write(path("floats.npy"), f32s(&[0.5])).unwrap();
+    let options = |name: &str| ReadOptions { label_file: Some(path(name)), block_bytes: Some(1), ..Default::default() };
+    let read = |name: &str| widemargin_io::read(&path("x.npy"), &options(name));
+    for name in ["y.npy", "y.txt"] {
+        let table = read(name).unwrap();
+        assert_eq!(
+            (labels(&table), rows(&table)[2].clone()),
+            (vec!["3".into(), "-1".into(), "3".into()], vec![5.0, 6.0])
+        );
+        let blocks = Blocks::open(&path("x.npy"), &options(name)).unwrap();
+        let labels: Vec<String> = blocks.flat_map(|block| labels(&block.unwrap().table)).collect();
+        assert_eq!(labels, ["3", "-1", "3"]);
+    }
+    assert!(read("few.txt").unwrap_err().to_string().contains("few.txt: 2 labels for at least 3 samples"));
+    assert!(read("many.txt").unwrap_err().to_string().contains("many.txt: 4 labels for 3 samples"));
+    assert!(read("floats.npy").unwrap_err().to_string().contains("expected integers or text"));
+    let mut blocks = Blocks::open(&path("x.npy"), &options("few.txt")).unwrap();
+    assert!(blocks.by_ref().any(|block| block.is_err()));
 }

@@ -11,7 +11,7 @@ use super::dual_variables::{costs, in_classes, of_smooth};
 use super::file::{self, Array, NO_FILE, Reader};
 use super::{BasisExpansionSvc, PowerMeanSvc, Scores, ThinPlateSvc, TrainingSettings};
 use super::{basis_expansion, power_mean, thin_plate};
-use crate::data::{AnySamples, DenseMatrix, Images, Label, Labels, SamplesView};
+use crate::data::{AnySamples, DenseMatrix, Images, Label, Labels, SamplesView, TableColumns};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::problem::{AnyLoss, n_problems};
@@ -60,6 +60,15 @@ pub trait Classifier: Any + fmt::Debug + Send + Sync {
     /// # Errors
     /// [`Error::Shape`] for another number of names than features.
     fn with_feature_names(self: Box<Self>, names: Option<Vec<String>>) -> Result<Box<dyn Classifier>>;
+
+    /// How the columns of a table become features, where they are more than numbers.
+    fn table_columns(&self) -> Option<&TableColumns>;
+
+    /// The model with columns of a table that become its features, and with the names of these; or without.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if they do not become the features of the model.
+    fn with_table_columns(self: Box<Self>, columns: Option<TableColumns>) -> Result<Box<dyn Classifier>>;
 
     /// The model with more notes and warnings in its report.
     fn with_remarks(self: Box<Self>, notes: Vec<String>, warnings: Vec<String>) -> Box<dyn Classifier>;
@@ -282,6 +291,14 @@ macro_rules! own_methods {
 
         fn with_feature_names(self: Box<Self>, names: Option<Vec<String>>) -> Result<Box<dyn Classifier>> {
             Ok(Box::new(Self::with_feature_names(*self, names)?))
+        }
+
+        fn table_columns(&self) -> Option<&TableColumns> {
+            Self::table_columns(self)
+        }
+
+        fn with_table_columns(self: Box<Self>, columns: Option<TableColumns>) -> Result<Box<dyn Classifier>> {
+            Ok(Box::new(Self::with_table_columns(*self, columns)?))
         }
 
         fn with_remarks(mut self: Box<Self>, notes: Vec<String>, warnings: Vec<String>) -> Box<dyn Classifier> {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{ClassWeight, Label};
+use crate::data::{ClassWeight, Label, TableColumns};
 use crate::error::{Error, Result};
 use crate::solve::Calibration;
 
@@ -11,6 +11,9 @@ use crate::solve::Calibration;
 pub(crate) struct Origin {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feature_names: Option<Vec<String>>,
+    /// How the columns of a table become features, where they are more than numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub columns: Option<TableColumns>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub training: Option<TrainingSettings>,
     /// How decision values become probabilities.
@@ -44,8 +47,18 @@ impl Origin {
         Ok(origin)
     }
 
-    /// Checks that there is one name per feature, or none at all.
+    /// Checks that there is one name per feature, or none at all, and that the columns of a table become all features.
     pub fn check(&self, n_features: Option<usize>) -> Result<()> {
+        if let (Some(columns), Some(expected)) = (&self.columns, n_features) {
+            let found = columns.n_features();
+            if found != expected {
+                let found = format!("{found} features of them");
+                return Err(Error::shape("columns of a table", found, format!("{expected} features of the model")));
+            }
+            if let Some(problem) = columns.problem() {
+                return Err(Error::shape("columns of a table", problem, "columns that can be told apart"));
+            }
+        }
         match (&self.feature_names, n_features) {
             (Some(names), Some(n)) if names.len() != n => {
                 let (found, expected) = (format!("{} names", names.len()), format!("{n}, one a feature"));
@@ -130,6 +143,25 @@ macro_rules! tells_origin {
         /// How decision values become probabilities; `None` for files of versions that had no probabilities.
         pub fn calibration(&self) -> Option<&crate::solve::Calibration> {
             self.origin.calibration.as_ref()
+        }
+
+        /// How the columns of a table become features, where they are more than numbers.
+        pub fn table_columns(&self) -> Option<&crate::data::TableColumns> {
+            self.origin.columns.as_ref()
+        }
+
+        /// Sets or removes the columns of a table that become features, and with them the names of these.
+        ///
+        /// # Errors
+        /// [`Error::Shape`](crate::Error::Shape) if they do not become the features of the model.
+        pub fn with_table_columns(mut self, columns: Option<crate::data::TableColumns>) -> crate::error::Result<Self> {
+            let n_features: fn(&Self) -> Option<usize> = $n_features;
+            let n_features = n_features(&self);
+            let feature_names = columns.as_ref().and_then(crate::data::TableColumns::feature_names);
+            let origin = crate::model::origin::Origin { columns, feature_names, ..self.origin };
+            origin.check(n_features)?;
+            self.origin = origin;
+            Ok(self)
         }
 
         /// Sets or removes the names of the features.

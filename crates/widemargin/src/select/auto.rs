@@ -6,11 +6,16 @@
 //! a standard error of the other's (having no intercept, it pays in loss for classes of unlike size). Histograms are left to
 //! these two: the basis expansion has the thin plate's kernels, and those for histograms too. Where in the expansion these
 //! kernels are far behind others, the thin plate SVM is not tried.
+//!
+//! Where a scoring is given, the highest score decides instead, of decision values that no fit saw (`held_out_score.rs`).
 
 use std::fmt::Write as _;
 use std::time::Instant;
 
+use super::Scoring;
+use super::held_out_score::{Chosen, check_scoring};
 use super::similarity_search::{SimilaritySearch, Tried, is_histogram};
+use super::time_left::TimeLeft;
 use crate::data::{AnySamples, ClassWeight, Labels, Resources, SamplesView, Source, Vectors, effective_weights};
 use crate::error::{Error, Result};
 use crate::expansion::Normalization;
@@ -54,6 +59,16 @@ impl AutoMethod {
     /// All of them, in the order in which they are tried.
     pub const ALL: [AutoMethod; 3] = [AutoMethod::BasisExpansion, AutoMethod::ThinPlate, AutoMethod::PowerMean];
 
+    /// What it takes next to the others, with all that it chooses, on tables of a few hundred to a thousand rows: for the
+    /// progress only.
+    fn cost(self) -> f64 {
+        match self {
+            AutoMethod::BasisExpansion => 5.0,
+            AutoMethod::ThinPlate => 1.0,
+            AutoMethod::PowerMean => 4.0,
+        }
+    }
+
     /// Whether it takes these samples.
     fn takes(self, samples: &AnySamples) -> bool {
         match (self, samples) {
@@ -72,6 +87,8 @@ impl AutoMethod {
 pub struct AutoParams {
     /// The methods that are compared.
     pub methods: Vec<AutoMethod>,
+    /// The score by which methods are compared, on samples that no fit saw; none is the mean leave-one-out squared hinge.
+    pub scoring: Option<Scoring>,
     /// The class weights.
     pub class_weight: ClassWeight,
     /// Seed of the samples on which methods are compared, and of each method.
@@ -82,7 +99,8 @@ pub struct AutoParams {
 
 impl Default for AutoParams {
     fn default() -> Self {
-        AutoParams { methods: AutoMethod::ALL.to_vec(), class_weight: ClassWeight::Uniform, seed: 0, threads: 0 }
+        let (methods, class_weight) = (AutoMethod::ALL.to_vec(), ClassWeight::Uniform);
+        AutoParams { methods, scoring: None, class_weight, seed: 0, threads: 0 }
     }
 }
 
@@ -97,6 +115,8 @@ pub struct TriedMethod {
     pub loss: std::result::Result<f64, String>,
     /// The estimated error there.
     pub error: Option<f64>,
+    /// The score by which it was compared, if a scoring was given.
+    pub score: Option<f64>,
     /// The number of samples it was tried on.
     pub n_samples: usize,
     /// Wall-clock seconds.
@@ -116,6 +136,8 @@ pub struct AutoFit {
 struct Fitted {
     model: Box<dyn Classifier>,
     chosen: String,
+    params: Chosen,
+    score: Option<f64>,
     loss: f64,
     error: Option<f64>,
     /// By how much the best kernel of the thin plate SVM was behind the best similarity, if they were compared.
@@ -137,6 +159,7 @@ impl AutoParams {
     ///
     /// # Errors
     /// Invalid labels and weights; [`Error::Parameter`] without methods, or if none could be tried, with the reasons;
+    /// [`Error::Score`] for a scoring that these labels do not allow, or for a class of one sample;
     /// [`Error::TooShort`] if the time limit passed before one method was fitted; [`Error::Cancelled`].
     pub fn fit_with(
         &self,
@@ -163,6 +186,9 @@ impl AutoParams {
             return Ok(AutoFit { model: fitted.model, tried: Vec::new() });
         }
         let of_part = labels.present(&rows);
+        if let Some(scoring) = self.scoring {
+            check_scoring(scoring, &of_part)?;
+        }
         let weights_of_part: Option<Vec<f64>> =
             sample_weight.map(|weights| rows.iter().map(|&row| weights[row]).collect());
         let view = SamplesView::Other(&some);
@@ -171,9 +197,10 @@ impl AutoParams {
         let mut tried = Vec::new();
         let mut best: Option<(AutoMethod, Fitted)> = None;
         let (mut left_out, mut reached) = (None, 0);
-        let total = methods.len() as u64 + u64::from(is_part);
+        let more = if is_part { weights.len() as f64 / rows.len() as f64 } else { 0.0 };
+        let time_left = TimeLeft::of(methods.iter().map(|method| method.cost()).collect(), more);
         for (done, &method) in methods.iter().enumerate() {
-            monitor.tell(Progress { stage: "methods", done: done as u64, total, gap: None });
+            monitor.tell(time_left.begin());
             reached = done;
             if best.is_some() && monitor.ask().is_err() {
                 break;
@@ -182,13 +209,33 @@ impl AutoParams {
             if let (AutoMethod::ThinPlate, Some(behind)) = (method, behind) {
                 let told = "thin-plate was left out: in the expansion the loss of its kernels is";
                 left_out = Some(format!("{told} {:.0} % above the least", 100.0 * behind));
+                time_left.end(false);
                 continue;
             }
-            let (start, quiet) = (Instant::now(), monitor.without_progress());
+            let start = Instant::now();
+            let part_done = |inner: Progress| {
+                if let Some(progress) = time_left.within(inner) {
+                    monitor.tell(progress);
+                }
+            };
+            let quiet = monitor.with_progress(&part_done);
             let found = match is_part {
                 true => self.fit_method(method, &view, &of_part, weights_of_part.as_deref(), &quiet),
                 false => self.fit_method(method, samples, labels, sample_weight, &quiet),
             };
+            let found = found.and_then(|mut fitted| {
+                let Some(scoring) = self.scoring else { return Ok(fitted) };
+                let settings = (self.seed, self.threads);
+                let quiet = monitor.without_progress();
+                let weights = weights_of_part.as_deref();
+                fitted.score = match fitted.params.score(scoring, &view, &of_part, weights, settings, &quiet) {
+                    // The first is better than nothing, if without a score.
+                    Err(Error::Cancelled { .. }) if best.is_none() => None,
+                    score => Some(score?),
+                };
+                Ok(fitted)
+            });
+            time_left.end(true);
             let seconds = start.elapsed().as_secs_f64();
             let n_samples = rows.len();
             let fitted = match found {
@@ -196,7 +243,7 @@ impl AutoParams {
                 Err(Error::Cancelled { stage }) => return Err(Error::Cancelled { stage }),
                 Err(problem) => {
                     let (chosen, loss) = (String::new(), Err(problem.to_string()));
-                    tried.push(TriedMethod { method, chosen, loss, error: None, n_samples, seconds });
+                    tried.push(TriedMethod { method, chosen, loss, error: None, score: None, n_samples, seconds });
                     if let (Error::TooShort { .. }, None) = (&problem, &best) {
                         return Err(problem);
                     }
@@ -204,10 +251,13 @@ impl AutoParams {
                 }
                 Ok(fitted) => fitted,
             };
-            let Fitted { chosen, loss, error, .. } = &fitted;
-            let (chosen, loss, error) = (chosen.clone(), *loss, *error);
-            tried.push(TriedMethod { method, chosen, loss: Ok(loss), error, n_samples, seconds });
+            let Fitted { chosen, loss, error, score, .. } = &fitted;
+            let (chosen, loss, error, score) = (chosen.clone(), *loss, *error, *score);
+            tried.push(TriedMethod { method, chosen, loss: Ok(loss), error, score, n_samples, seconds });
             let is_better = |best: &Fitted| {
+                if let Some((score, other)) = score.zip(best.score).filter(|(score, other)| score != other) {
+                    return score > other;
+                }
                 let is_fast = is_part && method == AutoMethod::PowerMean;
                 loss < best.loss || (is_fast && is_level(error, best.error, n_samples))
             };
@@ -241,7 +291,7 @@ impl AutoParams {
             _ => None,
         };
         let warning = warning.map(|why| ended_early(why, &tried, &methods[reached..], is_whole));
-        let notes = [told(&tried)].into_iter().chain(left_out).collect();
+        let notes = [told(&tried, self.scoring)].into_iter().chain(left_out).collect();
         Ok(AutoFit { model: model.with_remarks(notes, warning.into_iter().collect()), tried })
     }
 
@@ -265,7 +315,11 @@ impl AutoParams {
         let params = self.basis_expansion();
         let found = SimilaritySearch::of(&params, &[], None, true).choose(samples, labels, sample_weight, monitor)?;
         let model = found.apply(params)?.fit_blocks(samples, labels, sample_weight, resources, monitor)?;
-        let told = "samples in blocks: only the basis expansion was tried".to_owned();
+        let mut told = "samples in blocks: only the basis expansion was tried".to_owned();
+        if let Some(scoring) = self.scoring {
+            scoring.check(labels, labels.classes())?;
+            let _ = write!(told, ", so that {scoring} compared nothing");
+        }
         Ok(AutoFit { model: Box::new(model.with_notes(found.told().into_iter().chain([told]))), tried: Vec::new() })
     }
 
@@ -317,15 +371,18 @@ impl AutoParams {
                 let params = self.basis_expansion();
                 let found =
                     SimilaritySearch::of(&params, &[], None, true).choose(samples, labels, sample_weight, monitor)?;
-                let model = found.apply(params)?.fit_with(samples, labels, sample_weight, monitor)?;
+                let model = found.apply(params.clone())?.fit_with(samples, labels, sample_weight, monitor)?;
                 let point = model.chosen().ok_or_else(unsolved)?;
                 let (loss, error) = (point.loo_squared_hinge, point.error_estimate().map(|(_, error)| error));
-                let model = model.with_notes(found.told());
+                let (model, behind) = (model.with_notes(found.told()), behind(&found.tried));
+                let params = params.c(Classifier::c(&model, 0));
                 Ok(Fitted {
                     chosen: model.expansion().similarity().specs().join(" + "),
+                    params: Chosen::BasisExpansion(found, params),
+                    score: None,
                     loss: loss.ok_or_else(unsolved)?,
                     error,
-                    behind: behind(&found.tried),
+                    behind,
                     model: Box::new(model),
                 })
             }
@@ -340,8 +397,12 @@ impl AutoParams {
                 let (model, _) = params.fit_best(&AUTO_KERNELS, &rows, labels, sample_weight, monitor)?;
                 let point = model.chosen().ok_or_else(unsolved)?;
                 let (loss, error) = (point.loo_squared_hinge, point.error_estimate().map(|(_, error)| error));
+                let is_scaled = if model.scale().is_some() { Standardize::Yes } else { Standardize::No };
+                let params = params.kernel(model.kernel()).c(model.c()).null_space(model.null_space());
                 Ok(Fitted {
                     chosen: model.kernel().to_string(),
+                    params: Chosen::ThinPlate(params.standardize(is_scaled)),
+                    score: None,
                     loss: loss.ok_or_else(unsolved)?,
                     error,
                     behind: None,
@@ -357,8 +418,12 @@ impl AutoParams {
                 let model = params.fit_with(&rows, labels, sample_weight, monitor)?;
                 let path = model.choice().map_or(&[][..], |choice| &choice.path[..]);
                 let point = path.iter().find(|point| point.c == model.c()).ok_or_else(unsolved)?;
+                let kernel: AdditiveKernel = model.map().kernel().to_string().parse()?;
+                let params = params.kernel(kernel).n_nodes(model.map().n_nodes()).c(model.c());
                 Ok(Fitted {
                     chosen: model.map().kernel().to_string(),
+                    params: Chosen::PowerMean(params),
+                    score: None,
                     loss: point.loo_squared_hinge,
                     error: Some(point.loo_error),
                     behind: None,
@@ -401,11 +466,18 @@ fn is_level(error: Option<f64>, other: Option<f64>, n_samples: usize) -> bool {
 }
 
 /// What was tried, in a line.
-fn told(tried: &[TriedMethod]) -> String {
-    let mut told = String::from("methods compared by the mean leave-one-out squared hinge");
+fn told(tried: &[TriedMethod], scoring: Option<Scoring>) -> String {
+    let mut told = match scoring {
+        None => String::from("methods compared by the mean leave-one-out squared hinge"),
+        Some(scoring) => format!("methods compared by {scoring} on samples that no fit saw"),
+    };
     for (at, one) in tried.iter().enumerate() {
-        let TriedMethod { method, chosen, loss, n_samples, .. } = one;
+        let TriedMethod { method, chosen, loss, score, n_samples, .. } = one;
         let _ = match loss {
+            Ok(_) if scoring.is_some() => {
+                let score = score.map_or_else(|| "not known".to_owned(), |score| format!("{score:.4}"));
+                write!(told, "{} {method} ({chosen}) {score}", if at == 0 { ":" } else { "," })
+            }
             Ok(loss) => write!(told, "{} {method} ({chosen}) {loss:.4}", if at == 0 { ":" } else { "," }),
             Err(problem) => write!(told, "{} {method} failed: {problem}", if at == 0 { ":" } else { "," }),
         };
@@ -418,7 +490,7 @@ fn told(tried: &[TriedMethod]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
     use std::time::Duration;
 
     use super::*;
@@ -484,22 +556,36 @@ mod tests {
         assert!(right > 1450, "{right}");
     }
 
+    /// How often methods are told of before the last begins, which tells nothing of itself.
+    fn where_the_last_begins(samples: &AnySamples, labels: &Labels) -> usize {
+        let told = AtomicUsize::new(0);
+        let sink = |progress: Progress| {
+            if progress.stage == "methods" {
+                assert!(progress.total == Progress::PARTS && progress.done <= progress.total, "{progress:?}");
+                told.fetch_add(1, Ordering::Relaxed);
+            }
+        };
+        let monitor = Monitor::none().with_progress(&sink);
+        AutoParams::default().fit_with(&SamplesView::Other(samples), labels, None, &monitor).unwrap();
+        told.into_inner() - 1
+    }
+
     #[test]
     fn an_interruption_leaves_the_best_so_far() {
         let (samples, labels) = rings(1500);
         let view = SamplesView::Other(&samples);
-        let cut_after = |methods_done: u64| {
-            let cancel = AtomicBool::new(false);
+        let cut_at = |place: usize| {
+            let (cancel, told) = (AtomicBool::new(false), AtomicUsize::new(0));
             let sink = |progress: Progress| {
-                if progress.stage == "methods" && progress.done == methods_done {
+                if progress.stage == "methods" && told.fetch_add(1, Ordering::Relaxed) == place {
                     cancel.store(true, Ordering::Relaxed);
                 }
             };
             let monitor = Monitor::none().with_progress(&sink).with_cancel(&cancel);
             AutoParams::default().fit_with(&view, &labels, None, &monitor)
         };
-        assert!(matches!(cut_after(0), Err(Error::Cancelled { .. })));
-        let found = cut_after(1).unwrap();
+        assert!(matches!(cut_at(0), Err(Error::Cancelled { .. })));
+        let found = cut_at(where_the_last_begins(&samples, &labels)).unwrap();
         assert_eq!((found.tried.len(), found.model.method()), (1, "basis-expansion"));
         let [warning] = &found.model.report().warnings[..] else { panic!("{:?}", found.model.report()) };
         assert!(warning.contains("without a look at thin-plate, trained on 1000 samples only"), "{warning}");
@@ -529,9 +615,11 @@ mod tests {
         let alone = AutoParams { methods: vec![AutoMethod::BasisExpansion], ..AutoParams::default() };
         let start = Instant::now();
         alone.fit(&SamplesView::Other(&samples), &labels).unwrap();
-        let (start, limit) = (Instant::now(), 8 * start.elapsed());
+        let limit = 8 * start.elapsed();
+        let (place, told) = (where_the_last_begins(&samples, &labels), AtomicUsize::new(0));
+        let start = Instant::now();
         let sink = |progress: Progress| {
-            if progress.stage == "methods" && progress.done == 1 {
+            if progress.stage == "methods" && told.fetch_add(1, Ordering::Relaxed) == place {
                 std::thread::sleep((limit / 2 + Duration::from_millis(100)).saturating_sub(start.elapsed()));
             }
         };

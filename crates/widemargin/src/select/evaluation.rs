@@ -16,8 +16,10 @@ pub struct Evaluation {
 }
 
 /// Sums of the samples' weights.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct Counts {
+    /// Of the samples of this class, by what was predicted.
+    predicted_as: BTreeMap<Label, f64>,
     support: u64,
     actual: f64,
     predicted: f64,
@@ -35,6 +37,18 @@ pub struct ClassScore {
     pub precision: Option<f64>,
     /// Correct predictions of the class / samples of the class.
     pub recall: Option<f64>,
+    /// 2 correct predictions / (samples + predictions of the class).
+    pub f1: Option<f64>,
+}
+
+/// How often each class was predicted for samples of each.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ConfusionMatrix {
+    /// The classes that samples have or that were predicted, sorted.
+    pub labels: Vec<Label>,
+    /// The weights of the samples (their number, without weights): a row for each class of the samples, a column for each
+    /// predicted class.
+    pub counts: Vec<Vec<f64>>,
 }
 
 impl Evaluation {
@@ -53,6 +67,11 @@ impl Evaluation {
         counts.support += 1;
         counts.actual += weight;
         counts.right += right;
+        // Looked up first, as below.
+        match counts.predicted_as.get_mut(predicted) {
+            Some(sum) => *sum += weight,
+            None => drop(counts.predicted_as.insert(predicted.clone(), weight)),
+        }
         self.entry(predicted).predicted += weight;
     }
 
@@ -90,8 +109,19 @@ impl Evaluation {
             support: counts.support,
             precision: ratio(counts.right, counts.predicted),
             recall: ratio(counts.right, counts.actual),
+            f1: ratio(2.0 * counts.right, counts.actual + counts.predicted),
         };
         self.classes.iter().map(score).collect()
+    }
+
+    /// How often each of the observed classes was predicted for samples of each.
+    pub fn confusion_matrix(&self) -> ConfusionMatrix {
+        let of = |counts: &Counts, label| counts.predicted_as.get(label).copied().unwrap_or(0.0);
+        let row = |counts: &Counts| self.classes.keys().map(|label| of(counts, label)).collect();
+        ConfusionMatrix {
+            labels: self.classes.keys().cloned().collect(),
+            counts: self.classes.values().map(row).collect(),
+        }
     }
 
     fn entry(&mut self, label: &Label) -> &mut Counts {
@@ -124,5 +154,9 @@ mod tests {
         assert_eq!((scores[0].precision, scores[0].recall, scores[0].support), (Some(0.5), Some(0.5), 2));
         assert_eq!((scores[1].precision, scores[1].recall), (Some(2.0 / 3.0), Some(1.0)));
         assert_eq!((scores[2].precision, scores[2].recall), (None, Some(0.0)));
+        assert_eq!((scores[0].f1, scores[2].f1), (Some(0.5), Some(0.0)));
+        let confusion = evaluation.confusion_matrix();
+        assert_eq!(confusion.counts, [[1.0, 1.0, 0.0], [0.0, 2.0, 0.0], [1.0, 0.0, 0.0]]);
+        assert_eq!(confusion.labels, [1i64, 2, 3].map(Label::from));
     }
 }

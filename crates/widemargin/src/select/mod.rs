@@ -2,17 +2,25 @@
 
 mod auto;
 mod cross_validation;
+mod curves;
 mod evaluation;
 mod greedy;
+mod held_out_score;
+mod probability_scores;
+mod regression_scores;
 mod relevance;
 mod scores;
 mod similarity_search;
 mod sparse_bases;
+mod time_left;
 
 pub use auto::{AutoFit, AutoMethod, AutoParams, TriedMethod};
 pub use cross_validation::{CrossValidation, cross_validate};
-pub use evaluation::{ClassScore, Evaluation};
+pub use curves::Ranking;
+pub use evaluation::{ClassScore, ConfusionMatrix, Evaluation};
 pub use greedy::{Greedy, GreedySettings, Round, select_similarities};
+pub use probability_scores::{brier_score, log_loss};
+pub use regression_scores::RegressionScoring;
 pub use scores::Scoring;
 pub use similarity_search::{Candidate, SimilarityChoice, SimilaritySearch, Tried, usual_normalization};
 pub use sparse_bases::pick_bases;

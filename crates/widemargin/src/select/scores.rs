@@ -1,6 +1,6 @@
 //! Scores of predictions by their names, with the values that scikit-learn gives them.
 
-use super::Evaluation;
+use super::{Evaluation, Ranking};
 use crate::data::{Label, Labels};
 use crate::error::{Error, Result};
 use crate::macros::named;
@@ -111,8 +111,8 @@ impl Scoring {
                 let is_positive = targets.positive_problem(row) == Some(problem);
                 (decision_values[row * n_cols + problem], is_positive, weight(row))
             });
-            let ties = ties(ranked.collect());
-            sum += if self == Scoring::RocAuc { roc_auc(&ties) } else { average_precision(&ties) };
+            let ranking = Ranking::new(ranked);
+            sum += if self == Scoring::RocAuc { ranking.roc_auc() } else { ranking.average_precision() };
         }
         let score = sum / n_cols as f64;
         if score.is_finite() { Ok(score) } else { Err(self.undefined("the samples of a class have no weight")) }
@@ -142,44 +142,6 @@ impl Scoring {
     fn undefined(self, problem: impl Into<String>) -> Error {
         Error::Score { scoring: self.to_string(), problem: problem.into() }
     }
-}
-
-/// The weights of the samples with one decision value.
-struct Tie {
-    positive: f64,
-    negative: f64,
-}
-
-/// The samples with the same decision value together, in descending order.
-fn ties(mut ranked: Vec<(f32, bool, f64)>) -> Vec<Tie> {
-    ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let tie = |same: &[(f32, bool, f64)]| {
-        let weight = |side: bool| same.iter().filter(|sample| sample.1 == side).map(|sample| sample.2).sum();
-        Tie { positive: weight(true), negative: weight(false) }
-    };
-    ranked.chunk_by(|a, b| a.0 == b.0).map(tie).collect()
-}
-
-/// NaN without positives or negatives.
-fn roc_auc(ties: &[Tie]) -> f64 {
-    let (mut above, mut negatives, mut area) = (0.0, 0.0, 0.0);
-    for tie in ties {
-        area += tie.negative * (above + 0.5 * tie.positive);
-        above += tie.positive;
-        negatives += tie.negative;
-    }
-    area / (above * negatives)
-}
-
-/// NaN without positives.
-fn average_precision(ties: &[Tie]) -> f64 {
-    let (mut positives, mut all, mut sum) = (0.0, 0.0, 0.0);
-    for tie in ties.iter().filter(|tie| tie.positive + tie.negative > 0.0) {
-        positives += tie.positive;
-        all += tie.positive + tie.negative;
-        sum += tie.positive * positives / all;
-    }
-    sum / positives
 }
 
 #[cfg(test)]

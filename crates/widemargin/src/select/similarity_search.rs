@@ -19,13 +19,14 @@
 use std::time::Instant;
 
 use super::relevance::column_weights;
+use super::time_left::Work;
 use crate::data::{
     AnySamples, ClassWeight, Distinct, Given, Labels, Rows, Samples, Series, Source, Vectors, effective_weights,
 };
 use crate::error::{Error, Result};
 use crate::expansion::{Definite, Normalization};
 use crate::model::{BasisExpansionParams, choose_rows};
-use crate::monitor::{Monitor, Progress, Stopped};
+use crate::monitor::{Monitor, Stopped};
 use crate::par::Pool;
 use crate::parameters::List;
 use crate::problem::{Block, Intercept, Penalty};
@@ -42,6 +43,11 @@ const SCREENED_SHARE: usize = 4;
 
 /// Candidates whose losses differ by less than this on every sample are one.
 const ALIKE: f64 = 1e-4;
+
+/// What a candidate on a quarter of the samples costs next to one on all of them, and how many are expected to follow those
+/// that are listed; both for the progress only.
+const SCREENED_COST: f64 = 0.125;
+const TO_FOLLOW: f64 = 5.0;
 
 /// Steps of a factor of two by which a learned gamma may be changed.
 const GAMMA_STEPS: usize = 3;
@@ -254,7 +260,8 @@ impl SimilaritySearch {
             let choice = SimilarityChoice { best: best.clone(), n_basis: None, lambda: None, tried: Vec::new() };
             // What is no comparison needs no bases.
             let counts = counts && compares(&best)?;
-            return if counts { self.on_more(&all, choice, &[(best, None)], monitor) } else { Ok(choice) };
+            let finalists = [(best, None)];
+            return if counts { self.on_more(&all, choice, &finalists, Work::default(), monitor) } else { Ok(choice) };
         }
         let mut trial = Trial::on(&all, SAMPLES, self, monitor)?;
         let mut candidates = match &self.candidates[..] {
@@ -265,14 +272,19 @@ impl SimilaritySearch {
             candidates.iter_mut().for_each(|candidate| candidate.normalization = normalization);
         }
         let mut screened = Vec::new();
+        // What may be tried on more samples.
+        let after = if all.weights.len() > SAMPLES { 3.0 * cost_on(n_to_count(all.weights.len())) } else { 0.0 };
         if trial.labels.len() >= SCREENED_FROM {
-            (candidates, screened) = self.screened(&all, candidates, trial.labels.len() / SCREENED_SHARE, monitor)?;
+            let n_samples = trial.labels.len() / SCREENED_SHARE;
+            let n = candidates.len() as f64;
+            trial.work.expect(n * (SCREENED_COST + 1.0) + TO_FOLLOW + after);
+            (candidates, screened) = self.screened(&all, candidates, n_samples, &mut trial.work, monitor)?;
         }
-        let (total, n_bases) = (candidates.len() as u64, BASES.min(trial.labels.len()));
+        let n_bases = BASES.min(trial.labels.len());
+        trial.work.expect(candidates.len() as f64 + TO_FOLLOW + after);
         for (at, candidate) in candidates.into_iter().enumerate() {
             let n_parts = candidate.similarity.len();
             trial.run(candidate, if trial.is_part { n_bases / n_parts } else { n_bases })?;
-            monitor.tell(Progress { stage: "similarity search", done: at as u64 + 1, total, gap: None });
             if at == 0 && whole.ask() == Err(Stopped::TimeLimit) {
                 // A fit on all takes at least as long for each sample.
                 let of_fit = trial.tried[0].seconds * all.weights.len() as f64 / trial.labels.len() as f64;
@@ -281,6 +293,7 @@ impl SimilaritySearch {
             }
         }
         trial.climb()?;
+        trial.work.expect(2.0 + after);
         trial.join()?;
         let finalists = trial.finalists();
         let Some((best, lambda)) = finalists.first().cloned() else {
@@ -305,7 +318,7 @@ impl SimilaritySearch {
         let mut choice = SimilarityChoice { best, n_basis: None, lambda, tried: screened };
         let is_open = finalists.len() > 1 && all.weights.len() > SAMPLES;
         if is_open || (counts && has_bases) {
-            return self.on_more(&all, choice, &finalists, monitor);
+            return self.on_more(&all, choice, &finalists, trial.work, monitor);
         }
         // So many are kept to tell the kind of samples.
         choice.n_basis = (counts && !has_bases).then_some(1);
@@ -319,13 +332,16 @@ impl SimilaritySearch {
         all: &All<'_>,
         candidates: Vec<Candidate>,
         n_samples: usize,
+        work: &mut Work,
         monitor: &Monitor<'_>,
     ) -> Result<(Vec<Candidate>, Vec<Tried>)> {
         let mut trial = Trial::on(all, n_samples, self, monitor)?;
+        (trial.work, trial.cost) = (*work, SCREENED_COST);
         let n_bases = BASES.min(trial.labels.len());
         for candidate in &candidates {
             trial.run(candidate.clone(), n_bases)?;
         }
+        *work = trial.work;
         let Some(&least) = trial.ranked().first() else { return Ok((candidates, Vec::new())) };
         let is_known = |at: usize| (0..at).any(|earlier| trial.are_alike(earlier, at));
         let is_near = |at: usize| trial.loss(at) <= WITHIN * trial.loss(least) && !is_known(at);
@@ -343,10 +359,13 @@ impl SimilaritySearch {
         all: &All<'_>,
         mut choice: SimilarityChoice,
         finalists: &[(Candidate, Option<f64>)],
+        work: Work,
         monitor: &Monitor<'_>,
     ) -> Result<SimilarityChoice> {
-        let n_wanted = (all.weights.len() / 10).clamp(SAMPLES_TO_COUNT.0, SAMPLES_TO_COUNT.1);
+        let n_wanted = n_to_count(all.weights.len());
         let mut trial = Trial::on(all, n_wanted, self, monitor)?;
+        (trial.work, trial.cost) = (work, cost_on(n_wanted));
+        trial.work.expect((finalists.len() as f64 + 1.0) * trial.cost);
         let mut is_whole = true;
         for (candidate, lambda) in finalists {
             trial.near = *lambda;
@@ -369,6 +388,16 @@ impl SimilaritySearch {
         choice.tried.extend(trial.tried);
         Ok(choice)
     }
+}
+
+/// The samples on which bases are counted, of so many.
+fn n_to_count(n_samples: usize) -> usize {
+    (n_samples / 10).clamp(SAMPLES_TO_COUNT.0, SAMPLES_TO_COUNT.1)
+}
+
+/// What a candidate on more samples costs next to one on the usual number: between n² and n³.
+fn cost_on(n_samples: usize) -> f64 {
+    (n_samples as f64 / SAMPLES as f64).powf(2.5)
 }
 
 /// All samples, each once if there are not too many to compare: weights then are copies.
@@ -423,6 +452,9 @@ struct Trial<'a> {
     is_part: bool,
     /// The caller's rows.
     rows: Vec<usize>,
+    /// For the progress: what is done and expected, and what a candidate costs here.
+    work: Work,
+    cost: f64,
     /// What was wrong with a candidate: the first, or one that would take too much memory.
     problem: Option<Error>,
 }
@@ -446,6 +478,8 @@ impl<'a> Trial<'a> {
             monitor,
             near: None,
             rows: picked,
+            work: Work::default(),
+            cost: 1.0,
             problem: None,
             tried: Vec::new(),
             losses: Vec::new(),
@@ -488,6 +522,8 @@ impl<'a> Trial<'a> {
         // Features are alike enough for λ to be near that of the last: it has no units.
         self.near = at.map(|point| point.lambda).or(self.near);
         self.losses.push(losses);
+        self.work.add(self.cost);
+        self.monitor.tell(self.work.progress("similarity search"));
         Ok(Some(self.tried.len() - 1))
     }
 

@@ -1,0 +1,105 @@
+//! Tables with categories, booleans and missing values, from training to predictions; names, weights and groups.
+
+use std::fmt::Write as _;
+
+use crate::Folder;
+use crate::kinds::{Chance, labels};
+
+/// Columns in this order: the color tells the class but for one in five, the size a little; every ninth size is missing.
+fn table(seed: u64, n: usize, order: &[&str]) -> String {
+    let mut chance = Chance::new(seed);
+    let mut text = order.join(",") + "\n";
+    for (row, label) in labels(n).into_iter().enumerate() {
+        let is_high = (label == "high") != (chance.below(5) == 0);
+        let color = if is_high { ["red", "amber"] } else { ["blue", "green"] }[chance.below(2) as usize];
+        let size = chance.below(50) + if label == "high" { 20 } else { 0 };
+        let size = if row % 9 == 4 { String::new() } else { size.to_string() };
+        let known = if chance.below(2) == 0 { "yes" } else { "no" };
+        let cell = |name: &&str| match *name {
+            "color" => color.to_owned(),
+            "size" => size.clone(),
+            "known" => known.to_owned(),
+            "who" => format!("n{row}"),
+            "times" => (1 + row % 3).to_string(),
+            "house" => format!("h{}", row / 2),
+            _ => label.to_owned(),
+        };
+        let cells: Vec<String> = order.iter().map(cell).collect();
+        writeln!(text, "{}", cells.join(",")).unwrap();
+    }
+    text
+}
+
+const ORDER: [&str; 4] = ["size", "color", "known", "kind"];
+
+#[test]
+fn a_model_takes_the_tables_it_was_trained_on() {
+    for method in ["", "thin-plate", "basis-expansion --n-basis 30", "power-mean"] {
+        let folder = Folder::new();
+        folder.write("train.csv", table(1, 120, &ORDER));
+        folder.write("test.csv", table(2, 60, &ORDER));
+        let (name, flags) = method.split_once(' ').unwrap_or((method, ""));
+        folder.run(&format!("train {name} train.csv --label kind -o m {flags}")).well();
+        let told = folder.run("inspect m --json").json();
+        let notes = told["report"]["notes"].to_string();
+        assert!(notes.contains("column 'color': 4 categories") && notes.contains("became the median"), "{notes}");
+        let accuracy = folder.run("evaluate m test.csv --label kind --json").json()["accuracy"].as_f64().unwrap();
+        assert!(accuracy > 0.65, "{method} {accuracy}");
+        let scores = folder.run("predict m test.csv --label kind --scores").well().out;
+        folder.write("turned.csv", table(2, 60, &["known", "color", "size"]));
+        assert_eq!(folder.run("predict m turned.csv --scores").well().out, scores, "{method}");
+        folder.write("new.csv", "known,color,size\nyes,pink,3\nno,pink,3\nno,red,\n");
+        let run = folder.run("predict m new.csv").well();
+        assert_eq!(run.out.lines().count(), 3);
+        assert_eq!(run.err.matches("column 'color': 'pink' was not seen in training").count(), 1, "{}", run.err);
+        folder.write("few.csv", "known,color\nyes,pink\n");
+        folder.run("predict m few.csv").fails(2, &["few.csv", "missing 'size'"]);
+        folder.write("wrong.csv", "known,color,size\nyes,red,big\n");
+        folder.run("predict m wrong.csv").fails(2, &["wrong.csv: line 2, column 'size': 'big' is not a number"]);
+    }
+}
+
+#[test]
+fn names_are_printed_and_weights_are_copies() {
+    let folder = Folder::new();
+    folder.write("train.csv", table(1, 60, &["who", "times", "size", "color", "kind"]));
+    let bare = table(1, 60, &["who", "size", "color", "kind"]);
+    let copies =
+        |(row, line): (usize, &str)| (line.to_owned() + "\n").repeat(if row == 0 { 1 } else { 1 + (row - 1) % 3 });
+    folder.write("copies.csv", bare.lines().enumerate().map(copies).collect::<String>());
+    folder.write("bare.csv", bare);
+    let train = "train basis-expansion --similarity rbf:gamma=0.001 -C 1 --n-basis 20 --label kind --id who train.csv";
+    folder.run(&format!("{train} -o weighted --weight times")).well();
+    let predicted = folder.run("predict weighted train.csv --label kind --id who --weight times").well().out;
+    assert!(predicted.starts_with("n0\t") && predicted.lines().count() == 60, "{predicted}");
+    let scores = |more: &str| {
+        let told = folder.run(&format!("evaluate weighted {more} --label kind --id who --json")).json();
+        ["accuracy", "f1_macro", "roc_auc", "average_precision"].map(|name| told[name].as_f64().unwrap())
+    };
+    let (weighted, copied) = (scores("train.csv --weight times"), scores("copies.csv"));
+    for (weighted, copied) in weighted.iter().zip(copied) {
+        assert!((weighted - copied).abs() < 1e-12, "{weighted} {copied}");
+    }
+    assert_ne!(weighted, scores("bare.csv"));
+    // Weights change what is learned.
+    folder.run(&train.replace("train.csv", "bare.csv -o plain")).well();
+    let values =
+        |model: &str| folder.run(&format!("predict {model} bare.csv --label kind --id who --scores")).well().out;
+    assert_ne!(values("weighted"), values("plain"));
+    folder.run("train power-mean train.csv -o m --weight times --memory 1GB").fails(2, &["--weight", "in blocks"]);
+    folder.run("train train.csv -o m --weight heft").fails(2, &["--weight 'heft'", "the columns are"]);
+}
+
+#[test]
+fn groups_of_a_column_are_those_of_a_file() {
+    let folder = Folder::new();
+    folder.write("train.csv", table(1, 80, &["house", "size", "color", "kind"]));
+    folder.write("bare.csv", table(1, 80, &["size", "color", "kind"]));
+    folder.write("groups.txt", (0..80).map(|row| format!("h{}\n", row / 2)).collect::<String>());
+    let cv = "cv power-mean -C 0.1 --p -1 --nodes 3 --label kind --json";
+    let by_column = folder.run(&format!("{cv} train.csv --group house")).json();
+    let by_file = folder.run(&format!("{cv} bare.csv --groups groups.txt")).json();
+    assert_eq!(by_column["n_groups"], 40);
+    assert_eq!(by_column["points"][0]["scores"], by_file["points"][0]["scores"]);
+    folder.run(&format!("{cv} train.csv --group house --groups groups.txt")).fails(2, &["--group"]);
+}

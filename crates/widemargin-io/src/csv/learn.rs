@@ -1,0 +1,146 @@
+//! What the columns of a file hold, learned from all its rows; then the rows are read with it.
+//!
+//! A column of numbers stays one, with the median for missing values. A column of words is true or false where all words are
+//! that, and else has categories, in the order of their first appearance; where most cells are numbers, a word is an error.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use widemargin::data::{ColumnKind, TableColumn, TableColumns, as_boolean};
+
+use super::columns::number;
+use super::read::{Reader, text_of};
+use crate::error::{IoError, Result};
+use crate::input::open;
+use crate::options::ReadOptions;
+use crate::problem::{CsvProblem, shown};
+use crate::reader::SampleReader;
+use crate::table::{Samples, Table};
+
+/// Categories of a column at most.
+const MOST_CATEGORIES: usize = 1000;
+
+/// Rows from which on a different text in each says that a column names the samples.
+const FEW: usize = 10;
+
+/// What was seen of a column.
+#[derive(Default)]
+struct Seen {
+    n_numbers: usize,
+    n_words: usize,
+    n_missing: usize,
+    all_boolean: bool,
+    /// The first word: its line and itself.
+    first_word: Option<(usize, String)>,
+    /// Texts in the order of their first appearance, until there are too many.
+    values: Vec<String>,
+    known: HashSet<String>,
+}
+
+impl Seen {
+    fn add(&mut self, cell: Option<&str>, line: usize) {
+        let Some(text) = cell else {
+            self.n_missing += 1;
+            return;
+        };
+        if number(text.as_bytes()).is_some() {
+            self.n_numbers += 1;
+        } else {
+            self.n_words += 1;
+            self.first_word.get_or_insert_with(|| (line, shown(text.as_bytes())));
+        }
+        self.all_boolean &= as_boolean(text).is_some();
+        if self.values.len() <= MOST_CATEGORIES && !self.known.contains(text) {
+            self.known.insert(text.to_owned());
+            self.values.push(text.to_owned());
+        }
+    }
+
+    /// What the column holds; the median is still open.
+    fn kind(self, column: usize, is_label_given: bool) -> Result<ColumnKind, (Option<usize>, CsvProblem)> {
+        let n = self.n_numbers + self.n_words;
+        match (self.n_numbers, self.n_words) {
+            (0, 0) => Err((None, CsvProblem::NoValue)),
+            (_, 0) => Ok(ColumnKind::Number { median: 0.0 }),
+            (0, _) if self.all_boolean => Ok(ColumnKind::Boolean { median: 0.0 }),
+            (numbers, words) if numbers > words => {
+                let (line, cell) = self.first_word.unwrap_or_default();
+                Err((Some(line), CsvProblem::NotANumber { cell, column: column + 1, is_label_given }))
+            }
+            _ if self.values.len() > MOST_CATEGORIES || (n >= FEW && self.values.len() == n) => Err((
+                None,
+                CsvProblem::TooManyCategories { n: self.values.len(), n_rows: n + self.n_missing, column: column + 1 },
+            )),
+            _ => Ok(ColumnKind::Category { values: self.values }),
+        }
+    }
+}
+
+/// Whether a file with this problem may have columns that are more than numbers.
+pub(crate) fn is_worth_learning(error: &IoError) -> bool {
+    matches!(error, IoError::Csv { problem: CsvProblem::Missing | CsvProblem::NotANumber { .. }, .. })
+}
+
+/// Reads a file twice: what its columns hold, and its rows.
+pub(crate) fn learn(path: &Path, delimiter: u8, options: &ReadOptions) -> Result<Table> {
+    let mut reader = Reader::new(open(path)?, delimiter, options)?;
+    let features = reader.columns.features.clone();
+    let mut seen: Vec<Seen> = features.iter().map(|_| Seen { all_boolean: true, ..Seen::default() }).collect();
+    while let Some(line) = reader.records.next()? {
+        if reader.records.record.len() != reader.records.n {
+            return Err(reader.records.ragged(line));
+        }
+        for (&column, seen) in features.iter().zip(&mut seen) {
+            let name = || Some(reader.columns.header.called(column));
+            let cell = reader.records.record[column].trim_ascii();
+            let text = text_of(cell).map_err(|problem| reader.records.problem(line, name(), problem))?;
+            if text.and_then(|text| number(text.as_bytes())).is_some_and(|number| !number.is_finite()) {
+                return Err(reader.records.problem(line, name(), CsvProblem::NotFinite(shown(cell))));
+            }
+            seen.add(text, line);
+        }
+    }
+    let names = reader.columns.names().unwrap_or_else(|| vec![String::new(); features.len()]);
+    let mut columns = Vec::with_capacity(features.len());
+    for ((seen, name), &column) in seen.into_iter().zip(names).zip(&features) {
+        let has_missing = seen.n_missing > 0;
+        let kind = seen.kind(column, reader.columns.is_label_given).map_err(|(line, problem)| {
+            let called = reader.columns.header.called(column);
+            match line {
+                Some(line) => reader.records.problem(line, Some(called), problem),
+                None => IoError::Column { file: reader.records.file.clone(), column: called, problem },
+            }
+        })?;
+        columns.push(TableColumn { name, kind, has_missing });
+    }
+    let mut reader = Reader::new(open(path)?, delimiter, options)?;
+    reader.known = Some(Arc::new(TableColumns(columns.clone())));
+    let empty = || IoError::Empty { file: path.to_owned(), what: "no samples in the file" };
+    let mut table = reader.read_all()?.ok_or_else(empty)?;
+    if let Samples::DenseF64(matrix) = &mut table.samples {
+        fill(&mut columns, &mut matrix.values, matrix.n_cols);
+    }
+    table.columns = Some(TableColumns(columns));
+    Ok(table)
+}
+
+/// Puts the median of each column in the place of its missing values.
+fn fill(columns: &mut [TableColumn], values: &mut [f64], n_cols: usize) {
+    let mut start = 0;
+    for column in columns {
+        let (at, width) = (start, column.n_features());
+        start += width;
+        let (ColumnKind::Number { median } | ColumnKind::Boolean { median }) = &mut column.kind else { continue };
+        let is_missing = |row: &[f64]| column.has_missing && row[at + 1] != 0.0;
+        let rows = values.chunks_exact(n_cols);
+        let mut known: Vec<f64> = rows.filter(|row| !is_missing(row)).map(|row| row[at]).collect();
+        let (n, middle) = (known.len(), known.len() / 2);
+        let upper = *known.select_nth_unstable_by(middle, f64::total_cmp).1;
+        let lower = if n % 2 == 1 { upper } else { known[..middle].iter().copied().fold(f64::NEG_INFINITY, f64::max) };
+        *median = lower + 0.5 * (upper - lower);
+        for row in values.chunks_exact_mut(n_cols).filter(|row| is_missing(row)) {
+            row[at] = *median;
+        }
+    }
+}

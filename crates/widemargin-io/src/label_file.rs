@@ -1,0 +1,120 @@
+//! Labels in a file of their own: text, one label a line, or a NumPy vector.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use widemargin::data::{Label, Labels};
+
+use crate::error::{IoError, Result};
+use crate::input::{BYTE_ORDER_MARK, Input, open};
+use crate::npy::{self, Failure, Header};
+use crate::problem::ArrayProblem;
+use crate::reader::SampleReader;
+use crate::shards::Layout;
+use crate::table::Table;
+
+/// The labels of a file: of a `.npy` file a vector of integers or text, else text with one label a line in the order of the
+/// samples and no header.
+fn read_labels(path: &Path) -> Result<Vec<Label>> {
+    let mut input = open(path)?;
+    let is_array = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy"));
+    if is_array {
+        return of_array(&mut input).map_err(|failure| match failure {
+            Failure::System(source) => IoError::reading(path)(source),
+            Failure::Problem(problem) => IoError::Array { file: path.to_owned(), array: None, problem },
+        });
+    }
+    let mut bytes = Vec::new();
+    input.read_to_end(&mut bytes).map_err(IoError::reading(path))?;
+    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes).trim_ascii_end();
+    if bytes.is_empty() {
+        return Err(IoError::Empty { file: path.to_owned(), what: "no labels in the file" });
+    }
+    let one = |(number, line): (usize, &[u8])| match std::str::from_utf8(line).map(str::trim) {
+        Ok("") => Err((number, "the line is empty")),
+        Ok(label) => Ok(Label::parse(label)),
+        Err(_) => Err((number, "the text is not UTF-8")),
+    };
+    let labels = bytes.split(|&byte| byte == b'\n').enumerate().map(one).collect::<Result<Vec<_>, _>>();
+    labels.map_err(|(number, problem)| IoError::Group { file: path.to_owned(), line: number + 1, problem })
+}
+
+fn of_array(input: &mut Input) -> Result<Vec<Label>, Failure> {
+    let header = Header::read(input)?;
+    let [n] = header.shape[..] else {
+        return Err(header.wrong_shape("one dimension, a label for each sample").into());
+    };
+    if header.dtype.is_text() {
+        return Ok(npy::read_texts(input, &header.dtype, n)?.iter().map(|text| Label::parse(text)).collect());
+    }
+    if !header.dtype.is_integer() {
+        let problem: ArrayProblem = header.dtype.unexpected("integers or text");
+        return Err(problem.into());
+    }
+    Ok(npy::read_ints::<i64>(input, &header.dtype, n)?.into_iter().map(Label::Integer).collect())
+}
+
+/// Samples of one file with the labels of another.
+#[derive(Debug)]
+pub(crate) struct WithLabels {
+    samples: Box<dyn SampleReader>,
+    labels: Vec<Label>,
+    file: PathBuf,
+    next: usize,
+}
+
+impl WithLabels {
+    pub fn new(samples: Box<dyn SampleReader>, file: &Path) -> Result<Self> {
+        Ok(WithLabels { samples, labels: read_labels(file)?, file: file.to_owned(), next: 0 })
+    }
+
+    /// The labels of the next samples.
+    fn label(&mut self, table: &mut Table) -> Result<()> {
+        let n = table.samples.n_rows();
+        let labels =
+            self.labels.get(self.next..self.next + n).ok_or_else(|| self.wrong_number("at least ", self.next + n))?;
+        table.labels = Some(Labels::new(labels.iter().cloned()));
+        self.next += n;
+        Ok(())
+    }
+
+    fn wrong_number(&self, relation: &'static str, samples: usize) -> IoError {
+        IoError::LabelCount { file: self.file.clone(), labels: self.labels.len(), samples, relation }
+    }
+
+    fn check_end(&self) -> Result<()> {
+        if self.next == self.labels.len() { Ok(()) } else { Err(self.wrong_number("", self.next)) }
+    }
+}
+
+impl SampleReader for WithLabels {
+    fn next_into(&mut self, bytes: usize, table: &mut Table) -> Result<bool> {
+        if !self.samples.next_into(bytes, table)? {
+            self.check_end()?;
+            return Ok(false);
+        }
+        self.label(table)?;
+        Ok(true)
+    }
+
+    fn layout(&self) -> Layout {
+        self.samples.layout()
+    }
+
+    fn read_all(&mut self) -> Result<Option<Table>> {
+        let Some(mut table) = self.samples.read_all()? else { return Ok(None) };
+        self.label(&mut table)?;
+        self.check_end()?;
+        Ok(Some(table))
+    }
+}
+
+/// All labels of a file, of which there must be `n`.
+pub(crate) fn labels_of(path: &Path, n: usize) -> Result<Labels> {
+    let labels = read_labels(path)?;
+    if labels.len() != n {
+        let (file, relation) = (path.to_owned(), "");
+        return Err(IoError::LabelCount { file, labels: labels.len(), samples: n, relation });
+    }
+    Ok(Labels::new(labels))
+}

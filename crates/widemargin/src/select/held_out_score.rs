@@ -1,0 +1,168 @@
+//! The score of what a method chose: decision values of samples that no fit saw, of five stratified folds side by side.
+//!
+//! Parameters keep the values that were chosen on all of these samples, so that a score costs five fits without a search.
+
+use crate::data::{Labels, SamplesView, Source, stratified_folds};
+use crate::error::{Error, Result};
+use crate::model::{BasisExpansionParams, Classifier, PowerMeanParams, ThinPlateParams};
+use crate::monitor::Monitor;
+use crate::problem::n_problems;
+use crate::similarity::AdditiveKernel;
+
+use super::{Scoring, SimilarityChoice};
+
+/// Folds, each left out once.
+const FOLDS: usize = 5;
+
+/// A method with nothing left to choose.
+pub(super) enum Chosen {
+    /// The similarity that was found, with C for the other parameters.
+    BasisExpansion(SimilarityChoice, BasisExpansionParams<AdditiveKernel>),
+    ThinPlate(ThinPlateParams),
+    PowerMean(PowerMeanParams),
+}
+
+impl Chosen {
+    fn fit(
+        &self,
+        samples: &SamplesView<'_>,
+        labels: &Labels,
+        sample_weight: Option<&[f64]>,
+        monitor: &Monitor<'_>,
+    ) -> Result<Box<dyn Classifier>> {
+        Ok(match self {
+            Chosen::BasisExpansion(found, params) => {
+                Box::new(found.apply(params.clone())?.fit_with(samples, labels, sample_weight, monitor)?)
+            }
+            Chosen::ThinPlate(params) => {
+                Box::new(params.fit_with(&samples.rows("the thin plate SVM")?, labels, sample_weight, monitor)?)
+            }
+            Chosen::PowerMean(params) => {
+                Box::new(params.fit_with(&samples.rows("the power mean SVM")?, labels, sample_weight, monitor)?)
+            }
+        })
+    }
+
+    /// The score of these samples, each judged by a fit on the other folds. `sample_weight` are those of the caller: the
+    /// weights of classes belong to the fit, not to the score.
+    ///
+    /// # Errors
+    /// [`Error::Score`] where the score is undefined, and for a class with a single sample; those of the fits;
+    /// [`Error::Cancelled`].
+    pub fn score(
+        &self,
+        scoring: Scoring,
+        samples: &SamplesView<'_>,
+        labels: &Labels,
+        sample_weight: Option<&[f64]>,
+        (seed, threads): (u64, usize),
+        monitor: &Monitor<'_>,
+    ) -> Result<f64> {
+        let has_weight = |row: &usize| sample_weight.is_none_or(|weights| weights[*row] > 0.0);
+        let rows: Vec<usize> = (0..labels.len()).filter(has_weight).collect();
+        let known = labels.select(&rows);
+        check_scoring(scoring, &known)?;
+        let weights_of =
+            |some: &[usize]| sample_weight.map(|all| some.iter().map(|&row| all[row]).collect::<Vec<f64>>());
+        let folds = stratified_folds(&known, FOLDS.min(rows.len()), seed)?;
+        let n_values = n_problems(known.classes().len());
+        let mut values = vec![0.0; rows.len() * n_values];
+        for fold in 0..FOLDS.min(rows.len()) {
+            let (test, train): (Vec<usize>, Vec<usize>) = (0..rows.len()).partition(|&at| folds[at] == fold);
+            let of = |places: &[usize]| places.iter().map(|&at| rows[at]).collect::<Vec<usize>>();
+            let (seen, unseen) = (of(&train), of(&test));
+            let (seen_samples, unseen_samples) = (samples.select(&seen)?, samples.select(&unseen)?);
+            let view = SamplesView::Other(&seen_samples);
+            let model = self.fit(&view, &labels.select(&seen), weights_of(&seen).as_deref(), monitor)?;
+            if model.report().has_unbegun() {
+                return Err(Error::Cancelled { stage: "folds" });
+            }
+            let scores = model.decision_function(&SamplesView::Other(&unseen_samples), threads, monitor)?;
+            for (row, &at) in test.iter().enumerate() {
+                values[at * n_values..][..n_values].copy_from_slice(scores.row(row));
+            }
+        }
+        scoring.score(&known, weights_of(&rows).as_deref(), known.classes(), &values)
+    }
+}
+
+/// Refuses a scoring that is undefined for these labels, or for a fold of them.
+///
+/// # Errors
+/// [`Error::Score`].
+pub(super) fn check_scoring(scoring: Scoring, labels: &Labels) -> Result<()> {
+    scoring.check(labels, labels.classes())?;
+    let mut counts = vec![0usize; labels.classes().len()];
+    labels.codes().iter().for_each(|&code| counts[code as usize] += 1);
+    match counts.iter().position(|&count| count == 1) {
+        Some(class) => {
+            let problem =
+                format!("class '{}' has one sample only: with it left out, none is known", labels.classes()[class]);
+            Err(Error::Score { scoring: scoring.to_string(), problem })
+        }
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{AnySamples, DenseMatrix, Vectors};
+    use crate::model::Standardize;
+    use crate::similarity::ConditionalKernel;
+
+    /// Two clouds that overlap, the second of which is small.
+    fn clouds(n: usize) -> (Vectors, Labels) {
+        let noise = |i: usize, step: usize| ((i * step) * 389 % 1009) as f32 / 1009.0;
+        let is_second = |i: usize| i % 4 == 0;
+        let shift = |i: usize| if is_second(i) { 0.4 } else { 0.0 };
+        let values = (0..n).flat_map(|i| [noise(i, 31) + shift(i), noise(i, 57)]).collect();
+        (
+            Vectors::Dense(DenseMatrix { values, n_rows: n, n_cols: 2 }),
+            Labels::new((0..n).map(|i| i64::from(is_second(i)))),
+        )
+    }
+
+    #[test]
+    fn every_sample_is_judged_by_a_fit_without_it() {
+        let (vectors, labels) = clouds(90);
+        let weights: Vec<f64> = (0..90).map(|i| [1.0, 0.0, 2.0][i % 3]).collect();
+        let any = AnySamples::Vectors(vectors.clone());
+        let samples = SamplesView::Other(&any);
+        let params = ThinPlateParams::new(ConditionalKernel::Distance).c(1.0).standardize(Standardize::Yes).threads(1);
+        let monitor = Monitor::none();
+
+        let rows: Vec<usize> = (0..90).filter(|&i| weights[i] > 0.0).collect();
+        let known = labels.select(&rows);
+        let folds = stratified_folds(&known, FOLDS, 7).unwrap();
+        let mut values = vec![f32::NAN; rows.len()];
+        for fold in 0..FOLDS {
+            let train: Vec<usize> = (0..rows.len()).filter(|&at| folds[at] != fold).map(|at| rows[at]).collect();
+            let some: AnySamples = samples.select(&train).unwrap();
+            let some = SamplesView::Other(&some);
+            let of_train: Vec<f64> = train.iter().map(|&row| weights[row]).collect();
+            let model = params
+                .fit_with(&some.rows("a test").unwrap(), &labels.select(&train), Some(&of_train), &monitor)
+                .unwrap();
+            let all = Classifier::decision_function(&model, &samples, 1, &monitor).unwrap();
+            for (at, &row) in rows.iter().enumerate().filter(|(at, _)| folds[*at] == fold) {
+                values[at] = all.values()[row];
+            }
+        }
+        let of_rows: Vec<f64> = rows.iter().map(|&row| weights[row]).collect();
+        for scoring in Scoring::ALL {
+            let expected = scoring.score(&known, Some(&of_rows), known.classes(), &values).unwrap();
+            let chosen = Chosen::ThinPlate(params.clone());
+            let found = chosen.score(scoring, &samples, &labels, Some(&weights), (7, 1), &monitor).unwrap();
+            assert!((found - expected).abs() < 1e-6, "{scoring}: {found} instead of {expected}");
+            assert!(found > 0.1 && found < 0.99, "{scoring}: {found}");
+        }
+    }
+
+    #[test]
+    fn a_class_of_one_sample_is_refused() {
+        let refused = check_scoring(Scoring::F1Macro, &Labels::new(["a", "a", "b", "c", "c"])).unwrap_err().to_string();
+        assert!(refused.contains("class 'b' has one sample only"), "{refused}");
+        assert!(check_scoring(Scoring::F1Macro, &Labels::new(["a", "a", "b", "b"])).is_ok());
+    }
+}

@@ -1,0 +1,96 @@
+//! Scores of predicted numbers, with the values that scikit-learn gives them.
+
+use crate::error::{Error, Result};
+use crate::macros::named;
+
+/// How predicted numbers are judged; a higher score is better.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RegressionScoring {
+    /// 1 − Σ w (y − f)² / Σ w (y − ȳ)²: 1 is the best, 0 what the mean gets. Of constant targets 1 if they are met, else 0.
+    #[default]
+    R2,
+    /// Minus the mean of |y − f|.
+    NegMeanAbsoluteError,
+    /// Minus the root of the mean of (y − f)².
+    NegRootMeanSquaredError,
+}
+
+named!("scoring": RegressionScoring {
+    "r2" = RegressionScoring::R2,
+    "neg-mean-absolute-error" = RegressionScoring::NegMeanAbsoluteError,
+    "neg-root-mean-squared-error" = RegressionScoring::NegRootMeanSquaredError,
+});
+
+impl RegressionScoring {
+    /// All of them.
+    pub const ALL: [RegressionScoring; 3] =
+        [RegressionScoring::R2, RegressionScoring::NegMeanAbsoluteError, RegressionScoring::NegRootMeanSquaredError];
+
+    /// The score of `predicted` for these targets, one a sample.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for arrays of other lengths; [`Error::Score`] without samples or weight, for values that are not
+    /// finite, and for an R² of fewer than two samples.
+    pub fn score(self, targets: &[f64], predicted: &[f64], weights: Option<&[f64]>) -> Result<f64> {
+        let n = targets.len();
+        if predicted.len() != n || weights.is_some_and(|weights| weights.len() != n) {
+            let found = format!("{} predictions", predicted.len());
+            return Err(Error::shape("scores", found, format!("one for each of {n} targets and weights")));
+        }
+        let undefined = |problem: &str| Err(Error::Score { scoring: self.to_string(), problem: problem.to_owned() });
+        if targets.iter().chain(predicted).any(|value| !value.is_finite()) {
+            return undefined("a target or a prediction is not finite");
+        }
+        let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
+        let total: f64 = (0..n).map(weight).sum();
+        if total <= 0.0 {
+            return undefined("there are no samples, or none with a weight");
+        }
+        let mean = |of: &dyn Fn(usize) -> f64| (0..n).map(|row| weight(row) * of(row)).sum::<f64>() / total;
+        let error = |row: usize| targets[row] - predicted[row];
+        Ok(match self {
+            RegressionScoring::NegMeanAbsoluteError => -mean(&|row| error(row).abs()),
+            RegressionScoring::NegRootMeanSquaredError => -mean(&|row| error(row).powi(2)).sqrt(),
+            RegressionScoring::R2 if n < 2 => return undefined("it takes two samples at least"),
+            RegressionScoring::R2 => {
+                let centre = mean(&|row| targets[row]);
+                let (left, spread) = (mean(&|row| error(row).powi(2)), mean(&|row| (targets[row] - centre).powi(2)));
+                match (left == 0.0, spread == 0.0) {
+                    (true, _) => 1.0,
+                    (false, true) => 0.0,
+                    (false, false) => 1.0 - left / spread,
+                }
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_scikit_learn() {
+        // `r2_score`, `mean_absolute_error` and `root_mean_squared_error` of scikit-learn 1.9.1.
+        let (y, f) = ([3.0, -0.5, 2.0, 7.0], [2.5, 0.0, 2.0, 8.0]);
+        let found = RegressionScoring::ALL.map(|scoring| scoring.score(&y, &f, None).unwrap());
+        for (found, expected) in found.iter().zip([0.9486081370449679, -0.5, -0.6123724356957945]) {
+            assert!((found - expected).abs() < 1e-14, "{found}");
+        }
+        assert_eq!(RegressionScoring::R2.score(&[1.0, 1.0], &[1.0, 1.0], None).unwrap(), 1.0);
+        assert_eq!(RegressionScoring::R2.score(&[1.0, 1.0], &[1.0, 2.0], None).unwrap(), 0.0);
+    }
+
+    #[test]
+    fn undefined_scores_are_refused() {
+        let refused = |y: &[f64], f: &[f64]| RegressionScoring::R2.score(y, f, None).unwrap_err().to_string();
+        assert!(refused(&[1.0], &[1.0]).contains("two samples"));
+        assert!(refused(&[1.0, f64::INFINITY], &[1.0, 1.0]).contains("not finite"));
+        assert!(refused(&[1.0, 2.0], &[1.0]).contains("1 predictions"));
+        assert!(refused(&[], &[]).contains("no samples"));
+        for scoring in RegressionScoring::ALL {
+            assert_eq!(scoring.to_string().parse::<RegressionScoring>().unwrap(), scoring);
+        }
+    }
+}

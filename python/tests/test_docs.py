@@ -78,6 +78,17 @@ def test_the_reference_lists_every_public_name():
     assert not unknown, f"docs/reference/index.md lists what is not public: {sorted(unknown)}"
 
 
+def test_every_page_is_in_a_list_of_pages():
+    pages = [*DOCS.glob("*.md"), *(DOCS / "guide").glob("*.md")]
+    listed = {DOCS / "index.md"}
+    for page in pages:
+        for entries in re.findall(r"```{toctree}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+            names = [line for line in entries.splitlines() if line and not line.startswith(":")]
+            listed |= {(page.parent / f"{name}.md").resolve() for name in names}
+    missing = {page.resolve() for page in pages} - {page.resolve() for page in listed}
+    assert not missing, f"no toctree of docs/ lists {sorted(page.name for page in missing)}"
+
+
 def test_the_start_page_shows_lines_that_are_there():
     page = (DOCS / "index.md").read_text(encoding="utf-8")
     shown = re.findall(r"```{literalinclude} (\S+)\n:(start-a\w+): \"(.*)\"\n:end-before: \"(.*)\"\n", page)

@@ -176,7 +176,8 @@ fn features_beside_similarities_and_graphs_are_the_same_out_of_core() {
     let folder = Folder::new();
     folder.write("names.tsv", crate::kinds::strings(3, 120, 6, true));
     let graph = |row: usize| {
-        let (n, ring) = (4 + row % 5, if row % 2 == 0 { format!(", [{}, 0]", 3 + row % 5) } else { String::new() });
+        let (n, ring) =
+            (4 + row % 5, if row.is_multiple_of(2) { format!(", [{}, 0]", 3 + row % 5) } else { String::new() });
         let edges: Vec<String> = (1..n).map(|node| format!("[{}, {node}]", node - 1)).collect();
         let nodes = vec!["\"C\""; n].join(", ");
         format!("{}\t{{\"nodes\": [{nodes}], \"edges\": [{}{ring}]}}\n", row % 2, edges.join(", "))

@@ -378,7 +378,7 @@ impl AutoParams {
                 let params = params.c(Classifier::c(&model, 0));
                 Ok(Fitted {
                     chosen: model.expansion().similarity().specs().join(" + "),
-                    params: Chosen::BasisExpansion(found, params),
+                    params: Chosen::BasisExpansion(found, Box::new(params)),
                     score: None,
                     loss: loss.ok_or_else(unsolved)?,
                     error,

@@ -17,7 +17,7 @@ const FOLDS: usize = 5;
 /// A method with nothing left to choose.
 pub(super) enum Chosen {
     /// The similarity that was found, with C for the other parameters.
-    BasisExpansion(SimilarityChoice, BasisExpansionParams<AdditiveKernel>),
+    BasisExpansion(SimilarityChoice, Box<BasisExpansionParams<AdditiveKernel>>),
     ThinPlate(ThinPlateParams),
     PowerMean(PowerMeanParams),
 }
@@ -31,9 +31,9 @@ impl Chosen {
         monitor: &Monitor<'_>,
     ) -> Result<Box<dyn Classifier>> {
         Ok(match self {
-            Chosen::BasisExpansion(found, params) => {
-                Box::new(found.apply(params.clone())?.fit_with(samples, labels, sample_weight, monitor)?)
-            }
+            Chosen::BasisExpansion(found, params) => Box::new(
+                found.apply(BasisExpansionParams::clone(params))?.fit_with(samples, labels, sample_weight, monitor)?,
+            ),
             Chosen::ThinPlate(params) => {
                 Box::new(params.fit_with(&samples.rows("the thin plate SVM")?, labels, sample_weight, monitor)?)
             }
@@ -114,7 +114,7 @@ mod tests {
     /// Two clouds that overlap, the second of which is small.
     fn clouds(n: usize) -> (Vectors, Labels) {
         let noise = |i: usize, step: usize| ((i * step) * 389 % 1009) as f32 / 1009.0;
-        let is_second = |i: usize| i % 4 == 0;
+        let is_second = |i: usize| i.is_multiple_of(4);
         let shift = |i: usize| if is_second(i) { 0.4 } else { 0.0 };
         let values = (0..n).flat_map(|i| [noise(i, 31) + shift(i), noise(i, 57)]).collect();
         (

@@ -256,7 +256,7 @@ impl<S: Similarity> Blocks<'_, S> {
             }
         }
         let problem = Targets { costs: &costs, ..self.problem };
-        let (plan, pool) = (self.plan.clone(), self.pool.clone());
+        let (plan, pool) = (self.plan, self.pool.clone());
         let without = Blocks { problem, plan, pool, ..*self };
         let settings = NewtonSettings { tol: settings.tol.max(HELD_OUT_TOL), ..*settings };
         let start = NewtonStart { weights: &solution.weights, intercepts: &solution.intercepts };

@@ -65,7 +65,7 @@ fn specs_are_checked_before_the_samples_are_read() {
         ("dtw:window=2", "window 2 is not allowed: a finite number from 0 to 1", ""),
         ("edit:metric=typos", "metric typos is not allowed: one of", "levenshtein"),
         ("ngram:n=0", "n 0 is not allowed", ""),
-        ("align:matrix=pam250", "matrix pam250 is not allowed", "nothing but blosum62"),
+        ("align:matrix=pam9", "matrix pam9 is not allowed: one of", "blosum62"),
         ("power-mean:p=nan", "p nan is not allowed", ""),
         ("tanimoto:bits=3", "'tanimoto' has no parameters", ""),
         ("rigid:radius=-1", "radius -1 is not allowed", ""),

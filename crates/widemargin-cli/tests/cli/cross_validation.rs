@@ -62,7 +62,7 @@ fn the_table_names_the_score_and_evaluate_prints_more_of_them() {
     let table = folder.run("cv power-mean train.svm -C 1 --p -1 --nodes 3 --scoring f1-macro").well().out;
     assert!(table.contains("f1-macro %") && !table.contains("accuracy"), "{table}");
     let told = folder.run("evaluate m test.svm --scoring roc-auc,accuracy").well().out;
-    for words in ["roc-auc ", "accuracy ", "balanced accuracy ", "F1 "] {
+    for words in ["ROC AUC ", "accuracy ", "balanced accuracy ", "F1 "] {
         assert!(told.contains(words), "{words}: {told}");
     }
     // As many samples of each class: the mean of the recalls is the accuracy.

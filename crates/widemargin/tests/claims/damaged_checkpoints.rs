@@ -84,7 +84,7 @@ fn of_the_basis_expansion_svm() {
         let model = params.fit_blocks(&samples, &labels, None, resources, &Monitor::none())?;
         Ok(bits(model.weights()).chain(bits(model.intercepts())).chain(bits(&model.report().gaps)).collect())
     });
-    assert_eq!(n_files, 3, "the manifest, the normalization, the solver's answers");
+    assert_eq!(n_files, 4, "the manifest, the normalization, the answers of the solver and of the samples held out");
 }
 
 #[test]

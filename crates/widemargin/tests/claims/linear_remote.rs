@@ -140,6 +140,7 @@ fn a_machine_of_parts_is_the_machine() {
     let expanded = || params().expand(&samples, Some(&labels), &Monitor::none()).unwrap().expansion;
     let again = BasisExpansionSvc::assembled(expanded(), parts(fitted.weights().to_vec())).unwrap();
     let again = again.with_training(fitted.training().unwrap().clone());
+    let again = again.with_calibration(fitted.calibration().unwrap().clone());
     assert_eq!(again.to_bytes().unwrap(), fitted.to_bytes().unwrap());
     let short = BasisExpansionSvc::assembled(expanded(), parts(fitted.weights()[1..].to_vec()));
     assert!(matches!(short, Err(Error::Shape { .. })));

@@ -110,7 +110,7 @@ fn fits_in_blocks_have_the_probabilities_of_fits_in_memory() {
 
     let params = PowerMeanParams::new(AdditiveKernel::Chi2).c(0.1);
     let here = check(&params.fit(&view, &labels).unwrap(), 3, CalibratedOn::HeldOut, "power mean");
-    let model = params.fit_blocks(&train, &labels, None, &disk.resources(200_000), &monitor).unwrap();
+    let model = params.fit_blocks(&train, &labels, None, &disk.resources(2_000_000), &monitor).unwrap();
     near(&check(&model, 3, CalibratedOn::HeldOut, "power mean in blocks"), &here, "power mean");
 
     let here = check(&rbf().c(1.0).fit(&train, &labels).unwrap(), 3, CalibratedOn::HeldOut, "basis expansion");

@@ -16,12 +16,9 @@
 //! sums as much as it saves.
 
 use super::layout::{KERNELS, LENGTH, Layout, N_KERNELS};
-use super::tally::Tally;
+use super::tally::{SLACK, Tally};
 use crate::isa::{Isa, dispatch};
 use crate::simd::{AlignedNumbers, Simd};
-
-/// What a vector may read or write beyond the end.
-pub(super) const SLACK: usize = 16;
 
 /// Buffers for the series of one shape.
 pub(super) struct Work<'a> {

@@ -1,6 +1,5 @@
 //! How many values of each convolution of a dilation are above each of its biases.
 
-use super::convolve::SLACK;
 use super::layout::N_KERNELS;
 use crate::simd::Simd;
 
@@ -12,6 +11,9 @@ const VECTORS_OF_COUNTS: usize = 32;
 
 /// Biases whose bits are counted together.
 const BLOCK: usize = 32;
+
+/// What a vector may read or write beyond the end.
+pub(super) const SLACK: usize = 16;
 
 /// What is added to the lanes of the last vector, from 16 minus the lanes that count on: −∞ is above no bias.
 const TAIL: [f32; 2 * SLACK] = {

@@ -27,7 +27,7 @@ def check(told: dict[str, Any]) -> None:
         raise _refused(specs[-1], "a Python callable")
     for spec in specs:
         *before, last = steps_of(spec)
-        foreign = [step for step in before if step not in _SCALINGS]
+        foreign = [step for step in before if step.partition(":")[0] not in _SCALINGS]
         if last.startswith("precomputed:"):
             raise _refused(spec, "a matrix of distances or with polynomials")
         if SIMILARITIES[last.partition(":")[0]]["declined"]:

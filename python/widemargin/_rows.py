@@ -82,5 +82,6 @@ def make_class(row: dict[str, Any], bases: tuple[type, ...], module: str) -> typ
     exec(f"def __init__(self, {', '.join(signature(row))}) -> None: {body}", {"__name__": module}, scope)
     scope["__init__"].__qualname__ = f"{row['class']}.__init__"
     written = tuple(one["name"] for one in row["parameters"] if one["is_written"])
-    facts = {"__module__": module, "__doc__": documentation(row), "_name": row["name"], "_shown": written}
-    return type(row["class"], bases, {**facts, **scope})
+    lists = tuple(one["name"] for one in row["parameters"] if one["kind"] == "list[float]")
+    facts = {"__module__": module, "__doc__": documentation(row), "_name": row["name"]}
+    return type(row["class"], bases, {**facts, "_shown": written, "_lists": lists, **scope})

@@ -208,6 +208,8 @@ class Named(_Spelled):
     _name: ClassVar[str]
     # Parameters that are written even where they have their default; others are then left out.
     _shown: ClassVar[tuple[str, ...]] = ()
+    # Parameters that are lists of numbers.
+    _lists: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self) -> None:
         pass
@@ -218,7 +220,7 @@ class Named(_Spelled):
         for name, default in _parameters(cls):
             value = getattr(self, name)
             if value is not None and (default is None or name in self._shown or value != default):
-                values.append(f"{name}={_value(name, value)}")
+                values.append(f"{name}={_list(name, value) if name in self._lists else _value(name, value)}")
         return self._name + (":" if values else "") + ",".join(values)
 
 
@@ -239,9 +241,16 @@ def _value(name: str, value: Any) -> str:
         return str(int(number)) if number.is_integer() and abs(number) < 1e16 else repr(number)
     if isinstance(value, str):
         return value.replace("_", "-")
-    if isinstance(value, (list, tuple, np.ndarray)) and len(value) > 0:
-        return ";".join(_value(name, one) for one in value)
     raise TypeError(f"{name} is {value!r}: it must be a number, a str, or None where it may be left out")
+
+
+def _list(name: str, value: Any) -> str:
+    """A list of numbers as a spec writes it."""
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, (list, tuple, np.ndarray)) or len(value) == 0:
+        raise TypeError(f"{name} is {value!r}: it must be a list of numbers, or None")
+    return ";".join(_value(name, one) for one in value)
 
 
 def with_hyphens(spec: str) -> str:

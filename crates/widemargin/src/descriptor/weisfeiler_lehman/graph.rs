@@ -24,7 +24,8 @@ pub(super) struct Edge {
 impl Graph {
     /// Reads a graph, or says what is wrong with it and what would be right.
     pub fn read(text: &str) -> Result<Graph, String> {
-        let wrong = |problem: &dyn std::fmt::Display| format!("is no graph ({problem}): expected such as {EXAMPLE}");
+        let wrong =
+            |problem: &dyn std::fmt::Display| format!("is no graph, since {problem}: expected such as {EXAMPLE}");
         let value: Value = serde_json::from_str(text).map_err(|error| wrong(&error))?;
         let Value::Object(mut members) = value else { return Err(wrong(&"it is no object")) };
         let mut list = |name: &str| match members.remove(name) {
@@ -37,12 +38,12 @@ impl Graph {
             return Err(wrong(&format!("\"{other}\" is not known")));
         }
         let node = |(at, node): (usize, Value)| {
-            label(node).ok_or_else(|| format!("has a node {at} (from 0) whose label is neither a text nor a number"))
+            label(node).ok_or_else(|| format!("has a node {at} whose label is neither a text nor a number"))
         };
         let nodes = nodes.into_iter().enumerate().map(node).collect::<Result<Vec<String>, String>>()?;
         let edge = |(at, edge): (usize, Value)| {
             let told = edge.to_string();
-            let no_edge = || format!("has an edge {at} (from 0), {told}, that is not two vertices and perhaps a label");
+            let no_edge = || format!("has an edge {at}, {told}, that is not two vertices and perhaps a label");
             let Value::Array(mut parts) = edge else { return Err(no_edge()) };
             let label = match parts.len() {
                 2 => String::new(),
@@ -52,7 +53,7 @@ impl Graph {
             let vertex = |part: &Value| {
                 let vertex = part.as_u64().ok_or_else(no_edge)?;
                 usize::try_from(vertex).ok().filter(|vertex| *vertex < nodes.len()).ok_or_else(|| {
-                    format!("has an edge {at} (from 0), {told}, to a vertex {vertex} that is not there: it has {} nodes, numbered from 0", nodes.len())
+                    format!("has an edge {at}, {told}, to a vertex {vertex} that is not there: it has {} nodes, numbered from 0", nodes.len())
                 })
             };
             Ok(Edge { from: vertex(&parts[0])?, to: vertex(&parts[1])?, label })

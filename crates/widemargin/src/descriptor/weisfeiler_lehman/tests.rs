@@ -133,12 +133,9 @@ fn what_is_wrong_is_told() {
         (r#"{"nodes": ["C"]}"#, "it has no \"edges\""),
         (r#"{"nodes": {}, "edges": []}"#, "\"nodes\" is no list"),
         (r#"{"nodes": ["C"], "edges": [], "weights": []}"#, "\"weights\" is not known"),
-        (r#"{"nodes": ["C", null], "edges": []}"#, "node 1 (from 0) whose label"),
-        (
-            r#"{"nodes": ["C", "O"], "edges": [[0, 1], [1, 2]]}"#,
-            "edge 1 (from 0), [1,2], to a vertex 2 that is not there",
-        ),
-        (r#"{"nodes": ["C", "O"], "edges": [[0, -1]]}"#, "edge 0 (from 0), [0,-1], that is not two vertices"),
+        (r#"{"nodes": ["C", null], "edges": []}"#, "node 1 whose label"),
+        (r#"{"nodes": ["C", "O"], "edges": [[0, 1], [1, 2]]}"#, "edge 1, [1,2], to a vertex 2 that is not there"),
+        (r#"{"nodes": ["C", "O"], "edges": [[0, -1]]}"#, "edge 0, [0,-1], that is not two vertices"),
         (r#"{"nodes": ["C", "O"], "edges": [[0]]}"#, "not two vertices and perhaps a label"),
     ] {
         let told = fitted("wl", &vec![good.clone(), wrong.to_owned()]).unwrap_err().to_string();

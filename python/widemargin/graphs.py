@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import numbers
 from collections.abc import Iterable
 from typing import Any
@@ -84,7 +85,7 @@ def _label(number: int, what: str, label: Any) -> str | int | float:
             return str(label)
         case numbers.Integral():
             return int(label)
-        case numbers.Real() if np.isfinite(label):
+        case numbers.Real() if math.isfinite(label):
             return float(label)
     raise ValueError(f"graph {number} (from 0), {what}: the label {label!r} is neither a text nor a finite number")
 

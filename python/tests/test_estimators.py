@@ -40,21 +40,26 @@ CLASSIFIERS = [
 ]
 
 
+# Checks whose data have values below 0, whatever the tag `positive_only` says.
+BELOW_0 = ("check_class_weight_classifiers", "check_decision_proba_consistency")
+
+
 @parametrize_with_checks(ALL)
 def test_scikit_learns_checks(estimator, check, monkeypatch):
-    """No failure is expected, but that one check needs other data for an estimator that takes no values below 0."""
-    if isinstance(estimator, wm.PowerMeanSVC) and "check_class_weight_classifiers" in str(check):
-        # It does not heed the tag `positive_only`: it is given its data shifted to where they may be.
+    """No failure is expected, but that two checks need other data for an estimator that takes no values below 0."""
+    if isinstance(estimator, wm.PowerMeanSVC) and any(name in str(check) for name in BELOW_0):
+        # They do not heed the tag `positive_only`: they are given their data shifted to where they may be.
         monkeypatch.setattr(estimator_checks, "make_blobs", non_negative_blobs)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         check(estimator)
 
 
-def test_one_check_does_not_heed_that_values_below_0_are_refused():
-    # Where scikit-learn mends it, this fails: the shift above, and what the documents say of it, can then go.
+@pytest.mark.parametrize("name", BELOW_0)
+def test_two_checks_do_not_heed_that_values_below_0_are_refused(name):
+    # Where scikit-learn mends one, this fails: the shift above, and what the documents say of it, can then go.
     with pytest.raises(ValueError, match="Negative values"):
-        estimator_checks.check_class_weight_classifiers("PowerMeanSVC", wm.PowerMeanSVC())
+        getattr(estimator_checks, name)("PowerMeanSVC", wm.PowerMeanSVC())
 
 
 def non_negative_blobs(*args, **kwargs):

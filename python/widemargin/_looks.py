@@ -11,7 +11,8 @@ HUES = ("#1f5fa8", "#d9822b", "#2e8b57", "#7b4fa3", "#8c6d46", "#3aa0a8")
 
 
 def short(spec: str) -> str:
-    """A spec with its learned numbers rounded to three digits."""
+    """A spec with its learned numbers rounded to three digits, and without long lists of them."""
+    spec = re.sub(r"=[\d.]+(;[\d.]+){3,}", "=…", spec)
     return re.sub(r"\d+\.\d{4,}(e-?\d+)?", lambda number: f"{float(number[0]):.3g}", spec)
 
 

@@ -74,7 +74,14 @@ __all__ = [
 ]
 
 class Linear(Named, Similarity):
-    """x·y, of vectors."""
+    """x·y, of vectors.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Linear
+    >>> print(Linear()([[1.0, 2.0]], [[3.0, 4.0]]).round(4))
+    [[11.]]
+    """
 
     def __init__(self) -> None: ...
 
@@ -85,6 +92,12 @@ class RBF(Named, Similarity):
     ----------
     gamma : float, "scale" or None, default=None
         Above 0. Without one it is learned: 1 / mean ‖y − mean‖² over the training samples; ``scale`` says the same.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import RBF
+    >>> print(RBF(gamma=0.5)([[0.0, 0.0]], [[1.0, 1.0]]).round(4))
+    [[0.3679]]
     """
 
     gamma: float | str | None
@@ -97,6 +110,12 @@ class Laplacian(Named, Similarity):
     ----------
     gamma : float, "scale" or None, default=None
         Above 0. Without one it is learned: 1 / mean ‖y − mean‖₁ over the training samples; ``scale`` says the same.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Laplacian
+    >>> print(Laplacian(gamma=0.5)([[0.0, 0.0]], [[1.0, 1.0]]).round(4))
+    [[0.3679]]
     """
 
     gamma: float | str | None
@@ -114,6 +133,12 @@ class Polynomial(Named, Similarity):
     gamma : float, "scale" or None, default=None
         Above 0. Without one it is learned: 1 / mean ‖y − mean‖² over the training samples; ``scale`` says the same.
     coef0 : float, default=1.0
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Polynomial
+    >>> print(Polynomial(degree=2, gamma=1.0)([[1.0, 2.0]], [[3.0, 4.0]]).round(4))
+    [[144.]]
     """
 
     degree: int
@@ -129,6 +154,12 @@ class Sigmoid(Named, Similarity):
     gamma : float, "scale" or None, default=None
         Above 0. Without one it is learned: 1 / mean ‖y − mean‖² over the training samples; ``scale`` says the same.
     coef0 : float, default=0.0
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Sigmoid
+    >>> print(Sigmoid(gamma=0.1)([[1.0, 2.0]], [[3.0, 4.0]]).round(4))
+    [[0.8005]]
     """
 
     gamma: float | str | None
@@ -139,6 +170,12 @@ class Cosine(Named, Similarity):
     """x·y / √(x·x · y·y), of sets |x ∩ y| / √(|x| |y|), of bit sets or vectors.
 
     Two that are empty, or all 0, are equal.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Cosine
+    >>> print(Cosine()([[1.0, 0.0]], [[1.0, 1.0]]).round(4))
+    [[0.7071]]
     """
 
     def __init__(self) -> None: ...
@@ -147,6 +184,12 @@ class Tanimoto(Named, Similarity):
     """x·y / (x·x + y·y − x·y), of sets |x ∩ y| / |x ∪ y|, of bit sets or vectors.
 
     Two that are empty, or all 0, are equal.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Tanimoto
+    >>> print(Tanimoto()([{1, 2, 3}], [{2, 3, 4}]).round(4))
+    [[0.5]]
     """
 
     def __init__(self) -> None: ...
@@ -155,6 +198,12 @@ class Chi2(Named, Similarity):
     """Σ 2 x_j y_j / (x_j + y_j), of vectors.
 
     Of histograms: no value below 0.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Chi2
+    >>> print(Chi2()([[2.0, 0.0, 1.0]], [[2.0, 3.0, 3.0]]).round(4))
+    [[3.5]]
     """
 
     def __init__(self) -> None: ...
@@ -163,6 +212,12 @@ class Hellinger(Named, Similarity):
     """Σ √(x_j y_j), of vectors.
 
     Of histograms: no value below 0.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Hellinger
+    >>> print(Hellinger()([[4.0, 0.0, 1.0]], [[1.0, 3.0, 9.0]]).round(4))
+    [[5.]]
     """
 
     def __init__(self) -> None: ...
@@ -171,6 +226,12 @@ class Intersection(Named, Similarity):
     """Σ min(x_j, y_j), of vectors.
 
     Of histograms: no value below 0.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Intersection
+    >>> print(Intersection()([[2.0, 0.0, 1.0]], [[2.0, 3.0, 3.0]]).round(4))
+    [[3.]]
     """
 
     def __init__(self) -> None: ...
@@ -179,6 +240,12 @@ class JensenShannon(Named, Similarity):
     """Σ x_j/2 log₂((x_j + y_j)/x_j) + y_j/2 log₂((x_j + y_j)/y_j), of vectors.
 
     Of histograms: no value below 0.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import JensenShannon
+    >>> print(JensenShannon()([[2.0, 0.0]], [[2.0, 3.0]]).round(4))
+    [[2.]]
     """
 
     def __init__(self) -> None: ...
@@ -193,6 +260,12 @@ class PowerMean(Named, Similarity):
     p : float
         From -inf to inf (-1 is chi-squared, 0 Hellinger, -inf the minimum, 1 the mean, inf the maximum); a kernel
         from -inf to 0.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import PowerMean
+    >>> print(PowerMean(p=-1)([[2.0, 0.0, 1.0]], [[2.0, 3.0, 3.0]]).round(4))
+    [[3.5]]
     """
 
     p: float
@@ -205,18 +278,38 @@ class ThinPlate(Named, Similarity):
     ----------
     order : int, default=2
         From 2 to 16. 2 is r² log r.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import ThinPlate
+    >>> print(ThinPlate()([[0.0, 0.0]], [[0.0, 2.0]]).round(4))
+    [[2.7726]]
     """
 
     order: int
     def __init__(self, order: int = 2) -> None: ...
 
 class Distance(Named, Similarity):
-    """−r with r = ‖x − y‖, of vectors."""
+    """−r with r = ‖x − y‖, of vectors.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Distance
+    >>> print(Distance()([[0.0, 0.0]], [[3.0, 4.0]]).round(4))
+    [[-5.]]
+    """
 
     def __init__(self) -> None: ...
 
 class Cubic(Named, Similarity):
-    """r³ with r = ‖x − y‖, of vectors."""
+    """r³ with r = ‖x − y‖, of vectors.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Cubic
+    >>> print(Cubic()([[0.0, 0.0]], [[0.0, 2.0]]).round(4))
+    [[8.]]
+    """
 
     def __init__(self) -> None: ...
 
@@ -227,6 +320,12 @@ class Polyharmonic(Named, Similarity):
     ----------
     exponent : float
         Above 0 and at most 32, no even number.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Polyharmonic
+    >>> print(Polyharmonic(exponent=3)([[0.0, 0.0]], [[0.0, 2.0]]).round(4))
+    [[8.]]
     """
 
     exponent: float
@@ -241,6 +340,12 @@ class Spline(Named, Similarity):
         From 1 to 16. Above dims / 2.
     dims : int
         From 1 to 31. The dimension of the space.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Spline
+    >>> print(Spline(order=2, dims=3)([[0.0, 0.0, 0.0]], [[0.0, 3.0, 4.0]]).round(4))
+    [[-5.]]
     """
 
     order: int
@@ -248,7 +353,14 @@ class Spline(Named, Similarity):
     def __init__(self, order: int, dims: int) -> None: ...
 
 class Cityblock(Named, Similarity):
-    """−‖x − y‖₁, of vectors."""
+    """−‖x − y‖₁, of vectors.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Cityblock
+    >>> print(Cityblock()([[0.0, 0.0]], [[3.0, 4.0]]).round(4))
+    [[-7.]]
+    """
 
     def __init__(self) -> None: ...
 
@@ -261,6 +373,12 @@ class Log(Named, Similarity):
         Above 0.
     exponent : float, default=2.0
         Above 0 and at most 2.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Log
+    >>> print(Log(gamma=1.0)([[0.0]], [[2.0]]).round(4))
+    [[-1.6094]]
     """
 
     gamma: float
@@ -274,6 +392,12 @@ class Multiquadric(Named, Similarity):
     ----------
     gamma : float
         Above 0.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Multiquadric
+    >>> print(Multiquadric(gamma=2.0)([[0.0]], [[2.0]]).round(4))
+    [[-3.]]
     """
 
     gamma: float
@@ -286,6 +410,12 @@ class InverseMultiquadric(Named, Similarity):
     ----------
     gamma : float
         Above 0.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import InverseMultiquadric
+    >>> print(InverseMultiquadric(gamma=2.0)([[0.0]], [[2.0]]).round(4))
+    [[0.3333]]
     """
 
     gamma: float
@@ -300,6 +430,12 @@ class Canberra(Named, Similarity):
     ----------
     gamma : float or None, default=None
         Above 0. Without one 1 / the number of features.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Canberra
+    >>> print(Canberra(gamma=1.0)([[1.0, 0.0]], [[3.0, 0.0]]).round(4))
+    [[0.6065]]
     """
 
     gamma: float | None
@@ -316,6 +452,12 @@ class EarthMover(Named, Similarity):
     ----------
     gamma : float or None, default=None
         Above 0. Without one it is −d.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Similarity
+    >>> Similarity('emd').spec
+    'emd'
     """
 
     gamma: float | None
@@ -332,6 +474,14 @@ class Rigid(Named, Similarity):
         From 0 to 1024. How many cells z may go along each axis.
     penalty : float, default=0.0
         At least 0. Its product with ‖z‖² is subtracted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from widemargin.similarity import Rigid
+    >>> diagonal, moved = np.eye(3).reshape(1, 3, 3, 1), np.eye(3, k=1).reshape(1, 3, 3, 1)
+    >>> print(Rigid(radius=1)(diagonal, moved).round(4))
+    [[2.]]
     """
 
     radius: int
@@ -351,6 +501,14 @@ class Deformable(Named, Similarity):
         From 0 to 1024. How many cells u may go along each axis.
     penalty : float, default=0.0
         At least 0. Its product with ‖z‖², and with ‖u‖² for each cell, is subtracted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from widemargin.similarity import Deformable
+    >>> diagonal, moved = np.eye(3).reshape(1, 3, 3, 1), np.eye(3, k=1).reshape(1, 3, 3, 1)
+    >>> print(Deformable(rigid=0, local=1)(diagonal, moved).round(4))
+    [[2.]]
     """
 
     rigid: int
@@ -393,6 +551,14 @@ class Match(Named, Similarity):
     smooth : float, default=0.0
         At least 0. Its product with the squared difference of the displacements of any two neighbouring cells is
         subtracted; needs ``local`` or ``basis_local``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from widemargin.similarity import Match
+    >>> diagonal, moved = np.eye(3).reshape(1, 3, 3, 1), np.eye(3, k=1).reshape(1, 3, 3, 1)
+    >>> print(Match(radius=1, base="linear")(diagonal, moved).round(4))
+    [[2.]]
     """
 
     radius: int
@@ -446,6 +612,14 @@ class Jitter(Named, Similarity):
         Of ``polynomial``, 1 if not given, and ``sigmoid``, 0.
     p : float or None, default=None
         From -inf to 0. Of ``power-mean``, which needs it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from widemargin.similarity import Jitter
+    >>> diagonal, moved = np.eye(3).reshape(1, 3, 3, 1), np.eye(3, k=1).reshape(1, 3, 3, 1)
+    >>> print(Jitter(radius=1, base="linear")(diagonal, moved).round(4))
+    [[2.]]
     """
 
     radius: int
@@ -480,6 +654,12 @@ class DTW(Named, Similarity):
         Take the root of the sum.
     normalize : bool, default=False
         Divide the sum by the sum of both lengths, before its root.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import DTW
+    >>> print(DTW()([[0.0, 0.0, 1.0, 2.0]], [[0.0, 1.0, 2.0, 2.5]]).round(4))
+    [[-0.25]]
     """
 
     window: float
@@ -508,6 +688,12 @@ class WDTW(Named, Similarity):
         At least 0. How steeply the weight grows with |i − j|.
     gamma : float, "auto" or None, default=None
         Above 0. Without one it is −d; ``auto`` learns 1 / mean d from pairs of training series.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import WDTW
+    >>> print(WDTW(g=0.5)([[0.0, 0.0, 1.0, 2.0]], [[0.0, 1.0, 2.0, 2.5]]).round(4))
+    [[-0.0672]]
     """
 
     window: float
@@ -528,6 +714,12 @@ class MSM(Named, Similarity):
         At least 0. The cost of a split or a merge.
     gamma : float, "auto" or None, default=None
         Above 0. Without one it is −d; ``auto`` learns 1 / mean d from pairs of training series.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import MSM
+    >>> print(MSM(c=0.5)([[0.0, 0.0, 1.0, 2.0]], [[0.0, 1.0, 2.0, 2.5]]).round(4))
+    [[-1.5]]
     """
 
     window: float
@@ -550,6 +742,12 @@ class TWE(Named, Similarity):
         At least 0. What a deletion costs, lambda in the paper.
     gamma : float, "auto" or None, default=None
         Above 0. Without one it is −d; ``auto`` learns 1 / mean d from pairs of training series.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import TWE
+    >>> print(TWE()([[0.0, 0.0, 1.0, 2.0]], [[0.0, 1.0, 2.0, 2.5]]).round(4))
+    [[-2.506]]
     """
 
     window: float
@@ -577,6 +775,12 @@ class ERP(Named, Similarity):
         What a step that is left out is compared with.
     gamma : float, "auto" or None, default=None
         Above 0. Without one it is −d; ``auto`` learns 1 / mean d from pairs of training series.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import ERP
+    >>> print(ERP()([[0.0, 0.0, 1.0, 2.0]], [[0.0, 1.0, 2.0, 2.5]]).round(4))
+    [[-2.5]]
     """
 
     window: float
@@ -598,6 +802,12 @@ class LCSS(Named, Similarity):
         At least 0. The largest Euclidean distance of two common time steps.
     gamma : float, "auto" or None, default=None
         Above 0. Without one it is −d; ``auto`` learns 1 / mean d from pairs of training series.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import LCSS
+    >>> print(LCSS(epsilon=0.1)([[0.0, 0.0, 1.0, 2.0]], [[0.0, 1.0, 2.0, 2.5]]).round(4))
+    [[-0.25]]
     """
 
     window: float
@@ -620,6 +830,12 @@ class SoftDTW(Named, Similarity):
         Subtract half of d(x, x) + d(y, y).
     gamma : float, "auto" or None, default=None
         Above 0. Without one it is −d; ``auto`` learns 1 / mean d from pairs of training series.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import SoftDTW
+    >>> print(SoftDTW(smoothing=0.1)([[0.0, 0.0, 1.0, 2.0]], [[0.0, 1.0, 2.0, 2.5]]).round(4))
+    [[-0.25]]
     """
 
     window: float
@@ -655,6 +871,12 @@ class Edit(Named, Similarity):
         From 1 to 1000. For a character in the place of another.
     unit : {"character", "grapheme"}, default="character"
         Compare code points, or grapheme clusters such as a letter with its accents.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Edit
+    >>> print(Edit()(["Rossi"], ["Russo"]).round(4))
+    [[0.6]]
     """
 
     metric: str
@@ -697,6 +919,12 @@ class Align(Named, Similarity):
         false is the plain score.
     unit : {"character", "grapheme"}, default="character"
         Compare code points, or grapheme clusters such as a letter with its accents.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Align
+    >>> print(Align()(["GATTACA"], ["GCATGCA"]).round(4))
+    [[0.3571]]
     """
 
     mode: str
@@ -730,6 +958,12 @@ class NGram(Named, Similarity):
         From 1 to 64.
     unit : {"character", "grapheme"}, default="character"
         Compare code points, or grapheme clusters such as a letter with its accents.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import NGram
+    >>> print(NGram(n=2)(["banana"], ["ananas"]).round(4))
+    [[0.8889]]
     """
 
     n: int
@@ -751,6 +985,12 @@ class Mismatch(Named, Similarity):
         From 2 to 1048576. How many letters there are; without one those of the training strings.
     unit : {"character", "grapheme"}, default="character"
         Compare code points, or grapheme clusters such as a letter with its accents.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Similarity
+    >>> Similarity('mismatch:k=3,m=1').spec
+    'mismatch:k=3,m=1'
     """
 
     k: int
@@ -772,6 +1012,12 @@ class Gappy(Named, Similarity):
         From 1 to 16. Characters of a window, at least k: g − k gaps.
     unit : {"character", "grapheme"}, default="character"
         Compare code points, or grapheme clusters such as a letter with its accents.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Similarity
+    >>> Similarity('gappy').spec
+    'gappy'
     """
 
     k: int
@@ -793,6 +1039,12 @@ class Subsequence(Named, Similarity):
         From 0.01 to 1. What each character that is spanned counts.
     unit : {"character", "grapheme"}, default="character"
         Compare code points, or grapheme clusters such as a letter with its accents.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Subsequence
+    >>> print(Subsequence(n=2)(["cat"], ["cart"]).round(4))
+    [[0.574]]
     """
 
     n: int
@@ -813,6 +1065,13 @@ class Precomputed(Named, Similarity):
         Above 0. Of exp; without one 1 / the mean distance.
     polynomials : int, default=0
         From 0 to 10000. So many of the last columns are the values of polynomials, for the centred normalizations.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Precomputed
+    >>> print(Precomputed(distance="negative")([[0.0, 2.0], [2.0, 0.0]]).round(4))
+    [[-0. -2.]
+     [-2. -0.]]
     """
 
     distance: str
@@ -824,12 +1083,25 @@ class Features(Named, Similarity):
     """y itself: its features, on which the machine is linear, of vectors.
 
     It needs no bases; normalise it by mean-norm, z-score, covariance or none.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Features, Tfidf
+    >>> (Tfidf() >> Features()).spec
+    'tfidf:n=1-3/features'
     """
 
     def __init__(self) -> None: ...
 
 class Pixels(Named, DescriptorMixin):
-    """grids of cells: a cell a pixel, a number from 0 to 1 a channel, of images."""
+    """grids of cells: a cell a pixel, a number from 0 to 1 a channel, of images.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Pixels, Rigid
+    >>> (Pixels() >> Rigid(radius=1)).spec
+    'pixels/rigid:radius=1'
+    """
 
     def __init__(self) -> None: ...
 
@@ -843,6 +1115,12 @@ class PHOG(Named, DescriptorMixin):
         From 0 to 6. How often an image of any size is cut into quarters.
     signed : bool, default=False
         Whether opposite directions are two: 18 of them instead of 9.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import PHOG, Chi2
+    >>> (PHOG(levels=2) >> Chi2()).spec
+    'phog:levels=2/chi2'
     """
 
     levels: int
@@ -858,6 +1136,12 @@ class Colors(Named, DescriptorMixin):
         From 1 to 64. Parts along each side of an image of any size.
     bins : int, default=4
         From 1 to 256. Intervals of each channel; bins³ colours.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Colors, Intersection
+    >>> (Colors(cells=1) >> Intersection()).spec
+    'colors:cells=1/intersection'
     """
 
     cells: int
@@ -873,6 +1157,12 @@ class Resize(Named, DescriptorMixin):
         From 1 to 4096. Rows of pixels.
     width : int, default=32
         From 1 to 4096. Columns of pixels.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import HOG, Resize
+    >>> (Resize(height=16, width=16) >> HOG(8) >> "rbf").spec
+    'resize:height=16,width=16/hog:cell=8/rbf'
     """
 
     height: int
@@ -883,6 +1173,12 @@ class MeanNorm(Named, DescriptorMixin):
     """(y − mean) / mean ‖y − mean‖, of vectors or grids of cells.
 
     Learned from the training samples.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import RBF, MeanNorm
+    >>> (MeanNorm() >> RBF(gamma=1.0)).spec
+    'mean-norm/rbf:gamma=1'
     """
 
     def __init__(self) -> None: ...
@@ -896,13 +1192,26 @@ class ZScore(Named, DescriptorMixin):
     ----------
     weights : list[float] or None, default=None
         Each at least 0. What each standardised feature is multiplied by, one number per feature.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import RBF, ZScore
+    >>> (ZScore() >> RBF(gamma=1.0)).spec
+    'z-score/rbf:gamma=1'
     """
 
     weights: list[float] | None
     def __init__(self, weights: list[float] | None = None) -> None: ...
 
 class ZNorm(Named, DescriptorMixin):
-    """each channel of each series with mean 0 and standard deviation 1, of time series."""
+    """each channel of each series with mean 0 and standard deviation 1, of time series.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import DTW, ZNorm
+    >>> print((ZNorm() >> DTW())([[0.0, 1.0, 2.0]], [[0.0, 10.0, 20.0]]).round(4))
+    [[-0.]]
+    """
 
     def __init__(self) -> None: ...
 
@@ -915,6 +1224,12 @@ class Derivative(Named, DescriptorMixin):
     Parameters
     ----------
     estimate : {"slope", "difference"}, default="slope"
+
+    Examples
+    --------
+    >>> from widemargin.similarity import DTW, Derivative
+    >>> print((Derivative() >> DTW())([[0.0, 1.0, 3.0]], [[5.0, 6.0, 8.0]]).round(4))
+    [[-0.]]
     """
 
     estimate: str
@@ -933,6 +1248,12 @@ class MiniRocket(Named, DescriptorMixin):
     seed : int, default=0
         From 0 to 9007199254740992. Draws the training series that a bias is taken from, and of several channels the
         sets that are summed.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Linear, MiniRocket
+    >>> (MiniRocket(features=1000) >> Linear()).spec
+    'minirocket:features=1000/linear'
     """
 
     features: int
@@ -950,6 +1271,12 @@ class NGrams(Named, DescriptorMixin):
         From 1 to 16777216. Places they are hashed to.
     unit : {"character", "grapheme"}, default="character"
         Compare code points, or grapheme clusters such as a letter with its accents.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import NGrams, Tanimoto
+    >>> print((NGrams(n=2) >> Tanimoto())(["banana"], ["ananas"]).round(4))
+    [[0.5]]
     """
 
     n: int
@@ -968,6 +1295,12 @@ class NGramCounts(Named, DescriptorMixin):
         From 1 to 16777216. Places they are hashed to.
     unit : {"character", "grapheme"}, default="character"
         Compare code points, or grapheme clusters such as a letter with its accents.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Cosine, NGramCounts
+    >>> print((NGramCounts(n=2) >> Cosine())(["banana"], ["ananas"]).round(4))
+    [[0.8889]]
     """
 
     n: int
@@ -993,6 +1326,12 @@ class Tfidf(Named, DescriptorMixin):
         From 1 to 16777216. Leave out what fewer training samples have.
     unit : {"character", "grapheme"}, default="character"
         Compare code points, or grapheme clusters such as a letter with its accents.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Features, Tfidf
+    >>> (Tfidf(n="1-2", by="words") >> Features()).spec
+    'tfidf:n=1-2,by=words/features'
     """
 
     n: str
@@ -1023,6 +1362,12 @@ class WeisfeilerLehman(Named, DescriptorMixin):
         From 0 to 20. Edges from a vertex; 0 counts the labels alone.
     directed : bool, default=False
         Tell the ends of an edge apart.
+
+    Examples
+    --------
+    >>> from widemargin.similarity import Similarity
+    >>> Similarity('wl/cosine').spec
+    'wl/cosine'
     """
 
     iterations: int

@@ -138,7 +138,8 @@ struct Fitted {
     chosen: String,
     params: Chosen,
     score: Option<f64>,
-    loss: f64,
+    /// The mean leave-one-out squared hinge; none where C was chosen on held-out samples, as it is for many sparse rows.
+    loss: Option<f64>,
     error: Option<f64>,
     /// By how much the best kernel of the thin plate SVM was behind the best similarity, if they were compared.
     behind: Option<f64>,
@@ -224,6 +225,7 @@ impl AutoParams {
                 false => self.fit_method(method, samples, labels, sample_weight, &quiet),
             };
             let found = found.and_then(|mut fitted| {
+                fitted.loss.ok_or_else(unsolved)?;
                 let Some(scoring) = self.scoring else { return Ok(fitted) };
                 let settings = (self.seed, self.threads);
                 let quiet = monitor.without_progress();
@@ -252,14 +254,14 @@ impl AutoParams {
                 Ok(fitted) => fitted,
             };
             let Fitted { chosen, loss, error, score, .. } = &fitted;
-            let (chosen, loss, error, score) = (chosen.clone(), *loss, *error, *score);
+            let (chosen, loss, error, score) = (chosen.clone(), loss.ok_or_else(unsolved)?, *error, *score);
             tried.push(TriedMethod { method, chosen, loss: Ok(loss), error, score, n_samples, seconds });
             let is_better = |best: &Fitted| {
                 if let Some((score, other)) = score.zip(best.score).filter(|(score, other)| score != other) {
                     return score > other;
                 }
                 let is_fast = is_part && method == AutoMethod::PowerMean;
-                loss < best.loss || (is_fast && is_level(error, best.error, n_samples))
+                best.loss.is_none_or(|least| loss < least) || (is_fast && is_level(error, best.error, n_samples))
             };
             if best.as_ref().is_none_or(|(_, best)| is_better(best)) {
                 best = Some((method, fitted));
@@ -365,7 +367,6 @@ impl AutoParams {
         sample_weight: Option<&[f64]>,
         monitor: &Monitor<'_>,
     ) -> Result<Fitted> {
-        let unsolved = || Error::parameter("C", "auto", "a problem that can be solved at some C of the path");
         match method {
             AutoMethod::BasisExpansion => {
                 let params = self.basis_expansion();
@@ -380,7 +381,7 @@ impl AutoParams {
                     chosen: model.expansion().similarity().specs().join(" + "),
                     params: Chosen::BasisExpansion(found, Box::new(params)),
                     score: None,
-                    loss: loss.ok_or_else(unsolved)?,
+                    loss,
                     error,
                     behind,
                     model: Box::new(model),
@@ -403,7 +404,7 @@ impl AutoParams {
                     chosen: model.kernel().to_string(),
                     params: Chosen::ThinPlate(params.standardize(is_scaled)),
                     score: None,
-                    loss: loss.ok_or_else(unsolved)?,
+                    loss,
                     error,
                     behind: None,
                     model: Box::new(model),
@@ -424,7 +425,7 @@ impl AutoParams {
                     chosen: model.map().kernel().to_string(),
                     params: Chosen::PowerMean(params),
                     score: None,
-                    loss: point.loo_squared_hinge,
+                    loss: Some(point.loo_squared_hinge),
                     error: Some(point.loo_error),
                     behind: None,
                     model: Box::new(model),
@@ -432,6 +433,10 @@ impl AutoParams {
             }
         }
     }
+}
+
+fn unsolved() -> Error {
+    Error::parameter("C", "auto", "a problem that can be solved at some C of the path")
 }
 
 /// By how much, as a share, the least loss of minus a distance is above the least of all on the same samples, the most on
@@ -629,6 +634,19 @@ mod tests {
         let warnings = &found.model.report().warnings;
         let told = "the time limit passed: the best so far was taken, without a look at thin-plate";
         assert!(warnings.iter().any(|warning| warning.starts_with(told)), "{warnings:?}");
+    }
+
+    #[test]
+    fn many_strings_whose_c_is_chosen_on_held_out_samples_are_fitted() {
+        let word = |i: usize| {
+            let letters = if i.is_multiple_of(2) { "abcd" } else { "abef" }.as_bytes();
+            (0..6).map(|k| char::from(letters[(i * 31 + k * k * 17 + i / 7) % 4])).collect::<String>() + &i.to_string()
+        };
+        let samples = AnySamples::Strings((0..2400).map(word).collect());
+        let labels = Labels::new((0..2400).map(|i| i % 2));
+        let found = AutoParams::default().fit(&SamplesView::Other(&samples), &labels).unwrap();
+        assert_eq!(found.model.method(), "basis-expansion");
+        assert!(found.tried.is_empty());
     }
 
     #[test]

@@ -43,7 +43,10 @@ def test_one_method_is_what_it_is_by_itself(method, alone):
     np.testing.assert_allclose(auto.decision_function(X), alone.fit(X, y).decision_function(X), atol=1e-6)
 
 
-@pytest.mark.parametrize("scoring", ["roc_auc", "average_precision", "balanced_accuracy", "f1_macro", "accuracy"])
+@pytest.mark.parametrize(
+    "scoring",
+    ["roc_auc", "average_precision", "balanced_accuracy", "f1_macro", "accuracy", "neg_log_loss", "neg_brier_score"],
+)
 def test_the_method_with_the_highest_score_is_taken(scoring):
     X, y = make_circles(150, noise=0.3, factor=0.5, random_state=0)
     weight = np.where(y == 1, 0.2, 1.0)

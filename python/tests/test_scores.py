@@ -13,7 +13,7 @@ from widemargin.files import save
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="the command `widemargin` is not built")
 
-NAMES = ["accuracy", "balanced-accuracy", "f1-macro", "roc-auc", "average-precision"]
+NAMES = ["accuracy", "balanced-accuracy", "f1-macro", "roc-auc", "neg-log-loss", "neg-brier-score", "average-precision"]
 
 
 def table(n_classes, n, seed):
@@ -36,6 +36,7 @@ def test_scores_are_those_of_scikit_learn(tmp_path, n_classes):
 
     values, predicted = svc.decision_function(A).astype(np.float32), svc.predict(A)
     assert len(np.unique(values)) < values.size  # there are ties
+    probabilities = svc.predict_proba(A)
     columns = [(b == 1, values)] if n_classes == 2 else [(b == k, values[:, k]) for k in range(3)]
     expected = {
         "accuracy": metrics.accuracy_score(b, predicted),
@@ -43,8 +44,17 @@ def test_scores_are_those_of_scikit_learn(tmp_path, n_classes):
         "f1-macro": metrics.f1_score(b, predicted, average="macro"),
         "roc-auc": np.mean([metrics.roc_auc_score(*column) for column in columns]),
         "average-precision": metrics.average_precision_score(*columns[0]),
+        "neg-log-loss": -metrics.log_loss(b, probabilities),
+        "neg-brier-score": -metrics.brier_score_loss(b, probabilities if n_classes > 2 else probabilities[:, 1]),
     }
-    assert told["scores"] == pytest.approx({name: expected[name] for name in names}, abs=1e-12)
+    # The command line calibrates decision values in single precision.
+    assert told["scores"] == pytest.approx({name: expected[name] for name in names}, abs=1e-6)
+    exact = [name for name in names if not name.startswith("neg-")]
+    assert {name: told["scores"][name] for name in exact} == pytest.approx(
+        {name: expected[name] for name in exact}, abs=1e-12
+    )
+    assert told["log_loss"] == -told["scores"]["neg-log-loss"]
+    assert told["brier_score"] == -told["scores"]["neg-brier-score"]
     assert told["roc_auc"] == pytest.approx(expected["roc-auc"], abs=1e-12)
     assert told["average_precision"] == (told["scores"]["average-precision"] if n_classes == 2 else None)
     confusion = told["confusion_matrix"]

@@ -20,7 +20,16 @@ from .files import CLASSES
 METHODS = ("basis_expansion", "thin_plate", "power_mean")
 _TRIED = ("method", "chosen", "loo_squared_hinge", "problem", "error", "score", "n_samples", "seconds")
 # Of scikit-learn's names.
-SCORINGS = ("accuracy", "balanced_accuracy", "f1_macro", "roc_auc", "roc_auc_ovr", "average_precision")
+SCORINGS = (
+    "accuracy",
+    "balanced_accuracy",
+    "f1_macro",
+    "roc_auc",
+    "roc_auc_ovr",
+    "average_precision",
+    "neg_log_loss",
+    "neg_brier_score",
+)
 
 
 class AutoSVC(MarginClassifier):
@@ -37,8 +46,9 @@ class AutoSVC(MarginClassifier):
         on histograms, and where there its kernels are far behind other similarities.
     scoring : str or None, default=None
         The score by which methods are compared, by scikit-learn's names: "accuracy", "balanced_accuracy", "f1_macro",
-        "roc_auc" (of more than two classes "roc_auc_ovr"), "average_precision" (of the second of two classes). It is
-        computed from the decision values of samples left out in five stratified folds. With None, methods are compared
+        "roc_auc" (of more than two classes "roc_auc_ovr"), "average_precision" (of the second of two classes),
+        "neg_log_loss", "neg_brier_score" (of the probabilities). It is computed from samples left out in five stratified
+        folds. With None, methods are compared
         by their mean leave-one-out squared hinge, without further fits.
     class_weight : dict, "balanced" or None, default=None
     n_jobs : int or None, default=None

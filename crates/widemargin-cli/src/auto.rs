@@ -21,7 +21,7 @@ pub struct AutoArgs {
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     methods: Vec<AutoMethod>,
     /// The score by which methods are compared, of samples that no fit saw: accuracy, balanced-accuracy, f1-macro, roc-auc,
-    /// average-precision [default: the mean leave-one-out squared hinge, least first]
+    /// average-precision, neg-log-loss, neg-brier-score [default: the mean leave-one-out squared hinge, least first]
     #[arg(long, value_name = "NAME")]
     scoring: Option<Scoring>,
     #[command(flatten)]

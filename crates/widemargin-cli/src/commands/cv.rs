@@ -44,7 +44,8 @@ struct Options {
     #[command(flatten)]
     folds: FoldArgs,
     /// The score by which points are compared, as scikit-learn defines it: accuracy, balanced-accuracy, f1-macro, roc-auc
-    /// (of more than two classes the mean of each against the rest), average-precision (of the second of two classes)
+    /// (of more than two classes the mean of each against the rest), average-precision (of the second of two classes),
+    /// neg-log-loss, neg-brier-score (of the probabilities)
     #[arg(long, default_value_t, value_name = "NAME")]
     scoring: Scoring,
     #[command(flatten)]
@@ -203,8 +204,8 @@ impl Search<'_> {
             .map_err(|error| in_whole(error, train))?;
         let part = self.table.samples.select(test)?;
         let values = model.decision_function(&part.view()?, threads, monitor).map_err(|error| in_whole(error, test))?;
-        let score =
-            self.options.scoring.score(&labels.select(test), of_test.as_deref(), model.classes(), values.values())?;
+        let scoring = self.options.scoring;
+        let score = scoring.score_model(&*model, &labels.select(test), of_test.as_deref(), values.values())?;
         Ok((score, model.report().status))
     }
 
@@ -250,13 +251,19 @@ fn as_text(scoring: Scoring, tried: &[Tried], best: usize) -> String {
     let varies = |column: usize| tried.iter().any(|t| t.cells[column] != first[column]);
     let shown: Vec<usize> = (0..first.len()).filter(|&column| column < 2 || varies(column)).collect();
     let mut heads: Vec<&str> = shown.iter().map(|&column| first[column].0).collect();
-    let score = format!("{scoring} %");
+    // Losses have no largest value to be a percentage of.
+    let (score, factor, digits) =
+        if scoring.needs_probabilities() { (scoring.to_string(), 1.0, 4) } else { (format!("{scoring} %"), 100.0, 2) };
     heads.extend([&score, "seconds", ""]);
     let rows: Vec<Vec<String>> = (0..tried.len())
         .map(|i| {
             let (t, scores) = (&tried[i], &tried[i].scores);
             let mut row: Vec<String> = shown.iter().map(|&column| t.cells[column].1.clone()).collect();
-            row.push(format!("{:.2} ± {:.2}", 100.0 * scores.mean(), 100.0 * scores.standard_deviation()));
+            row.push(format!(
+                "{:.digits$} ± {:.digits$}",
+                factor * scores.mean(),
+                factor * scores.standard_deviation()
+            ));
             row.push(format!("{:.2}", t.seconds));
             row.push(match (i == best, t.converged) {
                 (true, true) => "* best".into(),

@@ -28,8 +28,9 @@ pub struct Evaluate {
     #[command(flatten)]
     input: Input,
     /// Scores that must be defined for these samples, as scikit-learn defines them, separated by commas: accuracy,
-    /// balanced-accuracy, f1-macro, roc-auc, average-precision. All are printed where they are defined; the last two keep
-    /// the decision values of all samples, and without being asked for are left out of more than 10 million values
+    /// balanced-accuracy, f1-macro, roc-auc, average-precision, neg-log-loss, neg-brier-score. All are printed where they
+    /// are defined; the last four keep the decision values of all samples, and without being asked for are left out of
+    /// more than 10 million values
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     scoring: Vec<Scoring>,
     /// Draw the confusion matrix and, of two classes, the ROC and precision-recall curves to this SVG file
@@ -40,11 +41,13 @@ pub struct Evaluate {
     json: bool,
 }
 
-/// Scores of decision values; none where they are undefined, or of too many samples to keep them.
+/// Scores of decision values and probabilities; none where they are undefined, or of too many samples to keep them.
 #[derive(Clone, Copy)]
-struct Areas {
+struct OfValues {
     roc_auc: Option<f64>,
     average_precision: Option<f64>,
+    log_loss: Option<f64>,
+    brier_score: Option<f64>,
 }
 
 /// Decision values that are kept without being asked for: 40 MB.
@@ -101,7 +104,7 @@ impl Evaluate {
         });
         let of_values = |scoring: Scoring| {
             let (labels, weights, values) = kept.as_ref()?;
-            Some(scoring.score(labels, weights.as_deref(), model.classes(), values))
+            Some(scoring.score_model(&*model, labels, weights.as_deref(), values))
         };
         let score = |&scoring: &Scoring| match scoring.of_evaluation(&scored.evaluation) {
             Some(score) => Some(Ok((scoring, score))),
@@ -111,7 +114,9 @@ impl Evaluate {
         // Where they are defined.
         let [roc_auc, average_precision] =
             [Scoring::RocAuc, Scoring::AveragePrecision].map(|scoring| of_values(scoring)?.ok());
-        let areas = Areas { roc_auc, average_precision };
+        let [log_loss, brier_score] =
+            [Scoring::NegLogLoss, Scoring::NegBrierScore].map(|scoring| Some(-of_values(scoring)?.ok()?));
+        let of_values = OfValues { roc_auc, average_precision, log_loss, brier_score };
         if let Some(plot) = &self.plot {
             let ranking = kept.as_ref().filter(|_| roc_auc.is_some() && average_precision.is_some());
             let second = &model.classes()[1];
@@ -123,7 +128,7 @@ impl Evaluate {
             let title = format!("{} on {}", self.model.display(), shown(&self.input.data));
             plot::write(plot, &title, &scored.evaluation.confusion_matrix(), ranking.as_ref())?;
         }
-        self.tell(context, &*model, &scored.evaluation, &asked, areas, seconds)
+        self.tell(context, &*model, &scored.evaluation, &asked, of_values, seconds)
     }
 
     fn tell(
@@ -132,7 +137,7 @@ impl Evaluate {
         model: &dyn Classifier,
         evaluation: &Evaluation,
         asked: &[(Scoring, f64)],
-        areas: Areas,
+        of_values: OfValues,
         seconds: f64,
     ) -> Result<(), Failure> {
         let scores = evaluation.class_scores();
@@ -154,8 +159,10 @@ impl Evaluate {
                 "accuracy": evaluation.accuracy(),
                 "balanced_accuracy": evaluation.balanced_accuracy(),
                 "f1_macro": evaluation.f1_macro(),
-                "roc_auc": areas.roc_auc,
-                "average_precision": areas.average_precision,
+                "roc_auc": of_values.roc_auc,
+                "average_precision": of_values.average_precision,
+                "log_loss": of_values.log_loss,
+                "brier_score": of_values.brier_score,
                 "confusion_matrix": evaluation.confusion_matrix(),
                 "scores": asked.iter().map(|(name, score)| (name.to_string(), json!(score))).collect::<Map<_, _>>(),
                 "classes": scores,
@@ -178,14 +185,19 @@ impl Evaluate {
             })
             .collect();
         // The others are told in any case.
-        let areas = [("ROC AUC", areas.roc_auc), ("average precision", areas.average_precision)];
-        let areas = areas.map(|(name, area)| area.map_or_else(String::new, |area| format!("{name} {area:.4}\n")));
+        let of_values = [
+            ("ROC AUC", of_values.roc_auc),
+            ("average precision", of_values.average_precision),
+            ("log loss", of_values.log_loss),
+            ("Brier score", of_values.brier_score),
+        ];
+        let of_values = of_values.map(|(name, score)| score.map_or_else(String::new, |s| format!("{name} {s:.4}\n")));
         print(&format!(
             "{}\n{}{}balanced accuracy {:.2} %, F1 {:.2} % (means of the classes)\n\
              accuracy {:.2} % of {} samples; {seconds:.2} s, {} rows/s\n",
             text_table(&["label", "support", "precision %", "recall %", "F1 %"], &rows),
             confusion_text(&evaluation.confusion_matrix()),
-            areas.concat(),
+            of_values.concat(),
             100.0 * evaluation.balanced_accuracy(),
             100.0 * evaluation.f1_macro(),
             100.0 * evaluation.accuracy(),

@@ -1,12 +1,14 @@
 //! Scores of predictions by their names, with the values that scikit-learn gives them.
 
-use super::{Evaluation, Ranking};
+use super::{Evaluation, Ranking, brier_score, log_loss};
 use crate::data::{Label, Labels};
 use crate::error::{Error, Result};
 use crate::macros::named;
+use crate::model::Classifier;
 use crate::problem::{OneVsRest, n_problems};
 
-/// How predictions are judged; a higher score is better, and 1 is the best.
+/// How predictions are judged. A higher score is better: the best is 1, or 0 for the two that are losses with their sign
+/// turned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Scoring {
@@ -24,6 +26,10 @@ pub enum Scoring {
     /// Σ (Rᵢ − Rᵢ₋₁) Pᵢ over the distinct decision values in descending order, with the precision P and the recall R of the
     /// second class of two among the samples down to each.
     AveragePrecision,
+    /// The mean of ln p over the samples, p the probability of the class that the sample has ([`log_loss`]).
+    NegLogLoss,
+    /// The negated mean squared error of the probabilities ([`brier_score`]).
+    NegBrierScore,
 }
 
 named!("scoring": Scoring {
@@ -32,24 +38,38 @@ named!("scoring": Scoring {
     "f1-macro" = Scoring::F1Macro,
     "roc-auc" = Scoring::RocAuc,
     "average-precision" = Scoring::AveragePrecision,
+    "neg-log-loss" = Scoring::NegLogLoss,
+    "neg-brier-score" = Scoring::NegBrierScore,
 });
 
 impl Scoring {
     /// All of them.
-    pub const ALL: [Scoring; 5] =
-        [Scoring::Accuracy, Scoring::BalancedAccuracy, Scoring::F1Macro, Scoring::RocAuc, Scoring::AveragePrecision];
+    pub const ALL: [Scoring; 7] = [
+        Scoring::Accuracy,
+        Scoring::BalancedAccuracy,
+        Scoring::F1Macro,
+        Scoring::RocAuc,
+        Scoring::AveragePrecision,
+        Scoring::NegLogLoss,
+        Scoring::NegBrierScore,
+    ];
 
-    /// Whether it judges decision values, and not predicted classes.
+    /// Whether it judges decision values or probabilities, and not predicted classes.
     pub fn needs_decision_values(self) -> bool {
-        matches!(self, Scoring::RocAuc | Scoring::AveragePrecision)
+        matches!(self, Scoring::RocAuc | Scoring::AveragePrecision) || self.needs_probabilities()
+    }
+
+    /// Whether it judges probabilities.
+    pub fn needs_probabilities(self) -> bool {
+        matches!(self, Scoring::NegLogLoss | Scoring::NegBrierScore)
     }
 
     /// Whether it is defined for samples with these labels and a model with these classes.
     ///
     /// # Errors
-    /// [`Error::Score`] for no samples; where decision values are judged, for a label that is none of the classes, and
-    /// for a class without samples (of the average precision, for the second class); for an average precision of more
-    /// than two classes.
+    /// [`Error::Score`] for no samples; where decision values or probabilities are judged, for a label that is none of the
+    /// classes; where decision values are, for a class without samples (of the average precision, for the second class);
+    /// for an average precision of more than two classes.
     pub fn check(self, labels: &Labels, classes: &[Label]) -> Result<()> {
         if labels.is_empty() {
             return Err(self.undefined("there are no samples"));
@@ -65,6 +85,9 @@ impl Scoring {
         for code in self.codes(labels, classes)? {
             counts[code as usize] += 1;
         }
+        if self.needs_probabilities() {
+            return Ok(());
+        }
         // The precision of all samples is 1 where there are no others.
         let first = usize::from(self == Scoring::AveragePrecision);
         match (first..classes.len()).find(|&class| counts[class] == 0) {
@@ -78,7 +101,8 @@ impl Scoring {
     ///
     /// # Errors
     /// As for [`Scoring::check`]; [`Error::Shape`] for arrays that are inconsistent; [`Error::Score`] for a class with
-    /// a weight of 0, and for decision values that are NaN.
+    /// a weight of 0, for decision values that are NaN, and for a score of probabilities, which
+    /// [`Scoring::score_probabilities`] takes.
     pub fn score(
         self,
         labels: &Labels,
@@ -92,6 +116,9 @@ impl Scoring {
             return Err(Error::shape("scores", found, format!("{n_cols} for each of {n} labels and weights")));
         }
         self.check(labels, classes)?;
+        if self.needs_probabilities() {
+            return Err(self.undefined("it judges probabilities, not decision values"));
+        }
         let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
         if !self.needs_decision_values() {
             let mut evaluation = Evaluation::default();
@@ -118,13 +145,56 @@ impl Scoring {
         if score.is_finite() { Ok(score) } else { Err(self.undefined("the samples of a class have no weight")) }
     }
 
-    /// The score of predictions that were counted; `None` if it judges decision values.
+    /// The score of probabilities of a model with these classes, samples × classes, on samples with these labels.
+    ///
+    /// # Errors
+    /// As for [`Scoring::check`]; [`Error::Shape`] for arrays that are inconsistent; [`Error::Score`] for what are no
+    /// probabilities, and for a score that does not judge them.
+    pub fn score_probabilities(
+        self,
+        labels: &Labels,
+        weights: Option<&[f64]>,
+        classes: &[Label],
+        probabilities: &[f64],
+    ) -> Result<f64> {
+        self.check(labels, classes)?;
+        let loss = match self {
+            Scoring::NegLogLoss => log_loss,
+            Scoring::NegBrierScore => brier_score,
+            _ => return Err(self.undefined("it does not judge probabilities")),
+        };
+        Ok(-loss(&self.codes(labels, classes)?, classes.len(), probabilities, weights)?)
+    }
+
+    /// The score of a model on samples with these labels, of which it has these decision values, as for
+    /// [`Scoring::score`].
+    ///
+    /// # Errors
+    /// As for [`Scoring::score`] and [`Scoring::score_probabilities`]; [`Error::NotCalibrated`] where probabilities are
+    /// judged, of a model without them.
+    pub fn score_model(
+        self,
+        model: &dyn Classifier,
+        labels: &Labels,
+        weights: Option<&[f64]>,
+        decision_values: &[f32],
+    ) -> Result<f64> {
+        if !self.needs_probabilities() {
+            return self.score(labels, weights, model.classes(), decision_values);
+        }
+        let calibration = model.calibration().ok_or(Error::NotCalibrated)?;
+        let values: Vec<f64> = decision_values.iter().map(|&value| f64::from(value)).collect();
+        let probabilities = calibration.probabilities(&values, model.classes().len());
+        self.score_probabilities(labels, weights, model.classes(), &probabilities)
+    }
+
+    /// The score of predictions that were counted; `None` if it judges decision values or probabilities.
     pub fn of_evaluation(self, evaluation: &Evaluation) -> Option<f64> {
         match self {
             Scoring::Accuracy => Some(evaluation.accuracy()),
             Scoring::BalancedAccuracy => Some(evaluation.balanced_accuracy()),
             Scoring::F1Macro => Some(evaluation.f1_macro()),
-            Scoring::RocAuc | Scoring::AveragePrecision => None,
+            _ => None,
         }
     }
 
@@ -148,8 +218,13 @@ impl Scoring {
 mod tests {
     use super::*;
 
+    /// Those that do not judge probabilities.
+    fn of_values() -> impl Iterator<Item = Scoring> {
+        Scoring::ALL.into_iter().filter(|scoring| !scoring.needs_probabilities())
+    }
+
     fn all(labels: &Labels, weights: Option<&[f64]>, classes: &[Label], values: &[f32]) -> Vec<Result<f64>> {
-        Scoring::ALL.iter().map(|scoring| scoring.score(labels, weights, classes, values)).collect()
+        of_values().map(|scoring| scoring.score(labels, weights, classes, values)).collect()
     }
 
     #[track_caller]
@@ -211,7 +286,7 @@ mod tests {
         let rows: Vec<usize> = (0..5).flat_map(|row| vec![row; weights[row] as usize]).collect();
         let copies: Vec<f32> = rows.iter().map(|&row| values[row]).collect();
         let weighted = all(&labels, Some(&weights), labels.classes(), &values);
-        for (scoring, weighted) in Scoring::ALL.iter().zip(weighted) {
+        for (scoring, weighted) in of_values().zip(weighted) {
             let copied = scoring.score(&labels.select(&rows), None, labels.classes(), &copies).unwrap();
             assert!((weighted.unwrap() - copied).abs() < 1e-15, "{scoring}");
         }
@@ -236,6 +311,25 @@ mod tests {
         }
         let found = Scoring::RocAuc.score(&labels, None, labels.classes(), &values).unwrap();
         assert!((found - in_order / pairs).abs() < 1e-14, "{found}");
+    }
+
+    #[test]
+    fn probabilities_are_judged_by_their_own_scores() {
+        let classes = [Label::from("bee"), Label::from("wasp")];
+        let labels = Labels::new(["wasp", "wasp"]);
+        let p = [0.25, 0.75, 0.5, 0.5];
+        // A class without samples has no part in a loss.
+        let loss = Scoring::NegLogLoss.score_probabilities(&labels, None, &classes, &p).unwrap();
+        assert!((loss - (0.75f64.ln() + 0.5f64.ln()) / 2.0).abs() < 1e-15);
+        let brier = Scoring::NegBrierScore.score_probabilities(&labels, Some(&[3.0, 1.0]), &classes, &p).unwrap();
+        assert!((brier + (3.0 * 0.0625 + 0.25) / 4.0).abs() < 1e-15);
+        let refused = |error: Result<f64>| error.unwrap_err().to_string();
+        let told = refused(Scoring::NegLogLoss.score(&labels, None, &classes, &[1.0, 2.0]));
+        assert_eq!(told, "scoring 'neg-log-loss': it judges probabilities, not decision values");
+        let told = refused(Scoring::RocAuc.score_probabilities(&Labels::new(["bee", "wasp"]), None, &classes, &p));
+        assert_eq!(told, "scoring 'roc-auc': it does not judge probabilities");
+        let told = refused(Scoring::NegLogLoss.score_probabilities(&Labels::new(["fly"]), None, &classes, &p));
+        assert_eq!(told, "scoring 'neg-log-loss': the model was not trained with class 'fly'");
     }
 
     #[test]

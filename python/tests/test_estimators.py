@@ -30,6 +30,7 @@ ALL = [
     wm.ThinPlateSVC(),
     wm.AutoSVC(),
     wm.BasisExpansion(),
+    wm.BasisExpansionOneClass(),
     wm.HOG(),
     wm.MeanNormScaler(),
 ]

@@ -3,7 +3,8 @@
 - `AutoSVC`: any samples, with nothing to choose;
 - `BasisExpansionSVC`: any similarity, definite or not, with a number of bases;
 - `PowerMeanSVC`: additive kernels on histograms;
-- `ThinPlateSVC`: nothing to tune.
+- `ThinPlateSVC`: nothing to tune;
+- `BasisExpansionOneClass`: samples that are unlike those of the training.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from .auto import AutoSVC
     from .basis_expansion import BasisExpansionSVC
     from .files import load, save
+    from .one_class import BasisExpansionOneClass
     from .power_mean import PowerMeanSVC
     from .thin_plate import ThinPlateSVC
     from .transformers import HOG, BasisExpansion, MeanNormScaler
@@ -30,6 +32,7 @@ _HOME = {
     "PowerMeanSVC": "power_mean",
     "ThinPlateSVC": "thin_plate",
     "BasisExpansion": "transformers",
+    "BasisExpansionOneClass": "one_class",
     "HOG": "transformers",
     "MeanNormScaler": "transformers",
     "load": "files",
@@ -42,6 +45,7 @@ __all__ = [
     "HOG",
     "AutoSVC",
     "BasisExpansion",
+    "BasisExpansionOneClass",
     "BasisExpansionSVC",
     "MeanNormScaler",
     "PowerMeanSVC",

@@ -18,12 +18,19 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import (
+    check_array,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
 
 from . import _core
-from ._c_choice import estimated_score
+from ._c_choice import estimated_label_scores, estimated_score
 from ._columns import in_order
 from ._html import facts_of, report_table
+from ._label_matrix import has_several, indicator, label_names
 from ._progress import Progress
 from ._samples import as_contiguous, from_vectors
 from ._threads import threads_of
@@ -100,6 +107,11 @@ class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
 
     def _target(self, y: Any, sample_weight: Any) -> _core._Target:
         """Sets `classes_`, and returns what the extension module is told of classes and weights."""
+        self._several = has_several(y)
+        if self._several:
+            values = indicator(y)
+            self.classes_ = np.arange(values.shape[1])
+            return label_names(y, values.shape[1]), values, self._weights(sample_weight, len(values))
         codes = self._encode(y)
         return labels_of(self.classes_), codes, self._weights(sample_weight, len(codes))
 
@@ -117,6 +129,10 @@ class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
         given = self.class_weight
         if given is None or given == "balanced":
             return given
+        if getattr(self, "_several", False):
+            raise ValueError(
+                "class_weight must be 'balanced' or None where samples have several labels: there are no classes"
+            )
         if not isinstance(given, dict):
             raise ValueError(
                 f"The 'class_weight' parameter of {type(self).__name__} must be a dict, 'balanced' or None. "
@@ -166,6 +182,9 @@ class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
         self.n_iter_ = max(self.report_["iterations"], default=0)
         path = told.get("path", told.get("choice", {}).get("path", []))
         self.estimated_score_ = estimated_score(path, told["C"])
+        if told.get("several_labels"):
+            self.label_names_ = np.array(told["classes"], dtype=object)
+            self.estimated_label_scores_ = estimated_label_scores(path, told)
         # A fit that starts at the solution of the selection needs no further step.
         self.n_iter_ = max([self.n_iter_, *(point.get("steps", 0) for point in path)])
 
@@ -174,7 +193,8 @@ class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
         self._restore_training(told)
         self._model = model
         self._describe(told)
-        self.classes_ = classes_of(told["classes"])
+        self._several = told.get("several_labels", False)
+        self.classes_ = np.arange(len(told["classes"])) if self._several else classes_of(told["classes"])
         if "n_features" in told:
             self.n_features_in_ = told["n_features"]
 
@@ -201,6 +221,15 @@ class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
         arrays: dict[str, npt.NDArray[Any]] = self._model.arrays()
         return arrays
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    def _is_several(self) -> bool:
+        """Whether the fit was on several labels a sample."""
+        return bool(getattr(self, "_several", False))
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
 
@@ -214,6 +243,11 @@ class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
 
     def _dual_variables(self, X: Any, y: Any, sample_weight: Any) -> npt.NDArray[np.float64]:
         """(samples, problems)."""
+        if getattr(self, "_several", False):
+            values = indicator(y)
+            names = json.loads(self._model.header())["classes"]
+            target = names, values, self._weights(sample_weight, len(values))
+            return self._model.dual_variables(self._collected(X), target, self._threads())
         y = column_or_1d(y)
         codes = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
         if (unknown := self.classes_[codes] != y).any():
@@ -232,11 +266,13 @@ class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (n_samples,) for two classes, above 0 for ``classes_[1]``, else (n_samples, n_classes)
+        ndarray of shape (n_samples,) for two classes, above 0 for ``classes_[1]``, else (n_samples, n_classes); for
+        several
+            labels (n_samples, n_labels), above 0 for a label that the sample has
         """
         check_is_fitted(self)
         scores = self._scores(X).astype(np.float64, copy=False)
-        return scores.ravel() if len(self.classes_) == 2 else scores
+        return scores.ravel() if len(self.classes_) == 2 and not self._is_several() else scores
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The class of each sample.
@@ -247,9 +283,11 @@ class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (n_samples,)
+        ndarray of shape (n_samples,); for several labels (n_samples, n_labels), 1 for each label that the sample has
         """
         scores = self.decision_function(X)
+        if self._is_several():
+            return (scores > 0).astype(np.int64)
         chosen = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[chosen]
 
@@ -266,7 +304,8 @@ class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (n_samples, n_classes), in the order of ``classes_``
+        ndarray of shape (n_samples, n_classes), in the order of ``classes_``; for several labels the probability of
+        each
 
         Raises
         ------
@@ -284,7 +323,8 @@ class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (n_samples, n_classes), in the order of ``classes_``
+        ndarray of shape (n_samples, n_classes), in the order of ``classes_``; for several labels the probability of
+        each
 
         Raises
         ------
@@ -294,7 +334,8 @@ class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
         return self._probabilities(X, logarithm=True)
 
     def _probabilities(self, X: Any, *, logarithm: bool) -> npt.NDArray[np.float64]:
-        scores = self.decision_function(X).reshape(-1, 1 if len(self.classes_) == 2 else len(self.classes_))
+        is_one = len(self.classes_) == 2 and not self._is_several()
+        scores = self.decision_function(X).reshape(-1, 1 if is_one else len(self.classes_))
         return self._model.probabilities(np.ascontiguousarray(scores), logarithm=logarithm)
 
     def _facts(self) -> dict[str, str]:
@@ -323,7 +364,12 @@ class VectorClassifier(MarginClassifier):
 
     def _validated(self, X: Any, y: Any = "no_validation", *, reset: bool) -> Any:
         """X as scikit-learn validates it, with y where it is given."""
-        return validate_data(self, X, y, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
+        how = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
+        if has_several(y):
+            X = validate_data(self, X, reset=reset, **how)
+            check_consistent_length(X, y)
+            return X, y
+        return validate_data(self, X, y, reset=reset, **how)
 
     def _fitted(self, fit: Callable[..., Any], X: Any, y: Any, sample_weight: Any, **parameters: Any) -> Any:
         """The model that `fit` of the extension module trains on these samples."""

@@ -30,11 +30,19 @@ def estimated_score(path: list[dict[str, Any]], C: float) -> float:
     return float("nan")
 
 
+def estimated_label_scores(path: list[dict[str, Any]], told: dict[str, Any]) -> npt.NDArray[np.float64]:
+    """One minus the error of each of several labels, estimated as that of all is; NaN if it was not."""
+    unknown = [np.nan] * len(told["classes"])
+    errors = next((point.get("label_errors") for point in path if point["C"] == told["C"]), None)
+    return 1.0 - np.array(errors or unknown, dtype=np.float64)
+
+
 def path_of(points: list[dict[str, Any]]) -> dict[str, npt.NDArray[np.float64]]:
     """The points of a path, column by column."""
     # Left out of the file where they have these values.
     usual = {"loo_exact": False, "fold_error": np.nan, "held_out_error": np.nan}
-    columns = [*points[0], *(name for name in usual if name not in points[0])] if points else []
+    usual_first = [name for name in points[0] if name != "label_errors"] if points else []
+    columns = [*usual_first, *(name for name in usual if name not in points[0])] if points else []
     return {
         name: np.array([point.get(name, usual.get(name)) for point in points], dtype=np.float64) for name in columns
     }

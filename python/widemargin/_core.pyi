@@ -41,8 +41,9 @@ _Features = npt.NDArray[np.float32]
 _Floats = npt.NDArray[np.float64]
 _Codes = npt.NDArray[np.uint32]
 _Rows = npt.NDArray[np.int64]
-# Classes in their order, the number of each sample's, and the samples' weights.
-_Target = tuple[Sequence[int | str], _Codes, _Floats | None]
+# Classes in their order, the number of each sample's, and the samples' weights; or several labels and which of them
+# each sample has, samples × labels.
+_Target = tuple[Sequence[int | str], _Codes | _Floats, _Floats | None]
 _Stages = Sequence[tuple[str, float]]
 # A spec, or a function of two arrays and its name.
 _Kernel = str | tuple[Callable[[_Floats, _Floats], _Floats], str]

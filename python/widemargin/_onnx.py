@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
+from ._pipeline_file import instead_of
 from .auto import AutoSVC
 from .basis_expansion import BasisExpansionSVC
 from .power_mean import PowerMeanSVC
@@ -36,8 +38,14 @@ def to_onnx(estimator: Any, *, opset: int | None = None) -> onnx.ModelProto:
 
     The outputs of a classifier are ``label`` (int64, or string if classes are not integers; booleans are 0 and 1) and
     ``scores``, with the shape of ``decision_function`` and the type of the input, and, unless it was fitted by a
-    version without them, ``probabilities`` of shape (n_samples, n_classes). A sample that ``decision_function`` rejects
+    version without them, ``probabilities`` of shape (n_samples, n_classes). Where samples have several labels,
+    ``label`` is the indicator matrix that ``predict`` returns. A sample that ``decision_function`` rejects
     as a histogram because of negative values has the score NaN. The output of `BasisExpansion` is ``features``.
+
+    The steps of a `sklearn.pipeline.Pipeline` before ours are converted by the package skl2onnx, in double
+    precision as the input then is (in single with a `SimpleImputer`, which ONNX Runtime has in single precision only).
+    Where the first is a `ColumnTransformer` of a frame's columns, the model has an input of shape (n_samples, 1) a
+    column, of type double or string.
 
     The model stores the bases as dense rows. Comparing n samples with them takes memory for some matrices of shape (n,
     bases). Additive similarities, ``laplacian``, and powers of distances below 2 loop over the features: they take time
@@ -47,7 +55,7 @@ def to_onnx(estimator: Any, *, opset: int | None = None) -> onnx.ModelProto:
 
     Parameters
     ----------
-    estimator : PowerMeanSVC, ThinPlateSVC, BasisExpansionSVC, AutoSVC or BasisExpansion
+    estimator : PowerMeanSVC, ThinPlateSVC, BasisExpansionSVC, AutoSVC, BasisExpansion or Pipeline
     opset : int or None, default=None
         The version of the ONNX operator set, 13 or above; None is 17.
 
@@ -58,7 +66,7 @@ def to_onnx(estimator: Any, *, opset: int | None = None) -> onnx.ModelProto:
     Raises
     ------
     ImportError
-        If onnx is not installed: ``pip install widemargin[onnx]``.
+        If onnx is not installed: ``pip install widemargin[onnx]``; for a pipeline, if skl2onnx is not.
     TypeError
         For another estimator.
     ValueError
@@ -74,12 +82,20 @@ def to_onnx(estimator: Any, *, opset: int | None = None) -> onnx.ModelProto:
         import onnx
     except ImportError as error:
         raise ImportError("to_onnx needs the package onnx: pip install widemargin[onnx]") from error
+    if isinstance(estimator, Pipeline):
+        check_is_fitted(estimator)
+        from ._onnx_pipeline import pipeline_model
+
+        last = to_onnx(estimator.steps[-1][1], opset=opset)
+        return pipeline_model(estimator, last, opset=_OPSET if opset is None else opset)
     if isinstance(estimator, AutoSVC):
         check_is_fitted(estimator)
         estimator = estimator.best_estimator_
     if not isinstance(estimator, _KINDS):
         names = ", ".join(kind.__name__ for kind in _KINDS)
-        raise TypeError(f"to_onnx takes one of {names}, not {type(estimator).__name__}")
+        raise TypeError(
+            f"to_onnx takes one of {names}, Pipeline, not {type(estimator).__name__}{instead_of(estimator)}"
+        )
     check_is_fitted(estimator)
     opset = _OPSET if opset is None else opset
     newest = onnx.defs.onnx_opset_version()

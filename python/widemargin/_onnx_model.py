@@ -61,8 +61,14 @@ def model_of(
     if "classes" in told:
         if told["method"] not in _SCORES:
             result = _linear(graph, result, arrays)
-        outputs = _decided(graph, result, dtype, told["classes"])
-        if "calibration" in told:
+        several = told.get("several_labels", False)
+        decided = _several_decided if several else _decided
+        outputs = decided(graph, result, dtype, told["classes"])
+        if several and "calibration" in told:
+            slopes = np.array(told["calibration"]["slopes"], dtype)
+            graph("Sigmoid", graph("Mul", "scores", slopes), output="probabilities")
+            outputs.append(value("probabilities", dtype, ["N", len(slopes)]))
+        elif "calibration" in told:
             outputs.append(_probabilities(graph, told["calibration"]["slopes"], dtype, len(told["classes"])))
     else:
         width = sum(shape.get("n_features", shape["n_columns"]) for shape in told["maps"])
@@ -104,6 +110,16 @@ def _decided(graph: Graph, scores: str, dtype: npt.DTypeLike, classes: list[int 
     labels = np.array(classes, dtype=np.int64) if are_whole else graph.texts([str(label) for label in classes])
     graph("Gather", labels, chosen, axis=0, output="label")
     return [value("label", np.int64 if are_whole else np.str_, ["N"]), value("scores", dtype, shape)]
+
+
+def _several_decided(
+    graph: Graph, scores: str, dtype: npt.DTypeLike, classes: list[int | str]
+) -> list[onnx.ValueInfoProto]:
+    """The outputs `label`, 1 for each label that a sample has, and `scores`, of scores [N, K]."""
+    graph("Identity", scores, output="scores")
+    graph("Cast", graph("Greater", "scores", np.zeros((), dtype)), to=onnx.TensorProto.INT64, output="label")
+    shape: list[str | int] = ["N", len(classes)]
+    return [value("label", np.int64, shape), value("scores", dtype, shape)]
 
 
 def _probabilities(graph: Graph, slopes: list[float], dtype: np.dtype[Any], n_classes: int) -> onnx.ValueInfoProto:

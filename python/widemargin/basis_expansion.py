@@ -16,6 +16,7 @@ from ._bases import BASES, NORMALIZATIONS, basis_of, same_length
 from ._c_choice import c_of, path_of
 from ._collect import Collected, NoEstimator, collect
 from ._columns import by_name
+from ._label_matrix import codes_of, has_several, indicator
 from ._names import one_of
 from ._nested import NestedSpecMixin
 from ._samples import from_vectors, pick
@@ -229,7 +230,9 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
             Vectors (arrays, CSR, frames), images (n, h, w) or (n, h, w, 3) of uint8, grids (n, rows, columns, depth),
             series (see `layout`), strings, sets; for a callable any sequence. For "precomputed" the similarities of the
             samples to all bases or, if square, to each other.
-        y : array of shape (n_samples,)
+        y : array of shape (n_samples,), or (n_samples, n_labels) for several labels a sample
+            An indicator matrix, dense or sparse: 1 for a label that the sample has, 0 for one that it has not, NaN
+            where that is unknown.
         sample_weight : array of shape (n_samples,) or None
             Weight k is equivalent to k copies of the sample, 0 to its absence.
 
@@ -253,7 +256,7 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
                 basis, basis_rows = "index", self._base_rows
         else:
             collected = collect(self, X, resolved, reset=True)
-        same_length(collected.n, len(column_or_1d(y)))
+        same_length(collected.n, len(indicator(y) if has_several(y) else column_or_1d(y)))
         target = self._target(y, sample_weight)
         with self._watched(X=X, y=y) as progress:
             normalization, n_basis, search = self._search(resolved, normalization, basis)
@@ -313,10 +316,14 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
 
         Columns of polynomials follow those of the bases.
         """
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float32, np.float64], order="C")
+        how = {"accept_sparse": "csr", "dtype": [np.float32, np.float64], "order": "C"}
+        if has_several(y):
+            X = validate_data(self, X, **how)
+        else:
+            X, y = validate_data(self, X, y, **how)
         n = X.shape[0]
         if n == X.shape[1] - n_polynomials:
-            codes = np.unique(column_or_1d(y), return_inverse=True)[1].astype(np.uint32).reshape(-1)
+            codes = codes_of(y)
             weights = self._weights(sample_weight, n)
             present = np.arange(n) if weights is None else np.flatnonzero(weights > 0)
             basis, given = basis_of(self.basis, self)

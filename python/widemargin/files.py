@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from . import _core
+from . import _core, _pipeline_file
 from ._base import MarginClassifier
 from .basis_expansion import BasisExpansionSVC
+from .one_class import BasisExpansionOneClass
 from .power_mean import PowerMeanSVC
 from .similarity import resolve
 from .thin_plate import ThinPlateSVC
@@ -25,10 +27,11 @@ CLASSES: dict[str, Any] = {
     "thin-plate": ThinPlateSVC,
 }
 _PYTHON = "python.pickle"
+_ONE_CLASS = "one-class.npz"
 
 
-def save(estimator: MarginClassifier, path: str | os.PathLike[str]) -> None:
-    """Writes a fitted classifier to a file, atomically.
+def save(estimator: Any, path: str | os.PathLike[str]) -> None:
+    """Writes a fitted estimator, or a pipeline that ends in one, to a file, atomically.
 
     Symbolic links are followed; a replaced file keeps its permissions; devices, pipes and folders are refused.
 
@@ -36,9 +39,13 @@ def save(estimator: MarginClassifier, path: str | os.PathLike[str]) -> None:
     callable is pickled into it with its bases: such a file can only be read by Python, and `load` needs
     ``trusted=True``.
 
+    A `sklearn.pipeline.Pipeline` may have scikit-learn's scalers, `OneHotEncoder`, `OrdinalEncoder`, `SimpleImputer`,
+    `FunctionTransformer` without a function and `ColumnTransformer` of these before the estimator. Its file is an
+    archive of its own, without pickle; the command line does not read it.
+
     Parameters
     ----------
-    estimator : PowerMeanSVC, BasisExpansionSVC or ThinPlateSVC
+    estimator : PowerMeanSVC, BasisExpansionSVC, ThinPlateSVC, BasisExpansionOneClass or Pipeline
     path : path
 
     Raises
@@ -62,18 +69,46 @@ def save(estimator: MarginClassifier, path: str | os.PathLike[str]) -> None:
     >>> bool((same.decision_function(X) == svc.decision_function(X)).all())
     True
     """
-    if not isinstance(estimator, MarginClassifier):
-        names = ", ".join(one.__name__ for one in CLASSES.values())
-        raise TypeError(f"save takes one of {names}, not {type(estimator).__name__}")
+    if isinstance(estimator, Pipeline):
+        check_is_fitted(estimator)
+        _core.write_file(path, _pipeline_file.to_bytes(estimator, _step_bytes))
+        return
+    if not isinstance(estimator, (MarginClassifier, BasisExpansionOneClass)):
+        names = ", ".join(one.__name__ for one in (*CLASSES.values(), BasisExpansionOneClass, Pipeline))
+        found = type(estimator).__name__
+        raise TypeError(f"save takes one of {names}, not {found}{_pipeline_file.instead_of(estimator)}")
     check_is_fitted(estimator)
-    data = estimator._model.to_bytes()
-    if isinstance(estimator, BasisExpansionSVC) and estimator._resolved.calls:
-        data = _core.with_payload(data, _PYTHON, _pickled(estimator))
+    data = estimator._model.to_bytes() if _is_whole(estimator) else None
+    if isinstance(estimator, BasisExpansionOneClass):
+        if data is None:
+            raise TypeError(
+                "a similarity that is Python's cannot be saved with BasisExpansionOneClass: pickle the estimator"
+            )
+        data = _core.with_payload(data, _ONE_CLASS, estimator._payload())
+    elif data is None:
+        data = _core.with_payload(estimator._model.to_bytes(), _PYTHON, _pickled(estimator))
     _core.write_file(path, data)
 
 
+def _is_whole(estimator: Any) -> bool:
+    """Whether the model file says all, without code of Python."""
+    return not (hasattr(estimator, "_resolved") and estimator._resolved.calls)
+
+
+def _step_bytes(step: Any) -> bytes | None:
+    """The model file of a step of a pipeline that is ours."""
+    if not isinstance(step, (MarginClassifier, BasisExpansionOneClass)):
+        return None
+    if not _is_whole(step):
+        raise TypeError(
+            f"the similarity of {type(step).__name__} is code of Python, which the file of a pipeline cannot hold"
+        )
+    data: bytes = step._model.to_bytes()
+    return _core.with_payload(data, _ONE_CLASS, step._payload()) if isinstance(step, BasisExpansionOneClass) else data
+
+
 def load(path: str | os.PathLike[str], *, trusted: bool = False) -> Any:
-    """Reads a classifier written by `save` or the command line.
+    """Reads an estimator or a pipeline written by `save`, or a classifier written by the command line.
 
     Parameters
     ----------
@@ -83,7 +118,7 @@ def load(path: str | os.PathLike[str], *, trusted: bool = False) -> Any:
 
     Returns
     -------
-    PowerMeanSVC, BasisExpansionSVC or ThinPlateSVC
+    PowerMeanSVC, BasisExpansionSVC, ThinPlateSVC, BasisExpansionOneClass or Pipeline
         Fitted, with the parameters and column names of its training, so that fitting a clone repeats the fit.
         Parameters that the file does not store (``n_jobs``, ``verbose``, ``time_limit``) have their defaults.
 
@@ -99,6 +134,8 @@ def load(path: str | os.PathLike[str], *, trusted: bool = False) -> Any:
     -----
     UserWarning
         For a file of format 1, which has no checksum, so that damage may go undetected.
+    sklearn.exceptions.InconsistentVersionWarning
+        For a pipeline that another version of scikit-learn wrote.
 
     Examples
     --------
@@ -107,6 +144,11 @@ def load(path: str | os.PathLike[str], *, trusted: bool = False) -> Any:
     if not isinstance(trusted, bool | np.bool_):
         raise TypeError(f"trusted must be True or False, not {trusted!r}")
     data = Path(path).read_bytes()
+    if _pipeline_file.is_archive(data):
+        try:
+            return _pipeline_file.from_bytes(data, lambda model: _from_bytes(model, json.loads(_core.header_of(model))))
+        except ValueError as error:
+            raise ValueError(str(error).replace("<bytes>", os.fsdecode(path))) from error
     try:
         # Nothing of the file is looked at before the library has found it whole and its header complete.
         told = json.loads(_core.header_of(data))
@@ -120,8 +162,24 @@ def load(path: str | os.PathLike[str], *, trusted: bool = False) -> Any:
 
 
 def _from_bytes(data: bytes, told: dict[str, Any]) -> Any:
+    if told["method"] == "expansion":
+        return _one_class(data, told)
     model = _core.Model.from_bytes(data)
     return CLASSES[told["method"]]._restored(model, told)
+
+
+def _one_class(data: bytes, told: dict[str, Any]) -> BasisExpansionOneClass:
+    specs = told["similarity"]
+    detector = BasisExpansionOneClass(specs[0] if len(specs) == 1 else specs)
+    detector._take(_core.payload(data, _ONE_CLASS))
+    detector._model = _core.Model.expansion_from_bytes(data)
+    detector._resolved = resolve(detector.similarity, detector.layout)
+    detector.similarities_ = specs
+    detector.normalization = told["normalization"].replace("-", "_")
+    detector.n_basis = len(detector.basis_indices_)
+    if "n_features" in told["bases"]:
+        detector.n_features_in_ = told["bases"]["n_features"]
+    return detector
 
 
 def _has_python(told: dict[str, Any]) -> bool:

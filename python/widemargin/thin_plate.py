@@ -169,7 +169,9 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         Parameters
         ----------
         X : array, sparse array or frame of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
+        y : array of shape (n_samples,), or (n_samples, n_labels) for several labels a sample
+            An indicator matrix, dense or sparse: 1 for a label that the sample has, 0 for one that it has not, NaN
+            where that is unknown.
         sample_weight : array of shape (n_samples,) or None
             Weight k is equivalent to k copies of the sample, 0 to its absence.
 

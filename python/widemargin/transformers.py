@@ -27,9 +27,54 @@ from .similarity import resolve
 __all__ = ["HOG", "BasisExpansion", "MeanNormScaler"]
 
 
-class BasisExpansion(
-    NestedSpecMixin, WithBases, ClassNamePrefixFeaturesOutMixin, TransformerMixin, WatchedMixin, BaseEstimator
-):
+class Expanding(NestedSpecMixin, WithBases, WatchedMixin, BaseEstimator):
+    """For estimators whose model is an expansion that no labels are needed for."""
+
+    _read = _core.Model.expansion_from_bytes
+
+    def _expanded(self, X: Any, y: Any, n_basis: int | None, seed: int) -> npt.NDArray[np.float32]:
+        """Selects the bases, learns the normalization, and returns the features of the samples; without a number of
+        bases 500, and at most half of the samples."""
+        normalization = one_of("normalization", self.normalization, NORMALIZATIONS, estimator=self)
+        basis, basis_rows = basis_of(self.basis, self)
+        resolved = resolve(self.similarity, self.layout)
+        collected = collect(self, X, resolved, reset=True)
+        codes, n_classes = None, 1
+        if y is not None:
+            classes, numbers = np.unique(column_or_1d(y), return_inverse=True)
+            codes, n_classes = numbers.astype(np.uint32).reshape(-1), len(classes)
+            same_length(collected.n, len(codes))
+        with self._watched(X=X, y=y) as progress:
+            model, features, rows = _core.fit_expansion(
+                collected.given,
+                codes,
+                n_classes,
+                similarity=resolved.similarities,
+                n_basis=max(min(500, collected.n // 2) if n_basis is None else min(n_basis, collected.n), 1),
+                basis=basis,
+                basis_rows=basis_rows,
+                normalization=normalization,
+                seed=seed,
+                threads=self._threads(),
+                monitor=watched(progress),
+            )
+        self._model, self._resolved = model, resolved
+        self.similarities_ = json.loads(model.header())["similarity"]
+        self.basis_indices_ = np.array(rows, dtype=np.int64)
+        if resolved.calls:
+            self._python_bases = pick(X, self.basis_indices_)
+        return features
+
+    def _features(self, X: Any) -> npt.NDArray[np.float32]:
+        """The features of new samples."""
+        collected = collect(self, X, self._resolved, reset=False)
+        return self._model.transform(collected.given, self._threads())
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")
+
+
+class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Expanding):
     """Similarities to a number of bases, normalised: the features of `BasisExpansionSVC`, for any linear model.
 
     The parameters are those of `BasisExpansionSVC`. Without y, "index" and "stratified" bases ignore classes.
@@ -52,7 +97,6 @@ class BasisExpansion(
     (150, 30)
     """
 
-    _read = _core.Model.expansion_from_bytes
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_basis": [Interval(Integral, 1, None, closed="left")],
         "n_jobs": [None, Integral],
@@ -119,35 +163,8 @@ class BasisExpansion(
         -------
         ndarray of float32 of shape (n_samples, n_features)
         """
-        normalization = one_of("normalization", self.normalization, NORMALIZATIONS, estimator=self)
-        basis, basis_rows = basis_of(self.basis, self)
-        resolved = resolve(self.similarity, self.layout)
-        collected = collect(self, X, resolved, reset=True)
-        codes, n_classes = None, 1
-        if y is not None:
-            classes, numbers = np.unique(column_or_1d(y), return_inverse=True)
-            codes, n_classes = numbers.astype(np.uint32).reshape(-1), len(classes)
-            same_length(collected.n, len(codes))
-        with self._watched(X=X, y=y) as progress:
-            model, features, rows = _core.fit_expansion(
-                collected.given,
-                codes,
-                n_classes,
-                similarity=resolved.similarities,
-                n_basis=min(int(self.n_basis), max(collected.n, 1)),
-                basis=basis,
-                basis_rows=basis_rows,
-                normalization=normalization,
-                seed=self._seed(),
-                threads=self._threads(),
-                monitor=watched(progress),
-            )
-        self._model, self._resolved = model, resolved
-        self.similarities_ = json.loads(model.header())["similarity"]
-        self.basis_indices_ = np.array(rows, dtype=np.int64)
+        features = self._expanded(X, y, int(self.n_basis), self._seed())
         self._n_features_out = features.shape[1]
-        if resolved.calls:
-            self._python_bases = pick(X, self.basis_indices_)
         return features
 
     def transform(self, X: Any) -> npt.NDArray[np.float32]:
@@ -162,8 +179,4 @@ class BasisExpansion(
         ndarray of float32 of shape (n_samples, n_features)
         """
         check_is_fitted(self)
-        collected = collect(self, X, self._resolved, reset=False)
-        return self._model.transform(collected.given, self._threads())
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_model")
+        return self._features(X)

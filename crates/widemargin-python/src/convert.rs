@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use numpy::ndarray::{ArrayD, ArrayViewD, IxDyn};
-use numpy::{PyArray1, PyArray2, PyArrayDyn, PyArrayMethods, PyReadonlyArray1};
+use numpy::{PyArray1, PyArray2, PyArrayDyn, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::PyClass;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -35,13 +35,26 @@ impl From<&Class> for Label {
     }
 }
 
-/// What samples are trained on: the ordered classes, the class index of each sample, and their weights.
-pub(crate) type Target<'py> = (Vec<Class>, PyReadonlyArray1<'py, u32>, Option<PyReadonlyArray1<'py, f64>>);
+/// The class index of each sample, or which of several labels it has.
+#[derive(FromPyObject)]
+pub(crate) enum Answers<'py> {
+    #[pyo3(transparent)]
+    Codes(PyReadonlyArray1<'py, u32>),
+    #[pyo3(transparent)]
+    Several(PyReadonlyArray2<'py, f64>),
+}
+
+/// What samples are trained on: the ordered classes or labels, the answer of each sample, and their weights.
+pub(crate) type Target<'py> = (Vec<Class>, Answers<'py>, Option<PyReadonlyArray1<'py, f64>>);
 
 /// The labels of a target, and its weights.
-pub(crate) fn labelled<'a>((classes, codes, weights): &'a Target<'_>) -> PyResult<(Labels, Option<&'a [f64]>)> {
+pub(crate) fn labelled<'a>((classes, answers, weights): &'a Target<'_>) -> PyResult<(Labels, Option<&'a [f64]>)> {
     let classes = classes.iter().map(Label::from).collect();
-    let labels = Labels::from_codes(classes, codes.as_slice()?.to_vec()).map_err(raise)?;
+    let labels = match answers {
+        Answers::Codes(codes) => Labels::from_codes(classes, codes.as_slice()?.to_vec()),
+        Answers::Several(values) => Labels::several(classes, values.as_slice()?),
+    };
+    let labels = labels.map_err(raise)?;
     Ok((labels, weights.as_ref().map(|weights| weights.as_slice()).transpose()?))
 }
 

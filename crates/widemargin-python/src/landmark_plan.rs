@@ -132,6 +132,7 @@ pub(crate) fn fit_thin_plate_remote(
     let facts = ModelFacts {
         classes: labels.labels.classes().to_vec(),
         class_weights: labels.class_totals(),
+        several_labels: false,
         support,
         stages: convert::stages(stages),
     };

@@ -168,23 +168,24 @@ impl Model {
         monitor: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let patience = Patience::new(None, monitor)?;
-        let (values, n_classes) = match &self.0 {
+        let (values, (n_classes, is_several)) = match &self.0 {
             Trained::Any(model) => {
                 let samples = needed(samples)?;
                 let view = samples.view()?;
                 let values = conduct(py, &patience, |monitor, _| model.decision_values(&view, threads, monitor))?;
-                (values, model.classes().len())
+                (values, (model.classes().len(), model.has_several_labels()))
             }
             Trained::Composite(model) => {
                 let source = both(samples)?;
                 let scores = conduct(py, &patience, |monitor, to_caller| {
                     model.decision_function_with(&source(to_caller), threads, monitor)
                 })?;
-                (scores.values().iter().map(|&score| f64::from(score)).collect(), model.classes().len())
+                let values = scores.values().iter().map(|&score| f64::from(score)).collect();
+                (values, (model.classes().len(), model.has_several_labels()))
             }
             _ => return Err(PyTypeError::new_err("an expansion alone has no decision values")),
         };
-        let n_cols = if n_classes == 2 { 1 } else { n_classes };
+        let n_cols = if n_classes == 2 && !is_several { 1 } else { n_classes };
         let n_rows = values.len() / n_cols;
         shaped(py, values, n_rows, n_cols)
     }
@@ -197,14 +198,17 @@ impl Model {
         values: PyReadonlyArray2<'py, f64>,
         logarithm: bool,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let (calibration, n_classes) = match &self.0 {
-            Trained::Any(model) => (model.calibration(), model.classes().len()),
-            Trained::Composite(model) => (model.calibration(), model.classes().len()),
+        let (calibration, n_classes, is_several) = match &self.0 {
+            Trained::Any(model) => (model.calibration(), model.classes().len(), model.has_several_labels()),
+            Trained::Composite(model) => (model.calibration(), model.classes().len(), model.has_several_labels()),
             _ => return Err(PyTypeError::new_err("an expansion alone has no probabilities")),
         };
         let calibration = calibration.ok_or(Error::NotCalibrated).map_err(raise)?;
         let found = if logarithm { Calibration::log_probabilities } else { Calibration::probabilities };
         let n_rows = values.shape()[0];
+        if is_several {
+            return shaped(py, calibration.of_labels(values.as_slice()?, logarithm), n_rows, n_classes);
+        }
         shaped(py, found(calibration, values.as_slice()?, n_classes), n_rows, n_classes)
     }
 

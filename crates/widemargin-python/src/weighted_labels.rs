@@ -55,6 +55,7 @@ impl WeightedLabels {
     #[expect(non_snake_case, reason = "C is the parameter's name")]
     fn new(target: Target<'_>, class_weight: Option<Factors>, C: f64) -> PyResult<Self> {
         let (labels, copies) = labelled(&target)?;
+        labels.check_one_class("training on workers").map_err(raise)?;
         let class_weight = convert::class_weight(class_weight.as_ref(), &labels)?;
         let weights = effective_weights(&labels, copies, &class_weight).map_err(raise)?;
         check_costs(C, &weights, labels.classes().len()).map_err(raise)?;

@@ -99,7 +99,7 @@ impl Distinct {
             Error::Weight { row, value } => Error::Weight { row: self.rows[row], value },
             error => error,
         })?;
-        Ok((labels, weights))
+        Ok((labels.balanced(class_weight, &weights), weights))
     }
 
     /// Number of the caller's rows with weight above 0, copies included.

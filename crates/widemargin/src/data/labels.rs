@@ -1,10 +1,11 @@
-//! Class labels: integers or strings.
+//! Class labels: integers or strings. Several labels a sample are in `label_sets.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::label_sets::LabelSets;
 use crate::error::{Error, Result};
 
 /// A class label. Integers sort before texts, integers by value and texts by their bytes.
@@ -56,11 +57,14 @@ impl From<&str> for Label {
     }
 }
 
-/// The labels of a set of samples: the ordered classes, and for each sample the index of its class.
+/// The labels of a set of samples: the ordered classes, and for each sample the index of its class. Where samples have
+/// several labels ([`Labels::several`]) the classes are these labels, and the codes number the sets of them that occur.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Labels {
-    classes: Vec<Label>,
-    codes: Vec<u32>,
+    pub(super) classes: Vec<Label>,
+    pub(super) codes: Vec<u32>,
+    /// The sets that the codes are of, where samples have several labels.
+    pub(super) sets: Option<LabelSets>,
 }
 
 impl Labels {
@@ -79,7 +83,7 @@ impl Labels {
         for code in &mut codes {
             *code = sorted[*code as usize];
         }
-        Labels { classes: seen.into_keys().collect(), codes }
+        Labels { classes: seen.into_keys().collect(), codes, sets: None }
     }
 
     /// Labels that are already encoded: the classes in the caller's order, and for each sample the index of its class.
@@ -99,7 +103,7 @@ impl Labels {
                 format!("numbers below {}, that of the classes", classes.len()),
             ));
         }
-        Ok(Labels { classes, codes })
+        Ok(Labels { classes, codes, sets: None })
     }
 
     /// The sum of the samples' weights in each class.
@@ -114,7 +118,7 @@ impl Labels {
         &self.classes
     }
 
-    /// The index of each sample's class in [`Labels::classes`].
+    /// The index of each sample's class in [`Labels::classes`], or of its set where samples have several labels.
     pub fn codes(&self) -> &[u32] {
         &self.codes
     }
@@ -130,18 +134,28 @@ impl Labels {
     }
 
     /// The label of one sample.
+    ///
+    /// # Panics
+    /// Where samples have several labels.
     pub fn get(&self, row: usize) -> &Label {
         &self.classes[self.codes[row] as usize]
     }
 
-    /// The labels of the given rows, in the given order. Classes without samples are dropped, and the others sorted.
+    /// The labels of the given rows, in the given order. Classes without samples are dropped, and the others sorted;
+    /// of several labels all stay.
     pub fn select(&self, rows: &[usize]) -> Labels {
+        if self.sets.is_some() {
+            return self.of_rows(rows);
+        }
         Labels::new(rows.iter().map(|&row| self.get(row).clone()))
     }
 
     /// The labels of the given rows: all classes if each has a row, else those that have.
     pub(crate) fn present(&self, rows: &[usize]) -> Labels {
         let kept = self.of_rows(rows);
+        if self.sets.is_some() {
+            return kept;
+        }
         let mut is_present = vec![false; self.classes.len()];
         kept.codes.iter().for_each(|&code| is_present[code as usize] = true);
         if is_present.iter().all(|&present| present) { kept } else { self.select(rows) }
@@ -149,10 +163,12 @@ impl Labels {
 
     /// The labels of the given rows, keeping all classes.
     pub(crate) fn of_rows(&self, rows: &[usize]) -> Labels {
-        Labels { classes: self.classes.clone(), codes: rows.iter().map(|&row| self.codes[row]).collect() }
+        let codes = rows.iter().map(|&row| self.codes[row]).collect();
+        Labels { classes: self.classes.clone(), codes, sets: self.sets.clone() }
     }
 
-    /// Checks that there is one label for each of `n_rows` samples and that they have at least two classes.
+    /// Checks that there is one label for each of `n_rows` samples and that they have at least two classes, or at least one
+    /// of several labels.
     ///
     /// # Errors
     /// [`Error::Shape`], [`Error::NoSamples`] or [`Error::OneClass`].
@@ -160,7 +176,7 @@ impl Labels {
         self.check_number(n_rows)?;
         match self.classes.as_slice() {
             [] => Err(Error::NoSamples("")),
-            [only] => Err(Error::OneClass { label: only.to_string(), n_samples: n_rows }),
+            [only] if self.sets.is_none() => Err(Error::OneClass { label: only.to_string(), n_samples: n_rows }),
             _ => Ok(()),
         }
     }

@@ -12,6 +12,7 @@ mod fingerprint;
 mod fold_classes;
 mod folds;
 mod images;
+mod label_sets;
 mod labels;
 mod resources;
 mod rows;

@@ -19,13 +19,15 @@ pub enum ClassWeight {
 
 /// The weight of each sample: the caller's (1 if none are given) times that of its class.
 ///
+/// Where samples have several labels, the weights of classes differ from label to label: they are not part of these.
+///
 /// Weight k is equivalent to k copies of the sample, weight 0 to its absence; `Balanced` therefore counts samples by
 /// their weight.
 ///
 /// # Errors
 /// [`Error::Shape`] if the numbers of weights and samples differ, [`Error::Weight`] for a negative or non-finite
 /// weight, [`Error::NoSamples`] if every weight is 0, [`Error::OneClass`] if all samples with a weight above 0 are of
-/// one class.
+/// one class, [`Error::Parameter`] where samples have several labels and one is the same for all samples.
 pub fn effective_weights(
     labels: &Labels,
     sample_weight: Option<&[f64]>,
@@ -45,6 +47,14 @@ pub fn effective_weights(
     };
     if let Some(row) = weights.iter().position(|w| !w.is_finite() || *w < 0.0) {
         return Err(Error::Weight { row, value: weights[row] });
+    }
+    if labels.is_several() {
+        labels.check_sets(&mut weights, class_weight)?;
+        return if weights.iter().any(|weight| *weight > 0.0) {
+            Ok(weights)
+        } else {
+            Err(Error::NoSamples(": all sample weights are zero"))
+        };
     }
     let factors = class_factors(labels, &weights, class_weight)?;
     for (weight, &code) in weights.iter_mut().zip(labels.codes()) {

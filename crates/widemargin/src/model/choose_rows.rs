@@ -11,7 +11,7 @@ const OF_A_CLASS: usize = 10;
 /// many are wanted as there are. Of more than `n_wanted` / 10 classes so many, evenly spaced, are represented.
 pub fn choose_rows(labels: &Labels, weights: &[f64], n_wanted: usize, seed: u64) -> Vec<usize> {
     let (n_classes, most) = (labels.classes().len(), (n_wanted / OF_A_CLASS).max(2));
-    if n_classes <= most || n_wanted >= labels.len() {
+    if n_classes <= most || n_wanted >= labels.len() || labels.is_several() {
         return choose_of_classes(labels, weights, n_wanted, OF_A_CLASS, seed);
     }
     let is_chosen = |code: u32| {

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::dual_variables::{costs, in_classes, of_smooth};
+use super::dual_variables::{costs, of_smooth};
 use super::file::{self, Array, NO_FILE, Reader};
 use super::{BasisExpansionSvc, PowerMeanSvc, Scores, ThinPlateSvc, TrainingSettings};
 use super::{basis_expansion, power_mean, thin_plate};
@@ -111,13 +111,40 @@ pub trait Classifier: Any + fmt::Debug + Send + Sync {
     /// # Errors
     /// As for [`Classifier::decision_function`].
     fn predict(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Vec<&Label>> {
+        if self.has_several_labels() {
+            let expected = "predict_labels: samples have several labels, and no one class";
+            return Err(Error::parameter("predict", "the class of each sample", expected));
+        }
         Ok(self.decision_function(samples, threads, monitor)?.decide(self.classes()))
+    }
+
+    /// Whether samples have several labels, which are the classes: there is then a decision value for each of them, above 0
+    /// where the sample has it.
+    fn has_several_labels(&self) -> bool;
+
+    /// Which of several labels each sample has, samples × labels: 1 or 0.
+    ///
+    /// # Errors
+    /// As for [`Classifier::decision_function`]; [`Error::Parameter`] for a model of one class a sample.
+    fn predict_labels(
+        &self,
+        samples: &SamplesView<'_>,
+        threads: usize,
+        monitor: &Monitor<'_>,
+    ) -> Result<DenseMatrix<u8>> {
+        if !self.has_several_labels() {
+            return Err(Error::parameter("predict_labels", "labels", "predict: samples have one class each"));
+        }
+        let scores = self.decision_function(samples, threads, monitor)?;
+        let values = scores.values().iter().map(|&score| u8::from(score > 0.0)).collect();
+        Ok(DenseMatrix { values, n_rows: scores.n_rows(), n_cols: scores.n_cols() })
     }
 
     /// How decision values become probabilities; none in files of versions that had no probabilities.
     fn calibration(&self) -> Option<&Calibration>;
 
-    /// The probability of each class, samples × classes. The most probable class of a sample is the predicted one.
+    /// The probability of each class, samples × classes. The most probable class of a sample is the predicted one. Of
+    /// several labels the probability of each: above ½ where it is predicted.
     ///
     /// With class weights they are the probabilities in the classes as weighted, as predictions are.
     ///
@@ -133,6 +160,10 @@ pub trait Classifier: Any + fmt::Debug + Send + Sync {
         let calibration = self.calibration().ok_or(Error::NotCalibrated)?;
         let values = self.decision_values(samples, threads, monitor)?;
         let n_classes = self.classes().len();
+        if self.has_several_labels() {
+            let values = calibration.of_labels(&values, false);
+            return Ok(DenseMatrix { n_rows: values.len() / n_classes, n_cols: n_classes, values });
+        }
         let (n_rows, n_cols) = (values.len() / n_problems(n_classes), n_classes);
         Ok(DenseMatrix { values: calibration.probabilities(&values, n_classes), n_rows, n_cols })
     }
@@ -171,8 +202,8 @@ pub trait Classifier: Any + fmt::Debug + Send + Sync {
             return Err(Error::parameter("loss", self.loss(), expected));
         };
         let values = self.decision_values(samples, threads, monitor)?;
-        let labels = in_classes(labels, self.classes(), values.len() / n_problems(self.classes().len()))?;
-        let costs = costs(1.0, &labels, sample_weight, self.training().map(|training| &training.class_weight))?;
+        let k = if self.has_several_labels() { self.classes().len() } else { n_problems(self.classes().len()) };
+        let (labels, costs) = costs(1.0, labels, self.classes(), values.len() / k, (sample_weight, self.training()))?;
         let mut alphas = of_smooth(loss, &labels, &costs, &values);
         let n_problems = alphas.n_cols;
         alphas.values.iter_mut().enumerate().for_each(|(at, alpha)| *alpha *= self.c(at % n_problems));
@@ -283,6 +314,10 @@ macro_rules! own_methods {
 
         fn feature_names(&self) -> Option<&[String]> {
             Self::feature_names(self)
+        }
+
+        fn has_several_labels(&self) -> bool {
+            Self::has_several_labels(self)
         }
 
         fn calibration(&self) -> Option<&Calibration> {

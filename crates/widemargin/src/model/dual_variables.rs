@@ -4,6 +4,7 @@
 //! f = Σ α_i y_i k(x_i, ·): the representer theorem. A smooth loss gives it at any margin; the hinge at every margin but
 //! 1, where the support vectors are.
 
+use super::origin::TrainingSettings;
 use crate::data::{ClassWeight, DenseMatrix, Label, Labels, effective_weights};
 use crate::error::{Error, Result};
 use crate::problem::{OneVsRest, SmoothLoss};
@@ -18,6 +19,12 @@ pub(crate) fn in_classes(labels: &Labels, classes: &[Label], n_samples: usize) -
         let (found, expected) = (format!("{} labels", labels.len()), format!("{n_samples}, one a sample"));
         return Err(Error::shape("labels", found, expected));
     }
+    if labels.is_several() {
+        if labels.classes() == classes {
+            return Ok(labels.clone());
+        }
+        return Err(Error::shape("labels", "other labels", "those that the model was trained with, in their order"));
+    }
     let code = |label: &Label| {
         let known = classes.iter().position(|class| class == label);
         known
@@ -29,24 +36,31 @@ pub(crate) fn in_classes(labels: &Labels, classes: &[Label], n_samples: usize) -
     Labels::from_codes(classes.to_vec(), codes)
 }
 
-/// C times the weight of each sample, of which those of the classes are part.
+/// The labels in terms of a model's classes, and C times the weight of each sample, of which those of the classes are part.
+///
+/// # Errors
+/// As for [`in_classes`]; those of invalid weights.
 pub(crate) fn costs(
     c: f64,
     labels: &Labels,
-    sample_weight: Option<&[f64]>,
-    class_weight: Option<&ClassWeight>,
-) -> Result<Vec<f64>> {
-    let weights = effective_weights(labels, sample_weight, class_weight.unwrap_or(&ClassWeight::Uniform))?;
-    Ok(weights.into_iter().map(|weight| c * weight).collect())
+    classes: &[Label],
+    n_samples: usize,
+    (sample_weight, training): (Option<&[f64]>, Option<&TrainingSettings>),
+) -> Result<(Labels, Vec<f64>)> {
+    let labels = in_classes(labels, classes, n_samples)?;
+    let class_weight = training.map_or(&ClassWeight::Uniform, |training| &training.class_weight);
+    let weights = effective_weights(&labels, sample_weight, class_weight)?;
+    let labels = labels.balanced(class_weight, &weights);
+    Ok((labels, weights.into_iter().map(|weight| c * weight).collect()))
 }
 
 /// The dual variables, samples × problems, at decision values (row-major).
 pub(crate) fn of_smooth(loss: SmoothLoss, labels: &Labels, costs: &[f64], decision: &[f64]) -> DenseMatrix<f64> {
-    let targets = OneVsRest::new(labels.codes(), labels.classes().len());
+    let targets = OneVsRest::of(labels);
     let (n_rows, n_cols) = (labels.len(), targets.n_problems());
     let at = |(at, value): (usize, &f64)| {
         let (row, problem) = (at / n_cols, at % n_cols);
-        costs[row] * loss.at(targets.sign(row, problem) * value).pull
+        costs[row] * targets.weight(row, problem) * loss.at(targets.sign(row, problem) * value).pull
     };
     DenseMatrix { values: decision.iter().enumerate().map(at).collect(), n_rows, n_cols }
 }

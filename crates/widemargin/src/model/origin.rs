@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{ClassWeight, Label, TableColumns};
+use crate::data::{ClassWeight, Label, Labels, TableColumns};
 use crate::error::{Error, Result};
+use crate::problem::n_problems;
 use crate::solve::Calibration;
 
 /// The header fields common to all methods; absent in older files.
@@ -19,6 +20,9 @@ pub(crate) struct Origin {
     /// How decision values become probabilities.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Calibration>,
+    /// Whether samples have several labels, which are the model's classes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub several_labels: bool,
 }
 
 impl Origin {
@@ -27,14 +31,40 @@ impl Origin {
         Origin { training: Some(training), ..Origin::default() }
     }
 
+    /// The same for these labels.
+    pub fn labelled(self, labels: &Labels) -> Self {
+        Origin { several_labels: labels.is_several(), ..self }
+    }
+
+    /// Number of two-class problems of a model of so many classes or labels.
+    pub fn n_problems(&self, n_classes: usize) -> usize {
+        if self.several_labels { n_classes } else { n_problems(n_classes) }
+    }
+
+    /// Refuses what is asked of the one class of a sample, of a model of several labels.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`].
+    pub fn check_one_class(&self, what: &'static str) -> Result<()> {
+        if !self.several_labels {
+            return Ok(());
+        }
+        let expected = "of a model of one class a sample: this one has several labels, whose decision values say by their \
+                        sign which a sample has";
+        Err(Error::parameter("predict", what, expected))
+    }
+
     /// The same with a calibration.
     pub fn calibrated(self, calibration: Calibration) -> Self {
         Origin { calibration: Some(calibration), ..self }
     }
 
-    /// What is wrong with the calibration of a model of so many classes.
+    /// What is wrong with the classes of a model that was read, or their calibration.
     pub fn problem(&self, n_classes: usize) -> Option<String> {
-        self.calibration.as_ref()?.problem(n_classes)
+        if n_classes < if self.several_labels { 1 } else { 2 } {
+            return Some(format!("{n_classes} classes cannot be"));
+        }
+        self.calibration.as_ref()?.problem(n_classes, self.several_labels)
     }
 
     /// Adds names, one per feature.
@@ -138,6 +168,12 @@ macro_rules! tells_origin {
         /// The parameters of the fit that are not stored elsewhere in the model; `None` for older files.
         pub fn training(&self) -> Option<&crate::model::TrainingSettings> {
             self.origin.training.as_ref()
+        }
+
+        /// Whether samples have several labels, which are the model's classes: one decision value a label, above 0 where
+        /// the sample has it.
+        pub fn has_several_labels(&self) -> bool {
+            self.origin.several_labels
         }
 
         /// How decision values become probabilities; `None` for files of versions that had no probabilities.

@@ -237,7 +237,7 @@ impl<'a> BlockObjective<'a> {
         for (i, (&score, &cost)) in scores.iter().zip(costs).enumerate() {
             let row = shard.rows.start + i;
             let cost = if self.holds_out && self.can_be_held_out(row) { 0.0 } else { cost };
-            visit(i, self.targets.sign(row, k), cost, f64::from(score));
+            visit(i, self.targets.sign(row, k), cost * self.targets.weight(row, k), f64::from(score));
         }
     }
 

@@ -169,6 +169,7 @@ impl AutoParams {
         sample_weight: Option<&[f64]>,
         monitor: &Monitor<'_>,
     ) -> Result<AutoFit> {
+        labels.check_one_class("choosing the method")?;
         labels.check(samples.n_samples())?;
         let weights = effective_weights(labels, sample_weight, &self.class_weight)?;
         let rows = choose_rows(labels, &weights, SAMPLES.min(weights.len()), self.seed);

@@ -111,6 +111,7 @@ pub fn select_similarities<S: Similarity>(
     }
     check(settings)?;
     phi.view()?;
+    labels.check_one_class("choosing bases one by one")?;
     labels.check(phi.n_rows)?;
     let folds = stratified_folds(labels, settings.n_folds, settings.seed)?;
     let warnings = FoldClasses::new(labels, None, &folds).warnings();

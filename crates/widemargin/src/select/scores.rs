@@ -135,7 +135,7 @@ impl Scoring {
         let mut sum = 0.0;
         for problem in 0..n_cols {
             let ranked = (0..n).map(|row| {
-                let is_positive = targets.positive_problem(row) == Some(problem);
+                let is_positive = targets.sign(row, problem) > 0.0;
                 (decision_values[row * n_cols + problem], is_positive, weight(row))
             });
             let ranking = Ranking::new(ranked);

@@ -29,6 +29,7 @@ use crate::model::{BasisExpansionParams, choose_rows};
 use crate::monitor::{Monitor, Stopped};
 use crate::par::Pool;
 use crate::parameters::List;
+use crate::problem::OneVsRest;
 use crate::problem::{Block, Intercept, Penalty};
 use crate::similarity::{AnySimilarity, Similarity, similarity_rows};
 use crate::solve::thin_plate::{PathPoint, Problems, left_out_path};
@@ -426,7 +427,6 @@ impl<'a> All<'a> {
         let prints = |rows: &[usize]| if merges { samples.fingerprints(rows) } else { Ok(None) };
         let distinct = Distinct::find(prints, given, 0, search.threads, monitor)?;
         let (labels, weights) = distinct.labelled(labels, &search.class_weight)?;
-        let labels = Labels::from_codes(labels.classes().to_vec(), labels.codes().to_vec())?;
         Ok(All { samples, rows: distinct.rows, labels, weights, copies: distinct.weights })
     }
 }
@@ -539,21 +539,20 @@ impl<'a> Trial<'a> {
             .threads(self.search.threads);
         let expanded = params.expand_vectors(&self.samples, Some(&self.labels), &quiet)?;
         candidate.similarity = expanded.expansion.similarity().specs();
-        let (codes, n_classes) = (self.labels.codes(), self.labels.classes().len());
-        let problems = Problems { codes, n_classes, weights: &self.weights, units: &self.units };
+        let targets = OneVsRest::of(&self.labels);
+        let problems = Problems { targets, weights: &self.weights, units: &self.units };
         let phi = Block::of(&expanded.features)?;
         let best = left_out_path(phi, &problems, self.near, self.search.intercept, &self.pool, &quiet)?.best;
         if best.left_out.is_empty() {
             return Err(Error::parameter("C", "auto", "a problem that can be solved at some C of the path"));
         }
-        let targets = problems.targets();
         let k = targets.n_problems();
         let hinge = |sample: usize, problem: usize| {
             let slack = 1.0 - targets.sign(sample, problem) * best.left_out[problem][sample];
-            slack.max(0.0).powi(2)
+            targets.weight(sample, problem) * slack.max(0.0).powi(2)
         };
         let of = |sample: usize| (0..k).map(|problem| hinge(sample, problem)).sum::<f64>() / k as f64;
-        Ok(((0..codes.len()).map(of).collect(), best.point))
+        Ok(((0..self.weights.len()).map(of).collect(), best.point))
     }
 
     /// What is tried where nothing is given.

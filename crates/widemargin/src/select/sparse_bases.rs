@@ -32,10 +32,11 @@ pub fn pick_bases<S: Similarity>(
             "mean-norm, z-score or none, whose features are one a basis",
         ));
     }
+    labels.check_one_class("choosing sparse bases")?;
     labels.check(phi.n_rows)?;
     let view = phi.view()?;
     let costs = vec![c; view.n_rows()];
-    let targets = OneVsRest::new(labels.codes(), labels.classes().len());
+    let targets = OneVsRest::of(labels);
     let solved = l1::solve(&view, targets, &costs, Intercept::Free, settings, monitor)?;
     let weights: Vec<f64> = solved.into_iter().flat_map(|solution| solution.weights).collect();
     let squares = expansion.squares_of_bases(&weights);

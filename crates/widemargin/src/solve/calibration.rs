@@ -5,6 +5,8 @@
 //! between the margins −1 and 1: three slopes, a temperature that may differ beyond the margins, where a squared hinge
 //! asks for nothing more. Since a is above 0 and g increases, the most probable class is the predicted one.
 //!
+//! Several labels: each has a sigmoid of its own, as two classes have, on the samples of which it is known.
+//!
 //! The slopes minimise the log loss of the left-out decision values, weighted, against Platt's smoothed targets: of n
 //! samples each has the probability (n + 1) / (n + 2) of its own class, and the others share the rest. Platt counts the
 //! samples of each class, for an offset of each class; here all samples tell of the same few slopes.
@@ -66,7 +68,8 @@ named!("calibration": CalibratedOn {
 /// How decision values become probabilities.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
-    /// a for two classes; for more the slopes of g below −1, between −1 and 1, and above 1. All above 0.
+    /// a for two classes; for more the slopes of g below −1, between −1 and 1, and above 1; a of each of several labels. All
+    /// above 0.
     slopes: Vec<f64>,
     on: String,
     /// The number of distinct samples it is calibrated on.
@@ -101,21 +104,51 @@ impl Calibration {
         Calibration { slopes, on: on.to_string(), n_samples }
     }
 
+    /// The calibration on these scores of samples with these targets, which number the codes of the scores.
+    pub(crate) fn of(scores: &UnseenScores, targets: OneVsRest<'_>, on: CalibratedOn) -> Self {
+        let k = targets.n_problems();
+        if !targets.is_several() {
+            return Calibration::fit(scores, targets.n_classes(), on);
+        }
+        let targets = targets.with_codes(&scores.codes);
+        let of_label = |label: usize| {
+            let mut known = UnseenScores::default();
+            for (row, weight) in scores.weights.iter().enumerate() {
+                let weight = weight * targets.weight(row, label);
+                if weight > 0.0 {
+                    known.values.push(scores.values[row * k + label]);
+                    known.codes.push(u32::from(targets.sign(row, label) > 0.0));
+                    known.weights.push(weight);
+                }
+            }
+            Calibration::fit(&known, 2, on)
+        };
+        let labels: Vec<Calibration> = (0..k).map(of_label).collect();
+        let is_on = labels.iter().any(|label| label.on() == on);
+        let slopes = labels.into_iter().flat_map(|label| label.slopes).collect();
+        let (on, n_samples) = if is_on { (on, scores.codes.len()) } else { (CalibratedOn::Nothing, 0) };
+        Calibration { slopes, on: on.to_string(), n_samples }
+    }
+
     /// That of a model for which no decision values of unseen samples are known.
     pub(crate) fn assumed(n_classes: usize) -> Self {
         let n_slopes = if n_classes == 2 { 1 } else { MARGINS.len() + 1 };
         Calibration { slopes: vec![ASSUMED; n_slopes], on: CalibratedOn::Nothing.to_string(), n_samples: 0 }
     }
 
-    /// What is wrong with one that was read, for a model of so many classes.
-    pub(crate) fn problem(&self, n_classes: usize) -> Option<String> {
-        let n_slopes = if n_classes == 2 { 1 } else { MARGINS.len() + 1 };
+    /// What is wrong with one that was read, for a model of so many classes, or several labels.
+    pub(crate) fn problem(&self, n_classes: usize, is_several: bool) -> Option<String> {
+        let n_slopes = match n_classes {
+            labels if is_several => labels,
+            2 => 1,
+            _ => MARGINS.len() + 1,
+        };
         let is_sound = |slope: &f64| *slope > 0.0 && slope.is_finite();
         let sound = self.slopes.len() == n_slopes && self.slopes.iter().all(is_sound);
         (!sound).then(|| format!("the slopes {:?} of its probabilities, expected {n_slopes} above 0", self.slopes))
     }
 
-    /// a for two classes; for more the slopes of g below −1, between −1 and 1, and above 1.
+    /// a for two classes; for more the slopes of g below −1, between −1 and 1, and above 1; a of each of several labels.
     pub fn slopes(&self) -> &[f64] {
         &self.slopes
     }
@@ -146,7 +179,25 @@ impl Calibration {
         out
     }
 
-    /// Their logarithms, of which no probability underflows.
+    /// The probabilities of several labels, samples × labels, of their decision values, or the logarithms of these. Above ½
+    /// where the decision value is above 0.
+    pub fn of_labels(&self, values: &[f64], logarithm: bool) -> Vec<f64> {
+        let one = |(value, slope): (&f64, &f64)| {
+            let z = slope * value;
+            // log(1 + e^x) without overflow.
+            let log = -((-z).max(0.0) + (-z.abs()).exp().ln_1p());
+            if logarithm {
+                log
+            } else if z > 0.0 {
+                log.exp().max(0.5 + f64::EPSILON)
+            } else {
+                log.exp().min(0.5)
+            }
+        };
+        values.iter().zip(self.slopes.iter().cycle()).map(one).collect()
+    }
+
+    /// The logarithms of the probabilities of classes, of which none underflows.
     pub fn log_probabilities(&self, values: &[f64], n_classes: usize) -> Vec<f64> {
         let mut out = vec![0.0; values.len() / n_problems(n_classes) * n_classes];
         for (scores, out) in values.chunks_exact(n_problems(n_classes)).zip(out.chunks_exact_mut(n_classes)) {

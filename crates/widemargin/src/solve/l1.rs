@@ -85,6 +85,7 @@ pub fn solve(
     }
     let solve_one = |problem: usize| {
         let signs: Vec<f64> = (0..n).map(|row| targets.sign(row, problem)).collect();
+        let costs = &targets.costs(costs, problem);
         let state = State {
             columns: &columns,
             signs,

@@ -8,10 +8,11 @@
 //! The residuals are judged by the squared hinge, so that a sample well on its side costs nothing. Where C is chosen for
 //! the squared hinge, the machine that ignores the margin is a good stand-in: most samples are inside the margin there.
 
+use std::ops::Range;
+
 use super::thin_plate::Problems;
 use crate::linalg::eigen;
 use crate::linalg::factor::{Matrix, Side, product};
-use crate::problem::OneVsRest;
 
 /// What leave-one-out says of one C.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,9 +25,18 @@ pub(crate) struct LeftOut {
     pub error: f64,
 }
 
-/// A kernel between samples with weights, decomposed.
+/// A kernel between samples with weights, decomposed: once for all problems, or where these weigh samples differently once
+/// for each, of the samples that it knows.
 pub(crate) struct LeastSquares<'a> {
     problems: &'a Problems<'a>,
+    parts: Vec<Part>,
+}
+
+/// Problems that share the weights of samples.
+struct Part {
+    /// The samples with a weight.
+    rows: Vec<usize>,
+    problems: Range<usize>,
     roots: Vec<f64>,
     values: Vec<f64>,
     vectors: Matrix,
@@ -34,72 +44,89 @@ pub(crate) struct LeastSquares<'a> {
     targets: Matrix,
 }
 
-impl<'a> LeastSquares<'a> {
-    /// Decomposes the kernel between the samples of `problems`; `None` for non-finite numbers.
-    pub fn new(mut gram: Matrix, problems: &'a Problems<'a>) -> Option<Self> {
-        let n = problems.weights.len();
-        let roots: Vec<f64> = problems.weights.iter().map(|weight| weight.sqrt()).collect();
+impl Part {
+    fn new(gram: &Matrix, all: &Problems<'_>, problems: Range<usize>) -> Option<Self> {
+        let Problems { targets, weights, .. } = *all;
+        let weight = |row: usize| weights[row] * targets.weight(row, problems.start);
+        let rows: Vec<usize> = (0..weights.len()).filter(|&row| weight(row) > 0.0).collect();
+        let roots: Vec<f64> = rows.iter().map(|&row| weight(row).sqrt()).collect();
+        let (n, k) = (rows.len(), problems.len());
+        let mut gram = if n == weights.len() { gram.clone() } else { gram.select_rows(&rows).select_cols(&rows) };
         for col in 0..n {
             let factor = roots[col];
             gram.col_mut(col).iter_mut().zip(&roots).for_each(|(value, root)| *value *= factor * root);
         }
         let decomposed = eigen::symmetric(gram.values(), n, true)?;
         let vectors = Matrix::from_columns(decomposed.vectors, n, n);
-        let all = problems.targets();
-        let k = all.n_problems();
-        let signed = (0..n * k).map(|at| roots[at % n] * all.sign(at % n, at / n)).collect();
+        let sign = |at: usize| targets.sign(rows[at % n], problems.start + at / n);
+        let signed = (0..n * k).map(|at| roots[at % n] * sign(at)).collect();
         let targets = product(Side::Transposed(&vectors), Side::Plain(&Matrix::from_columns(signed, n, k)));
         let values = decomposed.values.iter().map(|value| value.max(0.0)).collect();
-        Some(LeastSquares { problems, roots, values, vectors, targets })
+        Some(Part { rows, problems, roots, values, vectors, targets })
+    }
+}
+
+impl<'a> LeastSquares<'a> {
+    /// Decomposes the kernel between the samples of `problems`; `None` for non-finite numbers.
+    pub fn new(gram: Matrix, problems: &'a Problems<'a>) -> Option<Self> {
+        let k = problems.targets.n_problems();
+        let shared = if problems.targets.is_even() { k } else { 1 };
+        let part = |first: usize| Part::new(&gram, problems, first..first + shared);
+        Some(LeastSquares { problems, parts: (0..k).step_by(shared).map(part).collect::<Option<_>>()? })
     }
 
     /// The weighted mean of the kernel's diagonal: the unit of λ.
     pub fn unit(&self) -> f64 {
-        self.values.iter().sum::<f64>() / self.problems.weights.iter().sum::<f64>()
+        let sum = |of: fn(&Part) -> f64| self.parts.iter().map(of).sum::<f64>();
+        sum(|part| part.values.iter().sum()) / sum(|part| part.roots.iter().map(|root| root * root).sum())
     }
 
     /// Leave-one-out at one C.
     pub fn left_out(&self, c: f64) -> LeftOut {
-        let (n, k) = (self.roots.len(), self.targets.n_cols());
-        let all = self.problems.targets();
+        let Problems { targets, weights, .. } = *self.problems;
+        let (n, k) = (weights.len(), targets.n_problems());
         let values = self.decision_values(c);
         let (mut hinge, mut wrong, mut total) = (0.0, 0.0, 0.0);
         let mut scores = vec![0.0; k];
         for i in 0..n {
-            let weight = self.problems.weights[i];
+            let weight = weights[i];
             let mut loss = 0.0;
             for (problem, score) in scores.iter_mut().enumerate() {
                 *score = values.at(i, problem);
-                loss += (1.0 - all.sign(i, problem) * *score).max(0.0).powi(2);
+                let weight = targets.weight(i, problem);
+                loss += weight * (1.0 - targets.sign(i, problem) * *score).max(0.0).powi(2);
             }
             hinge += weight * loss / k as f64;
-            wrong += if OneVsRest::decide(&scores) == self.problems.codes[i] as usize { 0.0 } else { weight };
-            total += weight;
+            wrong += weight * targets.mistakes(i, &scores);
+            total += weight * targets.mean_weight(i);
         }
         LeftOut { c, squared_hinge: hinge / total, error: wrong / total }
     }
 
-    /// The decision value of each sample without one copy of it, samples × problems.
+    /// The decision value of each sample without one copy of it, samples × problems; 0 where a problem does not know the
+    /// sample.
     pub fn decision_values(&self, c: f64) -> Matrix {
-        let (n, k) = (self.roots.len(), self.targets.n_cols());
+        let Problems { targets: all, weights, units } = *self.problems;
+        let mut left_out = Matrix::zeros(weights.len(), all.n_problems());
         let lambda = 0.5 / c;
-        let inverse: Vec<f64> = self.values.iter().map(|value| 1.0 / (value + lambda)).collect();
-        let mut scaled = self.targets.clone();
-        for problem in 0..k {
-            scaled.col_mut(problem).iter_mut().zip(&inverse).for_each(|(target, inverse)| *target *= inverse);
-        }
-        let coefficients = product(Side::Plain(&self.vectors), Side::Plain(&scaled));
-        let mut diagonal = vec![0.0; n];
-        for (at, inverse) in inverse.iter().enumerate() {
-            diagonal.iter_mut().zip(self.vectors.col(at)).for_each(|(sum, u)| *sum += inverse * u * u);
-        }
-        let all = self.problems.targets();
-        let mut left_out = coefficients;
-        for problem in 0..k {
-            for (i, value) in left_out.col_mut(problem).iter_mut().enumerate() {
-                let share = (self.problems.units[i] / self.problems.weights[i]).min(1.0);
-                let slack = *value * lambda / ((1.0 - share) + share * lambda * diagonal[i]);
-                *value = all.sign(i, problem) - slack / self.roots[i];
+        for part in &self.parts {
+            let inverse: Vec<f64> = part.values.iter().map(|value| 1.0 / (value + lambda)).collect();
+            let mut scaled = part.targets.clone();
+            for problem in 0..part.problems.len() {
+                scaled.col_mut(problem).iter_mut().zip(&inverse).for_each(|(target, inverse)| *target *= inverse);
+            }
+            let coefficients = product(Side::Plain(&part.vectors), Side::Plain(&scaled));
+            let mut diagonal = vec![0.0; part.rows.len()];
+            for (at, inverse) in inverse.iter().enumerate() {
+                diagonal.iter_mut().zip(part.vectors.col(at)).for_each(|(sum, u)| *sum += inverse * u * u);
+            }
+            for (at, problem) in part.problems.clone().enumerate() {
+                let out = left_out.col_mut(problem);
+                for (place, (&i, value)) in part.rows.iter().zip(coefficients.col(at)).enumerate() {
+                    let share = (units[i] / weights[i]).min(1.0);
+                    let slack = value * lambda / ((1.0 - share) + share * lambda * diagonal[place]);
+                    out[i] = all.sign(i, problem) - slack / part.roots[place];
+                }
             }
         }
         left_out

@@ -112,6 +112,7 @@ pub fn solve(
     })?;
     let of_problem = |k: usize| {
         let signs: Vec<f64> = (0..rows.n_rows()).map(|row| targets.sign(row, k)).collect();
+        let costs = &targets.costs(costs, k);
         Descent { rows, costs, diagonal: &diagonal, constant, signs: &signs }.run(settings, monitor)
     };
     let solved = pool.try_map(targets.n_problems(), of_problem);

@@ -49,6 +49,7 @@ pub fn solve(
         return Err(Error::Memory { what, needed, free, hint: "choose fewer bases (n_basis), or the squared hinge" });
     }
     pool.try_map(targets.n_problems(), |problem| {
+        let costs = targets.costs(costs, problem);
         let present: Vec<usize> = (0..rows.n_rows()).filter(|&row| costs[row] > 0.0).collect();
         let signs: Vec<f64> = present.iter().map(|&row| targets.sign(row, problem)).collect();
         let costs: Vec<f64> = present.iter().map(|&row| costs[row]).collect();

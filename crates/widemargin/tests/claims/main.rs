@@ -35,6 +35,7 @@ mod predictions_are_watched;
 mod probabilities;
 mod resources_common;
 mod same_answer_every_time;
+mod several_labels;
 mod thin_plate_blocks;
 mod thin_plate_common;
 mod thin_plate_fixtures;

@@ -10,7 +10,7 @@ use crate::model::choose_rows;
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::UnseenScores;
-use crate::problem::{AnyLoss, Block, Intercept};
+use crate::problem::{AnyLoss, Block, Intercept, OneVsRest};
 use crate::solve::CalibratedOn;
 use crate::solve::thin_plate::{GivenPath, OnFeatures, PathPoint, Problems, fit_given};
 
@@ -65,7 +65,11 @@ impl ChosenC {
 
     /// A warning if the estimated error is no better than that of the largest class.
     pub fn warning(&mut self, labels: &Labels, weights: &[f64]) -> Option<String> {
-        self.point()?.no_better_than_the_largest_class(&labels.class_weights(weights))
+        let point = self.point()?;
+        if labels.is_several() {
+            return point.no_better_than_constant(labels.classes(), &OneVsRest::of(labels).constant_errors(weights));
+        }
+        point.no_better_than_the_largest_class(&labels.class_weights(weights))
     }
 
     /// The cost of each sample's loss.
@@ -125,8 +129,7 @@ impl<'a> Sampled<'a> {
         pool: &Pool,
         monitor: &Monitor<'_>,
     ) -> Result<OnFeatures> {
-        let (codes, n_classes) = (self.labels.codes(), self.labels.classes().len());
-        let problems = Problems { codes, n_classes, weights: &self.weights, units: &self.units };
+        let problems = Problems { targets: OneVsRest::of(&self.labels), weights: &self.weights, units: &self.units };
         fit_given(phi, &problems, path, intercept, pool, monitor)
     }
 }

@@ -62,7 +62,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         }
         labels.map_or(Ok(()), |labels| labels.check_number(n))?;
         let (codes, n_classes) = match labels {
-            Some(labels) => (labels.codes().to_vec(), labels.classes().len()),
+            Some(labels) => labels.strata(),
             None => (vec![0; n], 1),
         };
         let weighed = labels.filter(|_| self.class_weight != ClassWeight::Uniform);

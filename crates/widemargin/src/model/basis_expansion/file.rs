@@ -11,7 +11,7 @@ use crate::expansion::BasisExpansion;
 use crate::model::BasisExpansionSvc;
 use crate::model::file::{Array, Reader, array, check_finite, file_methods, header, to_bytes};
 use crate::model::origin::Origin;
-use crate::problem::{AnyLoss, Intercept, Penalty, n_problems};
+use crate::problem::{AnyLoss, Intercept, Penalty};
 use crate::similarity::{AnySimilarity, Similarity};
 use crate::solve::Report;
 use crate::solve::thin_plate::PathPoint;
@@ -150,15 +150,12 @@ impl<S: Similarity> BasisExpansionSvc<S> {
     ) -> Result<Self> {
         let header: Header = reader.parse()?;
         let retold = |error: Error| reader.wrong(error.to_string());
-        if header.classes.len() < 2 {
-            return Err(reader.wrong(format!("{} classes cannot be", header.classes.len())));
-        }
         header.origin.check(header.expansion.n_features()).map_err(retold)?;
         if let Some(problem) = header.origin.problem(header.classes.len()) {
             return Err(reader.wrong(problem));
         }
         let expansion = expansion(&header.expansion, reader)?;
-        let k = n_problems(header.classes.len());
+        let k = header.origin.n_problems(header.classes.len());
         let weights = reader.tensor("weights", &[k, expansion.n_features()])?;
         let intercepts = reader.tensor("intercepts", &[k])?;
         Ok(BasisExpansionSvc {

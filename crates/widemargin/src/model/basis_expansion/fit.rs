@@ -24,6 +24,8 @@ use crate::model::clock::Clock;
 use crate::model::origin::{Origin, TrainingSettings};
 use crate::model::{BasisExpansionSvc, CChoice};
 use crate::monitor::Monitor;
+use crate::problem::OneVsRest;
+use crate::problem::UnseenScores;
 use crate::problem::{AnyLoss, Block, Intercept, Penalty, SmoothLoss};
 use crate::similarity::Similarity;
 use crate::solve::linear_dual::LinearDualSettings;
@@ -308,8 +310,9 @@ impl<S: Similarity> BasisExpansionParams<S> {
         clock.end("merge")?;
 
         let (seed, threads, training) = (self.expander.seed, self.threads, self.training());
-        let (codes, n_classes) = (labels.codes(), labels.classes().len());
-        let learned = Learned { samples, distinct: &distinct, weights: &weights, codes, n_classes, threads, monitor };
+        let (codes, n_classes) = labels.strata();
+        let learned =
+            Learned { samples, distinct: &distinct, weights: &weights, codes: &codes, n_classes, threads, monitor };
         let mut made = self.expander.fit(&learned, &mut clock)?;
 
         let chosen = Chosen { labels: &labels, weights: &weights, copies: &distinct.weights };
@@ -402,6 +405,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
                 let judged = judge_held_out(&all, |row| !all.bases.contains(&row), &solver, seed, monitor)?;
                 if let Some(point) = chosen_c.point() {
                     point.held_out_error = judged.as_ref().map(|judged| judged.error);
+                    point.label_errors = judged.as_ref().map_or_else(Vec::new, |judged| judged.label_errors.clone());
                 }
                 scores = judged.map(|judged| judged.scores);
             }
@@ -410,8 +414,8 @@ impl<S: Similarity> BasisExpansionParams<S> {
             clock.end("hold out")?;
         }
         let calibration = match chosen_c.unseen.take() {
-            Some((scores, on)) => Calibration::fit(&scores, labels.classes().len(), on),
-            None => Calibration::assumed(labels.classes().len()),
+            Some((scores, on)) => Calibration::of(&scores, OneVsRest::of(&labels), on),
+            None => Calibration::of(&UnseenScores::default(), OneVsRest::of(&labels), CalibratedOn::Nothing),
         };
         if is_sparse {
             let kept = made.expansion.used_bases(&solution.weights);
@@ -441,7 +445,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
             intercepts: solution.intercepts,
             report: solution.report,
             decision: OnceLock::new(),
-            origin: Origin::of(training).calibrated(calibration),
+            origin: Origin::of(training).labelled(&labels).calibrated(calibration),
         })
     }
 }

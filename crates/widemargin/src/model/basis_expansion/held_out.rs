@@ -133,8 +133,10 @@ pub(super) fn unseen_scores(
 
 /// How good a fit is on samples that it did not see.
 pub(super) struct Judged {
-    /// The share of their weight that is misclassified.
+    /// The share of their weight that is misclassified, or of several labels the share that is wrong.
     pub error: f64,
+    /// The same of each of several labels.
+    pub label_errors: Vec<f64>,
     /// Their mean squared hinge, over samples and problems.
     pub squared_hinge: f64,
     /// Their decision values.
@@ -157,22 +159,26 @@ pub(super) fn judge_rows(
     (all_weights, intercepts): (&[f32], &[f64]),
 ) -> Judged {
     let Chosen { labels, weights, .. } = samples;
-    let targets = OneVsRest::new(labels.codes(), labels.classes().len());
+    let targets = OneVsRest::of(labels);
     let (mut wrong, mut hinge, mut total) = (0.0, 0.0, 0.0);
     let mut unseen = UnseenScores::default();
     for &(row, share) in &held.0 {
         let of = |(weights, intercept): (&[f32], &f64)| rows.dot(row, weights) + intercept;
         let scores: Vec<f64> = all_weights.chunks(rows.n_features().max(1)).zip(intercepts).map(of).collect();
-        let slack = |(problem, score): (usize, &f64)| (1.0 - targets.sign(row, problem) * score).max(0.0).powi(2);
+        let slack = |(problem, score): (usize, &f64)| {
+            targets.weight(row, problem) * (1.0 - targets.sign(row, problem) * score).max(0.0).powi(2)
+        };
         let weight = share * weights[row];
-        total += weight;
+        total += weight * targets.mean_weight(row);
         hinge += weight * scores.iter().enumerate().map(slack).sum::<f64>() / scores.len() as f64;
-        if OneVsRest::decide(&scores) != labels.codes()[row] as usize {
-            wrong += weight;
-        }
+        wrong += weight * targets.mistakes(row, &scores);
         unseen.values.extend(scores);
         unseen.codes.push(labels.codes()[row]);
         unseen.weights.push(weight);
     }
-    Judged { error: wrong / total, squared_hinge: hinge / total, scores: unseen }
+    let k = targets.n_problems();
+    let value = |problem: usize, at: usize| unseen.values[at * k + problem];
+    let of_labels = targets.with_codes(&unseen.codes).label_mistakes(&unseen.weights, value);
+    let label_errors = of_labels.iter().map(|[wrong, all]| wrong / all).collect();
+    Judged { error: wrong / total, label_errors, squared_hinge: hinge / total, scores: unseen }
 }

@@ -61,7 +61,7 @@ pub(super) fn choose_on_held_out(
             let costs = held.rest(weights.iter().map(|weight| c * weight).collect());
             let at = Solver { start: start.take(), tol: TOL.max(solver.tol), ..solver.clone() };
             let solution = at.solve(phi, labels, &costs, &quiet)?;
-            let Judged { error, squared_hinge, scores } = judge(phi, samples, &held, &solution)?;
+            let Judged { error, label_errors, squared_hinge, scores } = judge(phi, samples, &held, &solution)?;
             let report = &solution.report;
             path.push((
                 PathPoint {
@@ -73,6 +73,7 @@ pub(super) fn choose_on_held_out(
                     loo_exact: false,
                     fold_error: None,
                     held_out_error: Some(error),
+                    label_errors,
                     violators: report.n_support.iter().map(|&n| u64::from(n)).sum(),
                     steps: report.iterations.iter().copied().max().unwrap_or(0),
                 },

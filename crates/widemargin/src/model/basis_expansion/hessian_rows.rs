@@ -39,6 +39,7 @@ pub(in crate::model) fn choose_of_classes(
     few: usize,
     seed: u64,
 ) -> Vec<usize> {
+    let labels = &*labels.as_strata();
     let n_classes = labels.classes().len();
     let present = |row: usize| weights[row] > 0.0;
     let mut left = vec![0usize; n_classes];

@@ -13,7 +13,7 @@ use crate::model::dual_variables::{costs, in_classes, of_smooth};
 use crate::model::origin::{Origin, tells_origin};
 use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
-use crate::problem::{AnyLoss, Intercept, OneVsRest, Penalty, n_problems};
+use crate::problem::{AnyLoss, Intercept, OneVsRest, Penalty};
 use crate::similarity::Similarity;
 use crate::solve::Report;
 use crate::solve::linear_dual::{self, LinearDualSettings};
@@ -69,7 +69,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         threads: usize,
         monitor: &Monitor<'_>,
     ) -> Result<Scores> {
-        let (n, k) = (samples.n_samples(), n_problems(self.classes.len()));
+        let (n, k) = (samples.n_samples(), self.intercepts.len());
         let decision = self.decision.get_or_init(|| self.expansion.decision(&self.weights, k)).as_ref();
         Scores::check_memory(n, k)?;
         let mut values = vec![0.0f32; n * k];
@@ -111,6 +111,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
     /// # Errors
     /// As for [`BasisExpansionSvc::decision_function`].
     pub fn predict(&self, samples: &dyn Source<Samples = S::Samples>, threads: usize) -> Result<Vec<&Label>> {
+        self.origin.check_one_class("the class of each sample")?;
         Ok(self.decision_function(samples, threads)?.decide(&self.classes))
     }
 
@@ -142,7 +143,7 @@ impl<S: Similarity> BasisExpansionSvc<S> {
     ) -> Result<DenseMatrix<f64>> {
         let n_rows = samples.n_samples();
         let labels = in_classes(labels, &self.classes, n_rows)?;
-        let (targets, norms) = (OneVsRest::new(labels.codes(), self.classes.len()), self.norms());
+        let (targets, norms) = (OneVsRest::of(&labels), self.norms());
         let scores = self.decision_function(samples, threads)?;
         let n_cols = norms.len();
         let margin = |(at, score): (usize, &f32)| {
@@ -173,16 +174,15 @@ impl<S: Similarity> BasisExpansionSvc<S> {
             let expected = "l2: with an L1 penalty the weights are not a sum of the samples' features";
             return Err(Error::parameter("penalty", self.penalty, expected));
         }
-        let labels = in_classes(labels, &self.classes, samples.n_samples())?;
         let training = self.training();
-        let costs = costs(self.c, &labels, sample_weight, training.map(|training| &training.class_weight))?;
+        let (labels, costs) = costs(self.c, labels, &self.classes, samples.n_samples(), (sample_weight, training))?;
         if let AnyLoss::Smooth(loss) = self.loss {
             let scores = self.decision_function_with(samples, threads, monitor)?;
             let values: Vec<f64> = scores.values().iter().map(|&score| f64::from(score)).collect();
             return Ok(of_smooth(loss, &labels, &costs, &values));
         }
         let phi = self.expansion.transform_with(samples, threads, monitor)?;
-        let targets = OneVsRest::new(labels.codes(), self.classes.len());
+        let targets = OneVsRest::of(&labels);
         let default = LinearDualSettings { threads, ..LinearDualSettings::default() };
         let settings = training.map_or(default, |told| LinearDualSettings {
             tol: told.tol,

@@ -62,6 +62,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         monitor: &Monitor<'_>,
     ) -> Result<BasisExpansionSvc<S>> {
         self.check()?;
+        labels.check_one_class("training out of core")?;
         labels.check(samples.n_samples())?;
         if self.penalty == Penalty::L1 || self.max_basis.is_some() {
             let (name, value) = match self.max_basis {
@@ -92,7 +93,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
         let expansion = BasisExpansion::unnormalised(similarity, bases, expander.normalization, &training)
             .map_err(|error| error.of_bases_and_rows(&chosen.rows, &[]))?;
 
-        let targets = OneVsRest::new(labels.codes(), labels.classes().len());
+        let targets = OneVsRest::of(labels);
         let plan = Plan::new(resources.memory, samples.n_samples(), expansion.n_features(), targets.n_problems())?;
         let mut manifest = Manifest::new("basis-expansion", &parameters, samples, labels, &weights)?;
         manifest.plan = plan.sizes();

@@ -40,7 +40,7 @@ impl Solver {
     }
 
     pub fn solve(&self, phi: &Vectors, labels: &Labels, costs: &[f64], monitor: &Monitor<'_>) -> Result<Solution> {
-        let targets = OneVsRest::new(labels.codes(), labels.classes().len());
+        let targets = OneVsRest::of(labels);
         let (threads, tol) = (self.threads, self.tol);
         if self.penalty == Penalty::L1 {
             return self.solve_l1(phi.dense()?.view()?, targets, costs, monitor);

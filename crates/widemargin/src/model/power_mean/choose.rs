@@ -20,6 +20,7 @@ use crate::linalg::factor::Matrix;
 use crate::model::choose_rows;
 use crate::monitor::{Monitor, Progress};
 use crate::par::Pool;
+use crate::problem::OneVsRest;
 use crate::similarity::{AdditiveKernel, ScalarKernel};
 use crate::solve::least_squares::{LeastSquares, LeftOut, path};
 use crate::solve::thin_plate::Problems;
@@ -113,7 +114,11 @@ impl PowerMeanParams {
     /// The samples with a weight on which [`PowerMeanParams::choose_on`] compares candidates: at most 1,000, of at most 100
     /// classes.
     pub fn rows_to_choose_on(&self, labels: &Labels, weights: &[f64]) -> Vec<usize> {
-        choose_rows(labels, weights, SAMPLES.min(weights.len()), self.seed)
+        // Labels that weigh samples differently are decomposed one by one: in all as long as all at once of more samples.
+        let targets = OneVsRest::of(labels);
+        let most =
+            if targets.is_even() { SAMPLES } else { (SAMPLES as f64 / (targets.n_problems() as f64).cbrt()) as usize };
+        choose_rows(labels, weights, most.min(weights.len()), self.seed)
     }
 
     /// The parameters with what was chosen in place of `auto`, and what was tried, on samples whose rows are elsewhere:
@@ -170,7 +175,7 @@ impl PowerMeanParams {
             if self.auto.n_nodes {
                 params.n_nodes = search.enough_nodes(&params)?;
             }
-            (choice.n_compared, choice.tried) = (few.codes.len(), search.tried);
+            (choice.n_compared, choice.tried) = (few.weights.len(), search.tried);
         }
         if self.auto.c {
             let path = Search::new(&whole, &params, None, &pool, monitor).path(&params)?;
@@ -216,8 +221,7 @@ type Losses = std::result::Result<Vec<LeftOut>, String>;
 
 /// Some of the samples with what is known of them.
 struct Part {
-    codes: Vec<u32>,
-    n_classes: usize,
+    labels: Labels,
     weights: Vec<f64>,
     units: Vec<f64>,
     columns: Columns,
@@ -232,13 +236,7 @@ impl Part {
         let numbers: Vec<usize> = places.iter().map(|&at| sample.numbers[at]).collect();
         // The classes that there are among them.
         let labels = sample.labels.select(&numbers);
-        Part {
-            codes: labels.codes().to_vec(),
-            n_classes: labels.classes().len().max(2),
-            columns: Columns::new(sample.rows, &rows, &weights),
-            weights,
-            units,
-        }
+        Part { labels, columns: Columns::new(sample.rows, &rows, &weights), weights, units }
     }
 }
 
@@ -256,11 +254,15 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn new(part: &'a Part, params: &PowerMeanParams, c: Option<f64>, pool: &'a Pool, monitor: &'a Monitor<'a>) -> Self {
-        let Part { codes, n_classes, weights, units, columns } = part;
+        let Part { labels, weights, units, columns } = part;
         // Of a power mean Σ x, whatever p and the nodes are.
         let unit = columns.total() / weights.iter().sum::<f64>();
+        let targets = match labels.is_several() {
+            true => OneVsRest::of(labels),
+            false => OneVsRest::new(labels.codes(), labels.classes().len().max(2)),
+        };
         Search {
-            problems: Problems { codes, n_classes: *n_classes, weights, units },
+            problems: Problems { targets, weights, units },
             columns,
             unit: matches!(params.kernel, ScalarKernel::BuiltIn(_)).then_some(unit),
             c,

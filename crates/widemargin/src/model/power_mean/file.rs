@@ -84,7 +84,7 @@ impl PowerMeanSvc {
 
     pub(crate) fn read(reader: &Reader<'_>) -> Result<Self> {
         let header: Header = reader.parse()?;
-        if header.classes.len() < 2 || header.n_nodes == 0 || header.n_nodes > MAX_NODES {
+        if header.n_nodes == 0 || header.n_nodes > MAX_NODES {
             let (classes, nodes) = (header.classes.len(), header.n_nodes);
             return Err(reader.wrong(format!("{classes} classes and {nodes} nodes cannot be")));
         }

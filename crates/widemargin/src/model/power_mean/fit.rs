@@ -23,7 +23,7 @@ use crate::model::origin::{Origin, tells_origin};
 use crate::model::scores::check_width;
 use crate::monitor::{Monitor, RowCount};
 use crate::par;
-use crate::problem::{Loss, OneVsRest, n_problems};
+use crate::problem::{Loss, OneVsRest};
 use crate::solve::dual::{self, DualProblem, DualSolution};
 use crate::solve::{CalibratedOn, Calibration, Report, Stage};
 
@@ -56,7 +56,7 @@ impl PowerMeanParams {
     ) -> Result<PowerMeanSvc> {
         self.check()?;
         labels.check(samples.n_rows())?;
-        self.check_memory(samples.n_cols(), n_problems(labels.classes().len()))?;
+        self.check_memory(samples.n_cols(), OneVsRest::of(labels).n_problems())?;
         let effective = effective_weights(labels, sample_weight, &self.class_weight)?;
         check_costs(self.c, &effective, labels.classes().len())?;
         let mut clock = Clock::start(monitor);
@@ -89,7 +89,7 @@ impl PowerMeanParams {
             let (some, labels) = (&some[..], &labels);
             let sample = Sample { rows: &rows, some, labels, numbers: some, weights: &weights, units: &units };
             let (chosen, found) = self.chosen(&sample, monitor)?;
-            chosen.check_memory(samples.n_cols(), n_problems(labels.classes().len()))?;
+            chosen.check_memory(samples.n_cols(), OneVsRest::of(&labels).n_problems())?;
             check_costs(chosen.c, &weights, labels.classes().len())?;
             (params, choice) = (Cow::Owned(chosen), Some(found));
             clock.end("choose")?;
@@ -98,10 +98,10 @@ impl PowerMeanParams {
         let map = params.map(rows.book(), rows.counts())?;
         clock.end("nodes")?;
 
-        let targets = OneVsRest::new(labels.codes(), labels.classes().len());
+        let targets = OneVsRest::of(&labels);
         let problem = DualProblem { rows: &rows, map: &map, targets, loss: params.loss, costs: &costs };
         let settings = params.limit(&problem, params.settings(params.threads));
-        let held_out = held_out_ranges(weights.len(), n_problems(labels.classes().len()));
+        let held_out = held_out_ranges(weights.len(), OneVsRest::of(&labels).n_problems());
         let mut solution = dual::solve_for_weights(&problem, &settings, &held_out, monitor)?;
         clock.end("solve")?;
         if params.wants_primal(&problem, &solution, settings.max_epochs) {
@@ -110,7 +110,7 @@ impl PowerMeanParams {
         }
 
         let scores = unseen_scores(&solution, &held_out, labels.codes(), &weights);
-        let calibration = Calibration::fit(&scores, labels.classes().len(), CalibratedOn::HeldOut);
+        let calibration = Calibration::of(&scores, targets, CalibratedOn::HeldOut);
         let report = report(&solution, clock.stages, &params);
         let model = params.model(map, scaling, samples.n_cols(), &labels, solution.weights, report);
         let model = model.with_calibration(calibration);
@@ -144,7 +144,7 @@ impl PowerMeanParams {
         weights: Vec<f32>,
         report: Report,
     ) -> PowerMeanSvc {
-        let (classes, origin) = (labels.classes().to_vec(), Origin::of(self.training()));
+        let (classes, origin) = (labels.classes().to_vec(), Origin::of(self.training()).labelled(labels));
         PowerMeanSvc {
             map,
             loss: self.loss,
@@ -284,7 +284,7 @@ impl PowerMeanSvc {
     }
 
     pub(crate) fn n_problems(&self) -> usize {
-        n_problems(self.classes.len())
+        self.origin.n_problems(self.classes.len())
     }
 
     /// Adds read(x_j) · a_j over a row's non-zeros to `scores`, which must be 0.

@@ -121,7 +121,7 @@ impl Fit<'_, '_> {
         taken: &Taken<'_>,
         monitor: &Monitor<'_>,
     ) -> Result<Comparison> {
-        let n_samples = self.problems.codes.len();
+        let n_samples = self.problems.weights.len();
         let before: f64 = self.clock.stages.iter().map(|stage| stage.seconds).sum();
         let mut tried: Vec<TriedThinPlate> = Vec::with_capacity(kernels.len());
         let mut best: Option<(f64, ConditionalKernel, f64)> = None;

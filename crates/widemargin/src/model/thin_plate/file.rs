@@ -8,7 +8,6 @@ use crate::error::{Error, Result};
 use crate::model::ThinPlateSvc;
 use crate::model::file::{Array, Reader, array, file_methods, header, to_bytes};
 use crate::model::origin::Origin;
-use crate::problem::n_problems;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::Report;
 use crate::solve::thin_plate::PathPoint;
@@ -88,7 +87,7 @@ impl ThinPlateSvc {
     pub(crate) fn read(reader: &Reader<'_>) -> Result<Self> {
         let header: Header = reader.parse()?;
         let (n_features, n_bases, classes) = (header.n_features, header.n_bases, header.classes.len());
-        if classes < 2 || n_features == 0 || !(header.support.is_empty() || header.support.len() == n_bases) {
+        if n_features == 0 || !(header.support.is_empty() || header.support.len() == n_bases) {
             let problem = format!(
                 "{classes} classes, {n_features} features and {} rows of {n_bases} bases cannot be",
                 header.support.len()
@@ -108,7 +107,7 @@ impl ThinPlateSvc {
         let centre = reader.tensor("centre", &[n_features])?;
         let factors = reader.tensor("factors", &[n_features])?;
         let space = PolynomialSpace::new(kernel.degree(), centre, factors).map_err(retold)?;
-        let k = n_problems(classes);
+        let k = header.origin.n_problems(classes);
         let scale = reader.tensor("scale", &[if header.standardized { n_features } else { 0 }])?;
         Ok(ThinPlateSvc {
             scale: header.standardized.then_some(scale),

@@ -19,8 +19,8 @@ use crate::model::origin::{Origin, TrainingSettings};
 use crate::model::scale_rows::scale_rows;
 use crate::monitor::Monitor;
 use crate::par::Pool;
+use crate::problem::OneVsRest;
 use crate::problem::UnseenScores;
-use crate::problem::n_problems;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::thin_plate::{
     BLOCK, FitSettings, Fitted, LOWEST, Means, NullSpace, PathPoint, Problems, RowFacts, SAMPLES_A_FREE_POLYNOMIAL,
@@ -110,8 +110,7 @@ impl ThinPlateParams {
         // Leave-one-out removes one copy, whose weight is that of its class.
         let units: Vec<f64> =
             weights.iter().zip(&distinct.weights).map(|(weight, copies)| weight / copies.max(1.0)).collect();
-        let n_classes = labels.classes().len();
-        let problems = Problems { codes: labels.codes(), n_classes, weights: &weights, units: &units };
+        let problems = Problems { targets: OneVsRest::of(&labels), weights: &weights, units: &units };
         let pool = Pool::new(self.threads)?;
         let n_features = samples.n_cols();
         let mut rows = dense_rows(samples, &distinct.rows, n_features)?;
@@ -135,22 +134,37 @@ impl ThinPlateParams {
 
     /// The model of all classes.
     pub(super) fn fitted_classes(&self, fit: &mut Fit<'_, '_>, taken: Taken<'_>) -> Result<ThinPlateSvc> {
-        let Problems { codes: all, n_classes, weights, units } = *fit.problems;
+        let Problems { targets, weights, units } = *fit.problems;
         let classes = taken.labels.classes();
-        let class_weights = taken.labels.class_weights(weights);
         let near = ThinPlateParams { near: taken.near, ..self.clone() };
         let mut fit = Fit { params: &near, clock: &mut *fit.clock, ..*fit };
-        if !self.per_class || n_classes == 2 {
-            let (model, left_out) = near.fitted(&mut fit, taken, classes.to_vec(), class_weights)?;
+        if !self.per_class || targets.n_problems() == 1 {
+            let labels = taken.labels;
+            // Several labels are compared one by one, below.
+            let class_weights =
+                if labels.is_several() { vec![targets.total(weights), 0.0] } else { labels.class_weights(weights) };
+            let (mut model, left_out) = near.fitted(&mut fit, taken, classes.to_vec(), class_weights)?;
+            if let Some(point) = model.chosen().filter(|_| labels.is_several()) {
+                let warning = point.no_better_than_constant(classes, &targets.constant_errors(weights));
+                model.report.warnings.extend(warning);
+            }
             return Ok(calibrated(model, &left_out, fit.problems));
         }
+        if taken.labels.is_several() {
+            return Err(Error::parameter(
+                "per_class",
+                "true",
+                "false where samples have several labels, which share C",
+            ));
+        }
+        let n_classes = targets.n_classes();
         let (mut models, mut left_out) = (Vec::with_capacity(n_classes), Vec::new());
         for class in 0..n_classes as u32 {
-            let codes: Vec<u32> = all.iter().map(|&code| u32::from(code == class)).collect();
-            let problems = Problems { codes: &codes, n_classes: 2, weights, units };
+            let codes: Vec<u32> = targets.codes().iter().map(|&code| u32::from(code == class)).collect();
+            let problems = Problems { targets: OneVsRest::new(&codes, 2), weights, units };
             let mut of_class = Fit { problems: &problems, clock: &mut *fit.clock, ..fit };
             // That one class is no better than the others says nothing of all.
-            let class_weights = vec![class_weights.iter().sum(), 0.0];
+            let class_weights = vec![weights.iter().sum(), 0.0];
             let two = [0, 1].map(Label::Integer).to_vec();
             let (model, of_model) = near.fitted(&mut of_class, taken.clone(), two, class_weights)?;
             models.push(model);
@@ -168,7 +182,7 @@ impl ThinPlateParams {
         classes: Vec<Label>,
         class_weights: Vec<f64>,
     ) -> Result<(ThinPlateSvc, Vec<Vec<f64>>)> {
-        let Taken { rows, scale, training, mut warnings, distinct, .. } = taken;
+        let Taken { rows, scale, training, mut warnings, distinct, labels: taken_labels, .. } = taken;
         let attempt = fit.attempt(rows, fit.space(rows)?)?;
         warnings.extend(fit.crowded(&attempt));
         warnings.extend(attempt.note.clone());
@@ -178,11 +192,13 @@ impl ThinPlateParams {
         let facts = ModelFacts {
             classes,
             class_weights,
+            several_labels: taken_labels.is_several(),
             support: support.iter().map(|&i| distinct.rows[i] as u64).collect(),
             stages: fit.clock.stages.clone(),
         };
         let model = self.model((fitted, bases, space), scale, facts, warnings)?;
-        Ok((ThinPlateSvc { left_out, origin: Origin::of(training), ..model }, of_distinct))
+        let origin = Origin { several_labels: model.origin.several_labels, ..Origin::of(training) };
+        Ok((ThinPlateSvc { left_out, origin, ..model }, of_distinct))
     }
 
     /// The model of a fit on bases (row-major) that see the polynomials of a space; without left-out values.
@@ -196,12 +212,16 @@ impl ThinPlateParams {
         facts: ModelFacts,
         warnings: Vec<String>,
     ) -> Result<ThinPlateSvc> {
-        let ModelFacts { classes, class_weights, support, stages } = facts;
+        let ModelFacts { classes, class_weights, several_labels, support, stages } = facts;
         let mut report = self.report(&fitted, stages, &class_weights)?;
         report.warnings.splice(0..0, warnings);
         let point = &fitted.outcome.best.point;
         let some = &fitted.outcome.best.some;
-        let calibration = Calibration::fit(some, classes.len(), CalibratedOn::LeftOut);
+        // That of several labels is on all left-out values.
+        let calibration = match several_labels {
+            true => Calibration::assumed(2),
+            false => Calibration::fit(some, classes.len(), CalibratedOn::LeftOut),
+        };
         Ok(ThinPlateSvc {
             kernel: self.kernel,
             c: point.c,
@@ -218,7 +238,7 @@ impl ThinPlateParams {
             polynomial: fitted.beta.concat(),
             left_out: Vec::new(),
             report,
-            origin: Origin::of(self.training(true)).calibrated(calibration),
+            origin: Origin { several_labels, ..Origin::of(self.training(true)) }.calibrated(calibration),
             path: fitted.outcome.path,
             per_class: Vec::new(),
         })
@@ -431,7 +451,7 @@ impl Fit<'_, '_> {
     /// The smallest leave-one-out losses of the exact solver on some of the samples, unscaled and standardised.
     pub fn losses(&mut self, rows: &[f64], factors: &[f64]) -> Result<ScalingLosses> {
         let Fit { params, problems, first_come, n_features, pool, .. } = *self;
-        let n = problems.codes.len();
+        let n = problems.weights.len();
         let mut some: Vec<usize> = (0..n).collect();
         if n > SAMPLES_TO_DECIDE {
             some.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(params.seed));
@@ -439,9 +459,9 @@ impl Fit<'_, '_> {
             some.sort_unstable();
         }
         let part = |all: &[f64]| -> Vec<f64> { some.iter().map(|&i| all[i]).collect() };
-        let codes: Vec<u32> = some.iter().map(|&i| problems.codes[i]).collect();
+        let codes: Vec<u32> = some.iter().map(|&i| problems.targets.code(i)).collect();
         let (weights, units) = (part(problems.weights), part(problems.units));
-        let problems = Problems { codes: &codes, weights: &weights, units: &units, ..*problems };
+        let problems = Problems { targets: problems.targets.with_codes(&codes), weights: &weights, units: &units };
         let mut rows: Vec<f64> =
             some.iter().flat_map(|&i| &rows[i * n_features..(i + 1) * n_features]).copied().collect();
         // Its stages count as one of the whole fit's.
@@ -465,7 +485,7 @@ impl Fit<'_, '_> {
 
     /// A warning if landmarks were used because there are more samples than `exact_up_to`.
     fn crowded(&self, attempt: &Attempt) -> Option<String> {
-        let (n, k) = (self.problems.codes.len(), n_problems(self.problems.n_classes));
+        let (n, k) = (self.problems.weights.len(), self.problems.targets.n_problems());
         (self.params.n_basis.is_none() && n > self.params.exact_up_to).then(|| {
             let needed = memory::exact_bytes(n, attempt.space.len(), k, self.pool.threads());
             format!(
@@ -478,7 +498,7 @@ impl Fit<'_, '_> {
 
     /// The number of landmarks; `None` for the exact solver.
     fn landmarks(&self) -> Option<usize> {
-        let (params, n) = (self.params, self.problems.codes.len());
+        let (params, n) = (self.params, self.problems.weights.len());
         let landmarks = params.n_basis.or((n > params.exact_up_to).then_some(LANDMARKS));
         // With as many landmarks as samples nothing is saved.
         landmarks.filter(|&n_basis| n_basis < n)
@@ -494,7 +514,7 @@ impl Fit<'_, '_> {
     /// The exact fit. Samples at the same point share a basis; samples without a coefficient have none.
     pub fn exact(&mut self, rows: &[f64], space: PolynomialSpace) -> Result<Attempt> {
         let Fit { params, problems, n_features, pool, .. } = *self;
-        let (n, k) = (problems.codes.len(), n_problems(problems.n_classes));
+        let (n, k) = (problems.weights.len(), problems.targets.n_problems());
         let needed = memory::exact_bytes(n, space.len(), k, pool.threads());
         memory::check(needed, params.memory_limit, n, None, "take landmarks (n_basis)")?;
         let roots: Vec<f64> = problems.weights.iter().map(|w| w.sqrt()).collect();
@@ -515,7 +535,7 @@ impl Fit<'_, '_> {
 
     fn on_landmarks(&mut self, n_basis: usize, rows: &[f64], space: PolynomialSpace) -> Result<Attempt> {
         let Fit { params, problems, n_features, pool, .. } = *self;
-        let (n, k) = (problems.codes.len(), n_problems(problems.n_classes));
+        let (n, k) = (problems.weights.len(), problems.targets.n_problems());
         let needed = memory::landmark_bytes(n, n_basis, space.len(), k, pool.threads());
         memory::check(needed.least, params.memory_limit, n, Some(n_basis), "take fewer landmarks")?;
         let samples = Placed { rows, n_features, weights: problems.weights, first_come: self.first_come };
@@ -532,7 +552,7 @@ impl Fit<'_, '_> {
         )?;
         let source = RowSource::Memory(rows);
         let samples = KernelRows { source, n_features, kernel, bases: &bases, space: &space, roots: &roots };
-        let facts = RowFacts { targets: problems.targets(), roots: &roots, units: problems.units };
+        let facts = RowFacts { targets: problems.targets, roots: &roots, units: problems.units };
         let facts = (facts, &space.spreads(kernel.dilation_exponent())[..]);
         let means = Means { n_held, lifts: true, checkpoint: None };
         let (settings, monitor) = (params.settings(), self.clock.monitor);
@@ -554,8 +574,8 @@ impl Fit<'_, '_> {
 
 /// The model with its probabilities, calibrated on the left-out decision values of the samples of its problems.
 fn calibrated(model: ThinPlateSvc, left_out: &[Vec<f64>], problems: &Problems<'_>) -> ThinPlateSvc {
-    let scores = UnseenScores::of_problems(left_out, problems.codes, problems.weights);
-    let calibration = Calibration::fit(&scores, problems.n_classes, CalibratedOn::LeftOut);
+    let scores = UnseenScores::of_problems(left_out, problems.targets.codes(), problems.weights);
+    let calibration = Calibration::of(&scores, problems.targets, CalibratedOn::LeftOut);
     ThinPlateSvc { origin: model.origin.calibrated(calibration), ..model }
 }
 

@@ -11,7 +11,6 @@ use crate::model::scale_rows::scale_rows;
 use crate::model::scores::check_width;
 use crate::monitor::{Monitor, RowCount};
 use crate::par::Pool;
-use crate::problem::n_problems;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::Report;
 use crate::solve::thin_plate::{NullSpace, PathPoint};
@@ -249,6 +248,6 @@ impl ThinPlateSvc {
     }
 
     pub(crate) fn n_problems(&self) -> usize {
-        n_problems(self.classes.len())
+        self.origin.n_problems(self.classes.len())
     }
 }

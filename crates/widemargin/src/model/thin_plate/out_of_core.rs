@@ -52,6 +52,7 @@ impl ThinPlateParams {
         monitor: &Monitor<'_>,
     ) -> Result<ThinPlateSvc> {
         self.check()?;
+        labels.check_one_class("training out of core")?;
         labels.check(samples.n_samples())?;
         if let Some(kernels) = self.open_kernels() {
             let (kernel, note) = self.best_kernel(kernels, samples, labels, sample_weight, monitor)?;
@@ -103,7 +104,7 @@ impl ThinPlateParams {
         let codes: Vec<u32> = picked.iter().map(|&row| labels.codes()[row]).collect();
         let (some_weights, some_units) = (part(&weights), part(&units));
         let problems =
-            Problems { codes: &codes, n_classes: labels.classes().len(), weights: &some_weights, units: &some_units };
+            Problems { targets: OneVsRest::of(labels).with_codes(&codes), weights: &some_weights, units: &some_units };
         let first_come: Vec<usize> = (0..picked.len()).collect();
         let mut fit = Fit {
             params: &self,
@@ -157,8 +158,7 @@ impl ThinPlateParams {
             lifts: false,
             checkpoint: resources.checkpoint.map(|checkpoint| (checkpoint, fingerprint)),
         };
-        let facts =
-            RowFacts { targets: OneVsRest::new(labels.codes(), labels.classes().len()), roots: &roots, units: &units };
+        let facts = RowFacts { targets: OneVsRest::of(labels), roots: &roots, units: &units };
         let spreads = rows.space.spreads(self.kernel.dilation_exponent());
         let facts = (facts, &spreads[..]);
         let seen = || clock.end("features");
@@ -168,6 +168,7 @@ impl ThinPlateParams {
         let facts = ModelFacts {
             classes: labels.classes().to_vec(),
             class_weights,
+            several_labels: false,
             support: support.into_iter().map(|row| row as u64).collect(),
             stages: clock.stages,
         };

@@ -147,6 +147,8 @@ pub struct ModelFacts {
     pub classes: Vec<Label>,
     /// Sum of the sample weights of each class.
     pub class_weights: Vec<f64>,
+    /// Whether samples have several labels, which are the classes.
+    pub several_labels: bool,
     /// Row of each landmark among the samples; empty if landmarks are means of samples.
     pub support: Vec<u64>,
     /// Stages before the path, which appends its own.

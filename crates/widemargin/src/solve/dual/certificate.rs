@@ -45,6 +45,10 @@ pub(super) struct Sums {
 impl Sums {
     #[inline]
     pub fn add(&mut self, loss: Loss, cost: f64, alpha: f64, margin: f64) {
+        // A row that is no part of the problem.
+        if cost == 0.0 {
+            return;
+        }
         self.loss += cost * loss.value(margin);
         self.linear += alpha - 0.5 * loss.diagonal(cost) * alpha * alpha;
         self.alpha_margin += alpha * margin;

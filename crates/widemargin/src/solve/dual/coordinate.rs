@@ -18,6 +18,25 @@ pub(super) struct Limits {
     inverse: f32,
 }
 
+/// Those of one row in each lane.
+pub(super) trait OfLanes {
+    fn of(&self, lane: usize) -> Limits;
+}
+
+impl OfLanes for Limits {
+    #[inline(always)]
+    fn of(&self, _lane: usize) -> Limits {
+        *self
+    }
+}
+
+impl OfLanes for [Limits; LANES] {
+    #[inline(always)]
+    fn of(&self, lane: usize) -> Limits {
+        self[lane]
+    }
+}
+
 impl Limits {
     #[inline]
     pub fn new(loss: Loss, cost: f64, diagonal: f32) -> Self {
@@ -29,6 +48,11 @@ impl Limits {
             ridge,
             inverse: 1.0 / (diagonal + ridge),
         }
+    }
+
+    /// Those of a row that is no part of the problem: its variable stays at 0 and it has no loss.
+    pub fn absent() -> Self {
+        Limits { squared: false, cost: 0.0, upper: 0.0, ridge: 0.0, inverse: 0.0 }
     }
 }
 
@@ -120,14 +144,14 @@ impl Lanes {
         signs: &[f32; LANES],
         alphas: &mut [f32; LANES],
         left_out: &mut u16,
-        limits: &Limits,
+        limits: &impl OfLanes,
         shrinking: bool,
     ) -> Visit {
         let mut margins = [0.0; LANES];
         let mut gradients = [0.0; LANES];
         for l in 0..LANES {
             margins[l] = signs[l] * scores[l];
-            gradients[l] = margins[l] - 1.0 + alphas[l] * limits.ridge;
+            gradients[l] = margins[l] - 1.0 + alphas[l] * limits.of(l).ridge;
         }
         let mut moving = self.live & !*left_out;
         if shrinking {
@@ -142,6 +166,7 @@ impl Lanes {
         let mut moves = false;
         for l in 0..LANES {
             let moving = moving >> l & 1 == 1;
+            let limits = limits.of(l);
             let (alpha, gradient) = (alphas[l], gradients[l]);
             let projected = if alpha == 0.0 { gradient.min(0.0) } else { gradient };
             let projected = if moving { projected } else { 0.0 };

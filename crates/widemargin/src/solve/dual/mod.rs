@@ -67,13 +67,15 @@ fn solve_all(
     let tables = tables::Tables::<f32>::new(problem.map, problem.rows.book());
     let diagonal = tables.diagonal(problem.rows);
     // For weights and dual variables that are all 0.
-    let losses = problem.costs.iter().map(|cost| cost * problem.loss.value(0.0)).sum();
-    let at_start = Certificate { primal: losses, dual: 0.0 };
+    let at_start = |k: usize| {
+        let primal = (0..problem.costs.len()).map(|row| problem.cost(row, k) * problem.loss.value(0.0)).sum();
+        Certificate { primal, dual: 0.0 }
+    };
     let n_weights = problem.rows.n_features() * problem.map.n_nodes();
     let part = |problems: Range<usize>| -> Result<Vec<Solved>, ()> {
         if monitor.ask() == Err(Stopped::TimeLimit) {
             // With this many problems, even a single visit of the rows may take far longer than the limit.
-            return Ok(problems.map(|_| Solved::unbegun(n_weights, at_start)).collect());
+            return Ok(problems.map(|k| Solved::unbegun(n_weights, at_start(k))).collect());
         }
         let shard = problems.clone();
         let mut solved = match settings.engine {

@@ -100,7 +100,10 @@ impl<T: Float, E: Entry> Solver<'_, T, E> {
             if state.left_out[row] {
                 continue;
             }
-            let cost = self.problem.costs[row];
+            let cost = self.problem.cost(row, self.k);
+            if cost == 0.0 {
+                continue;
+            }
             let (upper, ridge) = (cast::<T>(loss.upper_bound(cost)), cast::<T>(loss.diagonal(cost)));
             let sign = cast::<T>(self.problem.targets.sign(row, self.k));
             let alpha = state.alphas[row];
@@ -141,7 +144,7 @@ impl<T: Float, E: Entry> Solver<'_, T, E> {
             let score = self.score(&state.weights, row).to_f64().unwrap_or(f64::NAN);
             let alpha = state.alphas[row].to_f64().unwrap_or(f64::NAN);
             let margin = self.problem.targets.sign(row, self.k) * score;
-            sums.add(self.problem.loss, self.problem.costs[row], alpha, margin);
+            sums.add(self.problem.loss, self.problem.cost(row, self.k), alpha, margin);
         }
         Certificate::new(&sums, self.quadratic(&state.weights, &sums))
     }

@@ -170,6 +170,7 @@ impl<E: Entry> Pass<'_, E> {
     ) -> Result<(), Stopped> {
         let classes = pack.problems.len();
         let m = self.problem.map.n_nodes();
+        let is_even = self.problem.targets.is_even();
         let mut spread = Flat::ZERO;
         for (at, &row) in order.iter().enumerate() {
             if at % ROWS_A_QUESTION == 0 {
@@ -187,15 +188,32 @@ impl<E: Entry> Pass<'_, E> {
                 continue;
             }
             let mut signs = [-1.0; LANES];
-            if let Some(k) = self.problem.targets.positive_problem(row)
+            let targets = &self.problem.targets;
+            if targets.is_several() {
+                let lanes = signs.iter_mut().zip(&pack.problems);
+                lanes.for_each(|(sign, &problem)| *sign = targets.sign(row, problem) as f32);
+            } else if let Some(k) = targets.positive_problem(row)
                 && let Some(sign) = signs.get_mut(usize::from(pack.lane_of[k]))
             {
                 *sign = 1.0;
             }
             let scores = self.scores(&loops, pack, row);
-            let limits = Limits::new(self.problem.loss, self.problem.costs[row], self.diagonal[row]);
-            let (alphas, left_out) = (&mut pack.alphas[row].0, &mut pack.left_out[row]);
-            match lanes.visit(&scores, &signs, alphas, left_out, &limits, shrinking) {
+            let limits = |cost: f64| Limits::new(self.problem.loss, cost, self.diagonal[row]);
+            let (cost, alphas) = (self.problem.costs[row], &mut pack.alphas[row].0);
+            let left_out = &mut pack.left_out[row];
+            let visit = if is_even {
+                lanes.visit(&scores, &signs, alphas, left_out, &limits(cost), shrinking)
+            } else {
+                let mut each = [Limits::absent(); LANES];
+                for (each, &problem) in each.iter_mut().zip(&pack.problems) {
+                    let weight = targets.weight(row, problem);
+                    if weight > 0.0 {
+                        *each = limits(cost * weight);
+                    }
+                }
+                lanes.visit(&scores, &signs, alphas, left_out, &each, shrinking)
+            };
+            match visit {
                 Visit::Still => {}
                 Visit::Moved(steps) => {
                     for node in 0..m {
@@ -301,7 +319,8 @@ impl<E: Entry> Pass<'_, E> {
             for (class, sums) in sums.iter_mut().enumerate() {
                 let sign = self.problem.targets.sign(row, pack.problems[class]);
                 let alpha = f64::from(pack.alphas[row].0[class]);
-                sums.add(self.problem.loss, self.problem.costs[row], alpha, sign * f64::from(scores[class]));
+                let cost = self.problem.cost(row, pack.problems[class]);
+                sums.add(self.problem.loss, cost, alpha, sign * f64::from(scores[class]));
             }
         }
     }

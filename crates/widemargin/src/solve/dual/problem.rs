@@ -23,6 +23,14 @@ pub struct DualProblem<'a> {
     pub costs: &'a [f64],
 }
 
+impl DualProblem<'_> {
+    /// C · weight of a row in a problem.
+    #[inline]
+    pub(super) fn cost(&self, row: usize, problem: usize) -> f64 {
+        self.costs[row] * self.targets.weight(row, problem)
+    }
+}
+
 /// The implementation of the solver. They agree up to rounding; use `Auto` except in tests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]

@@ -104,6 +104,12 @@ impl<'r> BatchedNewton<'r> {
         let (k, p) = (self.shape.n_problems, self.shape.width());
         let (hessian, told) = self.rows.origin()?;
         let trace = (0..self.shape.n_penalised).map(|i| hessian[i * p + i]).sum();
+        if self.rows.mean_weight().is_some() {
+            // Nothing is counted yet.
+            self.hessians = vec![vec![0.0; p * p]; k];
+            self.stand(&vec![0.0; k * p])?;
+            return Ok(trace);
+        }
         self.hessians = vec![hessian; k];
         (self.points, self.told) = (vec![0.0; k * p], told);
         Ok(trace)

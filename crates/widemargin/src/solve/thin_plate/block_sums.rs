@@ -125,9 +125,9 @@ impl State {
         f64::from(absent) / f64::from(copies)
     }
 
-    /// The rest of it, as the Hessian counts it.
-    pub fn present_share(&self, facts: RowFacts<'_>, row: usize) -> f64 {
-        f64::from((1.0 - self.absent_share(facts, row)) as f32)
+    /// The rest of it times the row's weight in a problem, as the Hessian counts it.
+    pub fn present_share(&self, facts: RowFacts<'_>, row: usize, problem: usize) -> f64 {
+        f64::from((facts.targets.weight(row, problem) * (1.0 - self.absent_share(facts, row))) as f32)
     }
 }
 
@@ -175,7 +175,7 @@ pub(crate) fn see(
         let (mut told, mut changes, mut inside) = (PointSums::default(), Vec::new(), vec![0.0; n]);
         for (i, counted) in state.counted[own].iter().enumerate() {
             let (root, sign) = (facts.roots[rows.start + i], facts.targets.sign(rows.start + i, problem));
-            let present = state.present_share(facts, rows.start + i);
+            let present = state.present_share(facts, rows.start + i, problem);
             let slack = if present > 0.0 { root - sign * z[i] } else { 0.0 };
             told.size = told.size.max(z[i].abs());
             if slack > 0.0 {
@@ -229,14 +229,14 @@ impl Root {
         Root { lower: part(0..b, b), below: part(b..p, p) }
     }
 
-    /// The leverage of each row, in [0, 1].
+    /// The leverage of each row for a weight of 1 in the problem.
     fn leverages(&self, features: &Matrix) -> Vec<f64> {
         let b = self.lower.n_rows();
         let penalised = features.select_row_range(0..b);
         let (above, below) =
             (lower_times(&self.lower, &penalised), product(Side::Plain(&self.below), Side::Plain(features)));
         let square = |x: &[f64]| dot(x, x);
-        (0..features.n_cols()).map(|col| (square(above.col(col)) + square(below.col(col))).clamp(0.0, 1.0)).collect()
+        (0..features.n_cols()).map(|col| square(above.col(col)) + square(below.col(col))).collect()
     }
 }
 
@@ -263,6 +263,7 @@ pub(crate) fn leave_out(
             let (weight_root, sign) = (scale(i), facts.targets.sign(rows.start + i, problem));
             // With A the bordered matrix of the violators this is the paper's 1 − y_i α_i / [A⁻¹]_ii, since y_i α_i =
             // ξ_i / λ and λ [A⁻¹]_ii = 1 − leverage.
+            let leverage = (f64::from(state.counted[problem * all + rows.start + i]) * leverage).clamp(0.0, 1.0);
             let kept = 1.0 - facts.units[rows.start + i] / (weight_root * weight_root) * leverage;
             let slack = 1.0 - sign * scores[i] / weight_root;
             mine[i] = sign * if kept > UNDETERMINED { 1.0 - slack / kept } else { 0.0 };
@@ -296,17 +297,22 @@ impl LeftOutSums {
     /// Adds a share of a row of the given decision value of each problem.
     fn add(&mut self, facts: RowFacts<'_>, (row, share): (usize, f64), values: &[f64]) {
         let weight = share * facts.roots[row] * facts.roots[row];
+        let targets = facts.targets;
+        if targets.is_several() && self.of_labels.is_empty() {
+            self.of_labels = vec![[0.0; 2]; values.len()];
+        }
         for (problem, value) in values.iter().enumerate() {
+            let weight = weight * targets.weight(row, problem);
+            if let Some([wrong, all]) = self.of_labels.get_mut(problem) {
+                *all += weight;
+                *wrong += if (*value > 0.0) == (targets.sign(row, problem) > 0.0) { 0.0 } else { weight };
+            }
             self.hinge += weight * (1.0 - facts.targets.sign(row, problem) * value).max(0.0).powi(2);
         }
-        let positive = facts.targets.positive_problem(row);
-        let class = if values.len() > 1 { positive.unwrap_or_default() } else { usize::from(positive.is_some()) };
-        if OneVsRest::decide(values) != class {
-            self.wrong += weight;
-        }
+        self.wrong += weight * targets.mistakes(row, values);
         if weight > 0.0 && row.is_multiple_of(facts.roots.len().div_ceil(ROWS_TO_CALIBRATE)) {
             self.some.values.extend(values);
-            self.some.codes.push(class as u32);
+            self.some.codes.push(targets.code(row));
             self.some.weights.push(weight);
         }
     }

@@ -1,4 +1,5 @@
-//! The exact solver's linear systems: [[λI + K_ss, U_s], [U_sᵀ, 0]] on the violators s.
+//! The exact solver's linear systems: [[λR⁻¹ + K_ss, U_s], [U_sᵀ, 0]] on the violators s, with R the weights of the
+//! samples in the problem: 1 but where samples have several labels.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,7 +21,7 @@ const UNDETERMINED: f64 = 1e-10;
 
 /// f = K a + U γ with a positive semi-definite K (samples × samples) and orthonormal unpenalised columns U.
 ///
-/// At the minimum λ a_i = y_i (√w_i − y_i z_i)₊: only violators have a coefficient, and Uᵀa = 0.
+/// At the minimum λ a_i = r_i y_i (√w_i − y_i z_i)₊: only violators have a coefficient, and Uᵀa = 0.
 #[derive(Debug)]
 pub(crate) struct Exact {
     pub(super) kernel: Matrix,
@@ -31,7 +32,7 @@ pub(crate) struct Exact {
     whole: Mutex<Option<(f64, Arc<Factor>)>>,
 }
 
-/// λI + K_ss = L Lᵀ, and the singular values of L⁻¹U_s.
+/// λR⁻¹ + K_ss = L Lᵀ, and the singular values of L⁻¹U_s.
 #[derive(Debug)]
 pub(crate) struct Factor {
     pub(super) cholesky: Cholesky,
@@ -57,10 +58,10 @@ impl Exact {
         Exact { kernel, unpenalised, removals, whole: Mutex::new(None) }
     }
 
-    fn factor(&self, lambda: f64, violators: &[usize]) -> Option<Arc<Factor>> {
-        let all = violators.len() == self.kernel.n_rows();
+    fn factor(&self, lambda: f64, violators: &[usize], target: Target<'_>) -> Option<Arc<Factor>> {
+        let all = violators.len() == self.kernel.n_rows() && target.weights.is_none();
         if !all {
-            return Some(Arc::new(self.fresh_factor(lambda, violators)?));
+            return Some(Arc::new(self.fresh_factor(lambda, violators, target)?));
         }
         // Locked while factoring, so that other threads wait for it instead of doing the same.
         let mut whole = self.whole.lock().unwrap_or_else(PoisonError::into_inner);
@@ -69,12 +70,12 @@ impl Exact {
         {
             return Some(factor.clone());
         }
-        let factor = Arc::new(self.fresh_factor(lambda, violators)?);
+        let factor = Arc::new(self.fresh_factor(lambda, violators, target)?);
         *whole = Some((lambda, factor.clone()));
         Some(factor)
     }
 
-    fn fresh_factor(&self, lambda: f64, violators: &[usize]) -> Option<Factor> {
+    fn fresh_factor(&self, lambda: f64, violators: &[usize], target: Target<'_>) -> Option<Factor> {
         let m = violators.len();
         let mut block = Matrix::zeros(m, m);
         for (at, &col) in violators.iter().enumerate() {
@@ -82,7 +83,7 @@ impl Exact {
             for (to, &row) in block.col_mut(at)[at..].iter_mut().zip(&violators[at..]) {
                 *to = from[row];
             }
-            block.set(at, at, from[col] + lambda);
+            block.set(at, at, from[col] + target.noise(lambda, col));
         }
         let cholesky = Cholesky::new(block)?;
         let mut reduced = self.unpenalised.select_rows(violators);
@@ -113,7 +114,7 @@ impl System for Exact {
         from: &Point,
         (): &mut (),
     ) -> Result<Option<(Point, Arc<Factor>)>> {
-        let Some(factor) = self.factor(lambda, violators) else { return Ok(None) };
+        let Some(factor) = self.factor(lambda, violators, target) else { return Ok(None) };
         let cholesky = &factor.cholesky;
         // Elimination: with X = L⁻¹U_s and b = L⁻¹y, γ solves min ‖b − Xγ‖ and a = L⁻ᵀ(b − Xγ). Solving for the change
         // of γ with X's pseudo-inverse gives the smallest change from the current γ.

@@ -149,7 +149,7 @@ fn solve(
         return Err(overflow());
     }
     let path = settings.in_units(unit);
-    let origins = vec![system.origin(); problems.targets().n_problems()];
+    let origins = vec![system.origin(); problems.targets.n_problems()];
     walk(&mut ExactVisits::new(system, problems, &path, pool, monitor), &origins, &path, monitor)
 }
 
@@ -183,14 +183,18 @@ pub(crate) fn settle(
     problems: &Problems<'_>,
     monitor: &Monitor<'_>,
 ) -> Result<(NullSpace, Option<WhyNotFree>)> {
-    let n = problems.codes.len();
+    let n = problems.weights.len();
     settle_auto(asked, n, basis.s.len(), || {
-        let targets = problems.targets();
+        let targets = problems.targets;
         let roots: Vec<f64> = problems.weights.iter().map(|w| w.sqrt()).collect();
         for problem in 0..targets.n_problems() {
             ask(monitor, "separate")?;
             let signs: Vec<f64> = (0..n).map(|i| targets.sign(i, problem)).collect();
-            if separates(&basis.u, Target { signs: &signs, roots: &roots }, monitor)? {
+            // Whether they can be separated does not depend on weights, but on which samples there are.
+            let is_known = |row: usize| f64::from(u8::from(targets.weight(row, problem) > 0.0));
+            let known: Option<Vec<f64>> = (!targets.is_even()).then(|| (0..n).map(is_known).collect());
+            let target = Target { signs: &signs, roots: &roots, weights: known.as_deref() };
+            if separates(&basis.u, target, monitor)? {
                 return Ok(true);
             }
         }

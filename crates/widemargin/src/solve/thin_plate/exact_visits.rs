@@ -24,6 +24,8 @@ pub(super) struct ExactVisits<'a> {
     settings: &'a PathSettings,
     signs: Vec<Vec<f64>>,
     roots: Vec<f64>,
+    /// The samples' weights in each problem, where these differ.
+    weights: Option<Vec<Vec<f64>>>,
     memories: Vec<Mutex<<Exact as System>::Memory>>,
     pool: &'a Pool,
     monitor: &'a Monitor<'a>,
@@ -37,15 +39,22 @@ impl<'a> ExactVisits<'a> {
         pool: &'a Pool,
         monitor: &'a Monitor<'a>,
     ) -> Self {
-        let (targets, n) = (problems.targets(), problems.codes.len());
+        let (targets, n) = (problems.targets, problems.weights.len());
         let k = targets.n_problems();
         let signs = (0..k).map(|problem| (0..n).map(|i| targets.sign(i, problem)).collect()).collect();
         let roots = problems.weights.iter().map(|w| w.sqrt()).collect();
+        let of_problem = |problem: usize| (0..n).map(|i| targets.weight(i, problem)).collect();
+        let weights = (!targets.is_even()).then(|| (0..k).map(of_problem).collect());
         let memories = (0..k).map(|_| Mutex::default()).collect();
-        ExactVisits { system, problems, settings, signs, roots, memories, pool, monitor }
+        ExactVisits { system, problems, settings, signs, roots, weights, memories, pool, monitor }
     }
 
-    /// The dual objective at λ|a_i| made feasible: 2λ Σ y_i a_i √w_i − λ aᵀKa − λ² Σ a_i², times C.
+    fn target(&self, problem: usize) -> Target<'_> {
+        let weights = self.weights.as_ref().map(|weights| &weights[problem][..]);
+        Target { signs: &self.signs[problem], roots: &self.roots, weights }
+    }
+
+    /// The dual objective at λ|a_i| made feasible: 2λ Σ y_i a_i √w_i − λ aᵀKa − λ² Σ a_i²/r_i, times C.
     fn dual<F>(&self, lambda: f64, target: Target<'_>, solution: &Solution<F>) -> f64 {
         if solution.status != Status::Converged {
             // Not feasible: only the trivial bound 0 is known.
@@ -53,9 +62,11 @@ impl<'a> ExactVisits<'a> {
         }
         let point = &solution.point;
         let mut sum = -lambda * self.system.inner(point, point);
-        for ((a, sign), root) in point.coefficients.iter().zip(target.signs).zip(target.roots) {
-            let a = a * sign;
-            sum += lambda * (2.0 * a * root - lambda * a * a);
+        for (i, ((a, sign), root)) in point.coefficients.iter().zip(target.signs).zip(target.roots).enumerate() {
+            if target.has(i) {
+                let a = a * sign;
+                sum += lambda * (2.0 * a * root - target.noise(lambda, i) * a * a);
+            }
         }
         0.5 / lambda * sum
     }
@@ -69,7 +80,7 @@ impl ExactVisits<'_> {
         (true_lambda, lambda): (f64, f64),
         start: &Point,
     ) -> Result<Option<Solution<Arc<Factor>>>> {
-        let target = Target { signs: &self.signs[problem], roots: &self.roots };
+        let target = self.target(problem);
         let mut memory = self.memories[problem].lock().unwrap_or_else(PoisonError::into_inner);
         let lambdas = Lambdas::new(true_lambda, lambda);
         // A problem not started in time keeps its point. The first always gets a step: with two classes it is the only
@@ -91,13 +102,15 @@ impl ExactVisits<'_> {
         solution: &Solution<Arc<Factor>>,
         estimate: fn(&Converged<'_>) -> Option<Vec<f64>>,
     ) -> Option<Vec<f64>> {
-        let target = Target { signs: &self.signs[problem], roots: &self.roots };
+        let target = self.target(problem);
         estimate(&Converged::new(self.system, true_lambda, target, self.problems.units, solution)?)
     }
 
     fn means(&self, left_out: &[Vec<f64>]) -> LeftOutMeans {
-        let (hinge, wrong) = means(left_out, &self.problems.targets(), self.problems.codes, self.problems.weights);
-        LeftOutMeans { hinge, wrong }
+        let Problems { targets, weights, .. } = *self.problems;
+        let (hinge, wrong) = means(left_out, &targets, weights);
+        let of_labels = targets.label_mistakes(weights, |problem, row| left_out[problem][row]);
+        LeftOutMeans { hinge, wrong, of_labels: of_labels.iter().map(|[wrong, all]| wrong / all).collect() }
     }
 }
 
@@ -108,7 +121,7 @@ impl Visit for ExactVisits<'_> {
         let one = |problem: usize| -> Result<_> {
             let Some(solution) = self.solve(problem, (true_lambda, lambda), &starts[problem])? else { return Ok(None) };
             let values = self.left_out(problem, true_lambda, &solution, closed_form);
-            let target = Target { signs: &self.signs[problem], roots: &self.roots };
+            let target = self.target(problem);
             let dual = self.dual(true_lambda, target, &solution);
             let Solution { point, violators, steps, status, objective, .. } = solution;
             Ok(Some((Solved { point, n_inside: violators.len() as u64, steps, status, objective, dual }, values)))

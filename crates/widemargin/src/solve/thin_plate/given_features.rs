@@ -145,7 +145,7 @@ pub(crate) fn fit_given(
     let roots: Vec<f64> = problems.weights.iter().map(|weight| weight.sqrt()).collect();
     let rows = GivenFeatures { rows, roots: &roots, has_constant: intercept == Intercept::Penalised };
     let settings = settings_of(intercept, path);
-    let (n, n_features, k) = (roots.len(), rows.n_features(), problems.targets().n_problems());
+    let (n, n_features, k) = (roots.len(), rows.n_features(), problems.targets.n_problems());
     let expected_inside = (2 * n / k.max(2)).min(n / 2);
     // By sizes alone: the answer must not depend on the machine's free memory.
     let is_sparse = matches!(rows.rows, problem::Block::Sparse(_));
@@ -153,7 +153,7 @@ pub(crate) fn fit_given(
         by_gram_matrix(&rows, problems, &settings, pool, monitor)?
     } else {
         let (n_held, _) = landmark_bytes(n, n_features, 1, k, pool.threads()).held(n.div_ceil(BLOCK), None);
-        let facts = RowFacts { targets: problems.targets(), roots: &roots, units: problems.units };
+        let facts = RowFacts { targets: problems.targets, roots: &roots, units: problems.units };
         let means = Means { n_held, lifts: true, checkpoint: None };
         let map = FeatureMap::given(n_features);
         let fitted = fit_blocks(&rows, map, (facts, &[0.0]), &settings, means, (pool, monitor), || Ok(()))?;

@@ -40,12 +40,6 @@ fn add_sums(total: &mut Sums, next: Sums) {
     total.1.iter_mut().zip(&next.1).for_each(|(total, next)| total.add(next));
 }
 
-fn add_left_out(total: &mut LeftOutSums, next: LeftOutSums) {
-    total.hinge += next.hinge;
-    total.wrong += next.wrong;
-    total.some.extend(next.some);
-}
-
 /// Does `work` with room for the changes of the live problems' Hessians, and keeps these.
 fn with_changes(
     rows: &mut Rows<'_>,
@@ -82,14 +76,14 @@ part_query! { LandmarkRows: TakeStep "take_step" { live: Vec<usize>, places: Vec
 |_, total, next| add_sums(total, next) }
 
 part_query! { LandmarkRows: LeaveOneOut "leave_one_out" { roots: Vec<Vec<f64>> } -> LeftOutSums {}
-|at, rows, _| rows.leave_one_out(&at.roots), |_, total, next| add_left_out(total, next) }
+|at, rows, _| rows.leave_one_out(&at.roots), |_, total, next| total.extend(next) }
 
 part_query! { LandmarkRows: Without "without" { fold: Option<u32> } -> ()
 { CHANGES_STATE = true, HAS_ANSWER = false, READS_FEATURES = false }
 |at, rows, _| rows.without(at.fold), |_, (), ()| () }
 
 part_query! { LandmarkRows: AbsentRows "absent_rows" {} -> LeftOutSums { READS_FEATURES = false }
-|_, rows, _| rows.absent_rows(), |_, total, next| add_left_out(total, next) }
+|_, rows, _| rows.absent_rows(), |_, total, next| total.extend(next) }
 
 /// Sums over rows that workers hold.
 #[derive(Debug)]

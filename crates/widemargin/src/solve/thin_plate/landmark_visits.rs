@@ -5,7 +5,7 @@ use super::factor::Factor;
 use super::log::Log;
 use super::newton::{Lambdas, Stop};
 use super::path::{Candidate, LeftOutMeans, Refits, Solved, Visit};
-use super::row_sums::FOLDS;
+use super::row_sums::{FOLDS, LeftOutSums};
 use super::system::Point;
 use crate::error::Result;
 use crate::linalg::factor::dot;
@@ -20,7 +20,7 @@ pub(crate) struct LandmarkVisits<'r, 'a> {
     n_penalised: usize,
     /// λ in true units per scale-free unit.
     unit: f64,
-    /// Sum of all weights.
+    /// Sum of all weights, averaged over the problems.
     total: f64,
     stop: Stop,
     pool: &'r Pool,
@@ -66,7 +66,8 @@ impl<'r, 'a> LandmarkVisits<'r, 'a> {
             drop(factors);
             let sums = self.batched_newton.rows.leave_one_out(&roots)?;
             let hinge = sums.hinge / (self.total * solutions.len() as f64);
-            means = Some(LeftOutMeans { hinge, wrong: sums.wrong / self.total });
+            let of_labels = shares(&sums.of_labels);
+            means = Some(LeftOutMeans { hinge, wrong: sums.wrong / self.total, of_labels });
             left_out = self.batched_newton.rows.left_out();
             some = sums.some;
         }
@@ -122,7 +123,7 @@ impl Visit for LandmarkVisits<'_, '_> {
         }
         let start = flat(candidate.solutions.iter().map(|solution| &solution.point));
         let lambdas = Lambdas::new(candidate.point.lambda * self.unit, candidate.point.lambda);
-        let mut wrong = 0.0;
+        let mut sums = LeftOutSums::default();
         for fold in 0..FOLDS {
             self.batched_newton.without(Some(fold), &start)?;
             let Some(ended) = self.batched_newton.minimise(lambdas, &start, self.stop, None, self.monitor)? else {
@@ -131,7 +132,7 @@ impl Visit for LandmarkVisits<'_, '_> {
             if ended.iter().any(|ended| ended.status != Status::Converged) {
                 return Ok(None);
             }
-            wrong += self.batched_newton.rows.absent_rows()?.wrong;
+            sums.extend(self.batched_newton.rows.absent_rows()?);
             self.monitor.tell(Progress {
                 stage: "folds",
                 done: u64::from(fold) + 1,
@@ -139,8 +140,13 @@ impl Visit for LandmarkVisits<'_, '_> {
                 gap: None,
             });
         }
-        Ok(Some(Refits::OfFolds(wrong / self.total)))
+        Ok(Some(Refits::OfFolds(sums.wrong / self.total, shares(&sums.of_labels))))
     }
+}
+
+/// The share of each label's weight that is wrong.
+fn shares(of_labels: &[[f64; 2]]) -> Vec<f64> {
+    of_labels.iter().map(|[wrong, all]| wrong / all).collect()
 }
 
 /// Concatenated points of all problems.

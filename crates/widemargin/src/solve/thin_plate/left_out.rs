@@ -1,7 +1,7 @@
 //! Leave-one-out from the factorisation at the solution.
 //!
 //! For a fixed set s of samples inside the margin the fit is a regression: z is linear in the targets y√w of s, with
-//! noise λ. Leaving a sample out, or adding another one, is then a rank-one change of the regression's covariance
+//! noise λ (λ/r where a problem weighs samples differently, in which case λI is diag(λ/r) below). Leaving a sample out, or adding another one, is then a rank-one change of the regression's covariance
 //! R(j, k) = K_jk − [K_js U_j] A⁻¹ [K_sk; U_kᵀ], A = [[λI + K_ss, U_s], [U_sᵀ, 0]].
 //!
 //! If the polynomials are dropped or penalised, the functions are Σ α_j φ(·, x_j) with Pᵀα = 0 over the *training*
@@ -77,10 +77,15 @@ impl<'a> Converged<'a> {
         (self.units[i] / (self.target.roots[i] * self.target.roots[i])).min(1.0)
     }
 
-    /// α_i and ‖gᵢ‖² of a sample with which a function is lost.
+    /// λ/r: the noise of a sample.
+    fn noise(&self, i: usize) -> f64 {
+        self.target.noise(self.lambda, i)
+    }
+
+    /// α_i and ‖gᵢ‖² of a sample with which a function is lost; none of a sample that is no part of the problem.
     fn removal(&self, i: usize) -> Option<(&'a Removals, f64)> {
         let removals = self.system.removals.as_ref()?;
-        let leaves = removals.norms[i] > 0.0 && 1.0 - self.share(i) <= WHOLE;
+        let leaves = removals.norms[i] > 0.0 && self.target.has(i) && 1.0 - self.share(i) <= WHOLE;
         leaves.then(|| (removals, dot(removals.functions.col(i), self.coefficients)))
     }
 
@@ -93,7 +98,7 @@ impl<'a> Converged<'a> {
 /// The decision value of every sample when it is left out, assuming that no other sample then crosses the margin;
 /// `None` if the others do not determine it.
 pub(crate) fn closed_form(at: &Converged<'_>) -> Option<Vec<f64>> {
-    let Converged { system, lambda, target, violators, .. } = *at;
+    let Converged { system, target, violators, .. } = *at;
     let Factor { cholesky, reduced } = at.factor;
     let n = at.scores.len();
     let mut place = vec![usize::MAX; n];
@@ -128,7 +133,7 @@ pub(crate) fn closed_form(at: &Converged<'_>) -> Option<Vec<f64>> {
                 let unpenalised: f64 = (0..free.n_rows()).map(|k| system.unpenalised.at(i, k) * free.at(k, i)).sum();
                 removals.functions.at(i, i) - smooth - unpenalised
             } else {
-                lambda * half.at(place[i], i)
+                at.noise(i) * half.at(place[i], i)
             };
         }
     }
@@ -138,6 +143,7 @@ pub(crate) fn closed_form(at: &Converged<'_>) -> Option<Vec<f64>> {
         let sign = target.signs[i];
         let mut slack = target.slack(at.scores, i);
         let inside = place[i] != usize::MAX;
+        let lambda = at.noise(i);
         if inside {
             // √w − y z = λ y a at the solution, computed without cancellation.
             slack = lambda * sign * at.coefficients[i];
@@ -224,7 +230,7 @@ impl Covariance {
         for (k, &i) in at.violators.iter().enumerate() {
             // On the violators I − λ B, computed without cancellation.
             for col in 0..m {
-                influence.set(i, col, f64::from(k == col) - at.lambda * inverse.at(k, col));
+                influence.set(i, col, f64::from(k == col) - at.noise(i) * inverse.at(k, col));
             }
         }
         let mut free = product(Side::Plain(&kernel), Side::Transposed(&gamma));
@@ -243,7 +249,7 @@ impl Covariance {
 
     /// R(·, j) of a violator.
     fn of_violator(&self, at: &Converged<'_>, j: usize) -> Vec<f64> {
-        self.influence.col(self.place[j]).iter().map(|w| at.lambda * w).collect()
+        self.influence.col(self.place[j]).iter().map(|w| at.noise(j) * w).collect()
     }
 
     /// R(·, j) of some non-violators, one column each: 2 n m flops per column.
@@ -360,7 +366,10 @@ impl<'a, 'c> LeftOut<'a, 'c> {
         let size = self.z.iter().fold(1.0_f64, |most, z| most.max(z.abs()));
         let crossed = |j: &usize| {
             let slack = self.at.target.slack(&self.z, *j);
-            (slack > 0.0) != self.inside[*j] && slack.abs() > ROUNDING * size && (*j != self.sample || left > WHOLE)
+            self.at.target.has(*j)
+                && (slack > 0.0) != self.inside[*j]
+                && slack.abs() > ROUNDING * size
+                && (*j != self.sample || left > WHOLE)
         };
         (0..self.z.len()).filter(crossed).collect()
     }
@@ -416,7 +425,7 @@ impl<'a, 'c> LeftOut<'a, 'c> {
 
     /// λ − R(j, j), which would cancel if λ is small, for a violator of the whole problem.
     fn open(&self, j: usize) -> f64 {
-        let (lambda, place) = (self.at.lambda, self.covariance.place[j]);
+        let (lambda, place) = (self.at.noise(j), self.covariance.place[j]);
         let own = lambda * lambda * self.covariance.inverse.at(place, place);
         own - self.changes.iter().map(|(u, factor)| factor * u[j] * u[j]).sum::<f64>()
     }
@@ -438,7 +447,7 @@ impl<'a, 'c> LeftOut<'a, 'c> {
 
     /// Removes a fraction of the left-out sample's weight.
     fn weaken(&mut self, share: f64) {
-        let (i, lambda) = (self.sample, self.at.lambda);
+        let (i, lambda) = (self.sample, self.at.noise(self.sample));
         let open = self.open(i);
         self.sound &= open > 0.0;
         let (u, rest) = (self.column(i), lambda * (1.0 - share) + share * open);
@@ -448,42 +457,42 @@ impl<'a, 'c> LeftOut<'a, 'c> {
 
     /// Lets a sample cross the margin; `left` is the remaining weight of the left-out sample.
     fn cross(&mut self, j: usize, left: f64) {
-        let noise = if j == self.sample { self.at.lambda / left } else { self.at.lambda };
+        let lambda = self.at.noise(j);
+        let noise = if j == self.sample { lambda / left } else { lambda };
         let u = self.column(j);
         // λ − R(j, j).
-        let open = if self.covariance.place[j] == usize::MAX { self.at.lambda - u[j] } else { self.open(j) };
+        let open = if self.covariance.place[j] == usize::MAX { lambda - u[j] } else { self.open(j) };
         let residual = self.residual(j);
         if self.inside[j] {
-            let rest = noise - self.at.lambda + open;
+            let rest = noise - lambda + open;
             let place = self.covariance.place[j];
             let before = match place {
-                usize::MAX => self.at.lambda,
-                _ => self.at.lambda * self.at.lambda * self.covariance.inverse.at(place, place),
+                usize::MAX => lambda,
+                _ => lambda * lambda * self.covariance.inverse.at(place, place),
             };
             self.sound &= rest > PRECISE * before;
             self.change(u, 1.0 / rest, -residual / rest);
         } else {
-            let rest = noise + self.at.lambda - open;
+            let rest = noise + lambda - open;
             self.change(u, -1.0 / rest, residual / rest);
         }
         self.inside[j] = !self.inside[j];
     }
 }
 
-/// Mean squared hinge over samples and problems, and the fraction of misclassified samples, of left-out decision values
-/// (one vector per problem), weighted by sample.
-pub(crate) fn means(values: &[Vec<f64>], targets: &OneVsRest<'_>, codes: &[u32], weights: &[f64]) -> (f64, f64) {
-    let total: f64 = weights.iter().sum();
+/// Mean squared hinge over samples and problems, and the fraction of misclassified samples or of wrong labels, of left-out
+/// decision values (one vector per problem), weighted by sample.
+pub(crate) fn means(values: &[Vec<f64>], targets: &OneVsRest<'_>, weights: &[f64]) -> (f64, f64) {
+    let total = targets.total(weights);
     let (mut hinge, mut wrong) = (0.0, 0.0);
     let mut row = vec![0.0; values.len()];
     for (i, weight) in weights.iter().enumerate() {
         for (problem, values) in values.iter().enumerate() {
             row[problem] = values[i];
+            let weight = weight * targets.weight(i, problem);
             hinge += weight * (1.0 - targets.sign(i, problem) * values[i]).max(0.0).powi(2);
         }
-        if OneVsRest::decide(&row) != codes[i] as usize {
-            wrong += weight;
-        }
+        wrong += weight * targets.mistakes(i, &row);
     }
     (hinge / (total * values.len() as f64), wrong / total)
 }

@@ -5,7 +5,7 @@ use super::system::Target;
 /// The shortest step: rounding must not stop a search along a descent direction.
 const FLOOR: f64 = 1e-9;
 
-/// The t in (0, 1] that minimises λ·penalty(t) + Σ (√w − y z(t))²₊ with z(t) = (1 − t) z₀ + t z₁ and
+/// The t in (0, 1] that minimises λ·penalty(t) + Σ r (√w − y z(t))²₊ with z(t) = (1 − t) z₀ + t z₁ and
 /// penalty(t) = p₀₀ (1 − t)² + 2 p₀₁ t (1 − t) + p₁₁ t².
 pub(crate) fn search(target: Target<'_>, from: &[f64], to: &[f64], lambda: f64, [p00, p01, p11]: [f64; 3]) -> f64 {
     // Half the derivative is constant + slope · t between breakpoints.
@@ -17,15 +17,16 @@ pub(crate) fn search(target: Target<'_>, from: &[f64], to: &[f64], lambda: f64, 
         let a = target.slack(from, i);
         let b = target.signs[i] * (to[i] - from[i]);
         let inside = a > 0.0 || (a == 0.0 && b < 0.0);
+        let weight = target.weight(i);
         if inside {
-            constant -= a * b;
-            slope += b * b;
+            constant -= weight * a * b;
+            slope += weight * b * b;
         }
         let t = a / b;
         if b != 0.0 && t > 0.0 && t < 1.0 {
             // The sample leaves the margin (b > 0) or enters it.
             let sign = if inside { -1.0 } else { 1.0 };
-            breaks.push((t, -sign * a * b, sign * b * b));
+            breaks.push((t, -sign * weight * a * b, sign * weight * b * b));
         }
     }
     breaks.sort_by(|x, y| x.0.total_cmp(&y.0));
@@ -50,7 +51,7 @@ mod tests {
         let number = |i: usize, k: f64| (k * (i as f64 + 1.0)).sin() * 3.0;
         let signs: Vec<f64> = (0..n).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect();
         let roots: Vec<f64> = (0..n).map(|i| 1.0 + (i % 4) as f64 * 0.2).collect();
-        let target = Target { signs: &signs, roots: &roots };
+        let target = Target { signs: &signs, roots: &roots, weights: None };
         for case in 0..20 {
             let from: Vec<f64> = (0..n).map(|i| number(i, 1.1 + case as f64)).collect();
             let to: Vec<f64> = (0..n).map(|i| 0.3 * number(i, 2.3 + case as f64) + signs[i]).collect();

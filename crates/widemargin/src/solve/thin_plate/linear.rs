@@ -94,7 +94,7 @@ mod tests {
         let n = signs.len();
         let columns = Matrix::from_columns(points.iter().copied().chain(vec![1.0; n]).collect(), n, 2);
         let svd = Svd::new(&columns, 1e-10).unwrap();
-        separates(&svd.u, Target { signs, roots: &vec![1.0; n] }, &Monitor::none()).unwrap()
+        separates(&svd.u, Target { signs, roots: &vec![1.0; n], weights: None }, &Monitor::none()).unwrap()
     }
 
     #[test]

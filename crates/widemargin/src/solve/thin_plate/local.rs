@@ -202,11 +202,20 @@ impl<B: Blocks> RowSums for Local<'_, B> {
         }
     }
 
+    fn mean_weight(&self) -> Option<f64> {
+        let RowFacts { targets, roots, .. } = self.facts;
+        let weights: Vec<f64> = roots.iter().map(|root| root * root).collect();
+        (!targets.is_even()).then(|| targets.total(&weights) / weights.iter().sum::<f64>())
+    }
+
     fn origin(&mut self) -> Result<(Vec<f64>, Vec<PointSums>)> {
         let (p, pool) = (self.shape().width(), self.pool);
         self.state.scores.fill(0.0);
         self.state.counted.fill(0.0);
-        let live: Vec<usize> = (0..self.facts.targets.n_problems()).collect();
+        let targets = self.facts.targets;
+        let is_even = targets.is_even();
+        self.facts.targets = targets.evenly();
+        let live: Vec<usize> = (0..if is_even { targets.n_problems() } else { 1 }).collect();
         let (mut hessian, mut outer) = (vec![0.0; p * p], Outer::default());
         let told = self.gather(&live, None, true, |seen| {
             // Every row becomes counted, equally in all problems.
@@ -214,6 +223,11 @@ impl<B: Blocks> RowSums for Local<'_, B> {
             outer.flush(&mut hessian, p, GATHERED, pool);
         })?;
         outer.flush(&mut hessian, p, 1, pool);
+        self.facts.targets = targets;
+        if !is_even {
+            self.state.counted.fill(0.0);
+            return Ok((hessian, Vec::new()));
+        }
         Ok((hessian, told))
     }
 
@@ -239,7 +253,7 @@ impl<B: Blocks> RowSums for Local<'_, B> {
             let pairs = self.state.scores[own.clone()].iter().zip(&self.state.ahead[own]);
             for (row, (from, to)) in pairs.enumerate() {
                 let sign = self.facts.targets.sign(row, problem);
-                let present = self.state.present_share(self.facts, row);
+                let present = self.state.present_share(self.facts, row, problem);
                 // slack(t) = a − b t.
                 let (a, b) = (self.facts.roots[row] - sign * from, sign * (to - from));
                 let slack = a - b * t;
@@ -274,9 +288,7 @@ impl<B: Blocks> RowSums for Local<'_, B> {
             state,
             |state, rows, block| Ok(leave_out((facts, state, feature_map), (rows, &block), &roots)),
             |_, (found, values)| {
-                sums.hinge += found.hinge;
-                sums.wrong += found.wrong;
-                sums.some.extend(found.some);
+                sums.extend(found);
                 left_out.iter_mut().zip(&values).for_each(|(all, some)| all.extend(some));
                 Ok(())
             },

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::newton::Stop;
 use super::system::Point;
+use crate::data::Label;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::problem::OneVsRest;
@@ -52,7 +53,7 @@ pub struct PathPoint {
     /// Mean leave-one-out squared hinge over samples and problems; `None` if the problem was not solved, or if the
     /// samples inside the margin do not determine the solution without one of them.
     pub loo_squared_hinge: Option<f64>,
-    /// Fraction of samples that are misclassified when left out.
+    /// Fraction of samples that are misclassified when left out; of several labels, of the known ones that are wrong.
     pub loo_error: Option<f64>,
     /// Whether these come from refits without each sample. Otherwise they assume that leaving out a sample lets no
     /// other sample cross the margin, which suffices to compare values of C.
@@ -65,6 +66,10 @@ pub struct PathPoint {
     /// The error on samples that a second fit at the selected C did not see, where C was selected on some of many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_out_error: Option<f64>,
+    /// Of several labels, the error of each as [`PathPoint::error_estimate`] has that of all; empty where it was not
+    /// estimated.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub label_errors: Vec<f64>,
     /// Samples inside the margin, summed over the two-class problems.
     pub violators: u64,
     /// The largest number of Newton steps of the two-class problems.
@@ -98,12 +103,31 @@ impl PathPoint {
             100.0 * others,
         ))
     }
+
+    /// The same of several labels: those whose estimated error is no better than always giving the more frequent answer,
+    /// whose errors are `constant`.
+    pub(crate) fn no_better_than_constant(&self, labels: &[Label], constant: &[f64]) -> Option<String> {
+        let (named, _) = self.error_estimate()?;
+        let is_useless = |(_, (error, constant)): &(&Label, (&f64, &f64))| **error >= **constant - 1e-12;
+        let told: Vec<String> = labels
+            .iter()
+            .zip(self.label_errors.iter().zip(constant))
+            .filter(is_useless)
+            .map(|(label, (error, constant))| {
+                format!("{label} ({:.2} %, that of the more frequent answer {:.2} %)", 100.0 * error, 100.0 * constant)
+            })
+            .collect();
+        if told.is_empty() {
+            return None;
+        }
+        Some(format!("no better than always the more frequent answer: by the {named}, the labels {}", told.join(", ")))
+    }
 }
 
 /// All two-class problems of a fit.
+#[derive(Clone, Copy)]
 pub(crate) struct Problems<'a> {
-    pub codes: &'a [u32],
-    pub n_classes: usize,
+    pub targets: OneVsRest<'a>,
     /// Weight of each sample, above 0.
     pub weights: &'a [f64],
     /// The part of the weight removed by leave-one-out: one copy.
@@ -165,11 +189,12 @@ impl Candidate {
             c,
             lambda,
             objective: c * solutions.iter().map(|solution| solution.objective).sum::<f64>(),
-            loo_squared_hinge: means.map(|means| means.hinge),
+            loo_squared_hinge: means.as_ref().map(|means| means.hinge),
             loo_error: means.map(|means| means.wrong),
             loo_exact: false,
             fold_error: None,
             held_out_error: None,
+            label_errors: Vec::new(),
             violators: solutions.iter().map(|solution| solution.n_inside).sum(),
             steps: solutions.iter().map(|solution| solution.steps).max().unwrap_or(0),
         };
@@ -178,20 +203,22 @@ impl Candidate {
 }
 
 /// Leave-one-out statistics of the solutions at one C.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LeftOutMeans {
     /// Mean squared hinge over samples and problems.
     pub hinge: f64,
-    /// Fraction of misclassified samples.
+    /// Fraction of misclassified samples, or of wrong labels of several.
     pub wrong: f64,
+    /// The same of each of several labels.
+    pub of_labels: Vec<f64>,
 }
 
 /// Error estimates of a candidate by refits.
 pub(crate) enum Refits {
     /// Without each sample.
     OfSamples(LeftOutMeans),
-    /// Without each fold: the fraction of misclassified samples.
-    OfFolds(f64),
+    /// Without each fold: the fraction of misclassified samples, and of each of several labels.
+    OfFolds(f64, Vec<f64>),
 }
 
 /// The result of a path.
@@ -229,20 +256,21 @@ mod every_field {
 
     use super::PathPoint;
 
-    type Fields = (f64, f64, f64, Option<f64>, Option<f64>, bool, Option<f64>, Option<f64>, u64, u32);
+    type Fields = (f64, f64, f64, Option<f64>, Option<f64>, bool, Option<f64>, Option<f64>, Vec<f64>, u64, u32);
 
     pub fn serialize<S: Serializer>(point: &PathPoint, to: S) -> Result<S::Ok, S::Error> {
         let PathPoint { c, lambda, objective, loo_squared_hinge, loo_error, loo_exact, .. } = *point;
         let PathPoint { fold_error, held_out_error, violators, steps, .. } = *point;
         let loo = (loo_squared_hinge, loo_error, loo_exact);
-        let fields: Fields = (c, lambda, objective, loo.0, loo.1, loo.2, fold_error, held_out_error, violators, steps);
+        let (folds, held_out, labels) = (fold_error, held_out_error, point.label_errors.clone());
+        let fields: Fields = (c, lambda, objective, loo.0, loo.1, loo.2, folds, held_out, labels, violators, steps);
         fields.serialize(to)
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathPoint, D::Error> {
         let fields = Fields::deserialize(from)?;
         let (c, lambda, objective, loo_squared_hinge, loo_error, loo_exact, ..) = fields;
-        let (.., fold_error, held_out_error, violators, steps) = fields;
+        let (.., fold_error, held_out_error, label_errors, violators, steps) = fields;
         Ok(PathPoint {
             c,
             lambda,
@@ -252,6 +280,7 @@ mod every_field {
             loo_exact,
             fold_error,
             held_out_error,
+            label_errors,
             violators,
             steps,
         })
@@ -289,12 +318,6 @@ pub(crate) fn walk(
             Ok(outcome)
         }
         None => whole(visits, origins, settings, monitor),
-    }
-}
-
-impl Problems<'_> {
-    pub fn targets(&self) -> OneVsRest<'_> {
-        OneVsRest::new(self.codes, self.n_classes)
     }
 }
 
@@ -437,8 +460,9 @@ fn confirm(visits: &mut impl Visit, candidate: &mut Candidate, path: &mut [PathP
     match refits {
         Refits::OfSamples(means) => {
             (point.loo_squared_hinge, point.loo_error, point.loo_exact) = (Some(means.hinge), Some(means.wrong), true);
+            point.label_errors = means.of_labels;
         }
-        Refits::OfFolds(wrong) => point.fold_error = Some(wrong),
+        Refits::OfFolds(wrong, of_labels) => (point.fold_error, point.label_errors) = (Some(wrong), of_labels),
     }
     path.iter_mut().filter(|at| at.lambda == point.lambda).for_each(|at| at.clone_from(point));
     Ok(())

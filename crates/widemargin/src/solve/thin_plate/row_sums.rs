@@ -71,10 +71,28 @@ impl PointSums {
 pub struct LeftOutSums {
     /// Σ w max(0, 1 − y value)² over rows and problems.
     pub hinge: f64,
-    /// Σ w over the misclassified rows.
+    /// Σ w over the misclassified rows, or Σ w r over wrong labels divided by their number.
     pub wrong: f64,
+    /// Of several labels, the weight of wrong rows and of all rows of each; empty otherwise.
+    #[serde(default)]
+    pub of_labels: Vec<[f64; 2]>,
     /// Those of some rows.
     pub some: UnseenScores,
+}
+
+impl LeftOutSums {
+    /// Adds the sums over other rows.
+    pub(crate) fn extend(&mut self, other: LeftOutSums) {
+        self.hinge += other.hinge;
+        self.wrong += other.wrong;
+        self.some.extend(other.some);
+        if self.of_labels.is_empty() {
+            self.of_labels = other.of_labels;
+        } else {
+            let both = self.of_labels.iter_mut().flatten().zip(other.of_labels.iter().flatten());
+            both.for_each(|(sum, part)| *sum += part);
+        }
+    }
 }
 
 /// Number of folds for cross-validation.
@@ -89,8 +107,15 @@ pub trait RowSums {
     /// The dimensions.
     fn shape(&self) -> RowsShape;
 
+    /// Where problems weigh rows differently, so that they do not share the Hessian at 0: the mean weight of a row in a
+    /// problem, in units of the row's.
+    fn mean_weight(&self) -> Option<f64> {
+        None
+    }
+
     /// Sets every problem to 0, where every row is inside the margin and counted; returns the Hessian, which is the
-    /// same for all, and each problem's sums.
+    /// same for all, and each problem's sums. Where problems weigh rows differently, nothing is counted afterwards, there
+    /// are no sums, and the Hessian is that of equal weights.
     ///
     /// # Errors
     /// Errors of reading the rows.

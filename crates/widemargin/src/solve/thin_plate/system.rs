@@ -4,14 +4,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 
-/// The two-class problem: minimise λ‖h‖² + Σ (√w − y z)²₊ over the penalised part h and the unpenalised γ, where z = √w
-/// · f are the weighted scores.
+/// The two-class problem: minimise λ‖h‖² + Σ r (√w − y z)²₊ over the penalised part h and the unpenalised γ, where z = √w
+/// · f are the weighted scores, and r is 1 but where samples have several labels, whose problems weigh them differently.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target<'a> {
     /// +1 or −1 per sample.
     pub signs: &'a [f64],
     /// √w of each sample: the margin that z must reach.
     pub roots: &'a [f64],
+    /// r of each sample, 0 for one that is no part of the problem; `None` where all are 1.
+    pub weights: Option<&'a [f64]>,
 }
 
 impl Target<'_> {
@@ -21,24 +23,43 @@ impl Target<'_> {
         self.roots[i] - self.signs[i] * scores[i]
     }
 
+    /// r of a sample.
+    #[inline]
+    pub fn weight(&self, i: usize) -> f64 {
+        self.weights.map_or(1.0, |weights| weights[i])
+    }
+
+    /// Whether a sample is part of the problem.
+    #[inline]
+    pub fn has(&self, i: usize) -> bool {
+        self.weights.is_none_or(|weights| weights[i] > 0.0)
+    }
+
+    /// λ/r: the noise of a sample in the regression that a step solves.
+    #[inline]
+    pub fn noise(&self, lambda: f64, i: usize) -> f64 {
+        self.weights.map_or(lambda, |weights| lambda / weights[i])
+    }
+
     /// The samples inside the margin.
     pub fn violators(&self, scores: &[f64]) -> Vec<usize> {
-        (0..scores.len()).filter(|&i| self.slack(scores, i) > 0.0).collect()
+        (0..scores.len()).filter(|&i| self.has(i) && self.slack(scores, i) > 0.0).collect()
     }
 
     /// The violators among a part of the samples.
     pub fn violators_in(&self, scores: &[f64], part: Part) -> Vec<usize> {
-        (0..scores.len()).filter(|&i| part.has(i) && self.slack(scores, i) > 0.0).collect()
+        (0..scores.len()).filter(|&i| part.has(i) && self.has(i) && self.slack(scores, i) > 0.0).collect()
     }
 
-    /// Σ (√w − y z)²₊ over a part of the samples.
+    /// Σ r (√w − y z)²₊ over a part of the samples.
     pub fn loss_in(&self, scores: &[f64], part: Part) -> f64 {
-        (0..scores.len()).filter(|&i| part.has(i)).map(|i| self.slack(scores, i).max(0.0).powi(2)).sum()
+        let of = |i| self.weight(i) * self.slack(scores, i).max(0.0).powi(2);
+        (0..scores.len()).filter(|&i| part.has(i)).map(of).sum()
     }
 
-    /// Σ (√w − y z)²₊.
+    /// Σ r (√w − y z)²₊.
     pub fn loss(&self, scores: &[f64]) -> f64 {
-        (0..scores.len()).map(|i| self.slack(scores, i).max(0.0).powi(2)).sum()
+        (0..scores.len()).map(|i| self.weight(i) * self.slack(scores, i).max(0.0).powi(2)).sum()
     }
 }
 

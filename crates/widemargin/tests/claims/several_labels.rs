@@ -1,0 +1,215 @@
+//! Several labels a sample: each problem is the two-class problem of the samples of which its label is known, whatever is
+//! shared; and so are its leave-one-out error and its probabilities.
+
+use crate::common::histograms;
+use widemargin::data::{ClassWeight, DenseView, Label, Labels};
+use widemargin::expansion::Normalization;
+use widemargin::model::{
+    BasisExpansionParams, Classifier, LandmarkChoice, PowerMeanParams, Standardize, ThinPlateParams, from_bytes,
+};
+use widemargin::monitor::Monitor;
+use widemargin::problem::{AnyLoss, Loss, SmoothLoss};
+use widemargin::similarity::{AdditiveKernel, AnySimilarity, ConditionalKernel};
+use widemargin::solve::thin_plate::NullSpace;
+
+const N: usize = 160;
+const D: usize = 6;
+const K: usize = 3;
+
+/// Samples, and an indicator matrix in which a quarter of the entries are unknown, but none of the first 40 rows'.
+fn case() -> (Vec<f64>, Vec<f64>) {
+    let (values, _) = histograms(N, D, 3, 7);
+    let answer = |row: usize, label: usize| {
+        let x = &values[row * D..(row + 1) * D];
+        let noise = ((row * 37 + label * 11) % 17) as f64 / 60.0;
+        f64::from(u8::from(x[label] + x[(label + 1) % D] - x[label + 2] + noise > 0.3))
+    };
+    let is_unknown = |row: usize, label: usize| row >= 40 && (row * 13 + label * 7) % 4 == 0;
+    let of = |at: usize| if is_unknown(at / K, at % K) { f64::NAN } else { answer(at / K, at % K) };
+    let answers = (0..N * K).map(of).collect();
+    (values, answers)
+}
+
+fn names() -> Vec<Label> {
+    ["a", "b", "c"].map(Label::from).to_vec()
+}
+
+/// Samples of which a label is known, and their answers.
+fn known(values: &[f64], answers: &[f64], label: usize) -> (Vec<f64>, Labels) {
+    let rows: Vec<usize> = (0..N).filter(|row| !answers[row * K + label].is_nan()).collect();
+    let values = rows.iter().flat_map(|&row| &values[row * D..(row + 1) * D]).copied().collect();
+    (values, Labels::new(rows.iter().map(|&row| answers[row * K + label] as i64)))
+}
+
+fn view(values: &[f64]) -> DenseView<'_, f64> {
+    DenseView::new(values, values.len() / D, D).unwrap()
+}
+
+/// Decision values of all labels are those of each label's own model on the samples of which it is known.
+fn same(
+    what: &str,
+    tolerance: f64,
+    all: &dyn Fn(&[f64], &Labels) -> Vec<f64>,
+    alone: &dyn Fn(&[f64], &Labels, &[f64]) -> Vec<f64>,
+) {
+    let (values, answers) = case();
+    let found = all(&values, &Labels::several(names(), &answers).unwrap());
+    assert_eq!(found.len(), N * K);
+    for label in 0..K {
+        let (some, labels) = known(&values, &answers, label);
+        let truth = alone(&some, &labels, &values);
+        for row in 0..N {
+            let (ours, truth) = (found[row * K + label], truth[row]);
+            assert!((ours - truth).abs() < tolerance, "{what}, label {label}, row {row}: {ours} and {truth}");
+        }
+    }
+}
+
+fn weights() -> [ClassWeight; 2] {
+    [ClassWeight::Uniform, ClassWeight::Balanced]
+}
+
+#[test]
+fn thin_plate_problems_are_those_of_each_label() {
+    for (class_weight, c) in weights().into_iter().zip([3.0, 30.0]) {
+        for landmarks in [None, Some(30)] {
+            let params = ThinPlateParams::new(ConditionalKernel::ThinPlate)
+                .c(c)
+                .null_space(NullSpace::Free)
+                .standardize(Standardize::No)
+                .per_class(false)
+                .n_basis(landmarks)
+                .landmarks(LandmarkChoice::Index)
+                .class_weight(class_weight.clone())
+                .threads(1);
+            let fit = |values: &[f64], labels: &Labels| params.fit(&view(values), labels).unwrap();
+            same(
+                &params
+                    .fit(&view(&case().0), &Labels::several(names(), &case().1).unwrap())
+                    .unwrap()
+                    .kernel()
+                    .to_string(),
+                1e-6,
+                &|values, labels| fit(values, labels).decision_values(&view(values), 1).unwrap(),
+                &|some, labels, values| fit(some, labels).decision_values(&view(values), 1).unwrap(),
+            );
+            // Leave-one-out and the probabilities on it.
+            let (values, answers) = case();
+            let all = fit(&values, &Labels::several(names(), &answers).unwrap());
+            let point = all.chosen().unwrap();
+            for label in 0..K {
+                let (some, labels) = known(&values, &answers, label);
+                let alone = fit(&some, &labels);
+                if landmarks.is_none() {
+                    let truth = alone.chosen().unwrap();
+                    assert!(point.loo_exact && truth.loo_exact);
+                    assert!((point.label_errors[label] - truth.loo_error.unwrap()).abs() < 1e-9, "{point:?} {truth:?}");
+                }
+                let slope = |model: &dyn Classifier, at: usize| model.calibration().unwrap().slopes()[at];
+                let (ours, truth) = (slope(&all, label), slope(&alone, 0));
+                assert!((ours / truth - 1.0).abs() < 1e-5, "{ours} {truth}");
+            }
+        }
+    }
+}
+
+#[test]
+fn basis_expansion_problems_are_those_of_each_label() {
+    for loss in [AnyLoss::Smooth(SmoothLoss::SquaredHinge), AnyLoss::Smooth(SmoothLoss::Logistic), AnyLoss::Hinge] {
+        for class_weight in weights() {
+            let params = || {
+                BasisExpansionParams::new(AnySimilarity::new(&["features"]).unwrap())
+                    .normalization(Normalization::None)
+                    .c(2.0)
+                    .loss(loss)
+                    .tol(1e-7)
+                    .max_iter(20_000)
+                    .class_weight(class_weight.clone())
+                    .threads(1)
+            };
+            let samples =
+                |values: &[f64]| {
+                    let values: Vec<f32> = values.iter().map(|&x| x as f32).collect();
+                    let n_rows = values.len() / D;
+                    widemargin::data::AnySamples::Vectors(widemargin::data::Vectors::Dense(
+                        widemargin::data::DenseMatrix { values, n_rows, n_cols: D },
+                    ))
+                };
+            let values_of = |model: &dyn Classifier, values: &[f64]| {
+                let samples = samples(values);
+                let view = widemargin::data::SamplesView::Other(&samples);
+                model.decision_values(&view, 1, &Monitor::none()).unwrap()
+            };
+            same(
+                &format!("{loss}"),
+                2e-3,
+                &|values, labels| values_of(&params().fit(&samples(values), labels).unwrap(), values),
+                &|some, labels, values| values_of(&params().fit(&samples(some), labels).unwrap(), values),
+            );
+        }
+    }
+}
+
+#[test]
+fn power_mean_problems_are_those_of_each_label() {
+    let nodes = vec![0.02, 0.1, 0.3, 0.7];
+    for loss in [Loss::SquaredHinge, Loss::Hinge] {
+        for class_weight in weights() {
+            let params = PowerMeanParams::new(AdditiveKernel::PowerMean { p: -1.0 })
+                .nodes(nodes.clone())
+                .c(2.0)
+                .loss(loss)
+                .tol(1e-5)
+                .max_iter(5000)
+                .class_weight(class_weight)
+                .threads(1);
+            let fit = |values: &[f64], labels: &Labels| params.fit(&view(values), labels).unwrap();
+            let values_of = |model: &dyn Classifier, values: &[f64]| {
+                let view = widemargin::data::SamplesView::from(view(values));
+                model.decision_values(&view, 1, &Monitor::none()).unwrap()
+            };
+            same(
+                &format!("{loss:?}"),
+                2e-2,
+                &|values, labels| values_of(&fit(values, labels), values),
+                &|some, labels, values| values_of(&fit(some, labels), values),
+            );
+        }
+    }
+}
+
+#[test]
+fn a_model_of_several_labels_is_saved_and_refuses_one_class() {
+    let (values, answers) = case();
+    let labels = Labels::several(names(), &answers).unwrap();
+    let model = ThinPlateParams::new(ConditionalKernel::ThinPlate).fit(&view(&values), &labels).unwrap();
+    let read = from_bytes(&model.to_bytes().unwrap()).unwrap();
+    let (samples, monitor) = (widemargin::data::SamplesView::from(view(&values)), Monitor::none());
+    assert!(read.has_several_labels() && read.classes() == names());
+    let predicted = read.predict_labels(&samples, 1, &monitor).unwrap();
+    let probabilities = read.predict_proba(&samples, 1, &monitor).unwrap();
+    assert_eq!((predicted.n_rows, predicted.n_cols), (N, K));
+    for (label, p) in predicted.values.iter().zip(&probabilities.values) {
+        assert_eq!(*label == 1, *p > 0.5, "{p}");
+    }
+    let error = read.predict(&samples, 1, &monitor).unwrap_err().to_string();
+    assert!(error.contains("several labels"), "{error}");
+    let one = Labels::new((0..N as i64).map(|row| row % 2));
+    let other = ThinPlateParams::new(ConditionalKernel::ThinPlate).fit(&view(&values), &one).unwrap();
+    assert!(Classifier::predict_labels(&other, &samples, 1, &monitor).is_err());
+}
+
+#[test]
+fn the_order_of_samples_and_the_number_of_threads_make_no_difference() {
+    let (values, answers) = case();
+    let turned = |all: &[f64], width: usize| -> Vec<f64> {
+        (0..N).flat_map(|row| all[row * 37 % N * width..][..width].to_vec()).collect()
+    };
+    let fit = |values: &[f64], answers: &[f64], threads: usize| {
+        let labels = Labels::several(names(), answers).unwrap();
+        let params = ThinPlateParams::new(ConditionalKernel::ThinPlate).c(3.0).threads(threads);
+        params.fit(&view(values), &labels).unwrap().decision_values(&view(&case().0), 1).unwrap()
+    };
+    let (a, b) = (fit(&values, &answers, 1), fit(&turned(&values, D), &turned(&answers, K), 3));
+    assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-9));
+}

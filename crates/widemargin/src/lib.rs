@@ -17,6 +17,11 @@
 //! assert!(model.report().gap() <= 0.01);
 //! # Ok::<(), widemargin::Error>(())
 //! ```
+//!
+//! # Features
+//!
+//! `threads`, on by default: pools of threads. Without it, and on `wasm32-unknown-unknown`, all work is done by the calling
+//! thread and more than one thread is refused; on that target the program provides a clock (`monitor::set_clock`).
 #![deny(missing_docs)]
 
 pub mod basis;
@@ -25,6 +30,7 @@ pub mod data;
 pub mod descriptor;
 mod error;
 pub mod expansion;
+mod instant;
 mod isa;
 mod linalg;
 mod macros;

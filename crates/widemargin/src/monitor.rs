@@ -2,9 +2,12 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::error::{Error, Result};
+use crate::instant::Instant;
+#[cfg(all(target_family = "wasm", target_os = "unknown"))]
+pub use crate::instant::set_clock;
 
 /// The progress of a long computation.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,9 +1,12 @@
 //! Parallelism: the only file that uses `rayon`. Work runs in a pool of the size given by the caller, never in the
-//! global one.
+//! global one. Without the feature `threads`, and on targets without threads, the calling thread does all work, and more
+//! than one thread is refused.
 
-use rayon::prelude::*;
-
+use self::threads::Threads;
 use crate::error::{Error, Result};
+
+/// Whether this build can start threads.
+const HAS_THREADS: bool = cfg!(all(feature = "threads", not(target_family = "wasm")));
 
 /// Up to this many threads are started on any machine, since tests check with a few threads that results do not depend
 /// on their number. Thousands would overload the machine.
@@ -12,7 +15,7 @@ const FEW: usize = 64;
 /// A pool of a fixed number of threads; with one thread, the caller's own.
 #[derive(Debug)]
 pub(crate) struct Pool {
-    pool: Option<rayon::ThreadPool>,
+    pool: Option<Threads>,
 }
 
 impl Pool {
@@ -22,16 +25,16 @@ impl Pool {
         if threads == 1 {
             return Ok(Pool { pool: None });
         }
-        match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
+        match Threads::start(threads) {
             Ok(pool) => Ok(Pool { pool: Some(pool) }),
-            Err(problem) => Err(Error::Threads { threads, problem: problem.to_string() }),
+            Err(problem) => Err(Error::Threads { threads, problem }),
         }
     }
 
     /// The number of threads of a pool of `threads`: the number requested, but at most the number of cores or [`FEW`],
     /// whichever is larger.
     pub fn count(threads: usize) -> usize {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let cores = if HAS_THREADS { std::thread::available_parallelism().map_or(1, usize::from) } else { 1 };
         match threads {
             0 => cores,
             n => n.min(cores.max(FEW)),
@@ -40,7 +43,7 @@ impl Pool {
 
     /// The number of threads.
     pub fn threads(&self) -> usize {
-        self.pool.as_ref().map_or(1, |pool| pool.current_num_threads())
+        self.pool.as_ref().map_or(1, Threads::count)
     }
 
     /// `work(0)` … `work(n - 1)` in order, or the first error.
@@ -51,7 +54,7 @@ impl Pool {
     ) -> Result<Vec<T>, E> {
         match &self.pool {
             None => (0..n).map(work).collect(),
-            Some(pool) => pool.install(|| (0..n).into_par_iter().map(work).collect()),
+            Some(pool) => pool.try_map(n, work),
         }
     }
 
@@ -75,12 +78,20 @@ impl Pool {
     }
 
     /// `take(i, make(i))` for each i below `n`, in order, until `take` returns false; meanwhile the next item, and only
-    /// that one, is made on a separate thread.
+    /// that one, is made on a separate thread if there are threads.
     pub fn ahead<T: Send>(
         n: usize,
         make: impl Fn(usize) -> Result<T> + Sync + Send,
         mut take: impl FnMut(usize, T) -> Result<bool>,
     ) -> Result<()> {
+        if !HAS_THREADS {
+            for i in 0..n {
+                if !take(i, make(i)?)? {
+                    break;
+                }
+            }
+            return Ok(());
+        }
         std::thread::scope(|scope| {
             let (send, receive) = std::sync::mpsc::sync_channel(0);
             let makes = move || {
@@ -108,7 +119,7 @@ impl Pool {
     pub fn sort<T: Ord + Send>(&self, items: &mut [T]) {
         match &self.pool {
             None => items.sort_unstable(),
-            Some(pool) => pool.install(|| items.par_sort_unstable()),
+            Some(pool) => pool.sort(items),
         }
     }
 
@@ -120,7 +131,77 @@ impl Pool {
     ) -> Vec<T> {
         match &self.pool {
             None => items.iter_mut().enumerate().map(|(i, item)| work(i, item)).collect(),
-            Some(pool) => pool.install(|| items.par_iter_mut().enumerate().map(|(i, item)| work(i, item)).collect()),
+            Some(pool) => pool.map_mut(items, work),
+        }
+    }
+}
+
+#[cfg(feature = "threads")]
+mod threads {
+    use rayon::prelude::*;
+
+    /// A pool of several threads.
+    #[derive(Debug)]
+    pub struct Threads(rayon::ThreadPool);
+
+    impl Threads {
+        /// Starts them, or says why that cannot be done.
+        pub fn start(threads: usize) -> Result<Self, String> {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            pool.map(Threads).map_err(|problem| problem.to_string())
+        }
+
+        pub fn count(&self) -> usize {
+            self.0.current_num_threads()
+        }
+
+        pub fn try_map<T: Send, E: Send>(
+            &self,
+            n: usize,
+            work: impl Fn(usize) -> Result<T, E> + Sync + Send,
+        ) -> Result<Vec<T>, E> {
+            self.0.install(|| (0..n).into_par_iter().map(work).collect())
+        }
+
+        pub fn sort<T: Ord + Send>(&self, items: &mut [T]) {
+            self.0.install(|| items.par_sort_unstable());
+        }
+
+        pub fn map_mut<I: Send, T: Send>(
+            &self,
+            items: &mut [I],
+            work: impl Fn(usize, &mut I) -> T + Sync + Send,
+        ) -> Vec<T> {
+            self.0.install(|| items.par_iter_mut().enumerate().map(|(i, item)| work(i, item)).collect())
+        }
+    }
+}
+
+#[cfg(not(feature = "threads"))]
+mod threads {
+    /// There are none.
+    #[derive(Debug)]
+    pub enum Threads {}
+
+    impl Threads {
+        pub fn start(_threads: usize) -> Result<Self, String> {
+            Err("this build has no threads (the feature `threads` of the crate is off)".into())
+        }
+
+        pub fn count(&self) -> usize {
+            match *self {}
+        }
+
+        pub fn try_map<T, E>(&self, _n: usize, _work: impl Fn(usize) -> Result<T, E>) -> Result<Vec<T>, E> {
+            match *self {}
+        }
+
+        pub fn sort<T>(&self, _items: &mut [T]) {
+            match *self {}
+        }
+
+        pub fn map_mut<I, T>(&self, _items: &mut [I], _work: impl Fn(usize, &mut I) -> T) -> Vec<T> {
+            match *self {}
         }
     }
 }

@@ -1,8 +1,7 @@
 //! Timing of the stages of a fit, with a cancellation check after each.
 
-use std::time::Instant;
-
 use crate::error::Result;
+use crate::instant::Instant;
 use crate::monitor::{Monitor, Progress};
 use crate::solve::Stage;
 

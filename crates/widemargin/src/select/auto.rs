@@ -10,7 +10,6 @@
 //! Where a scoring is given, the highest score decides instead, of decision values that no fit saw (`held_out_score.rs`).
 
 use std::fmt::Write as _;
-use std::time::Instant;
 
 use super::Scoring;
 use super::held_out_score::{Chosen, check_scoring};
@@ -19,6 +18,7 @@ use super::time_left::TimeLeft;
 use crate::data::{AnySamples, ClassWeight, Labels, Resources, SamplesView, Source, Vectors, effective_weights};
 use crate::error::{Error, Result};
 use crate::expansion::Normalization;
+use crate::instant::Instant;
 use crate::macros::named;
 use crate::model::{
     AUTO_KERNELS, BasisExpansionParams, CChoice, Classifier, PowerMeanParams, Standardize, ThinPlateParams, choose_rows,

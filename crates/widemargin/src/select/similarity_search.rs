@@ -16,8 +16,6 @@
 //!
 //! A candidate costs about n·B² + n²·B + B³ flops for n samples and B bases, next to its similarities.
 
-use std::time::Instant;
-
 use super::relevance::column_weights;
 use super::time_left::Work;
 use crate::data::{
@@ -25,6 +23,7 @@ use crate::data::{
 };
 use crate::error::{Error, Result};
 use crate::expansion::{Definite, Normalization};
+use crate::instant::Instant;
 use crate::model::{BasisExpansionParams, choose_rows};
 use crate::monitor::{Monitor, Stopped};
 use crate::par::Pool;

@@ -1,8 +1,8 @@
 //! How far a search is, as the share of its time: what is done has been measured, what is left is expected from it.
 
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
 
+use crate::instant::Instant;
 use crate::monitor::Progress;
 
 /// The part of a method's time that its own search takes; a fit follows.

@@ -3,11 +3,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
 
 use crate::data::{Scratch, Source};
 use crate::error::Result;
 use crate::expansion::BasisExpansion;
+use crate::instant::Instant;
 use crate::par::Pool;
 use crate::problem::Pieces;
 use crate::similarity::Similarity;

@@ -4,13 +4,12 @@
 //! first; the least mean leave-one-out squared hinge in closed form is its loss. Refits confirm the estimates of the best
 //! alone. λ and the loss have no scale, so that kernels of any homogeneity may be compared.
 
-use std::time::Instant;
-
 use super::fit::{Fit, Taken};
 use super::model::ThinPlateSvc;
 use super::params::ThinPlateParams;
 use crate::data::{AnySamples, Labels, Rows, SamplesView, Source, VectorSource, effective_weights};
 use crate::error::{Error, Result};
+use crate::instant::Instant;
 use crate::model::{CChoice, choose_rows};
 use crate::monitor::{Monitor, Stopped};
 use crate::similarity::ConditionalKernel;

@@ -14,6 +14,7 @@ use super::params::ThinPlateParams;
 use super::stream::{ColumnMoments, drawn};
 use crate::data::{Label, Rows};
 use crate::error::{Error, Result};
+use crate::instant::Instant;
 use crate::linalg::factor::Matrix;
 use crate::monitor::Monitor;
 use crate::par::Pool;
@@ -325,7 +326,7 @@ impl LandmarkPlan {
         let SettledPolynomials { null_space, why, settled } = settled;
         let LandmarkPlan { bases, space, feature_map, .. } = self;
         let pool = Pool::new(params.threads)?;
-        let started = std::time::Instant::now();
+        let started = Instant::now();
         let fitted = fit_remote(rows, feature_map, settled, (null_space, why), &params.settings(), (&pool, monitor))?;
         let mut facts = facts;
         facts.stages.push(Stage { name: "solve".into(), seconds: started.elapsed().as_secs_f64() });

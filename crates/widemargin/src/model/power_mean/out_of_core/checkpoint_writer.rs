@@ -5,7 +5,7 @@
 //! them gives the same rows.
 
 use std::ops::Range;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +13,7 @@ use super::plan::{Plan, Sizes};
 use super::store::Store;
 use crate::data::{Checkpoint, load_checkpoint, save_checkpoint};
 use crate::error::{Error, Result};
+use crate::instant::Instant;
 use crate::solve::dual::{BlockState, Blocks, DualCheckpoint, Keep};
 
 /// The minimum time between two checkpoints; the first is written at once.

@@ -1,0 +1,100 @@
+//! `examples/c/predict.c`, compiled and run: what it prints is what the library says.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use widemargin::data::{AnySamples, DenseView, Labels, SamplesView};
+use widemargin::model::{BasisExpansionParams, CChoice, Classifier, ThinPlateParams};
+use widemargin::monitor::Monitor;
+use widemargin::similarity::{AnySimilarity, ConditionalKernel};
+
+/// The compiled example, or none without a C compiler.
+fn compiled(folder: &Path) -> Option<PathBuf> {
+    if Command::new("cc").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no C compiler (cc)");
+        return None;
+    }
+    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let libraries = std::env::current_exe().unwrap().parent().unwrap().to_owned();
+    let program = folder.join("predict");
+    let mut cc = Command::new("cc");
+    cc.args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]);
+    cc.arg(top.join("../../examples/c/predict.c")).arg("-I").arg(top.join("include"));
+    cc.arg("-L").arg(&libraries).arg("-lwidemargin_c").arg(format!("-Wl,-rpath,{}", libraries.display()));
+    let output = cc.arg("-o").arg(&program).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(program)
+}
+
+fn run(program: &Path, model: &Path, samples: &[&str]) -> Output {
+    Command::new(program).arg(model).args(samples).output().unwrap()
+}
+
+/// What the example should print.
+fn expected(model: &dyn Classifier, samples: &SamplesView<'_>) -> String {
+    let classes = model.predict(samples, 1, &Monitor::none()).unwrap();
+    let values = model.decision_values(samples, 1, &Monitor::none()).unwrap();
+    let probabilities = model.predict_proba(samples, 1, &Monitor::none()).unwrap();
+    let n_values = values.len() / classes.len();
+    let line = |i: usize| -> (String, Vec<f64>) {
+        let numbers = values[i * n_values..(i + 1) * n_values].iter().copied();
+        let n_classes = probabilities.n_cols;
+        let all = numbers.chain(probabilities.values[i * n_classes..(i + 1) * n_classes].iter().copied());
+        (classes[i].to_string(), all.collect())
+    };
+    let lines = (0..classes.len()).map(line).map(|(class, numbers)| {
+        format!("{class} {}", numbers.iter().map(|number| format!("{number:?}")).collect::<Vec<_>>().join(" "))
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The same numbers, whatever their notation.
+fn assert_same(output: &Output, expected: &str) {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let printed = String::from_utf8(output.stdout.clone()).unwrap();
+    let words = |text: &str| -> Vec<String> {
+        let number = |word: &str| word.parse::<f64>().map_or_else(|_| word.to_owned(), |number| number.to_string());
+        text.split_whitespace().map(number).collect()
+    };
+    assert_eq!(words(&printed), words(expected));
+}
+
+#[test]
+fn the_example_says_what_the_library_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(program) = compiled(folder.path()) else { return };
+
+    // Vectors, three classes.
+    let values: Vec<f64> = (0..60).map(|i| f64::from(i % 3 * 4 * (1 - i % 2)) + f64::from(i * 7 % 11) / 5.0).collect();
+    let rows = DenseView::new(&values, 30, 2).unwrap();
+    let labels = Labels::new((0..30).map(|i| ["red", "green", "blue"][2 * i % 3]));
+    let model = ThinPlateParams::new(ConditionalKernel::Distance).threads(1).fit(&rows, &labels).unwrap();
+    let file = folder.path().join("vectors.model");
+    model.save(&file).unwrap();
+    let sample = [2.5, 1.25];
+    let view = DenseView::new(&sample, 1, 2).unwrap();
+    assert_same(&run(&program, &file, &["2.5", "1.25"]), &expected(&model, &SamplesView::Rows(view.into())));
+
+    // A vector of another length is refused in words.
+    let output = run(&program, &file, &["1", "2", "3"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said.starts_with("cannot predict: ") && said.contains('3') && said.contains('2'), "{said}");
+
+    // Texts, two classes.
+    let texts: Vec<String> = (0..20).map(|i| format!("{}{}", ["aaba", "xyyx"][i % 2], "ab".repeat(i % 4))).collect();
+    let labels = Labels::new((0..20).map(|i| ["ab", "xy"][i % 2]));
+    let similarity = AnySimilarity::new(&["edit"]).unwrap();
+    let params = BasisExpansionParams::new(similarity).c(CChoice::Value(1.0)).threads(1);
+    let model = params.fit(&AnySamples::Strings(texts), &labels).unwrap();
+    let file = folder.path().join("texts.model");
+    model.save(&file).unwrap();
+    let samples = AnySamples::Strings(vec!["abab".into(), "xxÿy".into()]);
+    assert_same(&run(&program, &file, &["abab", "xxÿy"]), &expected(&model, &SamplesView::Other(&samples)));
+
+    // A file that is no model.
+    std::fs::write(&file, "no model").unwrap();
+    let output = run(&program, &file, &["abab"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(1) && said.starts_with("cannot load the model: "), "{said}");
+}

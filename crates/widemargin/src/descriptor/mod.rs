@@ -17,6 +17,8 @@ pub(crate) mod tfidf;
 pub(crate) mod weisfeiler_lehman;
 pub(crate) mod znorm;
 
+use std::collections::BTreeMap;
+
 use crate::data::{AnySamples, Training};
 use crate::error::Result;
 
@@ -55,6 +57,16 @@ pub trait Descriptor: Send + Sync {
     /// # Errors
     /// Samples it does not accept, with which one and what is expected.
     fn describe(&self, samples: AnySamples) -> Result<AnySamples>;
+
+    /// Whether each column of what it makes is the same column of the samples, changed or not.
+    fn keeps_columns(&self) -> bool {
+        false
+    }
+
+    /// The terms of these strings by the column that they have in what it makes of them; none where columns are no terms.
+    fn terms(&self, _strings: &[String]) -> Option<BTreeMap<usize, String>> {
+        None
+    }
 
     /// Learns its parameters from the training samples. Most descriptors have none.
     ///

@@ -5,6 +5,8 @@
 //! *LINGO, an efficient holographic text based method to calculate biophysical properties and intermolecular
 //! similarities*, 2005 (n = 4, exact). The counts are a sparse vector for any similarity of vectors.
 
+use std::collections::BTreeMap;
+
 use super::Descriptor;
 use super::row::DescriptorRow;
 use crate::data::{AnySamples, BitSets, CsrMatrix, Kind, Unit, Vectors};
@@ -114,6 +116,11 @@ impl NGrams {
     }
 
     fn each_place(&self, string: &str, mut place: impl FnMut(usize)) {
+        self.each_gram(string, |at, _| place(at));
+    }
+
+    /// Calls `gram` with each n-gram and its position.
+    fn each_gram<'s>(&self, string: &'s str, mut gram: impl FnMut(usize, &'s str)) {
         if string.is_empty() {
             return;
         }
@@ -122,7 +129,8 @@ impl NGrams {
         self.unit.each(string, |unit| starts.push(starts.last().copied().unwrap_or(0) + unit.len()));
         let n = self.n.min(starts.len() - 1);
         for bounds in starts.windows(n + 1) {
-            place((hash(&string.as_bytes()[bounds[0]..bounds[n]]) % self.bits as u64) as usize);
+            let text = &string[bounds[0]..bounds[n]];
+            gram((hash(text.as_bytes()) % self.bits as u64) as usize, text);
         }
     }
 }
@@ -140,6 +148,20 @@ impl Descriptor for NGrams {
 
     fn gives(&self, _kind: &'static str) -> &'static str {
         if self.counted { Vectors::NAME } else { BitSets::NAME }
+    }
+
+    fn terms(&self, strings: &[String]) -> Option<BTreeMap<usize, String>> {
+        // Several n-grams may have one place.
+        let mut all: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
+        for string in strings {
+            self.each_gram(string, |place, gram| {
+                let there = all.entry(place).or_default();
+                if !there.contains(&gram) {
+                    there.push(gram);
+                }
+            });
+        }
+        Some(all.into_iter().map(|(place, grams)| (place, grams.join(" | "))).collect())
     }
 
     fn describe(&self, samples: AnySamples) -> Result<AnySamples> {

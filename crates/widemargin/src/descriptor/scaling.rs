@@ -95,6 +95,10 @@ impl Descriptor for Scaler {
         &[Vectors::NAME, Grids::NAME]
     }
 
+    fn keeps_columns(&self) -> bool {
+        true
+    }
+
     fn fit(&mut self, training: &Training<'_, AnySamples>) -> Result<()> {
         let centre = mean(training, dense_of_any)?;
         let inverse = |spread: f64| if spread > 0.0 { (1.0 / spread) as f32 } else { 0.0 };

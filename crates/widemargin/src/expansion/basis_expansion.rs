@@ -245,6 +245,11 @@ impl<S: Similarity> BasisExpansion<S> {
         (notes, warnings)
     }
 
+    /// The bases as the similarity compares them.
+    pub(crate) fn described(&self) -> &S::Samples {
+        &self.described
+    }
+
     pub(crate) fn maps(&self) -> &[PartMap] {
         &self.maps
     }

@@ -87,6 +87,11 @@ impl FoldedDecision {
         FoldedDecision { maps: maps.collect(), weights: folded, n_problems }
     }
 
+    /// The weight of a column of any part, of its similarity after the maps.
+    pub fn weight(&self, problem: usize, column: usize) -> f64 {
+        self.weights[problem * self.width() + column]
+    }
+
     /// Columns of all parts.
     pub fn width(&self) -> usize {
         self.weights.len() / self.n_problems

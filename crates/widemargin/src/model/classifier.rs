@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::dual_variables::{costs, of_smooth};
 use super::file::{self, Array, NO_FILE, Reader};
-use super::{BasisExpansionSvc, PowerMeanSvc, Scores, ThinPlateSvc, TrainingSettings};
+use super::{BasisExpansionSvc, Explanation, PowerMeanSvc, Scores, ThinPlateSvc, TrainingSettings};
 use super::{basis_expansion, power_mean, thin_plate};
 use crate::data::{AnySamples, DenseMatrix, Images, Label, Labels, SamplesView, TableColumns};
 use crate::error::{Error, Result};
@@ -167,6 +167,13 @@ pub trait Classifier: Any + fmt::Debug + Send + Sync {
         let (n_rows, n_cols) = (values.len() / n_problems(n_classes), n_classes);
         Ok(DenseMatrix { values: calibration.probabilities(&values, n_classes), n_rows, n_cols })
     }
+
+    /// Why one sample is decided as it is: its decision values as sums. The `compared` strongest similarities tell what they
+    /// are made of, where they can.
+    ///
+    /// # Errors
+    /// As for [`Classifier::decision_function`]; [`Error::Parameter`] for a row beyond the samples.
+    fn explain(&self, samples: &SamplesView<'_>, row: usize, compared: usize) -> Result<Explanation>;
 
     /// The weight C of the losses of one two-class problem.
     fn c(&self, problem: usize) -> f64;
@@ -429,6 +436,11 @@ impl Classifier for BasisExpansionSvc<AnySimilarity> {
         Self::dual_variables(self, samples, labels, sample_weight, threads, monitor)
     }
 
+    fn explain(&self, samples: &SamplesView<'_>, row: usize, compared: usize) -> Result<Explanation> {
+        self.check_samples(samples)?;
+        Self::explain(self, samples, row, compared)
+    }
+
     fn decision_function(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Scores> {
         self.check_samples(samples)?;
         self.decision_function_with(samples, threads, monitor)
@@ -476,6 +488,10 @@ impl Classifier for PowerMeanSvc {
 
     fn arrays(&self) -> Vec<Array<'_>> {
         Self::arrays(self)
+    }
+
+    fn explain(&self, samples: &SamplesView<'_>, row: usize, _compared: usize) -> Result<Explanation> {
+        Self::explain(self, &samples.rows("the power mean SVM")?, row)
     }
 
     fn decision_function(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Scores> {
@@ -530,6 +546,10 @@ impl Classifier for ThinPlateSvc {
 
     fn arrays(&self) -> Vec<Array<'_>> {
         Self::arrays(self)
+    }
+
+    fn explain(&self, samples: &SamplesView<'_>, row: usize, compared: usize) -> Result<Explanation> {
+        Self::explain(self, &samples.rows("the thin plate SVM")?, row, compared)
     }
 
     fn decision_function(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<Scores> {

@@ -6,6 +6,8 @@ mod choose_rows;
 mod classifier;
 mod clock;
 mod dual_variables;
+mod explain;
+mod explanation;
 mod file;
 mod header;
 mod origin;
@@ -20,6 +22,7 @@ pub use basis_expansion::{Assembled, BasisExpansionParams, BasisExpansionSvc, Ex
 pub use c_choice::CChoice;
 pub use choose_rows::choose_rows;
 pub use classifier::{Classifier, Parameters, from_bytes, load};
+pub use explanation::{Explanation, Term, TermSource};
 pub use file::{
     Array, FORMAT_VERSION, FileFacts, Numbers, method_of, method_of_bytes, payload, with_payload, write_atomically,
 };

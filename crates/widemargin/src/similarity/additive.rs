@@ -9,11 +9,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::Similarity;
 use super::definitions::sum;
 use super::distances::{norms, sums_of_terms};
 use super::row::{Definite, Definition, Onnx, SimilarityRow, built, read_among};
 use super::shared_features::{check_widths, sum_over_features};
+use super::{Comparison, Similarity};
 use crate::data::{Rows, Vectors};
 use crate::error::{Error, Result};
 use crate::parameters::{Arguments, Parameter, Values};
@@ -296,6 +296,15 @@ impl Similarity for AdditiveKernel {
             Some(f64::NEG_INFINITY) => sum_over_features(bases, samples, block, f32::min),
             _ => sum_over_features(bases, samples, block, |x, y| self.value(x.into(), y.into()) as f32),
         }
+    }
+
+    fn comparison(
+        &self,
+        _part: usize,
+        bases: (&Vectors, usize),
+        samples: (&Vectors, usize),
+    ) -> Result<Option<Comparison>> {
+        Comparison::of_columns("sum over the columns", bases, samples, |x, y| self.value(x, y)).map(Some)
     }
 
     fn is_symmetric(&self, _part: usize) -> bool {

@@ -5,12 +5,12 @@
 //! 2 min(|x|, |y|) / (|x| + |y|) for numbers of one sign, a product of the kernels min(|x|, |y|) and 1 / (|x| + |y|), and
 //! 0 for others.
 
-use super::Similarity;
 use super::definitions::sum;
 use super::distances::{norms, sums_of_terms};
 use super::exponential::exponentials;
 use super::row::{Definite, Definition, Onnx, SimilarityRow, built};
 use super::shared_features::{check_widths, sum_over_features};
+use super::{Comparison, Similarity};
 use crate::data::{Training, Vectors};
 use crate::error::{Error, Result};
 use crate::parameters::{Parameter, Values};
@@ -104,6 +104,16 @@ impl Similarity for Canberra {
         Self::distances(bases, samples, block)?;
         block.iter_mut().for_each(|d| *d = (-2.0 * (-gamma * f64::from(*d)).exp_m1()) as f32);
         Ok(true)
+    }
+
+    fn comparison(
+        &self,
+        _part: usize,
+        bases: (&Vectors, usize),
+        samples: (&Vectors, usize),
+    ) -> Result<Option<Comparison>> {
+        let term = |x: f64, y: f64| if x == y { 0.0 } else { (x - y).abs() / (x.abs() + y.abs()) };
+        Comparison::of_columns("Canberra distance", bases, samples, term).map(Some)
     }
 
     fn is_symmetric(&self, _part: usize) -> bool {

@@ -8,11 +8,12 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::Similarity;
+use super::comparison::{CITY_BLOCK, SQUARED_DISTANCE};
 use super::definitions::sum;
 use super::radial::{TILE, absolute_distances, powers_of_logarithms, squared_distances};
 use super::row::{Definite, Definition, Onnx, SimilarityRow, built, read_among};
 use super::vector::{LAPLACIAN, RBF};
+use super::{Comparison, Similarity};
 use crate::data::{Samples, Vectors};
 use crate::error::{Error, Result};
 use crate::parameters::{Arguments, Parameter, Values};
@@ -265,6 +266,14 @@ impl ConditionalKernel {
         }
     }
 
+    /// What the kernel is a function of, a sum over the columns, and the share of a column.
+    pub(crate) fn share(&self) -> (&'static str, fn(f64, f64) -> f64) {
+        match self {
+            ConditionalKernel::Cityblock | ConditionalKernel::Laplacian { .. } => (CITY_BLOCK, |x, y| (x - y).abs()),
+            _ => (SQUARED_DISTANCE, |x, y| (x - y).powi(2)),
+        }
+    }
+
     /// The inverse length scale, if the kernel has one.
     fn gamma(&self) -> Option<f64> {
         match *self {
@@ -476,6 +485,16 @@ impl Similarity for ConditionalKernel {
         self.block(&wide(&samples.values), &wide(&bases.values), bases.n_cols, &mut exact);
         block.iter_mut().zip(exact).for_each(|(out, exact)| *out = exact as f32);
         Ok(())
+    }
+
+    fn comparison(
+        &self,
+        _part: usize,
+        bases: (&Vectors, usize),
+        samples: (&Vectors, usize),
+    ) -> Result<Option<Comparison>> {
+        let (quantity, share) = self.share();
+        Comparison::of_columns(quantity, bases, samples, share).map(Some)
     }
 
     fn is_symmetric(&self, _part: usize) -> bool {

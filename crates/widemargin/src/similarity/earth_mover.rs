@@ -7,12 +7,12 @@
 //!
 //! A histogram is divided by its sum. One that is empty counts as if all of it were one bin past the last.
 
-use super::Similarity;
 use super::distances::sums_of_terms;
 use super::exponential::exponentials;
 use super::row::{Definite, Definition, Onnx, SimilarityRow, built};
 use super::shared_features::check_widths;
-use crate::data::{DenseMatrix, Vectors};
+use super::{Comparison, Similarity};
+use crate::data::{DenseMatrix, Samples, Vectors};
 use crate::error::{Error, Result};
 use crate::parameters::{Parameter, Values};
 use crate::spec::Step;
@@ -112,6 +112,20 @@ impl Similarity for EarthMover {
             None => block.iter_mut().for_each(|d| *d = -*d),
         }
         Ok(())
+    }
+
+    fn comparison(
+        &self,
+        _part: usize,
+        bases: (&Vectors, usize),
+        samples: (&Vectors, usize),
+    ) -> Result<Option<Comparison>> {
+        // The work that passes from a bin to the next.
+        let cumulated = |is_basis, (vectors, row): (&Vectors, usize)| {
+            self.cumulated(is_basis, &Samples::select(vectors, &[row]), bases.0.n_cols()).map(Vectors::Dense)
+        };
+        let (x, y) = (cumulated(true, bases)?, cumulated(false, samples)?);
+        Comparison::of_columns("work from each bin to the next", (&x, 0), (&y, 0), |x, y| (x - y).abs()).map(Some)
     }
 
     fn is_symmetric(&self, _part: usize) -> bool {

@@ -7,9 +7,9 @@
 //!
 //! A string of fewer than n characters counts as one n-gram, itself; so s(x, x) = 1 for every string.
 
-use super::Similarity;
 use super::row::{Definite, Definition, Onnx, SimilarityRow, built};
 use super::term_index::TermIndex;
+use super::{Comparison, Similarity};
 use crate::data::{Unit, UnitCodes};
 use crate::error::Result;
 use crate::parameters::{Parameter, Values};
@@ -83,6 +83,22 @@ impl Similarity for NGram {
         TermIndex::new(bases.iter().map(|basis| grams(basis, self.n)))
             .cosines(samples.iter().map(|sample| grams(sample, self.n)), block);
         Ok(())
+    }
+
+    fn comparison(
+        &self,
+        _part: usize,
+        (bases, basis): (&Vec<String>, usize),
+        (samples, sample): (&Vec<String>, usize),
+    ) -> Result<Option<Comparison>> {
+        let grams = |string: &str| {
+            let mut units = Vec::new();
+            self.unit.each(string, |unit| units.push(unit.to_owned()));
+            let n = self.n.min(units.len());
+            let first = if n == 0 { 0..1 } else { 0..units.len() + 1 - n };
+            first.map(|at| units[at..at + n].concat()).collect::<Vec<String>>().into_iter()
+        };
+        Ok(Some(Comparison::of_terms(grams(&bases[basis]), grams(&samples[sample]))))
     }
 
     fn is_symmetric(&self, _part: usize) -> bool {

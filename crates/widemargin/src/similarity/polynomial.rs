@@ -69,6 +69,11 @@ impl PolynomialSpace {
         self.monomials.len()
     }
 
+    /// The columns whose product a monomial is.
+    pub fn columns(&self, monomial: usize) -> &[usize] {
+        &self.monomials[monomial]
+    }
+
     pub fn centre(&self) -> &[f64] {
         &self.centre
     }

@@ -18,8 +18,8 @@
 
 use rapidfuzz::distance::{damerau_levenshtein, indel, jaro, jaro_winkler, lcs_seq, levenshtein, osa};
 
-use super::Similarity;
 use super::row::{Definite, Definition, Onnx, SimilarityRow, built};
+use super::{Comparison, Similarity, edit_path};
 use crate::data::{Unit, UnitCodes};
 use crate::error::Result;
 use crate::parameters::{Parameter, Values};
@@ -264,6 +264,17 @@ impl Similarity for Edit {
             }
         }
         Ok(())
+    }
+
+    fn comparison(
+        &self,
+        _part: usize,
+        (bases, basis): (&Vec<String>, usize),
+        (samples, sample): (&Vec<String>, usize),
+    ) -> Result<Option<Comparison>> {
+        let mut codes = UnitCodes::new(self.unit);
+        let (x, y) = (codes.of(&bases[basis]), codes.of(&samples[sample]));
+        Ok(edit_path::path(self.metric, self.costs, &x, &y))
     }
 
     fn is_symmetric(&self, _part: usize) -> bool {

@@ -1,6 +1,6 @@
 //! The trait for comparing samples.
 
-use super::PartOptions;
+use super::{ColumnMeaning, Comparison, PartOptions};
 use crate::data::{CsrMatrix, Samples, Training};
 use crate::error::{Error, Result};
 
@@ -163,6 +163,28 @@ pub trait Similarity: Send + Sync {
     fn is_symmetric(&self, _part: usize) -> bool {
         false
     }
+
+    /// What the similarity of one basis and one sample in a part is made of, such as columns or the path of an alignment;
+    /// none where the similarity cannot say. `bases` and `samples` are converted, as for [`Similarity::block`].
+    ///
+    /// # Errors
+    /// As for [`Similarity::block`].
+    fn comparison(
+        &self,
+        _part: usize,
+        _bases: (&Self::Samples, usize),
+        _samples: (&Self::Samples, usize),
+    ) -> Result<Option<Comparison>> {
+        Ok(None)
+    }
+
+    /// What the columns are that a part's descriptors make of these samples, which are as given, not converted.
+    ///
+    /// # Errors
+    /// As for [`Similarity::describe`].
+    fn column_meaning(&self, _part: usize, _samples: &Self::Samples) -> Result<ColumnMeaning> {
+        Ok(ColumnMeaning::Unknown)
+    }
 }
 
 /// A reference to a fitted similarity is a similarity; its `fit` does nothing.
@@ -248,6 +270,19 @@ impl<S: Similarity> Similarity for &S {
     fn is_symmetric(&self, part: usize) -> bool {
         (**self).is_symmetric(part)
     }
+
+    fn comparison(
+        &self,
+        part: usize,
+        bases: (&S::Samples, usize),
+        samples: (&S::Samples, usize),
+    ) -> Result<Option<Comparison>> {
+        (**self).comparison(part, bases, samples)
+    }
+
+    fn column_meaning(&self, part: usize, samples: &S::Samples) -> Result<ColumnMeaning> {
+        (**self).column_meaning(part, samples)
+    }
 }
 
 impl<T: Samples> Similarity for Box<dyn Similarity<Samples = T>> {
@@ -327,6 +362,14 @@ impl<T: Samples> Similarity for Box<dyn Similarity<Samples = T>> {
 
     fn is_symmetric(&self, part: usize) -> bool {
         (**self).is_symmetric(part)
+    }
+
+    fn comparison(&self, part: usize, bases: (&T, usize), samples: (&T, usize)) -> Result<Option<Comparison>> {
+        (**self).comparison(part, bases, samples)
+    }
+
+    fn column_meaning(&self, part: usize, samples: &T) -> Result<ColumnMeaning> {
+        (**self).column_meaning(part, samples)
     }
 }
 

@@ -2,12 +2,13 @@
 
 use std::fmt;
 
-use super::Similarity;
+use super::comparison::{CITY_BLOCK, SQUARED_DISTANCE};
 use super::definitions::{product, sum};
 use super::distances::{absolute_distances, norms, squared_distances};
 use super::exponential::exponentials;
 use super::row::{Definite, Definition, Onnx, SimilarityRow, arguments_among, built};
 use super::shared_features::products;
+use super::{Comparison, Similarity};
 use crate::data::{Training, Vectors};
 use crate::descriptor::{Spread, spread};
 use crate::error::{Error, Result};
@@ -238,6 +239,20 @@ impl Similarity for VectorSimilarity {
             VectorKernel::Linear | VectorKernel::Sigmoid { .. } => {}
         }
         Ok(true)
+    }
+
+    fn comparison(
+        &self,
+        _part: usize,
+        bases: (&Vectors, usize),
+        samples: (&Vectors, usize),
+    ) -> Result<Option<Comparison>> {
+        match self.kernel {
+            VectorKernel::Rbf => Comparison::of_columns(SQUARED_DISTANCE, bases, samples, |x, y| (x - y).powi(2)),
+            VectorKernel::Laplacian => Comparison::of_columns(CITY_BLOCK, bases, samples, |x, y| (x - y).abs()),
+            _ => Comparison::of_columns("product", bases, samples, |x, y| x * y),
+        }
+        .map(Some)
     }
 
     fn is_symmetric(&self, _part: usize) -> bool {

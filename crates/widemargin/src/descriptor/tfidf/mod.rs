@@ -14,6 +14,7 @@ mod terms;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use self::terms::each_term;
@@ -152,7 +153,7 @@ impl Tfidf {
             let (mut counts, mut terms) = (Counts::default(), Vec::new());
             for (string, &weight) in strings.iter().zip(&training.weights[rows]).filter(|(_, weight)| **weight > 0.0) {
                 terms.clear();
-                each_term(string, self.by, self.unit, self.lengths, |term| terms.push(term));
+                each_term(string, self.by, self.unit, self.lengths, |term, _| terms.push(term));
                 terms.sort_unstable();
                 terms.dedup();
                 terms.iter().for_each(|&term| *counts.entry(term).or_default() += weight);
@@ -195,7 +196,7 @@ impl Tfidf {
         let (mut columns, mut values) = (Vec::new(), Vec::new());
         for string in strings {
             columns.clear();
-            each_term(string, self.by, self.unit, self.lengths, |term| columns.extend(self.columns.get(&term)));
+            each_term(string, self.by, self.unit, self.lengths, |term, _| columns.extend(self.columns.get(&term)));
             columns.sort_unstable();
             values.clear();
             for same in columns.chunk_by(|a, b| a == b) {
@@ -242,6 +243,20 @@ impl Descriptor for Tfidf {
         let spec = self.spec();
         let source = Mapped { source: training.samples, map: |samples| strings_of(&spec, samples) };
         self.fit_strings(&training.of(&source))
+    }
+
+    fn terms(&self, strings: &[String]) -> Option<BTreeMap<usize, String>> {
+        let (mut all, between) = (BTreeMap::new(), if self.by == TermsBy::Words { " " } else { "" });
+        for string in strings {
+            each_term(string, self.by, self.unit, self.lengths, |term, pieces| {
+                if let Some(&column) = self.columns.get(&term) {
+                    let name =
+                        || pieces.iter().map(|piece| String::from_utf8_lossy(piece)).collect::<Vec<_>>().join(between);
+                    all.entry(column as usize).or_insert_with(name);
+                }
+            });
+        }
+        Some(all)
     }
 
     fn describe(&self, samples: AnySamples) -> Result<AnySamples> {

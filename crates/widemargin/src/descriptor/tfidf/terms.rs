@@ -26,9 +26,9 @@ named!("by": TermsBy {
     "words" = TermsBy::Words,
 });
 
-/// Calls `term` with the hash of each n-gram of a string, n being any of `lengths`, as often as it occurs. A string of
-/// fewer characters or words than the least n has none.
-pub(super) fn each_term(string: &str, by: TermsBy, unit: Unit, lengths: Span, mut term: impl FnMut(u64)) {
+/// Calls `term` with the hash of each n-gram of a string and its characters or words, n being any of `lengths`, as often as
+/// it occurs. A string of fewer characters or words than the least n has none.
+pub(super) fn each_term(string: &str, by: TermsBy, unit: Unit, lengths: Span, mut term: impl FnMut(u64, &[&[u8]])) {
     match by {
         TermsBy::Characters => {
             let spaced = one_space(string);
@@ -80,7 +80,7 @@ fn one_space(string: &str) -> Option<String> {
 
 /// The n-grams that begin at a piece continue each other, so that each piece is hashed once for each length: 2 integer
 /// operations per byte and length, and a table's look-up per term in the caller.
-fn each_gram(pieces: Vec<&[u8]>, lengths: Span, between: &str, term: &mut impl FnMut(u64)) {
+fn each_gram(pieces: Vec<&[u8]>, lengths: Span, between: &str, term: &mut impl FnMut(u64, &[&[u8]])) {
     for first in 0..pieces.len() {
         let mut hash = Fnv::default();
         for (before, piece) in pieces[first..].iter().take(lengths.last as usize).enumerate() {
@@ -89,7 +89,7 @@ fn each_gram(pieces: Vec<&[u8]>, lengths: Span, between: &str, term: &mut impl F
             }
             hash = hash.with(piece);
             if before as i64 + 1 >= lengths.first {
-                term(cut(hash.mixed()));
+                term(cut(hash.mixed()), &pieces[first..=first + before]);
             }
         }
     }

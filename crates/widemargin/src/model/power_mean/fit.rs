@@ -290,6 +290,34 @@ impl PowerMeanSvc {
     /// Adds read(x_j) · a_j over a row's non-zeros to `scores`, which must be 0.
     fn score(&self, samples: &impl Rows, row: usize, memory: &mut Memory<'_>, scores: &mut [f32]) -> Result<()> {
         let (m, k) = (self.map.n_nodes(), scores.len());
+        self.visit_scaled(samples, row, |column, _, scaled| {
+            let weights = &self.weights[column * m * k..(column + 1) * m * k];
+            for (read, weights) in memory.read(scaled).iter().zip(weights.chunks_exact(k)) {
+                for (score, weight) in scores.iter_mut().zip(weights) {
+                    *score += read * weight;
+                }
+            }
+        })
+    }
+
+    /// The columns of a row that are not 0, their values, and what each adds to the decision values: read(x_j) · a_j.
+    pub(crate) fn contributions(&self, samples: &impl Rows, row: usize) -> Result<Vec<(usize, f64, Vec<f64>)>> {
+        let (m, k) = (self.map.n_nodes(), self.n_problems());
+        let (mut memory, mut all) = (Memory::new(&self.map), Vec::new());
+        self.visit_scaled(samples, row, |column, value, scaled| {
+            let mut sums = vec![0.0; k];
+            let weights = self.weights[column * m * k..(column + 1) * m * k].chunks_exact(k);
+            for (&read, weights) in memory.read(scaled).iter().zip(weights) {
+                sums.iter_mut().zip(weights).for_each(|(sum, &weight)| *sum += f64::from(read) * f64::from(weight));
+            }
+            all.push((column, value, sums));
+        })?;
+        Ok(all)
+    }
+
+    /// Calls `visit` with the column, the value and the scaled value of a row's non-zeros.
+    #[inline]
+    fn visit_scaled(&self, samples: &impl Rows, row: usize, mut visit: impl FnMut(usize, f64, f32)) -> Result<()> {
         let factors = self.scaling.as_ref().map(FeatureMax::factors);
         let mut too_large = None;
         visit_histogram(samples, row, |column, value| {
@@ -302,12 +330,7 @@ impl PowerMeanSvc {
                 too_large.get_or_insert((column, value));
                 return;
             }
-            let weights = &self.weights[column * m * k..(column + 1) * m * k];
-            for (read, weights) in memory.read(scaled).iter().zip(weights.chunks_exact(k)) {
-                for (score, weight) in scores.iter_mut().zip(weights) {
-                    *score += read * weight;
-                }
-            }
+            visit(column, value, scaled);
         })?;
         match too_large {
             None => Ok(()),

@@ -247,6 +247,25 @@ impl ThinPlateSvc {
         Ok((0..k).map(|problem| parts.iter().map(|part| part[problem]).sum::<f64>().max(0.0)).collect())
     }
 
+    /// A sample as the kernel compares it.
+    pub(crate) fn scaled(&self, samples: &impl Rows, row: usize) -> Result<Vec<f64>> {
+        let mut dense = dense_rows(samples, &[row], self.n_features)?;
+        if let Some(factors) = &self.scale {
+            scale_rows(&mut dense, factors);
+        }
+        Ok(dense)
+    }
+
+    /// A basis with its features as they were given.
+    pub fn basis(&self, basis: usize) -> Vec<f64> {
+        let row = &self.bases[basis * self.n_features..(basis + 1) * self.n_features];
+        match &self.scale {
+            // A constant column has the factor 0.
+            Some(factors) => row.iter().zip(factors).map(|(x, f)| if *f > 0.0 { x / f } else { *x }).collect(),
+            None => row.to_vec(),
+        }
+    }
+
     pub(crate) fn n_problems(&self) -> usize {
         self.origin.n_problems(self.classes.len())
     }

@@ -18,13 +18,14 @@
 mod best_of_group;
 mod lanes;
 mod matrices;
+mod path;
 mod scores;
 
 use self::lanes::{Gaps, Group, Work};
 use self::matrices::Matrix;
 use self::scores::{Mode, Scores};
-use super::Similarity;
 use super::row::{Definite, Definition, Onnx, SimilarityRow, built};
+use super::{Comparison, Similarity};
 use crate::data::{Unit, UnitCodes};
 use crate::error::{Error, Result};
 use crate::isa::Isa;
@@ -208,6 +209,18 @@ impl Similarity for Alignment {
             }
         }
         Ok(())
+    }
+
+    fn comparison(
+        &self,
+        _part: usize,
+        (bases, basis): (&Vec<String>, usize),
+        (samples, sample): (&Vec<String>, usize),
+    ) -> Result<Option<Comparison>> {
+        let mut codes = UnitCodes::new(self.unit);
+        let x = self.encode(true, &bases[basis..=basis], &mut codes)?.remove(0);
+        let y = self.encode(false, &samples[sample..=sample], &mut codes)?.remove(0);
+        Ok(path::path(self.mode, &self.scores, self.gaps, &x, &y))
     }
 
     fn is_symmetric(&self, _part: usize) -> bool {

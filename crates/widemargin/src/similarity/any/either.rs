@@ -5,6 +5,7 @@ use std::any::Any;
 use super::kernel::AnyKernel;
 use crate::data::{AnySamples, CsrMatrix, Training};
 use crate::error::{Error, Result};
+use crate::similarity::Comparison;
 
 /// The first where it compares what is given, the second otherwise.
 pub(in crate::similarity) struct Either<A, B>(pub A, pub B);
@@ -85,6 +86,10 @@ impl<A: AnyKernel + 'static, B: AnyKernel + 'static> AnyKernel for Either<A, B> 
 
     fn is_symmetric_any(&self) -> bool {
         self.0.is_symmetric_any() && self.1.is_symmetric_any()
+    }
+
+    fn comparison_any(&self, bases: (&AnySamples, usize), samples: (&AnySamples, usize)) -> Result<Option<Comparison>> {
+        self.of(samples.0).comparison_any(bases, samples)
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -4,7 +4,7 @@ use std::any::Any;
 
 use crate::data::{AnySamples, CsrMatrix, Kind, Mapped, Training, Vectors};
 use crate::error::{Error, Result};
-use crate::similarity::Similarity;
+use crate::similarity::{Comparison, Similarity};
 
 /// What [`super::AnySimilarity`] asks of its parts; every similarity of a known kind has it.
 pub(in crate::similarity) trait AnyKernel: Send + Sync {
@@ -37,6 +37,8 @@ pub(in crate::similarity) trait AnyKernel: Send + Sync {
 
     fn n_polynomials_any(&self) -> usize;
     fn is_symmetric_any(&self) -> bool;
+
+    fn comparison_any(&self, bases: (&AnySamples, usize), samples: (&AnySamples, usize)) -> Result<Option<Comparison>>;
 
     /// For downcasting.
     fn as_any(&self) -> &dyn Any;
@@ -110,6 +112,11 @@ where
 
     fn is_symmetric_any(&self) -> bool {
         self.is_symmetric(0)
+    }
+
+    fn comparison_any(&self, bases: (&AnySamples, usize), samples: (&AnySamples, usize)) -> Result<Option<Comparison>> {
+        let of = |samples| S::Samples::of(samples).ok_or_else(|| other_kind(&self.spec(), S::Samples::NAME, samples));
+        self.comparison(0, (of(bases.0)?, bases.1), (of(samples.0)?, samples.1))
     }
 
     fn as_any(&self) -> &dyn Any {

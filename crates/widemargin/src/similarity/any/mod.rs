@@ -10,7 +10,7 @@ use std::fmt;
 
 use self::kernel::AnyKernel;
 use super::grid::{GridMatching, fill_shared};
-use super::{PartOptions, Similarity, Spec};
+use super::{ColumnMeaning, Comparison, PartOptions, Similarity, Spec};
 use crate::data::{AnySamples, CsrMatrix, Grids, Kind, Mapped, Samples, Training};
 use crate::descriptor::Descriptor;
 use crate::error::{Error, Result};
@@ -410,6 +410,39 @@ impl Similarity for AnySimilarity {
 
     fn is_symmetric(&self, part: usize) -> bool {
         self.parts[part].kernel.is_symmetric_any()
+    }
+
+    fn comparison(
+        &self,
+        part: usize,
+        (bases, basis): (&AnySamples, usize),
+        (samples, sample): (&AnySamples, usize),
+    ) -> Result<Option<Comparison>> {
+        let (AnySamples::Described(bases), AnySamples::Described(samples)) = (bases, samples) else {
+            return Err(self.not_described());
+        };
+        let Part { leaf, kernel, .. } = &self.parts[part];
+        kernel.comparison_any((&bases[*leaf], basis), (&samples[*leaf], sample))
+    }
+
+    fn column_meaning(&self, part: usize, samples: &AnySamples) -> Result<ColumnMeaning> {
+        let mut node = self.leaves[self.parts[part].leaf].node;
+        if let AnySamples::Grids(grids) = self.at_node(node, samples.clone())? {
+            return Ok(ColumnMeaning::Cells { rows: grids.rows(), cols: grids.cols(), depth: grids.depth() });
+        }
+        // From the last descriptor back to one that makes columns anew.
+        while let Some(at) = node {
+            let Node { parent, descriptor, .. } = &self.nodes[at];
+            if !descriptor.keeps_columns() {
+                let terms = match self.at_node(*parent, samples.clone())? {
+                    AnySamples::Strings(strings) => descriptor.terms(&strings),
+                    _ => None,
+                };
+                return Ok(terms.map_or(ColumnMeaning::Unknown, ColumnMeaning::Terms));
+            }
+            node = *parent;
+        }
+        Ok(if matches!(samples, AnySamples::Vectors(_)) { ColumnMeaning::Given } else { ColumnMeaning::Unknown })
     }
 }
 

@@ -13,6 +13,7 @@
 
 mod base;
 mod bases;
+mod displacement;
 mod fields;
 mod kernels;
 mod latent;
@@ -22,7 +23,7 @@ mod plan;
 mod shifts;
 mod tile;
 
-use super::Similarity;
+use super::{Comparison, Similarity};
 use crate::data::Grids;
 use crate::error::Result;
 
@@ -51,6 +52,15 @@ impl Similarity for GridMatching {
     fn is_symmetric(&self, _part: usize) -> bool {
         // A shift of one grid is the opposite shift of the other; a single cell's displacement has no such counterpart.
         self.local() == 0
+    }
+
+    fn comparison(
+        &self,
+        _part: usize,
+        (bases, basis): (&Grids, usize),
+        (samples, sample): (&Grids, usize),
+    ) -> Result<Option<Comparison>> {
+        Ok(displacement::best(self, (bases, basis), (samples, sample)))
     }
 }
 

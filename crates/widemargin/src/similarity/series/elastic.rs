@@ -1,12 +1,13 @@
 //! Similarities of series by any elastic distance.
 
 use super::lanes::{Group, Work};
+use super::path::path;
 use super::rule::{Extra, Offsets, Rule};
 use crate::data::{Samples, Series, Training};
 use crate::error::{Error, Result};
 use crate::isa::Isa;
 use crate::parameters::{Arguments, Parameter, Values};
-use crate::similarity::Similarity;
+use crate::similarity::{Comparison, Similarity};
 use crate::spec::Step;
 
 /// The parameter of the band, which all have.
@@ -185,6 +186,16 @@ impl<F: Rule> Similarity for Elastic<F> {
             Form::Auto => return Err(self.problem("its gamma has not been learned yet: give one, or fit it".into())),
         }
         Ok(())
+    }
+
+    fn comparison(
+        &self,
+        _part: usize,
+        bases: (&Series, usize),
+        samples: (&Series, usize),
+    ) -> Result<Option<Comparison>> {
+        self.check(bases.0, samples.0)?;
+        Ok(path(self, bases, samples))
     }
 
     fn is_symmetric(&self, _part: usize) -> bool {

@@ -50,6 +50,7 @@ pub(super) struct RealPenalty {
 
 impl Rule for RealPenalty {
     const ROW: &'static SimilarityRow = &ERP;
+    const REPEATS: bool = false;
     const SECONDS_A_CELL: f64 = 0.4e-9;
     const HAS_EDGES: bool = true;
 

@@ -85,6 +85,24 @@ impl Group {
         self.fill(isa, rule, (self.side(), self.longest, true), bands, offsets, work)
     }
 
+    /// Calls `use_it` with the table of a sample and the only member, laid out for the lanes that the group was made for.
+    pub fn with_table<T>(
+        &self,
+        values: &[f32],
+        extra: &Extra,
+        band: usize,
+        offsets: &Offsets,
+        work: &mut Work,
+        use_it: impl FnOnce(Table<'_>) -> T,
+    ) -> Option<T> {
+        let (rows, columns) = (values.len() / self.channels, self.longest);
+        let x = Side { values, second: &extra.second, gaps: &extra.gaps, edge: &extra.edge };
+        let offsets = self.offsets_of(rows, band, offsets, &mut work.offsets);
+        let (y, channels) = (self.side(), self.channels);
+        let table = Table { x, y, x_has_lanes: false, channels, rows, columns, band, limits: None, offsets };
+        tile::reaches(&table, self.lengths.len()).then(|| use_it(table))
+    }
+
     fn side(&self) -> Side<'_> {
         let Extra { second, gaps, edge } = &self.extra;
         Side { values: &self.values, second, gaps, edge }

@@ -49,11 +49,16 @@ pub(super) struct CommonSubsequence {
 
 impl Rule for CommonSubsequence {
     const ROW: &'static SimilarityRow = &LCSS;
+    const REPEATS: bool = false;
     const SECONDS_A_CELL: f64 = 0.4e-9;
     const HAS_EDGES: bool = true;
 
     fn read(arguments: &Arguments<'_>) -> Result<Self> {
         Ok(CommonSubsequence { epsilon: arguments.value("epsilon")? })
+    }
+
+    fn is_pair(cost: f32) -> bool {
+        cost < 0.0
     }
 
     fn extra(self, series: &[f32], channels: usize) -> Extra {

@@ -14,6 +14,7 @@ mod erp;
 mod lanes;
 mod lcss;
 mod msm;
+mod path;
 mod rule;
 mod soft_dtw;
 #[cfg(test)]

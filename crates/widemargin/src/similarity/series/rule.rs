@@ -13,6 +13,10 @@ pub(super) trait Rule: Copy + std::fmt::Debug + PartialEq + Send + Sync {
     /// Whether a path may begin in the middle of an edge of the table: [`Extra::edge`] has the values there. Otherwise it
     /// begins at the first pair.
     const HAS_EDGES: bool = false;
+    /// Whether there is one path that the value comes from.
+    const HAS_PATH: bool = true;
+    /// Whether a step of one series after another is paired with the same step of the other, not left alone.
+    const REPEATS: bool = true;
 
     /// Reads its own parameters.
     fn read(arguments: &Arguments<'_>) -> Result<Self>;
@@ -30,6 +34,11 @@ pub(super) trait Rule: Copy + std::fmt::Debug + PartialEq + Send + Sync {
     /// The distance of two series of these lengths, from the last cell.
     fn finish(self, last: f32, _lengths: [usize; 2]) -> f32 {
         last
+    }
+
+    /// Whether steps that go on in both series are a pair at this cost.
+    fn is_pair(_cost: f32) -> bool {
+        true
     }
 
     /// Whether half of the distances of the two series to themselves are subtracted.

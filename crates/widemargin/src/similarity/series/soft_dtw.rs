@@ -61,6 +61,7 @@ pub(super) struct SoftWarping {
 
 impl Rule for SoftWarping {
     const ROW: &'static SimilarityRow = &SOFT_DTW;
+    const HAS_PATH: bool = false;
     const SECONDS_A_CELL: f64 = 2e-9;
 
     fn read(arguments: &Arguments<'_>) -> Result<Self> {

@@ -56,6 +56,7 @@ pub(super) struct TimeWarpEdit {
 
 impl Rule for TimeWarpEdit {
     const ROW: &'static SimilarityRow = &TWE;
+    const REPEATS: bool = false;
     const SECONDS_A_CELL: f64 = 0.6e-9;
 
     fn read(arguments: &Arguments<'_>) -> Result<Self> {

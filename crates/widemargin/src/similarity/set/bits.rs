@@ -3,7 +3,7 @@
 use crate::data::{BitSets, Samples};
 use crate::error::{Error, Result};
 use crate::parameters::Arguments;
-use crate::similarity::Similarity;
+use crate::similarity::{Comparison, Pieces, Similarity};
 use crate::spec::Step;
 
 /// |x ∩ y| / |x ∪ y|, from 0 to 1.
@@ -47,6 +47,22 @@ macro_rules! measure {
             fn is_symmetric(&self, _part: usize) -> bool {
                 true
             }
+
+            fn comparison(
+                &self,
+                _part: usize,
+                bases: (&BitSets, usize),
+                samples: (&BitSets, usize),
+            ) -> Result<Option<Comparison>> {
+                let (x, y) = (elements(bases.0.set(bases.1)), elements(samples.0.set(samples.1)));
+                let only = |some: &[usize], others: &[usize], is_there: bool| {
+                    let kept = some.iter().filter(|element| others.binary_search(element).is_ok() == is_there);
+                    kept.copied().collect::<Vec<usize>>()
+                };
+                let pieces =
+                    Pieces::Bits { both: only(&x, &y, true), basis: only(&x, &y, false), sample: only(&y, &x, false) };
+                Ok(Some(Comparison::of("elements in common", pieces)))
+            }
         }
     };
 }
@@ -69,6 +85,12 @@ fn check(step: &Step, bases: &BitSets, samples: &BitSets) -> Result<()> {
         return Ok(());
     }
     Err(Error::similarity(step.to_string(), format!("{n_bits} bits: sets of at most 2^24 are counted exactly")))
+}
+
+/// The elements of a set, ascending.
+fn elements(set: &[u64]) -> Vec<usize> {
+    let bits = set.iter().enumerate().flat_map(|(at, &word)| (0..64).map(move |bit| (64 * at + bit, word >> bit & 1)));
+    bits.filter(|(_, bit)| *bit == 1).map(|(element, _)| element).collect()
 }
 
 fn sizes(sets: &BitSets) -> Vec<f32> {

@@ -4,7 +4,7 @@ use crate::data::{DenseMatrix, Rows, Samples, Vectors};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::parameters::Arguments;
-use crate::similarity::Similarity;
+use crate::similarity::{Comparison, Similarity};
 use crate::spec::Step;
 
 /// x·y / (x·x + y·y − x·y): from 0 to 1 for counts, and at least −1/3 for any vectors.
@@ -70,6 +70,15 @@ macro_rules! measure {
 
             fn is_symmetric(&self, _part: usize) -> bool {
                 true
+            }
+
+            fn comparison(
+                &self,
+                _part: usize,
+                bases: (&Vectors, usize),
+                samples: (&Vectors, usize),
+            ) -> Result<Option<Comparison>> {
+                Comparison::of_columns("product", bases, samples, |x, y| x * y).map(Some)
             }
         }
     };

@@ -1,0 +1,89 @@
+//! What weights on features are as weights on similarities, for the explanation of a decision value.
+
+use super::BasisExpansion;
+use super::decision::FoldedDecision;
+use super::part_map::PartMap;
+use crate::data::{CsrMatrix, Rows};
+use crate::error::Result;
+use crate::similarity::Similarity;
+
+/// Similarities of a sample in one part, and the weights of the columns.
+///
+/// Features are linear in the similarities of a sample, φ = Mᵀ(s − c), so that w·φ = Σ_j v_j (s_j − c_j) with v = Mw,
+/// whatever the normalization: c is the mean similarity over the training samples where the normalization subtracts it, and
+/// 0 where it does not.
+#[derive(Clone, Debug)]
+pub(crate) struct WeighedColumns {
+    /// Positions among the columns of the part: all, or where features are sparse those that are not 0.
+    pub columns: Vec<usize>,
+    /// The similarity at each.
+    pub values: Vec<f64>,
+    /// c at each.
+    pub references: Vec<f64>,
+    /// v, `[column][problem]`.
+    pub weights: Vec<f64>,
+}
+
+impl<S: Similarity> BasisExpansion<S> {
+    /// The columns of each part for one sample, of weights `[problem][feature]`; `row` is its number in messages.
+    ///
+    /// # Errors
+    /// As for [`BasisExpansion::transform`].
+    pub(crate) fn weighed_columns(
+        &self,
+        weights: &[f32],
+        n_problems: usize,
+        sample: S::Samples,
+        row: usize,
+    ) -> Result<Vec<WeighedColumns>> {
+        self.check_sound(&sample, row)?;
+        let sample = self.similarity.describe(sample).map_err(|error| error.in_part_from(row))?;
+        let is_sparse = self.is_sparse();
+        let own = |part: usize| match self.sparse[part] && is_sparse {
+            true => self.similarity.sparse_block(part, &self.described, &sample),
+            false => Ok(None),
+        };
+        let own = (0..self.sparse.len()).map(own).collect::<Result<Vec<Option<CsrMatrix<f32>>>>>()?;
+        let is_left_out: Vec<bool> = own.iter().map(Option::is_some).collect();
+        let widths = self.widths().into_iter().zip(&is_left_out);
+        let widths: Vec<usize> = widths.map(|(width, is_left_out)| if *is_left_out { 0 } else { width }).collect();
+        let mut block = vec![0.0f32; widths.iter().sum()];
+        self.similarity
+            .block_without(&is_left_out, &self.described, &sample, &mut block)
+            .map_err(|error| error.in_part_from(row))?;
+        self.check_finite(&block, &widths, 1, row)?;
+        let folded = FoldedDecision::new(&self.maps, weights, n_problems);
+        let (mut rest, mut first) = (block.as_slice(), 0);
+        let mut parts = Vec::with_capacity(widths.len());
+        for ((map, rows), width) in folded.maps.iter().zip(&own).zip(widths) {
+            let (mut columns, mut values) = (Vec::new(), Vec::new());
+            let (dense, left) = rest.split_at(width);
+            rest = left;
+            match rows {
+                Some(rows) => rows.view()?.for_each_nonzero(0, |column, value| {
+                    columns.push(column);
+                    values.push(value);
+                }),
+                None => {
+                    columns.extend(0..width);
+                    values.extend(dense.iter().map(|value| f64::from(*value)));
+                }
+            }
+            let (centre, factors): (&[f32], &[f32]) = match map {
+                PartMap::Affine { centre, factors } => (centre, factors),
+                // Folded maps have no matrix.
+                PartMap::Whitening { centre, .. } => (centre, &[1.0]),
+                PartMap::Projection { .. } => (&[], &[1.0]),
+            };
+            let references = columns.iter().map(|&column| centre.get(column).map_or(0.0, |&c| f64::from(c))).collect();
+            let mut weights = Vec::with_capacity(columns.len() * n_problems);
+            for &column in &columns {
+                let factor = f64::from(if factors.len() == 1 { factors[0] } else { factors[column] });
+                weights.extend((0..n_problems).map(|problem| factor * folded.weight(problem, first + column)));
+            }
+            parts.push(WeighedColumns { columns, values, references, weights });
+            first += map.n_columns();
+        }
+        Ok(parts)
+    }
+}

@@ -1,0 +1,239 @@
+//! Explanations of single decision values, for each method.
+
+use std::ops::Range;
+
+use super::explanation::{Explanation, Term, TermSource};
+use super::scores::check_width;
+use super::thin_plate::ThinPlateSvc;
+use super::{BasisExpansionSvc, PowerMeanSvc};
+use crate::data::{Label, Rows, Samples, Source};
+use crate::error::{Error, Result};
+use crate::expansion::WeighedColumns;
+use crate::monitor::Monitor;
+use crate::problem::{OneVsRest, n_problems};
+use crate::similarity::{ColumnMeaning, Comparison, Pieces, Similarity};
+use crate::solve::Calibration;
+
+/// The row as a range.
+fn checked_row(row: usize, n_samples: usize) -> Result<Range<usize>> {
+    if row < n_samples {
+        return Ok(row..row + 1);
+    }
+    Err(Error::parameter("row", row, format!("0 to {}: there are {n_samples} samples", n_samples.saturating_sub(1))))
+}
+
+/// What all methods have in common.
+struct Decided<'a> {
+    method: &'static str,
+    classes: &'a [Label],
+    values: Vec<f64>,
+    calibration: Option<&'a Calibration>,
+}
+
+impl Decided<'_> {
+    fn explanation(self, intercepts: Vec<f64>, parts: Vec<String>, terms: Vec<Term>) -> Explanation {
+        let single: Vec<f32> = self.values.iter().map(|&value| value as f32).collect();
+        let n_classes = self.classes.len();
+        Explanation {
+            method: self.method,
+            classes: self.classes.to_vec(),
+            predicted: OneVsRest::decide(&single),
+            probabilities: self.calibration.map(|calibration| calibration.probabilities(&self.values, n_classes)),
+            decision_values: self.values,
+            intercepts,
+            parts,
+            terms,
+        }
+    }
+}
+
+/// The terms that are told at length: those to bases that say most on the predicted class.
+fn told_at_length(explanation: &Explanation, compared: usize) -> Vec<(usize, usize)> {
+    let to_basis = |at: usize| match explanation.terms[at].source {
+        TermSource::Basis { index, .. } => Some((at, index)),
+        _ => None,
+    };
+    explanation.strongest(explanation.predicted).into_iter().filter_map(to_basis).take(compared).collect()
+}
+
+/// The names of columns, of which only those of samples as given have some of their own.
+fn column_name(meaning: &ColumnMeaning, names: Option<&[String]>, column: usize) -> Option<String> {
+    match meaning {
+        ColumnMeaning::Given => names.and_then(|names| names.get(column).cloned()),
+        ColumnMeaning::Terms(terms) => terms.get(&column).cloned(),
+        &ColumnMeaning::Cells { cols, depth, .. } if cols * depth > 0 => {
+            let (row, col) = (column / (cols * depth), column / depth % cols);
+            let number = if depth > 1 { format!(", number {}", column % depth) } else { String::new() };
+            Some(format!("row {row}, column {col}{number}"))
+        }
+        _ => None,
+    }
+}
+
+impl<S: Similarity> BasisExpansionSvc<S> {
+    /// The decision value of one sample as a sum over the similarities to the bases; see [`Explanation`]. The `compared`
+    /// strongest similarities tell what they are made of.
+    ///
+    /// # Errors
+    /// As for [`BasisExpansionSvc::decision_function`]; [`Error::Parameter`] for a row beyond the samples.
+    pub fn explain(
+        &self,
+        samples: &dyn Source<Samples = S::Samples>,
+        row: usize,
+        compared: usize,
+    ) -> Result<Explanation> {
+        let rows = checked_row(row, samples.n_samples())?;
+        let sample = samples.chunk(rows)?;
+        let k = n_problems(self.classes.len());
+        let scores = self.decision_function_with(&sample, 1, &Monitor::none())?;
+        let (expansion, similarity) = (self.expansion(), self.expansion().similarity());
+        let n_polynomials = similarity.n_polynomials();
+        let mut terms = Vec::new();
+        for (part, found) in expansion.weighed_columns(self.weights(), k, sample.clone(), row)?.into_iter().enumerate()
+        {
+            let WeighedColumns { columns, values, references, weights } = found;
+            let is_own = similarity.own_features(part, expansion.described()).is_some();
+            let of_part = expansion.columns_of(part);
+            let meaning = if is_own { similarity.column_meaning(part, &sample)? } else { ColumnMeaning::Unknown };
+            for (at, &column) in columns.iter().enumerate() {
+                let weights = weights[at * k..(at + 1) * k].to_vec();
+                let distance = values[at] - references[at];
+                let basis = of_part.get(column).copied().unwrap_or(column);
+                let source = if is_own {
+                    TermSource::Column { index: column, name: column_name(&meaning, self.feature_names(), column) }
+                } else if column + n_polynomials >= of_part.len().max(n_polynomials) && n_polynomials > 0 {
+                    let number = column + n_polynomials - of_part.len();
+                    TermSource::Polynomial { name: format!("polynomial {number}") }
+                } else {
+                    TermSource::Basis { index: basis, row: self.basis_rows().get(basis).copied() }
+                };
+                let contributions = weights.iter().map(|weight| weight * distance).collect();
+                let (value, reference) = (values[at], references[at]);
+                terms.push(Term { part, source, value, reference, weights, contributions, comparison: None });
+            }
+        }
+        let decided = Decided {
+            method: super::basis_expansion::file::METHOD,
+            classes: self.classes(),
+            values: scores.values().iter().map(|&value| f64::from(value)).collect(),
+            calibration: self.calibration(),
+        };
+        let parts = (0..similarity.n_parts()).map(|part| similarity.part(part)).collect();
+        let mut explanation = decided.explanation(self.intercepts().to_vec(), parts, terms);
+        let described = similarity.describe(sample.clone())?;
+        for (at, basis) in told_at_length(&explanation, compared) {
+            if basis >= expansion.described().len() {
+                continue;
+            }
+            let part = explanation.terms[at].part;
+            let comparison = similarity.comparison(part, (expansion.described(), basis), (&described, 0))?;
+            let Some(comparison) = comparison else { continue };
+            // The terms of both.
+            let mut meaning = similarity.column_meaning(part, &sample)?;
+            if let ColumnMeaning::Terms(terms) = &mut meaning {
+                let of_basis = similarity.column_meaning(part, &Samples::select(expansion.bases(), &[basis]))?;
+                if let ColumnMeaning::Terms(more) = of_basis {
+                    for (column, term) in more {
+                        terms.entry(column).or_insert(term);
+                    }
+                }
+            }
+            explanation.terms[at].comparison = Some(comparison.meant(&meaning));
+        }
+        Ok(explanation)
+    }
+}
+
+impl PowerMeanSvc {
+    /// The decision value of one sample as a sum over its columns; see [`Explanation`].
+    ///
+    /// # Errors
+    /// As for [`PowerMeanSvc::decision_function`]; [`Error::Parameter`] for a row beyond the samples.
+    pub fn explain(&self, samples: &impl Rows, row: usize) -> Result<Explanation> {
+        checked_row(row, samples.n_rows())?;
+        check_width(samples, self.n_features())?;
+        let k = self.n_problems();
+        let mut terms = Vec::new();
+        let mut values = vec![0.0; k];
+        for (index, value, contributions) in self.contributions(samples, row)? {
+            values.iter_mut().zip(&contributions).for_each(|(sum, part)| *sum += part);
+            let name = self.feature_names().and_then(|names| names.get(index).cloned());
+            let source = TermSource::Column { index, name };
+            terms.push(Term {
+                part: 0,
+                source,
+                value,
+                reference: 0.0,
+                weights: Vec::new(),
+                contributions,
+                comparison: None,
+            });
+        }
+        let decided = Decided {
+            method: super::power_mean::file::METHOD,
+            classes: self.classes(),
+            values,
+            calibration: self.calibration(),
+        };
+        Ok(decided.explanation(vec![0.0; k], vec![self.map().kernel().to_string()], terms))
+    }
+}
+
+impl ThinPlateSvc {
+    /// The decision value of one sample as a sum over the support samples or landmarks and the polynomials; see
+    /// [`Explanation`]. The `compared` strongest kernel values tell what they are made of, in columns as they are
+    /// standardised.
+    ///
+    /// # Errors
+    /// As for [`ThinPlateSvc::decision_function`]; [`Error::Parameter`] for a row beyond the samples.
+    pub fn explain(&self, samples: &impl Rows, row: usize, compared: usize) -> Result<Explanation> {
+        checked_row(row, samples.n_rows())?;
+        check_width(samples, self.n_features())?;
+        let (k, n, d) = (self.n_problems(), self.n_bases(), self.n_features());
+        let sample = self.scaled(samples, row)?;
+        let mut block = vec![0.0; n];
+        self.kernel().block(&sample, self.bases(), d, &mut block);
+        let mut monomials = vec![0.0; self.space.len()];
+        self.space.write(&sample, &mut monomials);
+        let mut terms = Vec::with_capacity(n + monomials.len());
+        let mut intercepts = vec![0.0; k];
+        let (mut values, names) = (vec![0.0; k], self.feature_names());
+        let mut add = |source: TermSource, value: f64, weights: Vec<f64>| {
+            let contributions: Vec<f64> = weights.iter().map(|weight| weight * value).collect();
+            values.iter_mut().zip(&contributions).for_each(|(sum, part)| *sum += part);
+            if !matches!(&source, TermSource::Polynomial { name } if name.is_empty()) {
+                terms.push(Term { part: 0, source, value, reference: 0.0, weights, contributions, comparison: None });
+            } else {
+                intercepts.copy_from_slice(&contributions);
+            }
+        };
+        for (index, &value) in block.iter().enumerate() {
+            let weights = (0..k).map(|problem| self.coefficients()[problem * n + index]).collect();
+            let row = self.support().get(index).map(|&row| row as usize);
+            add(TermSource::Basis { index, row }, value, weights);
+        }
+        for (monomial, &value) in monomials.iter().enumerate() {
+            let weights = (0..k).map(|problem| self.polynomial()[problem * monomials.len() + monomial]).collect();
+            let name = |column: &usize| {
+                names.and_then(|names| names.get(*column).cloned()).unwrap_or_else(|| format!("column {column}"))
+            };
+            let names: Vec<String> = self.space.columns(monomial).iter().map(name).collect();
+            add(TermSource::Polynomial { name: names.join(" · ") }, value, weights);
+        }
+        let decided = Decided {
+            method: super::thin_plate::file::METHOD,
+            classes: self.classes(),
+            values,
+            calibration: self.calibration(),
+        };
+        let mut explanation = decided.explanation(intercepts, vec![self.kernel().to_string()], terms);
+        let (quantity, share) = self.kernel().share();
+        for (at, basis) in told_at_length(&explanation, compared) {
+            let basis = &self.bases()[basis * d..(basis + 1) * d];
+            let all = basis.iter().zip(&sample).map(|(x, y)| share(*x, *y)).enumerate();
+            let (columns, shares) = all.filter(|(_, share)| *share != 0.0).unzip();
+            explanation.terms[at].comparison = Some(Comparison::of(quantity, Pieces::Columns { columns, shares }));
+        }
+        Ok(explanation)
+    }
+}

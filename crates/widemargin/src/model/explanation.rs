@@ -1,0 +1,118 @@
+//! Why a model decides as it does: the terms that a decision value is a sum of.
+
+use serde::Serialize;
+
+use crate::data::Label;
+use crate::similarity::Comparison;
+
+/// The decision value of one sample as a sum of terms.
+///
+/// For each two-class problem k, decision value k = intercept k + Σ over terms of their contribution to k, to rounding. What
+/// the terms are depends on the method:
+///
+/// - basis expansion: the similarities to the bases, and columns of features. φ is linear in the similarities, so that the
+///   normalization is in the weights, Mw for a map φ = Mᵀ(s − c): contribution = weight · (value − reference), where the
+///   reference is the mean similarity over the training samples that the normalization subtracts, or 0. What a descriptor or a
+///   similarity does to each sample by itself, such as the division of `tfidf` by the norm, is in its value.
+/// - thin plate: the kernel's values at the support samples or landmarks, and the polynomials, whose constant is the intercept.
+/// - power mean: the columns. The kernel is additive, so that a column contributes g_j(x_j), which is not linear in x_j: there
+///   are no weights. Columns that are 0 contribute nothing and are left out.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Explanation {
+    /// The method, as model files name it.
+    pub method: &'static str,
+    /// The classes; with two, positive contributions speak for the second.
+    pub classes: Vec<Label>,
+    /// The predicted class: its position.
+    pub predicted: usize,
+    /// The decision value of each two-class problem.
+    pub decision_values: Vec<f64>,
+    /// The probability of each class, of a model that is calibrated.
+    pub probabilities: Option<Vec<f64>>,
+    /// The intercept of each problem.
+    pub intercepts: Vec<f64>,
+    /// The similarities or the kernel, which terms name by position.
+    pub parts: Vec<String>,
+    /// What the decision values are sums of.
+    pub terms: Vec<Term>,
+}
+
+/// A term of decision values.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Term {
+    /// Which of [`Explanation::parts`].
+    pub part: usize,
+    /// What it is the value of.
+    #[serde(flatten)]
+    pub source: TermSource,
+    /// The similarity, the feature or the monomial.
+    pub value: f64,
+    /// What the value is compared with.
+    pub reference: f64,
+    /// The weight in each problem; empty where contributions are not linear in the value.
+    pub weights: Vec<f64>,
+    /// What it adds to each decision value: weight · (value − reference).
+    pub contributions: Vec<f64>,
+    /// What the similarity is made of, of the strongest terms and where the similarity can say.
+    pub comparison: Option<Comparison>,
+}
+
+/// What a term is the value of.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum TermSource {
+    /// The similarity to a basis.
+    Basis {
+        /// Its position among the bases of the model.
+        index: usize,
+        /// Its row among the training samples, where the model knows it.
+        row: Option<usize>,
+    },
+    /// A feature of the sample itself.
+    Column {
+        /// Its position among the features of its part.
+        index: usize,
+        /// Its name or term, where it is known.
+        name: Option<String>,
+    },
+    /// A polynomial of the features.
+    Polynomial {
+        /// Such as `width · height`, of centred and scaled columns.
+        name: String,
+    },
+}
+
+impl Explanation {
+    /// What a term says for a class, at this position: its contribution to the decision value of the class, of two classes
+    /// with the sign turned for the first.
+    pub fn contribution(&self, term: &Term, class: usize) -> f64 {
+        self.for_class(&term.contributions, class)
+    }
+
+    /// The decision value of a class, in the same sense.
+    pub fn decision_value(&self, class: usize) -> f64 {
+        self.for_class(&self.decision_values, class)
+    }
+
+    /// The intercept of a class, in the same sense.
+    pub fn intercept(&self, class: usize) -> f64 {
+        self.for_class(&self.intercepts, class)
+    }
+
+    fn for_class(&self, of_problems: &[f64], class: usize) -> f64 {
+        match of_problems {
+            [one] if class == 0 => -one,
+            [one] => *one,
+            all => all.get(class).copied().unwrap_or(0.0),
+        }
+    }
+
+    /// Positions of the terms by how much they say for or against a class, the strongest first.
+    pub fn strongest(&self, class: usize) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.terms.len()).collect();
+        let size = |at: &usize| self.contribution(&self.terms[*at], class).abs();
+        order.sort_by(|a, b| size(b).total_cmp(&size(a)));
+        order
+    }
+}

@@ -1,0 +1,80 @@
+//! The edits that turn one string into another: the path of an edit distance.
+
+use super::comparison::{Comparison, MOST_CELLS, PathStep, Pieces};
+use super::text::EditMetric;
+
+/// The path from the basis x to the sample y; none for the metrics that have none, and for strings of which the table would
+/// be too large.
+///
+/// Of `lcs` the shares count the characters in common, of the others they are the costs of the edits.
+pub(super) fn path(metric: EditMetric, costs: [usize; 3], x: &[u32], y: &[u32]) -> Option<Comparison> {
+    let swaps = metric == EditMetric::Osa;
+    let [insert, delete, substitute] = match metric {
+        EditMetric::Levenshtein => costs.map(|cost| cost as f64),
+        EditMetric::Osa => [1.0; 3],
+        EditMetric::Indel | EditMetric::Lcs => [1.0, 1.0, 2.0],
+        // Damerau's may insert between what is swapped, and Jaro has no path.
+        _ => return None,
+    };
+    let (m, n) = (x.len(), y.len());
+    if (m + 1).saturating_mul(n + 1) > MOST_CELLS {
+        return None;
+    }
+    let width = n + 1;
+    let mut table = vec![0.0f64; (m + 1) * width];
+    let pair = |i: usize, j: usize| if x[i] == y[j] { 0.0 } else { substitute };
+    let is_swapped = |i: usize, j: usize| {
+        swaps && i > 1 && j > 1 && x[i - 1] == y[j - 2] && x[i - 2] == y[j - 1] && x[i - 1] != y[j - 1]
+    };
+    for i in 0..=m {
+        for j in 0..=n {
+            let mut least = if i + j == 0 { 0.0 } else { f64::INFINITY };
+            if i > 0 {
+                least = least.min(table[(i - 1) * width + j] + delete);
+            }
+            if j > 0 {
+                least = least.min(table[i * width + j - 1] + insert);
+            }
+            if i > 0 && j > 0 {
+                least = least.min(table[(i - 1) * width + j - 1] + pair(i - 1, j - 1));
+            }
+            if is_swapped(i, j) {
+                least = least.min(table[(i - 2) * width + j - 2] + 1.0);
+            }
+            table[i * width + j] = least;
+        }
+    }
+    let (mut path, mut i, mut j) = (Vec::new(), m, n);
+    while i + j > 0 {
+        // Costs are whole numbers, so that the comparisons are exact.
+        let here = table[i * width + j];
+        let step = |basis: Option<usize>, sample: Option<usize>, share: f64| PathStep { basis, sample, share };
+        if i > 0 && j > 0 && table[(i - 1) * width + j - 1] + pair(i - 1, j - 1) == here {
+            // A character for which another is deleted and inserted is no pair.
+            if substitute == 2.0 && insert + delete == 2.0 && x[i - 1] != y[j - 1] {
+                path.push(step(None, Some(j - 1), insert));
+                path.push(step(Some(i - 1), None, delete));
+            } else {
+                path.push(step(Some(i - 1), Some(j - 1), pair(i - 1, j - 1)));
+            }
+            (i, j) = (i - 1, j - 1);
+        } else if is_swapped(i, j) && table[(i - 2) * width + j - 2] + 1.0 == here {
+            path.push(step(Some(i - 1), Some(j - 2), 0.0));
+            path.push(step(Some(i - 2), Some(j - 1), 1.0));
+            (i, j) = (i - 2, j - 2);
+        } else if i > 0 && table[(i - 1) * width + j] + delete == here {
+            path.push(step(Some(i - 1), None, delete));
+            i -= 1;
+        } else {
+            path.push(step(None, Some(j - 1), insert));
+            j -= 1;
+        }
+    }
+    path.reverse();
+    if metric == EditMetric::Lcs {
+        let is_pair = |step: &PathStep| step.basis.is_some() && step.sample.is_some();
+        path.iter_mut().for_each(|step| step.share = f64::from(u8::from(is_pair(step))));
+        return Some(Comparison::of("characters in common", Pieces::Characters { path }));
+    }
+    Some(Comparison::of("cost of the edits", Pieces::Characters { path }))
+}

@@ -1,0 +1,141 @@
+//! The path of an elastic distance: the table once more, whole, and from its last cell back to where each came from.
+
+use super::elastic::Elastic;
+use super::lanes::{Group, Work};
+use super::rule::{Extra, Neighbours, Place, Rule, Table};
+use crate::data::{Samples, Series};
+use crate::isa::Isa;
+use crate::simd::{Portable, Simd};
+use crate::similarity::comparison::{Comparison, MOST_CELLS, PathStep, Pieces};
+
+/// The path between a basis and a sample; none of a rule that has no single path, and for series of which the table would be
+/// too large. The shares are what each step adds to the last cell, before [`Rule::finish`].
+pub(super) fn path<F: Rule>(
+    elastic: &Elastic<F>,
+    (bases, basis): (&Series, usize),
+    (samples, sample): (&Series, usize),
+) -> Option<Comparison> {
+    let (m, n) = (samples.length(sample), bases.length(basis));
+    if !F::HAS_PATH || m.saturating_mul(n) > MOST_CELLS {
+        return None;
+    }
+    let (rule, isa) = (elastic.rule, Isa::Portable(Portable));
+    let [y, x] = [Samples::select(bases, &[basis]), Samples::select(samples, &[sample])];
+    let (of_y, of_x): (Vec<Extra>, Vec<Extra>) = (elastic.extras(&y), elastic.extras(&x));
+    let (group, band) = (Group::new(isa, &y, &of_y, &[0]), elastic.band(m, n));
+    let (offsets, mut work) = (rule.offsets(m.max(n)), Work::default());
+    group.with_table(x.series(0), &of_x[0], band, &offsets, &mut work, |table| {
+        let mut filled =
+            Filled { rule, table, values: vec![f32::INFINITY; m * n], edges: [&of_x[0].edge, &of_y[0].edge] };
+        filled.fill();
+        let path = filled.back();
+        Comparison::of("cost of the path", Pieces::TimeSteps { path })
+    })
+}
+
+/// A table with a row for each step of the sample and a column for each of the basis.
+struct Filled<'a, F> {
+    rule: F,
+    table: Table<'a>,
+    values: Vec<f32>,
+    /// The values before the first column, a row each, and above the first row; empty where a path begins at the first pair.
+    edges: [&'a [f32]; 2],
+}
+
+/// Where the value of a cell came from.
+#[derive(Clone, Copy)]
+enum From {
+    Diagonal,
+    Above,
+    Left,
+}
+
+impl<F: Rule> Filled<'_, F> {
+    /// The value after the first `row` steps of the sample and `col` of the basis.
+    fn value(&self, row: usize, col: usize) -> f32 {
+        let edge = |numbers: &[f32], at: usize| match numbers.get(at - 1) {
+            Some(value) if at <= self.table.band => *value,
+            _ => f32::INFINITY,
+        };
+        match (row, col) {
+            (0, 0) => 0.0,
+            (0, col) => edge(self.edges[1], col),
+            (row, 0) => edge(self.edges[0], row),
+            _ => self.values[(row - 1) * self.table.columns + col - 1],
+        }
+    }
+
+    /// The values above, before in both, and to the left of a cell.
+    fn before(&self, row: usize, col: usize) -> [f32; 3] {
+        [self.value(row, col + 1), self.value(row, col), self.value(row + 1, col)]
+    }
+
+    fn cell(&self, row: usize, col: usize, [above, diagonal, left]: [f32; 3]) -> f32 {
+        let splat = |value| Portable.splat(value);
+        let neighbours = Neighbours { above: splat(above), diagonal: splat(diagonal), left: splat(left) };
+        let place = Place::<'_, Portable, false> {
+            simd: Portable,
+            table: self.table,
+            row,
+            column: col,
+            x: splat(0.0),
+            y: splat(0.0),
+        };
+        // SAFETY: the cell is in the table, whose sides were laid out for these lanes.
+        let lanes = unsafe { self.rule.cell(&place, neighbours) };
+        lanes[0]
+    }
+
+    fn fill(&mut self) {
+        let (rows, columns) = (self.table.rows, self.table.columns);
+        for row in 0..rows {
+            for col in (0..columns).filter(|col| row.abs_diff(*col) <= self.table.band) {
+                self.values[row * columns + col] = self.cell(row, col, self.before(row, col));
+            }
+        }
+    }
+
+    fn back(&self) -> Vec<PathStep> {
+        const NO: f32 = f32::INFINITY;
+        let (mut row, mut col, mut path) = (self.table.rows, self.table.columns, Vec::new());
+        while row > 0 && col > 0 {
+            let [above, diagonal, left] = self.before(row - 1, col - 1);
+            let of = |before| self.cell(row - 1, col - 1, before);
+            // In a tie both series go on.
+            let ways =
+                [(From::Diagonal, [NO, diagonal, NO]), (From::Above, [above, NO, NO]), (From::Left, [NO, NO, left])];
+            let better =
+                |best: (From, f32), (from, value): (From, f32)| if value < best.1 { (from, value) } else { best };
+            let (from, _) =
+                ways.map(|(from, before)| (from, of(before))).into_iter().reduce(better).unwrap_or((From::Left, NO));
+            let (before_row, before_col) = match from {
+                From::Diagonal => (row - 1, col - 1),
+                From::Above => (row - 1, col),
+                From::Left => (row, col - 1),
+            };
+            let share = f64::from(self.value(row, col)) - f64::from(self.value(before_row, before_col));
+            let (sample, basis) = (Some(row - 1), Some(col - 1));
+            match from {
+                From::Diagonal if F::is_pair(share as f32) => path.push(PathStep { basis, sample, share }),
+                From::Diagonal => {
+                    path.push(PathStep { basis, sample: None, share: 0.0 });
+                    path.push(PathStep { basis: None, sample, share });
+                }
+                From::Above | From::Left if F::REPEATS => path.push(PathStep { basis, sample, share }),
+                From::Above => path.push(PathStep { basis: None, sample, share }),
+                From::Left => path.push(PathStep { basis, sample: None, share }),
+            }
+            (row, col) = (before_row, before_col);
+        }
+        for at in (0..row).rev() {
+            let share = f64::from(self.value(at + 1, 0)) - f64::from(self.value(at, 0));
+            path.push(PathStep { basis: None, sample: Some(at), share });
+        }
+        for at in (0..col).rev() {
+            let share = f64::from(self.value(0, at + 1)) - f64::from(self.value(0, at));
+            path.push(PathStep { basis: Some(at), sample: None, share });
+        }
+        path.reverse();
+        path
+    }
+}

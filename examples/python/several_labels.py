@@ -4,9 +4,10 @@ Several labels a sample
 
 Several labels a sample, a third of them unknown: all labels by one fit, beside a fit for each.
 
-A sample of a screening is tested for some of twelve toxicities, a document has several topics: each label is a problem of
-its own, but similarities, bases and Gram matrices are the same for all. `fit(X, Y)` with an indicator matrix solves all labels
-together; entries that are NaN are left out of their label's problem only. The labels here are properties of handwritten digits.
+A sample of a screening is tested for some of twelve toxicities, a document has several topics: each label is a problem
+of its own, but similarities, bases and Gram matrices are the same for all. `fit(X, Y)` with an indicator matrix solves
+all labels together; entries that are NaN are left out of their label's problem only. The labels here are properties of
+handwritten digits.
 
 .. code-block:: sh
 

@@ -137,8 +137,8 @@ class DaskClassifier:
         """Checks what was given and sets `classes_`: all that can be said before any work is done."""
         if getattr(y, "ndim", 1) == 2 and y.shape[1] > 1:
             raise ValueError(
-                f"y has {y.shape[1]} columns: on Dask samples have one class each; several labels are fitted in memory, by "
-                f"{self.plain.__name__}"
+                f"y has {y.shape[1]} columns: on Dask samples have one class each; several are fitted in memory, "
+                f"by {self.plain.__name__}"
             )
         client = get_client()
         _versions.check(client)

@@ -334,8 +334,9 @@ class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
         return self._probabilities(X, logarithm=True)
 
     def _probabilities(self, X: Any, *, logarithm: bool) -> npt.NDArray[np.float64]:
+        scores = self.decision_function(X)
         is_one = len(self.classes_) == 2 and not self._is_several()
-        scores = self.decision_function(X).reshape(-1, 1 if is_one else len(self.classes_))
+        scores = scores.reshape(-1, 1 if is_one else len(self.classes_))
         return self._model.probabilities(np.ascontiguousarray(scores), logarithm=logarithm)
 
     def _facts(self) -> dict[str, str]:

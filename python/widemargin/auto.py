@@ -12,6 +12,7 @@ from . import _core
 from ._base import SHARED, MarginClassifier, fitting, watched
 from ._bases import same_length
 from ._collect import collect
+from ._label_matrix import has_several
 from ._names import one_of
 from ._progress import Progress
 from ._specs import any_kind
@@ -119,6 +120,7 @@ class AutoSVC(MarginClassifier):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.classifier_tags.multi_label = False
         return tags
 
     @fitting
@@ -141,6 +143,11 @@ class AutoSVC(MarginClassifier):
         methods, scoring = self._methods(), self._scoring()
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        if has_several(y):
+            raise ValueError(
+                "y should be a 1d array: AutoSVC takes one class a sample; BasisExpansionSVC, ThinPlateSVC and "
+                "PowerMeanSVC take several labels"
+            )
         self._resolved = any_kind(X, self.layout)
         collected = collect(self, X, self._resolved, reset=True)
         same_length(collected.n, len(column_or_1d(y)))

@@ -70,12 +70,12 @@ class BasisExpansionOneClass(OutlierMixin, Expanding):
     Examples
     --------
     >>> from widemargin import BasisExpansionOneClass
-    >>> names = "Rossi Russo Bianchi Romano Ricci Marino Bruno Gallo Conti Costa Rizzo Greco Ferrari Esposito Colombo"
-    >>> names = f"{names} Fontana Santoro Mariani Rinaldi Caruso Ferrara Galli Martini Leone Longo Gentile
-    Vitale".split()
+    >>> names = "Rossi Russo Bianchi Romano Ricci Marino Bruno Gallo Conti Costa Rizzo Greco Ferrari Esposito"
+    >>> names = f"{names} Colombo Fontana Santoro Mariani Rinaldi Caruso Ferrara Galli Martini Leone Longo Gentile"
+    >>> names = f"{names} Martinelli Vitale Lombardo Serra Coppola Marchetti Parisi Villa Conte Ferraro".split()
     >>> detector = BasisExpansionOneClass("edit", quantile=0.1).fit(names)
-    >>> detector.predict(["Rosso", "Krzyzewski"])
-    array([ 1, -1])
+    >>> detector.predict(["Rosso", "Krzyzewski"]).tolist()
+    [1, -1]
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

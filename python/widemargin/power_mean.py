@@ -78,6 +78,11 @@ class PowerMeanSVC(VectorClassifier):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
+        Of several labels their numbers from 0.
+    label_names_ : ndarray of shape (n_labels,)
+        The names of several labels: those of the columns of a data frame. Not there for classes.
+    estimated_label_scores_ : ndarray of shape (n_labels,)
+        The accuracy of each of several labels, estimated as `estimated_score_` is. Not there for classes.
     p_ : float or None
         The power of the mean; None for a kernel that is not a power mean.
     C_ : float

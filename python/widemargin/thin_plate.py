@@ -75,6 +75,11 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
+        Of several labels their numbers from 0.
+    label_names_ : ndarray of shape (n_labels,)
+        The names of several labels: those of the columns of a data frame. Not there for classes.
+    estimated_label_scores_ : ndarray of shape (n_labels,)
+        The accuracy of each of several labels, estimated as `estimated_score_` is. Not there for classes.
     C_ : float or ndarray of shape (n_classes,)
         The C of the model, given or selected; with ``per_class=True`` and three classes or more that of each class.
     lambda_ : float

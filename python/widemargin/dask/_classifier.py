@@ -135,6 +135,11 @@ class DaskClassifier:
 
     def _given(self: Any, X: Any, y: Any, sample_weight: Any) -> Given:
         """Checks what was given and sets `classes_`: all that can be said before any work is done."""
+        if getattr(y, "ndim", 1) == 2 and y.shape[1] > 1:
+            raise ValueError(
+                f"y has {y.shape[1]} columns: on Dask samples have one class each; several are fitted in memory, "
+                f"by {self.plain.__name__}"
+            )
         client = get_client()
         _versions.check(client)
         parts = partitions(X, y, sample_weight, self.plain.__name__)

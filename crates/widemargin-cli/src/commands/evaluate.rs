@@ -77,6 +77,12 @@ impl Evaluate {
             check_output(plot, &self.input, Some(&self.model))?;
         }
         let model = load_for(&self.model, &self.input, context)?;
+        if model.has_several_labels() {
+            let failure = "the model has several labels a sample, which evaluate does not compare";
+            return Err(Failure::input(format!("{}: {failure}", shown(&self.model))).help(
+                "predict prints a column a label; in Python score(X, Y) of the loaded model is the subset accuracy",
+            ));
+        }
         let start = Instant::now();
         let mut scored = Scored { kept: Some(Kept::default()), ..Scored::default() };
         let must_keep = self.scoring.iter().any(|scoring| scoring.needs_decision_values());

@@ -28,6 +28,7 @@ pub struct Predict {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Also print the decision values, separated by tabs: one for two classes (above 0 predicts the second), otherwise
+    /// Also print the decision values, separated by tabs: one for two classes (above 0 predicts the second), otherwise
     /// one per class
     #[arg(long)]
     scores: bool,
@@ -55,8 +56,12 @@ impl Predict {
             let samples = block.table.ids.as_ref().or(block.table.files.as_ref());
             text.clear();
             let calibration = model.calibration().filter(|_| self.probabilities);
+            let is_several = model.has_several_labels();
             let probabilities = calibration.map(|calibration| {
                 let values: Vec<f64> = scores.values().iter().map(|&score| f64::from(score)).collect();
+                if is_several {
+                    return calibration.of_labels(&values, false);
+                }
                 calibration.probabilities(&values, names.len())
             });
             for row in 0..scores.n_rows() {
@@ -65,7 +70,12 @@ impl Predict {
                     text.extend_from_slice(samples[row].as_bytes());
                     text.push(b'\t');
                 }
-                text.extend_from_slice(names[OneVsRest::decide(values)].as_bytes());
+                if is_several {
+                    let has: Vec<&str> = values.iter().map(|value| if *value > 0.0 { "1" } else { "0" }).collect();
+                    text.extend_from_slice(has.join("\t").as_bytes());
+                } else {
+                    text.extend_from_slice(names[OneVsRest::decide(values)].as_bytes());
+                }
                 if self.scores {
                     // Writing to memory cannot fail.
                     values.iter().for_each(|value| drop(write!(text, "\t{value}")));

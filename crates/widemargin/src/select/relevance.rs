@@ -19,6 +19,8 @@ pub(super) fn column_weights(samples: &DenseMatrix<f32>, labels: &Labels, weight
 /// η² of each column without its bias, at least 0; 0 where a column is constant. n·(d + k) flops of n samples, d columns and
 /// k classes.
 fn correlation_ratios(samples: &DenseMatrix<f32>, labels: &Labels, weights: &[f64]) -> Vec<f64> {
+    // Of several labels the groups are of samples with the same rarest one.
+    let labels = &*labels.as_strata();
     let (n_columns, n_classes) = (samples.n_cols, labels.classes().len());
     let mut of_class = vec![0.0; n_classes];
     let (mut sums, mut squares) = (vec![0.0; n_classes * n_columns], vec![0.0; n_columns]);

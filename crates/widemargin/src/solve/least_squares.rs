@@ -15,7 +15,7 @@ use crate::linalg::eigen;
 use crate::linalg::factor::{Matrix, Side, product};
 
 /// What leave-one-out says of one C.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LeftOut {
     /// C of ½‖f‖² + C Σ loss.
     pub c: f64,
@@ -23,6 +23,8 @@ pub(crate) struct LeftOut {
     pub squared_hinge: f64,
     /// Share of the samples, by weight, that are misclassified when left out.
     pub error: f64,
+    /// The same of each of several labels.
+    pub label_errors: Vec<f64>,
 }
 
 /// A kernel between samples with weights, decomposed: once for all problems, or where these weigh samples differently once
@@ -100,7 +102,9 @@ impl<'a> LeastSquares<'a> {
             wrong += weight * targets.mistakes(i, &scores);
             total += weight * targets.mean_weight(i);
         }
-        LeftOut { c, squared_hinge: hinge / total, error: wrong / total }
+        let of_labels = targets.label_mistakes(weights, |problem, row| values.at(row, problem));
+        let label_errors = of_labels.iter().map(|[wrong, all]| wrong / all).collect();
+        LeftOut { c, squared_hinge: hinge / total, error: wrong / total, label_errors }
     }
 
     /// The decision value of each sample without one copy of it, samples × problems; 0 where a problem does not know the
@@ -146,6 +150,7 @@ pub(crate) fn path(machine: &LeastSquares<'_>, unit: f64) -> Vec<LeftOut> {
 mod tests {
     use super::*;
     use crate::linalg::factor::Cholesky;
+    use crate::problem::OneVsRest;
 
     /// Kernel of some points, weights and codes.
     fn case() -> (Vec<f64>, Vec<f64>, Vec<u32>) {
@@ -182,7 +187,7 @@ mod tests {
         let (points, weights, codes) = case();
         let n = points.len();
         let units = vec![1.0; n];
-        let problems = Problems { codes: &codes, n_classes: 3, weights: &weights, units: &units };
+        let problems = Problems { targets: OneVsRest::new(&codes, 3), weights: &weights, units: &units };
         let gram = Matrix::from_columns((0..n * n).map(|at| kernel(points[at % n], points[at / n])).collect(), n, n);
         let machine = LeastSquares::new(gram, &problems).unwrap();
         for c in [0.01, 1.0, 30.0] {
@@ -213,7 +218,7 @@ mod tests {
     fn the_path_scales_with_the_kernel() {
         let (points, weights, codes) = case();
         let n = points.len();
-        let problems = Problems { codes: &codes, n_classes: 3, weights: &weights, units: &vec![1.0; n] };
+        let problems = Problems { targets: OneVsRest::new(&codes, 3), weights: &weights, units: &vec![1.0; n] };
         let of = |factor: f64| {
             let gram = (0..n * n).map(|at| factor * kernel(points[at % n], points[at / n])).collect();
             let machine = LeastSquares::new(Matrix::from_columns(gram, n, n), &problems).unwrap();

@@ -85,7 +85,7 @@ pub struct TriedKernel {
 }
 
 /// A C that was tried.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TriedC {
     /// C.
     #[serde(rename = "C")]
@@ -94,6 +94,9 @@ pub struct TriedC {
     pub loo_squared_hinge: f64,
     /// The share of the samples that are misclassified when left out.
     pub loo_error: f64,
+    /// The same of each of several labels; empty for classes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub label_errors: Vec<f64>,
 }
 
 /// Samples to choose on, among rows that have been coded.
@@ -180,7 +183,12 @@ impl PowerMeanParams {
         if self.auto.c {
             let path = Search::new(&whole, &params, None, &pool, monitor).path(&params)?;
             params.c = near_best(&path);
-            let one = |at: &LeftOut| TriedC { c: at.c, loo_squared_hinge: at.squared_hinge, loo_error: at.error };
+            let one = |at: &LeftOut| TriedC {
+                c: at.c,
+                loo_squared_hinge: at.squared_hinge,
+                loo_error: at.error,
+                label_errors: at.label_errors.clone(),
+            };
             choice.path = path.iter().map(one).collect();
         }
         let names = [("p", self.auto.p), ("n_nodes", self.auto.n_nodes), ("C", self.auto.c)];
@@ -286,10 +294,8 @@ impl<'a> Search<'a> {
 
     /// Notes a kernel and returns its least loss.
     fn note(&mut self, kernel: &ScalarKernel, n_nodes: Option<usize>, losses: &Losses) -> Option<f64> {
-        let best = losses
-            .as_ref()
-            .ok()
-            .and_then(|all| all.iter().min_by(|a, b| a.squared_hinge.total_cmp(&b.squared_hinge)).copied());
+        let best =
+            losses.as_ref().ok().and_then(|all| all.iter().min_by(|a, b| a.squared_hinge.total_cmp(&b.squared_hinge)));
         self.tried.push(TriedKernel {
             kernel: kernel.to_string(),
             n_nodes,

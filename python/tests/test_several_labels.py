@@ -1,0 +1,214 @@
+"""Several labels a sample: what every front says of them, and what is shared changes no label's own problem."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import make_multilabel_classification
+from sklearn.metrics import accuracy_score
+from sklearn.model_selection import cross_val_score
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.svm import LinearSVC
+from sklearn.utils import get_tags
+
+import widemargin as wm
+from widemargin import inspection
+
+# Some labels are told to be guessed no better than by their more frequent answer.
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+K = 4
+X, Y = make_multilabel_classification(200, 8, n_classes=K, random_state=0)
+X = X.astype(float)
+SOME = np.where(np.random.default_rng(0).random(Y.shape) < 0.25, np.nan, Y.astype(float))
+
+MADE = {
+    "thin plate": lambda **given: wm.ThinPlateSVC(
+        "thin-plate", null_space="free", standardize=False, tol=1e-10, n_jobs=1, **given
+    ),
+    "basis expansion": lambda **given: wm.BasisExpansionSVC(
+        "features", normalization="none", tol=1e-7, n_jobs=1, **given
+    ),
+    "power mean": lambda **given: wm.PowerMeanSVC(
+        p=-1,
+        nodes=[1.0, 3.0, 6.0, 12.0],
+        feature_range=None,
+        tol=1e-6,
+        max_iter=5000,
+        n_jobs=1,
+        random_state=0,
+        **given,
+    ),
+}
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+@pytest.mark.parametrize("answers", [Y, SOME], ids=["all known", "some unknown"])
+@pytest.mark.parametrize("name", MADE)
+def test_each_label_is_as_by_itself(name, answers, class_weight):
+    together = MADE[name](class_weight=class_weight).fit(X, answers)
+    scores = together.decision_function(X)
+    assert scores.shape == (len(X), K)
+    for label in range(K):
+        known = ~np.isnan(answers[:, label])
+        alone = MADE[name](class_weight=class_weight, C=together.C_).fit(X[known], answers[known, label].astype(int))
+        atol = {"thin plate": 1e-8, "basis expansion": 2e-3, "power mean": 5e-3}[name]
+        np.testing.assert_allclose(scores[:, label], alone.decision_function(X), atol=atol)
+        if name == "thin plate":
+            # Leave-one-out and the probabilities on it.
+            assert together.estimated_label_scores_[label] == pytest.approx(alone.estimated_score_, abs=1e-12)
+            probabilities = together.predict_proba(X)[:, label]
+            np.testing.assert_allclose(probabilities, alone.predict_proba(X)[:, 1], atol=1e-8)
+    if class_weight is None:
+        weights = (~np.isnan(answers)).sum(axis=0)
+        mean = np.average(together.estimated_label_scores_, weights=weights)
+        assert mean == pytest.approx(together.estimated_score_)
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_left_out_errors_are_those_of_refits(class_weight):
+    def made(**given):
+        return wm.ThinPlateSVC("distance", null_space="free", standardize=False, n_jobs=1, **given)
+
+    few, answers = X[:80], SOME[:80]
+    fitted = made(class_weight=class_weight).fit(few, answers)
+    # The weights are those of all samples.
+    weights = np.ones(answers.shape)
+    if class_weight:
+        for side in (0, 1):
+            share = 2 * (answers == side).sum(axis=0) / (~np.isnan(answers)).sum(axis=0)
+            weights = np.where(answers == side, 1 / share, weights)
+    wrong = np.zeros(answers.shape)
+    for row in range(len(few)):
+        rest = np.delete(np.arange(len(few)), row)
+        for label in range(K):
+            if np.isnan(answers[row, label]):
+                continue
+            known = rest[~np.isnan(answers[rest, label])]
+            alone = made(C=fitted.C_).fit(few[known], answers[known, label], weights[known, label])
+            wrong[row, label] = (alone.decision_function(few[[row]])[0] > 0) != (answers[row, label] == 1)
+    total = np.where(np.isnan(answers), 0.0, weights)
+    errors = (total * wrong).sum(axis=0) / total.sum(axis=0)
+    np.testing.assert_allclose(fitted.estimated_label_scores_, 1 - errors, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_what_is_predicted(name):
+    fitted = MADE[name]().fit(X, Y)
+    ours, theirs = fitted.predict(X), OneVsRestClassifier(LinearSVC()).fit(X, Y)
+    assert ours.shape == theirs.predict(X).shape
+    assert ours.dtype.kind == "i"
+    np.testing.assert_array_equal(fitted.classes_, theirs.classes_)
+    probabilities = fitted.predict_proba(X)
+    np.testing.assert_array_equal(probabilities > 0.5, ours == 1)
+    np.testing.assert_allclose(np.exp(fitted.predict_log_proba(X)), probabilities, atol=1e-12)
+    assert fitted.score(X, Y) == accuracy_score(Y, ours)
+    assert get_tags(fitted).classifier_tags.multi_label
+    assert len(cross_val_score(MADE[name](C=0.01), X, Y, cv=3)) == 3
+    # A sparse matrix, a list and booleans say the same.
+    for same in (sparse.csr_array(Y), Y.tolist(), Y.astype(bool)):
+        np.testing.assert_array_equal(MADE[name]().fit(X, same).decision_function(X), fitted.decision_function(X))
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_two_labels_are_no_two_classes(name, tmp_path):
+    fitted = MADE[name](C=0.1).fit(X, Y[:, :2])
+    assert fitted.decision_function(X).shape == fitted.predict_proba(X).shape == (len(X), 2)
+    wm.save(fitted, tmp_path / "two")
+    np.testing.assert_array_equal(wm.load(tmp_path / "two").predict(X), fitted.predict(X))
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_files_pickles_and_graphs(name, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    answers = pandas.DataFrame(SOME, columns=["a", "b", "c", "d"])
+    fitted = MADE[name]().fit(X, answers)
+    assert fitted.label_names_.tolist() == ["a", "b", "c", "d"]
+    wm.save(fitted, tmp_path / "labels")
+    for read in (wm.load(tmp_path / "labels"), pickle.loads(pickle.dumps(fitted))):
+        np.testing.assert_array_equal(read.decision_function(X), fitted.decision_function(X))
+        np.testing.assert_array_equal(read.predict_proba(X), fitted.predict_proba(X))
+        np.testing.assert_array_equal(read.predict(X), fitted.predict(X))
+        assert read.label_names_.tolist() == ["a", "b", "c", "d"]
+        np.testing.assert_array_equal(read.estimated_label_scores_, fitted.estimated_label_scores_)
+    np.testing.assert_array_equal(clone(wm.load(tmp_path / "labels")).fit(X, SOME).predict(X), fitted.predict(X))
+    runtime = pytest.importorskip("onnxruntime")
+    session = runtime.InferenceSession(wm.to_onnx(fitted).SerializeToString())
+    dtype = np.float64 if name == "thin plate" else np.float32
+    label, scores, probabilities = session.run(None, {"X": X.astype(dtype)})
+    np.testing.assert_allclose(scores, fitted.decision_function(X), atol=1e-5 * np.abs(scores).max())
+    np.testing.assert_allclose(probabilities, fitted.predict_proba(X), atol=1e-5)
+    np.testing.assert_array_equal(label, fitted.predict(X))
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_weights_are_copies(name):
+    weights = np.random.default_rng(1).integers(0, 4, len(X))
+    rows = np.repeat(np.arange(len(X)), weights)
+    weighted = MADE[name](C=0.01).fit(X, SOME, sample_weight=weights.astype(float))
+    copied = MADE[name](C=0.01).fit(X[rows], SOME[rows])
+    np.testing.assert_allclose(weighted.decision_function(X), copied.decision_function(X), atol=1e-8)
+    # Nothing is known of a sample: as if it were not there.
+    unknown = np.where(weights[:, None] == 0, np.nan, SOME)
+    without = MADE[name](C=0.01).fit(X[weights > 0], SOME[weights > 0])
+    np.testing.assert_allclose(MADE[name](C=0.01).fit(X, unknown).decision_function(X), without.decision_function(X))
+
+
+def test_strings_and_functions_of_python():
+    words = [
+        "red car",
+        "blue car",
+        "red house",
+        "blue house",
+        "old red car",
+        "new house",
+        "old car",
+        "new red house",
+    ] * 3
+    answers = np.array([[int("red" in word), int("car" in word), int("old" in word)] for word in words])
+    found = wm.BasisExpansionSVC("ngram", n_basis=8, C=10.0).fit(words, answers)
+    np.testing.assert_array_equal(found.predict(words), answers)
+
+    def shared(samples, bases):
+        return np.array([[len(set(a.split()) & set(b.split())) for b in bases] for a in samples], dtype=float)
+
+    own = wm.BasisExpansionSVC(shared, n_basis=8, C=10.0, normalization="none").fit(words, answers)
+    assert own.predict_proba(words).shape == answers.shape
+    np.testing.assert_array_equal(own.predict(words), answers)
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_wrong_answers_are_named(name):
+    def told(answers, given=X, **parameters):
+        with pytest.raises(ValueError, match=r".") as caught:
+            MADE[name](**parameters).fit(given, answers)
+        return str(caught.value)
+
+    constant = Y.copy()
+    constant[:, 2] = 0
+    assert "column of label 2" in told(constant)
+    assert "no sample has it" in told(constant)
+    unknown = SOME.copy()
+    unknown[:, 1] = np.nan
+    assert "of no sample is it known" in told(unknown)
+    other = Y.copy()
+    other[3, 1] = 2
+    assert "2 at row 3, column 1" in told(other)
+    assert "inconsistent numbers of samples" in told(Y[:-1]) or "samples" in told(Y[:-1])
+    assert "'balanced' or None" in told(Y, class_weight={1: 2.0})
+    with pytest.raises(ValueError, match="several labels"):
+        wm.AutoSVC().fit(X, Y)
+
+
+@pytest.mark.parametrize("name", ["thin plate", "basis expansion"])
+def test_dual_variables_are_0_where_a_label_is_unknown(name):
+    given = {} if name == "thin plate" else {"fit_intercept": False}
+    fitted = MADE[name](C=0.01, class_weight="balanced", **given).fit(X, SOME)
+    alphas = inspection.dual_variables(fitted, X, SOME)
+    assert (alphas >= 0).all()
+    assert (alphas[np.isnan(SOME)] == 0).all()
+    if name == "basis expansion":
+        signs = np.where(SOME == 1, 1.0, -1.0)
+        np.testing.assert_allclose(X @ (X.T @ (alphas * signs)), fitted.decision_function(X), atol=5e-3)

@@ -103,7 +103,7 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
     "secondary_sidebar_items": {"**": ["page-toc"], "docs/index": []},
 }
-html_sidebars = {"docs/index": []}
+html_sidebars = {"docs/index": [], "docs/playground": []}
 
 # Only what is in the site is checked: the machines that build it may reach nothing else.
 linkcheck_ignore = [r"https?://", r"mailto:"]

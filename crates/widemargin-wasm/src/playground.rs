@@ -1,0 +1,290 @@
+//! One fit: points of the plane in, a model and what to say of it out.
+
+use std::any::Any;
+
+use serde::{Deserialize, Serialize};
+use widemargin::data::{DenseView, Label, Labels, SamplesView};
+use widemargin::model::{BasisExpansionParams, BasisExpansionSvc, CChoice, Classifier, PowerMeanParams, PowerMeanSvc};
+use widemargin::model::{Standardize, ThinPlateParams, ThinPlateSvc};
+use widemargin::monitor::Monitor;
+use widemargin::select::{AutoMethod, AutoParams, SimilaritySearch};
+use widemargin::similarity::{AdditiveKernel, AnySimilarity, ConditionalKernel};
+
+/// More points than this are refused.
+pub const MOST_POINTS: usize = 2000;
+
+/// What the page asks for.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// Coordinates of the points.
+    pub points: Vec<[f64; 2]>,
+    /// The class of each point.
+    pub labels: Vec<String>,
+    /// `auto`, `basis-expansion`, `thin-plate` or `power-mean`.
+    pub method: String,
+    /// The spec of the similarity or kernel, or `auto`.
+    #[serde(default = "auto")]
+    pub similarity: String,
+    /// The number of bases of the basis expansion; none leaves it open.
+    #[serde(default)]
+    pub n_basis: Option<usize>,
+    /// The weight C of the losses; none chooses it by leave-one-out.
+    #[serde(rename = "C", default)]
+    pub c: Option<f64>,
+}
+
+fn auto() -> String {
+    "auto".into()
+}
+
+/// What the page is told of a fit.
+#[derive(Clone, Debug, Serialize)]
+pub struct Account {
+    /// The method that was fitted.
+    pub method: String,
+    /// Its similarity or kernel.
+    pub similarity: String,
+    /// The classes, in the order of the decision values and probabilities.
+    pub classes: Vec<String>,
+    /// C of each two-class problem.
+    #[serde(rename = "C")]
+    pub c: Vec<f64>,
+    /// The error that the fit expects on other points, if it estimated one.
+    pub estimated_error: Option<f64>,
+    /// The rows of the points that are bases; none for a method without bases.
+    pub bases: Option<Vec<usize>>,
+    /// The methods that were compared, with the loss of each or why there is none.
+    pub tried: Vec<Tried>,
+    /// Whether the solver converged.
+    pub status: String,
+    /// Warnings of the fit.
+    pub warnings: Vec<String>,
+}
+
+/// A method that was compared.
+#[derive(Clone, Debug, Serialize)]
+pub struct Tried {
+    /// The method.
+    pub method: String,
+    /// Its similarity or kernel.
+    pub similarity: String,
+    /// The mean leave-one-out squared hinge.
+    pub loss: Option<f64>,
+    /// Why there is none.
+    pub problem: Option<String>,
+}
+
+/// A model, and what to say of it.
+#[derive(Debug)]
+pub struct Fitted {
+    /// The model.
+    pub model: Box<dyn Classifier>,
+    /// What to say.
+    pub account: Account,
+}
+
+/// Fits what is asked for.
+///
+/// # Errors
+/// In words for people: no points, one class, more points than [`MOST_POINTS`], and what the library refuses.
+pub fn fit(request: &Request) -> Result<Fitted, String> {
+    let n = request.points.len();
+    if n == 0 {
+        return Err("There are no points yet. Click into the plot, take an example, or load a table.".into());
+    }
+    if n > MOST_POINTS {
+        return Err(format!("There are {n} points; the playground takes at most {MOST_POINTS}."));
+    }
+    if request.labels.len() != n {
+        return Err(format!("{n} points have {} classes: one each is expected", request.labels.len()));
+    }
+    let labels = Labels::new(request.labels.iter().map(|label| Label::parse(label)));
+    if labels.classes().len() == 1 {
+        return Err(format!(
+            "All points are of class {}. A border needs at least two classes: choose another class and add points.",
+            labels.classes()[0]
+        ));
+    }
+    let values: Vec<f64> = request.points.iter().flatten().copied().collect();
+    let rows = DenseView::new(&values, n, 2).map_err(said)?;
+    fit_rows(request, &rows, &labels).map_err(said)
+}
+
+fn said(error: widemargin::Error) -> String {
+    error.to_string()
+}
+
+fn fit_rows(request: &Request, rows: &DenseView<'_, f64>, labels: &Labels) -> widemargin::Result<Fitted> {
+    let samples = SamplesView::Rows((*rows).into());
+    let is_open = request.similarity == "auto" && request.c.is_none() && request.n_basis.is_none();
+    if request.method == "auto" || is_open {
+        let mut params = AutoParams { threads: 1, ..AutoParams::default() };
+        if request.method != "auto" {
+            params.methods = vec![request.method.parse()?];
+        }
+        let found = params.fit(&samples, labels)?;
+        let tried = found.tried.into_iter().map(|tried| Tried {
+            method: tried.method.to_string(),
+            similarity: tried.chosen,
+            loss: tried.loss.as_ref().ok().copied(),
+            problem: tried.loss.err(),
+        });
+        return Ok(told(found.model, tried.collect()));
+    }
+    let c = request.c.map_or(CChoice::Auto, CChoice::from);
+    let spec = Some(&request.similarity).filter(|spec| *spec != "auto");
+    let model: Box<dyn Classifier> = match request.method.parse()? {
+        AutoMethod::BasisExpansion => {
+            let mut params = BasisExpansionParams::new(AdditiveKernel::Chi2).c(c).threads(1);
+            if let Some(n_basis) = request.n_basis {
+                params = params.n_basis(n_basis);
+            }
+            let specs: Vec<String> = spec.into_iter().cloned().collect();
+            let search = SimilaritySearch::of(&params, &specs, None, request.n_basis.is_none());
+            let found = search.choose(&samples, labels, None, &Monitor::none())?;
+            Box::new(found.apply(params)?.fit_with(&samples, labels, None, &Monitor::none())?)
+        }
+        AutoMethod::ThinPlate => {
+            let params = ThinPlateParams::new(ConditionalKernel::Distance).standardize(Standardize::Auto).threads(1);
+            let params = match spec {
+                Some(spec) => params.kernel(spec.parse()?),
+                None => params.kernel_auto(),
+            };
+            Box::new(params.c(c).fit(rows, labels)?)
+        }
+        AutoMethod::PowerMean => {
+            let mut params = PowerMeanParams::auto().threads(1).c(c);
+            if let Some(spec) = spec {
+                params = params.kernel(spec.parse::<AdditiveKernel>()?);
+            }
+            Box::new(params.fit(rows, labels)?)
+        }
+    };
+    Ok(told(model, Vec::new()))
+}
+
+/// The model with what to say of it.
+fn told(model: Box<dyn Classifier>, tried: Vec<Tried>) -> Fitted {
+    let any: &dyn Any = &*model;
+    let (mut similarity, mut estimated_error, mut bases) = (String::new(), None, None);
+    if let Some(model) = any.downcast_ref::<BasisExpansionSvc<AnySimilarity>>() {
+        similarity = model.expansion().similarity().specs().join(" + ");
+        estimated_error = model.chosen().and_then(|point| point.error_estimate());
+        bases = Some(model.basis_rows().to_vec());
+    } else if let Some(model) = any.downcast_ref::<ThinPlateSvc>() {
+        similarity = model.kernel().to_string();
+        estimated_error = model.chosen().and_then(|point| point.error_estimate());
+        bases = Some(model.support().iter().map(|&row| row as usize).collect());
+    } else if let Some(model) = any.downcast_ref::<PowerMeanSvc>() {
+        similarity = model.map().kernel().to_string();
+        let chosen = model.choice().and_then(|choice| choice.path.iter().find(|point| point.c == model.c()));
+        estimated_error = chosen.map(|point| ("leave-one-out error", point.loo_error));
+    }
+    let n_classes = model.classes().len();
+    let n_problems = if n_classes == 2 { 1 } else { n_classes };
+    let report = model.report();
+    let account = Account {
+        method: model.method().to_owned(),
+        similarity,
+        classes: model.classes().iter().map(ToString::to_string).collect(),
+        c: (0..n_problems).map(|problem| model.c(problem)).collect(),
+        estimated_error: estimated_error.map(|(_, error)| error),
+        bases,
+        tried,
+        status: report.status.as_str().to_owned(),
+        warnings: report.warnings.clone(),
+    };
+    Fitted { model, account }
+}
+
+/// Decision values of points (x and y in turn), one a point for two classes and one a class for more, followed by the
+/// probability of each class.
+///
+/// # Errors
+/// What the library refuses, in words.
+pub fn evaluate(model: &dyn Classifier, points: &[f64]) -> Result<Vec<f64>, String> {
+    let rows = DenseView::new(points, points.len() / 2, 2).map_err(said)?;
+    let samples = SamplesView::Rows(rows.into());
+    let mut values = model.decision_values(&samples, 1, &Monitor::none()).map_err(said)?;
+    if let Some(calibration) = model.calibration() {
+        values.extend(calibration.probabilities(&values, model.classes().len()));
+    }
+    Ok(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(method: &str) -> Request {
+        // Two rings, the outer of class b.
+        let at = |i: usize| {
+            let (angle, radius) = (i as f64 * 0.9, if i.is_multiple_of(2) { 1.0 } else { 2.5 });
+            [3.0 + radius * angle.cos(), 3.0 + radius * angle.sin()]
+        };
+        let labels = (0..40).map(|i| if i % 2 == 0 { "a" } else { "b" }.to_owned()).collect();
+        let points = (0..40).map(at).collect();
+        Request { points, labels, method: method.into(), similarity: auto(), n_basis: None, c: None }
+    }
+
+    fn wrong(model: &dyn Classifier, request: &Request) -> usize {
+        let points: Vec<f64> = request.points.iter().flatten().copied().collect();
+        let values = evaluate(model, &points).unwrap();
+        assert_eq!(values.len(), 3 * 40, "a decision value and two probabilities a point");
+        let is_wrong = |i: usize| (values[i] > 0.0) != (request.labels[i] == "b");
+        for i in 0..40 {
+            let [p, q] = [values[40 + 2 * i], values[41 + 2 * i]];
+            assert!((p + q - 1.0).abs() < 1e-12);
+            assert_eq!(q > p, values[i] > 0.0);
+        }
+        (0..40).filter(|&i| is_wrong(i)).count()
+    }
+
+    #[test]
+    fn each_method_separates_two_rings() {
+        for method in ["auto", "basis-expansion", "thin-plate"] {
+            let request = request(method);
+            let fitted = fit(&request).unwrap();
+            assert_eq!(wrong(&*fitted.model, &request), 0, "{method}");
+            assert_eq!(fitted.account.classes, ["a", "b"]);
+            assert!(fitted.account.bases.unwrap().iter().all(|&row| row < 40));
+            assert!(fitted.account.estimated_error.unwrap() < 0.1, "{method}");
+        }
+        // Additive kernels cannot, without products of the coordinates; but they fit.
+        let fitted = fit(&request("power-mean")).unwrap();
+        assert_eq!((fitted.account.method.as_str(), fitted.account.bases), ("power-mean", None));
+    }
+
+    #[test]
+    fn what_is_given_is_taken() {
+        let given = |method: &str, similarity: &str, n_basis, c| {
+            fit(&Request { similarity: similarity.into(), n_basis, c, ..request(method) }).unwrap().account
+        };
+        let of = given("basis-expansion", "rbf:gamma=1", Some(12), Some(3.0));
+        assert_eq!((of.similarity.as_str(), of.c, of.bases.unwrap().len()), ("rbf:gamma=1", vec![3.0], 12));
+        let of = given("thin-plate", "thin-plate", None, None);
+        assert_eq!(of.similarity, "thin-plate");
+        assert_eq!(given("thin-plate", "auto", None, Some(2.0)).c, [2.0]);
+        let of = given("power-mean", "intersection", None, Some(1.0));
+        assert_eq!((of.similarity.as_str(), of.c), ("intersection", vec![1.0]));
+    }
+
+    #[test]
+    fn refuses_what_has_no_border() {
+        let says = |change: &dyn Fn(&mut Request), expected: &str| {
+            let mut request = request("auto");
+            change(&mut request);
+            let said = fit(&request).unwrap_err();
+            assert!(said.contains(expected), "{said}");
+        };
+        says(&|r| (r.points, r.labels) = (vec![], vec![]), "no points yet");
+        says(&|r| r.labels.fill("a".into()), "All points are of class a");
+        says(&|r| r.points = vec![[0.0; 2]; 2001], "at most 2000");
+        says(&|r| r.labels.truncate(3), "40 points have 3 classes");
+        says(&|r| r.points[2][1] = f64::NAN, "NaN");
+        says(&|r| r.method = "forest".into(), "power-mean");
+        says(&|r| (r.method, r.points[0][0]) = ("power-mean".into(), -1.0), "power-mean");
+        says(&|r| (r.method, r.c) = ("thin-plate".into(), Some(-1.0)), "C");
+    }
+}

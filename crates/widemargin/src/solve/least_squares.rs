@@ -1,16 +1,14 @@
 //! Leave-one-out of regularised least squares on a kernel, in closed form for all classes and all C at once.
 //!
-//! f minimises ½‖f‖² + C Σ w (y − f)² for each two-class problem with targets ±1 and no intercept. With R = diag(√w),
-//! λ = 1/(2C) and B = (RKR + λI)⁻¹ the solution is a = B R y, and without one copy of sample i, of weight u, the residual
-//! of f at i is λ a_i / √w_i · λ / (λ(1 − u/w) + u/w · λ² B_ii) / λ: exact, without an assumption. One eigendecomposition
-//! of RKR (9 n³ flops) serves all problems and all C (2 n² flops each).
+//! f minimises ½‖f‖² + C Σ w (y − f)² for each two-class problem with targets ±1 and no intercept: ridge regression
+//! (`ridge.rs`), whose leave-one-out is exact.
 //!
 //! The residuals are judged by the squared hinge, so that a sample well on its side costs nothing. Where C is chosen for
 //! the squared hinge, the machine that ignores the margin is a good stand-in: most samples are inside the margin there.
 
+use super::ridge::{Fitted, Ridge};
 use super::thin_plate::Problems;
-use crate::linalg::eigen;
-use crate::linalg::factor::{Matrix, Side, product};
+use crate::linalg::factor::Matrix;
 use crate::problem::OneVsRest;
 
 /// What leave-one-out says of one C.
@@ -27,41 +25,30 @@ pub(crate) struct LeftOut {
 /// A kernel between samples with weights, decomposed.
 pub(crate) struct LeastSquares<'a> {
     problems: &'a Problems<'a>,
-    roots: Vec<f64>,
-    values: Vec<f64>,
-    vectors: Matrix,
-    /// Uᵀ R y, samples × problems.
-    targets: Matrix,
+    ridge: Ridge<'static>,
 }
 
 impl<'a> LeastSquares<'a> {
     /// Decomposes the kernel between the samples of `problems`; `None` for non-finite numbers.
-    pub fn new(mut gram: Matrix, problems: &'a Problems<'a>) -> Option<Self> {
+    pub fn new(gram: Matrix, problems: &'a Problems<'a>) -> Option<Self> {
         let n = problems.weights.len();
-        let roots: Vec<f64> = problems.weights.iter().map(|weight| weight.sqrt()).collect();
-        for col in 0..n {
-            let factor = roots[col];
-            gram.col_mut(col).iter_mut().zip(&roots).for_each(|(value, root)| *value *= factor * root);
-        }
-        let decomposed = eigen::symmetric(gram.values(), n, true)?;
-        let vectors = Matrix::from_columns(decomposed.vectors, n, n);
         let all = problems.targets();
         let k = all.n_problems();
-        let signed = (0..n * k).map(|at| roots[at % n] * all.sign(at % n, at / n)).collect();
-        let targets = product(Side::Transposed(&vectors), Side::Plain(&Matrix::from_columns(signed, n, k)));
-        let values = decomposed.values.iter().map(|value| value.max(0.0)).collect();
-        Some(LeastSquares { problems, roots, values, vectors, targets })
+        let signs = (0..n * k).map(|at| all.sign(at % n, at / n)).collect();
+        let (weights, units) = (problems.weights.to_vec(), problems.units.to_vec());
+        let fitted = Fitted { targets: Matrix::from_columns(signs, n, k), weights, units };
+        Some(LeastSquares { problems, ridge: Ridge::of_kernel(gram, Matrix::zeros(n, 0), fitted)? })
     }
 
     /// The weighted mean of the kernel's diagonal: the unit of λ.
     pub fn unit(&self) -> f64 {
-        self.values.iter().sum::<f64>() / self.problems.weights.iter().sum::<f64>()
+        self.ridge.unit()
     }
 
     /// Leave-one-out at one C.
     pub fn left_out(&self, c: f64) -> LeftOut {
-        let (n, k) = (self.roots.len(), self.targets.n_cols());
         let all = self.problems.targets();
+        let (n, k) = (self.problems.weights.len(), all.n_problems());
         let values = self.decision_values(c);
         let (mut hinge, mut wrong, mut total) = (0.0, 0.0, 0.0);
         let mut scores = vec![0.0; k];
@@ -81,28 +68,7 @@ impl<'a> LeastSquares<'a> {
 
     /// The decision value of each sample without one copy of it, samples × problems.
     pub fn decision_values(&self, c: f64) -> Matrix {
-        let (n, k) = (self.roots.len(), self.targets.n_cols());
-        let lambda = 0.5 / c;
-        let inverse: Vec<f64> = self.values.iter().map(|value| 1.0 / (value + lambda)).collect();
-        let mut scaled = self.targets.clone();
-        for problem in 0..k {
-            scaled.col_mut(problem).iter_mut().zip(&inverse).for_each(|(target, inverse)| *target *= inverse);
-        }
-        let coefficients = product(Side::Plain(&self.vectors), Side::Plain(&scaled));
-        let mut diagonal = vec![0.0; n];
-        for (at, inverse) in inverse.iter().enumerate() {
-            diagonal.iter_mut().zip(self.vectors.col(at)).for_each(|(sum, u)| *sum += inverse * u * u);
-        }
-        let all = self.problems.targets();
-        let mut left_out = coefficients;
-        for problem in 0..k {
-            for (i, value) in left_out.col_mut(problem).iter_mut().enumerate() {
-                let share = (self.problems.units[i] / self.problems.weights[i]).min(1.0);
-                let slack = *value * lambda / ((1.0 - share) + share * lambda * diagonal[i]);
-                *value = all.sign(i, problem) - slack / self.roots[i];
-            }
-        }
-        left_out
+        self.ridge.left_out_values(0.5 / c)
     }
 }
 

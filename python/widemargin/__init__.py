@@ -2,6 +2,7 @@
 
 - `AutoSVC`: any samples, with nothing to choose;
 - `BasisExpansionSVC`: any similarity, definite or not, with a number of bases;
+- `BasisExpansionRegressor`: the same for numbers in place of classes;
 - `PowerMeanSVC`: additive kernels on histograms;
 - `ThinPlateSVC`: nothing to tune.
 """
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from .basis_expansion import BasisExpansionSVC
     from .files import load, save
     from .power_mean import PowerMeanSVC
+    from .regression import BasisExpansionRegressor
     from .thin_plate import ThinPlateSVC
     from .transformers import HOG, BasisExpansion, MeanNormScaler
 
@@ -27,6 +29,7 @@ __version__: str
 _HOME = {
     "AutoSVC": "auto",
     "BasisExpansionSVC": "basis_expansion",
+    "BasisExpansionRegressor": "regression",
     "PowerMeanSVC": "power_mean",
     "ThinPlateSVC": "thin_plate",
     "BasisExpansion": "transformers",
@@ -42,6 +45,7 @@ __all__ = [
     "HOG",
     "AutoSVC",
     "BasisExpansion",
+    "BasisExpansionRegressor",
     "BasisExpansionSVC",
     "MeanNormScaler",
     "PowerMeanSVC",

@@ -10,13 +10,14 @@ from . import _core
 from .auto import AutoSVC
 from .basis_expansion import BasisExpansionSVC
 from .power_mean import PowerMeanSVC
+from .regression import BasisExpansionRegressor
 from .thin_plate import ThinPlateSVC
 from .transformers import BasisExpansion
 
 if TYPE_CHECKING:
     import onnx
 
-_KINDS = (PowerMeanSVC, ThinPlateSVC, BasisExpansionSVC, BasisExpansion)
+_KINDS = (PowerMeanSVC, ThinPlateSVC, BasisExpansionSVC, BasisExpansionRegressor, BasisExpansion)
 
 # Reductions take their axes as an input since 13; runtimes of 2022 support 17.
 _LEAST_OPSET = 13
@@ -37,7 +38,8 @@ def to_onnx(estimator: Any, *, opset: int | None = None) -> onnx.ModelProto:
     The outputs of a classifier are ``label`` (int64, or string if classes are not integers; booleans are 0 and 1) and
     ``scores``, with the shape of ``decision_function`` and the type of the input, and, unless it was fitted by a
     version without them, ``probabilities`` of shape (n_samples, n_classes). A sample that ``decision_function`` rejects
-    as a histogram because of negative values has the score NaN. The output of `BasisExpansion` is ``features``.
+    as a histogram because of negative values has the score NaN. The output of a regression model is ``targets`` of shape
+    (n_samples, n_outputs), of type double, and that of `BasisExpansion` is ``features``.
 
     The model stores the bases as dense rows. Comparing n samples with them takes memory for some matrices of shape (n,
     bases). Additive similarities, ``laplacian``, and powers of distances below 2 loop over the features: they take time
@@ -47,7 +49,7 @@ def to_onnx(estimator: Any, *, opset: int | None = None) -> onnx.ModelProto:
 
     Parameters
     ----------
-    estimator : PowerMeanSVC, ThinPlateSVC, BasisExpansionSVC, AutoSVC or BasisExpansion
+    estimator : PowerMeanSVC, ThinPlateSVC, BasisExpansionSVC, AutoSVC, BasisExpansionRegressor or BasisExpansion
     opset : int or None, default=None
         The version of the ONNX operator set, 13 or above; None is 17.
 

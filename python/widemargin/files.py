@@ -13,9 +13,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
-from ._base import MarginClassifier
+from ._base import FittedModel
+from ._compares import Compares
 from .basis_expansion import BasisExpansionSVC
 from .power_mean import PowerMeanSVC
+from .regression import BasisExpansionRegressor
 from .similarity import resolve
 from .thin_plate import ThinPlateSVC
 
@@ -23,12 +25,13 @@ CLASSES: dict[str, Any] = {
     "power-mean": PowerMeanSVC,
     "basis-expansion": BasisExpansionSVC,
     "thin-plate": ThinPlateSVC,
+    "basis-expansion-regression": BasisExpansionRegressor,
 }
 _PYTHON = "python.pickle"
 
 
-def save(estimator: MarginClassifier, path: str | os.PathLike[str]) -> None:
-    """Writes a fitted classifier to a file, atomically.
+def save(estimator: FittedModel, path: str | os.PathLike[str]) -> None:
+    """Writes a fitted classifier or regression model to a file, atomically.
 
     Symbolic links are followed; a replaced file keeps its permissions; devices, pipes and folders are refused.
 
@@ -38,7 +41,7 @@ def save(estimator: MarginClassifier, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    estimator : PowerMeanSVC, BasisExpansionSVC or ThinPlateSVC
+    estimator : PowerMeanSVC, BasisExpansionSVC, ThinPlateSVC or BasisExpansionRegressor
     path : path
 
     Raises
@@ -62,18 +65,18 @@ def save(estimator: MarginClassifier, path: str | os.PathLike[str]) -> None:
     >>> bool((same.decision_function(X) == svc.decision_function(X)).all())
     True
     """
-    if not isinstance(estimator, MarginClassifier):
+    if not isinstance(estimator, tuple(CLASSES.values())):
         names = ", ".join(one.__name__ for one in CLASSES.values())
         raise TypeError(f"save takes one of {names}, not {type(estimator).__name__}")
     check_is_fitted(estimator)
     data = estimator._model.to_bytes()
-    if isinstance(estimator, BasisExpansionSVC) and estimator._resolved.calls:
+    if isinstance(estimator, Compares) and estimator._resolved.calls:
         data = _core.with_payload(data, _PYTHON, _pickled(estimator))
     _core.write_file(path, data)
 
 
 def load(path: str | os.PathLike[str], *, trusted: bool = False) -> Any:
-    """Reads a classifier written by `save` or the command line.
+    """Reads a classifier or regression model written by `save` or the command line.
 
     Parameters
     ----------
@@ -83,7 +86,7 @@ def load(path: str | os.PathLike[str], *, trusted: bool = False) -> Any:
 
     Returns
     -------
-    PowerMeanSVC, BasisExpansionSVC or ThinPlateSVC
+    PowerMeanSVC, BasisExpansionSVC, ThinPlateSVC or BasisExpansionRegressor
         Fitted, with the parameters and column names of its training, so that fitting a clone repeats the fit.
         Parameters that the file does not store (``n_jobs``, ``verbose``, ``time_limit``) have their defaults.
 
@@ -125,10 +128,10 @@ def _from_bytes(data: bytes, told: dict[str, Any]) -> Any:
 
 
 def _has_python(told: dict[str, Any]) -> bool:
-    return told["method"] == "basis-expansion" and told["bases"]["kind"] == "elsewhere"
+    return told["method"].startswith("basis-expansion") and told["bases"]["kind"] == "elsewhere"
 
 
-def _with_python(data: bytes, told: dict[str, Any], trusted: bool) -> BasisExpansionSVC:
+def _with_python(data: bytes, told: dict[str, Any], trusted: bool) -> Compares:
     if not trusted:
         raise ValueError(
             "<bytes>: its similarity is Python code, pickled into the file: load(path, trusted=True) runs it, if you "
@@ -145,9 +148,9 @@ def _with_python(data: bytes, told: dict[str, Any], trusted: bool) -> BasisExpan
         ) from error
 
 
-def _unpickled(data: bytes, told: dict[str, Any], pickled: bytes) -> BasisExpansionSVC:
+def _unpickled(data: bytes, told: dict[str, Any], pickled: bytes) -> Compares:
     similarity, bases, state, columns = pickle.loads(pickled)
-    fitted = BasisExpansionSVC(similarity)
+    fitted: Compares = CLASSES[told["method"]](similarity)
     fitted._python_bases = bases
     for name, value in columns.items():
         setattr(fitted, name, value)
@@ -158,7 +161,7 @@ def _unpickled(data: bytes, told: dict[str, Any], pickled: bytes) -> BasisExpans
     return fitted
 
 
-def _pickled(estimator: BasisExpansionSVC) -> bytes:
+def _pickled(estimator: Compares) -> bytes:
     columns = {name: getattr(estimator, name) for name in ("n_features_in_", "layout") if hasattr(estimator, name)}
     try:
         return pickle.dumps((estimator.similarity, estimator._python_bases, estimator._model.state(), columns))

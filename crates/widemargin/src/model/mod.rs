@@ -34,6 +34,7 @@ pub use power_mean::{
     PowerMeanChoice, PowerMeanParams, PowerMeanParts, PowerMeanSvc, TriedC, TriedKernel, scale_and_reduce,
 };
 pub use regression_path::RegressionPoint;
+pub(crate) use regression_path::{Chosen as ChosenRegression, StandardTargets};
 pub use regressor::{AnyModel, Regressor};
 pub use sample_queries::SAMPLE_QUERIES;
 pub use samples_file::bases_arrays;

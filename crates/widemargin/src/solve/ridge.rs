@@ -342,11 +342,15 @@ impl<'a> Ridge<'a> {
         let (n, r) = (self.fitted.weights.len(), self.values.len());
         let roots = roots(&self.fitted.weights);
         let u = Matrix::from_columns(u.clone(), r, n);
-        let alphas = scaled_rows(&product(Side::Transposed(&u), Side::Plain(&self.shrunk(lambda, 0.0))), &roots);
+        let mut scaled = product(Side::Transposed(&u), Side::Plain(&self.shrunk(lambda, 0.0)));
+        let svd = orthonormal(free, &roots)?;
+        // Eigenvectors of the smallest eigenvalues are orthogonal to Q but for rounding, which K would magnify.
+        let along = product(Side::Transposed(&svd.u), Side::Plain(&scaled));
+        add_product(&mut scaled, -1.0, Side::Plain(&svd.u), Side::Plain(&along));
+        let alphas = scaled_rows(&scaled, &roots);
         // R P β is what Q fits of R y − R K α.
         let mut left = self.fitted.targets.clone();
         add_product(&mut left, -1.0, Side::Plain(kernel), Side::Plain(&alphas));
-        let svd = orthonormal(free, &roots)?;
         let mut onto = product(Side::Transposed(&svd.u), Side::Plain(&scaled_rows(&left, &roots)));
         (0..onto.n_cols()).for_each(|k| onto.col_mut(k).iter_mut().zip(&svd.s).for_each(|(x, s)| *x /= s));
         Some(KernelSolution { alphas, betas: product(Side::Plain(&svd.v), Side::Plain(&onto)) })

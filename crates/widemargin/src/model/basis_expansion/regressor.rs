@@ -11,9 +11,10 @@ use super::expand::{Expander, Learned};
 use super::learn_weights::unweighted;
 use super::products::products;
 use crate::basis::BasisChoice;
-use crate::data::{DenseMatrix, Distinct, Given, Source, Targets};
+use crate::data::{ABSENT, DenseMatrix, Distinct, Given, Source, Targets};
 use crate::error::{Error, Result};
 use crate::expansion::{BasisExpansion, Decision, Normalization};
+use crate::linalg::factor::Matrix;
 use crate::macros::getters;
 use crate::model::CChoice;
 use crate::model::clock::Clock;
@@ -157,13 +158,37 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         sample_weight: Option<&[f64]>,
         monitor: &Monitor<'_>,
     ) -> Result<BasisExpansionRegressor<S>> {
+        self.solve(samples, targets, sample_weight, false, monitor).map(|(model, _)| model)
+    }
+
+    /// The same, with what each of the caller's samples gets from the fit without one copy of it, samples × outputs; of
+    /// samples without weight the targets.
+    pub(crate) fn fit_left_out(
+        self,
+        samples: &dyn Source<Samples = S::Samples>,
+        targets: &Targets,
+        sample_weight: Option<&[f64]>,
+        monitor: &Monitor<'_>,
+    ) -> Result<(BasisExpansionRegressor<S>, Matrix)> {
+        self.solve(samples, targets, sample_weight, true, monitor)
+    }
+
+    fn solve(
+        self,
+        samples: &dyn Source<Samples = S::Samples>,
+        targets: &Targets,
+        sample_weight: Option<&[f64]>,
+        leaves_out: bool,
+        monitor: &Monitor<'_>,
+    ) -> Result<(BasisExpansionRegressor<S>, Matrix)> {
         self.check()?;
         let weights = targets.weights(samples.n_samples(), sample_weight)?;
         let mut clock = Clock::start(monitor);
         let codes = targets.codes();
         let given = Given { codes: &codes, weights: sample_weight, effective: &weights };
         let distinct = Distinct::find(|rows| samples.fingerprints(rows), given, 0, self.threads, monitor)?;
-        let (targets, weights) = (targets.of_rows(&distinct.rows), &distinct.weights);
+        let all = targets;
+        let (targets, weights) = (all.of_rows(&distinct.rows), &distinct.weights);
         clock.end("merge")?;
 
         let (seed, threads, codes) = (self.expander.seed, self.threads, vec![0; weights.len()]);
@@ -177,6 +202,19 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         let solver = FeatureRidge::new(&made.phi, self.has_intercept, fitted, &pool, monitor)?;
         let chosen = Chosen::of(solver.ridge(), &standard, self.c, monitor)?;
         let FeatureSolution { mut weights, mut intercepts } = solver.solution(chosen.lambda)?;
+        let mut left_out = Matrix::zeros(0, intercepts.len());
+        if leaves_out {
+            let values = solver.ridge().left_out_values(chosen.lambda);
+            left_out = Matrix::zeros(all.len(), values.n_cols());
+            for output in 0..values.n_cols() {
+                let (mean, scale) = (standard.means[output], standard.scales[output]);
+                for (row, &place) in distinct.places.iter().enumerate() {
+                    let value =
+                        if place == ABSENT { all.row(row)[output] } else { mean + scale * values.at(place, output) };
+                    left_out.set(row, output, value);
+                }
+            }
+        }
         drop(solver);
         let d = made.expansion.n_features();
         let norms = weights.iter().map(|weight| weight * weight).sum::<f64>();
@@ -197,7 +235,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         report.notes.extend(notes);
         report.warnings.extend(warnings.into_iter().chain(made.chosen.warning));
         report.warnings.extend(chosen.warning(&standard));
-        Ok(BasisExpansionRegressor {
+        let model = BasisExpansionRegressor {
             expansion: made.expansion,
             basis: made.basis,
             basis_rows: made.chosen.rows,
@@ -209,7 +247,8 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
             report,
             decision: OnceLock::new(),
             origin: Origin::of(TrainingSettings { seed, ..TrainingSettings::default() }),
-        })
+        };
+        Ok((model, left_out))
     }
 }
 

@@ -2,6 +2,7 @@
 
 - `AutoSVC`: any samples, with nothing to choose;
 - `BasisExpansionSVC`: any similarity, definite or not, with a number of bases;
+- `BasisExpansionRegressor`: the same for numbers in place of classes;
 - `PowerMeanSVC`: additive kernels on histograms;
 - `ThinPlateSVC`: nothing to tune;
 - `BasisExpansionOneClass`: samples that are unlike those of the training.
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from .files import load, save
     from .one_class import BasisExpansionOneClass
     from .power_mean import PowerMeanSVC
+    from .regression import BasisExpansionRegressor
     from .thin_plate import ThinPlateSVC
     from .transformers import HOG, BasisExpansion, MeanNormScaler
 
@@ -29,6 +31,7 @@ __version__: str
 _HOME = {
     "AutoSVC": "auto",
     "BasisExpansionSVC": "basis_expansion",
+    "BasisExpansionRegressor": "regression",
     "PowerMeanSVC": "power_mean",
     "ThinPlateSVC": "thin_plate",
     "BasisExpansion": "transformers",
@@ -46,6 +49,7 @@ __all__ = [
     "AutoSVC",
     "BasisExpansion",
     "BasisExpansionOneClass",
+    "BasisExpansionRegressor",
     "BasisExpansionSVC",
     "MeanNormScaler",
     "PowerMeanSVC",

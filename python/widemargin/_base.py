@@ -95,7 +95,68 @@ def watched(progress: Progress) -> Progress | None:
     return progress if progress.is_watching else None
 
 
-class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
+class FittedModel(WatchedMixin):
+    """What classifiers and regression models share: sample weights, the fitted model, its report."""
+
+    def _weights(self, sample_weight: Any, n_samples: int) -> npt.NDArray[np.float64] | None:
+        if sample_weight is None:
+            return None
+        if isinstance(sample_weight, Real):
+            return np.full(n_samples, float(sample_weight))
+        weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
+        if weights.shape != (n_samples,):
+            raise ValueError(f"sample_weight has the shape {weights.shape}, expected ({n_samples},): one a sample")
+        return as_contiguous(weights, np.float64)
+
+    def _kept_names(self) -> list[str] | None:
+        """The column names stored in the model."""
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else [str(name) for name in names]
+
+    def _keep(self, model: Any) -> None:
+        """Sets the attributes of every fitted model, and warns if the solver did not converge.
+
+        The report's other remarks (such as a constant column) are only in `report_`, unless `verbose` asks for them.
+        """
+        self._model = model
+        self._describe(json.loads(model.header()))
+        for text in self.report_["warnings"]:
+            if text.startswith("not converged"):
+                warnings.warn(text, ConvergenceWarning, stacklevel=4)
+            elif text.startswith("no better than"):
+                warnings.warn(text, UserWarning, stacklevel=4)
+            elif self.verbose:
+                print(f"{type(self).__name__}: {text}", file=sys.stderr)
+
+    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
+        check_is_fitted(self)
+        arrays: dict[str, npt.NDArray[Any]] = self._model.arrays()
+        return arrays
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")
+
+    def _collected(self, X: Any) -> _core._Collected:
+        """Samples as the extension module takes them, checked against those of the fit."""
+        raise NotImplementedError
+
+    def _facts(self) -> dict[str, str]:
+        return facts_of(self.report_)
+
+    def _with_report(self, page: str) -> str:
+        return page + report_table(self._facts(), self.report_["warnings"]) if hasattr(self, "report_") else page
+
+    def _repr_html_inner(self) -> str:
+        return self._with_report(super()._repr_html_inner())
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] = self._with_report(bundle["text/html"])
+        return bundle
+
+
+class MarginClassifier(FittedModel, ClassifierMixin, BaseEstimator):
     """A large-margin classifier: one decision value per class, or a single one for two classes."""
 
     def _encode(self, y: Any) -> npt.NDArray[np.uint32]:
@@ -114,16 +175,6 @@ class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
             return label_names(y, values.shape[1]), values, self._weights(sample_weight, len(values))
         codes = self._encode(y)
         return labels_of(self.classes_), codes, self._weights(sample_weight, len(codes))
-
-    def _weights(self, sample_weight: Any, n_samples: int) -> npt.NDArray[np.float64] | None:
-        if sample_weight is None:
-            return None
-        if isinstance(sample_weight, Real):
-            return np.full(n_samples, float(sample_weight))
-        weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
-        if weights.shape != (n_samples,):
-            raise ValueError(f"sample_weight has the shape {weights.shape}, expected ({n_samples},): one a sample")
-        return as_contiguous(weights, np.float64)
 
     def _class_factors(self) -> str | list[float] | None:
         given = self.class_weight
@@ -155,26 +206,6 @@ class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
             "monitor": watched(progress),
             "feature_names": self._kept_names(),
         }
-
-    def _kept_names(self) -> list[str] | None:
-        """The column names stored in the model."""
-        names = getattr(self, "feature_names_in_", None)
-        return None if names is None else [str(name) for name in names]
-
-    def _keep(self, model: Any) -> None:
-        """Sets the attributes of every fitted classifier, and warns if the solver did not converge.
-
-        The report's other remarks (such as a constant column) are only in `report_`, unless `verbose` asks for them.
-        """
-        self._model = model
-        self._describe(json.loads(model.header()))
-        for text in self.report_["warnings"]:
-            if text.startswith("not converged"):
-                warnings.warn(text, ConvergenceWarning, stacklevel=4)
-            elif text.startswith("no better than"):
-                warnings.warn(text, UserWarning, stacklevel=4)
-            elif self.verbose:
-                print(f"{type(self).__name__}: {text}", file=sys.stderr)
 
     def _describe(self, told: dict[str, Any]) -> None:
         """Fitted attributes from a model file's header."""
@@ -216,11 +247,6 @@ class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
             random_state=ExactSeed(training["seed"]),
         )
 
-    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
-        check_is_fitted(self)
-        arrays: dict[str, npt.NDArray[Any]] = self._model.arrays()
-        return arrays
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
@@ -229,13 +255,6 @@ class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
     def _is_several(self) -> bool:
         """Whether the fit was on several labels a sample."""
         return bool(getattr(self, "_several", False))
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_model")
-
-    def _collected(self, X: Any) -> _core._Collected:
-        """Samples as the extension module takes them, checked against those of the fit."""
-        raise NotImplementedError
 
     def _scores(self, X: Any) -> npt.NDArray[Any]:
         """(samples, problems)."""
@@ -338,21 +357,6 @@ class MarginClassifier(WatchedMixin, ClassifierMixin, BaseEstimator):
         is_one = len(self.classes_) == 2 and not self._is_several()
         scores = scores.reshape(-1, 1 if is_one else len(self.classes_))
         return self._model.probabilities(np.ascontiguousarray(scores), logarithm=logarithm)
-
-    def _facts(self) -> dict[str, str]:
-        return facts_of(self.report_)
-
-    def _with_report(self, page: str) -> str:
-        return page + report_table(self._facts(), self.report_["warnings"]) if hasattr(self, "report_") else page
-
-    def _repr_html_inner(self) -> str:
-        return self._with_report(super()._repr_html_inner())
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        bundle = super()._repr_mimebundle_(**kwargs)
-        if "text/html" in bundle:
-            bundle["text/html"] = self._with_report(bundle["text/html"])
-        return bundle
 
 
 class VectorClassifier(MarginClassifier):

@@ -78,6 +78,7 @@ __all__ = [
     "descriptor_rows",
     "fit_auto",
     "fit_basis_expansion",
+    "fit_basis_expansion_regressor",
     "fit_basis_expansion_remote",
     "fit_expansion",
     "fit_power_mean",
@@ -108,7 +109,7 @@ def version() -> str: ...
 
 @final
 class Model:
-    """A trained classifier of any method, or an expansion alone."""
+    """A trained classifier or regression model of any method, or an expansion alone."""
 
     @staticmethod
     def from_bytes(data: bytes, parts: tuple[_Similarities, _Collected, _State] | None = None) -> Model:
@@ -128,6 +129,8 @@ class Model:
         """With calls, what the descriptors of the library's similarities learned."""
     def decision_function(self, samples: _Collected, threads: int, monitor: _Monitor | None = None) -> _Floats:
         """(samples, problems), of a classifier."""
+    def predict(self, samples: _Collected, threads: int, monitor: _Monitor | None = None) -> _Floats:
+        """(samples, outputs), of a regression model."""
     def probabilities(self, values: _Floats, *, logarithm: bool) -> _Floats:
         """(samples, classes), of the decision values of a classifier."""
     def squared_norms(self, threads: int) -> list[float]: ...
@@ -192,6 +195,24 @@ def fit_basis_expansion(
 ) -> tuple[Model, list[_Tried]]:
     """The model, and what was found of each candidate of the search: for the similarity if it has no specs, for the
     normalization if it has none, and for the number of bases."""
+
+def fit_basis_expansion_regressor(
+    samples: _Collected,
+    targets: npt.NDArray[np.float64],
+    weights: npt.NDArray[np.float64] | None,
+    *,
+    similarity: _Similarities,
+    search: tuple[list[str], str | None] | None,
+    n_basis: int | None,
+    basis: str,
+    basis_rows: _Rows | None,
+    normalization: str,
+    C: float | None,
+    has_intercept: bool,
+    common: _Common,
+) -> tuple[Model, list[tuple[list[str], str, float | None, str | None, int, float]]]:
+    """The model, and what was found of each candidate of the search: for the similarity if it has no specs, and for the
+    normalization if it has none. Of each: similarity, normalization, R², problem, samples, seconds."""
 
 def fit_auto(
     samples: _Collected, target: _Target, methods: Sequence[str], scoring: str | None, common: _Common

@@ -12,13 +12,14 @@ from ._pipeline_file import instead_of
 from .auto import AutoSVC
 from .basis_expansion import BasisExpansionSVC
 from .power_mean import PowerMeanSVC
+from .regression import BasisExpansionRegressor
 from .thin_plate import ThinPlateSVC
 from .transformers import BasisExpansion
 
 if TYPE_CHECKING:
     import onnx
 
-_KINDS = (PowerMeanSVC, ThinPlateSVC, BasisExpansionSVC, BasisExpansion)
+_KINDS = (PowerMeanSVC, ThinPlateSVC, BasisExpansionSVC, BasisExpansionRegressor, BasisExpansion)
 
 # Reductions take their axes as an input since 13; runtimes of 2022 support 17.
 _LEAST_OPSET = 13
@@ -40,7 +41,8 @@ def to_onnx(estimator: Any, *, opset: int | None = None) -> onnx.ModelProto:
     ``scores``, with the shape of ``decision_function`` and the type of the input, and, unless it was fitted by a
     version without them, ``probabilities`` of shape (n_samples, n_classes). Where samples have several labels,
     ``label`` is the indicator matrix that ``predict`` returns. A sample that ``decision_function`` rejects
-    as a histogram because of negative values has the score NaN. The output of `BasisExpansion` is ``features``.
+    as a histogram because of negative values has the score NaN. The output of a regression model is ``targets`` of shape
+    (n_samples, n_outputs), of type double, and that of `BasisExpansion` is ``features``.
 
     The steps of a `sklearn.pipeline.Pipeline` before ours are converted by the package skl2onnx, in double
     precision as the input then is (in single with a `SimpleImputer`, which ONNX Runtime has in single precision only).
@@ -55,7 +57,7 @@ def to_onnx(estimator: Any, *, opset: int | None = None) -> onnx.ModelProto:
 
     Parameters
     ----------
-    estimator : PowerMeanSVC, ThinPlateSVC, BasisExpansionSVC, AutoSVC, BasisExpansion or Pipeline
+    estimator : PowerMeanSVC, ThinPlateSVC, BasisExpansionSVC, AutoSVC, BasisExpansionRegressor, BasisExpansion or Pipeline
     opset : int or None, default=None
         The version of the ONNX operator set, 13 or above; None is 17.
 

@@ -34,12 +34,12 @@ def model_of(
     version: str = "",
     columns: Columns | None = None,
 ) -> onnx.ModelProto:
-    """The ONNX model of a classifier, or of an expansion alone.
+    """The ONNX model of a classifier or a regression model, or of an expansion alone.
 
     Parameters
     ----------
     model : _core.Model
-        A classifier, or an expansion alone.
+        A classifier, a regression model, or an expansion alone.
     opset : int
     name, version : str
         Names of the estimator and of the library's version, for the model's metadata.
@@ -70,6 +70,11 @@ def model_of(
             outputs.append(value("probabilities", dtype, ["N", len(slopes)]))
         elif "calibration" in told:
             outputs.append(_probabilities(graph, told["calibration"]["slopes"], dtype, len(told["classes"])))
+    elif "n_outputs" in told:
+        # The targets may be far from 0, and close to each other.
+        products = graph("MatMul", kernels.float64(graph, result), arrays["weights"].T)
+        graph("Add", products, arrays["intercepts"], output="targets")
+        outputs = [value("targets", np.float64, ["N", told["n_outputs"]])]
     else:
         width = sum(shape.get("n_features", shape["n_columns"]) for shape in told["maps"])
         graph("Identity", result, output="features")

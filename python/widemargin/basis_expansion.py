@@ -8,25 +8,20 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import column_or_1d
 
 from . import _core
 from ._base import SHARED, MarginClassifier, fitting
 from ._bases import BASES, NORMALIZATIONS, basis_of, same_length
 from ._c_choice import c_of, path_of
-from ._collect import Collected, NoEstimator, collect
-from ._columns import by_name
+from ._collect import collect
+from ._compares import Compares
 from ._label_matrix import codes_of, has_several, indicator
 from ._names import one_of
-from ._nested import NestedSpecMixin
-from ._samples import from_vectors, pick
-from ._specs import any_kind, is_auto, is_precomputed, n_polynomials_of
-from ._stored_bases import WithBases
-from .similarity import Resolved, pairwise, resolve
-from .transformers import BasisExpansion
+from ._samples import pick
+from ._specs import any_kind, is_auto, n_polynomials_of
+from .similarity import Resolved, resolve
 
-# The number of bases where nothing tells of more; the same as in the library.
-USUAL_BASES = 1000
 # Selections of bases of which any number may be taken for about the same.
 _COUNTED = ("index", "every", "random", "stratified")
 _TRIED = (
@@ -44,7 +39,7 @@ PENALTIES = ("l2", "l1")
 LOSSES = ("squared_hinge", "hinge", "logistic")
 
 
-class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
+class BasisExpansionSVC(Compares, MarginClassifier):
     """A large-margin classifier for any similarity, definite or not, at the cost of a linear one.
 
     Samples are compared with a number of bases, the similarities are normalised, and a linear SVM is trained on them
@@ -166,7 +161,6 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
     (3, 100)
     """
 
-    _read = _core.Model.from_bytes
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_basis": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "C": [Interval(Real, 0, None, closed="neither"), str],
@@ -218,12 +212,6 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
         self.layout = layout
         self.penalty = penalty
         self.max_basis = max_basis
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = is_precomputed(self.similarity)
-        return tags
 
     @fitting
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BasisExpansionSVC:
@@ -303,74 +291,11 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
             return given, n_basis, None
         return given, n_basis, ([] if searches else resolved.specs, None if chooses else given, counts)
 
-    def _n_basis(self) -> int:
-        return USUAL_BASES if isinstance(self.n_basis, str) else int(self.n_basis)
-
     def _intercept(self, loss: str) -> str:
         if not self.fit_intercept:
             return "none"
         # The dual solver for the hinge loss does not support an unpenalised intercept.
         return "penalised" if self.fit_intercept == "penalised" or loss == "hinge" else "free"
-
-    def _kept_names(self) -> list[str] | None:
-        names = super()._kept_names()
-        return names if names is None or self._columns is None else [names[column] for column in self._columns]
-
-    def _precomputed(self, X: Any, y: Any, sample_weight: Any, n_polynomials: int) -> tuple[Collected, Any]:
-        """Similarities to all bases; if X has the similarities of the samples to each other, selects the bases.
-
-        Columns of polynomials follow those of the bases.
-        """
-        how = {"accept_sparse": "csr", "dtype": [np.float32, np.float64], "order": "C"}
-        if has_several(y):
-            X = validate_data(self, X, **how)
-        else:
-            X, y = validate_data(self, X, y, **how)
-        n = X.shape[0]
-        if n == X.shape[1] - n_polynomials:
-            codes = codes_of(y)
-            weights = self._weights(sample_weight, n)
-            present = np.arange(n) if weights is None else np.flatnonzero(weights > 0)
-            basis, given = basis_of(self.basis, self)
-            rows = (
-                self._medoids(X, codes, present)
-                if basis == "kmedoids"
-                else self._drawn(codes, present, basis, given, self._n_basis())
-            )
-            self._base_rows = rows
-            self._columns = np.concatenate([rows, np.arange(n, n + n_polynomials)])
-            X = X[:, self._columns]
-        return Collected((from_vectors(X), None), n), y
-
-    def _medoids(self, X: Any, codes: npt.NDArray[np.uint32], present: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Medoids of each class among the rows present, by the similarities between them."""
-        values = pairwise(self.similarity, X)
-
-        def between(samples: Any, bases: Any) -> npt.NDArray[np.float32]:
-            block: npt.NDArray[np.float32] = values[np.ix_(samples, bases)]
-            return block
-
-        n_basis = min(self._n_basis(), len(present))
-        chosen = BasisExpansion(
-            between, n_basis=n_basis, basis="kmedoids", normalization="none", random_state=self._seed()
-        ).fit(present.tolist(), codes[present])
-        return present[chosen.basis_indices_]
-
-    def _drawn(
-        self,
-        codes: npt.NDArray[np.uint32],
-        present: npt.NDArray[np.int64],
-        basis: str,
-        given: npt.NDArray[np.int64] | None,
-        n_basis: int,
-    ) -> npt.NDArray[np.int64]:
-        """The rows that become bases: those given, or else so many selected from those present."""
-        if given is None:
-            n_basis = min(n_basis, max(len(present), 1))
-            return present[_core.choose_bases(codes[present], n_basis, basis, self._seed())].astype(np.int64)
-        if given.min() < 0 or given.max() >= len(codes):
-            raise ValueError(f"The 'basis' parameter names rows that X does not have: it has {len(codes)}")
-        return given
 
     def _describe(self, told: dict[str, Any]) -> None:
         super()._describe(told)
@@ -382,25 +307,6 @@ class BasisExpansionSVC(NestedSpecMixin, WithBases, MarginClassifier):
         columns: npt.NDArray[np.int64] | None = getattr(self, "_columns", None)
         if columns is not None:
             self.basis_indices_ = self._base_rows
-
-    def _collected(self, X: Any) -> _core._Collected:
-        resolved: Resolved = self._resolved
-        rows = self._precomputed_rows(X) if resolved.is_precomputed else None
-        return (rows or collect(self, X, resolved, reset=False)).given
-
-    def _precomputed_rows(self, X: Any) -> Collected:
-        columns = getattr(self, "_columns", None)
-        wide = getattr(X, "shape", (0, 0))
-        names = getattr(self, "feature_names_in_", None)
-        if columns is not None and len(wide) == 2 and wide[1] == len(columns) != self.n_features_in_:
-            X = by_name(X, None if names is None else names[columns])
-            # The similarities to the bases alone suffice.
-            X = validate_data(NoEstimator(), X, accept_sparse="csr", dtype=[np.float32, np.float64], order="C")
-        else:
-            X = by_name(X, names)
-            X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float32, np.float64], order="C")
-            X = X if columns is None else X[:, columns]
-        return Collected((from_vectors(X), None), X.shape[0])
 
     @property
     def coef_(self) -> npt.NDArray[np.float32]:

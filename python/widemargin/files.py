@@ -14,10 +14,12 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core, _pipeline_file
-from ._base import MarginClassifier
+from ._base import FittedModel
+from ._compares import Compares
 from .basis_expansion import BasisExpansionSVC
 from .one_class import BasisExpansionOneClass
 from .power_mean import PowerMeanSVC
+from .regression import BasisExpansionRegressor
 from .similarity import resolve
 from .thin_plate import ThinPlateSVC
 
@@ -25,6 +27,7 @@ CLASSES: dict[str, Any] = {
     "power-mean": PowerMeanSVC,
     "basis-expansion": BasisExpansionSVC,
     "thin-plate": ThinPlateSVC,
+    "basis-expansion-regression": BasisExpansionRegressor,
 }
 _PYTHON = "python.pickle"
 _ONE_CLASS = "one-class.npz"
@@ -45,7 +48,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    estimator : PowerMeanSVC, BasisExpansionSVC, ThinPlateSVC, BasisExpansionOneClass or Pipeline
+    estimator : PowerMeanSVC, BasisExpansionSVC, ThinPlateSVC, BasisExpansionRegressor, BasisExpansionOneClass or Pipeline
     path : path
 
     Raises
@@ -73,7 +76,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
         check_is_fitted(estimator)
         _core.write_file(path, _pipeline_file.to_bytes(estimator, _step_bytes))
         return
-    if not isinstance(estimator, (MarginClassifier, BasisExpansionOneClass)):
+    if not isinstance(estimator, (FittedModel, BasisExpansionOneClass)):
         names = ", ".join(one.__name__ for one in (*CLASSES.values(), BasisExpansionOneClass, Pipeline))
         found = type(estimator).__name__
         raise TypeError(f"save takes one of {names}, not {found}{_pipeline_file.instead_of(estimator)}")
@@ -97,7 +100,7 @@ def _is_whole(estimator: Any) -> bool:
 
 def _step_bytes(step: Any) -> bytes | None:
     """The model file of a step of a pipeline that is ours."""
-    if not isinstance(step, (MarginClassifier, BasisExpansionOneClass)):
+    if not isinstance(step, (FittedModel, BasisExpansionOneClass)):
         return None
     if not _is_whole(step):
         raise TypeError(
@@ -108,7 +111,7 @@ def _step_bytes(step: Any) -> bytes | None:
 
 
 def load(path: str | os.PathLike[str], *, trusted: bool = False) -> Any:
-    """Reads an estimator or a pipeline written by `save`, or a classifier written by the command line.
+    """Reads an estimator or a pipeline written by `save`, or a model written by the command line.
 
     Parameters
     ----------
@@ -118,7 +121,7 @@ def load(path: str | os.PathLike[str], *, trusted: bool = False) -> Any:
 
     Returns
     -------
-    PowerMeanSVC, BasisExpansionSVC, ThinPlateSVC, BasisExpansionOneClass or Pipeline
+    PowerMeanSVC, BasisExpansionSVC, ThinPlateSVC, BasisExpansionRegressor, BasisExpansionOneClass or Pipeline
         Fitted, with the parameters and column names of its training, so that fitting a clone repeats the fit.
         Parameters that the file does not store (``n_jobs``, ``verbose``, ``time_limit``) have their defaults.
 
@@ -183,10 +186,10 @@ def _one_class(data: bytes, told: dict[str, Any]) -> BasisExpansionOneClass:
 
 
 def _has_python(told: dict[str, Any]) -> bool:
-    return told["method"] == "basis-expansion" and told["bases"]["kind"] == "elsewhere"
+    return told["method"].startswith("basis-expansion") and told["bases"]["kind"] == "elsewhere"
 
 
-def _with_python(data: bytes, told: dict[str, Any], trusted: bool) -> BasisExpansionSVC:
+def _with_python(data: bytes, told: dict[str, Any], trusted: bool) -> Compares:
     if not trusted:
         raise ValueError(
             "<bytes>: its similarity is Python code, pickled into the file: load(path, trusted=True) runs it, if you "
@@ -203,9 +206,9 @@ def _with_python(data: bytes, told: dict[str, Any], trusted: bool) -> BasisExpan
         ) from error
 
 
-def _unpickled(data: bytes, told: dict[str, Any], pickled: bytes) -> BasisExpansionSVC:
+def _unpickled(data: bytes, told: dict[str, Any], pickled: bytes) -> Compares:
     similarity, bases, state, columns = pickle.loads(pickled)
-    fitted = BasisExpansionSVC(similarity)
+    fitted: Compares = CLASSES[told["method"]](similarity)
     fitted._python_bases = bases
     for name, value in columns.items():
         setattr(fitted, name, value)
@@ -216,7 +219,7 @@ def _unpickled(data: bytes, told: dict[str, Any], pickled: bytes) -> BasisExpans
     return fitted
 
 
-def _pickled(estimator: BasisExpansionSVC) -> bytes:
+def _pickled(estimator: Compares) -> bytes:
     columns = {name: getattr(estimator, name) for name in ("n_features_in_", "layout") if hasattr(estimator, name)}
     try:
         return pickle.dumps((estimator.similarity, estimator._python_bases, estimator._model.state(), columns))

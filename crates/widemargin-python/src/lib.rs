@@ -14,6 +14,7 @@ mod model;
 mod parts;
 mod power_mean;
 mod python_similarity;
+mod regression;
 mod remote;
 mod rows;
 mod samples;
@@ -49,6 +50,8 @@ mod _core {
     use crate::parts::{Part, State, merge};
     #[pymodule_export]
     use crate::power_mean::{Chosen, choose_power_mean, fit_power_mean, fit_power_mean_remote, scale_and_reduce};
+    #[pymodule_export]
+    use crate::regression::fit_basis_expansion_regressor;
     #[pymodule_export]
     use crate::rows::{descriptor_rows, similarity_rows};
     #[pymodule_export]

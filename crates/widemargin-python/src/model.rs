@@ -1,4 +1,4 @@
-//! What was trained: a classifier of any method, or an expansion alone.
+//! What was trained: a classifier or a regression model of any method, or an expansion alone.
 
 use std::any::Any;
 
@@ -7,7 +7,9 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use widemargin::expansion::BasisExpansion;
-use widemargin::model::{Array, BasisExpansionSvc, Classifier, bases_arrays};
+use widemargin::model::{
+    AnyModel, Array, BasisExpansionRegressor, BasisExpansionSvc, Classifier, Regressor, bases_arrays, method_of_bytes,
+};
 use widemargin::similarity::{AnySimilarity, Similarity};
 use widemargin::solve::Calibration;
 use widemargin::{Error, Result};
@@ -17,7 +19,7 @@ use crate::errors::raise;
 use crate::python_similarity::{Collected, CompositeSimilarity, PythonParts, State, both, needed};
 use crate::work::{Patience, conduct};
 
-/// A trained classifier, or an expansion alone.
+/// A trained classifier or regression model, or an expansion alone.
 #[pyclass(frozen, module = "widemargin._core")]
 pub(crate) struct Model(pub Trained);
 
@@ -25,9 +27,14 @@ pub(crate) struct Model(pub Trained);
 pub(crate) enum Trained {
     Any(Box<dyn Classifier>),
     Composite(Box<BasisExpansionSvc<CompositeSimilarity>>),
+    Regressor(Box<dyn Regressor>),
+    CompositeRegressor(Box<BasisExpansionRegressor<CompositeSimilarity>>),
     Expansion(BasisExpansion<AnySimilarity>),
     CompositeExpansion(BasisExpansion<CompositeSimilarity>),
 }
+
+/// The method of a regression model whose similarities are Python's.
+const REGRESSION: &str = "basis-expansion-regression";
 
 /// Neither arrays nor bases are in the bytes of an expansion that is Python's.
 fn no_arrays<'a>() -> Result<Vec<Array<'a>>> {
@@ -57,6 +64,23 @@ impl Model {
         named.map(|model| Model(Trained::Composite(Box::new(model)))).map_err(raise)
     }
 
+    /// Of the fit of a regression, as [`Model::fitted`] is.
+    pub fn regressor(model: impl Regressor, feature_names: Option<Vec<String>>) -> Result<Self> {
+        model.check_finite()?;
+        Ok(Model(Trained::Regressor(Box::new(model).with_feature_names(feature_names)?)))
+    }
+
+    /// The same of similarities that are Python's; it does not hold on to all training samples.
+    pub fn composite_regressor(
+        py: Python<'_>,
+        model: BasisExpansionRegressor<CompositeSimilarity>,
+        feature_names: Option<Vec<String>>,
+    ) -> PyResult<Self> {
+        let bases = model.expansion().bases().alone(py)?;
+        let named = model.check_finite().and_then(|()| model.with_bases(bases)?.with_feature_names(feature_names));
+        named.map(|model| Model(Trained::CompositeRegressor(Box::new(model)))).map_err(raise)
+    }
+
     /// Weights and intercepts of a basis expansion SVM, to begin with.
     pub fn start(&self) -> Option<(Vec<f32>, Vec<f64>)> {
         fn solution<S: Similarity>(model: &BasisExpansionSvc<S>) -> (Vec<f32>, Vec<f64>) {
@@ -77,9 +101,18 @@ impl Model {
     #[pyo3(signature = (data, parts = None))]
     fn from_bytes(py: Python<'_>, data: &[u8], parts: Option<PythonParts<'_>>) -> PyResult<Self> {
         let Some((similarities, bases, state)) = parts else {
-            return widemargin::model::from_bytes(data).map(|model| Model(Trained::Any(model))).map_err(raise);
+            return match AnyModel::from_bytes(data).map_err(raise)? {
+                AnyModel::Classifier(model) => Ok(Model(Trained::Any(model))),
+                AnyModel::Regressor(model) => Ok(Model(Trained::Regressor(model))),
+            };
         };
         let (similarity, bases) = (CompositeSimilarity::restored(similarities, &state).map_err(raise)?, both(bases)?);
+        if method_of_bytes(data).map_err(raise)? == REGRESSION {
+            let restored = conduct(py, &Patience::default(), |_, to_caller| {
+                BasisExpansionRegressor::from_bytes_with(data, similarity, bases(to_caller))
+            })?;
+            return Ok(Model(Trained::CompositeRegressor(Box::new(restored))));
+        }
         let restored = conduct(py, &Patience::default(), |_, to_caller| {
             BasisExpansionSvc::from_bytes_with(data, similarity, bases(to_caller))
         })?;
@@ -104,6 +137,8 @@ impl Model {
         let bytes = match &self.0 {
             Trained::Any(model) => model.to_bytes(),
             Trained::Composite(model) => model.to_bytes_without_bases(),
+            Trained::Regressor(model) => model.to_bytes(),
+            Trained::CompositeRegressor(model) => model.to_bytes_without_bases(),
             Trained::Expansion(model) => model.to_bytes(),
             Trained::CompositeExpansion(model) => model.to_bytes_without_bases(),
         };
@@ -114,6 +149,8 @@ impl Model {
         let header = match &self.0 {
             Trained::Any(model) => model.header(),
             Trained::Composite(model) => model.header_without_bases(),
+            Trained::Regressor(model) => model.header(),
+            Trained::CompositeRegressor(model) => model.header_without_bases(),
             Trained::Expansion(model) => model.header(),
             Trained::CompositeExpansion(model) => model.header_without_bases(),
         };
@@ -125,6 +162,8 @@ impl Model {
         arrays(slf, |model| match &model.0 {
             Trained::Any(model) => Ok(model.arrays()),
             Trained::Composite(model) => Ok(model.arrays()),
+            Trained::Regressor(model) => Ok(model.arrays()),
+            Trained::CompositeRegressor(model) => Ok(model.arrays()),
             Trained::Expansion(model) => Ok(model.arrays()),
             Trained::CompositeExpansion(_) => no_arrays(),
         })
@@ -134,6 +173,7 @@ impl Model {
     fn bases_arrays<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
         arrays(slf, |model| match &model.0 {
             Trained::Any(model) => model.bases().map_or_else(no_arrays, bases_arrays),
+            Trained::Regressor(model) => model.bases().map_or_else(no_arrays, bases_arrays),
             Trained::Expansion(model) => bases_arrays(model.bases()),
             _ => no_arrays(),
         })
@@ -142,6 +182,7 @@ impl Model {
     fn state(&self) -> State {
         match &self.0 {
             Trained::Composite(model) => model.expansion().similarity().state(),
+            Trained::CompositeRegressor(model) => model.expansion().similarity().state(),
             Trained::CompositeExpansion(model) => model.similarity().state(),
             _ => State::new(),
         }
@@ -149,7 +190,7 @@ impl Model {
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
         let reader = match slf.get().0 {
-            Trained::Any(_) => "from_bytes",
+            Trained::Any(_) | Trained::Regressor(_) => "from_bytes",
             Trained::Expansion(_) => "expansion_from_bytes",
             _ => {
                 let problem = "a model whose similarity is Python's is pickled with its estimator only";
@@ -183,11 +224,36 @@ impl Model {
                 let values = scores.values().iter().map(|&score| f64::from(score)).collect();
                 (values, (model.classes().len(), model.has_several_labels()))
             }
-            _ => return Err(PyTypeError::new_err("an expansion alone has no decision values")),
+            _ => return Err(PyTypeError::new_err("only a classifier has decision values")),
         };
         let n_cols = if n_classes == 2 && !is_several { 1 } else { n_classes };
         let n_rows = values.len() / n_cols;
         shaped(py, values, n_rows, n_cols)
+    }
+
+    /// The targets that a regression model predicts: samples × outputs.
+    #[pyo3(signature = (samples, threads, monitor = None))]
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        samples: Collected<'_>,
+        threads: usize,
+        monitor: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let patience = Patience::new(None, monitor)?;
+        let found = match &self.0 {
+            Trained::Regressor(model) => {
+                let samples = needed(samples)?;
+                let view = samples.view()?;
+                conduct(py, &patience, |monitor, _| model.predict(&view, threads, monitor))?
+            }
+            Trained::CompositeRegressor(model) => {
+                let source = both(samples)?;
+                conduct(py, &patience, |monitor, to_caller| model.predict_with(&source(to_caller), threads, monitor))?
+            }
+            _ => return Err(PyTypeError::new_err("only a regression model predicts targets")),
+        };
+        shaped(py, found.values, found.n_rows, found.n_cols)
     }
 
     /// The probabilities of the classes for decision values of shape (samples, problems), or their logarithms.
@@ -201,7 +267,7 @@ impl Model {
         let (calibration, n_classes, is_several) = match &self.0 {
             Trained::Any(model) => (model.calibration(), model.classes().len(), model.has_several_labels()),
             Trained::Composite(model) => (model.calibration(), model.classes().len(), model.has_several_labels()),
-            _ => return Err(PyTypeError::new_err("an expansion alone has no probabilities")),
+            _ => return Err(PyTypeError::new_err("only a classifier has probabilities")),
         };
         let calibration = calibration.ok_or(Error::NotCalibrated).map_err(raise)?;
         let found = if logarithm { Calibration::log_probabilities } else { Calibration::probabilities };
@@ -217,7 +283,7 @@ impl Model {
         match &self.0 {
             Trained::Any(model) => model.squared_norms(threads).map_err(raise),
             Trained::Composite(model) => Ok(model.squared_norms()),
-            _ => Err(PyTypeError::new_err("an expansion alone has no weights")),
+            _ => Err(PyTypeError::new_err("only a classifier has norms")),
         }
     }
 
@@ -245,7 +311,7 @@ impl Model {
                     model.dual_variables(&source(to_caller), &labels, weights, threads, monitor)
                 })?
             }
-            _ => return Err(PyTypeError::new_err("an expansion alone has no dual variables")),
+            _ => return Err(PyTypeError::new_err("only a classifier has dual variables")),
         };
         shaped(py, found.values, found.n_rows, found.n_cols)
     }
@@ -272,7 +338,7 @@ impl Model {
                     expansion.transform_with(&source(to_caller), threads, monitor)
                 })?
             }
-            _ => return Err(PyTypeError::new_err("a classifier has no features")),
+            _ => return Err(PyTypeError::new_err("only an expansion alone has features")),
         };
         array(py, features)
     }

@@ -62,6 +62,16 @@ pub enum Error {
         /// The weight found.
         value: f64,
     },
+    /// A target of a regression that is not finite.
+    #[error("target {output} of row {row} is {value}: a target of a regression is a finite number")]
+    Target {
+        /// Row of the sample, from 0.
+        row: usize,
+        /// Which of its targets, from 0.
+        output: usize,
+        /// The value found.
+        value: f64,
+    },
     /// There are no samples to learn from (none at all, or every weight is 0).
     #[error("no samples to train on{0}")]
     NoSamples(&'static str),

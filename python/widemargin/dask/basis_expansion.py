@@ -18,7 +18,7 @@ from .._names import one_of
 from .._progress import Progress
 from .._samples import as_contiguous
 from .._specs import is_auto
-from ..basis_expansion import USUAL_BASES
+from .._compares import USUAL_BASES
 from ..similarity import resolve
 from ..transformers import BasisExpansion
 from . import _tasks

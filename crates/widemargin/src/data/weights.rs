@@ -33,21 +33,7 @@ pub fn effective_weights(
     sample_weight: Option<&[f64]>,
     class_weight: &ClassWeight,
 ) -> Result<Vec<f64>> {
-    let n = labels.len();
-    let mut weights = match sample_weight {
-        None => vec![1.0; n],
-        Some(given) if given.len() == n => given.to_vec(),
-        Some(given) => {
-            return Err(Error::shape(
-                "sample weights",
-                format!("{} weights", given.len()),
-                format!("{n}, one a sample"),
-            ));
-        }
-    };
-    if let Some(row) = weights.iter().position(|w| !w.is_finite() || *w < 0.0) {
-        return Err(Error::Weight { row, value: weights[row] });
-    }
+    let mut weights = check_weights(labels.len(), sample_weight)?;
     if labels.is_several() {
         labels.check_sets(&mut weights, class_weight)?;
         return if weights.iter().any(|weight| *weight > 0.0) {
@@ -71,6 +57,28 @@ pub fn effective_weights(
     }
     check_two_classes(labels, &weights)?;
     Ok(weights)
+}
+
+/// The weights of `n` samples, each 1 where none are given.
+///
+/// # Errors
+/// [`Error::Shape`] for another number of them; [`Error::Weight`] for one that is negative or not finite.
+pub(super) fn check_weights(n: usize, sample_weight: Option<&[f64]>) -> Result<Vec<f64>> {
+    let weights = match sample_weight {
+        None => vec![1.0; n],
+        Some(given) if given.len() == n => given.to_vec(),
+        Some(given) => {
+            return Err(Error::shape(
+                "sample weights",
+                format!("{} weights", given.len()),
+                format!("{n}, one a sample"),
+            ));
+        }
+    };
+    match weights.iter().position(|w| !w.is_finite() || *w < 0.0) {
+        Some(row) => Err(Error::Weight { row, value: weights[row] }),
+        None => Ok(weights),
+    }
 }
 
 /// Checks that an objective C Σ weight · loss, summed over the problems of `n_classes` classes, does not overflow.

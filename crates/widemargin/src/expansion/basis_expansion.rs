@@ -368,6 +368,15 @@ impl<S: Similarity> BasisExpansion<S> {
         has_matrix.then(|| Decision::Folded(FoldedDecision::new(&self.maps, weights, n_problems)))
     }
 
+    /// The same of weights in double precision, always.
+    pub(crate) fn precise_decision(&self, weights: &[f64], n_problems: usize) -> Decision {
+        if self.is_sparse() {
+            let single: Vec<f32> = weights.iter().map(|weight| *weight as f32).collect();
+            return Decision::Sparse(SparseDecision::new(&single, n_problems));
+        }
+        Decision::Folded(FoldedDecision::new(&self.maps, weights, n_problems))
+    }
+
     /// The features of some samples, row-major; `first_row` is their offset among all, for messages.
     pub(crate) fn features_into(&self, samples: S::Samples, first_row: usize, out: &mut [f32]) -> Result<()> {
         self.mapped_into(&self.maps, samples, first_row, out)

@@ -62,7 +62,7 @@ pub(crate) struct FoldedDecision {
 
 impl FoldedDecision {
     /// Built from the maps of an expansion, and weights on its features.
-    pub fn new(maps: &[PartMap], weights: &[f32], n_problems: usize) -> Self {
+    pub fn new<W: Copy + Into<f64>>(maps: &[PartMap], weights: &[W], n_problems: usize) -> Self {
         let mut folded = Vec::with_capacity(n_problems * maps.iter().map(PartMap::n_columns).sum::<usize>());
         let n_features = n_joined(maps);
         for problem in 0..n_problems {
@@ -71,7 +71,7 @@ impl FoldedDecision {
                 let own;
                 (own, of_problem) = of_problem.split_at(map.n_features());
                 match map {
-                    PartMap::Affine { .. } => folded.extend(own.iter().map(|w| f64::from(*w))),
+                    PartMap::Affine { .. } => folded.extend(own.iter().map(|w| (*w).into())),
                     PartMap::Projection { matrix, .. } | PartMap::Whitening { matrix, .. } => {
                         let width = map.n_features();
                         folded.extend((0..map.n_columns()).map(|column| dot(&matrix[column * width..][..width], own)));
@@ -106,6 +106,6 @@ impl FoldedDecision {
     }
 }
 
-fn dot(a: &[f32], b: &[f32]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
+fn dot<W: Copy + Into<f64>>(a: &[f32], b: &[W]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| f64::from(*a) * (*b).into()).sum()
 }

@@ -256,7 +256,7 @@ pub trait Classifier: Any + fmt::Debug + Send + Sync {
 pub struct Parameters(Map<String, Value>);
 
 impl Parameters {
-    fn of(object: Value) -> Self {
+    pub(super) fn of(object: Value) -> Self {
         match object {
             Value::Object(map) => Parameters(map),
             _ => Parameters(Map::new()),
@@ -288,13 +288,18 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Box<dyn Classifier>> {
     read(&Reader::of_any(Path::new(NO_FILE), bytes)?)
 }
 
-fn read(reader: &Reader<'_>) -> Result<Box<dyn Classifier>> {
+pub(super) fn read(reader: &Reader<'_>) -> Result<Box<dyn Classifier>> {
     Ok(match reader.method() {
         basis_expansion::file::METHOD => Box::new(BasisExpansionSvc::read(reader)?),
         power_mean::file::METHOD => Box::new(PowerMeanSvc::read(reader)?),
         thin_plate::file::METHOD => Box::new(ThinPlateSvc::read(reader)?),
         basis_expansion::expansion_file::METHOD => {
             return Err(reader.wrong("it holds an expansion alone, which is no classifier".into()));
+        }
+        basis_expansion::regressor_file::METHOD => {
+            return Err(
+                reader.wrong("it holds a regression model, which has no classes: AnyModel::load reads it".into())
+            );
         }
         _ => return Err(reader.unknown_method()),
     })

@@ -12,13 +12,18 @@ mod file;
 mod header;
 mod origin;
 mod power_mean;
+mod regression_path;
+mod regressor;
 mod sample_queries;
 mod samples_file;
 mod scale_rows;
 mod scores;
 mod thin_plate;
 
-pub use basis_expansion::{Assembled, BasisExpansionParams, BasisExpansionSvc, Expanded, brought_rows, stand_ins};
+pub use basis_expansion::{
+    Assembled, BasisExpansionParams, BasisExpansionRegressor, BasisExpansionRegressorParams, BasisExpansionSvc,
+    Expanded, brought_rows, stand_ins,
+};
 pub use c_choice::CChoice;
 pub use choose_rows::choose_rows;
 pub use classifier::{Classifier, Parameters, from_bytes, load};
@@ -31,6 +36,9 @@ pub use origin::TrainingSettings;
 pub use power_mean::{
     PowerMeanChoice, PowerMeanParams, PowerMeanParts, PowerMeanSvc, TriedC, TriedKernel, scale_and_reduce,
 };
+pub use regression_path::RegressionPoint;
+pub(crate) use regression_path::{Chosen as ChosenRegression, StandardTargets};
+pub use regressor::{AnyModel, Regressor};
 pub use sample_queries::SAMPLE_QUERIES;
 pub use samples_file::bases_arrays;
 pub use scores::Scores;

@@ -97,6 +97,23 @@ impl Candidate {
     }
 }
 
+impl Candidate {
+    /// What is tried of given specs: none leave all open; a single similarity gets what suits it or the mean norm, several
+    /// the mean norm.
+    pub(super) fn of_specs(specs: &[String], normalization: Option<Normalization>) -> Vec<Self> {
+        let mean_norm = Candidate { similarity: specs.to_vec(), normalization: Normalization::MeanNorm };
+        match (specs, normalization) {
+            ([], _) => Vec::new(),
+            // The features as they are, times a number, which C makes up for.
+            ([spec], None) if usual_normalization(spec) == Normalization::None => vec![Candidate::usual(spec)],
+            ([spec], None) if usual_normalization(spec) != Normalization::MeanNorm => {
+                vec![Candidate::usual(spec), mean_norm]
+            }
+            _ => vec![mean_norm],
+        }
+    }
+}
+
 /// What was found of a candidate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tried {
@@ -216,16 +233,7 @@ impl SimilaritySearch {
         // Bases that are left out must have features of their own.
         let prunes = params.penalty == Penalty::L1 || params.max_basis.is_some();
         let normalization = normalization.or(prunes.then_some(Normalization::MeanNorm));
-        let mean_norm = Candidate { similarity: specs.to_vec(), normalization: Normalization::MeanNorm };
-        let candidates = match (specs, normalization) {
-            ([], _) => Vec::new(),
-            // The features as they are, times a number, which C makes up for.
-            ([spec], None) if usual_normalization(spec) == Normalization::None => vec![Candidate::usual(spec)],
-            ([spec], None) if usual_normalization(spec) != Normalization::MeanNorm => {
-                vec![Candidate::usual(spec), mean_norm]
-            }
-            _ => vec![mean_norm],
-        };
+        let candidates = Candidate::of_specs(specs, normalization);
         SimilaritySearch {
             candidates,
             normalization,
@@ -692,7 +700,7 @@ fn compares(candidate: &Candidate) -> Result<bool> {
 }
 
 /// A weighted mean, and its standard error for this number of samples.
-fn mean_and_error(values: &[f64], weights: &[f64], n: f64) -> Option<(f64, f64)> {
+pub(super) fn mean_and_error(values: &[f64], weights: &[f64], n: f64) -> Option<(f64, f64)> {
     let total: f64 = weights.iter().sum();
     let sum = |of: &dyn Fn(f64) -> f64| -> f64 { values.iter().zip(weights).map(|(x, weight)| weight * of(*x)).sum() };
     let mean = sum(&|x| x) / total;
@@ -701,7 +709,7 @@ fn mean_and_error(values: &[f64], weights: &[f64], n: f64) -> Option<(f64, f64)>
 }
 
 /// The steps of a candidate without their parameters.
-fn name_of(candidate: &Candidate) -> String {
+pub(super) fn name_of(candidate: &Candidate) -> String {
     let names = |spec: &String| -> Vec<String> {
         spec.split('/').map(|step| step.split(':').next().unwrap_or_default().to_owned()).collect()
     };
@@ -709,12 +717,12 @@ fn name_of(candidate: &Candidate) -> String {
 }
 
 /// The gamma of a single similarity.
-fn gamma_of(candidate: &Candidate) -> Option<f64> {
+pub(super) fn gamma_of(candidate: &Candidate) -> Option<f64> {
     let [spec] = &candidate.similarity[..] else { return None };
     spec.rsplit_once("gamma=")?.1.split(',').next()?.parse().ok()
 }
 
-fn with_gamma(candidate: &Candidate, gamma: f64) -> Candidate {
+pub(super) fn with_gamma(candidate: &Candidate, gamma: f64) -> Candidate {
     let changed = |spec: &String| match spec.rsplit_once("gamma=") {
         Some((before, after)) => {
             let rest = after.split_once(',').map(|(_, rest)| format!(",{rest}")).unwrap_or_default();
@@ -745,7 +753,7 @@ pub fn usual_normalization(spec: &str) -> Normalization {
 }
 
 /// What is tried for a kind of samples.
-fn candidates_for(samples: &AnySamples) -> Vec<Candidate> {
+pub(super) fn candidates_for(samples: &AnySamples) -> Vec<Candidate> {
     let usual = Candidate::usual;
     let centred = |spec: &str| Candidate {
         similarity: vec![spec.to_owned()],

@@ -1,18 +1,16 @@
 //! Leave-one-out of regularised least squares on a kernel, in closed form for all classes and all C at once.
 //!
-//! f minimises ½‖f‖² + C Σ w (y − f)² for each two-class problem with targets ±1 and no intercept. With R = diag(√w),
-//! λ = 1/(2C) and B = (RKR + λI)⁻¹ the solution is a = B R y, and without one copy of sample i, of weight u, the residual
-//! of f at i is λ a_i / √w_i · λ / (λ(1 − u/w) + u/w · λ² B_ii) / λ: exact, without an assumption. One eigendecomposition
-//! of RKR (9 n³ flops) serves all problems and all C (2 n² flops each).
+//! f minimises ½‖f‖² + C Σ w (y − f)² for each two-class problem with targets ±1 and no intercept: ridge regression
+//! (`ridge.rs`), whose leave-one-out is exact.
 //!
 //! The residuals are judged by the squared hinge, so that a sample well on its side costs nothing. Where C is chosen for
 //! the squared hinge, the machine that ignores the margin is a good stand-in: most samples are inside the margin there.
 
 use std::ops::Range;
 
+use super::ridge::{Fitted, Ridge};
 use super::thin_plate::Problems;
-use crate::linalg::eigen;
-use crate::linalg::factor::{Matrix, Side, product};
+use crate::linalg::factor::Matrix;
 
 /// What leave-one-out says of one C.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,32 +37,27 @@ struct Part {
     /// The samples with a weight.
     rows: Vec<usize>,
     problems: Range<usize>,
-    roots: Vec<f64>,
-    values: Vec<f64>,
-    vectors: Matrix,
-    /// Uᵀ R y, samples × problems.
-    targets: Matrix,
+    ridge: Ridge<'static>,
 }
 
 impl Part {
     fn new(gram: &Matrix, all: &Problems<'_>, problems: Range<usize>) -> Option<Self> {
-        let Problems { targets, weights, .. } = *all;
-        let weight = |row: usize| weights[row] * targets.weight(row, problems.start);
-        let rows: Vec<usize> = (0..weights.len()).filter(|&row| weight(row) > 0.0).collect();
-        let roots: Vec<f64> = rows.iter().map(|&row| weight(row).sqrt()).collect();
+        let Problems { targets, weights, units } = *all;
+        let of_problem = |row: usize| targets.weight(row, problems.start);
+        let rows: Vec<usize> = (0..weights.len()).filter(|&row| weights[row] * of_problem(row) > 0.0).collect();
         let (n, k) = (rows.len(), problems.len());
-        let mut gram = if n == weights.len() { gram.clone() } else { gram.select_rows(&rows).select_cols(&rows) };
-        for col in 0..n {
-            let factor = roots[col];
-            gram.col_mut(col).iter_mut().zip(&roots).for_each(|(value, root)| *value *= factor * root);
-        }
-        let decomposed = eigen::symmetric(gram.values(), n, true)?;
-        let vectors = Matrix::from_columns(decomposed.vectors, n, n);
-        let sign = |at: usize| targets.sign(rows[at % n], problems.start + at / n);
-        let signed = (0..n * k).map(|at| roots[at % n] * sign(at)).collect();
-        let targets = product(Side::Transposed(&vectors), Side::Plain(&Matrix::from_columns(signed, n, k)));
-        let values = decomposed.values.iter().map(|value| value.max(0.0)).collect();
-        Some(Part { rows, problems, roots, values, vectors, targets })
+        let gram = if n == weights.len() { gram.clone() } else { gram.select_rows(&rows).select_cols(&rows) };
+        let signs = (0..n * k).map(|at| targets.sign(rows[at % n], problems.start + at / n)).collect();
+        let times = |values: &[f64]| rows.iter().map(|&row| values[row] * of_problem(row)).collect::<Vec<f64>>();
+        let (weights, units) = (times(weights), times(units));
+        let units = units.iter().zip(&weights).map(|(unit, weight)| unit.min(*weight)).collect();
+        let fitted = Fitted { targets: Matrix::from_columns(signs, n, k), weights, units };
+        Some(Part { ridge: Ridge::of_kernel(gram, Matrix::zeros(n, 0), fitted)?, rows, problems })
+    }
+
+    /// The sum of the weights.
+    fn total(&self) -> f64 {
+        self.ridge.total_weight()
     }
 }
 
@@ -80,7 +73,7 @@ impl<'a> LeastSquares<'a> {
     /// The weighted mean of the kernel's diagonal: the unit of λ.
     pub fn unit(&self) -> f64 {
         let sum = |of: fn(&Part) -> f64| self.parts.iter().map(of).sum::<f64>();
-        sum(|part| part.values.iter().sum()) / sum(|part| part.roots.iter().map(|root| root * root).sum())
+        sum(|part| part.ridge.unit() * part.total()) / sum(Part::total)
     }
 
     /// Leave-one-out at one C.
@@ -110,27 +103,12 @@ impl<'a> LeastSquares<'a> {
     /// The decision value of each sample without one copy of it, samples × problems; 0 where a problem does not know the
     /// sample.
     pub fn decision_values(&self, c: f64) -> Matrix {
-        let Problems { targets: all, weights, units } = *self.problems;
-        let mut left_out = Matrix::zeros(weights.len(), all.n_problems());
-        let lambda = 0.5 / c;
+        let mut left_out = Matrix::zeros(self.problems.weights.len(), self.problems.targets.n_problems());
         for part in &self.parts {
-            let inverse: Vec<f64> = part.values.iter().map(|value| 1.0 / (value + lambda)).collect();
-            let mut scaled = part.targets.clone();
-            for problem in 0..part.problems.len() {
-                scaled.col_mut(problem).iter_mut().zip(&inverse).for_each(|(target, inverse)| *target *= inverse);
-            }
-            let coefficients = product(Side::Plain(&part.vectors), Side::Plain(&scaled));
-            let mut diagonal = vec![0.0; part.rows.len()];
-            for (at, inverse) in inverse.iter().enumerate() {
-                diagonal.iter_mut().zip(part.vectors.col(at)).for_each(|(sum, u)| *sum += inverse * u * u);
-            }
+            let values = part.ridge.left_out_values(0.5 / c);
             for (at, problem) in part.problems.clone().enumerate() {
                 let out = left_out.col_mut(problem);
-                for (place, (&i, value)) in part.rows.iter().zip(coefficients.col(at)).enumerate() {
-                    let share = (units[i] / weights[i]).min(1.0);
-                    let slack = value * lambda / ((1.0 - share) + share * lambda * diagonal[place]);
-                    out[i] = all.sign(i, problem) - slack / part.roots[place];
-                }
+                part.rows.iter().zip(values.col(at)).for_each(|(&row, value)| out[row] = *value);
             }
         }
         left_out

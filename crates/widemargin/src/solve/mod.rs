@@ -9,6 +9,7 @@ pub mod linear_dual;
 pub mod lp_machine;
 pub mod newton;
 mod report;
+pub(crate) mod ridge;
 pub mod thin_plate;
 
 pub use calibration::{CalibratedOn, Calibration};

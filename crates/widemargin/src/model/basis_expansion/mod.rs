@@ -18,7 +18,10 @@ mod learn_weights;
 mod manifest;
 mod model;
 mod out_of_core;
+mod products;
 mod prune;
+mod regressor;
+pub(super) mod regressor_file;
 mod solver;
 mod start;
 
@@ -28,3 +31,4 @@ pub use fit::BasisExpansionParams;
 pub(super) use hessian_rows::choose_of_classes;
 pub use hessian_rows::{brought_rows, stand_ins};
 pub use model::BasisExpansionSvc;
+pub use regressor::{BasisExpansionRegressor, BasisExpansionRegressorParams};

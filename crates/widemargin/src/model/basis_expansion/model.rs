@@ -3,16 +3,15 @@
 use std::fmt;
 use std::sync::OnceLock;
 
+use super::products::products;
 use crate::data::{DenseMatrix, Label, Labels, Samples, Source};
 use crate::error::{Error, Result};
-use crate::expansion::{BasisExpansion, Decision, PartMap};
-use crate::linalg;
+use crate::expansion::{BasisExpansion, Decision};
 use crate::macros::getters;
 use crate::model::Scores;
 use crate::model::dual_variables::{costs, in_classes, of_smooth};
 use crate::model::origin::{Origin, tells_origin};
-use crate::monitor::{Monitor, RowCount};
-use crate::par::Pool;
+use crate::monitor::Monitor;
 use crate::problem::{AnyLoss, Intercept, OneVsRest, Penalty};
 use crate::similarity::Similarity;
 use crate::solve::Report;
@@ -69,40 +68,12 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         threads: usize,
         monitor: &Monitor<'_>,
     ) -> Result<Scores> {
-        let (n, k) = (samples.n_samples(), self.intercepts.len());
+        let k = self.intercepts.len();
         let decision = self.decision.get_or_init(|| self.expansion.decision(&self.weights, k)).as_ref();
-        Scores::check_memory(n, k)?;
-        let mut values = vec![0.0f32; n * k];
-        let a_chunk = self.expansion.rows_a_chunk();
-        let mut chunks: Vec<&mut [f32]> = values.chunks_mut(a_chunk * k).collect();
-        let pool = Pool::new(if n <= a_chunk { 1 } else { threads })?;
-        let count = RowCount::new(monitor, "predict", n);
-        let work = |at: usize, out: &mut &mut [f32]| {
-            count.go_on()?;
-            let rows = at * a_chunk..((at + 1) * a_chunk).min(n);
-            let chunk = || samples.chunk(rows.clone());
-            let mapped = |maps: &[PartMap], width: usize| {
-                let mut phi = vec![0.0f32; rows.len() * width];
-                self.expansion.mapped_into(maps, chunk()?, rows.start, &mut phi)?;
-                Ok::<_, Error>(phi)
-            };
-            match decision {
-                Some(Decision::Folded(folded)) => folded.values(&mapped(&folded.maps, folded.width())?, out),
-                Some(Decision::Sparse(sparse)) => {
-                    sparse.values(&self.expansion.sparse_rows(chunk()?, rows.start)?, out)?
-                }
-                None => {
-                    let d = self.expansion.n_features();
-                    linalg::outer(out, &mapped(self.expansion.maps(), d)?, &self.weights, d);
-                }
-            }
-            for row in out.chunks_mut(k) {
-                row.iter_mut().zip(&self.intercepts).for_each(|(score, b)| *score = (f64::from(*score) + b) as f32);
-            }
-            count.add(rows.len());
-            Ok(())
-        };
-        pool.map_mut(&mut chunks, work).into_iter().collect::<Result<()>>()?;
+        let mut values = products(&self.expansion, (decision, &self.weights), k, samples, threads, monitor)?;
+        for row in values.chunks_mut(k) {
+            row.iter_mut().zip(&self.intercepts).for_each(|(score, b)| *score = (f64::from(*score) + b) as f32);
+        }
         Ok(Scores::new(values, k))
     }
 

@@ -1,0 +1,89 @@
+//! Regression on a basis expansion.
+
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use widemargin::data::Targets;
+use widemargin::model::{BasisExpansionRegressorParams, CChoice};
+use widemargin::select::{RegressionSearch, TriedRegression};
+use widemargin::similarity::{AdditiveKernel, AnySimilarity};
+
+use crate::basis_expansion::basis_choice;
+use crate::convert::Common;
+use crate::errors::raise;
+use crate::model::Model;
+use crate::python_similarity::{Collected, CompositeSimilarity, Similarities, both, needed};
+use crate::work::conduct;
+
+/// Trains a regression on a basis expansion, on similarities of the library's, of Python's, or both.
+#[pyfunction]
+#[pyo3(signature = (samples, targets, weights, *, similarity, search, n_basis, basis, basis_rows, normalization, C,
+    has_intercept, common))]
+#[expect(non_snake_case, reason = "C is the parameter's name")]
+#[expect(clippy::too_many_arguments, reason = "they are the estimator's parameters, passed by name")]
+pub(crate) fn fit_basis_expansion_regressor(
+    py: Python<'_>,
+    samples: Collected<'_>,
+    targets: PyReadonlyArray2<'_, f64>,
+    weights: Option<PyReadonlyArray1<'_, f64>>,
+    similarity: Similarities,
+    search: Option<(Vec<String>, Option<String>)>,
+    n_basis: Option<usize>,
+    basis: &str,
+    basis_rows: Option<PyReadonlyArray1<'_, i64>>,
+    normalization: &str,
+    C: Option<f64>,
+    has_intercept: bool,
+    common: Common<'_>,
+) -> PyResult<(Model, Vec<TriedFacts>)> {
+    let targets = Targets::new(targets.as_slice()?.to_vec(), targets.shape()[1]).map_err(raise)?;
+    let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+    // Another similarity takes the place of this one.
+    let mut params = BasisExpansionRegressorParams::new(AdditiveKernel::Chi2)
+        .basis(basis_choice(basis, basis_rows)?)
+        .normalization(normalization.parse().map_err(raise)?)
+        .c(C.map_or(CChoice::Auto, CChoice::Value))
+        .intercept(has_intercept)
+        .seed(common.seed)
+        .threads(common.threads);
+    if let Some(n_basis) = n_basis {
+        params = params.n_basis(n_basis);
+    }
+    let patience = common.patience()?;
+    if let Some((specs, normalization)) = search {
+        let normalization = normalization.map(|name| name.parse().map_err(raise)).transpose()?;
+        let search = RegressionSearch::of(&params, &specs, normalization);
+        let samples = needed(samples)?;
+        let view = samples.view()?;
+        let (model, tried) = conduct(py, &patience, |monitor, _| {
+            let found = search.choose(&view, &targets, weights, monitor)?;
+            let model = found.apply(params)?.fit_with(&view, &targets, weights, monitor)?;
+            Ok((model.with_notes(found.told()), found.tried))
+        })?;
+        let model = Model::regressor(model, common.feature_names).map_err(raise)?;
+        return Ok((model, tried.into_iter().map(tried_facts).collect()));
+    }
+    if similarity.1.is_empty() {
+        let params = params.with_similarity(AnySimilarity::new(&similarity.0).map_err(raise)?);
+        let samples = needed(samples)?;
+        let view = samples.view()?;
+        let model = conduct(py, &patience, |monitor, _| params.fit_with(&view, &targets, weights, monitor))?;
+        return Ok((Model::regressor(model, common.feature_names).map_err(raise)?, Vec::new()));
+    }
+    let params = params.with_similarity(CompositeSimilarity::new(similarity).map_err(raise)?);
+    let source = both(samples)?;
+    let model =
+        conduct(py, &patience, |monitor, to_caller| params.fit_with(&source(to_caller), &targets, weights, monitor))?;
+    Ok((Model::composite_regressor(py, model, common.feature_names)?, Vec::new()))
+}
+
+/// Specs, a normalization, R² of left-out predictions or the problem, the number of samples, and seconds of a candidate.
+type TriedFacts = (Vec<String>, String, Option<f64>, Option<String>, usize, f64);
+
+fn tried_facts(tried: TriedRegression) -> TriedFacts {
+    let (r2, problem) = match tried.loo_r2 {
+        Ok(r2) => (Some(r2), None),
+        Err(problem) => (None, Some(problem)),
+    };
+    let normalization = tried.candidate.normalization.to_string();
+    (tried.candidate.similarity, normalization, r2, problem, tried.n_samples, tried.seconds)
+}

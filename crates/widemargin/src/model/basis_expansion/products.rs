@@ -1,0 +1,57 @@
+//! Products of samples' features with weights, without the features where that is less work.
+
+use crate::data::Source;
+use crate::error::{Error, Result};
+use crate::expansion::{BasisExpansion, Decision, PartMap};
+use crate::linalg;
+use crate::model::Scores;
+use crate::monitor::{Monitor, RowCount};
+use crate::par::Pool;
+use crate::similarity::Similarity;
+
+/// w·φ(x) of each sample, samples × problems: from the form of the weights in which that is less work, if there is one, else
+/// from the weights, `[problem][feature]`.
+///
+/// Uses `threads` threads, 0 meaning one per core; the values do not depend on it. The monitor receives progress and may
+/// cancel.
+///
+/// # Errors
+/// Errors of the similarity; [`Error::Similarity`] for a non-finite value, naming the pair; [`Error::Cancelled`].
+pub(super) fn products<S: Similarity>(
+    expansion: &BasisExpansion<S>,
+    (decision, weights): (Option<&Decision>, &[f32]),
+    k: usize,
+    samples: &dyn Source<Samples = S::Samples>,
+    threads: usize,
+    monitor: &Monitor<'_>,
+) -> Result<Vec<f32>> {
+    let n = samples.n_samples();
+    Scores::check_memory(n, k)?;
+    let mut values = vec![0.0f32; n * k];
+    let a_chunk = expansion.rows_a_chunk();
+    let mut chunks: Vec<&mut [f32]> = values.chunks_mut(a_chunk * k).collect();
+    let pool = Pool::new(if n <= a_chunk { 1 } else { threads })?;
+    let count = RowCount::new(monitor, "predict", n);
+    let work = |at: usize, out: &mut &mut [f32]| {
+        count.go_on()?;
+        let rows = at * a_chunk..((at + 1) * a_chunk).min(n);
+        let chunk = || samples.chunk(rows.clone());
+        let mapped = |maps: &[PartMap], width: usize| {
+            let mut phi = vec![0.0f32; rows.len() * width];
+            expansion.mapped_into(maps, chunk()?, rows.start, &mut phi)?;
+            Ok::<_, Error>(phi)
+        };
+        match decision {
+            Some(Decision::Folded(folded)) => folded.values(&mapped(&folded.maps, folded.width())?, out),
+            Some(Decision::Sparse(sparse)) => sparse.values(&expansion.sparse_rows(chunk()?, rows.start)?, out)?,
+            None => {
+                let d = expansion.n_features();
+                linalg::outer(out, &mapped(expansion.maps(), d)?, weights, d);
+            }
+        }
+        count.add(rows.len());
+        Ok(())
+    };
+    pool.map_mut(&mut chunks, work).into_iter().collect::<Result<()>>()?;
+    Ok(values)
+}

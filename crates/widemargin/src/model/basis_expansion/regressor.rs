@@ -1,0 +1,375 @@
+//! Regression on a basis expansion: ridge regression for any similarity at the cost of a linear one.
+//!
+//! Samples are compared with a few bases and the similarities normalised, as for the classifier ([`Expander`]); on these
+//! features the squared loss is minimised in closed form, with an unpenalised intercept ([`FeatureRidge`]). With a Nyström map
+//! of a positive definite kernel and all samples as bases this is kernel ridge regression.
+
+use std::fmt;
+use std::sync::OnceLock;
+
+use super::expand::{Expander, Learned};
+use super::learn_weights::unweighted;
+use super::products::products;
+use crate::basis::BasisChoice;
+use crate::data::{ABSENT, DenseMatrix, Distinct, Given, Source, Targets};
+use crate::error::{Error, Result};
+use crate::expansion::{BasisExpansion, Decision, Normalization};
+use crate::linalg::factor::Matrix;
+use crate::macros::getters;
+use crate::model::CChoice;
+use crate::model::clock::Clock;
+use crate::model::origin::{Origin, TrainingSettings, tells_origin};
+use crate::model::regression_path::{Chosen, RegressionPoint, StandardTargets};
+use crate::monitor::Monitor;
+use crate::par::Pool;
+use crate::similarity::Similarity;
+use crate::solve::ridge::{FeatureRidge, FeatureSolution, Fitted};
+use crate::solve::{Report, Status};
+
+/// Parameters of a regression on a basis expansion, with their defaults.
+#[derive(Clone)]
+pub struct BasisExpansionRegressorParams<S: Similarity> {
+    pub(crate) expander: Expander<S>,
+    c: CChoice,
+    has_intercept: bool,
+    pub(crate) threads: usize,
+}
+
+impl<S: Similarity> BasisExpansionRegressorParams<S> {
+    /// The defaults for a similarity: 1,000 bases evenly spaced, mean-norm normalization, C by leave-one-out, an unpenalised
+    /// intercept, one thread per core.
+    pub fn new(similarity: S) -> Self {
+        BasisExpansionRegressorParams {
+            expander: Expander {
+                similarity,
+                n_basis: None,
+                basis: BasisChoice::Index,
+                given: None,
+                normalization: Normalization::MeanNorm,
+                seed: 0,
+            },
+            c: CChoice::Auto,
+            has_intercept: true,
+            threads: 0,
+        }
+    }
+
+    /// The same parameters for another similarity; bases that were given are forgotten.
+    pub fn with_similarity<T: Similarity>(self, similarity: T) -> BasisExpansionRegressorParams<T> {
+        let Expander { n_basis, basis, normalization, seed, .. } = self.expander;
+        let expander = Expander { similarity, n_basis, basis, given: None, normalization, seed };
+        let BasisExpansionRegressorParams { c, has_intercept, threads, .. } = self;
+        BasisExpansionRegressorParams { expander, c, has_intercept, threads }
+    }
+
+    /// How many bases. Where there are fewer samples, all are used and the report says so. (By default 1,000, or all
+    /// where there are fewer samples.)
+    pub fn n_basis(mut self, n_basis: usize) -> Self {
+        self.expander.n_basis = Some(n_basis);
+        self
+    }
+
+    /// How bases are selected among the training samples; targets play no part in it, all samples count as one class.
+    pub fn basis(mut self, basis: BasisChoice) -> Self {
+        self.expander.basis = basis;
+        self
+    }
+
+    /// Bases given explicitly, in place of training samples.
+    pub fn bases(mut self, bases: S::Samples) -> Self {
+        self.expander.given = Some(bases);
+        self
+    }
+
+    /// How the similarities are normalised.
+    pub fn normalization(mut self, normalization: Normalization) -> Self {
+        self.expander.normalization = normalization;
+        self
+    }
+
+    /// The weight C of the losses in ½‖w‖² + C Σ (y − f)²: a number above 0, or [`CChoice::Auto`], the C with the least
+    /// leave-one-out squared error (of several outputs, the largest mean R²).
+    pub fn c(mut self, c: impl Into<CChoice>) -> Self {
+        self.c = c.into();
+        self
+    }
+
+    /// Whether there is an intercept, which is not penalised.
+    pub fn intercept(mut self, has_intercept: bool) -> Self {
+        self.has_intercept = has_intercept;
+        self
+    }
+
+    /// Seed of the selection of bases, if random.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.expander.seed = seed;
+        self
+    }
+
+    /// Number of threads, 0 meaning one per core. The result does not depend on it.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// Checks the parameters without fitting.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] naming the first that is invalid.
+    pub fn check(&self) -> Result<()> {
+        self.c.check()?;
+        if !unweighted(&self.expander.similarity).is_empty() {
+            return Err(Error::parameter(
+                "weight",
+                "auto",
+                "a number: weights of similarities are learned for classes",
+            ));
+        }
+        if self.expander.n_basis == Some(0) {
+            return Err(Error::parameter("n_basis", "0", "at least 1"));
+        }
+        Ok(())
+    }
+
+    /// Trains on samples and their targets.
+    ///
+    /// # Errors
+    /// See [`BasisExpansionRegressorParams::fit_with`].
+    pub fn fit(
+        self,
+        samples: &dyn Source<Samples = S::Samples>,
+        targets: &Targets,
+    ) -> Result<BasisExpansionRegressor<S>> {
+        self.fit_with(samples, targets, None, &Monitor::none())
+    }
+
+    /// Trains with one weight per sample and a monitor. Weight k is equivalent to k copies, weight 0 to absence.
+    ///
+    /// The leave-one-out errors in the model are exact for the features of the fit: those of refits without one copy of each
+    /// sample, with the same bases and the same normalization.
+    ///
+    /// # Errors
+    /// Invalid parameters, targets or samples, each saying which and what is expected; [`Error::Memory`] if the features
+    /// do not fit; [`Error::Cancelled`] if the monitor cancelled.
+    pub fn fit_with(
+        self,
+        samples: &dyn Source<Samples = S::Samples>,
+        targets: &Targets,
+        sample_weight: Option<&[f64]>,
+        monitor: &Monitor<'_>,
+    ) -> Result<BasisExpansionRegressor<S>> {
+        self.solve(samples, targets, sample_weight, false, monitor).map(|(model, _)| model)
+    }
+
+    /// The same, with what each of the caller's samples gets from the fit without one copy of it, samples × outputs; of
+    /// samples without weight the targets.
+    pub(crate) fn fit_left_out(
+        self,
+        samples: &dyn Source<Samples = S::Samples>,
+        targets: &Targets,
+        sample_weight: Option<&[f64]>,
+        monitor: &Monitor<'_>,
+    ) -> Result<(BasisExpansionRegressor<S>, Matrix)> {
+        self.solve(samples, targets, sample_weight, true, monitor)
+    }
+
+    fn solve(
+        self,
+        samples: &dyn Source<Samples = S::Samples>,
+        targets: &Targets,
+        sample_weight: Option<&[f64]>,
+        leaves_out: bool,
+        monitor: &Monitor<'_>,
+    ) -> Result<(BasisExpansionRegressor<S>, Matrix)> {
+        self.check()?;
+        let weights = targets.weights(samples.n_samples(), sample_weight)?;
+        let mut clock = Clock::start(monitor);
+        let codes = targets.codes();
+        let given = Given { codes: &codes, weights: sample_weight, effective: &weights };
+        let distinct = Distinct::find(|rows| samples.fingerprints(rows), given, 0, self.threads, monitor)?;
+        let all = targets;
+        let (targets, weights) = (all.of_rows(&distinct.rows), &distinct.weights);
+        clock.end("merge")?;
+
+        let (seed, threads, codes) = (self.expander.seed, self.threads, vec![0; weights.len()]);
+        let learned = Learned { samples, distinct: &distinct, weights, codes: &codes, n_classes: 1, threads, monitor };
+        let made = self.expander.fit(&learned, &mut clock)?;
+
+        let standard = StandardTargets::new(&targets, weights)?;
+        let units = weights.iter().map(|weight| weight.min(1.0)).collect();
+        let fitted = Fitted { targets: standard.values.clone(), weights: weights.clone(), units };
+        let pool = Pool::new(threads)?;
+        let solver = FeatureRidge::new(&made.phi, self.has_intercept, fitted, &pool, monitor)?;
+        let chosen = Chosen::of(solver.ridge(), &standard, self.c, monitor)?;
+        let FeatureSolution { mut weights, mut intercepts } = solver.solution(chosen.lambda)?;
+        let mut left_out = Matrix::zeros(0, intercepts.len());
+        if leaves_out {
+            let values = solver.ridge().left_out_values(chosen.lambda);
+            left_out = Matrix::zeros(all.len(), values.n_cols());
+            for output in 0..values.n_cols() {
+                let (mean, scale) = (standard.means[output], standard.scales[output]);
+                for (row, &place) in distinct.places.iter().enumerate() {
+                    let value =
+                        if place == ABSENT { all.row(row)[output] } else { mean + scale * values.at(place, output) };
+                    left_out.set(row, output, value);
+                }
+            }
+        }
+        drop(solver);
+        let d = made.expansion.n_features();
+        let norms = weights.iter().map(|weight| weight * weight).sum::<f64>();
+        for (output, intercept) in intercepts.iter_mut().enumerate() {
+            let scale = standard.scales[output];
+            weights[output * d..][..d].iter_mut().for_each(|weight| *weight *= scale);
+            *intercept = standard.means[output] + scale * *intercept;
+        }
+        clock.end("solve")?;
+
+        let k = intercepts.len();
+        // The solution is in closed form: there is no gap.
+        let none = vec![0.5 * norms / k as f64; k];
+        let n_support = vec![u32::try_from(distinct.weights.len()).unwrap_or(u32::MAX); k];
+        let (status, iterations) = (vec![Status::Converged; k], vec![1; k]);
+        let mut report = Report::of(&status, iterations, (&none, &none), vec![0.0; k], n_support, clock.stages);
+        let (notes, warnings) = made.expansion.of_definiteness();
+        report.notes.extend(notes);
+        report.warnings.extend(warnings.into_iter().chain(made.chosen.warning));
+        report.warnings.extend(chosen.warning(&standard));
+        let model = BasisExpansionRegressor {
+            expansion: made.expansion,
+            basis: made.basis,
+            basis_rows: made.chosen.rows,
+            c: chosen.c(),
+            path: chosen.path,
+            has_intercept: self.has_intercept,
+            weights,
+            intercepts,
+            report,
+            decision: OnceLock::new(),
+            origin: Origin::of(TrainingSettings { seed, ..TrainingSettings::default() }),
+        };
+        Ok((model, left_out))
+    }
+}
+
+impl<S: Similarity> fmt::Debug for BasisExpansionRegressorParams<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BasisExpansionRegressorParams")
+            .field("similarity", &self.expander.similarity.spec())
+            .field("n_basis", &self.expander.n_basis)
+            .field("C", &self.c)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A regression on a basis expansion. It stores its bases, and compares samples with these only.
+#[derive(Clone)]
+pub struct BasisExpansionRegressor<S: Similarity> {
+    pub(crate) expansion: BasisExpansion<S>,
+    /// How the bases were selected.
+    pub(crate) basis: String,
+    /// Their training rows; empty if the bases were given.
+    pub(crate) basis_rows: Vec<usize>,
+    pub(crate) c: f64,
+    pub(crate) path: Vec<RegressionPoint>,
+    pub(crate) has_intercept: bool,
+    /// `[output][feature]`.
+    pub(crate) weights: Vec<f64>,
+    pub(crate) intercepts: Vec<f64>,
+    pub(crate) report: Report,
+    /// The weights over the largest of each output in the form used for prediction, computed on first use.
+    pub(crate) decision: OnceLock<Decision>,
+    pub(crate) origin: Origin,
+}
+
+impl<S: Similarity> BasisExpansionRegressor<S> {
+    // The number of features depends on the kind of samples.
+    tells_origin!(|_| None);
+
+    /// The predicted targets of samples: samples × outputs.
+    ///
+    /// Uses `threads` threads, 0 meaning one per core; the values do not depend on it.
+    ///
+    /// # Errors
+    /// Errors of the similarity; [`Error::Similarity`] for a non-finite value, naming the pair.
+    pub fn predict(&self, samples: &dyn Source<Samples = S::Samples>, threads: usize) -> Result<DenseMatrix<f64>> {
+        self.predict_with(samples, threads, &Monitor::none())
+    }
+
+    /// The same with a monitor, which receives progress and may cancel (time limits are ignored).
+    ///
+    /// # Errors
+    /// As for [`BasisExpansionRegressor::predict`]; [`Error::Cancelled`].
+    pub fn predict_with(
+        &self,
+        samples: &dyn Source<Samples = S::Samples>,
+        threads: usize,
+        monitor: &Monitor<'_>,
+    ) -> Result<DenseMatrix<f64>> {
+        let (k, d) = (self.intercepts.len(), self.expansion.n_features());
+        let scale = |output: usize| {
+            let most = self.weights[output * d..][..d].iter().fold(0.0f64, |most, weight| most.max(weight.abs()));
+            if most > 0.0 { most } else { 1.0 }
+        };
+        let scales: Vec<f64> = (0..k).map(scale).collect();
+        let decision = self.decision.get_or_init(|| {
+            let scaled: Vec<f64> =
+                self.weights.iter().enumerate().map(|(at, weight)| weight / scales[at / d.max(1)]).collect();
+            self.expansion.precise_decision(&scaled, k)
+        });
+        let products = products(&self.expansion, (Some(decision), &[]), k, samples, threads, monitor)?;
+        let value = |(at, product): (usize, &f32)| f64::from(*product) * scales[at % k] + self.intercepts[at % k];
+        let values = products.iter().enumerate().map(value).collect();
+        Ok(DenseMatrix { values, n_rows: samples.n_samples(), n_cols: k })
+    }
+
+    /// The same model with more notes in its report.
+    pub fn with_notes(mut self, notes: impl IntoIterator<Item = String>) -> Self {
+        self.report.notes.extend(notes);
+        self
+    }
+
+    /// The same model with the same bases, held in another way.
+    ///
+    /// # Errors
+    /// What the similarity meets.
+    pub fn with_bases(self, bases: S::Samples) -> Result<Self> {
+        Ok(BasisExpansionRegressor { expansion: self.expansion.with_bases(bases)?, ..self })
+    }
+
+    /// Number of bases.
+    pub fn n_bases(&self) -> usize {
+        crate::data::Samples::len(self.expansion.bases())
+    }
+
+    getters! {
+        /// The expansion: similarity, bases and normalization.
+        expansion: &BasisExpansion<S>;
+        /// How the bases were selected.
+        basis: &str;
+        /// The training row of each basis; empty if the bases were given.
+        basis_rows: &[usize];
+        /// The weights, `[output][feature]`.
+        weights: &[f64];
+        /// The intercepts, one per output.
+        intercepts: &[f64];
+        /// The weight C of the losses, given or selected.
+        copy c: f64;
+        /// What leave-one-out says of each C that was tried, by ascending C; of the C that was given alone.
+        path: &[RegressionPoint];
+        /// Whether there is an intercept.
+        copy has_intercept: bool;
+        /// The report of the fit.
+        report: &Report;
+    }
+}
+
+impl<S: Similarity> fmt::Debug for BasisExpansionRegressor<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BasisExpansionRegressor")
+            .field("expansion", &self.expansion)
+            .field("n_outputs", &self.intercepts.len())
+            .field("report", &self.report)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,130 @@
+//! C of a regression by leave-one-out: the path of values tried, and what it says of the fit.
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::Targets;
+use crate::error::{Error, Result};
+use crate::linalg::factor::Matrix;
+use crate::model::CChoice;
+use crate::monitor::Monitor;
+use crate::solve::ridge::{LeftOut, Ridge};
+
+/// What leave-one-out says of one C.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RegressionPoint {
+    /// C of ½‖f‖² + C Σ w (y − f)².
+    #[serde(rename = "C")]
+    pub c: f64,
+    /// The root of the weighted mean of the squared leave-one-out error of each output, in the unit of its targets.
+    pub loo_rmse: Vec<f64>,
+    /// R² of the left-out predictions, the mean over the outputs whose targets are not constant; 1 if all are.
+    pub loo_r2: f64,
+}
+
+/// Targets with mean 0 and a largest deviation of 1, and how to undo it.
+pub(crate) struct StandardTargets {
+    /// Samples × outputs.
+    pub values: Matrix,
+    pub means: Vec<f64>,
+    /// 1 for an output that is constant.
+    pub scales: Vec<f64>,
+    /// The weighted variances of the values; 0 for an output that is constant.
+    variances: Vec<f64>,
+}
+
+impl StandardTargets {
+    /// Of targets with weights, one above 0.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for targets too large for double precision.
+    pub fn new(targets: &Targets, weights: &[f64]) -> Result<Self> {
+        let (n, k) = (targets.len(), targets.n_outputs());
+        let total: f64 = weights.iter().sum();
+        let (mut values, mut means, mut scales, mut variances) = (Vec::with_capacity(n * k), vec![], vec![], vec![]);
+        for output in 0..k {
+            let own = targets.output(output);
+            let mean: f64 = own.iter().zip(weights).map(|(y, weight)| weight / total * y).sum();
+            let most = own.iter().fold(0.0f64, |most, y| most.max((y - mean).abs()));
+            let size = own.iter().fold(0.0f64, |most, y| most.max(y.abs()));
+            if !most.is_finite() {
+                let expected = "targets of which differences are within double precision: rescale them";
+                return Err(Error::parameter("targets", format!("{size:e}"), expected));
+            }
+            // What is left of a constant by the rounding of its mean.
+            let scale = if most > 4.0 * f64::EPSILON * size { most } else { 0.0 };
+            let value = |y: &f64| if scale > 0.0 { (y - mean) / scale } else { 0.0 };
+            let standard: Vec<f64> = own.iter().map(value).collect();
+            let variance = standard.iter().zip(weights).map(|(y, weight)| weight / total * y * y).sum();
+            values.extend(standard);
+            means.push(mean);
+            scales.push(if scale > 0.0 { scale } else { 1.0 });
+            variances.push(if scale > 0.0 { variance } else { 0.0 });
+        }
+        Ok(StandardTargets { values: Matrix::from_columns(values, n, k), means, scales, variances })
+    }
+
+    /// Whether all outputs are constant.
+    pub fn are_constant(&self) -> bool {
+        self.variances.iter().all(|variance| *variance == 0.0)
+    }
+
+    /// R² of mean squared errors of the standardised outputs.
+    pub fn r2(&self, squared_errors: &[f64]) -> f64 {
+        let varying = self.variances.iter().zip(squared_errors).filter(|(variance, _)| **variance > 0.0);
+        let n = varying.clone().count();
+        if n == 0 { 1.0 } else { 1.0 - varying.map(|(variance, error)| error / variance).sum::<f64>() / n as f64 }
+    }
+
+    fn point(&self, left_out: &LeftOut) -> RegressionPoint {
+        let rmse = left_out.squared_errors.iter().zip(&self.scales).map(|(error, scale)| error.sqrt() * scale);
+        RegressionPoint { c: left_out.c(), loo_rmse: rmse.collect(), loo_r2: self.r2(&left_out.squared_errors) }
+    }
+}
+
+/// λ, and the points of the path: one where C is given, none where leave-one-out says nothing.
+pub(crate) struct Chosen {
+    pub lambda: f64,
+    pub path: Vec<RegressionPoint>,
+}
+
+impl Chosen {
+    /// C of ½‖f‖² + C Σ w (y − f)².
+    pub fn c(&self) -> f64 {
+        0.5 / self.lambda
+    }
+
+    /// A warning if the targets are constant, or the estimated error is no better than that of their mean.
+    pub fn warning(&self, targets: &StandardTargets) -> Option<String> {
+        if targets.are_constant() {
+            return Some("no better than the mean: all samples have the same target".into());
+        }
+        let r2 = self.path.iter().find(|point| point.c == self.c())?.loo_r2;
+        (r2 <= 0.0).then(|| format!("no better than the mean of the targets: R² of left-out samples is {r2:.3}"))
+    }
+
+    /// The C that is given, or the one of the path with the largest leave-one-out R²; a smaller one where they are level.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] if C is to be selected and each sample is met whatever the others say; [`Error::Cancelled`].
+    pub fn of(ridge: &Ridge<'_>, targets: &StandardTargets, c: CChoice, monitor: &Monitor<'_>) -> Result<Self> {
+        let lambdas = c.given().map_or_else(|| ridge.lambdas(), |c| vec![0.5 / c]);
+        let told = ridge.left_out(&lambdas, monitor)?;
+        let finite = told.iter().filter(|point| point.squared_errors.iter().all(|error| error.is_finite()));
+        let path: Vec<RegressionPoint> = finite.map(|point| targets.point(point)).collect();
+        let mut best: Option<&RegressionPoint> = None;
+        for point in &path {
+            if best.is_none_or(|best| point.loo_r2 > best.loo_r2) {
+                best = Some(point);
+            }
+        }
+        match (c.given(), best) {
+            (Some(c), _) => Ok(Chosen { lambda: 0.5 / c, path }),
+            (None, Some(best)) => Ok(Chosen { lambda: 0.5 / best.c, path }),
+            (None, None) => {
+                let expected = "a number above 0: without one of its samples there is nothing left to fit, which leave-one-out needs";
+                Err(Error::parameter("C", "auto", expected))
+            }
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! What regression models of all methods have in common, and reading a model of any kind.
+
+use std::any::Any;
+use std::fmt;
+use std::path::Path;
+
+use super::classifier::{Classifier, Parameters};
+use super::file::{self, Array, NO_FILE, Reader};
+use super::{BasisExpansionRegressor, RegressionPoint, TrainingSettings, basis_expansion, classifier};
+use crate::data::{AnySamples, DenseMatrix, SamplesView, TableColumns};
+use crate::error::{Error, Result};
+use crate::monitor::Monitor;
+use crate::similarity::AnySimilarity;
+use crate::solve::Report;
+
+/// A trained regression model of any method: [`Classifier`] with numbers in place of classes.
+pub trait Regressor: Any + fmt::Debug + Send + Sync {
+    /// The method, as model files and the command line name it.
+    fn method(&self) -> &'static str;
+
+    /// The kind of samples it takes, as messages name it.
+    fn kind(&self) -> &'static str;
+
+    /// Number of targets of each sample.
+    fn n_outputs(&self) -> usize;
+
+    /// The account of the fit.
+    fn report(&self) -> &Report;
+
+    /// Number of features of the training samples; none where they are no vectors.
+    fn n_features(&self) -> Option<usize>;
+
+    /// Number of weights.
+    fn n_weights(&self) -> usize;
+
+    /// What the model keeps of its parameters and of what was chosen for them.
+    fn parameters(&self) -> Parameters;
+
+    /// The weight C of the losses.
+    fn c(&self) -> f64;
+
+    /// What leave-one-out says of each C that was tried, by ascending C; of the C that was given alone.
+    fn path(&self) -> &[RegressionPoint];
+
+    /// The point of the path that was taken; none where leave-one-out says nothing.
+    fn chosen(&self) -> Option<&RegressionPoint> {
+        self.path().iter().find(|point| point.c == self.c())
+    }
+
+    /// The parameters that the model was fitted with and does not show otherwise.
+    fn training(&self) -> Option<&TrainingSettings>;
+
+    /// The names of the features, where the training samples had names.
+    fn feature_names(&self) -> Option<&[String]>;
+
+    /// The model with the names of its features, or without names.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for another number of names than features.
+    fn with_feature_names(self: Box<Self>, names: Option<Vec<String>>) -> Result<Box<dyn Regressor>>;
+
+    /// How the columns of a table become features, where they are more than numbers.
+    fn table_columns(&self) -> Option<&TableColumns>;
+
+    /// The model with columns of a table that become its features, and with the names of these; or without.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if they do not become the features of the model.
+    fn with_table_columns(self: Box<Self>, columns: Option<TableColumns>) -> Result<Box<dyn Regressor>>;
+
+    /// The model with more notes and warnings in its report.
+    fn with_remarks(self: Box<Self>, notes: Vec<String>, warnings: Vec<String>) -> Box<dyn Regressor>;
+
+    /// The samples that it compares others with, where it keeps them as a collection.
+    fn bases(&self) -> Option<&AnySamples> {
+        None
+    }
+
+    /// The predicted targets of samples: samples × outputs.
+    ///
+    /// `threads` work in parallel, 0 meaning one a core; the values do not depend on it. The monitor is told how many
+    /// samples are done, and may cancel (a time limit is not heard).
+    ///
+    /// # Errors
+    /// Samples of another kind or shape, and values that cannot be used, each saying which and what would be right;
+    /// [`Error::Cancelled`].
+    fn predict(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<DenseMatrix<f64>>;
+
+    /// The JSON header of its file, of which `docs/model-file.md` names the fields; the checksum is open.
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`] for a report that a fit arrived at beyond the range of numbers.
+    fn header(&self) -> Result<String>;
+
+    /// The arrays of its file, without those of [`Regressor::bases`].
+    fn arrays(&self) -> Vec<Array<'_>>;
+
+    /// The model as the bytes of its file.
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`] for a model that a fit arrived at beyond the range of numbers.
+    fn to_bytes(&self) -> Result<Vec<u8>>;
+
+    /// Writes the model to a file, whole or not at all.
+    ///
+    /// # Errors
+    /// As for [`Regressor::to_bytes`]; [`Error::Output`] and [`Error::Io`] saying what could not be done.
+    fn save(&self, path: &Path) -> Result<()> {
+        file::save(path, &self.to_bytes()?)
+    }
+
+    /// Refuses a model that cannot be written.
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`] for one that a fit arrived at beyond the range of numbers.
+    fn check_finite(&self) -> Result<()> {
+        self.report().check_finite()?;
+        file::check_finite(&self.arrays())
+    }
+}
+
+/// A trained model of any kind.
+#[derive(Debug)]
+pub enum AnyModel {
+    /// Of classes.
+    Classifier(Box<dyn Classifier>),
+    /// Of numbers.
+    Regressor(Box<dyn Regressor>),
+}
+
+impl AnyModel {
+    /// Reads a model of any method that was saved.
+    ///
+    /// # Errors
+    /// As for [`load`](super::load), which reads classifiers.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        AnyModel::read(&Reader::of_any(path, &file::read(path)?)?)
+    }
+
+    /// The model of any method that its `to_bytes` made the bytes of.
+    ///
+    /// # Errors
+    /// As for [`AnyModel::load`], with `<bytes>` for the path.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        AnyModel::read(&Reader::of_any(Path::new(NO_FILE), bytes)?)
+    }
+
+    fn read(reader: &Reader<'_>) -> Result<Self> {
+        Ok(match reader.method() {
+            basis_expansion::regressor_file::METHOD => {
+                AnyModel::Regressor(Box::new(BasisExpansionRegressor::read(reader)?))
+            }
+            _ => AnyModel::Classifier(classifier::read(reader)?),
+        })
+    }
+
+    /// The regression model.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for a classifier.
+    pub fn into_regressor(self) -> Result<Box<dyn Regressor>> {
+        match self {
+            AnyModel::Regressor(model) => Ok(model),
+            AnyModel::Classifier(model) => {
+                Err(Error::parameter("model", model.method(), "a regression model: this is a classifier"))
+            }
+        }
+    }
+}
+
+/// What every regression model has under the same name as the trait.
+macro_rules! own_methods {
+    ($method:expr) => {
+        fn method(&self) -> &'static str {
+            $method
+        }
+
+        fn report(&self) -> &Report {
+            Self::report(self)
+        }
+
+        fn c(&self) -> f64 {
+            Self::c(self)
+        }
+
+        fn path(&self) -> &[RegressionPoint] {
+            Self::path(self)
+        }
+
+        fn n_outputs(&self) -> usize {
+            self.intercepts.len()
+        }
+
+        fn training(&self) -> Option<&TrainingSettings> {
+            Self::training(self)
+        }
+
+        fn feature_names(&self) -> Option<&[String]> {
+            Self::feature_names(self)
+        }
+
+        fn with_feature_names(self: Box<Self>, names: Option<Vec<String>>) -> Result<Box<dyn Regressor>> {
+            Ok(Box::new(Self::with_feature_names(*self, names)?))
+        }
+
+        fn table_columns(&self) -> Option<&TableColumns> {
+            Self::table_columns(self)
+        }
+
+        fn with_table_columns(self: Box<Self>, columns: Option<TableColumns>) -> Result<Box<dyn Regressor>> {
+            Ok(Box::new(Self::with_table_columns(*self, columns)?))
+        }
+
+        fn with_remarks(mut self: Box<Self>, notes: Vec<String>, warnings: Vec<String>) -> Box<dyn Regressor> {
+            self.report.notes.extend(notes);
+            self.report.warnings.extend(warnings);
+            self
+        }
+
+        fn header(&self) -> Result<String> {
+            Self::header(self)
+        }
+
+        fn to_bytes(&self) -> Result<Vec<u8>> {
+            Self::to_bytes(self)
+        }
+    };
+}
+
+impl Regressor for BasisExpansionRegressor<AnySimilarity> {
+    own_methods!(basis_expansion::regressor_file::METHOD);
+
+    fn kind(&self) -> &'static str {
+        AnySamples::kind(self.expansion.bases())
+    }
+
+    fn n_features(&self) -> Option<usize> {
+        match self.expansion.bases() {
+            AnySamples::Vectors(vectors) => Some(vectors.n_cols()),
+            _ => None,
+        }
+    }
+
+    fn n_weights(&self) -> usize {
+        self.weights.len()
+    }
+
+    fn parameters(&self) -> Parameters {
+        let chosen = Regressor::chosen(self);
+        Parameters::of(serde_json::json!({
+            "similarity": self.expansion.similarity().specs(),
+            "samples": self.kind(),
+            "normalization": self.expansion.normalization().to_string(),
+            "n_basis": self.n_bases(),
+            "basis": self.basis,
+            "C": self.c,
+            "loss": "squared-error",
+            "intercept": if self.has_intercept { "free" } else { "none" },
+            "loo_rmse": chosen.map(|point| &point.loo_rmse),
+            "loo_r2": chosen.map(|point| point.loo_r2),
+        }))
+    }
+
+    fn bases(&self) -> Option<&AnySamples> {
+        Some(self.expansion.bases())
+    }
+
+    fn arrays(&self) -> Vec<Array<'_>> {
+        self.all_arrays()
+    }
+
+    fn predict(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<DenseMatrix<f64>> {
+        self.predict_with(samples, threads, monitor)
+    }
+}

@@ -1,0 +1,495 @@
+//! Which similarity for a regression: candidates on some of the samples, judged by the leave-one-out squared error.
+//!
+//! A candidate is a similarity with its normalization, as for classes (`similarity_search.rs`), on at most 400 samples with
+//! all of them as bases. Of kernels, definite or conditionally so, ridge regression needs the matrix between the samples
+//! alone, and one decomposition of it; other similarities take the way of the fit. The gamma of the best kernels follows the
+//! error in factors of two, then in a root of two.
+//!
+//! Of a table the columns are weighted next: each by the root mean square of the partial derivative of the function fitted
+//! last, with as large a gamma as the error asks for, and again while that helps (the diagonal of the average gradient outer
+//! product: Radhakrishnan et al., Mechanism for feature learning in neural networks and backpropagation-free machine learning
+//! models, 2024). Weights must lower the error by more than two standard errors of the difference.
+
+use std::time::Instant;
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::similarity_search::{Candidate, candidates_for, gamma_of, mean_and_error, name_of, with_gamma};
+use crate::data::{AnySamples, DenseMatrix, Distinct, Given, Source, Targets, Training, Vectors};
+use crate::error::{Error, Result};
+use crate::expansion::{BasisExpansion, Definite, Normalization};
+use crate::linalg::factor::Matrix;
+use crate::model::{BasisExpansionRegressorParams, ChosenRegression, StandardTargets};
+use crate::monitor::Monitor;
+use crate::parameters::List;
+use crate::similarity::{AnySimilarity, Similarity};
+use crate::solve::ridge::{Fitted, KernelSolution, Ridge};
+
+/// Samples on which candidates are compared.
+const SAMPLES: usize = 400;
+
+/// Kernels of which gamma is followed, if their mean squared error is within this multiple of the least.
+const FOLLOWED: usize = 2;
+const WITHIN: f64 = 1.5;
+
+/// Steps of a factor of two by which gamma may be changed in one direction.
+const GAMMA_STEPS: usize = 8;
+
+/// Rounds in which weights of columns are learned, while each lowers the error by this part of it.
+const ROUNDS: usize = 4;
+const LEAST_GAIN: f64 = 0.01;
+
+/// Standard errors of the difference by which weights must lower the error.
+const SURE: f64 = 2.0;
+
+/// Weights are tried on columns of at most so many, and so few.
+const COLUMNS: std::ops::RangeInclusive<usize> = 2..=100;
+
+/// Samples at which the fitted function is differentiated, and by which part of a column's deviation.
+const DERIVED: usize = 200;
+const STEP: f64 = 0.1;
+
+/// The part of the time limit that a search may take.
+const TIME: f64 = 0.5;
+
+/// What was found of a candidate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TriedRegression {
+    /// With learned values.
+    pub candidate: Candidate,
+    /// The number of samples.
+    pub n_samples: usize,
+    /// R² of the left-out predictions at the best C of the path, or why there is none.
+    pub loo_r2: std::result::Result<f64, String>,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+}
+
+/// The result of a search.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RegressionChoice {
+    /// The candidate with the least error.
+    pub best: Candidate,
+    /// All that were tried, in order.
+    pub tried: Vec<TriedRegression>,
+}
+
+/// A search for the similarity of a regression.
+#[derive(Clone, Debug, Default)]
+pub struct RegressionSearch {
+    /// What is tried; empty for what suits the kind of samples.
+    pub candidates: Vec<Candidate>,
+    /// The normalization of all candidates; without one that of each.
+    pub normalization: Option<Normalization>,
+    /// Seed of the samples on which candidates are compared.
+    pub seed: u64,
+    /// Number of threads, 0 meaning one per core. The result does not depend on it.
+    pub threads: usize,
+}
+
+impl RegressionChoice {
+    /// The parameters with what was found.
+    ///
+    /// # Errors
+    /// As for [`AnySimilarity::new`].
+    pub fn apply<S: Similarity>(
+        &self,
+        params: BasisExpansionRegressorParams<S>,
+    ) -> Result<BasisExpansionRegressorParams<AnySimilarity>> {
+        let similarity = AnySimilarity::new(&self.best.similarity)?;
+        Ok(params.with_similarity(similarity).normalization(self.best.normalization))
+    }
+
+    /// What was tried, in a line, the best first; nothing if nothing was.
+    pub fn told(&self) -> Option<String> {
+        let n_samples = self.tried.first()?.n_samples;
+        let mut ranked: Vec<&TriedRegression> = self.tried.iter().collect();
+        let r2 = |tried: &TriedRegression| tried.loo_r2.as_ref().copied().unwrap_or(f64::NEG_INFINITY);
+        ranked.sort_by(|a, b| r2(b).total_cmp(&r2(a)));
+        let one = |tried: &&TriedRegression| {
+            let named = format!("{} ({})", tried.candidate.similarity.join(" + "), tried.candidate.normalization);
+            match &tried.loo_r2 {
+                Ok(r2) => format!("{named} {r2:.4}"),
+                Err(problem) => format!("{named} failed: {problem}"),
+            }
+        };
+        let told: Vec<String> = ranked.iter().map(one).collect();
+        Some(format!("R² of left-out predictions on {n_samples} samples: {}", told.join(", ")))
+    }
+}
+
+impl RegressionSearch {
+    /// The search for what is left open: the similarity if there are no specs, and the normalization if it is none. A single
+    /// similarity gets what suits it or the mean norm; several the mean norm.
+    pub fn of<S: Similarity>(
+        params: &BasisExpansionRegressorParams<S>,
+        specs: &[String],
+        normalization: Option<Normalization>,
+    ) -> Self {
+        let candidates = Candidate::of_specs(specs, normalization);
+        RegressionSearch { candidates, normalization, seed: params.expander.seed, threads: params.threads }
+    }
+
+    /// Searches. A single candidate is taken without being tried. The search takes half of the time that is left and then
+    /// ends with the best so far; the first candidate is always tried.
+    ///
+    /// # Errors
+    /// Invalid targets and weights; [`Error::Parameter`] if no candidate could be tried, with the reasons;
+    /// [`Error::Cancelled`].
+    pub fn choose(
+        &self,
+        samples: &dyn Source<Samples = AnySamples>,
+        targets: &Targets,
+        sample_weight: Option<&[f64]>,
+        monitor: &Monitor<'_>,
+    ) -> Result<RegressionChoice> {
+        let weights = targets.weights(samples.n_samples(), sample_weight)?;
+        if let [only] = &self.candidates[..] {
+            let best = Candidate { normalization: self.normalization.unwrap_or(only.normalization), ..only.clone() };
+            return Ok(RegressionChoice { best, tried: Vec::new() });
+        }
+        let monitor = &monitor.with_part_of_time(TIME);
+        let mut trial = Trial::new(self, samples, targets, &weights, sample_weight, monitor)?;
+        let mut candidates = match &self.candidates[..] {
+            [] => candidates_for(&trial.samples),
+            given => given.to_vec(),
+        };
+        if let Some(normalization) = self.normalization {
+            candidates.iter_mut().for_each(|candidate| candidate.normalization = normalization);
+        }
+        for candidate in candidates {
+            trial.run(candidate)?;
+        }
+        trial.climb()?;
+        if self.candidates.is_empty() {
+            trial.weigh_columns()?;
+        }
+        let Some(best) = trial.preferred() else {
+            let reason = |tried: &TriedRegression| {
+                let problem = tried.loo_r2.as_ref().err().map_or("", String::as_str);
+                format!("{}: {problem}", tried.candidate.similarity.join(" "))
+            };
+            let reasons: Vec<String> = trial.tried.iter().map(reason).collect();
+            let is_given = !self.candidates.is_empty();
+            return match trial.problem {
+                Some(error) if is_given || matches!(error, Error::Memory { .. }) => Err(error),
+                _ => {
+                    let expected = format!("a candidate that can be tried: {}", reasons.join("; "));
+                    Err(Error::parameter("similarity", "auto", expected))
+                }
+            };
+        };
+        Ok(RegressionChoice { best: trial.tried[best].candidate.clone(), tried: trial.tried })
+    }
+}
+
+/// The samples and what was tried on them.
+struct Trial<'a> {
+    search: &'a RegressionSearch,
+    samples: AnySamples,
+    /// The caller's rows.
+    rows: Vec<usize>,
+    targets: Targets,
+    standard: StandardTargets,
+    weights: Vec<f64>,
+    monitor: &'a Monitor<'a>,
+    tried: Vec<TriedRegression>,
+    /// The squared left-out error of each sample, the mean over the outputs, for each that was tried; empty where it failed.
+    losses: Vec<Vec<f64>>,
+    /// The kernel machines among them.
+    machines: Vec<Option<Machine>>,
+    problem: Option<Error>,
+}
+
+/// A fitted kernel machine on all samples of the trial.
+struct Machine {
+    similarity: AnySimilarity,
+    solution: KernelSolution,
+}
+
+impl<'a> Trial<'a> {
+    fn new(
+        search: &'a RegressionSearch,
+        samples: &dyn Source<Samples = AnySamples>,
+        targets: &Targets,
+        effective: &[f64],
+        sample_weight: Option<&[f64]>,
+        monitor: &'a Monitor<'a>,
+    ) -> Result<Self> {
+        let mut rows: Vec<usize> = (0..effective.len()).filter(|&row| effective[row] > 0.0).collect();
+        if rows.len() > SAMPLES {
+            rows.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(search.seed));
+            rows.truncate(SAMPLES);
+            rows.sort_unstable();
+        }
+        // Equal samples are merged, so that each is a basis once.
+        let codes = targets.of_rows(&rows).codes();
+        let weights: Vec<f64> = rows.iter().map(|&row| effective[row]).collect();
+        let given = Given { codes: &codes, weights: sample_weight.map(|_| &weights[..]), effective: &weights };
+        let prints = |some: &[usize]| samples.fingerprints(&some.iter().map(|&at| rows[at]).collect::<Vec<_>>());
+        let distinct = Distinct::find(prints, given, 0, search.threads, monitor)?;
+        let rows: Vec<usize> = distinct.rows.iter().map(|&at| rows[at]).collect();
+        let targets = targets.of_rows(&rows);
+        let standard = StandardTargets::new(&targets, &distinct.weights)?;
+        Ok(Trial {
+            search,
+            samples: samples.select(&rows)?,
+            rows,
+            targets,
+            standard,
+            weights: distinct.weights,
+            monitor,
+            tried: Vec::new(),
+            losses: Vec::new(),
+            machines: Vec::new(),
+            problem: None,
+        })
+    }
+
+    /// Tries a candidate and returns its place; none once the time is up, unless it is the first.
+    fn run(&mut self, candidate: Candidate) -> Result<Option<usize>> {
+        self.monitor.go_on("similarity search")?;
+        if self.monitor.ask().is_err() && !self.tried.is_empty() {
+            return Ok(None);
+        }
+        let (start, mut learned) = (Instant::now(), candidate);
+        let (left_out, machine, problem) = match self.left_out(&mut learned) {
+            Err(Error::Cancelled { stage }) => return Err(Error::Cancelled { stage }),
+            Err(problem) => {
+                let problem = problem.of_rows(&self.rows);
+                let told = problem.to_string();
+                if self.problem.is_none() || matches!(problem, Error::Memory { .. }) {
+                    self.problem = Some(problem);
+                }
+                (None, None, told)
+            }
+            Ok((left_out, machine)) => (Some(left_out), machine, String::new()),
+        };
+        let (loo_r2, losses) = match &left_out {
+            None => (Err(problem), Vec::new()),
+            Some(values) => {
+                let (k, total) = (values.n_cols(), self.weights.iter().sum::<f64>());
+                let square =
+                    |row: usize, output: usize| (self.standard.values.at(row, output) - values.at(row, output)).powi(2);
+                let mean = |output| {
+                    let squares = (0..self.rows.len()).map(|row| self.weights[row] * square(row, output));
+                    squares.sum::<f64>() / total
+                };
+                let of_row = |row| (0..k).map(|output| square(row, output)).sum::<f64>() / k as f64;
+                let r2 = self.standard.r2(&(0..k).map(mean).collect::<Vec<f64>>());
+                (Ok(r2), (0..self.rows.len()).map(of_row).collect())
+            }
+        };
+        let (n_samples, seconds) = (self.rows.len(), start.elapsed().as_secs_f64());
+        self.tried.push(TriedRegression { candidate: learned, n_samples, loo_r2, seconds });
+        self.losses.push(losses);
+        self.machines.push(machine);
+        Ok(Some(self.tried.len() - 1))
+    }
+
+    /// The left-out values of the standardised targets at the best C, and what is fitted there.
+    fn left_out(&self, candidate: &mut Candidate) -> Result<(Matrix, Option<Machine>)> {
+        let quiet = self.monitor.without_progress().without_time_limit();
+        let mut similarity = AnySimilarity::new(&candidate.similarity)?;
+        let is_kernel = candidate.similarity.len() == 1 && similarity.compares() && !similarity.brings_columns();
+        let is_definite =
+            matches!(candidate.normalization, Normalization::Nystrom(Definite::Clip) | Normalization::CenteredNystrom(Definite::Clip));
+        if !(is_kernel && is_definite && similarity.is_symmetric(0) && similarity.n_polynomials() == 0) {
+            let params = BasisExpansionRegressorParams::new(similarity)
+                .normalization(candidate.normalization)
+                .n_basis(self.rows.len())
+                .threads(self.search.threads);
+            let (model, values) = params.fit_left_out(&self.samples, &self.targets, Some(&self.weights), &quiet)?;
+            candidate.similarity = model.expansion().similarity().specs();
+            let mut standard = values;
+            for output in 0..standard.n_cols() {
+                let (mean, scale) = (self.standard.means[output], self.standard.scales[output]);
+                standard.col_mut(output).iter_mut().for_each(|value| *value = (*value - mean) / scale);
+            }
+            return Ok((standard, None));
+        }
+        let training =
+            Training { samples: &self.samples, weights: &self.weights, threads: self.search.threads, monitor: &quiet };
+        similarity.fit(&training)?;
+        candidate.similarity = similarity.specs();
+        let block = BasisExpansion::raw(&similarity, self.samples.clone())?;
+        let block = block.transform_with(&self.samples, self.search.threads, &quiet)?;
+        let n = self.rows.len();
+        let kernel = Matrix::from_columns(block.values.iter().map(|x| f64::from(*x)).collect(), n, n);
+        let units = self.weights.iter().map(|weight| weight.min(1.0)).collect();
+        let fitted = Fitted { targets: self.standard.values.clone(), weights: self.weights.clone(), units };
+        let not_finite = || Error::NotFinite { what: "a similarity".into(), value: f64::NAN };
+        let constant = Matrix::from_columns(vec![1.0; n], n, 1);
+        let ridge = Ridge::of_kernel(kernel, constant, fitted).ok_or_else(not_finite)?;
+        let chosen = ChosenRegression::of(&ridge, &self.standard, Default::default(), &quiet)?;
+        let solution = ridge.kernel_solution(chosen.lambda).ok_or_else(not_finite)?;
+        Ok((ridge.left_out_values(chosen.lambda), Some(Machine { similarity, solution })))
+    }
+
+    /// 1 − R².
+    fn error(&self, at: usize) -> f64 {
+        self.tried[at].loo_r2.as_ref().map_or(f64::INFINITY, |r2| 1.0 - r2)
+    }
+
+    /// The candidates that could be tried, the best first.
+    fn ranked(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.tried.len()).filter(|&at| self.tried[at].loo_r2.is_ok()).collect();
+        order.sort_by(|&a, &b| self.error(a).total_cmp(&self.error(b)));
+        order
+    }
+
+    /// Whether the error of one is smaller beyond chance.
+    fn is_better(&self, one: usize, other: usize) -> bool {
+        let less: Vec<f64> = self.losses[other].iter().zip(&self.losses[one]).map(|(a, b)| a - b).collect();
+        mean_and_error(&less, &self.weights, self.weights.iter().sum()).is_some_and(|(mean, error)| mean > SURE * error)
+    }
+
+    /// Follows gamma of the best kernels while the error falls.
+    fn climb(&mut self) -> Result<()> {
+        let ranked = self.ranked();
+        let Some(&first) = ranked.first() else { return Ok(()) };
+        let mut names = Vec::new();
+        for start in ranked {
+            let name = name_of(&self.tried[start].candidate);
+            if names.len() == FOLLOWED || self.error(start) > WITHIN * self.error(first) {
+                break;
+            }
+            if gamma_of(&self.tried[start].candidate).is_some() && !names.contains(&name) {
+                names.push(name);
+                self.follow(start)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Follows gamma from a candidate, and returns the best.
+    fn follow(&mut self, start: usize) -> Result<usize> {
+        let mut best = start;
+        for factor in [2.0, 0.5] {
+            for _ in 0..GAMMA_STEPS {
+                let (at, better) = self.with_gamma_times(best, factor)?;
+                if !better {
+                    break;
+                }
+                best = at;
+            }
+            if best != start {
+                break;
+            }
+        }
+        for factor in [std::f64::consts::SQRT_2, std::f64::consts::FRAC_1_SQRT_2] {
+            let (at, better) = self.with_gamma_times(best, factor)?;
+            if better {
+                return Ok(at);
+            }
+        }
+        Ok(best)
+    }
+
+    /// Tries another gamma: its place, and whether it is better; the place itself once the time is up.
+    fn with_gamma_times(&mut self, from: usize, factor: f64) -> Result<(usize, bool)> {
+        let candidate = &self.tried[from].candidate;
+        let Some(gamma) = gamma_of(candidate).filter(|_| factor != 1.0) else { return Ok((from, false)) };
+        // Four digits, which a spec can be read with.
+        let gamma = format!("{:.3e}", gamma * factor).parse().unwrap_or(gamma);
+        let candidate = with_gamma(candidate, gamma);
+        let at = self.run(candidate)?.unwrap_or(from);
+        Ok((at, self.error(at) < self.error(from)))
+    }
+
+    /// Weighs the columns of a table by the derivatives of the best kernel machines, while that helps.
+    fn weigh_columns(&mut self) -> Result<()> {
+        let AnySamples::Vectors(Vectors::Dense(matrix)) = &self.samples else { return Ok(()) };
+        if !COLUMNS.contains(&matrix.n_cols) {
+            return Ok(());
+        }
+        let matrix = matrix.clone();
+        let mut starts: Vec<(usize, &str)> = Vec::new();
+        for at in self.ranked() {
+            let name = name_of(&self.tried[at].candidate);
+            let kernel = ["laplacian", "rbf"].into_iter().find(|kernel| name.ends_with(kernel));
+            if let Some(kernel) =
+                kernel.filter(|kernel| self.machines[at].is_some() && starts.iter().all(|s| s.1 != *kernel))
+            {
+                starts.push((at, kernel));
+            }
+        }
+        for (start, kernel) in starts {
+            let mut best = start;
+            let mut ratio = 1.0;
+            for _ in 0..ROUNDS {
+                let Some(weights) = self.column_weights(best, &matrix)? else { break };
+                let spec = format!("z-score:weights={}/{kernel}", List(weights));
+                let Some(learned) = self.run(Candidate::usual(&spec))? else { break };
+                if self.tried[learned].loo_r2.is_err() {
+                    break;
+                }
+                // Where the last round ended, next to the gamma that is learned from distances.
+                let (at, better) = self.with_gamma_times(learned, ratio)?;
+                let at = self.follow(if better { at } else { learned })?;
+                let gamma = |at: usize| gamma_of(&self.tried[at].candidate).unwrap_or(1.0);
+                ratio = gamma(at) / gamma(learned);
+                let (before, now) = (self.error(best), self.error(at));
+                if now < before {
+                    best = at;
+                }
+                if now > before * (1.0 - LEAST_GAIN) {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The best candidate; one with weights of columns only if it is better than the best without beyond chance.
+    fn preferred(&self) -> Option<usize> {
+        let is_weighted = |at: usize| self.tried[at].candidate.similarity[0].contains(":weights=");
+        let ranked = self.ranked();
+        let Some(plain) = ranked.iter().copied().find(|&at| !is_weighted(at)) else { return ranked.first().copied() };
+        ranked.into_iter().find(|&at| !is_weighted(at) || self.is_better(at, plain))
+    }
+
+    /// The weight of each column by the function fitted by a candidate, the largest of them 1, with two decimals; none where
+    /// it is constant. 4 · columns · [`DERIVED`] · samples similarities.
+    fn column_weights(&self, at: usize, matrix: &DenseMatrix<f32>) -> Result<Option<Vec<f32>>> {
+        let Some(Machine { similarity, solution }) = &self.machines[at] else { return Ok(None) };
+        let (n, d) = (matrix.n_rows, matrix.n_cols);
+        let derived: Vec<usize> = (0..n).step_by(n.div_ceil(DERIVED)).collect();
+        let total: f64 = self.weights.iter().sum();
+        let raw = BasisExpansion::raw(similarity, self.samples.clone())?;
+        let quiet = self.monitor.without_progress().without_time_limit();
+        let mut weights = Vec::with_capacity(d);
+        for column in 0..d {
+            self.monitor.go_on("similarity search")?;
+            let values = || (0..n).map(|row| f64::from(matrix.values[row * d + column])).zip(&self.weights);
+            let mean = values().map(|(x, weight)| weight * x).sum::<f64>() / total;
+            let spread = (values().map(|(x, weight)| weight * (x - mean).powi(2)).sum::<f64>() / total).sqrt();
+            if spread <= 0.0 {
+                weights.push(0.0);
+                continue;
+            }
+            let moved = |by: f64| {
+                let mut rows: Vec<f32> =
+                    derived.iter().flat_map(|&row| &matrix.values[row * d..][..d]).copied().collect();
+                rows.iter_mut().skip(column).step_by(d).for_each(|x| *x = (f64::from(*x) + by * STEP * spread) as f32);
+                let rows = DenseMatrix { values: rows, n_rows: derived.len(), n_cols: d };
+                raw.transform_with(&AnySamples::Vectors(Vectors::Dense(rows)), self.search.threads, &quiet)
+            };
+            let (above, below) = (moved(1.0)?, moved(-1.0)?);
+            let mut sum = 0.0;
+            for (above, below) in above.values.chunks(n).zip(below.values.chunks(n)) {
+                for output in 0..solution.alphas.n_cols() {
+                    let change = above.iter().zip(below).zip(solution.alphas.col(output));
+                    let change: f64 = change.map(|((a, b), alpha)| alpha * (f64::from(*a) - f64::from(*b))).sum();
+                    sum += change * change;
+                }
+            }
+            weights.push(sum.sqrt());
+        }
+        let most = weights.iter().copied().fold(0.0, f64::max);
+        let rounded = |weight: &f64| ((100.0 * weight / most).round() / 100.0) as f32;
+        Ok((most > 0.0).then(|| weights.iter().map(rounded).collect()))
+    }
+}

@@ -1,0 +1,226 @@
+"""Regression on a basis expansion: against scikit-learn, against refits, and through files and pickles."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_diabetes, make_friedman1
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Ridge, RidgeCV
+from sklearn.utils.estimator_checks import estimator_checks_generator
+from widemargin import BasisExpansionRegressor, load, save, to_onnx
+
+
+def table(n: int = 60, d: int = 4, seed: int = 0) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)).astype(np.float32)
+    return X, np.sin(2 * X[:, 0]) + X[:, 1] ** 2 + 0.1 * rng.normal(size=n)
+
+
+def weighted_ridge(K: Any, y: Any, weights: Any, C: float, at: Any) -> Any:
+    """Kernel ridge regression with a free intercept, by the system that its coefficients solve."""
+    n = len(y)
+    system = np.zeros((n + 1, n + 1))
+    system[:n, :n] = K + np.diag(0.5 / C / weights)
+    system[:n, n] = system[n, :n] = 1
+    solved = np.linalg.solve(system, np.concatenate([y, np.zeros((1, *y.shape[1:]))]))
+    return at @ solved[:n] + solved[n]
+
+
+def rbf(X: Any, Y: Any, gamma: float = 0.3) -> Any:
+    return np.exp(-gamma * ((X[:, None].astype(float) - Y[None].astype(float)) ** 2).sum(-1))
+
+
+def kernel_regressor(C: Any = "auto", **parameters: Any) -> BasisExpansionRegressor:
+    return BasisExpansionRegressor("rbf:gamma=0.3", normalization="nystrom_clip", C=C, **parameters)
+
+
+def test_is_kernel_ridge_regression_with_a_free_intercept() -> None:
+    X, y = table()
+    K = rbf(X, X)
+    for C in (0.1, 10.0):
+        found = kernel_regressor(C).fit(X, y).predict(X)
+        np.testing.assert_allclose(found, weighted_ridge(K, y, np.ones(len(y)), C, K), atol=2e-4)
+    # scikit-learn's has no intercept.
+    without = kernel_regressor(0.5, fit_intercept=False).fit(X, y)
+    peer = KernelRidge(kernel="rbf", gamma=0.3, alpha=1.0).fit(X, y)
+    np.testing.assert_allclose(without.predict(X), peer.predict(X), atol=2e-4)
+    assert without.intercept_ == 0.0
+
+
+def test_is_ridge_regression_on_features_with_the_same_leave_one_out() -> None:
+    X, y = table(n=80, d=6)
+    found = BasisExpansionRegressor("features", normalization="none", C=0.25).fit(X, y)
+    peer = Ridge(alpha=2.0).fit(X.astype(float), y)
+    np.testing.assert_allclose(found.coef_, peer.coef_, atol=1e-5)
+    assert found.intercept_ == pytest.approx(peer.intercept_, abs=1e-5)
+    cross_validated = RidgeCV(alphas=[2.0], store_cv_results=True).fit(X.astype(float), y)
+    error = float(np.sqrt(cross_validated.cv_results_.mean()))
+    assert found.loo_error_ == pytest.approx(error, rel=1e-5)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 1000), st.integers(6, 14), st.integers(1, 3), st.sampled_from([0.05, 1.0, 20.0]))
+def test_leave_one_out_is_that_of_refits(seed: int, n: int, outputs: int, C: float) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2)).astype(np.float32)
+    Y = rng.normal(size=(n, outputs)) * np.array([1.0, 100.0, 0.01])[:outputs] + 7
+    weights = rng.integers(1, 4, size=n).astype(float)
+    # The last sample is the first one with other targets.
+    X[-1] = X[0]
+    K = rbf(X, X)
+    truth = np.zeros_like(Y)
+    for i in range(n):
+        fewer = weights.copy()
+        fewer[i] -= 1
+        kept = fewer > 0
+        at = K[i : i + 1][:, kept]
+        truth[i] = weighted_ridge(K[np.ix_(kept, kept)], Y[kept], fewer[kept], C, at)[0]
+    errors = np.sqrt((weights[:, None] * (Y - truth) ** 2).sum(0) / weights.sum())
+    found = kernel_regressor(C).fit(X, Y, sample_weight=weights)
+    np.testing.assert_allclose(found.loo_error_, errors, rtol=2e-3)
+
+
+def test_the_least_error_of_the_path_is_taken() -> None:
+    X, y = table()
+    found = kernel_regressor().fit(X, y)
+    best = found.path_["loo_r2"].argmax()
+    assert found.path_["C"][best] == found.C_ and found.path_["loo_r2"][best] == found.estimated_score_
+    assert found.estimated_score_ == pytest.approx(1 - found.loo_error_**2 / y.var())
+    again = kernel_regressor(found.C_).fit(X, y)
+    assert again.loo_error_ == pytest.approx(found.loo_error_) and len(again.path_["C"]) == 1
+
+
+def test_weights_are_copies_and_zero_is_absence() -> None:
+    X, y = table(n=40)
+    weights = np.arange(40) % 3
+    rows = np.repeat(np.arange(40), weights)
+    one = kernel_regressor().fit(X, y, sample_weight=weights.astype(float))
+    other = kernel_regressor().fit(X[rows], y[rows])
+    assert (one.predict(X) == other.predict(X)).all() and one.loo_error_ == other.loo_error_
+    fractions = kernel_regressor(1.0).fit(X, y, sample_weight=0.25 + weights / 3)
+    K = rbf(X, X)
+    np.testing.assert_allclose(fractions.predict(X), weighted_ridge(K, y, 0.25 + weights / 3, 1.0, K), atol=2e-4)
+
+
+def test_several_outputs_are_fitted_as_one_by_one() -> None:
+    X, y = table()
+    Y = np.column_stack([y, 1e6 + 5 * y**2, np.full(len(y), 3.0)])
+    both = kernel_regressor(2.0).fit(X, Y)
+    assert both.predict(X).shape == Y.shape and both.loo_error_.shape == (3,) and both.coef_.shape[0] == 3
+    for output in range(3):
+        alone = kernel_regressor(2.0).fit(X, Y[:, output])
+        np.testing.assert_allclose(both.predict(X)[:, output], alone.predict(X), rtol=1e-9)
+        assert both.loo_error_[output] == pytest.approx(alone.loo_error_, rel=1e-9)
+    assert (both.predict(X)[:, 2] == 3.0).all()
+
+
+def test_the_target_may_be_far_from_zero_and_of_any_size() -> None:
+    X, y = table()
+    plain = kernel_regressor().fit(X, y).predict(X)
+    for factor, shift in ((1e-30, 0.0), (1e30, 0.0), (1.0, 1e9)):
+        moved = kernel_regressor().fit(X, factor * y + shift).predict(X)
+        np.testing.assert_allclose((moved - shift) / factor, plain, atol=1e-5)
+
+
+def test_auto_finds_the_columns_that_matter() -> None:
+    X, y = make_friedman1(300, n_features=10, noise=0.5, random_state=0)
+    Xt, yt = make_friedman1(500, n_features=10, noise=0.0, random_state=1)
+    found = BasisExpansionRegressor(random_state=0).fit(X, y)
+    assert "weights=" in found.similarities_[0]
+    plain = BasisExpansionRegressor("z-score/rbf").fit(X, y)
+    assert found.score(Xt, yt) > plain.score(Xt, yt) and found.score(Xt, yt) > 0.97
+    assert {"similarity", "loo_r2", "seconds"} <= set(found.tried_[0])
+    assert found.similarities_ == BasisExpansionRegressor(random_state=0, n_jobs=2).fit(X, y).similarities_
+
+
+def test_auto_takes_any_kind_of_samples() -> None:
+    rng = np.random.default_rng(0)
+    strings = ["".join(rng.choice(list("abcd"), size=rng.integers(5, 12))) for _ in range(80)]
+    counts = np.array([text.count("a") for text in strings], dtype=float)
+    assert BasisExpansionRegressor(random_state=0).fit(strings, counts).estimated_score_ > 0.9
+
+
+def test_a_python_similarity_and_a_matrix_are_as_the_named_one(tmp_path: Any) -> None:
+    X, y = table()
+    named = kernel_regressor(1.0).fit(X, y)
+    called = BasisExpansionRegressor(rbf, normalization="nystrom_clip", C=1.0).fit(X, y)
+    np.testing.assert_allclose(called.predict(X), named.predict(X), atol=1e-4)
+    given = BasisExpansionRegressor("precomputed", normalization="nystrom_clip", C=1.0).fit(rbf(X, X), y)
+    np.testing.assert_allclose(given.predict(rbf(X, X)), named.predict(X), atol=1e-4)
+    save(called, tmp_path / "called.model")
+    same = load(tmp_path / "called.model", trusted=True)
+    assert (same.predict(X) == called.predict(X)).all()
+    assert (pickle.loads(pickle.dumps(called)).predict(X) == called.predict(X)).all()
+
+
+def test_files_and_pickles_predict_the_same_bits(tmp_path: Any) -> None:
+    X, y = table()
+    for target in (y, np.column_stack([y, y**2])):
+        fitted = BasisExpansionRegressor("z-score/laplacian", n_basis=20).fit(X, target)
+        save(fitted, tmp_path / "one.model")
+        for same in (load(tmp_path / "one.model"), pickle.loads(pickle.dumps(fitted))):
+            assert (same.predict(X) == fitted.predict(X)).all()
+            assert same.C_ == fitted.C_ and same.estimated_score_ == fitted.estimated_score_
+            assert np.all(same.loo_error_ == fitted.loo_error_) and same.n_basis_ == 20
+    damaged = bytearray((tmp_path / "one.model").read_bytes())
+    damaged[-3] ^= 1
+    (tmp_path / "one.model").write_bytes(damaged)
+    with pytest.raises(ValueError, match="damaged"):
+        load(tmp_path / "one.model")
+
+
+@pytest.mark.parametrize("similarity", ["z-score/rbf", "distance", "laplacian", "linear", "features"])
+def test_onnx_predicts_the_same(similarity: str) -> None:
+    runtime = pytest.importorskip("onnxruntime")
+    X, y = table()
+    Y = np.column_stack([y, 50 + y**2])
+    fitted = BasisExpansionRegressor(similarity).fit(X, Y)
+    session = runtime.InferenceSession(to_onnx(fitted).SerializeToString(), providers=["CPUExecutionProvider"])
+    (found,) = session.run(["targets"], {"X": X})
+    np.testing.assert_allclose(found, fitted.predict(X), atol=1e-5 * np.abs(Y).max())
+
+
+def test_bad_targets_are_told() -> None:
+    X, y = table()
+    with pytest.raises(ValueError, match="NaN"):
+        BasisExpansionRegressor("rbf").fit(X, np.where(np.arange(60) == 3, np.nan, y))
+    with pytest.raises(ValueError, match="infinity"):
+        BasisExpansionRegressor("rbf").fit(X, np.where(np.arange(60) == 3, np.inf, y))
+    with pytest.raises(ValueError, match="inconsistent numbers"):
+        BasisExpansionRegressor("rbf").fit(X, y[:-1])
+    with pytest.raises(ValueError, match="convert string"):
+        BasisExpansionRegressor("rbf").fit(X, ["a"] * 60)
+    with pytest.warns(UserWarning, match="same target"):
+        constant = BasisExpansionRegressor("rbf").fit(X, np.full(60, 2.5))
+    assert (constant.predict(X) == 2.5).all() and constant.loo_error_ == 0.0
+    with pytest.raises(ValueError, match="C"):
+        BasisExpansionRegressor("rbf", C="best").fit(X, y)
+
+
+def test_a_fit_no_better_than_the_mean_warns() -> None:
+    X, _ = table()
+    y = np.random.default_rng(5).normal(size=60)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = BasisExpansionRegressor("rbf:gamma=5", normalization="nystrom_clip", C=1000.0).fit(X, y)
+    assert found.estimated_score_ < 0 and any("no better than the mean" in str(one.message) for one in caught)
+
+
+def test_the_estimate_is_near_the_score_of_other_samples() -> None:
+    X, y = load_diabetes(return_X_y=True)
+    chosen = BasisExpansionRegressor(random_state=0).fit(X[:300], y[:300])
+    assert abs(chosen.estimated_score_ - chosen.score(X[300:], y[300:])) < 0.1
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_check_estimator() -> None:
+    for estimator in (BasisExpansionRegressor("rbf"), BasisExpansionRegressor()):
+        for one, check in estimator_checks_generator(estimator):
+            check(one)

@@ -1,0 +1,298 @@
+"""Regression on a basis expansion."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from . import _core
+from ._base import SHARED, ExactSeed, fitting, watched
+from ._bases import BASES, NORMALIZATIONS, basis_of, same_length
+from ._c_choice import c_of
+from ._collect import collect
+from ._compares import Compares
+from ._names import one_of
+from ._samples import as_contiguous, pick
+from ._specs import any_kind, is_auto, n_polynomials_of
+from .similarity import resolve
+
+_TRIED = ("similarity", "normalization", "loo_r2", "problem", "n_samples", "seconds")
+
+
+class BasisExpansionRegressor(Compares, MultiOutputMixin, RegressorMixin, BaseEstimator):
+    """Ridge regression for any similarity, definite or not, at the cost of a linear one.
+
+    Samples are compared with a number of bases, the similarities are normalised, as for `BasisExpansionSVC`, and on these
+    features ½‖w‖² + C Σ (y − f)² is minimised in closed form, with an intercept that is not penalised. With a positive
+    definite kernel and all samples as bases this is kernel ridge regression. What is "auto" is chosen by the leave-one-out
+    error, which has a closed form.
+
+    Parameters
+    ----------
+    similarity : str, similarity, callable, or a list of these, default="auto"
+        As for `BasisExpansionSVC`. "auto" compares candidates that suit the kind of samples on at most 400 of them, with
+        the gamma of the best kernels; of dense vectors also weights of columns, learned from the derivatives of the
+        fitted function.
+    n_basis : int or "auto", default="auto"
+        Number of bases; if there are fewer samples, all of them. "auto" is 1,000.
+    basis : {"index", "every", "random", "stratified", "kmedoids"} or array of int, default="index"
+        How bases are selected from the training samples, as for `BasisExpansionSVC` with all samples in one class; or
+        their row numbers.
+    normalization : str, default="auto"
+        As for `BasisExpansionSVC`. "auto" is the better of "mean_norm" and what suits the similarity, by leave-one-out.
+    C : float or "auto", default="auto"
+        The weight of the losses in ½‖w‖² + C Σ (y − f)², above 0. "auto" is the C with the least leave-one-out squared
+        error; of several outputs, the one C with the largest mean R².
+    fit_intercept : bool, default=True
+    n_jobs : int or None, default=None
+        Number of threads; -1 means one per core. The result does not depend on it. Callables are called one at a time.
+    random_state : int, RandomState or None, default=None
+    verbose : int, default=0
+    time_limit : float or None, default=None
+        Seconds, half of which the search for a similarity may take. The fit itself cannot be cut short.
+    layout : {"auto", "channels_first", "channels_last"}, default="auto"
+        The order of the axes of multichannel time series, as for `BasisExpansionSVC`.
+
+    Attributes
+    ----------
+    C_ : float
+        The C of the model, given or selected.
+    path_ : dict of ndarray
+        For every C tried, ascending: "C", "loo_r2", and "loo_rmse" of shape (n_points, n_outputs). Of a C that was given
+        the same, for it alone.
+    loo_error_ : float or ndarray of shape (n_outputs,)
+        The root of the mean squared error of each sample by the fit without one copy of it, at `C_`, in the unit of the
+        targets: exact for the features of the fit, whose bases stay as they are. NaN where it says nothing.
+    estimated_score_ : float
+        R² of the same predictions, the mean over the outputs that are not constant.
+    similarities_ : list of str
+        The spec of each part, with learned values.
+    normalization_ : str
+        The normalization, given or chosen.
+    n_basis_ : int
+        The number of bases.
+    tried_ : list of dict
+        What was found of each candidate, if anything was left open: its similarity and normalization, R² of left-out
+        predictions on some of the samples (or the problem with it), the number of samples, and seconds.
+    basis_indices_ : ndarray of int
+        The training rows of the bases.
+    bases_ : array or list
+        The bases, as given.
+    coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
+        Weights on the normalised similarities, part after part.
+    intercept_ : float or ndarray of shape (n_outputs,)
+    report_ : dict
+        Seconds per stage, what was chosen and how, warnings.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from widemargin import BasisExpansionRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> regressor = BasisExpansionRegressor("z-score/rbf").fit(X[:300], y[:300])
+    >>> bool(abs(regressor.estimated_score_ - regressor.score(X[300:], y[300:])) < 0.1)
+    True
+    """
+
+    _checked: ClassVar[dict[str, Any]] = {"multi_output": True, "y_numeric": True}
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_basis": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "C": [Interval(Real, 0, None, closed="neither"), str],
+        "fit_intercept": ["boolean"],
+        **{name: SHARED[name] for name in ("n_jobs", "random_state", "verbose", "time_limit")},
+        "layout": [str],
+    }
+
+    def __init__(
+        self,
+        similarity: Any = "auto",
+        *,
+        n_basis: int | str = "auto",
+        basis: Any = "index",
+        normalization: str = "auto",
+        C: float | str = "auto",
+        fit_intercept: bool = True,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        time_limit: float | None = None,
+        layout: str = "auto",
+    ) -> None:
+        self.similarity = similarity
+        self.n_basis = n_basis
+        self.basis = basis
+        self.normalization = normalization
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.time_limit = time_limit
+        self.layout = layout
+
+    @fitting
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BasisExpansionRegressor:
+        """Trains on samples of any kind that the similarity compares.
+
+        Parameters
+        ----------
+        X : samples
+            As for `BasisExpansionSVC`.
+        y : array of shape (n_samples,) or (n_samples, n_outputs)
+            Finite numbers.
+        sample_weight : array of shape (n_samples,) or None
+            Weight k is equivalent to k copies of the sample, 0 to its absence.
+
+        Returns
+        -------
+        BasisExpansionRegressor
+            The fitted estimator itself.
+        """
+        normalization = one_of("normalization", self.normalization, (*NORMALIZATIONS, "auto"), estimator=self)
+        basis, basis_rows = basis_of(self.basis, self)
+        searches = is_auto(self.similarity)
+        resolved = any_kind(X, self.layout) if searches else resolve(self.similarity, self.layout)
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        self._columns: npt.NDArray[np.int64] | None = None
+        if resolved.is_precomputed:
+            collected, y = self._precomputed(X, y, sample_weight, n_polynomials_of(resolved.specs[0]))
+            if self._columns is not None:
+                basis, basis_rows = "index", self._base_rows
+        else:
+            collected = collect(self, X, resolved, reset=True)
+        targets = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
+        if targets.ndim > 2:
+            raise ValueError(f"y has {targets.ndim} dimensions, expected (n_samples,) or (n_samples, n_outputs)")
+        same_length(collected.n, len(targets))
+        self._is_flat = targets.ndim == 1
+        targets = as_contiguous(targets.reshape(len(targets), -1), np.float64)
+        chooses = normalization == "auto"
+        given = "mean-norm" if chooses else normalization
+        is_open = (searches or chooses) and not resolved.calls and not resolved.is_precomputed
+        n_basis = None if isinstance(self.n_basis, str) else min(int(self.n_basis), max(collected.n, 1))
+        with self._watched(X=X, y=y) as progress:
+            model, tried = _core.fit_basis_expansion_regressor(
+                collected.given,
+                targets,
+                self._weights(sample_weight, collected.n),
+                similarity=resolved.similarities,
+                search=([] if searches else resolved.specs, None if chooses else given) if is_open else None,
+                n_basis=n_basis,
+                basis=basis,
+                basis_rows=basis_rows,
+                normalization=given,
+                C=c_of(self),
+                has_intercept=bool(self.fit_intercept),
+                common={
+                    "class_weight": None,
+                    "tol": 1e-3,
+                    "max_iter": 1,
+                    "seed": self._seed(),
+                    "threads": self._threads(),
+                    "time_limit": self.time_limit,
+                    "monitor": watched(progress),
+                    "feature_names": self._kept_names(),
+                },
+            )
+        self._keep(model)
+        self.tried_ = [dict(zip(_TRIED, one, strict=True)) for one in tried]
+        self._resolved = resolve(self.similarities_, self.layout) if searches else resolved
+        if resolved.calls:
+            self._python_bases = pick(X, self.basis_indices_)
+        return self
+
+    def _strata(self, y: Any) -> npt.NDArray[np.uint32]:
+        return np.zeros(len(y), dtype=np.uint32)
+
+    def predict(self, X: Any) -> npt.NDArray[np.float64]:
+        """The targets of samples.
+
+        Parameters
+        ----------
+        X : samples, as in ``fit``
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs), as the targets of ``fit``
+        """
+        check_is_fitted(self)
+        values: npt.NDArray[np.float64] = self._model.predict(self._collected(X), self._threads())
+        return values[:, 0] if self._is_flat else values
+
+    def _describe(self, told: dict[str, Any]) -> None:
+        """Fitted attributes from a model file's header."""
+        self.report_ = told["report"]
+        self.C_, points = told["C"], told["path"]
+        self.path_ = {name: np.array([point[name] for point in points]) for name in ("C", "loo_r2", "loo_rmse")}
+        taken = [point for point in points if point["C"] == self.C_]
+        errors = np.array(taken[0]["loo_rmse"] if taken else [np.nan] * told["n_outputs"])
+        self.loo_error_ = float(errors[0]) if self._is_flat else errors
+        self.estimated_score_ = float(taken[0]["loo_r2"]) if taken else float("nan")
+        self.similarities_ = told["similarity"]
+        self.normalization_ = told["normalization"].replace("-", "_")
+        self.n_basis_ = told["bases"].get("n", len(told["basis_rows"]))
+        self.basis_indices_ = np.array(told["basis_rows"], dtype=np.int64)
+        if getattr(self, "_columns", None) is not None:
+            self.basis_indices_ = self._base_rows
+
+    @property
+    def coef_(self) -> npt.NDArray[np.float64]:
+        """Weights on the normalised similarities."""
+        weights = self._arrays()["weights"]
+        return weights[0] if self._is_flat else weights
+
+    @property
+    def intercept_(self) -> Any:
+        """One per output."""
+        intercepts = self._arrays()["intercepts"]
+        return float(intercepts[0]) if self._is_flat else intercepts
+
+    def _facts(self) -> dict[str, str]:
+        facts = super()._facts()
+        return {
+            "similarity": ", ".join(self.similarities_),
+            "bases": str(len(self.basis_indices_)),
+            "C": f"{self.C_:.3g}",
+            "R² of left-out samples": f"{self.estimated_score_:.4f}",
+            **{name: facts[name] for name in ("seconds", "of these") if name in facts},
+        }
+
+    @classmethod
+    def _restored(cls, model: _core.Model, told: dict[str, Any]) -> BasisExpansionRegressor:
+        specs = told["similarity"]
+        fitted = cls(specs[0] if len(specs) == 1 else specs)
+        fitted._resolved = resolve(fitted.similarity)
+        fitted._restore(model, told)
+        return fitted
+
+    def _restore(self, model: Any, told: dict[str, Any]) -> None:
+        """Parameters and attributes from a model file's header."""
+        shape = told["bases"]
+        self.set_params(
+            C=told["C"],
+            normalization=told["normalization"].replace("-", "_"),
+            fit_intercept=told["intercept"] != "none",
+            n_basis=shape.get("n", self.n_basis),
+        )
+        if told["basis"] in BASES:
+            self.set_params(basis=told["basis"])
+        if (training := told.get("training")) is not None:
+            self.set_params(random_state=ExactSeed(training["seed"]))
+        if (names := told.get("feature_names")) is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        if (columns := told.get("columns")) is not None:
+            self._table_columns = columns
+        self._is_flat = told["n_outputs"] == 1
+        self._model = model
+        self._describe(told)
+        if shape.get("kind") == "series":
+            self._n_channels = shape["channels"]
+        if "n_features" in shape:
+            self.n_features_in_ = shape["n_features"]

@@ -131,14 +131,11 @@ fn basis_expansion_problems_are_those_of_each_label() {
                     .class_weight(class_weight.clone())
                     .threads(1)
             };
-            let samples =
-                |values: &[f64]| {
-                    let values: Vec<f32> = values.iter().map(|&x| x as f32).collect();
-                    let n_rows = values.len() / D;
-                    AnySamples::Vectors(Vectors::Dense(
-                        DenseMatrix { values, n_rows, n_cols: D },
-                    ))
-                };
+            let samples = |values: &[f64]| {
+                let values: Vec<f32> = values.iter().map(|&x| x as f32).collect();
+                let n_rows = values.len() / D;
+                AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows, n_cols: D }))
+            };
             let values_of = |model: &dyn Classifier, values: &[f64]| {
                 let samples = samples(values);
                 let view = SamplesView::Other(&samples);

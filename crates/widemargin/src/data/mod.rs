@@ -18,6 +18,7 @@ mod resources;
 mod rows;
 mod samples;
 mod series;
+mod several_labels;
 mod sparse;
 mod string_units;
 mod table_columns;

@@ -2,7 +2,7 @@
 //! shared; and so are its leave-one-out error and its probabilities.
 
 use crate::common::histograms;
-use widemargin::data::{ClassWeight, DenseView, Label, Labels};
+use widemargin::data::{AnySamples, ClassWeight, DenseMatrix, DenseView, Label, Labels, SamplesView, Vectors};
 use widemargin::expansion::Normalization;
 use widemargin::model::{
     BasisExpansionParams, Classifier, LandmarkChoice, PowerMeanParams, Standardize, ThinPlateParams, from_bytes,
@@ -28,6 +28,10 @@ fn case() -> (Vec<f64>, Vec<f64>) {
     let of = |at: usize| if is_unknown(at / K, at % K) { f64::NAN } else { answer(at / K, at % K) };
     let answers = (0..N * K).map(of).collect();
     (values, answers)
+}
+
+fn kernel() -> ConditionalKernel {
+    "distance".parse().unwrap()
 }
 
 fn names() -> Vec<Label> {
@@ -73,7 +77,7 @@ fn weights() -> [ClassWeight; 2] {
 fn thin_plate_problems_are_those_of_each_label() {
     for (class_weight, c) in weights().into_iter().zip([3.0, 30.0]) {
         for landmarks in [None, Some(30)] {
-            let params = ThinPlateParams::new(ConditionalKernel::ThinPlate)
+            let params = ThinPlateParams::new(kernel())
                 .c(c)
                 .null_space(NullSpace::Free)
                 .standardize(Standardize::No)
@@ -127,17 +131,14 @@ fn basis_expansion_problems_are_those_of_each_label() {
                     .class_weight(class_weight.clone())
                     .threads(1)
             };
-            let samples =
-                |values: &[f64]| {
-                    let values: Vec<f32> = values.iter().map(|&x| x as f32).collect();
-                    let n_rows = values.len() / D;
-                    widemargin::data::AnySamples::Vectors(widemargin::data::Vectors::Dense(
-                        widemargin::data::DenseMatrix { values, n_rows, n_cols: D },
-                    ))
-                };
+            let samples = |values: &[f64]| {
+                let values: Vec<f32> = values.iter().map(|&x| x as f32).collect();
+                let n_rows = values.len() / D;
+                AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows, n_cols: D }))
+            };
             let values_of = |model: &dyn Classifier, values: &[f64]| {
                 let samples = samples(values);
-                let view = widemargin::data::SamplesView::Other(&samples);
+                let view = SamplesView::Other(&samples);
                 model.decision_values(&view, 1, &Monitor::none()).unwrap()
             };
             same(
@@ -157,15 +158,16 @@ fn power_mean_problems_are_those_of_each_label() {
         for class_weight in weights() {
             let params = PowerMeanParams::new(AdditiveKernel::PowerMean { p: -1.0 })
                 .nodes(nodes.clone())
+                .scale(false)
                 .c(2.0)
                 .loss(loss)
-                .tol(1e-5)
-                .max_iter(5000)
+                .tol(1e-6)
+                .max_epochs(5000)
                 .class_weight(class_weight)
                 .threads(1);
             let fit = |values: &[f64], labels: &Labels| params.fit(&view(values), labels).unwrap();
             let values_of = |model: &dyn Classifier, values: &[f64]| {
-                let view = widemargin::data::SamplesView::from(view(values));
+                let view = SamplesView::from(view(values));
                 model.decision_values(&view, 1, &Monitor::none()).unwrap()
             };
             same(
@@ -182,9 +184,9 @@ fn power_mean_problems_are_those_of_each_label() {
 fn a_model_of_several_labels_is_saved_and_refuses_one_class() {
     let (values, answers) = case();
     let labels = Labels::several(names(), &answers).unwrap();
-    let model = ThinPlateParams::new(ConditionalKernel::ThinPlate).fit(&view(&values), &labels).unwrap();
+    let model = ThinPlateParams::new(kernel()).fit(&view(&values), &labels).unwrap();
     let read = from_bytes(&model.to_bytes().unwrap()).unwrap();
-    let (samples, monitor) = (widemargin::data::SamplesView::from(view(&values)), Monitor::none());
+    let (samples, monitor) = (SamplesView::from(view(&values)), Monitor::none());
     assert!(read.has_several_labels() && read.classes() == names());
     let predicted = read.predict_labels(&samples, 1, &monitor).unwrap();
     let probabilities = read.predict_proba(&samples, 1, &monitor).unwrap();
@@ -195,7 +197,7 @@ fn a_model_of_several_labels_is_saved_and_refuses_one_class() {
     let error = read.predict(&samples, 1, &monitor).unwrap_err().to_string();
     assert!(error.contains("several labels"), "{error}");
     let one = Labels::new((0..N as i64).map(|row| row % 2));
-    let other = ThinPlateParams::new(ConditionalKernel::ThinPlate).fit(&view(&values), &one).unwrap();
+    let other = ThinPlateParams::new(kernel()).fit(&view(&values), &one).unwrap();
     assert!(Classifier::predict_labels(&other, &samples, 1, &monitor).is_err());
 }
 
@@ -207,7 +209,7 @@ fn the_order_of_samples_and_the_number_of_threads_make_no_difference() {
     };
     let fit = |values: &[f64], answers: &[f64], threads: usize| {
         let labels = Labels::several(names(), answers).unwrap();
-        let params = ThinPlateParams::new(ConditionalKernel::ThinPlate).c(3.0).threads(threads);
+        let params = ThinPlateParams::new(kernel()).c(3.0).threads(threads);
         params.fit(&view(values), &labels).unwrap().decision_values(&view(&case().0), 1).unwrap()
     };
     let (a, b) = (fit(&values, &answers, 1), fit(&turned(&values, D), &turned(&answers, K), 3));

@@ -1,0 +1,191 @@
+//! Labels where samples have several, or none: made of an indicator matrix, checked, balanced and drawn from.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use super::label_sets::LabelSets;
+use super::{ClassWeight, Label, Labels};
+use crate::error::{Error, Result};
+
+impl Labels {
+    /// Several labels a sample, from their names and an indicator matrix, samples × labels, row-major: 1 where the sample
+    /// has the label, 0 where it has it not, NaN where it is unknown.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if the matrix has no columns, or another number than there are names; [`Error::Parameter`] for a
+    /// repeated name and for another value than 0, 1 and NaN, with its row and column.
+    pub fn several(names: Vec<Label>, values: &[f64]) -> Result<Labels> {
+        let k = names.len();
+        if k == 0 || !values.len().is_multiple_of(k) {
+            let found = format!("{} values for {k} labels", values.len());
+            return Err(Error::shape("the label matrix", found, "one column for each of at least one label"));
+        }
+        Labels::from_codes(names.clone(), Vec::new())?;
+        if let Some(at) = values.iter().position(|value| !(value.is_nan() || *value == 0.0 || *value == 1.0)) {
+            let value = format!("{} at row {}, column {} ({})", values[at], at / k, at % k, names[at % k]);
+            return Err(Error::parameter(
+                "Y",
+                value,
+                "1 for a label that the sample has, 0 for one that it has not, NaN",
+            ));
+        }
+        let key = |row: &[f64]| -> Vec<i8> {
+            row.iter().map(|value| if value.is_nan() { 0 } else { 2 * (*value as i8) - 1 }).collect()
+        };
+        let mut seen: BTreeMap<Vec<i8>, u32> = values.chunks(k).map(|row| (key(row), 0)).collect();
+        seen.values_mut().enumerate().for_each(|(place, code)| *code = place as u32);
+        let codes = values.chunks(k).map(|row| seen[&key(row)]).collect();
+        let signed = seen.into_keys().flatten().map(f64::from).collect();
+        Ok(Labels { classes: names, codes, sets: Some(LabelSets { signed, n_labels: k }) })
+    }
+
+    /// Whether a sample has several labels, or none, rather than one class.
+    pub fn is_several(&self) -> bool {
+        self.sets.is_some()
+    }
+
+    /// Refuses several labels a sample where only classes are known.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`], naming what was asked for.
+    pub fn check_one_class(&self, what: &str) -> Result<()> {
+        if !self.is_several() {
+            return Ok(());
+        }
+        let expected =
+            format!("one class a sample for {what}: several labels are fitted in memory, by a method that is named");
+        Err(Error::parameter("Y", "several labels a sample", expected))
+    }
+
+    /// The sets of several labels.
+    pub(crate) fn sets(&self) -> Option<&LabelSets> {
+        self.sets.as_ref()
+    }
+
+    /// Groups by which samples are drawn, so that what is rare is drawn too: the group of each sample, and their number. Of
+    /// classes these are the classes; of several labels each sample counts for the rarest that it has, or for none.
+    pub(crate) fn strata(&self) -> (Vec<u32>, usize) {
+        let Some(sets) = &self.sets else { return (self.codes.clone(), self.classes.len()) };
+        let k = self.classes.len();
+        let totals = sets.totals(&self.codes, &vec![1.0; self.codes.len()]);
+        let rarest = |code: u32| {
+            let has = (0..k).filter(|&label| sets.of(code)[label] > 0.0);
+            has.min_by(|&a, &b| totals[a][1].total_cmp(&totals[b][1])).map_or(k as u32, |label| label as u32)
+        };
+        let of_set: Vec<u32> = (0..sets.len() as u32).map(rarest).collect();
+        (self.codes.iter().map(|&code| of_set[code as usize]).collect(), k + 1)
+    }
+
+    /// The same as labels of one class each, for what draws by class.
+    pub(crate) fn as_strata(&self) -> Cow<'_, Labels> {
+        if self.sets.is_none() {
+            return Cow::Borrowed(self);
+        }
+        let (codes, n) = self.strata();
+        let classes = (0..n as i64).map(Label::Integer).collect();
+        Cow::Owned(Labels { classes, codes, sets: None })
+    }
+
+    /// The weights of several labels: 0 for a sample of which no label is known.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for class weights by name, and for a label that all samples have, or none, or of which nothing is
+    /// known.
+    pub(super) fn check_sets(&self, weights: &mut [f64], class_weight: &ClassWeight) -> Result<()> {
+        let Some(sets) = &self.sets else { return Ok(()) };
+        if let ClassWeight::PerClass(_) = class_weight {
+            let expected = "balanced or none where samples have several labels: there are no classes to be named";
+            return Err(Error::parameter("class_weight", "a factor a class", expected));
+        }
+        for (weight, &code) in weights.iter_mut().zip(&self.codes) {
+            if sets.of(code).iter().all(|signed| *signed == 0.0) {
+                *weight = 0.0;
+            }
+        }
+        for (label, [without, with]) in self.classes.iter().zip(sets.totals(&self.codes, weights)) {
+            let problem = match (without > 0.0, with > 0.0) {
+                (true, true) => continue,
+                (false, true) => "every sample of which it is known has it",
+                (true, false) => "no sample has it",
+                (false, false) => "of no sample is it known",
+            };
+            let expected = format!("a label needs samples that have it and samples that have it not: {problem}");
+            return Err(Error::parameter("Y", format!("the column of label {label}"), expected));
+        }
+        Ok(())
+    }
+
+    /// With balanced weights, for each label by itself the samples that have it weigh as much as those that have it not,
+    /// and together as much as before. Classes are left as they are: their weights are those of their samples.
+    pub(crate) fn balanced(mut self, class_weight: &ClassWeight, weights: &[f64]) -> Labels {
+        if *class_weight == ClassWeight::Balanced
+            && let Some(sets) = &mut self.sets
+        {
+            let totals = sets.totals(&self.codes, weights);
+            for row in sets.signed.chunks_mut(sets.n_labels) {
+                for (signed, sides) in row.iter_mut().zip(&totals) {
+                    let own = sides[usize::from(*signed > 0.0)];
+                    *signed = signed.signum() * if *signed == 0.0 { 0.0 } else { (sides[0] + sides[1]) / (2.0 * own) };
+                }
+            }
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::effective_weights;
+
+    const NAN: f64 = f64::NAN;
+
+    fn several(values: &[f64]) -> Result<Labels> {
+        Labels::several((0..3).map(Label::Integer).collect(), values)
+    }
+
+    #[test]
+    fn samples_with_the_same_answers_share_a_set() {
+        let labels = several(&[1.0, 0.0, NAN, 0.0, 0.0, 1.0, 1.0, 0.0, NAN, 0.0, 1.0, 1.0]).unwrap();
+        assert_eq!((labels.len(), labels.codes()), (4, &[2, 0, 2, 1][..]));
+        assert_eq!(labels.sets().unwrap().of(2), [1.0, -1.0, 0.0]);
+        // Label 1 is rarer than 0 and 2.
+        assert_eq!(labels.strata(), (vec![0, 2, 0, 1], 4));
+        let part = labels.select(&[1, 2]);
+        assert_eq!((part.codes(), part.classes().len(), part.is_several()), (&[0, 2][..], 3, true));
+    }
+
+    #[test]
+    fn each_label_is_balanced_by_itself() {
+        let values = [1.0, 0.0, 0.0, 0.0, 1.0, NAN, 0.0, 1.0, 1.0, NAN, NAN, NAN];
+        let labels = several(&values).unwrap();
+        let weights = effective_weights(&labels, Some(&[1.0, 2.0, 3.0, 1.0]), &ClassWeight::Balanced).unwrap();
+        assert_eq!(weights, [1.0, 2.0, 3.0, 0.0], "nothing is known of the last sample");
+        let balanced = labels.balanced(&ClassWeight::Balanced, &weights);
+        let sets = balanced.sets().unwrap();
+        assert_eq!(sets.totals(balanced.codes(), &weights), [[5.0, 1.0], [1.0, 5.0], [1.0, 3.0]]);
+        let of = |row: usize, label: usize| sets.of(balanced.codes()[row])[label] * weights[row];
+        for label in 0..3 {
+            let all: Vec<f64> = (0..4).map(|row| of(row, label)).collect();
+            assert!(all.iter().sum::<f64>().abs() < 1e-12, "{all:?}");
+            let total: f64 = all.iter().map(|signed| signed.abs()).sum();
+            assert!((total - [6.0, 6.0, 4.0][label]).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn wrong_matrices_are_told() {
+        let told = |values: &[f64]| several(values).unwrap_err().to_string();
+        assert!(told(&[1.0, 0.0]).contains("2 values for 3 labels"));
+        assert!(told(&[1.0, 0.0, 2.0]).contains("Y = 2 at row 0, column 2 (2)"), "{}", told(&[1.0, 0.0, 2.0]));
+        let empty = |values: &[f64]| {
+            effective_weights(&several(values).unwrap(), None, &ClassWeight::Uniform).unwrap_err().to_string()
+        };
+        assert!(empty(&[1.0, 0.0, 0.0, 0.0, 0.0, 1.0]).contains("column of label 1"));
+        assert!(empty(&[1.0, 1.0, 0.0, 0.0, 1.0, 1.0]).contains("every sample of which it is known has it"));
+        assert!(empty(&[1.0, NAN, 0.0, 0.0, NAN, 1.0]).contains("of no sample is it known"));
+        let labels = several(&[1.0, 0.0, 0.0, 0.0, 1.0, 1.0]).unwrap();
+        let named = ClassWeight::PerClass([(Label::Integer(0), 2.0)].into());
+        assert!(effective_weights(&labels, None, &named).unwrap_err().to_string().contains("several labels"));
+    }
+}

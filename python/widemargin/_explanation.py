@@ -463,11 +463,11 @@ def _explanation(estimator: Any, told: dict[str, Any], page: str, one: Any) -> E
         )
         for term in told["terms"]
     ]
-    probabilities = told["probabilities"]
+    predicted, probabilities = classes[told["predicted"]], told["probabilities"]
     return Explanation(
         method=told["method"],
         classes=classes,
-        predicted=classes[told["predicted"]].item() if hasattr(classes, "dtype") else classes[told["predicted"]],
+        predicted=predicted.item() if isinstance(predicted, np.generic) else predicted,
         decision_values=np.array(told["decision_values"], dtype=np.float64),
         probabilities=None if probabilities is None else np.array(probabilities),
         intercepts=np.array(told["intercepts"], dtype=np.float64),

@@ -8,7 +8,7 @@ use widemargin::problem::OneVsRest;
 use widemargin::select::{Evaluation, Ranking, Scoring, log_loss};
 
 /// Scores of a model on labelled samples, as `evaluate` computes them.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Measured {
     /// What was counted.
     pub evaluation: Evaluation,

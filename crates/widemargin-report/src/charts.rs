@@ -6,18 +6,19 @@ use widemargin::select::ConfusionMatrix;
 use crate::measured::Reliability;
 use crate::samples::{beginning, number};
 
-/// Side of a square chart, and of the space for its labels.
+/// Side of a square chart, and the space around it for labels and dots.
 const SIDE: f64 = 210.0;
 const LEFT: f64 = 40.0;
 const BELOW: f64 = 34.0;
+const TOP: f64 = 14.0;
 
 /// A square from 0 to 1 on both axes.
 fn unit_square(across: &str, up: &str, inside: Markup) -> Markup {
-    let (x, y) = (|v: f64| LEFT + SIDE * v, |v: f64| 8.0 + SIDE * (1.0 - v));
+    let (x, y) = (|v: f64| LEFT + SIDE * v, |v: f64| TOP + SIDE * (1.0 - v));
     html! {
-        svg class="wm-svg" viewBox={ "0 0 " (LEFT + SIDE + 12.0) " " (SIDE + BELOW + 10.0) } width=(LEFT + SIDE + 12.0) height=(SIDE + BELOW + 10.0) role="img" {
+        svg class="wm-svg" viewBox={ "0 0 " (LEFT + SIDE + 12.0) " " (SIDE + BELOW + TOP) } width=(LEFT + SIDE + 12.0) height=(SIDE + BELOW + TOP) role="img" {
             title { (up) " against " (across) }
-            rect class="wm-axis" x=(LEFT) y="8" width=(SIDE) height=(SIDE) {}
+            rect class="wm-axis" x=(LEFT) y=(TOP) width=(SIDE) height=(SIDE) {}
             @for tick in [0.0, 0.5, 1.0] {
                 text class="wm-t" x=(x(tick)) y=(y(0.0) + 14.0) text-anchor="middle" { (tick) }
                 text class="wm-t" x=(LEFT - 5.0) y=(y(tick) + 4.0) text-anchor="end" { (tick) }
@@ -30,7 +31,7 @@ fn unit_square(across: &str, up: &str, inside: Markup) -> Markup {
 }
 
 fn points(curve: impl Iterator<Item = (f64, f64)>) -> String {
-    let point = |(x, y): (f64, f64)| format!("{:.1},{:.1}", LEFT + SIDE * x, 8.0 + SIDE * (1.0 - y));
+    let point = |(x, y): (f64, f64)| format!("{:.1},{:.1}", LEFT + SIDE * x, TOP + SIDE * (1.0 - y));
     curve.map(point).collect::<Vec<_>>().join(" ")
 }
 
@@ -46,7 +47,7 @@ pub fn curve(across: &str, up: &str, all: &[(f64, f64)], diagonal: bool) -> Mark
         across,
         up,
         html! {
-            @if diagonal { polyline class="wm-axis" stroke-dasharray="4 4" points=(points([(0.0, 0.0), (1.0, 1.0)].into_iter())) {} }
+            @if diagonal { polyline class="wm-dash" points=(points([(0.0, 0.0), (1.0, 1.0)].into_iter())) {} }
             polyline class="wm-s1" stroke-width="1.8" points=(points(shown)) {}
         },
     )
@@ -59,10 +60,10 @@ pub fn reliability(ranges: &[Reliability], of: &str) -> Markup {
         &format!("probability of {of}"),
         "observed share",
         html! {
-            polyline class="wm-axis" stroke-dasharray="4 4" points=(points([(0.0, 0.0), (1.0, 1.0)].into_iter())) {}
+            polyline class="wm-dash" points=(points([(0.0, 0.0), (1.0, 1.0)].into_iter())) {}
             polyline class="wm-s1" stroke-width="1.2" points=(points(ranges.iter().map(|range| (range.predicted, range.observed)))) {}
             @for range in ranges {
-                circle class="wm-pro" cx=(format!("{:.1}", LEFT + SIDE * range.predicted)) cy=(format!("{:.1}", 8.0 + SIDE * (1.0 - range.observed)))
+                circle class="wm-pro" cx=(format!("{:.1}", LEFT + SIDE * range.predicted)) cy=(format!("{:.1}", TOP + SIDE * (1.0 - range.observed)))
                     r=(format!("{:.1}", 2.5 + 9.0 * (range.weight / total).sqrt())) opacity="0.8" {
                     title { (number(range.weight)) " samples: predicted " (number(range.predicted)) ", observed " (number(range.observed)) }
                 }

@@ -128,8 +128,8 @@ fn head(explanation: &Explanation, sample: Option<(Shown<'_>, usize)>) -> Markup
 fn weight(explanation: &Explanation, term: &Term, class: usize) -> String {
     match (&term.weights[..], explanation.classes.len()) {
         ([], _) => String::new(),
-        ([one], 2) => number(if class == 0 { -one } else { *one }),
-        (all, _) => number(all[class]),
+        ([one], 2) => number(if class == 0 { -one } else { *one }).replace('-', "−"),
+        (all, _) => number(all[class]).replace('-', "−"),
     }
 }
 

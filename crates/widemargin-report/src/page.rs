@@ -227,7 +227,7 @@ fn what(model: &dyn Classifier) -> Markup {
                     tr { th { "samples" } td { (model.kind()) @if let Some(n) = model.n_features() { ", " (n) " features" } } }
                     tr { th { "classes" } td { (classes.len()) ": " (first.join(", ")) @if classes.len() > first.len() { ", …" } } }
                     @for (name, value) in &object {
-                        @if !["samples"].contains(&name.as_str()) { tr { th { (name.replace('_', " ")) } td { (plain(value)) } } }
+                        @if name != "samples" && plain(value) != "–" { tr { th { (name.replace('_', " ")) } td { (plain(value)) } } }
                     }
                     tr { th { "weights" } td { (model.n_weights()) } }
                     tr { th { "probabilities" } td { (calibration(model)) } }
@@ -270,12 +270,12 @@ fn calibration(model: &dyn Classifier) -> String {
 
 fn training(model: &dyn Classifier, report: &FitReport) -> String {
     format!(
-        "{} after {} {} in {} s; relative duality gap {:.1e} at most",
+        "{} after {} {} in {} s; relative duality gap {} at most",
         report.status.as_str(),
         report.max_iterations(),
         model.iterations(),
         number(report.seconds()),
-        report.gap(),
+        number(report.gap()),
     )
 }
 
@@ -351,12 +351,18 @@ fn details(model: &dyn Classifier, measured: &Measured) -> Markup {
                     (charts::reliability(&measured.reliability, &of))
                     @if let Some(ranking) = &measured.ranking {
                         (charts::curve("false positive rate", "true positive rate", &ranking.roc_curve(), true))
-                        (charts::curve("recall", "precision", &ranking.precision_recall_curve(), false))
+                        (charts::curve("recall", "precision", &in_steps(&ranking.precision_recall_curve()), false))
                     }
                 }
             }
         }
     }
+}
+
+/// A curve of precision whose value holds back to the recall before.
+fn in_steps(curve: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let steps = curve.windows(2).flat_map(|pair| [(pair[0].0, pair[1].1), pair[1]]);
+    curve.first().copied().into_iter().chain(steps).collect()
 }
 
 /// The bases, or features, by the norm of their weights over all classes.

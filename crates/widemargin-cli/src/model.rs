@@ -5,11 +5,10 @@ use std::path::Path;
 use serde_json::{Value, json};
 use widemargin::model::{Classifier, FileFacts};
 use widemargin::solve::Report;
-use widemargin_io::{Format, ReadOptions, Table};
+use widemargin_io::{Format, LabelColumn, ReadOptions, Table};
 
 use crate::args::Input;
 use crate::context::Context;
-use crate::label_column::label_column;
 use crate::report::{Failure, shown};
 use crate::stream::put_in_order;
 
@@ -37,9 +36,14 @@ pub fn load_for(path: &Path, input: &Input, context: &Context) -> Result<Model, 
     Err(Failure::input(message).help(format!("if the file does hold {wanted}, say how: {formats}")))
 }
 
-/// Reads all samples for a model, their columns in its order; labels are read where the file has a column of them.
-pub fn read_for(model: &dyn Classifier, input: &Input, context: &Context) -> Result<Table, Failure> {
-    let (file, label) = (&input.data, label_column(input, model)?);
+/// Reads all samples for a model, with labels from a column; the columns of features are then in the model's order.
+pub fn read_for(
+    model: &dyn Classifier,
+    input: &Input,
+    label: LabelColumn,
+    context: &Context,
+) -> Result<Table, Failure> {
+    let file = &input.data;
     let options = ReadOptions { label, n_features: model.n_features(), ..input.options_for(model) };
     let (mut table, _) = context.read(file, &options)?;
     put_in_order(&mut table, model, file)?;

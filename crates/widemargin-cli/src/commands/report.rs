@@ -68,7 +68,7 @@ impl ReportArgs {
             Some(input) => {
                 check_output(&self.output, input, Some(&self.model))?;
                 let model = load_for(&self.model, input, context)?;
-                let table = read_for(&*model, input, context)?;
+                let table = read_for(&*model, input, input.label.clone().unwrap_or_default(), context)?;
                 let (file, labels) = (&input.data, table.require_labels(&input.data)?);
                 let view = table.samples.view()?;
                 let name = shown(file).to_string();

@@ -60,6 +60,17 @@ def test_data_that_are_not_there_are_named(name, tmp_path, monkeypatch, capsys):
     assert "--data takes" in said
 
 
+def test_every_kind_is_explained(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib").use("Agg")
+    monkeypatch.syspath_prepend(EXAMPLES)
+    example = importlib.import_module("explained_prediction")
+    predicted = example.main(["--small", "--out", str(tmp_path)])
+    assert len(predicted) == len(example.KINDS)
+    assert predicted[-1] == "Polish"
+    for kind in example.KINDS:
+        assert (tmp_path / f"explained_{kind}.png").stat().st_size > 5000
+
+
 def test_the_examples_are_listed():
     listed = (EXAMPLES / "README.md").read_text(encoding="utf-8")
     for path in EXAMPLES.glob("*.py"):

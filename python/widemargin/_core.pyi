@@ -140,6 +140,19 @@ class Model:
     def transform(self, samples: _Collected, threads: int, monitor: _Monitor | None = None) -> _Features:
         """(samples, features), of an expansion."""
 
+def explain(model: Model, samples: _Collected, n_terms: int) -> tuple[str, str]:
+    """Why the first of some samples is predicted as it is, as JSON and as HTML."""
+
+def report(
+    model: Model,
+    title: str,
+    data: tuple[_Collected, _Target, str] | None,
+    path: str | None,
+    threads: int,
+    monitor: _Monitor | None = None,
+) -> str:
+    """A page on a model, with labelled samples and what they are called; written to a file where one is given."""
+
 def fit_power_mean(
     samples: _Samples,
     target: _Target,

@@ -1,4 +1,5 @@
-"""Inspection of similarities and fitted models: spectra, what a fit tried, and the bases with the largest weights.
+"""Inspection of similarities and fitted models: spectra, what a fit tried, the bases with the largest weights, and why
+a prediction is as it is.
 
 Displays follow scikit-learn's: created by ``from_…``, drawn by ``plot``, with the axes as ``ax_``. They need
 matplotlib.
@@ -15,18 +16,24 @@ import numpy.typing as npt
 
 from . import _core
 from ._basis_display import BasisDisplay
+from ._explanation import Explanation, ExplanationDisplay, ExplanationTerm, explain, report
 from ._looks import HUES, INK, NEGATIVE, SOFT, axes_for, check_has, check_matplotlib, cycle, short, wrapped
 from ._path_display import PathDisplay, Tried
 from .similarity import resolve
 
 __all__ = [
     "BasisDisplay",
+    "Explanation",
+    "ExplanationDisplay",
+    "ExplanationTerm",
     "PathDisplay",
     "Spectrum",
     "SpectrumDisplay",
     "Tried",
     "dual_variables",
+    "explain",
     "margins",
+    "report",
     "spectrum",
 ]
 

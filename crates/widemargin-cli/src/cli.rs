@@ -28,10 +28,14 @@ pub enum Command {
     Predict(commands::predict::Predict),
     /// Evaluate a model on labelled samples: accuracy, and scores per class
     Evaluate(commands::evaluate::Evaluate),
+    /// Explain one prediction: what speaks for and against the predicted class
+    Explain(commands::explain::Explain),
     /// Cross-validate a method; lists of values define a grid search
     Cv(Box<commands::cv::Cv>),
     /// Show what a model file contains
     Inspect(commands::inspect::Inspect),
+    /// Write a page on a model: what it is, how good it is, and which samples it gets wrong and why
+    Report(commands::report::ReportArgs),
     /// Measure how far a similarity is from being a kernel, by its negative eigenvalues
     Spectrum(commands::spectrum::SpectrumArgs),
     /// Convert samples to vectors: HOG features of images, or the basis expansion of a model

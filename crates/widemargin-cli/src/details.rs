@@ -140,6 +140,14 @@ fn excerpt(text: &str) -> String {
     if length > CHARACTERS_SHOWN { format!("{shown}… ({} characters)", HumanCount(length as u64)) } else { shown }
 }
 
+/// A sample that a line can hold, such as a string.
+pub fn sample_text(samples: &AnySamples, at: usize) -> Option<String> {
+    match samples {
+        AnySamples::Strings(strings) => strings.get(at).map(|text| excerpt(text)),
+        _ => None,
+    }
+}
+
 /// The bases with how much each weighs: JSON of all, and a table of the heaviest.
 fn bases(model: &BasisExpansionSvc<AnySimilarity>) -> (Value, String) {
     let n = model.n_bases();

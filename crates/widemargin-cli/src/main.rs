@@ -14,6 +14,7 @@ mod context;
 mod demo;
 mod details;
 mod folds;
+mod label_column;
 mod labels;
 mod method;
 mod model;
@@ -56,8 +57,10 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Train(train) => train.run(&context),
         Command::Predict(predict) => predict.run(&context),
         Command::Evaluate(evaluate) => evaluate.run(&context),
+        Command::Explain(explain) => explain.run(&context),
         Command::Cv(cv) => cv.run(&context),
         Command::Inspect(inspect) => inspect.run(&context),
+        Command::Report(report) => report.run(&context),
         Command::Spectrum(spectrum) => spectrum.run(&context),
         Command::Describe(describe) => describe.run(&context),
         Command::Convert(convert) => convert.run(&context),

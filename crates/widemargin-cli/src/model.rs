@@ -5,11 +5,12 @@ use std::path::Path;
 use serde_json::{Value, json};
 use widemargin::model::{Classifier, FileFacts};
 use widemargin::solve::Report;
-use widemargin_io::{Format, Table};
+use widemargin_io::{Format, LabelColumn, ReadOptions, Table};
 
 use crate::args::Input;
 use crate::context::Context;
 use crate::report::{Failure, shown};
+use crate::stream::put_in_order;
 
 /// A model, whatever its method.
 pub type Model = Box<dyn Classifier>;
@@ -33,6 +34,20 @@ pub fn load_for(path: &Path, input: &Input, context: &Context) -> Result<Model, 
         _ => "--format libsvm, csv, tsv, npy or npz",
     };
     Err(Failure::input(message).help(format!("if the file does hold {wanted}, say how: {formats}")))
+}
+
+/// Reads all samples for a model, with labels from a column; the columns of features are then in the model's order.
+pub fn read_for(
+    model: &dyn Classifier,
+    input: &Input,
+    label: LabelColumn,
+    context: &Context,
+) -> Result<Table, Failure> {
+    let file = &input.data;
+    let options = ReadOptions { label, n_features: model.n_features(), ..input.options_for(model) };
+    let (mut table, _) = context.read(file, &options)?;
+    put_in_order(&mut table, model, file)?;
+    Ok(table)
 }
 
 /// Reads a model file; what the user should know of it is a line on standard error.

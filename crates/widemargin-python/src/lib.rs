@@ -7,6 +7,7 @@ mod basis_expansion;
 mod convert;
 mod errors;
 mod expansion;
+mod explain;
 mod files;
 mod inspection;
 mod landmark_plan;
@@ -35,6 +36,8 @@ mod _core {
     use crate::basis_expansion::fit_basis_expansion;
     #[pymodule_export]
     use crate::expansion::{fit_basis_expansion_remote, fit_expansion, normalised, unnormalized};
+    #[pymodule_export]
+    use crate::explain::{explain, report};
     #[pymodule_export]
     use crate::files::write_file;
     #[pymodule_export]

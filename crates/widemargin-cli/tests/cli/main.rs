@@ -7,6 +7,7 @@ mod basis_expansion_trouble;
 mod columns;
 mod cross_validation;
 mod demo;
+mod explain;
 mod formats;
 mod help;
 mod kinds;

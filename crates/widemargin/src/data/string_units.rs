@@ -34,6 +34,13 @@ impl Unit {
     )
     .or("character");
 
+    /// The units of a string.
+    pub fn split(self, string: &str) -> Vec<&str> {
+        let mut units = Vec::new();
+        self.each(string, |unit| units.push(unit));
+        units
+    }
+
     /// The units of a string, one after another.
     pub(crate) fn each<'s>(self, string: &'s str, mut unit: impl FnMut(&'s str)) {
         match self {

@@ -3,7 +3,7 @@
 use super::BasisExpansion;
 use super::decision::FoldedDecision;
 use super::part_map::PartMap;
-use crate::data::{CsrMatrix, Rows};
+use crate::data::{CsrMatrix, Rows, Samples};
 use crate::error::Result;
 use crate::similarity::Similarity;
 
@@ -85,5 +85,31 @@ impl<S: Similarity> BasisExpansion<S> {
             first += map.n_columns();
         }
         Ok(parts)
+    }
+
+    /// √Σ v² of the weights on the similarity to each basis, over all problems and parts that compare; empty where samples
+    /// bring the columns.
+    pub(crate) fn norms_of_bases(&self, weights: &[f32], n_problems: usize) -> Vec<f64> {
+        let n_bases = self.bases().len();
+        if self.similarity.brings_columns() {
+            return Vec::new();
+        }
+        let folded = FoldedDecision::new(&self.maps, weights, n_problems);
+        let (mut sums, mut first) = (vec![0.0f64; n_bases], 0);
+        for (part, map) in folded.maps.iter().enumerate() {
+            let PartMap::Affine { factors, .. } = map else { continue };
+            if self.similarity.own_features(part, &self.described).is_none() {
+                // Polynomials come after the bases.
+                for (column, basis) in
+                    self.columns_of(part).into_iter().enumerate().filter(|(_, basis)| *basis < n_bases)
+                {
+                    let factor = f64::from(if factors.len() == 1 { factors[0] } else { factors[column] });
+                    let of = |problem: usize| (factor * folded.weight(problem, first + column)).powi(2);
+                    sums[basis] += (0..n_problems).map(of).sum::<f64>();
+                }
+            }
+            first += map.n_columns();
+        }
+        sums.into_iter().map(f64::sqrt).collect()
     }
 }

@@ -1,21 +1,21 @@
 //! The edits that turn one string into another: the path of an edit distance.
 
 use super::comparison::{Comparison, MOST_CELLS, PathStep, Pieces};
-use super::text::EditMetric;
 
-/// The path from the basis x to the sample y; none for the metrics that have none, and for strings of which the table would
-/// be too large.
-///
-/// Of `lcs` the shares count the characters in common, of the others they are the costs of the edits.
-pub(super) fn path(metric: EditMetric, costs: [usize; 3], x: &[u32], y: &[u32]) -> Option<Comparison> {
-    let swaps = metric == EditMetric::Osa;
-    let [insert, delete, substitute] = match metric {
-        EditMetric::Levenshtein => costs.map(|cost| cost as f64),
-        EditMetric::Osa => [1.0; 3],
-        EditMetric::Indel | EditMetric::Lcs => [1.0, 1.0, 2.0],
-        // Damerau's may insert between what is swapped, and Jaro has no path.
-        _ => return None,
-    };
+/// What edits cost, and what their path counts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Edits {
+    /// To insert, to delete, to substitute.
+    pub costs: [f64; 3],
+    /// Whether neighbours may be swapped at a cost of 1.
+    pub swaps: bool,
+    /// Whether the shares are the characters in common, not the costs.
+    pub in_common: bool,
+}
+
+/// The path from the basis x to the sample y; none for strings of which the table would be too large.
+pub(super) fn path(edits: Edits, x: &[u32], y: &[u32]) -> Option<Comparison> {
+    let Edits { costs: [insert, delete, substitute], swaps, in_common } = edits;
     let (m, n) = (x.len(), y.len());
     if (m + 1).saturating_mul(n + 1) > MOST_CELLS {
         return None;
@@ -71,7 +71,7 @@ pub(super) fn path(metric: EditMetric, costs: [usize; 3], x: &[u32], y: &[u32]) 
         }
     }
     path.reverse();
-    if metric == EditMetric::Lcs {
+    if in_common {
         let is_pair = |step: &PathStep| step.basis.is_some() && step.sample.is_some();
         path.iter_mut().for_each(|step| step.share = f64::from(u8::from(is_pair(step))));
         return Some(Comparison::of("characters in common", Pieces::Characters { path }));

@@ -18,8 +18,9 @@
 
 use rapidfuzz::distance::{damerau_levenshtein, indel, jaro, jaro_winkler, lcs_seq, levenshtein, osa};
 
+use super::edit_path::{self, Edits};
 use super::row::{Definite, Definition, Onnx, SimilarityRow, built};
-use super::{Comparison, Similarity, edit_path};
+use super::{Comparison, Similarity};
 use crate::data::{Unit, UnitCodes};
 use crate::error::Result;
 use crate::parameters::{Parameter, Values};
@@ -272,9 +273,17 @@ impl Similarity for Edit {
         (bases, basis): (&Vec<String>, usize),
         (samples, sample): (&Vec<String>, usize),
     ) -> Result<Option<Comparison>> {
+        let costs = match self.metric {
+            EditMetric::Levenshtein => self.costs.map(|cost| cost as f64),
+            EditMetric::Osa => [1.0; 3],
+            EditMetric::Indel | EditMetric::Lcs => [1.0, 1.0, 2.0],
+            // Damerau's may insert between what is swapped, and Jaro has no path.
+            EditMetric::Damerau | EditMetric::Jaro | EditMetric::JaroWinkler => return Ok(None),
+        };
+        let (swaps, in_common) = (self.metric == EditMetric::Osa, self.metric == EditMetric::Lcs);
         let mut codes = UnitCodes::new(self.unit);
         let (x, y) = (codes.of(&bases[basis]), codes.of(&samples[sample]));
-        Ok(edit_path::path(self.metric, self.costs, &x, &y))
+        Ok(edit_path::path(Edits { costs, swaps, in_common }, &x, &y))
     }
 
     fn is_symmetric(&self, _part: usize) -> bool {

@@ -14,10 +14,10 @@ use widemargin::similarity::{
     similarity_rows,
 };
 
-const N: usize = 30;
+pub const N: usize = 30;
 
 /// Numbers from 0 to 1.
-fn noise(n: usize) -> Vec<f32> {
+pub fn noise(n: usize) -> Vec<f32> {
     let mut state = 12345u32;
     let mut next = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -34,7 +34,7 @@ fn rows(n_cols: usize) -> Vec<f32> {
     values
 }
 
-fn dense(values: Vec<f32>) -> AnySamples {
+pub fn dense(values: Vec<f32>) -> AnySamples {
     let n_cols = values.len() / N;
     AnySamples::Vectors(Vectors::Dense(DenseMatrix { values, n_rows: N, n_cols }))
 }
@@ -53,7 +53,7 @@ fn sparse(values: &[f32]) -> AnySamples {
 }
 
 /// Samples of a kind, in every form that they have.
-fn samples_of(kind: &str) -> Vec<AnySamples> {
+pub fn samples_of(kind: &str) -> Vec<AnySamples> {
     match kind {
         "vectors" => vec![dense(rows(N)), sparse(&rows(N)), dense(rows(3))],
         "bit sets" => {
@@ -83,7 +83,7 @@ fn samples_of(kind: &str) -> Vec<AnySamples> {
 }
 
 /// Every example of every similarity, with samples that it takes.
-fn for_every_similarity(mut test: impl FnMut(&SimilarityRow, &str, &AnySamples)) {
+pub fn for_every_similarity(mut test: impl FnMut(&SimilarityRow, &str, &AnySamples)) {
     for row in similarity_rows() {
         for samples in row.samples.iter().flat_map(|kind| samples_of(kind)) {
             for spec in row.examples {
@@ -94,7 +94,7 @@ fn for_every_similarity(mut test: impl FnMut(&SimilarityRow, &str, &AnySamples))
 }
 
 /// The similarity, and its step with what it has learned.
-fn fitted(spec: &str, samples: &AnySamples) -> (AnySimilarity, Spec) {
+pub fn fitted(spec: &str, samples: &AnySamples) -> (AnySimilarity, Spec) {
     let mut similarity = AnySimilarity::new(&[spec]).unwrap();
     let weights = vec![1.0; samples.len()];
     similarity.fit(&Training { samples, weights: &weights, threads: 1, monitor: &Monitor::none() }).unwrap();

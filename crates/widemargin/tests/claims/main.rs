@@ -11,6 +11,7 @@ mod common;
 mod damaged_checkpoints;
 mod every_similarity;
 mod expansion_alone;
+mod explanations;
 mod gap_is_reached;
 mod greedy_selection;
 mod grid_fixtures;

@@ -189,6 +189,12 @@ impl<S: Similarity> BasisExpansionSvc<S> {
         Some(expansion.squares_of_bases(&self.weights).into_iter().map(f64::sqrt).collect())
     }
 
+    /// The norm over all problems and parts of the weights on the similarity to each basis, whatever the normalization: of
+    /// Mw, where features are φ = Mᵀs. Empty where samples bring their similarities, or features only.
+    pub fn weights_of_similarities(&self) -> Vec<f64> {
+        self.expansion.norms_of_bases(&self.weights, self.intercepts.len())
+    }
+
     /// The point of the path that was taken; none if C was given.
     pub fn chosen(&self) -> Option<&PathPoint> {
         self.path.iter().find(|point| point.c == self.c)

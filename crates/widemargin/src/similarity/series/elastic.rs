@@ -195,7 +195,8 @@ impl<F: Rule> Similarity for Elastic<F> {
         samples: (&Series, usize),
     ) -> Result<Option<Comparison>> {
         self.check(bases.0, samples.0)?;
-        Ok(path(self, bases, samples))
+        let band = self.band(samples.0.length(samples.1), bases.0.length(bases.1));
+        Ok(path(self.rule, band, bases, samples))
     }
 
     fn is_symmetric(&self, _part: usize) -> bool {

@@ -1,6 +1,5 @@
 //! The path of an elastic distance: the table once more, whole, and from its last cell back to where each came from.
 
-use super::elastic::Elastic;
 use super::lanes::{Group, Work};
 use super::rule::{Extra, Neighbours, Place, Rule, Table};
 use crate::data::{Samples, Series};
@@ -8,10 +7,11 @@ use crate::isa::Isa;
 use crate::simd::{Portable, Simd};
 use crate::similarity::comparison::{Comparison, MOST_CELLS, PathStep, Pieces};
 
-/// The path between a basis and a sample; none of a rule that has no single path, and for series of which the table would be
+/// The path between a basis and a sample within a band; none of a rule that has no single path, and for series of which the table would be
 /// too large. The shares are what each step adds to the last cell, before [`Rule::finish`].
 pub(super) fn path<F: Rule>(
-    elastic: &Elastic<F>,
+    rule: F,
+    band: usize,
     (bases, basis): (&Series, usize),
     (samples, sample): (&Series, usize),
 ) -> Option<Comparison> {
@@ -19,10 +19,11 @@ pub(super) fn path<F: Rule>(
     if !F::HAS_PATH || m.saturating_mul(n) > MOST_CELLS {
         return None;
     }
-    let (rule, isa) = (elastic.rule, Isa::Portable(Portable));
+    let isa = Isa::Portable(Portable);
     let [y, x] = [Samples::select(bases, &[basis]), Samples::select(samples, &[sample])];
-    let (of_y, of_x): (Vec<Extra>, Vec<Extra>) = (elastic.extras(&y), elastic.extras(&x));
-    let (group, band) = (Group::new(isa, &y, &of_y, &[0]), elastic.band(m, n));
+    let extra = |series: &Series| vec![rule.extra(series.series(0), series.channels())];
+    let (of_y, of_x): (Vec<Extra>, Vec<Extra>) = (extra(&y), extra(&x));
+    let group = Group::new(isa, &y, &of_y, &[0]);
     let (offsets, mut work) = (rule.offsets(m.max(n)), Work::default());
     group.with_table(x.series(0), &of_x[0], band, &offsets, &mut work, |table| {
         let mut filled =

@@ -1,0 +1,169 @@
+//! `widemargin explain`: why one sample is predicted as it is.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::json;
+use widemargin::data::Source;
+use widemargin::model::{Explanation, Term, TermSource};
+use widemargin::similarity::{Comparison, PathStep, Pieces};
+
+use crate::args::Input;
+use crate::context::Context;
+use crate::details::sample_text;
+use crate::label_column::label_column;
+use crate::model::{load_for, read_for};
+use crate::output::{print, print_json};
+use crate::report::{Failure, in_file};
+use crate::text_table::text_table;
+
+/// Arguments of `explain`.
+#[derive(Debug, Args)]
+pub struct Explain {
+    /// The model file
+    model: PathBuf,
+    #[command(flatten)]
+    input: Input,
+    /// The sample to explain, by its position: 0 is the first
+    #[arg(long, value_name = "N")]
+    row: usize,
+    /// How many of the terms that say most for or against the predicted class are printed, and of how many similarities it
+    /// is told what they are made of; JSON has all terms
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    terms: usize,
+    /// Print one JSON object instead of tables
+    #[arg(long)]
+    json: bool,
+}
+
+impl Explain {
+    /// Runs the command.
+    pub fn run(self, context: &Context) -> Result<(), Failure> {
+        let model = load_for(&self.model, &self.input, context)?;
+        let file = &self.input.data;
+        let table = read_for(&*model, &self.input, label_column(&self.input, &*model)?, context)?;
+        context.bar.hide();
+        let samples = table.samples.view()?;
+        if self.row >= samples.n_samples() {
+            let (row, n) = (self.row, samples.n_samples());
+            let failure = Failure::input(format!("--row {row}: there are {n} samples, and the first is 0"));
+            return Err(failure.help(format!("give a number from 0 to {}", n - 1)));
+        }
+        let explanation =
+            model.explain(&samples, self.row, self.terms).map_err(|error| in_file(error, file, &table, 0))?;
+        if self.json {
+            let mut object = json!(explanation);
+            object["row"] = json!(self.row);
+            object["predicted"] = json!(explanation.classes[explanation.predicted]);
+            return print_json(&object);
+        }
+        let basis = |index: usize| model.bases().and_then(|bases| sample_text(bases, index));
+        print(&text(&explanation, self.terms, &table.place(self.row), &basis))
+    }
+}
+
+fn text(explanation: &Explanation, most: usize, place: &str, basis: &dyn Fn(usize) -> Option<String>) -> String {
+    let class = explanation.predicted;
+    let mut out = format!("{place}: {}", explanation.classes[class]);
+    if let Some(probabilities) = &explanation.probabilities {
+        out += &format!(", probability {:.4}", probabilities[class]);
+    }
+    out += &format!("\n\ndecision value for it {:.6}\n", explanation.decision_value(class));
+    let order = explanation.strongest(class);
+    let (shown, rest) = order.split_at(most.min(order.len()));
+    let for_class = |at: &usize| explanation.contribution(&explanation.terms[*at], class);
+    let row = |at: &usize| {
+        let term = &explanation.terms[*at];
+        let weight = match &term.weights[..] {
+            [] => "-".into(),
+            [one] if class == 0 => format!("{:.4}", -one),
+            [one] => format!("{one:.4}"),
+            all => format!("{:.4}", all[class]),
+        };
+        let reference = if term.reference == 0.0 { String::new() } else { format!("{:.4}", term.reference) };
+        vec![
+            source_text(term, basis),
+            explanation.parts[term.part].clone(),
+            format!("{:.4}", term.value),
+            reference,
+            weight,
+            format!("{:+.6}", for_class(at)),
+        ]
+    };
+    let mut rows: Vec<Vec<String>> = shown.iter().map(row).collect();
+    let line = |name: String, value: f64| {
+        let mut cells = vec![String::new(); 6];
+        (cells[0], cells[5]) = (name, format!("{value:+.6}"));
+        cells
+    };
+    if !rest.is_empty() {
+        let (pro, contra): (Vec<f64>, Vec<f64>) = rest.iter().map(for_class).partition(|value| *value > 0.0);
+        rows.push(line(format!("{} more for it", pro.len()), pro.iter().sum()));
+        rows.push(line(format!("{} more against it", contra.len()), contra.iter().sum()));
+    }
+    if explanation.intercept(class) != 0.0 {
+        rows.push(line("intercept".into(), explanation.intercept(class)));
+    }
+    out += &text_table(&["", "similarity", "value", "mean", "weight", "contribution"], &rows);
+    for at in shown {
+        if let Some(comparison) = &explanation.terms[*at].comparison {
+            out += &format!("\n{}: {}\n", source_text(&explanation.terms[*at], basis), comparison_text(comparison));
+        }
+    }
+    out
+}
+
+/// The name of a term.
+fn source_text(term: &Term, basis: &dyn Fn(usize) -> Option<String>) -> String {
+    match &term.source {
+        TermSource::Basis { index, row } => {
+            let row = row.map_or(String::new(), |row| format!(" (training row {row})"));
+            let sample = basis(*index).map_or(String::new(), |text| format!(": {text}"));
+            format!("basis {index}{row}{sample}")
+        }
+        TermSource::Column { name: Some(name), .. } => name.clone(),
+        TermSource::Column { index, .. } => format!("column {index}"),
+        TermSource::Polynomial { name } => name.clone(),
+        _ => String::new(),
+    }
+}
+
+/// Pieces that are printed of a comparison.
+const PIECES: usize = 8;
+
+fn comparison_text(comparison: &Comparison) -> String {
+    let head = format!("{} {:.4}", comparison.quantity, comparison.total);
+    let largest = |names: Vec<String>, shares: &[f64]| {
+        let mut all: Vec<(String, f64)> = names.into_iter().zip(shares.iter().copied()).collect();
+        all.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+        let more = if all.len() > PIECES { ", …" } else { "" };
+        let told = all.iter().take(PIECES).map(|(name, share)| format!("{name} {share:.4}"));
+        told.collect::<Vec<_>>().join(", ") + more
+    };
+    let told = match &comparison.pieces {
+        Pieces::Columns { columns, shares } => {
+            largest(columns.iter().map(|column| format!("column {column}")).collect(), shares)
+        }
+        Pieces::Terms { terms, shares } => largest(terms.iter().map(|term| format!("'{term}'")).collect(), shares),
+        Pieces::Cells { cells, .. } => {
+            let shares: Vec<f64> = cells.iter().map(|cell| cell.share).collect();
+            let name = |cell: &[usize; 2]| format!("({}, {})", cell[0], cell[1]);
+            let names = cells.iter().map(|cell| match &cell.sample {
+                Some(sample) if *sample == cell.basis => name(sample),
+                Some(sample) => format!("{} at {}", name(&cell.basis), name(sample)),
+                None => format!("{} outside", name(&cell.basis)),
+            });
+            largest(names.collect(), &shares)
+        }
+        Pieces::TimeSteps { path } | Pieces::Characters { path } => {
+            let number = |at: Option<usize>| at.map_or("-".to_owned(), |at| at.to_string());
+            let name = |step: &PathStep| format!("{}~{}", number(step.basis), number(step.sample));
+            largest(path.iter().map(name).collect(), &path.iter().map(|step| step.share).collect::<Vec<f64>>())
+        }
+        Pieces::Bits { both, basis, sample } => {
+            format!("{} of both, {} of the basis alone, {} of the sample alone", both.len(), basis.len(), sample.len())
+        }
+        _ => String::new(),
+    };
+    format!("{head}; {told}")
+}

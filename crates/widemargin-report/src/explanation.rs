@@ -1,0 +1,164 @@
+//! An explanation as a fragment of HTML.
+
+use maud::{Markup, html};
+use widemargin::data::AnySamples;
+use widemargin::model::{Explanation, Term, TermSource};
+
+use crate::STYLE;
+use crate::comparison::{bar, comparison};
+use crate::samples::{Shown, number};
+
+/// Classes whose values are listed.
+const CLASSES: usize = 12;
+
+/// An explanation as HTML with its style: the strongest `n_terms` terms for or against the predicted class, and what the
+/// similarities are made of. `bases` are those of the model and `sample` the only sample, where they are at hand; `names` those
+/// of their columns.
+pub fn explanation_html(
+    explanation: &Explanation,
+    bases: Option<&AnySamples>,
+    sample: Option<&AnySamples>,
+    names: Option<&[String]>,
+    n_terms: usize,
+) -> String {
+    let shown = |samples| Shown { samples, names };
+    html! {
+        style { (maud::PreEscaped(STYLE)) }
+        div class="wm-explanation" {
+            (explained(explanation, bases.map(shown), sample.map(|sample| (shown(sample), 0)), n_terms, n_terms.min(4)))
+        }
+    }
+    .into_string()
+}
+
+/// The same within a page.
+pub fn explained(
+    explanation: &Explanation,
+    bases: Option<Shown<'_>>,
+    sample: Option<(Shown<'_>, usize)>,
+    n_terms: usize,
+    n_compared: usize,
+) -> Markup {
+    let class = explanation.predicted;
+    let order = explanation.strongest(class);
+    let (told, rest) = order.split_at(n_terms.min(order.len()));
+    let of = |at: &usize| explanation.contribution(&explanation.terms[*at], class);
+    let most = told.first().map_or(1.0, |at| of(at).abs()).max(f64::MIN_POSITIVE);
+    let (pro, contra): (Vec<f64>, Vec<f64>) = rest.iter().map(of).partition(|value| *value > 0.0);
+    let compared = told.iter().filter_map(|&at| {
+        let term = &explanation.terms[at];
+        Some((at, term, term.comparison.as_ref()?))
+    });
+    let has_weights = explanation.terms.iter().any(|term| !term.weights.is_empty());
+    let has_means = explanation.terms.iter().any(|term| term.reference != 0.0);
+    let n_columns = 4 + usize::from(has_weights) + usize::from(has_means);
+    let total_row = |name: String, value: f64| {
+        html! { tr { td class="wm-left wm-soft" colspan=(n_columns - 2) { (name) } td { (bar(value / most)) } td { (signed(value)) } } }
+    };
+    html! {
+        (head(explanation, sample))
+        div class="wm-scroll" {
+            table class="wm-table" {
+                thead {
+                    tr {
+                        th class="wm-left" { "term" }
+                        th { "value" }
+                        @if has_means { th { "mean" } }
+                        @if has_weights { th { "weight" } }
+                        th class="wm-left" colspan="2" { "for or against " (explanation.classes[class].to_string()) }
+                    }
+                }
+                tbody {
+                    @for at in told {
+                        @let term = &explanation.terms[*at];
+                        tr {
+                            td class="wm-left" { (source(explanation, term, bases)) }
+                            td { (number(term.value)) }
+                            @if has_means { td { @if term.reference != 0.0 { (number(term.reference)) } } }
+                            @if has_weights { td { (weight(explanation, term, class)) } }
+                            td { (bar(of(at) / most)) }
+                            td { (signed(of(at))) }
+                        }
+                    }
+                    @if !pro.is_empty() { (total_row(format!("{} more for it", pro.len()), pro.iter().sum())) }
+                    @if !contra.is_empty() { (total_row(format!("{} more that are not for it", contra.len()), contra.iter().sum())) }
+                    @if explanation.intercept(class) != 0.0 { (total_row("intercept".into(), explanation.intercept(class))) }
+                    tr { th class="wm-left" colspan=(n_columns - 2) { "decision value" } th {} th { (signed(explanation.decision_value(class))) } }
+                }
+            }
+        }
+        @for (_, term, told) in compared.take(n_compared) {
+            h3 { (source_name(term)) @if explanation.parts.len() > 1 { " by " code { (explanation.parts[term.part]) } } }
+            @let basis = match (&term.source, bases) {
+                (TermSource::Basis { index, .. }, Some(bases)) => Some((bases, *index)),
+                _ => None,
+            };
+            (comparison(told, basis, sample))
+        }
+    }
+}
+
+fn head(explanation: &Explanation, sample: Option<(Shown<'_>, usize)>) -> Markup {
+    let class = explanation.predicted;
+    let n = explanation.classes.len();
+    let mut order: Vec<usize> = (0..n).collect();
+    order.sort_by(|a, b| explanation.decision_value(*b).total_cmp(&explanation.decision_value(*a)));
+    html! {
+        div class="wm-row" {
+            @if let Some((shown, at)) = sample { div style="min-width:8rem;max-width:16rem" { (shown.small(at)) } }
+            div {
+                p { "Predicted: " b { (explanation.classes[class].to_string()) }
+                    @if let Some(probabilities) = &explanation.probabilities { ", probability " (format!("{:.3}", probabilities[class])) } }
+                @if n > 2 {
+                    p class="wm-small wm-soft" {
+                        "Decision values: "
+                        @for (at, other) in order.iter().take(CLASSES).enumerate() {
+                            @if at > 0 { ", " }
+                            (explanation.classes[*other].to_string()) " " (signed(explanation.decision_value(*other)))
+                        }
+                        @if n > CLASSES { ", …" }
+                    }
+                }
+                p class="wm-small wm-soft" { "Similarity: " @for part in &explanation.parts { code { (part) } " " } }
+            }
+        }
+    }
+}
+
+fn weight(explanation: &Explanation, term: &Term, class: usize) -> String {
+    match (&term.weights[..], explanation.classes.len()) {
+        ([], _) => String::new(),
+        ([one], 2) => number(if class == 0 { -one } else { *one }).replace('-', "−"),
+        (all, _) => number(all[class]).replace('-', "−"),
+    }
+}
+
+/// The name of a term.
+pub fn source_name(term: &Term) -> String {
+    match &term.source {
+        TermSource::Basis { index, row: None } => format!("basis {index}"),
+        TermSource::Basis { index, row: Some(row) } => format!("basis {index}, training row {row}"),
+        TermSource::Column { name: Some(name), .. } => name.clone(),
+        TermSource::Column { index, .. } => format!("column {index}"),
+        TermSource::Polynomial { name } => name.clone(),
+        _ => String::new(),
+    }
+}
+
+fn source(explanation: &Explanation, term: &Term, bases: Option<Shown<'_>>) -> Markup {
+    html! {
+        @match (&term.source, bases) {
+            (TermSource::Basis { index, .. }, Some(bases)) => {
+                div style="max-width:11rem" { (bases.small(*index)) }
+                span class="wm-small wm-soft" { (source_name(term)) }
+            },
+            _ => (source_name(term)),
+        }
+        @if explanation.parts.len() > 1 { div class="wm-small wm-soft" { code { (explanation.parts[term.part]) } } }
+    }
+}
+
+/// A number with its sign.
+pub fn signed(value: f64) -> String {
+    if value > 0.0 { format!("+{}", number(value)) } else { number(value).replace('-', "−") }
+}

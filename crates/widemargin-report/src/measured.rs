@@ -1,0 +1,134 @@
+//! What labelled samples say of a model.
+
+use widemargin::Result;
+use widemargin::data::{Labels, SamplesView, Source};
+use widemargin::model::Classifier;
+use widemargin::monitor::Monitor;
+use widemargin::problem::OneVsRest;
+use widemargin::select::{Evaluation, Ranking, Scoring, log_loss};
+
+/// Scores of a model on labelled samples, as `evaluate` computes them.
+#[derive(Debug)]
+pub struct Measured {
+    /// What was counted.
+    pub evaluation: Evaluation,
+    /// Samples whose label the model does not know.
+    pub n_unknown: usize,
+    /// The mean logarithmic loss of the probabilities; none without them, and where a label is not known.
+    pub log_loss: Option<f64>,
+    /// The area under the ROC curve, where it is defined.
+    pub roc_auc: Option<f64>,
+    /// The average precision of two classes, where it is defined.
+    pub average_precision: Option<f64>,
+    /// Of two classes.
+    pub ranking: Option<Ranking>,
+    /// Of ten equal ranges of probability, those with samples; empty without probabilities.
+    pub reliability: Vec<Reliability>,
+    /// Rows whose prediction is wrong, the most confident first.
+    pub mistakes: Vec<Mistake>,
+}
+
+/// Samples whose probability is in a range: that of the second of two classes, or of the predicted class.
+#[derive(Clone, Copy, Debug)]
+pub struct Reliability {
+    /// The mean probability.
+    pub predicted: f64,
+    /// The share that is of the class.
+    pub observed: f64,
+    /// How many samples, or their weight.
+    pub weight: f64,
+}
+
+/// A wrong prediction.
+#[derive(Clone, Copy, Debug)]
+pub struct Mistake {
+    /// The row of the sample.
+    pub row: usize,
+    /// The position of the predicted class.
+    pub predicted: usize,
+    /// By how much the decision value of the predicted class is above that of the right one.
+    pub margin: f64,
+    /// The probability of the right class, where there are probabilities and it is a known one.
+    pub probability: Option<f64>,
+}
+
+/// Ranges of probability.
+const RANGES: usize = 10;
+
+impl Measured {
+    /// Measures a model.
+    ///
+    /// # Errors
+    /// What the model says of the samples; [`widemargin::Error::Shape`] for another number of labels or weights.
+    pub fn new(
+        model: &dyn Classifier,
+        samples: &SamplesView<'_>,
+        labels: &Labels,
+        weights: Option<&[f64]>,
+        threads: usize,
+        monitor: &Monitor<'_>,
+    ) -> Result<Self> {
+        let (n, classes) = (samples.n_samples(), model.classes());
+        let wrong =
+            weights.map_or(labels.len(), |weights| if weights.len() == n { labels.len() } else { weights.len() });
+        if wrong != n {
+            let found = format!("{wrong} labels or weights");
+            return Err(widemargin::Error::Shape { what: "samples".into(), found, expected: n.to_string() });
+        }
+        let scores = model.decision_function(samples, threads, monitor)?;
+        let values: Vec<f64> = scores.values().iter().map(|&value| f64::from(value)).collect();
+        let k = classes.len();
+        let probabilities = model.calibration().map(|calibration| calibration.probabilities(&values, k));
+        let code = |row: usize| classes.iter().position(|class| class == labels.get(row));
+        let codes: Vec<Option<usize>> = (0..n).map(code).collect();
+        let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
+        let (mut evaluation, mut mistakes) = (Evaluation::default(), Vec::new());
+        let mut ranges = [(0.0, 0.0, 0.0); RANGES];
+        for (row, &code) in codes.iter().enumerate() {
+            let of_row = scores.row(row);
+            let predicted = OneVsRest::decide(of_row);
+            evaluation.add_weighted(labels.get(row), &classes[predicted], weight(row));
+            let of_class = |class: usize| match of_row {
+                [one] => f64::from(if class == 0 { -one } else { *one }),
+                all => f64::from(all[class]),
+            };
+            if code != Some(predicted) {
+                let against = code.map_or(0.0, of_class);
+                let probability = code.and_then(|code| Some(probabilities.as_ref()?[row * k + code]));
+                mistakes.push(Mistake { row, predicted, margin: of_class(predicted) - against, probability });
+            }
+            if let Some(probabilities) = &probabilities {
+                let class = if k == 2 { 1 } else { predicted };
+                let p = probabilities[row * k + class];
+                let range = &mut ranges[((p * RANGES as f64) as usize).min(RANGES - 1)];
+                let hit = f64::from(u8::from(code == Some(class)));
+                *range = (range.0 + weight(row) * p, range.1 + weight(row) * hit, range.2 + weight(row));
+            }
+        }
+        mistakes.sort_by(|a, b| match (a.probability, b.probability) {
+            (Some(a), Some(b)) => a.total_cmp(&b),
+            _ => b.margin.total_cmp(&a.margin),
+        });
+        let known: Option<Vec<u32>> = codes.iter().map(|code| code.map(|code| code as u32)).collect();
+        let loss = known.zip(probabilities.as_ref()).and_then(|(codes, p)| log_loss(&codes, k, p, weights).ok());
+        let area = |scoring: Scoring| scoring.score(labels, weights, classes, scores.values()).ok();
+        let (roc_auc, average_precision) = (area(Scoring::RocAuc), area(Scoring::AveragePrecision));
+        let ranking = (k == 2 && roc_auc.is_some()).then(|| {
+            let sample = |row: usize| (scores.values()[row], codes[row] == Some(1), weight(row));
+            Ranking::new((0..n).map(sample))
+        });
+        let filled = ranges.into_iter().filter(|(_, _, weight)| *weight > 0.0);
+        let reliability =
+            filled.map(|(p, hits, weight)| Reliability { predicted: p / weight, observed: hits / weight, weight });
+        Ok(Measured {
+            n_unknown: codes.iter().filter(|code| code.is_none()).count(),
+            log_loss: loss,
+            roc_auc,
+            average_precision,
+            ranking,
+            reliability: reliability.collect(),
+            mistakes,
+            evaluation,
+        })
+    }
+}

@@ -1,0 +1,431 @@
+//! A report on a model as one page.
+
+use std::any::Any;
+use std::borrow::Cow;
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use widemargin::data::{AnySamples, DenseMatrix, Labels, SamplesView, Source, Vectors};
+use widemargin::model::{BasisExpansionSvc, Classifier, PowerMeanSvc, ThinPlateSvc};
+use widemargin::monitor::Monitor;
+use widemargin::similarity::AnySimilarity;
+use widemargin::solve::thin_plate::PathPoint;
+use widemargin::solve::{CalibratedOn, Report as FitReport};
+use widemargin::{Error, Result};
+
+use crate::STYLE;
+use crate::charts;
+use crate::comparison::bar;
+use crate::explanation::explained;
+use crate::measured::Measured;
+use crate::samples::{Shown, number};
+
+/// Bases that are shown.
+const BASES: usize = 18;
+
+/// Mistakes that are explained.
+const MISTAKES: usize = 5;
+
+/// Terms of an explanation of a mistake.
+const TERMS: usize = 6;
+
+/// Classes whose scores are listed.
+const CLASSES: usize = 40;
+
+/// A report on a model, with or without labelled samples.
+#[derive(Debug)]
+pub struct Report<'a> {
+    /// The model.
+    pub model: &'a dyn Classifier,
+    /// What it is called, such as the name of its file.
+    pub title: String,
+    /// Labelled samples, and what they are called.
+    pub data: Option<(&'a SamplesView<'a>, &'a Labels, Option<&'a [f64]>, String)>,
+}
+
+impl Report<'_> {
+    /// The page: HTML with style and pictures in it, which asks nobody for anything.
+    ///
+    /// # Errors
+    /// What the model says of the samples.
+    pub fn html(&self, threads: usize, monitor: &Monitor<'_>) -> Result<String> {
+        let model = self.model;
+        let measured = match &self.data {
+            Some((samples, labels, weights, _)) => {
+                model.check_samples(samples)?;
+                Some(Measured::new(model, samples, labels, *weights, threads, monitor)?)
+            }
+            None => None,
+        };
+        let bases = bases_of(model)?;
+        let names = model.feature_names();
+        let shown = bases.as_deref().map(|samples| Shown { samples, names });
+        let mistakes = match (&self.data, &measured) {
+            (Some((samples, labels, ..)), Some(measured)) => Some(self.mistakes(samples, labels, measured, shown)?),
+            _ => None,
+        };
+        let page = html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    title { (self.title) }
+                    style { (PreEscaped(STYLE)) }
+                }
+                body class="wm-page" {
+                    main {
+                        header {
+                            p class="wm-soft wm-small" style="margin:0" { "Widemargin model report" }
+                            h1 { (self.title) }
+                            @for warning in &model.report().warnings { p class="wm-warning" { (warning) } }
+                        }
+                        @if let Some(measured) = &measured { (self.scores(measured)) }
+                        (what(model))
+                        (chosen(model))
+                        @if let Some(measured) = &measured { (details(model, measured)) }
+                        (heaviest(model, shown)?)
+                        @if let Some(mistakes) = mistakes { (mistakes) }
+                    }
+                }
+            }
+        };
+        Ok(page.into_string())
+    }
+
+    fn scores(&self, measured: &Measured) -> Markup {
+        let evaluation = &measured.evaluation;
+        let name = self.data.as_ref().map_or("", |(.., name)| name.as_str());
+        let tile = |value: String, what: &str| html! { div class="wm-tile" { b { (value) } span class="wm-small wm-soft" { (what) } } };
+        html! {
+            section id="scores" {
+                h2 { "Scores" }
+                p { "Measured on " (evaluation.n_samples()) " samples: " b { (name) } "." }
+                @if measured.n_unknown > 0 {
+                    p class="wm-warning" { (measured.n_unknown) " samples have a label that the model does not know." }
+                }
+                div class="wm-tiles" {
+                    (tile(percent(evaluation.accuracy()), "accuracy"))
+                    (tile(percent(evaluation.balanced_accuracy()), "balanced accuracy"))
+                    (tile(percent(evaluation.f1_macro()), "F1, mean of the classes"))
+                    @if let Some(loss) = measured.log_loss { (tile(format!("{loss:.4}"), "log loss")) }
+                    @if let Some(area) = measured.roc_auc { (tile(format!("{area:.4}"), "ROC AUC")) }
+                    @if let Some(area) = measured.average_precision { (tile(format!("{area:.4}"), "average precision")) }
+                }
+                @if let Some((how, error)) = estimate(self.model) {
+                    p class="wm-small wm-soft" { "The fit itself estimated an error of " (percent(error)) " (" (how) ")." }
+                }
+            }
+        }
+    }
+
+    fn mistakes(
+        &self,
+        samples: &SamplesView<'_>,
+        labels: &Labels,
+        measured: &Measured,
+        bases: Option<Shown<'_>>,
+    ) -> Result<Markup> {
+        let (model, names) = (self.model, self.model.feature_names());
+        let mut cases = Vec::new();
+        for mistake in measured.mistakes.iter().take(MISTAKES) {
+            let sample = samples.chunk(mistake.row..mistake.row + 1)?;
+            let explanation = model.explain(samples, mistake.row, TERMS)?;
+            let shown = Shown { samples: &sample, names };
+            cases.push(html! {
+                article class="wm-case" {
+                    h3 {
+                        "Sample " (mistake.row) ": " (labels.get(mistake.row).to_string()) ", predicted " (model.classes()[mistake.predicted].to_string())
+                        @if let Some(p) = mistake.probability { span class="wm-soft" { " — probability of the right class " (number(p)) } }
+                    }
+                    (explained(&explanation, bases, Some((shown, 0)), TERMS, 1))
+                }
+            });
+        }
+        Ok(html! {
+            section id="mistakes" {
+                h2 { "Worst mistakes" }
+                @if cases.is_empty() {
+                    p { "No sample is predicted wrongly." }
+                } @else {
+                    p { (measured.mistakes.len()) " of " (measured.evaluation.n_samples())
+                        " samples are predicted wrongly. Of these the ones the model was most confident about, and why; samples are numbered from 0." }
+                }
+                @for case in cases { (case) }
+            }
+        })
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.2} %", 100.0 * share)
+}
+
+fn as_basis_expansion(model: &dyn Classifier) -> Option<&BasisExpansionSvc<AnySimilarity>> {
+    (model as &dyn Any).downcast_ref()
+}
+
+fn as_thin_plate(model: &dyn Classifier) -> Option<&ThinPlateSvc> {
+    (model as &dyn Any).downcast_ref()
+}
+
+fn as_power_mean(model: &dyn Classifier) -> Option<&PowerMeanSvc> {
+    (model as &dyn Any).downcast_ref()
+}
+
+/// The samples that a model compares others with, as they were given.
+fn bases_of(model: &dyn Classifier) -> Result<Option<Cow<'_, AnySamples>>> {
+    if let Some(model) = as_thin_plate(model) {
+        let values: Vec<f32> =
+            (0..model.n_bases()).flat_map(|basis| model.basis(basis)).map(|value| value as f32).collect();
+        let matrix = DenseMatrix { values, n_rows: model.n_bases(), n_cols: model.n_features() };
+        return Ok(Some(Cow::Owned(AnySamples::Vectors(Vectors::Dense(matrix)))));
+    }
+    Ok(model.bases().map(Cow::Borrowed))
+}
+
+/// The path over C of a model that chose it.
+fn path_of(model: &dyn Classifier) -> &[PathPoint] {
+    match (as_basis_expansion(model), as_thin_plate(model)) {
+        (Some(model), _) => model.path(),
+        (_, Some(model)) => model.path(),
+        _ => &[],
+    }
+}
+
+/// The error that the fit estimated, and how.
+fn estimate(model: &dyn Classifier) -> Option<(&'static str, f64)> {
+    let c = model.c(0);
+    if let Some(choice) = as_power_mean(model).and_then(PowerMeanSvc::choice) {
+        let point = choice.path.iter().find(|point| point.c == c)?;
+        return Some(("leave-one-out", point.loo_error));
+    }
+    path_of(model).iter().find(|point| point.c == c).and_then(PathPoint::error_estimate)
+}
+
+fn title_of(method: &str) -> &str {
+    match method {
+        "basis-expansion" => "Basis expansion SVM",
+        "power-mean" => "Power mean SVM",
+        "thin-plate" => "Thin plate SVM",
+        other => other,
+    }
+}
+
+fn what(model: &dyn Classifier) -> Markup {
+    let report = model.report();
+    let classes = model.classes();
+    let first: Vec<String> = classes.iter().take(30).map(ToString::to_string).collect();
+    let parameters = serde_json::to_value(model.parameters()).unwrap_or_default();
+    let object = parameters.as_object().cloned().unwrap_or_default();
+    html! {
+        section id="model" {
+            h2 { "The model" }
+            table class="wm-table wm-facts" {
+                tbody {
+                    tr { th { "method" } td { (title_of(model.method())) } }
+                    tr { th { "samples" } td { (model.kind()) @if let Some(n) = model.n_features() { ", " (n) " features" } } }
+                    tr { th { "classes" } td { (classes.len()) ": " (first.join(", ")) @if classes.len() > first.len() { ", …" } } }
+                    @for (name, value) in &object {
+                        @if name != "samples" && plain(value) != "–" { tr { th { (name.replace('_', " ")) } td { (plain(value)) } } }
+                    }
+                    tr { th { "weights" } td { (model.n_weights()) } }
+                    tr { th { "probabilities" } td { (calibration(model)) } }
+                    tr { th { "training" } td { (training(model, report)) } }
+                    @if let Some(names) = model.feature_names() {
+                        tr { th { "columns" } td { (names.iter().take(30).cloned().collect::<Vec<_>>().join(", ")) @if names.len() > 30 { ", …" } } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn plain(value: &serde_json::Value) -> String {
+    use serde_json::Value;
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Bool(yes) => if *yes { "yes" } else { "no" }.into(),
+        Value::Number(value) => value.as_f64().map_or_else(|| value.to_string(), number),
+        Value::Array(all) if all.is_empty() => "–".into(),
+        Value::Array(all) => {
+            let shown: Vec<String> = all.iter().take(12).map(plain).collect();
+            shown.join(", ") + if all.len() > 12 { ", …" } else { "" }
+        }
+        Value::Null => "–".into(),
+        other => other.to_string(),
+    }
+}
+
+fn calibration(model: &dyn Classifier) -> String {
+    match model.calibration() {
+        None => "none".into(),
+        Some(calibration) => match calibration.on() {
+            CalibratedOn::LeftOut => format!("calibrated on {} left-out decision values", calibration.n_samples()),
+            CalibratedOn::HeldOut => format!("calibrated on {} held-out decision values", calibration.n_samples()),
+            _ => "not calibrated: no decision values of unseen samples were found".into(),
+        },
+    }
+}
+
+fn training(model: &dyn Classifier, report: &FitReport) -> String {
+    format!(
+        "{} after {} {} in {} s; relative duality gap {} at most",
+        report.status.as_str(),
+        report.max_iterations(),
+        model.iterations(),
+        number(report.seconds()),
+        number(report.gap()),
+    )
+}
+
+fn chosen(model: &dyn Classifier) -> Markup {
+    let notes = &model.report().notes;
+    let c = model.c(0);
+    let choice = as_power_mean(model).and_then(PowerMeanSvc::choice);
+    let points: Vec<(f64, f64)> = match choice {
+        Some(choice) => choice.path.iter().map(|point| (point.c, point.loo_squared_hinge)).collect(),
+        None => path_of(model).iter().filter_map(|point| Some((point.c, point.loo_squared_hinge?))).collect(),
+    };
+    html! {
+        section id="choice" {
+            h2 { "How it was chosen" }
+            @match estimate(model) {
+                Some((how, error)) => p { "Estimated error " b { (percent(error)) } " (" (how) ")." },
+                None => p { "The fit made no estimate of the error: its C was given, or its estimate was not confirmed by refits." },
+            }
+            @if points.len() > 1 {
+                p class="wm-small wm-soft" { "The loss on samples that are left out, for each C that was tried." }
+                (charts::path(&points, c))
+            } @else { p { "C = " (number(c)) "." } }
+            @if let Some(choice) = choice {
+                @if choice.tried.len() > 1 {
+                    h3 { "Kernels that were tried" }
+                    div class="wm-scroll" { table class="wm-table" {
+                        thead { tr { th class="wm-left" { "kernel" } th { "nodes" } th { "C" } th { "left-out loss" } th { "left-out error" } } }
+                        tbody { @for tried in &choice.tried { tr {
+                            td class="wm-left" { (tried.kernel) }
+                            td { @match tried.n_nodes { Some(n) => (n), None => "exact" } }
+                            td { @if let Some(c) = tried.c { (number(c)) } }
+                            td { @if let Some(loss) = tried.loo_squared_hinge { (number(loss)) } @else if let Some(problem) = &tried.problem { (problem) } }
+                            td { @if let Some(error) = tried.loo_error { (percent(error)) } }
+                        } } }
+                    } }
+                }
+            }
+            @if !notes.is_empty() {
+                h3 { "Notes of the fit" }
+                ul { @for note in notes { li { (note) } } }
+            }
+        }
+    }
+}
+
+fn details(model: &dyn Classifier, measured: &Measured) -> Markup {
+    let confusion = measured.evaluation.confusion_matrix();
+    let scores = measured.evaluation.class_scores();
+    let share = |value: Option<f64>| value.map_or("–".into(), |value| format!("{:.2}", 100.0 * value));
+    let classes = model.classes();
+    let of = if classes.len() == 2 { classes[1].to_string() } else { "the predicted class".into() };
+    html! {
+        section id="confusion" {
+            h2 { "Confusion matrix" }
+            @if confusion.labels.len() <= charts::MOST_CLASSES { (charts::confusion(&confusion)) } @else {
+                p class="wm-soft" { "Of " (confusion.labels.len()) " classes it would be too wide." }
+            }
+            h3 { "Scores of each class, in percent" }
+            div class="wm-scroll" { table class="wm-table" {
+                thead { tr { th class="wm-left" { "class" } th { "samples" } th { "precision" } th { "recall" } th { "F1" } } }
+                tbody { @for score in scores.iter().take(CLASSES) { tr {
+                    td class="wm-left" { (score.label.to_string()) }
+                    td { (score.support) } td { (share(score.precision)) } td { (share(score.recall)) } td { (share(score.f1)) }
+                } } }
+            } }
+            @if scores.len() > CLASSES { p class="wm-small wm-soft" { (scores.len() - CLASSES) " more classes" } }
+        }
+        section id="calibration" {
+            h2 { "Probabilities" }
+            @if measured.reliability.is_empty() { p { "The model gives no probabilities." } } @else {
+                p { "Of samples with a probability of, say, 0.8, 80 % should be of the class: dots on the diagonal. Larger dots stand for more samples." }
+                div class="wm-row" {
+                    (charts::reliability(&measured.reliability, &of))
+                    @if let Some(ranking) = &measured.ranking {
+                        (charts::curve("false positive rate", "true positive rate", &ranking.roc_curve(), true))
+                        (charts::curve("recall", "precision", &in_steps(&ranking.precision_recall_curve()), false))
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A curve of precision whose value holds back to the recall before.
+fn in_steps(curve: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let steps = curve.windows(2).flat_map(|pair| [(pair[0].0, pair[1].1), pair[1]]);
+    curve.first().copied().into_iter().chain(steps).collect()
+}
+
+/// The bases, or features, by the norm of their weights over all classes.
+fn heaviest(model: &dyn Classifier, bases: Option<Shown<'_>>) -> Result<Markup> {
+    let (weights, rows): (Vec<f64>, Vec<usize>) = if let Some(model) = as_basis_expansion(model) {
+        (model.weights_of_similarities(), model.basis_rows().to_vec())
+    } else if let Some(model) = as_thin_plate(model) {
+        let n = model.n_bases();
+        let norm = |basis: usize| model.coefficients().iter().skip(basis).step_by(n).map(|a| a * a).sum::<f64>().sqrt();
+        ((0..n).map(norm).collect(), model.support().iter().map(|&row| row as usize).collect())
+    } else if let Some(model) = as_power_mean(model) {
+        return Ok(heaviest_features(model));
+    } else {
+        return Err(Error::Parameter {
+            name: "model",
+            value: model.method().into(),
+            expected: "a known method".into(),
+        });
+    };
+    let mut order: Vec<usize> = (0..weights.len()).collect();
+    order.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]));
+    Ok(html! {
+        section id="bases" {
+            h2 { "Bases that weigh most" }
+            @if order.is_empty() { p { "The model is linear in the samples' own features: it has no bases." } } @else {
+                p class="wm-small wm-soft" { "Of " (weights.len()) " bases those with the largest weights on their similarities, over all classes." }
+                div class="wm-cards" {
+                    @for &basis in order.iter().take(BASES) {
+                        figure class="wm-card" style="margin:0" {
+                            @if let Some(bases) = bases { (bases.small(basis)) }
+                            figcaption {
+                                "weight " (number(weights[basis]))
+                                @match rows.get(basis) { Some(row) => { ", training row " (row) }, None => { ", basis " (basis) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    })
+}
+
+fn heaviest_features(model: &PowerMeanSvc) -> Markup {
+    let k = if model.classes().len() == 2 { 1 } else { model.classes().len() };
+    let a_feature = model.map().n_nodes() * k;
+    let norms: Vec<f64> = model
+        .weights()
+        .chunks(a_feature.max(1))
+        .map(|weights| weights.iter().map(|&weight| f64::from(weight).powi(2)).sum::<f64>().sqrt())
+        .collect();
+    let mut order: Vec<usize> = (0..norms.len()).collect();
+    order.sort_by(|a, b| norms[*b].total_cmp(&norms[*a]));
+    let most = order.first().map_or(1.0, |&at| norms[at]).max(f64::MIN_POSITIVE);
+    let name =
+        |column: usize| model.feature_names().map_or_else(|| format!("column {column}"), |names| names[column].clone());
+    html! {
+        section id="bases" {
+            h2 { "Columns that weigh most" }
+            table class="wm-table" {
+                tbody { @for &column in order.iter().take(BASES) { tr {
+                    td class="wm-left" { (name(column)) } td { (bar(norms[column] / most)) } td { (number(norms[column])) }
+                } } }
+            }
+        }
+    }
+}

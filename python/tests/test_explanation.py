@@ -1,0 +1,163 @@
+"""Explanations add up to decision values in Python as they do in Rust, are drawn, and reports say what `score` says."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.datasets import load_digits, load_iris
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score, log_loss, roc_auc_score
+
+import widemargin as wm
+from widemargin.inspection import ExplanationDisplay, explain, report
+from widemargin.similarity import pairs
+
+NAMES = ["Rossi", "Russo", "Bianchi", "Romano", "Ricci", "Smith", "Jones", "Williams", "Taylor", "Walker"]
+LANGUAGES = ["it"] * 5 + ["en"] * 5
+
+
+def check(estimator, X, index=0):
+    told = explain(estimator, X, index)
+    values = np.atleast_2d(np.asarray(estimator.decision_function(X)).T).T[index]
+    size = np.abs(told.contributions).sum() + np.abs(values).max()
+    sums = told.intercepts + told.contributions.sum(axis=0)
+    np.testing.assert_allclose(sums, values, atol=2e-6 * size)
+    np.testing.assert_allclose(told.decision_values, values, atol=2e-6 * size)
+    assert told.predicted == estimator.predict(X)[index]
+    np.testing.assert_allclose(told.probabilities, estimator.predict_proba(X)[index], atol=1e-5)
+    for label in told.classes:
+        strongest = told.strongest(3, label)
+        assert [term.contributions.tolist() for term in strongest]
+    assert told._repr_html_().startswith("<style>")
+    return told
+
+
+def series():
+    rng = np.random.default_rng(0)
+    return [rng.normal(size=20 + i).cumsum() for i in range(20)], ["a", "b"] * 10
+
+
+CASES = {
+    "vectors": lambda: (wm.BasisExpansionSVC("rbf", n_basis=30, C=1.0), *load_iris(return_X_y=True)),
+    "nystrom": lambda: (
+        wm.BasisExpansionSVC("rbf", n_basis=30, C=1.0, normalization="nystrom"),
+        *load_iris(return_X_y=True),
+    ),
+    "thin plate": lambda: (wm.ThinPlateSVC(), *load_iris(return_X_y=True)),
+    "power mean": lambda: (wm.PowerMeanSVC(), *load_iris(return_X_y=True)),
+    "sparse": lambda: (
+        wm.BasisExpansionSVC(["linear", "features"], C=1.0),
+        csr_matrix(load_iris().data),
+        load_iris().target,
+    ),
+    "strings": lambda: (wm.BasisExpansionSVC("edit", C=1.0), NAMES, LANGUAGES),
+    "terms": lambda: (wm.BasisExpansionSVC("tfidf:n=1-2/features", C=1.0, normalization="none"), NAMES, LANGUAGES),
+    "series": lambda: (wm.BasisExpansionSVC("dtw", C=1.0, n_basis=8), *series()),
+    "images": lambda: (
+        wm.BasisExpansionSVC("pixels/rbf", C=1.0, n_basis=20),
+        (load_digits().images[:80, ..., None] * 15).astype(np.uint8),
+        load_digits().target[:80],
+    ),
+    "bits": lambda: (
+        wm.BasisExpansionSVC("tanimoto", C=1.0, n_basis=10),
+        load_iris().data > 2.0,
+        load_iris().target > 0,
+    ),
+    "own": lambda: (
+        wm.BasisExpansionSVC(pairs(lambda x, y: float(len(set(x) & set(y)))), C=1.0),
+        NAMES,
+        LANGUAGES,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_terms_add_up_and_are_drawn(case):
+    import matplotlib
+
+    matplotlib.use("agg")
+    estimator, X, y = CASES[case]()
+    told = check(estimator.fit(X, y), X, 3)
+    display = told.plot(5)
+    assert isinstance(display, ExplanationDisplay)
+    assert len(display.axes_) >= 1
+    display.figure_.canvas.draw()
+    matplotlib.pyplot.close(display.figure_)
+
+
+def test_names_of_columns_and_samples_are_those_of_the_frame():
+    iris = load_iris(as_frame=True)
+    told = check(wm.PowerMeanSVC().fit(iris.data, iris.target), iris.data, 100)
+    assert {term.name for term in told.terms} == set(iris.data.columns)
+    assert told.strongest(1)[0].kind == "column"
+    told = explain(wm.ThinPlateSVC("thin_plate").fit(iris.data, iris.target), iris.data, -1)
+    assert [term.name for term in told.terms if term.kind == "polynomial"] == list(iris.data.columns)
+
+
+def test_the_class_asked_for_and_what_there_is_none_of():
+    svc = wm.BasisExpansionSVC("edit", C=1.0).fit(NAMES, LANGUAGES)
+    told = explain(svc, ["Rosso"])
+    np.testing.assert_array_equal(told.for_class("it"), -told.for_class("en"))
+    assert told.sample == "Rosso"
+    assert "predicted='it'" in repr(told)
+    with pytest.raises(IndexError, match="there are 1 samples"):
+        explain(svc, ["Rosso"], 1)
+    with pytest.raises(ValueError, match="it must be one of"):
+        told.for_class("fr")
+    with pytest.raises(TypeError, match="fitted classifier"):
+        explain("edit", ["Rosso"])
+
+
+def test_a_report_has_the_scores_of_scikit_learn(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    train, test = np.arange(0, 150, 2), np.arange(1, 150, 2)
+    svc = wm.BasisExpansionSVC("rbf", n_basis=20, C=0.01).fit(X[train], y[train])
+    file = tmp_path / "report.html"
+    page = report(svc, X[test], y[test], file, title="<i>iris</i>", data_name="odd & rows")
+    assert file.read_text(encoding="utf-8") == page
+    predicted, probabilities = svc.predict(X[test]), svc.predict_proba(X[test])
+    tiles = {
+        what: float(value.rstrip(" %"))
+        for value, what in re.findall(r'<div class="wm-tile"><b>([^<]*)</b><span[^>]*>([^<]*)</span>', page)
+    }
+    assert tiles["accuracy"] == round(100 * accuracy_score(y[test], predicted), 2)
+    assert tiles["balanced accuracy"] == round(100 * balanced_accuracy_score(y[test], predicted), 2)
+    assert tiles["F1, mean of the classes"] == round(100 * f1_score(y[test], predicted, average="macro"), 2)
+    assert tiles["log loss"] == pytest.approx(log_loss(y[test], probabilities), abs=1e-3)
+    one_vs_rest = [roc_auc_score(y[test] == k, svc.decision_function(X[test])[:, k]) for k in range(3)]
+    assert tiles["ROC AUC"] == pytest.approx(np.mean(one_vs_rest), abs=1e-4)
+    assert html.escape("<i>iris</i>", quote=False) in page
+    assert "<i>iris" not in page
+    assert "odd &amp; rows" in page
+    assert not re.search(r"https?:|<script|<link|url\(", page)
+
+
+def test_reports_say_what_does_not_fit(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    svc = wm.ThinPlateSVC().fit(X, y)
+    with pytest.raises(ValueError, match="4 features"):
+        report(svc, X[:, :2], y)
+    with pytest.raises(ValueError, match="X and y"):
+        report(svc, X)
+    with pytest.raises(ValueError, match="149 labels"):
+        report(svc, X, y[1:])
+    with pytest.raises(OSError, match="nowhere"):
+        report(svc, file=tmp_path / "nowhere" / "report.html")
+    own = wm.BasisExpansionSVC(pairs(lambda x, y: float(x == y)), C=1.0).fit(NAMES, LANGUAGES)
+    with pytest.raises(TypeError, match="Python"):
+        report(own)
+    # A label that the fit never saw is counted, and said.
+    page = report(svc, X, np.where(y == 2, 7, y))
+    assert "50 samples have a label that the model does not know" in page
+
+
+def test_a_frame_in_another_order_is_explained_alike():
+    iris = load_iris(as_frame=True)
+    svc = wm.ThinPlateSVC().fit(iris.data, iris.target)
+    turned = iris.data[iris.data.columns[::-1]]
+    assert isinstance(turned, pd.DataFrame)
+    np.testing.assert_array_equal(explain(svc, turned, 5).contributions, explain(svc, iris.data, 5).contributions)

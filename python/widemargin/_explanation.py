@@ -1,0 +1,552 @@
+"""Why a prediction is as it is: the terms that its decision values are sums of."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from ._base import labels_of
+from ._comparison_drawings import as_series, draw_alignment, draw_cells, draw_path, draw_shares
+from ._looks import HUES, INK, SOFT, axes_for, check_has, check_matplotlib, short
+from ._samples import count, items, pick
+
+FOR, AGAINST = HUES[0], HUES[1]
+
+
+@dataclass(frozen=True)
+class ExplanationTerm:
+    """A term of decision values.
+
+    Attributes
+    ----------
+    kind : {"basis", "column", "polynomial"}
+        Whether it is the similarity to a basis, a column of the sample itself, or a polynomial of the columns.
+    similarity : str
+        The similarity or kernel.
+    index : int or None
+        The position of the basis in ``bases_``, or of the column.
+    row : int or None
+        The row of the basis among the training samples, where it is known.
+    name : str
+        What it is called.
+    value, reference : float
+        The similarity or the number in the column, and what it is compared with: the mean over the training samples,
+        where the normalization subtracts it, else 0.
+    weights : ndarray of shape (n_problems,), or empty
+        Empty where the contributions are not linear in the value.
+    contributions : ndarray of shape (n_problems,)
+        weights * (value - reference).
+    comparison : dict or None
+        What the similarity is made of, of the strongest terms and where the similarity can say: ``quantity``,
+        ``total``, ``kind`` ("columns", "terms", "cells", "time-steps", "characters" or "bits") and its pieces, with the
+        share of each.
+
+    Examples
+    --------
+    >>> from widemargin import BasisExpansionSVC
+    >>> from widemargin.inspection import explain
+    >>> names = ["Rossi", "Russo", "Bianchi", "Romano", "Smith", "Jones", "Williams", "Taylor"]
+    >>> svc = BasisExpansionSVC("edit", normalization="mean_norm").fit(names, ["it"] * 4 + ["en"] * 4)
+    >>> term = explain(svc, ["Rosso"]).terms[0]
+    >>> term.kind, term.similarity
+    ('basis', 'edit')
+    """
+
+    kind: str
+    similarity: str
+    index: int | None
+    row: int | None
+    name: str
+    value: float
+    reference: float
+    weights: npt.NDArray[np.float64]
+    contributions: npt.NDArray[np.float64]
+    comparison: dict[str, Any] | None
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation:
+    """The decision values of one sample as sums: an intercept and the contributions of terms.
+
+    For every method ``intercepts + contributions.sum(axis=0)`` is ``decision_values``, to rounding. It is shown as a
+    page in notebooks, and drawn by ``plot``.
+
+    Attributes
+    ----------
+    method : str
+    classes : ndarray of shape (n_classes,)
+        Contributions of two classes speak for the second where they are above 0.
+    predicted : label
+    decision_values : ndarray of shape (n_problems,)
+        One for two classes, else one per class.
+    probabilities : ndarray of shape (n_classes,), or None
+        None for models without probabilities.
+    intercepts : ndarray of shape (n_problems,)
+    similarities : list of str
+    terms : list of ExplanationTerm
+    sample : the sample
+    bases : the bases of the estimator, or None
+    columns : ndarray of str, or None
+        The names of the columns, where the estimator knows them.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from widemargin import BasisExpansionSVC
+    >>> from widemargin.inspection import explain
+    >>> X, y = load_iris(return_X_y=True)
+    >>> svc = BasisExpansionSVC("rbf", n_basis=20, C=1.0).fit(X, y)
+    >>> explanation = explain(svc, X, 60)
+    >>> explanation.contributions.shape
+    (20, 3)
+    >>> sums = explanation.intercepts + explanation.contributions.sum(axis=0)
+    >>> bool(abs(sums - svc.decision_function(X[60:61])[0]).max() < 1e-4)
+    True
+    """
+
+    method: str
+    classes: npt.NDArray[Any]
+    predicted: Any
+    decision_values: npt.NDArray[np.float64]
+    probabilities: npt.NDArray[np.float64] | None
+    intercepts: npt.NDArray[np.float64]
+    similarities: list[str]
+    terms: list[ExplanationTerm]
+    sample: Any = None
+    bases: Any = None
+    columns: Any = None
+    _page: str = field(default="", repr=False)
+
+    @property
+    def contributions(self) -> npt.NDArray[np.float64]:
+        """(terms, problems)."""
+        n_problems = len(self.decision_values)
+        return np.array([term.contributions for term in self.terms]).reshape(len(self.terms), n_problems)
+
+    @property
+    def values(self) -> npt.NDArray[np.float64]:
+        """The value of each term."""
+        return np.array([term.value for term in self.terms])
+
+    def for_class(self, label: Any = None) -> npt.NDArray[np.float64]:
+        """What each term says for a class: of two classes with the sign turned for the first.
+
+        Parameters
+        ----------
+        label : a class, or None for the predicted one
+
+        Returns
+        -------
+        ndarray of shape (n_terms,)
+        """
+        return self.contributions @ self._direction(label)
+
+    def strongest(self, n_terms: int = 10, label: Any = None) -> list[ExplanationTerm]:
+        """The terms that say most for or against a class, the strongest first.
+
+        Parameters
+        ----------
+        n_terms : int, default=10
+        label : a class, or None for the predicted one
+
+        Returns
+        -------
+        list of ExplanationTerm
+        """
+        order = np.argsort(-np.abs(self.for_class(label)), kind="stable")[:n_terms]
+        return [self.terms[at] for at in order]
+
+    def plot(self, n_terms: int = 10, *, ax: Any = None) -> ExplanationDisplay:
+        """Draws the strongest terms, and the sample beside the bases that say most for and against its class.
+
+        Parameters
+        ----------
+        n_terms : int, default=10
+        ax : matplotlib Axes or None, default=None
+            Replaced by the panels.
+
+        Returns
+        -------
+        ExplanationDisplay
+        """
+        return ExplanationDisplay(self, n_terms=n_terms).plot(ax)
+
+    def _direction(self, label: Any) -> npt.NDArray[np.float64]:
+        at = self._position(self.predicted if label is None else label)
+        if len(self.classes) == 2:
+            return np.array([1.0 if at == 1 else -1.0])
+        return np.eye(len(self.classes))[at]
+
+    def _position(self, label: Any) -> int:
+        found = np.flatnonzero(self.classes == label)
+        if not len(found):
+            raise ValueError(f"label is {label!r}: it must be one of {self.classes.tolist()}")
+        return int(found[0])
+
+    def _repr_html_(self) -> str:
+        return self._page
+
+    def __repr__(self) -> str:
+        probability = ""
+        if self.probabilities is not None:
+            probability = f", probability {self.probabilities[self._position(self.predicted)]:.3g}"
+        return f"Explanation(predicted={self.predicted!r}{probability}, {len(self.terms)} terms)"
+
+
+class ExplanationDisplay:
+    """What speaks for and against a prediction.
+
+    On the left the terms with the largest contributions to the decision value of the predicted class; on the right the
+    sample beside the basis that says most for the class, and beside the one that says most against it: where they are
+    alike or differ, as far as the similarity can say.
+
+    Parameters
+    ----------
+    explanation : Explanation
+    n_terms : int, default=10
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The container of the panels.
+    axes_ : list of matplotlib Axes
+        The terms, then the panels of comparisons.
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from widemargin import BasisExpansionSVC
+    >>> from widemargin.inspection import ExplanationDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> svc = BasisExpansionSVC("rbf", n_basis=20, C=1.0).fit(X, y)
+    >>> display = ExplanationDisplay.from_estimator(svc, X, 60, n_terms=5)
+    >>> len(display.axes_)
+    3
+    """
+
+    def __init__(self, explanation: Explanation, *, n_terms: int = 10) -> None:
+        self.explanation = explanation
+        self.n_terms = n_terms
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, index: int = 0, *, n_terms: int = 10, ax: Any = None
+    ) -> ExplanationDisplay:
+        """Explains the prediction of one sample and draws the explanation.
+
+        Parameters
+        ----------
+        estimator : BasisExpansionSVC, PowerMeanSVC, ThinPlateSVC or AutoSVC, fitted
+        X : samples, as in ``predict``
+        index : int, default=0
+            Which of the samples.
+        n_terms : int, default=10
+        ax : matplotlib Axes or None, default=None
+            Replaced by the panels.
+
+        Returns
+        -------
+        ExplanationDisplay
+        """
+        check_matplotlib(cls, "from_estimator")
+        return cls(explain(estimator, X, index, n_terms=n_terms), n_terms=n_terms).plot(ax)
+
+    def plot(self, ax: Any = None) -> ExplanationDisplay:
+        """Draws the explanation.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Replaced by the panels.
+
+        Returns
+        -------
+        ExplanationDisplay
+        """
+        told = self.explanation
+        strongest = told.strongest(self.n_terms)
+        compared = self._compared(strongest)
+        width = 9.4 if compared else 5.4
+        height = max(0.27 * (len(strongest) + 1) + 1.1, 4.2 if len(compared) > 1 else 2.8)
+        self.ax_, self.figure_ = axes_for(self, ax, (width, height))
+        self.ax_.set_axis_off()
+        self.axes_: list[Any] = []
+        share = 0.46 if compared else 1.0
+        self._terms(strongest, self._panel((0.0, 0.0, share, 1.0)))
+        for number, (title, term, hue) in enumerate(compared):
+            each = 1 / len(compared)
+            # The names of columns stand to the left of their panel.
+            left = share + (0.2 if (term.comparison or {}).get("kind") in ("columns", "terms", "bits") else 0.07)
+            room = (left, 1 - (number + 0.82) * each, 1 - left, 0.68 * each)
+            panel = self._panel(room)
+            panel.set_axis_off()
+            panel.set_title(title, loc="left", fontsize="small", color=hue, pad=3)
+            self._compare(term, panel, hue)
+        return self
+
+    def _panel(self, room: tuple[float, float, float, float]) -> Any:
+        panel = self.ax_.inset_axes(room)
+        panel.spines[["top", "right"]].set_visible(False)
+        panel.spines[:].set(linewidth=0.8, color=SOFT)
+        panel.tick_params(colors=INK, labelsize="small", width=0.6, length=2)
+        self.axes_.append(panel)
+        return panel
+
+    def _compared(self, strongest: list[ExplanationTerm]) -> list[tuple[str, ExplanationTerm, str]]:
+        """The strongest term for and the strongest against the class that say what they are made of."""
+        direction = self.explanation._direction(None)
+        label = self.explanation.predicted
+        found = []
+        for is_for, word, hue in ((True, "for", FOR), (False, "against", AGAINST)):
+            for term in strongest:
+                if term.comparison is not None and (term.contributions @ direction > 0) == is_for:
+                    found.append((f"{word} {label}: {term.name}", term, hue))
+                    break
+        return found
+
+    def _terms(self, strongest: list[ExplanationTerm], panel: Any) -> None:
+        told = self.explanation
+        direction = told._direction(None)
+        values = [float(term.contributions @ direction) for term in strongest]
+        rest = float(told.for_class().sum()) - sum(values)
+        names = [self._label(term) for term in strongest]
+        if len(told.terms) > len(strongest):
+            names.append(f"{len(told.terms) - len(strongest)} more")
+            values.append(rest)
+        if (intercept := float(told.intercepts @ direction)) != 0:
+            names.append("intercept")
+            values.append(intercept)
+        places = np.arange(len(values))
+        panel.barh(places, values, height=0.72, color=[FOR if value > 0 else AGAINST for value in values])
+        panel.axvline(0, color=SOFT, linewidth=0.8)
+        panel.set_yticks(places, names, fontsize="small")
+        panel.invert_yaxis()
+        panel.tick_params(axis="y", length=0)
+        panel.set_xlabel(f"contribution to {told.predicted}", fontsize="small", color=INK)
+        value = float(told.decision_values @ direction)
+        head = f"predicted {told.predicted}"
+        if told.probabilities is not None:
+            head += f", probability {told.probabilities[told._position(told.predicted)]:.2g}"
+        panel.set_title(f"{head}\ndecision value {value:.3g}", loc="left", fontsize="small", color=INK)
+
+    def _label(self, term: ExplanationTerm) -> str:
+        several = len(self.explanation.similarities) > 1
+        label = term.name.replace("training row ", "row ")
+        if isinstance(basis := self._basis(term), str):
+            label = basis if len(basis) <= 18 else basis[:17] + "…"
+        if term.kind == "column":
+            label = f"{label} = {term.value:.3g}"
+        return f"{label}  {short(term.similarity)}" if several else label
+
+    def _column(self, column: int) -> str:
+        names = self.explanation.columns
+        name = str(names[column]) if names is not None and column < len(names) else f"column {column}"
+        return name if len(name) <= 20 else name[:19] + "…"
+
+    def _basis(self, term: ExplanationTerm) -> Any:
+        if term.kind != "basis" or self.explanation.bases is None or term.index is None:
+            return None
+        return items(pick(self.explanation.bases, np.array([term.index])))[0]
+
+    def _compare(self, term: ExplanationTerm, panel: Any, hue: str) -> None:
+        comparison: dict[str, Any] = term.comparison or {}
+        sample, basis = self.explanation.sample, self._basis(term)
+        kind = comparison["kind"]
+        if kind == "time-steps" and basis is not None:
+            draw_path(panel, as_series(sample), as_series(basis), comparison["path"], hue)
+        elif kind == "characters" and isinstance(basis, str):
+            draw_alignment(panel, sample, basis, comparison["path"])
+        elif kind == "cells" and basis is not None:
+            draw_cells(panel, sample, basis, comparison, hue)
+        elif kind in ("columns", "terms"):
+            names = [term.replace(" ", "␣") for term in comparison.get("terms", [])]
+            names = names or [self._column(column) for column in comparison.get("columns", [])]
+            draw_shares(panel, names, comparison["shares"], hue)
+        elif kind == "bits":
+            counts = [len(comparison[side]) for side in ("both", "basis", "sample")]
+            draw_shares(
+                panel, ["in both", "basis alone", "sample alone"], [float(n) for n in counts], hue, ordered=True
+            )
+        panel.text(
+            0,
+            -0.16 if kind == "cells" else -0.03,
+            f"{comparison['quantity']} {comparison['total']:.3g}, similarity {term.value:.3g}",
+            transform=panel.transAxes,
+            fontsize="x-small",
+            color=SOFT,
+            va="top",
+        )
+
+
+def explain(estimator: Any, X: Any, index: int = 0, *, n_terms: int = 10) -> Explanation:
+    """Explains the prediction of one sample: what speaks for and against each class.
+
+    A decision value is a sum over the similarities to the bases (``BasisExpansionSVC``), over the kernel's values at
+    the bases and polynomials (``ThinPlateSVC``), or over the columns (``PowerMeanSVC``, whose kernel is additive). The
+    normalization is part of the weights; where it subtracts the mean similarity, contributions are those of the
+    difference from it.
+
+    Parameters
+    ----------
+    estimator : BasisExpansionSVC, PowerMeanSVC, ThinPlateSVC or AutoSVC, fitted
+    X : samples, as in ``predict``
+    index : int, default=0
+        Which of the samples.
+    n_terms : int, default=10
+        Of so many of the strongest similarities it is found what they are made of, where they can say: columns, cells,
+        the warping path of series, the alignment or the common terms of strings. All terms are returned.
+
+    Returns
+    -------
+    Explanation
+
+    Raises
+    ------
+    IndexError
+        If there is no such sample.
+
+    Examples
+    --------
+    >>> from widemargin import BasisExpansionSVC
+    >>> from widemargin.inspection import explain
+    >>> names = ["Rossi", "Russo", "Bianchi", "Romano", "Smith", "Jones", "Williams", "Taylor"]
+    >>> svc = BasisExpansionSVC("edit", normalization="mean_norm").fit(names, ["it"] * 4 + ["en"] * 4)
+    >>> explanation = explain(svc, ["Rosso"])
+    >>> explanation.predicted
+    'it'
+    >>> explanation.strongest(1)[0].comparison["quantity"]
+    'cost of the edits'
+    """
+    estimator = getattr(estimator, "best_estimator_", estimator)
+    check_has(estimator, "a fitted classifier", "_model")
+    n = count(X)
+    if not -n <= index < n:
+        raise IndexError(f"index is {index}: there are {n} samples")
+    one = pick(X, np.array([index % n]))
+    told, page = _core.explain(estimator._model, estimator._collected(one), n_terms)
+    return _explanation(estimator, json.loads(told), page, one)
+
+
+def _explanation(estimator: Any, told: dict[str, Any], page: str, one: Any) -> Explanation:
+    parts = told["parts"]
+    classes = estimator.classes_
+    names = getattr(estimator, "feature_names_in_", None)
+    bases = getattr(estimator, "bases_", None)
+
+    def name(term: dict[str, Any]) -> str:
+        if term["kind"] == "basis":
+            row = "" if term["row"] is None else f", training row {term['row']}"
+            return f"basis {term['index']}{row}"
+        if term["kind"] == "column" and term["name"] is None:
+            is_named = names is not None and len(names) > term["index"]
+            return str(names[term["index"]]) if is_named else f"column {term['index']}"
+        return str(term["name"])
+
+    terms = [
+        ExplanationTerm(
+            kind=term["kind"],
+            similarity=parts[term["part"]],
+            index=term.get("index"),
+            row=term.get("row"),
+            name=name(term),
+            value=term["value"],
+            reference=term["reference"],
+            weights=np.array(term["weights"], dtype=np.float64),
+            contributions=np.array(term["contributions"], dtype=np.float64),
+            comparison=term["comparison"],
+        )
+        for term in told["terms"]
+    ]
+    predicted, probabilities = classes[told["predicted"]], told["probabilities"]
+    return Explanation(
+        method=told["method"],
+        classes=classes,
+        predicted=predicted.item() if isinstance(predicted, np.generic) else predicted,
+        decision_values=np.array(told["decision_values"], dtype=np.float64),
+        probabilities=None if probabilities is None else np.array(probabilities),
+        intercepts=np.array(told["intercepts"], dtype=np.float64),
+        similarities=list(parts),
+        terms=terms,
+        sample=items(one)[0],
+        bases=bases,
+        columns=names,
+        _page=page,
+    )
+
+
+def report(
+    estimator: Any,
+    X: Any = None,
+    y: Any = None,
+    file: Any = None,
+    *,
+    title: str | None = None,
+    data_name: str = "the samples given",
+    sample_weight: Any = None,
+) -> str:
+    """A page on a model: what it is, how it was chosen, how good it is, and which samples it gets wrong and why.
+
+    The page is one HTML file with its style and pictures; nothing in it is loaded from elsewhere. The command line
+    writes the same by ``widemargin report``.
+
+    Parameters
+    ----------
+    estimator : BasisExpansionSVC, PowerMeanSVC, ThinPlateSVC or AutoSVC, fitted
+        Its similarities must be the library's.
+    X : samples or None, default=None
+        To measure it on: samples that the fit did not see.
+    y : array-like of shape (n_samples,) or None, default=None
+        Their labels; needed with `X`.
+    file : path or None, default=None
+        The file to write; it is replaced whole or not at all.
+    title : str or None, default=None
+        None is the name of the class.
+    data_name : str, default="the samples given"
+        What the page calls the samples.
+    sample_weight : array-like of shape (n_samples,) or None, default=None
+
+    Returns
+    -------
+    str
+        The page.
+
+    Raises
+    ------
+    ValueError
+        For samples that do not fit the model.
+    TypeError
+        For a similarity that is a Python function.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from widemargin import BasisExpansionSVC
+    >>> from widemargin.inspection import report
+    >>> X, y = load_iris(return_X_y=True)
+    >>> svc = BasisExpansionSVC("rbf", n_basis=20, C=1.0).fit(X[::2], y[::2])
+    >>> page = report(svc, X[1::2], y[1::2])
+    >>> "Confusion matrix" in page
+    True
+    """
+    estimator = getattr(estimator, "best_estimator_", estimator)
+    check_has(estimator, "a fitted classifier", "_model")
+    if (X is None) != (y is None):
+        raise ValueError("X and y: both are needed to measure the model, or neither")
+    data = None
+    if X is not None:
+        labels = np.asarray(y).ravel()
+        if len(labels) != count(X):
+            raise ValueError(f"y has {len(labels)} labels, and X {count(X)} samples")
+        classes, codes = np.unique(labels, return_inverse=True)
+        weights = estimator._weights(sample_weight, len(labels))
+        target = labels_of(classes), codes.astype(np.uint32), weights
+        data = estimator._collected(X), target, data_name
+    named = type(estimator).__name__ if title is None else title
+    path = None if file is None else str(file)
+    return _core.report(estimator._model, named, data, path, estimator._threads())

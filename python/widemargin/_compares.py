@@ -24,12 +24,12 @@ from .transformers import BasisExpansion
 USUAL_BASES = 1000
 
 
-class Compares(NestedSpecMixin, WithBases, FittedModel):
+class Compares(NestedSpecMixin, FittedModel, WithBases):
     """Samples of any kind, or their similarities, as the extension module takes them."""
 
     _read = _core.Model.from_bytes
     # How scikit-learn checks the targets.
-    _checked: ClassVar[dict[str, Any]] = {}
+    _target_checks: ClassVar[dict[str, Any]] = {}
     n_basis: Any
     basis: Any
 
@@ -55,7 +55,9 @@ class Compares(NestedSpecMixin, WithBases, FittedModel):
 
         Columns of polynomials follow those of the bases.
         """
-        X, y = validate_data(self, X, y, **self._checked, accept_sparse="csr", dtype=[np.float32, np.float64], order="C")
+        X, y = validate_data(
+            self, X, y, **self._target_checks, accept_sparse="csr", dtype=[np.float32, np.float64], order="C"
+        )
         n = X.shape[0]
         if n == X.shape[1] - n_polynomials:
             codes = self._strata(y)

@@ -38,8 +38,8 @@ def to_onnx(estimator: Any, *, opset: int | None = None) -> onnx.ModelProto:
     The outputs of a classifier are ``label`` (int64, or string if classes are not integers; booleans are 0 and 1) and
     ``scores``, with the shape of ``decision_function`` and the type of the input, and, unless it was fitted by a
     version without them, ``probabilities`` of shape (n_samples, n_classes). A sample that ``decision_function`` rejects
-    as a histogram because of negative values has the score NaN. The output of a regression model is ``targets`` of shape
-    (n_samples, n_outputs), of type double, and that of `BasisExpansion` is ``features``.
+    as a histogram because of negative values has the score NaN. The output of a regression model is ``targets`` of
+    shape (n_samples, n_outputs), of type double, and that of `BasisExpansion` is ``features``.
 
     The model stores the bases as dense rows. Comparing n samples with them takes memory for some matrices of shape (n,
     bases). Additive similarities, ``laplacian``, and powers of distances below 2 loop over the features: they take time

@@ -130,7 +130,10 @@ def large(n: int) -> list[dict[str, Any]]:
         return Chosen(search)
 
     found = []
-    for name, engine in (("BasisExpansionRegressor", lambda: ENGINES["BasisExpansionRegressor"](n, 10)), ("Nystroem + Ridge", nystroem)):
+    for name, engine in (
+        ("BasisExpansionRegressor", lambda: ENGINES["BasisExpansionRegressor"](n, 10)),
+        ("Nystroem + Ridge", nystroem),
+    ):
         told = measured(engine, X, y, X_test, y_test)
         found.append({"task": f"friedman1-{n}", "seed": 0, "engine": name, **told})
         print(found[-1], flush=True)

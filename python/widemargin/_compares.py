@@ -26,12 +26,12 @@ from .transformers import BasisExpansion
 USUAL_BASES = 1000
 
 
-class Compares(NestedSpecMixin, WithBases, FittedModel):
+class Compares(NestedSpecMixin, FittedModel, WithBases):
     """Samples of any kind, or their similarities, as the extension module takes them."""
 
     _read = _core.Model.from_bytes
     # How scikit-learn checks the targets.
-    _checked: ClassVar[dict[str, Any]] = {}
+    _target_checks: ClassVar[dict[str, Any]] = {}
     n_basis: Any
     basis: Any
 
@@ -61,7 +61,7 @@ class Compares(NestedSpecMixin, WithBases, FittedModel):
         if is_classifier(self) and has_several(y):
             X = validate_data(self, X, **how)
         else:
-            X, y = validate_data(self, X, y, **self._checked, **how)
+            X, y = validate_data(self, X, y, **self._target_checks, **how)
         n = X.shape[0]
         if n == X.shape[1] - n_polynomials:
             codes = self._strata(y)

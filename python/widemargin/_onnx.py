@@ -40,9 +40,9 @@ def to_onnx(estimator: Any, *, opset: int | None = None) -> onnx.ModelProto:
     The outputs of a classifier are ``label`` (int64, or string if classes are not integers; booleans are 0 and 1) and
     ``scores``, with the shape of ``decision_function`` and the type of the input, and, unless it was fitted by a
     version without them, ``probabilities`` of shape (n_samples, n_classes). Where samples have several labels,
-    ``label`` is the indicator matrix that ``predict`` returns. A sample that ``decision_function`` rejects
-    as a histogram because of negative values has the score NaN. The output of a regression model is ``targets`` of shape
-    (n_samples, n_outputs), of type double, and that of `BasisExpansion` is ``features``.
+    ``label`` is the indicator matrix that ``predict`` returns. A sample that ``decision_function`` rejects as a
+    histogram because of negative values has the score NaN. The output of a regression model is ``targets`` of
+    shape (n_samples, n_outputs), of type double, and that of `BasisExpansion` is ``features``.
 
     The steps of a `sklearn.pipeline.Pipeline` before ours are converted by the package skl2onnx, in double
     precision as the input then is (in single with a `SimpleImputer`, which ONNX Runtime has in single precision only).

@@ -28,17 +28,17 @@ _TRIED = ("similarity", "normalization", "loo_r2", "problem", "n_samples", "seco
 class BasisExpansionRegressor(Compares, MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Ridge regression for any similarity, definite or not, at the cost of a linear one.
 
-    Samples are compared with a number of bases, the similarities are normalised, as for `BasisExpansionSVC`, and on these
-    features ½‖w‖² + C Σ (y − f)² is minimised in closed form, with an intercept that is not penalised. With a positive
-    definite kernel and all samples as bases this is kernel ridge regression. What is "auto" is chosen by the leave-one-out
-    error, which has a closed form.
+    Samples are compared with a number of bases, the similarities are normalised, as for `BasisExpansionSVC`, and on
+    these features ½‖w‖² + C Σ (y − f)² is minimised in closed form, with an intercept that is not penalised. With a
+    positive definite kernel and all samples as bases this is kernel ridge regression. What is "auto" is chosen by the
+    leave-one-out error, which has a closed form.
 
     Parameters
     ----------
     similarity : str, similarity, callable, or a list of these, default="auto"
-        As for `BasisExpansionSVC`. "auto" compares candidates that suit the kind of samples on at most 400 of them, with
-        the gamma of the best kernels; of dense vectors also weights of columns, learned from the derivatives of the
-        fitted function.
+        As for `BasisExpansionSVC`. "auto" compares candidates that suit the kind of samples on at most 400 of them,
+        with the gamma of the best kernels; of dense vectors also weights of columns, learned from the derivatives of
+        the fitted function.
     n_basis : int or "auto", default="auto"
         Number of bases; if there are fewer samples, all of them. "auto" is 1,000.
     basis : {"index", "every", "random", "stratified", "kmedoids"} or array of int, default="index"
@@ -64,8 +64,8 @@ class BasisExpansionRegressor(Compares, MultiOutputMixin, RegressorMixin, BaseEs
     C_ : float
         The C of the model, given or selected.
     path_ : dict of ndarray
-        For every C tried, ascending: "C", "loo_r2", and "loo_rmse" of shape (n_points, n_outputs). Of a C that was given
-        the same, for it alone.
+        For every C tried, ascending: "C", "loo_r2", and "loo_rmse" of shape (n_points, n_outputs). Of a C that was
+        given the same, for it alone.
     loo_error_ : float or ndarray of shape (n_outputs,)
         The root of the mean squared error of each sample by the fit without one copy of it, at `C_`, in the unit of the
         targets: exact for the features of the fit, whose bases stay as they are. NaN where it says nothing.
@@ -100,7 +100,7 @@ class BasisExpansionRegressor(Compares, MultiOutputMixin, RegressorMixin, BaseEs
     True
     """
 
-    _checked: ClassVar[dict[str, Any]] = {"multi_output": True, "y_numeric": True}
+    _target_checks: ClassVar[dict[str, Any]] = {"multi_output": True, "y_numeric": True}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_basis": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "C": [Interval(Real, 0, None, closed="neither"), str],

@@ -87,7 +87,7 @@ impl Targets {
         }
         let weights = check_weights(n_samples, sample_weight)?;
         if weights.iter().all(|weight| *weight == 0.0) {
-            return Err(Error::NoSamples(": all weights are 0"));
+            return Err(Error::NoSamples(": all weights are zero"));
         }
         Ok(weights)
     }

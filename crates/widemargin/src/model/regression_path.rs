@@ -22,12 +22,13 @@ pub struct RegressionPoint {
     pub loo_r2: f64,
 }
 
-/// Targets with mean 0 and a largest deviation of 1, and how to undo it.
+/// Targets with mean 0, where there is an intercept, and a largest magnitude of 1, and how to undo it.
 pub(crate) struct StandardTargets {
     /// Samples × outputs.
     pub values: Matrix,
+    /// What was subtracted; 0 without an intercept.
     pub means: Vec<f64>,
-    /// 1 for an output that is constant.
+    /// What was divided by; 1 where all values are 0.
     pub scales: Vec<f64>,
     /// The weighted variances of the values; 0 for an output that is constant.
     variances: Vec<f64>,
@@ -38,28 +39,34 @@ impl StandardTargets {
     ///
     /// # Errors
     /// [`Error::Parameter`] for targets too large for double precision.
-    pub fn new(targets: &Targets, weights: &[f64]) -> Result<Self> {
+    pub fn new(targets: &Targets, weights: &[f64], has_intercept: bool) -> Result<Self> {
         let (n, k) = (targets.len(), targets.n_outputs());
         let total: f64 = weights.iter().sum();
+        let mean = |values: &[f64]| values.iter().zip(weights).map(|(y, weight)| weight / total * y).sum::<f64>();
+        let largest = |values: &[f64]| values.iter().fold(0.0f64, |most, y| most.max(y.abs()));
         let (mut values, mut means, mut scales, mut variances) = (Vec::with_capacity(n * k), vec![], vec![], vec![]);
         for output in 0..k {
             let own = targets.output(output);
-            let mean: f64 = own.iter().zip(weights).map(|(y, weight)| weight / total * y).sum();
-            let most = own.iter().fold(0.0f64, |most, y| most.max((y - mean).abs()));
-            let size = own.iter().fold(0.0f64, |most, y| most.max(y.abs()));
-            if !most.is_finite() {
+            let is_constant = own.iter().all(|y| *y == own[0]);
+            let centre = match (has_intercept, is_constant) {
+                (false, _) => 0.0,
+                (true, true) => own[0],
+                (true, false) => mean(&own),
+            };
+            let mut standard: Vec<f64> = own.iter().map(|y| y - centre).collect();
+            let size = largest(&standard);
+            if !standard.iter().all(|y| y.is_finite()) {
                 let expected = "targets of which differences are within double precision: rescale them";
-                return Err(Error::parameter("targets", format!("{size:e}"), expected));
+                return Err(Error::parameter("targets", format!("{:e}", largest(&own)), expected));
             }
-            // What is left of a constant by the rounding of its mean.
-            let scale = if most > 4.0 * f64::EPSILON * size { most } else { 0.0 };
-            let value = |y: &f64| if scale > 0.0 { (y - mean) / scale } else { 0.0 };
-            let standard: Vec<f64> = own.iter().map(value).collect();
-            let variance = standard.iter().zip(weights).map(|(y, weight)| weight / total * y * y).sum();
+            let scale = if size > 0.0 { size } else { 1.0 };
+            standard.iter_mut().for_each(|y| *y /= scale);
+            let about = mean(&standard);
+            let squares: Vec<f64> = standard.iter().map(|y| (y - about).powi(2)).collect();
+            variances.push(if is_constant { 0.0 } else { mean(&squares) });
             values.extend(standard);
-            means.push(mean);
-            scales.push(if scale > 0.0 { scale } else { 1.0 });
-            variances.push(if scale > 0.0 { variance } else { 0.0 });
+            means.push(centre);
+            scales.push(scale);
         }
         Ok(StandardTargets { values: Matrix::from_columns(values, n, k), means, scales, variances })
     }

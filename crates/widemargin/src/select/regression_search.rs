@@ -232,7 +232,7 @@ impl<'a> Trial<'a> {
         let distinct = Distinct::find(prints, given, 0, search.threads, monitor)?;
         let rows: Vec<usize> = distinct.rows.iter().map(|&at| rows[at]).collect();
         let targets = targets.of_rows(&rows);
-        let standard = StandardTargets::new(&targets, &distinct.weights)?;
+        let standard = StandardTargets::new(&targets, &distinct.weights, true)?;
         Ok(Trial {
             search,
             samples: samples.select(&rows)?,
@@ -294,8 +294,10 @@ impl<'a> Trial<'a> {
         let quiet = self.monitor.without_progress().without_time_limit();
         let mut similarity = AnySimilarity::new(&candidate.similarity)?;
         let is_kernel = candidate.similarity.len() == 1 && similarity.compares() && !similarity.brings_columns();
-        let is_definite =
-            matches!(candidate.normalization, Normalization::Nystrom(Definite::Clip) | Normalization::CenteredNystrom(Definite::Clip));
+        let is_definite = matches!(
+            candidate.normalization,
+            Normalization::Nystrom(Definite::Clip) | Normalization::CenteredNystrom(Definite::Clip)
+        );
         if !(is_kernel && is_definite && similarity.is_symmetric(0) && similarity.n_polynomials() == 0) {
             let params = BasisExpansionRegressorParams::new(similarity)
                 .normalization(candidate.normalization)

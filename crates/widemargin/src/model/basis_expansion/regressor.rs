@@ -195,7 +195,7 @@ impl<S: Similarity> BasisExpansionRegressorParams<S> {
         let learned = Learned { samples, distinct: &distinct, weights, codes: &codes, n_classes: 1, threads, monitor };
         let made = self.expander.fit(&learned, &mut clock)?;
 
-        let standard = StandardTargets::new(&targets, weights)?;
+        let standard = StandardTargets::new(&targets, weights, self.has_intercept)?;
         let units = weights.iter().map(|weight| weight.min(1.0)).collect();
         let fitted = Fitted { targets: standard.values.clone(), weights: weights.clone(), units };
         let pool = Pool::new(threads)?;

@@ -199,6 +199,7 @@ def check_values(page: Page, folder: Path) -> None:
     import numpy as np
 
     import widemargin as wm
+    from widemargin._base import ExactSeed
 
     grid = np.stack(np.meshgrid(np.linspace(0, 10, 15), np.linspace(0, 10, 15)), -1).reshape(-1, 2)
     for example in ("rings", "four"):
@@ -211,7 +212,7 @@ def check_values(page: Page, folder: Path) -> None:
             ms = page.find("said").get_attribute("data-ms")
             (folder / "playground.model").write_bytes(page.model())
             saved = wm.load(folder / "playground.model")
-            native = getattr(wm, name)(**params, random_state=0).fit(X, y)
+            native = getattr(wm, name)(**params, random_state=ExactSeed(0)).fit(X, y)
             told = f"{example}, {len(X)} points, {method} ({similarity}, C {c or 'auto'})"
             for what, other in (("the package's fit", native), ("the saved model", saved)):
                 values = np.asarray(other.decision_function(grid)).ravel()

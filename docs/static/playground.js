@@ -206,8 +206,6 @@ function python({ method, similarity, n_basis: nBasis, C }) {
   }
   if (nBasis !== null) given.push(`n_basis=${nBasis}`);
   if (C !== null) given.push(`C=${C}`);
-  // The seed of this page.
-  given.push("random_state=0");
   return `wm.${name}(${given.join(", ")}).fit(X, y)`;
 }
 

@@ -4,8 +4,8 @@
 scripts/check_playground.py target/docs/html [--screenshots FOLDER]
 
 Points are clicked, tables loaded, methods chosen. The decision values must be those of the installed package on the
-same points, to 1e-6 of the largest (of the power mean SVM those of its saved model); nothing may be written to the console as an error, and no request may leave the
-site. How long fits take is printed, not judged.
+same points, to 1e-6 of the largest (of the power mean SVM those of its saved model); nothing may be written to the
+console as an error, and no request may leave the site. How long fits take is printed, not judged.
 """
 
 from __future__ import annotations
@@ -218,8 +218,8 @@ def check_values(page: Page, folder: Path) -> None:
                 values = np.asarray(other.decision_function(grid)).ravel()
                 off = np.abs(found[: values.size] - values).max() / np.abs(values).max()
                 print(f"  {told}: {ms} ms, off {what} by {off:.1e}")
-                # Descent in random order ends at a relative gap of 0.01, where rounding leads elsewhere: two seeds of one
-                # machine are 3 % apart as well. The model itself is held to the tolerance.
+                # Descent in random order ends at a relative gap of 0.01, where rounding leads elsewhere: two seeds of
+                # one machine are 3 % apart as well. The model itself is held to the tolerance.
                 if method == "power-mean" and other is native:
                     continue
                 assert off <= TOLERANCE, f"{told}: decision values are off those of {what} by {off}"

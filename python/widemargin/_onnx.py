@@ -57,7 +57,8 @@ def to_onnx(estimator: Any, *, opset: int | None = None) -> onnx.ModelProto:
 
     Parameters
     ----------
-    estimator : PowerMeanSVC, ThinPlateSVC, BasisExpansionSVC, AutoSVC, BasisExpansionRegressor, BasisExpansion or Pipeline
+    estimator : estimator or Pipeline
+        A fitted classifier, `BasisExpansionRegressor` or `BasisExpansion`, or a pipeline that ends in one.
     opset : int or None, default=None
         The version of the ONNX operator set, 13 or above; None is 17.
 

@@ -48,9 +48,9 @@ class AutoSVC(MarginClassifier):
     scoring : str or None, default=None
         The score by which methods are compared, by scikit-learn's names: "accuracy", "balanced_accuracy", "f1_macro",
         "roc_auc" (of more than two classes "roc_auc_ovr"), "average_precision" (of the second of two classes),
-        "neg_log_loss", "neg_brier_score" (of the probabilities). It is computed from samples left out in five stratified
-        folds. With None, methods are compared
-        by their mean leave-one-out squared hinge, without further fits.
+        "neg_log_loss", "neg_brier_score" (of the probabilities). It is computed from samples left out in five
+        stratified folds. With None, methods are compared by their mean leave-one-out squared hinge, without further
+        fits.
     class_weight : dict, "balanced" or None, default=None
     n_jobs : int or None, default=None
         Number of threads; -1 means one per core. The result does not depend on it.

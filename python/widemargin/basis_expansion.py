@@ -16,7 +16,7 @@ from ._bases import BASES, NORMALIZATIONS, basis_of, same_length
 from ._c_choice import c_of, path_of
 from ._collect import collect
 from ._compares import Compares
-from ._label_matrix import codes_of, has_several, indicator
+from ._label_matrix import has_several, indicator
 from ._names import one_of
 from ._samples import pick
 from ._specs import any_kind, is_auto, n_polynomials_of

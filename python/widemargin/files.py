@@ -48,7 +48,9 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    estimator : PowerMeanSVC, BasisExpansionSVC, ThinPlateSVC, BasisExpansionRegressor, BasisExpansionOneClass or Pipeline
+    estimator : estimator or Pipeline
+        A fitted `PowerMeanSVC`, `BasisExpansionSVC`, `ThinPlateSVC`, `BasisExpansionRegressor` or
+        `BasisExpansionOneClass`, or a pipeline that ends in one of the classifiers or the regression model.
     path : path
 
     Raises

@@ -1,6 +1,6 @@
 //! What a C program may get wrong is answered, as far as it can be noticed.
 
-use std::ffi::{CStr, CString, c_char};
+use std::ffi::{CStr, CString};
 use std::ptr;
 
 use widemargin_c::*;
@@ -21,7 +21,7 @@ fn null_pointers_and_missing_files_are_failures_in_words() {
         assert!(error().contains("/nowhere/a.model"), "{}", error());
         assert!(widemargin_load(ptr::null()).is_null());
         assert_eq!(error(), "path is NULL: a text is expected");
-        assert!(widemargin_load(b"\xff\0".as_ptr().cast::<c_char>()).is_null());
+        assert!(widemargin_load(c"\xff".as_ptr()).is_null());
         assert_eq!(error(), "path is not UTF-8");
         assert_eq!(widemargin_n_classes(ptr::null()), 0);
         assert!(error().starts_with("the model is NULL"), "{}", error());

@@ -79,12 +79,11 @@ impl<'a> LeastSquares<'a> {
     /// Leave-one-out at one C.
     pub fn left_out(&self, c: f64) -> LeftOut {
         let Problems { targets, weights, .. } = *self.problems;
-        let (n, k) = (weights.len(), targets.n_problems());
+        let k = targets.n_problems();
         let values = self.decision_values(c);
         let (mut hinge, mut wrong, mut total) = (0.0, 0.0, 0.0);
         let mut scores = vec![0.0; k];
-        for i in 0..n {
-            let weight = weights[i];
+        for (i, weight) in weights.iter().enumerate() {
             let mut loss = 0.0;
             for (problem, score) in scores.iter_mut().enumerate() {
                 *score = values.at(i, problem);

@@ -24,7 +24,7 @@ fn case() -> (Vec<f64>, Vec<f64>) {
         let noise = ((row * 37 + label * 11) % 17) as f64 / 60.0;
         f64::from(u8::from(x[label] + x[(label + 1) % D] - x[label + 2] + noise > 0.3))
     };
-    let is_unknown = |row: usize, label: usize| row >= 40 && (row * 13 + label * 7) % 4 == 0;
+    let is_unknown = |row: usize, label: usize| row >= 40 && (row * 13 + label * 7).is_multiple_of(4);
     let of = |at: usize| if is_unknown(at / K, at % K) { f64::NAN } else { answer(at / K, at % K) };
     let answers = (0..N * K).map(of).collect();
     (values, answers)
@@ -49,13 +49,11 @@ fn view(values: &[f64]) -> DenseView<'_, f64> {
     DenseView::new(values, values.len() / D, D).unwrap()
 }
 
+/// A fit on samples and labels, and its decision values of other samples.
+type FitAlone<'a> = &'a dyn Fn(&[f64], &Labels, &[f64]) -> Vec<f64>;
+
 /// Decision values of all labels are those of each label's own model on the samples of which it is known.
-fn same(
-    what: &str,
-    tolerance: f64,
-    all: &dyn Fn(&[f64], &Labels) -> Vec<f64>,
-    alone: &dyn Fn(&[f64], &Labels, &[f64]) -> Vec<f64>,
-) {
+fn same(what: &str, tolerance: f64, all: &dyn Fn(&[f64], &Labels) -> Vec<f64>, alone: FitAlone<'_>) {
     let (values, answers) = case();
     let found = all(&values, &Labels::several(names(), &answers).unwrap());
     assert_eq!(found.len(), N * K);

@@ -89,7 +89,7 @@ impl PowerMeanParams {
             let (some, labels) = (&some[..], &labels);
             let sample = Sample { rows: &rows, some, labels, numbers: some, weights: &weights, units: &units };
             let (chosen, found) = self.chosen(&sample, monitor)?;
-            chosen.check_memory(samples.n_cols(), OneVsRest::of(&labels).n_problems())?;
+            chosen.check_memory(samples.n_cols(), OneVsRest::of(labels).n_problems())?;
             check_costs(chosen.c, &weights, labels.classes().len())?;
             (params, choice) = (Cow::Owned(chosen), Some(found));
             clock.end("choose")?;

@@ -444,8 +444,8 @@ def _explanation(estimator: Any, told: dict[str, Any], page: str, one: Any) -> E
             row = "" if term["row"] is None else f", training row {term['row']}"
             return f"basis {term['index']}{row}"
         if term["kind"] == "column" and term["name"] is None:
-            is_named = names is not None and len(names) > term["index"]
-            return str(names[term["index"]]) if is_named else f"column {term['index']}"
+            at: int = term["index"]
+            return str(names[at]) if names is not None and len(names) > at else f"column {at}"
         return str(term["name"])
 
     terms = [

@@ -5,8 +5,8 @@ scripts/check_playground.py target/docs/html [--screenshots FOLDER]
 
 Points are clicked, tables loaded, methods chosen. The decision values must be those of the installed package on the
 same points, to 1e-6 of the largest (to 4e-6 of a basis expansion, whose features are in single precision; of the power
-mean SVM those of its saved model); nothing may be written to the console as an error, and no request may leave the site.
-How long fits take is printed, not judged.
+mean SVM those of its saved model); nothing may be written to the console as an error, and no request may leave the
+site. How long fits take is printed, not judged.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 TOLERANCE = 1e-6
-# The features of a basis expansion are in single precision, and are summed with fused multiplications on other machines.
+# The features of a basis expansion are in single precision, and other machines sum them with fused multiplications.
 SINGLE = 4e-6
 # Method, similarity and C as the page has them, and the same in Python.
 FITS = [
@@ -226,7 +226,9 @@ def check_values(page: Page, folder: Path) -> None:
                 if method == "power-mean" and other is native:
                     continue
                 is_single = other is native and method in ("basis-expansion", "auto")
-                assert off <= (SINGLE if is_single else TOLERANCE), f"{told}: decision values are off those of {what} by {off}"
+                assert off <= (SINGLE if is_single else TOLERANCE), (
+                    f"{told}: decision values are off those of {what} by {off}"
+                )
             shown = found[values.size :]
             off = np.abs(shown - saved.predict_proba(grid).ravel()).max()
             assert off < 1e-5, f"{told}: probabilities are off those of the saved model by {off}"

@@ -58,11 +58,25 @@ impl Explain {
             return print_json(&object);
         }
         let basis = |index: usize| model.bases().and_then(|bases| sample_text(bases, index));
-        print(&text(&explanation, self.terms, &table.place(self.row), &basis))
+        let names = Names { columns: model.feature_names(), basis: &basis };
+        print(&text(&explanation, self.terms, &table.place(self.row), &names))
     }
 }
 
-fn text(explanation: &Explanation, most: usize, place: &str, basis: &dyn Fn(usize) -> Option<String>) -> String {
+/// What terms are called by.
+struct Names<'a> {
+    columns: Option<&'a [String]>,
+    /// The text of a basis, where it is one.
+    basis: &'a dyn Fn(usize) -> Option<String>,
+}
+
+impl Names<'_> {
+    fn column(&self, column: usize) -> String {
+        self.columns.and_then(|names| names.get(column).cloned()).unwrap_or_else(|| format!("column {column}"))
+    }
+}
+
+fn text(explanation: &Explanation, most: usize, place: &str, names: &Names<'_>) -> String {
     let class = explanation.predicted;
     let mut out = format!("{place}: {}", explanation.classes[class]);
     if let Some(probabilities) = &explanation.probabilities {
@@ -82,7 +96,7 @@ fn text(explanation: &Explanation, most: usize, place: &str, basis: &dyn Fn(usiz
         };
         let reference = if term.reference == 0.0 { String::new() } else { format!("{:.4}", term.reference) };
         vec![
-            source_text(term, basis),
+            source_text(term, names),
             explanation.parts[term.part].clone(),
             format!("{:.4}", term.value),
             reference,
@@ -107,22 +121,23 @@ fn text(explanation: &Explanation, most: usize, place: &str, basis: &dyn Fn(usiz
     out += &text_table(&["", "similarity", "value", "mean", "weight", "contribution"], &rows);
     for at in shown {
         if let Some(comparison) = &explanation.terms[*at].comparison {
-            out += &format!("\n{}: {}\n", source_text(&explanation.terms[*at], basis), comparison_text(comparison));
+            let source = source_text(&explanation.terms[*at], names);
+            out += &format!("\n{source}: {}\n", comparison_text(comparison, names));
         }
     }
     out
 }
 
 /// The name of a term.
-fn source_text(term: &Term, basis: &dyn Fn(usize) -> Option<String>) -> String {
+fn source_text(term: &Term, names: &Names<'_>) -> String {
     match &term.source {
         TermSource::Basis { index, row } => {
             let row = row.map_or(String::new(), |row| format!(" (training row {row})"));
-            let sample = basis(*index).map_or(String::new(), |text| format!(": {text}"));
+            let sample = (names.basis)(*index).map_or(String::new(), |text| format!(": {text}"));
             format!("basis {index}{row}{sample}")
         }
         TermSource::Column { name: Some(name), .. } => name.clone(),
-        TermSource::Column { index, .. } => format!("column {index}"),
+        TermSource::Column { index, .. } => names.column(*index),
         TermSource::Polynomial { name } => name.clone(),
         _ => String::new(),
     }
@@ -131,7 +146,7 @@ fn source_text(term: &Term, basis: &dyn Fn(usize) -> Option<String>) -> String {
 /// Pieces that are printed of a comparison.
 const PIECES: usize = 8;
 
-fn comparison_text(comparison: &Comparison) -> String {
+fn comparison_text(comparison: &Comparison, names: &Names<'_>) -> String {
     let head = format!("{} {:.4}", comparison.quantity, comparison.total);
     let largest = |names: Vec<String>, shares: &[f64]| {
         let mut all: Vec<(String, f64)> = names.into_iter().zip(shares.iter().copied()).collect();
@@ -142,7 +157,7 @@ fn comparison_text(comparison: &Comparison) -> String {
     };
     let told = match &comparison.pieces {
         Pieces::Columns { columns, shares } => {
-            largest(columns.iter().map(|column| format!("column {column}")).collect(), shares)
+            largest(columns.iter().map(|column| names.column(*column)).collect(), shares)
         }
         Pieces::Terms { terms, shares } => largest(terms.iter().map(|term| format!("'{term}'")).collect(), shares),
         Pieces::Cells { cells, .. } => {

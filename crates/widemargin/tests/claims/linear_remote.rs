@@ -93,7 +93,11 @@ fn few_active_rows_make_the_hessian_wherever_they_are() {
         let asked = Counts::default();
         let mut apart = Forgetful::objective(&case, &[0..300, 300..301, 301..900], &asked);
         let apart = newton::solve(&mut apart, &settings, None, &Monitor::none()).unwrap();
-        assert_eq!((&apart.iterations, apart.n_factors), (&whole.iterations, whole.n_factors));
+        // Sums in other parts round otherwise, which may take or save a step.
+        for (a, b) in apart.iterations.iter().zip(&whole.iterations) {
+            assert!(a.abs_diff(*b) <= 1, "{a} steps instead of {b}");
+        }
+        assert!(apart.n_factors.abs_diff(whole.n_factors) <= apart.iterations.len() as _);
         assert!(asked.borrow()["active_rows"] > 0, "{whole:?}");
         for (a, b) in apart.primal.iter().zip(&whole.primal) {
             assert!((a - b).abs() <= 2.0 * settings.tol * b, "{a} instead of {b}");

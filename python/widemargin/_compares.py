@@ -17,7 +17,6 @@ from ._columns import by_name
 from ._label_matrix import codes_of, has_several
 from ._nested import NestedSpecMixin
 from ._samples import from_vectors
-from ._specs import is_precomputed
 from ._stored_bases import WithBases
 from .similarity import Resolved, pairwise
 from .transformers import BasisExpansion
@@ -34,12 +33,6 @@ class Compares(NestedSpecMixin, FittedModel, WithBases):
     _target_checks: ClassVar[dict[str, Any]] = {}
     n_basis: Any
     basis: Any
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = is_precomputed(self.similarity)
-        return tags
 
     def _strata(self, y: Any) -> npt.NDArray[np.uint32]:
         """The class of each sample, of which each is represented among the bases."""

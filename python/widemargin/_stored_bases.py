@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _core
 from ._collect import NoEstimator, collect
 from ._samples import channels_first
-from ._specs import is_auto
+from ._specs import is_auto, is_precomputed
 from .similarity import Resolved, resolve
 
 
@@ -51,6 +51,12 @@ class WithBases(BaseEstimator):
     _model: Any
     _resolved: Resolved
     _python_bases: Any
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = is_precomputed(self.similarity)
+        return tags
 
     @property
     def bases_(self) -> Any:

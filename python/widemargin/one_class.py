@@ -14,7 +14,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ._base import fitting
-from ._specs import is_precomputed
 from .transformers import Expanding
 
 __all__ = ["BasisExpansionOneClass"]
@@ -112,12 +111,6 @@ class BasisExpansionOneClass(OutlierMixin, Expanding):
         self.random_state = random_state
         self.verbose = verbose
         self.layout = layout
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = is_precomputed(self.similarity)
-        return tags
 
     @fitting
     def fit(self, X: Any, y: Any = None) -> BasisExpansionOneClass:

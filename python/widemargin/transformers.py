@@ -20,7 +20,6 @@ from ._descriptors import HOG, MeanNormScaler
 from ._names import one_of
 from ._nested import NestedSpecMixin
 from ._samples import pick
-from ._specs import is_precomputed
 from ._stored_bases import WithBases
 from .similarity import resolve
 
@@ -128,8 +127,6 @@ class BasisExpansion(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Expandin
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = is_precomputed(self.similarity)
         tags.transformer_tags.preserves_dtype = ["float32"]
         return tags
 

@@ -41,22 +41,22 @@ fn reserved() -> u64 {
     2 * size.and_then(|text| text.trim().strip_suffix('K')?.parse::<u64>().ok()).unwrap_or(0)
 }
 
-/// 60,000 rows of 1,000 similarities would take 240 MB; the program may have 230 in all.
+/// 75,000 rows of 1,000 similarities would take 300 MB; the program, itself some 100 MB without optimization, may have 280.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_limit_of_memory_is_kept() {
     let folder = Folder::new();
-    folder.write("data.npy", array(60_000));
+    folder.write("data.npy", array(75_000));
     let train = "train basis-expansion data.npy --label -1 --similarity rbf:gamma=0.5 --normalization mean-norm \
                  --n-basis 1000 -C 1 --threads 1 -o m";
-    let limit = reserved() + 230_000;
+    let limit = reserved() + 280_000;
     let without = limited(&folder, limit, train);
     assert_ne!(without.status.code(), Some(0));
-    let with = limited(&folder, limit, &format!("{train} --memory 230MB --json"));
+    let with = limited(&folder, limit, &format!("{train} --memory 280MB --json"));
     let err = String::from_utf8(with.stderr).unwrap();
     assert_eq!(with.status.code(), Some(0), "{err}");
     let told: serde_json::Value = serde_json::from_slice(&with.stdout).unwrap();
-    assert_eq!((&told["n_samples"], &told["report"]["status"]), (&60_000.into(), &"converged".into()));
+    assert_eq!((&told["n_samples"], &told["report"]["status"]), (&75_000.into(), &"converged".into()));
     assert!(told["report"]["notes"][0].as_str().unwrap().contains("samples stayed in memory"), "{told}");
     assert_eq!(folder.files(), ["data.npy", "m"]);
 }

@@ -286,7 +286,9 @@ impl SimilaritySearch {
             let n_samples = trial.labels.len() / SCREENED_SHARE;
             let n = candidates.len() as f64;
             trial.work.expect(n * (SCREENED_COST + 1.0) + TO_FOLLOW + after);
-            (candidates, screened) = self.screened(&all, candidates, n_samples, &mut trial.work, monitor)?;
+            // λ has no units: what is best for the best of these is near.
+            (candidates, screened, trial.near) =
+                self.screened(&all, candidates, n_samples, &mut trial.work, monitor)?;
         }
         let n_bases = BASES.min(trial.labels.len());
         trial.work.expect(candidates.len() as f64 + TO_FOLLOW + after);
@@ -333,8 +335,8 @@ impl SimilaritySearch {
         Ok(choice)
     }
 
-    /// The candidates that on few samples are not far behind the best and not like an earlier one, and what was found of the
-    /// others.
+    /// The candidates that on few samples are not far behind the best and not like an earlier one, what was found of the
+    /// others, and λ of the best.
     fn screened(
         &self,
         all: &All<'_>,
@@ -342,7 +344,7 @@ impl SimilaritySearch {
         n_samples: usize,
         work: &mut Work,
         monitor: &Monitor<'_>,
-    ) -> Result<(Vec<Candidate>, Vec<Tried>)> {
+    ) -> Result<(Vec<Candidate>, Vec<Tried>, Option<f64>)> {
         let mut trial = Trial::on(all, n_samples, self, monitor)?;
         (trial.work, trial.cost) = (*work, SCREENED_COST);
         let n_bases = BASES.min(trial.labels.len());
@@ -350,14 +352,15 @@ impl SimilaritySearch {
             trial.run(candidate.clone(), n_bases)?;
         }
         *work = trial.work;
-        let Some(&least) = trial.ranked().first() else { return Ok((candidates, Vec::new())) };
+        let Some(&least) = trial.ranked().first() else { return Ok((candidates, Vec::new(), None)) };
         let is_known = |at: usize| (0..at).any(|earlier| trial.are_alike(earlier, at));
         let is_near = |at: usize| trial.loss(at) <= WITHIN * trial.loss(least) && !is_known(at);
         // What could not be tried for lack of time is not behind.
         let is_kept = |at: usize| at >= trial.tried.len() || is_near(at);
         let (kept, left): (Vec<_>, Vec<_>) = (0..candidates.len()).partition(|&at| is_kept(at));
         let kept = kept.into_iter().map(|at| candidates[at].clone()).collect();
-        Ok((kept, left.into_iter().map(|at| trial.tried[at].clone()).collect()))
+        let left = left.into_iter().map(|at| trial.tried[at].clone()).collect();
+        Ok((kept, left, trial.tried[least].lambda))
     }
 
     /// Compares the finalists on more samples with more bases, and finds whether these lower the loss of the best

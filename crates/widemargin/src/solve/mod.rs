@@ -10,6 +10,7 @@ pub mod lp_machine;
 pub mod newton;
 mod report;
 pub(crate) mod ridge;
+pub(crate) mod sparse_dual;
 pub mod thin_plate;
 
 pub use calibration::{CalibratedOn, Calibration};

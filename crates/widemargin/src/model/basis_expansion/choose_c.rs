@@ -155,7 +155,8 @@ pub(super) fn choose_c(
     let OnFeatures { weights, intercepts, outcome } = found;
     // Of fewer classes it is another problem.
     let is_same = sampled.labels.classes().len() == samples.labels.classes().len();
-    let start = Start { weights: weights.iter().flatten().map(|&weight| weight as f32).collect(), intercepts };
+    let weights = weights.iter().flatten().map(|&weight| weight as f32).collect();
+    let start = Start { weights, intercepts, alphas: Vec::new() };
     let unseen = || UnseenScores::of_problems(&outcome.best.left_out, sampled.labels.codes(), &sampled.weights);
     let is_known = !sampled.is_part() && !outcome.best.left_out.is_empty();
     Ok(ChosenC {

@@ -172,7 +172,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
     /// A warm start for Newton's method: the weights (`[problem][feature]`) and the intercepts of an earlier model.
     /// Ignored if the numbers of features or problems differ, and for the hinge loss.
     pub fn start(self, weights: Vec<f32>, intercepts: Vec<f64>) -> Self {
-        BasisExpansionParams { start: Some(Start { weights, intercepts }), ..self }
+        BasisExpansionParams { start: Some(Start { weights, intercepts, alphas: Vec::new() }), ..self }
     }
 
     /// Seed of the selection of bases, if random, and of the order of samples for the hinge loss.
@@ -398,7 +398,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
                 samples: chosen,
                 costs: &costs,
                 bases: &(0..distinct.rows.len()).filter(is_base).collect(),
-                start: Start { weights: solution.weights.clone(), intercepts: solution.intercepts.clone() },
+                start: solution.start(),
             };
             let mut scores = None;
             if chosen_c.is_of_part && matches!(self.loss, AnyLoss::Smooth(_)) {

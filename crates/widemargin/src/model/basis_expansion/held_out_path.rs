@@ -79,7 +79,7 @@ pub(super) fn choose_on_held_out(
                 },
                 squared_hinge,
             ));
-            let solved = Start { weights: solution.weights, intercepts: solution.intercepts };
+            let solved = solution.into_start();
             let is_best = best.as_ref().is_none_or(|(least, _)| squared_hinge < path[*least].1);
             if !is_best {
                 break;

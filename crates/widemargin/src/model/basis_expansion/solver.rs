@@ -1,13 +1,15 @@
 //! The linear SVM on the features of an expansion: its solver by loss and penalty.
 
 use super::start::Start;
-use crate::data::{DenseView, Labels, Vectors};
+use crate::data::{CsrMatrix, DenseView, Labels, Vectors};
 use crate::error::Result;
 use crate::monitor::Monitor;
-use crate::problem::{AnyLoss, Block, Intercept, LinearObjective, OneVsRest, Penalty};
+use crate::par::Pool;
+use crate::problem::{AnyLoss, Block, Intercept, LinearObjective, OneVsRest, Penalty, SmoothLoss};
 use crate::solve::l1::{self, L1Settings, L1Solution};
 use crate::solve::linear_dual::{self, LinearDualSettings};
-use crate::solve::newton::{self, NewtonSettings};
+use crate::solve::newton::{self, NewtonSettings, NewtonSolution};
+use crate::solve::sparse_dual::{MOST_EPOCHS, SparseDual, SparseDualSolution};
 use crate::solve::{Report, Status, lp_machine};
 
 /// The linear SVM on the features.
@@ -31,6 +33,28 @@ pub(super) struct Solution {
     /// The intercept's treatment in the problem solved.
     pub intercept: Intercept,
     pub report: Report,
+    /// Dual variables, `[problem][row]`; empty where the solver has none.
+    pub alphas: Vec<f32>,
+}
+
+impl Solution {
+    /// Where another fit on the same rows can start.
+    pub fn start(&self) -> Start {
+        let Solution { weights, intercepts, alphas, .. } = self;
+        Start { weights: weights.clone(), intercepts: intercepts.clone(), alphas: alphas.clone() }
+    }
+
+    /// The same, of a solution that is not needed any more.
+    pub fn into_start(self) -> Start {
+        Start { weights: self.weights, intercepts: self.intercepts, alphas: self.alphas }
+    }
+}
+
+/// The end of a descent in the dual.
+enum Descended {
+    Solved(Solution),
+    /// Where Newton's method goes on.
+    On(Start),
 }
 
 impl Solver {
@@ -52,10 +76,51 @@ impl Solver {
         let max_iter = self.max_iter.unwrap_or(default.max_iter);
         let settings = NewtonSettings { tol, max_iter, threads, ..default };
         let mut objective = LinearObjective::new(&[Block::of(phi)?], targets, costs, loss, intercept, threads)?;
-        let start = self.start.as_ref().and_then(|start| start.of(targets.n_problems(), phi.n_cols()));
+        let mut descended = None;
+        if let (Vectors::Sparse(rows), SmoothLoss::SquaredHinge) = (phi, loss)
+            && self.max_iter.is_none_or(|most| most >= MOST_EPOCHS)
+            && targets.is_even()
+        {
+            match self.descend(rows, targets, costs, monitor)? {
+                Some(Descended::Solved(solution)) => return Ok(solution),
+                Some(Descended::On(start)) => descended = Some(start),
+                None => {}
+            }
+        }
+        let start = descended.as_ref().or(self.start.as_ref());
+        let start = start.and_then(|start| start.of(targets.n_problems(), phi.n_cols()));
         let solution = newton::solve(&mut objective, &settings, start, monitor)?;
         let report = solution.report(Vec::new(), &settings);
-        Ok(Solution { weights: solution.weights, intercepts: solution.intercepts, intercept, report })
+        let NewtonSolution { weights, intercepts, .. } = solution;
+        Ok(Solution { weights, intercepts, intercept, report, alphas: Vec::new() })
+    }
+
+    /// Descends in the dual, from 0 or from the dual variables of the start; nothing if the start has none.
+    fn descend(
+        &self,
+        rows: &CsrMatrix<f32>,
+        targets: OneVsRest<'_>,
+        costs: &[f64],
+        monitor: &Monitor<'_>,
+    ) -> Result<Option<Descended>> {
+        let alphas = match &self.start {
+            None => None,
+            Some(start) if start.alphas.is_empty() => return Ok(None),
+            Some(start) => Some(&start.alphas[..]),
+        };
+        let (intercept, tol, seed) = (self.intercept, self.tol, self.seed);
+        let problem = SparseDual { rows, targets, costs, intercept, tol, seed };
+        let solved = problem.solve(alphas, &Pool::new(self.threads)?, monitor)?;
+        if !solved.is_solved {
+            let (weights, intercepts) = (solved.weights, solved.intercepts);
+            return Ok(Some(Descended::On(Start { weights, intercepts, alphas: Vec::new() })));
+        }
+        let gaps: Vec<f64> = (0..targets.n_problems()).map(|k| solved.gap(k)).collect();
+        let status = vec![Status::Converged; gaps.len()];
+        let objectives = (&solved.primal[..], &solved.dual[..]);
+        let report = Report::of(&status, solved.epochs, objectives, gaps, solved.n_support, Vec::new());
+        let SparseDualSolution { weights, intercepts, alphas, .. } = solved;
+        Ok(Some(Descended::Solved(Solution { weights, intercepts, intercept, report, alphas })))
     }
 
     fn solve_l1(
@@ -86,7 +151,8 @@ impl Solver {
         report.notes.push("n_support counts the weights that are not 0".into());
         report.warn_unless_converged(&format!("after {max_epochs} passes (raise max_iter)"), Some(self.tol));
         let weights = solved.iter().flat_map(|solution| solution.weights.iter().map(|w| *w as f32)).collect();
-        Ok(Solution { weights, intercepts: of(|solution| solution.intercept), intercept, report })
+        let intercepts = of(|solution| solution.intercept);
+        Ok(Solution { weights, intercepts, intercept, report, alphas: Vec::new() })
     }
 
     fn solve_dual(
@@ -109,6 +175,7 @@ impl Solver {
                         (intercept penalised or none says so without this warning)";
             report.warnings.push(told.into());
         }
-        Ok(Solution { weights: solution.weights, intercepts: solution.intercepts, intercept, report })
+        let (weights, intercepts) = (solution.weights, solution.intercepts);
+        Ok(Solution { weights, intercepts, intercept, report, alphas: Vec::new() })
     }
 }

@@ -1,4 +1,4 @@
-//! A warm start of the solver: the weights and intercepts of an earlier fit.
+//! A warm start of the solver: the solution of an earlier fit.
 
 use crate::solve::newton::NewtonStart;
 
@@ -8,6 +8,8 @@ pub(crate) struct Start {
     /// `[problem][feature]`.
     pub weights: Vec<f32>,
     pub intercepts: Vec<f64>,
+    /// Dual variables, `[problem][row]`, if that fit was on the same rows and found them.
+    pub alphas: Vec<f32>,
 }
 
 impl Start {

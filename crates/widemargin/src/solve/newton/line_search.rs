@@ -7,7 +7,7 @@ use crate::error::Result;
 
 /// The derivative at a point, its own derivative, and the tolerance for a root.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct SlopeAt {
+pub(in crate::solve) struct SlopeAt {
     pub slope: f64,
     pub curvature: f64,
     pub tolerance: f64,
@@ -20,7 +20,7 @@ const MOST_STEPS: u32 = 60;
 ///
 /// `look(open, places)` evaluates the derivatives of the problems `open` (indices into `places`); problems with a root
 /// are not evaluated again.
-pub(super) fn find_zeros(
+pub(in crate::solve) fn find_zeros(
     places: &mut [f64],
     mut brackets: Vec<(f64, f64)>,
     mut look: impl FnMut(&[usize], &[f64]) -> Result<Vec<SlopeAt>>,

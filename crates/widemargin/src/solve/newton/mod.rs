@@ -17,7 +17,7 @@ mod certificate;
 mod conjugate;
 mod descent;
 mod few_rows;
-mod line_search;
+pub(super) mod line_search;
 mod preconditioner;
 mod settings;
 mod step;

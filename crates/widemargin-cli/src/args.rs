@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use widemargin::model::Classifier;
 use widemargin_io::{ColumnRule, Format, LabelColumn, ReadOptions, TextColumn};
 
+use crate::model::Takes;
 use crate::report::Failure;
 
 /// Options of every command.
@@ -85,8 +85,8 @@ impl Input {
     }
 
     /// The same for a model that was trained so.
-    pub fn options_for(&self, model: &dyn Classifier) -> ReadOptions {
-        let columns = model.table_columns().map(|columns| ColumnRule::Known(Arc::new(columns.clone())));
+    pub fn options_for(&self, model: &Takes<'_>) -> ReadOptions {
+        let columns = model.table_columns.map(|columns| ColumnRule::Known(Arc::new(columns.clone())));
         ReadOptions { columns: columns.unwrap_or_default(), ..self.options() }
     }
 

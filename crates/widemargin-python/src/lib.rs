@@ -20,6 +20,7 @@ mod remote;
 mod rows;
 mod samples;
 mod scores;
+mod spline;
 mod thin_plate;
 mod weighted_labels;
 mod work;
@@ -60,6 +61,7 @@ mod _core {
     #[pymodule_export]
     use crate::scores::{class_score, curves, probability_scores, regression_scores};
     #[pymodule_export]
+    use crate::spline::fit_thin_plate_regressor;
     use crate::thin_plate::fit_thin_plate;
     #[pymodule_export]
     use crate::weighted_labels::WeightedLabels;

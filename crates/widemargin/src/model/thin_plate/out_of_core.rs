@@ -1,6 +1,7 @@
 //! The thin plate SVM on landmarks for data larger than memory, read in passes.
 
-use super::fit::{Fit, scaling_warning};
+use super::fit::Fit;
+use super::remarks::scaling_warning;
 use super::kernel_blocks::{weighted_gram, weighted_polynomials};
 use super::landmarks::{LandmarkChoice, Placed, SAMPLES_A_CENTRE, choose};
 use super::model::ThinPlateSvc;

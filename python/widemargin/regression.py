@@ -272,8 +272,9 @@ class ThinPlateRegressor(NestedSpecMixin, FittedRegressor):
     ----------
     kernel : str or similarity, default="auto"
         ``"auto"``: "distance" or "cityblock", whichever has the lower leave-one-out error on at most 1,000 samples
-        (with a given C "distance"). Otherwise as for `ThinPlateSVC`. The smoother kernels come with polynomials, at least one
-        per column, which are free; the distances, and kernels that need no polynomials, have only the constant.
+        (with a given C "distance"). Otherwise as for `ThinPlateSVC`. The smoother kernels come with polynomials, at
+        least one per column, which are free; the distances, and kernels that need no polynomials, have only the
+        constant.
     C : float or "auto", default="auto"
         The weight of the losses in ½‖f‖² + C Σ (y − f)², above 0. "auto" is the C with the least leave-one-out squared
         error; of several outputs, the one C with the largest mean R².

@@ -3,7 +3,7 @@
 //! A candidate is a similarity with its normalization, as for classes (`similarity_search.rs`), on at most 400 samples with
 //! all of them as bases. Of kernels, definite or conditionally so, ridge regression needs the matrix between the samples
 //! alone, and one decomposition of it; other similarities take the way of the fit. The gamma of the best kernels follows the
-//! error in factors of two, then in a root of two.
+//! error in factors of two while a step is worth it, then to the vertex of the parabola through the best and its neighbours.
 //!
 //! Of a table the columns are weighted next: each by the root mean square of the partial derivative of the function fitted
 //! last, with as large a gamma as the error asks for, and again while that helps (the diagonal of the average gradient outer
@@ -37,8 +37,11 @@ const WITHIN: f64 = 1.5;
 /// Steps of a factor of two by which gamma may be changed in one direction.
 const GAMMA_STEPS: usize = 8;
 
-/// Rounds in which weights of columns are learned, while each lowers the error by this part of it.
+/// Rounds in which weights of columns are learned.
 const ROUNDS: usize = 4;
+
+/// The part of the error by which a step of gamma or a round must lower it for another to be worth its time: a fraction of
+/// the standard error of the error itself.
 const LEAST_GAIN: f64 = 0.01;
 
 /// Standard errors of the difference by which weights must lower the error.
@@ -369,34 +372,42 @@ impl<'a> Trial<'a> {
     /// Follows gamma from a candidate, and returns the best.
     fn follow(&mut self, start: usize) -> Result<usize> {
         let mut best = start;
-        for factor in [2.0, 0.5] {
+        // The errors at twice and at half the gamma of the best, where they are known.
+        let mut beside = [None; 2];
+        for (side, factor) in [2.0, 0.5].into_iter().enumerate() {
             for _ in 0..GAMMA_STEPS {
+                let before = self.error(best);
                 let (at, better) = self.with_gamma_times(best, factor)?;
-                if !better {
+                if better {
+                    beside[1 - side] = Some(before);
+                    best = at;
+                } else {
+                    beside[side] = Some(self.error(at));
+                }
+                if self.error(at) > before * (1.0 - LEAST_GAIN) {
                     break;
                 }
-                best = at;
             }
             if best != start {
                 break;
             }
         }
-        for factor in [std::f64::consts::SQRT_2, std::f64::consts::FRAC_1_SQRT_2] {
-            let (at, better) = self.with_gamma_times(best, factor)?;
-            if better {
-                return Ok(at);
-            }
+        let [Some(above), Some(below)] = beside else { return Ok(best) };
+        let here = self.error(best);
+        // The parabola through −1, 0 and 1: its vertex, and how far below the middle that is.
+        let (slope, bend) = (0.5 * (above - below), above + below - 2.0 * here);
+        if 0.5 * slope * slope < LEAST_GAIN * here * bend || !bend.is_finite() {
+            return Ok(best);
         }
-        Ok(best)
+        let (at, better) = self.with_gamma_times(best, (-slope / bend).exp2())?;
+        Ok(if better { at } else { best })
     }
 
     /// Tries another gamma: its place, and whether it is better; the place itself once the time is up.
     fn with_gamma_times(&mut self, from: usize, factor: f64) -> Result<(usize, bool)> {
         let candidate = &self.tried[from].candidate;
         let Some(gamma) = gamma_of(candidate).filter(|_| factor != 1.0) else { return Ok((from, false)) };
-        // Four digits, which a spec can be read with.
-        let gamma = format!("{:.3e}", gamma * factor).parse().unwrap_or(gamma);
-        let candidate = with_gamma(candidate, gamma);
+        let candidate = with_gamma(candidate, rounded(gamma * factor));
         let at = self.run(candidate)?.unwrap_or(from);
         Ok((at, self.error(at) < self.error(from)))
     }
@@ -420,19 +431,22 @@ impl<'a> Trial<'a> {
         }
         for (start, kernel) in starts {
             let mut best = start;
-            let mut ratio = 1.0;
+            // Gamma where the last round ended, over the one that is learned from distances.
+            let mut ratio = None;
             for _ in 0..ROUNDS {
                 let Some(weights) = self.column_weights(best, &matrix)? else { break };
-                let spec = format!("z-score:weights={}/{kernel}", List(weights));
-                let Some(learned) = self.run(Candidate::usual(&spec))? else { break };
-                if self.tried[learned].loo_r2.is_err() {
+                let candidate = Candidate::usual(&format!("z-score:weights={}/{kernel}", List(weights)));
+                let mut candidate = self.learned(candidate)?;
+                let Some(learned) = gamma_of(&candidate) else { break };
+                if let Some(ratio) = ratio {
+                    candidate = with_gamma(&candidate, rounded(learned * ratio));
+                }
+                let Some(at) = self.run(candidate)? else { break };
+                if self.tried[at].loo_r2.is_err() {
                     break;
                 }
-                // Where the last round ended, next to the gamma that is learned from distances.
-                let (at, better) = self.with_gamma_times(learned, ratio)?;
-                let at = self.follow(if better { at } else { learned })?;
-                let gamma = |at: usize| gamma_of(&self.tried[at].candidate).unwrap_or(1.0);
-                ratio = gamma(at) / gamma(learned);
+                let at = if ratio.is_none() { self.follow(at)? } else { at };
+                ratio = gamma_of(&self.tried[at].candidate).map(|gamma| gamma / learned);
                 let (before, now) = (self.error(best), self.error(at));
                 if now < before {
                     best = at;
@@ -441,8 +455,20 @@ impl<'a> Trial<'a> {
                     break;
                 }
             }
+            if best != start {
+                self.follow(best)?;
+            }
         }
         Ok(())
+    }
+
+    /// A candidate with the gamma that it learns from the distances of the samples.
+    fn learned(&self, candidate: Candidate) -> Result<Candidate> {
+        let mut similarity = AnySimilarity::new(&candidate.similarity)?;
+        let quiet = self.monitor.without_progress().without_time_limit();
+        let (samples, weights, threads) = (&self.samples, &self.weights[..], self.search.threads);
+        similarity.fit(&Training { samples, weights, threads, monitor: &quiet })?;
+        Ok(Candidate { similarity: similarity.specs(), ..candidate })
     }
 
     /// The best candidate; one with weights of columns only if it is better than the best without beyond chance.
@@ -494,4 +520,9 @@ impl<'a> Trial<'a> {
         let rounded = |weight: &f64| ((100.0 * weight / most).round() / 100.0) as f32;
         Ok((most > 0.0).then(|| weights.iter().map(rounded).collect()))
     }
+}
+
+/// With four digits, which a spec can be read with.
+fn rounded(gamma: f64) -> f64 {
+    format!("{gamma:.3e}").parse().unwrap_or(gamma)
 }

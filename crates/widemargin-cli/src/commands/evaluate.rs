@@ -12,6 +12,7 @@ use widemargin::model::{AnyModel, Classifier};
 use widemargin::select::{ConfusionMatrix, Evaluation, Ranking, Scoring};
 
 use crate::args::Input;
+use crate::commands::evaluate_labels::evaluate_labels;
 use crate::commands::evaluate_numbers::{AnyScoring, evaluate_numbers};
 use crate::context::Context;
 use crate::model::load_any_for;
@@ -91,10 +92,11 @@ impl Evaluate {
         };
         let scoring = AnyScoring::all_of_classes(&self.scoring)?;
         if model.has_several_labels() {
-            let failure = "the model has several labels a sample, which evaluate does not compare";
-            return Err(Failure::input(format!("{}: {failure}", shown(&self.model))).help(
-                "predict prints a column a label; in Python score(X, Y) of the loaded model is the subset accuracy",
-            ));
+            if self.plot.is_some() {
+                let failure = Failure::input("--plot: it draws the classes of samples that have one each");
+                return Err(failure.help("leave it out: the model has several labels a sample"));
+            }
+            return evaluate_labels(context, &self.model, &*model, &self.input, &scoring, self.json);
         }
         let start = Instant::now();
         let mut scored = Scored { kept: Some(Kept::default()), ..Scored::default() };

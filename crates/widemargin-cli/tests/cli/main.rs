@@ -16,6 +16,7 @@ mod out_of_core;
 mod outputs;
 mod resources;
 mod round_trip;
+mod several_labels;
 mod tables;
 mod thin_plate;
 mod trouble;

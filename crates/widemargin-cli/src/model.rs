@@ -108,10 +108,11 @@ pub fn read_for(
 pub fn load(path: &Path, context: &Context) -> Result<Model, Failure> {
     match load_any(path, context)? {
         AnyModel::Classifier(model) => Ok(model),
-        AnyModel::Regressor(_) => {
-            Err(Failure::input(format!("{}: a regression model has no classes, which this command tells of", shown(path)))
-                .help("predict, evaluate and inspect take regression models"))
-        }
+        AnyModel::Regressor(_) => Err(Failure::input(format!(
+            "{}: a regression model has no classes, which this command tells of",
+            shown(path)
+        ))
+        .help("predict, evaluate and inspect take regression models")),
     }
 }
 

@@ -83,7 +83,9 @@ impl Task for Options {
         }
         if self.task == TaskName::Regression {
             let failure = Failure::input("--task regression: `cv` compares classifiers");
-            return Err(failure.help("`train --task regression` chooses similarity and C by leave-one-out, and tells R²"));
+            return Err(
+                failure.help("`train --task regression` chooses similarity and C by leave-one-out, and tells R²")
+            );
         }
         let points = method.grid(&context.common, self.memory.memory)?;
         let file = &self.input.data;

@@ -49,7 +49,8 @@ impl AnyScoring {
         let of = |one: &Self| match one {
             AnyScoring::Classes(scoring) => Ok(*scoring),
             AnyScoring::Numbers(scoring) => {
-                let failure = Failure::input(format!("--scoring {scoring} is of numbers, and the model predicts classes"));
+                let failure =
+                    Failure::input(format!("--scoring {scoring} is of numbers, and the model predicts classes"));
                 Err(failure.help("name a score of classes, such as accuracy or neg-log-loss"))
             }
         };
@@ -61,7 +62,8 @@ impl AnyScoring {
         let of = |one: &Self| match one {
             AnyScoring::Numbers(scoring) => Ok(*scoring),
             AnyScoring::Classes(scoring) => {
-                let failure = Failure::input(format!("--scoring {scoring} is of classes, and the model predicts numbers"));
+                let failure =
+                    Failure::input(format!("--scoring {scoring} is of classes, and the model predicts numbers"));
                 Err(failure.help("name one of r2, neg-mean-absolute-error, neg-root-mean-squared-error"))
             }
         };
@@ -79,7 +81,8 @@ pub fn evaluate_numbers(
     as_json: bool,
 ) -> Result<(), Failure> {
     if model.n_outputs() != 1 {
-        let failure = format!("{}: evaluate compares one target a sample, the model has {}", shown(file), model.n_outputs());
+        let failure =
+            format!("{}: evaluate compares one target a sample, the model has {}", shown(file), model.n_outputs());
         return Err(Failure::input(failure).help("predict prints a column a target"));
     }
     let start = Instant::now();

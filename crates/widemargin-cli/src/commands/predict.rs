@@ -94,8 +94,14 @@ impl Predict {
 
     /// Prints the targets of each sample, separated by tabs.
     fn numbers(&self, context: &Context, model: &dyn Regressor) -> Result<(), Failure> {
-        if let Some(flag) = [("--scores", self.scores), ("--probabilities", self.probabilities)].iter().find(|one| one.1) {
-            let failure = Failure::input(format!("{}: {} is of classes, and the model predicts numbers", shown(&self.model), flag.0));
+        if let Some(flag) =
+            [("--scores", self.scores), ("--probabilities", self.probabilities)].iter().find(|one| one.1)
+        {
+            let failure = Failure::input(format!(
+                "{}: {} is of classes, and the model predicts numbers",
+                shown(&self.model),
+                flag.0
+            ));
             return Err(failure.help("leave it out: the numbers are printed"));
         }
         let label = label_column(&self.input, &Takes::from(model))?;

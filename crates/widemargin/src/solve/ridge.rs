@@ -214,7 +214,8 @@ impl<'a> Ridge<'a> {
         let part = |range: Range<usize>| {
             monitor.go_on("solve")?;
             let block = rows.block(range.clone());
-            let residual = |row: usize, output: usize| roots[row] * (targets.at(row, output) - shared(&base, row, output));
+            let residual =
+                |row: usize, output: usize| roots[row] * (targets.at(row, output) - shared(&base, row, output));
             let right: Vec<f64> = range.flat_map(|row| (0..k).map(move |output| residual(row, output))).collect();
             let (mut gram, mut along) = (vec![0.0; d * d], vec![0.0; d * k]);
             add_gram(&mut gram, Columns::new(&block, d.max(1), 0, d));

@@ -15,7 +15,8 @@ fn case(n: usize) -> (Vec<f64>, Vec<f64>) {
     let noise = |at: usize| ((at as f64 * 12.9898).sin() * 43758.5453).fract();
     let mut values: Vec<f64> = (0..n * D).map(|at| 2.0 * noise(at + 1)).collect();
     values.copy_within(0..D, (n - 1) * D);
-    let target = |row: usize| (2.0 * values[row * D]).sin() + values[row * D + 1].powi(2) + 0.1 * noise(row + 7000) + 40.0;
+    let target =
+        |row: usize| (2.0 * values[row * D]).sin() + values[row * D + 1].powi(2) + 0.1 * noise(row + 7000) + 40.0;
     let targets = (0..n).map(target).collect();
     (values, targets)
 }

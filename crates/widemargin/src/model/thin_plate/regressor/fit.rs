@@ -109,8 +109,7 @@ impl ThinPlateRegressorParams {
         warnings.extend(dependent(kernel, solved.space.len(), solved.rank));
         warnings.extend(solved.chosen.warning(&solved.standard));
         let landmarks = n_basis.map_or_else(|| "none".into(), |_| self.landmarks.to_string());
-        let training =
-            TrainingSettings { seed: self.seed, landmarks: Some(landmarks), ..TrainingSettings::default() };
+        let training = TrainingSettings { seed: self.seed, landmarks: Some(landmarks), ..TrainingSettings::default() };
 
         let k = targets.n_outputs();
         // The solution is in closed form: there is no gap.

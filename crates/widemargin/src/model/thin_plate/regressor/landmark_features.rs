@@ -95,7 +95,6 @@ impl<'a> LandmarkFeatures<'a> {
         let some = &samples[rows.start * n_features..rows.end * n_features];
         weighted_block(kernel, some, landmarks, n_features, &self.roots[rows])
     }
-
 }
 
 impl CentredRows for LandmarkFeatures<'_> {

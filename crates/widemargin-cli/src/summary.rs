@@ -48,6 +48,20 @@ impl Trained {
     pub fn on_disk(n_samples: usize, extent: String) -> Self {
         Trained { n_samples, kind: "vectors", n_nonzero: None, extent }
     }
+
+    /// What is told of models of classes and of numbers alike.
+    fn json(&self, (method, output): (&str, &Path), report: &Report, seconds_read: f64) -> Value {
+        json!({
+            "method": method,
+            "model": output.display().to_string(),
+            "n_samples": self.n_samples,
+            "samples": self.kind,
+            "n_nonzero": self.n_nonzero,
+            "report": report_json(report),
+            "seconds_read": seconds_read,
+            "model_bytes": size_of_file(output),
+        })
+    }
 }
 
 /// What is told of a trained model.
@@ -73,19 +87,12 @@ impl<'a> Summary<'a> {
 
     /// As `--json` prints it.
     pub fn json(&self, parameters: Value) -> Value {
-        json!({
-            "method": self.model.method(),
-            "model": self.output.display().to_string(),
-            "n_samples": self.samples.n_samples,
-            "samples": self.samples.kind,
-            "n_features": self.model.n_features(),
-            "n_nonzero": self.samples.n_nonzero,
-            "classes": self.model.classes(),
-            "parameters": parameters,
-            "report": report_json(self.model.report()),
-            "seconds_read": self.seconds_read,
-            "model_bytes": self.size(),
-        })
+        let model = self.model;
+        let mut json = self.samples.json((model.method(), self.output), model.report(), self.seconds_read);
+        json["n_features"] = json!(model.n_features());
+        json["classes"] = json!(model.classes());
+        json["parameters"] = parameters;
+        json
     }
 
     /// As text, on standard error.
@@ -108,12 +115,8 @@ impl<'a> Summary<'a> {
             self.seconds_read,
             stages(report),
             self.output.display(),
-            DecimalBytes(self.size()),
+            DecimalBytes(size_of_file(self.output)),
         )
-    }
-
-    fn size(&self) -> u64 {
-        size_of_file(self.output)
     }
 }
 
@@ -140,20 +143,13 @@ impl<'a> RegressionSummary<'a> {
 
     /// As `--json` prints it.
     pub fn json(&self, parameters: &Value) -> Value {
-        json!({
-            "method": self.model.method(),
-            "model": self.output.display().to_string(),
-            "n_samples": self.samples.n_samples,
-            "samples": self.samples.kind,
-            "n_features": self.model.n_features(),
-            "n_nonzero": self.samples.n_nonzero,
-            "n_outputs": self.model.n_outputs(),
-            "parameters": parameters,
-            "chosen": self.model.parameters(),
-            "report": report_json(self.model.report()),
-            "seconds_read": self.seconds_read,
-            "model_bytes": size_of_file(self.output),
-        })
+        let model = self.model;
+        let mut json = self.samples.json((model.method(), self.output), model.report(), self.seconds_read);
+        json["n_features"] = json!(model.n_features());
+        json["n_outputs"] = json!(model.n_outputs());
+        json["parameters"] = parameters.clone();
+        json["chosen"] = json!(model.parameters());
+        json
     }
 
     /// As text, on standard error.

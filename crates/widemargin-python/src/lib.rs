@@ -62,6 +62,7 @@ mod _core {
     use crate::scores::{class_score, curves, probability_scores, regression_scores};
     #[pymodule_export]
     use crate::spline::fit_thin_plate_regressor;
+    #[pymodule_export]
     use crate::thin_plate::fit_thin_plate;
     #[pymodule_export]
     use crate::weighted_labels::WeightedLabels;

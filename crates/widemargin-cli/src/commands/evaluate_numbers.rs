@@ -39,7 +39,13 @@ impl FromStr for AnyScoring {
 
     fn from_str(name: &str) -> Result<Self> {
         let of_numbers = name.parse().map(AnyScoring::Numbers);
-        of_numbers.or_else(|_| name.parse().map(AnyScoring::Classes))
+        of_numbers.or_else(|_| name.parse().map(AnyScoring::Classes)).map_err(|error: Error| match error {
+            Error::UnknownName { what, given, expected } => {
+                let numbers = RegressionScoring::ALL.map(|scoring| scoring.to_string()).join(", ");
+                Error::UnknownName { what, given, expected: format!("{expected}; of a regression model {numbers}") }
+            }
+            error => error,
+        })
     }
 }
 

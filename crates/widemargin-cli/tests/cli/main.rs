@@ -14,6 +14,7 @@ mod kinds;
 mod model_file;
 mod out_of_core;
 mod outputs;
+mod regression;
 mod resources;
 mod round_trip;
 mod several_labels;

@@ -2,7 +2,8 @@
 //!
 //! A candidate is a similarity with its normalization, as for classes (`similarity_search.rs`), on at most 400 samples with
 //! all of them as bases. Of kernels, definite or conditionally so, ridge regression needs the matrix between the samples
-//! alone, and one decomposition of it; other similarities take the way of the fit. The gamma of the best kernels follows the
+//! alone, and one decomposition of it; other similarities take the way of the fit. Where nothing is given, the same search on
+//! half of these samples first finds which candidates are promising. The gamma of the best kernels follows the
 //! error in factors of two while a step is worth it, then to the vertex of the parabola through the best and its neighbours.
 //!
 //! Of a table the columns are weighted next: each by the root mean square of the partial derivative of the function fitted
@@ -29,6 +30,10 @@ use crate::solve::ridge::{Fitted, KernelSolution, Ridge};
 
 /// Samples on which candidates are compared.
 const SAMPLES: usize = 400;
+
+/// Samples of a first look, where there are more than one and a half times as many: an eighth of the time of one at twice as
+/// many. What it finds promising is compared on all samples of the search.
+const FIRST_LOOK: usize = 200;
 
 /// Kernels of which gamma is followed, if their mean squared error is within this multiple of the least.
 const FOLLOWED: usize = 2;
@@ -107,8 +112,10 @@ impl RegressionChoice {
 
     /// What was tried, in a line, the best first; nothing if nothing was.
     pub fn told(&self) -> Option<String> {
-        let n_samples = self.tried.first()?.n_samples;
-        let mut ranked: Vec<&TriedRegression> = self.tried.iter().collect();
+        // Not those of the first look.
+        let n_samples = self.tried.last()?.n_samples;
+        let mut ranked: Vec<&TriedRegression> =
+            self.tried.iter().filter(|tried| tried.n_samples == n_samples).collect();
         let r2 = |tried: &TriedRegression| tried.loo_r2.as_ref().copied().unwrap_or(f64::NEG_INFINITY);
         ranked.sort_by(|a, b| r2(b).total_cmp(&r2(a)));
         let one = |tried: &&TriedRegression| {
@@ -154,7 +161,8 @@ impl RegressionSearch {
             return Ok(RegressionChoice { best, tried: Vec::new() });
         }
         let monitor = &monitor.with_part_of_time(TIME);
-        let mut trial = Trial::new(self, samples, targets, &weights, sample_weight, monitor)?;
+        let given = (targets, &weights[..], sample_weight);
+        let mut trial = Trial::new(self, samples, given, SAMPLES, monitor)?;
         let mut candidates = match &self.candidates[..] {
             [] => candidates_for(&trial.samples),
             given => given.to_vec(),
@@ -162,13 +170,17 @@ impl RegressionSearch {
         if let Some(normalization) = self.normalization {
             candidates.iter_mut().for_each(|candidate| candidate.normalization = normalization);
         }
-        for candidate in candidates {
-            trial.run(candidate)?;
+        let is_open = self.candidates.is_empty();
+        let mut tried = Vec::new();
+        if is_open && 2 * trial.rows.len() > 3 * FIRST_LOOK {
+            let mut look = Trial::new(self, samples, given, FIRST_LOOK, monitor)?;
+            look.explore(candidates.clone(), true)?;
+            let promising = look.promising();
+            if !promising.is_empty() {
+                (candidates, tried) = (promising, look.tried);
+            }
         }
-        trial.climb()?;
-        if self.candidates.is_empty() {
-            trial.weigh_columns()?;
-        }
+        trial.explore(candidates, is_open)?;
         let Some(best) = trial.preferred() else {
             let reason = |tried: &TriedRegression| {
                 let problem = tried.loo_r2.as_ref().err().map_or("", String::as_str);
@@ -184,7 +196,9 @@ impl RegressionSearch {
                 }
             };
         };
-        Ok(RegressionChoice { best: trial.tried[best].candidate.clone(), tried: trial.tried })
+        let best = trial.tried[best].candidate.clone();
+        tried.extend(trial.tried);
+        Ok(RegressionChoice { best, tried })
     }
 }
 
@@ -216,15 +230,14 @@ impl<'a> Trial<'a> {
     fn new(
         search: &'a RegressionSearch,
         samples: &dyn Source<Samples = AnySamples>,
-        targets: &Targets,
-        effective: &[f64],
-        sample_weight: Option<&[f64]>,
+        (targets, effective, sample_weight): (&Targets, &[f64], Option<&[f64]>),
+        most: usize,
         monitor: &'a Monitor<'a>,
     ) -> Result<Self> {
         let mut rows: Vec<usize> = (0..effective.len()).filter(|&row| effective[row] > 0.0).collect();
-        if rows.len() > SAMPLES {
+        if rows.len() > most {
             rows.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(search.seed));
-            rows.truncate(SAMPLES);
+            rows.truncate(most);
             rows.sort_unstable();
         }
         // Equal samples are merged, so that each is a basis once.
@@ -249,6 +262,35 @@ impl<'a> Trial<'a> {
             machines: Vec::new(),
             problem: None,
         })
+    }
+
+    /// Tries candidates, follows the gamma of the best, and weighs columns if that is open.
+    fn explore(&mut self, candidates: Vec<Candidate>, weighs: bool) -> Result<()> {
+        for candidate in candidates {
+            self.run(candidate)?;
+        }
+        self.climb()?;
+        if weighs { self.weigh_columns() } else { Ok(()) }
+    }
+
+    /// The best of each name whose error is near the least, of those without weights of columns and of those with: a few.
+    fn promising(&self) -> Vec<Candidate> {
+        let ranked = self.ranked();
+        let mut found: Vec<&Candidate> = Vec::new();
+        for weighted in [false, true] {
+            let mut own =
+                ranked.iter().copied().filter(|&at| is_weighted(&self.tried[at].candidate) == weighted).peekable();
+            let least = own.peek().map_or(0.0, |&first| self.error(first));
+            let mut names = Vec::new();
+            for at in own.filter(|&at| self.error(at) <= WITHIN * least) {
+                let name = name_of(&self.tried[at].candidate);
+                if names.len() < FOLLOWED && !names.contains(&name) {
+                    names.push(name);
+                    found.push(&self.tried[at].candidate);
+                }
+            }
+        }
+        found.into_iter().cloned().collect()
     }
 
     /// Tries a candidate and returns its place; none once the time is up, unless it is the first.
@@ -432,7 +474,7 @@ impl<'a> Trial<'a> {
         for (start, kernel) in starts {
             let mut best = start;
             // Gamma where the last round ended, over the one that is learned from distances.
-            let mut ratio = None;
+            let mut ratio = self.ratio(start)?;
             for _ in 0..ROUNDS {
                 let Some(weights) = self.column_weights(best, &matrix)? else { break };
                 let candidate = Candidate::usual(&format!("z-score:weights={}/{kernel}", List(weights)));
@@ -471,9 +513,18 @@ impl<'a> Trial<'a> {
         Ok(Candidate { similarity: similarity.specs(), ..candidate })
     }
 
+    /// Gamma of a candidate with weights of columns over the one that it learns from distances; none of one without.
+    fn ratio(&self, at: usize) -> Result<Option<f64>> {
+        let candidate = &self.tried[at].candidate;
+        let bare = candidate.similarity[0].rsplit_once(":gamma=").map(|(bare, _)| bare.to_owned());
+        let Some(bare) = bare.filter(|_| is_weighted(candidate)) else { return Ok(None) };
+        let learned = self.learned(Candidate { similarity: vec![bare], ..candidate.clone() })?;
+        Ok(gamma_of(candidate).zip(gamma_of(&learned)).map(|(own, learned)| own / learned))
+    }
+
     /// The best candidate; one with weights of columns only if it is better than the best without beyond chance.
     fn preferred(&self) -> Option<usize> {
-        let is_weighted = |at: usize| self.tried[at].candidate.similarity[0].contains(":weights=");
+        let is_weighted = |at: usize| is_weighted(&self.tried[at].candidate);
         let ranked = self.ranked();
         let Some(plain) = ranked.iter().copied().find(|&at| !is_weighted(at)) else { return ranked.first().copied() };
         ranked.into_iter().find(|&at| !is_weighted(at) || self.is_better(at, plain))
@@ -520,6 +571,11 @@ impl<'a> Trial<'a> {
         let rounded = |weight: &f64| ((100.0 * weight / most).round() / 100.0) as f32;
         Ok((most > 0.0).then(|| weights.iter().map(rounded).collect()))
     }
+}
+
+/// Whether columns are weighted in it.
+fn is_weighted(candidate: &Candidate) -> bool {
+    candidate.similarity[0].contains(":weights=")
 }
 
 /// With four digits, which a spec can be read with.

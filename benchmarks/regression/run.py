@@ -1,12 +1,19 @@
 """Regression beside scikit-learn's tuned kernel methods: error, and CPU seconds of tuning and training, on one thread.
 
-    python run.py [--out results.json] [--quick]
+    python run.py --data DATA [--engines NAMES] [--tasks NAMES] [--seeds SEEDS] [--out results/DATE.json]
 
-Data: diabetes (five random splits, 300 samples of 442 train), Friedman's three functions with 400 and 1,000 training samples (10
-columns, 4 and 4; three seeds; noise of a tenth or so of the signal; the test targets are without noise), and Friedman's first
-with 100,000 rows, where the peer is `Nystroem` with `Ridge`. Peers search these grids by five folds on standardised columns and
-targets: `KernelRidge` 7 gamma × 7 alpha, `SVR` 5 gamma × 5 C × 3 epsilon; `GaussianProcessRegressor` maximises its likelihood
-over an anisotropic length scale, an amplitude and the noise (up to 400 samples).
+Data: diabetes (random splits, 300 samples of 442 train), Friedman's three functions with 400 and 1,000 training
+samples (10 columns, 4 and 4; noise of a tenth or so of the signal; the test targets are without noise), Friedman's
+first with 100,000 rows, where the peer is `Nystroem` with `Ridge`, and molecules: the SMILES of
+DATA/strings/mol_bbbp.csv.gz (MoleculeNet), of which the logarithm of the Wiener index (the sum of all distances in
+the graph of the heavy atoms) is predicted from the text.
+
+Peers search these grids by five folds on standardised columns and targets: `KernelRidge` 7 gamma × 7 alpha, `SVR` 5
+gamma × 5 C × 3 epsilon; `GaussianProcessRegressor` maximises its likelihood over an anisotropic length scale, an
+amplitude and the noise (up to 400 samples). Of molecules they get the Tanimoto kernel of character n-grams, in place
+of gamma n up to 2, 3 or 4.
+
+Results of earlier runs in the same file are kept, but those of the tasks and engines that are run again.
 """
 
 from __future__ import annotations
@@ -17,6 +24,8 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
 import argparse
+import csv
+import gzip
 import json
 import platform
 import time
@@ -31,6 +40,7 @@ import sklearn
 import widemargin
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.datasets import load_diabetes, make_friedman1, make_friedman2, make_friedman3
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from sklearn.kernel_approximation import Nystroem
@@ -40,7 +50,9 @@ from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
-from widemargin import BasisExpansionRegressor
+from widemargin import BasisExpansionRegressor, ThinPlateRegressor
+
+from molecules import Tanimoto, log_wiener_index
 
 # Standard deviations of the noise: the functions have deviations of about 5, 380 and 0.3.
 FUNCTIONS = {
@@ -49,52 +61,76 @@ FUNCTIONS = {
     "friedman3": (lambda n, noise, seed: make_friedman3(n, noise=noise, random_state=seed), 0.03),
 }
 N_TEST = 2000
+N_LARGE = 100_000
+LARGE_PEER = "Nystroem + Ridge"
 MOST_OF_PROCESSES = 400
 
 
-def tasks(quick: bool) -> Iterator[tuple[str, int, Any, Any, Any, Any]]:
+def tasks(data: Path | None, seed: int) -> Iterator[tuple[str, int, Any, Any, Any, Any]]:
     """Name, seed, training samples and targets, test samples and targets."""
     X, y = load_diabetes(return_X_y=True)
-    for seed in range(2 if quick else 5):
-        X_train, X_test, y_train, y_test = train_test_split(X, y, train_size=300, random_state=seed)
-        yield "diabetes", seed, X_train, y_train, X_test, y_test
+    X_train, X_test, y_train, y_test = train_test_split(X, y, train_size=300, random_state=seed)
+    yield "diabetes", seed, X_train, y_train, X_test, y_test
     for name, (make, noise) in FUNCTIONS.items():
-        for n in (400,) if quick else (400, 1000):
-            for seed in range(1 if quick else 3):
-                yield f"{name}-{n}", seed, *make(n, noise, seed), *make(N_TEST, 0.0, 1000 + seed)
+        for n in (400, 1000):
+            yield f"{name}-{n}", seed, *make(n, noise, seed), *make(N_TEST, 0.0, 1000 + seed)
+    if data is not None:
+        with gzip.open(data / "strings" / "mol_bbbp.csv.gz", "rt", newline="") as file:
+            smiles = [row["smiles"] for row in csv.DictReader(file)]
+        values = np.array([log_wiener_index(text) for text in smiles])
+        known = np.flatnonzero(np.isfinite(values))
+        train, test = train_test_split(known, train_size=1000, random_state=seed)
+        strings = [[smiles[row] for row in rows] for rows in (train, test)]
+        yield "molecules", seed, strings[0], values[train], strings[1], values[test]
+    make, noise = FUNCTIONS["friedman1"]
+    if seed == 0:
+        yield f"friedman1-{N_LARGE}", seed, *make(N_LARGE, noise, seed), *make(20_000, 0.0, 1000 + seed)
 
 
 def standardised(model: Any) -> Any:
     return TransformedTargetRegressor(make_pipeline(StandardScaler(), model), transformer=StandardScaler())
 
 
-def kernel_ridge(n: int, d: int) -> Any:
-    grid = {"kernelridge__gamma": np.geomspace(1e-3, 1, 7) * 4 / d, "kernelridge__alpha": np.geomspace(1e-5, 10, 7)}
-    return standardised(GridSearchCVOf(KernelRidge(kernel="rbf"), grid))
+def searched(model: Any, grid: dict[str, Any]) -> Any:
+    return GridSearchCV(model, grid, cv=5, scoring="neg_mean_squared_error", n_jobs=1)
 
 
-def support_vectors(n: int, d: int) -> Any:
-    grid = {
-        "svr__gamma": np.geomspace(1e-2, 1, 5) * 2 / d,
-        "svr__C": np.geomspace(0.1, 1000, 5),
-        "svr__epsilon": [0.01, 0.05, 0.2],
-    }
-    return standardised(GridSearchCVOf(SVR(), grid))
-
-
-def GridSearchCVOf(model: Any, grid: dict[str, Any]) -> Any:  # noqa: N802
+def of_strings(model: Any, grid: dict[str, Any]) -> Any:
+    counts = CountVectorizer(analyzer="char", lowercase=False, binary=True)
     name = type(model).__name__.lower()
-    inner = {key.removeprefix(f"{name}__"): values for key, values in grid.items()}
-    return GridSearchCV(model, inner, cv=5, scoring="neg_mean_squared_error", n_jobs=1)
+    inner = {f"{name}__{key}": values for key, values in grid.items()}
+    inner["countvectorizer__ngram_range"] = [(1, n) for n in (2, 3, 4)]
+    pipe = make_pipeline(counts, Tanimoto(), model)
+    return TransformedTargetRegressor(searched(pipe, inner), transformer=StandardScaler())
 
 
-def process(n: int, d: int) -> Any:
-    kernel = ConstantKernel(1.0, (1e-2, 1e3)) * RBF(np.ones(d), (1e-2, 1e3)) + WhiteKernel(0.1, (1e-6, 10))
+def kernel_ridge(X: Any) -> Any:
+    alphas = {"alpha": np.geomspace(1e-5, 10, 7)}
+    if isinstance(X, list):
+        return of_strings(KernelRidge(kernel="precomputed"), alphas)
+    return standardised(
+        searched(KernelRidge(kernel="rbf"), {"gamma": np.geomspace(1e-3, 1, 7) * 4 / X.shape[1], **alphas})
+    )
+
+
+def support_vectors(X: Any) -> Any:
+    grid = {"C": np.geomspace(0.1, 1000, 5), "epsilon": [0.01, 0.05, 0.2]}
+    if isinstance(X, list):
+        return of_strings(SVR(kernel="precomputed"), grid)
+    return standardised(searched(SVR(), {"gamma": np.geomspace(1e-2, 1, 5) * 2 / X.shape[1], **grid}))
+
+
+def process(X: Any) -> Any:
+    kernel = ConstantKernel(1.0, (1e-2, 1e3)) * RBF(np.ones(X.shape[1]), (1e-2, 1e3)) + WhiteKernel(0.1, (1e-6, 10))
     return standardised(GaussianProcessRegressor(kernel, random_state=0))
 
 
-ENGINES: dict[str, Callable[[int, int], Any]] = {
-    "BasisExpansionRegressor": lambda n, d: BasisExpansionRegressor(random_state=0, n_jobs=1),
+OURS: dict[str, Callable[[], Any]] = {
+    "BasisExpansionRegressor": lambda: BasisExpansionRegressor(random_state=0, n_jobs=1),
+    "ThinPlateRegressor": lambda: ThinPlateRegressor(random_state=0, n_jobs=1),
+}
+ENGINES: dict[str, Callable[[Any], Any]] = {
+    **{name: lambda X, make=make: make() for name, make in OURS.items()},
     "KernelRidge": kernel_ridge,
     "SVR": support_vectors,
     "GaussianProcessRegressor": process,
@@ -110,34 +146,16 @@ def measured(make: Callable[[], Any], X: Any, y: Any, X_test: Any, y_test: Any) 
     rmse = float(np.sqrt(np.mean((model.predict(X_test) - y_test) ** 2)))
     told = {"rmse": rmse, "cpu_seconds": seconds}
     if isinstance(model, BasisExpansionRegressor):
-        told |= {"loo_rmse": model.loo_error_, "similarity": model.similarities_}
+        told |= {"loo_rmse": model.loo_error_, "chosen": model.similarities_}
+    if isinstance(model, ThinPlateRegressor):
+        told |= {"loo_rmse": model.loo_error_, "chosen": model.kernel_}
     return told
 
 
-def large(n: int) -> list[dict[str, Any]]:
-    """An expansion on many rows: 1,000 bases, beside Nystroem with its gamma and alpha chosen on 4,000 rows."""
-    make, noise = FUNCTIONS["friedman1"]
-    X, y = make(n, noise, 0)
-    X_test, y_test = make(20_000, 0.0, 1000)
-
-    def nystroem() -> Any:
-        grid = {
-            "nystroem__gamma": np.geomspace(1e-3, 1, 7) * 0.4,
-            "ridge__alpha": np.geomspace(1e-5, 10, 7),
-        }
-        pipe = make_pipeline(StandardScaler(), Nystroem(n_components=1000, random_state=0), Ridge())
-        search = GridSearchCV(pipe, grid, cv=5, scoring="neg_mean_squared_error", n_jobs=1)
-        return Chosen(search)
-
-    found = []
-    for name, engine in (
-        ("BasisExpansionRegressor", lambda: ENGINES["BasisExpansionRegressor"](n, 10)),
-        ("Nystroem + Ridge", nystroem),
-    ):
-        told = measured(engine, X, y, X_test, y_test)
-        found.append({"task": f"friedman1-{n}", "seed": 0, "engine": name, **told})
-        print(found[-1], flush=True)
-    return found
+def nystroem() -> Any:
+    """1,000 landmarks, with gamma and alpha chosen on 4,000 rows."""
+    grid = {"nystroem__gamma": np.geomspace(1e-3, 1, 7) * 0.4, "ridge__alpha": np.geomspace(1e-5, 10, 7)}
+    return Chosen(searched(make_pipeline(StandardScaler(), Nystroem(n_components=1000, random_state=0), Ridge()), grid))
 
 
 class Chosen:
@@ -151,29 +169,44 @@ class Chosen:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path(__file__).with_name("results.json"))
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--engines", nargs="*", default=list(ENGINES))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, help="folder of data sets, with strings/mol_bbbp.csv.gz")
+    usual = Path(__file__).parent / "results" / f"{datetime.now(UTC).date().isoformat()}.json"
+    parser.add_argument("--out", type=Path, default=usual)
+    parser.add_argument("--seeds", nargs="*", type=int, default=[0, 1, 2])
+    parser.add_argument("--tasks", nargs="*", help="those whose names begin so")
+    parser.add_argument("--engines", nargs="*", default=[*ENGINES, LARGE_PEER])
     arguments = parser.parse_args()
-    results = []
-    for task, seed, X, y, X_test, y_test in tasks(arguments.quick):
-        for engine in arguments.engines:
-            if engine == "GaussianProcessRegressor" and len(X) > MOST_OF_PROCESSES:
-                continue
-            make = ENGINES[engine]
-            told = measured(lambda make=make, X=X: make(*X.shape), X, y, X_test, y_test)
-            results.append({"task": task, "seed": seed, "engine": engine, **told})
-            print(results[-1], flush=True)
-    if not arguments.quick:
-        results += large(100_000)
     facts = {
         "date": datetime.now(UTC).date().isoformat(),
         "machine": platform.processor() or platform.machine(),
         "widemargin": widemargin.__version__,
         "scikit-learn": sklearn.__version__,
     }
-    arguments.out.write_text(json.dumps({"facts": facts, "results": results}, indent=1) + "\n")
+    kept = json.loads(arguments.out.read_text())["results"] if arguments.out.exists() else []
+    results = {(one["task"], one["seed"], one["engine"]): one for one in kept}
+    all_tasks = (task for seed in arguments.seeds for task in tasks(arguments.data, seed))
+    for task, seed, X, y, X_test, y_test in all_tasks:
+        if arguments.tasks and not task.startswith(tuple(arguments.tasks)):
+            continue
+        for engine in arguments.engines:
+            is_large = len(y) == N_LARGE
+            is_vectors = not isinstance(X, list)
+            if engine == LARGE_PEER and not is_large:
+                continue
+            if is_large and engine not in (*OURS, LARGE_PEER):
+                continue
+            if engine == "GaussianProcessRegressor" and not (is_vectors and len(y) <= MOST_OF_PROCESSES):
+                continue
+            if engine == "ThinPlateRegressor" and not is_vectors:
+                continue
+            make = nystroem if engine == LARGE_PEER else lambda engine=engine, X=X: ENGINES[engine](X)
+            told = measured(make, X, y, X_test, y_test)
+            results[task, seed, engine] = {"task": task, "seed": seed, "engine": engine, **told}
+            print(results[task, seed, engine], flush=True)
+            arguments.out.parent.mkdir(exist_ok=True)
+            text = json.dumps({"facts": facts, "results": list(results.values())}, indent=1)
+            arguments.out.write_text(text + "\n")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 - `BasisExpansionRegressor`: the same for numbers in place of classes;
 - `PowerMeanSVC`: additive kernels on histograms;
 - `ThinPlateSVC`: nothing to tune;
+- `ThinPlateRegressor`: the smoothing spline, the same for numbers;
 - `BasisExpansionOneClass`: samples that are unlike those of the training.
 """
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from .files import load, save
     from .one_class import BasisExpansionOneClass
     from .power_mean import PowerMeanSVC
-    from .regression import BasisExpansionRegressor
+    from .regression import BasisExpansionRegressor, ThinPlateRegressor
     from .thin_plate import ThinPlateSVC
     from .transformers import HOG, BasisExpansion, MeanNormScaler
 
@@ -33,6 +34,7 @@ _HOME = {
     "BasisExpansionSVC": "basis_expansion",
     "BasisExpansionRegressor": "regression",
     "PowerMeanSVC": "power_mean",
+    "ThinPlateRegressor": "regression",
     "ThinPlateSVC": "thin_plate",
     "BasisExpansion": "transformers",
     "BasisExpansionOneClass": "one_class",
@@ -53,6 +55,7 @@ __all__ = [
     "BasisExpansionSVC",
     "MeanNormScaler",
     "PowerMeanSVC",
+    "ThinPlateRegressor",
     "ThinPlateSVC",
     "graphs",
     "inspection",

@@ -85,6 +85,7 @@ __all__ = [
     "fit_power_mean",
     "fit_power_mean_remote",
     "fit_thin_plate",
+    "fit_thin_plate_regressor",
     "fit_thin_plate_remote",
     "header_of",
     "hog",
@@ -228,6 +229,22 @@ def fit_basis_expansion_regressor(
 ) -> tuple[Model, list[tuple[list[str], str, float | None, str | None, int, float]]]:
     """The model, and what was found of each candidate of the search: for the similarity if it has no specs, and for the
     normalization if it has none. Of each: similarity, normalization, R², problem, samples, seconds."""
+
+def fit_thin_plate_regressor(
+    samples: _Samples,
+    targets: npt.NDArray[np.float64],
+    weights: npt.NDArray[np.float64] | None,
+    *,
+    kernel: str,
+    C: float | None,
+    standardize: str,
+    n_basis: int | None,
+    auto_basis: bool,
+    basis: str,
+    common: _Common,
+) -> tuple[Model, list[tuple[str, bool, float | None, str | None, int, float]]]:
+    """The model, and where there was a choice of each candidate: kernel, whether standardised, R², problem, samples,
+    seconds."""
 
 def fit_auto(
     samples: _Collected, target: _Target, methods: Sequence[str], scoring: str | None, common: _Common

@@ -12,14 +12,21 @@ from ._pipeline_file import instead_of
 from .auto import AutoSVC
 from .basis_expansion import BasisExpansionSVC
 from .power_mean import PowerMeanSVC
-from .regression import BasisExpansionRegressor
+from .regression import BasisExpansionRegressor, ThinPlateRegressor
 from .thin_plate import ThinPlateSVC
 from .transformers import BasisExpansion
 
 if TYPE_CHECKING:
     import onnx
 
-_KINDS = (PowerMeanSVC, ThinPlateSVC, BasisExpansionSVC, BasisExpansionRegressor, BasisExpansion)
+_KINDS = (
+    PowerMeanSVC,
+    ThinPlateSVC,
+    BasisExpansionSVC,
+    BasisExpansionRegressor,
+    ThinPlateRegressor,
+    BasisExpansion,
+)
 
 # Reductions take their axes as an input since 13; runtimes of 2022 support 17.
 _LEAST_OPSET = 13
@@ -32,10 +39,10 @@ def to_onnx(estimator: Any, *, opset: int | None = None) -> onnx.ModelProto:
     It can be exported where its similarities are expressions on vectors, as those that compare vectors or sets are,
     each perhaps after ``mean-norm`` or ``z-score``, several side by side, with any normalization.
 
-    The model's input is ``X`` of shape (n_samples, n_features), of type float; for `ThinPlateSVC` of type double, since
-    its coefficients cancel more digits than single precision has. For "precomputed" it has the columns that ``fit``
-    had: similarities to all training samples if that was a square matrix, from which those to the bases are selected.
-    Sets are rows of 0 and 1.
+    The model's input is ``X`` of shape (n_samples, n_features), of type float; for `ThinPlateSVC` and
+    `ThinPlateRegressor` of type double, since their coefficients cancel more digits than single precision has. For
+    "precomputed" it has the columns that ``fit`` had: similarities to all training samples if that was a square matrix,
+    from which those to the bases are selected. Sets are rows of 0 and 1.
 
     The outputs of a classifier are ``label`` (int64, or string if classes are not integers; booleans are 0 and 1) and
     ``scores``, with the shape of ``decision_function`` and the type of the input, and, unless it was fitted by a
@@ -58,7 +65,7 @@ def to_onnx(estimator: Any, *, opset: int | None = None) -> onnx.ModelProto:
     Parameters
     ----------
     estimator : estimator or Pipeline
-        A fitted classifier, `BasisExpansionRegressor` or `BasisExpansion`, or a pipeline that ends in one.
+        A fitted classifier, regression model or `BasisExpansion`, or a pipeline that ends in one.
     opset : int or None, default=None
         The version of the ONNX operator set, 13 or above; None is 17.
 

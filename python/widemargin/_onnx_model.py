@@ -53,7 +53,7 @@ def model_of(
     """
     told, arrays = json.loads(model.header()), model.arrays()
     graph = Graph()
-    dtype = np.dtype(np.float64 if told["method"] == "thin-plate" else np.float32)
+    dtype = np.dtype(np.float64 if told["method"].startswith("thin-plate") else np.float32)
     if told["method"] in _SCORES:
         n_features, result = told["n_features"], _SCORES[told["method"]](graph, "X", told, arrays)
     else:
@@ -71,9 +71,12 @@ def model_of(
         elif "calibration" in told:
             outputs.append(_probabilities(graph, told["calibration"]["slopes"], dtype, len(told["classes"])))
     elif "n_outputs" in told:
-        # The targets may be far from 0, and close to each other.
-        products = graph("MatMul", kernels.float64(graph, result), arrays["weights"].T)
-        graph("Add", products, arrays["intercepts"], output="targets")
+        if told["method"] in _SCORES:
+            graph("Identity", result, output="targets")
+        else:
+            # The targets may be far from 0, and close to each other.
+            products = graph("MatMul", kernels.float64(graph, result), arrays["weights"].T)
+            graph("Add", products, arrays["intercepts"], output="targets")
         outputs = [value("targets", np.float64, ["N", told["n_outputs"]])]
     else:
         width = sum(shape.get("n_features", shape["n_columns"]) for shape in told["maps"])
@@ -244,4 +247,4 @@ def _polynomials(graph: Graph, x: str, beta: Array, n_features: int) -> str:
         monomials = graph("Mul", graph("Gather", monomials, parents, axis=1), factors)
 
 
-_SCORES = {"power-mean": _power_mean, "thin-plate": _thin_plate}
+_SCORES = {"power-mean": _power_mean, "thin-plate": _thin_plate, "thin-plate-regression": _thin_plate}

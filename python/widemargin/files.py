@@ -19,7 +19,7 @@ from ._compares import Compares
 from .basis_expansion import BasisExpansionSVC
 from .one_class import BasisExpansionOneClass
 from .power_mean import PowerMeanSVC
-from .regression import BasisExpansionRegressor
+from .regression import BasisExpansionRegressor, ThinPlateRegressor
 from .similarity import resolve
 from .thin_plate import ThinPlateSVC
 
@@ -28,6 +28,7 @@ CLASSES: dict[str, Any] = {
     "basis-expansion": BasisExpansionSVC,
     "thin-plate": ThinPlateSVC,
     "basis-expansion-regression": BasisExpansionRegressor,
+    "thin-plate-regression": ThinPlateRegressor,
 }
 _PYTHON = "python.pickle"
 _ONE_CLASS = "one-class.npz"
@@ -49,8 +50,8 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     estimator : estimator or Pipeline
-        A fitted `PowerMeanSVC`, `BasisExpansionSVC`, `ThinPlateSVC`, `BasisExpansionRegressor` or
-        `BasisExpansionOneClass`, or a pipeline that ends in one of the classifiers or the regression model.
+        A fitted `PowerMeanSVC`, `BasisExpansionSVC`, `ThinPlateSVC`, `BasisExpansionRegressor`, `ThinPlateRegressor`
+        or `BasisExpansionOneClass`, or a pipeline that ends in one of the classifiers or regression models.
     path : path
 
     Raises
@@ -123,7 +124,8 @@ def load(path: str | os.PathLike[str], *, trusted: bool = False) -> Any:
 
     Returns
     -------
-    PowerMeanSVC, BasisExpansionSVC, ThinPlateSVC, BasisExpansionRegressor, BasisExpansionOneClass or Pipeline
+    PowerMeanSVC, BasisExpansionSVC, ThinPlateSVC, BasisExpansionRegressor, ThinPlateRegressor, BasisExpansionOneClass \
+or Pipeline
         Fitted, with the parameters and column names of its training, so that fitting a clone repeats the fit.
         Parameters that the file does not store (``n_jobs``, ``verbose``, ``time_limit``) have their defaults.
 

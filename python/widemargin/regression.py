@@ -1,4 +1,4 @@
-"""Regression on a basis expansion."""
+"""Regression on a basis expansion, and the smoothing spline."""
 
 from __future__ import annotations
 
@@ -7,25 +7,33 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import validate_data
 
 from . import _core
-from ._base import SHARED, ExactSeed, fitting, watched
-from ._bases import BASES, NORMALIZATIONS, basis_of, same_length
+from ._base import SHARED, fitting
+from ._bases import BASES, NORMALIZATIONS, basis_of
 from ._c_choice import c_of
 from ._collect import collect
+from ._columns import in_order
 from ._compares import Compares
 from ._names import one_of
-from ._samples import as_contiguous, pick
+from ._nested import NestedSpecMixin
+from ._regresses import FittedRegressor
+from ._samples import from_vectors, pick
 from ._specs import any_kind, is_auto, n_polynomials_of
 from .similarity import resolve
+from .thin_plate import LANDMARKS, kernel_of, standardize_of
 
 _TRIED = ("similarity", "normalization", "loo_r2", "problem", "n_samples", "seconds")
+_TRIED_SPLINE = ("kernel", "standardized", "loo_r2", "problem", "n_samples", "seconds")
+_ON_ANY = (
+    "ThinPlateRegressor's kernels of vectors; on any similarity it is "
+    "BasisExpansionRegressor({spec!r}, normalization='centered_clip')"
+)
 
 
-class BasisExpansionRegressor(Compares, MultiOutputMixin, RegressorMixin, BaseEstimator):
+class BasisExpansionRegressor(Compares, FittedRegressor):
     """Ridge regression for any similarity, definite or not, at the cost of a linear one.
 
     Samples are compared with a number of bases, the similarities are normalised, as for `BasisExpansionSVC`, and on
@@ -167,12 +175,7 @@ class BasisExpansionRegressor(Compares, MultiOutputMixin, RegressorMixin, BaseEs
                 basis, basis_rows = "index", self._base_rows
         else:
             collected = collect(self, X, resolved, reset=True)
-        targets = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
-        if targets.ndim > 2:
-            raise ValueError(f"y has {targets.ndim} dimensions, expected (n_samples,) or (n_samples, n_outputs)")
-        same_length(collected.n, len(targets))
-        self._is_flat = targets.ndim == 1
-        targets = as_contiguous(targets.reshape(len(targets), -1), np.float64)
+        targets = self._targets(y, collected.n)
         chooses = normalization == "auto"
         given = "mean-norm" if chooses else normalization
         is_open = (searches or chooses) and not resolved.calls and not resolved.is_precomputed
@@ -190,16 +193,7 @@ class BasisExpansionRegressor(Compares, MultiOutputMixin, RegressorMixin, BaseEs
                 normalization=given,
                 C=c_of(self),
                 has_intercept=bool(self.fit_intercept),
-                common={
-                    "class_weight": None,
-                    "tol": 1e-3,
-                    "max_iter": 1,
-                    "seed": self._seed(),
-                    "threads": self._threads(),
-                    "time_limit": self.time_limit,
-                    "monitor": watched(progress),
-                    "feature_names": self._kept_names(),
-                },
+                common=self._common(progress),
             )
         self._keep(model)
         self.tried_ = [dict(zip(_TRIED, one, strict=True)) for one in tried]
@@ -211,30 +205,8 @@ class BasisExpansionRegressor(Compares, MultiOutputMixin, RegressorMixin, BaseEs
     def _strata(self, y: Any) -> npt.NDArray[np.uint32]:
         return np.zeros(len(y), dtype=np.uint32)
 
-    def predict(self, X: Any) -> npt.NDArray[np.float64]:
-        """The targets of samples.
-
-        Parameters
-        ----------
-        X : samples, as in ``fit``
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_outputs), as the targets of ``fit``
-        """
-        check_is_fitted(self)
-        values: npt.NDArray[np.float64] = self._model.predict(self._collected(X), self._threads())
-        return values[:, 0] if self._is_flat else values
-
     def _describe(self, told: dict[str, Any]) -> None:
-        """Fitted attributes from a model file's header."""
-        self.report_ = told["report"]
-        self.C_, points = told["C"], told["path"]
-        self.path_ = {name: np.array([point[name] for point in points]) for name in ("C", "loo_r2", "loo_rmse")}
-        taken = [point for point in points if point["C"] == self.C_]
-        errors = np.array(taken[0]["loo_rmse"] if taken else [np.nan] * told["n_outputs"])
-        self.loo_error_ = float(errors[0]) if self._is_flat else errors
-        self.estimated_score_ = float(taken[0]["loo_r2"]) if taken else float("nan")
+        super()._describe(told)
         self.similarities_ = told["similarity"]
         self.normalization_ = told["normalization"].replace("-", "_")
         self.n_basis_ = told["bases"].get("n", len(told["basis_rows"]))
@@ -259,9 +231,7 @@ class BasisExpansionRegressor(Compares, MultiOutputMixin, RegressorMixin, BaseEs
         return {
             "similarity": ", ".join(self.similarities_),
             "bases": str(len(self.basis_indices_)),
-            "C": f"{self.C_:.3g}",
-            "R² of left-out samples": f"{self.estimated_score_:.4f}",
-            **{name: facts[name] for name in ("seconds", "of these") if name in facts},
+            **facts,
         }
 
     @classmethod
@@ -283,16 +253,195 @@ class BasisExpansionRegressor(Compares, MultiOutputMixin, RegressorMixin, BaseEs
         )
         if told["basis"] in BASES:
             self.set_params(basis=told["basis"])
-        if (training := told.get("training")) is not None:
-            self.set_params(random_state=ExactSeed(training["seed"]))
-        if (names := told.get("feature_names")) is not None:
-            self.feature_names_in_ = np.array(names, dtype=object)
-        if (columns := told.get("columns")) is not None:
-            self._table_columns = columns
-        self._is_flat = told["n_outputs"] == 1
-        self._model = model
-        self._describe(told)
+        super()._restore(model, told)
         if shape.get("kind") == "series":
             self._n_channels = shape["channels"]
         if "n_features" in shape:
             self.n_features_in_ = shape["n_features"]
+
+
+class ThinPlateRegressor(NestedSpecMixin, FittedRegressor):
+    """The smoothing spline: nonlinear regression without a length scale, and with nothing to tune.
+
+    Minimises ½‖f‖² + C Σ (y − f)² over f = Σ α_i φ(‖x − x_i‖) + polynomials that are not penalised, as
+    `scipy.interpolate.RBFInterpolator` does with ``smoothing=1 / (2 * C)``, with C by leave-one-out, which has a closed
+    form. The result is invariant to translation, rotation and scaling of the data, but not to scaling of single
+    columns: standardise columns with different units (``standardize=True``).
+
+    Parameters
+    ----------
+    kernel : str or similarity, default="auto"
+        ``"auto"``: "distance" or "cityblock", whichever has the lower leave-one-out error on at most 1,000 samples
+        (with a given C "distance"). Otherwise as for `ThinPlateSVC`. The smoother kernels come with polynomials, at
+        least one per column, which are free; the distances, and kernels that need no polynomials, have only the
+        constant.
+    C : float or "auto", default="auto"
+        The weight of the losses in ½‖f‖² + C Σ (y − f)², above 0. "auto" is the C with the least leave-one-out squared
+        error; of several outputs, the one C with the largest mean R².
+    n_basis : int, "auto" or None, default="auto"
+        Number of landmarks; None is exact: every sample is a basis, memory grows with their square and time with their
+        cube; the fit raises an error if it does not fit. "auto" is exact for up to 3,000 samples, otherwise 1,000.
+    basis : {"kmeans", "kmedoids", "random", "index"}, default="kmeans"
+        How landmarks are selected.
+    n_jobs : int or None, default=None
+        Number of threads; -1 means one per core. The result does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of the selection of landmarks.
+    verbose : int, default=0
+    time_limit : float or None, default=None
+        Seconds after which no further kernel or scaling is tried. The fit itself cannot be cut short.
+    standardize : bool or "auto", default="auto"
+        First divide each column by its standard deviation; "auto", if C is "auto" and the columns' spreads differ by
+        more than a factor of 3, selects the variant with the lower leave-one-out error on at most 1,000 samples (with a
+        given C columns stay as they are). The model stores the factors.
+
+    Attributes
+    ----------
+    C_ : float
+        The C of the model, given or selected.
+    lambda_ : float
+        1/(2C) in units of the projected kernel's mean diagonal: comparable between data sets.
+    path_ : dict of ndarray
+        For every C tried, ascending: "C", "loo_r2", and "loo_rmse" of shape (n_points, n_outputs). Of a C that was
+        given the same, for it alone.
+    loo_error_ : float or ndarray of shape (n_outputs,)
+        The root of the mean squared error of each sample by the fit without one copy of it, at `C_`, in the unit of the
+        targets: exact; on landmarks with the landmarks as they are. NaN where it says nothing.
+    estimated_score_ : float
+        R² of the same predictions, the mean over the outputs that are not constant.
+    kernel_ : str
+        The kernel, given or chosen.
+    tried_ : list of dict
+        Where there was a choice, what was found of each kernel and scaling: R² of left-out predictions (or the problem
+        with it), the number of samples, seconds.
+    bases_ : ndarray of shape (n_bases, n_features)
+        The bases; their columns divided by their standard deviation if they were standardised.
+    dual_coef_ : ndarray of shape (n_bases,) or (n_outputs, n_bases)
+    support_ : ndarray
+        The training row of each basis; empty if bases are means of samples.
+    report_ : dict
+        Seconds per stage, what was chosen and how, warnings.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str of shape (n_features_in_,)
+        If ``fit`` was given a data frame with names. Frames passed to ``predict`` may have their columns in any order.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from widemargin import ThinPlateRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> regressor = ThinPlateRegressor().fit(X[:300], y[:300])
+    >>> bool(abs(regressor.estimated_score_ - regressor.score(X[300:], y[300:])) < 0.1)
+    True
+    """
+
+    _spelled = ("kernel",)
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "C": [Interval(Real, 0, None, closed="neither"), str],
+        "n_basis": [None, Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        **{name: SHARED[name] for name in ("n_jobs", "random_state", "verbose", "time_limit")},
+        "standardize": ["boolean", StrOptions({"auto"})],
+    }
+
+    def __init__(
+        self,
+        kernel: Any = "auto",
+        *,
+        C: float | str = "auto",
+        n_basis: int | str | None = "auto",
+        basis: str = "kmeans",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        time_limit: float | None = None,
+        standardize: bool | str = "auto",
+    ) -> None:
+        self.kernel = kernel
+        self.C = C
+        self.n_basis = n_basis
+        self.basis = basis
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.time_limit = time_limit
+        self.standardize = standardize
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    @fitting
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ThinPlateRegressor:
+        """Trains on vectors.
+
+        Parameters
+        ----------
+        X : array, sparse array or frame of shape (n_samples, n_features)
+        y : array of shape (n_samples,) or (n_samples, n_outputs)
+            Finite numbers.
+        sample_weight : array of shape (n_samples,) or None
+            Weight k is equivalent to k copies of the sample, 0 to its absence.
+
+        Returns
+        -------
+        ThinPlateRegressor
+            The fitted estimator itself.
+        """
+        kernel, basis = kernel_of(self, _ON_ANY), one_of("basis", self.basis, LANDMARKS, estimator=self)
+        X, y = self._validated(X, y, reset=True)
+        targets = self._targets(y, X.shape[0])
+        with self._watched(X=X, y=y) as progress:
+            model, tried = _core.fit_thin_plate_regressor(
+                from_vectors(X),
+                targets,
+                self._weights(sample_weight, X.shape[0]),
+                kernel=kernel,
+                C=c_of(self),
+                standardize=standardize_of(self),
+                n_basis=None if self.n_basis in (None, "auto") else int(self.n_basis),  # type: ignore[arg-type]
+                auto_basis=self.n_basis == "auto",
+                basis=basis,
+                common=self._common(progress),
+            )
+        self._keep(model)
+        self.tried_ = [dict(zip(_TRIED_SPLINE, one, strict=True)) for one in tried]
+        return self
+
+    def _validated(self, X: Any, y: Any = "no_validation", *, reset: bool) -> Any:
+        how: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
+        how |= self._target_checks if reset else {}
+        return validate_data(self, X, y, reset=reset, **how)
+
+    def _collected(self, X: Any) -> _core._Collected:
+        return from_vectors(self._validated(in_order(self, X), reset=False)), None
+
+    def _describe(self, told: dict[str, Any]) -> None:
+        super()._describe(told)
+        self.lambda_, self.n_bases_ = told["lambda"], told["n_bases"]
+        self.support_ = np.array(told["support"], dtype=np.int64)
+        self.kernel_ = told["kernel"].replace("-", "_")
+
+    @property
+    def bases_(self) -> npt.NDArray[np.float64]:
+        """The bases."""
+        return self._arrays()["bases"]
+
+    @property
+    def dual_coef_(self) -> npt.NDArray[np.float64]:
+        """α."""
+        alphas = self._arrays()["coefficients"]
+        return alphas[0] if self._is_flat else alphas
+
+    def _facts(self) -> dict[str, str]:
+        return {"kernel": self.kernel_, "bases": str(self.n_bases_), **super()._facts()}
+
+    @classmethod
+    def _restored(cls, model: _core.Model, told: dict[str, Any]) -> ThinPlateRegressor:
+        name, colon, rest = told["kernel"].partition(":")
+        fitted = cls(name.replace("-", "_") + colon + rest, C=told["C"], standardize=told["standardized"])
+        if (landmarks := told["training"]["landmarks"]) != "none":
+            fitted.set_params(n_basis=told["n_bases"], basis=landmarks)
+        fitted._restore(model, told)
+        fitted.n_features_in_ = told["n_features"]
+        return fitted

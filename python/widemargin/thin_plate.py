@@ -17,8 +17,12 @@ from ._nested import NestedSpecMixin
 from ._rows import SIMILARITIES, kernels_of
 
 _KERNELS = kernels_of("thin-plate")
+_ON_ANY = (
+    "ThinPlateSVC's kernels of vectors; on any similarity the thin plate SVM is "
+    "BasisExpansionSVC({spec!r}, normalization='centered_clip', C='auto')"
+)
 _NULL_SPACES = ("auto", "free", "penalized", "constant", "none")
-_BASES = ("kmeans", "kmedoids", "random", "index")
+LANDMARKS = ("kmeans", "kmedoids", "random", "index")
 _YES_NO = ("no", "yes")
 _TRIED = ("kernel", "loo_squared_hinge", "problem", "loo_error", "n_samples", "seconds")
 
@@ -185,10 +189,10 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         ThinPlateSVC
             The fitted estimator itself.
         """
-        C, kernel = c_of(self), self._kernel()
+        C = c_of(self)
+        kernel = kernel_of(self, _ON_ANY)
         null_space = one_of("null_space", self.null_space, _NULL_SPACES, estimator=self)
-        basis = one_of("basis", self.basis, _BASES, estimator=self)
-        is_standard = self.standardize
+        basis = one_of("basis", self.basis, LANDMARKS, estimator=self)
         # At a C that is given losses of kernels, and of scalings, have no common scale.
         if kernel == "auto" and C is not None:
             kernel = "distance"
@@ -201,7 +205,7 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
             C=C,
             per_class=bool(self.per_class),
             null_space=null_space,
-            standardize=is_standard if isinstance(is_standard, str) else _YES_NO[bool(is_standard)],
+            standardize=standardize_of(self),
             n_basis=None if self.n_basis in (None, "auto") else int(self.n_basis),
             auto_basis=self.n_basis == "auto",
             basis=basis,
@@ -209,19 +213,6 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         self._keep(model)
         self.tried_ = [dict(zip(_TRIED, one, strict=True)) for one in tried]
         return self
-
-    def _kernel(self) -> str:
-        spec = str(getattr(self.kernel, "spec", self.kernel))
-        name, colon, rest = spec.partition(":")
-        if spec == "auto":
-            return spec
-        known = (kernel.replace("-", "_") for kernel in _KERNELS)
-        if name.replace("_", "-").rpartition("/")[2] in SIMILARITIES and name.replace("-", "_") not in known:
-            raise ValueError(
-                f"kernel={spec!r} is not among ThinPlateSVC's kernels of vectors; on any similarity the thin plate SVM "
-                f"is BasisExpansionSVC({spec!r}, normalization='centered_clip', C='auto')"
-            )
-        return one_of("kernel", name, _KERNELS, estimator=self) + colon + rest
 
     def _describe(self, told: dict[str, Any]) -> None:
         super()._describe(told)
@@ -260,3 +251,28 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
             fitted.set_params(n_basis=told["n_bases"], basis=landmarks)
         fitted._restore(model, told)
         return fitted
+
+
+def kernel_of(estimator: Any, instead: str) -> str:
+    """The spec of an estimator's kernel, or "auto".
+
+    Parameters
+    ----------
+    estimator : estimator
+    instead : str
+        What a similarity that is no such kernel is not among, and what to use, with {spec} for it.
+    """
+    spec = str(getattr(estimator.kernel, "spec", estimator.kernel))
+    name, colon, rest = spec.partition(":")
+    if spec == "auto":
+        return spec
+    known = (kernel.replace("-", "_") for kernel in _KERNELS)
+    if name.replace("_", "-").rpartition("/")[2] in SIMILARITIES and name.replace("-", "_") not in known:
+        raise ValueError(f"kernel={spec!r} is not among {instead.format(spec=spec)}")
+    return one_of("kernel", name, _KERNELS, estimator=estimator) + colon + rest
+
+
+def standardize_of(estimator: Any) -> str:
+    """Whether columns are standardised, as the extension module takes it."""
+    given = estimator.standardize
+    return given if isinstance(given, str) else _YES_NO[bool(given)]

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use widemargin::model::Classifier;
 use widemargin_io::{ColumnRule, Format, LabelColumn, ReadOptions, TextColumn};
 
+use crate::model::Takes;
 use crate::report::Failure;
 
 /// Options of every command.
@@ -39,12 +39,15 @@ pub struct Input {
     /// ts, images, cifar10, idx
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<Format>,
-    /// Column of the labels: a name, a number (1 is the first, -1 the last), or `none` [default: in a table the last
+    /// Column of the labels: a name, a number (1 is the first, -1 the last), or `none`; of a CSV or TSV file whose samples have
+    /// several labels their columns, with commas between: 1 where a sample has the label, 0 where it has it not, nothing where
+    /// that is unknown [default: in a table the last
     /// column called label, class, target or y, otherwise the only text column, otherwise the first if there is no
     /// header; in LIBSVM text and UCR lines the first word; in NPY files none; of strings the only other column]
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
     pub label: Option<LabelColumn>,
-    /// A file with the label of each sample, in the order of the samples: text, one label a line, or a .npy vector
+    /// A file with the label of each sample, in the order of the samples: text, one label a line, or a .npy vector; with
+    /// several labels a sample: a .csv or .tsv file with a header and a column a label, or a .npy matrix
     #[arg(long, value_name = "FILE", conflicts_with = "label")]
     pub labels: Option<PathBuf>,
     /// Resize the images of a folder as they are read, as the descriptor `resize` does: HEIGHTxWIDTH. A model takes images
@@ -85,13 +88,17 @@ impl Input {
     }
 
     /// The same for a model that was trained so.
-    pub fn options_for(&self, model: &dyn Classifier) -> ReadOptions {
-        let columns = model.table_columns().map(|columns| ColumnRule::Known(Arc::new(columns.clone())));
+    pub fn options_for(&self, model: &Takes<'_>) -> ReadOptions {
+        let columns = model.table_columns.map(|columns| ColumnRule::Known(Arc::new(columns.clone())));
         ReadOptions { columns: columns.unwrap_or_default(), ..self.options() }
     }
 
     /// Refuses what samples that are read in blocks do not have.
     pub fn check_blocks(&self) -> Result<(), Failure> {
+        if let Some(LabelColumn::Several(_)) = &self.label {
+            let failure = Failure::input("--label: several labels a sample are trained with in memory");
+            return Err(failure.help("leave --memory out, or train a model a label"));
+        }
         match &self.weight {
             Some(_) => {
                 let failure = Failure::input("--weight: samples that are read in blocks (--memory) have no weights");

@@ -8,10 +8,12 @@ use widemargin::monitor::Monitor;
 use widemargin::select::{AutoMethod, AutoParams, Scoring};
 
 use crate::args::Common;
+use crate::basis_expansion::BasisExpansionArgs;
 use crate::class_weight::ClassWeightArg;
 use crate::method::{Axis, Data, Method};
 use crate::model::Model;
 use crate::report::Failure;
+use crate::task::Regression;
 
 /// What may be said about a fit that chooses by itself.
 #[derive(Clone, Debug, Args)]
@@ -30,6 +32,7 @@ pub struct AutoArgs {
 
 impl Method for AutoArgs {
     const NAME: &'static str = "auto";
+    const REGRESSES: bool = true;
     type Params = AutoParams;
 
     fn axes(&self) -> Vec<Axis<AutoParams>> {
@@ -51,6 +54,22 @@ impl Method for AutoArgs {
 
     fn check(_: &AutoParams) -> std::result::Result<(), Failure> {
         Ok(())
+    }
+
+    fn regression(
+        &self,
+        _: &AutoParams,
+        common: &Common,
+        memory: Option<u64>,
+    ) -> std::result::Result<Regression, Failure> {
+        Regression::check(&[
+            ("--methods", !self.methods.is_empty()),
+            ("--scoring", self.scoring.is_some()),
+            ("--class-weight", self.class_weight.is_given()),
+        ])?;
+        // A basis expansion takes any samples, with nothing to choose.
+        let usual = BasisExpansionArgs::usual();
+        usual.regression(&usual.single(common, memory)?.params, common, memory)
     }
 
     fn fit(params: &AutoParams, data: Data<'_>, labels: &Labels, monitor: &Monitor<'_>) -> Result<Model> {

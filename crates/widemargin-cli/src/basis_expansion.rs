@@ -3,17 +3,18 @@
 use std::fmt;
 use std::str::FromStr;
 
-use clap::{ArgAction, Args};
+use clap::{ArgAction, Args, Command, FromArgMatches};
 use serde_json::{Value, json};
 use widemargin::Result;
 use widemargin::basis::BasisChoice;
-use widemargin::data::{AnySamples, Labels, Source};
+use widemargin::data::{AnySamples, Labels, Source, Targets};
 use widemargin::expansion::Normalization;
-use widemargin::model::{BasisExpansionParams, CChoice};
+use widemargin::model::{BasisExpansionParams, BasisExpansionRegressorParams, CChoice, Regressor};
 use widemargin::monitor::Monitor;
 use widemargin::problem::{AnyLoss, Intercept, Penalty};
-use widemargin::select::SimilaritySearch;
+use widemargin::select::{RegressionSearch, SimilaritySearch};
 use widemargin::similarity::{AdditiveKernel, AnySimilarity};
+use widemargin_io::Samples;
 
 use crate::args::Common;
 use crate::class_weight::ClassWeightArg;
@@ -21,6 +22,7 @@ use crate::method::{Axis, Data, Method, c_json, text};
 use crate::model::Model;
 use crate::report::Failure;
 use crate::samples::{check_specs, with_names};
+use crate::task::Regression;
 
 const SIMILARITY: &str = "Similarity, such as rbf:gamma=1, dtw:window=0.1 or hog:cell=4/rigid:radius=2; may be given several times to \
      combine similarities. In `cv`, `|` separates alternatives. auto compares candidates for the kind of samples, with \
@@ -70,6 +72,14 @@ pub struct BasisExpansionArgs {
     /// Maximum number of Newton steps, with the hinge loss of passes over the samples [default: 100; 1000 for hinge]
     #[arg(long, value_name = "N")]
     max_iter: Option<u32>,
+}
+
+impl BasisExpansionArgs {
+    /// The defaults of all flags.
+    pub fn usual() -> Self {
+        let matches = <Self as Args>::augment_args(Command::new("")).get_matches_from([""]);
+        Self::from_arg_matches(&matches).unwrap_or_else(|problem| problem.exit())
+    }
 }
 
 /// Similarities side by side; none is a search.
@@ -152,6 +162,7 @@ impl Settings {
 
 impl Method for BasisExpansionArgs {
     const NAME: &'static str = "basis-expansion";
+    const REGRESSES: bool = true;
     type Params = Settings;
 
     fn axes(&self) -> Vec<Axis<Settings>> {
@@ -218,6 +229,43 @@ impl Method for BasisExpansionArgs {
         }
         check_specs(specs)?;
         Ok(settings.params.clone().with_similarity(AnySimilarity::new(specs)?).check()?)
+    }
+
+    fn regression(
+        &self,
+        settings: &Settings,
+        common: &Common,
+        _: Option<u64>,
+    ) -> std::result::Result<Regression, Failure> {
+        Regression::check(&[
+            ("--loss", self.loss != [AnyLoss::default()]),
+            ("--penalty", self.penalty != [Penalty::default()]),
+            ("--max-basis", self.max_basis.is_some()),
+            ("--intercept penalised", self.intercept == [Intercept::Penalised]),
+            ("--class-weight", self.class_weight.is_given()),
+        ])?;
+        let mut params = BasisExpansionRegressorParams::new(AdditiveKernel::Chi2)
+            .basis(self.basis[0].clone())
+            .c(self.c[0])
+            .intercept(self.intercept[0] == Intercept::Free)
+            .seed(common.seed)
+            .threads(common.threads);
+        if let Some(n_basis) = settings.n_basis.given() {
+            params = params.n_basis(n_basis);
+        }
+        let search = RegressionSearch::of(&params, &settings.specs.0, settings.normalization.given());
+        let json = json!({
+            "task": "regression", "similarity": settings.specs.to_string(), "n_basis": settings.n_basis.to_string(),
+            "basis": self.basis[0].to_string(), "normalization": settings.normalization.to_string(), "C": c_json(&self.c[0]),
+            "intercept": self.intercept[0].to_string(), "seed": common.seed,
+        });
+        let fit = move |samples: &Samples, targets: &Targets, weights: Option<&[f64]>, monitor: &Monitor<'_>| {
+            let view = samples.view()?;
+            let found = search.choose(&view, targets, weights, monitor)?;
+            let model = found.apply(params.clone())?.fit_with(&view, targets, weights, monitor)?;
+            Ok(Box::new(model.with_notes(found.told())) as Box<dyn Regressor>)
+        };
+        Ok(Regression { fit: Box::new(fit), json })
     }
 
     fn fit(settings: &Settings, data: Data<'_>, labels: &Labels, monitor: &Monitor<'_>) -> Result<Model> {

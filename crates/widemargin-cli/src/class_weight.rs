@@ -20,6 +20,11 @@ impl ClassWeightArg {
         self.class_weight.clone().unwrap_or_default()
     }
 
+    /// Whether there are any.
+    pub fn is_given(&self) -> bool {
+        self.class_weight.is_some()
+    }
+
     /// The same for `--json`.
     pub fn json(&self) -> Value {
         match &self.class_weight {

@@ -62,7 +62,7 @@ pub fn check_labels(context: &Context, input: &Input, table: &Table) -> Result<(
 }
 
 /// A label with a fraction, where all labels are numbers.
-fn with_fraction(labels: &Labels) -> Option<&str> {
+pub fn with_fraction(labels: &Labels) -> Option<&str> {
     let mut found = None;
     for label in labels.classes() {
         match label {

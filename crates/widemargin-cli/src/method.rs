@@ -13,6 +13,7 @@ use widemargin_io::{Samples, Store};
 use crate::args::Common;
 use crate::model::Model;
 use crate::report::Failure;
+use crate::task::Regression;
 
 /// The samples of a fit.
 #[derive(Clone, Copy)]
@@ -87,6 +88,9 @@ pub trait Method: Args {
     /// Whether a fit on samples in memory supports a memory limit.
     const KEEPS_WITHIN_MEMORY: bool = false;
 
+    /// Whether it has a regression model.
+    const REGRESSES: bool = false;
+
     /// What a choice is fitted by.
     type Params: Clone + 'static;
 
@@ -109,6 +113,11 @@ pub trait Method: Args {
     /// Whether they can be fitted in blocks.
     fn fits_blocks(_: &Self::Params) -> bool {
         true
+    }
+
+    /// A fit of its regression model, with parameters that were checked as those of a classifier.
+    fn regression(&self, _: &Self::Params, _: &Common, _: Option<u64>) -> Result<Regression, Failure> {
+        Err(Regression::none_of(Self::NAME))
     }
 
     /// Every combination of the given values, each to be fitted within `memory` bytes.

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use widemargin::model::{Classifier, FileFacts};
+use widemargin::data::{AnySamples, TableColumns};
+use widemargin::model::{AnyModel, Classifier, FileFacts, Regressor};
 use widemargin::solve::Report;
 use widemargin_io::{Format, LabelColumn, ReadOptions, Table};
 
@@ -15,16 +16,68 @@ use crate::stream::put_in_order;
 /// A model, whatever its method.
 pub type Model = Box<dyn Classifier>;
 
-/// Reads the model file for samples that are to be read; refused are those whose format holds another kind than it
-/// takes.
+/// What a model knows of the samples that it takes.
+#[derive(Clone, Copy)]
+pub struct Takes<'a> {
+    /// Number of features of vectors.
+    pub n_features: Option<usize>,
+    /// Their names.
+    pub feature_names: Option<&'a [String]>,
+    /// How the columns of a table become features.
+    pub table_columns: Option<&'a TableColumns>,
+    /// The samples that it compares others with.
+    pub bases: Option<&'a AnySamples>,
+}
+
+impl<'a> From<&'a dyn Classifier> for Takes<'a> {
+    fn from(model: &'a dyn Classifier) -> Self {
+        Takes {
+            n_features: model.n_features(),
+            feature_names: model.feature_names(),
+            table_columns: model.table_columns(),
+            bases: model.bases(),
+        }
+    }
+}
+
+impl<'a> From<&'a dyn Regressor> for Takes<'a> {
+    fn from(model: &'a dyn Regressor) -> Self {
+        Takes {
+            n_features: model.n_features(),
+            feature_names: model.feature_names(),
+            table_columns: model.table_columns(),
+            bases: model.bases(),
+        }
+    }
+}
+
+/// Reads the file of a classifier for samples that are to be read; refused are those whose format holds another kind than
+/// it takes.
 pub fn load_for(path: &Path, input: &Input, context: &Context) -> Result<Model, Failure> {
     let model = load(path, context)?;
+    check_kind(model.kind(), input)?;
+    Ok(model)
+}
+
+/// The same of any model.
+pub fn load_any_for(path: &Path, input: &Input, context: &Context) -> Result<AnyModel, Failure> {
+    let model = load_any(path, context)?;
+    let kind = match &model {
+        AnyModel::Classifier(model) => model.kind(),
+        AnyModel::Regressor(model) => model.kind(),
+    };
+    check_kind(kind, input)?;
+    Ok(model)
+}
+
+/// Refuses files of another kind of samples than a model takes.
+fn check_kind(wanted: &str, input: &Input) -> Result<(), Failure> {
     let format = input.format.map_or_else(|| Format::from_path(&input.data), Ok)?;
-    let (wanted, held) = (model.kind(), format.kind());
+    let held = format.kind();
     // What an archive holds, its arrays tell.
     let may_hold = format == Format::Npz && ["time series", "images"].contains(&wanted);
     if wanted == held || may_hold {
-        return Ok(model);
+        return Ok(());
     }
     let message = format!("{}: the model takes {wanted}, and {format} holds {held}", shown(&input.data));
     let formats = match wanted {
@@ -44,16 +97,29 @@ pub fn read_for(
     context: &Context,
 ) -> Result<Table, Failure> {
     let file = &input.data;
-    let options = ReadOptions { label, n_features: model.n_features(), ..input.options_for(model) };
+    let takes = Takes::from(model);
+    let options = ReadOptions { label, n_features: model.n_features(), ..input.options_for(&takes) };
     let (mut table, _) = context.read(file, &options)?;
-    put_in_order(&mut table, model, file)?;
+    put_in_order(&mut table, &takes, file)?;
     Ok(table)
 }
 
-/// Reads a model file; what the user should know of it is a line on standard error.
-pub fn load(path: &Path, context: &Context) -> widemargin::Result<Model> {
+/// Reads the file of a classifier; what the user should know of it is a line on standard error.
+pub fn load(path: &Path, context: &Context) -> Result<Model, Failure> {
+    match load_any(path, context)? {
+        AnyModel::Classifier(model) => Ok(model),
+        AnyModel::Regressor(_) => Err(Failure::input(format!(
+            "{}: a regression model has no classes, which this command tells of",
+            shown(path)
+        ))
+        .help("predict, evaluate and inspect take regression models")),
+    }
+}
+
+/// The same of any model.
+pub fn load_any(path: &Path, context: &Context) -> Result<AnyModel, Failure> {
     let facts = FileFacts::of(path)?;
-    let model = widemargin::model::load(path)?;
+    let model = AnyModel::load(path)?;
     if let Some(remark) = facts.remark() {
         context.note(&format!("warning: {}: {remark}", shown(path)));
     }

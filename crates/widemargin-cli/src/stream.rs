@@ -6,12 +6,14 @@ use std::sync::mpsc::{channel, sync_channel};
 use std::thread;
 
 use indicatif::HumanCount;
-use widemargin::model::{Classifier, Scores};
-use widemargin::monitor::Progress;
+use widemargin::data::{DenseMatrix, SamplesView};
+use widemargin::model::{Classifier, Regressor, Scores};
+use widemargin::monitor::{Monitor, Progress};
 use widemargin_io::{Block, Blocks, IoError, LabelColumn, LibsvmProblem, ReadOptions, Table};
 
 use crate::args::Input;
 use crate::context::Context;
+use crate::model::Takes;
 use crate::report::{Failure, in_file, shown};
 
 /// Remarks that are told of a file.
@@ -24,11 +26,36 @@ pub fn score(
     model: &dyn Classifier,
     input: &Input,
     label: LabelColumn,
-    mut each: impl FnMut(&Block, &Scores) -> Result<(), Failure>,
+    each: impl FnMut(&Block, &Scores) -> Result<(), Failure>,
+) -> Result<u64, Failure> {
+    let threads = context.common.threads;
+    let of = |view: &SamplesView<'_>, monitor: &Monitor<'_>| model.decision_function(view, threads, monitor);
+    through(context, &Takes::from(model), input, label, of, each)
+}
+
+/// The same with what a regression model predicts.
+pub fn predict(
+    context: &Context,
+    model: &dyn Regressor,
+    input: &Input,
+    label: LabelColumn,
+    each: impl FnMut(&Block, &DenseMatrix<f64>) -> Result<(), Failure>,
+) -> Result<u64, Failure> {
+    let of = |view: &SamplesView<'_>, monitor: &Monitor<'_>| model.predict(view, context.common.threads, monitor);
+    through(context, &Takes::from(model), input, label, of, each)
+}
+
+fn through<T>(
+    context: &Context,
+    model: &Takes<'_>,
+    input: &Input,
+    label: LabelColumn,
+    of: impl Fn(&SamplesView<'_>, &Monitor<'_>) -> widemargin::Result<T>,
+    mut each: impl FnMut(&Block, &T) -> Result<(), Failure>,
 ) -> Result<u64, Failure> {
     let (file, name) = (input.data.as_path(), shown(&input.data).to_string());
     // Rows of indices are then as wide as the model, and an index beyond it is told with its line.
-    let options = ReadOptions { label, n_features: model.n_features(), ..input.options_for(model) };
+    let options = ReadOptions { label, n_features: model.n_features, ..input.options_for(model) };
     context.bar.say(format!("reading {name}"));
     let blocks = Blocks::open(file, &options).map_err(|error| match error {
         // Columns that are not those of the model.
@@ -47,11 +74,11 @@ pub fn score(
         let sink = |progress: Progress| say(n_rows + progress.done);
         put_in_order(&mut block.table, model, file)?;
         let samples = block.table.samples.view();
-        let scores = samples
-            .and_then(|view| model.decision_function(&view, context.common.threads, &context.monitor(&sink)))
+        let found = samples
+            .and_then(|view| of(&view, &context.monitor(&sink)))
             .map_err(|error| in_file(error, file, &block.table, block.first_row))?;
-        each(block, &scores)?;
-        n_rows += scores.n_rows() as u64;
+        each(block, &found)?;
+        n_rows += block.table.samples.n_rows() as u64;
         Ok(())
     })?;
     context.bar.hide();
@@ -59,8 +86,8 @@ pub fn score(
 }
 
 /// Puts the columns in the order in which the model was trained, by their names where both have names.
-pub fn put_in_order(table: &mut Table, model: &dyn Classifier, file: &Path) -> Result<(), Failure> {
-    match model.feature_names() {
+pub fn put_in_order(table: &mut Table, model: &Takes<'_>, file: &Path) -> Result<(), Failure> {
+    match model.feature_names {
         Some(names) => table.put_in_order(names).map_err(|error| in_file(error, file, table, 0)),
         None => Ok(()),
     }

@@ -5,7 +5,8 @@ use std::path::Path;
 use indicatif::DecimalBytes;
 use serde_json::{Value, json};
 use widemargin::Result;
-use widemargin::model::Classifier;
+use widemargin::model::{Classifier, Regressor};
+use widemargin::solve::Report;
 use widemargin_io::Table;
 
 use crate::context::Context;
@@ -26,7 +27,15 @@ pub struct Trained {
 impl Trained {
     /// A table that is in memory.
     pub fn of(table: &Table, model: &dyn Classifier) -> Result<Self> {
-        let n_features = model.n_features();
+        Trained::with_features(table, model.n_features())
+    }
+
+    /// The same for a regression model.
+    pub fn numbers_of(table: &Table, model: &dyn Regressor) -> Result<Self> {
+        Trained::with_features(table, model.n_features())
+    }
+
+    fn with_features(table: &Table, n_features: Option<usize>) -> Result<Self> {
         Ok(Trained {
             n_samples: table.samples.n_rows(),
             kind: table.samples.kind(),
@@ -38,6 +47,20 @@ impl Trained {
     /// Vectors on disk, which are not counted.
     pub fn on_disk(n_samples: usize, extent: String) -> Self {
         Trained { n_samples, kind: "vectors", n_nonzero: None, extent }
+    }
+
+    /// What is told of models of classes and of numbers alike.
+    fn json(&self, (method, output): (&str, &Path), report: &Report, seconds_read: f64) -> Value {
+        json!({
+            "method": method,
+            "model": output.display().to_string(),
+            "n_samples": self.n_samples,
+            "samples": self.kind,
+            "n_nonzero": self.n_nonzero,
+            "report": report_json(report),
+            "seconds_read": seconds_read,
+            "model_bytes": size_of_file(output),
+        })
     }
 }
 
@@ -58,30 +81,18 @@ impl<'a> Summary<'a> {
         seconds_read: f64,
         output: &'a Path,
     ) -> Result<Self> {
-        context.bar.say(format!("writing {}", output.display()));
-        model.save(output)?;
-        context.bar.hide();
-        for warning in &model.report().warnings {
-            context.note(&format!("warning: {warning}"));
-        }
+        write(context, output, model.report(), |output| model.save(output))?;
         Ok(Summary { model, samples, seconds_read, output })
     }
 
     /// As `--json` prints it.
     pub fn json(&self, parameters: Value) -> Value {
-        json!({
-            "method": self.model.method(),
-            "model": self.output.display().to_string(),
-            "n_samples": self.samples.n_samples,
-            "samples": self.samples.kind,
-            "n_features": self.model.n_features(),
-            "n_nonzero": self.samples.n_nonzero,
-            "classes": self.model.classes(),
-            "parameters": parameters,
-            "report": report_json(self.model.report()),
-            "seconds_read": self.seconds_read,
-            "model_bytes": self.size(),
-        })
+        let model = self.model;
+        let mut json = self.samples.json((model.method(), self.output), model.report(), self.seconds_read);
+        json["n_features"] = json!(model.n_features());
+        json["classes"] = json!(model.classes());
+        json["parameters"] = parameters;
+        json
     }
 
     /// As text, on standard error.
@@ -104,11 +115,78 @@ impl<'a> Summary<'a> {
             self.seconds_read,
             stages(report),
             self.output.display(),
-            DecimalBytes(self.size()),
+            DecimalBytes(size_of_file(self.output)),
         )
     }
+}
 
-    fn size(&self) -> u64 {
-        std::fs::metadata(self.output).map_or(0, |file| file.len())
+/// What is told of a trained regression model.
+pub struct RegressionSummary<'a> {
+    model: &'a dyn Regressor,
+    samples: Trained,
+    seconds_read: f64,
+    output: &'a Path,
+}
+
+impl<'a> RegressionSummary<'a> {
+    /// Writes the model to its file, whole or not at all, and prints the warnings of its fit.
+    pub fn of_written(
+        context: &Context,
+        model: &'a dyn Regressor,
+        samples: Trained,
+        seconds_read: f64,
+        output: &'a Path,
+    ) -> Result<Self> {
+        write(context, output, model.report(), |output| model.save(output))?;
+        Ok(RegressionSummary { model, samples, seconds_read, output })
     }
+
+    /// As `--json` prints it.
+    pub fn json(&self, parameters: &Value) -> Value {
+        let model = self.model;
+        let mut json = self.samples.json((model.method(), self.output), model.report(), self.seconds_read);
+        json["n_features"] = json!(model.n_features());
+        json["n_outputs"] = json!(model.n_outputs());
+        json["parameters"] = parameters.clone();
+        json["chosen"] = json!(model.parameters());
+        json
+    }
+
+    /// As text, on standard error.
+    pub fn summary(&self) -> String {
+        let report = self.model.report();
+        let notes: String = report.notes.iter().map(|note| format!("{note}\n")).collect();
+        let found = self.model.chosen().map_or_else(
+            || format!("C = {:.4e}; leave-one-out says nothing\n", self.model.c()),
+            |point| {
+                let errors: Vec<String> = point.loo_rmse.iter().map(|error| format!("{error:.4e}")).collect();
+                let (c, r2) = (point.c, point.loo_r2);
+                format!("C = {c:.4e}; of left-out samples R² {r2:.4}, root mean squared error {}\n", errors.join(", "))
+            },
+        );
+        format!(
+            "{}, regression\n{found}{notes}{:.2} s: read {:.2}, {}\n{}: {}",
+            self.samples.extent,
+            self.seconds_read + report.seconds(),
+            self.seconds_read,
+            stages(report),
+            self.output.display(),
+            DecimalBytes(size_of_file(self.output)),
+        )
+    }
+}
+
+/// Writes a model to its file, and prints the warnings of its fit.
+fn write(context: &Context, output: &Path, report: &Report, save: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    context.bar.say(format!("writing {}", output.display()));
+    save(output)?;
+    context.bar.hide();
+    for warning in &report.warnings {
+        context.note(&format!("warning: {warning}"));
+    }
+    Ok(())
+}
+
+fn size_of_file(file: &Path) -> u64 {
+    std::fs::metadata(file).map_or(0, |file| file.len())
 }

@@ -5,11 +5,15 @@ use std::str::FromStr;
 
 use clap::{ArgAction, Args};
 use serde_json::{Value, json};
-use widemargin::data::Labels;
-use widemargin::model::{CChoice, EXACT_UP_TO, LandmarkChoice, Standardize, ThinPlateParams};
+use widemargin::data::{Labels, Targets};
+use widemargin::model::{
+    CChoice, EXACT_UP_TO, LandmarkChoice, Regressor, SPLINE_EXACT_UP_TO, Standardize, ThinPlateParams,
+    ThinPlateRegressorParams,
+};
 use widemargin::monitor::Monitor;
 use widemargin::similarity::ConditionalKernel;
 use widemargin::solve::thin_plate::NullSpace;
+use widemargin_io::Samples;
 
 use crate::args::Common;
 use crate::class_weight::ClassWeightArg;
@@ -17,6 +21,7 @@ use crate::method::{Axis, Data, Method, c_json, text};
 use crate::model::Model;
 use crate::report::Failure;
 use crate::samples::rows;
+use crate::task::Regression;
 
 /// Parameters of the method. Options that can be searched hold a list.
 #[derive(Clone, Debug, Args)]
@@ -134,6 +139,7 @@ impl fmt::Display for BasisSize {
 impl Method for ThinPlateArgs {
     const NAME: &'static str = "thin-plate";
     const KEEPS_WITHIN_MEMORY: bool = true;
+    const REGRESSES: bool = true;
     type Params = ThinPlateParams;
 
     fn axes(&self) -> Vec<Axis<ThinPlateParams>> {
@@ -181,6 +187,40 @@ impl Method for ThinPlateArgs {
 
     fn check(params: &ThinPlateParams) -> Result<(), Failure> {
         Ok(params.check()?)
+    }
+
+    fn regression(&self, _: &ThinPlateParams, common: &Common, memory: Option<u64>) -> Result<Regression, Failure> {
+        Regression::check(&[
+            ("--per-class", self.per_class),
+            ("--null-space", self.null_space != [NullSpace::Auto]),
+            ("--class-weight", self.class_weight.is_given()),
+        ])?;
+        let kernel = self.kernel[0].0[0];
+        let params = ThinPlateRegressorParams::new(ConditionalKernel::Distance)
+            .c(self.c[0])
+            .landmarks(self.basis[0])
+            .standardize(self.standardize[0])
+            .seed(common.seed)
+            .threads(common.threads);
+        let params = match kernel {
+            KernelArg::Auto => params.kernel_auto(),
+            KernelArg::Given(kernel) => params.kernel(kernel),
+        };
+        let params = match self.n_basis[0] {
+            BasisSize::Auto => params.exact_up_to(SPLINE_EXACT_UP_TO),
+            BasisSize::Exact => params,
+            BasisSize::Landmarks(n) => params.n_basis(Some(n)),
+        };
+        let params = memory.map_or(params.clone(), |bytes| params.memory_limit(bytes));
+        let json = json!({
+            "task": "regression", "kernel": kernel.to_string(), "C": c_json(&self.c[0]),
+            "n_basis": self.n_basis[0].to_string(), "basis": self.basis[0].to_string(),
+            "standardize": self.standardize[0].to_string(), "seed": common.seed,
+        });
+        let fit = move |samples: &Samples, targets: &Targets, weights: Option<&[f64]>, monitor: &Monitor<'_>| {
+            Ok(Box::new(params.fit_with(&rows(samples)?, targets, weights, monitor)?) as Box<dyn Regressor>)
+        };
+        Ok(Regression { fit: Box::new(fit), json })
     }
 
     fn fit(

@@ -201,6 +201,12 @@ pub enum IoError {
         /// Which of the two it is: "at least " or nothing.
         relation: &'static str,
     },
+    /// Several labels a sample where one is needed.
+    #[error("{}: several labels a sample, where one is needed: they are trained with in memory, by a named method", .file.display())]
+    SeveralLabels {
+        /// The file with the labels.
+        file: PathBuf,
+    },
     /// A column of a CSV or TSV file as a whole.
     #[error("{}: column {column}: {problem}", .file.display())]
     Column {
@@ -301,6 +307,7 @@ impl IoError {
             }
             IoError::TooLarge { .. } => "rescale the column, or remove the row",
             IoError::NoLabels { .. } => "say which column holds them with --label, or use a format that has them",
+            IoError::SeveralLabels { .. } => "name one column with --label, or train a model on all of them",
             IoError::Read { .. }
             | IoError::Write { .. }
             | IoError::UnknownFormat { .. }

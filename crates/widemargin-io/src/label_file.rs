@@ -1,4 +1,5 @@
-//! Labels in a file of their own: text, one label a line, or a NumPy vector.
+//! Labels in a file of their own: text, one label a line, or a NumPy vector; of samples with several labels a table with a
+//! column a label, or a NumPy matrix.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -6,6 +7,7 @@ use std::path::{Path, PathBuf};
 use widemargin::data::{Label, Labels};
 
 use crate::error::{IoError, Result};
+use crate::indicators::{self, Indicators, delimiter_of, of_table};
 use crate::input::{BYTE_ORDER_MARK, Input, open};
 use crate::npy::{self, Failure, Header};
 use crate::problem::ArrayProblem;
@@ -13,10 +15,29 @@ use crate::reader::SampleReader;
 use crate::shards::Layout;
 use crate::table::Table;
 
-/// The labels of a file: of a `.npy` file a vector of integers or text, else text with one label a line in the order of the
-/// samples and no header.
-fn read_labels(path: &Path) -> Result<Vec<Label>> {
+/// The labels of a file.
+#[derive(Debug)]
+enum Given {
+    One(Vec<Label>),
+    Several(Indicators),
+}
+
+impl Given {
+    fn len(&self) -> usize {
+        match self {
+            Given::One(labels) => labels.len(),
+            Given::Several(several) => several.n_samples(),
+        }
+    }
+}
+
+/// The labels of a file: of a `.npy` file a vector of integers or text, or a matrix of indicators; of a `.csv` or `.tsv` file
+/// the columns of indicators; else text with one label a line in the order of the samples and no header.
+fn read_labels(path: &Path) -> Result<Given> {
     let mut input = open(path)?;
+    if let Some(delimiter) = delimiter_of(path) {
+        return Ok(Given::Several(of_table(input, delimiter)?));
+    }
     let is_array = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy"));
     if is_array {
         return of_array(&mut input).map_err(|failure| match failure {
@@ -36,29 +57,37 @@ fn read_labels(path: &Path) -> Result<Vec<Label>> {
         Err(_) => Err((number, "the text is not UTF-8")),
     };
     let labels = bytes.split(|&byte| byte == b'\n').enumerate().map(one).collect::<Result<Vec<_>, _>>();
-    labels.map_err(|(number, problem)| IoError::Group { file: path.to_owned(), line: number + 1, problem })
+    let labels =
+        labels.map_err(|(number, problem)| IoError::Group { file: path.to_owned(), line: number + 1, problem });
+    labels.map(Given::One)
 }
 
-fn of_array(input: &mut Input) -> Result<Vec<Label>, Failure> {
+fn of_array(input: &mut Input) -> Result<Given, Failure> {
     let header = Header::read(input)?;
-    let [n] = header.shape[..] else {
-        return Err(header.wrong_shape("one dimension, a label for each sample").into());
+    let n = match header.shape[..] {
+        [n] => n,
+        [_, _] => return Ok(Given::Several(indicators::of_array(input, &header)?)),
+        _ => {
+            return Err(header.wrong_shape("one dimension, a label for each sample, or two for several labels").into());
+        }
     };
     if header.dtype.is_text() {
-        return Ok(npy::read_texts(input, &header.dtype, n)?.iter().map(|text| Label::parse(text)).collect());
+        let texts = npy::read_texts(input, &header.dtype, n)?;
+        return Ok(Given::One(texts.iter().map(|text| Label::parse(text)).collect()));
     }
     if !header.dtype.is_integer() {
         let problem: ArrayProblem = header.dtype.unexpected("integers or text");
         return Err(problem.into());
     }
-    Ok(npy::read_ints::<i64>(input, &header.dtype, n)?.into_iter().map(Label::Integer).collect())
+    let numbers = npy::read_ints::<i64>(input, &header.dtype, n)?;
+    Ok(Given::One(numbers.into_iter().map(Label::Integer).collect()))
 }
 
 /// Samples of one file with the labels of another.
 #[derive(Debug)]
 pub(crate) struct WithLabels {
     samples: Box<dyn SampleReader>,
-    labels: Vec<Label>,
+    labels: Given,
     file: PathBuf,
     next: usize,
 }
@@ -71,9 +100,14 @@ impl WithLabels {
     /// The labels of the next samples.
     fn label(&mut self, table: &mut Table) -> Result<()> {
         let n = table.samples.n_rows();
-        let labels =
-            self.labels.get(self.next..self.next + n).ok_or_else(|| self.wrong_number("at least ", self.next + n))?;
-        table.labels = Some(Labels::new(labels.iter().cloned()));
+        let rows = self.next..self.next + n;
+        if rows.end > self.labels.len() {
+            return Err(self.wrong_number("at least ", rows.end));
+        }
+        match &self.labels {
+            Given::One(labels) => table.labels = Some(Labels::new(labels[rows].iter().cloned())),
+            Given::Several(several) => table.several = Some(several.part(rows)),
+        }
         self.next += n;
         Ok(())
     }
@@ -109,9 +143,26 @@ impl SampleReader for WithLabels {
     }
 }
 
+/// Puts the labels of a file beside the samples of a table, of which there must be as many.
+pub(crate) fn label(table: &mut Table, path: &Path) -> Result<()> {
+    let (labels, n) = (read_labels(path)?, table.samples.n_rows());
+    if labels.len() != n {
+        let (file, relation) = (path.to_owned(), "");
+        return Err(IoError::LabelCount { file, labels: labels.len(), samples: n, relation });
+    }
+    match labels {
+        Given::One(labels) => table.labels = Some(Labels::new(labels)),
+        Given::Several(several) => table.several = Some(several),
+    }
+    Ok(())
+}
+
 /// All labels of a file, of which there must be `n`.
 pub(crate) fn labels_of(path: &Path, n: usize) -> Result<Labels> {
     let labels = read_labels(path)?;
+    let Given::One(labels) = labels else {
+        return Err(IoError::SeveralLabels { file: path.to_owned() });
+    };
     if labels.len() != n {
         let (file, relation) = (path.to_owned(), "");
         return Err(IoError::LabelCount { file, labels: labels.len(), samples: n, relation });

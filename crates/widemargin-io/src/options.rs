@@ -18,8 +18,8 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// Which column holds the labels.
     pub label: LabelColumn,
-    /// A file with the label of each sample: text, one a line, or a `.npy` vector. The samples then have no labels of their
-    /// own.
+    /// A file with the label of each sample: text, one a line, or a `.npy` vector; or with several labels a sample: a CSV or
+    /// TSV file with a header and a column a label, or a `.npy` matrix. The samples then have no labels of their own.
     pub label_file: Option<PathBuf>,
     /// The size to which images of a folder are resized as they are read, height and width; by default all have one size.
     pub resize: Option<(usize, usize)>,
@@ -58,6 +58,12 @@ impl ReadOptions {
                 reason: reason.to_owned(),
             });
         }
+        if let LabelColumn::Several(_) = &self.label
+            && (file.is_dir() || !matches!(format, Format::Csv | Format::Tsv))
+        {
+            let reason = "several columns are labels of a CSV or TSV file; of other samples a file of its own has them (--labels)";
+            return Err(self.label.refused(&shown(file), reason));
+        }
         if self.text == TextColumn::Auto || format == Format::Strings {
             return Ok(());
         }
@@ -74,7 +80,9 @@ impl ReadOptions {
         match &self.label {
             LabelColumn::Auto => Ok(true),
             LabelColumn::None => Ok(false),
-            label @ (LabelColumn::Name(_) | LabelColumn::Number(_)) => Err(label.refused(file, elsewhere)),
+            label @ (LabelColumn::Name(_) | LabelColumn::Number(_) | LabelColumn::Several(_)) => {
+                Err(label.refused(file, elsewhere))
+            }
         }
     }
 }
@@ -110,6 +118,9 @@ pub enum LabelColumn {
     Name(String),
     /// The column with this number: 1 is the first, -1 the last.
     Number(i64),
+    /// Of a CSV or TSV file, a column for each of several labels, by name or number: 1 where the sample has it, 0 where it has
+    /// it not, nothing where that is unknown.
+    Several(Vec<LabelColumn>),
 }
 
 impl LabelColumn {
@@ -129,8 +140,15 @@ impl LabelColumn {
 impl FromStr for LabelColumn {
     type Err = std::convert::Infallible;
 
-    /// `none`, a number, or a name.
+    /// `none`, a number, a name, or several of these with commas between.
     fn from_str(text: &str) -> std::result::Result<LabelColumn, Self::Err> {
+        let one = |text: &str| match text.parse() {
+            Ok(number) => LabelColumn::Number(number),
+            Err(_) => LabelColumn::Name(text.to_owned()),
+        };
+        if text.contains(',') {
+            return Ok(LabelColumn::Several(text.split(',').map(|text| one(text.trim())).collect()));
+        }
         Ok(match text.parse::<i64>() {
             Ok(number) => LabelColumn::Number(number),
             Err(_) if text == "none" => LabelColumn::None,
@@ -146,6 +164,10 @@ impl fmt::Display for LabelColumn {
             LabelColumn::None => f.write_str("none"),
             LabelColumn::Name(name) => write!(f, "'{name}'"),
             LabelColumn::Number(number) => write!(f, "{number}"),
+            LabelColumn::Several(columns) => {
+                let all: Vec<String> = columns.iter().map(ToString::to_string).collect();
+                f.write_str(&all.join(", "))
+            }
         }
     }
 }
@@ -198,5 +220,8 @@ mod tests {
         assert_eq!("none".parse(), Ok(LabelColumn::None));
         assert_eq!("-1".parse(), Ok(LabelColumn::Number(-1)));
         assert_eq!("species".parse(), Ok(LabelColumn::Name("species".into())));
+        let several = LabelColumn::Several(vec![LabelColumn::Name("a b".into()), LabelColumn::Number(-1)]);
+        assert_eq!(several.to_string(), "'a b', -1");
+        assert_eq!("a b, -1".parse(), Ok(several));
     }
 }

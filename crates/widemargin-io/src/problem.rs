@@ -122,6 +122,12 @@ pub enum CsvProblem {
     /// A weight that is no number of at least 0.
     #[error("'{0}' is no weight: a number of at least 0 is needed")]
     Weight(String),
+    /// A cell of a column of several labels that says nothing of the label.
+    #[error("'{0}' says not whether the sample has the label: 1 if it has it, 0 if not, nothing if that is unknown")]
+    Indicator(String),
+    /// A table of several labels whose first line has no names.
+    #[error("'{0}' in the first line is no name: a header with the names of the labels is needed")]
+    NoHeader(String),
     /// Bytes that are not UTF-8 where text is needed.
     #[error("not UTF-8 text")]
     NotText,
@@ -146,6 +152,7 @@ impl CsvProblem {
             )),
             CsvProblem::NoValue => Some("leave the column out".into()),
             CsvProblem::OtherKind { .. } | CsvProblem::Weight(_) => None,
+            CsvProblem::Indicator(_) | CsvProblem::NoHeader(_) => None,
             CsvProblem::Ragged { .. } | CsvProblem::NotText => None,
         }
     }
@@ -258,6 +265,16 @@ pub enum ArrayProblem {
         /// Row of the sample, from 0.
         row: usize,
         /// Column of the feature, from 0.
+        column: usize,
+        /// The value.
+        value: f64,
+    },
+    /// A value in a matrix of several labels that says nothing of the label.
+    #[error("row {row}, column {column} (from 0): {value}, expected 1 for a label that the sample has, 0 or NaN")]
+    Indicator {
+        /// Row of the sample, from 0.
+        row: usize,
+        /// Column of the label, from 0.
         column: usize,
         /// The value.
         value: f64,

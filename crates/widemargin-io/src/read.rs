@@ -7,7 +7,8 @@ use crate::error::{IoError, Result};
 use crate::images::cifar10::CLASS_NAMES;
 use crate::images::idx::labels_beside;
 use crate::input::shown;
-use crate::options::{ColumnRule, ReadOptions};
+use crate::label_file;
+use crate::options::{ColumnRule, LabelColumn, ReadOptions};
 use crate::table::Table;
 use crate::{Format, csv};
 
@@ -18,6 +19,12 @@ use crate::{Format, csv};
 /// # Errors
 /// [`IoError`], which names the file, the line or row, and the column.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Table> {
+    if let Some(file) = &options.label_file {
+        let options = ReadOptions { label: LabelColumn::None, label_file: None, ..options.clone() };
+        let mut table = read(path, &options)?;
+        label_file::label(&mut table, file)?;
+        return Ok(table);
+    }
     let empty = || IoError::Empty { file: shown(path), what: "no samples in the file" };
     let found = open_reader(path, options).and_then(|mut reader| reader.read_all()?.ok_or_else(empty));
     match found {

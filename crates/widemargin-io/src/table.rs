@@ -1,5 +1,6 @@
 //! Samples with labels and names, as read from a file.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use widemargin::data::{
@@ -7,6 +8,7 @@ use widemargin::data::{
 };
 
 use crate::error::{IoError, Result};
+use crate::indicators::Indicators;
 
 /// Samples and the metadata of their file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -15,6 +17,8 @@ pub struct Table {
     pub samples: Samples,
     /// One label per sample, if the file has labels.
     pub labels: Option<Labels>,
+    /// Several labels per sample, if the file has them; then there are no others.
+    pub several: Option<Indicators>,
     /// The name in messages of the column of the labels, if they were in one.
     pub label_column: Option<String>,
     /// One name per feature, if the file has names.
@@ -56,6 +60,17 @@ impl Table {
         Ok(())
     }
 
+    /// The labels to train with: one a sample, or several.
+    ///
+    /// # Errors
+    /// [`IoError::NoLabels`]; [`widemargin::Error::Parameter`] for a repeated name of several labels.
+    pub fn one_or_several_labels(&self, file: &Path) -> Result<Cow<'_, Labels>> {
+        match &self.several {
+            Some(several) => Ok(Cow::Owned(several.labels()?)),
+            None => self.require_labels(file).map(Cow::Borrowed),
+        }
+    }
+
     /// The line number, from 1, of row `row`, from 0.
     pub fn line(&self, row: usize) -> Option<usize> {
         self.lines.as_ref()?.line(row)
@@ -77,8 +92,11 @@ impl Table {
     /// The labels, for tasks that need them; `file` is named in the error.
     ///
     /// # Errors
-    /// [`IoError::NoLabels`].
+    /// [`IoError::NoLabels`]; [`IoError::SeveralLabels`].
     pub fn require_labels(&self, file: &Path) -> Result<&Labels> {
+        if self.several.is_some() {
+            return Err(IoError::SeveralLabels { file: file.to_owned() });
+        }
         self.labels.as_ref().ok_or_else(|| IoError::NoLabels { file: file.to_owned() })
     }
 }

@@ -20,6 +20,7 @@ mod remote;
 mod rows;
 mod samples;
 mod scores;
+mod spline;
 mod thin_plate;
 mod weighted_labels;
 mod work;
@@ -59,6 +60,8 @@ mod _core {
     use crate::rows::{descriptor_rows, similarity_rows};
     #[pymodule_export]
     use crate::scores::{class_score, curves, probability_scores, regression_scores};
+    #[pymodule_export]
+    use crate::spline::fit_thin_plate_regressor;
     #[pymodule_export]
     use crate::thin_plate::fit_thin_plate;
     #[pymodule_export]

@@ -25,6 +25,7 @@ use crate::report::{Failure, in_file};
 use crate::resources::Memory;
 use crate::samples::in_whole;
 use crate::summary::{Summary, Trained};
+use crate::task::TaskName;
 use crate::text_table::text_table;
 
 /// Arguments of `cv`.
@@ -50,6 +51,9 @@ struct Options {
     scoring: Scoring,
     #[command(flatten)]
     memory: Memory,
+    /// What is predicted: classes alone can be cross-validated
+    #[arg(long, value_name = "TASK", default_value = "classification")]
+    task: TaskName,
     /// Print one JSON object instead of a table
     #[arg(long)]
     json: bool,
@@ -76,6 +80,12 @@ impl Task for Options {
         if self.memory.memory.is_some() && !M::KEEPS_WITHIN_MEMORY {
             let failure = Failure::input(format!("--memory: `cv {}` holds all samples and their features", M::NAME));
             return Err(failure.help("choose parameters on a part of the samples, then `train --memory` on all"));
+        }
+        if self.task == TaskName::Regression {
+            let failure = Failure::input("--task regression: `cv` compares classifiers");
+            return Err(
+                failure.help("`train --task regression` chooses similarity and C by leave-one-out, and tells R²")
+            );
         }
         let points = method.grid(&context.common, self.memory.memory)?;
         let file = &self.input.data;

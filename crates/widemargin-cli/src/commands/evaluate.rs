@@ -8,12 +8,14 @@ use indicatif::HumanCount;
 use serde_json::{Map, json};
 use widemargin::Result;
 use widemargin::data::{Label, Labels};
-use widemargin::model::Classifier;
+use widemargin::model::{AnyModel, Classifier};
 use widemargin::select::{ConfusionMatrix, Evaluation, Ranking, Scoring};
 
 use crate::args::Input;
+use crate::commands::evaluate_labels::evaluate_labels;
+use crate::commands::evaluate_numbers::{AnyScoring, evaluate_numbers};
 use crate::context::Context;
-use crate::model::load_for;
+use crate::model::load_any_for;
 use crate::output::{check_output, print, print_json};
 use crate::plot;
 use crate::report::{Failure, shown};
@@ -28,11 +30,12 @@ pub struct Evaluate {
     #[command(flatten)]
     input: Input,
     /// Scores that must be defined for these samples, as scikit-learn defines them, separated by commas: accuracy,
-    /// balanced-accuracy, f1-macro, roc-auc, average-precision, neg-log-loss, neg-brier-score. All are printed where they
-    /// are defined; the last four keep the decision values of all samples, and without being asked for are left out of
-    /// more than 10 million values
+    /// balanced-accuracy, f1-macro, roc-auc, average-precision, neg-log-loss, neg-brier-score; of a regression model r2,
+    /// neg-mean-absolute-error, neg-root-mean-squared-error. All are printed where they are defined; the last four of
+    /// classes keep the decision values of all samples, and without being asked for are left out of more than 10 million
+    /// values
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
-    scoring: Vec<Scoring>,
+    scoring: Vec<AnyScoring>,
     /// Draw the confusion matrix and, of two classes, the ROC and precision-recall curves to this SVG file
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
@@ -76,16 +79,28 @@ impl Evaluate {
             plot::check_name(plot)?;
             check_output(plot, &self.input, Some(&self.model))?;
         }
-        let model = load_for(&self.model, &self.input, context)?;
+        let model = match load_any_for(&self.model, &self.input, context)? {
+            AnyModel::Classifier(model) => model,
+            AnyModel::Regressor(model) => {
+                if self.plot.is_some() {
+                    let failure = Failure::input("--plot: a regression model has no classes, whose curves it draws");
+                    return Err(failure.help("leave it out"));
+                }
+                let scoring = AnyScoring::all_of_numbers(&self.scoring)?;
+                return evaluate_numbers(context, &self.model, &*model, &self.input, &scoring, self.json);
+            }
+        };
+        let scoring = AnyScoring::all_of_classes(&self.scoring)?;
         if model.has_several_labels() {
-            let failure = "the model has several labels a sample, which evaluate does not compare";
-            return Err(Failure::input(format!("{}: {failure}", shown(&self.model))).help(
-                "predict prints a column a label; in Python score(X, Y) of the loaded model is the subset accuracy",
-            ));
+            if self.plot.is_some() {
+                let failure = Failure::input("--plot: it draws the classes of samples that have one each");
+                return Err(failure.help("leave it out: the model has several labels a sample"));
+            }
+            return evaluate_labels(context, &self.model, &*model, &self.input, &scoring, self.json);
         }
         let start = Instant::now();
         let mut scored = Scored { kept: Some(Kept::default()), ..Scored::default() };
-        let must_keep = self.scoring.iter().any(|scoring| scoring.needs_decision_values());
+        let must_keep = scoring.iter().any(|scoring| scoring.needs_decision_values());
         let label = self.input.label.clone().unwrap_or_default();
         score(context, &*model, &self.input, label, |block, scores| {
             let labels = block.table.require_labels(&self.input.data)?;
@@ -116,7 +131,7 @@ impl Evaluate {
             Some(score) => Some(Ok((scoring, score))),
             None => of_values(scoring).map(|score| Ok((scoring, score?))),
         };
-        let asked = self.scoring.iter().filter_map(score).collect::<Result<Vec<_>>>()?;
+        let asked = scoring.iter().filter_map(score).collect::<Result<Vec<_>>>()?;
         // Where they are defined.
         let [roc_auc, average_precision] =
             [Scoring::RocAuc, Scoring::AveragePrecision].map(|scoring| of_values(scoring)?.ok());

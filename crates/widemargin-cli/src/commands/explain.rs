@@ -12,7 +12,7 @@ use crate::args::Input;
 use crate::context::Context;
 use crate::details::sample_text;
 use crate::label_column::label_column;
-use crate::model::{load_for, read_for};
+use crate::model::{Takes, load_for, read_for};
 use crate::output::{print, print_json};
 use crate::report::{Failure, in_file};
 use crate::text_table::text_table;
@@ -41,7 +41,7 @@ impl Explain {
     pub fn run(self, context: &Context) -> Result<(), Failure> {
         let model = load_for(&self.model, &self.input, context)?;
         let file = &self.input.data;
-        let table = read_for(&*model, &self.input, label_column(&self.input, &*model)?, context)?;
+        let table = read_for(&*model, &self.input, label_column(&self.input, &Takes::from(&*model))?, context)?;
         context.bar.hide();
         let samples = table.samples.view()?;
         if self.row >= samples.n_samples() {

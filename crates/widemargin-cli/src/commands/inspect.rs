@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use clap::Args;
 use indicatif::{DecimalBytes, HumanCount};
 use serde_json::{Value, json};
-use widemargin::model::Classifier;
+use widemargin::model::{AnyModel, Classifier, Parameters, Regressor};
 use widemargin::solve::CalibratedOn;
 
 use crate::context::Context;
 use crate::details::details;
-use crate::model::{load, report_json, stages};
+use crate::model::{load_any, report_json, stages};
 use crate::output::{print, print_json};
 use crate::report::Failure;
 
@@ -27,8 +27,12 @@ pub struct Inspect {
 impl Inspect {
     /// Runs the command.
     pub fn run(self, context: &Context) -> Result<(), Failure> {
-        let model = load(&self.model, context)?;
+        let model = load_any(&self.model, context)?;
         let size = std::fs::metadata(&self.model).map_or(0, |file| file.len());
+        let model = match model {
+            AnyModel::Classifier(model) => model,
+            AnyModel::Regressor(model) => return self.numbers(&*model, size),
+        };
         if self.json {
             let mut object = json!({
                 "model": self.model.display().to_string(),
@@ -50,21 +54,69 @@ impl Inspect {
         }
         print(&text(&*model, size))
     }
+
+    /// Tells of a regression model.
+    fn numbers(&self, model: &dyn Regressor, size: u64) -> Result<(), Failure> {
+        let report = model.report();
+        if self.json {
+            return print_json(&json!({
+                "model": self.model.display().to_string(),
+                "method": model.method(),
+                "parameters": model.parameters(),
+                "n_outputs": model.n_outputs(),
+                "n_features": model.n_features(),
+                "feature_names": model.feature_names(),
+                "n_weights": model.n_weights(),
+                "path": model.path(),
+                "model_bytes": size,
+                "report": report_json(report),
+            }));
+        }
+        let mut lines = of_parameters(model.method(), model.parameters(), model.n_features(), model.feature_names());
+        lines.extend([
+            ("targets".to_owned(), model.n_outputs().to_string()),
+            weights(model.n_weights(), size),
+            ("seconds".to_owned(), format!("{:.2}: {}", report.seconds(), stages(report))),
+        ]);
+        lines.extend(report.warnings.iter().map(|warning| ("warning".to_owned(), warning.clone())));
+        print(&aligned(&lines))
+    }
+}
+
+/// Names and values, line by line.
+type Lines = Vec<(String, String)>;
+
+/// The lines of models of classes and of numbers.
+fn of_parameters(
+    method: &str,
+    parameters: Parameters,
+    n_features: Option<usize>,
+    feature_names: Option<&[String]>,
+) -> Lines {
+    let mut lines = vec![("method".to_owned(), method.to_owned())];
+    if let Value::Object(parameters) = json!(parameters) {
+        lines.extend(parameters.into_iter().map(|(name, value)| (name, plain(&value))));
+    }
+    lines.extend(n_features.map(|n| ("features".to_owned(), HumanCount(n as u64).to_string())));
+    lines.extend(feature_names.map(|names| ("columns".to_owned(), beginning(names))));
+    lines
+}
+
+fn weights(n_weights: usize, size: u64) -> (String, String) {
+    ("weights".to_owned(), format!("{} in a file of {}", HumanCount(n_weights as u64), DecimalBytes(size)))
+}
+
+fn aligned(lines: &Lines) -> String {
+    let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    lines.iter().map(|(name, value)| format!("{name:<width$}  {value}\n")).collect()
 }
 
 fn text(model: &dyn Classifier, size: u64) -> String {
     let report = model.report();
-    let mut lines = vec![("method".to_owned(), model.method().to_owned())];
-    if let Value::Object(parameters) = json!(model.parameters()) {
-        lines.extend(parameters.into_iter().map(|(name, value)| (name, plain(&value))));
-    }
-    lines.extend(model.n_features().map(|n| ("features".to_owned(), HumanCount(n as u64).to_string())));
-    if let Some(names) = model.feature_names() {
-        lines.push(("columns".to_owned(), beginning(names)));
-    }
+    let mut lines = of_parameters(model.method(), model.parameters(), model.n_features(), model.feature_names());
     lines.extend([
         ("classes".to_owned(), format!("{}: {}", model.classes().len(), beginning(model.classes()))),
-        ("weights".to_owned(), format!("{} in a file of {}", HumanCount(model.n_weights() as u64), DecimalBytes(size))),
+        weights(model.n_weights(), size),
         (
             "training".to_owned(),
             format!("{} after {} {}", report.status.as_str(), report.max_iterations(), model.iterations()),
@@ -80,8 +132,7 @@ fn text(model: &dyn Classifier, size: u64) -> String {
     }
     lines.push(("probabilities".to_owned(), probabilities(model)));
     lines.extend(report.warnings.iter().map(|warning| ("warning".to_owned(), warning.clone())));
-    let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    let mut text: String = lines.iter().map(|(name, value)| format!("{name:<width$}  {value}\n")).collect();
+    let mut text = aligned(&lines);
     if let Some((_, _, table)) = details(model) {
         text += &format!("\n{table}");
     }

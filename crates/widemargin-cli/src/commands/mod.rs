@@ -7,6 +7,8 @@ pub mod cv;
 pub mod demo;
 pub mod describe;
 pub mod evaluate;
+pub mod evaluate_labels;
+mod evaluate_numbers;
 pub mod explain;
 pub mod inspect;
 pub mod man;

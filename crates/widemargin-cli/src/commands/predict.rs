@@ -1,19 +1,20 @@
-//! `widemargin predict`: prints one label per line.
+//! `widemargin predict`: prints one label or number per line.
 
 use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
 use widemargin::Error;
+use widemargin::model::{AnyModel, Regressor};
 use widemargin::problem::OneVsRest;
 
 use crate::args::Input;
 use crate::context::Context;
 use crate::label_column::label_column;
-use crate::model::load_for;
+use crate::model::{Takes, load_any_for};
 use crate::output::{Output, check_output};
 use crate::report::{Failure, shown};
-use crate::stream::score;
+use crate::stream::{predict, score};
 
 /// Arguments of `predict`.
 #[derive(Debug, Args)]
@@ -25,7 +26,6 @@ pub struct Predict {
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Also print the decision values, separated by tabs: one for two classes (above 0 predicts the second), otherwise
     /// Also print the decision values, separated by tabs: one for two classes (above 0 predicts the second), otherwise
     /// one per class
     #[arg(long)]
@@ -41,12 +41,15 @@ impl Predict {
         if let Some(output) = &self.output {
             check_output(output, &self.input, Some(&self.model))?;
         }
-        let model = load_for(&self.model, &self.input, context)?;
+        let model = match load_any_for(&self.model, &self.input, context)? {
+            AnyModel::Classifier(model) => model,
+            AnyModel::Regressor(model) => return self.numbers(context, &*model),
+        };
         if self.probabilities && model.calibration().is_none() {
             let failure = Failure::input(format!("{}: {}", shown(&self.model), Error::NotCalibrated));
             return Err(failure.help("train it again with this version"));
         }
-        let label = label_column(&self.input, &*model)?;
+        let label = label_column(&self.input, &Takes::from(&*model))?;
         let mut output = Output::open(self.output.as_deref())?;
         let names: Vec<String> = model.classes().iter().map(ToString::to_string).collect();
         let mut text = Vec::new();
@@ -82,6 +85,35 @@ impl Predict {
                     let of_row = &all[row * names.len()..(row + 1) * names.len()];
                     of_row.iter().for_each(|value| drop(write!(text, "\t{value}")));
                 }
+                text.push(b'\n');
+            }
+            output.write(&text)
+        })?;
+        output.finish()
+    }
+
+    /// Prints the targets of each sample, separated by tabs.
+    fn numbers(&self, context: &Context, model: &dyn Regressor) -> Result<(), Failure> {
+        if let Some(flag) =
+            [("--scores", self.scores), ("--probabilities", self.probabilities)].iter().find(|one| one.1)
+        {
+            let failure = Failure::input(format!(
+                "{}: {} is of classes, and the model predicts numbers",
+                shown(&self.model),
+                flag.0
+            ));
+            return Err(failure.help("leave it out: the numbers are printed"));
+        }
+        let label = label_column(&self.input, &Takes::from(model))?;
+        let mut output = Output::open(self.output.as_deref())?;
+        let mut text = Vec::new();
+        predict(context, model, &self.input, label, |block, found| {
+            let samples = block.table.ids.as_ref().or(block.table.files.as_ref());
+            text.clear();
+            for (row, targets) in found.values.chunks(found.n_cols).enumerate() {
+                let name = samples.map(|samples| samples[row].clone());
+                let fields: Vec<String> = name.into_iter().chain(targets.iter().map(f64::to_string)).collect();
+                text.extend_from_slice(fields.join("\t").as_bytes());
                 text.push(b'\n');
             }
             output.write(&text)

@@ -5,18 +5,19 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::{Args, Command, Subcommand};
+use widemargin::data::Targets;
 
 use crate::args::Input;
 use crate::auto::AutoArgs;
 use crate::commands::choice::{Choice, Chosen, Task};
 use crate::context::Context;
-use crate::labels::check_labels;
 use crate::method::{Data, Method};
 use crate::model::named;
 use crate::output::{check_model_file, print_json};
 use crate::report::{Failure, in_file};
 use crate::resources::{Folders, Memory, OnDisk};
-use crate::summary::{Summary, Trained};
+use crate::summary::{RegressionSummary, Summary, Trained};
+use crate::task::{Regression, TaskName, check_classes, targets_of};
 
 /// Arguments of `train`.
 #[derive(Debug, Args)]
@@ -63,6 +64,11 @@ struct Files {
     memory: Memory,
     #[command(flatten)]
     folders: Folders,
+    /// Whether labels are classes or numbers to predict. Without it they are classes, and labels that may be either are
+    /// refused: numbers with fractions, or many different ones. basis-expansion and thin-plate predict numbers, with the
+    /// squared error
+    #[arg(long, value_name = "TASK")]
+    task: Option<TaskName>,
     /// Print one JSON object instead of a summary
     #[arg(long)]
     json: bool,
@@ -85,6 +91,11 @@ impl Task for Files {
         let (data, output) = (&files.input.data, &files.output);
         check_model_file(output, &files.input)?;
         files.folders.check(&files.input)?;
+        if files.task == Some(TaskName::Regression) {
+            let regression = method.regression(&point.params, &context.common, files.memory.memory)?;
+            let is_in_memory = !(M::fits_blocks(&point.params) && files.folders.ask_for_blocks(files.memory));
+            return files.run_regression(&regression, is_in_memory, context);
+        }
         let started = Instant::now();
         let sink = |progress| context.bar.fit("", progress);
         let monitor = context.monitor(&sink);
@@ -93,7 +104,7 @@ impl Task for Files {
             files.input.check_blocks()?;
             let on_disk = OnDisk::open(context, data, &files.input.options(), files.memory, (&files.folders, output))?;
             let seconds = started.elapsed().as_secs_f64();
-            check_labels(context, &files.input, on_disk.outline())?;
+            check_classes(context, files.task, M::REGRESSES, &files.input, on_disk.outline())?;
             let model = on_disk
                 .fit::<M>(data, &monitor, &point.params)?
                 .with_feature_names(on_disk.outline().feature_names.clone())?;
@@ -101,9 +112,10 @@ impl Task for Files {
             (model, Trained::on_disk(n_samples, on_disk.extent()), seconds)
         } else {
             let (table, seconds) = context.read(data, &files.input.options_to_learn())?;
-            check_labels(context, &files.input, &table)?;
+            check_classes(context, files.task, M::REGRESSES, &files.input, &table)?;
             let samples = Data::Samples(&table.samples, table.weights.as_deref());
-            let model = M::fit(&point.params, samples, table.require_labels(data)?, &monitor);
+            let labels = table.one_or_several_labels(data)?;
+            let model = M::fit(&point.params, samples, &labels, &monitor);
             let model = named(model.map_err(|error| in_file(error, data, &table, 0))?, &table)?;
             let samples = Trained::of(&table, &*model)?;
             (model, samples, seconds)
@@ -111,6 +123,37 @@ impl Task for Files {
         let summary = Summary::of_written(context, &*model, samples, seconds_read, output)?;
         if files.json {
             return print_json(&summary.json(point.json));
+        }
+        context.note(&summary.summary());
+        Ok(())
+    }
+}
+
+impl Files {
+    /// Common to all regression models: read, fit, save, report.
+    fn run_regression(&self, regression: &Regression, is_in_memory: bool, context: &Context) -> Result<(), Failure> {
+        if !is_in_memory {
+            let failure = Failure::input("--task regression holds all samples in memory");
+            return Err(failure.help("leave --memory out, or train on a part of the samples"));
+        }
+        let (data, output) = (&self.input.data, &self.output);
+        let sink = |progress| context.bar.fit("", progress);
+        let monitor = context.monitor(&sink);
+        let (table, seconds_read) = context.read(data, &self.input.options_to_learn())?;
+        let targets = Targets::single(targets_of(table.require_labels(data)?, data, 0)?)?;
+        let model = (regression.fit)(&table.samples, &targets, table.weights.as_deref(), &monitor)
+            .map_err(|error| in_file(error, data, &table, 0))?;
+        let model = match &table.columns {
+            Some(columns) => {
+                let model = model.with_table_columns(Some(columns.clone()))?;
+                model.with_remarks(columns.told(), Vec::new())
+            }
+            None => model.with_feature_names(table.feature_names.clone())?,
+        };
+        let samples = Trained::numbers_of(&table, &*model)?;
+        let summary = RegressionSummary::of_written(context, &*model, samples, seconds_read, output)?;
+        if self.json {
+            return print_json(&summary.json(&regression.json));
         }
         context.note(&summary.summary());
         Ok(())

@@ -1,5 +1,6 @@
 //! Interpretation of the columns of a table: header and label.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use csv::ByteRecord;
@@ -16,6 +17,8 @@ pub(crate) struct Columns {
     pub header: Header,
     /// The label column.
     pub label: Option<usize>,
+    /// The columns of several labels.
+    pub several: Vec<usize>,
     /// Whether the caller specified the label column, or that there is none.
     pub is_label_given: bool,
     /// The columns of names, weights and groups.
@@ -45,7 +48,9 @@ impl Columns {
                     let found = match column {
                         LabelColumn::Number(number) => header.numbered(*number),
                         LabelColumn::Name(name) => header.named(name),
-                        LabelColumn::Auto | LabelColumn::None => Err("a name or a number is needed".into()),
+                        LabelColumn::Auto | LabelColumn::None | LabelColumn::Several(_) => {
+                            Err("a name or a number is needed".into())
+                        }
                     };
                     let refused = |reason: String| refused(records, flag, column, reason);
                     found.map_err(refused)
@@ -54,6 +59,7 @@ impl Columns {
         };
         let (id, weight) = (other("--id", &options.id)?, other("--weight", &options.weight)?);
         let group = other("--group", &options.group)?;
+        let several = several(&records.file, &header, &options.label)?;
         let taken = |column: &usize| [id, weight, group].contains(&Some(*column));
         let known = match &options.columns {
             ColumnRule::Known(columns) => Some(columns),
@@ -71,26 +77,27 @@ impl Columns {
             }
             _ => header.label(&records.file, &options.label)?,
         };
-        if let Some(column) = label.filter(taken) {
+        if let Some(column) = label.into_iter().chain(several.iter().copied()).find(taken) {
             let reason = "it is taken for the labels too".to_owned();
             let flags = [("--id", id, &options.id), ("--weight", weight, &options.weight)];
             let flag = flags.into_iter().find(|(_, at, _)| *at == Some(column));
             let (flag, _, given) = flag.unwrap_or(("--group", group, &options.group));
             return Err(refused(records, flag, given.as_ref().unwrap_or(&LabelColumn::None), reason));
         }
-        let mut features: Vec<usize> =
-            (0..header.n).filter(|column| Some(*column) != label && !taken(column)).collect();
+        let mut features: Vec<usize> = (0..header.n)
+            .filter(|column| Some(*column) != label && !several.contains(column) && !taken(column))
+            .collect();
         if features.is_empty() {
             return Err(IoError::Empty {
                 file: records.file.clone(),
-                what: "no feature columns: the only column is the label (is it separated by commas, or by tabs as .tsv?)",
+                what: "no feature columns: all columns are labels (are they separated by commas, or by tabs as .tsv?)",
             });
         }
         if let Some(known) = known {
             features = in_order(known, &header, features)?;
         }
         let is_label_given = options.label != LabelColumn::Auto;
-        Ok(Columns { header, label, is_label_given, id, weight, group, features })
+        Ok(Columns { header, label, several, is_label_given, id, weight, group, features })
     }
 
     /// The names of the columns of features.
@@ -98,6 +105,22 @@ impl Columns {
         let names = self.header.names.as_ref()?;
         Some(self.features.iter().map(|&column| names[column].clone()).collect())
     }
+}
+
+/// The columns of several labels; none where one column has the labels, or no column.
+fn several(file: &Path, header: &Header, asked: &LabelColumn) -> Result<Vec<usize>> {
+    let LabelColumn::Several(columns) = asked else { return Ok(Vec::new()) };
+    let mut found: Vec<usize> = Vec::with_capacity(columns.len());
+    for column in columns {
+        let at = header.label(file, column)?;
+        match at.filter(|at| !found.contains(at)) {
+            Some(at) => found.push(at),
+            None => {
+                return Err(column.refused(file, if at.is_some() { "it is named twice" } else { "it is no column" }));
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// The error of a column of names, weights or groups.
@@ -143,7 +166,12 @@ fn has_asked_name(first: &ByteRecord, options: &ReadOptions) -> bool {
         ColumnRule::Known(columns) => columns.0.iter().any(|column| has(&column.name)),
         ColumnRule::Numbers | ColumnRule::Learn => false,
     };
-    is_known || asked.into_iter().flatten().any(|column| matches!(column, LabelColumn::Name(name) if has(name)))
+    let has_name = |column: &LabelColumn| matches!(column, LabelColumn::Name(name) if has(name));
+    let is_asked = |column: &LabelColumn| match column {
+        LabelColumn::Several(columns) => columns.iter().any(has_name),
+        column => has_name(column),
+    };
+    is_known || asked.into_iter().flatten().any(is_asked)
 }
 
 /// A header names a label column, or has text above a number.

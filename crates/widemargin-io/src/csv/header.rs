@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use widemargin::data::Label;
+
 use crate::error::Result;
 use crate::options::LabelColumn;
 use crate::problem::excerpt;
@@ -31,11 +33,19 @@ impl Header {
     /// The label column, if the caller specified it.
     pub fn label(&self, file: &Path, label: &LabelColumn) -> Result<Option<usize>> {
         let found = match label {
-            LabelColumn::None | LabelColumn::Auto => return Ok(None),
+            LabelColumn::None | LabelColumn::Auto | LabelColumn::Several(_) => return Ok(None),
             LabelColumn::Number(number) => self.numbered(*number),
             LabelColumn::Name(name) => self.named(name),
         };
         found.map(Some).map_err(|reason| label.refused(file, reason))
+    }
+
+    /// The name of a column as a label: its number from 1 if it has none.
+    pub fn name_or_number(&self, column: usize) -> Label {
+        match self.names.as_ref().map(|names| &names[column]) {
+            Some(name) if !name.is_empty() => Label::Text(name.clone()),
+            _ => Label::Integer(column as i64 + 1),
+        }
     }
 
     /// Whether a column has one of these names.

@@ -9,6 +9,7 @@ use super::columns::{Columns, is_missing, number};
 use super::header::Header;
 use super::records::Records;
 use crate::error::{IoError, Result};
+use crate::indicators::{Indicators, indicator};
 use crate::input::Input;
 use crate::options::{ColumnRule, ReadOptions};
 use crate::problem::{CsvProblem, shown};
@@ -33,6 +34,8 @@ struct ReadRows {
     ids: Vec<String>,
     weights: Vec<f64>,
     groups: Vec<Label>,
+    /// Rows × labels, where there are several.
+    indicators: Vec<f64>,
     remarks: Vec<String>,
     lines: RowLines,
     n: usize,
@@ -57,7 +60,7 @@ impl Reader {
     }
 
     fn table(&self, rows: ReadRows) -> Table {
-        let Columns { header, label, id, weight, group, features, .. } = &self.columns;
+        let Columns { header, label, several, id, weight, group, features, .. } = &self.columns;
         let n_cols = self.known.as_ref().map_or(features.len(), |columns| columns.n_features());
         let feature_names = match &self.known {
             Some(columns) => columns.feature_names(),
@@ -66,6 +69,10 @@ impl Reader {
         Table {
             samples: Samples::DenseF64(DenseMatrix { values: rows.values, n_rows: rows.n, n_cols }),
             labels: label.map(|_| Labels::new(rows.labels)),
+            several: (!several.is_empty()).then(|| {
+                let name = |&column: &usize| header.name_or_number(column);
+                Indicators { names: several.iter().map(name).collect(), values: rows.indicators }
+            }),
             label_column: label.map(|label| header.called(label)),
             feature_names,
             columns: self.known.as_deref().cloned(),
@@ -111,6 +118,9 @@ impl Reader {
         if let Some(column) = columns.label {
             rows.labels.push(label(cell(column)).map_err(|p| problem(column, p))?);
         }
+        for &column in &columns.several {
+            rows.indicators.push(indicator(cell(column)).map_err(|p| problem(column, p))?);
+        }
         if let Some(column) = columns.id {
             let id = std::str::from_utf8(cell(column)).map_err(|_| problem(column, CsvProblem::NotText))?;
             rows.ids.push(id.to_owned());
@@ -133,7 +143,7 @@ impl Reader {
 }
 
 /// The text of a cell; none where it is missing.
-pub(super) fn text_of(cell: &[u8]) -> Result<Option<&str>, CsvProblem> {
+pub(crate) fn text_of(cell: &[u8]) -> Result<Option<&str>, CsvProblem> {
     if is_missing(cell) {
         return Ok(None);
     }

@@ -190,6 +190,7 @@ fn label_column(file: &Path, label: &LabelColumn, n_cols: usize) -> Result<Optio
     let refused = |reason: String| Err(label.refused(file, reason));
     match label {
         LabelColumn::Auto | LabelColumn::None => Ok(None),
+        LabelColumn::Several(_) => refused("one column is needed".into()),
         LabelColumn::Name(_) => refused("the columns of an array have numbers, not names".into()),
         LabelColumn::Number(_) if n_cols == 1 => refused("it is the only column".into()),
         LabelColumn::Number(number) => match LabelColumn::position(*number, n_cols) {

@@ -296,7 +296,7 @@ pub(super) fn read(reader: &Reader<'_>) -> Result<Box<dyn Classifier>> {
         basis_expansion::expansion_file::METHOD => {
             return Err(reader.wrong("it holds an expansion alone, which is no classifier".into()));
         }
-        basis_expansion::regressor_file::METHOD => {
+        basis_expansion::regressor_file::METHOD | thin_plate::regressor::METHOD => {
             return Err(
                 reader.wrong("it holds a regression model, which has no classes: AnyModel::load reads it".into())
             );

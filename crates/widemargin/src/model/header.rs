@@ -25,6 +25,7 @@ pub fn header_of_bytes(bytes: &[u8]) -> Result<String> {
         basis_expansion::regressor_file::METHOD => check::<basis_expansion::regressor_file::Header>(&reader)?,
         power_mean::file::METHOD => check::<power_mean::file::Header>(&reader)?,
         thin_plate::file::METHOD => check::<thin_plate::file::Header>(&reader)?,
+        thin_plate::regressor::METHOD => check::<thin_plate::regressor::Header>(&reader)?,
         _ => return Err(reader.unknown_method()),
     }
     Ok(reader.into_header())

@@ -44,6 +44,7 @@ pub use samples_file::bases_arrays;
 pub use scores::Scores;
 pub use thin_plate::{
     AUTO_KERNELS, ClassPath, ColumnSums, ColumnSumsOf, EXACT_UP_TO, FirstSumsOf, LandmarkChoice, LandmarkPlan,
-    ModelFacts, SAMPLES_A_LANDMARK, SettledPolynomials, Standardize, ThinPlateParams, ThinPlateSvc, TriedThinPlate,
-    choose_landmarks, draw_rows, landmark_candidates,
+    ModelFacts, SAMPLES_A_LANDMARK, SPLINE_EXACT_UP_TO, SettledPolynomials, Standardize, ThinPlateParams,
+    ThinPlateRegressor, ThinPlateRegressorParams, ThinPlateSvc, TriedSpline, TriedThinPlate, choose_landmarks,
+    draw_rows, landmark_candidates,
 };

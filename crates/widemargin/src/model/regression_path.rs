@@ -101,6 +101,11 @@ impl Chosen {
         0.5 / self.lambda
     }
 
+    /// R² of the left-out predictions at λ; −∞ where leave-one-out says nothing.
+    pub fn r2(&self) -> f64 {
+        self.path.iter().find(|point| point.c == self.c()).map_or(f64::NEG_INFINITY, |point| point.loo_r2)
+    }
+
     /// A warning if the targets are constant, or the estimated error is no better than that of their mean.
     pub fn warning(&self, targets: &StandardTargets) -> Option<String> {
         if targets.are_constant() {

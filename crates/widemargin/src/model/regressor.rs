@@ -6,8 +6,11 @@ use std::path::Path;
 
 use super::classifier::{Classifier, Parameters};
 use super::file::{self, Array, NO_FILE, Reader};
-use super::{BasisExpansionRegressor, RegressionPoint, TrainingSettings, basis_expansion, classifier};
-use crate::data::{AnySamples, DenseMatrix, SamplesView, TableColumns};
+use super::{
+    BasisExpansionRegressor, RegressionPoint, ThinPlateRegressor, TrainingSettings, basis_expansion, classifier,
+    thin_plate,
+};
+use crate::data::{AnySamples, DenseMatrix, Kind, SamplesView, TableColumns, Vectors};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::similarity::AnySimilarity;
@@ -151,6 +154,7 @@ impl AnyModel {
             basis_expansion::regressor_file::METHOD => {
                 AnyModel::Regressor(Box::new(BasisExpansionRegressor::read(reader)?))
             }
+            thin_plate::regressor::METHOD => AnyModel::Regressor(Box::new(ThinPlateRegressor::read(reader)?)),
             _ => AnyModel::Classifier(classifier::read(reader)?),
         })
     }
@@ -189,7 +193,7 @@ macro_rules! own_methods {
         }
 
         fn n_outputs(&self) -> usize {
-            self.intercepts.len()
+            Self::n_outputs(self)
         }
 
         fn training(&self) -> Option<&TrainingSettings> {
@@ -272,5 +276,46 @@ impl Regressor for BasisExpansionRegressor<AnySimilarity> {
 
     fn predict(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<DenseMatrix<f64>> {
         self.predict_with(samples, threads, monitor)
+    }
+}
+
+impl Regressor for ThinPlateRegressor {
+    own_methods!(thin_plate::regressor::METHOD);
+
+    fn kind(&self) -> &'static str {
+        <Vectors as Kind>::NAME
+    }
+
+    fn n_features(&self) -> Option<usize> {
+        Some(Self::n_features(self))
+    }
+
+    fn n_weights(&self) -> usize {
+        self.bases().len() + self.coefficients().len() + self.polynomial().len()
+    }
+
+    fn parameters(&self) -> Parameters {
+        let chosen = Regressor::chosen(self);
+        Parameters::of(serde_json::json!({
+            "kernel": self.kernel().to_string(),
+            "C": self.c(),
+            "C_by_leave_one_out": self.path().len() > 1,
+            "lambda": self.lambda(),
+            "loss": "squared-error",
+            "rank": self.rank(),
+            "standardized": self.scale().is_some(),
+            "n_bases": self.n_bases(),
+            "bases": if self.support().is_empty() { "centres" } else { "samples" },
+            "loo_rmse": chosen.map(|point| &point.loo_rmse),
+            "loo_r2": chosen.map(|point| point.loo_r2),
+        }))
+    }
+
+    fn arrays(&self) -> Vec<Array<'_>> {
+        Self::arrays(self)
+    }
+
+    fn predict(&self, samples: &SamplesView<'_>, threads: usize, monitor: &Monitor<'_>) -> Result<DenseMatrix<f64>> {
+        self.predict_with(&samples.rows("the smoothing spline")?, threads, monitor)
     }
 }

@@ -2,8 +2,9 @@
 //!
 //! A candidate is a similarity with its normalization, as for classes (`similarity_search.rs`), on at most 400 samples with
 //! all of them as bases. Of kernels, definite or conditionally so, ridge regression needs the matrix between the samples
-//! alone, and one decomposition of it; other similarities take the way of the fit. The gamma of the best kernels follows the
-//! error in factors of two, then in a root of two.
+//! alone, and one decomposition of it; other similarities take the way of the fit. Where nothing is given, the same search on
+//! half of these samples first finds which candidates are promising. The gamma of the best kernels follows the
+//! error in factors of two while a step is worth it, then to the vertex of the parabola through the best and its neighbours.
 //!
 //! Of a table the columns are weighted next: each by the root mean square of the partial derivative of the function fitted
 //! last, with as large a gamma as the error asks for, and again while that helps (the diagonal of the average gradient outer
@@ -30,6 +31,10 @@ use crate::solve::ridge::{Fitted, KernelSolution, Ridge};
 /// Samples on which candidates are compared.
 const SAMPLES: usize = 400;
 
+/// Samples of a first look, where there are more than one and a half times as many: an eighth of the time of one at twice as
+/// many. What it finds promising is compared on all samples of the search.
+const FIRST_LOOK: usize = 200;
+
 /// Kernels of which gamma is followed, if their mean squared error is within this multiple of the least.
 const FOLLOWED: usize = 2;
 const WITHIN: f64 = 1.5;
@@ -37,8 +42,11 @@ const WITHIN: f64 = 1.5;
 /// Steps of a factor of two by which gamma may be changed in one direction.
 const GAMMA_STEPS: usize = 8;
 
-/// Rounds in which weights of columns are learned, while each lowers the error by this part of it.
+/// Rounds in which weights of columns are learned.
 const ROUNDS: usize = 4;
+
+/// The part of the error by which a step of gamma or a round must lower it for another to be worth its time: a fraction of
+/// the standard error of the error itself.
 const LEAST_GAIN: f64 = 0.01;
 
 /// Standard errors of the difference by which weights must lower the error.
@@ -104,8 +112,10 @@ impl RegressionChoice {
 
     /// What was tried, in a line, the best first; nothing if nothing was.
     pub fn told(&self) -> Option<String> {
-        let n_samples = self.tried.first()?.n_samples;
-        let mut ranked: Vec<&TriedRegression> = self.tried.iter().collect();
+        // Not those of the first look.
+        let n_samples = self.tried.last()?.n_samples;
+        let mut ranked: Vec<&TriedRegression> =
+            self.tried.iter().filter(|tried| tried.n_samples == n_samples).collect();
         let r2 = |tried: &TriedRegression| tried.loo_r2.as_ref().copied().unwrap_or(f64::NEG_INFINITY);
         ranked.sort_by(|a, b| r2(b).total_cmp(&r2(a)));
         let one = |tried: &&TriedRegression| {
@@ -151,7 +161,8 @@ impl RegressionSearch {
             return Ok(RegressionChoice { best, tried: Vec::new() });
         }
         let monitor = &monitor.with_part_of_time(TIME);
-        let mut trial = Trial::new(self, samples, targets, &weights, sample_weight, monitor)?;
+        let given = (targets, &weights[..], sample_weight);
+        let mut trial = Trial::new(self, samples, given, SAMPLES, monitor)?;
         let mut candidates = match &self.candidates[..] {
             [] => candidates_for(&trial.samples),
             given => given.to_vec(),
@@ -159,13 +170,17 @@ impl RegressionSearch {
         if let Some(normalization) = self.normalization {
             candidates.iter_mut().for_each(|candidate| candidate.normalization = normalization);
         }
-        for candidate in candidates {
-            trial.run(candidate)?;
+        let is_open = self.candidates.is_empty();
+        let mut tried = Vec::new();
+        if is_open && 2 * trial.rows.len() > 3 * FIRST_LOOK {
+            let mut look = Trial::new(self, samples, given, FIRST_LOOK, monitor)?;
+            look.explore(candidates.clone(), true)?;
+            let promising = look.promising();
+            if !promising.is_empty() {
+                (candidates, tried) = (promising, look.tried);
+            }
         }
-        trial.climb()?;
-        if self.candidates.is_empty() {
-            trial.weigh_columns()?;
-        }
+        trial.explore(candidates, is_open)?;
         let Some(best) = trial.preferred() else {
             let reason = |tried: &TriedRegression| {
                 let problem = tried.loo_r2.as_ref().err().map_or("", String::as_str);
@@ -181,7 +196,9 @@ impl RegressionSearch {
                 }
             };
         };
-        Ok(RegressionChoice { best: trial.tried[best].candidate.clone(), tried: trial.tried })
+        let best = trial.tried[best].candidate.clone();
+        tried.extend(trial.tried);
+        Ok(RegressionChoice { best, tried })
     }
 }
 
@@ -213,15 +230,14 @@ impl<'a> Trial<'a> {
     fn new(
         search: &'a RegressionSearch,
         samples: &dyn Source<Samples = AnySamples>,
-        targets: &Targets,
-        effective: &[f64],
-        sample_weight: Option<&[f64]>,
+        (targets, effective, sample_weight): (&Targets, &[f64], Option<&[f64]>),
+        most: usize,
         monitor: &'a Monitor<'a>,
     ) -> Result<Self> {
         let mut rows: Vec<usize> = (0..effective.len()).filter(|&row| effective[row] > 0.0).collect();
-        if rows.len() > SAMPLES {
+        if rows.len() > most {
             rows.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(search.seed));
-            rows.truncate(SAMPLES);
+            rows.truncate(most);
             rows.sort_unstable();
         }
         // Equal samples are merged, so that each is a basis once.
@@ -246,6 +262,35 @@ impl<'a> Trial<'a> {
             machines: Vec::new(),
             problem: None,
         })
+    }
+
+    /// Tries candidates, follows the gamma of the best, and weighs columns if that is open.
+    fn explore(&mut self, candidates: Vec<Candidate>, weighs: bool) -> Result<()> {
+        for candidate in candidates {
+            self.run(candidate)?;
+        }
+        self.climb()?;
+        if weighs { self.weigh_columns() } else { Ok(()) }
+    }
+
+    /// The best of each name whose error is near the least, of those without weights of columns and of those with: a few.
+    fn promising(&self) -> Vec<Candidate> {
+        let ranked = self.ranked();
+        let mut found: Vec<&Candidate> = Vec::new();
+        for weighted in [false, true] {
+            let mut own =
+                ranked.iter().copied().filter(|&at| is_weighted(&self.tried[at].candidate) == weighted).peekable();
+            let least = own.peek().map_or(0.0, |&first| self.error(first));
+            let mut names = Vec::new();
+            for at in own.filter(|&at| self.error(at) <= WITHIN * least) {
+                let name = name_of(&self.tried[at].candidate);
+                if names.len() < FOLLOWED && !names.contains(&name) {
+                    names.push(name);
+                    found.push(&self.tried[at].candidate);
+                }
+            }
+        }
+        found.into_iter().cloned().collect()
     }
 
     /// Tries a candidate and returns its place; none once the time is up, unless it is the first.
@@ -369,34 +414,42 @@ impl<'a> Trial<'a> {
     /// Follows gamma from a candidate, and returns the best.
     fn follow(&mut self, start: usize) -> Result<usize> {
         let mut best = start;
-        for factor in [2.0, 0.5] {
+        // The errors at twice and at half the gamma of the best, where they are known.
+        let mut beside = [None; 2];
+        for (side, factor) in [2.0, 0.5].into_iter().enumerate() {
             for _ in 0..GAMMA_STEPS {
+                let before = self.error(best);
                 let (at, better) = self.with_gamma_times(best, factor)?;
-                if !better {
+                if better {
+                    beside[1 - side] = Some(before);
+                    best = at;
+                } else {
+                    beside[side] = Some(self.error(at));
+                }
+                if self.error(at) > before * (1.0 - LEAST_GAIN) {
                     break;
                 }
-                best = at;
             }
             if best != start {
                 break;
             }
         }
-        for factor in [std::f64::consts::SQRT_2, std::f64::consts::FRAC_1_SQRT_2] {
-            let (at, better) = self.with_gamma_times(best, factor)?;
-            if better {
-                return Ok(at);
-            }
+        let [Some(above), Some(below)] = beside else { return Ok(best) };
+        let here = self.error(best);
+        // The parabola through −1, 0 and 1: its vertex, and how far below the middle that is.
+        let (slope, bend) = (0.5 * (above - below), above + below - 2.0 * here);
+        if 0.5 * slope * slope < LEAST_GAIN * here * bend || !bend.is_finite() {
+            return Ok(best);
         }
-        Ok(best)
+        let (at, better) = self.with_gamma_times(best, (-slope / bend).exp2())?;
+        Ok(if better { at } else { best })
     }
 
     /// Tries another gamma: its place, and whether it is better; the place itself once the time is up.
     fn with_gamma_times(&mut self, from: usize, factor: f64) -> Result<(usize, bool)> {
         let candidate = &self.tried[from].candidate;
         let Some(gamma) = gamma_of(candidate).filter(|_| factor != 1.0) else { return Ok((from, false)) };
-        // Four digits, which a spec can be read with.
-        let gamma = format!("{:.3e}", gamma * factor).parse().unwrap_or(gamma);
-        let candidate = with_gamma(candidate, gamma);
+        let candidate = with_gamma(candidate, rounded(gamma * factor));
         let at = self.run(candidate)?.unwrap_or(from);
         Ok((at, self.error(at) < self.error(from)))
     }
@@ -420,19 +473,22 @@ impl<'a> Trial<'a> {
         }
         for (start, kernel) in starts {
             let mut best = start;
-            let mut ratio = 1.0;
+            // Gamma where the last round ended, over the one that is learned from distances.
+            let mut ratio = self.ratio(start)?;
             for _ in 0..ROUNDS {
                 let Some(weights) = self.column_weights(best, &matrix)? else { break };
-                let spec = format!("z-score:weights={}/{kernel}", List(weights));
-                let Some(learned) = self.run(Candidate::usual(&spec))? else { break };
-                if self.tried[learned].loo_r2.is_err() {
+                let candidate = Candidate::usual(&format!("z-score:weights={}/{kernel}", List(weights)));
+                let mut candidate = self.learned(candidate)?;
+                let Some(learned) = gamma_of(&candidate) else { break };
+                if let Some(ratio) = ratio {
+                    candidate = with_gamma(&candidate, rounded(learned * ratio));
+                }
+                let Some(at) = self.run(candidate)? else { break };
+                if self.tried[at].loo_r2.is_err() {
                     break;
                 }
-                // Where the last round ended, next to the gamma that is learned from distances.
-                let (at, better) = self.with_gamma_times(learned, ratio)?;
-                let at = self.follow(if better { at } else { learned })?;
-                let gamma = |at: usize| gamma_of(&self.tried[at].candidate).unwrap_or(1.0);
-                ratio = gamma(at) / gamma(learned);
+                let at = if ratio.is_none() { self.follow(at)? } else { at };
+                ratio = gamma_of(&self.tried[at].candidate).map(|gamma| gamma / learned);
                 let (before, now) = (self.error(best), self.error(at));
                 if now < before {
                     best = at;
@@ -441,13 +497,34 @@ impl<'a> Trial<'a> {
                     break;
                 }
             }
+            if best != start {
+                self.follow(best)?;
+            }
         }
         Ok(())
     }
 
+    /// A candidate with the gamma that it learns from the distances of the samples.
+    fn learned(&self, candidate: Candidate) -> Result<Candidate> {
+        let mut similarity = AnySimilarity::new(&candidate.similarity)?;
+        let quiet = self.monitor.without_progress().without_time_limit();
+        let (samples, weights, threads) = (&self.samples, &self.weights[..], self.search.threads);
+        similarity.fit(&Training { samples, weights, threads, monitor: &quiet })?;
+        Ok(Candidate { similarity: similarity.specs(), ..candidate })
+    }
+
+    /// Gamma of a candidate with weights of columns over the one that it learns from distances; none of one without.
+    fn ratio(&self, at: usize) -> Result<Option<f64>> {
+        let candidate = &self.tried[at].candidate;
+        let bare = candidate.similarity[0].rsplit_once(":gamma=").map(|(bare, _)| bare.to_owned());
+        let Some(bare) = bare.filter(|_| is_weighted(candidate)) else { return Ok(None) };
+        let learned = self.learned(Candidate { similarity: vec![bare], ..candidate.clone() })?;
+        Ok(gamma_of(candidate).zip(gamma_of(&learned)).map(|(own, learned)| own / learned))
+    }
+
     /// The best candidate; one with weights of columns only if it is better than the best without beyond chance.
     fn preferred(&self) -> Option<usize> {
-        let is_weighted = |at: usize| self.tried[at].candidate.similarity[0].contains(":weights=");
+        let is_weighted = |at: usize| is_weighted(&self.tried[at].candidate);
         let ranked = self.ranked();
         let Some(plain) = ranked.iter().copied().find(|&at| !is_weighted(at)) else { return ranked.first().copied() };
         ranked.into_iter().find(|&at| !is_weighted(at) || self.is_better(at, plain))
@@ -494,4 +571,14 @@ impl<'a> Trial<'a> {
         let rounded = |weight: &f64| ((100.0 * weight / most).round() / 100.0) as f32;
         Ok((most > 0.0).then(|| weights.iter().map(rounded).collect()))
     }
+}
+
+/// Whether columns are weighted in it.
+fn is_weighted(candidate: &Candidate) -> bool {
+    candidate.similarity[0].contains(":weights=")
+}
+
+/// With four digits, which a spec can be read with.
+fn rounded(gamma: f64) -> f64 {
+    format!("{gamma:.3e}").parse().unwrap_or(gamma)
 }

@@ -7,7 +7,7 @@
 //!
 //! One decomposition (9 m³ flops, m the smaller of the numbers of samples and features) serves all outputs and all C.
 //! Where there are more samples than features, rows of U are made from the features a block at a time (2 n m² flops), and
-//! no n × n matrix is.
+//! no n × n matrix is: the features may be held, or made from the samples at each of the two passes ([`CentredRows`]).
 
 use std::ops::Range;
 
@@ -90,8 +90,59 @@ struct Shrinking {
 enum RotatedRows<'a> {
     /// Row-major. With what the coefficients need: R, P and K.
     Held { u: Vec<f64>, kernel: Matrix, free: Matrix },
-    /// (φ − centre) · rotation, rotation row-major features × eigenvalues.
-    Made { phi: &'a DenseMatrix<f32>, centre: Vec<f64>, rotation: Vec<f64>, pool: &'a Pool },
+    /// Centred features times a rotation, row-major features × eigenvalues.
+    Made { rows: Box<dyn CentredRows + 'a>, rotation: Vec<f64>, pool: &'a Pool },
+}
+
+/// Features of samples, each row times the root of its weight, without what the columns of P fit of them.
+pub(crate) trait CentredRows: Sync {
+    /// Number of features.
+    fn n_features(&self) -> usize;
+
+    /// Some of the rows, row-major.
+    fn block(&self, rows: Range<usize>) -> Vec<f64>;
+}
+
+impl<T: CentredRows> CentredRows for &T {
+    fn n_features(&self) -> usize {
+        (**self).n_features()
+    }
+
+    fn block(&self, rows: Range<usize>) -> Vec<f64> {
+        (**self).block(rows)
+    }
+}
+
+/// What the columns of P fit by themselves.
+pub(crate) struct FreeFit {
+    /// R⁻¹QQᵀRy, samples × outputs, or the same row for all.
+    pub base: Matrix,
+    /// The diagonal of QQᵀ.
+    pub leverages: Vec<f64>,
+}
+
+/// Features that are held, less their weighted mean.
+struct CentredFeatures<'a> {
+    phi: &'a DenseMatrix<f32>,
+    /// 0 without an intercept.
+    centre: Vec<f64>,
+    roots: Vec<f64>,
+}
+
+impl CentredRows for CentredFeatures<'_> {
+    fn n_features(&self) -> usize {
+        self.phi.n_cols
+    }
+
+    fn block(&self, rows: Range<usize>) -> Vec<f64> {
+        let d = self.phi.n_cols;
+        let mut block = Vec::with_capacity(rows.len() * d);
+        for row in rows {
+            let (root, features) = (self.roots[row], self.phi.values[row * d..][..d].iter().zip(&self.centre));
+            block.extend(features.map(|(x, mean)| root * (f64::from(*x) - mean)));
+        }
+        block
+    }
 }
 
 /// The solution of a kernel problem: f = Σ α k(x, ·) + Σ β p.
@@ -145,48 +196,27 @@ impl<'a> Ridge<'a> {
         Some(Ridge { fitted, rows: RotatedRows::Held { u, kernel, free }, values, projected, base, leverages })
     }
 
-    /// Decomposes a problem on features, more samples than features; with an intercept or without.
+    /// Decomposes a problem on features, more samples than features.
     ///
     /// # Errors
     /// [`Error::NotFinite`]; [`Error::Cancelled`].
-    pub fn of_features(
-        phi: &'a DenseMatrix<f32>,
-        has_intercept: bool,
+    pub fn of_rows(
+        rows: impl CentredRows + 'a,
+        free: FreeFit,
         fitted: Fitted,
         pool: &'a Pool,
         monitor: &Monitor<'_>,
     ) -> Result<Self> {
         let Fitted { targets, weights, .. } = &fitted;
-        let (n, d, k) = (phi.n_rows, phi.n_cols, targets.n_cols());
-        let total: f64 = weights.iter().sum();
-        let mut centre = vec![0.0; d];
-        let mut base = Matrix::zeros(1, k);
-        if has_intercept {
-            let means = |rows: Range<usize>| {
-                let mut sums = vec![0.0; d];
-                for row in rows {
-                    let weight = weights[row] / total;
-                    let features = &phi.values[row * d..][..d];
-                    sums.iter_mut().zip(features).for_each(|(sum, x)| *sum += weight * f64::from(*x));
-                }
-                Ok::<_, Error>(sums)
-            };
-            pool.fold_chunks(n, ROWS, means, |sums| {
-                add(&mut centre, &sums);
-                Ok(())
-            })?;
-            for output in 0..k {
-                let mean = targets.col(output).iter().zip(weights).map(|(y, weight)| weight / total * y).sum();
-                base.set(0, output, mean);
-            }
-        }
-        let roots = roots(weights);
+        let (n, d, k) = (weights.len(), rows.n_features(), targets.n_cols());
+        let (roots, FreeFit { base, leverages }) = (roots(weights), free);
         let (mut gram, mut along) = (vec![0.0; d * d], vec![0.0; d * k]);
-        let part = |rows: Range<usize>| {
+        let part = |range: Range<usize>| {
             monitor.go_on("solve")?;
-            let block = scaled_block(phi, &centre, rows.clone(), |row| roots[row]);
-            let residual = |row: usize, output: usize| roots[row] * (targets.at(row, output) - base.at(0, output));
-            let right: Vec<f64> = rows.flat_map(|row| (0..k).map(move |output| residual(row, output))).collect();
+            let block = rows.block(range.clone());
+            let residual =
+                |row: usize, output: usize| roots[row] * (targets.at(row, output) - shared(&base, row, output));
+            let right: Vec<f64> = range.flat_map(|row| (0..k).map(move |output| residual(row, output))).collect();
             let (mut gram, mut along) = (vec![0.0; d * d], vec![0.0; d * k]);
             add_gram(&mut gram, Columns::new(&block, d.max(1), 0, d));
             let left = Columns::new(&block, d.max(1), 0, d);
@@ -212,11 +242,56 @@ impl<'a> Ridge<'a> {
         }
         let along = Matrix::from_columns(along, k, d);
         let projected = product(Side::Transposed(&rotation), Side::Transposed(&along));
-        let leverage = |weight: &f64| if has_intercept { weight / total } else { 0.0 };
-        let leverages = weights.iter().map(leverage).collect();
         let rotation = rotation.transposed().into_values();
-        let rows = RotatedRows::Made { phi, centre, rotation, pool };
+        let rows = RotatedRows::Made { rows: Box::new(rows), rotation, pool };
         Ok(Ridge { fitted, rows, values, projected, base, leverages })
+    }
+
+    /// Decomposes a problem on features that are held, with an intercept or without; also the mean of the features, 0
+    /// without.
+    ///
+    /// # Errors
+    /// As for [`Ridge::of_rows`].
+    fn of_features(
+        phi: &'a DenseMatrix<f32>,
+        has_intercept: bool,
+        fitted: Fitted,
+        pool: &'a Pool,
+        monitor: &Monitor<'_>,
+    ) -> Result<(Self, Vec<f64>)> {
+        let Fitted { targets, weights, .. } = &fitted;
+        let (n, d, k) = (phi.n_rows, phi.n_cols, targets.n_cols());
+        let total: f64 = weights.iter().sum();
+        let mut centre = vec![0.0; d];
+        let mut base = Matrix::zeros(1, k);
+        if has_intercept {
+            let means = |rows: Range<usize>| {
+                let mut sums = vec![0.0; d];
+                for row in rows {
+                    let weight = weights[row] / total;
+                    let features = &phi.values[row * d..][..d];
+                    sums.iter_mut().zip(features).for_each(|(sum, x)| *sum += weight * f64::from(*x));
+                }
+                Ok::<_, Error>(sums)
+            };
+            pool.fold_chunks(n, ROWS, means, |sums| {
+                add(&mut centre, &sums);
+                Ok(())
+            })?;
+            for output in 0..k {
+                let mean = targets.col(output).iter().zip(weights).map(|(y, weight)| weight / total * y).sum();
+                base.set(0, output, mean);
+            }
+        }
+        let leverage = |weight: &f64| if has_intercept { weight / total } else { 0.0 };
+        let free = FreeFit { base, leverages: weights.iter().map(leverage).collect() };
+        let rows = CentredFeatures { phi, centre: centre.clone(), roots: roots(weights) };
+        Ok((Ridge::of_rows(rows, free, fitted, pool, monitor)?, centre))
+    }
+
+    /// The number of independent columns of P.
+    pub fn n_free(&self) -> usize {
+        self.leverages.iter().sum::<f64>().round() as usize
     }
 
     /// The weighted mean squared norm of the centred features: the unit of λ; 1 where all are 0.
@@ -308,8 +383,7 @@ impl<'a> Ridge<'a> {
                 let kept = 1.0 - share * (self.leverages[row] + leverages[at * m + lambda]);
                 for output in 0..k {
                     let value = &mut values[(at * m + lambda) * k + output];
-                    let base = self.base.at(if self.base.n_rows() == 1 { 0 } else { row }, output);
-                    let residual = targets.at(row, output) - base - *value / root;
+                    let residual = targets.at(row, output) - shared(&self.base, row, output) - *value / root;
                     *value = if kept > LOST { residual / kept } else { f64::INFINITY };
                 }
             }
@@ -322,10 +396,9 @@ impl<'a> Ridge<'a> {
         let r = self.values.len();
         match &self.rows {
             RotatedRows::Held { u, .. } => u[rows.start * r..rows.end * r].to_vec(),
-            RotatedRows::Made { phi, centre, rotation, .. } => {
-                let block = scaled_block(phi, centre, rows.clone(), |row| self.fitted.weights[row].sqrt());
+            RotatedRows::Made { rows: features, rotation, .. } => {
                 let mut out = vec![0.0; rows.len() * r];
-                linalg::times(&mut out, &block, rotation, phi.n_cols);
+                linalg::times(&mut out, &features.block(rows), rotation, features.n_features());
                 out
             }
         }
@@ -361,18 +434,12 @@ impl<'a> Ridge<'a> {
         Some(KernelSolution { alphas, betas: product(Side::Plain(&svd.v), Side::Plain(&onto)) })
     }
 
-    /// The weights of a problem on features at λ; `None` for one on a kernel.
-    pub fn feature_solution(&self, lambda: f64) -> Option<FeatureSolution> {
-        let RotatedRows::Made { phi, centre, rotation, .. } = &self.rows else { return None };
-        let (d, r) = (phi.n_cols, self.values.len());
+    /// The weights of centred features at λ, features × outputs; `None` for a problem on a kernel.
+    pub fn weights(&self, lambda: f64) -> Option<Matrix> {
+        let RotatedRows::Made { rows, rotation, .. } = &self.rows else { return None };
         // Columns of the rotation are divided by √S.
-        let weights = product(
-            Side::Transposed(&Matrix::from_columns(rotation.clone(), r, d)),
-            Side::Plain(&self.shrunk(lambda, 1.0)),
-        );
-        let dot = |k: usize| weights.col(k).iter().zip(centre).map(|(w, mean)| w * mean).sum::<f64>();
-        let intercepts = (0..weights.n_cols()).map(|k| self.base.at(0, k) - dot(k)).collect();
-        Some(FeatureSolution { weights: weights.into_values(), intercepts })
+        let rotation = Matrix::from_columns(rotation.clone(), self.values.len(), rows.n_features());
+        Some(product(Side::Transposed(&rotation), Side::Plain(&self.shrunk(lambda, 1.0))))
     }
 }
 
@@ -381,6 +448,8 @@ pub(crate) struct FeatureRidge<'a> {
     ridge: Ridge<'a>,
     phi: &'a Vectors,
     has_intercept: bool,
+    /// The mean of the features, where they are fewer than the samples.
+    centre: Option<Vec<f64>>,
 }
 
 impl<'a> FeatureRidge<'a> {
@@ -396,9 +465,10 @@ impl<'a> FeatureRidge<'a> {
         monitor: &Monitor<'_>,
     ) -> Result<Self> {
         let n = fitted.weights.len();
-        let ridge = match phi {
+        let (ridge, centre) = match phi {
             Vectors::Dense(dense) if n > dense.n_cols => {
-                Ridge::of_features(dense, has_intercept, fitted, pool, monitor)?
+                let (ridge, centre) = Ridge::of_features(dense, has_intercept, fitted, pool, monitor)?;
+                (ridge, Some(centre))
             }
             _ => {
                 let bytes = crate::memory::product(&[n, n, 8 * 4]);
@@ -407,10 +477,10 @@ impl<'a> FeatureRidge<'a> {
                 let free =
                     Matrix::from_columns(vec![1.0; n * usize::from(has_intercept)], n, usize::from(has_intercept));
                 let not_finite = || Error::NotFinite { what: "a product of features".into(), value: f64::NAN };
-                Ridge::of_kernel(products(phi)?, free, fitted).ok_or_else(not_finite)?
+                (Ridge::of_kernel(products(phi)?, free, fitted).ok_or_else(not_finite)?, None)
             }
         };
-        Ok(FeatureRidge { ridge, phi, has_intercept })
+        Ok(FeatureRidge { ridge, phi, has_intercept, centre })
     }
 
     /// The decomposed problem.
@@ -424,8 +494,10 @@ impl<'a> FeatureRidge<'a> {
     /// [`Error::NotFinite`].
     pub fn solution(&self, lambda: f64) -> Result<FeatureSolution> {
         let not_finite = || Error::NotFinite { what: "a weight".into(), value: f64::NAN };
-        if let Some(solution) = self.ridge.feature_solution(lambda) {
-            return Ok(solution);
+        if let (Some(centre), Some(weights)) = (&self.centre, self.ridge.weights(lambda)) {
+            let dot = |k: usize| weights.col(k).iter().zip(centre).map(|(w, mean)| w * mean).sum::<f64>();
+            let intercepts = (0..weights.n_cols()).map(|k| self.ridge.base.at(0, k) - dot(k)).collect();
+            return Ok(FeatureSolution { weights: weights.into_values(), intercepts });
         }
         let KernelSolution { alphas, betas } = self.ridge.kernel_solution(lambda).ok_or_else(not_finite)?;
         let (d, k) = (self.phi.n_cols(), alphas.n_cols());
@@ -494,22 +566,17 @@ fn orthonormal(free: &Matrix, roots: &[f64]) -> Option<Svd> {
     Svd::new(&scaled_rows(free, roots), INDEPENDENT)
 }
 
-fn scaled_rows(matrix: &Matrix, factors: &[f64]) -> Matrix {
+/// A matrix with a factor for each row.
+pub(crate) fn scaled_rows(matrix: &Matrix, factors: &[f64]) -> Matrix {
     let mut scaled = matrix.clone();
     (0..scaled.n_cols())
         .for_each(|col| scaled.col_mut(col).iter_mut().zip(factors).for_each(|(x, factor)| *x *= factor));
     scaled
 }
 
-/// Centred rows times a factor each, row-major.
-fn scaled_block(phi: &DenseMatrix<f32>, centre: &[f64], rows: Range<usize>, factor: impl Fn(usize) -> f64) -> Vec<f64> {
-    let d = phi.n_cols;
-    let mut block = Vec::with_capacity(rows.len() * d);
-    for row in rows {
-        let factor = factor(row);
-        block.extend(phi.values[row * d..][..d].iter().zip(centre).map(|(x, mean)| factor * (f64::from(*x) - mean)));
-    }
-    block
+/// A number of a row, or that of all rows.
+fn shared(numbers: &Matrix, row: usize, output: usize) -> f64 {
+    numbers.at(if numbers.n_rows() == 1 { 0 } else { row }, output)
 }
 
 /// The first of ascending eigenvalues that is not rounding.

@@ -44,6 +44,7 @@ mod thin_plate_invariances;
 mod thin_plate_kind;
 mod thin_plate_landmarks;
 mod thin_plate_left_out;
+mod thin_plate_regression;
 mod thin_plate_remote;
 mod thin_plate_same;
 mod thin_plate_scaling;

@@ -337,6 +337,11 @@ impl<S: Similarity> BasisExpansionRegressor<S> {
         Ok(BasisExpansionRegressor { expansion: self.expansion.with_bases(bases)?, ..self })
     }
 
+    /// Number of targets of each sample.
+    pub fn n_outputs(&self) -> usize {
+        self.intercepts.len()
+    }
+
     /// Number of bases.
     pub fn n_bases(&self) -> usize {
         crate::data::Samples::len(self.expansion.bases())

@@ -72,16 +72,10 @@ impl ThinPlateSvc {
     }
 
     pub(crate) fn arrays(&self) -> Vec<Array<'_>> {
-        let (k, scale) = (self.n_problems(), self.scale.as_deref().unwrap_or_default());
-        vec![
-            array("scale", vec![scale.len()], scale),
-            array("bases", vec![self.n_bases(), self.n_features], &self.bases),
-            array("coefficients", vec![k, self.n_bases()], &self.coefficients),
-            array("polynomial", vec![k, self.space.len()], &self.polynomial),
-            array("centre", vec![self.n_features], self.space.centre()),
-            array("factors", vec![self.n_features], self.space.factors()),
-            array("left_out", vec![k, self.left_out.len() / k], &self.left_out),
-        ]
+        let k = self.n_problems();
+        let mut arrays = self.spline().arrays();
+        arrays.push(array("left_out", vec![k, self.left_out.len() / k], &self.left_out));
+        arrays
     }
 
     pub(crate) fn read(reader: &Reader<'_>) -> Result<Self> {

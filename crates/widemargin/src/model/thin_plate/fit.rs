@@ -9,6 +9,7 @@ use super::landmarks::{Placed, choose};
 use super::model::ThinPlateSvc;
 use super::params::{LANDMARKS, Standardize, ThinPlateParams};
 use super::per_class::joined;
+use super::remarks::{crowded, dependent, scaling_warning};
 use super::remote::ModelFacts;
 use super::stream::{KernelRows, RowSource};
 use crate::data::{Distinct, Given, Label, Labels, Rows, check_costs, effective_weights, fingerprints};
@@ -29,10 +30,7 @@ use crate::solve::thin_plate::{
 use crate::solve::{CalibratedOn, Calibration, Report, Stage, Status};
 
 /// Columns whose spreads differ by more than this factor may have different units and need standardising.
-const UNEVEN: f64 = 3.0;
-
-/// Columns whose spreads differ by more than this factor cause a warning.
-const APART: f64 = 30.0;
+pub(super) const UNEVEN: f64 = 3.0;
 
 /// Number of samples on which leave-one-out decides whether to standardise: two fits that are fast compared with one on
 /// all samples.
@@ -486,14 +484,8 @@ impl Fit<'_, '_> {
     /// A warning if landmarks were used because there are more samples than `exact_up_to`.
     fn crowded(&self, attempt: &Attempt) -> Option<String> {
         let (n, k) = (self.problems.weights.len(), self.problems.targets.n_problems());
-        (self.params.n_basis.is_none() && n > self.params.exact_up_to).then(|| {
-            let needed = memory::exact_bytes(n, attempt.space.len(), k, self.pool.threads());
-            format!(
-                "{n} samples are many for the exact solver, which would take {:.1} GB: {LANDMARKS} landmarks were taken \
-                 (n_basis = none asks for it all the same)",
-                needed as f64 / 1e9,
-            )
-        })
+        let needed = || memory::exact_bytes(n, attempt.space.len(), k, self.pool.threads());
+        (self.params.n_basis.is_none() && n > self.params.exact_up_to).then(|| crowded(n, needed()))
     }
 
     /// The number of landmarks; `None` for the exact solver.
@@ -579,29 +571,8 @@ fn calibrated(model: ThinPlateSvc, left_out: &[Vec<f64>], problems: &Problems<'_
     ThinPlateSvc { origin: model.origin.calibrated(calibration), ..model }
 }
 
-/// A warning if the columns differ a lot in spread: what was done, and the losses (unscaled and standardised) behind
-/// the decision.
-pub(crate) fn scaling_warning(uneven: f64, losses: Option<ScalingLosses>, standardize: bool) -> Option<String> {
-    if uneven <= APART {
-        return None;
-    }
-    let differ = format!("the columns differ in spread by a factor of {uneven:.0}");
-    let done = if standardize { "they were standardised" } else { "they were used as they are" };
-    match losses {
-        Some(ScalingLosses { plain, standard, .. }) => Some(format!(
-            "{differ}: {done}, for the lower leave-one-out loss ({:.4} as they are, {:.4} standardised)",
-            plain.loss, standard.loss,
-        )),
-        None if !standardize => Some(format!(
-            "{differ}: distances see little but the widest; standardise them (standardize = yes) unless they are of one \
-             unit",
-        )),
-        None => None,
-    }
-}
-
 /// Sums the coefficients of equal samples into the first of them.
-fn merged(alpha: &[Vec<f64>], first: &[usize]) -> Vec<Vec<f64>> {
+pub(super) fn merged(alpha: &[Vec<f64>], first: &[usize]) -> Vec<Vec<f64>> {
     let one = |alpha: &Vec<f64>| {
         let mut sums = vec![0.0; alpha.len()];
         alpha.iter().zip(first).for_each(|(alpha, &at)| sums[at] += alpha);
@@ -623,12 +594,7 @@ fn instead(null_space: NullSpace) -> String {
 fn warnings(fitted: &Fitted, kernel: ConditionalKernel) -> Vec<String> {
     let mut warnings = Vec::new();
     let (rank, columns) = (fitted.rank, fitted.beta.first().map_or(0, Vec::len));
-    if rank < columns {
-        warnings.push(format!(
-            "the {columns} polynomials of {kernel} have rank {rank} on these samples (constant or dependent columns, \
-             or too few samples): the smallest of the equivalent solutions was taken",
-        ));
-    }
+    warnings.extend(dependent(kernel, columns, rank));
     if fitted.flat {
         let effect = if fitted.null_space == NullSpace::Penalized { "" } else { ", and C has no effect" };
         warnings.push(format!(

@@ -1,4 +1,4 @@
-//! The thin plate SVM: parameters, fit, fitted model and its file.
+//! The thin plate SVM and the smoothing spline: parameters, fit, fitted model and its file.
 
 mod choose_kernel;
 mod class_path;
@@ -10,7 +10,10 @@ mod model;
 mod out_of_core;
 mod params;
 mod per_class;
+pub(super) mod regressor;
+mod remarks;
 mod remote;
+mod spline;
 mod stream;
 
 pub use choose_kernel::TriedThinPlate;
@@ -18,6 +21,7 @@ pub use class_path::ClassPath;
 pub use landmarks::LandmarkChoice;
 pub use model::ThinPlateSvc;
 pub use params::{AUTO_KERNELS, EXACT_UP_TO, Standardize, ThinPlateParams};
+pub use regressor::{SPLINE_EXACT_UP_TO, ThinPlateRegressor, ThinPlateRegressorParams, TriedSpline};
 pub use remote::{
     ColumnSums, ColumnSumsOf, FirstSumsOf, LandmarkPlan, ModelFacts, SAMPLES_A_LANDMARK, SettledPolynomials,
     choose_landmarks, draw_rows, landmark_candidates,

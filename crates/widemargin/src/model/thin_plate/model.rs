@@ -2,21 +2,18 @@
 
 use super::class_path::ClassPath;
 use super::kernel_blocks::dense_rows;
+use super::spline::{ROWS_A_CHUNK, Spline};
 use crate::data::{Label, Rows};
 use crate::error::{Error, Result};
 use crate::linalg::factor::dot;
 use crate::model::Scores;
 use crate::model::origin::{Origin, tells_origin};
 use crate::model::scale_rows::scale_rows;
-use crate::model::scores::check_width;
-use crate::monitor::{Monitor, RowCount};
+use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::similarity::{ConditionalKernel, PolynomialSpace};
 use crate::solve::Report;
 use crate::solve::thin_plate::{NullSpace, PathPoint};
-
-/// Rows scored at a time by one thread.
-const ROWS_A_CHUNK: usize = 64;
 
 /// A trained thin plate SVM: f(x) = Σ α_i φ(‖x − x_i‖) + Σ β_m p_m(x) for each two-class problem.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,35 +63,20 @@ impl ThinPlateSvc {
     /// # Errors
     /// As for [`ThinPlateSvc::decision_function`]; [`Error::Cancelled`].
     pub fn decision_values_with(&self, samples: &impl Rows, threads: usize, monitor: &Monitor<'_>) -> Result<Vec<f64>> {
-        check_width(samples, self.n_features)?;
-        let (n, k, n_bases) = (samples.n_rows(), self.n_problems(), self.n_bases());
-        Scores::check_memory(2 * n, k)?;
-        let pool = Pool::new(if n <= ROWS_A_CHUNK { 1 } else { threads })?;
-        let count = RowCount::new(monitor, "predict", n);
-        let chunk = |at: usize| {
-            count.go_on()?;
-            let rows: Vec<usize> = (at * ROWS_A_CHUNK..((at + 1) * ROWS_A_CHUNK).min(n)).collect();
-            let mut dense = dense_rows(samples, &rows, self.n_features)?;
-            if let Some(factors) = &self.scale {
-                scale_rows(&mut dense, factors);
-            }
-            let mut block = vec![0.0; rows.len() * n_bases];
-            self.kernel.block(&dense, &self.bases, self.n_features, &mut block);
-            let mut monomials = vec![0.0; self.space.len()];
-            let mut values = Vec::with_capacity(rows.len() * k);
-            for (at, sample) in dense.chunks(self.n_features).enumerate() {
-                self.space.write(sample, &mut monomials);
-                let similar = &block[at * n_bases..(at + 1) * n_bases];
-                for problem in 0..k {
-                    let alpha = &self.coefficients[problem * n_bases..(problem + 1) * n_bases];
-                    let beta = &self.polynomial[problem * monomials.len()..(problem + 1) * monomials.len()];
-                    values.push(dot(alpha, similar) + dot(beta, &monomials));
-                }
-            }
-            count.add(rows.len());
-            Ok::<_, Error>(values)
-        };
-        Ok(pool.try_map(n.div_ceil(ROWS_A_CHUNK), chunk)?.concat())
+        self.spline().values(samples, threads, monitor)
+    }
+
+    pub(super) fn spline(&self) -> Spline<'_> {
+        Spline {
+            kernel: self.kernel,
+            n_features: self.n_features,
+            scale: self.scale.as_deref(),
+            bases: &self.bases,
+            coefficients: &self.coefficients,
+            space: &self.space,
+            polynomial: &self.polynomial,
+            n_functions: self.n_problems(),
+        }
     }
 
     /// Decision values of the samples, computed by `threads` threads, 0 meaning one per core.
@@ -258,12 +240,7 @@ impl ThinPlateSvc {
 
     /// A basis with its features as they were given.
     pub fn basis(&self, basis: usize) -> Vec<f64> {
-        let row = &self.bases[basis * self.n_features..(basis + 1) * self.n_features];
-        match &self.scale {
-            // A constant column has the factor 0.
-            Some(factors) => row.iter().zip(factors).map(|(x, f)| if *f > 0.0 { x / f } else { *x }).collect(),
-            None => row.to_vec(),
-        }
+        self.spline().basis(basis)
     }
 
     pub(crate) fn n_problems(&self) -> usize {

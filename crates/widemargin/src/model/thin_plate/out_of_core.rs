@@ -1,10 +1,11 @@
 //! The thin plate SVM on landmarks for data larger than memory, read in passes.
 
-use super::fit::{Fit, scaling_warning};
+use super::fit::Fit;
 use super::kernel_blocks::{weighted_gram, weighted_polynomials};
 use super::landmarks::{LandmarkChoice, Placed, SAMPLES_A_CENTRE, choose};
 use super::model::ThinPlateSvc;
 use super::params::{Standardize, ThinPlateParams};
+use super::remarks::scaling_warning;
 use super::remote::ModelFacts;
 use super::stream::{ColumnMoments, KernelRows, RowSource, Stream, drawn};
 use crate::data::{AnySamples, Fingerprint, Labels, Resources, Source, check_costs, effective_weights};

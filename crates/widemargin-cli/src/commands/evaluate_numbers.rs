@@ -1,0 +1,130 @@
+//! `widemargin evaluate` for a regression model.
+
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+use std::time::Instant;
+
+use indicatif::HumanCount;
+use serde_json::{Map, json};
+use widemargin::model::Regressor;
+use widemargin::select::{RegressionScoring, Scoring};
+use widemargin::{Error, Result};
+
+use crate::args::Input;
+use crate::context::Context;
+use crate::output::{print, print_json};
+use crate::report::{Failure, shown};
+use crate::stream::predict;
+use crate::task::targets_of;
+
+/// A score of classes, or of numbers.
+#[derive(Clone, Copy, Debug)]
+pub enum AnyScoring {
+    Classes(Scoring),
+    Numbers(RegressionScoring),
+}
+
+impl fmt::Display for AnyScoring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AnyScoring::Classes(scoring) => scoring.fmt(f),
+            AnyScoring::Numbers(scoring) => scoring.fmt(f),
+        }
+    }
+}
+
+impl FromStr for AnyScoring {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        let of_numbers = name.parse().map(AnyScoring::Numbers);
+        of_numbers.or_else(|_| name.parse().map(AnyScoring::Classes)).map_err(|error: Error| match error {
+            Error::UnknownName { what, given, expected } => {
+                let numbers = RegressionScoring::ALL.map(|scoring| scoring.to_string()).join(", ");
+                Error::UnknownName { what, given, expected: format!("{expected}; of a regression model {numbers}") }
+            }
+            error => error,
+        })
+    }
+}
+
+impl AnyScoring {
+    /// The scores, which must be of classes.
+    pub fn all_of_classes(asked: &[Self]) -> Result<Vec<Scoring>, Failure> {
+        let of = |one: &Self| match one {
+            AnyScoring::Classes(scoring) => Ok(*scoring),
+            AnyScoring::Numbers(scoring) => {
+                let failure =
+                    Failure::input(format!("--scoring {scoring} is of numbers, and the model predicts classes"));
+                Err(failure.help("name a score of classes, such as accuracy or neg-log-loss"))
+            }
+        };
+        asked.iter().map(of).collect()
+    }
+
+    /// The scores, which must be of numbers.
+    pub fn all_of_numbers(asked: &[Self]) -> Result<Vec<RegressionScoring>, Failure> {
+        let of = |one: &Self| match one {
+            AnyScoring::Numbers(scoring) => Ok(*scoring),
+            AnyScoring::Classes(scoring) => {
+                let failure =
+                    Failure::input(format!("--scoring {scoring} is of classes, and the model predicts numbers"));
+                Err(failure.help("name one of r2, neg-mean-absolute-error, neg-root-mean-squared-error"))
+            }
+        };
+        asked.iter().map(of).collect()
+    }
+}
+
+/// Compares what a regression model predicts with the targets of samples.
+pub fn evaluate_numbers(
+    context: &Context,
+    file: &Path,
+    model: &dyn Regressor,
+    input: &Input,
+    scoring: &[RegressionScoring],
+    as_json: bool,
+) -> Result<(), Failure> {
+    if model.n_outputs() != 1 {
+        let failure =
+            format!("{}: evaluate compares one target a sample, the model has {}", shown(file), model.n_outputs());
+        return Err(Failure::input(failure).help("predict prints a column a target"));
+    }
+    let start = Instant::now();
+    let (mut targets, mut predicted, mut weights) = (Vec::new(), Vec::new(), Vec::new());
+    predict(context, model, input, input.label.clone().unwrap_or_default(), |block, found| {
+        targets.extend(targets_of(block.table.require_labels(&input.data)?, &input.data, block.first_row as u64)?);
+        predicted.extend_from_slice(&found.values);
+        weights.extend(block.table.weights.iter().flatten().copied());
+        Ok(())
+    })?;
+    let seconds = start.elapsed().as_secs_f64();
+    let weights = input.weight.as_ref().map(|_| &weights[..]);
+    let score = |scoring: RegressionScoring| scoring.score(&targets, &predicted, weights);
+    let asked = scoring.iter().map(|&one| Ok((one.to_string(), json!(score(one)?)))).collect::<Result<Map<_, _>>>()?;
+    let r2 = score(RegressionScoring::R2).ok();
+    let [mae, rmse] = [RegressionScoring::NegMeanAbsoluteError, RegressionScoring::NegRootMeanSquaredError]
+        .map(|scoring| score(scoring).map(|score| -score));
+    let (mae, rmse, n) = (mae?, rmse?, targets.len());
+    let rate = n as f64 / seconds;
+    if as_json {
+        return print_json(&json!({
+            "model": file.display().to_string(),
+            "method": model.method(),
+            "n_samples": n,
+            "r2": r2,
+            "mean_absolute_error": mae,
+            "root_mean_squared_error": rmse,
+            "scores": asked,
+            "seconds": seconds,
+            "rows_per_second": rate,
+        }));
+    }
+    let r2 = r2.map_or_else(|| "-".to_owned(), |r2| format!("{r2:.4}"));
+    print(&format!(
+        "R² {r2}\nmean absolute error {mae:.6}\nroot mean squared error {rmse:.6}\n{} samples; {seconds:.2} s, {} rows/s\n",
+        HumanCount(n as u64),
+        HumanCount(rate as u64),
+    ))
+}

@@ -1,0 +1,161 @@
+//! Numbers in place of classes: training, predicting and scoring them, and what is refused.
+
+use serde_json::Value;
+
+use super::Folder;
+use super::kinds::Chance;
+
+/// Rows of two columns and a number that follows from them, with its header.
+fn table(seed: u64, n: usize) -> String {
+    let mut chance = Chance::new(seed);
+    let row = |_: usize| {
+        let (a, b) = (chance.below(1000) as f64 / 100.0, chance.below(1000) as f64 / 100.0);
+        format!("{a},{b},{}\n", (0.7 * a).sin() + 0.1 * b * b)
+    };
+    "a,b,price\n".to_owned() + &(0..n).map(row).collect::<String>()
+}
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("train.csv", table(1, 150));
+    folder.write("test.csv", table(2, 60));
+    folder
+}
+
+/// The column of prices of a table.
+fn prices(table: &str) -> Vec<f64> {
+    table.lines().skip(1).map(|line| line.rsplit(',').next().unwrap().parse().unwrap()).collect()
+}
+
+const TRAIN: &str = "train.csv --label price --task regression -o m";
+
+#[test]
+fn numbers_are_trained_predicted_and_scored() {
+    for method in ["thin-plate", "basis-expansion", "auto"] {
+        let folder = folder();
+        let told = folder.run(&format!("train {method} {TRAIN} --json")).json();
+        assert!(told["method"].as_str().unwrap().ends_with("-regression"), "{told}");
+        assert_eq!((&told["n_outputs"], &told["n_samples"]), (&Value::from(1), &Value::from(150)));
+        let r2 = told["chosen"]["loo_r2"].as_f64().unwrap();
+        assert!(r2 > 0.9 && r2 <= 1.0, "{method}: {r2}");
+        let summary = folder.run(&format!("train {method} {TRAIN}")).well().err;
+        assert!(summary.contains("of left-out samples R² 0.9") && summary.contains("regression"), "{summary}");
+
+        let out = folder.run("predict m test.csv --label price").well().out;
+        let predicted: Vec<f64> = out.lines().map(|line| line.parse().unwrap()).collect();
+        let truth = prices(&table(2, 60));
+        assert_eq!(predicted.len(), 60);
+        let told = folder.run("evaluate m test.csv --label price --json").json();
+        let mean = truth.iter().sum::<f64>() / 60.0;
+        let sum = |of: &dyn Fn(f64, f64) -> f64| truth.iter().zip(&predicted).map(|(y, f)| of(*y, *f)).sum::<f64>();
+        let squares = sum(&|y, f| (y - f).powi(2));
+        let close = |name: &str, expected: f64| {
+            let found = told[name].as_f64().unwrap();
+            assert!((found - expected).abs() < 1e-9, "{name}: {found} {expected}");
+        };
+        close("r2", 1.0 - squares / sum(&|y, _| (y - mean).powi(2)));
+        close("mean_absolute_error", sum(&|y, f| (y - f).abs()) / 60.0);
+        close("root_mean_squared_error", (squares / 60.0).sqrt());
+        let printed = folder.run("evaluate m test.csv --label price").well().out;
+        assert!(printed.contains("R² 0.9") && printed.contains("mean absolute error"), "{printed}");
+        let asked = folder.run("evaluate m test.csv --label price --scoring r2,neg-mean-absolute-error --json").json();
+        assert_eq!(
+            asked["scores"]["neg-mean-absolute-error"].as_f64(),
+            asked["mean_absolute_error"].as_f64().map(|x| -x)
+        );
+
+        let inspected = folder.run("inspect m --json").json();
+        assert_eq!(inspected["parameters"]["loss"], "squared-error");
+        let lines = folder.run("inspect m").well().out;
+        assert!(lines.contains("loo_r2") && lines.contains("columns") && lines.contains("a, b"), "{lines}");
+    }
+}
+
+#[test]
+fn weights_count_as_copies() {
+    let folder = folder();
+    let weighted: String = table(3, 80).lines().enumerate().fold(String::new(), |text, (row, line)| {
+        let weight = if row == 0 { "w".to_owned() } else { (row % 3).to_string() };
+        text + &format!("{line},{weight}\n")
+    });
+    let copies: String = table(3, 80).lines().enumerate().fold(String::new(), |text, (row, line)| {
+        text + &format!("{line}\n").repeat(if row == 0 { 1 } else { row % 3 })
+    });
+    folder.write("weighted.csv", weighted);
+    folder.write("copies.csv", copies);
+    folder.run("train thin-plate weighted.csv --label price --weight w --task regression -o m").well();
+    folder.run("train thin-plate copies.csv --label price --task regression -o n").well();
+    assert_eq!(
+        folder.run("predict m test.csv --label price").well().out,
+        folder.run("predict n test.csv --label price").well().out
+    );
+    let of = |arguments: &str| folder.run(&format!("evaluate m {arguments} --label price --json")).json()["r2"].clone();
+    let (a, b) = (of("weighted.csv --weight w").as_f64().unwrap(), of("copies.csv").as_f64().unwrap());
+    assert!((a - b).abs() < 1e-9, "{a} {b}");
+}
+
+#[test]
+fn labels_that_could_be_either_are_asked_about() {
+    let folder = folder();
+    for method in ["thin-plate", "basis-expansion", "auto"] {
+        let asked = folder.run(&format!("train {method} train.csv --label price -o m"));
+        let asked = asked.fails(2, &["train.csv", "column 'price'", "fractions"]);
+        assert!(
+            asked.err.contains("--task regression") && asked.err.contains("--task classification"),
+            "{}",
+            asked.err
+        );
+    }
+    let halves = (0..60).fold(String::new(), |text, row| text + &format!("{},{}.5\n", row % 9, row % 2));
+    folder.write("halves.csv", halves);
+    let asked = folder.run("train thin-plate halves.csv --label 2 -o m").fails(2, &["classes, or numbers to predict?"]);
+    assert!(asked.err.contains("--task"), "{}", asked.err);
+    folder.run("train thin-plate halves.csv --label 2 --task classification -o m").well();
+    assert_eq!(folder.run("inspect m --json").json()["classes"], serde_json::json!(["0.5", "1.5"]));
+    let whole = (0..60).fold(String::new(), |text, row| text + &format!("{},{}\n", row % 9, row % 29));
+    folder.write("whole.csv", whole);
+    folder.run("train thin-plate whole.csv --label 2 -o n").fails(2, &["29 different numbers in 60 rows"]);
+    folder.run("train thin-plate whole.csv --label 2 --task regression -o n").well();
+}
+
+#[test]
+fn what_is_no_regression_is_refused_in_words() {
+    let folder = folder();
+    let run = |arguments: &str| folder.run(arguments);
+    let refused =
+        run(&format!("train power-mean {TRAIN}")).fails(2, &["--task regression: power-mean predicts classes"]);
+    assert!(refused.err.contains("thin-plate"), "{}", refused.err);
+    run(&format!("cv thin-plate {}", TRAIN.replace("-o m", ""))).fails(2, &["`cv` compares classifiers"]);
+    run(&format!("train thin-plate {TRAIN} --per-class")).fails(2, &["--per-class is of classes"]);
+    run(&format!("train basis-expansion {TRAIN} --loss logistic")).fails(2, &["--loss is of classes"]);
+    run(&format!("train basis-expansion {TRAIN} --memory 1GB")).fails(2, &["holds all samples in memory"]);
+    let head = "a,b,price\n1,2,3.5\n4,5,";
+    for (cell, problem) in [("cat", "is no number"), ("inf", "no finite number"), ("nan", "no finite number")] {
+        folder.write("bad.csv", format!("{head}{cell}\n"));
+        let refused =
+            run("train thin-plate bad.csv --label price --task regression -o m").fails(2, &["bad.csv", problem]);
+        assert!(refused.err.contains("sample 1"), "{}", refused.err);
+    }
+    let constant = (0..30).fold("a,price\n".to_owned(), |text, row| text + &format!("{row},2.5\n"));
+    folder.write("constant.csv", constant);
+    let told = run("train thin-plate constant.csv --label price --task regression -o m").well().err;
+    assert!(told.contains("warning: no better than the mean: all samples have the same target"), "{told}");
+
+    run(&format!("train thin-plate {TRAIN}")).well();
+    run("predict m test.csv --probabilities").fails(2, &["--probabilities is of classes"]);
+    run("predict m test.csv --scores").fails(2, &["--scores is of classes"]);
+    let refused =
+        run("evaluate m test.csv --label price --scoring accuracy").fails(2, &["--scoring accuracy is of classes"]);
+    assert!(refused.err.contains("neg-mean-absolute-error"), "{}", refused.err);
+    run("evaluate m test.csv --label price --plot p.svg").fails(2, &["--plot"]);
+    run("evaluate m test.csv --label a").fails(2, &["test.csv"]);
+    for command in ["explain m test.csv --row 0", "report m -o r.html"] {
+        let refused = run(command).fails(2, &["a regression model has no classes"]);
+        assert!(refused.err.contains("inspect"), "{}", refused.err);
+    }
+    let classes = (0..40).fold("a,label\n".to_owned(), |text, row| text + &format!("{row},{}\n", row / 20));
+    folder.write("classes.csv", classes);
+    run("train thin-plate classes.csv -o c").well();
+    run("evaluate c classes.csv --scoring r2").fails(2, &["--scoring r2 is of numbers"]);
+    run("evaluate c classes.csv --scoring r3").fails(2, &["r3", "neg-log-loss", "neg-mean-absolute-error"]);
+}

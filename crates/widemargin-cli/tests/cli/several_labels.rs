@@ -1,0 +1,136 @@
+//! Several labels a sample: trained with, predicted and evaluated.
+
+use std::fmt::Write as _;
+
+use crate::Folder;
+
+/// Two coordinates from −1 to 1, and three labels: right, upper, and near the middle; some unknown.
+fn points(seed: u64, n: usize, with_unknown: bool) -> Vec<([f64; 2], [Option<bool>; 3])> {
+    let mut state = seed;
+    let mut uniform = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f64 / (1u64 << 24) as f64
+    };
+    let mut points = Vec::new();
+    for row in 0..n {
+        let [x, y] = [2.0 * uniform() - 1.0, 2.0 * uniform() - 1.0];
+        let known = |label: usize, has: bool| (!with_unknown || row % 5 != label).then_some(has);
+        points.push(([x, y], [known(0, x > 0.2), known(1, y > 0.0), known(2, x * x + y * y < 0.5)]));
+    }
+    points
+}
+
+/// The labels between the coordinates; unknown ones are empty cells.
+fn csv(points: &[([f64; 2], [Option<bool>; 3])]) -> String {
+    let mut text = "right,x,upper,y,near\n".to_owned();
+    for ([x, y], labels) in points {
+        let [right, upper, near] = labels.map(|label| label.map_or("", |has| if has { "1" } else { "no" }));
+        writeln!(text, "{right},{x},{upper},{y},{near}").unwrap();
+    }
+    text
+}
+
+const LABELS: &str = "--label right,near,3";
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("train.csv", csv(&points(1, 300, true)));
+    folder.write("test.csv", csv(&points(2, 120, true)));
+    folder
+}
+
+#[test]
+fn columns_are_trained_with_and_every_score_is_that_of_its_definition() {
+    let folder = folder();
+    let told = folder.run(&format!("train thin-plate train.csv {LABELS} -o m --json")).json();
+    assert_eq!((&told["classes"], &told["n_features"]), (&serde_json::json!(["right", "near", "upper"]), &2.into()));
+    let found = folder.run(&format!("evaluate m test.csv {LABELS} --json")).json();
+    let out = folder.run(&format!("predict m test.csv {LABELS}")).well().out;
+    let answers: Vec<Vec<bool>> =
+        out.lines().map(|line| line.split(['\t', ',', ' ']).map(|word| word == "1").collect()).collect();
+    let truth: Vec<[Option<bool>; 3]> =
+        points(2, 120, true).iter().map(|(_, [right, upper, near])| [*right, *near, *upper]).collect();
+    assert_eq!(answers.len(), truth.len());
+    let right = |(answers, truth): (&Vec<bool>, &[Option<bool>; 3])| {
+        answers.iter().zip(truth).all(|(answer, truth)| truth.is_none_or(|truth| truth == *answer))
+    };
+    let subset = answers.iter().zip(&truth).filter(|(a, t)| right((a, t))).count() as f64 / 120.0;
+    assert!((found["subset_accuracy"].as_f64().unwrap() - subset).abs() < 1e-12 && subset > 0.8, "{found}");
+    let mut f1 = 0.0;
+    for label in 0..3 {
+        let known = answers.iter().zip(&truth).filter_map(|(a, t)| Some((a[label], t[label]?)));
+        let (mut both, mut said, mut has, mut equal, mut n) = (0.0, 0.0, 0.0, 0.0, 0.0);
+        for (answer, truth) in known {
+            both += f64::from(u8::from(answer && truth));
+            said += f64::from(u8::from(answer));
+            has += f64::from(u8::from(truth));
+            equal += f64::from(u8::from(answer == truth));
+            n += 1.0;
+        }
+        f1 += 2.0 * both / (said + has) / 3.0;
+        let of = |name: &str| found["labels"][label][name].as_f64().unwrap();
+        for (name, value) in [("known", n), ("support", has), ("accuracy", equal / n), ("recall", both / has)] {
+            assert!((of(name) - value).abs() < 1e-12, "{name} of label {label}: {found}");
+        }
+        assert!(of("roc_auc") > 0.97 && of("average_precision") > 0.95);
+    }
+    assert!((found["f1_macro"].as_f64().unwrap() - f1).abs() < 1e-12);
+    let asked = folder.run(&format!("evaluate m test.csv {LABELS} --scoring f1-macro,roc-auc --json")).json();
+    assert_eq!((&asked["scores"]["f1-macro"], &asked["scores"]["roc-auc"]), (&found["f1_macro"], &found["roc_auc"]));
+    let text = folder.run(&format!("evaluate m test.csv {LABELS}")).well().out;
+    assert!(text.starts_with("label  known  have it") && text.contains("have all known labels right"), "{text}");
+}
+
+#[test]
+fn a_file_of_its_own_says_the_same() {
+    let folder = folder();
+    let (mut samples, mut labels) = (String::new(), "right,near,upper\n".to_owned());
+    for ([x, y], [right, upper, near]) in points(1, 300, true) {
+        let cell = |label: Option<bool>| label.map_or("nan", |has| if has { "1" } else { "0" });
+        writeln!(samples, "0 1:{x} 2:{y}").unwrap();
+        writeln!(labels, "{},{},{}", cell(right), cell(near), cell(upper)).unwrap();
+    }
+    folder.write("samples.svm", samples.clone());
+    folder.write("labels.csv", labels);
+    for (model, data) in [("a", format!("train.csv {LABELS}")), ("b", "samples.svm --labels labels.csv".into())] {
+        folder.run(&format!("train basis-expansion {data} -o {model} --similarity rbf --n-basis 40 -C 1")).well();
+    }
+    let scores = |model: &str| folder.run(&format!("predict {model} samples.svm --scores")).well().out;
+    assert_eq!(scores("a"), scores("b"));
+    let of = |model: &str, data: &str| folder.run(&format!("evaluate {model} {data} --json")).json()["labels"].clone();
+    assert_eq!(of("a", "samples.svm --labels labels.csv"), of("b", &format!("train.csv {LABELS}")));
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    let folder = folder();
+    folder.run(&format!("train thin-plate train.csv {LABELS} -o m")).well();
+    let refused: [(&str, &[&str]); 12] = [
+        ("train thin-plate train.csv --label right,far -o n", &["no label column 'far'", "right, x"]),
+        ("train thin-plate train.csv --label right,1 -o n", &["twice"]),
+        ("train thin-plate train.csv --label right,x -o n", &["line 2", "'x'", "says not whether"]),
+        ("train thin-plate train.csv --label right,near --id near -o n", &["--id", "taken for the labels"]),
+        ("train basis-expansion train.csv --label right,near --memory 200MB -o n", &["--label", "in memory"]),
+        ("train auto train.csv --label right,near -o n", &["several labels"]),
+        ("train thin-plate train.csv --label right,near --task regression -o n", &["several labels"]),
+        ("cv thin-plate train.csv --label right,near", &["several labels"]),
+        ("evaluate m test.csv", &["several labels", "none of them"]),
+        ("evaluate m test.csv --label right,near", &["feature"]),
+        ("evaluate m test.csv --label right,near,3 --scoring neg-log-loss", &["neg-log-loss", "one class each"]),
+        ("evaluate m test.csv --label right,near,3 --plot a.svg", &["--plot"]),
+    ];
+    for (arguments, words) in refused {
+        folder.run(arguments).fails(2, words);
+    }
+    folder.write("labels.csv", "1,0\n0,1\n");
+    folder.run("train thin-plate train.csv --labels labels.csv -o n").fails(2, &["labels.csv", "header"]);
+    folder.write("labels.csv", "a,b\n0,1\n1,2\n");
+    folder.run("train thin-plate train.csv --labels labels.csv -o n").fails(2, &["line 3", "'b'", "'2'"]);
+    folder.write("labels.csv", "a,b\n0,1\n1,0\n");
+    folder.run("train thin-plate train.csv --labels labels.csv -o n").fails(2, &["labels.csv", "2", "300"]);
+    let mut constant = csv(&points(1, 50, false)).replace("right,", "all,");
+    constant = constant.lines().map(|line| line.replacen("no,", "1,", 1) + "\n").collect();
+    folder.write("constant.csv", constant);
+    folder.run("train thin-plate constant.csv --label all,near -o n").fails(2, &["column of label all"]);
+    assert!(!folder.has("n"));
+}

@@ -1,0 +1,61 @@
+//! The smoothing spline.
+
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use widemargin::data::Targets;
+use widemargin::model::{CChoice, SPLINE_EXACT_UP_TO, ThinPlateRegressorParams, TriedSpline};
+use widemargin::similarity::ConditionalKernel;
+
+use crate::convert::Common;
+use crate::errors::raise;
+use crate::model::Model;
+use crate::samples::Given;
+use crate::work::conduct;
+
+/// A kernel, whether columns were standardised, R² of left-out predictions or the problem, the number of samples, seconds.
+type SplineFacts = (String, bool, Option<f64>, Option<String>, usize, f64);
+
+/// Trains a smoothing spline; with the kernel "auto" that of the largest leave-one-out R².
+#[pyfunction]
+#[pyo3(signature = (samples, targets, weights, *, kernel, C, standardize, n_basis, auto_basis, basis, common))]
+#[expect(non_snake_case, reason = "C is the parameter's name")]
+#[expect(clippy::too_many_arguments, reason = "they are the estimator's parameters, passed by name")]
+pub(crate) fn fit_thin_plate_regressor(
+    py: Python<'_>,
+    samples: Given<'_>,
+    targets: PyReadonlyArray2<'_, f64>,
+    weights: Option<PyReadonlyArray1<'_, f64>>,
+    kernel: &str,
+    C: Option<f64>,
+    standardize: &str,
+    n_basis: Option<usize>,
+    auto_basis: bool,
+    basis: &str,
+    common: Common<'_>,
+) -> PyResult<(Model, Vec<SplineFacts>)> {
+    let targets = Targets::new(targets.as_slice()?.to_vec(), targets.shape()[1]).map_err(raise)?;
+    let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+    let params = ThinPlateRegressorParams::new(ConditionalKernel::Distance)
+        .c(C.map_or(CChoice::Auto, CChoice::Value))
+        .standardize(standardize.parse().map_err(raise)?)
+        .n_basis(n_basis)
+        .exact_up_to(if auto_basis { SPLINE_EXACT_UP_TO } else { usize::MAX })
+        .landmarks(basis.parse().map_err(raise)?)
+        .seed(common.seed)
+        .threads(common.threads);
+    let params = match kernel {
+        "auto" => params.kernel_auto(),
+        named => params.kernel(named.parse().map_err(raise)?),
+    };
+    let rows = samples.rows("the smoothing spline")?;
+    let (model, tried) =
+        conduct(py, &common.patience()?, |monitor, _| params.fit_tried(&rows, &targets, weights, monitor))?;
+    let told = |one: TriedSpline| {
+        let (r2, problem) = match one.loo_r2 {
+            Ok(r2) => (Some(r2), None),
+            Err(problem) => (None, Some(problem)),
+        };
+        (one.kernel.to_string(), one.standardized, r2, problem, one.n_samples, one.seconds)
+    };
+    Ok((Model::regressor(model, common.feature_names).map_err(raise)?, tried.into_iter().map(told).collect()))
+}

@@ -1,0 +1,13 @@
+//! The smoothing spline: regression with a conditionally positive definite kernel and the squared loss.
+
+mod choose;
+mod file;
+mod fit;
+mod landmark_features;
+mod model;
+mod params;
+
+pub use choose::TriedSpline;
+pub(crate) use file::{Header, METHOD};
+pub use model::ThinPlateRegressor;
+pub use params::{SPLINE_EXACT_UP_TO, ThinPlateRegressorParams};

@@ -1,0 +1,104 @@
+//! Parameters of a smoothing spline.
+
+use crate::error::{Error, Result};
+use crate::macros::setters;
+use crate::model::{AUTO_KERNELS, CChoice, LandmarkChoice, Standardize};
+use crate::similarity::ConditionalKernel;
+
+/// Samples up to which an exact fit takes about a minute: what callers may give to
+/// [`ThinPlateRegressorParams::exact_up_to`]. Memory grows with their square, time with their cube.
+pub const SPLINE_EXACT_UP_TO: usize = 3_000;
+
+/// Parameters of a smoothing spline, with their defaults.
+///
+/// Over f = Σ α_i φ(‖· − x_i‖) + Σ β_m p_m it minimises ½‖f‖² + C Σ w (y − f)². The polynomials p are unpenalised; a kernel
+/// that is positive definite without any gets the constant. Wahba, *Spline Models for Observational Data*, 1990; with these
+/// kernels Walder & Chapelle, *Learning with Transformation Invariant Kernels*, NIPS 2007, Corollary 2.3.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ThinPlateRegressorParams {
+    pub(super) kernels: Vec<ConditionalKernel>,
+    pub(super) c: CChoice,
+    pub(super) standardize: Standardize,
+    pub(super) n_basis: Option<usize>,
+    pub(super) exact_up_to: usize,
+    pub(super) landmarks: LandmarkChoice,
+    pub(super) seed: u64,
+    pub(super) threads: usize,
+    pub(super) memory_limit: Option<u64>,
+}
+
+impl ThinPlateRegressorParams {
+    /// The defaults for a kernel: C by leave-one-out, columns as they are, every sample a basis, one thread per core.
+    pub fn new(kernel: ConditionalKernel) -> Self {
+        ThinPlateRegressorParams {
+            kernels: vec![kernel],
+            c: CChoice::Auto,
+            standardize: Standardize::No,
+            n_basis: None,
+            exact_up_to: usize::MAX,
+            landmarks: LandmarkChoice::KMeans,
+            seed: 0,
+            threads: 0,
+            memory_limit: None,
+        }
+    }
+
+    /// The kernel.
+    pub fn kernel(self, kernel: ConditionalKernel) -> Self {
+        ThinPlateRegressorParams { kernels: vec![kernel], ..self }
+    }
+
+    /// The best of [`AUTO_KERNELS`], by leave-one-out on at most 1,000 samples; at a C that is given, whose meaning depends
+    /// on the kernel, [`ConditionalKernel::Distance`].
+    pub fn kernel_auto(self) -> Self {
+        ThinPlateRegressorParams { kernels: AUTO_KERNELS.to_vec(), ..self }
+    }
+
+    setters! {
+        /// Whether each column is first divided by its standard deviation. [`Standardize::Auto`] is by the leave-one-out
+        /// squared error on at most 1,000 samples, where C is selected too and the columns' spreads differ by more than a
+        /// factor of three.
+        standardize: Standardize;
+        /// Number of landmarks, from 1; `None` selects the exact solver, in which every sample is a basis. Time grows with
+        /// samples × landmarks² and landmarks³.
+        n_basis: Option<usize>;
+        /// Where `n_basis` is none and there are more samples than this, 1,000 landmarks are taken all the same, with a
+        /// warning. Without a limit the exact solver refuses what does not fit in memory.
+        exact_up_to: usize;
+        /// How landmarks are selected.
+        landmarks: LandmarkChoice;
+        /// Seed of the selection of landmarks, and of the samples on which kernels are compared.
+        seed: u64;
+        /// Number of threads, 0 meaning one per core. The result does not depend on it.
+        threads: usize;
+    }
+
+    /// The weight C of the losses in ½‖f‖² + C Σ (y − f)²: a number above 0, or [`CChoice::Auto`], the C with the least
+    /// leave-one-out squared error (of several outputs, the largest mean R²).
+    pub fn c(self, c: impl Into<CChoice>) -> Self {
+        ThinPlateRegressorParams { c: c.into(), ..self }
+    }
+
+    /// Bytes the fit may use; by default the free memory, if the system reports it.
+    pub fn memory_limit(self, bytes: u64) -> Self {
+        ThinPlateRegressorParams { memory_limit: Some(bytes), ..self }
+    }
+
+    /// Checks the parameters without fitting.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] naming the first that is invalid.
+    pub fn check(&self) -> Result<()> {
+        self.kernels.iter().try_for_each(ConditionalKernel::check)?;
+        self.c.check()?;
+        match self.n_basis {
+            Some(0) => Err(Error::parameter("n_basis", "0", "at least 1, or none for the exact solver")),
+            _ => Ok(()),
+        }
+    }
+
+    /// The kernels to choose among: the first alone where C is given.
+    pub(super) fn open_kernels(&self) -> &[ConditionalKernel] {
+        if self.c == CChoice::Auto { &self.kernels } else { &self.kernels[..1] }
+    }
+}

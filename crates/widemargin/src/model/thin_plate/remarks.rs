@@ -1,0 +1,48 @@
+//! Warnings that fits of classifiers and of smoothing splines share.
+
+use super::fit::ScalingLosses;
+use super::params::LANDMARKS;
+use crate::similarity::ConditionalKernel;
+
+/// Columns whose spreads differ by more than this factor cause a warning.
+const APART: f64 = 30.0;
+
+/// That landmarks were taken where the exact solver would take so many bytes.
+pub(super) fn crowded(n_samples: usize, needed: u64) -> String {
+    format!(
+        "{n_samples} samples are many for the exact solver, which would take {:.1} GB: {LANDMARKS} landmarks were taken \
+         (n_basis = none asks for it all the same)",
+        needed as f64 / 1e9,
+    )
+}
+
+/// A warning if the polynomials of a kernel are not independent at the samples.
+pub(super) fn dependent(kernel: ConditionalKernel, n_polynomials: usize, rank: usize) -> Option<String> {
+    (rank < n_polynomials).then(|| {
+        format!(
+            "the {n_polynomials} polynomials of {kernel} have rank {rank} on these samples (constant or dependent columns, \
+             or too few samples): the smallest of the equivalent solutions was taken",
+        )
+    })
+}
+
+/// A warning if the columns differ a lot in spread: what was done, and the losses (unscaled and standardised) behind
+/// the decision.
+pub(super) fn scaling_warning(uneven: f64, losses: Option<ScalingLosses>, standardize: bool) -> Option<String> {
+    if uneven <= APART {
+        return None;
+    }
+    let differ = format!("the columns differ in spread by a factor of {uneven:.0}");
+    let done = if standardize { "they were standardised" } else { "they were used as they are" };
+    match losses {
+        Some(ScalingLosses { plain, standard, .. }) => Some(format!(
+            "{differ}: {done}, for the lower leave-one-out loss ({:.4} as they are, {:.4} standardised)",
+            plain.loss, standard.loss,
+        )),
+        None if !standardize => Some(format!(
+            "{differ}: distances see little but the widest; standardise them (standardize = yes) unless they are of one \
+             unit",
+        )),
+        None => None,
+    }
+}

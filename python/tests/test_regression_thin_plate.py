@@ -1,0 +1,265 @@
+"""The smoothing spline: against SciPy, against refits, and through files, pickles and ONNX."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.interpolate import RBFInterpolator
+from sklearn.datasets import load_diabetes
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+from widemargin import ThinPlateRegressor, ThinPlateSVC, load, save, to_onnx
+from widemargin.similarity import Polyharmonic
+
+
+def table(n: int = 60, d: int = 3, seed: int = 0) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, np.sin(2 * X[:, 0]) + X[:, 1] ** 2 + 0.1 * rng.normal(size=n)
+
+
+def spline(X: Any, y: Any, weights: Any, C: float, at: Any) -> Any:
+    """−r and the constant, by the system that the coefficients solve."""
+    n = len(y)
+
+    def kernel(A: Any, B: Any) -> Any:
+        return -np.sqrt(((A[:, None] - B[None]) ** 2).sum(-1))
+
+    system = np.zeros((n + 1, n + 1))
+    system[:n, :n] = kernel(X, X) + np.diag(0.5 / C / weights)
+    system[:n, n] = system[n, :n] = 1
+    solved = np.linalg.solve(system, np.concatenate([y, np.zeros((1, *y.shape[1:]))]))
+    return kernel(at, X) @ solved[:n] + solved[n]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "name", "degree"),
+    [("distance", "linear", 0), ("thin_plate", "thin_plate_spline", 1), ("cubic", "cubic", 1)],
+)
+def test_is_the_smoothing_spline_of_scipy(kernel: str, name: str, degree: int) -> None:
+    X, y = table()
+    Xt, _ = table(n=100, seed=1)
+    for C in (0.05, 1.0, 100.0):
+        # SciPy's r² log r, r³ and −r have the signs of ours.
+        truth = RBFInterpolator(X, y, kernel=name, degree=degree, smoothing=0.5 / C)(Xt)
+        found = ThinPlateRegressor(kernel, C=C).fit(X, y).predict(Xt)
+        np.testing.assert_allclose(found, truth, atol=1e-8 * np.abs(truth).max())
+
+
+def test_the_least_leave_one_out_error_of_the_path_is_taken() -> None:
+    X, y = table()
+    found = ThinPlateRegressor("distance").fit(X, y)
+    best = found.path_["loo_r2"].argmax()
+    assert found.path_["C"][best] == found.C_
+    assert found.path_["loo_r2"][best] == found.estimated_score_
+    assert found.estimated_score_ == pytest.approx(1 - found.loo_error_**2 / y.var())
+    again = ThinPlateRegressor("distance", C=found.C_).fit(X, y)
+    assert again.loo_error_ == pytest.approx(found.loo_error_)
+    assert len(again.path_["C"]) == 1
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 1000), st.integers(6, 14), st.integers(1, 3), st.sampled_from([0.05, 1.0, 20.0]))
+def test_leave_one_out_is_that_of_refits(seed: int, n: int, outputs: int, C: float) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2))
+    Y = rng.normal(size=(n, outputs)) * np.array([1.0, 100.0, 0.01])[:outputs] + 7
+    weights = rng.integers(1, 4, size=n).astype(float)
+    # The last sample is the first one with other targets.
+    X[-1] = X[0]
+    truth = np.zeros_like(Y)
+    for i in range(n):
+        fewer = weights.copy()
+        fewer[i] -= 1
+        kept = fewer > 0
+        truth[i] = spline(X[kept], Y[kept], fewer[kept], C, X[i : i + 1])[0]
+    errors = np.sqrt((weights[:, None] * (Y - truth) ** 2).sum(0) / weights.sum())
+    found = ThinPlateRegressor("distance", C=C).fit(X, Y, sample_weight=weights)
+    np.testing.assert_allclose(found.loo_error_, errors, rtol=1e-6)
+    np.testing.assert_allclose(found.predict(X), spline(X, Y, weights, C, X), rtol=1e-7, atol=1e-9)
+
+
+def test_landmarks_leave_out_as_refits_on_the_same_landmarks() -> None:
+    X, y = table(n=30, d=2)
+    # The first ten samples are the landmarks of every fit.
+    C, some = 2.0, np.arange(10)
+
+    def on_landmarks(rows: Any) -> Any:
+        return ThinPlateRegressor("distance", C=C, n_basis=10, basis="index").fit(X[rows], y[rows])
+
+    found = on_landmarks(np.arange(30))
+    assert (found.support_ == some).all()
+    assert found.n_bases_ == 10
+    errors = [y[i] - on_landmarks(np.delete(np.arange(30), i)).predict(X[i : i + 1])[0] for i in range(10, 30)]
+    # Leaving out a landmark's sample would move the landmarks: those are left out by the normal equations.
+    for i in some:
+        errors.append(y[i] - normal_equations(X, y, some, C, np.arange(30) != i)(X[i : i + 1])[0])
+    assert found.loo_error_ == pytest.approx(np.sqrt(np.mean(np.square(errors))), rel=1e-6)
+    np.testing.assert_allclose(found.predict(X), normal_equations(X, y, some, C, np.ones(30, bool))(X), atol=1e-8)
+
+
+def normal_equations(X: Any, y: Any, some: Any, C: float, kept: Any) -> Any:
+    """Over f = Σ α_j φ(‖x − z_j‖) + β with Σ α = 0 minimise ½αᵀΦα + C Σ (y − f)²."""
+
+    def kernel(A: Any) -> Any:
+        return -np.sqrt(((A[:, None] - X[some][None]) ** 2).sum(-1))
+
+    m = len(some)
+    off = np.linalg.svd(np.ones((1, m)))[2][1:].T
+    A = np.column_stack([kernel(X[kept]) @ off, np.ones(kept.sum())])
+    penalty = np.zeros((m, m))
+    penalty[: m - 1, : m - 1] = off.T @ kernel(X[some]) @ off
+    solved = np.linalg.solve(A.T @ A + penalty / (2 * C), A.T @ y[kept])
+    return lambda at: kernel(at) @ off @ solved[:-1] + solved[-1]
+
+
+def test_nearly_all_samples_as_landmarks_are_nearly_exact() -> None:
+    X, y = table(n=40)
+    exact = ThinPlateRegressor("distance", C=1.0, n_basis=None).fit(X, y)
+    almost = ThinPlateRegressor("distance", C=1.0, n_basis=39, basis="random").fit(X, y)
+    assert len(almost.support_) == 39
+    assert np.abs(almost.predict(X) - exact.predict(X)).mean() < 0.02
+    cubic = ThinPlateRegressor("cubic", n_basis=20, random_state=0).fit(X, y)
+    assert cubic.estimated_score_ > 0.8
+
+
+def test_weights_are_copies_zero_is_absence_and_order_is_nothing() -> None:
+    X, y = table(n=40)
+    weights = np.arange(40) % 3
+    rows = np.random.default_rng(0).permutation(np.repeat(np.arange(40), weights))
+    for parameters in ({}, {"n_basis": 10, "random_state": 0}):
+        one = ThinPlateRegressor(**parameters).fit(X, y, sample_weight=weights.astype(float))
+        other = ThinPlateRegressor(**parameters, n_jobs=2).fit(X[rows], y[rows])
+        assert (one.predict(X) == other.predict(X)).all()
+        assert one.loo_error_ == other.loo_error_
+
+
+def test_it_makes_no_difference_where_and_how_large_samples_and_targets_are() -> None:
+    X, y = table()
+    plain = ThinPlateRegressor().fit(X, y).predict(X)
+    turned = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
+    distance = ThinPlateRegressor("distance").fit(X, y).predict(X)
+    np.testing.assert_allclose(
+        ThinPlateRegressor("distance").fit(X @ turned, y).predict(X @ turned), distance, atol=1e-6
+    )
+    for factor, shift in ((1e-4, 0.0), (1e3, 0.0), (1.0, 1e6)):
+        found = ThinPlateRegressor().fit(factor * X + shift, y).predict(factor * X + shift)
+        np.testing.assert_allclose(found, plain, atol=1e-5)
+    for factor, shift in ((1e-30, 0.0), (1e30, 0.0), (1.0, 1e9)):
+        moved = ThinPlateRegressor().fit(X, factor * y + shift).predict(X)
+        np.testing.assert_allclose((moved - shift) / factor, plain, atol=1e-5)
+
+
+def test_columns_in_other_units_are_standardised_where_that_helps() -> None:
+    X, y = table(n=150)
+    X = X * [1.0, 1000.0, 1.0]
+    found = ThinPlateRegressor().fit(X, y)
+    assert found._model.arrays()["scale"].size == 3
+    assert len(found.tried_) == 4
+    assert {(one["kernel"], one["standardized"]) for one in found.tried_} == {
+        (kernel, standard) for kernel in ("distance", "cityblock") for standard in (False, True)
+    }
+    best = max(found.tried_, key=lambda one: one["loo_r2"])
+    assert found.kernel_ == best["kernel"]
+    assert best["standardized"]
+    assert best["loo_r2"] == found.estimated_score_
+    by_hand = make_pipeline(StandardScaler(), ThinPlateRegressor(standardize=False)).fit(X, y)
+    np.testing.assert_allclose(found.predict(X), by_hand.predict(X), atol=1e-6)
+
+
+def test_several_outputs_are_fitted_as_one_by_one() -> None:
+    X, y = table()
+    Y = np.column_stack([y, 1e6 + 5 * y**2, np.full(len(y), 3.0)])
+    both = ThinPlateRegressor(C=2.0).fit(X, Y)
+    assert both.predict(X).shape == Y.shape
+    assert both.loo_error_.shape == (3,)
+    for output in range(3):
+        alone = ThinPlateRegressor(C=2.0).fit(X, Y[:, output])
+        np.testing.assert_allclose(both.predict(X)[:, output], alone.predict(X), rtol=1e-9)
+        assert both.loo_error_[output] == pytest.approx(alone.loo_error_, rel=1e-9)
+    assert (both.predict(X)[:, 2] == 3.0).all()
+
+
+def test_sparse_samples_frames_and_nested_parameters() -> None:
+    X, y = table()
+    X[np.abs(X) < 0.3] = 0
+    dense = ThinPlateRegressor().fit(X, y)
+    assert (ThinPlateRegressor().fit(sp.csr_array(X), y).predict(sp.csr_array(X)) == dense.predict(X)).all()
+    search = GridSearchCV(ThinPlateRegressor(Polyharmonic(1.5)), {"kernel__exponent": [0.5, 1.0]}, cv=2)
+    assert search.fit(X, y).best_score_ > 0.5
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"])
+    named = ThinPlateRegressor().fit(frame, y)
+    assert (named.predict(frame[["c", "a", "b"]]) == dense.predict(X)).all()
+
+
+def test_files_and_pickles_predict_the_same_bits(tmp_path: Any) -> None:
+    X, y = table()
+    for target, parameters in ((y, {"n_basis": 20}), (np.column_stack([y, y**2]), {"kernel": "rbf:gamma=0.5"})):
+        fitted = ThinPlateRegressor(**parameters).fit(X, target)
+        save(fitted, tmp_path / "one.model")
+        for same in (load(tmp_path / "one.model"), pickle.loads(pickle.dumps(fitted))):
+            assert isinstance(same, ThinPlateRegressor)
+            assert (same.predict(X) == fitted.predict(X)).all()
+            assert (same.C_, same.kernel_, same.lambda_) == (fitted.C_, fitted.kernel_, fitted.lambda_)
+            assert same.estimated_score_ == fitted.estimated_score_
+        # A loaded model fitted again is the same.
+        again = load(tmp_path / "one.model").fit(X, target)
+        np.testing.assert_allclose(again.predict(X), fitted.predict(X), rtol=1e-9)
+    save(ThinPlateSVC().fit(X, y > 0), tmp_path / "two.model")
+    assert isinstance(load(tmp_path / "two.model"), ThinPlateSVC)
+
+
+@pytest.mark.parametrize("kernel", ["auto", "thin_plate", "cubic", "rbf:gamma=0.3", "log:gamma=0.5"])
+def test_onnx_predicts_the_same(kernel: str) -> None:
+    runtime = pytest.importorskip("onnxruntime")
+    X, y = table()
+    Y = np.column_stack([y, 50 + y**2])
+    fitted = ThinPlateRegressor(kernel, standardize=True).fit(X, Y)
+    session = runtime.InferenceSession(to_onnx(fitted).SerializeToString(), providers=["CPUExecutionProvider"])
+    (found,) = session.run(["targets"], {"X": X})
+    np.testing.assert_allclose(found, fitted.predict(X), atol=1e-8 * np.abs(Y).max())
+
+
+def test_bad_input_is_told() -> None:
+    X, y = table()
+    with pytest.raises(ValueError, match="NaN"):
+        ThinPlateRegressor().fit(X, np.where(np.arange(60) == 3, np.nan, y))
+    with pytest.raises(ValueError, match="infinity"):
+        ThinPlateRegressor().fit(X, np.where(np.arange(60) == 3, np.inf, y))
+    with pytest.raises(ValueError, match="inconsistent numbers"):
+        ThinPlateRegressor().fit(X, y[:-1])
+    with pytest.raises(ValueError, match="convert string"):
+        ThinPlateRegressor().fit(X, ["a"] * 60)
+    with pytest.warns(UserWarning, match="same target"):
+        constant = ThinPlateRegressor().fit(X, np.full(60, 2.5))
+    assert (constant.predict(X) == 2.5).all()
+    with pytest.raises(ValueError, match="BasisExpansionRegressor"):
+        ThinPlateRegressor("chi2").fit(X, y)
+    with pytest.raises(ValueError, match="'C'"):
+        ThinPlateRegressor(C="best").fit(X, y)
+    # Four samples are met by the four polynomials of r³ whatever their targets.
+    with pytest.raises(ValueError, match="nothing left to fit"):
+        ThinPlateRegressor("cubic").fit(X[:4], y[:4])
+
+
+def test_the_estimate_is_near_the_score_of_other_samples() -> None:
+    X, y = load_diabetes(return_X_y=True)
+    chosen = ThinPlateRegressor().fit(X[:300], y[:300])
+    assert abs(chosen.estimated_score_ - chosen.score(X[300:], y[300:])) < 0.1
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_check_estimator() -> None:
+    for estimator in (ThinPlateRegressor(), ThinPlateRegressor("rbf:gamma=1.0", n_basis=5)):
+        for one, check in estimator_checks_generator(estimator):
+            check(one)

@@ -1,0 +1,92 @@
+"""Common parts of the regression models."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from . import _core
+from ._base import ExactSeed, FittedModel, watched
+from ._bases import same_length
+from ._progress import Progress
+from ._samples import as_contiguous
+
+
+class FittedRegressor(FittedModel, MultiOutputMixin, RegressorMixin, BaseEstimator):
+    """A model of one or several numbers for each sample."""
+
+    # How scikit-learn checks the targets.
+    _target_checks: ClassVar[dict[str, Any]] = {"multi_output": True, "y_numeric": True}
+    # Whether the targets had one dimension.
+    _is_flat: bool
+
+    def _targets(self, y: Any, n_samples: int) -> npt.NDArray[np.float64]:
+        """(samples, outputs), checked."""
+        targets = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
+        if targets.ndim > 2:
+            raise ValueError(f"y has {targets.ndim} dimensions, expected (n_samples,) or (n_samples, n_outputs)")
+        same_length(n_samples, len(targets))
+        self._is_flat = targets.ndim == 1
+        return as_contiguous(targets.reshape(len(targets), -1), np.float64)
+
+    def _common(self, progress: Progress) -> _core._Common:
+        """What fits of all methods are told."""
+        return {
+            "class_weight": None,
+            "tol": 1e-3,
+            "max_iter": 1,
+            "seed": self._seed(),
+            "threads": self._threads(),
+            "time_limit": self.time_limit,
+            "monitor": watched(progress),
+            "feature_names": self._kept_names(),
+        }
+
+    def predict(self, X: Any) -> npt.NDArray[np.float64]:
+        """The targets of samples.
+
+        Parameters
+        ----------
+        X : samples, as in ``fit``
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs), as the targets of ``fit``
+        """
+        check_is_fitted(self)
+        values: npt.NDArray[np.float64] = self._model.predict(self._collected(X), self._threads())
+        return values[:, 0] if self._is_flat else values
+
+    def _describe(self, told: dict[str, Any]) -> None:
+        """Fitted attributes from a model file's header."""
+        self.report_ = told["report"]
+        self.C_, points = told["C"], told["path"]
+        self.path_ = {name: np.array([point[name] for point in points]) for name in ("C", "loo_r2", "loo_rmse")}
+        taken = [point for point in points if point["C"] == self.C_]
+        errors = np.array(taken[0]["loo_rmse"] if taken else [np.nan] * told["n_outputs"])
+        self.loo_error_ = float(errors[0]) if self._is_flat else errors
+        self.estimated_score_ = float(taken[0]["loo_r2"]) if taken else float("nan")
+
+    def _facts(self) -> dict[str, str]:
+        facts = super()._facts()
+        return {
+            "C": f"{self.C_:.3g}",
+            "R² of left-out samples": f"{self.estimated_score_:.4f}",
+            **{name: facts[name] for name in ("seconds", "of these") if name in facts},
+        }
+
+    def _restore(self, model: Any, told: dict[str, Any]) -> None:
+        """Parameters and attributes from a model file's header."""
+        if (training := told.get("training")) is not None:
+            self.set_params(random_state=ExactSeed(training["seed"]))
+        if (names := told.get("feature_names")) is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        if (columns := told.get("columns")) is not None:
+            self._table_columns = columns
+        self._is_flat = told["n_outputs"] == 1
+        self._model = model
+        self._describe(told)

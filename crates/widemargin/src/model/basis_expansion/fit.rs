@@ -164,7 +164,7 @@ impl<S: Similarity> BasisExpansionParams<S> {
     }
 
     /// The maximum number of Newton steps (default 100), or, for the hinge loss, of passes over the samples (default
-    /// 1,000).
+    /// 1,000). Below 60 it also means that sparse features are solved by Newton steps alone, without descent before them.
     pub fn max_iter(self, max_iter: u32) -> Self {
         BasisExpansionParams { max_iter: Some(max_iter), ..self }
     }

@@ -2,7 +2,7 @@ use super::*;
 use crate::problem::{Block, LinearObjective, SmoothLoss};
 use crate::solve::newton::{self, NewtonSettings};
 
-/// Rows with about a tenth of the features, of classes that prefer some of them.
+/// Rows with about one in twenty of the features, of classes that prefer some of them.
 fn rows(n: usize, d: usize, n_classes: usize) -> (CsrMatrix<f32>, Vec<u32>) {
     let mut state = 7u64;
     let mut uniform = || {
@@ -13,7 +13,7 @@ fn rows(n: usize, d: usize, n_classes: usize) -> (CsrMatrix<f32>, Vec<u32>) {
     let mut matrix = CsrMatrix::empty(d);
     for code in &codes {
         for feature in 0..d {
-            let share = if feature % n_classes == *code as usize { 0.3 } else { 0.1 };
+            let share = if feature % n_classes == *code as usize { 0.15 } else { 0.04 };
             if uniform() < share {
                 matrix.indices.push(feature as u32);
                 matrix.values.push(0.2 + uniform());
@@ -24,12 +24,14 @@ fn rows(n: usize, d: usize, n_classes: usize) -> (CsrMatrix<f32>, Vec<u32>) {
     (matrix, codes)
 }
 
+const D: usize = 300;
+
 const INTERCEPTS: [Intercept; 3] = [Intercept::Free, Intercept::Penalised, Intercept::None];
 
 #[test]
 fn the_solution_is_that_of_newtons_method() {
-    for (n_classes, c) in [(2, 1.0), (3, 0.05), (11, 1.0)] {
-        let (rows, codes) = rows(400, 60, n_classes);
+    for (n_classes, c) in [(2, 0.02), (3, 0.1), (11, 0.05)] {
+        let (rows, codes) = rows(400, D, n_classes);
         let targets = OneVsRest::new(&codes, n_classes);
         let costs: Vec<f64> =
             (0..400).map(|row| if row % 7 == 0 { 0.0 } else { c * (1.0 + (row % 3) as f64) }).collect();
@@ -46,7 +48,7 @@ fn the_solution_is_that_of_newtons_method() {
             let settings = NewtonSettings { tol: 1e-7, threads: 1, ..NewtonSettings::default() };
             let truth = newton::solve(&mut objective, &settings, None, &Monitor::none()).unwrap();
             for k in 0..targets.n_problems() {
-                let (weights, b) = (&found.weights[k * 60..(k + 1) * 60], found.intercepts[k]);
+                let (weights, b) = (&found.weights[k * D..(k + 1) * D], found.intercepts[k]);
                 let mut primal = 0.5 * weights.iter().map(|w| f64::from(*w).powi(2)).sum::<f64>();
                 if intercept == Intercept::Penalised {
                     primal += 0.5 * b * b;
@@ -67,16 +69,16 @@ fn the_solution_is_that_of_newtons_method() {
 
 #[test]
 fn a_start_saves_epochs_and_rows_without_cost_are_ignored() {
-    let (mut rows, codes) = rows(600, 80, 9);
+    let (mut rows, codes) = rows(600, D, 9);
     let targets = OneVsRest::new(&codes, 9);
     for intercept in INTERCEPTS {
-        let costs = vec![1.0; 600];
+        let costs = vec![0.05; 600];
         let problem = SparseDual { rows: &rows, targets, costs: &costs, intercept, tol: 1e-3, seed: 0 };
         let solve = |problem: &SparseDual<'_>, start: Option<&[f32]>| {
             problem.solve(start, &Pool::new(1).unwrap(), &Monitor::none()).unwrap()
         };
         let all = solve(&problem, None);
-        let rest: Vec<f64> = (0..600).map(|row| if row % 10 == 0 { 0.0 } else { 1.2 }).collect();
+        let rest: Vec<f64> = (0..600).map(|row| if row % 10 == 0 { 0.0 } else { 0.06 }).collect();
         let problem = SparseDual { costs: &rest, ..problem };
         let (cold, warm) = (solve(&problem, None), solve(&problem, Some(&all.alphas)));
         let epochs = |solution: &SparseDualSolution| solution.epochs.iter().sum::<u32>();
@@ -98,7 +100,7 @@ fn a_start_saves_epochs_and_rows_without_cost_are_ignored() {
 
 #[test]
 fn a_large_c_is_left_to_newtons_method_and_told() {
-    let (rows, codes) = rows(400, 60, 3);
+    let (rows, codes) = rows(400, D, 3);
     let targets = OneVsRest::new(&codes, 3);
     let costs = vec![1e6; 400];
     let problem = SparseDual { rows: &rows, targets, costs: &costs, intercept: Intercept::Free, tol: 1e-6, seed: 0 };

@@ -2,7 +2,7 @@
 Regression on molecules
 =======================
 
-A number for each molecule, from its SMILES: `BasisExpansionRegressor`, which chooses the similarity of strings by itself.
+A number for each molecule, from its SMILES: `BasisExpansionRegressor`, which chooses the similarity by itself.
 
 The number is the logarithm of the Wiener index, the sum of the distances between all pairs of heavy atoms in the graph
 of the molecule, which Wiener found to go with the boiling points of paraffins in 1947. It follows from the SMILES, so

@@ -399,7 +399,7 @@ class ThinPlateRegressor(NestedSpecMixin, FittedRegressor):
                 kernel=kernel,
                 C=c_of(self),
                 standardize=standardize_of(self),
-                n_basis=None if self.n_basis in (None, "auto") else int(self.n_basis),  # type: ignore[arg-type]
+                n_basis=None if self.n_basis in (None, "auto") else int(self.n_basis),
                 auto_basis=self.n_basis == "auto",
                 basis=basis,
                 common=self._common(progress),

@@ -189,8 +189,7 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         ThinPlateSVC
             The fitted estimator itself.
         """
-        C = c_of(self)
-        kernel = kernel_of(self, _ON_ANY)
+        C, kernel = c_of(self), self._kernel()
         null_space = one_of("null_space", self.null_space, _NULL_SPACES, estimator=self)
         basis = one_of("basis", self.basis, LANDMARKS, estimator=self)
         # At a C that is given losses of kernels, and of scalings, have no common scale.
@@ -213,6 +212,9 @@ class ThinPlateSVC(NestedSpecMixin, VectorClassifier):
         self._keep(model)
         self.tried_ = [dict(zip(_TRIED, one, strict=True)) for one in tried]
         return self
+
+    def _kernel(self) -> str:
+        return kernel_of(self, _ON_ANY)
 
     def _describe(self, told: dict[str, Any]) -> None:
         super()._describe(told)

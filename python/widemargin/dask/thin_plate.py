@@ -75,7 +75,7 @@ class ThinPlateSVC(DaskClassifier, _local.ThinPlateSVC):
         if self.per_class:
             raise ValueError("The 'per_class' parameter of ThinPlateSVC must be False on Dask: it needs all samples")
         null_space = one_of("null_space", self.null_space, _local._NULL_SPACES, estimator=self)
-        return c_of(self), self._kernel(), null_space, one_of("basis", self.basis, _local._BASES, estimator=self)
+        return c_of(self), self._kernel(), null_space, one_of("basis", self.basis, _local.LANDMARKS, estimator=self)
 
     def _train(self, asked: Any, given: Given, clock: Clock, progress: Progress) -> tuple[_core.Model, Rows]:
         C, kernel, null_space, basis = asked

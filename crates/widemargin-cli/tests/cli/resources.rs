@@ -65,10 +65,12 @@ fn columns_beyond_memory_are_refused_by_every_method() {
 #[test]
 fn a_time_limit_is_heard_between_classes() {
     let folder = Folder::new();
+    // So many numbers could be targets, where the method predicts numbers too.
     for (method, n_classes) in [("power-mean", 20_000), ("thin-plate", 2_000)] {
         let one = |i: usize| format!("{} 1:{} 2:{}\n", i % n_classes, i % 97 + 1, i % 89 + 1);
         folder.write("many.svm", (0..2 * n_classes).map(one).collect::<String>());
-        let run = folder.run(&format!("train {method} many.svm -o m --time-limit 0.5 --json")).json();
+        let run =
+            folder.run(&format!("train {method} many.svm --task classification -o m --time-limit 0.5 --json")).json();
         assert_eq!(run["report"]["status"], "time-limit");
         assert!(run["report"]["iterations"].as_array().unwrap().iter().any(|epochs| *epochs == 0), "{method}");
         assert_eq!(run["classes"].as_array().unwrap().len(), n_classes);

@@ -22,7 +22,7 @@ fn points(seed: u64, n: usize, with_unknown: bool) -> Vec<([f64; 2], [Option<boo
 
 /// The labels between the coordinates; unknown ones are empty cells.
 fn csv(points: &[([f64; 2], [Option<bool>; 3])]) -> String {
-    let mut text = "right,x,upper,y,near\n".to_owned();
+    let mut text = "right,u,upper,v,near\n".to_owned();
     for ([x, y], labels) in points {
         let [right, upper, near] = labels.map(|label| label.map_or("", |has| if has { "1" } else { "no" }));
         writeln!(text, "{right},{x},{upper},{y},{near}").unwrap();
@@ -110,11 +110,11 @@ fn a_file_of_its_own_says_the_same() {
 fn what_is_wrong_is_said() {
     let folder = folder();
     folder.run(&format!("train thin-plate train.csv {LABELS} -o m")).well();
-    folder.write("plain.csv", "x,y\n0.1,0.2\n");
+    folder.write("plain.csv", "u,v\n0.1,0.2\n");
     let refused: [(&str, &[&str]); 12] = [
-        ("train thin-plate train.csv --label right,far -o n", &["no label column 'far'", "right, x"]),
+        ("train thin-plate train.csv --label right,far -o n", &["no label column 'far'", "right, u"]),
         ("train thin-plate train.csv --label right,1 -o n", &["twice"]),
-        ("train thin-plate train.csv --label right,x -o n", &["line 2", "'x'", "says not whether"]),
+        ("train thin-plate train.csv --label right,u -o n", &["line 2", "'u'", "says not whether"]),
         ("train thin-plate train.csv --label right,near --id near -o n", &["--id", "taken for the labels"]),
         ("train basis-expansion train.csv --label right,near --memory 200MB -o n", &["--label", "in memory"]),
         ("train auto train.csv --label right,near -o n", &["several labels"]),

@@ -90,7 +90,12 @@ impl Columns {
         if features.is_empty() {
             return Err(IoError::Empty {
                 file: records.file.clone(),
-                what: "no feature columns: all columns are labels (are they separated by commas, or by tabs as .tsv?)",
+                what: match several.is_empty() {
+                    true => {
+                        "no feature columns: the only column is the label (is it separated by commas, or by tabs as .tsv?)"
+                    }
+                    false => "no feature columns: all columns are labels",
+                },
             });
         }
         if let Some(known) = known {

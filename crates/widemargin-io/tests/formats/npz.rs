@@ -272,9 +272,31 @@ fn labels_of_another_file_are_those_of_the_samples() {
         let labels: Vec<String> = blocks.flat_map(|block| labels(&block.unwrap().table)).collect();
         assert_eq!(labels, ["3", "-1", "3"]);
     }
-    assert!(read("few.txt").unwrap_err().to_string().contains("few.txt: 2 labels for at least 3 samples"));
+    assert!(read("few.txt").unwrap_err().to_string().contains("few.txt: 2 labels for 3 samples"));
     assert!(read("many.txt").unwrap_err().to_string().contains("many.txt: 4 labels for 3 samples"));
     assert!(read("floats.npy").unwrap_err().to_string().contains("expected integers or text"));
+    // A column for each of several labels.
+    std::fs::write(path("sets.csv"), "wet,cold\n1,no\n,0\n0,TRUE\n").unwrap();
+    std::fs::write(
+        path("sets.npy"),
+        npy("<f4", false, "(3, 2)", &le(&[1.0, 0.0, f32::NAN, 0.0, 0.0, 1.0], f32::to_le_bytes)),
+    )
+    .unwrap();
+    std::fs::write(
+        path("columns.npy"),
+        npy("<f4", true, "(3, 2)", &le(&[1.0, f32::NAN, 0.0, 0.0, 0.0, 1.0], f32::to_le_bytes)),
+    )
+    .unwrap();
+    for (name, names) in [("sets.csv", ["wet", "cold"]), ("sets.npy", ["0", "1"]), ("columns.npy", ["0", "1"])] {
+        let several = read(name).unwrap().several.unwrap();
+        assert_eq!(several.names.iter().map(ToString::to_string).collect::<Vec<_>>(), names);
+        let codes: Vec<i32> = several.values.iter().map(|x| if x.is_nan() { -1 } else { *x as i32 }).collect();
+        assert_eq!(codes, [1, 0, -1, 0, 0, 1], "{name}");
+        let labels = several.labels().unwrap();
+        assert!(labels.is_several() && labels.len() == 3 && read(name).unwrap().labels.is_none());
+    }
+    std::fs::write(path("two.npy"), npy("<f4", false, "(3, 1)", &le(&[1.0, 2.0, 0.0], f32::to_le_bytes))).unwrap();
+    assert!(read("two.npy").unwrap_err().to_string().contains("row 1, column 0 (from 0): 2, expected 1"));
     let mut blocks = Blocks::open(&path("x.npy"), &options("few.txt")).unwrap();
     assert!(blocks.by_ref().any(|block| block.is_err()));
 }

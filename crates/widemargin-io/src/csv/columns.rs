@@ -10,6 +10,7 @@ use super::header::{Header, LABEL_NAMES, is_one_of};
 use super::records::Records;
 use crate::error::{IoError, Result};
 use crate::options::{ColumnRule, LabelColumn, ReadOptions};
+use crate::problem::CsvProblem;
 
 /// The columns of a file.
 #[derive(Debug)]
@@ -156,6 +157,14 @@ fn in_order(known: &TableColumns, header: &Header, features: Vec<usize>) -> Resu
 /// True for an empty cell and for words that denote missing values.
 pub(crate) fn is_missing(cell: &[u8]) -> bool {
     ["", "na", "n/a", "nan", "null", "none", "?"].iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes()))
+}
+
+/// The text of a cell; none where it is missing.
+pub(crate) fn text_of(cell: &[u8]) -> Result<Option<&str>, CsvProblem> {
+    if is_missing(cell) {
+        return Ok(None);
+    }
+    std::str::from_utf8(cell).map(Some).map_err(|_| CsvProblem::NotText)
 }
 
 /// The number in a cell, however large.

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use widemargin::data::{ColumnKind, TableColumn, TableColumns, as_boolean};
 
-use super::columns::number;
-use super::read::{Reader, text_of};
+use super::columns::{number, text_of};
+use super::read::Reader;
 use crate::error::{IoError, Result};
 use crate::input::open;
 use crate::options::ReadOptions;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use csv::ReaderBuilder;
 use widemargin::data::{DenseMatrix, Encoded, Label, Labels, TableColumns};
 
-use super::columns::{Columns, is_missing, number};
+use super::columns::{Columns, is_missing, number, text_of};
 use super::header::Header;
 use super::records::Records;
 use crate::error::{IoError, Result};
@@ -140,14 +140,6 @@ impl Reader {
         rows.n += 1;
         Ok(true)
     }
-}
-
-/// The text of a cell; none where it is missing.
-pub(crate) fn text_of(cell: &[u8]) -> Result<Option<&str>, CsvProblem> {
-    if is_missing(cell) {
-        return Ok(None);
-    }
-    std::str::from_utf8(cell).map(Some).map_err(|_| CsvProblem::NotText)
 }
 
 impl SampleReader for Reader {

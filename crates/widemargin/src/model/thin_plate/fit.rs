@@ -11,6 +11,7 @@ use super::params::{LANDMARKS, Standardize, ThinPlateParams};
 use super::per_class::joined;
 use super::remarks::{crowded, dependent, scaling_warning};
 use super::remote::ModelFacts;
+use super::scaling_losses::{LeastLoss, ScalingLosses};
 use super::stream::{KernelRows, RowSource};
 use crate::data::{Distinct, Given, Label, Labels, Rows, check_costs, effective_weights, fingerprints};
 use crate::error::{Error, Result};
@@ -395,29 +396,6 @@ impl Attempt {
     fn least(&self) -> LeastLoss {
         let point = self.point();
         LeastLoss { loss: point.loo_squared_hinge.unwrap_or(f64::INFINITY), lambda: point.lambda }
-    }
-}
-
-/// The least leave-one-out loss of a path, and its λ in scale-free units.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct LeastLoss {
-    pub loss: f64,
-    pub lambda: f64,
-}
-
-/// What leave-one-out says of columns as they are and standardised.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ScalingLosses {
-    pub plain: LeastLoss,
-    pub standard: LeastLoss,
-    /// Whether of all samples.
-    pub is_of_all: bool,
-}
-
-impl ScalingLosses {
-    /// Whether standardised columns have the lower loss.
-    pub fn standardize(&self) -> bool {
-        self.standard.loss < self.plain.loss
     }
 }
 

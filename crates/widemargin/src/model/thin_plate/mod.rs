@@ -13,6 +13,7 @@ mod per_class;
 pub(super) mod regressor;
 mod remarks;
 mod remote;
+mod scaling_losses;
 mod spline;
 mod stream;
 

@@ -1,7 +1,7 @@
 //! Warnings that fits of classifiers and of smoothing splines share.
 
-use super::fit::ScalingLosses;
 use super::params::LANDMARKS;
+use super::scaling_losses::ScalingLosses;
 use crate::similarity::ConditionalKernel;
 
 /// Columns whose spreads differ by more than this factor cause a warning.

@@ -7,7 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::super::fit::UNEVEN;
 use super::super::remarks::scaling_warning;
-use super::fit::{Solved, Task};
+use super::task::{Solved, Task};
 use crate::error::{Error, Result};
 use crate::instant::Instant;
 use crate::model::{CChoice, Standardize};

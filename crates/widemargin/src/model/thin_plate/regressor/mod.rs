@@ -6,6 +6,7 @@ mod fit;
 mod landmark_features;
 mod model;
 mod params;
+mod task;
 
 pub use choose::TriedSpline;
 pub(crate) use file::{Header, METHOD};

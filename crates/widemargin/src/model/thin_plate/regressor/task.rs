@@ -1,0 +1,174 @@
+//! What is done with the samples of a smoothing spline: the fit at a kernel and a scaling, exact or on landmarks.
+
+use std::borrow::Cow;
+
+use super::super::fit::merged;
+use super::super::kernel_blocks::{first_of_equals, weighted_gram, weighted_polynomials};
+use super::super::landmarks::{Placed, choose};
+use super::super::params::LANDMARKS;
+use super::ThinPlateRegressorParams;
+use super::file::degree;
+use super::landmark_features::{LandmarkFeatures, Places};
+use crate::data::Targets;
+use crate::error::{Error, Result};
+use crate::linalg::factor::Matrix;
+use crate::memory;
+use crate::model::scale_rows::scale_rows;
+use crate::model::{ChosenRegression, StandardTargets};
+use crate::monitor::Monitor;
+use crate::par::Pool;
+use crate::similarity::{ConditionalKernel, PolynomialSpace};
+use crate::solve::ridge::{Fitted, KernelSolution, Ridge};
+use crate::solve::thin_plate::memory as solver_memory;
+
+/// The distinct samples with weights above 0, and what is done with them.
+pub(super) struct Task<'a> {
+    pub params: &'a ThinPlateRegressorParams,
+    /// Row-major, as given.
+    pub rows: Vec<f64>,
+    pub n_features: usize,
+    pub targets: Targets,
+    pub weights: Vec<f64>,
+    pub pool: &'a Pool,
+    pub monitor: &'a Monitor<'a>,
+}
+
+/// A spline at the C given or selected, of the standardised targets.
+pub(super) struct Solved {
+    pub space: PolynomialSpace,
+    pub standard: StandardTargets,
+    pub chosen: ChosenRegression,
+    /// λ in units of the mean diagonal of the projected kernel.
+    pub lambda: f64,
+    pub rank: usize,
+    /// Row-major.
+    pub bases: Vec<f64>,
+    /// The samples that are bases, if bases are samples.
+    pub support: Vec<usize>,
+    /// α of each output.
+    pub alphas: Vec<Vec<f64>>,
+    /// β of each output.
+    pub betas: Vec<Vec<f64>>,
+    /// ½‖f‖² of each output.
+    pub half_norms: Vec<f64>,
+}
+
+impl Task<'_> {
+    /// The same with some of the samples.
+    pub fn of_rows(&self, some: &[usize]) -> Self {
+        let d = self.n_features;
+        Task {
+            rows: some.iter().flat_map(|&row| &self.rows[row * d..(row + 1) * d]).copied().collect(),
+            targets: self.targets.of_rows(some),
+            weights: some.iter().map(|&row| self.weights[row]).collect(),
+            ..*self
+        }
+    }
+
+    /// The number of landmarks; `None` for the exact solver.
+    pub fn landmarks(&self) -> Option<usize> {
+        let (params, n) = (self.params, self.weights.len());
+        let landmarks = params.n_basis.or((n > params.exact_up_to).then_some(LANDMARKS));
+        // With as many landmarks as samples nothing is saved.
+        landmarks.filter(|&n_basis| n_basis < n)
+    }
+
+    /// The polynomials at the samples.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for too many.
+    pub fn space(&self, rows: &[f64], kernel: ConditionalKernel) -> Result<PolynomialSpace> {
+        PolynomialSpace::fit(rows, &self.weights, self.n_features, degree(kernel))
+    }
+
+    fn scaled(&self, factors: Option<&[f64]>) -> Cow<'_, [f64]> {
+        let Some(factors) = factors else { return Cow::Borrowed(&self.rows) };
+        let mut rows = self.rows.clone();
+        scale_rows(&mut rows, factors);
+        Cow::Owned(rows)
+    }
+
+    fn fitted(&self, standard: &StandardTargets) -> Fitted {
+        let units = self.weights.iter().map(|weight| weight.min(1.0)).collect();
+        Fitted { targets: standard.values.clone(), weights: self.weights.clone(), units }
+    }
+
+    /// The exact fit: every sample is a basis, those at the same place one.
+    pub fn exact(&self, kernel: ConditionalKernel, factors: Option<&[f64]>) -> Result<Solved> {
+        let (n, d, params) = (self.weights.len(), self.n_features, self.params);
+        solver_memory::check(exact_bytes(n), params.memory_limit, n, None, "take landmarks (n_basis)")?;
+        let rows = self.scaled(factors);
+        let space = self.space(&rows, kernel)?;
+        let ones = vec![1.0; n];
+        let gram = weighted_gram(kernel, &rows, d, &ones, self.pool)?;
+        let polynomials = weighted_polynomials(&space, &rows, d, &ones);
+        self.monitor.go_on("solve")?;
+        let standard = StandardTargets::new(&self.targets, &self.weights, true)?;
+        let not_finite = || Error::NotFinite { what: "a kernel value of the samples".into(), value: f64::NAN };
+        let ridge = Ridge::of_kernel(gram, polynomials, self.fitted(&standard)).ok_or_else(not_finite)?;
+        let chosen = ChosenRegression::of(&ridge, &standard, params.c, self.monitor)?;
+        let KernelSolution { alphas, betas } = ridge.kernel_solution(chosen.lambda).ok_or_else(not_finite)?;
+        // αᵀΦα = αᵀ(f − Pβ) = αᵀf, and λα = w(y − f).
+        let half_norm = |output: usize| {
+            let numbers = alphas.col(output).iter().zip(standard.values.col(output)).zip(&self.weights);
+            0.5 * numbers.map(|((a, y), weight)| a * (y - chosen.lambda * a / weight)).sum::<f64>().max(0.0)
+        };
+        let half_norms = (0..alphas.n_cols()).map(half_norm).collect();
+        let first = first_of_equals(&rows, d);
+        let alphas = merged(&columns(&alphas), &first);
+        let support: Vec<usize> = (0..n).filter(|&i| first[i] == i).collect();
+        Ok(Solved {
+            lambda: chosen.lambda / ridge.unit(),
+            rank: ridge.n_free(),
+            bases: support.iter().flat_map(|&i| &rows[i * d..(i + 1) * d]).copied().collect(),
+            alphas: alphas.iter().map(|alphas| support.iter().map(|&i| alphas[i]).collect()).collect(),
+            betas: columns(&betas),
+            half_norms,
+            space,
+            standard,
+            chosen,
+            support,
+        })
+    }
+
+    /// The fit on landmarks, which are fewer than the samples.
+    pub fn on_landmarks(
+        &self,
+        kernel: ConditionalKernel,
+        factors: Option<&[f64]>,
+        n_basis: usize,
+        first_come: &[usize],
+    ) -> Result<Solved> {
+        let (n, n_features, params) = (self.weights.len(), self.n_features, self.params);
+        let rows = self.scaled(factors);
+        let space = self.space(&rows, kernel)?;
+        let needed = memory::product(&[8, n_basis, n_basis, 6]) + memory::product(&[8, n, 3, space.len()]);
+        solver_memory::check(needed, params.memory_limit, n, Some(n_basis), "take fewer landmarks")?;
+        let placed = Placed { rows: &rows, n_features, weights: &self.weights, first_come };
+        let (bases, support) = choose(params.landmarks, n_basis, placed, params.seed, self.pool)?;
+        let roots: Vec<f64> = self.weights.iter().map(|weight| weight.sqrt()).collect();
+        let places = Places { kernel, n_features, samples: &rows, landmarks: &bases };
+        let features = LandmarkFeatures::new(places, &space, &roots, self.pool)?;
+        let standard = StandardTargets::new(&self.targets, &self.weights, true)?;
+        let free = features.free_fit(&standard.values);
+        let ridge = Ridge::of_rows(&features, free, self.fitted(&standard), self.pool, self.monitor)?;
+        let chosen = ChosenRegression::of(&ridge, &standard, params.c, self.monitor)?;
+        let not_finite = || Error::NotFinite { what: "a weight".into(), value: f64::NAN };
+        let weights = ridge.weights(chosen.lambda).ok_or_else(not_finite)?;
+        let (lambda, rank) = (chosen.lambda / ridge.unit(), ridge.n_free());
+        let (alphas, betas) = features.coefficients(&weights, &standard.values);
+        let half_norm = |weights: Vec<f64>| 0.5 * weights.iter().map(|weight| weight * weight).sum::<f64>();
+        let half_norms = columns(&weights).into_iter().map(half_norm).collect();
+        drop(ridge);
+        Ok(Solved { lambda, rank, bases, support, alphas, betas, half_norms, space, standard, chosen })
+    }
+}
+
+/// Peak memory of the exact solver: the kernel, projected and decomposed.
+pub(super) fn exact_bytes(n: usize) -> u64 {
+    memory::product(&[8, n, n, 6])
+}
+
+fn columns(matrix: &Matrix) -> Vec<Vec<f64>> {
+    (0..matrix.n_cols()).map(|at| matrix.col(at).to_vec()).collect()
+}

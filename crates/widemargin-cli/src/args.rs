@@ -7,8 +7,8 @@ use std::time::Duration;
 use clap::Args;
 use widemargin_io::{ColumnRule, Format, LabelColumn, ReadOptions, TextColumn};
 
-use crate::model::Takes;
 use crate::report::Failure;
+use crate::takes::Takes;
 
 /// Options of every command.
 #[derive(Clone, Debug, Args)]

@@ -6,8 +6,8 @@ use widemargin::data::{AnySamples, column_order};
 use widemargin_io::{Block, Blocks, Format, LabelColumn, ReadOptions, Samples};
 
 use crate::args::Input;
-use crate::model::Takes;
 use crate::report::Failure;
+use crate::takes::Takes;
 
 /// The column of labels, which is skipped.
 ///

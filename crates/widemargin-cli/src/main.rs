@@ -27,6 +27,7 @@ mod resources;
 mod samples;
 mod stream;
 mod summary;
+mod takes;
 mod task;
 mod text_table;
 mod thin_plate;

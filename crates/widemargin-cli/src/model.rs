@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use widemargin::data::{AnySamples, TableColumns};
-use widemargin::model::{AnyModel, Classifier, FileFacts, Regressor};
+use widemargin::model::{AnyModel, Classifier, FileFacts};
 use widemargin::solve::Report;
 use widemargin_io::{Format, LabelColumn, ReadOptions, Table};
 
@@ -12,44 +11,10 @@ use crate::args::Input;
 use crate::context::Context;
 use crate::report::{Failure, shown};
 use crate::stream::put_in_order;
+use crate::takes::Takes;
 
 /// A model, whatever its method.
 pub type Model = Box<dyn Classifier>;
-
-/// What a model knows of the samples that it takes.
-#[derive(Clone, Copy)]
-pub struct Takes<'a> {
-    /// Number of features of vectors.
-    pub n_features: Option<usize>,
-    /// Their names.
-    pub feature_names: Option<&'a [String]>,
-    /// How the columns of a table become features.
-    pub table_columns: Option<&'a TableColumns>,
-    /// The samples that it compares others with.
-    pub bases: Option<&'a AnySamples>,
-}
-
-impl<'a> From<&'a dyn Classifier> for Takes<'a> {
-    fn from(model: &'a dyn Classifier) -> Self {
-        Takes {
-            n_features: model.n_features(),
-            feature_names: model.feature_names(),
-            table_columns: model.table_columns(),
-            bases: model.bases(),
-        }
-    }
-}
-
-impl<'a> From<&'a dyn Regressor> for Takes<'a> {
-    fn from(model: &'a dyn Regressor) -> Self {
-        Takes {
-            n_features: model.n_features(),
-            feature_names: model.feature_names(),
-            table_columns: model.table_columns(),
-            bases: model.bases(),
-        }
-    }
-}
 
 /// Reads the file of a classifier for samples that are to be read; refused are those whose format holds another kind than
 /// it takes.

@@ -13,8 +13,8 @@ use widemargin_io::{Block, Blocks, IoError, LabelColumn, LibsvmProblem, ReadOpti
 
 use crate::args::Input;
 use crate::context::Context;
-use crate::model::Takes;
 use crate::report::{Failure, in_file, shown};
+use crate::takes::Takes;
 
 /// Remarks that are told of a file.
 const MOST_REMARKS: usize = 20;

@@ -12,9 +12,10 @@ use crate::args::Input;
 use crate::context::Context;
 use crate::details::sample_text;
 use crate::label_column::label_column;
-use crate::model::{Takes, load_for, read_for};
+use crate::model::{load_for, read_for};
 use crate::output::{print, print_json};
 use crate::report::{Failure, in_file};
+use crate::takes::Takes;
 use crate::text_table::text_table;
 
 /// Arguments of `explain`.

@@ -11,10 +11,11 @@ use widemargin::problem::OneVsRest;
 use crate::args::Input;
 use crate::context::Context;
 use crate::label_column::label_column;
-use crate::model::{Takes, load_any_for};
+use crate::model::load_any_for;
 use crate::output::{Output, check_output};
 use crate::report::{Failure, shown};
 use crate::stream::{predict, score};
+use crate::takes::Takes;
 
 /// Arguments of `predict`.
 #[derive(Debug, Args)]

@@ -121,7 +121,7 @@ fn what_is_wrong_is_said() {
         ("train thin-plate train.csv --label right,near --task regression -o n", &["several labels"]),
         ("cv thin-plate train.csv --label right,near", &["several labels"]),
         ("evaluate m plain.csv", &["several labels", "none of them"]),
-        ("evaluate m test.csv --label right,near", &["feature"]),
+        ("evaluate m test.csv --label right,near", &["'upper'", "missing value"]),
         ("evaluate m test.csv --label right,near,3 --scoring neg-log-loss", &["neg-log-loss", "one class each"]),
         ("evaluate m test.csv --label right,near,3 --plot a.svg", &["--plot"]),
     ];

@@ -93,6 +93,7 @@ html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {
     "show_prev_next": False,
+    "header_links_before_dropdown": 6,
     "navbar_align": "left",
     "navbar_persistent": [],
     "navbar_end": ["search-button-field", "theme-switcher"],
@@ -103,7 +104,7 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
     "secondary_sidebar_items": {"**": ["page-toc"], "docs/index": []},
 }
-html_sidebars = {"docs/index": [], "docs/playground": []}
+html_sidebars = {"docs/index": [], "docs/install": [], "docs/playground": []}
 
 # Only what is in the site is checked: the machines that build it may reach nothing else.
 linkcheck_ignore = [r"https?://", r"mailto:"]

@@ -40,38 +40,59 @@ const state = {
 // Former points and labels, and those that were undone.
 const past = [];
 
-// ---- the worker -----------------------------------------------------------------------------------------------------
+// ---- the workers ----------------------------------------------------------------------------------------------------
 
-let worker;
-let nextId = 1;
-const waiting = new Map();
+/** The library in a worker of its own. */
+class Library {
+  waiting = new Map();
+  /** The last answer that was asked for. */
+  last = Promise.resolve();
 
-function startWorker() {
-  worker = new Worker(new URL("playground-worker.js", import.meta.url), { type: "module" });
-  worker.onmessage = ({ data }) => {
-    const done = waiting.get(data.id);
-    waiting.delete(data.id);
-    if (data.isTrap) {
-      worker.terminate();
-      startWorker();
-    }
-    done?.(data);
-  };
-  worker.onerror = () => say("problem", "The playground could not be started: its files are missing on this site.");
+  constructor() {
+    this.start();
+  }
+
+  start() {
+    this.worker = new Worker(new URL("playground-worker.js", import.meta.url), { type: "module" });
+    this.worker.onmessage = ({ data }) => {
+      const done = this.waiting.get(data.id);
+      this.waiting.delete(data.id);
+      if (data.isTrap) {
+        this.worker.terminate();
+        this.start();
+      }
+      done?.(data);
+    };
+    this.worker.onerror = () => say("problem", "The playground could not be started: its files are missing on this site.");
+  }
+
+  ask(question) {
+    this.last = new Promise((resolve) => {
+      const id = Library.nextId++;
+      this.waiting.set(id, resolve);
+      this.worker.postMessage({ ...question, id });
+    });
+    return this.last;
+  }
+
+  static nextId = 1;
 }
 
-function ask(question, transfer = []) {
-  return new Promise((resolve) => {
-    const id = nextId++;
-    waiting.set(id, resolve);
-    worker.postMessage({ ...question, id }, transfer);
-  });
-}
+// One follows the clicks with what was chosen last; the other compares, which takes longer, and is not waited for.
+const follower = new Library();
+const chooser = new Library();
+// The one whose model is shown.
+let holder = follower;
 
 // ---- fits -----------------------------------------------------------------------------------------------------------
 
 let isFitting = false;
-let isStale = false;
+// How often the visitor changed something, and a promise of the next time.
+let changes = 0;
+let tellChange;
+let changed = new Promise((resolve) => (tellChange = resolve));
+// The last choice of method and similarity, and of which question.
+let choice = null;
 
 function request() {
   const method = byId("method").value;
@@ -102,39 +123,82 @@ function unfit(question) {
   return null;
 }
 
+const isOpen = (question) => question.method === "auto" || question.similarity === "auto";
+// What must be the same for a choice to be of use.
+const openKey = ({ method, n_basis: nBasis, C }) => JSON.stringify([method, nBasis, C]);
+
 /** Fits what is there now; of changes during a fit only the last is fitted. */
 async function fit() {
+  changes += 1;
+  tellChange();
+  changed = new Promise((resolve) => (tellChange = resolve));
   draw();
-  if (isFitting) {
-    isStale = true;
-    return;
-  }
+  if (isFitting) return;
   isFitting = true;
+  let answered;
   do {
-    isStale = false;
-    const [question, view, points] = [request(), state.view, state.points];
-    const start = performance.now();
-    const problem = unfit(question);
-    const answer = problem ? { problem } : await ask({ ask: "fit", request: question, points: gridPoints(view) });
-    if (answer.problem) {
-      state.values = null;
-      state.account = null;
-      if (!isStale) say("problem", answer.problem);
-      byId("code").textContent = "";
-      byId("save-model").disabled = true;
-    } else {
-      Object.assign(state, {
-        values: answer.values,
-        account: answer.account,
-        viewOfValues: view,
-        pointsOfValues: points,
-      });
-    }
-    draw();
-    if (!answer.problem) tell(question, answer, performance.now() - start);
-  } while (isStale);
+    answered = changes;
+    await fitOnce();
+  } while (answered !== changes);
   isFitting = false;
   canvas.dataset.fits = String(Number(canvas.dataset.fits ?? 0) + 1);
+}
+
+/** First with what was chosen last, if something was, then with what the points now ask for; ends early if they change. */
+async function fitOnce() {
+  const [change, next, question, view, points] = [changes, changed, request(), state.view, state.points];
+  const isOutdated = () => change !== changes;
+  const start = performance.now();
+  const problem = unfit(question);
+  if (problem) return show({ problem }, {});
+  const asked = { ask: "fit", points: gridPoints(view) };
+  const known = isOpen(question) && choice?.key === openKey(question) ? choice.chosen : null;
+  let followedMs = null;
+  if (known || !isOpen(question)) {
+    const answer = await follower.ask({ ...asked, request: { ...question, ...known } });
+    // A choice of other points may not fit these: then there is another, or its problem is told.
+    if (!known || !answer.problem) {
+      followedMs = performance.now() - start;
+      show(answer, { question, view, points, library: follower, ms: followedMs, isPassing: known !== null });
+    }
+    if (!known) return;
+  }
+  await Promise.race([chooser.last, next]);
+  if (isOutdated()) return;
+  const chosen = chooser.ask({ ...asked, request: question }).then((answer) => {
+    if (answer.account) {
+      const { method, similarity } = answer.account;
+      choice = { key: openKey(question), chosen: { method, similarity } };
+    }
+    return answer;
+  });
+  const answer = await Promise.race([chosen, next]);
+  if (isOutdated()) return;
+  const chosenMs = performance.now() - start;
+  const library = chooser;
+  show(answer, { question, view, points, library, ms: followedMs ?? chosenMs, chosenMs: followedMs && chosenMs });
+}
+
+/** Draws a fit, and says what there is to say of it. */
+function show(answer, { question, view, points, library, ...told }) {
+  if (answer.problem) {
+    state.values = null;
+    state.account = null;
+    say("problem", answer.problem);
+    byId("code").textContent = "";
+    byId("save-model").disabled = true;
+    draw();
+    return;
+  }
+  holder = library;
+  Object.assign(state, {
+    values: answer.values,
+    account: answer.account,
+    viewOfValues: view,
+    pointsOfValues: points,
+  });
+  draw();
+  tell(question, answer, told);
 }
 
 // ---- words ----------------------------------------------------------------------------------------------------------
@@ -147,7 +211,8 @@ function say(kind, text) {
 
 const rounded = (value) => String(Number(value.toPrecision(3)));
 
-function tell(question, { account, fitMs, evaluateMs }, ms) {
+/** `ms` until something was shown, `chosenMs` until what is open was chosen anew; `isPassing` if that is still to come. */
+function tell(question, { account, fitMs, evaluateMs }, { ms, chosenMs = null, isPassing = false }) {
   const facts = [
     ["Method", METHODS[account.method] ?? account.method],
     [account.method === "basis-expansion" ? "Similarity" : "Kernel", account.similarity],
@@ -157,7 +222,9 @@ function tell(question, { account, fitMs, evaluateMs }, ms) {
   if (account.estimated_error !== null) {
     facts.push(["Expected error", `${(100 * account.estimated_error).toFixed(1)} %, by leaving points out`]);
   }
-  facts.push(["Time", `${ms.toFixed(0)} ms (fit ${fitMs.toFixed(0)}, plot ${evaluateMs.toFixed(0)})`]);
+  const parts = `fit ${fitMs.toFixed(0)}, plot ${evaluateMs.toFixed(0)}`;
+  const time = chosenMs === null ? `${ms.toFixed(0)} ms (${parts})` : `${ms.toFixed(0)} ms, ${chosenMs.toFixed(0)} to choose`;
+  facts.push(["Time", isPassing ? `${time}; choosing anew …` : time]);
   const list = document.createElement("dl");
   for (const [name, value] of facts) {
     const [term, text] = [document.createElement("dt"), document.createElement("dd")];
@@ -181,9 +248,10 @@ function tell(question, { account, fitMs, evaluateMs }, ms) {
     said.push(text);
   }
   const box = byId("said");
-  box.className = "fitted";
+  box.className = isPassing ? "passing" : "fitted";
   box.replaceChildren(...said);
   box.dataset.ms = ms.toFixed(1);
+  box.dataset.chosenMs = chosenMs?.toFixed(1) ?? "";
   byId("code").textContent = python(question);
   byId("save-model").disabled = false;
 }
@@ -235,6 +303,8 @@ function change(points, labels) {
 
 function replaceAll(points, labels, { view = PLANE, classes = NAMES, axes = ["x", "y"] } = {}) {
   Object.assign(state, { view, axes, cursor: null });
+  // Of other points.
+  choice = null;
   if (classes !== state.classes) past.length = 0;
   state.classes = classes;
   nameClasses();
@@ -312,7 +382,7 @@ async function readFile(file) {
     );
     return;
   }
-  const answer = await ask({ ask: "table", bytes: await file.arrayBuffer() });
+  const answer = await follower.ask({ ask: "table", bytes: await file.arrayBuffer() });
   if (answer.problem) {
     say("problem", `${file.name}: ${answer.problem}`);
     return;
@@ -435,7 +505,7 @@ byId("clear").addEventListener("click", () => {
 });
 byId("save-points").addEventListener("click", () => download("points.csv", asCsv(), "text/csv"));
 byId("save-model").addEventListener("click", async () => {
-  const { bytes, problem } = await ask({ ask: "model" });
+  const { bytes, problem } = await holder.ask({ ask: "model" });
   if (problem) say("problem", problem);
   else download("playground.model", bytes, "application/octet-stream");
 });
@@ -445,12 +515,11 @@ new MutationObserver(draw).observe(document.documentElement, { attributes: true,
 // For scripts, such as the test of this page.
 window.widemarginPlayground = {
   state,
-  evaluate: async (points) => (await ask({ ask: "evaluate", points: Float64Array.from(points.flat()) })).values,
-  model: async () => (await ask({ ask: "model" })).bytes,
+  evaluate: async (points) => (await holder.ask({ ask: "evaluate", points: Float64Array.from(points.flat()) })).values,
+  model: async () => (await holder.ask({ ask: "model" })).bytes,
   replaceAll,
 };
 
-startWorker();
 showOptions();
 nameClasses();
 replaceAll(...example(byId("example").value, NAMES));

@@ -112,6 +112,7 @@ def main(argv: list[str] | None = None) -> list[str]:
         display = told.plot()
         predicted.append(str(told.predicted))
         if arguments.out:
+            arguments.out.mkdir(parents=True, exist_ok=True)
             display.figure_.savefig(arguments.out / f"explained_{kind}.png", dpi=150)
     if not arguments.out:
         import matplotlib.pyplot as plt

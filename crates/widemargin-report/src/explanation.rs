@@ -106,7 +106,7 @@ fn head(explanation: &Explanation, sample: Option<(Shown<'_>, usize)>) -> Markup
     html! {
         div class="wm-row" {
             @if let Some((shown, at)) = sample { div style="min-width:8rem;max-width:16rem" { (shown.small(at)) } }
-            div {
+            div class="wm-grow" {
                 p { "Predicted: " b { (explanation.classes[class].to_string()) }
                     @if let Some(probabilities) = &explanation.probabilities { ", probability " (format!("{:.3}", probabilities[class])) } }
                 @if n > 2 {

@@ -212,6 +212,9 @@ fn title_of(method: &str) -> &str {
     }
 }
 
+/// What begins a list of weights in a similarity's spec.
+const WEIGHTS: &str = "weights=";
+
 fn what(model: &dyn Classifier) -> Markup {
     let report = model.report();
     let classes = model.classes();
@@ -244,7 +247,7 @@ fn what(model: &dyn Classifier) -> Markup {
 fn plain(value: &serde_json::Value) -> String {
     use serde_json::Value;
     match value {
-        Value::String(text) => text.clone(),
+        Value::String(text) => abridged(text),
         Value::Bool(yes) => if *yes { "yes" } else { "no" }.into(),
         Value::Number(value) => value.as_f64().map_or_else(|| value.to_string(), number),
         Value::Array(all) if all.is_empty() => "–".into(),
@@ -255,6 +258,30 @@ fn plain(value: &serde_json::Value) -> String {
         Value::Null => "–".into(),
         other => other.to_string(),
     }
+}
+
+/// Of more than six numbers in a row, as the weights of columns in a similarity's spec, only the first three and how many
+/// there are.
+fn abridged(text: &str) -> String {
+    let mut told = String::with_capacity(text.len());
+    for (at, piece) in text.split(WEIGHTS).enumerate() {
+        if at == 0 {
+            told.push_str(piece);
+            continue;
+        }
+        let end = piece.find(|c: char| !(c.is_ascii_digit() || ".;e+-".contains(c))).unwrap_or(piece.len());
+        let (numbers, rest) = piece.split_at(end);
+        let numbers: Vec<&str> = numbers.split(';').collect();
+        told.push_str(WEIGHTS);
+        match numbers[..] {
+            [a, b, c, .., last] if numbers.len() > 6 => {
+                told.push_str(&format!("{a};{b};{c};…;{last} ({} weights)", numbers.len()))
+            }
+            _ => told.push_str(&numbers.join(";")),
+        }
+        told.push_str(rest);
+    }
+    told
 }
 
 fn calibration(model: &dyn Classifier) -> String {
@@ -315,7 +342,7 @@ fn chosen(model: &dyn Classifier) -> Markup {
             }
             @if !notes.is_empty() {
                 h3 { "Notes of the fit" }
-                ul { @for note in notes { li { (note) } } }
+                ul { @for note in notes { li { (abridged(note)) } } }
             }
         }
     }
@@ -427,5 +454,19 @@ fn heaviest_features(model: &PowerMeanSvc) -> Markup {
                 } } }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lists_of_weights_are_abridged() {
+        let text = "z-score:weights=0.1;0.2;.3;4;5e-7;6;7/laplacian:gamma=2 0.02, z-score:weights=1;2/rbf";
+        let expected = "z-score:weights=0.1;0.2;.3;…;7 (7 weights)/laplacian:gamma=2 0.02, z-score:weights=1;2/rbf";
+        assert_eq!(abridged(text), expected);
+        assert_eq!(abridged("edit"), "edit");
+        assert_eq!(abridged("weights=1;2;3;4;5;6"), "weights=1;2;3;4;5;6");
     }
 }

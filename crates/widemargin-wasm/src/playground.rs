@@ -13,6 +13,9 @@ use widemargin::similarity::{AdditiveKernel, AnySimilarity, ConditionalKernel};
 /// More points than this are refused.
 pub const MOST_POINTS: usize = 2000;
 
+/// Between the specs of several similarities.
+const JOINED: &str = " + ";
+
 /// What the page asks for.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -23,7 +26,7 @@ pub struct Request {
     pub labels: Vec<String>,
     /// `auto`, `basis-expansion`, `thin-plate` or `power-mean`.
     pub method: String,
-    /// The spec of the similarity or kernel, or `auto`.
+    /// The spec of the similarity or kernel, or `auto`; of several similarities as in [`Account::similarity`].
     #[serde(default = "auto")]
     pub similarity: String,
     /// The number of bases of the basis expansion; none leaves it open.
@@ -140,7 +143,7 @@ fn fit_rows(request: &Request, rows: &DenseView<'_, f64>, labels: &Labels) -> wi
             if let Some(n_basis) = request.n_basis {
                 params = params.n_basis(n_basis);
             }
-            let specs: Vec<String> = spec.into_iter().cloned().collect();
+            let specs: Vec<String> = spec.iter().flat_map(|spec| spec.split(JOINED)).map(str::to_owned).collect();
             let search = SimilaritySearch::of(&params, &specs, None, request.n_basis.is_none());
             let found = search.choose(&samples, labels, None, &Monitor::none())?;
             Box::new(found.apply(params)?.fit_with(&samples, labels, None, &Monitor::none())?)
@@ -169,7 +172,7 @@ fn told(model: Box<dyn Classifier>, tried: Vec<Tried>) -> Fitted {
     let any: &dyn Any = &*model;
     let (mut similarity, mut estimated_error, mut bases) = (String::new(), None, None);
     if let Some(model) = any.downcast_ref::<BasisExpansionSvc<AnySimilarity>>() {
-        similarity = model.expansion().similarity().specs().join(" + ");
+        similarity = model.expansion().similarity().specs().join(JOINED);
         estimated_error = model.chosen().and_then(|point| point.error_estimate());
         bases = Some(model.basis_rows().to_vec());
     } else if let Some(model) = any.downcast_ref::<ThinPlateSvc>() {
@@ -263,6 +266,8 @@ mod tests {
         };
         let of = given("basis-expansion", "rbf:gamma=1", Some(12), Some(3.0));
         assert_eq!((of.similarity.as_str(), of.c, of.bases.unwrap().len()), ("rbf:gamma=1", vec![3.0], 12));
+        let joined = "rbf:gamma=1 + distance";
+        assert_eq!(given("basis-expansion", joined, None, None).similarity, joined);
         let of = given("thin-plate", "thin-plate", None, None);
         assert_eq!(of.similarity, "thin-plate");
         assert_eq!(given("thin-plate", "auto", None, Some(2.0)).c, [2.0]);

@@ -42,12 +42,18 @@ places = cross_val_predict(svc, names, languages, cv=5, method="decision_functio
 corners = np.stack([[np.sin(angle), np.cos(angle)] for angle in 2 * np.pi * np.arange(3) / 3])
 places = places @ corners
 figure, ax = plt.subplots(figsize=(6, 3.75), layout="constrained")
-for language, colour in zip(SURNAMES, ("#009E73", "#D55E00", "#0072B2"), strict=True):
-    of_it = [place for place, one in enumerate(languages) if one == language]
-    ax.text(*places[of_it].mean(axis=0), language, color=colour, fontsize=22, ha="center", va="center", alpha=0.3)
-    for place in of_it[::3]:
-        ax.text(*places[place], names[place], color=colour, fontsize=10, ha="center", va="center")
 low, high = places.min(axis=0), places.max(axis=0)
-ax.set(xlim=(low[0] - 0.3, high[0] + 0.3), ylim=(low[1] - 0.1, high[1] + 0.1))
+ax.set(xlim=(low[0] - 0.3, high[0] + 0.5), ylim=(low[1] - 0.1, high[1] + 0.1))
+# A name is drawn where there is room for it.
+room, drawn = (high - low) * (0.17, 0.065), []
+colours = dict(zip(SURNAMES, ("#009E73", "#D55E00", "#0072B2"), strict=True))
+for language, colour in colours.items():
+    of_it = [place for place, one in zip(places, languages, strict=True) if one == language]
+    drawn.append(np.mean(of_it, axis=0))
+    ax.text(*drawn[-1], language, color=colour, fontsize=22, ha="center", va="center", alpha=0.3)
+for place, name, language in zip(places, names, languages, strict=True):
+    if all((abs(place - other) > room).any() for other in drawn):
+        drawn.append(place)
+        ax.text(*place, name, color=colours[language], fontsize=10, ha="center", va="center")
 ax.axis("off")
 plt.show()

@@ -134,9 +134,9 @@ fn what_is_wrong_is_said() {
     folder.run("train thin-plate train.csv --labels labels.csv -o n").fails(2, &["line 3", "'b'", "'2'"]);
     folder.write("labels.csv", "a,b\n0,1\n1,0\n");
     folder.run("train thin-plate train.csv --labels labels.csv -o n").fails(2, &["labels.csv", "2", "300"]);
-    let mut constant = csv(&points(1, 50, false)).replace("right,", "all,");
-    constant = constant.lines().map(|line| line.replacen("no,", "1,", 1) + "\n").collect();
-    folder.write("constant.csv", constant);
-    folder.run("train thin-plate constant.csv --label all,near -o n").fails(2, &["column of label all"]);
+    let with_all = |line: &str| format!("1,{}\n", line.split_once(',').unwrap().1);
+    let constant: String = csv(&points(1, 50, false)).lines().skip(1).map(with_all).collect();
+    folder.write("constant.csv", format!("all,u,upper,v,near\n{constant}"));
+    folder.run("train thin-plate constant.csv --label all,upper,near -o n").fails(2, &["column of label all"]);
     assert!(!folder.has("n"));
 }

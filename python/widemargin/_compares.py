@@ -33,6 +33,8 @@ class Compares(NestedSpecMixin, FittedModel, WithBases):
     _target_checks: ClassVar[dict[str, Any]] = {}
     n_basis: Any
     basis: Any
+    # Of similarities that are given, the columns that were taken.
+    _columns: npt.NDArray[np.int64] | None
 
     def _strata(self, y: Any) -> npt.NDArray[np.uint32]:
         """The class of each sample, of which each is represented among the bases."""

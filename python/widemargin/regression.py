@@ -168,7 +168,7 @@ class BasisExpansionRegressor(Compares, FittedRegressor):
         resolved = any_kind(X, self.layout) if searches else resolve(self.similarity, self.layout)
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        self._columns: npt.NDArray[np.int64] | None = None
+        self._columns = None
         if resolved.is_precomputed:
             collected, y = self._precomputed(X, y, sample_weight, n_polynomials_of(resolved.specs[0]))
             if self._columns is not None:

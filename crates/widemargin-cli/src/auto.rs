@@ -56,20 +56,14 @@ impl Method for AutoArgs {
         Ok(())
     }
 
-    fn regression(
-        &self,
-        _: &AutoParams,
-        common: &Common,
-        memory: Option<u64>,
-    ) -> std::result::Result<Regression, Failure> {
+    fn regressions(&self, common: &Common, memory: Option<u64>) -> std::result::Result<Vec<Regression>, Failure> {
         Regression::check(&[
             ("--methods", !self.methods.is_empty()),
             ("--scoring", self.scoring.is_some()),
             ("--class-weight", self.class_weight.is_given()),
         ])?;
         // A basis expansion takes any samples, with nothing to choose.
-        let usual = BasisExpansionArgs::usual();
-        usual.regression(&usual.single(common, memory)?.params, common, memory)
+        BasisExpansionArgs::usual().regressions(common, memory)
     }
 
     fn fit(params: &AutoParams, data: Data<'_>, labels: &Labels, monitor: &Monitor<'_>) -> Result<Model> {

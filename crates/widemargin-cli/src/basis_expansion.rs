@@ -18,7 +18,7 @@ use widemargin_io::Samples;
 
 use crate::args::Common;
 use crate::class_weight::ClassWeightArg;
-use crate::method::{Axis, Data, Method, c_json, text};
+use crate::method::{Axis, Data, Method, Point, c_json, grid, text};
 use crate::model::Model;
 use crate::report::Failure;
 use crate::samples::{check_specs, with_names};
@@ -160,24 +160,66 @@ impl Settings {
     }
 }
 
+/// What a fit of a regression model takes.
+#[derive(Clone)]
+struct RegressionSettings {
+    specs: Specs,
+    normalization: OrAuto<Normalization>,
+    /// The similarity stands for those of the specs.
+    params: BasisExpansionRegressorParams<AdditiveKernel>,
+}
+
+impl RegressionSettings {
+    fn with(
+        self,
+        set: impl FnOnce(BasisExpansionRegressorParams<AdditiveKernel>) -> BasisExpansionRegressorParams<AdditiveKernel>,
+    ) -> Self {
+        RegressionSettings { params: set(self.params), ..self }
+    }
+
+    fn regression(self, json: Value, cells: Vec<(&'static str, String)>) -> Regression {
+        let RegressionSettings { specs, normalization, params } = self;
+        let search = RegressionSearch::of(&params, &specs.0, normalization.given());
+        let fit = move |samples: &Samples, targets: &Targets, weights: Option<&[f64]>, monitor: &Monitor<'_>| {
+            let view = samples.view()?;
+            let found = search.choose(&view, targets, weights, monitor)?;
+            let model = found.apply(params.clone())?.fit_with(&view, targets, weights, monitor)?;
+            Ok(Box::new(model.with_notes(found.told())) as Box<dyn Regressor>)
+        };
+        Regression { fit: Box::new(fit), json, cells }
+    }
+}
+
+fn specs_json(specs: &Specs) -> Value {
+    if specs.0.is_empty() { "auto".into() } else { json!(specs.0) }
+}
+
+fn n_basis_json(n: &OrAuto<usize>) -> Value {
+    n.given().map_or_else(|| text(n), |n| json!(n))
+}
+
+impl BasisExpansionArgs {
+    /// Every combination of the alternatives of `--similarity`.
+    fn specs(&self) -> Vec<Specs> {
+        // Each flag multiplies what there is by its alternatives.
+        let specs = self.similarity.iter().fold(vec![Specs(Vec::new())], |before, given| {
+            let with = |specs: &Specs, spec: &str| Specs([&specs.0[..], &[spec.to_owned()]].concat());
+            before.iter().flat_map(|specs| given.split('|').map(|spec| with(specs, spec))).collect()
+        });
+        // A single `auto` is a search, which is not a spec.
+        specs.into_iter().map(|specs| if specs.0 == ["auto"] { Specs(Vec::new()) } else { specs }).collect()
+    }
+}
+
 impl Method for BasisExpansionArgs {
     const NAME: &'static str = "basis-expansion";
     const REGRESSES: bool = true;
     type Params = Settings;
 
     fn axes(&self) -> Vec<Axis<Settings>> {
-        let alternatives: Vec<Vec<&str>> = self.similarity.iter().map(|given| given.split('|').collect()).collect();
-        // Each flag multiplies what there is by its alternatives.
-        let specs = alternatives.iter().fold(vec![Specs(Vec::new())], |before, alternatives| {
-            let with = |specs: &Specs, spec: &str| Specs([&specs.0[..], &[spec.to_owned()]].concat());
-            before.iter().flat_map(|specs| alternatives.iter().map(|spec| with(specs, spec))).collect()
-        });
-        // A single `auto` is a search, which is not a spec.
-        let specs: Vec<Specs> =
-            specs.into_iter().map(|specs| if specs.0 == ["auto"] { Specs(Vec::new()) } else { specs }).collect();
-        let specs_json = |specs: &Specs| if specs.0.is_empty() { "auto".into() } else { json!(specs.0) };
-        let similarity = Axis::new("similarity", &specs, specs_json, |s: Settings, specs| Settings { specs, ..s });
-        let n_basis_json = |n: &OrAuto<usize>| n.given().map_or_else(|| text(n), |n| json!(n));
+        let alternatives = self.similarity.iter().map(|given| given.split('|').count());
+        let similarity =
+            Axis::new("similarity", &self.specs(), specs_json, |s: Settings, specs| Settings { specs, ..s });
         let n_basis = Axis::new("n_basis", &self.n_basis, n_basis_json, |s: Settings, n_basis| {
             let s = Settings { n_basis, ..s };
             match n_basis {
@@ -193,7 +235,7 @@ impl Method for BasisExpansionArgs {
             }
         });
         vec![
-            Axis { n_given: alternatives.iter().map(Vec::len).max().unwrap_or(1), ..similarity },
+            Axis { n_given: alternatives.max().unwrap_or(1), ..similarity },
             Axis::new("C", &self.c, c_json, |s: Settings, c| s.with(|p| p.c(c))),
             Axis { head: "bases", ..n_basis },
             Axis::new("basis", &self.basis, text, |s: Settings, basis| s.with(|p| p.basis(basis))),
@@ -231,41 +273,37 @@ impl Method for BasisExpansionArgs {
         Ok(settings.params.clone().with_similarity(AnySimilarity::new(specs)?).check()?)
     }
 
-    fn regression(
-        &self,
-        settings: &Settings,
-        common: &Common,
-        _: Option<u64>,
-    ) -> std::result::Result<Regression, Failure> {
+    fn regressions(&self, common: &Common, _: Option<u64>) -> std::result::Result<Vec<Regression>, Failure> {
         Regression::check(&[
             ("--loss", self.loss != [AnyLoss::default()]),
             ("--penalty", self.penalty != [Penalty::default()]),
             ("--max-basis", self.max_basis.is_some()),
-            ("--intercept penalised", self.intercept == [Intercept::Penalised]),
+            ("--intercept penalised", self.intercept.contains(&Intercept::Penalised)),
             ("--class-weight", self.class_weight.is_given()),
         ])?;
-        let mut params = BasisExpansionRegressorParams::new(AdditiveKernel::Chi2)
-            .basis(self.basis[0].clone())
-            .c(self.c[0])
-            .intercept(self.intercept[0] == Intercept::Free)
-            .seed(common.seed)
-            .threads(common.threads);
-        if let Some(n_basis) = settings.n_basis.given() {
-            params = params.n_basis(n_basis);
-        }
-        let search = RegressionSearch::of(&params, &settings.specs.0, settings.normalization.given());
-        let json = json!({
-            "task": "regression", "similarity": settings.specs.to_string(), "n_basis": settings.n_basis.to_string(),
-            "basis": self.basis[0].to_string(), "normalization": settings.normalization.to_string(), "C": c_json(&self.c[0]),
-            "intercept": self.intercept[0].to_string(), "seed": common.seed,
+        type Chosen = RegressionSettings;
+        let n_basis = Axis::new("n_basis", &self.n_basis, n_basis_json, |s: Chosen, n| match n {
+            OrAuto::Auto => s,
+            OrAuto::Given(n) => s.with(|p| p.n_basis(n)),
         });
-        let fit = move |samples: &Samples, targets: &Targets, weights: Option<&[f64]>, monitor: &Monitor<'_>| {
-            let view = samples.view()?;
-            let found = search.choose(&view, targets, weights, monitor)?;
-            let model = found.apply(params.clone())?.fit_with(&view, targets, weights, monitor)?;
-            Ok(Box::new(model.with_notes(found.told())) as Box<dyn Regressor>)
-        };
-        Ok(Regression { fit: Box::new(fit), json })
+        let axes = [
+            Axis::new("similarity", &self.specs(), specs_json, |s: Chosen, specs| Chosen { specs, ..s }),
+            Axis::new("C", &self.c, c_json, |s: Chosen, c| s.with(|p| p.c(c))),
+            Axis { head: "bases", ..n_basis },
+            Axis::new("basis", &self.basis, text, |s: Chosen, basis| s.with(|p| p.basis(basis))),
+            Axis::new("normalization", &self.normalization, text, |s: Chosen, normalization| Chosen {
+                normalization,
+                ..s
+            }),
+            Axis::new("intercept", &self.intercept, text, |s: Chosen, intercept| {
+                s.with(|p| p.intercept(intercept == Intercept::Free))
+            }),
+        ];
+        let params = BasisExpansionRegressorParams::new(AdditiveKernel::Chi2).seed(common.seed).threads(common.threads);
+        let params = RegressionSettings { specs: Specs(Vec::new()), normalization: OrAuto::Auto, params };
+        let json = json!({ "task": "regression", "seed": common.seed });
+        let points = grid(Point { params, json, cells: Vec::new() }, &axes).into_iter();
+        Ok(points.map(|point| point.params.regression(point.json, point.cells)).collect())
     }
 
     fn fit(settings: &Settings, data: Data<'_>, labels: &Labels, monitor: &Monitor<'_>) -> Result<Model> {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use widemargin::data::{FoldClasses, Labels, grouped_folds, stratified_folds};
-use widemargin::select::Scoring;
+use widemargin::select::{RegressionScoring, Scoring};
 use widemargin_io::{LabelColumn, read_groups};
 
 use crate::context::Context;
@@ -61,6 +61,25 @@ impl FoldArgs {
         Ok(Folds { of, n_groups: groups.map(|groups| groups.classes().len()) })
     }
 
+    /// Divides samples with numbers to predict.
+    pub fn folds_of_numbers(
+        &self,
+        context: &Context,
+        file: &Path,
+        n: usize,
+        column: Option<&Labels>,
+    ) -> Result<Folds, Failure> {
+        let groups = self.groups.as_ref().map(|groups| self.read(groups, file, n)).transpose()?;
+        let groups = groups.or_else(|| column.cloned());
+        // With one class for all, there is nothing but the sizes to balance.
+        let (one, seed) = (Labels::new(vec![0i64; n]), context.common.seed);
+        let of = match &groups {
+            Some(groups) => grouped_folds(&one, groups, self.folds, seed)?,
+            None => stratified_folds(&one, self.folds, seed)?,
+        };
+        Ok(Folds { of, n_groups: groups.map(|groups| groups.classes().len()) })
+    }
+
     fn read(&self, groups: &Path, file: &Path, n: usize) -> Result<Labels, Failure> {
         if groups.as_os_str() == "-" {
             return Err(Failure::input("--groups is not read from standard input").help("write them to a file"));
@@ -76,6 +95,19 @@ impl FoldArgs {
 }
 
 impl Folds {
+    /// Refuses a score of numbers that folds have too few samples for.
+    pub fn check_sizes(&self, scoring: RegressionScoring) -> Result<(), Failure> {
+        let n_folds = self.of.iter().max().map_or(0, |last| last + 1);
+        let size = |fold: usize| self.of.iter().filter(|of| **of == fold).count();
+        match (0..n_folds).find(|&fold| scoring == RegressionScoring::R2 && size(fold) < 2) {
+            Some(fold) => {
+                let failure = format!("fold {} of {n_folds} has one sample, and {scoring} takes two", fold + 1);
+                Err(Failure::input(failure).help("ask for fewer --folds, or take --scoring neg-mean-absolute-error"))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Refuses a score that is not defined for a fold.
     pub fn check_scoring(&self, scoring: Scoring, labels: &Labels) -> Result<(), Failure> {
         let all: Vec<usize> = (0..labels.len()).collect();

@@ -25,6 +25,7 @@ mod progress;
 mod report;
 mod resources;
 mod samples;
+mod scoring;
 mod stream;
 mod summary;
 mod takes;

@@ -80,6 +80,27 @@ pub fn c_json(c: &CChoice) -> Value {
     c.given().map_or_else(|| text(c), |c| json!(c))
 }
 
+/// Every combination of the values of axes, from a point that has what else is given.
+pub fn grid<P: Clone>(base: Point<P>, axes: &[Axis<P>]) -> Vec<Point<P>> {
+    let mut points = vec![base];
+    for axis in axes.iter().take(1).chain(axes.iter().skip(2)).chain(axes.get(1)) {
+        let with = |point: &Point<P>, choice: &Choice<P>| {
+            let (mut json, mut cells) = (point.json.clone(), point.cells.clone());
+            json[axis.name] = choice.json.clone();
+            cells.push((axis.head, choice.cell.clone()));
+            Point { params: (choice.set)(point.params.clone()), json, cells }
+        };
+        points = points.iter().flat_map(|point| axis.choices.iter().map(move |choice| with(point, choice))).collect();
+    }
+    for point in &mut points {
+        // The second column came last.
+        if let Some(rest) = point.cells.get_mut(1..).filter(|rest| !rest.is_empty()) {
+            rest.rotate_right(1);
+        }
+    }
+    points
+}
+
 /// The options of a method. Those that can be searched hold a list.
 pub trait Method: Args {
     /// The method's name on the command line.
@@ -115,8 +136,9 @@ pub trait Method: Args {
         true
     }
 
-    /// A fit of its regression model, with parameters that were checked as those of a classifier.
-    fn regression(&self, _: &Self::Params, _: &Common, _: Option<u64>) -> Result<Regression, Failure> {
+    /// A fit of its regression model for every combination of the given values, which were checked as those of a
+    /// classifier.
+    fn regressions(&self, _: &Common, _: Option<u64>) -> Result<Vec<Regression>, Failure> {
         Err(Regression::none_of(Self::NAME))
     }
 
@@ -124,25 +146,8 @@ pub trait Method: Args {
     fn grid(&self, common: &Common, memory: Option<u64>) -> Result<Vec<Point<Self::Params>>, Failure> {
         let mut json = self.json();
         json["seed"] = json!(common.seed);
-        let axes = self.axes();
-        let mut points = vec![Point { params: self.params(common, memory), json, cells: Vec::new() }];
-        for axis in axes.iter().take(1).chain(axes.iter().skip(2)).chain(axes.get(1)) {
-            let with = |point: &Point<Self::Params>, choice: &Choice<Self::Params>| {
-                let (mut json, mut cells) = (point.json.clone(), point.cells.clone());
-                json[axis.name] = choice.json.clone();
-                cells.push((axis.head, choice.cell.clone()));
-                Point { params: (choice.set)(point.params.clone()), json, cells }
-            };
-            points =
-                points.iter().flat_map(|point| axis.choices.iter().map(move |choice| with(point, choice))).collect();
-        }
-        for point in &mut points {
-            // The second column came last.
-            if let Some(rest) = point.cells.get_mut(1..).filter(|rest| !rest.is_empty()) {
-                rest.rotate_right(1);
-            }
-            Self::check(&point.params)?;
-        }
+        let points = grid(Point { params: self.params(common, memory), json, cells: Vec::new() }, &self.axes());
+        points.iter().try_for_each(|point| Self::check(&point.params))?;
         Ok(points)
     }
 

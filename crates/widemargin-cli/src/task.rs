@@ -15,7 +15,7 @@ use widemargin_io::{Samples, Table};
 use crate::args::Input;
 use crate::context::Context;
 use crate::labels::{check_labels, with_fraction};
-use crate::report::{Failure, shown};
+use crate::report::{Failure, in_file, shown};
 
 /// What a model predicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -33,9 +33,29 @@ pub struct Regression {
     pub fit: Box<dyn Fn(&Samples, &Targets, Option<&[f64]>, &Monitor<'_>) -> Result<Box<dyn Regressor>>>,
     /// Its parameters by name.
     pub json: Value,
+    /// Those that may be searched, as a table shows them under their heads.
+    pub cells: Vec<(&'static str, String)>,
 }
 
 impl Regression {
+    /// The model of a whole table, with the names or the words of its columns; `file` is where the table is from.
+    pub fn model(
+        &self,
+        (file, table): (&Path, &Table),
+        targets: &Targets,
+        monitor: &Monitor<'_>,
+    ) -> std::result::Result<Box<dyn Regressor>, Failure> {
+        let model = (self.fit)(&table.samples, targets, table.weights.as_deref(), monitor)
+            .map_err(|error| in_file(error, file, table, 0))?;
+        Ok(match &table.columns {
+            Some(columns) => {
+                let model = model.with_table_columns(Some(columns.clone()))?;
+                model.with_remarks(columns.told(), Vec::new())
+            }
+            None => model.with_feature_names(table.feature_names.clone())?,
+        })
+    }
+
     /// The refusal of a method that has none.
     pub fn none_of(method: &str) -> Failure {
         Failure::input(format!("--task regression: {method} predicts classes"))

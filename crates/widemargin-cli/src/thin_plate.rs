@@ -17,7 +17,7 @@ use widemargin_io::Samples;
 
 use crate::args::Common;
 use crate::class_weight::ClassWeightArg;
-use crate::method::{Axis, Data, Method, c_json, text};
+use crate::method::{Axis, Data, Method, Point, c_json, grid, text};
 use crate::model::Model;
 use crate::report::Failure;
 use crate::samples::rows;
@@ -136,6 +136,19 @@ impl fmt::Display for BasisSize {
     }
 }
 
+fn size_json(size: &BasisSize) -> Value {
+    match size {
+        BasisSize::Landmarks(n) => json!(n),
+        named => text(named),
+    }
+}
+
+impl ThinPlateArgs {
+    fn kernels(&self) -> Vec<KernelArg> {
+        self.kernel.iter().flat_map(|list| list.0.iter().copied()).collect()
+    }
+}
+
 impl Method for ThinPlateArgs {
     const NAME: &'static str = "thin-plate";
     const KEEPS_WITHIN_MEMORY: bool = true;
@@ -143,11 +156,6 @@ impl Method for ThinPlateArgs {
     type Params = ThinPlateParams;
 
     fn axes(&self) -> Vec<Axis<ThinPlateParams>> {
-        let kernels: Vec<_> = self.kernel.iter().flat_map(|list| list.0.iter().copied()).collect();
-        let size_json = |size: &BasisSize| match size {
-            BasisSize::Landmarks(n) => json!(n),
-            named => text(named),
-        };
         let null_space = Axis::new("null_space", &self.null_space, text, ThinPlateParams::null_space);
         let size = Axis::new("n_basis", &self.n_basis, size_json, |params: ThinPlateParams, size| match size {
             BasisSize::Auto => params.exact_up_to(EXACT_UP_TO),
@@ -155,7 +163,7 @@ impl Method for ThinPlateArgs {
             BasisSize::Landmarks(n) => params.n_basis(Some(n)),
         });
         vec![
-            Axis::new("kernel", &kernels, text, |params: ThinPlateParams, kernel| match kernel {
+            Axis::new("kernel", &self.kernels(), text, |params: ThinPlateParams, kernel| match kernel {
                 KernelArg::Auto => params.kernel_auto(),
                 KernelArg::Given(kernel) => params.kernel(kernel),
             }),
@@ -189,38 +197,39 @@ impl Method for ThinPlateArgs {
         Ok(params.check()?)
     }
 
-    fn regression(&self, _: &ThinPlateParams, common: &Common, memory: Option<u64>) -> Result<Regression, Failure> {
+    fn regressions(&self, common: &Common, memory: Option<u64>) -> Result<Vec<Regression>, Failure> {
         Regression::check(&[
             ("--per-class", self.per_class),
             ("--null-space", self.null_space != [NullSpace::Auto]),
             ("--class-weight", self.class_weight.is_given()),
         ])?;
-        let kernel = self.kernel[0].0[0];
-        let params = ThinPlateRegressorParams::new(ConditionalKernel::Distance)
-            .c(self.c[0])
-            .landmarks(self.basis[0])
-            .standardize(self.standardize[0])
-            .seed(common.seed)
-            .threads(common.threads);
-        let params = match kernel {
-            KernelArg::Auto => params.kernel_auto(),
-            KernelArg::Given(kernel) => params.kernel(kernel),
-        };
-        let params = match self.n_basis[0] {
+        type Params = ThinPlateRegressorParams;
+        let size = Axis::new("n_basis", &self.n_basis, size_json, |params: Params, size| match size {
             BasisSize::Auto => params.exact_up_to(SPLINE_EXACT_UP_TO),
             BasisSize::Exact => params,
             BasisSize::Landmarks(n) => params.n_basis(Some(n)),
-        };
-        let params = memory.map_or(params.clone(), |bytes| params.memory_limit(bytes));
-        let json = json!({
-            "task": "regression", "kernel": kernel.to_string(), "C": c_json(&self.c[0]),
-            "n_basis": self.n_basis[0].to_string(), "basis": self.basis[0].to_string(),
-            "standardize": self.standardize[0].to_string(), "seed": common.seed,
         });
-        let fit = move |samples: &Samples, targets: &Targets, weights: Option<&[f64]>, monitor: &Monitor<'_>| {
-            Ok(Box::new(params.fit_with(&rows(samples)?, targets, weights, monitor)?) as Box<dyn Regressor>)
+        let axes = [
+            Axis::new("kernel", &self.kernels(), text, |params: Params, kernel| match kernel {
+                KernelArg::Auto => params.kernel_auto(),
+                KernelArg::Given(kernel) => params.kernel(kernel),
+            }),
+            Axis::new("C", &self.c, c_json, Params::c),
+            Axis { head: "landmarks", ..size },
+            Axis::new("basis", &self.basis, text, Params::landmarks),
+            Axis::new("standardize", &self.standardize, text, Params::standardize),
+        ];
+        let params = Params::new(ConditionalKernel::Distance).seed(common.seed).threads(common.threads);
+        let params = memory.map_or(params.clone(), |bytes| params.memory_limit(bytes));
+        let json = json!({ "task": "regression", "seed": common.seed });
+        let fit = |point: Point<Params>| {
+            let params = point.params;
+            let fit = move |samples: &Samples, targets: &Targets, weights: Option<&[f64]>, monitor: &Monitor<'_>| {
+                Ok(Box::new(params.fit_with(&rows(samples)?, targets, weights, monitor)?) as Box<dyn Regressor>)
+            };
+            Regression { fit: Box::new(fit), json: point.json, cells: point.cells }
         };
-        Ok(Regression { fit: Box::new(fit), json })
+        Ok(grid(Point { params, json, cells: Vec::new() }, &axes).into_iter().map(fit).collect())
     }
 
     fn fit(

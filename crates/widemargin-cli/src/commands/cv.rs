@@ -1,31 +1,32 @@
 //! `widemargin cv`: cross-validation of every point of a grid.
 
 use std::cell::Cell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde_json::{Value, json};
 use widemargin::Result;
-use widemargin::data::Labels;
+use widemargin::data::Targets;
 use widemargin::monitor::{Monitor, Stopped};
-use widemargin::select::{CrossValidation, Scoring, cross_validate};
+use widemargin::select::{CrossValidation, RegressionScoring, Scoring, cross_validate};
 use widemargin::solve::Status;
-use widemargin_io::{ReadOptions, Table};
+use widemargin_io::{ReadOptions, Samples, Table};
 
 use crate::args::Input;
 use crate::commands::choice::{Choice, Task};
 use crate::context::Context;
 use crate::folds::{FoldArgs, Folds};
 use crate::labels::check_labels;
-use crate::method::{Data, Method, Point};
-use crate::model::{Model, named};
+use crate::method::{Data, Method};
+use crate::model::named;
 use crate::output::{check_model_file, print, print_json};
 use crate::report::{Failure, in_file};
 use crate::resources::Memory;
 use crate::samples::in_whole;
-use crate::summary::{Summary, Trained};
-use crate::task::TaskName;
+use crate::scoring::AnyScoring;
+use crate::summary::{RegressionSummary, Summary, Trained};
+use crate::task::{TaskName, targets_of};
 use crate::text_table::text_table;
 
 /// Arguments of `cv`.
@@ -44,14 +45,15 @@ struct Options {
     output: Option<PathBuf>,
     #[command(flatten)]
     folds: FoldArgs,
-    /// The score by which points are compared, as scikit-learn defines it: accuracy, balanced-accuracy, f1-macro, roc-auc
-    /// (of more than two classes the mean of each against the rest), average-precision (of the second of two classes),
-    /// neg-log-loss, neg-brier-score (of the probabilities)
-    #[arg(long, default_value_t, value_name = "NAME")]
-    scoring: Scoring,
+    /// The score by which points are compared, as scikit-learn defines it: of classes accuracy [default],
+    /// balanced-accuracy, f1-macro, roc-auc (of more than two classes the mean of each against the rest),
+    /// average-precision (of the second of two classes), neg-log-loss, neg-brier-score (of the probabilities); of numbers
+    /// r2 [default], neg-mean-absolute-error, neg-root-mean-squared-error
+    #[arg(long, value_name = "NAME")]
+    scoring: Option<AnyScoring>,
     #[command(flatten)]
     memory: Memory,
-    /// What is predicted: classes alone can be cross-validated
+    /// What is predicted: classes, or numbers by basis-expansion or thin-plate
     #[arg(long, value_name = "TASK", default_value = "classification")]
     task: TaskName,
     /// Print one JSON object instead of a table
@@ -81,83 +83,167 @@ impl Task for Options {
             let failure = Failure::input(format!("--memory: `cv {}` holds all samples and their features", M::NAME));
             return Err(failure.help("choose parameters on a part of the samples, then `train --memory` on all"));
         }
-        if self.task == TaskName::Regression {
-            let failure = Failure::input("--task regression: `cv` compares classifiers");
-            return Err(
-                failure.help("`train --task regression` chooses similarity and C by leave-one-out, and tells R²")
-            );
-        }
-        let points = method.grid(&context.common, self.memory.memory)?;
-        let file = &self.input.data;
         if let Some(output) = &self.output {
             check_model_file(output, &self.input)?;
             if let Some(groups) = &self.folds.groups {
                 widemargin::output::check(output, &[("the file of the groups", groups)])?;
             }
         }
-        let options = ReadOptions { group: self.folds.group.clone(), ..self.input.options_to_learn() };
-        let (table, seconds_read) = context.read(file, &options)?;
+        match self.task {
+            TaskName::Classification => self.compare_classes(method, context),
+            TaskName::Regression => self.compare_numbers(method, context),
+        }
+    }
+}
+
+impl Options {
+    fn compare_classes<M: Method>(&self, method: &M, context: &Context) -> Result<(), Failure> {
+        let points = method.grid(&context.common, self.memory.memory)?;
+        let scoring = match self.scoring {
+            Some(asked) => AnyScoring::all_of_classes(&[asked])?[0],
+            None => Scoring::default(),
+        };
+        let (table, seconds_read) = self.read(context)?;
+        let file = &self.input.data;
         let labels = table.require_labels(file)?;
         check_labels(context, &self.input, &table)?;
         labels.check(table.samples.n_rows()).map_err(|error| in_file(error, file, &table, 0))?;
         let folds = self.folds.folds(context, file, labels, table.groups.as_ref())?;
-        folds.check_scoring(self.scoring, labels)?;
-        let n_points = points.len();
+        folds.check_scoring(scoring, labels)?;
+        let search = Search::new(self, context, &table, &folds, AnyScoring::Classes(scoring));
+        let threads = context.common.threads;
+        let shown: Vec<Shown> = points.iter().map(|point| (point.json.clone(), point.cells.clone())).collect();
+        let (tried, best) = search.try_all(&shown, |point, train, test, monitor| {
+            let (part, weights) = search.part(train)?;
+            let data = Data::Samples(&part, weights.as_deref());
+            let model = M::fit(&points[point].params, data, &labels.select(train), monitor)
+                .map_err(|error| in_whole(error, train))?;
+            let (part, weights) = search.part(test)?;
+            let values =
+                model.decision_function(&part.view()?, threads, monitor).map_err(|error| in_whole(error, test))?;
+            let score = scoring.score_model(&*model, &labels.select(test), weights.as_deref(), values.values())?;
+            Ok((score, model.report().status))
+        })?;
+        let mut found = search.json(M::NAME, &tried, best);
+        found["classes"] = json!(labels.classes());
+        search.tell(found, &tried, best, |output, monitor| {
+            let samples = Data::Samples(&table.samples, table.weights.as_deref());
+            let model = M::fit(&points[best].params, samples, labels, monitor).and_then(|model| named(model, &table));
+            let model = model.map_err(|error| in_file(error, file, &table, 0))?;
+            let samples = Trained::of(&table, &*model)?;
+            let summary = Summary::of_written(context, &*model, samples, seconds_read, output)?;
+            Ok((summary.json(points[best].json.clone()), summary.summary()))
+        })
+    }
+
+    fn compare_numbers<M: Method>(&self, method: &M, context: &Context) -> Result<(), Failure> {
+        // What is common to both tasks is checked as it is for classes.
+        method.grid(&context.common, self.memory.memory)?;
+        let points = method.regressions(&context.common, self.memory.memory)?;
+        let scoring = match self.scoring {
+            Some(asked) => AnyScoring::all_of_numbers(&[asked])?[0],
+            None => RegressionScoring::default(),
+        };
+        let (table, seconds_read) = self.read(context)?;
+        let file = &self.input.data;
+        let targets = Targets::single(targets_of(table.require_labels(file)?, file, 0)?)?;
+        let folds = self.folds.folds_of_numbers(context, file, targets.len(), table.groups.as_ref())?;
+        folds.check_sizes(scoring)?;
+        let search = Search::new(self, context, &table, &folds, AnyScoring::Numbers(scoring));
+        let threads = context.common.threads;
+        let shown: Vec<Shown> = points.iter().map(|point| (point.json.clone(), point.cells.clone())).collect();
+        let (tried, best) = search.try_all(&shown, |point, train, test, monitor| {
+            let (part, weights) = search.part(train)?;
+            let model = (points[point].fit)(&part, &targets.of_rows(train), weights.as_deref(), monitor)
+                .map_err(|error| in_whole(error, train))?;
+            let (part, weights) = search.part(test)?;
+            let values = model.predict(&part.view()?, threads, monitor).map_err(|error| in_whole(error, test))?;
+            let score = scoring.score(&targets.of_rows(test).output(0), &values.values, weights.as_deref())?;
+            Ok((score, model.report().status))
+        })?;
+        let mut found = search.json(M::NAME, &tried, best);
+        found["task"] = json!("regression");
+        search.tell(found, &tried, best, |output, monitor| {
+            let model = points[best].model((file, &table), &targets, monitor)?;
+            let samples = Trained::numbers_of(&table, &*model)?;
+            let summary = RegressionSummary::of_written(context, &*model, samples, seconds_read, output)?;
+            Ok((summary.json(&points[best].json), summary.summary()))
+        })
+    }
+
+    fn read(&self, context: &Context) -> Result<(Table, f64), Failure> {
+        let options = ReadOptions { group: self.folds.group.clone(), ..self.input.options_to_learn() };
+        context.read(&self.input.data, &options)
+    }
+}
+
+/// The parameters of a point, in JSON and as the cells of a table under their heads.
+type Shown = (Value, Vec<(&'static str, String)>);
+
+/// The data and settings of the search.
+struct Search<'a> {
+    options: &'a Options,
+    context: &'a Context,
+    table: &'a Table,
+    folds: &'a Folds,
+    scoring: AnyScoring,
+    /// The part of the time limit that the fit on all samples may take, by the longest fold so far.
+    reserve: Cell<Duration>,
+}
+
+impl<'a> Search<'a> {
+    fn new(
+        options: &'a Options,
+        context: &'a Context,
+        table: &'a Table,
+        folds: &'a Folds,
+        scoring: AnyScoring,
+    ) -> Self {
+        Search { options, context, table, folds, scoring, reserve: Cell::new(Duration::ZERO) }
+    }
+
+    /// Some of the samples, and their weights.
+    fn part(&self, rows: &[usize]) -> Result<(Samples, Option<Vec<f64>>)> {
+        let weights = self.table.weights.as_ref().map(|weights| rows.iter().map(|&row| weights[row]).collect());
+        Ok((self.table.samples.select(rows)?, weights))
+    }
+
+    /// Tries the points until the time limit, and tells the best of them. `fold` fits the point of a number to the first
+    /// rows and gives its score on the others.
+    fn try_all(
+        &self,
+        points: &[Shown],
+        fold: impl Fn(usize, &[usize], &[usize], &Monitor<'_>) -> Result<(f64, Status)>,
+    ) -> Result<(Vec<Tried>, usize), Failure> {
+        let (context, file) = (self.context, &self.options.input.data);
         context.bar.say("");
-        context.bar.count(n_points * self.folds.folds);
-        let reserve = Cell::new(Duration::ZERO);
-        let search = Search { context, table: &table, labels, options: self, folds: &folds, reserve };
-        let mut tried = Vec::new();
-        for point in &points {
-            match search.try_out::<M>(point) {
+        context.bar.count(points.len() * self.options.folds.folds);
+        let mut tried: Vec<Tried> = Vec::new();
+        for (number, point) in points.iter().enumerate() {
+            match self.try_out(point, |train, test, monitor| fold(number, train, test, monitor)) {
                 Ok(Some(point)) => tried.push(point),
                 Ok(None) => break,
-                Err(error) => return Err(in_file(error, file, &table, 0)),
+                Err(error) => return Err(in_file(error, file, self.table, 0)),
             }
         }
         context.bar.hide();
         if tried.is_empty() {
             return Err(Failure::work("the time limit passed before the first point of the grid was done"));
         }
-        let n_tried = tried.len();
+        let (n_tried, n_points) = (tried.len(), points.len());
         if n_tried < n_points {
             context.note(&format!("warning: the time limit passed after {n_tried} of {n_points} points"));
         }
-        let best = (0..tried.len()).fold(0, |best, i| if mean(&tried[i]) > mean(&tried[best]) { i } else { best });
-        let found = search.json(M::NAME, &tried, best);
-        if !self.json {
-            print(&as_text(self.scoring, &tried, best))?;
-        }
-        let Some(output) = &self.output else { return if self.json { print_json(&found) } else { Ok(()) } };
-        let best = &points[best];
-        let model = search.refit::<M>(best).map_err(|error| in_file(error, file, &table, 0))?;
-        let samples = Trained::of(&table, &*model)?;
-        let summary = Summary::of_written(context, &*model, samples, seconds_read, output)?;
-        if self.json {
-            let mut all = summary.json(best.json.clone());
-            all.as_object_mut().into_iter().zip(found.as_object()).for_each(|(all, found)| all.extend(found.clone()));
-            return print_json(&all);
-        }
-        let parameters: Vec<String> = best.cells.iter().map(|(head, cell)| format!("{head} = {cell}")).collect();
-        context.note(&format!("the best point on all samples: {}\n{}", parameters.join(", "), summary.summary()));
-        Ok(())
+        let best = (0..n_tried).fold(0, |best, i| if mean(&tried[i]) > mean(&tried[best]) { i } else { best });
+        Ok((tried, best))
     }
-}
 
-/// The data and settings of the search.
-struct Search<'a> {
-    context: &'a Context,
-    table: &'a Table,
-    labels: &'a Labels,
-    options: &'a Options,
-    folds: &'a Folds,
-    /// The part of the time limit that the fit on all samples may take, by the longest fold so far.
-    reserve: Cell<Duration>,
-}
-
-impl Search<'_> {
     /// All folds of a grid point; `None` if the time limit passes first.
-    fn try_out<M: Method>(&self, point: &Point<M::Params>) -> Result<Option<Tried>> {
+    fn try_out(
+        &self,
+        (json, cells): &Shown,
+        fold: impl Fn(&[usize], &[usize], &Monitor<'_>) -> Result<(f64, Status)>,
+    ) -> Result<Option<Tried>> {
         let (start, sink) = (Instant::now(), |_| ());
         let mut converged = true;
         let scores = cross_validate(&self.folds.of, |train, test| {
@@ -167,7 +253,7 @@ impl Search<'_> {
                 return Ok(f64::NAN);
             }
             let started = Instant::now();
-            let (score, status) = self.fold::<M>(&point.params, train, test, &monitor)?;
+            let (score, status) = fold(train, test, &monitor)?;
             if self.options.output.is_some() {
                 // All samples are as many folds as those of a fit, and one; twice, because time may grow faster.
                 let n_folds = self.options.folds.folds as f64;
@@ -179,44 +265,33 @@ impl Search<'_> {
             Ok(if status == Status::TimeLimit { f64::NAN } else { score })
         })?;
         let seconds = start.elapsed().as_secs_f64();
-        Ok(scores.mean().is_finite().then_some(Tried {
-            json: point.json.clone(),
-            cells: point.cells.clone(),
-            scores,
-            seconds,
-            converged,
-        }))
+        let (json, cells) = (json.clone(), cells.clone());
+        Ok(scores.mean().is_finite().then_some(Tried { json, cells, scores, seconds, converged }))
     }
 
-    /// The model of a point, of all samples.
-    fn refit<M: Method>(&self, point: &Point<M::Params>) -> Result<Model> {
-        let sink = |progress| self.context.bar.fit("the best point: ", progress);
-        let monitor = self.context.monitor(&sink);
-        let samples = Data::Samples(&self.table.samples, self.table.weights.as_deref());
-        named(M::fit(&point.params, samples, self.labels, &monitor)?, self.table)
-    }
-
-    /// The score on the samples `test` of a model of the samples `train`.
-    fn fold<M: Method>(
+    /// Prints what was found. If a model is to be written, `written` fits the best point to all samples, writes it to the
+    /// file, and gives what `train` tells of it, in JSON and as text.
+    fn tell(
         &self,
-        params: &M::Params,
-        train: &[usize],
-        test: &[usize],
-        monitor: &Monitor<'_>,
-    ) -> Result<(f64, Status)> {
-        let (labels, threads) = (self.labels, self.context.common.threads);
-        let part = self.table.samples.select(train)?;
-        let weights_of = |rows: &[usize]| -> Option<Vec<f64>> {
-            self.table.weights.as_ref().map(|weights| rows.iter().map(|&row| weights[row]).collect())
-        };
-        let (of_train, of_test) = (weights_of(train), weights_of(test));
-        let model = M::fit(params, Data::Samples(&part, of_train.as_deref()), &labels.select(train), monitor)
-            .map_err(|error| in_whole(error, train))?;
-        let part = self.table.samples.select(test)?;
-        let values = model.decision_function(&part.view()?, threads, monitor).map_err(|error| in_whole(error, test))?;
-        let scoring = self.options.scoring;
-        let score = scoring.score_model(&*model, &labels.select(test), of_test.as_deref(), values.values())?;
-        Ok((score, model.report().status))
+        found: Value,
+        tried: &[Tried],
+        best: usize,
+        written: impl FnOnce(&Path, &Monitor<'_>) -> Result<(Value, String), Failure>,
+    ) -> Result<(), Failure> {
+        let as_json = self.options.json;
+        if !as_json {
+            print(&as_text(self.scoring, tried, best))?;
+        }
+        let Some(output) = &self.options.output else { return if as_json { print_json(&found) } else { Ok(()) } };
+        let sink = |progress| self.context.bar.fit("the best point: ", progress);
+        let (mut all, summary) = written(output, &self.context.monitor(&sink))?;
+        if as_json {
+            all.as_object_mut().into_iter().zip(found.as_object()).for_each(|(all, found)| all.extend(found.clone()));
+            return print_json(&all);
+        }
+        let parameters: Vec<String> = tried[best].cells.iter().map(|(head, cell)| format!("{head} = {cell}")).collect();
+        self.context.note(&format!("the best point on all samples: {}\n{summary}", parameters.join(", ")));
+        Ok(())
     }
 
     /// As `--json` prints it.
@@ -240,10 +315,9 @@ impl Search<'_> {
             "n_samples": samples.n_rows(),
             "samples": samples.kind(),
             "n_features": (samples.kind() == "vectors").then(|| samples.n_cols()),
-            "classes": self.labels.classes(),
             "folds": self.options.folds.folds,
             "n_groups": self.folds.n_groups,
-            "scoring": self.options.scoring.to_string(),
+            "scoring": self.scoring.to_string(),
             "seed": self.context.common.seed,
             "points": points,
             "best": best,
@@ -256,14 +330,16 @@ fn mean(tried: &Tried) -> f64 {
 }
 
 /// One line per point. Constant columns are omitted, except for the first two (the kernel and C).
-fn as_text(scoring: Scoring, tried: &[Tried], best: usize) -> String {
+fn as_text(scoring: AnyScoring, tried: &[Tried], best: usize) -> String {
     let first = &tried[0].cells;
     let varies = |column: usize| tried.iter().any(|t| t.cells[column] != first[column]);
     let shown: Vec<usize> = (0..first.len()).filter(|&column| column < 2 || varies(column)).collect();
     let mut heads: Vec<&str> = shown.iter().map(|&column| first[column].0).collect();
-    // Losses have no largest value to be a percentage of.
-    let (score, factor, digits) =
-        if scoring.needs_probabilities() { (scoring.to_string(), 1.0, 4) } else { (format!("{scoring} %"), 100.0, 2) };
+    let (score, factor, digits) = match scoring {
+        AnyScoring::Classes(of) if !of.needs_probabilities() => (format!("{scoring} %"), 100.0, 2),
+        // Losses have no largest value to be a percentage of.
+        AnyScoring::Classes(_) | AnyScoring::Numbers(_) => (scoring.to_string(), 1.0, 4),
+    };
     heads.extend([&score, "seconds", ""]);
     let rows: Vec<Vec<String>> = (0..tried.len())
         .map(|i| {

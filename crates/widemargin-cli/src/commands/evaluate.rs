@@ -13,12 +13,13 @@ use widemargin::select::{ConfusionMatrix, Evaluation, Ranking, Scoring};
 
 use crate::args::Input;
 use crate::commands::evaluate_labels::evaluate_labels;
-use crate::commands::evaluate_numbers::{AnyScoring, evaluate_numbers};
+use crate::commands::evaluate_numbers::evaluate_numbers;
 use crate::context::Context;
 use crate::model::load_any_for;
 use crate::output::{check_output, print, print_json};
 use crate::plot;
 use crate::report::{Failure, shown};
+use crate::scoring::AnyScoring;
 use crate::stream::score;
 use crate::text_table::text_table;
 

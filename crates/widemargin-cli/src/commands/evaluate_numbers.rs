@@ -1,15 +1,13 @@
 //! `widemargin evaluate` for a regression model.
 
-use std::fmt;
 use std::path::Path;
-use std::str::FromStr;
 use std::time::Instant;
 
 use indicatif::HumanCount;
 use serde_json::{Map, json};
+use widemargin::Result;
 use widemargin::model::Regressor;
-use widemargin::select::{RegressionScoring, Scoring};
-use widemargin::{Error, Result};
+use widemargin::select::RegressionScoring;
 
 use crate::args::Input;
 use crate::context::Context;
@@ -17,65 +15,6 @@ use crate::output::{print, print_json};
 use crate::report::{Failure, shown};
 use crate::stream::predict;
 use crate::task::targets_of;
-
-/// A score of classes, or of numbers.
-#[derive(Clone, Copy, Debug)]
-pub enum AnyScoring {
-    Classes(Scoring),
-    Numbers(RegressionScoring),
-}
-
-impl fmt::Display for AnyScoring {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            AnyScoring::Classes(scoring) => scoring.fmt(f),
-            AnyScoring::Numbers(scoring) => scoring.fmt(f),
-        }
-    }
-}
-
-impl FromStr for AnyScoring {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        let of_numbers = name.parse().map(AnyScoring::Numbers);
-        of_numbers.or_else(|_| name.parse().map(AnyScoring::Classes)).map_err(|error: Error| match error {
-            Error::UnknownName { what, given, expected } => {
-                let numbers = RegressionScoring::ALL.map(|scoring| scoring.to_string()).join(", ");
-                Error::UnknownName { what, given, expected: format!("{expected}; of a regression model {numbers}") }
-            }
-            error => error,
-        })
-    }
-}
-
-impl AnyScoring {
-    /// The scores, which must be of classes.
-    pub fn all_of_classes(asked: &[Self]) -> Result<Vec<Scoring>, Failure> {
-        let of = |one: &Self| match one {
-            AnyScoring::Classes(scoring) => Ok(*scoring),
-            AnyScoring::Numbers(scoring) => {
-                let failure =
-                    Failure::input(format!("--scoring {scoring} is of numbers, and the model predicts classes"));
-                Err(failure.help("name a score of classes, such as accuracy or neg-log-loss"))
-            }
-        };
-        asked.iter().map(of).collect()
-    }
-
-    /// The scores, which must be of numbers.
-    pub fn all_of_numbers(asked: &[Self]) -> Result<Vec<RegressionScoring>, Failure> {
-        let of = |one: &Self| match one {
-            AnyScoring::Numbers(scoring) => Ok(*scoring),
-            AnyScoring::Classes(scoring) => {
-                let failure =
-                    Failure::input(format!("--scoring {scoring} is of classes, and the model predicts numbers"));
-                Err(failure.help("name one of r2, neg-mean-absolute-error, neg-root-mean-squared-error"))
-            }
-        };
-        asked.iter().map(of).collect()
-    }
-}
 
 /// Compares what a regression model predicts with the targets of samples.
 pub fn evaluate_numbers(

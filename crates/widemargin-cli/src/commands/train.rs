@@ -92,7 +92,8 @@ impl Task for Files {
         check_model_file(output, &files.input)?;
         files.folders.check(&files.input)?;
         if files.task == Some(TaskName::Regression) {
-            let regression = method.regression(&point.params, &context.common, files.memory.memory)?;
+            // As many as there are points: one.
+            let regression = method.regressions(&context.common, files.memory.memory)?.swap_remove(0);
             let is_in_memory = !(M::fits_blocks(&point.params) && files.folders.ask_for_blocks(files.memory));
             return files.run_regression(&regression, is_in_memory, context);
         }
@@ -141,15 +142,7 @@ impl Files {
         let monitor = context.monitor(&sink);
         let (table, seconds_read) = context.read(data, &self.input.options_to_learn())?;
         let targets = Targets::single(targets_of(table.require_labels(data)?, data, 0)?)?;
-        let model = (regression.fit)(&table.samples, &targets, table.weights.as_deref(), &monitor)
-            .map_err(|error| in_file(error, data, &table, 0))?;
-        let model = match &table.columns {
-            Some(columns) => {
-                let model = model.with_table_columns(Some(columns.clone()))?;
-                model.with_remarks(columns.told(), Vec::new())
-            }
-            None => model.with_feature_names(table.feature_names.clone())?,
-        };
+        let model = regression.model((data, &table), &targets, &monitor)?;
         let samples = Trained::numbers_of(&table, &*model)?;
         let summary = RegressionSummary::of_written(context, &*model, samples, seconds_read, output)?;
         if self.json {

@@ -1,6 +1,7 @@
 //! Numbers in place of classes: training, predicting and scoring them, and what is refused.
 
 use serde_json::Value;
+use widemargin::data::{Labels, stratified_folds};
 
 use super::Folder;
 use super::kinds::Chance;
@@ -121,6 +122,84 @@ fn labels_that_could_be_either_are_asked_about() {
     folder.run("train thin-plate whole.csv --label 2 --task regression -o n").well();
 }
 
+/// The folds of `cv` are those of the seed: with the rows of each fold in files of their own, `train` and `evaluate` find
+/// its scores.
+#[test]
+fn cross_validation_of_numbers_is_training_and_evaluating_fold_by_fold() {
+    let folder = folder();
+    let text = table(1, 150);
+    let rows: Vec<&str> = text.lines().skip(1).collect();
+    let folds = stratified_folds(&Labels::new(vec![0i64; rows.len()]), 3, 7).unwrap();
+    for (method, flags, n_points) in [
+        ("thin-plate", "--kernel distance -C 0.1,1,10", 3),
+        ("thin-plate", "--n-basis 20,none -C 1", 2),
+        ("basis-expansion", "--similarity rbf:gamma=0.1|laplacian:gamma=0.1 -C auto,1 --normalization z-score", 4),
+    ] {
+        for scoring in ["r2", "neg-mean-absolute-error", "neg-root-mean-squared-error"] {
+            let search = format!(
+                "cv {method} train.csv --label price --task regression {flags} --folds 3 --seed 7 --scoring {scoring} --json"
+            );
+            let told = folder.run(&search).json();
+            let points = told["points"].as_array().unwrap();
+            assert_eq!((points.len(), &told["scoring"]), (n_points, &Value::from(scoring)));
+            let mean = |point: &Value| point["mean"].as_f64().unwrap();
+            let best = told["best"].as_u64().unwrap() as usize;
+            assert!(points.iter().all(|point| mean(point) <= mean(&points[best])));
+            let last = &points[n_points - 1]["parameters"];
+            let given = |name: &str| match &last[name] {
+                Value::String(text) => text.clone(),
+                Value::Array(specs) => specs[0].as_str().unwrap().to_owned(),
+                number => number.to_string(),
+            };
+            let own = match method {
+                "thin-plate" => format!("--kernel {} --n-basis {}", given("kernel"), given("n_basis")),
+                _ => format!("--similarity {} --normalization z-score", given("similarity")),
+            };
+            for fold in 0..3 {
+                let part = |tested: bool| {
+                    let of = |row: &usize| (folds[*row] == fold) == tested;
+                    let rows = (0..rows.len()).filter(of).map(|row| format!("{}\n", rows[row]));
+                    "a,b,price\n".to_owned() + &rows.collect::<String>()
+                };
+                folder.write("part.csv", part(false));
+                folder.write("rest.csv", part(true));
+                let fit = format!("train {method} part.csv --label price --task regression --seed 7 -o f");
+                folder.run(&format!("{fit} {own} -C {}", given("C"))).well();
+                let alone = folder.run(&format!("evaluate f rest.csv --label price --scoring {scoring} --json")).json();
+                let (alone, found) = (alone["scores"][scoring].as_f64(), points[n_points - 1]["scores"][fold].as_f64());
+                assert!((alone.unwrap() - found.unwrap()).abs() < 1e-9, "{method} {fold}: {alone:?} {found:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_best_point_of_numbers_is_written_and_groups_are_kept_together() {
+    let folder = folder();
+    let search = "cv thin-plate train.csv --label price --task regression -C 0.001,1 --kernel distance";
+    let shown = folder.run(search).well().out;
+    assert!(shown.contains("r2") && shown.contains("* best"), "{shown}");
+    let told = folder.run(&format!("{search} -o best --json")).json();
+    assert_eq!((&told["task"], &told["parameters"]["C"]), (&Value::from("regression"), &Value::from(1.0)));
+    folder.run("train thin-plate train.csv --label price --task regression -C 1 --kernel distance -o same").well();
+    let predicted = |model: &str| folder.run(&format!("predict {model} test.csv --label price")).well().out;
+    assert_eq!(predicted("best"), predicted("same"));
+
+    // Targets of nothing but chance, each row twice, as a group: only a copy among the rows trained on knows its target.
+    let mut chance = Chance::new(4);
+    let mut row =
+        |row: usize| format!("{},{},{},{row}\n", chance.below(1000), chance.below(1000), chance.below(1000)).repeat(2);
+    let twice: String = (0..40).map(&mut row).collect();
+    folder.write("twice.csv", "a,b,price,who\n".to_owned() + &twice);
+    let mean = |flags: &str| {
+        let search =
+            format!("cv thin-plate twice.csv --label price --task regression -C 1000 --kernel distance {flags}");
+        folder.run(&format!("{search} --json")).json()["points"][0]["mean"].as_f64().unwrap()
+    };
+    let (apart, together) = (mean("--group who"), mean(""));
+    assert!(apart < 0.0 && together > 0.3, "{apart} {together}");
+}
+
 #[test]
 fn what_is_no_regression_is_refused_in_words() {
     let folder = folder();
@@ -128,7 +207,12 @@ fn what_is_no_regression_is_refused_in_words() {
     let refused =
         run(&format!("train power-mean {TRAIN}")).fails(2, &["--task regression: power-mean predicts classes"]);
     assert!(refused.err.contains("thin-plate"), "{}", refused.err);
-    run(&format!("cv thin-plate {}", TRAIN.replace("-o m", ""))).fails(2, &["`cv` compares classifiers"]);
+    let search = |method: &str| format!("cv {method} train.csv --label price --task regression");
+    run(&search("power-mean")).fails(2, &["--task regression: power-mean predicts classes"]);
+    run(&format!("{} --scoring accuracy", search("thin-plate"))).fails(2, &["accuracy is of classes"]);
+    run("cv thin-plate train.csv --label price --scoring r2").fails(2, &["r2 is of numbers"]);
+    run(&format!("{} --folds 150", search("thin-plate"))).fails(2, &["fold 1 of 150 has one sample", "r2 takes two"]);
+    run(&format!("{} --intercept free,penalised", search("basis-expansion"))).fails(2, &["--intercept penalised"]);
     run(&format!("train thin-plate {TRAIN} --per-class")).fails(2, &["--per-class is of classes"]);
     run(&format!("train basis-expansion {TRAIN} --loss logistic")).fails(2, &["--loss is of classes"]);
     run(&format!("train basis-expansion {TRAIN} --memory 1GB")).fails(2, &["holds all samples in memory"]);

@@ -1,0 +1,68 @@
+//! `--scoring`: scores of classes and of numbers by name.
+
+use std::fmt;
+use std::str::FromStr;
+
+use widemargin::select::{RegressionScoring, Scoring};
+use widemargin::{Error, Result};
+
+use crate::report::Failure;
+
+/// A score of classes, or of numbers.
+#[derive(Clone, Copy, Debug)]
+pub enum AnyScoring {
+    Classes(Scoring),
+    Numbers(RegressionScoring),
+}
+
+impl fmt::Display for AnyScoring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AnyScoring::Classes(scoring) => scoring.fmt(f),
+            AnyScoring::Numbers(scoring) => scoring.fmt(f),
+        }
+    }
+}
+
+impl FromStr for AnyScoring {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        let of_numbers = name.parse().map(AnyScoring::Numbers);
+        of_numbers.or_else(|_| name.parse().map(AnyScoring::Classes)).map_err(|error: Error| match error {
+            Error::UnknownName { what, given, expected } => {
+                let numbers = RegressionScoring::ALL.map(|scoring| scoring.to_string()).join(", ");
+                Error::UnknownName { what, given, expected: format!("{expected}; of a regression model {numbers}") }
+            }
+            error => error,
+        })
+    }
+}
+
+impl AnyScoring {
+    /// The scores, which must be of classes.
+    pub fn all_of_classes(asked: &[Self]) -> Result<Vec<Scoring>, Failure> {
+        let of = |one: &Self| match one {
+            AnyScoring::Classes(scoring) => Ok(*scoring),
+            AnyScoring::Numbers(scoring) => {
+                let failure =
+                    Failure::input(format!("--scoring {scoring} is of numbers, and the model predicts classes"));
+                Err(failure.help("name a score of classes, such as accuracy or neg-log-loss"))
+            }
+        };
+        asked.iter().map(of).collect()
+    }
+
+    /// The scores, which must be of numbers.
+    pub fn all_of_numbers(asked: &[Self]) -> Result<Vec<RegressionScoring>, Failure> {
+        let of = |one: &Self| match one {
+            AnyScoring::Numbers(scoring) => Ok(*scoring),
+            AnyScoring::Classes(scoring) => {
+                let failure =
+                    Failure::input(format!("--scoring {scoring} is of classes, and the model predicts numbers"));
+                Err(failure.help("name one of r2, neg-mean-absolute-error, neg-root-mean-squared-error"))
+            }
+        };
+        asked.iter().map(of).collect()
+    }
+}

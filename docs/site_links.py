@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
+
 ROOT = Path(__file__).resolve().parents[1]
 # A link of Markdown to something in the repository: its text and its target without an anchor.
 _LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^()\s#]+)\)")
@@ -116,8 +118,19 @@ def _escaped(text: str) -> str:
     return start + re.sub(r"(\w)_(?!\w)", r"\1\\_", rest).replace("|", r"\|")
 
 
+def trim(app: Any, doctree: Any) -> None:
+    """Code without the blank lines that end a part of a file."""
+    for block in doctree.findall(nodes.literal_block):
+        text = block.astext()
+        # What Sphinx highlights has no markup.
+        if block.rawsource == text != text.rstrip():
+            block.rawsource = text.rstrip()
+            block[:] = [nodes.Text(block.rawsource)]
+
+
 def setup(app: Any) -> dict[str, Any]:
     app.connect("source-read", prepare)
+    app.connect("doctree-read", trim)
     app.connect("autodoc-skip-member", skip)
     app.connect("autodoc-process-docstring", escape, priority=100)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -11,6 +11,11 @@ use crate::linalg::factor::{Matrix, Side, product};
 /// magnified a hundredfold at most.
 const COVARIANCE_FLOOR: f64 = 1e-4;
 
+/// Up to so many columns, rows are multiplied by a matrix in double precision: the matrix divides by roots of small
+/// eigenvalues, so that the terms cancel, and sums in single precision would depend on the order in which a machine adds
+/// them. The products of more columns take most of the time of a map, and are in single precision.
+const PRECISE_COLUMNS: usize = 512;
+
 /// Maps similarities to features.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum PartMap {
@@ -80,8 +85,7 @@ impl PartMap {
             let mut parts: Vec<&mut [f32]> = parts.collect();
             let mut block: Vec<f32> = parts.iter().flat_map(|part| part.iter()).copied().collect();
             block.chunks_mut(n_columns.max(1)).for_each(|row| self.centre(row));
-            let mut features = vec![0.0; block.len()];
-            linalg::times(&mut features, &block, matrix, n_columns);
+            let features = product_of_rows(&block, matrix, n_columns, n_columns);
             parts.iter_mut().zip(features.chunks(n_columns.max(1))).for_each(|(part, row)| part.copy_from_slice(row));
         } else {
             parts.for_each(|part| self.centre(part));
@@ -100,9 +104,7 @@ impl PartMap {
         match self {
             PartMap::Affine { .. } => place(out, block),
             PartMap::Whitening { matrix, .. } | PartMap::Projection { matrix, .. } => {
-                let mut features = vec![0.0; block.len() / n_columns.max(1) * n_features];
-                linalg::times(&mut features, block, matrix, n_columns);
-                place(out, &features);
+                place(out, &product_of_rows(block, matrix, n_columns, n_features));
             }
         }
     }
@@ -205,9 +207,49 @@ impl PartMap {
     }
 }
 
+/// Rows of `n_columns` numbers times a matrix of `n_features` columns, row-major. A row of the product does not depend on
+/// the other rows, bit for bit.
+fn product_of_rows(rows: &[f32], matrix: &[f32], n_columns: usize, n_features: usize) -> Vec<f32> {
+    let n = rows.len() / n_columns.max(1) * n_features;
+    if n_columns > PRECISE_COLUMNS {
+        let mut product = vec![0.0; n];
+        linalg::times(&mut product, rows, matrix, n_columns);
+        return product;
+    }
+    let wide = |numbers: &[f32]| -> Vec<f64> { numbers.iter().map(|&x| x.into()).collect() };
+    let mut product = vec![0.0; n];
+    linalg::times(&mut product, &wide(rows), &wide(matrix), n_columns);
+    product.into_iter().map(|x| x as f32).collect()
+}
+
 /// A part's bases, and the polynomials in its last columns.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes {
     pub n_bases: usize,
     pub n_polynomials: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn features_of_few_columns_are_exact_sums_rounded_once() {
+        let (n, n_columns, n_features) = (5, 300, 7);
+        let at = |i: usize, scale: f32| ((i as f32 * 0.618).fract() - 0.5) * scale;
+        // Large numbers, whose products cancel.
+        let matrix: Vec<f32> = (0..n_columns * n_features).map(|i| at(i, 2000.0)).collect();
+        let rows: Vec<f32> = (0..n * n_columns).map(|i| at(i, 1.0)).collect();
+        let exact = |row: usize, feature: usize| -> f64 {
+            let products = (0..n_columns).map(|c| (rows[row * n_columns + c], matrix[c * n_features + feature]));
+            products.map(|(x, y)| f64::from(x) * f64::from(y)).sum()
+        };
+        let map = PartMap::Projection { matrix: matrix.clone(), n_columns, n_features };
+        let mut features = vec![0.0; n * n_features];
+        map.apply(&mut rows.clone(), &mut features, n_features, 0);
+        for (i, found) in features.iter().enumerate() {
+            let right = exact(i / n_features, i % n_features);
+            assert!((f64::from(*found) - right).abs() <= 1e-7 * right.abs() + 1e-9, "{found} instead of {right}");
+        }
+    }
 }

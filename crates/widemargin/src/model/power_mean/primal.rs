@@ -36,15 +36,16 @@ const NONZERO: f64 = 40.0;
 /// The relative duality gap of fits without some rows.
 const HELD_OUT_TOL: f64 = 1e-2;
 
-/// Explicit φ(x) takes 8 bytes per coordinate: above this size, descent continues alone.
-const MOST_BYTES: usize = 4 << 30;
+/// Explicit φ(x) takes 8 bytes per coordinate: above this size, descent continues alone. As u64, since in
+/// the 32 bits of WebAssembly it would be 0.
+const MOST_BYTES: u64 = 4 << 30;
 
 impl PowerMeanParams {
     /// The settings of the descent, with fewer epochs if Newton's method can take over.
     pub(crate) fn limit(&self, problem: &DualProblem<'_>, settings: DualSettings) -> DualSettings {
         let able = problem.map.is_symmetric()
             && problem.loss == Loss::SquaredHinge
-            && explicit_bytes(problem.rows, problem.map) <= MOST_BYTES;
+            && explicit_bytes(problem.rows, problem.map) as u64 <= MOST_BYTES;
         if !able {
             return settings;
         }

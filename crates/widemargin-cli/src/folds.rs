@@ -61,8 +61,8 @@ impl FoldArgs {
         Ok(Folds { of, n_groups: groups.map(|groups| groups.classes().len()) })
     }
 
-    /// Divides samples with numbers to predict.
-    pub fn folds_of_numbers(
+    /// Divides samples at random, or by their groups.
+    pub fn unstratified(
         &self,
         context: &Context,
         file: &Path,

@@ -15,6 +15,7 @@ mod demo;
 mod details;
 mod folds;
 mod label_column;
+mod label_scores;
 mod labels;
 mod method;
 mod model;

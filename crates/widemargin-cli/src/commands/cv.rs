@@ -17,6 +17,7 @@ use crate::args::Input;
 use crate::commands::choice::{Choice, Task};
 use crate::context::Context;
 use crate::folds::{FoldArgs, Folds};
+use crate::label_scores::{KeptLabels, LabelScores, check_scoring};
 use crate::labels::check_labels;
 use crate::method::{Data, Method};
 use crate::model::named;
@@ -45,8 +46,8 @@ struct Options {
     output: Option<PathBuf>,
     #[command(flatten)]
     folds: FoldArgs,
-    /// The score by which points are compared, as scikit-learn defines it: of classes accuracy [default],
-    /// balanced-accuracy, f1-macro, roc-auc (of more than two classes the mean of each against the rest),
+    /// The score by which points are compared, as scikit-learn defines it: of classes accuracy [default; of several
+    /// labels that of all of a sample], balanced-accuracy, f1-macro, roc-auc (of more than two classes the mean of each against the rest),
     /// average-precision (of the second of two classes), neg-log-loss, neg-brier-score (of the probabilities); of numbers
     /// r2 [default], neg-mean-absolute-error, neg-root-mean-squared-error
     #[arg(long, value_name = "NAME")]
@@ -105,11 +106,17 @@ impl Options {
         };
         let (table, seconds_read) = self.read(context)?;
         let file = &self.input.data;
-        let labels = table.require_labels(file)?;
-        check_labels(context, &self.input, &table)?;
-        labels.check(table.samples.n_rows()).map_err(|error| in_file(error, file, &table, 0))?;
-        let folds = self.folds.folds(context, file, labels, table.groups.as_ref())?;
-        folds.check_scoring(scoring, labels)?;
+        let labels = &*table.one_or_several_labels(file)?;
+        let folds = if table.several.is_some() {
+            check_scoring(scoring)?;
+            self.folds.unstratified(context, file, labels.len(), table.groups.as_ref())?
+        } else {
+            check_labels(context, &self.input, &table)?;
+            labels.check(table.samples.n_rows()).map_err(|error| in_file(error, file, &table, 0))?;
+            let folds = self.folds.folds(context, file, labels, table.groups.as_ref())?;
+            folds.check_scoring(scoring, labels)?;
+            folds
+        };
         let search = Search::new(self, context, &table, &folds, AnyScoring::Classes(scoring));
         let threads = context.common.threads;
         let shown: Vec<Shown> = points.iter().map(|point| (point.json.clone(), point.cells.clone())).collect();
@@ -121,7 +128,16 @@ impl Options {
             let (part, weights) = search.part(test)?;
             let values =
                 model.decision_function(&part.view()?, threads, monitor).map_err(|error| in_whole(error, test))?;
-            let score = scoring.score_model(&*model, &labels.select(test), weights.as_deref(), values.values())?;
+            let score = match &table.several {
+                Some(several) => {
+                    let mut kept = KeptLabels::default();
+                    // A model keeps the order of the labels.
+                    let order: Vec<usize> = (0..several.names.len()).collect();
+                    kept.add(several, &order, test.iter().copied(), values.values(), table.weights.as_deref());
+                    LabelScores::of(&kept, model.classes()).score(scoring)?
+                }
+                None => scoring.score_model(&*model, &labels.select(test), weights.as_deref(), values.values())?,
+            };
             Ok((score, model.report().status))
         })?;
         let mut found = search.json(M::NAME, &tried, best);
@@ -147,7 +163,7 @@ impl Options {
         let (table, seconds_read) = self.read(context)?;
         let file = &self.input.data;
         let targets = Targets::single(targets_of(table.require_labels(file)?, file, 0)?)?;
-        let folds = self.folds.folds_of_numbers(context, file, targets.len(), table.groups.as_ref())?;
+        let folds = self.folds.unstratified(context, file, targets.len(), table.groups.as_ref())?;
         folds.check_sizes(scoring)?;
         let search = Search::new(self, context, &table, &folds, AnyScoring::Numbers(scoring));
         let threads = context.common.threads;

@@ -5,35 +5,16 @@ use std::time::Instant;
 
 use indicatif::HumanCount;
 use serde_json::{Map, Value, json};
-use widemargin::data::{Label, Labels};
 use widemargin::model::Classifier;
-use widemargin::select::{ClassScore, Evaluation, Scoring};
-use widemargin_io::Indicators;
+use widemargin::select::Scoring;
 
 use crate::args::Input;
 use crate::context::Context;
+use crate::label_scores::{KeptLabels, LabelScores, OfLabel, check_scoring, order_of};
 use crate::output::{print, print_json};
 use crate::report::{Failure, shown};
 use crate::stream::score;
 use crate::text_table::text_table;
-
-/// What is counted of one label, over the samples of which it is known.
-struct OfLabel {
-    name: Label,
-    evaluation: Evaluation,
-    /// Of the samples that have it.
-    has: ClassScore,
-    roc_auc: widemargin::Result<f64>,
-    average_precision: widemargin::Result<f64>,
-}
-
-/// Indicators, decision values (both samples × labels, in the order of the model's labels) and weights of all samples.
-#[derive(Default)]
-struct Kept {
-    truth: Vec<f64>,
-    values: Vec<f32>,
-    weights: Vec<f64>,
-}
 
 /// Compares what a model says of each label with what is known.
 pub fn evaluate_labels(
@@ -45,49 +26,23 @@ pub fn evaluate_labels(
     as_json: bool,
 ) -> Result<(), Failure> {
     let (start, names) = (Instant::now(), model.classes());
-    let mut kept = Kept::default();
+    let mut kept = KeptLabels::default();
     score(context, model, input, input.label.clone().unwrap_or_default(), |block, scores| {
         let several = block.table.several.as_ref().ok_or_else(|| no_labels(input))?;
         let order = order_of(several, names, input)?;
-        for row in several.values.chunks_exact(several.names.len()) {
-            kept.truth.extend(order.iter().map(|&at| row[at]));
-        }
-        kept.values.extend_from_slice(scores.values());
         let n = block.table.samples.n_rows();
-        kept.weights.extend(block.table.weights.clone().unwrap_or_else(|| vec![1.0; n]));
+        kept.add(several, &order, 0..n, scores.values(), block.table.weights.as_deref());
         Ok(())
     })?;
     let seconds = start.elapsed().as_secs_f64();
-    let labels: Vec<OfLabel> = names.iter().enumerate().map(|(at, name)| of_label(&kept, at, name)).collect();
-    let subset_accuracy = subset_accuracy(&kept, names.len());
-    let hamming_loss = mean(labels.iter().map(|label| Some(1.0 - label.evaluation.accuracy()))).unwrap_or(0.0);
-    // As of scikit-learn, a label without samples and predictions has an F1 of 0.
-    let f1 = mean(labels.iter().map(|label| Some(label.has.f1.unwrap_or(0.0)))).unwrap_or(0.0);
-    let of_values =
-        |of: fn(&OfLabel) -> &widemargin::Result<f64>| mean(labels.iter().map(|l| of(l).as_ref().ok().copied()));
-    let (roc_auc, average_precision) = (of_values(|label| &label.roc_auc), of_values(|label| &label.average_precision));
+    let scores = LabelScores::of(&kept, names);
+    let (f1, subset_accuracy, hamming_loss) = (scores.f1(), scores.subset_accuracy, scores.hamming_loss());
+    let (roc_auc, average_precision) = (scores.roc_auc(), scores.average_precision());
+    let labels = &scores.labels;
     let mut asked = Map::new();
-    for one in scoring {
-        let every = |of: fn(&OfLabel) -> &widemargin::Result<f64>| -> Result<f64, Failure> {
-            let missing = labels.iter().find_map(|label| of(label).as_ref().err().map(|error| (&label.name, error)));
-            match (missing, of_values(of)) {
-                (None, Some(mean)) => Ok(mean),
-                (Some((name, error)), _) => Err(Failure::input(format!("label '{name}': {error}"))),
-                (None, None) => Err(no_labels(input)),
-            }
-        };
-        let found = match one {
-            Scoring::Accuracy => subset_accuracy,
-            Scoring::F1Macro => f1,
-            Scoring::RocAuc => every(|label| &label.roc_auc)?,
-            Scoring::AveragePrecision => every(|label| &label.average_precision)?,
-            other => {
-                let failure = Failure::input(format!("--scoring {other} is of samples with one class each"));
-                let help = "of several labels there are accuracy, f1-macro, roc-auc and average-precision";
-                return Err(failure.help(help));
-            }
-        };
-        asked.insert(one.to_string(), json!(found));
+    for &one in scoring {
+        check_scoring(one)?;
+        asked.insert(one.to_string(), json!(scores.score(one)?));
     }
     let n = kept.weights.len();
     let rate = n as f64 / seconds;
@@ -138,58 +93,6 @@ fn no_labels(input: &Input) -> Failure {
     let failure =
         format!("{}: the model has several labels a sample, the samples have none of them", shown(&input.data));
     Failure::input(failure).help("name their columns with --label A,B or their file with --labels, as in training")
-}
-
-/// The column of each of the model's labels: by name, or by place where a matrix has no names.
-fn order_of(several: &Indicators, names: &[Label], input: &Input) -> Result<Vec<usize>, Failure> {
-    let are_numbers = several.names.iter().enumerate().all(|(at, name)| *name == Label::Integer(at as i64));
-    if are_numbers && several.names.len() == names.len() {
-        return Ok((0..names.len()).collect());
-    }
-    let place = |name: &Label| {
-        several.names.iter().position(|given| given == name).ok_or_else(|| {
-            let failure = format!("{}: there is no label '{name}', which the model predicts", shown(&input.data));
-            Failure::input(failure).help("give the columns of all labels of the model")
-        })
-    };
-    names.iter().map(place).collect()
-}
-
-fn of_label(kept: &Kept, at: usize, name: &Label) -> OfLabel {
-    let k = kept.values.len() / kept.weights.len().max(1);
-    let known: Vec<usize> = (0..kept.weights.len()).filter(|&row| !kept.truth[row * k + at].is_nan()).collect();
-    let answer = |has: bool| Label::Integer(i64::from(has));
-    let truth = |row: usize| answer(kept.truth[row * k + at] == 1.0);
-    let mut evaluation = Evaluation::default();
-    for &row in &known {
-        evaluation.add_weighted(&truth(row), &answer(kept.values[row * k + at] > 0.0), kept.weights[row]);
-    }
-    let labels = Labels::new(known.iter().map(|&row| truth(row)));
-    let weights: Vec<f64> = known.iter().map(|&row| kept.weights[row]).collect();
-    let values: Vec<f32> = known.iter().map(|&row| kept.values[row * k + at]).collect();
-    let classes = [answer(false), answer(true)];
-    let score = |scoring: Scoring| scoring.score(&labels, Some(&weights), &classes, &values);
-    let (roc_auc, average_precision) = (score(Scoring::RocAuc), score(Scoring::AveragePrecision));
-    let has = evaluation.class_scores().into_iter().find(|score| score.label == answer(true));
-    let none = ClassScore { label: answer(true), support: 0, precision: None, recall: None, f1: None };
-    OfLabel { name: name.clone(), evaluation, has: has.unwrap_or(none), roc_auc, average_precision }
-}
-
-/// The share of the samples, by weight, of which every known label is right.
-fn subset_accuracy(kept: &Kept, k: usize) -> f64 {
-    let is_right = |row: &usize| {
-        let range = row * k..(row + 1) * k;
-        let pairs = kept.truth[range.clone()].iter().zip(&kept.values[range]);
-        pairs.filter(|(truth, _)| !truth.is_nan()).all(|(truth, value)| (*truth == 1.0) == (*value > 0.0))
-    };
-    let right: f64 = (0..kept.weights.len()).filter(is_right).map(|row| kept.weights[row]).sum();
-    right / kept.weights.iter().sum::<f64>()
-}
-
-/// The mean of those that are defined.
-fn mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
-    let defined: Vec<f64> = values.flatten().collect();
-    (!defined.is_empty()).then(|| defined.iter().sum::<f64>() / defined.len() as f64)
 }
 
 fn json_of(label: &OfLabel) -> Value {

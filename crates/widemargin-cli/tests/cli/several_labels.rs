@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use widemargin::data::{Labels, stratified_folds};
+
 use crate::Folder;
 
 /// Two coordinates from −1 to 1, and three labels: right, upper, and near the middle; some unknown.
@@ -111,7 +113,7 @@ fn what_is_wrong_is_said() {
     let folder = folder();
     folder.run(&format!("train thin-plate train.csv {LABELS} -o m")).well();
     folder.write("plain.csv", "u,v\n0.1,0.2\n");
-    let refused: [(&str, &[&str]); 12] = [
+    let refused: [(&str, &[&str]); 13] = [
         ("train thin-plate train.csv --label right,far -o n", &["no label column 'far'", "right, u"]),
         ("train thin-plate train.csv --label right,1 -o n", &["twice"]),
         ("train thin-plate train.csv --label right,u -o n", &["line 2", "'u'", "says not whether"]),
@@ -119,7 +121,8 @@ fn what_is_wrong_is_said() {
         ("train basis-expansion train.csv --label right,near --memory 200MB -o n", &["--label", "in memory"]),
         ("train auto train.csv --label right,near -o n", &["several labels"]),
         ("train thin-plate train.csv --label right,near --task regression -o n", &["several labels"]),
-        ("cv thin-plate train.csv --label right,near", &["several labels"]),
+        ("cv thin-plate train.csv --label right,near --scoring neg-log-loss", &["of samples with one class each"]),
+        ("cv thin-plate train.csv --label right,near --task regression", &["several labels"]),
         ("evaluate m plain.csv", &["several labels", "none of them"]),
         ("evaluate m test.csv --label right,near", &["'upper'", "missing value"]),
         ("evaluate m test.csv --label right,near,3 --scoring neg-log-loss", &["neg-log-loss", "one class each"]),
@@ -139,4 +142,38 @@ fn what_is_wrong_is_said() {
     folder.write("constant.csv", format!("all,u,upper,v,near\n{constant}"));
     folder.run("train thin-plate constant.csv --label all,upper,near -o n").fails(2, &["column of label all"]);
     assert!(!folder.has("n"));
+}
+
+#[test]
+fn cross_validation_is_training_and_evaluating_fold_by_fold() {
+    let folder = folder();
+    let text = csv(&points(1, 300, true));
+    let rows: Vec<&str> = text.lines().skip(1).collect();
+    let folds = stratified_folds(&Labels::new(vec![0i64; rows.len()]), 3, 7).unwrap();
+    for scoring in ["accuracy", "f1-macro", "roc-auc", "average-precision"] {
+        let search =
+            format!("cv thin-plate train.csv {LABELS} -C 0.01,1 --folds 3 --seed 7 --scoring {scoring} -o best");
+        let told = folder.run(&format!("{search} --json")).json();
+        assert_eq!(told["classes"], serde_json::json!(["right", "near", "upper"]));
+        let best = told["best"].as_u64().unwrap() as usize;
+        assert_eq!(told["parameters"], told["points"][best]["parameters"]);
+        for (fold, found) in told["points"][1]["scores"].as_array().unwrap().iter().enumerate() {
+            let part = |tested: bool| {
+                let of = |row: &usize| (folds[*row] == fold) == tested;
+                let rows = (0..rows.len()).filter(of).map(|row| format!("{}\n", rows[row]));
+                "right,u,upper,v,near\n".to_owned() + &rows.collect::<String>()
+            };
+            folder.write("part.csv", part(false));
+            folder.write("rest.csv", part(true));
+            folder.run(&format!("train thin-plate part.csv {LABELS} -C 1 --seed 7 -o f")).well();
+            let alone = folder.run(&format!("evaluate f rest.csv {LABELS} --scoring {scoring} --json")).json();
+            let (alone, found) = (alone["scores"][scoring].as_f64().unwrap(), found.as_f64().unwrap());
+            assert!((alone - found).abs() < 1e-12 && found > 0.5, "{scoring} {fold}: {alone} {found}");
+        }
+        // The model of the best point is the one of all samples.
+        let c = &told["parameters"]["C"];
+        folder.run(&format!("train thin-plate train.csv {LABELS} -C {c} --seed 7 -o same")).well();
+        let predicted = |model: &str| folder.run(&format!("predict {model} test.csv {LABELS}")).well().out;
+        assert_eq!(predicted("best"), predicted("same"));
+    }
 }

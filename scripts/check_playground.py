@@ -4,10 +4,8 @@
 scripts/check_playground.py target/docs/html [--screenshots FOLDER]
 
 Points are clicked, tables loaded, methods chosen. The decision values must be those of the model's file, read by the
-installed package, to 1e-6 of the largest, and those of the package's own fit of the same points: to 1e-6 too, to 1e-5
-of a basis expansion, whose features are in single precision (not of the power mean SVM, solved to a gap of 0.01).
-Nothing may be written to the console as an error, and no request may leave the site. How long fits take is printed, not
-judged.
+installed package, and those of the package's own fit of the same points, both to 1e-6 of the largest. Nothing may be
+written to the console as an error, and no request may leave the site. How long fits take is printed, not judged.
 """
 
 from __future__ import annotations
@@ -27,8 +25,6 @@ from pathlib import Path
 from typing import Any
 
 TOLERANCE = 1e-6
-# The features of a basis expansion are in single precision, and other machines sum them with fused multiplications.
-SINGLE = 1e-5
 # Method, similarity and C as the page has them, and the same in Python.
 FITS = [
     ("thin-plate", "auto", "", "ThinPlateSVC", {}),
@@ -232,14 +228,7 @@ def check_values(page: Page, folder: Path) -> None:
                 values = np.asarray(other.decision_function(grid)).ravel()
                 off = np.abs(found[: values.size] - values).max() / np.abs(values).max()
                 print(f"  {told}: {ms}, off {what} by {off:.1e}")
-                # Descent in random order ends at a relative gap of 0.01, where rounding leads elsewhere: two seeds of
-                # one machine are 3 % apart as well. The model itself is held to the tolerance.
-                if method == "power-mean" and other is native:
-                    continue
-                is_single = other is native and method in ("basis-expansion", "auto")
-                assert off <= (SINGLE if is_single else TOLERANCE), (
-                    f"{told}: decision values are off those of {what} by {off}"
-                )
+                assert off <= TOLERANCE, f"{told}: decision values are off those of {what} by {off}"
             shown = found[values.size :]
             off = np.abs(shown - saved.predict_proba(grid).ravel()).max()
             assert off < 1e-5, f"{told}: probabilities are off those of the saved model by {off}"
@@ -273,12 +262,10 @@ def check_following(page: Page) -> None:
         assert seen == ["passing", "fitted"], f"{method}: {seen}"
         X, y = page.points()
         print(f"  a click on {len(X)} points, {method}: {page.times()}")
-        if method == "power-mean":
-            continue
         native = getattr(wm, name)(random_state=ExactSeed(0)).fit(X, y)
         values = native.decision_function(grid).ravel()
         off = np.abs(page.evaluate(grid)[: values.size] - values).max() / np.abs(values).max()
-        assert off <= SINGLE, f"a click, {method}: decision values are off those of the package's fit by {off}"
+        assert off <= TOLERANCE, f"a click, {method}: decision values are off those of the package's fit by {off}"
 
 
 def set_method(page: Page, method: str, similarity: str, c: str) -> None:

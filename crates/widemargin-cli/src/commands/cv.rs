@@ -46,10 +46,10 @@ struct Options {
     output: Option<PathBuf>,
     #[command(flatten)]
     folds: FoldArgs,
-    /// The score by which points are compared, as scikit-learn defines it: of classes accuracy [default; of several
-    /// labels that of all of a sample], balanced-accuracy, f1-macro, roc-auc (of more than two classes the mean of each against the rest),
+    /// The score by which points are compared, as scikit-learn defines it: of classes accuracy (the default; of several
+    /// labels that of all of a sample), balanced-accuracy, f1-macro, roc-auc (of more than two classes the mean of each against the rest),
     /// average-precision (of the second of two classes), neg-log-loss, neg-brier-score (of the probabilities); of numbers
-    /// r2 [default], neg-mean-absolute-error, neg-root-mean-squared-error
+    /// r2 (the default), neg-mean-absolute-error, neg-root-mean-squared-error
     #[arg(long, value_name = "NAME")]
     scoring: Option<AnyScoring>,
     #[command(flatten)]

@@ -8,7 +8,7 @@ import numpy as np
 
 from ._onnx_expression import block
 from ._onnx_graph import Graph, check_size
-from ._onnx_kernels import Array, Arrays
+from ._onnx_kernels import Array, Arrays, float32, float64
 from ._rows import SIMILARITIES
 from ._specs import columns_of, options_of, steps_of
 from ._stored_bases import bases_of
@@ -17,6 +17,8 @@ _SCALINGS = ("mean-norm", "z-score")
 _NO_OPERATOR = "ONNX has no operator for it"
 # Bases that are rows of numbers; sets are, of 0 and 1.
 _VECTORS = ("dense", "sparse", "bit-sets")
+# Up to so many columns the library sums products in double precision.
+_PRECISE_COLUMNS = 512
 
 
 def check(told: dict[str, Any]) -> None:
@@ -91,10 +93,19 @@ def _dense_bases(model: Any, told: dict[str, Any]) -> Array:
 
 def _normalised(graph: Graph, raw: str, kind: str, name: str, arrays: Arrays) -> str:
     if kind == "projection":
-        return graph("MatMul", raw, arrays[name + "projection"])
+        return _projected(graph, raw, arrays[name + "projection"])
     if kind == "whitening":
-        return graph("MatMul", graph("Sub", raw, arrays[name + "centre"]), arrays[name + "projection"])
+        return _projected(graph, graph("Sub", raw, arrays[name + "centre"]), arrays[name + "projection"])
     centre, factors = arrays[name + "centre"], arrays[name + "factors"]
     if not centre.any() and (factors == 1).all():
         return raw
     return graph("Mul", graph("Sub", raw, centre), factors)
+
+
+def _projected(graph: Graph, rows: str, matrix: Array) -> str:
+    """Rows times a matrix; of few columns in double precision, as the library does, since the terms may cancel."""
+    if len(matrix) > _PRECISE_COLUMNS:
+        return graph("MatMul", rows, matrix)
+    # The file keeps the matrix in single precision.
+    wide = float64(graph, graph("Identity", matrix))
+    return float32(graph, graph("MatMul", float64(graph, rows), wide))

@@ -107,5 +107,5 @@ def _projected(graph: Graph, rows: str, matrix: Array) -> str:
     if len(matrix) > _PRECISE_COLUMNS:
         return graph("MatMul", rows, matrix)
     # The file keeps the matrix in single precision.
-    wide = float64(graph, graph("Identity", matrix))
+    wide = float64(graph, graph.constant(matrix))
     return float32(graph, graph("MatMul", float64(graph, rows), wide))

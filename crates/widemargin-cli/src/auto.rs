@@ -10,7 +10,7 @@ use widemargin::select::{AutoMethod, AutoParams, Scoring};
 use crate::args::Common;
 use crate::basis_expansion::BasisExpansionArgs;
 use crate::class_weight::ClassWeightArg;
-use crate::method::{Axis, Data, Method};
+use crate::method::{Axis, Data, Method, Point};
 use crate::model::Model;
 use crate::report::Failure;
 use crate::task::Regression;
@@ -56,7 +56,11 @@ impl Method for AutoArgs {
         Ok(())
     }
 
-    fn regressions(&self, common: &Common, memory: Option<u64>) -> std::result::Result<Vec<Regression>, Failure> {
+    fn regressions(
+        &self,
+        common: &Common,
+        memory: Option<u64>,
+    ) -> std::result::Result<Vec<Point<Regression>>, Failure> {
         Regression::check(&[
             ("--methods", !self.methods.is_empty()),
             ("--scoring", self.scoring.is_some()),

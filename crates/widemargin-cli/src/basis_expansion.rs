@@ -177,7 +177,7 @@ impl RegressionSettings {
         RegressionSettings { params: set(self.params), ..self }
     }
 
-    fn regression(self, json: Value, cells: Vec<(&'static str, String)>) -> Regression {
+    fn regression(self) -> Regression {
         let RegressionSettings { specs, normalization, params } = self;
         let search = RegressionSearch::of(&params, &specs.0, normalization.given());
         let fit = move |samples: &Samples, targets: &Targets, weights: Option<&[f64]>, monitor: &Monitor<'_>| {
@@ -186,7 +186,7 @@ impl RegressionSettings {
             let model = found.apply(params.clone())?.fit_with(&view, targets, weights, monitor)?;
             Ok(Box::new(model.with_notes(found.told())) as Box<dyn Regressor>)
         };
-        Regression { fit: Box::new(fit), json, cells }
+        Regression { fit: Box::new(fit) }
     }
 }
 
@@ -273,7 +273,7 @@ impl Method for BasisExpansionArgs {
         Ok(settings.params.clone().with_similarity(AnySimilarity::new(specs)?).check()?)
     }
 
-    fn regressions(&self, common: &Common, _: Option<u64>) -> std::result::Result<Vec<Regression>, Failure> {
+    fn regressions(&self, common: &Common, _: Option<u64>) -> std::result::Result<Vec<Point<Regression>>, Failure> {
         Regression::check(&[
             ("--loss", self.loss != [AnyLoss::default()]),
             ("--penalty", self.penalty != [Penalty::default()]),
@@ -303,7 +303,7 @@ impl Method for BasisExpansionArgs {
         let params = RegressionSettings { specs: Specs(Vec::new()), normalization: OrAuto::Auto, params };
         let json = json!({ "task": "regression", "seed": common.seed });
         let points = grid(Point { params, json, cells: Vec::new() }, &axes).into_iter();
-        Ok(points.map(|point| point.params.regression(point.json, point.cells)).collect())
+        Ok(points.map(|point| point.map(RegressionSettings::regression)).collect())
     }
 
     fn fit(settings: &Settings, data: Data<'_>, labels: &Labels, monitor: &Monitor<'_>) -> Result<Model> {

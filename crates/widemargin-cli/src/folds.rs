@@ -44,24 +44,18 @@ impl FoldArgs {
         labels: &Labels,
         column: Option<&Labels>,
     ) -> Result<Folds, Failure> {
-        let seed = context.common.seed;
-        let groups = self.groups.as_ref().map(|groups| self.read(groups, file, labels.len())).transpose()?;
-        let groups = groups.or_else(|| column.cloned());
-        let of = match &groups {
-            Some(groups) => grouped_folds(labels, groups, self.folds, seed)?,
-            None => stratified_folds(labels, self.folds, seed)?,
-        };
-        let classes = FoldClasses::new(labels, groups.as_ref(), &of);
+        let (folds, groups) = self.divide(context, file, labels, column)?;
+        let classes = FoldClasses::new(labels, groups.as_ref(), &folds.of);
         if let Some((problem, help)) = classes.one_class_left() {
             return Err(Failure::input(format!("{}: {problem}", shown(file))).help(help));
         }
         for line in classes.warnings() {
             context.note(&format!("warning: {line}"));
         }
-        Ok(Folds { of, n_groups: groups.map(|groups| groups.classes().len()) })
+        Ok(folds)
     }
 
-    /// Divides samples at random, or by their groups.
+    /// Divides `n` samples at random, or by their groups.
     pub fn unstratified(
         &self,
         context: &Context,
@@ -69,15 +63,26 @@ impl FoldArgs {
         n: usize,
         column: Option<&Labels>,
     ) -> Result<Folds, Failure> {
-        let groups = self.groups.as_ref().map(|groups| self.read(groups, file, n)).transpose()?;
-        let groups = groups.or_else(|| column.cloned());
         // With one class for all, there is nothing but the sizes to balance.
-        let (one, seed) = (Labels::new(vec![0i64; n]), context.common.seed);
+        Ok(self.divide(context, file, &Labels::new(vec![0i64; n]), column)?.0)
+    }
+
+    /// The folds, and the groups if there are some.
+    fn divide(
+        &self,
+        context: &Context,
+        file: &Path,
+        labels: &Labels,
+        column: Option<&Labels>,
+    ) -> Result<(Folds, Option<Labels>), Failure> {
+        let seed = context.common.seed;
+        let groups = self.groups.as_ref().map(|groups| self.read(groups, file, labels.len())).transpose()?;
+        let groups = groups.or_else(|| column.cloned());
         let of = match &groups {
-            Some(groups) => grouped_folds(&one, groups, self.folds, seed)?,
-            None => stratified_folds(&one, self.folds, seed)?,
+            Some(groups) => grouped_folds(labels, groups, self.folds, seed)?,
+            None => stratified_folds(labels, self.folds, seed)?,
         };
-        Ok(Folds { of, n_groups: groups.map(|groups| groups.classes().len()) })
+        Ok((Folds { of, n_groups: groups.as_ref().map(|groups| groups.classes().len()) }, groups))
     }
 
     fn read(&self, groups: &Path, file: &Path, n: usize) -> Result<Labels, Failure> {
@@ -97,9 +102,12 @@ impl FoldArgs {
 impl Folds {
     /// Refuses a score of numbers that folds have too few samples for.
     pub fn check_sizes(&self, scoring: RegressionScoring) -> Result<(), Failure> {
-        let n_folds = self.of.iter().max().map_or(0, |last| last + 1);
+        if scoring != RegressionScoring::R2 {
+            return Ok(());
+        }
+        let n_folds = self.n_folds();
         let size = |fold: usize| self.of.iter().filter(|of| **of == fold).count();
-        match (0..n_folds).find(|&fold| scoring == RegressionScoring::R2 && size(fold) < 2) {
+        match (0..n_folds).find(|&fold| size(fold) < 2) {
             Some(fold) => {
                 let failure = format!("fold {} of {n_folds} has one sample, and {scoring} takes two", fold + 1);
                 Err(Failure::input(failure).help("ask for fewer --folds, or take --scoring neg-mean-absolute-error"))
@@ -108,11 +116,15 @@ impl Folds {
         }
     }
 
+    fn n_folds(&self) -> usize {
+        self.of.iter().max().map_or(0, |last| last + 1)
+    }
+
     /// Refuses a score that is not defined for a fold.
     pub fn check_scoring(&self, scoring: Scoring, labels: &Labels) -> Result<(), Failure> {
         let all: Vec<usize> = (0..labels.len()).collect();
         scoring.check(labels, labels.select(&all).classes())?;
-        let n_folds = self.of.iter().max().map_or(0, |last| last + 1);
+        let n_folds = self.n_folds();
         for fold in 0..n_folds {
             let (test, train): (Vec<usize>, Vec<usize>) = (0..self.of.len()).partition(|&row| self.of[row] == fold);
             scoring.check(&labels.select(&test), labels.select(&train).classes()).map_err(|error| {

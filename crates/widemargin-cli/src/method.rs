@@ -34,6 +34,13 @@ pub struct Point<P> {
     pub cells: Vec<(&'static str, String)>,
 }
 
+impl<P> Point<P> {
+    /// The same point with other parameters.
+    pub fn map<Q>(self, of: impl FnOnce(P) -> Q) -> Point<Q> {
+        Point { params: of(self.params), json: self.json, cells: self.cells }
+    }
+}
+
 /// A flag that may be searched.
 pub struct Axis<P> {
     /// The flag, as messages name it.
@@ -138,7 +145,7 @@ pub trait Method: Args {
 
     /// A fit of its regression model for every combination of the given values, which were checked as those of a
     /// classifier.
-    fn regressions(&self, _: &Common, _: Option<u64>) -> Result<Vec<Regression>, Failure> {
+    fn regressions(&self, _: &Common, _: Option<u64>) -> Result<Vec<Point<Regression>>, Failure> {
         Err(Regression::none_of(Self::NAME))
     }
 

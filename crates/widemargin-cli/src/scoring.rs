@@ -40,29 +40,27 @@ impl FromStr for AnyScoring {
 }
 
 impl AnyScoring {
-    /// The scores, which must be of classes.
-    pub fn all_of_classes(asked: &[Self]) -> Result<Vec<Scoring>, Failure> {
-        let of = |one: &Self| match one {
-            AnyScoring::Classes(scoring) => Ok(*scoring),
+    /// The score, which must be of classes.
+    pub fn of_classes(self) -> Result<Scoring, Failure> {
+        match self {
+            AnyScoring::Classes(scoring) => Ok(scoring),
             AnyScoring::Numbers(scoring) => {
                 let failure =
                     Failure::input(format!("--scoring {scoring} is of numbers, and the model predicts classes"));
                 Err(failure.help("name a score of classes, such as accuracy or neg-log-loss"))
             }
-        };
-        asked.iter().map(of).collect()
+        }
     }
 
-    /// The scores, which must be of numbers.
-    pub fn all_of_numbers(asked: &[Self]) -> Result<Vec<RegressionScoring>, Failure> {
-        let of = |one: &Self| match one {
-            AnyScoring::Numbers(scoring) => Ok(*scoring),
+    /// The score, which must be of numbers.
+    pub fn of_numbers(self) -> Result<RegressionScoring, Failure> {
+        match self {
+            AnyScoring::Numbers(scoring) => Ok(scoring),
             AnyScoring::Classes(scoring) => {
                 let failure =
                     Failure::input(format!("--scoring {scoring} is of classes, and the model predicts numbers"));
                 Err(failure.help("name one of r2, neg-mean-absolute-error, neg-root-mean-squared-error"))
             }
-        };
-        asked.iter().map(of).collect()
+        }
     }
 }

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use clap::ValueEnum;
 use indicatif::HumanCount;
-use serde_json::Value;
 use widemargin::Result;
 use widemargin::data::{Label, Labels, Targets};
 use widemargin::model::Regressor;
@@ -31,10 +30,6 @@ pub struct Regression {
     /// Samples in memory, their targets, and the weight of each if they have some.
     #[expect(clippy::type_complexity, reason = "it is named here only")]
     pub fit: Box<dyn Fn(&Samples, &Targets, Option<&[f64]>, &Monitor<'_>) -> Result<Box<dyn Regressor>>>,
-    /// Its parameters by name.
-    pub json: Value,
-    /// Those that may be searched, as a table shows them under their heads.
-    pub cells: Vec<(&'static str, String)>,
 }
 
 impl Regression {

@@ -197,7 +197,7 @@ impl Method for ThinPlateArgs {
         Ok(params.check()?)
     }
 
-    fn regressions(&self, common: &Common, memory: Option<u64>) -> Result<Vec<Regression>, Failure> {
+    fn regressions(&self, common: &Common, memory: Option<u64>) -> Result<Vec<Point<Regression>>, Failure> {
         Regression::check(&[
             ("--per-class", self.per_class),
             ("--null-space", self.null_space != [NullSpace::Auto]),
@@ -222,14 +222,14 @@ impl Method for ThinPlateArgs {
         let params = Params::new(ConditionalKernel::Distance).seed(common.seed).threads(common.threads);
         let params = memory.map_or(params.clone(), |bytes| params.memory_limit(bytes));
         let json = json!({ "task": "regression", "seed": common.seed });
-        let fit = |point: Point<Params>| {
-            let params = point.params;
+        let regression = |params: Params| {
             let fit = move |samples: &Samples, targets: &Targets, weights: Option<&[f64]>, monitor: &Monitor<'_>| {
                 Ok(Box::new(params.fit_with(&rows(samples)?, targets, weights, monitor)?) as Box<dyn Regressor>)
             };
-            Regression { fit: Box::new(fit), json: point.json, cells: point.cells }
+            Regression { fit: Box::new(fit) }
         };
-        Ok(grid(Point { params, json, cells: Vec::new() }, &axes).into_iter().map(fit).collect())
+        let points = grid(Point { params, json, cells: Vec::new() }, &axes).into_iter();
+        Ok(points.map(|point| point.map(regression)).collect())
     }
 
     fn fit(

@@ -19,7 +19,7 @@ use crate::context::Context;
 use crate::folds::{FoldArgs, Folds};
 use crate::label_scores::{KeptLabels, LabelScores, check_scoring};
 use crate::labels::check_labels;
-use crate::method::{Data, Method};
+use crate::method::{Data, Method, Point};
 use crate::model::named;
 use crate::output::{check_model_file, print, print_json};
 use crate::report::{Failure, in_file};
@@ -100,10 +100,7 @@ impl Task for Options {
 impl Options {
     fn compare_classes<M: Method>(&self, method: &M, context: &Context) -> Result<(), Failure> {
         let points = method.grid(&context.common, self.memory.memory)?;
-        let scoring = match self.scoring {
-            Some(asked) => AnyScoring::all_of_classes(&[asked])?[0],
-            None => Scoring::default(),
-        };
+        let scoring = self.scoring.map_or(Ok(Scoring::default()), AnyScoring::of_classes)?;
         let (table, seconds_read) = self.read(context)?;
         let file = &self.input.data;
         let labels = &*table.one_or_several_labels(file)?;
@@ -119,12 +116,10 @@ impl Options {
         };
         let search = Search::new(self, context, &table, &folds, AnyScoring::Classes(scoring));
         let threads = context.common.threads;
-        let shown: Vec<Shown> = points.iter().map(|point| (point.json.clone(), point.cells.clone())).collect();
-        let (tried, best) = search.try_all(&shown, |point, train, test, monitor| {
+        let (tried, best) = search.try_all(&points, |params, train, test, monitor| {
             let (part, weights) = search.part(train)?;
             let data = Data::Samples(&part, weights.as_deref());
-            let model = M::fit(&points[point].params, data, &labels.select(train), monitor)
-                .map_err(|error| in_whole(error, train))?;
+            let model = M::fit(params, data, &labels.select(train), monitor).map_err(|error| in_whole(error, train))?;
             let (part, weights) = search.part(test)?;
             let values =
                 model.decision_function(&part.view()?, threads, monitor).map_err(|error| in_whole(error, test))?;
@@ -156,10 +151,7 @@ impl Options {
         // What is common to both tasks is checked as it is for classes.
         method.grid(&context.common, self.memory.memory)?;
         let points = method.regressions(&context.common, self.memory.memory)?;
-        let scoring = match self.scoring {
-            Some(asked) => AnyScoring::all_of_numbers(&[asked])?[0],
-            None => RegressionScoring::default(),
-        };
+        let scoring = self.scoring.map_or(Ok(RegressionScoring::default()), AnyScoring::of_numbers)?;
         let (table, seconds_read) = self.read(context)?;
         let file = &self.input.data;
         let targets = Targets::single(targets_of(table.require_labels(file)?, file, 0)?)?;
@@ -167,10 +159,9 @@ impl Options {
         folds.check_sizes(scoring)?;
         let search = Search::new(self, context, &table, &folds, AnyScoring::Numbers(scoring));
         let threads = context.common.threads;
-        let shown: Vec<Shown> = points.iter().map(|point| (point.json.clone(), point.cells.clone())).collect();
-        let (tried, best) = search.try_all(&shown, |point, train, test, monitor| {
+        let (tried, best) = search.try_all(&points, |regression, train, test, monitor| {
             let (part, weights) = search.part(train)?;
-            let model = (points[point].fit)(&part, &targets.of_rows(train), weights.as_deref(), monitor)
+            let model = (regression.fit)(&part, &targets.of_rows(train), weights.as_deref(), monitor)
                 .map_err(|error| in_whole(error, train))?;
             let (part, weights) = search.part(test)?;
             let values = model.predict(&part.view()?, threads, monitor).map_err(|error| in_whole(error, test))?;
@@ -180,7 +171,7 @@ impl Options {
         let mut found = search.json(M::NAME, &tried, best);
         found["task"] = json!("regression");
         search.tell(found, &tried, best, |output, monitor| {
-            let model = points[best].model((file, &table), &targets, monitor)?;
+            let model = points[best].params.model((file, &table), &targets, monitor)?;
             let samples = Trained::numbers_of(&table, &*model)?;
             let summary = RegressionSummary::of_written(context, &*model, samples, seconds_read, output)?;
             Ok((summary.json(&points[best].json), summary.summary()))
@@ -192,9 +183,6 @@ impl Options {
         context.read(&self.input.data, &options)
     }
 }
-
-/// The parameters of a point, in JSON and as the cells of a table under their heads.
-type Shown = (Value, Vec<(&'static str, String)>);
 
 /// The data and settings of the search.
 struct Search<'a> {
@@ -224,19 +212,19 @@ impl<'a> Search<'a> {
         Ok((self.table.samples.select(rows)?, weights))
     }
 
-    /// Tries the points until the time limit, and tells the best of them. `fold` fits the point of a number to the first
-    /// rows and gives its score on the others.
-    fn try_all(
+    /// Tries the points until the time limit, and tells the best of them. `fold` fits parameters to the first rows and gives
+    /// the score on the others.
+    fn try_all<P>(
         &self,
-        points: &[Shown],
-        fold: impl Fn(usize, &[usize], &[usize], &Monitor<'_>) -> Result<(f64, Status)>,
+        points: &[Point<P>],
+        fold: impl Fn(&P, &[usize], &[usize], &Monitor<'_>) -> Result<(f64, Status)>,
     ) -> Result<(Vec<Tried>, usize), Failure> {
         let (context, file) = (self.context, &self.options.input.data);
         context.bar.say("");
         context.bar.count(points.len() * self.options.folds.folds);
         let mut tried: Vec<Tried> = Vec::new();
-        for (number, point) in points.iter().enumerate() {
-            match self.try_out(point, |train, test, monitor| fold(number, train, test, monitor)) {
+        for point in points {
+            match self.try_out(point, &fold) {
                 Ok(Some(point)) => tried.push(point),
                 Ok(None) => break,
                 Err(error) => return Err(in_file(error, file, self.table, 0)),
@@ -255,10 +243,10 @@ impl<'a> Search<'a> {
     }
 
     /// All folds of a grid point; `None` if the time limit passes first.
-    fn try_out(
+    fn try_out<P>(
         &self,
-        (json, cells): &Shown,
-        fold: impl Fn(&[usize], &[usize], &Monitor<'_>) -> Result<(f64, Status)>,
+        point: &Point<P>,
+        fold: impl Fn(&P, &[usize], &[usize], &Monitor<'_>) -> Result<(f64, Status)>,
     ) -> Result<Option<Tried>> {
         let (start, sink) = (Instant::now(), |_| ());
         let mut converged = true;
@@ -269,7 +257,7 @@ impl<'a> Search<'a> {
                 return Ok(f64::NAN);
             }
             let started = Instant::now();
-            let (score, status) = fold(train, test, &monitor)?;
+            let (score, status) = fold(&point.params, train, test, &monitor)?;
             if self.options.output.is_some() {
                 // All samples are as many folds as those of a fit, and one; twice, because time may grow faster.
                 let n_folds = self.options.folds.folds as f64;
@@ -281,7 +269,7 @@ impl<'a> Search<'a> {
             Ok(if status == Status::TimeLimit { f64::NAN } else { score })
         })?;
         let seconds = start.elapsed().as_secs_f64();
-        let (json, cells) = (json.clone(), cells.clone());
+        let (json, cells) = (point.json.clone(), point.cells.clone());
         Ok(scores.mean().is_finite().then_some(Tried { json, cells, scores, seconds, converged }))
     }
 

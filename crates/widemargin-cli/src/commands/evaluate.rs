@@ -87,11 +87,11 @@ impl Evaluate {
                     let failure = Failure::input("--plot: a regression model has no classes, whose curves it draws");
                     return Err(failure.help("leave it out"));
                 }
-                let scoring = AnyScoring::all_of_numbers(&self.scoring)?;
+                let scoring = self.scoring.iter().map(|one| one.of_numbers()).collect::<Result<Vec<_>, _>>()?;
                 return evaluate_numbers(context, &self.model, &*model, &self.input, &scoring, self.json);
             }
         };
-        let scoring = AnyScoring::all_of_classes(&self.scoring)?;
+        let scoring = self.scoring.iter().map(|one| one.of_classes()).collect::<Result<Vec<_>, _>>()?;
         if model.has_several_labels() {
             if self.plot.is_some() {
                 let failure = Failure::input("--plot: it draws the classes of samples that have one each");

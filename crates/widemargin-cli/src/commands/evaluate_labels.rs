@@ -25,6 +25,7 @@ pub fn evaluate_labels(
     scoring: &[Scoring],
     as_json: bool,
 ) -> Result<(), Failure> {
+    scoring.iter().try_for_each(|&one| check_scoring(one))?;
     let (start, names) = (Instant::now(), model.classes());
     let mut kept = KeptLabels::default();
     score(context, model, input, input.label.clone().unwrap_or_default(), |block, scores| {
@@ -41,7 +42,6 @@ pub fn evaluate_labels(
     let labels = &scores.labels;
     let mut asked = Map::new();
     for &one in scoring {
-        check_scoring(one)?;
         asked.insert(one.to_string(), json!(scores.score(one)?));
     }
     let n = kept.weights.len();

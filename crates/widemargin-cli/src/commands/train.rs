@@ -11,7 +11,7 @@ use crate::args::Input;
 use crate::auto::AutoArgs;
 use crate::commands::choice::{Choice, Chosen, Task};
 use crate::context::Context;
-use crate::method::{Data, Method};
+use crate::method::{Data, Method, Point};
 use crate::model::named;
 use crate::output::{check_model_file, print_json};
 use crate::report::{Failure, in_file};
@@ -132,7 +132,7 @@ impl Task for Files {
 
 impl Files {
     /// Common to all regression models: read, fit, save, report.
-    fn run_regression(&self, regression: &Regression, is_in_memory: bool, context: &Context) -> Result<(), Failure> {
+    fn run_regression(&self, point: &Point<Regression>, is_in_memory: bool, context: &Context) -> Result<(), Failure> {
         if !is_in_memory {
             let failure = Failure::input("--task regression holds all samples in memory");
             return Err(failure.help("leave --memory out, or train on a part of the samples"));
@@ -142,11 +142,11 @@ impl Files {
         let monitor = context.monitor(&sink);
         let (table, seconds_read) = context.read(data, &self.input.options_to_learn())?;
         let targets = Targets::single(targets_of(table.require_labels(data)?, data, 0)?)?;
-        let model = regression.model((data, &table), &targets, &monitor)?;
+        let model = point.params.model((data, &table), &targets, &monitor)?;
         let samples = Trained::numbers_of(&table, &*model)?;
         let summary = RegressionSummary::of_written(context, &*model, samples, seconds_read, output)?;
         if self.json {
-            return print_json(&summary.json(&regression.json));
+            return print_json(&summary.json(&point.json));
         }
         context.note(&summary.summary());
         Ok(())

@@ -1,18 +1,8 @@
 //! Folds, groups and scores of `cv` and `evaluate`.
 
-use std::fmt::Write as _;
-
 use serde_json::Value;
 
-use crate::{Folder, histograms};
-
-/// One line for each of the names.
-fn lines(names: impl IntoIterator<Item = impl std::fmt::Display>) -> String {
-    names.into_iter().fold(String::new(), |mut text, name| {
-        writeln!(text, "{name}").unwrap();
-        text
-    })
-}
+use crate::{Folder, histograms, lines};
 
 /// The lines with these labels, so many of each.
 fn some_of(text: &str, wanted: &[(&str, usize)]) -> String {

@@ -30,6 +30,14 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
+/// One line for each of the names.
+fn lines(names: impl IntoIterator<Item = impl std::fmt::Display>) -> String {
+    names.into_iter().fold(String::new(), |mut text, name| {
+        writeln!(text, "{name}").unwrap();
+        text
+    })
+}
+
 /// What one run of the command left behind.
 struct Run {
     code: Option<i32>,
@@ -87,6 +95,15 @@ impl Folder {
 
     fn write(&self, name: &str, content: impl AsRef<[u8]>) {
         std::fs::write(self.path(name), content).unwrap();
+    }
+
+    /// Writes the rows of a table with a header that are in a fold to `rest.csv`, the others to `part.csv`.
+    fn write_fold(&self, table: &str, folds: &[usize], fold: usize) {
+        let (head, rows) = table.split_once('\n').unwrap();
+        for (name, is_tested) in [("part.csv", false), ("rest.csv", true)] {
+            let kept = rows.lines().zip(folds).filter(|(_, of)| (**of == fold) == is_tested);
+            self.write(name, lines(std::iter::once(head).chain(kept.map(|(row, _)| row))));
+        }
     }
 
     fn read(&self, name: &str) -> String {

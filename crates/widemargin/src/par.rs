@@ -1,6 +1,12 @@
 //! Parallelism: the only file that uses `rayon`. Work runs in a pool of the size given by the caller, never in the
 //! global one. Without the feature `threads`, and on targets without threads, the calling thread does all work, and more
 //! than one thread is refused.
+//!
+//! What runs on several threads is a single closure behind a pointer, so that `rayon` is compiled once and not for each
+//! parallel loop; the loops themselves stay within chunks, each behind a lock of its own.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use self::threads::Threads;
 use crate::error::{Error, Result};
@@ -11,6 +17,9 @@ const HAS_THREADS: bool = cfg!(all(feature = "threads", not(target_family = "was
 /// Up to this many threads are started on any machine, since tests check with a few threads that results do not depend
 /// on their number. Thousands would overload the machine.
 const FEW: usize = 64;
+
+/// Chunks per thread, which share the work evenly enough where the items differ.
+const CHUNKS: usize = 16;
 
 /// A pool of a fixed number of threads; with one thread, the caller's own.
 #[derive(Debug)]
@@ -46,15 +55,45 @@ impl Pool {
         self.pool.as_ref().map_or(1, Threads::count)
     }
 
-    /// `work(0)` … `work(n - 1)` in order, or the first error.
+    /// How many of `n` items a chunk has.
+    fn chunk(&self, n: usize) -> usize {
+        n.div_ceil(CHUNKS * self.threads()).max(1)
+    }
+
+    /// `work(0)` … `work(n - 1)` in order, or the error of the least index that fails.
     pub fn try_map<T: Send, E: Send>(
         &self,
         n: usize,
         work: impl Fn(usize) -> Result<T, E> + Sync + Send,
     ) -> Result<Vec<T>, E> {
-        match &self.pool {
-            None => (0..n).map(work).collect(),
-            Some(pool) => pool.try_map(n, work),
+        let Some(pool) = &self.pool else { return (0..n).map(work).collect() };
+        let size = self.chunk(n);
+        let done: Vec<Mutex<Vec<T>>> = (0..n.div_ceil(size)).map(|_| Mutex::default()).collect();
+        let (least, failed) = (AtomicUsize::new(usize::MAX), Mutex::new(None));
+        pool.run(done.len(), &|at| {
+            let rows = at * size..((at + 1) * size).min(n);
+            let mut made = Vec::with_capacity(rows.len());
+            for i in rows {
+                // What comes before an error still has to be tried: its own error would be the first.
+                if i > least.load(Ordering::Relaxed) {
+                    return;
+                }
+                match work(i) {
+                    Ok(value) => made.push(value),
+                    Err(error) => {
+                        let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
+                        if i < least.fetch_min(i, Ordering::Relaxed) {
+                            *failed = Some(error);
+                        }
+                        return;
+                    }
+                }
+            }
+            *done[at].lock().unwrap_or_else(PoisonError::into_inner) = made;
+        });
+        match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(error) => Err(error),
+            None => Ok(joined(n, done.into_iter())),
         }
     }
 
@@ -129,11 +168,26 @@ impl Pool {
         items: &mut [I],
         work: impl Fn(usize, &mut I) -> T + Sync + Send,
     ) -> Vec<T> {
-        match &self.pool {
-            None => items.iter_mut().enumerate().map(|(i, item)| work(i, item)).collect(),
-            Some(pool) => pool.map_mut(items, work),
-        }
+        let Some(pool) = &self.pool else {
+            return items.iter_mut().enumerate().map(|(i, item)| work(i, item)).collect();
+        };
+        let (n, size) = (items.len(), self.chunk(items.len()));
+        let chunks: Vec<_> = items.chunks_mut(size).map(|items| Mutex::new(Some(items))).collect();
+        let done: Vec<Mutex<Vec<T>>> = chunks.iter().map(|_| Mutex::default()).collect();
+        pool.run(chunks.len(), &|at| {
+            let items = chunks[at].lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default();
+            let made = items.iter_mut().enumerate().map(|(i, item)| work(at * size + i, item)).collect();
+            *done[at].lock().unwrap_or_else(PoisonError::into_inner) = made;
+        });
+        joined(n, done.into_iter())
     }
+}
+
+/// The results of all chunks, one after the other.
+fn joined<T>(n: usize, chunks: impl Iterator<Item = Mutex<Vec<T>>>) -> Vec<T> {
+    let mut all = Vec::with_capacity(n);
+    chunks.for_each(|chunk| all.append(&mut chunk.into_inner().unwrap_or_else(PoisonError::into_inner)));
+    all
 }
 
 #[cfg(feature = "threads")]
@@ -155,24 +209,13 @@ mod threads {
             self.0.current_num_threads()
         }
 
-        pub fn try_map<T: Send, E: Send>(
-            &self,
-            n: usize,
-            work: impl Fn(usize) -> Result<T, E> + Sync + Send,
-        ) -> Result<Vec<T>, E> {
-            self.0.install(|| (0..n).into_par_iter().map(work).collect())
+        /// `work(0)` … `work(n - 1)`, in any order.
+        pub fn run(&self, n: usize, work: &(dyn Fn(usize) + Sync)) {
+            self.0.install(|| (0..n).into_par_iter().for_each(work));
         }
 
         pub fn sort<T: Ord + Send>(&self, items: &mut [T]) {
             self.0.install(|| items.par_sort_unstable());
-        }
-
-        pub fn map_mut<I: Send, T: Send>(
-            &self,
-            items: &mut [I],
-            work: impl Fn(usize, &mut I) -> T + Sync + Send,
-        ) -> Vec<T> {
-            self.0.install(|| items.par_iter_mut().enumerate().map(|(i, item)| work(i, item)).collect())
         }
     }
 }
@@ -192,16 +235,38 @@ mod threads {
             match *self {}
         }
 
-        pub fn try_map<T, E>(&self, _n: usize, _work: impl Fn(usize) -> Result<T, E>) -> Result<Vec<T>, E> {
+        pub fn run(&self, _n: usize, _work: &(dyn Fn(usize) + Sync)) {
             match *self {}
         }
 
         pub fn sort<T>(&self, _items: &mut [T]) {
             match *self {}
         }
+    }
+}
 
-        pub fn map_mut<I, T>(&self, _items: &mut [I], _work: impl Fn(usize, &mut I) -> T) -> Vec<T> {
-            match *self {}
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_in_order_and_the_first_error_is_that_of_the_least_index() {
+        for threads in [1, 2, 5] {
+            let pool = Pool::new(threads).unwrap();
+            for n in [0, 1, 7, 1000] {
+                let mut items: Vec<usize> = (0..n).collect();
+                let doubled = pool.map_mut(&mut items, |i, item| {
+                    *item += i;
+                    2 * i
+                });
+                assert_eq!(doubled, (0..n).map(|i| 2 * i).collect::<Vec<_>>());
+                assert_eq!(items, doubled);
+                assert_eq!(pool.try_map(n, Ok::<_, ()>), Ok((0..n).collect()));
+            }
+            for first in [0, 3, 613, 999] {
+                let failed = pool.try_map(1000, |i| if i >= first && i % 3 == first % 3 { Err(i) } else { Ok(i) });
+                assert_eq!(failed, Err(first), "{threads} threads");
+            }
         }
     }
 }

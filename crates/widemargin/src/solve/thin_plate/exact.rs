@@ -35,6 +35,9 @@ pub(crate) struct Exact {
 /// λR⁻¹ + K_ss = L Lᵀ, and the singular values of L⁻¹U_s.
 #[derive(Debug)]
 pub(crate) struct Factor {
+    /// The violators s in the order of the rows of L: from those deepest inside the margin, which are the last to leave it.
+    pub(super) order: Vec<usize>,
+    lambda: f64,
     pub(super) cholesky: Cholesky,
     pub(super) reduced: Svd,
 }
@@ -58,10 +61,17 @@ impl Exact {
         Exact { kernel, unpenalised, removals, whole: Mutex::new(None) }
     }
 
-    fn factor(&self, lambda: f64, violators: &[usize], target: Target<'_>) -> Option<Arc<Factor>> {
+    fn factor(
+        &self,
+        lambda: f64,
+        violators: &[usize],
+        target: Target<'_>,
+        scores: &[f64],
+        last: Option<&Factor>,
+    ) -> Option<Arc<Factor>> {
         let all = violators.len() == self.kernel.n_rows() && target.weights.is_none();
         if !all {
-            return Some(Arc::new(self.fresh_factor(lambda, violators, target)?));
+            return Some(Arc::new(self.fresh_factor(lambda, violators, target, scores, last)?));
         }
         // Locked while factoring, so that other threads wait for it instead of doing the same.
         let mut whole = self.whole.lock().unwrap_or_else(PoisonError::into_inner);
@@ -70,31 +80,56 @@ impl Exact {
         {
             return Some(factor.clone());
         }
-        let factor = Arc::new(self.fresh_factor(lambda, violators, target)?);
+        // What all problems share depends on none of them.
+        let level = vec![0.0; scores.len()];
+        let factor = Arc::new(self.fresh_factor(lambda, violators, target, &level, None)?);
         *whole = Some((lambda, factor.clone()));
         Some(factor)
     }
 
-    fn fresh_factor(&self, lambda: f64, violators: &[usize], target: Target<'_>) -> Option<Factor> {
+    /// Begins with the rows of the last factor for the same λ up to the first that is no violator any more. Near the
+    /// solution only samples close to the margin, which are the last rows, enter or leave.
+    fn fresh_factor(
+        &self,
+        lambda: f64,
+        violators: &[usize],
+        target: Target<'_>,
+        scores: &[f64],
+        last: Option<&Factor>,
+    ) -> Option<Factor> {
         let m = violators.len();
+        let mut is_new = vec![false; self.kernel.n_rows()];
+        violators.iter().for_each(|&i| is_new[i] = true);
+        let last = last.filter(|last| last.lambda == lambda);
+        let mut order: Vec<usize> =
+            last.map_or(Vec::new(), |last| last.order.iter().copied().take_while(|&i| is_new[i]).collect());
+        let kept = order.len();
+        order.iter().for_each(|&i| is_new[i] = false);
+        order.extend(violators.iter().copied().filter(|&i| is_new[i]));
+        order[kept..].sort_by(|&i, &j| target.slack(scores, j).total_cmp(&target.slack(scores, i)));
+
         let mut block = Matrix::zeros(m, m);
-        for (at, &col) in violators.iter().enumerate() {
+        for (at, &col) in order.iter().enumerate() {
             let from = self.kernel.col(col);
-            for (to, &row) in block.col_mut(at)[at..].iter_mut().zip(&violators[at..]) {
+            let first = at.max(kept);
+            for (to, &row) in block.col_mut(at)[first..].iter_mut().zip(&order[first..]) {
                 *to = from[row];
             }
-            block.set(at, at, from[col] + target.noise(lambda, col));
+            if at >= kept {
+                block.set(at, at, from[col] + target.noise(lambda, col));
+            }
         }
-        let cholesky = Cholesky::new(block)?;
-        let mut reduced = self.unpenalised.select_rows(violators);
+        let cholesky = Cholesky::with_leading(last.map(|last| (&last.cholesky, kept)), block)?;
+        let mut reduced = self.unpenalised.select_rows(&order);
         cholesky.solve_lower(&mut reduced);
-        Some(Factor { cholesky, reduced: Svd::new(&reduced, UNDETERMINED)? })
+        Some(Factor { order, lambda, cholesky, reduced: Svd::new(&reduced, UNDETERMINED)? })
     }
 }
 
 impl System for Exact {
     type Factor = Arc<Factor>;
-    type Memory = ();
+    /// The last factor of a problem.
+    type Memory = Option<Arc<Factor>>;
 
     fn origin(&self) -> Point {
         let n = self.kernel.n_rows();
@@ -112,9 +147,13 @@ impl System for Exact {
         violators: &[usize],
         target: Target<'_>,
         from: &Point,
-        (): &mut (),
+        last: &mut Self::Memory,
     ) -> Result<Option<(Point, Arc<Factor>)>> {
-        let Some(factor) = self.factor(lambda, violators, target) else { return Ok(None) };
+        let Some(factor) = self.factor(lambda, violators, target, &from.scores, last.as_deref()) else {
+            return Ok(None);
+        };
+        *last = Some(factor.clone());
+        let violators = &factor.order[..];
         let cholesky = &factor.cholesky;
         // Elimination: with X = L⁻¹U_s and b = L⁻¹y, γ solves min ‖b − Xγ‖ and a = L⁻ᵀ(b − Xγ). Solving for the change
         // of γ with X's pseudo-inverse gives the smallest change from the current γ.

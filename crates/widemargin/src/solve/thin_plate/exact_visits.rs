@@ -1,6 +1,6 @@
 //! All problems at one λ with the exact solver, independently.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::exact::Exact;
 use super::exact::Factor;
@@ -17,7 +17,7 @@ use crate::solve::Status;
 /// matrix of n² numbers for each problem in progress.
 pub(super) const REFITTED_UP_TO: usize = 10_000;
 
-/// What is constant for every λ, and what each problem keeps from one to the next.
+/// What is constant for every λ.
 pub(super) struct ExactVisits<'a> {
     system: &'a Exact,
     problems: &'a Problems<'a>,
@@ -26,7 +26,6 @@ pub(super) struct ExactVisits<'a> {
     roots: Vec<f64>,
     /// The samples' weights in each problem, where these differ.
     weights: Option<Vec<Vec<f64>>>,
-    memories: Vec<Mutex<<Exact as System>::Memory>>,
     pool: &'a Pool,
     monitor: &'a Monitor<'a>,
 }
@@ -45,8 +44,7 @@ impl<'a> ExactVisits<'a> {
         let roots = problems.weights.iter().map(|w| w.sqrt()).collect();
         let of_problem = |problem: usize| (0..n).map(|i| targets.weight(i, problem)).collect();
         let weights = (!targets.is_even()).then(|| (0..k).map(of_problem).collect());
-        let memories = (0..k).map(|_| Mutex::default()).collect();
-        ExactVisits { system, problems, settings, signs, roots, weights, memories, pool, monitor }
+        ExactVisits { system, problems, settings, signs, roots, weights, pool, monitor }
     }
 
     fn target(&self, problem: usize) -> Target<'_> {
@@ -81,13 +79,12 @@ impl ExactVisits<'_> {
         start: &Point,
     ) -> Result<Option<Solution<Arc<Factor>>>> {
         let target = self.target(problem);
-        let mut memory = self.memories[problem].lock().unwrap_or_else(PoisonError::into_inner);
         let lambdas = Lambdas::new(true_lambda, lambda);
         // A problem not started in time keeps its point. The first always gets a step: with two classes it is the only
         // one.
         let late = problem > 0 && matches!(self.monitor.ask(), Err(Stopped::TimeLimit));
         let stop = if late { Stop { max_steps: 0, ..self.settings.stop } } else { self.settings.stop };
-        let mut solution = minimise(self.system, lambdas, target, start, stop, &mut memory, self.monitor)?;
+        let mut solution = minimise(self.system, lambdas, target, start, stop, &mut None, self.monitor)?;
         if let Some(solution) = solution.as_mut().filter(|_| late) {
             solution.status = Status::TimeLimit;
         }

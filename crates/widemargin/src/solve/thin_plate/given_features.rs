@@ -16,7 +16,7 @@ use super::newton::Stop;
 use super::null_space::NullSpace;
 use super::path::{Outcome, Problems};
 use crate::error::Result;
-use crate::linalg::factor::{Matrix, Side, product};
+use crate::linalg::factor::{Matrix, add_gram, add_scaled};
 use crate::monitor::Monitor;
 use crate::par::Pool;
 use crate::problem::{self, Intercept};
@@ -57,10 +57,14 @@ impl GivenFeatures<'_> {
     /// the band of the second one.
     fn gram(&self, pool: &Pool) -> Matrix {
         let n = self.n_rows();
-        let problem::Block::Sparse(_) = self.rows else {
-            let phi = self.phi(&(), 0..n);
-            return product(Side::Transposed(&phi), Side::Plain(&phi));
-        };
+        if let problem::Block::Dense(view) = &self.rows {
+            let mut gram = Matrix::zeros(n, n);
+            if self.has_constant {
+                self.roots.iter().enumerate().for_each(|(at, root)| add_scaled(gram.col_mut(at), *root, self.roots));
+            }
+            add_gram(&mut gram, view.values(), self.roots, pool);
+            return gram;
+        }
         let mut by_feature: Vec<Vec<(u32, f64)>> = vec![Vec::new(); self.rows.n_features()];
         let root = |row: usize| self.roots[row];
         for row in 0..n {

@@ -52,6 +52,7 @@ pub(crate) struct Converged<'a> {
     pub units: &'a [f64],
     pub scores: &'a [f64],
     pub coefficients: &'a [f64],
+    /// In the order of the factor.
     pub violators: &'a [usize],
     pub factor: &'a Factor,
 }
@@ -66,7 +67,7 @@ impl<'a> Converged<'a> {
         solution: &'a Solution<F>,
     ) -> Option<Self> {
         let factor = solution.factor.as_ref()?.as_ref();
-        let Solution { point, violators, .. } = solution;
+        let (point, violators) = (&solution.point, &factor.order[..]);
         let determined = factor.reduced.s.len() == system.unpenalised.n_cols();
         let (scores, coefficients) = (&point.scores, &point.coefficients);
         determined.then_some(Converged { system, lambda, target, units, scores, coefficients, violators, factor })
@@ -99,7 +100,7 @@ impl<'a> Converged<'a> {
 /// `None` if the others do not determine it.
 pub(crate) fn closed_form(at: &Converged<'_>) -> Option<Vec<f64>> {
     let Converged { system, target, violators, .. } = *at;
-    let Factor { cholesky, reduced } = at.factor;
+    let Factor { cholesky, reduced, .. } = at.factor;
     let n = at.scores.len();
     let mut place = vec![usize::MAX; n];
     violators.iter().enumerate().for_each(|(k, &i)| place[i] = k);
@@ -209,7 +210,7 @@ struct Lost {
 impl Covariance {
     /// 2 n m² flops for n samples, m of them violators; 2 n² m and 2 n m² more if functions are lost with the samples.
     fn new(at: &Converged<'_>) -> Self {
-        let Factor { cholesky, reduced } = at.factor;
+        let Factor { cholesky, reduced, .. } = at.factor;
         let (n, m, q) = (at.scores.len(), at.violators.len(), reduced.s.len());
         let mut place = vec![usize::MAX; n];
         at.violators.iter().enumerate().for_each(|(k, &i)| place[i] = k);
@@ -381,22 +382,22 @@ impl<'a, 'c> LeftOut<'a, 'c> {
         if inside.is_empty() {
             return None;
         }
-        let (point, factor) = system.solve(lambda, &inside, target, &system.origin(), &mut ()).ok()??;
-        let Factor { cholesky, reduced } = factor.as_ref();
+        let (point, factor) = system.solve(lambda, &inside, target, &system.origin(), &mut None).ok()??;
+        let Factor { order, cholesky, reduced, .. } = factor.as_ref();
         if reduced.s.len() < system.unpenalised.n_cols() {
             return None;
         }
         let mut z = point.scores;
         if let Some((removals, _)) = self.at.removal(self.sample) {
             let g = removals.functions.col(self.sample);
-            let seen = inside.iter().map(|&k| g[k]).collect();
-            let mut half = Matrix::from_columns(seen, inside.len(), 1);
+            let seen = order.iter().map(|&k| g[k]).collect();
+            let mut half = Matrix::from_columns(seen, order.len(), 1);
             cholesky.solve_lower(&mut half);
             let free = factor.eliminate(&mut half);
             let kept = removals.norms[self.sample] - dot(half.col(0), half.col(0));
             cholesky.solve_lower_transposed(&mut half);
             let mut c = g.to_vec();
-            for (&k, h) in inside.iter().zip(half.col(0)) {
+            for (&k, h) in order.iter().zip(half.col(0)) {
                 add_scaled(&mut c, -h, system.kernel.col(k));
             }
             add_scaled(&mut c, -1.0, &system.unpenalised.times(free.col(0)));

@@ -30,6 +30,10 @@ const HIGHEST: i32 = 8;
 const PATIENCE: i32 = 3;
 const PATIENCE_NEAR: i32 = 1;
 
+/// The path also ends in a direction where the loss is above the best by more than this part of it and still rising: the
+/// steps towards large λ cost most, and lead away.
+const STEEP: f64 = 0.1;
+
 /// Towards small λ the path also ends where as many half decades have lowered the loss by less than this part of it: a
 /// solution without errors in training no longer changes.
 const LEVEL: f64 = 1e-3;
@@ -377,9 +381,9 @@ fn whole(
                 cut = true;
                 break;
             }
-            let (best_at, _) = best.as_ref().ok_or_else(super::null_space::overflow)?;
+            let (best_at, best) = best.as_ref().ok_or_else(super::null_space::overflow)?;
             let has_risen = (f64::from(at) - best_at) * f64::from(direction) >= f64::from(patience);
-            if has_risen || (direction < 0 && is_level(&losses)) {
+            if has_risen || is_steep(&losses, loss_of(best)) || (direction < 0 && is_level(&losses)) {
                 break;
             }
             at += direction;
@@ -416,6 +420,12 @@ fn is_level(losses: &[f64]) -> bool {
     let Some(before) = losses.len().checked_sub(PATIENCE as usize + 1) else { return false };
     let (before, now) = (losses[before], losses[losses.len() - 1]);
     now <= before && before - now < LEVEL * before
+}
+
+/// Whether the last step of a path has raised the loss, to more than [`STEEP`] above the least.
+fn is_steep(losses: &[f64], least: f64) -> bool {
+    let [.., before, now] = *losses else { return false };
+    now.is_finite() && now > before && now > least * (1.0 + STEEP)
 }
 
 /// Confirms the best candidate of the path, and those whose closed-form estimates are below its confirmed one.

@@ -92,11 +92,17 @@ impl Task for Files {
         check_model_file(output, &files.input)?;
         files.folders.check(&files.input)?;
         if files.task == Some(TaskName::Regression) {
-            // As many as there are points: one.
-            let regression = method.regressions(&context.common, files.memory.memory)?.swap_remove(0);
+            let mut regressions = method.regressions(&context.common, files.memory.memory)?;
+            if regressions.len() > 1 {
+                let failure = format!("{} combinations of values given, `train` takes one", regressions.len());
+                let help = format!("`widemargin cv {}` searches lists of values", M::NAME);
+                return Err(Failure::input(failure).help(help));
+            }
+            let regression = regressions.swap_remove(0);
             let is_in_memory = !(M::fits_blocks(&point.params) && files.folders.ask_for_blocks(files.memory));
             return files.run_regression(&regression, is_in_memory, context);
         }
+        method.check_classes()?;
         let started = Instant::now();
         let sink = |progress| context.bar.fit("", progress);
         let monitor = context.monitor(&sink);

@@ -68,9 +68,7 @@ def test_is_linear_svr_of_scikit_learn() -> None:
     X, y = table()
     # Without an intercept, since that of scikit-learn is penalised.
     for C, epsilon in ((0.1, 0.0), (1.0, 0.5)):
-        found = linear(
-            loss="squared_epsilon_insensitive", C=C, epsilon=epsilon, fit_intercept=False
-        ).fit(X, y)
+        found = linear(loss="squared_epsilon_insensitive", C=C, epsilon=epsilon, fit_intercept=False).fit(X, y)
         peer = LinearSVR(
             loss="squared_epsilon_insensitive",
             C=C,
@@ -235,9 +233,7 @@ def test_files_pickles_and_onnx_predict_the_same(loss: str, tmp_path: Any) -> No
         if runtime := pytest.importorskip("onnxruntime"):
             session = runtime.InferenceSession(to_onnx(fitted).SerializeToString(), providers=["CPUExecutionProvider"])
             (found,) = session.run(["targets"], {"X": X})
-            np.testing.assert_allclose(
-                found.reshape(target.shape), fitted.predict(X), atol=1e-5 * np.abs(target).max()
-            )
+            np.testing.assert_allclose(found.reshape(target.shape), fitted.predict(X), atol=1e-5 * np.abs(target).max())
 
 
 @pytest.mark.parametrize(

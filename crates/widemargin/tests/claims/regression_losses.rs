@@ -193,10 +193,10 @@ fn constant_targets_and_single_samples_are_told() {
         assert!(values(&model).iter().all(|value| (value - 2.5).abs() < 1e-12), "{loss:?}");
         assert!(model.report().warnings.iter().any(|text| text.contains("same target")), "{loss:?}");
     }
-    let quantile = params(RegressionLoss::Quantile { quantile: 0.5 });
-    let error = quantile.clone().fit(&samples(&[3]), &targets(&[3])).unwrap_err().to_string();
+    let quantile = || params(RegressionLoss::Quantile { quantile: 0.5 });
+    let error = quantile().fit(&samples(&[3]), &targets(&[3])).unwrap_err().to_string();
     assert!(error.contains('C') && error.contains("nothing left to fit"), "{error}");
-    let alone = quantile.c(1.0).fit(&samples(&[3]), &targets(&[3])).unwrap();
+    let alone = quantile().c(1.0).fit(&samples(&[3]), &targets(&[3])).unwrap();
     assert!(alone.loss_path().is_empty() && (alone.intercepts()[0] - target(3)).abs() < 1e-9);
 }
 

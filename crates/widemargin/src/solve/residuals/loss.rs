@@ -72,16 +72,24 @@ impl Rounded {
         if self.loss.is_pinball() { 1.0 / self.width } else { 2.0 }
     }
 
-    /// The conjugate of the loss itself, and of the rounded one, at a derivative that it has.
-    pub fn conjugates(self, pull: f64, shift: f64) -> (f64, f64) {
+    /// The conjugate of the loss at a derivative that it has, in two parts: one in proportion to the derivative, and one to
+    /// its square.
+    pub fn conjugate(self, pull: f64) -> (f64, f64) {
         match self.loss {
-            ResidualLoss::Huber(_) => (0.25 * pull * pull, 0.25 * pull * pull),
-            ResidualLoss::Tube(epsilon) => {
-                let conjugate = 0.25 * pull * pull + epsilon * pull.abs();
-                (conjugate, conjugate)
-            }
-            ResidualLoss::Pinball(_) => (0.0, 0.5 * self.width * (pull - shift).powi(2)),
+            ResidualLoss::Huber(_) => (0.0, 0.25 * pull * pull),
+            ResidualLoss::Tube(epsilon) => (epsilon * pull.abs(), 0.25 * pull * pull),
+            ResidualLoss::Pinball(_) => (0.0, 0.0),
         }
+    }
+
+    /// What rounding adds to the conjugate.
+    pub fn rounding(self, pull: f64, shift: f64) -> f64 {
+        if self.loss.is_pinball() { 0.5 * self.width * (pull - shift).powi(2) } else { 0.0 }
+    }
+
+    /// The largest factor that leaves every derivative one that the loss has.
+    pub fn most_scaled(self) -> f64 {
+        if matches!(self.loss, ResidualLoss::Tube(_)) { f64::INFINITY } else { 1.0 }
     }
 }
 
@@ -96,7 +104,7 @@ mod tests {
         {
             let rounded = Rounded { loss, width: 0.5 };
             for (residual, shift) in
-                [(-3.0, -0.1), (-0.5, 0.0), (-0.01, 0.1), (0.0, 0.0), (0.2, -0.3), (0.65, 0.0), (4.0, 0.15)]
+                [(-3.0, -0.1), (-0.5, 0.0), (-0.01, 0.1), (0.003, 0.0), (0.2, -0.3), (0.65, 0.0), (4.0, 0.15)]
             {
                 let h = 1e-6;
                 let at = rounded.at(residual, shift);
@@ -104,7 +112,9 @@ mod tests {
                 assert!((at.pull - (up.value - down.value) / (2.0 * h)).abs() < 1e-5, "{loss:?} {residual}");
                 assert!((at.curvature - (up.pull - down.pull) / (2.0 * h)).abs() < 1e-4, "{loss:?} {residual}");
                 assert!(at.curvature == 0.0 || at.curvature == rounded.curvature());
-                let (conjugate, of_rounded) = rounded.conjugates(at.pull, shift);
+                let (linear, quadratic) = rounded.conjugate(at.pull);
+                let conjugate = linear + quadratic;
+                let of_rounded = conjugate + rounded.rounding(at.pull, shift);
                 assert!((at.value - (at.pull * residual - of_rounded)).abs() < 1e-12, "{loss:?} {residual}");
                 // The Fenchel-Young inequality.
                 assert!(loss.value(residual) >= at.pull * residual - conjugate - 1e-12, "{loss:?} {residual}");

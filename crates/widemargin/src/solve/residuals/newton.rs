@@ -3,7 +3,8 @@
 //! For α = C v a, where each a is a derivative that the loss has, and Σ α = 0 if there is an intercept, the dual objective
 //! Σ α y − ½‖Σ α φ‖² − Σ C v conjugate(a) is at most the minimum. The a of a point are the derivatives of the loss at its
 //! residuals; the intercept is set before such that Σ α is 0 but for rounding, and the larger of the sums of positive and
-//! negative α is scaled to the other, which leaves them feasible: the bound is valid whatever the point.
+//! negative α is scaled to the other, which leaves them feasible: the bound is valid whatever the point. So are all α times
+//! one factor, of which the best is taken.
 //!
 //! The losses curve alike wherever they do, so that the Hessian is I + κ Σ v φφᵀ over the rows where they do. The pinball
 //! loss is rounded over a width δ about multipliers μ (see [`Rounded`]): once that problem is solved well enough, its
@@ -24,8 +25,11 @@ use crate::solve::newton::relative_gap;
 /// The most Newton steps.
 const MOST_STEPS: u32 = 500;
 
-/// Steps without progress after which rounding is taken to be in the way: progress is a gap smaller by a tenth.
+/// Steps without progress after which rounding is taken to be in the way: progress is a gap smaller by a tenth, or an
+/// objective smaller by a thousandth of the gap.
 const PATIENCE: u32 = 20;
+const SMALLER_GAP: f64 = 0.9;
+const PROGRESS: f64 = 1e-3;
 
 /// A derivative along a line counts as 0 below this fraction of its initial value.
 const FLAT: f64 = 1e-2;
@@ -34,11 +38,13 @@ const FLAT: f64 = 1e-2;
 const BALANCED: f64 = 1e-13;
 
 /// The part of the gap that may be left of a rounded problem before the next one.
-const ROUNDED_GAP: f64 = 0.1;
+const ROUNDED_GAP: f64 = 0.5;
 
-/// The width of the first rounded problem, in units of the mean of |y|, and the factor from one to the next.
-const FIRST_WIDTH: f64 = 0.1;
-const NARROWER: f64 = 0.2;
+/// The width of the first rounded problem, in units of the mean of |y|, and the factor from one to the next. Of the values
+/// tried on 2,000 samples of 500 features, these took the fewest steps along a path of C: a width of 0.1 and a factor of 0.2
+/// took half as many again.
+const FIRST_WIDTH: f64 = 0.5;
+const NARROWER: f64 = 0.5;
 
 /// The narrowest width in the same unit.
 const LEAST_WIDTH: f64 = 1e-13;
@@ -95,7 +101,9 @@ impl Solved {
 struct Here {
     primal: f64,
     dual: f64,
-    /// The gap of the rounded problem, absolute.
+    /// The objective of the rounded problem.
+    rounded: f64,
+    /// Its gap, absolute, without scaling.
     rounded_gap: f64,
     gradient: Vec<f64>,
     of_intercept: f64,
@@ -131,7 +139,7 @@ impl Task<'_> {
         let unit = if size > 0.0 { size } else { 1.0 };
         let mut rounded = Rounded { loss, width: FIRST_WIDTH * unit };
         let (mut dual, mut steps, mut is_fresh) = (f64::NEG_INFINITY, 0, false);
-        let (mut best, mut since) = (f64::INFINITY, 0);
+        let (mut best, mut least, mut since) = (f64::INFINITY, f64::INFINITY, 0);
         loop {
             self.centre(rounded, state)?;
             let here = self.here(rounded, c, &state.point)?;
@@ -163,8 +171,11 @@ impl Task<'_> {
                 Err(Stopped::Cancelled) => return Err(Error::Cancelled { stage: "solve" }),
                 _ => {}
             }
-            if gap < 0.9 * best {
+            if gap < SMALLER_GAP * best {
                 (best, since) = (gap, 0);
+            }
+            if here.rounded < least - PROGRESS * (here.primal - dual) {
+                (least, since) = (here.rounded, 0);
             }
             if loss.is_pinball()
                 && here.rounded_gap <= ROUNDED_GAP * (here.primal - here.dual)
@@ -172,6 +183,7 @@ impl Task<'_> {
             {
                 state.point.shifts = here.pulls;
                 rounded.width *= NARROWER;
+                least = f64::INFINITY;
                 continue;
             }
             since += 1;
@@ -238,20 +250,25 @@ impl Task<'_> {
         }
         let alphas: Vec<f64> = pulls.iter().zip(self.weights).map(|(pull, weight)| c * weight * pull).collect();
         let along = self.rows.transposed_times(&alphas, self.pool, self.monitor)?;
-        let (mut linear, mut rounded_linear) = (0.0, 0.0);
+        let (mut linear, mut quadratic, mut rounding) = (0.0, 0.5 * dot(&along, &along), 0.0);
         for row in 0..n {
-            let (conjugate, of_rounded) = rounded.conjugates(pulls[row], point.shifts[row]);
+            let (in_proportion, of_square) = rounded.conjugate(pulls[row]);
             let cost = c * self.weights[row];
-            linear += alphas[row] * self.targets[row] - cost * conjugate;
-            rounded_linear += alphas[row] * self.targets[row] - cost * of_rounded;
+            linear += alphas[row] * self.targets[row] - cost * in_proportion;
+            quadratic += cost * of_square;
+            rounding += cost * rounded.rounding(pulls[row], point.shifts[row]);
         }
-        let (penalty, quadratic) = (0.5 * dot(&point.weights, &point.weights), 0.5 * dot(&along, &along));
+        let penalty = 0.5 * dot(&point.weights, &point.weights);
+        // θα is feasible for θ from 0 on, and its dual objective θ · linear − θ² · quadratic.
+        let scale = (0.5 * linear / quadratic).clamp(0.0, rounded.most_scaled());
+        let dual = if quadratic > 0.0 { scale * (linear - scale * quadratic) } else { 0.0 };
         let mut gradient = point.weights.clone();
         add_scaled(&mut gradient, -1.0, &along);
         Ok(Here {
             primal: penalty + losses,
-            dual: linear - quadratic,
-            rounded_gap: penalty + rounded_losses - rounded_linear + quadratic,
+            dual,
+            rounded: penalty + rounded_losses,
+            rounded_gap: penalty + rounded_losses - (linear - quadratic - rounding),
             gradient,
             of_intercept: if self.has_intercept { -alphas.iter().sum::<f64>() } else { 0.0 },
             pulls,

@@ -289,7 +289,6 @@ struct Solution {
     epsilons: Vec<f64>,
     loss_path: Vec<LossPoint>,
     warning: Option<String>,
-    #[expect(clippy::type_complexity, reason = "it is named here only")]
     report: Box<dyn FnOnce(Vec<Stage>) -> Report>,
 }
 

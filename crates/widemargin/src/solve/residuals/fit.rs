@@ -145,10 +145,10 @@ pub(crate) fn fit(samples: Samples<'_>, choice: Choice, pool: &Pool, monitor: &M
         Error::parameter("C", "auto", expected)
     })?;
     let (mut weights, mut intercepts, mut solved) = (Vec::new(), Vec::new(), Vec::new());
-    for output in 0..k {
+    for (output, &loss) in losses.iter().enumerate() {
         let mut state = State::new(samples.rows);
         let tol = if is_pinball { PINBALL_TOL } else { TOL };
-        let one = task(output, monitor).solve(losses[output], c * factor(output), &mut state, tol)?;
+        let one = task(output, monitor).solve(loss, c * factor(output), &mut state, tol)?;
         let square = samples.scales[output].powi(2);
         solved.push(Solved { primal: square * one.primal, dual: square * one.dual, ..one });
         let (own, shift) = samples.rows.given(&state.point.weights)?;

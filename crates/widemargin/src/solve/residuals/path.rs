@@ -46,7 +46,7 @@ pub(super) fn costs(
         norms.iter_mut().zip(&row).for_each(|(norm, x)| *norm += weight * x * x);
     }
     let unit = norms.iter().sum::<f64>() / weights.iter().sum::<f64>();
-    if !(unit > 0.0) {
+    if unit <= 0.0 || unit.is_nan() {
         // No feature varies.
         return Ok(vec![0.5]);
     }
@@ -58,7 +58,7 @@ pub(super) fn costs(
         let weighted: Vec<f64> = along.iter().zip(weights).map(|(x, weight)| weight * x).collect();
         largest = largest.max(dot(&along, &weighted));
         direction = rows.transposed_times(&weighted, pool, monitor)?;
-        if !(dot(&direction, &direction) > 0.0) {
+        if dot(&direction, &direction) == 0.0 {
             break;
         }
     }

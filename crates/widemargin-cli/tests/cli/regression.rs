@@ -217,7 +217,7 @@ fn losses_that_cannot_be_are_refused_in_words() {
     let fit = format!("train basis-expansion {TRAIN}");
     for (flags, words) in [
         ("--loss absolute", "quantile"),
-        ("--loss huber --epsilon 0", "epsilon = 0"),
+        ("--loss huber --epsilon 0", "--epsilon 0 is not allowed"),
         ("--loss huber --epsilon=-1", "above 0"),
         ("--loss squared-epsilon-insensitive --epsilon=-1", "at least 0"),
         ("--loss quantile --quantile 1.5", "below 1"),

@@ -52,7 +52,7 @@ impl RegressionLoss {
             "quantile" => RegressionLoss::Quantile { quantile: quantile.unwrap_or(0.5) },
             _ => return Err(Error::unknown("loss", name, Self::NAMES.into_iter())),
         };
-        let only = |owners: &str| format!("left out with the loss {name}: it belongs to {owners}");
+        let only = |owners: &str| format!("leave it out with the loss {name}: it belongs to {owners}");
         if let (Some(epsilon), RegressionLoss::Squared | RegressionLoss::Quantile { .. }) = (epsilon, loss) {
             return Err(Error::parameter("epsilon", epsilon, only("huber and squared-epsilon-insensitive")));
         }

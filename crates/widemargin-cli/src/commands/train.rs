@@ -28,6 +28,7 @@ pub struct Train {
 
 /// A method, or the one that suits the samples.
 #[derive(Debug, Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "there is one, of one command")]
 enum Trainable {
     /// Whichever method suits the samples, with nothing to choose: `train DATA` is `train auto DATA`
     Auto(Chosen<Files, AutoArgs>),
@@ -65,8 +66,7 @@ struct Files {
     #[command(flatten)]
     folders: Folders,
     /// Whether labels are classes or numbers to predict. Without it they are classes, and labels that may be either are
-    /// refused: numbers with fractions, or many different ones. basis-expansion and thin-plate predict numbers, with the
-    /// squared error
+    /// refused: numbers with fractions, or many different ones. basis-expansion and thin-plate predict numbers
     #[arg(long, value_name = "TASK")]
     task: Option<TaskName>,
     /// Print one JSON object instead of a summary
